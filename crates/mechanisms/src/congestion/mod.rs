@@ -1,0 +1,13 @@
+//! Congestion control: how the window follows acknowledgements and congestion.
+
+use forebay_network::CongestionControl;
+use forebay_parameters::{Entry, Problem, Section};
+
+/// Makes the congestion control of one connection after another.
+pub type ControlFactory = Box<dyn Fn() -> Box<dyn CongestionControl>>;
+
+/// Reads a section of the scenario and gives the factory of its congestion control.
+pub type BuildControl = fn(&Section<'_>) -> Result<ControlFactory, Problem>;
+
+/// Every congestion control.
+pub static CONTROLS: &[Entry<BuildControl>] = &[];

@@ -1,0 +1,1 @@
+//! TCP: senders and receivers that speak the RFCs, on segments.

@@ -1,0 +1,29 @@
+//! Everything that a paper can be about, one file (or one folder) each.
+//!
+//! | folder | contract | table |
+//! |---|---|---|
+//! | `queue/` | [`QueueManager`](forebay_network::QueueManager), [`QueueDiscipline`](forebay_network::QueueDiscipline) | [`queue::QUEUES`] |
+//! | `conditioner/` | [`Conditioner`](forebay_network::Conditioner) | [`conditioner::CONDITIONERS`] |
+//! | `shaping/` | [`ShapingLaw`](forebay_network::ShapingLaw) | [`shaping::SHAPERS`] |
+//! | `traffic/` | [`Traffic`](forebay_network::Traffic) | [`traffic::TRAFFICS`] |
+//! | `congestion/` | [`CongestionControl`](forebay_network::CongestionControl) | [`congestion::CONTROLS`] |
+//! | `element/` | [`Element`](forebay_network::Element) | wired by the scenario |
+//!
+//! Adding a mechanism touches its own file and one line of its table: schema, reference page, Python
+//! class and the battery of tests follow from the table.
+
+pub mod conditioner;
+pub mod congestion;
+pub mod element;
+pub mod queue;
+pub mod shaping;
+pub mod traffic;
+
+use forebay_units::Rate;
+
+/// What a law may know of the link that it serves.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkFacts {
+    /// The link's rate.
+    pub rate: Rate,
+}

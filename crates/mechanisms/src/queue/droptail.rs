@@ -1,0 +1,79 @@
+//! Tail drop: the queue that every other is compared with.
+
+use forebay_kernel::Stream;
+use forebay_network::{Arrival, DropReason, QueueManager, Verdict};
+use forebay_parameters::{Entry, Length, Parameters, Problem, Section, parameters};
+
+use super::{BuildQueue, Queue};
+use crate::LinkFacts;
+
+pub(super) const ENTRY: Entry<BuildQueue> = Entry {
+    name: "droptail",
+    summary: "First in, first out, with tail drop when the buffer is full.",
+    source: "RFC 7567, section 2",
+    fields: DropTailParameters::FIELDS,
+    build,
+};
+
+parameters! {
+    /// Parameters of tail drop.
+    pub struct DropTailParameters {
+        /// Buffer size, without the packet being transmitted. Unlimited if left out.
+        limit: Option<Length>, "RFC 7567, section 2";
+    }
+}
+
+fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Queue, Problem> {
+    let parameters = DropTailParameters::read(section)?;
+    Ok(Queue::Managed(Box::new(DropTail { limit: parameters.limit })))
+}
+
+/// Tail drop.
+struct DropTail {
+    limit: Option<Length>,
+}
+
+impl QueueManager for DropTail {
+    fn admit(&mut self, arrival: &Arrival<'_>, _stream: &mut Stream) -> Verdict {
+        // A packet that finds the link idle goes straight to the transmitter and needs no buffer.
+        let fits = arrival.idle_since.is_some()
+            || match self.limit {
+                None => true,
+                Some(Length::Packets(limit)) => u64::from(arrival.backlog.packets) < limit,
+                Some(Length::Bytes(limit)) => {
+                    arrival.backlog.bytes + u64::from(arrival.packet.size) <= limit
+                }
+            };
+        if fits { Verdict::Accept } else { Verdict::Drop(DropReason::Overflow) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use forebay_kernel::Streams;
+    use forebay_network::{Backlog, Packet};
+    use forebay_units::Time;
+
+    fn verdict(limit: Option<Length>, backlog: Backlog, idle: bool) -> Verdict {
+        let packet = Packet::data(Time::ZERO, 0, 0, 1000, 0);
+        let idle_since = idle.then_some(Time::ZERO);
+        let arrival = Arrival { now: Time::ZERO, packet: &packet, backlog, idle_since };
+        DropTail { limit }.admit(&arrival, &mut Streams::new(0, 0).named("test"))
+    }
+
+    /// Otherwise a buffer would hold more, or less, than its size.
+    #[test]
+    fn the_buffer_holds_exactly_its_limit() {
+        let two = Some(Length::Packets(2));
+        assert_eq!(verdict(two, Backlog { packets: 1, bytes: 1000 }, false), Verdict::Accept);
+        let full = Verdict::Drop(DropReason::Overflow);
+        assert_eq!(verdict(two, Backlog { packets: 2, bytes: 2000 }, false), full);
+        let bytes = Some(Length::Bytes(3000));
+        assert_eq!(verdict(bytes, Backlog { packets: 2, bytes: 2000 }, false), Verdict::Accept);
+        assert_eq!(verdict(bytes, Backlog { packets: 3, bytes: 2001 }, false), full);
+        assert_eq!(verdict(None, Backlog { packets: 9, bytes: 9000 }, false), Verdict::Accept);
+        assert_eq!(verdict(Some(Length::Packets(0)), Backlog::default(), true), Verdict::Accept);
+        assert_eq!(verdict(Some(Length::Packets(0)), Backlog::default(), false), full);
+    }
+}

@@ -1,0 +1,12 @@
+//! Shaping laws: when a shaper lets packets go.
+
+use forebay_network::ShapingLaw;
+use forebay_parameters::{Entry, Problem, Section};
+
+use crate::LinkFacts;
+
+/// Makes a shaping law from its section of the scenario.
+pub type BuildShaper = fn(&Section<'_>, &LinkFacts) -> Result<Box<dyn ShapingLaw>, Problem>;
+
+/// Every shaping law.
+pub static SHAPERS: &[Entry<BuildShaper>] = &[];

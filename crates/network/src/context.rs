@@ -1,0 +1,189 @@
+//! What an element can do.
+
+use std::collections::VecDeque;
+
+use forebay_kernel::{Agenda, Digest};
+use forebay_units::Time;
+
+use crate::ledger::slot;
+use crate::{DropReason, Ecn, Ledger, LinkCount, Observation, Observer, Packet};
+
+/// SACK blocks of an acknowledgement (RFC 2018): half-open ranges of segment numbers, the most recently
+/// changed first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SackBlocks {
+    blocks: [(u64, u64); 4],
+    count: u8,
+}
+
+impl SackBlocks {
+    /// Append a block; ignored when there is no room.
+    pub fn push(&mut self, first: u64, end: u64) {
+        if let Some(place) = self.blocks.get_mut(usize::from(self.count)) {
+            *place = (first, end);
+            self.count += 1;
+        }
+    }
+
+    /// The blocks.
+    #[must_use]
+    pub fn as_slice(&self) -> &[(u64, u64)] {
+        &self.blocks[..usize::from(self.count)]
+    }
+}
+
+/// Everything of a network but its elements.
+#[derive(Default)]
+pub(crate) struct Core {
+    pub(crate) agenda: Agenda,
+    pub(crate) outbox: VecDeque<(u32, Packet)>,
+    pub(crate) hops: Vec<u32>,
+    pub(crate) ledger: Ledger,
+    pub(crate) observers: Vec<Box<dyn Observer>>,
+    pub(crate) digest: Digest,
+    pub(crate) handed_on: u64,
+    notes: Vec<SackBlocks>,
+    free_notes: Vec<u32>,
+}
+
+/// The hands of an element: all that it can do to the rest of the network.
+pub struct Context<'a> {
+    pub(crate) core: &'a mut Core,
+    pub(crate) me: u32,
+}
+
+impl Context<'_> {
+    /// The present.
+    #[inline]
+    #[must_use]
+    pub fn now(&self) -> Time {
+        self.core.agenda.now()
+    }
+
+    /// Have [`crate::Element::wake`] called at `time` with `token`. Timers are not cancelled: an element
+    /// that has changed its mind ignores the call.
+    #[inline]
+    pub fn wake_at(&mut self, time: Time, token: u32) {
+        self.core.agenda.insert(time, self.me, token);
+    }
+
+    /// Hand `packet` to the next element of its route.
+    #[inline]
+    pub fn forward(&mut self, mut packet: Packet) {
+        let to = self.core.hops[packet.cursor as usize];
+        packet.cursor += 1;
+        self.core.outbox.push_back((to, packet));
+    }
+
+    /// A host sends `packet` into the network: count it and hand it on.
+    #[inline]
+    pub fn send(&mut self, packet: Packet) {
+        let now = self.now();
+        let flow = self.core.ledger.flow(&packet);
+        if packet.is_ack() {
+            flow.acks[0] += 1;
+        } else {
+            flow.sent.add(&packet);
+            flow.retransmissions += u64::from(packet.is_retransmission());
+            if flow.started.is_none() {
+                flow.started = Some(now);
+            }
+        }
+        self.observe(|| Observation::Sent { packet: &packet });
+        self.forward(packet);
+    }
+
+    /// `packet` reached its destination: count it.
+    #[inline]
+    pub fn deliver(&mut self, packet: &Packet) {
+        let delay = self.now().since(packet.created);
+        let flow = self.core.ledger.flow(packet);
+        if packet.is_ack() {
+            flow.acks[1] += 1;
+        } else {
+            flow.delivered.add(packet);
+            flow.marked += u64::from(packet.ecn() == Ecn::Ce);
+            flow.delay = flow.delay.saturating_add(delay.ps());
+            flow.max_delay = flow.max_delay.max(delay);
+        }
+        self.observe(|| Observation::Delivered { packet, delay });
+    }
+
+    /// `payload` bytes of `flow` reached the receiving application.
+    #[inline]
+    pub fn hand_over(&mut self, flow: u32, payload: u64) {
+        self.core.ledger.flows[flow as usize].goodput += payload;
+    }
+
+    /// `packet` is dropped at `link`.
+    pub fn discard(&mut self, link: u32, packet: &Packet, reason: DropReason) {
+        self.core.ledger.links[link as usize].dropped[slot(packet.precedence)][reason as usize] += 1;
+        let flow = self.core.ledger.flow(packet);
+        if packet.is_ack() {
+            flow.acks[2] += 1;
+        } else {
+            flow.dropped.add(packet);
+        }
+        self.observe(|| Observation::Dropped { link, packet, reason });
+        if packet.note != 0 {
+            self.core.free_notes.push(packet.note);
+        }
+    }
+
+    /// A retransmission timer of `flow` expired.
+    pub fn timed_out(&mut self, flow: u32) {
+        self.core.ledger.flows[flow as usize].timeouts += 1;
+        self.observe(|| Observation::Timeout { flow });
+    }
+
+    /// `flow` has ended.
+    pub fn ended(&mut self, flow: u32) {
+        let now = self.now();
+        self.core.ledger.flows[flow as usize].ended = Some(now);
+        self.observe(|| Observation::Ended { flow });
+    }
+
+    /// The counters of `link`.
+    #[inline]
+    pub fn link(&mut self, link: u32) -> &mut LinkCount {
+        &mut self.core.ledger.links[link as usize]
+    }
+
+    /// All counters.
+    #[inline]
+    pub fn ledger(&mut self) -> &mut Ledger {
+        &mut self.core.ledger
+    }
+
+    /// Tell observers a fact; costs a test when there are none.
+    #[inline]
+    pub fn observe<'f>(&mut self, fact: impl FnOnce() -> Observation<'f>) {
+        if !self.core.observers.is_empty() {
+            let fact = fact();
+            let now = self.core.agenda.now();
+            for observer in &mut self.core.observers {
+                observer.observe(now, &fact);
+            }
+        }
+    }
+
+    /// Keep SACK blocks for an acknowledgement; the handle goes into [`Packet::note`].
+    pub fn keep_blocks(&mut self, blocks: SackBlocks) -> u32 {
+        if let Some(note) = self.core.free_notes.pop() {
+            self.core.notes[note as usize - 1] = blocks;
+            return note;
+        }
+        self.core.notes.push(blocks);
+        u32::try_from(self.core.notes.len()).expect("fewer than 2^32 acknowledgements are under way")
+    }
+
+    /// Take the SACK blocks of an acknowledgement that has arrived. No blocks for the handle 0.
+    #[inline]
+    pub fn take_blocks(&mut self, note: u32) -> SackBlocks {
+        if note == 0 {
+            return SackBlocks::default();
+        }
+        self.core.free_notes.push(note);
+        self.core.notes[note as usize - 1]
+    }
+}

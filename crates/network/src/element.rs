@@ -1,0 +1,31 @@
+//! The contract of elements: boxes in which time passes.
+
+use forebay_units::Time;
+
+use crate::{Context, Ledger, Packet};
+
+/// A box in which time passes: it holds packets or timers.
+///
+/// It acts only through its [`Context`]. Elements are told of everything one at a time, so none needs a
+/// lock; a packet that one sends is received by the next after the present call has returned.
+pub trait Element: Send {
+    /// The run begins: set the first timers.
+    fn start(&mut self, _cx: &mut Context<'_>) {}
+
+    /// A packet arrived.
+    fn receive(&mut self, packet: Packet, cx: &mut Context<'_>);
+
+    /// A timer set with [`Context::wake_at`] expired.
+    fn wake(&mut self, token: u32, cx: &mut Context<'_>);
+
+    /// Bring counters up to `now`; asked before they are read. Must not change what happens later.
+    fn settle(&mut self, _now: Time, _ledger: &mut Ledger) {}
+
+    /// Inner quantities worth plotting at this instant: told by name. Asked after [`Element::settle`].
+    fn gauges(&self, _tell: &mut dyn FnMut(&str, f64)) {}
+
+    /// Packets held inside, for the check of conservation.
+    fn held(&self) -> u64 {
+        0
+    }
+}

@@ -1,0 +1,220 @@
+//! The contracts of laws: mechanisms that only decide.
+//!
+//! Each is handed the time, facts and a random stream of its own, and returns a decision. So each is
+//! tested by arithmetic, and the same object could decide over real packets.
+
+use forebay_kernel::Stream;
+use forebay_units::{Size, Span, Time};
+
+use crate::{DropReason, Packet};
+
+/// How much waits in a queue; the packet being transmitted does not count.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Backlog {
+    /// Packets waiting.
+    pub packets: u32,
+    /// Bytes waiting.
+    pub bytes: u64,
+}
+
+impl Backlog {
+    /// Count `packet` in.
+    #[inline]
+    pub fn add(&mut self, packet: &Packet) {
+        self.packets += 1;
+        self.bytes += u64::from(packet.size);
+    }
+
+    /// Count `packet` out.
+    #[inline]
+    pub fn remove(&mut self, packet: &Packet) {
+        debug_assert!(self.packets > 0 && self.bytes >= u64::from(packet.size));
+        self.packets -= 1;
+        self.bytes -= u64::from(packet.size);
+    }
+}
+
+/// The facts of an arrival at a queue.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival<'a> {
+    /// The present.
+    pub now: Time,
+    /// The packet that wants in.
+    pub packet: &'a Packet,
+    /// What waits, without this packet.
+    pub backlog: Backlog,
+    /// If the link is idle (nothing waits, nothing is being transmitted): since when.
+    pub idle_since: Option<Time>,
+}
+
+/// What becomes of a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// It goes on.
+    Accept,
+    /// It goes on with the CE codepoint set. Only for packets that are ECN-capable.
+    Mark,
+    /// It is dropped.
+    Drop(DropReason),
+}
+
+/// Management of a first-in-first-out queue whose decisions all fall when a packet arrives: tail drop,
+/// RED, RIO and their kin.
+///
+/// Because nothing is decided later, the departure of an accepted packet is known at its arrival, and a
+/// link under such a law costs one event a packet.
+pub trait QueueManager: Send {
+    /// Decide on an arriving packet. An accepted (or marked) packet is in the queue from now on.
+    fn admit(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict;
+
+    /// A packet accepted earlier left the queue at `at` to be transmitted. Told in order, and before any
+    /// later [`QueueManager::admit`], but not necessarily at once.
+    fn departed(&mut self, _packet: &Packet, _at: Time) {}
+
+    /// Inner quantities worth plotting, such as averages: told by name.
+    fn gauges(&self, _tell: &mut dyn FnMut(&str, f64)) {}
+}
+
+/// Where a discipline puts packets that it drops.
+pub type Discard<'a> = dyn FnMut(Packet, DropReason) + 'a;
+
+/// A queue that keeps its packets itself and chooses which goes next: schedulers, and laws that decide
+/// when a packet leaves (CoDel).
+pub trait QueueDiscipline: Send {
+    /// Take `packet` in, or discard it (or others in its place).
+    fn enqueue(
+        &mut self,
+        packet: Packet,
+        idle_since: Option<Time>,
+        now: Time,
+        stream: &mut Stream,
+        discard: &mut Discard<'_>,
+    );
+
+    /// The packet to be transmitted next; `None` if none waits.
+    fn dequeue(
+        &mut self,
+        now: Time,
+        stream: &mut Stream,
+        discard: &mut Discard<'_>,
+    ) -> Option<Packet>;
+
+    /// What waits.
+    fn backlog(&self) -> Backlog;
+
+    /// Inner quantities worth plotting: told by name.
+    fn gauges(&self, _tell: &mut dyn FnMut(&str, f64)) {}
+}
+
+/// A meter, marker or policer: looks at each packet as it passes and may change its precedence.
+pub trait Conditioner: Send {
+    /// Mark `packet`, or condemn it.
+    fn condition(&mut self, packet: &mut Packet, now: Time, stream: &mut Stream) -> Verdict;
+
+    /// The earliest time from `now` on at which a packet of `size` would be coloured green, without
+    /// charging it; [`Time::NEVER`] if it never would; `None` if this law cannot tell.
+    fn green_at(&self, _size: Size, _now: Time) -> Option<Time> {
+        None
+    }
+
+    /// Inner quantities worth plotting, such as bucket levels: told by name.
+    fn gauges(&self, _tell: &mut dyn FnMut(&str, f64)) {}
+}
+
+/// When a shaper lets packets go.
+pub trait ShapingLaw: Send {
+    /// A packet arrived; `backlog` is what waits with it.
+    fn arrived(&mut self, packet: &Packet, backlog: Backlog, now: Time);
+
+    /// When the packet at the head may leave, given `backlog` including it, the release of its
+    /// predecessor, and the conditioner behind the shaper if there is one. Asked again after every
+    /// arrival. A time in the past means now.
+    fn release_at(
+        &self,
+        head: &Packet,
+        backlog: Backlog,
+        last_release: Option<Time>,
+        conditioner: Option<&dyn Conditioner>,
+        now: Time,
+    ) -> Time;
+
+    /// The buffer's limit in bytes.
+    fn limit(&self) -> u64;
+
+    /// Inner quantities worth plotting: told by name.
+    fn gauges(&self, _tell: &mut dyn FnMut(&str, f64)) {}
+}
+
+/// One step of a traffic pattern.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Burst {
+    /// Time from the previous burst (the first: from the start of the flow).
+    pub gap: Span,
+    /// What is offered then: the size of a datagram on the wire, or bytes written to a TCP connection.
+    pub size: Size,
+}
+
+/// What an application sends, and when.
+pub trait Traffic: Send {
+    /// The next burst; `None` when the application has nothing more to send.
+    fn next(&mut self, stream: &mut Stream) -> Option<Burst>;
+
+    /// The gap, if all bursts but the first are this far apart and of one size for ever. Lets a thousand
+    /// such flows share one event.
+    fn constant_gap(&self) -> Option<Span> {
+        None
+    }
+}
+
+/// The window of a sender, in bytes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Window {
+    /// Congestion window.
+    pub cwnd: f64,
+    /// Slow-start threshold.
+    pub ssthresh: f64,
+    /// Sender maximum segment size.
+    pub smss: f64,
+}
+
+/// The facts of an acknowledgement of new data.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Ack {
+    /// The present.
+    pub now: Time,
+    /// Bytes newly acknowledged.
+    pub acked: f64,
+    /// Bytes outstanding before this acknowledgement.
+    pub flight: f64,
+    /// Round-trip time measured by it, if any.
+    pub rtt: Option<Span>,
+    /// Smoothed round-trip time, if known.
+    pub srtt: Option<Span>,
+    /// Whether it carries ECN-Echo.
+    pub ece: bool,
+}
+
+/// Why a sender must slow down.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Signal {
+    /// A segment was lost and fast retransmit repairs it.
+    Loss,
+    /// ECN-Echo.
+    Ecn,
+    /// The retransmission timer expired; `first` unless the same segment timed out before.
+    Timeout {
+        /// Whether this is the first timeout of the segment.
+        first: bool,
+    },
+}
+
+/// Congestion control: how the window follows acknowledgements and congestion. Loss recovery, timers and
+/// sending belong to the sender.
+pub trait CongestionControl: Send {
+    /// New data was acknowledged outside loss recovery: open the window.
+    fn acknowledged(&mut self, window: &mut Window, ack: &Ack);
+
+    /// Congestion was signalled while `flight` bytes were outstanding: set threshold and window to the
+    /// values that hold once recovery is over (a timeout: to start over from).
+    fn congested(&mut self, window: &mut Window, signal: Signal, flight: f64, now: Time);
+}

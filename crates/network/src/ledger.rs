@@ -1,0 +1,111 @@
+//! Counters: what the network keeps of every flow and link, whatever observers there are.
+
+use forebay_units::{Span, Time};
+
+use crate::{DropReason, Packet};
+
+/// Precedences counted apart; higher ones are counted with the last.
+pub const PRECEDENCES: usize = 4;
+
+/// Packets and their bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Tally {
+    /// Packets.
+    pub packets: u64,
+    /// Bytes on the wire.
+    pub bytes: u64,
+}
+
+impl Tally {
+    /// Count `packet`.
+    #[inline]
+    pub fn add(&mut self, packet: &Packet) {
+        self.packets += 1;
+        self.bytes += u64::from(packet.size);
+    }
+}
+
+/// What is counted of a flow. Data packets and acknowledgements are counted apart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct FlowCount {
+    /// Data handed to the network by the source, retransmissions included.
+    pub sent: Tally,
+    /// Data that reached the destination's host, duplicates included.
+    pub delivered: Tally,
+    /// Data dropped.
+    pub dropped: Tally,
+    /// Data packets marked CE.
+    pub marked: u64,
+    /// Payload bytes handed to the receiving application: in order, once.
+    pub goodput: u64,
+    /// Sum of the delays of delivered data packets, in ps.
+    pub delay: u64,
+    /// Largest delay of a delivered data packet.
+    pub max_delay: Span,
+    /// Acknowledgements sent, delivered and dropped.
+    pub acks: [u64; 3],
+    /// Segments sent again.
+    pub retransmissions: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// When its first packet was sent.
+    pub started: Option<Time>,
+    /// When it ended, if it has.
+    pub ended: Option<Time>,
+}
+
+/// What is counted of a link (one direction).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct LinkCount {
+    /// Packets that arrived, by precedence after conditioning.
+    pub arrived: [Tally; PRECEDENCES],
+    /// Packets whose transmission began, by precedence.
+    pub departed: [Tally; PRECEDENCES],
+    /// Packets dropped, by precedence and by [`DropReason`].
+    pub dropped: [[u64; DropReason::ALL.len()]; PRECEDENCES],
+    /// Packets marked CE, by precedence.
+    pub marked: [u64; PRECEDENCES],
+    /// Time spent transmitting, in ps.
+    pub busy: u64,
+    /// Waiting packets integrated over time, in packet ps.
+    pub queue_area: u128,
+    /// Largest number of packets that waited.
+    pub max_queue: u32,
+}
+
+/// All counters, for one window of measurement.
+#[derive(Clone, Debug, Default)]
+pub struct Ledger {
+    /// By flow.
+    pub flows: Vec<FlowCount>,
+    /// By link.
+    pub links: Vec<LinkCount>,
+    /// Since when they count.
+    pub since: Time,
+}
+
+impl Ledger {
+    /// Forget everything counted so far: the window of measurement begins at `now`.
+    ///
+    /// Start and end of flows are facts of the whole run and stay.
+    pub fn reset(&mut self, now: Time) {
+        for flow in &mut self.flows {
+            let FlowCount { started, ended, .. } = *flow;
+            *flow = FlowCount { started, ended, ..FlowCount::default() };
+        }
+        self.links.fill(LinkCount::default());
+        self.since = now;
+    }
+
+    /// The counters of the flow of `packet`.
+    #[inline]
+    pub fn flow(&mut self, packet: &Packet) -> &mut FlowCount {
+        &mut self.flows[packet.flow as usize]
+    }
+}
+
+/// Where packets of `precedence` are counted.
+#[inline]
+pub(crate) fn slot(precedence: u8) -> usize {
+    usize::from(precedence).min(PRECEDENCES - 1)
+}

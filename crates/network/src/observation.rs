@@ -1,0 +1,121 @@
+//! The closed vocabulary of facts that observers are told.
+
+use forebay_units::{Span, Time};
+
+use crate::{Backlog, Packet};
+
+/// Why a packet was dropped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum DropReason {
+    /// The buffer was full.
+    Overflow = 0,
+    /// Active queue management, by chance.
+    Early = 1,
+    /// Active queue management, with certainty (average at or above the maximum threshold).
+    Forced = 2,
+    /// A policer found it out of profile.
+    Policed = 3,
+    /// The shaper's buffer was full.
+    Shaper = 4,
+}
+
+impl DropReason {
+    /// Every reason, in the order of the counters.
+    pub const ALL: [Self; 5] =
+        [Self::Overflow, Self::Early, Self::Forced, Self::Policed, Self::Shaper];
+
+    /// The reason's name in results.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Overflow => "overflow",
+            Self::Early => "early",
+            Self::Forced => "forced",
+            Self::Policed => "policed",
+            Self::Shaper => "shaper",
+        }
+    }
+}
+
+/// A fact. `link` is the index of a link, flows are in the packets.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Observation<'a> {
+    /// A host handed a packet to the network.
+    Sent {
+        /// The packet.
+        packet: &'a Packet,
+    },
+    /// A conditioner set the precedence of a packet.
+    Coloured {
+        /// At which link.
+        link: u32,
+        /// The packet as it leaves the conditioner.
+        packet: &'a Packet,
+    },
+    /// A queue took a packet in.
+    Enqueued {
+        /// At which link.
+        link: u32,
+        /// The packet.
+        packet: &'a Packet,
+        /// The queue with this packet.
+        backlog: Backlog,
+    },
+    /// A queue set the CE codepoint instead of dropping.
+    Marked {
+        /// At which link.
+        link: u32,
+        /// The packet, marked.
+        packet: &'a Packet,
+    },
+    /// A packet was dropped.
+    Dropped {
+        /// At which link.
+        link: u32,
+        /// The packet.
+        packet: &'a Packet,
+        /// Why.
+        reason: DropReason,
+    },
+    /// A packet reached its destination.
+    Delivered {
+        /// The packet.
+        packet: &'a Packet,
+        /// Since it was handed to the network.
+        delay: Span,
+    },
+    /// A sender changed its congestion window.
+    Window {
+        /// Whose.
+        flow: u32,
+        /// Congestion window in bytes.
+        cwnd: f64,
+        /// Slow-start threshold in bytes.
+        ssthresh: f64,
+    },
+    /// A retransmission timer expired.
+    Timeout {
+        /// Whose.
+        flow: u32,
+    },
+    /// A flow began.
+    Started {
+        /// Which.
+        flow: u32,
+    },
+    /// A flow ended: all its data delivered, or its stop time reached.
+    Ended {
+        /// Which.
+        flow: u32,
+    },
+}
+
+/// Someone who is told what happens and cannot answer back: recording more never changes a run.
+pub trait Observer: Send {
+    /// Something happened at `now`.
+    fn observe(&mut self, now: Time, fact: &Observation<'_>);
+
+    /// What was recorded, as tables of columns.
+    fn tables(&mut self) -> Vec<crate::record::RecordTable>;
+}

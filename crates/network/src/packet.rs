@@ -1,0 +1,172 @@
+//! The packet: plain data without behaviour.
+
+use forebay_units::{Size, Time};
+
+/// ECN field of the IP header (RFC 3168, section 5).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Ecn {
+    /// Not ECN-capable: congestion is signalled by dropping it.
+    NotEct = 0,
+    /// ECN-capable transport, codepoint 1 (L4S, RFC 9331).
+    Ect1 = 1,
+    /// ECN-capable transport, codepoint 0.
+    Ect0 = 2,
+    /// Congestion experienced.
+    Ce = 3,
+}
+
+/// A packet under way. Copied by value; 40 bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Packet {
+    /// When its sender handed it to the network.
+    pub created: Time,
+    /// Number of the segment (data) or of the next segment expected (ACK); a count for datagrams.
+    pub number: u64,
+    /// ACK: `created` of the data packet that it answers (the timestamp echo of RFC 7323), in ps.
+    pub echo: u64,
+    /// The flow that it belongs to: an index into the network's flows.
+    pub flow: u32,
+    /// Position of its next hop in the network's table of routes.
+    pub cursor: u32,
+    /// ACK: where its SACK blocks are kept, 0 for none. See [`crate::SackBlocks`].
+    pub note: u32,
+    /// Size on the wire in bytes, IP header included.
+    pub size: u16,
+    /// Drop precedence: 0 green, 1 yellow, 2 red, ...; also the class for schedulers.
+    pub precedence: u8,
+    flags: u8,
+}
+
+const ECN: u8 = 0b11;
+const ACK: u8 = 1 << 2;
+const ECE: u8 = 1 << 3;
+const CWR: u8 = 1 << 4;
+const RETRANSMISSION: u8 = 1 << 5;
+const LAST: u8 = 1 << 6;
+
+macro_rules! flag {
+    ($(#[$doc:meta])* $get:ident, $(#[$set_doc:meta])* $set:ident, $bit:ident) => {
+        $(#[$doc])*
+        #[inline]
+        #[must_use]
+        pub const fn $get(&self) -> bool {
+            self.flags & $bit != 0
+        }
+
+        $(#[$set_doc])*
+        #[inline]
+        #[must_use]
+        pub const fn $set(mut self, on: bool) -> Self {
+            if on { self.flags |= $bit } else { self.flags &= !$bit }
+            self
+        }
+    };
+}
+
+impl Packet {
+    /// A data packet of `size` bytes of `flow`, at the start of the route at `cursor`.
+    #[inline]
+    #[must_use]
+    pub const fn data(created: Time, flow: u32, number: u64, size: u16, cursor: u32) -> Self {
+        Self { created, number, echo: 0, flow, cursor, note: 0, size, precedence: 0, flags: 0 }
+    }
+
+    /// Size on the wire.
+    #[inline]
+    #[must_use]
+    pub const fn wire_size(&self) -> Size {
+        Size::from_bytes(self.size as u64)
+    }
+
+    /// Its ECN field.
+    #[inline]
+    #[must_use]
+    pub const fn ecn(&self) -> Ecn {
+        match self.flags & ECN {
+            0 => Ecn::NotEct,
+            1 => Ecn::Ect1,
+            2 => Ecn::Ect0,
+            _ => Ecn::Ce,
+        }
+    }
+
+    /// The packet with its ECN field set.
+    #[inline]
+    #[must_use]
+    pub const fn with_ecn(mut self, ecn: Ecn) -> Self {
+        self.flags = (self.flags & !ECN) | ecn as u8;
+        self
+    }
+
+    /// Whether it may be marked instead of dropped.
+    #[inline]
+    #[must_use]
+    pub const fn is_ecn_capable(&self) -> bool {
+        self.flags & ECN != 0
+    }
+
+    /// All one-bit and two-bit fields together, for the digest and for traces.
+    #[inline]
+    #[must_use]
+    pub const fn flag_bits(&self) -> u8 {
+        self.flags
+    }
+
+    flag!(
+        /// Whether it is a pure acknowledgement.
+        is_ack,
+        /// The packet as a pure acknowledgement (or not).
+        as_ack,
+        ACK
+    );
+    flag!(
+        /// ECN-Echo of the TCP header (RFC 3168, section 6.1).
+        ece,
+        /// The packet with ECN-Echo set (or not).
+        with_ece,
+        ECE
+    );
+    flag!(
+        /// Congestion Window Reduced of the TCP header (RFC 3168, section 6.1).
+        cwr,
+        /// The packet with CWR set (or not).
+        with_cwr,
+        CWR
+    );
+    flag!(
+        /// Whether the segment was sent before.
+        is_retransmission,
+        /// The packet as a retransmission (or not).
+        as_retransmission,
+        RETRANSMISSION
+    );
+    flag!(
+        /// Whether it carries the last data of a finite transfer (TCP's PSH).
+        is_last,
+        /// The packet as the last of a transfer (or not).
+        as_last,
+        LAST
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Otherwise every queue and every copy would cost more memory traffic than planned.
+    #[test]
+    fn a_packet_is_forty_bytes() {
+        assert_eq!(size_of::<Packet>(), 40);
+    }
+
+    /// Otherwise one header field would overwrite another.
+    #[test]
+    fn fields_do_not_disturb_each_other() {
+        let packet = Packet::data(Time::ZERO, 1, 2, 576, 3);
+        let marked = packet.with_ecn(Ecn::Ect0).with_cwr(true).with_ecn(Ecn::Ce).as_last(true);
+        assert_eq!(marked.ecn(), Ecn::Ce);
+        assert!(marked.cwr() && marked.is_last() && !marked.ece() && !marked.is_ack());
+        assert_eq!(marked.with_cwr(false).as_last(false).with_ecn(Ecn::NotEct), packet);
+    }
+}

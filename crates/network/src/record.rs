@@ -1,0 +1,181 @@
+//! Recording: what observers and samplers give back, and the observers that come with the network.
+
+use forebay_units::{Span, Time};
+use hdrhistogram::Histogram;
+
+use crate::{Ecn, Observation, Observer, Packet};
+
+/// One column of a table.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Column {
+    /// Numbers.
+    Float(Vec<f64>),
+    /// Whole numbers.
+    Whole(Vec<u64>),
+    /// Words.
+    Word(Vec<&'static str>),
+}
+
+/// A table of columns of equal length.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RecordTable {
+    /// Its name: `trace`, `delays`, ...
+    pub name: String,
+    /// Column names (with the unit as suffix) and values.
+    pub columns: Vec<(String, Column)>,
+}
+
+/// Records every fact about every packet: a full packet trace.
+#[derive(Default)]
+pub struct PacketTrace {
+    time: Vec<f64>,
+    event: Vec<&'static str>,
+    place: Vec<u64>,
+    flow: Vec<u64>,
+    number: Vec<u64>,
+    size: Vec<u64>,
+    precedence: Vec<u64>,
+    kind: Vec<&'static str>,
+    limit: usize,
+}
+
+impl PacketTrace {
+    /// A trace of at most `limit` rows; later facts are not recorded.
+    #[must_use]
+    pub fn new(limit: usize) -> Self {
+        Self { limit, ..Self::default() }
+    }
+
+    fn row(&mut self, now: Time, event: &'static str, place: u64, packet: &Packet) {
+        if self.time.len() >= self.limit {
+            return;
+        }
+        self.time.push(now.seconds());
+        self.event.push(event);
+        self.place.push(place);
+        self.flow.push(u64::from(packet.flow));
+        self.number.push(packet.number);
+        self.size.push(u64::from(packet.size));
+        self.precedence.push(u64::from(packet.precedence));
+        self.kind.push(kind(packet));
+    }
+}
+
+fn kind(packet: &Packet) -> &'static str {
+    match (packet.is_ack(), packet.is_retransmission(), packet.ecn() == Ecn::Ce) {
+        (true, _, _) => "ack",
+        (false, true, _) => "retransmission",
+        (false, false, true) => "data, CE",
+        (false, false, false) => "data",
+    }
+}
+
+/// Rows that are not at a link have this place.
+const NOWHERE: u64 = u64::MAX;
+
+impl Observer for PacketTrace {
+    fn observe(&mut self, now: Time, fact: &Observation<'_>) {
+        match *fact {
+            Observation::Sent { packet } => self.row(now, "sent", NOWHERE, packet),
+            Observation::Coloured { link, packet } => self.row(now, "coloured", link.into(), packet),
+            Observation::Enqueued { link, packet, .. } => {
+                self.row(now, "enqueued", link.into(), packet);
+            }
+            Observation::Marked { link, packet } => self.row(now, "marked", link.into(), packet),
+            Observation::Dropped { link, packet, reason } => {
+                self.row(now, drop_word(reason), link.into(), packet);
+            }
+            Observation::Delivered { packet, .. } => self.row(now, "delivered", NOWHERE, packet),
+            Observation::Window { .. }
+            | Observation::Timeout { .. }
+            | Observation::Started { .. }
+            | Observation::Ended { .. } => {}
+        }
+    }
+
+    fn tables(&mut self) -> Vec<RecordTable> {
+        let take = std::mem::take::<Vec<u64>>;
+        vec![RecordTable {
+            name: "trace".to_owned(),
+            columns: vec![
+                ("time_s".to_owned(), Column::Float(std::mem::take(&mut self.time))),
+                ("event".to_owned(), Column::Word(std::mem::take(&mut self.event))),
+                ("link".to_owned(), Column::Whole(take(&mut self.place))),
+                ("flow".to_owned(), Column::Whole(take(&mut self.flow))),
+                ("number".to_owned(), Column::Whole(take(&mut self.number))),
+                ("size_bytes".to_owned(), Column::Whole(take(&mut self.size))),
+                ("precedence".to_owned(), Column::Whole(take(&mut self.precedence))),
+                ("kind".to_owned(), Column::Word(std::mem::take(&mut self.kind))),
+            ],
+        }]
+    }
+}
+
+fn drop_word(reason: crate::DropReason) -> &'static str {
+    use crate::DropReason::{Early, Forced, Overflow, Policed, Shaper};
+    match reason {
+        Overflow => "dropped: overflow",
+        Early => "dropped: early",
+        Forced => "dropped: forced",
+        Policed => "dropped: policed",
+        Shaper => "dropped: shaper",
+    }
+}
+
+/// Records the distribution of the one-way delay of delivered data packets, by flow group.
+///
+/// Values are kept in nanoseconds with three significant digits: quantiles are within 0.1 %.
+pub struct DelayHistogram {
+    groups: Vec<u32>,
+    histograms: Vec<Histogram<u32>>,
+    from: Time,
+}
+
+impl DelayHistogram {
+    /// Count deliveries from `from` on; `groups[flow]` is the group of each flow.
+    #[must_use]
+    pub fn new(groups: Vec<u32>, from: Time) -> Self {
+        let count = groups.iter().max().map_or(0, |last| *last as usize + 1);
+        let empty = Histogram::new(3).expect("three significant digits are allowed");
+        Self { groups, histograms: vec![empty; count], from }
+    }
+
+    fn record(&mut self, packet: &Packet, delay: Span) {
+        let group = self.groups[packet.flow as usize] as usize;
+        // The histogram grows by itself; nanoseconds of a u64 of picoseconds are always in range.
+        let _ = self.histograms[group].record(delay.ps() / 1000);
+    }
+}
+
+impl Observer for DelayHistogram {
+    fn observe(&mut self, now: Time, fact: &Observation<'_>) {
+        if let Observation::Delivered { packet, delay } = fact
+            && now >= self.from
+            && !packet.is_ack()
+        {
+            self.record(packet, *delay);
+        }
+    }
+
+    fn tables(&mut self) -> Vec<RecordTable> {
+        let (mut group, mut from, mut to, mut count) = (vec![], vec![], vec![], vec![]);
+        for (number, histogram) in self.histograms.iter().enumerate() {
+            for step in histogram.iter_recorded() {
+                let value = step.value_iterated_to();
+                group.push(number as u64);
+                from.push(histogram.lowest_equivalent(value) as f64 / 1e9);
+                to.push(histogram.highest_equivalent(value) as f64 / 1e9);
+                count.push(u64::from(step.count_at_value()));
+            }
+        }
+        vec![RecordTable {
+            name: "delays".to_owned(),
+            columns: vec![
+                ("group".to_owned(), Column::Whole(group)),
+                ("from_s".to_owned(), Column::Float(from)),
+                ("to_s".to_owned(), Column::Float(to)),
+                ("packets".to_owned(), Column::Whole(count)),
+            ],
+        }]
+    }
+}

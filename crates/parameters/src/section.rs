@@ -1,0 +1,141 @@
+//! Reading one table of a scenario.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use crate::{Node, Parameter, Problem, Table, Value, nearest};
+
+/// Every value that was read, defaults included, as canonical text by key path.
+///
+/// Two scenarios with equal echoes are the same scenario, whatever units and order their files use:
+/// the scenario hash is taken over it.
+pub type Echo = RefCell<BTreeMap<String, String>>;
+
+/// One table of a scenario with the path that leads to it.
+#[derive(Clone)]
+pub struct Section<'a> {
+    path: String,
+    line: Option<u32>,
+    table: &'a Table,
+    echo: &'a Echo,
+}
+
+impl<'a> Section<'a> {
+    /// The whole scenario.
+    ///
+    /// # Errors
+    /// If `node` is not a table.
+    pub fn root(node: &'a Node, echo: &'a Echo) -> Result<Self, Problem> {
+        Self::at(String::new(), node, echo)
+    }
+
+    /// An empty section: every parameter takes its default.
+    #[must_use]
+    pub fn empty(path: String, echo: &'a Echo) -> Self {
+        static EMPTY: Table = Table::new();
+        Self { path, line: None, table: &EMPTY, echo }
+    }
+
+    fn at(path: String, node: &'a Node, echo: &'a Echo) -> Result<Self, Problem> {
+        match &node.value {
+            Value::Table(table) => Ok(Self { path, line: node.line, table, echo }),
+            other => Err(Problem {
+                path,
+                line: node.line,
+                message: format!("expected a table, found {}", other.show()),
+            }),
+        }
+    }
+
+    /// The key path of this section.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Where the values read are echoed to.
+    #[must_use]
+    pub fn echo(&self) -> &'a Echo {
+        self.echo
+    }
+
+    /// The keys present, in alphabetical order.
+    pub fn keys(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        self.table.keys().map(String::as_str)
+    }
+
+    /// The raw node under `key`.
+    #[must_use]
+    pub fn node(&self, key: &str) -> Option<&'a Node> {
+        self.table.get(key)
+    }
+
+    /// The section under `key`, if present.
+    ///
+    /// # Errors
+    /// If the value there is not a table.
+    pub fn section(&self, key: &str) -> Result<Option<Section<'a>>, Problem> {
+        self.node(key).map(|node| Section::at(self.join(key), node, self.echo)).transpose()
+    }
+
+    /// Read the parameter `key`; without a value take `default`, or fail if there is none.
+    ///
+    /// # Errors
+    /// Missing or wrong value.
+    pub fn get<T: Parameter>(
+        &self,
+        key: &str,
+        default: Option<fn() -> Value>,
+    ) -> Result<T, Problem> {
+        let value = match (self.node(key), default) {
+            (Some(node), _) => T::read(node).map_err(|message| self.fail(key, message))?,
+            (None, Some(default)) => {
+                T::read(&Node::new(default())).map_err(|message| self.fail(key, message))?
+            }
+            (None, None) => T::absent().ok_or_else(|| {
+                self.fail(key, format!("is missing; it takes a {}", T::KIND))
+            })?,
+        };
+        self.echo.borrow_mut().insert(self.join(key), value.show());
+        Ok(value)
+    }
+
+    /// Refuse keys that are not in `names`, offering the nearest that is.
+    ///
+    /// # Errors
+    /// The first unknown key.
+    pub fn refuse_unknown(&self, names: &[&str]) -> Result<(), Problem> {
+        for key in self.keys() {
+            if !names.contains(&key) {
+                return Err(self.unknown(key, names));
+            }
+        }
+        Ok(())
+    }
+
+    /// The problem of a key that is none of `names`.
+    #[must_use]
+    pub fn unknown(&self, key: &str, names: &[&str]) -> Problem {
+        let hint = nearest(key, names.iter().copied())
+            .map_or(String::new(), |name| format!(" (did you mean \"{name}\"?)"));
+        let allowed = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
+        self.fail(key, format!("unknown key \"{key}\"{hint}; allowed here: {allowed}"))
+    }
+
+    /// A problem with the value under `key` (the section itself if `key` is empty).
+    #[must_use]
+    pub fn fail(&self, key: &str, message: impl Into<String>) -> Problem {
+        let line = self.node(key).and_then(|node| node.line).or(self.line);
+        let path = if key.is_empty() { self.path.clone() } else { self.join(key) };
+        Problem { path, line, message: message.into() }
+    }
+
+    fn join(&self, key: &str) -> String {
+        let key = if key.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-') {
+            key.to_owned()
+        } else {
+            format!("\"{key}\"")
+        };
+        if self.path.is_empty() { key } else { format!("{}.{key}", self.path) }
+    }
+}

@@ -1,0 +1,225 @@
+//! The kinds of values that a parameter can take.
+
+use forebay_units::quantity::{
+    parse_packets, parse_rate, parse_size, parse_span, show_rate, show_size, show_span,
+};
+use forebay_units::{Rate, Size, Span};
+
+use crate::{Node, Value, nearest};
+
+/// A type that a parameter can have.
+pub trait Parameter: Sized {
+    /// What to write, with an example.
+    const KIND: &'static str;
+    /// The words allowed, for a closed set.
+    const CHOICES: &'static [&'static str] = &[];
+    /// Whether it may be left out without a default.
+    const OPTIONAL: bool = false;
+
+    /// Read the value.
+    ///
+    /// # Errors
+    /// What was read and what is allowed.
+    fn read(node: &Node) -> Result<Self, String>;
+
+    /// The canonical text of the value.
+    fn show(&self) -> String;
+
+    /// The value of an absent parameter, if it may be absent.
+    fn absent() -> Option<Self> {
+        None
+    }
+}
+
+/// A closed set of words; define one with [`choice!`](crate::choice).
+pub trait Choice: Sized {
+    /// The words, in the order of their definition.
+    const WORDS: &'static [&'static str];
+    /// The value of a word.
+    fn from_word(word: &str) -> Option<Self>;
+    /// The word of a value.
+    fn word(&self) -> &'static str;
+}
+
+impl<T: Choice> Parameter for T {
+    const KIND: &'static str = "word";
+    const CHOICES: &'static [&'static str] = T::WORDS;
+
+    fn read(node: &Node) -> Result<Self, String> {
+        let allowed = || T::WORDS.join(", ");
+        let Value::Text(word) = &node.value else {
+            return Err(format!("{} is not one of {}", node.value.show(), allowed()));
+        };
+        T::from_word(word).ok_or_else(|| {
+            let hint = nearest(word, T::WORDS.iter().copied())
+                .map_or(String::new(), |near| format!(" (did you mean \"{near}\"?)"));
+            format!("\"{word}\" is not one of {}{hint}", allowed())
+        })
+    }
+
+    fn show(&self) -> String {
+        self.word().to_owned()
+    }
+}
+
+/// A queue length: in bytes or in packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Length {
+    /// So many bytes.
+    Bytes(u64),
+    /// So many packets.
+    Packets(u64),
+}
+
+impl Length {
+    /// The number, in its own unit.
+    #[must_use]
+    pub fn amount(self) -> u64 {
+        match self {
+            Self::Bytes(n) | Self::Packets(n) => n,
+        }
+    }
+
+    /// Whether it counts bytes.
+    #[must_use]
+    pub fn in_bytes(self) -> bool {
+        matches!(self, Self::Bytes(_))
+    }
+}
+
+fn quantity<T>(
+    node: &Node,
+    kind: &str,
+    parse: impl Fn(&str) -> Result<T, forebay_units::quantity::QuantityError>,
+) -> Result<T, String> {
+    match &node.value {
+        Value::Text(text) => parse(text).map_err(|error| error.0),
+        Value::Integer(_) | Value::Float(_) => {
+            Err(format!("{} has no unit; it takes a {kind}", node.value.show()))
+        }
+        other => Err(format!("{} is not a {kind}", other.show())),
+    }
+}
+
+macro_rules! quantities {
+    ($($type:ty, $kind:literal, $parse:expr, $show:expr;)*) => { $(
+        impl Parameter for $type {
+            const KIND: &'static str = $kind;
+            fn read(node: &Node) -> Result<Self, String> {
+                quantity(node, Self::KIND, $parse)
+            }
+            fn show(&self) -> String {
+                ($show)(*self)
+            }
+        }
+    )* };
+}
+
+quantities! {
+    Span, "duration such as \"2.5 ms\"", parse_span, show_span;
+    Rate, "data rate such as \"34 Mbit/s\"", parse_rate, show_rate;
+    Size, "size such as \"1500 B\"", parse_size, show_size;
+    Length, "queue length such as \"45 kB\" or \"78 packets\"", parse_length, show_length;
+}
+
+fn parse_length(text: &str) -> Result<Length, forebay_units::quantity::QuantityError> {
+    if text.contains('p') {
+        parse_packets(text).map(Length::Packets)
+    } else {
+        parse_size(text).map(|size| Length::Bytes(size.bytes())).map_err(|mut error| {
+            error.0.push_str(", or packets");
+            error
+        })
+    }
+}
+
+fn show_length(length: Length) -> String {
+    match length {
+        Length::Bytes(n) => show_size(Size::from_bytes(n)),
+        Length::Packets(n) => format!("{n} packets"),
+    }
+}
+
+impl Parameter for f64 {
+    const KIND: &'static str = "number";
+    fn read(node: &Node) -> Result<Self, String> {
+        let number = match &node.value {
+            Value::Float(x) => *x,
+            Value::Integer(n) => *n as f64,
+            other => return Err(format!("{} is not a number", other.show())),
+        };
+        if number.is_finite() { Ok(number) } else { Err(format!("{number} is not a finite number")) }
+    }
+    fn show(&self) -> String {
+        format!("{self:?}")
+    }
+}
+
+impl Parameter for u32 {
+    const KIND: &'static str = "whole number";
+    fn read(node: &Node) -> Result<Self, String> {
+        match &node.value {
+            Value::Integer(n) => Self::try_from(*n)
+                .map_err(|_| format!("{n} is out of range; allowed are 0 to {}", Self::MAX)),
+            other => Err(format!("{} is not a whole number", other.show())),
+        }
+    }
+    fn show(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Parameter for bool {
+    const KIND: &'static str = "true or false";
+    fn read(node: &Node) -> Result<Self, String> {
+        match &node.value {
+            Value::Bool(b) => Ok(*b),
+            other => Err(format!("{} is not true or false", other.show())),
+        }
+    }
+    fn show(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Parameter for String {
+    const KIND: &'static str = "text";
+    fn read(node: &Node) -> Result<Self, String> {
+        match &node.value {
+            Value::Text(text) => Ok(text.clone()),
+            other => Err(format!("{} is not a text", other.show())),
+        }
+    }
+    fn show(&self) -> String {
+        format!("{self:?}")
+    }
+}
+
+impl<T: Parameter> Parameter for Vec<T> {
+    const KIND: &'static str = T::KIND;
+    fn read(node: &Node) -> Result<Self, String> {
+        match &node.value {
+            Value::List(items) => items.iter().map(T::read).collect(),
+            other => Err(format!("{} is not a list of {}s", other.show(), T::KIND)),
+        }
+    }
+    fn show(&self) -> String {
+        let items: Vec<String> = self.iter().map(Parameter::show).collect();
+        format!("[{}]", items.join(", "))
+    }
+}
+
+impl<T: Parameter> Parameter for Option<T> {
+    const KIND: &'static str = T::KIND;
+    const CHOICES: &'static [&'static str] = T::CHOICES;
+    const OPTIONAL: bool = true;
+    fn read(node: &Node) -> Result<Self, String> {
+        T::read(node).map(Some)
+    }
+    fn show(&self) -> String {
+        self.as_ref().map_or_else(|| "absent".to_owned(), Parameter::show)
+    }
+    fn absent() -> Option<Self> {
+        Some(None)
+    }
+}

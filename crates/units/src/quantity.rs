@@ -1,0 +1,291 @@
+//! Reading and printing quantities such as `"34 Mbit/s"`, `"2.5 ms"` and `"45 kB"`.
+//!
+//! A number without a unit is refused: that is the commonest way to be wrong by a factor of eight.
+//! Prefixes are decimal (1 kB = 1000 B); the binary `KiB`, `MiB` exist beside them. Numbers are read
+//! exactly as decimals: `"0.1 ms"` is 100,000,000 ps and not the nearest double.
+
+use crate::{PS_PER_S, Rate, Size, Span};
+
+/// What was wrong with the text of a quantity. Printed after the place where it stands.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct QuantityError(pub String);
+
+impl std::fmt::Display for QuantityError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for QuantityError {}
+
+const SPAN_UNITS: &[(&str, u64)] = &[
+    ("ps", 1),
+    ("ns", 1_000),
+    ("us", 1_000_000),
+    ("µs", 1_000_000),
+    ("ms", 1_000_000_000),
+    ("s", PS_PER_S),
+    ("min", 60 * PS_PER_S),
+    ("h", 3600 * PS_PER_S),
+];
+
+const RATE_UNITS: &[(&str, u64)] = &[
+    ("bit/s", 1),
+    ("kbit/s", 1_000),
+    ("Mbit/s", 1_000_000),
+    ("Gbit/s", 1_000_000_000),
+    ("Tbit/s", 1_000_000_000_000),
+    ("bps", 1),
+    ("kbps", 1_000),
+    ("Mbps", 1_000_000),
+    ("Gbps", 1_000_000_000),
+];
+
+const SIZE_UNITS: &[(&str, u64)] = &[
+    ("B", 1),
+    ("kB", 1_000),
+    ("MB", 1_000_000),
+    ("GB", 1_000_000_000),
+    ("TB", 1_000_000_000_000),
+    ("KiB", 1 << 10),
+    ("MiB", 1 << 20),
+    ("GiB", 1 << 30),
+];
+
+/// Read a duration: `"2.5 ms"`. Units ps, ns, us, ms, s, min, h.
+///
+/// # Errors
+/// Missing, unknown or foreign unit; negative; not a number; finer than a picosecond; over 213 days.
+pub fn parse_span(text: &str) -> Result<Span, QuantityError> {
+    read(text, "duration", "\"2.5 ms\"", SPAN_UNITS, "1 ps").map(Span::from_ps)
+}
+
+/// Read a data rate: `"34 Mbit/s"`. Units bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s (or bps ... Gbps).
+///
+/// # Errors
+/// Missing, unknown or foreign unit; negative; not a number; finer than 1 bit/s; above 1.8e19 bit/s.
+pub fn parse_rate(text: &str) -> Result<Rate, QuantityError> {
+    read(text, "data rate", "\"34 Mbit/s\"", RATE_UNITS, "1 bit/s").map(Rate::from_bps)
+}
+
+/// Read an amount of data: `"45 kB"`. Units B, kB, MB, GB, TB (decimal), KiB, MiB, GiB (binary).
+///
+/// # Errors
+/// Missing, unknown or foreign unit; negative; not a number; a fraction of a byte; over 1.8e19 B.
+pub fn parse_size(text: &str) -> Result<Size, QuantityError> {
+    read(text, "size", "\"1500 B\"", SIZE_UNITS, "1 B").map(Size::from_bytes)
+}
+
+/// Read a number of packets: `"78 packets"`.
+///
+/// # Errors
+/// As the other readers.
+pub fn parse_packets(text: &str) -> Result<u64, QuantityError> {
+    const UNITS: &[(&str, u64)] = &[("packets", 1), ("packet", 1), ("pkt", 1)];
+    read(text, "number of packets", "\"78 packets\"", UNITS, "1 packet")
+}
+
+/// Print a duration in its largest exact unit up to seconds; reading it back gives the same span.
+#[must_use]
+pub fn show_span(span: Span) -> String {
+    show(span.ps(), &[("s", PS_PER_S), ("ms", 1_000_000_000), ("us", 1_000_000), ("ns", 1_000), ("ps", 1)])
+}
+
+/// Print a data rate in its largest exact unit; reading it back gives the same rate.
+#[must_use]
+pub fn show_rate(rate: Rate) -> String {
+    let units = [("Gbit/s", 1_000_000_000), ("Mbit/s", 1_000_000), ("kbit/s", 1_000), ("bit/s", 1)];
+    show(rate.bps(), &units)
+}
+
+/// Print a size in its largest exact decimal unit; reading it back gives the same size.
+#[must_use]
+pub fn show_size(size: Size) -> String {
+    show(size.bytes(), &[("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000), ("B", 1)])
+}
+
+fn read(
+    text: &str,
+    kind: &str,
+    example: &str,
+    units: &[(&str, u64)],
+    resolution: &str,
+) -> Result<u64, QuantityError> {
+    let text = text.trim();
+    let split = text
+        .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '+' | '-' | '_')))
+        .map_or(text.len(), |at| exponent_end(text, at));
+    let (number, unit) = (text[..split].trim(), text[split..].trim());
+    if number.is_empty() {
+        return Err(QuantityError(format!("\"{text}\" is not a {kind}; write it like {example}")));
+    }
+    if unit.is_empty() {
+        return Err(QuantityError(format!("\"{text}\" has no unit; write a {kind} like {example}")));
+    }
+    let Some(&(_, scale)) = units.iter().find(|(name, _)| *name == unit) else {
+        return Err(QuantityError(unknown_unit(text, unit, kind, units)));
+    };
+    let decimal = Decimal::parse(number)
+        .ok_or_else(|| QuantityError(format!("\"{number}\" in \"{text}\" is not a number")))?;
+    if decimal.negative {
+        return Err(QuantityError(format!("\"{text}\" is negative; a {kind} is at least 0")));
+    }
+    decimal.scaled(scale).map_err(|problem| match problem {
+        Inexact::TooFine => {
+            QuantityError(format!("\"{text}\" is finer than the resolution of {resolution}"))
+        }
+        Inexact::TooLarge => QuantityError(format!("\"{text}\" is too large for a {kind}")),
+    })
+}
+
+/// `"1e-3 s"` has an exponent and `"3 e"` does not: an `e` belongs to the number if digits follow.
+fn exponent_end(text: &str, at: usize) -> usize {
+    let bytes = text.as_bytes();
+    if !matches!(bytes[at], b'e' | b'E') {
+        return at;
+    }
+    let mut end = at + 1;
+    if matches!(bytes.get(end), Some(b'+' | b'-')) {
+        end += 1;
+    }
+    let digits = bytes[end..].iter().take_while(|b| b.is_ascii_digit()).count();
+    if digits == 0 { at } else { end + digits }
+}
+
+fn unknown_unit(text: &str, unit: &str, kind: &str, units: &[(&str, u64)]) -> String {
+    let names: Vec<&str> = units.iter().map(|(name, _)| *name).collect();
+    let near = names.iter().find(|name| name.eq_ignore_ascii_case(unit));
+    let hint = near.map_or(String::new(), |name| format!(" (did you mean \"{name}\"?)"));
+    format!(
+        "\"{unit}\" in \"{text}\" is not a unit of a {kind}{hint}; units are {}",
+        names.join(", ")
+    )
+}
+
+enum Inexact {
+    TooFine,
+    TooLarge,
+}
+
+/// A decimal number kept exactly: `digits * 10^exponent`.
+struct Decimal {
+    negative: bool,
+    digits: u128,
+    exponent: i32,
+}
+
+impl Decimal {
+    fn parse(text: &str) -> Option<Self> {
+        let (negative, body) = match text.as_bytes().first()? {
+            b'-' => (true, &text[1..]),
+            b'+' => (false, &text[1..]),
+            _ => (false, text),
+        };
+        let (mantissa, exponent) = match body.find(['e', 'E']) {
+            Some(at) => (&body[..at], body[at + 1..].parse::<i32>().ok()?),
+            None => (body, 0),
+        };
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let mut digits: u128 = 0;
+        let mut seen = false;
+        for c in whole.chars().chain(fraction.chars()).filter(|c| *c != '_') {
+            let digit = c.to_digit(10)?;
+            digits = digits.checked_mul(10)?.checked_add(u128::from(digit))?;
+            seen = true;
+        }
+        let places = i32::try_from(fraction.chars().filter(|c| *c != '_').count()).ok()?;
+        seen.then_some(Self { negative: negative && digits > 0, digits, exponent: exponent.checked_sub(places)? })
+    }
+
+    fn scaled(&self, scale: u64) -> Result<u64, Inexact> {
+        let mut value = self.digits.checked_mul(u128::from(scale)).ok_or(Inexact::TooLarge)?;
+        if value == 0 {
+            return Ok(0);
+        }
+        let mut exponent = self.exponent;
+        while exponent > 0 {
+            value = value.checked_mul(10).ok_or(Inexact::TooLarge)?;
+            exponent -= 1;
+        }
+        while exponent < 0 {
+            if value % 10 != 0 {
+                return Err(Inexact::TooFine);
+            }
+            value /= 10;
+            exponent += 1;
+        }
+        u64::try_from(value).map_err(|_| Inexact::TooLarge)
+    }
+}
+
+fn show(value: u64, units: &[(&str, u64)]) -> String {
+    // The largest unit in which at most three decimals are needed keeps the text short and exact.
+    for (name, scale) in units {
+        let step = (scale / 1000).max(1);
+        if value >= *scale && value % step == 0 {
+            let whole = value / scale;
+            let thousandths = (value % scale) / step;
+            if thousandths == 0 || *scale < 1000 {
+                return format!("{whole} {name}");
+            }
+            let fraction = format!("{thousandths:03}");
+            return format!("{whole}.{} {name}", fraction.trim_end_matches('0'));
+        }
+    }
+    let (name, _) = units[units.len() - 1];
+    format!("{value} {name}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Otherwise a scenario would not mean what it says; the values follow from the SI prefixes.
+    #[test]
+    fn texts_are_read_exactly() {
+        assert_eq!(parse_span("2.5 ms").unwrap().ps(), 2_500_000_000);
+        assert_eq!(parse_span("0.1ms").unwrap().ps(), 100_000_000);
+        assert_eq!(parse_span("1e-3 s").unwrap().ps(), 1_000_000_000);
+        assert_eq!(parse_rate("201.6 Mbit/s").unwrap().bps(), 201_600_000);
+        assert_eq!(parse_rate("9.8304 kbit/s").unwrap_err().0.contains("finer"), true);
+        assert_eq!(parse_size("45 kB").unwrap().bytes(), 45_000);
+        assert_eq!(parse_size("1 KiB").unwrap().bytes(), 1024);
+        assert_eq!(parse_packets("78 packets").unwrap(), 78);
+    }
+
+    /// Otherwise a slip in the unit would run as another scenario instead of being refused.
+    #[test]
+    fn wrong_texts_are_refused_with_a_reason() {
+        for (text, reason) in [
+            ("34", "no unit"),
+            ("34 Mb", "not a unit"),
+            ("34 mbit/s", "did you mean \"Mbit/s\""),
+            ("-1 Mbit/s", "negative"),
+            ("fast", "not a data rate"),
+            ("1.2.3 bit/s", "not a number"),
+            ("0.5 bit/s", "finer"),
+            ("1e30 bit/s", "too large"),
+            ("2 ms", "not a unit"),
+            ("", "not a data rate"),
+            ("nan bit/s", "not a data rate"),
+        ] {
+            let error = parse_rate(text).unwrap_err().0;
+            assert!(error.contains(reason), "{text}: {error}");
+        }
+    }
+
+    /// Otherwise the canonical form of a scenario would lose digits.
+    #[test]
+    fn printed_quantities_read_back_the_same() {
+        for ps in [0, 1, 999, 1_500, 135_529_412, 2_500_000_000, 60 * PS_PER_S, u64::MAX] {
+            let span = Span::from_ps(ps);
+            assert_eq!(parse_span(&show_span(span)).unwrap(), span);
+        }
+        for n in [0, 1, 999, 1_000, 1_234_567, 201_600_000, u64::MAX] {
+            assert_eq!(parse_rate(&show_rate(Rate::from_bps(n))).unwrap().bps(), n);
+            assert_eq!(parse_size(&show_size(Size::from_bytes(n))).unwrap().bytes(), n);
+        }
+        assert_eq!(show_span(Span::from_us(2500)), "2.5 ms");
+        assert_eq!(show_rate(Rate::from_bps(34_000_000)), "34 Mbit/s");
+    }
+}
