@@ -1,7 +1,5 @@
 //! What an element can do.
 
-use std::collections::VecDeque;
-
 use forebay_kernel::{Agenda, Digest};
 use forebay_units::Time;
 
@@ -36,12 +34,12 @@ impl SackBlocks {
 #[derive(Default)]
 pub(crate) struct Core {
     pub(crate) agenda: Agenda,
-    pub(crate) outbox: VecDeque<(u32, Packet)>,
+    pub(crate) outbox: Vec<(u32, Packet)>,
     pub(crate) hops: Vec<u32>,
     pub(crate) ledger: Ledger,
     pub(crate) observers: Vec<Box<dyn Observer>>,
     pub(crate) digest: Digest,
-    pub(crate) handed_on: u64,
+    pub(crate) traversals: u64,
     notes: Vec<SackBlocks>,
     free_notes: Vec<u32>,
 }
@@ -72,7 +70,14 @@ impl Context<'_> {
     pub fn forward(&mut self, mut packet: Packet) {
         let to = self.core.hops[packet.cursor as usize];
         packet.cursor += 1;
-        self.core.outbox.push_back((to, packet));
+        self.core.outbox.push((to, packet));
+    }
+
+    /// `packet` has reached the far end of a link: hand it to the next element of its route.
+    #[inline]
+    pub fn cross(&mut self, packet: Packet) {
+        self.core.traversals += 1;
+        self.forward(packet);
     }
 
     /// A host sends `packet` into the network: count it and hand it on.

@@ -117,6 +117,12 @@ pub trait Conditioner: Send {
         None
     }
 
+    /// The largest packet, in bytes, that a full bucket could colour green (the committed burst size):
+    /// smaller than the packets that pass, it would be a meter that nothing conforms to.
+    fn smallest_burst(&self) -> Option<u64> {
+        None
+    }
+
     /// Inner quantities worth plotting, such as bucket levels: told by name.
     fn gauges(&self, _tell: &mut dyn FnMut(&str, f64)) {}
 }

@@ -21,8 +21,8 @@ pub struct Progress {
     pub now: Time,
     /// Events handled.
     pub events: u64,
-    /// Packets handed from one element to the next.
-    pub handed_on: u64,
+    /// Link traversals: packets that reached the far end of a link.
+    pub hops: u64,
     /// Whether the limit was reached; false if the budget of events was spent first.
     pub complete: bool,
 }
@@ -108,7 +108,7 @@ impl Network {
         Progress {
             now: self.core.agenda.now(),
             events: self.events,
-            handed_on: self.core.handed_on,
+            hops: self.core.traversals,
             complete,
         }
     }
@@ -116,12 +116,14 @@ impl Network {
     /// Deliver everything that elements have handed on, in order.
     #[inline]
     fn hand_on(&mut self) {
-        while let Some((to, packet)) = self.core.outbox.pop_front() {
-            self.core.handed_on += 1;
+        let mut at = 0;
+        while let Some(&(to, packet)) = self.core.outbox.get(at) {
+            at += 1;
             note(&mut self.core, to, &packet);
             let cx = &mut Context { core: &mut self.core, me: to };
             self.elements[to as usize].receive(packet, cx);
         }
+        self.core.outbox.clear();
     }
 
     /// Counters brought up to the present.

@@ -106,6 +106,14 @@ impl Packet {
         self.flags & ECN != 0
     }
 
+    /// The packet with a precedence.
+    #[inline]
+    #[must_use]
+    pub const fn with_precedence(mut self, precedence: u8) -> Self {
+        self.precedence = precedence;
+        self
+    }
+
     /// All one-bit and two-bit fields together, for the digest and for traces.
     #[inline]
     #[must_use]

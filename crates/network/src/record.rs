@@ -12,8 +12,10 @@ pub enum Column {
     Float(Vec<f64>),
     /// Whole numbers.
     Whole(Vec<u64>),
-    /// Words.
+    /// Words of a closed set.
     Word(Vec<&'static str>),
+    /// Names from the scenario.
+    Name(Vec<String>),
 }
 
 /// A table of columns of equal length.

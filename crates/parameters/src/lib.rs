@@ -12,7 +12,7 @@ mod types;
 
 pub use node::{Node, Problem, Table, Value, nearest};
 pub use section::{Echo, Section};
-pub use table::{Catalogued, Entry, choose};
+pub use table::{Catalogued, Chosen, Entry, choose, choose_all};
 pub use types::{Choice, Length, Parameter};
 
 /// One parameter of a mechanism, as documentation and schema show it.
@@ -39,11 +39,19 @@ pub trait Parameters: Sized {
     /// Every parameter, in the order of its definition.
     const FIELDS: &'static [Field];
 
+    /// Read all parameters; refuse unknown keys, except `others`, which somebody else reads.
+    ///
+    /// # Errors
+    /// The first wrong, missing or unknown key.
+    fn read_among(section: &Section<'_>, others: &[&str]) -> Result<Self, Problem>;
+
     /// Read all parameters; refuse unknown keys.
     ///
     /// # Errors
     /// The first wrong, missing or unknown key.
-    fn read(section: &Section<'_>) -> Result<Self, Problem>;
+    fn read(section: &Section<'_>) -> Result<Self, Problem> {
+        Self::read_among(section, &[])
+    }
 }
 
 /// Define a struct of parameters; see the crate documentation.
@@ -80,10 +88,13 @@ macro_rules! parameters {
                 }, )*
             ];
 
-            fn read(
+            fn read_among(
                 section: &$crate::Section<'_>,
+                others: &[&str],
             ) -> ::core::result::Result<Self, $crate::Problem> {
-                section.refuse_unknown(&[$(stringify!($field)),*])?;
+                let mut names: Vec<&str> = vec![$(stringify!($field)),*];
+                names.extend_from_slice(others);
+                section.refuse_unknown(&names)?;
                 Ok(Self { $(
                     $field: section.get(
                         stringify!($field),

@@ -78,6 +78,11 @@ impl<'a> Section<'a> {
         self.node(key).map(|node| Section::at(self.join(key), node, self.echo)).transpose()
     }
 
+    /// The section that `node` is, at `path` below this one.
+    pub(crate) fn inner(&self, path: &str, node: &'a Node) -> Result<Section<'a>, Problem> {
+        Section::at(self.below(path), node, self.echo)
+    }
+
     /// Read the parameter `key`; without a value take `default`, or fail if there is none.
     ///
     /// # Errors
@@ -130,12 +135,21 @@ impl<'a> Section<'a> {
         Problem { path, line, message: message.into() }
     }
 
+    /// A problem with `node`, at `path` below this section.
+    pub(crate) fn fail_at(&self, path: &str, node: &Node, message: String) -> Problem {
+        Problem { path: self.below(path), line: node.line.or(self.line), message }
+    }
+
+    fn below(&self, path: &str) -> String {
+        if self.path.is_empty() { path.to_owned() } else { format!("{}.{path}", self.path) }
+    }
+
     fn join(&self, key: &str) -> String {
         let key = if key.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-') {
             key.to_owned()
         } else {
             format!("\"{key}\"")
         };
-        if self.path.is_empty() { key } else { format!("{}.{key}", self.path) }
+        self.below(&key)
     }
 }

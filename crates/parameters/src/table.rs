@@ -45,61 +45,79 @@ impl<B> Catalogued for Entry<B> {
     }
 }
 
+/// A mechanism chosen in a scenario: its entry, and the section of its parameters.
+pub type Chosen<'t, 'a, B> = (&'t Entry<B>, Section<'a>);
+
 /// Choose the mechanism named under `key`: `key = { red = { ... } }`, or `key = "droptail"` where the
-/// defaults suffice. Gives the entry and the section of its parameters; `None` if `key` is absent.
+/// defaults suffice. `None` if `key` is absent.
 ///
 /// # Errors
-/// An unknown name (with the nearest one), two names, or a value of another kind.
+/// An unknown name (with the nearest one), several names, or a value of another kind.
 pub fn choose<'t, 'a, B>(
     section: &Section<'a>,
     key: &str,
     entries: &'t [Entry<B>],
-) -> Result<Option<(&'t Entry<B>, Section<'a>)>, Problem> {
-    let Some(Node { value, .. }) = section.node(key) else {
-        return Ok(None);
+) -> Result<Option<Chosen<'t, 'a, B>>, Problem> {
+    section.node(key).map(|node| pick(section, key, node, entries)).transpose()
+}
+
+/// Choose a mechanism for each item of the list under `key`: `key = [{ red = { ... } }, "droptail"]`.
+/// No mechanisms if `key` is absent.
+///
+/// # Errors
+/// As [`choose`], or if the value is not a list.
+pub fn choose_all<'t, 'a, B>(
+    section: &Section<'a>,
+    key: &str,
+    entries: &'t [Entry<B>],
+) -> Result<Vec<Chosen<'t, 'a, B>>, Problem> {
+    match section.node(key).map(|node| &node.value) {
+        None => Ok(Vec::new()),
+        Some(Value::List(items)) => items
+            .iter()
+            .enumerate()
+            .map(|(at, node)| pick(section, &format!("{key}[{at}]"), node, entries))
+            .collect(),
+        Some(other) => Err(section.fail(key, format!("expected a list, found {}", other.show()))),
+    }
+}
+
+fn pick<'t, 'a, B>(
+    section: &Section<'a>,
+    key: &str,
+    node: &'a Node,
+    entries: &'t [Entry<B>],
+) -> Result<Chosen<'t, 'a, B>, Problem> {
+    let allowed = || entries.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ");
+    let fail = |message: String| section.fail_at(key, node, message);
+    let find = |name: &str| {
+        entries.iter().find(|entry| entry.name == name).ok_or_else(|| {
+            let hint = nearest(name, entries.iter().map(|entry| entry.name))
+                .map_or(String::new(), |near| format!(" (did you mean \"{near}\"?)"));
+            fail(format!("unknown \"{name}\"{hint}; one of: {}", allowed()))
+        })
     };
-    let find = |name: &str| entries.iter().find(|entry| entry.name == name);
-    let names = || entries.iter().map(|entry| entry.name);
-    let unknown = |name: &str| {
-        let hint = nearest(name, names())
-            .map_or(String::new(), |near| format!(" (did you mean \"{near}\"?)"));
-        let allowed: Vec<&str> = names().collect();
-        section.fail(key, format!("unknown \"{name}\"{hint}; one of: {}", allowed.join(", ")))
-    };
-    match value {
+    let (entry, chosen) = match &node.value {
         Value::Text(name) => {
-            let entry = find(name).ok_or_else(|| unknown(name))?;
-            let path = section.fail(key, "").path;
-            let chosen = Section::empty(format!("{path}.{name}"), section.echo());
-            mark(&chosen);
-            Ok(Some((entry, chosen)))
+            let path = format!("{}.{name}", fail(String::new()).path);
+            (find(name)?, Section::empty(path, section.echo()))
         }
         Value::Table(table) if table.len() == 1 => {
-            let inner = section.section(key)?.expect("the value under the key is a table");
-            let name = inner.keys().next().expect("the table has one key");
-            let entry = find(name).ok_or_else(|| unknown(name))?;
-            let chosen = inner.section(name)?.expect("the key is present");
-            mark(&chosen);
-            Ok(Some((entry, chosen)))
+            let (name, inner) = table.iter().next().expect("the table has one key");
+            let entry = find(name)?;
+            (entry, section.inner(&format!("{key}.{name}"), inner)?)
         }
         Value::Table(table) => {
             let found: Vec<&str> = table.keys().map(String::as_str).collect();
             let read = if found.is_empty() { "none".to_owned() } else { found.join(", ") };
-            let allowed: Vec<&str> = names().collect();
-            let message =
-                format!("expected one name, found {read}; one of: {}", allowed.join(", "));
-            Err(section.fail(key, message))
+            return Err(fail(format!("expected one name, found {read}; one of: {}", allowed())));
         }
         other => {
-            let allowed: Vec<&str> = names().collect();
-            let message =
-                format!("expected a name, found {}; one of: {}", other.show(), allowed.join(", "));
-            Err(section.fail(key, message))
+            let read = other.show();
+            return Err(fail(format!("expected a name, found {read}; one of: {}", allowed())));
         }
-    }
-}
-
-/// A mechanism without parameters must still show in the scenario's echo.
-fn mark(section: &Section<'_>) {
-    section.echo().borrow_mut().insert(section.path().to_owned(), "chosen".to_owned());
+    };
+    // A mechanism without parameters must show in the echo as well.
+    section.echo().borrow_mut().insert(chosen.path().to_owned(), "chosen".to_owned());
+    Ok((entry, chosen))
 }

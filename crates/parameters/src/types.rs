@@ -169,6 +169,20 @@ impl Parameter for u32 {
     }
 }
 
+impl Parameter for u64 {
+    const KIND: &'static str = "whole number";
+    fn read(node: &Node) -> Result<Self, String> {
+        match &node.value {
+            Value::Integer(n) => Self::try_from(*n)
+                .map_err(|_| format!("{n} is out of range; allowed are 0 to {}", i64::MAX)),
+            other => Err(format!("{} is not a whole number", other.show())),
+        }
+    }
+    fn show(&self) -> String {
+        self.to_string()
+    }
+}
+
 impl Parameter for bool {
     const KIND: &'static str = "true or false";
     fn read(node: &Node) -> Result<Self, String> {

@@ -1,0 +1,58 @@
+//! The native module `forebay._native`: scenarios in, columns out.
+//!
+//! This crate converts and nothing else. Runs happen on threads of their own without the interpreter
+//! lock; the calling thread hears of finished runs, reports progress and listens for Ctrl-C.
+
+mod batch;
+mod convert;
+
+use forebay_scenario::Scenario;
+use pyo3::create_exception;
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+
+create_exception!(
+    forebay._native,
+    ScenarioError,
+    PyException,
+    "A scenario that cannot be run: file, line or key path, what was read and what is allowed."
+);
+
+/// Version of the engine.
+#[pyfunction]
+fn version() -> &'static str {
+    forebay_scenario::VERSION
+}
+
+/// Every mechanism and every section of a scenario file, as JSON.
+#[pyfunction]
+fn catalogue() -> String {
+    forebay_scenario::catalogue()
+}
+
+/// The JSON schema of scenario files.
+#[pyfunction]
+fn schema() -> String {
+    forebay_scenario::schema()
+}
+
+/// Read and check a scenario; describe it as JSON.
+///
+/// Raises ScenarioError if it cannot be run.
+#[pyfunction]
+fn check(text: &str, name: &str, overrides: Vec<String>) -> PyResult<String> {
+    Scenario::parse(text, name, &overrides)
+        .map(|scenario| scenario.describe())
+        .map_err(|error| ScenarioError::new_err(error.to_string()))
+}
+
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
+    module.add_function(wrap_pyfunction!(version, module)?)?;
+    module.add_function(wrap_pyfunction!(catalogue, module)?)?;
+    module.add_function(wrap_pyfunction!(schema, module)?)?;
+    module.add_function(wrap_pyfunction!(check, module)?)?;
+    module.add_function(wrap_pyfunction!(batch::run_batch, module)?)?;
+    Ok(())
+}

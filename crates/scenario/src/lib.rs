@@ -1,0 +1,23 @@
+//! Scenario files: a typed language for networks, read without mercy for slips, and run.
+//!
+//! [`Scenario::parse`] refuses unknown keys, bare numbers and contradictions with the key path, the line
+//! and what is allowed; [`Scenario::run`] wires the network and gives [`RunResult`]. The language is the
+//! parameters of the mechanisms: [`catalogue`] and [`schema`] come from the same definitions.
+
+mod build;
+mod catalogue;
+mod flows;
+mod links;
+mod parse;
+mod results;
+mod run;
+mod sections;
+mod series;
+mod topology;
+
+pub use catalogue::{catalogue, schema};
+pub use results::{Counted, FlowResult, GroupResult, LinkResult, RunResult};
+pub use run::{Control, RunOptions, Scenario, ScenarioError};
+
+/// Version of the engine: part of every result.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");

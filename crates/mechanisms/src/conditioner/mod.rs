@@ -1,5 +1,10 @@
 //! Conditioners: meters, markers and policers.
 
+mod bucket;
+mod srtcm;
+mod token_bucket;
+mod trtcm;
+
 use forebay_network::Conditioner;
 use forebay_parameters::{Entry, Problem, Section};
 
@@ -9,4 +14,20 @@ use crate::LinkFacts;
 pub type BuildConditioner = fn(&Section<'_>, &LinkFacts) -> Result<Box<dyn Conditioner>, Problem>;
 
 /// Every conditioner.
-pub static CONDITIONERS: &[Entry<BuildConditioner>] = &[];
+pub static CONDITIONERS: &[Entry<BuildConditioner>] =
+    &[srtcm::ENTRY, token_bucket::ENTRY, trtcm::ENTRY];
+
+/// The highest precedence: queues tell 64 apart.
+const HIGHEST_PRECEDENCE: u8 = 63;
+
+/// Refuse a precedence that no queue can tell apart.
+fn precedence(section: &Section<'_>, key: &str, precedence: u32) -> Result<u8, Problem> {
+    match u8::try_from(precedence) {
+        Ok(precedence) if precedence <= HIGHEST_PRECEDENCE => Ok(precedence),
+        _ => {
+            let message =
+                format!("{precedence} is out of range; allowed are 0 to {HIGHEST_PRECEDENCE}");
+            Err(section.fail(key, message))
+        }
+    }
+}

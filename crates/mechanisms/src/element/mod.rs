@@ -1,6 +1,11 @@
 //! Elements: boxes in which time passes.
 
+pub mod link;
+pub mod shaper;
 pub mod tcp;
+pub mod udp;
+
+mod line;
 
 use forebay_units::Time;
 
@@ -17,4 +22,6 @@ pub struct FlowGroup {
     pub stop: Time,
     /// Cursor of the route that their packets take.
     pub route: u32,
+    /// Precedence with which their packets (and acknowledgements) set out; conditioners may change it.
+    pub precedence: u8,
 }

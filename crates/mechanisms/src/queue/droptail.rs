@@ -4,7 +4,7 @@ use forebay_kernel::Stream;
 use forebay_network::{Arrival, DropReason, QueueManager, Verdict};
 use forebay_parameters::{Entry, Length, Parameters, Problem, Section, parameters};
 
-use super::{BuildQueue, Queue};
+use super::{BuildQueue, Queue, fits};
 use crate::LinkFacts;
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {
@@ -25,7 +25,9 @@ parameters! {
 
 fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Queue, Problem> {
     let parameters = DropTailParameters::read(section)?;
-    Ok(Queue::Managed(Box::new(DropTail { limit: parameters.limit })))
+    Ok(Queue::Managed(Box::new(DropTail {
+        limit: parameters.limit,
+    })))
 }
 
 /// Tail drop.
@@ -35,16 +37,11 @@ struct DropTail {
 
 impl QueueManager for DropTail {
     fn admit(&mut self, arrival: &Arrival<'_>, _stream: &mut Stream) -> Verdict {
-        // A packet that finds the link idle goes straight to the transmitter and needs no buffer.
-        let fits = arrival.idle_since.is_some()
-            || match self.limit {
-                None => true,
-                Some(Length::Packets(limit)) => u64::from(arrival.backlog.packets) < limit,
-                Some(Length::Bytes(limit)) => {
-                    arrival.backlog.bytes + u64::from(arrival.packet.size) <= limit
-                }
-            };
-        if fits { Verdict::Accept } else { Verdict::Drop(DropReason::Overflow) }
+        if fits(self.limit, arrival) {
+            Verdict::Accept
+        } else {
+            Verdict::Drop(DropReason::Overflow)
+        }
     }
 }
 
@@ -58,7 +55,12 @@ mod tests {
     fn verdict(limit: Option<Length>, backlog: Backlog, idle: bool) -> Verdict {
         let packet = Packet::data(Time::ZERO, 0, 0, 1000, 0);
         let idle_since = idle.then_some(Time::ZERO);
-        let arrival = Arrival { now: Time::ZERO, packet: &packet, backlog, idle_since };
+        let arrival = Arrival {
+            now: Time::ZERO,
+            packet: &packet,
+            backlog,
+            idle_since,
+        };
         DropTail { limit }.admit(&arrival, &mut Streams::new(0, 0).named("test"))
     }
 
@@ -66,14 +68,70 @@ mod tests {
     #[test]
     fn the_buffer_holds_exactly_its_limit() {
         let two = Some(Length::Packets(2));
-        assert_eq!(verdict(two, Backlog { packets: 1, bytes: 1000 }, false), Verdict::Accept);
+        assert_eq!(
+            verdict(
+                two,
+                Backlog {
+                    packets: 1,
+                    bytes: 1000
+                },
+                false
+            ),
+            Verdict::Accept
+        );
         let full = Verdict::Drop(DropReason::Overflow);
-        assert_eq!(verdict(two, Backlog { packets: 2, bytes: 2000 }, false), full);
+        assert_eq!(
+            verdict(
+                two,
+                Backlog {
+                    packets: 2,
+                    bytes: 2000
+                },
+                false
+            ),
+            full
+        );
         let bytes = Some(Length::Bytes(3000));
-        assert_eq!(verdict(bytes, Backlog { packets: 2, bytes: 2000 }, false), Verdict::Accept);
-        assert_eq!(verdict(bytes, Backlog { packets: 3, bytes: 2001 }, false), full);
-        assert_eq!(verdict(None, Backlog { packets: 9, bytes: 9000 }, false), Verdict::Accept);
-        assert_eq!(verdict(Some(Length::Packets(0)), Backlog::default(), true), Verdict::Accept);
-        assert_eq!(verdict(Some(Length::Packets(0)), Backlog::default(), false), full);
+        assert_eq!(
+            verdict(
+                bytes,
+                Backlog {
+                    packets: 2,
+                    bytes: 2000
+                },
+                false
+            ),
+            Verdict::Accept
+        );
+        assert_eq!(
+            verdict(
+                bytes,
+                Backlog {
+                    packets: 3,
+                    bytes: 2001
+                },
+                false
+            ),
+            full
+        );
+        assert_eq!(
+            verdict(
+                None,
+                Backlog {
+                    packets: 9,
+                    bytes: 9000
+                },
+                false
+            ),
+            Verdict::Accept
+        );
+        assert_eq!(
+            verdict(Some(Length::Packets(0)), Backlog::default(), true),
+            Verdict::Accept
+        );
+        assert_eq!(
+            verdict(Some(Length::Packets(0)), Backlog::default(), false),
+            full
+        );
     }
 }

@@ -1,11 +1,19 @@
 //! Queues: who gets in, and who goes next.
 
 mod droptail;
+mod fifo;
+mod priority;
+mod red;
+mod red_core;
+mod rio;
+mod wred;
 
-use forebay_network::{QueueDiscipline, QueueManager};
-use forebay_parameters::{Entry, Problem, Section};
+use forebay_network::{Arrival, QueueDiscipline, QueueManager};
+use forebay_parameters::{Entry, Length, Problem, Section};
 
 use crate::LinkFacts;
+
+pub use fifo::Fifo;
 
 /// A queue in one of its two forms.
 pub enum Queue {
@@ -15,8 +23,49 @@ pub enum Queue {
     Discipline(Box<dyn QueueDiscipline>),
 }
 
+impl Queue {
+    /// The queue in the form that a scheduler can hold.
+    #[must_use]
+    pub fn into_discipline(self) -> Box<dyn QueueDiscipline> {
+        match self {
+            Self::Managed(law) => Box::new(Fifo::new(law)),
+            Self::Discipline(law) => law,
+        }
+    }
+}
+
+/// The most precedences that a queue can tell apart.
+const MOST_PRECEDENCES: usize = 64;
+
 /// Makes a queue from its section of the scenario.
 pub type BuildQueue = fn(&Section<'_>, &LinkFacts) -> Result<Queue, Problem>;
 
+/// The queue of links that name none: tail drop without limit.
+pub static DEFAULT: &Entry<BuildQueue> = &droptail::ENTRY;
+
 /// Every queue.
-pub static QUEUES: &[Entry<BuildQueue>] = &[droptail::ENTRY];
+pub static QUEUES: &[Entry<BuildQueue>] = &[
+    droptail::ENTRY,
+    priority::ENTRY,
+    red::ENTRY,
+    rio::ENTRY,
+    wred::ENTRY,
+];
+
+/// Whether a buffer of `limit` has room for an arriving packet.
+#[inline]
+fn fits(limit: Option<Length>, arrival: &Arrival<'_>) -> bool {
+    // A packet that finds the link idle goes straight to the transmitter and needs no buffer.
+    arrival.idle_since.is_some()
+        || match limit {
+            None => true,
+            Some(Length::Packets(limit)) => u64::from(arrival.backlog.packets) < limit,
+            Some(Length::Bytes(limit)) => {
+                arrival
+                    .backlog
+                    .bytes
+                    .saturating_add(u64::from(arrival.packet.size))
+                    <= limit
+            }
+        }
+}

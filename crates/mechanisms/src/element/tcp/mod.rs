@@ -1,1 +1,278 @@
-//! TCP: senders and receivers that speak the RFCs, on segments.
+//! TCP: a pool of senders and a pool of receivers for each group of flows.
+//!
+//! The standards are implemented on segments: a packet's number is that of its segment, counted from 0,
+//! and an acknowledgement carries the next segment expected. Every segment holds one MSS of data but the
+//! last of what the application has written so far. A connection exists from the first: there is no
+//! handshake. The receiver takes everything at once, so that its advertised window is constant.
+
+mod ranges;
+mod receiver;
+mod recovery;
+mod rto;
+mod scoreboard;
+mod sender;
+mod source;
+mod turn;
+
+use forebay_parameters::{
+    Length, Node, Parameter, Parameters, Problem, Section, Value, choice, parameters,
+};
+use forebay_units::{Size, Span};
+
+pub use receiver::TcpReceivers;
+pub use sender::{TcpFlow, TcpSenders};
+
+use rto::RtoRules;
+
+choice! {
+    /// How a sender repairs losses that duplicate acknowledgements tell of.
+    pub enum Recovery {
+        /// Fast retransmit and fast recovery, left with the first new acknowledgement (RFC 5681).
+        Reno = "reno",
+        /// As Reno, but kept up until all that was outstanding has arrived (RFC 6582).
+        NewReno = "newreno",
+        /// Selective acknowledgement (RFC 2018, RFC 6675).
+        Sack = "sack",
+    }
+}
+
+choice! {
+    /// On which partial acknowledgements NewReno restarts its retransmission timer.
+    pub enum NewRenoTimer {
+        /// On the first of a recovery (RFC 6582, section 3.2).
+        Impatient = "impatient",
+        /// On every one (RFC 6582, section 4).
+        SlowButSteady = "slow-but-steady",
+    }
+}
+
+choice! {
+    /// What becomes of SACK information at a retransmission timeout.
+    pub enum SackAtTimeout {
+        /// It is forgotten, as the receiver might have reneged (RFC 2018, section 5.1).
+        Clear = "clear",
+        /// It is kept and used (RFC 6675, section 5.1, with a receiver that never reneges).
+        Keep = "keep",
+    }
+}
+
+/// The initial congestion window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum InitialWindow {
+    /// One segment (RFC 2001).
+    Rfc2001,
+    /// Two segments, the most that RFC 2581 allows.
+    Rfc2581,
+    /// min(4 MSS, max(2 MSS, 4380 B)) (RFC 3390, RFC 5681).
+    Rfc3390,
+    /// min(10 MSS, max(2 MSS, 14600 B)) (RFC 6928).
+    Rfc6928,
+    /// So many segments.
+    Segments(u64),
+}
+
+impl InitialWindow {
+    const WORDS: [(&'static str, Self); 4] = [
+        ("rfc2001", Self::Rfc2001),
+        ("rfc2581", Self::Rfc2581),
+        ("rfc3390", Self::Rfc3390),
+        ("rfc6928", Self::Rfc6928),
+    ];
+
+    /// The window in bytes for segments of `mss` bytes.
+    #[must_use]
+    pub fn bytes(self, mss: u64) -> u64 {
+        match self {
+            Self::Rfc2001 => mss,
+            Self::Rfc2581 => 2 * mss,
+            Self::Rfc3390 => (4 * mss).min((2 * mss).max(4380)),
+            Self::Rfc6928 => (10 * mss).min((2 * mss).max(14_600)),
+            Self::Segments(n) => n.saturating_mul(mss),
+        }
+    }
+}
+
+impl Parameter for InitialWindow {
+    const KIND: &'static str =
+        "one of rfc2001, rfc2581, rfc3390, rfc6928, or a number such as \"4 packets\"";
+
+    fn read(node: &Node) -> Result<Self, String> {
+        if let Value::Text(text) = &node.value
+            && let Some((_, window)) = Self::WORDS.iter().find(|(word, _)| word == text)
+        {
+            return Ok(*window);
+        }
+        match Length::read(node) {
+            Ok(Length::Packets(n)) => Ok(Self::Segments(n)),
+            _ => Err(format!("{} is not {}", node.value.show(), Self::KIND)),
+        }
+    }
+
+    fn show(&self) -> String {
+        match self {
+            Self::Segments(n) => format!("{n} packets"),
+            named => Self::WORDS
+                .iter()
+                .find(|(_, window)| window == named)
+                .map_or(String::new(), |(word, _)| (*word).to_owned()),
+        }
+    }
+}
+
+parameters! {
+    /// Parameters of TCP, sender and receiver.
+    pub struct TcpParameters {
+        /// Maximum segment size: bytes of data in a full segment.
+        mss: Size = "536 B", "RFC 9293, section 3.7.1";
+        /// IP and TCP headers of every segment, without options. An acknowledgement is as large.
+        header: Size = "40 B", "RFC 791, RFC 9293, section 3.1";
+        /// How losses are repaired.
+        recovery: Recovery = "sack", "RFC 5681, RFC 6582, RFC 6675";
+        /// On which partial acknowledgements NewReno restarts its retransmission timer.
+        newreno_timer: NewRenoTimer = "impatient", "RFC 6582, sections 3.2 and 4";
+        /// Duplicate acknowledgements that tell of a loss (DupThresh).
+        dupack_threshold: u32 = 3, "RFC 5681, section 3.2; RFC 6675, section 2";
+        /// New data on the first duplicate acknowledgements.
+        limited_transmit: bool = true, "RFC 3042; RFC 5681, section 3.2";
+        /// SACK information at a retransmission timeout.
+        sack_at_timeout: SackAtTimeout = "clear", "RFC 2018, section 5.1; RFC 6675, section 5.1";
+        /// Count the bytes of SACK options in acknowledgements (4 + 8 for each block).
+        sack_header_bytes: bool = true, "RFC 2018, section 3";
+        /// Initial congestion window.
+        initial_window: InitialWindow = "rfc3390", "RFC 5681, section 3.1";
+        /// Initial slow-start threshold. Unlimited if left out.
+        initial_ssthresh: Option<Length>, "RFC 5681, section 3.1";
+        /// Window advertised by the receiver. Unlimited if left out.
+        window: Option<Length>, "RFC 9293, section 3.1";
+        /// Most segments sent on one acknowledgement. Unlimited if left out.
+        max_burst: Option<u32>, "RFC 6582, section 3.2; RFC 3782, section 10";
+        /// Start over from the initial window after an idle time longer than the retransmission timeout.
+        idle_restart: bool = true, "RFC 5681, section 4.1";
+        /// Acknowledge every second segment instead of every one.
+        delayed_ack: bool = true, "RFC 5681, section 4.2";
+        /// Longest time that an acknowledgement is delayed; at most 500 ms.
+        delayed_ack_timeout: Span = "200 ms", "RFC 5681, section 4.2";
+        /// Clock granularity G. Round-trip times are measured in whole ticks; the retransmission
+        /// timeout is a number of whole ticks, at least two. 500 ms for stacks of the 1990s, 0 s for an
+        /// ideal clock.
+        rto_tick: Span = "1 ms", "RFC 6298, sections 2 and 4";
+        /// Smallest retransmission timeout.
+        rto_min: Span = "1 s", "RFC 6298, section 2.4";
+        /// Largest retransmission timeout.
+        rto_max: Span = "60 s", "RFC 6298, section 2.5";
+        /// Retransmission timeout before the first measurement.
+        rto_initial: Span = "1 s", "RFC 6298, section 2.1";
+        /// Timestamps option: 12 bytes in every segment, and a round-trip time from every acknowledgement
+        /// of new data. Without it one segment is timed per round trip and none that was sent twice.
+        timestamps: bool = false, "RFC 7323, sections 3 and 4; RFC 6298, section 3";
+        /// Explicit congestion notification.
+        ecn: bool = false, "RFC 3168, section 6.1";
+    }
+}
+
+impl TcpParameters {
+    /// Read and check the section of a scenario that holds TCP's parameters, and beside them the
+    /// congestion control under `control`, which somebody else reads.
+    ///
+    /// # Errors
+    /// The first wrong, missing or unknown key, or the first value out of range.
+    pub fn from_section(section: &Section<'_>) -> Result<Self, Problem> {
+        let parameters = Self::read_among(section, &["control"])?;
+        parameters.check().map_err(|(key, message)| section.fail(key, message))?;
+        Ok(parameters)
+    }
+
+    /// Check ranges.
+    fn check(&self) -> Result<(), (&'static str, String)> {
+        let show = Parameter::show;
+        if self.mss.bytes() == 0 {
+            return Err(("mss", "0 B; a segment carries at least 1 B".to_owned()));
+        }
+        let largest = self.mss.bytes().saturating_add(self.header.bytes()).saturating_add(12);
+        if largest > u64::from(u16::MAX) {
+            let sum = format!("{} with the header of {}", show(&self.mss), show(&self.header));
+            return Err(("mss", format!("{sum}: a packet has at most 65535 B, options included")));
+        }
+        if self.header.bytes() == 0 {
+            return Err(("header", "0 B; an acknowledgement would have no size".to_owned()));
+        }
+        if self.dupack_threshold == 0 {
+            return Err(("dupack_threshold", "0; at least 1 (standard: 3)".to_owned()));
+        }
+        if self.initial_window == InitialWindow::Segments(0) {
+            return Err(("initial_window", "0 packets; at least 1".to_owned()));
+        }
+        let smallest = |length: Option<Length>| match length {
+            Some(Length::Bytes(n)) => n < self.mss.bytes(),
+            Some(Length::Packets(n)) => n == 0,
+            None => false,
+        };
+        for (key, length) in [("window", self.window), ("initial_ssthresh", self.initial_ssthresh)] {
+            if smallest(length) {
+                let message = format!("{}; at least one segment", length.show());
+                return Err((key, message));
+            }
+        }
+        if self.max_burst == Some(0) {
+            return Err(("max_burst", "0; at least 1".to_owned()));
+        }
+        self.check_timers()
+    }
+
+    fn check_timers(&self) -> Result<(), (&'static str, String)> {
+        let show = Parameter::show;
+        if self.delayed_ack_timeout > Span::from_ms(500) {
+            let read = show(&self.delayed_ack_timeout);
+            return Err(("delayed_ack_timeout", format!("{read}; at most 500 ms")));
+        }
+        if self.rto_max < self.rto_min {
+            let (max, min) = (show(&self.rto_max), show(&self.rto_min));
+            return Err(("rto_max", format!("{max}; at least rto_min ({min})")));
+        }
+        if self.rto_max < self.rto_tick.times(2) {
+            let (max, tick) = (show(&self.rto_max), show(&self.rto_tick));
+            return Err(("rto_max", format!("{max}; at least two ticks of rto_tick ({tick})")));
+        }
+        if self.rto_initial == Span::ZERO || self.rto_initial > self.rto_max {
+            let (read, max) = (show(&self.rto_initial), show(&self.rto_max));
+            return Err(("rto_initial", format!("{read}; above 0 s and at most rto_max ({max})")));
+        }
+        if self.rto_min == Span::ZERO && self.rto_tick == Span::ZERO {
+            return Err(("rto_min", "0 s with an ideal clock; above 0 s".to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Size in bytes of a full segment on the wire.
+    #[must_use]
+    pub fn largest_packet(&self) -> u64 {
+        self.mss.bytes() + u64::from(self.overhead())
+    }
+
+    /// Bytes of a segment beside its data.
+    fn overhead(&self) -> u16 {
+        let options = if self.timestamps { TIMESTAMPS } else { 0 };
+        u16::try_from(self.header.bytes() + options).expect("the section was checked")
+    }
+
+    fn rto_rules(&self) -> RtoRules {
+        RtoRules {
+            tick: self.rto_tick,
+            min: self.rto_min,
+            max: self.rto_max,
+            initial: self.rto_initial,
+        }
+    }
+
+    /// A length in bytes as a window; unlimited if absent.
+    fn window_bytes(&self, length: Option<Length>) -> f64 {
+        match length {
+            None => f64::INFINITY,
+            Some(Length::Bytes(n)) => n as f64,
+            Some(Length::Packets(n)) => n as f64 * self.mss.bytes() as f64,
+        }
+    }
+}
+
+/// Bytes of the timestamps option with its padding (RFC 7323, appendix A).
+const TIMESTAMPS: u64 = 12;

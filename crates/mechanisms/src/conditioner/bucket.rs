@@ -1,0 +1,160 @@
+//! Token buckets that count exactly.
+//!
+//! Tokens are integers in units of a picobit, 10^-12 bit: a rate in bit/s times a time in ps gives them
+//! without rounding, and a byte is 8 10^12 of them. So a meter never gains or loses a token by
+//! arithmetic, however often it is asked.
+
+use forebay_network::{DropReason, Packet, Verdict};
+use forebay_parameters::{Problem, Section, choice};
+use forebay_units::{PS_PER_S, Rate, Size, Span, Time};
+
+choice! {
+    /// Whether the colour that a packet arrives with counts.
+    pub enum Mode {
+        /// It does not: every packet is taken as uncoloured.
+        Blind = "blind",
+        /// It does: a packet never leaves with a better colour than it came with.
+        Aware = "aware",
+    }
+}
+
+choice! {
+    /// What becomes of packets out of profile.
+    pub enum Excess {
+        /// They are marked.
+        Mark = "mark",
+        /// They are dropped.
+        Drop = "drop",
+    }
+}
+
+impl Mode {
+    /// The best colour that `packet` can get.
+    #[inline]
+    pub(super) fn best(self, packet: &Packet) -> u8 {
+        match self {
+            Self::Blind => GREEN,
+            Self::Aware => packet.precedence,
+        }
+    }
+}
+
+impl Excess {
+    /// The verdict on a packet out of profile.
+    #[inline]
+    pub(super) fn verdict(self) -> Verdict {
+        match self {
+            Self::Mark => Verdict::Accept,
+            Self::Drop => Verdict::Drop(DropReason::Policed),
+        }
+    }
+}
+
+/// Precedence of conforming packets.
+pub(super) const GREEN: u8 = 0;
+/// Precedence of packets in excess of the committed part of the profile.
+pub(super) const YELLOW: u8 = 1;
+/// Precedence of packets out of profile.
+pub(super) const RED: u8 = 2;
+
+/// Picobits in a byte.
+const PER_BYTE: u128 = 8 * PS_PER_S as u128;
+
+/// Tokens that arrive at `rate` during `span`.
+#[inline]
+pub(super) fn earned(rate: Rate, span: Span) -> u128 {
+    u128::from(rate.bps()) * u128::from(span.ps())
+}
+
+/// A bucket of tokens.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bucket {
+    level: u128,
+    depth: u128,
+}
+
+impl Bucket {
+    /// A full bucket that holds `depth`.
+    pub fn full(depth: Size) -> Self {
+        let depth = u128::from(depth.bytes()) * PER_BYTE;
+        Self {
+            level: depth,
+            depth,
+        }
+    }
+
+    /// Pour `tokens` in; gives what runs over.
+    #[inline]
+    pub fn pour(&mut self, tokens: u128) -> u128 {
+        let room = self.depth - self.level;
+        if tokens <= room {
+            self.level += tokens;
+            0
+        } else {
+            self.level = self.depth;
+            tokens - room
+        }
+    }
+
+    /// Whether there are tokens for `size` bytes.
+    #[inline]
+    pub fn covers(&self, size: u16) -> bool {
+        self.level >= u128::from(size) * PER_BYTE
+    }
+
+    /// Take the tokens for `size` bytes out; only if they are [covered](Self::covers).
+    #[inline]
+    pub fn take(&mut self, size: u16) {
+        self.level -= u128::from(size) * PER_BYTE;
+    }
+
+    /// The earliest time from `now` on at which `size` is covered, if nobody takes anything before and
+    /// tokens keep arriving at `rate` since `last`.
+    pub fn covers_at(&self, size: Size, rate: Rate, last: Time, now: Time) -> Time {
+        let needed = u128::from(size.bytes()) * PER_BYTE;
+        if needed > self.depth {
+            return Time::NEVER;
+        }
+        let missing = needed.saturating_sub(self.level);
+        if missing == 0 {
+            return now;
+        }
+        if rate.bps() == 0 {
+            return Time::NEVER;
+        }
+        let wait = missing.div_ceil(u128::from(rate.bps()));
+        now.max(last + Span::from_ps(u64::try_from(wait).unwrap_or(u64::MAX)))
+    }
+
+    /// What it holds when full, in bytes.
+    pub fn depth(&self) -> u64 {
+        (self.depth / PER_BYTE) as u64
+    }
+
+    /// Its tokens in bytes.
+    pub fn bytes(&self) -> f64 {
+        self.level as f64 / PER_BYTE as f64
+    }
+}
+
+/// The smallest burst that lets any IP packet conform: an IPv4 header (RFC 791, section 3.1).
+const SMALLEST_BURST: u64 = 20;
+
+/// Refuse a bucket that no packet fits into; `zero` allows a bucket that is left out by depth 0.
+pub(super) fn check_depth(
+    section: &Section<'_>,
+    key: &str,
+    depth: Size,
+    zero: bool,
+) -> Result<(), Problem> {
+    let bytes = depth.bytes();
+    if bytes >= SMALLEST_BURST || (zero && bytes == 0) {
+        return Ok(());
+    }
+    let or_zero = if zero { "0 B or " } else { "" };
+    let message = format!(
+        "\"{bytes} B\" is smaller than a packet; allowed are {or_zero}sizes from {SMALLEST_BURST} B, \
+         and the largest packet or more is wise"
+    );
+    Err(section.fail(key, message))
+}

@@ -1,0 +1,290 @@
+//! CUBIC (RFC 9438): the window follows a cubic function of the time since the last congestion.
+
+use forebay_kernel::math;
+use forebay_network::{Ack, CongestionControl, Signal, Window};
+use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
+use forebay_units::{Span, Time};
+
+use super::{BuildControl, ControlFactory};
+
+pub(super) const ENTRY: Entry<BuildControl> = Entry {
+    name: "cubic",
+    summary: "The window grows with the cube of the time since congestion, around the last maximum.",
+    source: "RFC 9438",
+    fields: CubicParameters::FIELDS,
+    build,
+};
+
+parameters! {
+    /// Parameters of CUBIC.
+    pub struct CubicParameters {
+        /// Aggressiveness C, in segments per cubic second. Above 0.
+        c: f64 = 0.4, "RFC 9438, section 5.1";
+        /// Factor of the window at congestion (beta_cubic). Above 0, below 1.
+        beta: f64 = 0.7, "RFC 9438, section 4.6";
+        /// Give way to new flows by a smaller maximum when congestion comes below the last one.
+        fast_convergence: bool = true, "RFC 9438, section 4.7";
+    }
+}
+
+fn build(section: &Section<'_>) -> Result<ControlFactory, Problem> {
+    let parameters = CubicParameters::read(section)?;
+    if parameters.c <= 0.0 {
+        return Err(section.fail("c", format!("{}; above 0", parameters.c)));
+    }
+    if parameters.beta <= 0.0 || parameters.beta >= 1.0 {
+        return Err(section.fail("beta", format!("{}; above 0 and below 1", parameters.beta)));
+    }
+    Ok(Box::new(move || Box::new(Cubic::new(&parameters))))
+}
+
+/// CUBIC's state. Windows are in segments, as in the RFC.
+struct Cubic {
+    c: f64,
+    beta: f64,
+    fast_convergence: bool,
+    /// W_max: the window before the last reduction, after fast convergence.
+    w_max: f64,
+    /// cwnd_prior: the window before the last reduction.
+    prior: f64,
+    /// The present stage of congestion avoidance.
+    epoch: Option<Epoch>,
+    /// The last reduction was a timeout: the next stage starts its curve at its own window.
+    after_timeout: bool,
+    /// The last acknowledgement seen.
+    last: Time,
+}
+
+/// A stage of congestion avoidance.
+#[derive(Clone, Copy, Debug)]
+struct Epoch {
+    /// When it began, moved on by the time in which the application limited the window.
+    start: Time,
+    /// K: time in seconds at which the curve passes W_max.
+    k: f64,
+    /// W_max of the curve.
+    top: f64,
+    /// W_est: the window that Reno would have.
+    w_est: f64,
+}
+
+impl Epoch {
+    /// W_cubic(t), equation 1.
+    fn window(&self, c: f64, t: f64) -> f64 {
+        let past = t - self.k;
+        c * past * past * past + self.top
+    }
+}
+
+impl Cubic {
+    fn new(parameters: &CubicParameters) -> Self {
+        Self {
+            c: parameters.c,
+            beta: parameters.beta,
+            fast_convergence: parameters.fast_convergence,
+            w_max: 0.0,
+            prior: 0.0,
+            epoch: None,
+            after_timeout: false,
+            last: Time::ZERO,
+        }
+    }
+
+    /// Start a stage at a window of `cwnd` segments (section 4.2, equation 2; section 4.8).
+    fn begin(&mut self, cwnd: f64, now: Time) -> Epoch {
+        let top = if self.after_timeout { cwnd } else { self.w_max.max(cwnd) };
+        self.after_timeout = false;
+        Epoch { start: now, k: math::cbrt((top - cwnd) / self.c), top, w_est: cwnd }
+    }
+
+    /// The window in segments after an acknowledgement of `acked` segments in congestion avoidance.
+    fn avoid(&mut self, cwnd: f64, acked: f64, now: Time, rtt: Span) -> f64 {
+        let mut epoch = self.epoch.unwrap_or_else(|| self.begin(cwnd, now));
+        let t = now.since(epoch.start).seconds();
+        // Section 4.3: as fast as Reno's one segment a round trip with this beta, then exactly that.
+        let alpha = if epoch.w_est >= self.prior {
+            1.0
+        } else {
+            3.0 * (1.0 - self.beta) / (1.0 + self.beta)
+        };
+        epoch.w_est += alpha * acked / cwnd;
+        self.epoch = Some(epoch);
+        if epoch.window(self.c, t) < epoch.w_est {
+            return epoch.w_est.max(cwnd);
+        }
+        // Sections 4.4 and 4.5.
+        let target = epoch.window(self.c, t + rtt.seconds()).clamp(cwnd, 1.5 * cwnd);
+        cwnd + (target - cwnd) / cwnd
+    }
+}
+
+impl CongestionControl for Cubic {
+    fn acknowledged(&mut self, window: &mut Window, ack: &Ack) {
+        let idle = ack.now.since(self.last);
+        self.last = ack.now;
+        if ack.ece {
+            return;
+        }
+        if window.cwnd < window.ssthresh {
+            window.cwnd += ack.acked.min(window.smss);
+            return;
+        }
+        if ack.flight + window.smss <= window.cwnd {
+            // Section 5.8: the application limits the flow; that time does not count.
+            if let Some(epoch) = &mut self.epoch {
+                epoch.start += idle;
+            }
+            return;
+        }
+        let (cwnd, acked) = (window.cwnd / window.smss, ack.acked / window.smss);
+        let rtt = ack.srtt.unwrap_or(Span::ZERO);
+        window.cwnd = self.avoid(cwnd, acked, ack.now, rtt) * window.smss;
+    }
+
+    fn congested(&mut self, window: &mut Window, signal: Signal, flight: f64, _now: Time) {
+        let smss = window.smss;
+        if signal == (Signal::Timeout { first: false }) {
+            window.cwnd = smss;
+            return;
+        }
+        self.prior = window.cwnd / smss;
+        self.w_max = if self.fast_convergence && self.prior < self.w_max {
+            self.prior * (1.0 + self.beta) / 2.0
+        } else {
+            self.prior
+        };
+        self.epoch = None;
+        let reduced = flight * self.beta;
+        window.ssthresh = reduced.max(2.0 * smss);
+        self.after_timeout = false;
+        window.cwnd = match signal {
+            Signal::Loss => window.ssthresh,
+            Signal::Ecn => reduced.max(smss),
+            Signal::Timeout { .. } => {
+                self.after_timeout = true;
+                smss
+            }
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cubic() -> Cubic {
+        Cubic::new(&CubicParameters { c: 0.4, beta: 0.7, fast_convergence: true })
+    }
+
+    fn at(seconds: f64) -> Time {
+        Time::ZERO + Span::from_seconds(seconds)
+    }
+
+    fn close(a: f64, b: f64) -> bool {
+        (a - b).abs() < 1e-6 * b.abs()
+    }
+
+    /// Otherwise the window would follow another curve than equation 1 of RFC 9438: W_max = 100 and a
+    /// reduction to 70 give K = cbrt(30 / 0.4) = 4.2171633 s; W(0) = 70, W(2) = 0.4 * (2 - K)^3 + 100 =
+    /// 95.640336, W(K + 1) = 100 + 0.4.
+    #[test]
+    fn the_curve_is_cubic_around_the_last_maximum() {
+        let mut cubic = cubic();
+        cubic.w_max = 100.0;
+        let epoch = cubic.begin(70.0, Time::ZERO);
+        assert!(close(epoch.k, 4.217_163_3));
+        assert!(close(epoch.window(0.4, 0.0), 70.0));
+        assert!(close(epoch.window(0.4, 2.0), 95.640_336));
+        assert!(close(epoch.window(0.4, epoch.k + 1.0), 100.4));
+    }
+
+    /// Otherwise an acknowledgement would move the window by another step than (target - cwnd) / cwnd with
+    /// target = W(t + RTT) limited to half as much again (section 4.4): in the stage above, 2 s in and with
+    /// RTT 100 ms, W(2.1) = 100 + 0.4 * (2.1 - 4.2171633)^3 = 96.204043; from 90 segments, the step is
+    /// 6.204043 / 90.
+    #[test]
+    fn the_window_moves_towards_the_curve() {
+        let mut cubic = cubic();
+        (cubic.w_max, cubic.prior) = (100.0, 100.0);
+        cubic.epoch = Some(cubic.begin(70.0, Time::ZERO));
+        let rtt = Span::from_ms(100);
+        let past: f64 = 2.1 - 4.217_163_326_508_746;
+        let target = 100.0 + 0.4 * past * past * past;
+        let next = cubic.avoid(90.0, 1.0, at(2.0), rtt);
+        assert!(close(next - 90.0, (target - 90.0) / 90.0), "{next}");
+        // Far behind the curve: 20 segments may aim at 30 at most.
+        let next = cubic.avoid(20.0, 1.0, at(2.0), rtt);
+        assert!(close(next, 20.0 + 10.0 / 20.0), "{next}");
+    }
+
+    /// Otherwise CUBIC would be slower than Reno where the curve is flat (section 4.3): at small windows,
+    /// W_est grows by alpha = 3 * 0.3 / 1.7 = 0.5294118 segments a round trip up to the window before the
+    /// reduction, and by one from there on.
+    #[test]
+    fn small_windows_grow_as_renos() {
+        let mut cubic = cubic();
+        let mut window = Window { cwnd: 10_000.0, ssthresh: 1.0, smss: 1000.0 };
+        cubic.congested(&mut window, Signal::Loss, 10_000.0, Time::ZERO);
+        assert_eq!((window.cwnd, window.ssthresh), (7000.0, 7000.0));
+        let ack = Ack {
+            now: at(0.001),
+            acked: 1000.0,
+            flight: 7000.0,
+            rtt: None,
+            srtt: Some(Span::from_us(100)),
+            ece: false,
+        };
+        // Each acknowledgement adds alpha / cwnd. The curve starts at W(0) = 7 segments, below W_est.
+        let mut expected = 7.0;
+        for _ in 0..7 {
+            expected += 3.0 * 0.3 / 1.7 / expected;
+            cubic.acknowledged(&mut window, &ack);
+            assert!(close(window.cwnd, 1000.0 * expected));
+        }
+        if let Some(epoch) = &mut cubic.epoch {
+            epoch.w_est = 10.0;
+        }
+        window.cwnd = 10_000.0;
+        cubic.acknowledged(&mut window, &Ack { flight: 10_000.0, ..ack });
+        assert!(close(window.cwnd, 10_100.0));
+    }
+
+    /// Otherwise a flow would not give way to newcomers (section 4.7), or would climb back at once to a
+    /// window that timed out (section 4.8): congestion at 80 below a maximum of 100 leaves
+    /// W_max = 80 * 1.7 / 2 = 68; after a timeout the curve starts at its own top, K = 0.
+    #[test]
+    fn the_maximum_is_remembered_with_care() {
+        let mut cubic = cubic();
+        cubic.w_max = 100.0;
+        let mut window = Window { cwnd: 80.0, ssthresh: 50.0, smss: 1.0 };
+        cubic.congested(&mut window, Signal::Loss, 80.0, Time::ZERO);
+        assert!(close(cubic.w_max, 68.0) && close(window.ssthresh, 56.0));
+        window.cwnd = 60.0;
+        cubic.congested(&mut window, Signal::Timeout { first: true }, 60.0, Time::ZERO);
+        assert_eq!(window.cwnd, 1.0);
+        assert!(close(window.ssthresh, 42.0));
+        let epoch = cubic.begin(42.0, at(1.0));
+        assert_eq!((epoch.k, epoch.top), (0.0, 42.0));
+    }
+
+    /// Otherwise a pause of the application would count as time on the curve, and the window would jump
+    /// after it (section 5.8).
+    #[test]
+    fn idle_time_does_not_count() {
+        let mut cubic = cubic();
+        cubic.w_max = 100.0;
+        cubic.epoch = Some(cubic.begin(70.0, Time::ZERO));
+        let mut window = Window { cwnd: 70.0, ssthresh: 70.0, smss: 1.0 };
+        let ack = Ack {
+            now: at(5.0),
+            acked: 1.0,
+            flight: 2.0,
+            rtt: None,
+            srtt: None,
+            ece: false,
+        };
+        cubic.acknowledged(&mut window, &ack);
+        assert_eq!(window.cwnd, 70.0);
+        assert_eq!(cubic.epoch.map(|e| e.start), Some(at(5.0)));
+    }
+}

@@ -1,0 +1,117 @@
+//! Reno: additive increase, multiplicative decrease (RFC 5681).
+
+use forebay_network::{Ack, CongestionControl, Signal, Window};
+use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
+use forebay_units::Time;
+
+use super::{BuildControl, ControlFactory};
+
+pub(super) const ENTRY: Entry<BuildControl> = Entry {
+    name: "reno",
+    summary: "Slow start, congestion avoidance by one segment a round trip, halving on loss.",
+    source: "RFC 5681, section 3.1",
+    fields: RenoParameters::FIELDS,
+    build,
+};
+
+parameters! {
+    /// Parameters of Reno: none.
+    pub struct RenoParameters {}
+}
+
+fn build(section: &Section<'_>) -> Result<ControlFactory, Problem> {
+    RenoParameters::read(section)?;
+    Ok(Box::new(|| Box::new(Reno)))
+}
+
+/// Slow start and congestion avoidance of RFC 5681. Recovery's inflation of the window is the sender's.
+struct Reno;
+
+impl CongestionControl for Reno {
+    fn acknowledged(&mut self, window: &mut Window, ack: &Ack) {
+        // RFC 3168, section 6.1.2: an acknowledgement with ECN-Echo never opens the window.
+        if !ack.ece {
+            increase(window, ack.acked);
+        }
+    }
+
+    fn congested(&mut self, window: &mut Window, signal: Signal, flight: f64, _now: Time) {
+        let smss = window.smss;
+        match signal {
+            Signal::Loss => {
+                window.ssthresh = (flight / 2.0).max(2.0 * smss);
+                window.cwnd = window.ssthresh;
+            }
+            Signal::Ecn => {
+                let half = window.cwnd / 2.0;
+                window.ssthresh = half.max(2.0 * smss);
+                window.cwnd = half.max(smss);
+            }
+            Signal::Timeout { first } => {
+                if first {
+                    window.ssthresh = (flight / 2.0).max(2.0 * smss);
+                }
+                window.cwnd = smss;
+            }
+        }
+    }
+}
+
+/// Open the window for `acked` bytes: RFC 5681, equations 2 and 3.
+#[inline]
+pub(super) fn increase(window: &mut Window, acked: f64) {
+    if window.cwnd < window.ssthresh {
+        window.cwnd += acked.min(window.smss);
+    } else {
+        window.cwnd += window.smss * window.smss / window.cwnd;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn window(cwnd: f64, ssthresh: f64) -> Window {
+        Window { cwnd, ssthresh, smss: 1000.0 }
+    }
+
+    fn ack(acked: f64, ece: bool) -> Ack {
+        Ack { now: Time::ZERO, acked, flight: 0.0, rtt: None, srtt: None, ece }
+    }
+
+    /// Otherwise the window would open at another pace than RFC 5681's: in slow start by what is
+    /// acknowledged but at most one segment an acknowledgement, from ssthresh on by SMSS^2 / cwnd.
+    #[test]
+    fn the_window_opens_by_the_equations() {
+        let mut w = window(2000.0, 4000.0);
+        Reno.acknowledged(&mut w, &ack(300.0, false));
+        assert_eq!(w.cwnd, 2300.0);
+        Reno.acknowledged(&mut w, &ack(2000.0, false));
+        assert_eq!(w.cwnd, 3300.0);
+        let mut w = window(4000.0, 4000.0);
+        Reno.acknowledged(&mut w, &ack(2000.0, false));
+        assert_eq!(w.cwnd, 4250.0);
+        Reno.acknowledged(&mut w, &ack(2000.0, true));
+        assert_eq!(w.cwnd, 4250.0);
+    }
+
+    /// Otherwise a sender would back off by another factor: half of what is outstanding, at least two
+    /// segments (equation 4); ssthresh only on the first timeout of a segment; ECN halves cwnd itself
+    /// down to one segment (RFC 3168, section 6.1.2).
+    #[test]
+    fn congestion_halves_the_window() {
+        let congested = |signal, flight| {
+            let mut w = window(20_000.0, 50_000.0);
+            Reno.congested(&mut w, signal, flight, Time::ZERO);
+            (w.cwnd, w.ssthresh)
+        };
+        assert_eq!(congested(Signal::Loss, 16_000.0), (8000.0, 8000.0));
+        assert_eq!(congested(Signal::Loss, 3000.0), (2000.0, 2000.0));
+        assert_eq!(congested(Signal::Timeout { first: true }, 16_000.0), (1000.0, 8000.0));
+        assert_eq!(congested(Signal::Timeout { first: false }, 16_000.0), (1000.0, 50_000.0));
+        assert_eq!(congested(Signal::Ecn, 5000.0), (10_000.0, 10_000.0));
+        let mut small = window(1500.0, 9000.0);
+        Reno.congested(&mut small, Signal::Ecn, 1000.0, Time::ZERO);
+        assert_eq!((small.cwnd, small.ssthresh), (1000.0, 2000.0));
+    }
+}

@@ -1,0 +1,241 @@
+//! What every link has behind its queue: a transmitter and a length of wire.
+
+use std::collections::VecDeque;
+
+use forebay_kernel::Stream;
+use forebay_network::{
+    Backlog, Conditioner, Context, Ecn, Ledger, Observation, PRECEDENCES, Packet, Tally, Verdict,
+};
+use forebay_units::{Rate, Size, Span, Time};
+
+/// A conditioner with the stream that it draws from.
+pub type Conditioning = (Box<dyn Conditioner>, Stream);
+
+/// A packet on its way: when its transmission begins, and when it reaches the far end.
+#[derive(Clone, Copy)]
+pub(super) struct Slot {
+    pub(super) packet: Packet,
+    pub(super) start: Time,
+    pub(super) out: Time,
+}
+
+/// The transmission time of the two sizes that a link has seen last: links carry few sizes, and a
+/// comparison is cheaper than a division.
+#[derive(Clone, Copy, Default)]
+struct SpanCache {
+    sizes: [u16; 2],
+    spans: [Span; 2],
+}
+
+/// What is counted of transmissions. Counted ahead when they are booked; what lies beyond the present is
+/// taken back when somebody reads, and owed to the next window.
+#[derive(Clone, Copy, Default)]
+struct Booked {
+    departed: [Tally; PRECEDENCES],
+    busy: u64,
+}
+
+/// Transmitter, propagation and the counters that belong to them.
+pub(super) struct Line {
+    pub(super) link: u32,
+    rate: Rate,
+    delay: Span,
+    cache: SpanCache,
+    /// Packets in order: those that left the queue, then (in a FIFO link) those that wait.
+    pub(super) slots: VecDeque<Slot>,
+    /// End of the last transmission booked.
+    pub(super) free_at: Time,
+    backlog: Backlog,
+    changed: Time,
+    area: u128,
+    max_queue: u32,
+    booked: Booked,
+    owed: Booked,
+}
+
+impl Line {
+    pub(super) fn new(link: u32, rate: Rate, delay: Span) -> Self {
+        Self {
+            link,
+            rate,
+            delay,
+            cache: SpanCache::default(),
+            slots: VecDeque::new(),
+            free_at: Time::ZERO,
+            backlog: Backlog::default(),
+            changed: Time::ZERO,
+            area: 0,
+            max_queue: 0,
+            booked: Booked::default(),
+            owed: Booked::default(),
+        }
+    }
+
+    #[inline]
+    fn transmission_time(&mut self, size: u16) -> Span {
+        let SpanCache { sizes, spans } = &mut self.cache;
+        if sizes[0] == size {
+            return spans[0];
+        }
+        if sizes[1] == size {
+            return spans[1];
+        }
+        let span = self.rate.transmission_time(Size::from_bytes(u64::from(size)));
+        (sizes[1], spans[1]) = (sizes[0], spans[0]);
+        (sizes[0], spans[0]) = (size, span);
+        span
+    }
+
+    /// Book the transmission of `packet` for `start`; it follows all booked before. Gives the time at which
+    /// the far end gets it if nothing else is under way: then a timer must be set.
+    #[inline]
+    pub(super) fn book(&mut self, packet: Packet, start: Time) -> Option<Time> {
+        let span = self.transmission_time(packet.size);
+        self.booked.departed[precedence_slot(packet.precedence)].add(&packet);
+        self.booked.busy += span.ps();
+        self.free_at = start + span;
+        let out = self.free_at + self.delay;
+        let alone = self.slots.is_empty();
+        self.slots.push_back(Slot { packet, start, out });
+        alone.then_some(out)
+    }
+
+    /// The packet that reaches the far end now goes on; a timer is set for the next.
+    #[inline]
+    pub(super) fn arrive(&mut self, token: u32, cx: &mut Context<'_>) {
+        let slot = self.slots.pop_front().expect("the timer was set for a packet on the wire");
+        debug_assert_eq!(slot.out, cx.now());
+        if let Some(next) = self.slots.front() {
+            cx.wake_at(next.out, token);
+        }
+        cx.cross(slot.packet);
+    }
+
+    /// Whether the link is idle at `now`, and since when.
+    #[inline]
+    pub(super) fn idle_since(&self, now: Time) -> Option<Time> {
+        (self.free_at <= now && self.backlog.packets == 0).then_some(self.free_at)
+    }
+
+    #[inline]
+    pub(super) fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    #[inline]
+    pub(super) fn waits(&mut self, packet: &Packet, now: Time) {
+        self.integrate(now);
+        self.backlog.add(packet);
+        self.max_queue = self.max_queue.max(self.backlog.packets);
+    }
+
+    #[inline]
+    pub(super) fn waits_no_more(&mut self, packet: &Packet, at: Time) {
+        self.integrate(at);
+        self.backlog.remove(packet);
+    }
+
+    #[inline]
+    fn integrate(&mut self, now: Time) {
+        let span = now.ps() - self.changed.ps();
+        self.area += u128::from(self.backlog.packets) * u128::from(span);
+        self.changed = now;
+    }
+
+    /// What is booked for after `now`.
+    fn beyond(&self, now: Time) -> Booked {
+        let mut beyond = Booked::default();
+        for slot in self.slots.iter().rev() {
+            let end = Time::from_ps(slot.out.ps() - self.delay.ps());
+            if end <= now {
+                break;
+            }
+            beyond.busy += end.since(slot.start.max(now)).ps();
+            if slot.start > now {
+                beyond.departed[precedence_slot(slot.packet.precedence)].add(&slot.packet);
+            }
+        }
+        beyond
+    }
+
+    /// Bring the link's counters up to `now`.
+    pub(super) fn settle(&mut self, now: Time, ledger: &mut Ledger) {
+        self.integrate(now);
+        let count = &mut ledger.links[self.link as usize];
+        count.queue_area += std::mem::take(&mut self.area);
+        count.max_queue = count.max_queue.max(self.max_queue);
+        self.max_queue = self.backlog.packets;
+        let booked = std::mem::take(&mut self.booked);
+        let beyond = self.beyond(now);
+        let owed = std::mem::replace(&mut self.owed, beyond);
+        count.busy += booked.busy + owed.busy - beyond.busy;
+        for (at, tally) in count.departed.iter_mut().enumerate() {
+            let (booked, owed) = (booked.departed[at], owed.departed[at]);
+            tally.packets += booked.packets + owed.packets - beyond.departed[at].packets;
+            tally.bytes += booked.bytes + owed.bytes - beyond.departed[at].bytes;
+        }
+    }
+
+    /// Condition and count an arriving packet; false if a conditioner dropped it.
+    #[inline]
+    pub(super) fn condition(
+        &self,
+        conditioning: &mut [Conditioning],
+        packet: &mut Packet,
+        cx: &mut Context<'_>,
+    ) -> bool {
+        let passes =
+            conditioning.is_empty() || Self::colour(self.link, conditioning, packet, cx);
+        if passes {
+            Self::count_arrival(self.link, packet, cx);
+        }
+        passes
+    }
+
+    /// Let the conditioners of `link` look at `packet`; false if one of them dropped it.
+    pub(super) fn colour(
+        link: u32,
+        conditioning: &mut [Conditioning],
+        packet: &mut Packet,
+        cx: &mut Context<'_>,
+    ) -> bool {
+        for (law, stream) in conditioning {
+            match law.condition(packet, cx.now(), stream) {
+                Verdict::Accept => {}
+                Verdict::Mark => Self::mark(link, packet, cx),
+                Verdict::Drop(reason) => {
+                    Self::count_arrival(link, packet, cx);
+                    cx.discard(link, packet, reason);
+                    return false;
+                }
+            }
+            cx.observe(|| Observation::Coloured { link, packet });
+        }
+        true
+    }
+
+    /// Count `packet` as arrived at `link`.
+    #[inline]
+    pub(super) fn count_arrival(link: u32, packet: &Packet, cx: &mut Context<'_>) {
+        cx.link(link).arrived[precedence_slot(packet.precedence)].add(packet);
+    }
+
+    /// Set CE on `packet`.
+    pub(super) fn mark(link: u32, packet: &mut Packet, cx: &mut Context<'_>) {
+        debug_assert!(packet.is_ecn_capable(), "a law marked a packet that cannot be marked");
+        *packet = packet.with_ecn(Ecn::Ce);
+        cx.link(link).marked[precedence_slot(packet.precedence)] += 1;
+        cx.observe(|| Observation::Marked { link, packet });
+    }
+
+    /// Inner quantities worth plotting.
+    pub(super) fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
+        tell("queue_packets", f64::from(self.backlog.packets));
+        tell("queue_bytes", self.backlog.bytes as f64);
+    }
+}
+
+#[inline]
+fn precedence_slot(precedence: u8) -> usize {
+    usize::from(precedence).min(PRECEDENCES - 1)
+}

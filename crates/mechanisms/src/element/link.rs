@@ -1,0 +1,229 @@
+//! Links: conditioners, then a queue, then a transmitter, then a length of wire.
+//!
+//! A packet that arrives at the very instant at which a transmission ends finds the transmitter free: the
+//! departure comes first. In-flight packets wait inside the link; the agenda holds one event a busy link,
+//! and a hop costs one event unless a discipline must choose.
+
+use forebay_kernel::Stream;
+use forebay_network::{
+    Arrival, Context, Element, Ledger, Observation, Packet, QueueDiscipline, QueueManager, Verdict,
+};
+use forebay_units::{Rate, Span, Time};
+
+pub use super::line::Conditioning;
+use super::line::Line;
+use crate::queue::Queue;
+
+/// What a link is made of.
+pub struct LinkParts {
+    /// Its number among the network's links.
+    pub link: u32,
+    /// Rate of the transmitter.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Span,
+    /// Conditioners in the order in which packets pass them.
+    pub conditioning: Vec<Conditioning>,
+    /// The queue, and the stream that it draws from.
+    pub queue: (Queue, Stream),
+}
+
+/// A link, in the form that suits its queue.
+#[must_use]
+pub fn link(parts: LinkParts) -> Box<dyn Element> {
+    let LinkParts { link, rate, delay, conditioning, queue: (queue, stream) } = parts;
+    let line = Line::new(link, rate, delay);
+    match queue {
+        Queue::Managed(law) => {
+            Box::new(FifoLink { line, conditioning, law, stream, begun: 0 })
+        }
+        Queue::Discipline(law) => {
+            Box::new(ScheduledLink { line, conditioning, law, stream, waking: false })
+        }
+    }
+}
+
+/// A packet has reached the far end.
+const OUT: u32 = 0;
+/// The transmitter is free and packets wait.
+const FREE: u32 = 1;
+
+/// A link whose queue decides at arrival only: transmissions are booked ahead, departures are noticed when
+/// somebody looks.
+struct FifoLink {
+    line: Line,
+    conditioning: Vec<Conditioning>,
+    law: Box<dyn QueueManager>,
+    stream: Stream,
+    /// How many of the line's slots have begun transmission.
+    begun: usize,
+}
+
+impl FifoLink {
+    /// Let the departures up to `now` happen.
+    #[inline]
+    fn catch_up(&mut self, now: Time) {
+        if self.line.backlog().packets == 0 {
+            return;
+        }
+        while let Some(slot) = self.line.slots.get(self.begun)
+            && slot.start <= now
+        {
+            let (packet, start) = (slot.packet, slot.start);
+            self.line.waits_no_more(&packet, start);
+            self.law.departed(&packet, start);
+            self.begun += 1;
+        }
+    }
+}
+
+impl Element for FifoLink {
+    fn receive(&mut self, mut packet: Packet, cx: &mut Context<'_>) {
+        if !self.line.condition(&mut self.conditioning, &mut packet, cx) {
+            return;
+        }
+        let now = cx.now();
+        self.catch_up(now);
+        let idle_since = self.line.idle_since(now);
+        let backlog = self.line.backlog();
+        let arrival = Arrival { now, packet: &packet, backlog, idle_since };
+        match self.law.admit(&arrival, &mut self.stream) {
+            Verdict::Accept => {}
+            Verdict::Mark => Line::mark(self.line.link, &mut packet, cx),
+            Verdict::Drop(reason) => {
+                cx.discard(self.line.link, &packet, reason);
+                return;
+            }
+        }
+        let (link, line) = (self.line.link, &mut self.line);
+        let start = if idle_since.is_some() {
+            // It waits for no time: it is not counted as ever having waited.
+            self.law.departed(&packet, now);
+            self.begun += 1;
+            now
+        } else {
+            line.waits(&packet, now);
+            line.free_at
+        };
+        if let Some(out) = line.book(packet, start) {
+            cx.wake_at(out, OUT);
+        }
+        let backlog = line.backlog();
+        cx.observe(|| Observation::Enqueued { link, packet: &packet, backlog });
+    }
+
+    fn wake(&mut self, _token: u32, cx: &mut Context<'_>) {
+        if self.begun == 0 {
+            self.catch_up(cx.now());
+        }
+        self.begun -= 1;
+        self.line.arrive(OUT, cx);
+    }
+
+    fn settle(&mut self, now: Time, ledger: &mut Ledger) {
+        self.catch_up(now);
+        self.line.settle(now, ledger);
+    }
+
+    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
+        self.line.gauges(tell);
+        self.law.gauges(tell);
+        for (law, _) in &self.conditioning {
+            law.gauges(tell);
+        }
+    }
+
+    fn held(&self) -> u64 {
+        self.line.slots.len() as u64
+    }
+}
+
+/// A link whose queue chooses the next packet when the transmitter is free.
+struct ScheduledLink {
+    line: Line,
+    conditioning: Vec<Conditioning>,
+    law: Box<dyn QueueDiscipline>,
+    stream: Stream,
+    /// Whether a timer is set for the end of the transmission.
+    waking: bool,
+}
+
+impl ScheduledLink {
+    /// Transmit the next packet if the transmitter is free.
+    fn serve(&mut self, cx: &mut Context<'_>) {
+        let now = cx.now();
+        if self.line.free_at > now {
+            return;
+        }
+        let link = self.line.link;
+        let line = &mut self.line;
+        let next = self.law.dequeue(now, &mut self.stream, &mut |packet, reason| {
+            line.waits_no_more(&packet, now);
+            cx.discard(link, &packet, reason);
+        });
+        let Some(packet) = next else { return };
+        self.line.waits_no_more(&packet, now);
+        if let Some(out) = self.line.book(packet, now) {
+            cx.wake_at(out, OUT);
+        }
+    }
+
+    /// Have somebody look again at the end of the transmission if packets wait.
+    fn arm(&mut self, cx: &mut Context<'_>) {
+        if !self.waking && self.line.backlog().packets > 0 {
+            self.waking = true;
+            cx.wake_at(self.line.free_at, FREE);
+        }
+    }
+}
+
+impl Element for ScheduledLink {
+    fn receive(&mut self, mut packet: Packet, cx: &mut Context<'_>) {
+        if !self.line.condition(&mut self.conditioning, &mut packet, cx) {
+            return;
+        }
+        let now = cx.now();
+        if self.line.backlog().packets > 0 {
+            self.serve(cx);
+        }
+        let idle_since = self.line.idle_since(now);
+        let link = self.line.link;
+        let line = &mut self.line;
+        line.waits(&packet, now);
+        self.law.enqueue(packet, idle_since, now, &mut self.stream, &mut |packet, reason| {
+            line.waits_no_more(&packet, now);
+            cx.discard(link, &packet, reason);
+        });
+        debug_assert_eq!(self.law.backlog(), self.line.backlog(), "a discipline lost a packet");
+        let backlog = self.line.backlog();
+        cx.observe(|| Observation::Enqueued { link, packet: &packet, backlog });
+        self.serve(cx);
+        self.arm(cx);
+    }
+
+    fn wake(&mut self, token: u32, cx: &mut Context<'_>) {
+        if token == OUT {
+            self.line.arrive(OUT, cx);
+        } else {
+            self.waking = false;
+            self.serve(cx);
+            self.arm(cx);
+        }
+    }
+
+    fn settle(&mut self, now: Time, ledger: &mut Ledger) {
+        self.line.settle(now, ledger);
+    }
+
+    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
+        self.line.gauges(tell);
+        self.law.gauges(tell);
+        for (law, _) in &self.conditioning {
+            law.gauges(tell);
+        }
+    }
+
+    fn held(&self) -> u64 {
+        self.line.slots.len() as u64 + u64::from(self.law.backlog().packets)
+    }
+}

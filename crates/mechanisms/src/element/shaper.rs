@@ -1,0 +1,96 @@
+//! The shaper: a buffer from which a [`ShapingLaw`] lets packets go.
+//!
+//! It stands in front of its link's queue. The link's conditioners sit here, behind the buffer, so that a
+//! green shaper can look ahead at the meter that its packets will pass.
+
+use std::collections::VecDeque;
+
+use forebay_network::{Backlog, Context, DropReason, Element, Packet, ShapingLaw};
+use forebay_units::Time;
+
+use super::line::{Conditioning, Line};
+
+/// A buffer drained at the pace of a law, then conditioners.
+pub struct Shaper {
+    link: u32,
+    law: Box<dyn ShapingLaw>,
+    conditioning: Vec<Conditioning>,
+    waiting: VecDeque<Packet>,
+    backlog: Backlog,
+    last_release: Option<Time>,
+    /// When the timer that counts is set for; earlier ones are ignored.
+    due: Option<Time>,
+}
+
+impl Shaper {
+    /// The shaper of `link`, with the conditioners that its packets pass when they leave.
+    #[must_use]
+    pub fn new(link: u32, law: Box<dyn ShapingLaw>, conditioning: Vec<Conditioning>) -> Self {
+        Self {
+            link,
+            law,
+            conditioning,
+            waiting: VecDeque::new(),
+            backlog: Backlog::default(),
+            last_release: None,
+            due: None,
+        }
+    }
+
+    /// Let go what may go; set the timer for the rest.
+    fn release(&mut self, cx: &mut Context<'_>) {
+        let now = cx.now();
+        while let Some(head) = self.waiting.front() {
+            let meter = self.conditioning.first().map(|(law, _)| law.as_ref());
+            let at = self.law.release_at(head, self.backlog, self.last_release, meter, now);
+            if at > now {
+                if self.due != Some(at) && at != Time::NEVER {
+                    self.due = Some(at);
+                    cx.wake_at(at, 0);
+                }
+                return;
+            }
+            let mut packet = self.waiting.pop_front().expect("the head is there");
+            self.backlog.remove(&packet);
+            self.last_release = Some(now);
+            if Line::colour(self.link, &mut self.conditioning, &mut packet, cx) {
+                cx.forward(packet);
+            }
+        }
+        self.due = None;
+    }
+}
+
+impl Element for Shaper {
+    fn receive(&mut self, packet: Packet, cx: &mut Context<'_>) {
+        if self.backlog.bytes + u64::from(packet.size) > self.law.limit() {
+            Line::count_arrival(self.link, &packet, cx);
+            cx.discard(self.link, &packet, DropReason::Shaper);
+            return;
+        }
+        self.waiting.push_back(packet);
+        self.backlog.add(&packet);
+        self.law.arrived(&packet, self.backlog, cx.now());
+        self.release(cx);
+    }
+
+    fn wake(&mut self, _token: u32, cx: &mut Context<'_>) {
+        if self.due == Some(cx.now()) {
+            self.due = None;
+            self.release(cx);
+        }
+    }
+
+    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
+        tell("shaper_packets", f64::from(self.backlog.packets));
+        tell("shaper_bytes", self.backlog.bytes as f64);
+        self.law.gauges(tell);
+        for (law, _) in &self.conditioning {
+            law.gauges(tell);
+        }
+    }
+
+    fn held(&self) -> u64 {
+        u64::from(self.backlog.packets)
+    }
+}

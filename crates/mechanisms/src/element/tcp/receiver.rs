@@ -1,0 +1,238 @@
+//! The receivers of a group of flows.
+
+use forebay_network::{Context, Ecn, Element, Packet, SackBlocks};
+use forebay_units::{Span, Time};
+
+use super::ranges::Ranges;
+use super::{Recovery, TcpParameters};
+
+/// The TCP receivers of a group of flows: cumulative and selective acknowledgements, delayed where
+/// RFC 5681, section 4.2 allows it.
+pub struct TcpReceivers {
+    first: u32,
+    route: u32,
+    mss: u64,
+    overhead: u16,
+    /// Most SACK blocks in an acknowledgement; 0 without SACK.
+    blocks: usize,
+    sack_header_bytes: bool,
+    ecn: bool,
+    delay: Option<Span>,
+    receptions: Vec<Reception>,
+    /// Reorder buffers without content, for the next that needs one.
+    #[allow(clippy::vec_box, reason = "receptions hold boxes, and they move between the two")]
+    spare: Vec<Box<Reorder>>,
+}
+
+/// The state of one receiver.
+struct Reception {
+    /// The next segment expected (RCV.NXT).
+    next: u64,
+    /// The number in the last acknowledgement sent (Last.ACK.sent of RFC 7323).
+    acked: u64,
+    /// When the packet was sent that the next acknowledgement echoes (TS.Recent of RFC 7323).
+    recent: u64,
+    /// When a delayed acknowledgement is due.
+    deadline: Time,
+    /// When the pending event of the timer comes.
+    pending: Time,
+    /// Segments in order since the last acknowledgement.
+    waiting: u8,
+    /// A congestion mark has arrived and the sender has not answered it.
+    ece: bool,
+    reorder: Option<Box<Reorder>>,
+}
+
+/// Segments that arrived above a gap.
+#[derive(Default)]
+struct Reorder {
+    ranges: Ranges,
+    /// A segment of each range reported lately, the latest first.
+    latest: Vec<u64>,
+    /// Segments held that are shorter than one MSS: number and bytes missing.
+    short: Vec<(u64, u64)>,
+}
+
+/// The longest memory of reported ranges that is needed to fill four blocks when some vanish.
+const LATEST: usize = 8;
+
+impl TcpReceivers {
+    /// Receivers for the `count` flows from number `first` on, whose acknowledgements take the route with
+    /// cursor `ack_route`. The parameters are those of the senders.
+    #[must_use]
+    pub fn new(first: u32, count: usize, parameters: &TcpParameters, ack_route: u32) -> Self {
+        let overhead = parameters.overhead();
+        let reception = || Reception {
+            next: 0,
+            acked: 0,
+            recent: 0,
+            deadline: Time::NEVER,
+            pending: Time::NEVER,
+            waiting: 0,
+            ece: false,
+            reorder: None,
+        };
+        Self {
+            first,
+            route: ack_route,
+            mss: parameters.mss.bytes(),
+            overhead,
+            // 40 bytes of options hold four blocks, or three beside timestamps (RFC 2018, section 3).
+            blocks: match (parameters.recovery, parameters.timestamps) {
+                (Recovery::Sack, false) => 4,
+                (Recovery::Sack, true) => 3,
+                _ => 0,
+            },
+            sack_header_bytes: parameters.sack_header_bytes,
+            ecn: parameters.ecn,
+            delay: parameters.delayed_ack.then_some(parameters.delayed_ack_timeout),
+            receptions: std::iter::repeat_with(reception).take(count).collect(),
+            spare: Vec::new(),
+        }
+    }
+
+    /// Send the acknowledgement that is due.
+    fn acknowledge(&mut self, flow: u32, cx: &mut Context<'_>) {
+        let r = &mut self.receptions[(flow - self.first) as usize];
+        r.acked = r.next;
+        r.waiting = 0;
+        r.deadline = Time::NEVER;
+        let mut size = self.overhead;
+        let mut note = 0;
+        if let Some(reorder) = &r.reorder
+            && self.blocks > 0
+        {
+            let blocks = reorder.blocks(self.blocks);
+            if self.sack_header_bytes {
+                // Kind, length and eight bytes a block, padded to whole words.
+                size += 4 + 8 * blocks.as_slice().len() as u16;
+            }
+            note = cx.keep_blocks(blocks);
+        }
+        let mut ack = Packet::data(cx.now(), flow, r.next, size, self.route);
+        ack.echo = r.recent;
+        ack.note = note;
+        cx.send(ack.as_ack(true).with_ece(r.ece));
+    }
+
+    /// A segment in order and nothing missing: acknowledge every second one at once.
+    #[inline]
+    fn in_order(&mut self, packet: &Packet, cx: &mut Context<'_>) {
+        let index = packet.flow - self.first;
+        let r = &mut self.receptions[index as usize];
+        r.next += 1;
+        r.waiting += 1;
+        cx.hand_over(packet.flow, u64::from(packet.size - self.overhead));
+        match self.delay {
+            Some(delay) if r.waiting < 2 => {
+                r.deadline = cx.now() + delay;
+                if r.deadline < r.pending {
+                    r.pending = r.deadline;
+                    cx.wake_at(r.deadline, index);
+                }
+            }
+            _ => self.acknowledge(packet.flow, cx),
+        }
+    }
+
+    /// A segment above or into a gap, or a second copy: to be acknowledged at once.
+    fn out_of_order(&mut self, packet: &Packet, cx: &mut Context<'_>) {
+        let r = &mut self.receptions[(packet.flow - self.first) as usize];
+        let payload = u64::from(packet.size - self.overhead);
+        if packet.number > r.next {
+            let fresh = || self.spare.pop().unwrap_or_default();
+            let reorder = r.reorder.get_or_insert_with(fresh);
+            reorder.hold(packet.number, self.mss - payload);
+        } else if packet.number == r.next
+            && let Some(reorder) = &mut r.reorder
+        {
+            let (next, bytes) = reorder.release(r.next + 1, self.mss);
+            r.next = next;
+            cx.hand_over(packet.flow, payload + bytes);
+            if reorder.ranges.is_empty() {
+                self.spare.extend(r.reorder.take());
+            }
+        }
+        self.acknowledge(packet.flow, cx);
+    }
+}
+
+impl Reorder {
+    /// Take segment `number` in, which is `missing` bytes shorter than a full one.
+    fn hold(&mut self, number: u64, missing: u64) {
+        let (news, _) = self.ranges.insert(number, number + 1, 0);
+        let (first, end) = self.ranges.holding(number).expect("the segment was just put in");
+        self.latest.retain(|n| !(first..end).contains(n));
+        self.latest.insert(0, number);
+        self.latest.truncate(LATEST);
+        if news > 0 && missing > 0 {
+            self.short.push((number, missing));
+        }
+    }
+
+    /// All below `next` has arrived: what follows without a gap leaves. The next segment expected, and
+    /// the bytes that leave.
+    fn release(&mut self, next: u64, mss: u64) -> (u64, u64) {
+        let after = self.ranges.gap_from(next);
+        self.ranges.remove_below(after, 0);
+        self.latest.retain(|n| *n >= after);
+        let missing: u64 = self.short.iter().filter(|s| s.0 < after).map(|s| s.1).sum();
+        self.short.retain(|s| s.0 >= after);
+        (after, (after - next) * mss - missing)
+    }
+
+    /// At most `room` SACK blocks: the range changed last, then those reported before it (RFC 2018,
+    /// section 4), then any others from the lowest.
+    fn blocks(&self, room: usize) -> SackBlocks {
+        let mut blocks = SackBlocks::default();
+        let recent = self.latest.iter().filter_map(|n| self.ranges.holding(*n));
+        for (first, end) in recent.chain(self.ranges.iter()) {
+            if blocks.as_slice().len() == room {
+                break;
+            }
+            if !blocks.as_slice().contains(&(first, end)) {
+                blocks.push(first, end);
+            }
+        }
+        blocks
+    }
+}
+
+impl Element for TcpReceivers {
+    #[inline]
+    fn receive(&mut self, packet: Packet, cx: &mut Context<'_>) {
+        cx.deliver(&packet);
+        let r = &mut self.receptions[(packet.flow - self.first) as usize];
+        if self.ecn {
+            // RFC 3168, section 6.1.3: CWR ends the echo, unless this packet is marked itself.
+            r.ece = (r.ece && !packet.cwr()) || packet.ecn() == Ecn::Ce;
+        }
+        // RFC 7323, section 4.3: echo the earliest segment not yet acknowledged, not the latest.
+        if packet.number <= r.acked && packet.created.ps() >= r.recent {
+            r.recent = packet.created.ps();
+        }
+        if packet.number == r.next && r.reorder.is_none() {
+            self.in_order(&packet, cx);
+        } else {
+            self.out_of_order(&packet, cx);
+        }
+    }
+
+    fn wake(&mut self, token: u32, cx: &mut Context<'_>) {
+        let r = &mut self.receptions[token as usize];
+        let now = cx.now();
+        if now != r.pending {
+            return;
+        }
+        r.pending = Time::NEVER;
+        if r.deadline == Time::NEVER {
+            return;
+        }
+        if r.deadline > now {
+            r.pending = r.deadline;
+            cx.wake_at(r.deadline, token);
+        } else {
+            self.acknowledge(self.first + token, cx);
+        }
+    }
+}

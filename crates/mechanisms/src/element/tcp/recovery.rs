@@ -1,0 +1,278 @@
+//! Loss recovery: Reno (RFC 5681), NewReno (RFC 6582), SACK (RFC 6675), and the timeout.
+
+use forebay_network::{Packet, Signal};
+
+use super::Recovery;
+use super::scoreboard::NextSegment;
+use super::sender::Phase;
+use super::turn::Turn;
+
+impl Turn<'_, '_> {
+    /// An acknowledgement that acknowledges nothing new while data is outstanding.
+    pub(super) fn duplicate(&mut self, packet: &Packet, news: u64) {
+        if packet.ece() && self.c.phase != Phase::Recovery {
+            self.echo(packet.number);
+        }
+        if self.p.recovery == Recovery::Sack {
+            self.duplicate_with_sack(news);
+        } else {
+            self.duplicate_without_sack();
+        }
+    }
+
+    /// RFC 5681, section 3.2, steps 1 to 5; RFC 6582, section 3.2, step 2.
+    fn duplicate_without_sack(&mut self) {
+        self.c.dupacks += 1;
+        if self.c.phase == Phase::Recovery {
+            // Each tells of a segment that has left the network.
+            self.c.window.cwnd += self.c.window.smss;
+            self.transmit();
+        } else if self.c.dupacks == self.p.threshold {
+            if self.p.recovery == Recovery::Reno || self.beyond_recover() {
+                self.fast_retransmit();
+            }
+        } else if self.c.dupacks < self.p.threshold && self.p.limited_transmit {
+            self.limited_transmit();
+        }
+    }
+
+    /// The careful variant: losses up to the recovery point are being repaired already, and duplicate
+    /// acknowledgements below it may come from segments sent twice.
+    fn beyond_recover(&self) -> bool {
+        self.c.una > self.c.recover || self.c.recover == 0
+    }
+
+    /// RFC 3042: one new segment, up to two (threshold - 1) segments beyond the window.
+    fn limited_transmit(&mut self) {
+        let c = &self.c;
+        if c.phase != Phase::Open || c.nxt < c.max || c.held || !self.has_data() {
+            return;
+        }
+        let number = self.c.nxt;
+        let beyond = f64::from(self.p.threshold - 1) * self.c.window.smss;
+        let after = self.bytes(self.c.una, number) + self.payload(number) as f64;
+        if after <= self.c.window.cwnd + beyond && after <= self.p.window {
+            self.send(number);
+            self.c.nxt = number + 1;
+            self.c.limited += 1;
+        }
+    }
+
+    /// Fast retransmit and entry into fast recovery, without SACK.
+    fn fast_retransmit(&mut self) {
+        self.enter_recovery();
+        // The segments that the duplicates tell of have left the network.
+        self.c.window.cwnd += f64::from(self.p.threshold) * self.c.window.smss;
+        self.transmit();
+    }
+
+    /// Reduce the window, note the recovery point, and retransmit the first segment.
+    fn enter_recovery(&mut self) {
+        // What limited transmit sent does not count as outstanding (RFC 5681, section 3.2, step 2).
+        let limited = f64::from(self.c.limited) * self.c.window.smss;
+        let flight = self.bytes(self.c.una, self.c.nxt) - limited;
+        // A window that ECN has reduced for the same flight of data is not reduced again.
+        let again = self.p.ecn && self.c.una < self.c.reduced;
+        if !again {
+            let now = self.cx.now();
+            self.c.control.congested(&mut self.c.window, Signal::Loss, flight, now);
+            self.note_reduction();
+        }
+        self.c.recover = self.c.max;
+        self.c.phase = Phase::Recovery;
+        self.c.partial = false;
+        self.c.held = false;
+        self.c.limited = 0;
+        let una = self.c.una;
+        self.send(una);
+        self.c.nxt = self.c.nxt.max(una + 1);
+    }
+
+    /// New data was acknowledged during recovery.
+    pub(super) fn acknowledged_in_recovery(&mut self, acked: f64) {
+        let full = self.c.una >= self.c.recover;
+        match self.p.recovery {
+            Recovery::Sack => {
+                self.restart_timer();
+                if full {
+                    self.c.phase = Phase::Open;
+                    self.transmit();
+                } else {
+                    self.fill_pipe();
+                }
+            }
+            Recovery::NewReno if !full => self.partially_acknowledged(acked),
+            Recovery::NewReno => {
+                self.restart_timer();
+                let smss = self.c.window.smss;
+                let flight = self.bytes(self.c.una, self.c.nxt);
+                self.c.window.cwnd = self.c.window.ssthresh.min(flight.max(smss) + smss);
+                self.c.phase = Phase::Open;
+                self.transmit();
+            }
+            Recovery::Reno => {
+                self.restart_timer();
+                self.c.window.cwnd = self.c.window.ssthresh;
+                self.c.phase = Phase::Open;
+                self.transmit();
+            }
+        }
+    }
+
+    /// RFC 6582, section 3.2, step 3: the next hole, and the window deflated by what was acknowledged.
+    fn partially_acknowledged(&mut self, acked: f64) {
+        let smss = self.c.window.smss;
+        let una = self.c.una;
+        self.send(una);
+        self.c.nxt = self.c.nxt.max(una + 1);
+        let deflated = self.c.window.cwnd - acked + if acked >= smss { smss } else { 0.0 };
+        // Where acknowledgements were lost, less was inflated than is deflated now.
+        self.c.window.cwnd = deflated.max(smss);
+        if !self.c.partial || !self.p.impatient {
+            self.restart_timer();
+        }
+        self.c.partial = true;
+        self.transmit();
+    }
+
+    /// Update(): take the SACK blocks of an acknowledgement. How many segments are news.
+    pub(super) fn note_blocks(&mut self, packet: &Packet) -> u64 {
+        let blocks = self.cx.take_blocks(packet.note);
+        let c = &mut *self.c;
+        let una = packet.number.max(c.una);
+        if una >= c.max {
+            return 0;
+        }
+        let fresh = || self.spare.pop().unwrap_or_default();
+        let board = c.board.get_or_insert_with(fresh);
+        if board.is_empty() && c.phase == Phase::Loss {
+            // What was sent since the timeout counts as retransmitted.
+            board.resume(c.una, c.nxt);
+        }
+        board.update(&blocks, una, c.max)
+    }
+
+    /// Give the scoreboard back when it has nothing to say.
+    pub(super) fn retire_board(&mut self) {
+        if self.c.phase != Phase::Recovery
+            && let Some(mut board) = self.c.board.take_if(|board| board.is_empty())
+        {
+            board.clear();
+            self.spare.push(board);
+        }
+    }
+
+    /// A duplicate acknowledgement in the sense of RFC 6675, section 2: one with news in its blocks.
+    pub(super) fn duplicate_with_sack(&mut self, news: u64) {
+        if news == 0 {
+            return;
+        }
+        match self.c.phase {
+            Phase::Recovery => self.fill_pipe(),
+            Phase::Loss => self.transmit(),
+            Phase::Open => {
+                self.c.dupacks += 1;
+                let threshold = u64::from(self.p.threshold);
+                let lost =
+                    self.c.board.as_ref().is_some_and(|b| self.c.una < b.lost_below(threshold));
+                if lost || self.c.dupacks >= self.p.threshold {
+                    self.enter_recovery();
+                    if let Some(board) = &mut self.c.board {
+                        board.enter(self.c.una);
+                    }
+                    self.fill_pipe();
+                } else if self.p.limited_transmit {
+                    self.limited_transmit_with_sack();
+                }
+            }
+        }
+    }
+
+    /// RFC 6675, section 5, step 3: new data as far as pipe allows, before a loss is certain.
+    fn limited_transmit_with_sack(&mut self) {
+        if let Some(board) = &mut self.c.board {
+            board.forget_retransmissions(self.c.una);
+        }
+        let mut room = self.room_in_pipe();
+        while room > 0 && self.new_data_allowed() {
+            self.send_new();
+            self.c.limited += 1;
+            room -= 1;
+        }
+    }
+
+    /// RFC 6675, section 5, step C: send what NextSeg names while pipe leaves room for a segment.
+    pub(super) fn fill_pipe(&mut self) {
+        let threshold = u64::from(self.p.threshold);
+        let mut room = self.room_in_pipe();
+        while room > 0 {
+            let new = self.new_data_allowed();
+            let (una, max) = (self.c.una, self.c.max);
+            let Some(board) = &mut self.c.board else { return };
+            match board.next_segment(una, max, threshold, new) {
+                Some(NextSegment::Hole(number)) => {
+                    board.retransmitted(number, una);
+                    self.send(number);
+                }
+                Some(NextSegment::New) => self.send_new(),
+                Some(NextSegment::Rescue(number)) => {
+                    board.rescued(self.c.recover);
+                    self.send(number);
+                }
+                None => return,
+            }
+            room -= 1;
+        }
+    }
+
+    /// Whole segments between pipe and the congestion window.
+    fn room_in_pipe(&self) -> u64 {
+        let Some(board) = &self.c.board else { return 0 };
+        let pipe = board.pipe(self.c.una, self.c.max, u64::from(self.p.threshold));
+        let segments = (self.c.window.cwnd / self.c.window.smss) as u64;
+        segments.saturating_sub(pipe).min(u64::from(self.p.max_burst))
+    }
+
+    /// Whether application and receiver's window allow a segment never sent before.
+    fn new_data_allowed(&mut self) -> bool {
+        self.has_data() && {
+            let after = self.bytes(self.c.una, self.c.nxt) + self.payload(self.c.nxt) as f64;
+            after <= self.p.window
+        }
+    }
+
+    fn send_new(&mut self) {
+        let number = self.c.nxt;
+        self.send(number);
+        self.c.nxt = number + 1;
+    }
+
+    /// The retransmission timer expired (RFC 6298, sections 5.4 to 5.6; RFC 5681, section 3.1; RFC 6582,
+    /// section 3.2, step 4; RFC 6675, section 5.1).
+    pub(super) fn timed_out(&mut self) {
+        let flow = self.flow();
+        self.cx.timed_out(flow);
+        let una = self.c.una;
+        let first = self.c.timed_out != una;
+        let flight = self.bytes(una, self.c.nxt);
+        let now = self.cx.now();
+        self.c.control.congested(&mut self.c.window, Signal::Timeout { first }, flight, now);
+        self.note_reduction();
+        self.c.timed_out = una;
+        self.c.rto.back_off(&self.p.rules);
+        self.c.recover = self.c.max;
+        self.c.phase = Phase::Loss;
+        self.c.dupacks = 0;
+        self.c.limited = 0;
+        if let Some(board) = &mut self.c.board {
+            if !self.p.keep_sack {
+                board.clear();
+            }
+            board.resume(una, una + 1);
+        }
+        self.send(una);
+        self.c.nxt = una + 1;
+        self.transmit();
+        self.retire_board();
+    }
+}

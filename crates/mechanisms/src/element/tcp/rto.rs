@@ -1,0 +1,161 @@
+//! The retransmission timeout (RFC 6298): arithmetic alone.
+
+use forebay_units::{Span, Time};
+
+/// The constants of the computation.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RtoRules {
+    /// Clock granularity G; zero for an ideal clock.
+    pub(super) tick: Span,
+    /// Smallest timeout.
+    pub(super) min: Span,
+    /// Largest timeout.
+    pub(super) max: Span,
+    /// Timeout before the first measurement.
+    pub(super) initial: Span,
+}
+
+/// Smoothed round-trip time, its variation, and the timeout that follows from them.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Rto {
+    /// SRTT in ps; negative before the first measurement.
+    srtt: f64,
+    /// RTTVAR in ps.
+    rttvar: f64,
+    /// RTO, backed off where timeouts have occurred.
+    rto: Span,
+}
+
+impl Rto {
+    /// Before any measurement.
+    pub(super) fn new(rules: &RtoRules) -> Self {
+        Self { srtt: -1.0, rttvar: 0.0, rto: rules.initial }
+    }
+
+    /// The present timeout.
+    pub(super) fn timeout(&self) -> Span {
+        self.rto
+    }
+
+    /// The smoothed round-trip time, once measured.
+    pub(super) fn srtt(&self) -> Option<Span> {
+        (self.srtt >= 0.0).then(|| Span::from_ps(self.srtt as u64))
+    }
+
+    /// What a clock of the given granularity measures between two instants: ticks that pass.
+    pub(super) fn measure(rules: &RtoRules, from: Time, to: Time) -> Span {
+        match rules.tick.ps() {
+            0 => to.since(from),
+            tick => Span::from_ps((to.ps() / tick).saturating_sub(from.ps() / tick) * tick),
+        }
+    }
+
+    /// A measurement (sections 2.2 and 2.3), one of `expected` in this round trip. With several, the
+    /// gains are divided so that the memory stays as long as with one (RFC 7323, appendix G). Ends any
+    /// back-off.
+    pub(super) fn sample(&mut self, rtt: Span, expected: u64, rules: &RtoRules) {
+        let rtt = rtt.ps() as f64;
+        if self.srtt < 0.0 {
+            self.srtt = rtt;
+            self.rttvar = rtt / 2.0;
+        } else {
+            let share = if expected > 1 { 1.0 / expected as f64 } else { 1.0 };
+            let (alpha, beta) = (share / 8.0, share / 4.0);
+            self.rttvar += beta * ((self.srtt - rtt).abs() - self.rttvar);
+            self.srtt += alpha * (rtt - self.srtt);
+        }
+        let tick = rules.tick.ps();
+        let raw = self.srtt + (4.0 * self.rttvar).max(tick as f64);
+        // The cast rounds down; a fraction of a picosecond must not survive as a late tick.
+        let mut rto = (raw as u64).max(rules.min.ps()).max(2 * tick);
+        if tick > 0 {
+            rto = rto.div_ceil(tick) * tick;
+        }
+        self.rto = Span::from_ps(rto.min(rules.max.ps()));
+    }
+
+    /// The timer expired (section 5.5): double the timeout.
+    pub(super) fn back_off(&mut self, rules: &RtoRules) {
+        self.rto = self.rto.times(2).min(rules.max);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules(tick: Span, min: Span) -> RtoRules {
+        RtoRules { tick, min, max: Span::from_s(60), initial: Span::from_s(1) }
+    }
+
+    /// Otherwise timeouts would come too early or too late. RFC 6298, section 2: R = 100 ms gives
+    /// SRTT 100 ms, RTTVAR 50 ms, RTO 100 + 4 * 50 = 300 ms. R' = 140 ms then gives
+    /// RTTVAR = 3/4 * 50 + 1/4 * |100 - 140| = 47.5 ms (with the old SRTT), SRTT = 7/8 * 100 + 1/8 * 140
+    /// = 105 ms, RTO = 105 + 190 = 295 ms.
+    #[test]
+    fn the_estimator_follows_rfc_6298() {
+        let rules = rules(Span::ZERO, Span::ZERO);
+        let mut rto = Rto::new(&rules);
+        assert_eq!((rto.timeout(), rto.srtt()), (Span::from_s(1), None));
+        rto.sample(Span::from_ms(100), 1, &rules);
+        assert_eq!((rto.timeout(), rto.srtt()), (Span::from_ms(300), Some(Span::from_ms(100))));
+        rto.sample(Span::from_ms(140), 1, &rules);
+        assert_eq!((rto.timeout(), rto.srtt()), (Span::from_ms(295), Some(Span::from_ms(105))));
+        assert_eq!(rto.rttvar, 47.5e9);
+    }
+
+    /// Otherwise a lost connection would be hammered, or never tried again: doubling to the cap, and
+    /// back to the computed value with the next measurement (RFC 6298, sections 2.4, 2.5 and 5.5).
+    #[test]
+    fn back_off_doubles_to_the_cap_until_a_measurement() {
+        let rules = rules(Span::from_ms(1), Span::from_s(1));
+        let mut rto = Rto::new(&rules);
+        let series: Vec<u64> = (0..8)
+            .map(|_| {
+                rto.back_off(&rules);
+                rto.timeout().ps() / 1_000_000_000_000
+            })
+            .collect();
+        assert_eq!(series, [2, 4, 8, 16, 32, 60, 60, 60]);
+        rto.sample(Span::from_ms(100), 1, &rules);
+        assert_eq!(rto.timeout(), Span::from_s(1));
+    }
+
+    /// Otherwise stacks of the 1990s would be given clocks that they did not have: with 500 ms ticks, an
+    /// RTT from 0.49 s to 0.51 s counts one tick and one from 0.51 s to 0.99 s none; the timeout comes in
+    /// whole ticks and is at least two.
+    #[test]
+    fn coarse_clocks_count_ticks() {
+        let rules = rules(Span::from_ms(500), Span::ZERO);
+        let at = |ms| Time::ZERO + Span::from_ms(ms);
+        assert_eq!(Rto::measure(&rules, at(490), at(510)), Span::from_ms(500));
+        assert_eq!(Rto::measure(&rules, at(510), at(990)), Span::ZERO);
+        let mut rto = Rto::new(&rules);
+        rto.sample(Span::ZERO, 1, &rules);
+        assert_eq!(rto.timeout(), Span::from_s(1));
+        // SRTT = 1/8 * 500 = 62.5 ms, RTTVAR = 1/4 * 500 = 125 ms: 62.5 + max(500, 500) = 562.5 ms,
+        // two ticks. A second tick: RTTVAR = 3/4 * 125 + 1/4 * 437.5 = 203.125 ms, SRTT = 117.1875 ms:
+        // 117.1875 + 812.5 = 929.6875 ms, two ticks. A third: RTTVAR = 152.34375 + 95.703125 =
+        // 248.046875 ms, SRTT = 165.0390625 ms: 1157.2265625 ms, three ticks.
+        let half = Span::from_ms(500);
+        let timeouts: Vec<u64> = (0..3)
+            .map(|_| {
+                rto.sample(half, 1, &rules);
+                rto.timeout().ps() / half.ps()
+            })
+            .collect();
+        assert_eq!(timeouts, [2, 2, 3]);
+    }
+
+    /// Otherwise timestamps would shorten the memory of the estimator from eight round trips to eight
+    /// acknowledgements (RFC 7323, appendix G): with ten samples expected, alpha = 1/80, beta = 1/40:
+    /// SRTT = 100 + 40/80 = 100.5 ms, RTTVAR = 50 + (40 - 50)/40 = 49.75 ms.
+    #[test]
+    fn many_samples_weigh_less_each() {
+        let rules = rules(Span::ZERO, Span::ZERO);
+        let mut rto = Rto::new(&rules);
+        rto.sample(Span::from_ms(100), 10, &rules);
+        rto.sample(Span::from_ms(140), 10, &rules);
+        assert!((rto.srtt - 100.5e9).abs() < 1e-3 && (rto.rttvar - 49.75e9).abs() < 1e-3);
+    }
+}

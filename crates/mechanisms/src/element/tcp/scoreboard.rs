@@ -1,0 +1,257 @@
+//! What a sender knows of the segments above the cumulative acknowledgement (RFC 6675).
+
+use forebay_network::SackBlocks;
+
+use super::ranges::Ranges;
+
+/// The scoreboard of RFC 6675, in segments. Numbers that the RFC gives as "the highest octet" are kept
+/// here as the next one: `una` is HighACK + 1, `max` is HighData + 1, and so on.
+///
+/// All segments but the last of a write carry one SMSS, so "more than (DupThresh - 1) * SMSS bytes
+/// above" and "at least DupThresh segments above" are the same, and the other condition of IsLost
+/// (DupThresh discontiguous ranges above) implies it. Pipe counts a short segment as a whole one.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scoreboard {
+    sacked: Ranges,
+    /// HighRxt + 1.
+    high_rxt: u64,
+    /// SACKed segments below `high_rxt`.
+    below: u64,
+    /// RescueRxt + 1.
+    rescue: u64,
+}
+
+/// What NextSeg chose.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum NextSegment {
+    /// Retransmit this segment (rules 1 and 3).
+    Hole(u64),
+    /// Send a segment never sent before (rule 2).
+    New,
+    /// Retransmit this segment without moving HighRxt (rule 4).
+    Rescue(u64),
+}
+
+impl Scoreboard {
+    /// Update(): note SACK blocks. How many segments are news.
+    pub(super) fn update(&mut self, blocks: &SackBlocks, una: u64, max: u64) -> u64 {
+        let mut news = 0;
+        for &(first, end) in blocks.as_slice() {
+            let (first, end) = (first.max(una), end.min(max));
+            if first < end {
+                let (fresh, below) = self.sacked.insert(first, end, self.high_rxt);
+                news += fresh;
+                self.below += below;
+            }
+        }
+        news
+    }
+
+    /// The cumulative acknowledgement moved to `una`.
+    pub(super) fn advance(&mut self, una: u64) {
+        self.below -= self.sacked.remove_below(una, self.high_rxt);
+    }
+
+    /// Whether nothing is known.
+    pub(super) fn is_empty(&self) -> bool {
+        self.sacked.is_empty()
+    }
+
+    /// Forget everything.
+    pub(super) fn clear(&mut self) {
+        self.sacked.clear();
+        self.high_rxt = 0;
+        self.below = 0;
+        self.rescue = 0;
+    }
+
+    /// Set HighRxt so that nothing counts as retransmitted. What lies at `una` is never SACKed.
+    pub(super) fn forget_retransmissions(&mut self, una: u64) {
+        self.high_rxt = una;
+        self.below = 0;
+    }
+
+    /// Recovery begins with the retransmission of the segment at `una`.
+    pub(super) fn enter(&mut self, una: u64) {
+        self.forget_retransmissions(una);
+        self.high_rxt = una + 1;
+        self.rescue = una + 1;
+    }
+
+    /// After a timeout: what lies below `nxt` counts as sent again.
+    pub(super) fn resume(&mut self, una: u64, nxt: u64) {
+        self.below = 0;
+        self.high_rxt = nxt;
+        debug_assert!(self.sacked.is_empty() || nxt <= una + 1);
+    }
+
+    /// Segment `number`, the first hole at or above HighRxt, was retransmitted.
+    pub(super) fn retransmitted(&mut self, number: u64, una: u64) {
+        // What was skipped on the way to the hole is SACKed.
+        self.below += number - self.high_rxt.max(una);
+        self.high_rxt = number + 1;
+    }
+
+    /// The rescue retransmission of this recovery is spent: RescueRxt is `recovery_point`.
+    pub(super) fn rescued(&mut self, recovery_point: u64) {
+        self.rescue = recovery_point;
+    }
+
+    /// The first segment from `number` on that was not SACKed.
+    pub(super) fn hole_from(&self, number: u64) -> u64 {
+        self.sacked.gap_from(number)
+    }
+
+    /// Every unSACKed segment below this one satisfies IsLost.
+    pub(super) fn lost_below(&self, threshold: u64) -> u64 {
+        self.sacked.nth_highest(threshold).unwrap_or(0)
+    }
+
+    /// Retransmitted segments that were not SACKed: all of pipe that lies below HighRxt, once.
+    pub(super) fn resent(&self, una: u64) -> u64 {
+        self.high_rxt.saturating_sub(una) - self.below
+    }
+
+    /// SetPipe(): segments thought to be in the network.
+    pub(super) fn pipe(&self, una: u64, max: u64, threshold: u64) -> u64 {
+        let not_lost = match self.sacked.nth_highest(threshold) {
+            // From the threshold-th highest SACKed segment up, that many are SACKed.
+            Some(lowest) => max - lowest - threshold,
+            None => max - una - self.sacked.total(),
+        };
+        not_lost + self.resent(una)
+    }
+
+    /// NextSeg(): what to send next; `new` tells whether new data may be sent.
+    pub(super) fn next_segment(
+        &self,
+        una: u64,
+        max: u64,
+        threshold: u64,
+        new: bool,
+    ) -> Option<NextSegment> {
+        let highest = self.sacked.last().map_or(0, |range| range.1);
+        let hole = self.hole_from(self.high_rxt.max(una));
+        if hole < highest && hole < self.lost_below(threshold) {
+            return Some(NextSegment::Hole(hole));
+        }
+        if new {
+            return Some(NextSegment::New);
+        }
+        if hole < highest {
+            return Some(NextSegment::Hole(hole));
+        }
+        let top = match self.sacked.last() {
+            Some((first, end)) if end == max => first - 1,
+            _ => max - 1,
+        };
+        (una > self.rescue && una < max).then_some(NextSegment::Rescue(top))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sack(board: &mut Scoreboard, numbers: &[u64], una: u64, max: u64) -> u64 {
+        numbers
+            .iter()
+            .map(|n| {
+                let mut blocks = SackBlocks::default();
+                blocks.push(*n, n + 1);
+                board.update(&blocks, una, max)
+            })
+            .sum()
+    }
+
+    /// Otherwise a SACK sender would over- or underestimate what is in the network (RFC 6675, section 4):
+    /// segments 1..10 sent, HighACK 0, {3, 4, 5} SACKed. 1 and 2 have three SACKed segments above and are
+    /// lost; 6..10 are not: pipe = 5. Retransmitting 1 puts it back: 6. With 6 and 7 SACKed, 8..10 and
+    /// the retransmission remain: 4, and the next segment is 2.
+    #[test]
+    fn pipe_counts_what_is_neither_lost_nor_arrived() {
+        let mut board = Scoreboard::default();
+        assert_eq!(sack(&mut board, &[3, 4, 5], 1, 11), 3);
+        assert_eq!(board.lost_below(3), 3);
+        assert_eq!(board.pipe(1, 11, 3), 5);
+        board.enter(1);
+        assert_eq!(board.pipe(1, 11, 3), 6);
+        assert_eq!(sack(&mut board, &[6, 7], 1, 11), 2);
+        assert_eq!(board.pipe(1, 11, 3), 4);
+        assert_eq!(board.next_segment(1, 11, 3, true), Some(NextSegment::Hole(2)));
+        board.retransmitted(2, 1);
+        assert_eq!(board.pipe(1, 11, 3), 5);
+        // Repeated blocks are no news.
+        assert_eq!(sack(&mut board, &[3, 7], 1, 11), 0);
+    }
+
+    /// Otherwise the order of NextSeg's rules would be another than RFC 6675's: lost holes first, then
+    /// new data, then holes that may only be late, then one rescue of the highest outstanding segment.
+    #[test]
+    fn the_next_segment_follows_the_rules_in_order() {
+        let mut board = Scoreboard::default();
+        // 1..10 sent; 2, 3, 4, 6 and 8 arrived: 1 and 5 have three above only if counted from 4 down.
+        sack(&mut board, &[2, 3, 4, 6, 8], 1, 11);
+        // The third highest SACKed segment is 4: only 1 is lost, and it has been retransmitted.
+        board.enter(1);
+        assert_eq!(board.lost_below(3), 4);
+        assert_eq!(board.next_segment(1, 11, 3, true), Some(NextSegment::New));
+        assert_eq!(board.next_segment(1, 11, 3, false), Some(NextSegment::Hole(5)));
+        board.retransmitted(5, 1);
+        assert_eq!(board.next_segment(1, 11, 3, false), Some(NextSegment::Hole(7)));
+        board.retransmitted(7, 1);
+        // 9 and 10 lie above every SACKed segment: only the rescue reaches them, and only once the
+        // cumulative acknowledgement has passed the segment retransmitted first.
+        assert_eq!(board.next_segment(1, 11, 3, false), None);
+        board.advance(9);
+        assert_eq!(board.next_segment(9, 11, 3, false), Some(NextSegment::Rescue(10)));
+        board.rescued(11);
+        assert_eq!(board.next_segment(9, 11, 3, false), None);
+    }
+
+    /// Otherwise the incremental counts would drift from their definition: pipe recomputed from RFC 6675's
+    /// loop over all segments after every step of a long random episode.
+    #[test]
+    fn the_counts_agree_with_the_definition() {
+        let mut stream = forebay_kernel::Streams::new(5, 0).named("scoreboard");
+        let (mut board, mut una, mut max) = (Scoreboard::default(), 0u64, 40u64);
+        let mut arrived = vec![false; 40];
+        for _ in 0..20_000 {
+            match stream.below(4) {
+                0 => {
+                    arrived.push(false);
+                    max += 1;
+                }
+                1 => {
+                    let n = una + 1 + stream.below(max - una);
+                    if n < max {
+                        arrived[n as usize] = true;
+                        sack(&mut board, &[n], una, max);
+                    }
+                }
+                2 => {
+                    if let Some(NextSegment::Hole(n)) = board.next_segment(una, max, 3, false) {
+                        board.retransmitted(n, una);
+                    }
+                }
+                _ => {
+                    if max - una > 30 {
+                        una += 1 + stream.below(5);
+                        while una < max && arrived[una as usize] {
+                            una += 1;
+                        }
+                        board.advance(una);
+                    }
+                }
+            }
+            let mut pipe = 0;
+            for n in una..max {
+                let above = arrived[n as usize + 1..].iter().filter(|a| **a).count();
+                if !arrived[n as usize] {
+                    pipe += u64::from(above < 3) + u64::from(n < board.high_rxt);
+                }
+            }
+            assert_eq!(board.pipe(una, max, 3), pipe);
+        }
+    }
+}

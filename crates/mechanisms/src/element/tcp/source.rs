@@ -1,0 +1,117 @@
+//! What the application wrote, cut into segments.
+
+use std::collections::VecDeque;
+
+use forebay_kernel::Stream;
+use forebay_network::Traffic;
+
+/// The application of one connection and the sizes of its short segments: state that few
+/// acknowledgements touch.
+pub(super) struct Source {
+    /// The application.
+    pub(super) traffic: Box<dyn Traffic>,
+    /// Its random stream.
+    pub(super) stream: Stream,
+    /// Bytes that it writes next.
+    pub(super) due: u64,
+    /// Segments shorter than one MSS, neither acknowledged nor merged: number and bytes of data.
+    shorts: VecDeque<(u64, u64)>,
+}
+
+/// A connection without end.
+pub(super) const ENDLESS: u64 = u64::MAX;
+
+impl Source {
+    pub(super) fn new(traffic: Box<dyn Traffic>, stream: Stream) -> Self {
+        Self { traffic, stream, due: 0, shorts: VecDeque::new() }
+    }
+
+    /// The application writes `bytes`. `end` is the number after the last segment written so far, `max`
+    /// that after the last one sent; the new `end`.
+    ///
+    /// A short last segment that still waits is filled up first.
+    pub(super) fn write(&mut self, mut bytes: u64, mut end: u64, max: u64, mss: u64) -> u64 {
+        if bytes == u64::MAX || end == ENDLESS {
+            return ENDLESS;
+        }
+        if let Some(&(number, held)) = self.shorts.back()
+            && number + 1 == end
+            && number >= max
+        {
+            self.shorts.pop_back();
+            end = number;
+            bytes = bytes.saturating_add(held);
+        }
+        end = end.saturating_add(bytes / mss);
+        let rest = bytes % mss;
+        if rest > 0 {
+            self.shorts.push_back((end, rest));
+            end = end.saturating_add(1);
+        }
+        end
+    }
+
+    /// The first short segment; above every number if there is none.
+    pub(super) fn first_short(&self) -> u64 {
+        self.shorts.front().map_or(u64::MAX, |short| short.0)
+    }
+
+    /// Segments below `una` are acknowledged.
+    pub(super) fn forget_below(&mut self, una: u64) {
+        while self.shorts.front().is_some_and(|short| short.0 < una) {
+            self.shorts.pop_front();
+        }
+    }
+
+    /// Bytes of data in segment `number`.
+    pub(super) fn payload(&self, number: u64, mss: u64) -> u64 {
+        match self.shorts.binary_search_by_key(&number, |short| short.0) {
+            Ok(at) => self.shorts[at].1,
+            Err(_) => mss,
+        }
+    }
+
+    /// Bytes that segments `first..end` fall short of full ones.
+    pub(super) fn shortfall(&self, first: u64, end: u64, mss: u64) -> u64 {
+        let from = self.shorts.partition_point(|short| short.0 < first);
+        let within = self.shorts.range(from..).take_while(|short| short.0 < end);
+        within.map(|short| mss - short.1).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use forebay_kernel::Streams;
+    use forebay_network::Burst;
+
+    struct Silence;
+
+    impl Traffic for Silence {
+        fn next(&mut self, _stream: &mut Stream) -> Option<Burst> {
+            None
+        }
+    }
+
+    /// Otherwise bytes written by an application would be lost, sent twice, or spread over needlessly
+    /// many segments: 1500 B in segments of 1000 B, then 300 B more before and after the short one left.
+    #[test]
+    fn short_segments_are_filled_until_they_are_sent() {
+        let mut source = Source::new(Box::new(Silence), Streams::new(0, 0).named("test"));
+        let end = source.write(1500, 0, 0, 1000);
+        assert_eq!((end, source.first_short(), source.payload(1, 1000)), (2, 1, 500));
+        let end = source.write(300, end, 1, 1000);
+        assert_eq!((end, source.payload(1, 1000)), (2, 800));
+        // Segment 1 has been sent: what comes now goes into segment 2.
+        let end = source.write(300, end, 2, 1000);
+        assert_eq!((end, source.payload(1, 1000), source.payload(2, 1000)), (3, 800, 300));
+        assert_eq!(source.shortfall(0, 3, 1000), 200 + 700);
+        assert_eq!(source.shortfall(0, 2, 1000), 200);
+        // A write that fills the short segment exactly leaves no short one.
+        let end = source.write(700, end, 2, 1000);
+        assert_eq!((end, source.shortfall(0, 3, 1000)), (3, 200));
+        source.forget_below(2);
+        assert_eq!(source.first_short(), u64::MAX);
+        assert_eq!(source.write(u64::MAX, end, 2, 1000), ENDLESS);
+    }
+}

@@ -1,0 +1,293 @@
+//! One sender's turn: what it does when an acknowledgement, a write or its timer arrives.
+
+use forebay_network::{Ack, Context, Ecn, Observation, Packet, Signal};
+use forebay_units::{Span, Time};
+
+use super::Recovery;
+use super::rto::Rto;
+use super::scoreboard::Scoreboard;
+use super::sender::{Connection, Phase, Settings};
+use super::source::{ENDLESS, Source};
+
+/// A sender with everything that it may touch.
+pub(super) struct Turn<'t, 'c> {
+    pub(super) p: &'t Settings,
+    pub(super) c: &'t mut Connection,
+    pub(super) source: &'t mut Source,
+    #[allow(clippy::vec_box, reason = "connections hold boxes, and they move between the two")]
+    pub(super) spare: &'t mut Vec<Box<Scoreboard>>,
+    pub(super) index: u32,
+    pub(super) cx: &'t mut Context<'c>,
+}
+
+impl Turn<'_, '_> {
+    /// An acknowledgement arrived.
+    #[inline]
+    pub(super) fn acknowledgement(&mut self, packet: &Packet) {
+        let before = self.c.window;
+        let news = if packet.note == 0 { 0 } else { self.note_blocks(packet) };
+        if packet.number > self.c.una {
+            self.new_data_acknowledged(packet, news);
+        } else if packet.number == self.c.una && self.c.max > self.c.una {
+            self.duplicate(packet, news);
+        }
+        self.tell_window(before);
+    }
+
+    fn new_data_acknowledged(&mut self, packet: &Packet, news: u64) {
+        let ack = packet.number.min(self.c.max);
+        let flight = self.bytes(self.c.una, self.c.nxt);
+        let acked = self.bytes(self.c.una, ack);
+        let samples = (self.c.max - self.c.una).div_ceil(2);
+        self.c.una = ack;
+        self.c.nxt = self.c.nxt.max(ack);
+        self.c.dupacks = 0;
+        self.c.limited = 0;
+        if let Some(board) = &mut self.c.board {
+            board.advance(ack);
+        }
+        if ack > self.c.short {
+            self.source.forget_below(ack);
+            self.c.short = self.source.first_short();
+        }
+        let rtt = self.measure(packet, ack, samples);
+        if self.c.phase == Phase::Recovery {
+            self.acknowledged_in_recovery(acked);
+        } else {
+            self.restart_timer();
+            let fact = Ack {
+                now: self.cx.now(),
+                acked,
+                flight,
+                rtt,
+                srtt: self.c.rto.srtt(),
+                ece: packet.ece(),
+            };
+            self.c.control.acknowledged(&mut self.c.window, &fact);
+            if self.c.phase == Phase::Loss && ack >= self.c.recover {
+                self.c.phase = Phase::Open;
+            }
+            if packet.ece() {
+                self.echo(ack);
+            }
+            if news > 0 {
+                self.duplicate_with_sack(news);
+            }
+            self.transmit();
+        }
+        if self.c.board.is_some() {
+            self.retire_board();
+        }
+        if self.c.finished {
+            self.end_if_done();
+        }
+    }
+
+    /// Measure a round-trip time (RFC 6298, section 3), from the timestamp or from the segment timed.
+    #[inline]
+    fn measure(&mut self, packet: &Packet, ack: u64, samples: u64) -> Option<Span> {
+        let now = self.cx.now();
+        let (from, samples) = if self.p.timestamps {
+            (Time::from_ps(packet.echo), samples)
+        } else if ack > self.c.timed {
+            self.c.timed = u64::MAX;
+            (self.c.timed_at, 1)
+        } else {
+            return None;
+        };
+        let measured = Rto::measure(&self.p.rules, from, now);
+        self.c.rto.sample(measured, samples, &self.p.rules);
+        Some(now.since(from))
+    }
+
+    /// New data was acknowledged (RFC 6298, sections 5.2 and 5.3): restart the timer, or stop it if
+    /// nothing is outstanding.
+    #[inline]
+    pub(super) fn restart_timer(&mut self) {
+        if self.c.una == self.c.max {
+            self.c.deadline = Time::NEVER;
+        } else {
+            self.set_timer(self.cx.now() + self.c.rto.timeout());
+        }
+    }
+
+    /// ECN-Echo (RFC 3168, section 6.1.2): reduce the window at most once for each window of data.
+    pub(super) fn echo(&mut self, ack: u64) {
+        if !self.p.ecn || (ack <= self.c.reduced && self.c.reduced > 0) {
+            return;
+        }
+        let alone = self.c.window.cwnd <= self.c.window.smss;
+        let flight = self.bytes(self.c.una, self.c.nxt);
+        self.c.control.congested(&mut self.c.window, Signal::Ecn, flight, self.cx.now());
+        self.note_reduction();
+        if alone {
+            // The window cannot shrink below one segment: the next waits for the timer instead.
+            self.c.held = true;
+            self.set_timer(self.cx.now() + self.c.rto.timeout());
+        }
+    }
+
+    /// The window was reduced: not again for what is outstanding, and the receiver is told (CWR).
+    pub(super) fn note_reduction(&mut self) {
+        self.c.reduced = self.c.max;
+        self.c.cwr = self.p.ecn;
+    }
+
+    /// Send what window and application allow, from SND.NXT on.
+    pub(super) fn transmit(&mut self) {
+        let limit = self.c.window.cwnd.min(self.p.window);
+        let mut flight = self.in_flight();
+        let mut left = self.p.max_burst;
+        while left > 0 && self.has_data() {
+            if self.c.nxt < self.c.max && self.skip_arrived() {
+                continue;
+            }
+            let size = self.payload(self.c.nxt) as f64;
+            if flight + size > limit || self.c.held {
+                break;
+            }
+            let number = self.c.nxt;
+            self.send(number);
+            self.c.nxt = number + 1;
+            flight += size;
+            left -= 1;
+            if self.c.phase == Phase::Loss
+                && let Some(board) = &mut self.c.board
+            {
+                board.retransmitted(number, self.c.una);
+            }
+        }
+    }
+
+    /// Bytes that count against the window. After a timeout: what was sent since and has not arrived.
+    fn in_flight(&self) -> f64 {
+        match (&self.c.board, self.c.phase) {
+            (Some(board), Phase::Loss) => (board.resent(self.c.una) * self.p.mss) as f64,
+            _ => self.bytes(self.c.una, self.c.nxt),
+        }
+    }
+
+    /// After a timeout: do not send again what is known to have arrived. Whether anything was skipped.
+    fn skip_arrived(&mut self) -> bool {
+        let Some(board) = &self.c.board else { return false };
+        let hole = board.hole_from(self.c.nxt);
+        let skipped = hole > self.c.nxt;
+        self.c.nxt = hole;
+        skipped
+    }
+
+    /// Whether there is a segment to send at SND.NXT. Once the flow's time is over, what was never sent
+    /// is given up.
+    #[inline]
+    pub(super) fn has_data(&mut self) -> bool {
+        if self.c.nxt >= self.c.max && self.cx.now() >= self.p.stop {
+            self.c.end = self.c.max;
+            self.c.finished = true;
+        }
+        self.c.nxt < self.c.end
+    }
+
+    /// Put segment `number` on the wire.
+    pub(super) fn send(&mut self, number: u64) {
+        let now = self.cx.now();
+        let data = u16::try_from(self.payload(number)).expect("a segment fits a packet");
+        let size = self.p.overhead + data;
+        let mut packet = Packet::data(now, self.flow(), number, size, self.p.route);
+        if number < self.c.max {
+            packet = packet.as_retransmission(true);
+            // Karn: what acknowledges a segment sent twice measures nothing.
+            self.c.timed = u64::MAX;
+        } else {
+            if number == 0 {
+                let flow = self.flow();
+                self.cx.observe(|| Observation::Started { flow });
+            }
+            self.c.max = number + 1;
+            if self.c.timed == u64::MAX && self.c.phase != Phase::Recovery {
+                self.c.timed = number;
+                self.c.timed_at = now;
+            }
+            if self.p.ecn {
+                packet = packet.with_ecn(Ecn::Ect0).with_cwr(self.c.cwr);
+                self.c.cwr = false;
+            }
+        }
+        if self.c.finished && number + 1 == self.c.end {
+            packet = packet.as_last(true);
+        }
+        self.c.last_sent = now;
+        if self.c.deadline == Time::NEVER {
+            self.set_timer(now + self.c.rto.timeout());
+        }
+        self.cx.send(packet);
+    }
+
+    /// Bytes of data in segment `number`.
+    #[inline]
+    pub(super) fn payload(&self, number: u64) -> u64 {
+        if number < self.c.short {
+            self.p.mss
+        } else {
+            self.source.payload(number, self.p.mss)
+        }
+    }
+
+    /// Bytes of data in segments `first..end`.
+    #[inline]
+    pub(super) fn bytes(&self, first: u64, end: u64) -> f64 {
+        let mut bytes = (end - first) * self.p.mss;
+        if end > self.c.short {
+            bytes -= self.source.shortfall(first, end, self.p.mss);
+        }
+        bytes as f64
+    }
+
+    /// The application writes.
+    pub(super) fn write(&mut self) {
+        let before = self.c.window;
+        let now = self.cx.now();
+        let idle = self.c.una == self.c.max && self.c.max > 0;
+        if idle && self.p.idle_restart && now.since(self.c.last_sent) > self.c.rto.timeout() {
+            let cwnd = &mut self.c.window.cwnd;
+            *cwnd = cwnd.min(self.p.initial_window);
+        }
+        let due = self.source.due;
+        self.c.end = self.source.write(due, self.c.end, self.c.max, self.p.mss);
+        self.c.short = self.source.first_short();
+        if self.c.end != ENDLESS {
+            self.plan_write(now);
+        }
+        if self.c.phase == Phase::Recovery && self.p.recovery == Recovery::Sack {
+            self.fill_pipe();
+        } else {
+            self.transmit();
+        }
+        self.tell_window(before);
+    }
+
+    /// The pending event of the timer came.
+    pub(super) fn timer(&mut self) {
+        let now = self.cx.now();
+        if now != self.c.pending {
+            return;
+        }
+        self.c.pending = Time::NEVER;
+        let deadline = self.c.deadline;
+        if deadline == Time::NEVER {
+            return;
+        }
+        if deadline > now {
+            self.set_timer(deadline);
+            return;
+        }
+        self.c.deadline = Time::NEVER;
+        let before = self.c.window;
+        let held = std::mem::take(&mut self.c.held);
+        if self.c.una < self.c.max {
+            self.timed_out();
+        } else if held {
+            self.transmit();
+        }
+        self.tell_window(before);
+    }
+}

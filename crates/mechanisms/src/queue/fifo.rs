@@ -1,0 +1,73 @@
+//! A first-in-first-out queue under a [`QueueManager`], as a [`QueueDiscipline`].
+
+use std::collections::VecDeque;
+
+use forebay_kernel::Stream;
+use forebay_network::{
+    Arrival, Backlog, Discard, Ecn, Packet, QueueDiscipline, QueueManager, Verdict,
+};
+use forebay_units::Time;
+
+/// Lets a scheduler hold a queue whose law decides at arrival only.
+pub struct Fifo {
+    law: Box<dyn QueueManager>,
+    waiting: VecDeque<Packet>,
+    backlog: Backlog,
+}
+
+impl Fifo {
+    /// An empty queue under `law`.
+    #[must_use]
+    pub fn new(law: Box<dyn QueueManager>) -> Self {
+        Self {
+            law,
+            waiting: VecDeque::new(),
+            backlog: Backlog::default(),
+        }
+    }
+}
+
+impl QueueDiscipline for Fifo {
+    fn enqueue(
+        &mut self,
+        mut packet: Packet,
+        idle_since: Option<Time>,
+        now: Time,
+        stream: &mut Stream,
+        discard: &mut Discard<'_>,
+    ) {
+        let arrival = Arrival {
+            now,
+            packet: &packet,
+            backlog: self.backlog,
+            idle_since,
+        };
+        match self.law.admit(&arrival, stream) {
+            Verdict::Accept => {}
+            Verdict::Mark => packet = packet.with_ecn(Ecn::Ce),
+            Verdict::Drop(reason) => return discard(packet, reason),
+        }
+        self.waiting.push_back(packet);
+        self.backlog.add(&packet);
+    }
+
+    fn dequeue(
+        &mut self,
+        now: Time,
+        _stream: &mut Stream,
+        _discard: &mut Discard<'_>,
+    ) -> Option<Packet> {
+        let packet = self.waiting.pop_front()?;
+        self.backlog.remove(&packet);
+        self.law.departed(&packet, now);
+        Some(packet)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
+        self.law.gauges(tell);
+    }
+}

@@ -1,0 +1,215 @@
+//! Strict priority over precedences.
+
+use forebay_kernel::Stream;
+use forebay_network::{Backlog, Discard, Packet, QueueDiscipline};
+use forebay_parameters::{Entry, Field, Problem, Section, choose_all};
+use forebay_units::Time;
+
+use super::{BuildQueue, MOST_PRECEDENCES, QUEUES, Queue};
+use crate::LinkFacts;
+
+pub(super) const ENTRY: Entry<BuildQueue> = Entry {
+    name: "priority",
+    summary: "Strict priority, without preemption: lower precedences are served first.",
+    source: "Cobham, Operations Research 2(1), 1954; Kleinrock, Queueing Systems II, section 3.6",
+    fields: FIELDS,
+    build,
+};
+
+const FIELDS: &[Field] = &[Field {
+    name: "classes",
+    meaning: " The queue of each class, the first served first: 1 to 64 of them. Packets of precedence\n \
+              0 belong to the first, and so on; higher precedences to the last.",
+    kind: "list of queues such as [\"droptail\", { red = {} }]",
+    choices: &[],
+    default: None,
+    optional: false,
+    source: "RFC 2474, section 4.2.2.2 (class selectors); Cobham 1954",
+}];
+
+fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
+    section.refuse_unknown(&["classes"])?;
+    let chosen = choose_all(section, "classes", QUEUES)?;
+    if chosen.is_empty() || chosen.len() > MOST_PRECEDENCES {
+        let message = format!(
+            "has {} queues; allowed are 1 to {MOST_PRECEDENCES}",
+            chosen.len()
+        );
+        return Err(section.fail("classes", message));
+    }
+    let classes = chosen
+        .iter()
+        .map(|(entry, inner)| Ok((entry.build)(inner, facts)?.into_discipline()))
+        .collect::<Result<Vec<_>, Problem>>()?;
+    Ok(Queue::Discipline(Box::new(Priority {
+        classes,
+        backlog: Backlog::default(),
+    })))
+}
+
+struct Priority {
+    classes: Vec<Box<dyn QueueDiscipline>>,
+    backlog: Backlog,
+}
+
+impl QueueDiscipline for Priority {
+    fn enqueue(
+        &mut self,
+        packet: Packet,
+        idle_since: Option<Time>,
+        now: Time,
+        stream: &mut Stream,
+        discard: &mut Discard<'_>,
+    ) {
+        let index = usize::from(packet.precedence).min(self.classes.len() - 1);
+        let backlog = &mut self.backlog;
+        backlog.add(&packet);
+        self.classes[index].enqueue(packet, idle_since, now, stream, &mut |packet, reason| {
+            backlog.remove(&packet);
+            discard(packet, reason);
+        });
+    }
+
+    fn dequeue(
+        &mut self,
+        now: Time,
+        stream: &mut Stream,
+        discard: &mut Discard<'_>,
+    ) -> Option<Packet> {
+        let backlog = &mut self.backlog;
+        let mut discard = |packet: Packet, reason| {
+            backlog.remove(&packet);
+            discard(packet, reason);
+        };
+        let next = self
+            .classes
+            .iter_mut()
+            .filter(|class| class.backlog().packets > 0)
+            // A class may drop all that it holds (CoDel); then the next one is served.
+            .find_map(|class| class.dequeue(now, stream, &mut discard))?;
+        self.backlog.remove(&next);
+        Some(next)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
+        for (i, class) in self.classes.iter().enumerate() {
+            tell(
+                &format!("queue_packets.{i}"),
+                f64::from(class.backlog().packets),
+            );
+            class.gauges(&mut |name, value| tell(&format!("{name}.{i}"), value));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use forebay_kernel::Streams;
+    use forebay_network::DropReason;
+    use forebay_parameters::{Echo, Node, Table, Value};
+    use forebay_units::Rate;
+
+    fn build_with(classes: Vec<Node>) -> Result<Queue, Problem> {
+        let table = Table::from([("classes".to_owned(), Node::new(Value::List(classes)))]);
+        let (node, echo) = (Node::new(Value::Table(table)), Echo::default());
+        let facts = LinkFacts {
+            rate: Rate::from_bps(8_000_000),
+        };
+        build(&Section::root(&node, &echo).unwrap(), &facts)
+    }
+
+    fn droptail(packets: u32) -> Node {
+        let limit = Node::new(Value::Text(format!("{packets} packets")));
+        let inner = Table::from([("limit".to_owned(), limit)]);
+        let chosen = Table::from([("droptail".to_owned(), Node::new(Value::Table(inner)))]);
+        Node::new(Value::Table(chosen))
+    }
+
+    /// Otherwise a packet would overtake one of higher priority, or one of its own class.
+    #[test]
+    fn the_first_class_that_holds_packets_is_served_in_order() {
+        let Queue::Discipline(mut queue) = build_with(vec![droptail(9), droptail(9)]).unwrap()
+        else {
+            panic!("priority keeps its packets itself");
+        };
+        let mut stream = Streams::new(0, 0).named("test");
+        // Precedence 5 belongs to the last class, behind 1.
+        for (number, precedence) in [(0, 1), (1, 5), (2, 0), (3, 1), (4, 0)] {
+            let packet = Packet::data(Time::ZERO, 0, number, 100, 0).with_precedence(precedence);
+            queue.enqueue(packet, None, Time::ZERO, &mut stream, &mut |_, _| {
+                panic!("no drops")
+            });
+        }
+        assert_eq!(
+            queue.backlog(),
+            Backlog {
+                packets: 5,
+                bytes: 500
+            }
+        );
+        let served: Vec<u64> = std::iter::from_fn(|| {
+            queue.dequeue(Time::ZERO, &mut stream, &mut |_, _| panic!("no drops"))
+        })
+        .map(|packet| packet.number)
+        .collect();
+        assert_eq!(served, [2, 4, 0, 1, 3]);
+        assert_eq!(queue.backlog(), Backlog::default());
+    }
+
+    /// Otherwise one class could take the buffer of another.
+    #[test]
+    fn each_class_has_its_own_limit() {
+        let mut queue = build_with(vec![droptail(1), droptail(2)])
+            .unwrap()
+            .into_discipline();
+        let mut stream = Streams::new(0, 0).named("test");
+        let mut dropped = Vec::new();
+        for (number, precedence) in [(0, 1), (1, 1), (2, 1), (3, 0), (4, 0)] {
+            let packet = Packet::data(Time::ZERO, 0, number, 100, 0).with_precedence(precedence);
+            queue.enqueue(
+                packet,
+                None,
+                Time::ZERO,
+                &mut stream,
+                &mut |packet, reason| {
+                    dropped.push((packet.number, reason));
+                },
+            );
+        }
+        assert_eq!(
+            dropped,
+            [(2, DropReason::Overflow), (4, DropReason::Overflow)]
+        );
+        assert_eq!(
+            queue.backlog(),
+            Backlog {
+                packets: 3,
+                bytes: 300
+            }
+        );
+    }
+
+    /// Otherwise a wrong class would be silently replaced, or its error point elsewhere.
+    #[test]
+    fn wrong_classes_are_refused_where_they_stand() {
+        let problem = |classes| build_with(classes).err().unwrap();
+        let wrong = problem(vec![droptail(1), Node::new("droptial".into())]);
+        assert_eq!(wrong.path, "classes[1]");
+        assert!(
+            wrong.message.contains("did you mean \"droptail\""),
+            "{}",
+            wrong.message
+        );
+        assert!(problem(Vec::new()).message.contains("allowed are 1 to 64"));
+        assert!(
+            problem(vec![droptail(1); 65])
+                .message
+                .contains("has 65 queues")
+        );
+    }
+}

@@ -1,0 +1,38 @@
+//! Between Python objects and the engine's.
+
+use forebay_network::record::{Column, RecordTable};
+use numpy::IntoPyArray;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+/// One run that Python asks for.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Job {
+    pub(crate) text: String,
+    pub(crate) name: String,
+    #[pyo3(item("set"))]
+    pub(crate) assignments: Vec<String>,
+    pub(crate) seed: Option<u64>,
+    pub(crate) replication: u64,
+    pub(crate) until: Option<String>,
+    pub(crate) record: bool,
+}
+
+/// Tables as `{table: {column: values}}`: numbers become NumPy arrays without a copy, words lists.
+pub(crate) fn tables(py: Python<'_>, tables: Vec<RecordTable>) -> PyResult<Bound<'_, PyDict>> {
+    let all = PyDict::new(py);
+    for table in tables {
+        let columns = PyDict::new(py);
+        for (name, column) in table.columns {
+            match column {
+                Column::Float(values) => columns.set_item(name, values.into_pyarray(py))?,
+                Column::Whole(values) => columns.set_item(name, values.into_pyarray(py))?,
+                Column::Word(words) => columns.set_item(name, PyList::new(py, words)?)?,
+                Column::Name(names) => columns.set_item(name, PyList::new(py, names)?)?,
+            }
+        }
+        all.set_item(table.name, columns)?;
+    }
+    Ok(all)
+}

@@ -1,0 +1,137 @@
+//! From the tree of a scenario to a wired network.
+
+use forebay_kernel::Streams;
+use forebay_network::Network;
+use forebay_parameters::{Echo, Node, Parameters, Problem, Section};
+use forebay_units::Span;
+use forebay_units::quantity::show_span;
+
+use crate::flows::{FlowPlan, read_flow};
+use crate::links::{LinkPlan, read_link};
+use crate::sections::{RecordParameters, SCENARIO_SECTIONS, ScenarioParameters};
+use crate::topology::Topology;
+
+/// A scenario read and checked, ready to be wired.
+pub(crate) struct Plan<'a> {
+    pub(crate) parameters: ScenarioParameters,
+    pub(crate) record: RecordParameters,
+    pub(crate) links: Vec<LinkPlan<'a>>,
+    pub(crate) flows: Vec<FlowPlan>,
+    pub(crate) nodes: usize,
+}
+
+/// Flows that one network can hold: their numbers are 32 bits, their state is memory.
+const MOST_FLOWS: u64 = 100_000_000;
+
+impl<'a> Plan<'a> {
+    /// Read the whole scenario; every value read is echoed into `echo`.
+    pub(crate) fn read(root: &'a Node, echo: &'a Echo) -> Result<Self, Problem> {
+        let root = Section::root(root, echo)?;
+        let parameters = ScenarioParameters::read_among(&root, SCENARIO_SECTIONS)?;
+        check_times(&root, &parameters)?;
+        let record = match root.section("record")? {
+            Some(section) => read_record(&section)?,
+            None => RecordParameters::read(&Section::empty("record".to_owned(), echo))?,
+        };
+        let mut links = Vec::new();
+        let mut topology = Topology::default();
+        let section = required(&root, "links")?;
+        for name in section.keys() {
+            let inner = section.section(name)?.expect("the key is present");
+            for plan in read_link(name, &inner)? {
+                let delay = plan.delay.ps();
+                if let Some(other) = topology.add(&plan.from, &plan.to, links.len(), delay) {
+                    let other: &LinkPlan<'_> = &links[other];
+                    let message = format!(
+                        "a link from \"{}\" to \"{}\" exists already: {}",
+                        plan.from, plan.to, other.name
+                    );
+                    return Err(inner.fail("to", message));
+                }
+                links.push(plan);
+            }
+        }
+        let mut flows: Vec<FlowPlan> = Vec::new();
+        let section = required(&root, "flows")?;
+        for name in section.keys() {
+            let inner = section.section(name)?.expect("the key is present");
+            let plan = read_flow(name, &inner, &topology, parameters.duration)?;
+            flows.push(plan);
+            if flows.iter().map(|flow| u64::from(flow.count)).sum::<u64>() > MOST_FLOWS {
+                let message = format!("a scenario has at most {MOST_FLOWS} flows in all");
+                return Err(inner.fail("count", message));
+            }
+        }
+        check_bursts(&links, &flows)?;
+        Ok(Self { parameters, record, links, flows, nodes: topology.nodes().len() })
+    }
+
+    /// Wire the network of one replication: the network, the elements of each link, and the senders'
+    /// element of each group of flows.
+    pub(crate) fn wire(&mut self, streams: &Streams) -> Wired {
+        let mut network = Network::new();
+        let links: Vec<Vec<u32>> =
+            self.links.iter_mut().map(|link| link.wire(&mut network, streams)).collect();
+        let senders =
+            self.flows.iter().map(|flow| flow.wire(&links, &mut network, streams)).collect();
+        Wired { network, links, senders }
+    }
+}
+
+/// A network and the numbers of its parts.
+pub(crate) struct Wired {
+    pub(crate) network: Network,
+    pub(crate) links: Vec<Vec<u32>>,
+    pub(crate) senders: Vec<u32>,
+}
+
+fn required<'a>(root: &Section<'a>, key: &str) -> Result<Section<'a>, Problem> {
+    let section = root.section(key)?;
+    section
+        .filter(|section| section.keys().next().is_some())
+        .ok_or_else(|| root.fail(key, format!("is missing; a scenario has at least one of {key}")))
+}
+
+fn check_times(root: &Section<'_>, parameters: &ScenarioParameters) -> Result<(), Problem> {
+    let ScenarioParameters { duration, warm_up, .. } = parameters;
+    if *duration == Span::ZERO {
+        return Err(root.fail("duration", "is zero; a run needs time"));
+    }
+    if warm_up >= duration {
+        let message = format!(
+            "{} leaves nothing to measure of a duration of {}",
+            show_span(*warm_up),
+            show_span(*duration)
+        );
+        return Err(root.fail("warm_up", message));
+    }
+    Ok(())
+}
+
+fn read_record(section: &Section<'_>) -> Result<RecordParameters, Problem> {
+    let record = RecordParameters::read(section)?;
+    if record.series == Some(Span::ZERO) {
+        return Err(section.fail("series", "is zero; an interval is needed"));
+    }
+    Ok(record)
+}
+
+/// A meter whose committed burst is smaller than a packet can never colour that packet green: refuse it,
+/// as nobody means that.
+fn check_bursts(links: &[LinkPlan<'_>], flows: &[FlowPlan]) -> Result<(), Problem> {
+    for flow in flows {
+        for number in &flow.there {
+            if let Some((burst, problem)) = &links[*number].burst
+                && *burst < flow.largest
+            {
+                let message = format!(
+                    "a committed burst of {burst} B is smaller than the packets of flows.{} \
+                     ({} B), which could never conform",
+                    flow.name, flow.largest
+                );
+                return Err(Problem { message, ..problem.clone() });
+            }
+        }
+    }
+    Ok(())
+}

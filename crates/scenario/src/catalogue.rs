@@ -1,0 +1,190 @@
+//! The catalogue of mechanisms and the schema of scenario files, from the mechanisms' own definitions.
+
+use forebay_mechanisms::conditioner::CONDITIONERS;
+use forebay_mechanisms::congestion::CONTROLS;
+use forebay_mechanisms::element::tcp::TcpParameters;
+use forebay_mechanisms::element::udp::UdpParameters;
+use forebay_mechanisms::queue::QUEUES;
+use forebay_mechanisms::shaping::SHAPERS;
+use forebay_mechanisms::traffic::TRAFFICS;
+use forebay_parameters::{Catalogued, Entry, Field, Parameters, Value};
+use serde_json::{Map, Value as Json, json};
+
+use crate::sections::{
+    FlowParameters, LinkParameters, RecordParameters, ReverseParameters, ScenarioParameters,
+};
+
+/// Every mechanism and every section of a scenario file, as JSON.
+#[must_use]
+pub fn catalogue() -> String {
+    json!({
+        "categories": [
+            category("queue", "Who gets into a link's queue, and who goes next.", QUEUES),
+            category("conditioner", "Meters, markers and policers in front of a queue.", CONDITIONERS),
+            category("shaper", "When a shaper in front of a link lets packets go.", SHAPERS),
+            category("traffic", "What an application sends, and when.", TRAFFICS),
+            category("control", "TCP congestion control: how the window moves.", CONTROLS),
+        ],
+        "sections": sections().map(|(name, summary, fields, also)| json!({
+            "name": name, "summary": summary, "fields": show_fields(fields), "mechanisms": also,
+        })).to_vec(),
+    })
+    .to_string()
+}
+
+type SectionRow = (&'static str, &'static str, &'static [Field], &'static [&'static str]);
+
+fn sections() -> [SectionRow; 7] {
+    [
+        ("scenario", "The top level.", ScenarioParameters::FIELDS, &[]),
+        (
+            "links.NAME",
+            "A link between two nodes.",
+            LinkParameters::FIELDS,
+            &["queue", "conditioner", "shaper", "reverse"],
+        ),
+        (
+            "links.NAME.reverse",
+            "The way back of a duplex link, where it differs.",
+            ReverseParameters::FIELDS,
+            &["queue", "conditioner", "shaper"],
+        ),
+        ("flows.NAME", "A group of flows.", FlowParameters::FIELDS, &["tcp", "udp", "traffic"]),
+        ("flows.NAME.tcp", "TCP as transport.", TcpParameters::FIELDS, &["control"]),
+        ("flows.NAME.udp", "UDP as transport.", UdpParameters::FIELDS, &[]),
+        ("record", "What is recorded besides the counters.", RecordParameters::FIELDS, &[]),
+    ]
+}
+
+fn category<B>(name: &str, contract: &str, entries: &[Entry<B>]) -> Json {
+    let entries: Vec<Json> = entries
+        .iter()
+        .map(|entry| {
+            json!({
+                "name": entry.name(),
+                "summary": entry.summary(),
+                "source": entry.source(),
+                "fields": show_fields(entry.fields()),
+            })
+        })
+        .collect();
+    json!({ "name": name, "contract": contract, "entries": entries })
+}
+
+fn show_fields(fields: &[Field]) -> Vec<Json> {
+    fields
+        .iter()
+        .map(|field| {
+            json!({
+                "name": field.name,
+                "meaning": meaning(field),
+                "kind": field.kind,
+                "choices": field.choices,
+                "default": field.default.map(|default| plain(&default())),
+                "optional": field.optional || field.default.is_some(),
+                "source": field.source,
+            })
+        })
+        .collect()
+}
+
+fn meaning(field: &Field) -> String {
+    field.meaning.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn plain(value: &Value) -> Json {
+    match value {
+        Value::Text(text) => json!(text),
+        Value::Integer(n) => json!(n),
+        Value::Float(x) => json!(x),
+        Value::Bool(b) => json!(b),
+        Value::List(items) => items.iter().map(|item| plain(&item.value)).collect(),
+        Value::Table(table) => {
+            table.iter().map(|(key, node)| (key.clone(), plain(&node.value))).collect()
+        }
+    }
+}
+
+/// The JSON schema (2020-12) of scenario files.
+#[must_use]
+pub fn schema() -> String {
+    let [top, link, reverse, flow, tcp, udp, record] = sections().map(|row| row.2);
+    let queue = choice(QUEUES);
+    let conditioner = choice(CONDITIONERS);
+    let conditioners = json!({ "type": "array", "items": conditioner });
+    let shaper = choice(SHAPERS);
+    let on_links = [
+        ("queue", queue),
+        ("conditioner", conditioner),
+        ("conditioners", conditioners),
+        ("shaper", shaper),
+    ];
+    let reverse = object(reverse, on_links.clone());
+    let mut on_link = on_links.to_vec();
+    on_link.push(("reverse", reverse));
+    let tcp = object(tcp, [("control", choice(CONTROLS))]);
+    let on_flow = [("tcp", tcp), ("udp", object(udp, [])), ("traffic", choice(TRAFFICS))];
+    let named = |inner: Json| json!({ "type": "object", "additionalProperties": inner });
+    let mut schema = object(
+        top,
+        [
+            ("links", named(object(link, on_link))),
+            ("flows", named(object(flow, on_flow))),
+            ("record", object(record, [])),
+        ],
+    );
+    schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
+    schema["title"] = json!("Forebay scenario");
+    schema.to_string()
+}
+
+/// `{ NAME = { parameters } }` or just the name, for one of `entries`.
+fn choice<B>(entries: &[Entry<B>]) -> Json {
+    let names: Vec<&str> = entries.iter().map(|entry| entry.name).collect();
+    let tables = entries.iter().map(|entry| {
+        let mut inner = object(entry.fields, []);
+        inner["description"] = json!(entry.summary);
+        // Mechanisms that contain others read keys of their own.
+        inner["additionalProperties"] = json!(true);
+        json!({
+            "type": "object",
+            "properties": { entry.name: inner },
+            "required": [entry.name],
+            "additionalProperties": false,
+        })
+    });
+    let options: Vec<Json> = std::iter::once(json!({ "enum": names })).chain(tables).collect();
+    json!({ "oneOf": options })
+}
+
+fn object(fields: &[Field], others: impl IntoIterator<Item = (&'static str, Json)>) -> Json {
+    let mut properties = Map::new();
+    let mut required = Vec::new();
+    for field in fields {
+        properties.insert(field.name.to_owned(), property(field));
+        if field.default.is_none() && !field.optional {
+            required.push(field.name);
+        }
+    }
+    for (name, inner) in others {
+        properties.insert(name.to_owned(), inner);
+    }
+    json!({
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+    })
+}
+
+fn property(field: &Field) -> Json {
+    let mut property = Map::new();
+    property.insert("description".to_owned(), json!(format!("{} ({})", meaning(field), field.kind)));
+    if !field.choices.is_empty() {
+        property.insert("enum".to_owned(), json!(field.choices));
+    }
+    if let Some(default) = field.default {
+        property.insert("default".to_owned(), plain(&default()));
+    }
+    Json::Object(property)
+}

@@ -1,0 +1,170 @@
+//! Reading links and making their elements.
+
+use forebay_kernel::Streams;
+use forebay_mechanisms::LinkFacts;
+use forebay_mechanisms::conditioner::{BuildConditioner, CONDITIONERS};
+use forebay_mechanisms::element::link::{Conditioning, LinkParts, link};
+use forebay_mechanisms::element::shaper::Shaper;
+use forebay_mechanisms::queue::{self, QUEUES, Queue};
+use forebay_mechanisms::shaping::SHAPERS;
+use forebay_network::{Conditioner, Network, ShapingLaw};
+use forebay_parameters::{Chosen, Parameters, Problem, Section, choose, choose_all};
+use forebay_units::quantity::show_rate;
+use forebay_units::{Rate, Span};
+
+use crate::sections::{LINK_MECHANISMS, LinkParameters, REVERSE_MECHANISMS, ReverseParameters};
+
+/// One direction of a link as the scenario describes it.
+pub(crate) struct LinkPlan<'a> {
+    /// Its name in results: that of its section, with `.reverse` for the way back.
+    pub(crate) name: String,
+    pub(crate) from: String,
+    pub(crate) to: String,
+    pub(crate) rate: Rate,
+    pub(crate) delay: Span,
+    /// Where its mechanisms are described; its path names the random streams.
+    section: Section<'a>,
+    /// The mechanisms, checked and ready to be wired.
+    parts: Option<Parts>,
+    /// The smallest burst that its meters let pass, and where that was said.
+    pub(crate) burst: Option<(u64, Problem)>,
+}
+
+struct Parts {
+    queue: Queue,
+    shaper: Option<Box<dyn ShapingLaw>>,
+    conditioners: Vec<Box<dyn Conditioner>>,
+}
+
+/// Read the section of one link: one plan, or two if it is duplex.
+pub(crate) fn read_link<'a>(
+    name: &str,
+    section: &Section<'a>,
+) -> Result<Vec<LinkPlan<'a>>, Problem> {
+    let parameters = LinkParameters::read_among(section, LINK_MECHANISMS)?;
+    check_rate(section, parameters.rate)?;
+    if parameters.from == parameters.to {
+        let message = format!("\"{}\" is also the near end; a link joins two nodes", parameters.to);
+        return Err(section.fail("to", message));
+    }
+    let there = LinkPlan {
+        name: name.to_owned(),
+        from: parameters.from.clone(),
+        to: parameters.to.clone(),
+        rate: parameters.rate,
+        delay: parameters.delay,
+        section: section.clone(),
+        parts: None,
+        burst: None,
+    };
+    let reverse = section.section("reverse")?;
+    if !parameters.duplex {
+        if reverse.is_some() {
+            return Err(section.fail("reverse", "the link is not duplex: it has no way back"));
+        }
+        return Ok(vec![there.prepare()?]);
+    }
+    let mut back = LinkPlan {
+        name: format!("{name}.reverse"),
+        from: parameters.to,
+        to: parameters.from,
+        rate: parameters.rate,
+        delay: parameters.delay,
+        section: Section::empty(format!("{}.reverse", section.path()), section.echo()),
+        parts: None,
+        burst: None,
+    };
+    if let Some(reverse) = reverse {
+        let other = ReverseParameters::read_among(&reverse, REVERSE_MECHANISMS)?;
+        back.rate = other.rate.unwrap_or(back.rate);
+        back.delay = other.delay.unwrap_or(back.delay);
+        check_rate(&reverse, back.rate)?;
+        back.section = reverse;
+    }
+    Ok(vec![there.prepare()?, back.prepare()?])
+}
+
+/// Packets of a kilobit must take less than days, and transmission times must fit the clock.
+fn check_rate(section: &Section<'_>, rate: Rate) -> Result<(), Problem> {
+    const TOP: u64 = 8_000_000_000_000_000;
+    match rate.bps() {
+        0 => Err(section.fail("rate", "is zero; a link needs a rate above 0")),
+        bps if bps > TOP => {
+            let top = show_rate(Rate::from_bps(TOP));
+            let message = format!("{} is too fast; allowed are up to {top}", show_rate(rate));
+            Err(section.fail("rate", message))
+        }
+        _ => Ok(()),
+    }
+}
+
+impl LinkPlan<'_> {
+    fn facts(&self) -> LinkFacts {
+        LinkFacts { rate: self.rate }
+    }
+
+    /// Read the mechanisms, so that every error shows before anything runs.
+    fn prepare(mut self) -> Result<Self, Problem> {
+        let facts = self.facts();
+        let section = &self.section;
+        let queue = match choose(section, "queue", QUEUES)? {
+            Some((entry, inner)) => (entry.build)(&inner, &facts)?,
+            None => {
+                let path = format!("{}.queue.droptail", section.path());
+                (queue::DEFAULT.build)(&Section::empty(path, section.echo()), &facts)?
+            }
+        };
+        let shaper = choose(section, "shaper", SHAPERS)?
+            .map(|(entry, inner)| (entry.build)(&inner, &facts))
+            .transpose()?;
+        let mut conditioners = Vec::new();
+        let mut burst: Option<(u64, Problem)> = None;
+        for (entry, inner) in conditioner_sections(section)? {
+            let law = (entry.build)(&inner, &facts)?;
+            if let Some(least) = law.smallest_burst()
+                && burst.as_ref().is_none_or(|(known, _)| least < *known)
+            {
+                burst = Some((least, inner.fail("", "")));
+            }
+            conditioners.push(law);
+        }
+        self.parts = Some(Parts { queue, shaper, conditioners });
+        self.burst = burst;
+        Ok(self)
+    }
+
+    /// Make the elements of this direction; the numbers that a packet passes.
+    pub(crate) fn wire(&mut self, network: &mut Network, streams: &Streams) -> Vec<u32> {
+        let number = network.add_link();
+        let parts = self.parts.take().expect("a plan is prepared once and wired once");
+        let path = self.section.path();
+        let name = format!("{path}.conditioner");
+        let numbered = parts.conditioners.into_iter().zip(0..);
+        let mut conditioning: Vec<Conditioning> =
+            numbered.map(|(law, at)| (law, streams.numbered(&name, at))).collect();
+        let mut elements = Vec::new();
+        if let Some(law) = parts.shaper {
+            let behind = std::mem::take(&mut conditioning);
+            elements.push(network.add(Box::new(Shaper::new(number, law, behind))));
+        }
+        let queue = (parts.queue, streams.named(&format!("{path}.queue")));
+        let LinkPlan { rate, delay, .. } = *self;
+        elements.push(network.add(link(LinkParts { link: number, rate, delay, conditioning, queue })));
+        elements
+    }
+}
+
+/// The conditioners of a link: `conditioner = {...}` or `conditioners = [{...}, {...}]`.
+fn conditioner_sections<'a>(
+    section: &Section<'a>,
+) -> Result<Vec<Chosen<'static, 'a, BuildConditioner>>, Problem> {
+    let mut chosen = choose_all(section, "conditioners", CONDITIONERS)?;
+    if let Some(one) = choose(section, "conditioner", CONDITIONERS)? {
+        if section.node("conditioners").is_some() {
+            let message = "there is a conditioner already; use one of the two keys";
+            return Err(section.fail("conditioners", message));
+        }
+        chosen.push(one);
+    }
+    Ok(chosen)
+}

@@ -1,0 +1,173 @@
+//! From the text of a scenario file to a tree that knows its lines.
+
+use forebay_parameters::{Node, Problem, Table, Value};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// Read the text of a scenario file.
+pub(crate) fn parse(text: &str) -> Result<Node, Problem> {
+    if text.trim().is_empty() {
+        return Err(problem(None, "the file is empty; a scenario needs at least duration, links and flows"));
+    }
+    let lines = Lines::of(text);
+    let table = DeTable::parse(text).map_err(|error| {
+        let line = error.span().map(|span| lines.at(span.start));
+        problem(line, format!("not valid TOML: {}", error.message().trim()))
+    })?;
+    let line = Some(1);
+    Ok(Node { value: Value::Table(convert_table(table.get_ref(), &lines)?), line })
+}
+
+/// Apply `PATH=VALUE` to the tree. The value is read as TOML, or as a text if that fails, so that
+/// `--set links.a.rate="10 Mbit/s"` needs no quotes inside quotes.
+pub(crate) fn set(root: &mut Node, assignment: &str) -> Result<(), Problem> {
+    let Some((path, text)) = assignment.split_once('=') else {
+        let message =
+            format!("--set takes PATH=VALUE such as links.a.rate=\"10 Mbit/s\", not \"{assignment}\"");
+        return Err(problem(None, message));
+    };
+    let (path, text) = (path.trim(), text.trim());
+    let mut keys: Vec<&str> = path.split('.').map(str::trim).collect();
+    let Some(last) = keys.pop().filter(|_| !path.is_empty() && !path.split('.').any(str::is_empty))
+    else {
+        return Err(problem(None, format!("--set: \"{path}\" is not a key path like links.a.rate")));
+    };
+    let mut node = root;
+    let mut walked = String::new();
+    for key in keys {
+        walked = if walked.is_empty() { key.to_owned() } else { format!("{walked}.{key}") };
+        node = step(node, key).ok_or_else(|| Problem {
+            path: walked.clone(),
+            line: None,
+            message: format!("--set {path}: there is no table at this place"),
+        })?;
+    }
+    let value = value_of(text);
+    match &mut node.value {
+        Value::Table(table) => {
+            table.insert(last.to_owned(), Node::new(value));
+            Ok(())
+        }
+        Value::List(items) if last.parse::<usize>().is_ok_and(|at| at < items.len()) => {
+            items[last.parse::<usize>().expect("checked by the guard")] = Node::new(value);
+            Ok(())
+        }
+        _ => Err(problem(None, format!("--set {path}: the place above \"{last}\" is not a table"))),
+    }
+}
+
+/// One step down; a missing table is made, so that `--set` can add a mechanism. A word in the place of a
+/// table (`queue = "droptail"`) gives way to a table.
+fn step<'n>(node: &'n mut Node, key: &str) -> Option<&'n mut Node> {
+    match &mut node.value {
+        Value::Table(table) => {
+            let empty = || Node::new(Value::Table(Table::new()));
+            let next = table.entry(key.to_owned()).or_insert_with(empty);
+            if matches!(next.value, Value::Text(_)) {
+                *next = empty();
+            }
+            Some(next)
+        }
+        Value::List(items) => items.get_mut(key.parse::<usize>().ok()?),
+        _ => None,
+    }
+}
+
+fn value_of(text: &str) -> Value {
+    let line = format!("value = {text}");
+    let lines = Lines::of(&line);
+    DeTable::parse(&line)
+        .ok()
+        .and_then(|table| convert_table(table.get_ref(), &lines).ok())
+        .and_then(|mut table| table.remove("value").filter(|_| table.is_empty()))
+        .map_or_else(|| Value::Text(text.to_owned()), |node| node.value)
+}
+
+fn problem(line: Option<u32>, message: impl Into<String>) -> Problem {
+    Problem { path: String::new(), line, message: message.into() }
+}
+
+fn convert_table(table: &DeTable<'_>, lines: &Lines) -> Result<Table, Problem> {
+    table
+        .iter()
+        .map(|(key, value)| {
+            // A table's own span may begin at its first value: the key says where the user looks.
+            let node = convert(value, lines.at(key.span().start), lines)?;
+            Ok((key.get_ref().to_string(), node))
+        })
+        .collect()
+}
+
+fn convert(value: &Spanned<DeValue<'_>>, line: u32, lines: &Lines) -> Result<Node, Problem> {
+    let refuse = |what: &str| problem(Some(line), what.to_owned());
+    let value = match value.get_ref() {
+        DeValue::String(text) => Value::Text(text.to_string()),
+        DeValue::Integer(n) => Value::Integer(
+            i64::from_str_radix(n.as_str(), n.radix())
+                .map_err(|_| refuse("the whole number does not fit 64 bits"))?,
+        ),
+        DeValue::Float(x) => Value::Float(
+            x.as_str().parse().map_err(|_| refuse(&format!("{} is not a number", x.as_str())))?,
+        ),
+        DeValue::Boolean(b) => Value::Bool(*b),
+        DeValue::Datetime(_) => return Err(refuse("dates have no place in a scenario")),
+        DeValue::Array(items) => Value::List(
+            items
+                .iter()
+                .map(|item| convert(item, lines.at(item.span().start), lines))
+                .collect::<Result<_, _>>()?,
+        ),
+        DeValue::Table(table) => Value::Table(convert_table(table, lines)?),
+    };
+    Ok(Node { value, line: Some(line) })
+}
+
+/// Where each line of a text begins.
+struct Lines(Vec<usize>);
+
+impl Lines {
+    fn of(text: &str) -> Self {
+        let breaks = text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(at, _)| at + 1);
+        Self(std::iter::once(0).chain(breaks).collect())
+    }
+
+    fn at(&self, offset: usize) -> u32 {
+        u32::try_from(self.0.partition_point(|start| *start <= offset)).unwrap_or(u32::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn get<'n>(node: &'n Node, path: &str) -> &'n Node {
+        path.split('.').fold(node, |node, key| match &node.value {
+            Value::Table(table) => &table[key],
+            _ => panic!("no table above {key}"),
+        })
+    }
+
+    /// Otherwise errors would point at the wrong line of the user's file.
+    #[test]
+    fn nodes_know_their_lines() {
+        let node = parse("a = 1\n\n[b]\nc = \"x\"\nd = [1,\n 2]\n").unwrap();
+        assert_eq!(get(&node, "a").line, Some(1));
+        assert_eq!(get(&node, "b").line, Some(3));
+        assert_eq!(get(&node, "b.c").line, Some(4));
+    }
+
+    /// Otherwise `--set` could not do what editing the file does.
+    #[test]
+    fn assignments_reach_every_place() {
+        let mut node = parse("[links.a]\nrate = \"1 Mbit/s\"\nqueue = \"droptail\"\nx = [1, 2]").unwrap();
+        set(&mut node, "links.a.rate=2 Mbit/s").unwrap();
+        set(&mut node, "links.a.queue.red.weight = 0.5").unwrap();
+        set(&mut node, "links.a.x.1=7").unwrap();
+        assert_eq!(get(&node, "links.a.rate").value, Value::from("2 Mbit/s"));
+        assert_eq!(get(&node, "links.a.queue.red.weight").value, Value::Float(0.5));
+        assert!(set(&mut node, "nonsense").is_err());
+        assert!(set(&mut node, ".a=1").is_err());
+        assert!(set(&mut node, "links.a.rate.b=1").is_ok(), "a word gives way to a table");
+        assert!(set(&mut node, "links.a.x.9=1").is_err());
+    }
+}

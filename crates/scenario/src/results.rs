@@ -1,0 +1,223 @@
+//! What a run gives: counters turned into the quantities that people ask for.
+
+use forebay_network::{DropReason, FlowCount, LinkCount, PRECEDENCES, Tally};
+use forebay_units::{Rate, Span};
+use serde::Serialize;
+
+/// The result of one run. Everything but `digest`, `events` and `packet_hops` covers the window of
+/// measurement from the warm-up to the end.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunResult {
+    /// Name of the scenario.
+    pub name: String,
+    /// Fingerprint of the trajectory, in hexadecimal.
+    pub digest: String,
+    /// Hash of the scenario, whatever units and order its file uses, in hexadecimal.
+    pub scenario_hash: String,
+    /// Version of the engine.
+    pub version: &'static str,
+    /// Root seed.
+    pub seed: u64,
+    /// Replication number.
+    pub replication: u64,
+    /// Simulated time in seconds.
+    pub simulated_s: f64,
+    /// Length of the window of measurement in seconds.
+    pub measured_s: f64,
+    /// Events handled.
+    pub events: u64,
+    /// Link traversals: packets that left a link at its far end.
+    pub packet_hops: u64,
+    /// By flow.
+    pub flows: Vec<FlowResult>,
+    /// By group of flows.
+    pub groups: Vec<GroupResult>,
+    /// By link.
+    pub links: Vec<LinkResult>,
+}
+
+/// The counters of a flow, or of several added up.
+#[derive(Clone, Debug, Serialize)]
+pub struct Counted {
+    /// Data packets handed to the network.
+    pub sent_packets: u64,
+    /// Data packets that reached the destination.
+    pub delivered_packets: u64,
+    /// Data packets dropped.
+    pub dropped_packets: u64,
+    /// Data packets that arrived with a congestion mark.
+    pub marked_packets: u64,
+    /// Rate of delivered data packets on the wire, in bit/s.
+    pub throughput_bps: f64,
+    /// Rate of payload handed to the receiving application once, in bit/s.
+    pub goodput_bps: f64,
+    /// Mean one-way delay of delivered data packets in seconds; 0 if there are none.
+    pub mean_delay_s: f64,
+    /// Largest one-way delay in seconds.
+    pub max_delay_s: f64,
+    /// Data packets sent again.
+    pub retransmissions: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Acknowledgements sent.
+    pub sent_acks: u64,
+    /// Acknowledgements dropped.
+    pub dropped_acks: u64,
+}
+
+/// What is known of one flow.
+#[derive(Clone, Debug, Serialize)]
+pub struct FlowResult {
+    /// Its name.
+    pub name: String,
+    /// The group that it belongs to.
+    pub group: String,
+    /// Its counters.
+    #[serde(flatten)]
+    pub counted: Counted,
+    /// When its first packet left, in seconds.
+    pub started_s: Option<f64>,
+    /// When it ended, in seconds; absent while it runs.
+    pub ended_s: Option<f64>,
+}
+
+/// What is known of a group of flows.
+#[derive(Clone, Debug, Serialize)]
+pub struct GroupResult {
+    /// Its name.
+    pub name: String,
+    /// `tcp` or `udp`.
+    pub transport: &'static str,
+    /// Number of flows.
+    pub flows: u32,
+    /// The counters of all flows together.
+    #[serde(flatten)]
+    pub counted: Counted,
+}
+
+/// What is known of one direction of a link. Lists are by precedence, the last counts all higher ones.
+#[derive(Clone, Debug, Serialize)]
+pub struct LinkResult {
+    /// Its name.
+    pub name: String,
+    /// Share of time spent transmitting.
+    pub utilization: f64,
+    /// Bits transmitted per second.
+    pub throughput_bps: f64,
+    /// Packets dropped.
+    pub drops: u64,
+    /// Packets marked CE.
+    pub marks: u64,
+    /// Time average of the packets waiting.
+    pub mean_queue_packets: f64,
+    /// Most packets that waited.
+    pub max_queue_packets: u32,
+    /// Packets that arrived, after conditioning.
+    pub arrived_packets: [u64; PRECEDENCES],
+    /// Bytes that arrived, after conditioning.
+    pub arrived_bytes: [u64; PRECEDENCES],
+    /// Packets transmitted.
+    pub departed_packets: [u64; PRECEDENCES],
+    /// Bytes transmitted.
+    pub departed_bytes: [u64; PRECEDENCES],
+    /// Packets dropped.
+    pub dropped_packets: [u64; PRECEDENCES],
+    /// Packets dropped by reason.
+    pub drop_reasons: DropReasons,
+}
+
+/// Drops by reason.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct DropReasons {
+    /// Buffer full.
+    pub overflow: u64,
+    /// Active queue management, by chance.
+    pub early: u64,
+    /// Active queue management, with certainty.
+    pub forced: u64,
+    /// Out of profile at a policer.
+    pub policed: u64,
+    /// Shaper's buffer full.
+    pub shaper: u64,
+}
+
+/// Add up the counters of several flows.
+pub(crate) fn sum(flows: &[FlowCount]) -> FlowCount {
+    let mut total = FlowCount::default();
+    let add = |to: &mut Tally, from: &Tally| {
+        to.packets += from.packets;
+        to.bytes += from.bytes;
+    };
+    for flow in flows {
+        add(&mut total.sent, &flow.sent);
+        add(&mut total.delivered, &flow.delivered);
+        add(&mut total.dropped, &flow.dropped);
+        total.marked += flow.marked;
+        total.goodput += flow.goodput;
+        total.delay = total.delay.saturating_add(flow.delay);
+        total.max_delay = total.max_delay.max(flow.max_delay);
+        for (to, from) in total.acks.iter_mut().zip(flow.acks) {
+            *to += from;
+        }
+        total.retransmissions += flow.retransmissions;
+        total.timeouts += flow.timeouts;
+    }
+    total
+}
+
+impl Counted {
+    /// The quantities of `count` over a window of `measured`.
+    pub(crate) fn of(count: &FlowCount, measured: Span) -> Self {
+        let per_second = |bytes: u64| bytes as f64 * 8.0 / measured.seconds();
+        let delivered = count.delivered.packets;
+        let mean_delay = Span::from_ps(count.delay).seconds() / delivered.max(1) as f64;
+        Self {
+            sent_packets: count.sent.packets,
+            delivered_packets: delivered,
+            dropped_packets: count.dropped.packets,
+            marked_packets: count.marked,
+            throughput_bps: per_second(count.delivered.bytes),
+            goodput_bps: per_second(count.goodput),
+            mean_delay_s: mean_delay,
+            max_delay_s: count.max_delay.seconds(),
+            retransmissions: count.retransmissions,
+            timeouts: count.timeouts,
+            sent_acks: count.acks[0],
+            dropped_acks: count.acks[2],
+        }
+    }
+}
+
+impl LinkResult {
+    /// The quantities of `count` over a window of `measured`.
+    pub(crate) fn of(name: String, count: &LinkCount, rate: Rate, measured: Span) -> Self {
+        let bytes: u64 = count.departed.iter().map(|tally| tally.bytes).sum();
+        let reason = |reason: DropReason| {
+            count.dropped.iter().map(|by_reason| by_reason[reason as usize]).sum()
+        };
+        let dropped_packets = count.dropped.map(|by_reason| by_reason.iter().sum());
+        debug_assert!(count.busy <= measured.ps(), "a link was busy for more than the time");
+        debug_assert!(rate.bps() > 0);
+        Self {
+            name,
+            utilization: count.busy as f64 / measured.ps() as f64,
+            throughput_bps: bytes as f64 * 8.0 / measured.seconds(),
+            drops: dropped_packets.iter().sum(),
+            marks: count.marked.iter().sum(),
+            mean_queue_packets: count.queue_area as f64 / measured.ps() as f64,
+            max_queue_packets: count.max_queue,
+            arrived_packets: count.arrived.map(|tally| tally.packets),
+            arrived_bytes: count.arrived.map(|tally| tally.bytes),
+            departed_packets: count.departed.map(|tally| tally.packets),
+            departed_bytes: count.departed.map(|tally| tally.bytes),
+            dropped_packets,
+            drop_reasons: DropReasons {
+                overflow: reason(DropReason::Overflow),
+                early: reason(DropReason::Early),
+                forced: reason(DropReason::Forced),
+                policed: reason(DropReason::Policed),
+                shaper: reason(DropReason::Shaper),
+            },
+        }
+    }
+}

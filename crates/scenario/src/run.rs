@@ -1,0 +1,321 @@
+//! Running a scenario.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use forebay_kernel::Streams;
+use forebay_network::record::{Column, DelayHistogram, PacketTrace, RecordTable};
+use forebay_parameters::{Echo, Node, Problem};
+use forebay_units::{Span, Time};
+
+use crate::VERSION;
+use crate::build::{Plan, Wired};
+use crate::parse;
+use crate::results::{Counted, FlowResult, GroupResult, LinkResult, RunResult, sum};
+use crate::series::Series;
+
+/// A scenario: checked, hashed, ready to be run any number of times, from any number of threads.
+pub struct Scenario {
+    root: Node,
+    name: String,
+    hash: String,
+    resolved: std::collections::BTreeMap<String, String>,
+    summary: Summary,
+}
+
+/// What is in a scenario.
+#[derive(Clone, Debug, serde::Serialize)]
+pub(crate) struct Summary {
+    name: String,
+    scenario_hash: String,
+    duration_s: f64,
+    warm_up_s: f64,
+    nodes: usize,
+    links: usize,
+    flows: u64,
+}
+
+/// A scenario that cannot be run: the file and what is wrong with it.
+#[derive(Clone, Debug)]
+pub struct ScenarioError {
+    /// Name of the file.
+    pub file: String,
+    /// What is wrong, and where.
+    pub problem: Problem,
+}
+
+impl std::fmt::Display for ScenarioError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.file, self.problem)
+    }
+}
+
+impl std::error::Error for ScenarioError {}
+
+/// How to run a scenario.
+#[derive(Clone, Debug, Default)]
+pub struct RunOptions {
+    /// Root seed; that of the scenario if absent.
+    pub seed: Option<u64>,
+    /// Replication number: other draws for every number, the same ones under every variant.
+    pub replication: u64,
+    /// Record what the scenario's `record` section asks for.
+    pub record: bool,
+}
+
+/// A hand on a run from another thread.
+#[derive(Default)]
+pub struct Control {
+    /// Set to have the run stop soon.
+    pub cancel: AtomicBool,
+    /// Simulated time reached, in ps.
+    pub reached_ps: AtomicU64,
+}
+
+/// Events between two looks at [`Control`].
+const CHUNK: u64 = 1 << 16;
+
+impl Scenario {
+    /// Read and check a scenario: `text` of a file called `file`, with `PATH=VALUE` assignments on top.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with line or key path, what was read and what is allowed.
+    pub fn parse(text: &str, file: &str, assignments: &[String]) -> Result<Self, ScenarioError> {
+        let fail = |problem: Problem| ScenarioError { file: file.to_owned(), problem };
+        let mut root = parse::parse(text).map_err(fail)?;
+        for assignment in assignments {
+            parse::set(&mut root, assignment).map_err(fail)?;
+        }
+        let echo = Echo::default();
+        let plan = Plan::read(&root, &echo).map_err(fail)?;
+        let mut name = plan.parameters.name.clone();
+        if name.is_empty() {
+            name = file.rsplit(['/', '\\']).next().unwrap_or(file).trim_end_matches(".toml").to_owned();
+        }
+        let mut summary = Summary {
+            name: name.clone(),
+            scenario_hash: String::new(),
+            duration_s: plan.parameters.duration.seconds(),
+            warm_up_s: plan.parameters.warm_up.seconds(),
+            nodes: plan.nodes,
+            links: plan.links.len(),
+            flows: plan.flows.iter().map(|flow| u64::from(flow.count)).sum(),
+        };
+        drop(plan);
+        let resolved = echo.into_inner();
+        let hash = hash(&resolved);
+        summary.scenario_hash.clone_from(&hash);
+        Ok(Self { root, name, hash, resolved, summary })
+    }
+
+    /// Hash of the scenario, whatever units, order and defaults its file uses. Seed and recording do not
+    /// count.
+    #[must_use]
+    pub fn hash(&self) -> &str {
+        &self.hash
+    }
+
+    /// Every parameter by key path, defaults included, and what the scenario consists of, as JSON.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        let mut value = serde_json::to_value(&self.summary).expect("plain data can be written");
+        value["resolved"] = serde_json::json!(self.resolved);
+        value.to_string()
+    }
+
+    /// Simulated time of a run.
+    #[must_use]
+    pub fn duration(&self) -> Span {
+        Span::from_seconds(self.summary.duration_s)
+    }
+
+    /// Run one replication. `None` if it was cancelled.
+    #[must_use]
+    pub fn run(
+        &self,
+        options: &RunOptions,
+        control: &Control,
+    ) -> Option<(RunResult, Vec<RecordTable>)> {
+        let echo = Echo::default();
+        let mut plan = Plan::read(&self.root, &echo).expect("the scenario was checked when parsed");
+        let seed = options.seed.unwrap_or(plan.parameters.seed);
+        let wired = plan.wire(&Streams::new(seed, options.replication));
+        let mut run = Run { plan, wired, control, series: None };
+        if options.record {
+            run.attach();
+        }
+        let events = run.go()?;
+        let tables = run.tables();
+        let mut result = run.result(events);
+        result.name.clone_from(&self.name);
+        result.scenario_hash.clone_from(&self.hash);
+        result.seed = seed;
+        result.replication = options.replication;
+        Some((result, tables))
+    }
+}
+
+/// The hash covers what decides a trajectory: not the name, the seed (named apart in every result) or
+/// what is recorded.
+fn hash(resolved: &std::collections::BTreeMap<String, String>) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for (path, value) in resolved {
+        if path == "name" || path == "seed" || path.starts_with("record.") {
+            continue;
+        }
+        hasher.update(path.as_bytes());
+        hasher.update(b"=");
+        hasher.update(value.as_bytes());
+        hasher.update(b"\n");
+    }
+    hasher.finalize().to_hex()[..16].to_owned()
+}
+
+struct Run<'a> {
+    plan: Plan<'a>,
+    wired: Wired,
+    control: &'a Control,
+    series: Option<Series>,
+}
+
+impl Run<'_> {
+    /// Attach the observers that the scenario asks for.
+    fn attach(&mut self) {
+        let record = &self.plan.record;
+        if record.trace > 0 {
+            self.wired.network.attach(Box::new(PacketTrace::new(record.trace as usize)));
+        }
+        if record.delays {
+            let groups = self.plan.flows.iter().zip(0..);
+            let of_flows =
+                groups.flat_map(|(flow, number)| std::iter::repeat_n(number, flow.count as usize));
+            let from = Time::ZERO + self.plan.parameters.warm_up;
+            self.wired.network.attach(Box::new(DelayHistogram::new(of_flows.collect(), from)));
+        }
+        self.series = record.series.map(|interval| Series::new(interval, &self.plan, &self.wired));
+    }
+
+    /// Run to the end, stopping at samples and at the end of the warm-up. Gives the number of events and
+    /// of link traversals; `None` if cancelled.
+    fn go(&mut self) -> Option<(u64, u64)> {
+        let warm_up = Time::ZERO + self.plan.parameters.warm_up;
+        let end = Time::ZERO + self.plan.parameters.duration;
+        let mut counted = (0, 0);
+        let mut stop = Time::ZERO;
+        let mut warm = false;
+        loop {
+            if !warm && stop >= warm_up {
+                // A warm-up of zero: counting begins before the first event.
+                warm = true;
+                if warm_up > Time::ZERO {
+                    self.wired.network.reset_counters();
+                    if let Some(series) = &mut self.series {
+                        series.forget();
+                    }
+                }
+            }
+            if stop >= end {
+                return Some(counted);
+            }
+            let sample = self.series.as_ref().map_or(Time::NEVER, Series::next);
+            stop = if warm { end } else { warm_up }.min(sample).min(end);
+            loop {
+                let progress = self.wired.network.run(stop, CHUNK);
+                counted = (progress.events, progress.hops);
+                self.control.reached_ps.store(progress.now.ps(), Ordering::Relaxed);
+                if progress.complete {
+                    break;
+                }
+                if self.control.cancel.load(Ordering::Relaxed) {
+                    return None;
+                }
+            }
+            if let Some(series) = self.series.as_mut().filter(|series| series.next() == stop) {
+                series.sample(&mut self.wired);
+            }
+        }
+    }
+
+    fn tables(&mut self) -> Vec<RecordTable> {
+        let mut tables: Vec<RecordTable> = Vec::new();
+        for mut observer in self.wired.network.detach() {
+            tables.extend(observer.tables());
+        }
+        for table in &mut tables {
+            self.name_places(table);
+        }
+        if let Some(series) = self.series.take() {
+            tables.extend(series.tables());
+        }
+        tables
+    }
+
+    /// Replace numbers of links, flows and groups by their names.
+    fn name_places(&self, table: &mut RecordTable) {
+        let link = |n: u64| {
+            usize::try_from(n).ok().and_then(|n| self.plan.links.get(n)).map(|link| link.name.clone())
+        };
+        let group = |n: u64| self.plan.flows[n as usize].name.clone();
+        let mut flows: Vec<String> = Vec::new();
+        for flow in &self.plan.flows {
+            flows.extend((0..flow.count).map(|index| flow.flow_name(index)));
+        }
+        for (name, column) in &mut table.columns {
+            let Column::Whole(numbers) = column else { continue };
+            let names: Vec<String> = match name.as_str() {
+                "link" => numbers.iter().map(|n| link(*n).unwrap_or_default()).collect(),
+                "flow" => numbers.iter().map(|n| flows[*n as usize].clone()).collect(),
+                "group" => numbers.iter().map(|n| group(*n)).collect(),
+                _ => continue,
+            };
+            *column = Column::Name(names);
+        }
+    }
+
+    fn result(&mut self, (events, hops): (u64, u64)) -> RunResult {
+        let measured = self.plan.parameters.duration - self.plan.parameters.warm_up;
+        let network = &mut self.wired.network;
+        let digest = format!("{:016x}", network.digest());
+        let ledger = network.ledger();
+        let mut flows = Vec::new();
+        let mut groups = Vec::new();
+        let mut first = 0;
+        for plan in &self.plan.flows {
+            let counts = &ledger.flows[first..first + plan.count as usize];
+            first += plan.count as usize;
+            groups.push(GroupResult {
+                name: plan.name.clone(),
+                transport: plan.transport_name(),
+                flows: plan.count,
+                counted: Counted::of(&sum(counts), measured),
+            });
+            for (count, index) in counts.iter().zip(0..) {
+                flows.push(FlowResult {
+                    name: plan.flow_name(index),
+                    group: plan.name.clone(),
+                    counted: Counted::of(count, measured),
+                    started_s: count.started.map(Time::seconds),
+                    ended_s: count.ended.map(Time::seconds),
+                });
+            }
+        }
+        let links = self.plan.links.iter().zip(&ledger.links);
+        let links = links
+            .map(|(plan, count)| LinkResult::of(plan.name.clone(), count, plan.rate, measured))
+            .collect();
+        RunResult {
+            name: String::new(),
+            digest,
+            scenario_hash: String::new(),
+            version: VERSION,
+            seed: 0,
+            replication: 0,
+            simulated_s: self.plan.parameters.duration.seconds(),
+            measured_s: measured.seconds(),
+            events,
+            packet_hops: hops,
+            flows,
+            groups,
+            links,
+        }
+    }
+}

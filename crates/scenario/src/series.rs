@@ -1,0 +1,146 @@
+//! Time series: gauges of links and senders, and rates between samples.
+//!
+//! Sampling happens between events and asks elements only for what they know: it never changes a run.
+
+use forebay_network::record::{Column, RecordTable};
+use forebay_network::{Ledger, PRECEDENCES};
+use forebay_units::{Span, Time};
+
+use crate::build::{Plan, Wired};
+
+/// Samples taken so far.
+pub(crate) struct Series {
+    interval: Span,
+    next: Time,
+    time: Vec<f64>,
+    tables: Vec<PlaceSeries>,
+}
+
+/// The series of one link or one group of flows.
+struct PlaceSeries {
+    name: String,
+    elements: Vec<u32>,
+    rates: Rates,
+    columns: Vec<(String, Vec<f64>)>,
+}
+
+/// Cumulative counters of which the rate between samples is shown.
+enum Rates {
+    Link { number: usize, bytes: [u64; PRECEDENCES], drops: u64 },
+    Flows { first: usize, count: usize, wire: u64, payload: u64 },
+}
+
+impl Series {
+    /// Samples every `interval`, first at time zero.
+    pub(crate) fn new(interval: Span, plan: &Plan<'_>, wired: &Wired) -> Self {
+        let mut tables = Vec::new();
+        for (number, (link, elements)) in plan.links.iter().zip(&wired.links).enumerate() {
+            tables.push(PlaceSeries {
+                name: format!("series/links.{}", link.name),
+                elements: elements.clone(),
+                rates: Rates::Link { number, bytes: [0; PRECEDENCES], drops: 0 },
+                columns: Vec::new(),
+            });
+        }
+        let mut first = 0;
+        for (flow, element) in plan.flows.iter().zip(&wired.senders) {
+            let count = flow.count as usize;
+            tables.push(PlaceSeries {
+                name: format!("series/flows.{}", flow.name),
+                elements: vec![*element],
+                rates: Rates::Flows { first, count, wire: 0, payload: 0 },
+                columns: Vec::new(),
+            });
+            first += count;
+        }
+        Self { interval, next: Time::ZERO + interval, time: Vec::new(), tables }
+    }
+
+    /// When the next sample is due.
+    pub(crate) fn next(&self) -> Time {
+        self.next
+    }
+
+    /// The counters were set back to zero.
+    pub(crate) fn forget(&mut self) {
+        for table in &mut self.tables {
+            match &mut table.rates {
+                Rates::Link { bytes, drops, .. } => (*bytes, *drops) = ([0; PRECEDENCES], 0),
+                Rates::Flows { wire, payload, .. } => (*wire, *payload) = (0, 0),
+            }
+        }
+    }
+
+    /// Take a sample.
+    pub(crate) fn sample(&mut self, wired: &mut Wired) {
+        self.time.push(self.next.seconds());
+        self.next += self.interval;
+        let row = self.time.len();
+        for table in &mut self.tables {
+            for element in &table.elements {
+                let columns = &mut table.columns;
+                wired.network.gauges(*element, &mut |name, value| put(columns, row, name, value));
+            }
+            let ledger = wired.network.ledger();
+            let interval = self.interval.seconds();
+            table.rates.tell(ledger, interval, &mut |name, value| {
+                put(&mut table.columns, row, name, value);
+            });
+        }
+    }
+
+    /// Everything sampled, a table a place.
+    pub(crate) fn tables(self) -> Vec<RecordTable> {
+        let rows = self.time.len();
+        let time = self.time;
+        let table = |place: PlaceSeries| {
+            let mut columns = vec![("time_s".to_owned(), Column::Float(time.clone()))];
+            for (name, mut values) in place.columns {
+                values.resize(rows, f64::NAN);
+                columns.push((name, Column::Float(values)));
+            }
+            RecordTable { name: place.name, columns }
+        };
+        self.tables.into_iter().map(table).collect()
+    }
+}
+
+/// Put `value` into column `name` of row `row` (counted from 1); rows without a value are NaN.
+fn put(columns: &mut Vec<(String, Vec<f64>)>, row: usize, name: &str, value: f64) {
+    let at = columns.iter().position(|(known, _)| known == name).unwrap_or_else(|| {
+        columns.push((name.to_owned(), Vec::new()));
+        columns.len() - 1
+    });
+    let values = &mut columns[at].1;
+    values.resize(row - 1, f64::NAN);
+    values.push(value);
+}
+
+impl Rates {
+    fn tell(&mut self, ledger: &Ledger, interval: f64, tell: &mut dyn FnMut(&str, f64)) {
+        let rate = |now: u64, then: &mut u64| {
+            let bytes = now - std::mem::replace(then, now);
+            bytes as f64 * 8.0 / interval
+        };
+        match self {
+            Self::Link { number, bytes, drops } => {
+                let count = &ledger.links[*number];
+                let mut total = 0.0;
+                for (precedence, (tally, then)) in count.departed.iter().zip(bytes).enumerate() {
+                    let bps = rate(tally.bytes, then);
+                    total += bps;
+                    tell(&format!("throughput_bps.{precedence}"), bps);
+                }
+                tell("throughput_bps", total);
+                let now: u64 = count.dropped.iter().flatten().sum();
+                tell("drops", (now - std::mem::replace(drops, now)) as f64);
+            }
+            Self::Flows { first, count, wire, payload } => {
+                let flows = &ledger.flows[*first..*first + *count];
+                let sum = |of: fn(&forebay_network::FlowCount) -> u64| flows.iter().map(of).sum();
+                tell("throughput_bps", rate(sum(|flow| flow.delivered.bytes), wire));
+                tell("goodput_bps", rate(sum(|flow| flow.goodput), payload));
+            }
+        }
+    }
+}
