@@ -24,9 +24,10 @@ operands may take, so a predicate can only err towards `imprecise`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from enum import Enum
+from enum import Enum, StrEnum
+from typing import Protocol
 
 from forebay.stats import Interval
 
@@ -35,6 +36,12 @@ __all__ = [
     "EXACT",
     "Bounds",
     "Grade",
+    "Measurements",
+    "MissingMeasurementError",
+    "Parameter",
+    "Point",
+    "Predicate",
+    "Quantities",
     "Summary",
     "Tolerance",
     "Truth",
@@ -45,6 +52,7 @@ __all__ = [
     "grade_statement",
     "most_of",
     "ordering_holds",
+    "points_needed",
     "surely_at_least",
     "surely_at_most",
     "surely_greater",
@@ -60,7 +68,7 @@ CLOSE = 0.10
 """Relative tolerance of the grade `close`."""
 
 
-class Grade(str, Enum):
+class Grade(StrEnum):
     """The verdict on one claim; the values are the words used in result.json."""
 
     EXACT = "exact"
@@ -70,9 +78,6 @@ class Grade(str, Enum):
     FAILS = "fails"
     DEVIATES = "deviates"
     IMPRECISE = "imprecise"
-
-    def __str__(self) -> str:
-        return self.value
 
 
 class Truth(Enum):
@@ -311,6 +316,75 @@ def most_of(truths: Iterable[Truth]) -> Truth:
     return at_least_count(len(found) // 2 + 1, found)
 
 
+Parameter = bool | int | float | str
+"""The value of one parameter of a grid point."""
+
+Point = Mapping[str, Parameter]
+"""A grid point of a study: the parameters of one run, by name. The order of names is immaterial."""
+
+
+class Quantities(Protocol):
+    """What a predicate is given: the measured quantities of a study, as bounds."""
+
+    def value(self, quantity: str, /, **point: Parameter) -> Bounds:
+        """The bounds of one run quantity, in its SI unit, at one grid point."""
+
+
+Predicate = Callable[[Quantities], Truth]
+"""A qualitative claim as a function. It asks for the same quantities whatever their values."""
+
+
+class MissingMeasurementError(LookupError):
+    """A run quantity was asked for at a grid point where it was not measured."""
+
+    def __init__(self, quantity: str, point: Point) -> None:
+        super().__init__(f"{quantity} was not measured at {dict(point)}")
+        self.quantity = quantity
+        self.point = dict(point)
+
+
+class Measurements:
+    """Intervals of run quantities by grid point, in SI units; what predicates are judged on."""
+
+    def __init__(self) -> None:
+        self._intervals: dict[tuple[str, tuple[tuple[str, object], ...]], Interval] = {}
+
+    def record(self, point: Point, quantity: str, interval: Interval) -> None:
+        """Store an interval; a later one for the same quantity and point replaces it."""
+        self._intervals[_key(quantity, point)] = interval
+
+    def interval(self, point: Point, quantity: str) -> Interval | None:
+        """The interval stored, or `None` where nothing was measured."""
+        return self._intervals.get(_key(quantity, point))
+
+    def value(self, quantity: str, /, **point: Parameter) -> Bounds:
+        """The ends of the interval stored; raises `MissingMeasurementError` where there is none."""
+        interval = self.interval(point, quantity)
+        if interval is None:
+            raise MissingMeasurementError(quantity, point)
+        return Bounds.of(interval)
+
+
+def points_needed(predicate: Predicate) -> list[tuple[dict[str, Parameter], str]]:
+    """The (point, quantity) pairs a predicate looks at, each once, in the order it asks.
+
+    Found by running it on quantities of which nothing is known, so that a study can plan its
+    runs from the claims alone.
+    """
+    recorder = _Recorder()
+    predicate(recorder)
+    return list(recorder.asked.values())
+
+
+class _Recorder:
+    def __init__(self) -> None:
+        self.asked: dict[object, tuple[dict[str, Parameter], str]] = {}
+
+    def value(self, quantity: str, /, **point: Parameter) -> Bounds:
+        self.asked.setdefault(_key(quantity, point), (point, quantity))
+        return Bounds(-math.inf, math.inf)
+
+
 @dataclass(frozen=True, slots=True)
 class Summary:
     """How many claims got each grade, and how many there were."""
@@ -333,9 +407,13 @@ class Summary:
             counts["total"] += 1
         return cls(**counts)
 
-    def as_dict(self) -> Mapping[str, int]:
+    def as_dict(self) -> dict[str, int]:
         """The counts under the keys of result.json's "summary"."""
         return asdict(self)
+
+
+def _key(quantity: str, point: Point) -> tuple[str, tuple[tuple[str, object], ...]]:
+    return quantity, tuple(sorted(point.items(), key=lambda item: item[0]))
 
 
 def _bounds(value: Bounds | float) -> Bounds:

@@ -24,6 +24,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from statistics import NormalDist
 
 __all__ = [
@@ -167,9 +168,8 @@ def mser5(series: Sequence[float]) -> Warmup:
     best_cut, best_error = last_cut, math.inf
     # Welford's update from the far end: each step adds one batch to the kept part, so all cuts
     # cost one pass and no difference of large sums is ever taken.
-    kept, mean, squares = 0, 0.0, 0.0
-    for cut in range(count - 1, -1, -1):
-        kept += 1
+    mean, squares = 0.0, 0.0
+    for kept, cut in enumerate(range(count - 1, -1, -1), start=1):
         step = means[cut] - mean
         mean += step / kept
         squares += step * (means[cut] - mean)
@@ -209,12 +209,13 @@ def batch_means(
     """Student t interval from the batch means of one run, merging batches while correlated.
 
     Starts with `batches` batches (fewer when the series is shorter) and tests their means for
-    lag-1 autocorrelation with the von Neumann ratio (Fishman 1978): under independence `C = 1 - sum (Z_i - Z_i+1)^2 / (2 sum (Z_i - mean)^2)` is close to normal with
-    mean 0 and variance (b - 2)/(b^2 - 1). While C is positive at the given one-sided
-    significance, neighbouring batches are merged in pairs. The batches that first pass are
-    merged once more where at least 8 remain, because a correlation too small for the test to see
-    still narrows the interval. Below 16 batches nothing can be merged (the normal approximation
-    wants 8), and a failed test is reported, not hidden.
+    lag-1 autocorrelation with the von Neumann ratio (Fishman 1978): under independence
+    `C = 1 - sum (Z_i - Z_i+1)^2 / (2 sum (Z_i - mean)^2)` is close to normal with mean 0 and
+    variance (b - 2)/(b^2 - 1). While C is positive at the given one-sided significance,
+    neighbouring batches are merged in pairs. The batches that first pass are merged once more
+    where at least 8 remain, because a correlation too small for the test to see still narrows
+    the interval. Below 16 batches nothing can be merged (the normal approximation wants 8), and
+    a failed test is reported, not hidden.
 
     The start-up transient is not removed here: cut the series at `mser5(series).observations`.
     Raises `ValueError` for fewer than 8 batches or a series shorter than that.
@@ -332,9 +333,7 @@ def _group_means(series: Sequence[float], size: int) -> list[float]:
     return [math.fsum(series[i * size : (i + 1) * size]) / size for i in range(count)]
 
 
-def _merge_pairs(
-    means: Sequence[float], size: int, discarded: int
-) -> tuple[list[float], int, int]:
+def _merge_pairs(means: Sequence[float], size: int, discarded: int) -> tuple[list[float], int, int]:
     """Batches of twice the size; the oldest batch is dropped when their number is odd."""
     odd = len(means) % 2
     return _group_means(means[odd:], 2), 2 * size, discarded + odd * size
@@ -347,7 +346,7 @@ def _von_neumann(means: Sequence[float], critical: float) -> tuple[float, bool]:
     squares = math.fsum((mean - centre) ** 2 for mean in means)
     if squares == 0.0:
         return 0.0, True
-    steps = math.fsum((b - a) ** 2 for a, b in zip(means, means[1:], strict=False))
+    steps = math.fsum((b - a) ** 2 for a, b in pairwise(means))
     lag1 = 1.0 - steps / (2.0 * squares)
     return lag1, lag1 <= critical * math.sqrt((count - 2) / (count * count - 1))
 

@@ -6,15 +6,16 @@
 
 # Reads key=value arguments over the defaults into the array named `arrayName`.
 proc arguments {arrayName defaults} {
-    upvar $arrayName opt
+    upvar $arrayName setting
     global argv
-    array set opt $defaults
+    array set setting $defaults
     foreach word $argv {
-        if {![regexp {^([a-z]+)=(.+)$} $word -> key value] || ![info exists opt($key)]} {
-            puts stderr "unknown argument '$word'; allowed: [lsort [array names opt]] as key=value"
+        if {![regexp {^([a-z]+)=(.+)$} $word -> key value] || ![info exists setting($key)]} {
+            set allowed [lsort [array names setting]]
+            puts stderr "unknown argument '$word'; allowed: $allowed as key=value"
             exit 2
         }
-        set opt($key) $value
+        set setting($key) $value
     }
 }
 
@@ -34,9 +35,9 @@ proc uniform {high} {
 }
 
 # Makes a dsRED queue a FIFO that never drops: DROP mode (drop-tail for each precedence) with limits
-# out of reach. Unlike DropTail it counts, and hands the counts to Tcl; a QueueMonitor or LossMonitor
-# would count as well, but the one adds three objects to the packet's way and the other calls the
-# Tcl interpreter at every gap in the sequence.
+# out of reach. Unlike DropTail it counts, and hands the counts to Tcl; a QueueMonitor or a
+# LossMonitor would count as well, but the one adds three objects to the packet's way and the other
+# calls the Tcl interpreter at every gap in the sequence.
 # `marks` are the code points that may arrive, the first the lowest drop precedence.
 proc make_fifo {queue marks} {
     $queue set limit_ 1000000

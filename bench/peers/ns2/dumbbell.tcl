@@ -4,9 +4,9 @@
 
 source [file join [file dirname [info script]] common.tcl]
 
-# Builds nodes and links. The queue types are those of the forward access links of customers 1 to 3,
-# of customer 4, and of the forward bottleneck; net(access,1..4) and net(bottleneck) name the queues.
-# The queue towards UDP's sink, net(udp_exit), counts; all others are drop-tail and never drop.
+# Builds nodes and links. The queue types are those of the forward access links of customers 1 to
+# 3, of customer 4, and of the forward bottleneck; net(access,1..4) and net(bottleneck) name the
+# queues. That towards UDP's sink, net(udp_exit), counts; all others are drop-tail, never dropping.
 proc dumbbell {ns arrayName tcp_access udp_access bottleneck} {
     upvar $arrayName net
     Queue set limit_ 1000000
@@ -99,6 +99,10 @@ proc packet_counts {arrayName} {
 # two links more, and its ACK three. Packets in flight at the end (a few hundred) are left out.
 proc run_dumbbell {program arrayName warmup seconds} {
     upvar #0 $arrayName net
+    if {$warmup >= $seconds} {
+        puts stderr "warmup=$warmup must be less than seconds=$seconds"
+        exit 2
+    }
     $net(ns) at $warmup "set net(before) \[packet_counts $arrayName\]"
     $net(ns) at $seconds "report_dumbbell $program $arrayName $warmup $seconds"
     run $net(ns)

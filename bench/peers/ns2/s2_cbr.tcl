@@ -5,9 +5,9 @@
 # queue meters the aggregate (150 Mbit/s, 50 kB) and is otherwise a FIFO.
 
 source [file join [file dirname [info script]] common.tcl]
-arguments opt {seconds 60 flows 2000 seed 1}
+arguments setting {seconds 60 flows 2000 seed 1}
 
-set ns [new_simulator $opt(seed)]
+set ns [new_simulator $setting(seed)]
 set from [$ns node]
 set to [$ns node]
 $ns simplex-link $from $to 400Mb 1ms dsRED/edge
@@ -21,7 +21,7 @@ set sink [new Agent/Null]
 $ns attach-agent $to $sink
 Application/Traffic/CBR set packetSize_ 200
 Application/Traffic/CBR set rate_ 80000
-for {set k 0} {$k < $opt(flows)} {incr k} {
+for {set k 0} {$k < $setting(flows)} {incr k} {
     set udp [new Agent/UDP]
     $udp set packetSize_ 200
     $ns attach-agent $from $udp
@@ -31,10 +31,10 @@ for {set k 0} {$k < $opt(flows)} {incr k} {
     $ns at [uniform 0.02] "$source start"
 }
 
-$ns at $opt(seconds) {
+$ns at $setting(seconds) {
     set delivered [passed $queue]
-    report ns2/s2-cbr $opt(seconds) $delivered $delivered [list \
-        udp_bps [expr {$delivered * 1600.0 / $opt(seconds)}] \
+    report ns2/s2-cbr $setting(seconds) $delivered $delivered [list \
+        udp_bps [expr {$delivered * 1600.0 / $setting(seconds)}] \
         green_share [expr {[$queue getStat pkts 10] / [$queue getStat pkts]}]]
 }
 run $ns

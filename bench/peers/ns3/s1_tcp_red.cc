@@ -5,12 +5,11 @@
 // 576-byte IP packet takes exactly as long as in the benchmark.
 
 #include "common.h"
+#include "udp.h"
 
 #include <ns3/applications-module.h>
 #include <ns3/internet-module.h>
 #include <ns3/traffic-control-module.h>
-
-#include <memory>
 
 using namespace ns3;
 
@@ -192,6 +191,13 @@ struct Counts
     uint64_t udp = 0;
 };
 
+Counts
+CountsOf(const Dumbbell& net, const peer::CountingSink& sink)
+{
+    const auto& stats = net.Bottleneck()->GetStats();
+    return {stats.nTotalSentPackets, stats.nTotalSentBytes, sink.Received()};
+}
+
 } // namespace
 
 int
@@ -207,50 +213,37 @@ main(int argc, char* argv[])
     cmd.AddValue("udp", "mean rate of the UDP source at IP level, Mbit/s", udpMbps);
     cmd.AddValue("seed", "run number of the random streams", seed);
     cmd.Parse(argc, argv);
+    NS_ABORT_MSG_UNLESS(warmup < seconds, "--warmup must be less than --seconds");
     RngSeedManager::SetRun(seed);
     SetTcpDefaults();
 
     Dumbbell net;
     AddTcpFlows(net, CreateObject<UniformRandomVariable>());
 
-    uint64_t received = 0;
-    auto sink = Socket::CreateSocket(net.Peer(3), UdpSocketFactory::GetTypeId());
-    sink->Bind(InetSocketAddress(Ipv4Address::GetAny(), kPort));
-    sink->SetRecvCallback(MakeCallback(
-        std::function<void(Ptr<Socket>)>([&received](Ptr<Socket> socket) {
-            while (socket->Recv())
-            {
-                ++received;
-            }
-        })));
-    auto source = Socket::CreateSocket(net.Customer(3), UdpSocketFactory::GetTypeId());
-    source->Connect(InetSocketAddress(net.PeerAddress(3), kPort));
+    peer::CountingSink sink(net.Peer(3), kPort);
+    auto source = peer::ConnectedSender(net.Customer(3), net.PeerAddress(3), kPort);
     auto gap = CreateObject<ExponentialRandomVariable>();
     gap->SetAttribute("Mean", DoubleValue(kPacket * 8 / (udpMbps * 1e6)));
-    uint64_t udpSent = 0;
-    peer::Ticker poisson([gap] { return Seconds(gap->GetValue()); },
-                         [source, &udpSent] {
-                             source->Send(Create<Packet>(kDatagram));
-                             ++udpSent;
-                         });
+    uint64_t sent = 0;
+    auto send = [&source, &sent] {
+        source->Send(Create<Packet>(kDatagram));
+        ++sent;
+    };
+    peer::Ticker poisson([&gap] { return Seconds(gap->GetValue()); }, send);
     poisson.Start(Seconds(gap->GetValue()));
 
-    auto count = [&] {
-        const auto& stats = net.Bottleneck()->GetStats();
-        return Counts{stats.nTotalSentPackets, stats.nTotalSentBytes, received};
-    };
     Counts before;
-    Simulator::Schedule(Seconds(warmup), [&] { before = count(); });
+    Simulator::Schedule(Seconds(warmup), [&] { before = CountsOf(net, sink); });
     double wall = peer::RunFor(Seconds(seconds));
 
-    auto after = count();
-    double span = seconds - warmup;
-    double udp = (after.udp - before.udp) * kPacket * 8.0 / span;
-    double all = (after.bytes - before.bytes) * 8.0 / span;
+    auto after = CountsOf(net, sink);
+    double perSecond = 8.0 / (seconds - warmup);
+    double udp = (after.udp - before.udp) * kPacket * perSecond;
+    double all = (after.bytes - before.bytes) * perSecond;
     peer::Report("ns3/s1-tcp-red", wall, net.Hops(), after.packets,
                  {{"tcp_bps", all - udp},
                   {"udp_bps", udp},
-                  {"udp_sent_packets", static_cast<double>(udpSent)}});
+                  {"udp_sent_packets", static_cast<double>(sent)}});
     Simulator::Destroy();
     return 0;
 }

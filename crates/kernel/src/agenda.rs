@@ -15,16 +15,25 @@ pub struct Event {
 
 /// Pending events, handed out by (time, insertion number).
 ///
-/// A four-ary heap: for the few dozen events that are pending when each busy component holds one, its two
-/// or three levels lie in a few cache lines. Taking an event leaves a hole at the root which the next
-/// insertion fills: a component that reschedules itself, the commonest case, costs one sift.
-#[derive(Clone, Debug, Default)]
+/// Two parts. The events due next stand in a short sorted line, soonest last: handing one out is a pop,
+/// and a component that reschedules itself passes the few events due before its next one. Everything from
+/// `border` on waits in a four-ary heap, where the many far timers of a network cost nothing until their
+/// time comes near.
+#[derive(Clone, Debug)]
 pub struct Agenda {
-    heap: Vec<Entry>,
-    hole: bool,
+    /// Sorted by falling (time, number); all before `border`, or at it with smaller numbers than in `far`.
+    near: Vec<Entry>,
+    /// A heap by (time, number); none before `border`.
+    far: Vec<Entry>,
+    border: u64,
     inserted: u64,
     now: Time,
 }
+
+/// Events moved from the heap to the line at a time.
+const REFILL: usize = 16;
+/// Longest line: beyond it, passing through costs more than the heap.
+const LONGEST: usize = 48;
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
@@ -38,6 +47,12 @@ impl Entry {
     #[inline]
     fn before(&self, other: &Self) -> bool {
         (self.time, self.number) < (other.time, other.number)
+    }
+}
+
+impl Default for Agenda {
+    fn default() -> Self {
+        Self { near: Vec::new(), far: Vec::new(), border: u64::MAX, inserted: 0, now: Time::ZERO }
     }
 }
 
@@ -64,7 +79,7 @@ impl Agenda {
     /// Number of pending events.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.heap.len() - usize::from(self.hole)
+        self.near.len() + self.far.len()
     }
 
     /// Whether nothing is pending.
@@ -77,35 +92,40 @@ impl Agenda {
     #[inline]
     pub fn insert(&mut self, time: Time, target: u32, token: u32) {
         debug_assert!(time >= self.now, "an event in the past: {time:?} before {:?}", self.now);
-        let entry =
-            Entry { time: time.max(self.now).ps(), number: self.inserted, target, token };
+        let time = time.max(self.now).ps();
+        let entry = Entry { time, number: self.inserted, target, token };
         self.inserted += 1;
-        if self.hole {
-            self.hole = false;
-            self.sift_down(entry);
-        } else {
-            self.sift_up(entry);
+        if time >= self.border {
+            push(&mut self.far, entry);
+            return;
+        }
+        // Of all events at its instant it is the last inserted, so it comes after them: comparing times
+        // is enough.
+        let mut at = self.near.len();
+        self.near.push(entry);
+        while at > 0 && self.near[at - 1].time <= time {
+            self.near[at] = self.near[at - 1];
+            at -= 1;
+        }
+        self.near[at] = entry;
+        if self.near.len() > LONGEST {
+            self.shorten();
         }
     }
 
     /// Take the first event if it is due at or before `limit`; time moves on to it.
     #[inline]
     pub fn take(&mut self, limit: Time) -> Option<Event> {
-        if self.hole {
-            self.hole = false;
-            if let Some(last) = self.heap.pop()
-                && !self.heap.is_empty()
-            {
-                self.sift_down(last);
-            }
+        if self.near.is_empty() {
+            self.refill();
         }
-        let first = self.heap.first()?;
-        if first.time > limit.ps() {
+        let Entry { time, target, token, .. } = *self.near.last()?;
+        if time > limit.ps() {
             return None;
         }
-        self.hole = true;
-        self.now = Time::from_ps(first.time);
-        Some(Event { time: self.now, target: first.target, token: first.token })
+        self.near.pop();
+        self.now = Time::from_ps(time);
+        Some(Event { time: self.now, target, token })
     }
 
     /// Let time pass to `time` when nothing is due before.
@@ -113,46 +133,71 @@ impl Agenda {
         self.now = self.now.max(time);
     }
 
-    #[inline]
-    fn sift_up(&mut self, entry: Entry) {
-        let mut at = self.heap.len();
-        self.heap.push(entry);
-        while at > 0 {
-            let parent = (at - 1) / 4;
-            if !entry.before(&self.heap[parent]) {
-                break;
-            }
-            self.heap[at] = self.heap[parent];
-            at = parent;
+    /// Move the later half of the line to the heap.
+    #[cold]
+    fn shorten(&mut self) {
+        for entry in self.near.drain(..LONGEST / 2) {
+            self.border = self.border.min(entry.time);
+            push(&mut self.far, entry);
         }
-        self.heap[at] = entry;
     }
 
-    /// Put `entry` in at the root, whose own entry is gone.
-    #[inline]
-    fn sift_down(&mut self, entry: Entry) {
-        let heap = self.heap.as_mut_slice();
-        let length = heap.len();
-        let mut at = 0;
-        loop {
-            let first = 4 * at + 1;
-            if first >= length {
-                break;
-            }
-            let mut least = first;
-            for child in first + 1..(first + 4).min(length) {
-                if heap[child].before(&heap[least]) {
-                    least = child;
-                }
-            }
-            if !heap[least].before(&entry) {
-                break;
-            }
-            heap[at] = heap[least];
-            at = least;
+    /// Move the first events of the heap to the empty line.
+    #[cold]
+    fn refill(&mut self) {
+        while self.near.len() < REFILL
+            && let Some(entry) = pop(&mut self.far)
+        {
+            self.near.push(entry);
         }
-        heap[at] = entry;
+        self.near.reverse();
+        self.border = self.far.first().map_or(u64::MAX, |first| first.time);
     }
+}
+
+/// Add `entry` to a four-ary heap.
+#[inline]
+fn push(heap: &mut Vec<Entry>, entry: Entry) {
+    let mut at = heap.len();
+    heap.push(entry);
+    while at > 0 {
+        let parent = (at - 1) / 4;
+        if !entry.before(&heap[parent]) {
+            break;
+        }
+        heap[at] = heap[parent];
+        at = parent;
+    }
+    heap[at] = entry;
+}
+
+/// Take the first entry of a four-ary heap.
+fn pop(heap: &mut Vec<Entry>) -> Option<Entry> {
+    let last = heap.pop()?;
+    let Some(first) = heap.first().copied() else {
+        return Some(last);
+    };
+    let heap = heap.as_mut_slice();
+    let mut at = 0;
+    loop {
+        let children = 4 * at + 1;
+        if children >= heap.len() {
+            break;
+        }
+        let mut least = children;
+        for child in children + 1..(children + 4).min(heap.len()) {
+            if heap[child].before(&heap[least]) {
+                least = child;
+            }
+        }
+        if !heap[least].before(&last) {
+            break;
+        }
+        heap[at] = heap[least];
+        at = least;
+    }
+    heap[at] = last;
+    Some(first)
 }
 
 #[cfg(test)]
@@ -170,8 +215,9 @@ mod tests {
         let mut number = 0;
         for _ in 0..200_000 {
             if stream.happens(0.55) {
-                // Few distinct instants, so that ties are common.
-                let time = agenda.now().ps() + stream.below(8);
+                // Few distinct instants, so that ties are common; near and far ones.
+                let reach = if stream.happens(0.5) { 8 } else { 200 };
+                let time = agenda.now().ps() + stream.below(reach);
                 agenda.insert(Time::from_ps(time), number as u32, 0);
                 sorted.push((time, number));
                 number += 1;
@@ -182,7 +228,7 @@ mod tests {
                 sorted.retain(|entry| Some(*entry) != next);
                 assert_eq!(agenda.len(), sorted.len());
             }
-            if sorted.len() > 60 {
+            if sorted.len() > 400 {
                 while agenda.take(Time::NEVER).is_some() {}
                 sorted.clear();
             }

@@ -1,7 +1,7 @@
 //! Token buckets that count exactly.
 //!
-//! Tokens are integers in units of a picobit, 10^-12 bit: a rate in bit/s times a time in ps gives them
-//! without rounding, and a byte is 8 10^12 of them. So a meter never gains or loses a token by
+//! Tokens are integers in units of a picobit, 10^-12 bit: a rate in bit/s times a time in ps gives
+//! them without rounding, and a byte is 8 10^12 of them. So a meter never gains or loses a token by
 //! arithmetic, however often it is asked.
 
 use forebay_network::{DropReason, Packet, Verdict};
@@ -108,8 +108,8 @@ impl Bucket {
         self.level -= u128::from(size) * PER_BYTE;
     }
 
-    /// The earliest time from `now` on at which `size` is covered, if nobody takes anything before and
-    /// tokens keep arriving at `rate` since `last`.
+    /// The earliest time from `now` on at which `size` is covered, if nobody takes anything before
+    /// and tokens keep arriving at `rate` since `last`.
     pub fn covers_at(&self, size: Size, rate: Rate, last: Time, now: Time) -> Time {
         let needed = u128::from(size.bytes()) * PER_BYTE;
         if needed > self.depth {
@@ -153,8 +153,8 @@ pub(super) fn check_depth(
     }
     let or_zero = if zero { "0 B or " } else { "" };
     let message = format!(
-        "\"{bytes} B\" is smaller than a packet; allowed are {or_zero}sizes from {SMALLEST_BURST} B, \
-         and the largest packet or more is wise"
+        "\"{bytes} B\" is smaller than a packet; allowed are {or_zero}sizes from \
+         {SMALLEST_BURST} B, and the largest packet or more is wise"
     );
     Err(section.fail(key, message))
 }

@@ -1,9 +1,11 @@
 //! Conditioners: meters, markers and policers.
 
 mod bucket;
+mod fixed;
 mod srtcm;
 mod token_bucket;
 mod trtcm;
+mod tswtcm;
 
 use forebay_network::Conditioner;
 use forebay_parameters::{Entry, Problem, Section};
@@ -14,8 +16,13 @@ use crate::LinkFacts;
 pub type BuildConditioner = fn(&Section<'_>, &LinkFacts) -> Result<Box<dyn Conditioner>, Problem>;
 
 /// Every conditioner.
-pub static CONDITIONERS: &[Entry<BuildConditioner>] =
-    &[srtcm::ENTRY, token_bucket::ENTRY, trtcm::ENTRY];
+pub static CONDITIONERS: &[Entry<BuildConditioner>] = &[
+    fixed::ENTRY,
+    srtcm::ENTRY,
+    token_bucket::ENTRY,
+    trtcm::ENTRY,
+    tswtcm::ENTRY,
+];
 
 /// The highest precedence: queues tell 64 apart.
 const HIGHEST_PRECEDENCE: u8 = 63;

@@ -102,3 +102,84 @@ impl Conditioner for SrTcm {
         tell("excess_tokens", self.beyond.bytes());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use forebay_kernel::Streams;
+    use forebay_units::Span;
+
+    /// 1 Mbit/s, that is 125000 B/s, with 3000 B and 2000 B.
+    fn meter(mode: Mode) -> SrTcm {
+        SrTcm {
+            cir: Rate::from_bps(1_000_000),
+            committed: Bucket::full(Size::from_bytes(3000)),
+            beyond: Bucket::full(Size::from_bytes(2000)),
+            last: Time::ZERO,
+            mode,
+            excess: Excess::Mark,
+        }
+    }
+
+    /// Time in ms, size in B, colour in, then colour out with the tokens left in both buckets.
+    type Step = (u64, u16, u8, u8, f64, f64);
+
+    fn check(mode: Mode, steps: &[Step]) {
+        let mut law = meter(mode);
+        for &(ms, size, before, after, committed, beyond) in steps {
+            let mut packet = Packet::data(Time::ZERO, 0, 0, size, 0).with_precedence(before);
+            let now = Time::ZERO + Span::from_ms(ms);
+            law.condition(&mut packet, now, &mut Streams::new(0, 0).named("test"));
+            let tokens = (law.committed.bytes(), law.beyond.bytes());
+            assert_eq!(
+                (packet.precedence, tokens),
+                (after, (committed, beyond)),
+                "{mode:?} {ms}"
+            );
+        }
+    }
+
+    /// Otherwise packets would get another colour than RFC 2697, section 3, gives them: 125 B
+    /// arrive each ms, into the committed bucket first, what it has no room for into the other.
+    #[test]
+    fn colours_follow_the_standard() {
+        check(
+            Mode::Blind,
+            &[
+                (0, 1500, GREEN, GREEN, 1500.0, 2000.0),
+                (0, 1500, GREEN, GREEN, 0.0, 2000.0),
+                (0, 1500, YELLOW, YELLOW, 0.0, 500.0),
+                (0, 1500, GREEN, RED, 0.0, 500.0),
+                (10, 1000, YELLOW, GREEN, 250.0, 500.0),
+                (20, 1500, RED, GREEN, 0.0, 500.0),
+                (50, 1500, GREEN, GREEN, 1500.0, 1250.0),
+            ],
+        );
+        check(
+            Mode::Aware,
+            &[
+                (0, 1500, GREEN, GREEN, 1500.0, 2000.0),
+                (0, 1500, GREEN, GREEN, 0.0, 2000.0),
+                (0, 1500, YELLOW, YELLOW, 0.0, 500.0),
+                (0, 1500, GREEN, RED, 0.0, 500.0),
+                (10, 1000, YELLOW, RED, 1250.0, 500.0),
+                (20, 1500, RED, RED, 2500.0, 500.0),
+                (50, 1500, GREEN, GREEN, 1500.0, 2000.0),
+            ],
+        );
+    }
+
+    /// Otherwise a green shaper in front would wait wrongly: from 0 B, 1500 B need 12 ms at 125000
+    /// B/s.
+    #[test]
+    fn green_is_foreseen() {
+        let mut law = meter(Mode::Blind);
+        law.committed.take(3000);
+        let at = law.green_at(Size::from_bytes(1500), Time::ZERO);
+        assert_eq!(at, Some(Time::ZERO + Span::from_ms(12)));
+        assert_eq!(
+            law.green_at(Size::from_bytes(3001), Time::ZERO),
+            Some(Time::NEVER)
+        );
+    }
+}

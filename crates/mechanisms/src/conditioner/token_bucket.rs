@@ -80,3 +80,94 @@ impl Conditioner for TokenBucket {
         tell("tokens", self.bucket.bytes());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use forebay_kernel::Streams;
+    use forebay_units::Span;
+
+    /// 2 Mbit/s, that is 250000 B/s, with a bucket of 5000 B.
+    fn meter(excess: Excess) -> TokenBucket {
+        TokenBucket {
+            cir: Rate::from_bps(2_000_000),
+            bucket: Bucket::full(Size::from_bytes(5000)),
+            last: Time::ZERO,
+            conforming: 0,
+            exceeding: 1,
+            excess,
+        }
+    }
+
+    fn offer(law: &mut TokenBucket, ms: u64, size: u16) -> (Verdict, u8) {
+        let mut packet = Packet::data(Time::ZERO, 0, 0, size, 0);
+        let now = Time::ZERO + Span::from_ms(ms);
+        let verdict = law.condition(&mut packet, now, &mut Streams::new(0, 0).named("test"));
+        (verdict, packet.precedence)
+    }
+
+    /// Otherwise customers would get more or less than their profile. 250 B arrive each ms: 500 B
+    /// left after three packets of 1500 B from 5000 B, 1000 B at 2 ms (not enough), 424 B after 576
+    /// B, 1424 B at 6 ms, and a full bucket at 100 ms.
+    #[test]
+    fn tokens_are_counted_as_they_come_and_go() {
+        let mut law = meter(Excess::Mark);
+        for (ms, size, precedence, tokens) in [
+            (0, 1500, 0, 3500.0),
+            (0, 1500, 0, 2000.0),
+            (0, 1500, 0, 500.0),
+            (0, 1500, 1, 500.0),
+            (2, 1500, 1, 1000.0),
+            (2, 576, 0, 424.0),
+            (6, 1000, 0, 424.0),
+            (100, 1500, 0, 3500.0),
+        ] {
+            let out = offer(&mut law, ms, size);
+            assert_eq!(
+                (out, law.bucket.bytes()),
+                ((Verdict::Accept, precedence), tokens)
+            );
+        }
+    }
+
+    /// Otherwise a policer would let pass what it must drop, or take tokens for it.
+    #[test]
+    fn a_policer_drops_what_exceeds() {
+        let mut law = meter(Excess::Drop);
+        for _ in 0..3 {
+            assert_eq!(offer(&mut law, 0, 1500), (Verdict::Accept, 0));
+        }
+        assert_eq!(
+            offer(&mut law, 0, 1500).0,
+            Verdict::Drop(forebay_network::DropReason::Policed)
+        );
+        assert_eq!(law.bucket.bytes(), 500.0);
+    }
+
+    /// Otherwise a clock that stands still, or an older time, would fill the bucket again.
+    #[test]
+    fn time_never_refills_backwards() {
+        let mut law = meter(Excess::Mark);
+        assert_eq!(offer(&mut law, 10, 5000), (Verdict::Accept, 0));
+        assert_eq!(offer(&mut law, 4, 40), (Verdict::Accept, 1));
+        assert_eq!(offer(&mut law, 10, 40), (Verdict::Accept, 1));
+        assert_eq!(law.bucket.bytes(), 0.0);
+    }
+
+    /// Otherwise a green shaper would release too early or too late: 500 B left, 1500 B wanted,
+    /// 1000 B at 250000 B/s take 4 ms; 5001 B never fit. At 3 ms 1 ms is left, and nothing was
+    /// charged.
+    #[test]
+    fn green_is_foreseen() {
+        let mut law = meter(Excess::Mark);
+        (0..3).for_each(|_| assert_eq!(offer(&mut law, 0, 1500).1, 0));
+        let at = |ms| Time::ZERO + Span::from_ms(ms);
+        let green = |size, now| law.green_at(Size::from_bytes(size), now);
+        assert_eq!(green(1500, at(0)), Some(at(4)));
+        assert_eq!(green(1500, at(3)), Some(at(4)));
+        assert_eq!(green(1500, at(9)), Some(at(9)));
+        assert_eq!(green(500, at(0)), Some(at(0)));
+        assert_eq!(green(5001, at(0)), Some(Time::NEVER));
+        assert_eq!(law.smallest_burst(), Some(5000));
+    }
+}

@@ -112,3 +112,88 @@ impl Conditioner for TrTcm {
         tell("peak_tokens", self.peak.bytes());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use forebay_kernel::Streams;
+    use forebay_units::Span;
+
+    fn meter(rates: (u64, u64), depths: (u64, u64), mode: Mode) -> TrTcm {
+        TrTcm {
+            cir: Rate::from_bps(rates.0),
+            committed: Bucket::full(Size::from_bytes(depths.0)),
+            pir: Rate::from_bps(rates.1),
+            peak: Bucket::full(Size::from_bytes(depths.1)),
+            last: Time::ZERO,
+            mode,
+            excess: Excess::Mark,
+        }
+    }
+
+    /// Time in ms, size in B, colour in, then colour out with the tokens left in both buckets.
+    type Step = (u64, u16, u8, u8, f64, f64);
+
+    /// CIR 125000 B/s with 3000 B, PIR 250000 B/s with 5000 B.
+    fn check(mode: Mode, steps: &[Step]) {
+        let mut law = meter((1_000_000, 2_000_000), (3000, 5000), mode);
+        for &(ms, size, before, after, committed, peak) in steps {
+            let mut packet = Packet::data(Time::ZERO, 0, 0, size, 0).with_precedence(before);
+            let now = Time::ZERO + Span::from_ms(ms);
+            law.condition(&mut packet, now, &mut Streams::new(0, 0).named("test"));
+            let tokens = (law.committed.bytes(), law.peak.bytes());
+            assert_eq!(
+                (packet.precedence, tokens),
+                (after, (committed, peak)),
+                "{mode:?} {ms}"
+            );
+        }
+    }
+
+    /// Otherwise packets would get another colour than RFC 2698, section 3, gives them: 125 B and
+    /// 250 B arrive each ms; red takes nothing, yellow from the peak bucket, green from both.
+    #[test]
+    fn colours_follow_the_standard() {
+        let start = [
+            (0, 1500, GREEN, GREEN, 1500.0, 3500.0),
+            (0, 1500, GREEN, GREEN, 0.0, 2000.0),
+            (0, 1500, YELLOW, YELLOW, 0.0, 500.0),
+            (0, 1500, GREEN, RED, 0.0, 500.0),
+            (4, 1000, YELLOW, YELLOW, 500.0, 500.0),
+        ];
+        let with = |end: [Step; 2]| [&start[..], &end[..]].concat();
+        let blind = [
+            (8, 1500, RED, YELLOW, 1000.0, 0.0),
+            (20, 1500, GREEN, GREEN, 1000.0, 1500.0),
+        ];
+        let aware = [
+            (8, 1500, RED, RED, 1000.0, 1500.0),
+            (20, 1500, GREEN, GREEN, 1000.0, 3000.0),
+        ];
+        check(Mode::Blind, &with(blind));
+        check(Mode::Aware, &with(aware));
+    }
+
+    /// Otherwise a green shaper would release yellow or red packets. With 900 B and 400 B left, CIR
+    /// 250000 B/s and PIR 500000 B/s, 1500 B are green after max(600/250000, 1100/500000) s = 2.4
+    /// ms.
+    #[test]
+    fn green_is_foreseen() {
+        let mut law = meter((2_000_000, 4_000_000), (3000, 3000), Mode::Blind);
+        law.committed.take(2100);
+        law.peak.take(2600);
+        let now = Time::ZERO;
+        assert_eq!(
+            law.green_at(Size::from_bytes(1500), now),
+            Some(now + Span::from_us(2400))
+        );
+        assert_eq!(law.green_at(Size::from_bytes(3001), now), Some(Time::NEVER));
+        // The same for the wait by the peak bucket: 1500 B missing at 500000 B/s are 3 ms.
+        let mut law = meter((2_000_000, 4_000_000), (3000, 3000), Mode::Blind);
+        law.peak.take(3000);
+        assert_eq!(
+            law.green_at(Size::from_bytes(1500), now),
+            Some(now + Span::from_ms(3))
+        );
+    }
+}

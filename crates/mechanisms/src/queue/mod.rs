@@ -5,6 +5,7 @@ mod fifo;
 mod priority;
 mod red;
 mod red_core;
+mod red_options;
 mod rio;
 mod wred;
 

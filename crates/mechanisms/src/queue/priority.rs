@@ -18,8 +18,8 @@ pub(super) const ENTRY: Entry<BuildQueue> = Entry {
 
 const FIELDS: &[Field] = &[Field {
     name: "classes",
-    meaning: " The queue of each class, the first served first: 1 to 64 of them. Packets of precedence\n \
-              0 belong to the first, and so on; higher precedences to the last.",
+    meaning: " The queue of each class, the first served first: 1 to 64 of them. Packets of\n \
+              precedence 0 belong to the first, and so on; higher precedences to the last.",
     kind: "list of queues such as [\"droptail\", { red = {} }]",
     choices: &[],
     default: None,

@@ -5,7 +5,8 @@ use forebay_network::{Arrival, QueueManager, Verdict};
 use forebay_parameters::{Entry, Length, Parameters, Problem, Section};
 use forebay_units::Time;
 
-use super::red_core::{Class, Core, Thresholds, red_parameters};
+use super::red_core::{Class, Core};
+use super::red_options::{Thresholds, red_parameters};
 use super::{BuildQueue, Queue};
 use crate::LinkFacts;
 
@@ -22,8 +23,8 @@ red_parameters! {
     pub struct RedParameters {
         /// Average queue below which nothing is dropped early, in bytes or in packets.
         min_threshold: Length = "5 packets", "Floyd 1997, RED: Discussions of setting parameters";
-        /// Average queue at which the drop probability reaches its maximum; from there on every packet
-        /// is dropped unless `gentle`. Above the minimum threshold.
+        /// Average queue at which the drop probability reaches its maximum; from there on every
+        /// packet is dropped unless `gentle`. Above the minimum threshold.
         max_threshold: Length = "15 packets", "Floyd 1997, RED: Discussions of setting parameters";
         /// Drop probability maxp at the maximum threshold.
         max_probability: f64 = 0.1, "Floyd 1997, RED: Discussions of setting parameters";
@@ -59,6 +60,11 @@ impl Red {
             average: 0.0,
             decayed: Time::ZERO,
         }
+    }
+
+    #[cfg(test)]
+    pub fn average(&self) -> f64 {
+        self.average
     }
 }
 
@@ -100,7 +106,7 @@ impl QueueManager for Red {
 }
 
 #[cfg(test)]
-pub(super) fn default_options() -> super::red_core::Options {
+pub(super) fn default_options() -> super::red_options::Options {
     let echo = forebay_parameters::Echo::default();
     RedParameters::read(&Section::empty(String::new(), &echo))
         .expect("all have defaults")
@@ -110,7 +116,7 @@ pub(super) fn default_options() -> super::red_core::Options {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::queue::red_core::{CountConvention, Options};
+    use crate::queue::red_options::{CountConvention, Options};
     use forebay_kernel::Streams;
     use forebay_network::{Backlog, DropReason, Ecn, Packet};
     use forebay_parameters::Echo;
@@ -155,8 +161,8 @@ mod tests {
     }
 
     /// Otherwise congestion would be signalled at another average than the thresholds say. Weight 1
-    /// makes the average the queue itself; maxp 1 makes pb (q - 5) / 10, and the second packet after
-    /// the crossing, count 1, is dropped with certainty from q = 10 on: 0.5 / (1 - 0.5) = 1.
+    /// makes the average the queue itself; maxp 1 makes pb (q - 5) / 10, and the second packet
+    /// after the crossing, count 1, is dropped with certainty from q = 10 on: 0.5 / (1 - 0.5) = 1.
     #[test]
     fn thresholds_divide_accepted_early_and_forced() {
         let mut law = red(1.0, |options| options.weight = 1.0);
@@ -226,8 +232,8 @@ mod tests {
         );
     }
 
-    /// Otherwise a drop that leaves the link idle would let the same idle time count twice: from average
-    /// 16, 10 ms idle at 0.4 ms a packet are 25 samples, and another 10 ms are 25 more.
+    /// Otherwise a drop that leaves the link idle would let the same idle time count twice: from
+    /// average 16, 10 ms idle at 0.4 ms a packet are 25 samples, and another 10 ms are 25 more.
     #[test]
     fn idle_time_counts_once() {
         let mut law = red(0.0, |_| {});
@@ -250,9 +256,9 @@ mod tests {
         }
     }
 
-    /// Otherwise a trace would differ from ns-2's: with the guards the packet that finds the average
-    /// above the minimum for the first time passes and sets the count to 1, and nothing is dropped
-    /// early while one packet waits. With pb = 0.5, the next packet has count 2: certain.
+    /// Otherwise a trace would differ from ns-2's: with the guards the packet that finds the
+    /// average above the minimum for the first time passes and sets the count to 1, and nothing is
+    /// dropped early while one packet waits. With pb = 0.5, the next packet has count 2: certain.
     #[test]
     fn ns2_guards_spare_the_first_packet() {
         let mut law = red(1.0, |options| {

@@ -5,7 +5,8 @@ use forebay_network::{Arrival, Packet, QueueManager, Verdict};
 use forebay_parameters::{Entry, Parameters, Problem, Section, choice};
 use forebay_units::Time;
 
-use super::red_core::{Averaging, Class, Core, Thresholds, precedence_red_parameters};
+use super::red_core::{Averaging, Class, Core};
+use super::red_options::{Thresholds, precedence_red_parameters};
 use super::{BuildQueue, Queue};
 use crate::LinkFacts;
 
@@ -43,9 +44,9 @@ precedence_red_parameters! {
         /// What the average of a precedence follows: the packets of this and all lower precedences
         /// (coupled, RIO-C) or of this alone (decoupled, RIO-D).
         coupling: Coupling = "coupled", "Clark and Fang 1998, section III; ns-2 diffserv";
-        /// When an average decays as idle: while none of the packets that it follows waits (cumulative)
-        /// or while the link is idle (physical). Either way it is brought up to date by the arrivals
-        /// that it follows.
+        /// When an average decays as idle: while none of the packets that it follows waits
+        /// (cumulative) or while the link is idle (physical). Either way it is brought up to date
+        /// by the arrivals that it follows.
         idle: IdleMeaning = "cumulative", "ns-2 diffserv, dsredq.cc";
     }
 }
@@ -116,7 +117,8 @@ impl Rio {
         }
     }
 
-    /// Bring the averages that follow precedence `index` up to date; gives what that of `index` follows.
+    /// Bring the averages that follow precedence `index` up to date; gives what that of `index`
+    /// follows.
     #[inline]
     fn update(&mut self, index: usize, arrival: &Arrival<'_>) -> u64 {
         let averaging = &self.core.averaging;
@@ -215,10 +217,11 @@ mod tests {
     use forebay_parameters::{Echo, Length};
     use forebay_units::{Rate, Span};
 
-    use crate::queue::red_core::CountConvention::Code;
     use crate::queue::red_core::Curve;
+    use crate::queue::red_options::CountConvention::Code;
 
-    /// Three precedences in packets, or as many as `limits` has, with the options of RIO's defaults.
+    /// Three precedences in packets, or as many as `limits` has, with the options of RIO's
+    /// defaults.
     fn rio(weight: f64, limits: &[(u64, u64)], coupling: Coupling, idle: IdleMeaning) -> Rio {
         let echo = Echo::default();
         let section = Section::empty("queue.rio".to_owned(), &echo);
@@ -279,9 +282,10 @@ mod tests {
         rio
     }
 
-    /// Otherwise averages would follow the wrong packets. Holding (4, 3, 2) with weight 1/2 and averages
-    /// 0, an arrival of precedence 0 gives RIO-C half of the sums 4, 7, 9, and RIO-D half of its own 4;
-    /// one of precedence 2 updates only the last: half of 9, or of 2 (Clark and Fang 1998, section III).
+    /// Otherwise averages would follow the wrong packets. Holding (4, 3, 2) with weight 1/2 and
+    /// averages 0, an arrival of precedence 0 gives RIO-C half of the sums 4, 7, 9, and RIO-D half
+    /// of its own 4; one of precedence 2 updates only the last: half of 9, or of 2 (Clark and Fang
+    /// 1998, section III).
     #[test]
     fn averages_follow_the_packets_that_they_should() {
         for (coupling, precedence, expected) in [
@@ -296,8 +300,8 @@ mod tests {
         }
     }
 
-    /// Otherwise one precedence would be judged by the thresholds of another: with weight 1 and three
-    /// packets waiting, the last is dropped by force, the first two pass.
+    /// Otherwise one precedence would be judged by the thresholds of another: with weight 1 and
+    /// three packets waiting, the last is dropped by force, the first two pass.
     #[test]
     fn each_precedence_has_its_own_thresholds() {
         let limits = [(4, 8), (4, 8), (1, 2)];
@@ -316,8 +320,8 @@ mod tests {
         assert_eq!(law.levels[2].queue, 0);
     }
 
-    /// Otherwise averages would not decay when what they follow is gone. 500 B at 10 Mbit/s take 0.4 ms,
-    /// so from weight 1/2 an idle time of 0.8 ms divides by 4.
+    /// Otherwise averages would not decay when what they follow is gone. 500 B at 10 Mbit/s take
+    /// 0.4 ms, so from weight 1/2 an idle time of 0.8 ms divides by 4.
     #[test]
     fn a_precedence_is_idle_while_what_it_follows_is_empty() {
         let ms = |n: u64| Time::from_ps(n * 100_000_000);
@@ -341,8 +345,8 @@ mod tests {
         assert_eq!(law.levels[1].average, 8.0);
     }
 
-    /// Otherwise RIO would not contain RED: with one precedence and idle meant physically, both give the
-    /// same verdicts and averages over random arrivals from the same stream.
+    /// Otherwise RIO would not contain RED: with one precedence and idle meant physically, both
+    /// give the same verdicts and averages over random arrivals from the same stream.
     #[test]
     fn one_precedence_is_plain_red() {
         let mut rio = rio(0.1, &[(2, 6)], Coupling::Coupled, IdleMeaning::Physical);

@@ -1,5 +1,8 @@
 //! Shaping laws: when a shaper lets packets go.
 
+mod leaky;
+mod ras;
+
 use forebay_network::ShapingLaw;
 use forebay_parameters::{Entry, Problem, Section};
 
@@ -9,4 +12,4 @@ use crate::LinkFacts;
 pub type BuildShaper = fn(&Section<'_>, &LinkFacts) -> Result<Box<dyn ShapingLaw>, Problem>;
 
 /// Every shaping law.
-pub static SHAPERS: &[Entry<BuildShaper>] = &[];
+pub static SHAPERS: &[Entry<BuildShaper>] = &[leaky::ENTRY, ras::ENTRY];

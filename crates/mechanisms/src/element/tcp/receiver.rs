@@ -11,6 +11,7 @@ use super::{Recovery, TcpParameters};
 pub struct TcpReceivers {
     first: u32,
     route: u32,
+    precedence: u8,
     mss: u64,
     overhead: u16,
     /// Most SACK blocks in an acknowledgement; 0 without SACK.
@@ -75,6 +76,7 @@ impl TcpReceivers {
         Self {
             first,
             route: ack_route,
+            precedence: 0,
             mss: parameters.mss.bytes(),
             overhead,
             // 40 bytes of options hold four blocks, or three beside timestamps (RFC 2018, section 3).
@@ -89,6 +91,13 @@ impl TcpReceivers {
             receptions: std::iter::repeat_with(reception).take(count).collect(),
             spare: Vec::new(),
         }
+    }
+
+    /// The same with acknowledgements that set out with `precedence` instead of 0.
+    #[must_use]
+    pub fn with_precedence(mut self, precedence: u8) -> Self {
+        self.precedence = precedence;
+        self
     }
 
     /// Send the acknowledgement that is due.
@@ -109,7 +118,8 @@ impl TcpReceivers {
             }
             note = cx.keep_blocks(blocks);
         }
-        let mut ack = Packet::data(cx.now(), flow, r.next, size, self.route);
+        let mut ack = Packet::data(cx.now(), flow, r.next, size, self.route)
+            .with_precedence(self.precedence);
         ack.echo = r.recent;
         ack.note = note;
         cx.send(ack.as_ack(true).with_ece(r.ece));

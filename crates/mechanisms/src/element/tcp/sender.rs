@@ -32,6 +32,7 @@ pub struct TcpSenders {
 pub(super) struct Settings {
     pub(super) first: u32,
     pub(super) route: u32,
+    pub(super) precedence: u8,
     pub(super) stop: Time,
     pub(super) mss: u64,
     pub(super) overhead: u16,
@@ -159,6 +160,7 @@ impl Settings {
         Self {
             first: group.first,
             route: group.route,
+            precedence: group.precedence,
             stop: group.stop,
             mss,
             overhead: parameters.overhead(),

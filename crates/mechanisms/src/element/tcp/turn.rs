@@ -192,7 +192,8 @@ impl Turn<'_, '_> {
         let now = self.cx.now();
         let data = u16::try_from(self.payload(number)).expect("a segment fits a packet");
         let size = self.p.overhead + data;
-        let mut packet = Packet::data(now, self.flow(), number, size, self.p.route);
+        let mut packet = Packet::data(now, self.flow(), number, size, self.p.route)
+            .with_precedence(self.p.precedence);
         if number < self.c.max {
             packet = packet.as_retransmission(true);
             // Karn: what acknowledges a segment sent twice measures nothing.

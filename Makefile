@@ -1,0 +1,71 @@
+# `make help` lists the targets.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+# pyo3 asks an interpreter what to link with: the one that will load the module.
+export PYO3_PYTHON := $(abspath $(BIN)/python)
+
+RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+
+.DEFAULT_GOAL := help
+.PHONY: help setup reproduce record test test-rust test-python lint tidy bench docs clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(VENV)/.built ## .venv/ with the release build; the command is .venv/bin/forebay
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; v = sys.version.split()[0]; \
+	  sys.exit(0 if sys.version_info >= (3, 11) else \
+	  f"forebay needs Python 3.11 or newer; $(PYTHON) is {v}. Try: make PYTHON=python3.12")'
+	@command -v cargo >/dev/null || { echo "forebay needs a Rust tool chain (cargo)" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+# Python sources are used in place; only a change of the engine needs a build.
+$(VENV)/.built: $(BIN)/python $(RUST) pyproject.toml
+	@echo "building the engine and installing into $(VENV) (a few minutes the first time)"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.tools: $(VENV)/.built pyproject.toml
+	@$(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+	  print(*p["optional-dependencies"]["dev"], sep="\n")' \
+	  | xargs $(BIN)/python -m pip install --quiet --disable-pip-version-check
+	@touch $@
+
+reproduce: setup ## the main job: the af study, its table and its HTML report
+	$(BIN)/forebay reproduce af
+
+record: setup ## run every study in full and keep result.json and README table beside it
+	$(BIN)/forebay reproduce all --out studies
+
+test: test-rust test-python ## all tests
+
+test-rust: setup
+	cargo test --workspace --exclude forebay-python
+
+test-python: $(VENV)/.tools
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.tools ## formatting, lints and types, without changing anything
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+tidy: $(VENV)/.tools ## format everything
+	cargo fmt --all
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: setup ## the standard benchmarks
+	$(BIN)/forebay bench
+
+docs: setup ## the reference pages of all mechanisms, from their definitions
+	$(BIN)/python -m forebay.reference docs/reference
+
+clean: ## remove what the build made
+	rm -rf $(VENV) target out python/forebay/*.so

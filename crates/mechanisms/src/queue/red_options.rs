@@ -1,0 +1,242 @@
+//! The options that RED, WRED and RIO share: defined once, checked once.
+
+use forebay_parameters::{Length, Parameter, Problem, Section, choice};
+use forebay_units::Size;
+
+use super::MOST_PRECEDENCES;
+
+choice! {
+    /// How an average decays while its queue is empty.
+    pub enum IdleCorrection {
+        /// By as many empty samples as typical packets could have been sent (Floyd and Jacobson).
+        Fj = "fj",
+        /// By the whole number of such packets and one more (ns-2).
+        Ns2 = "ns2",
+    }
+}
+
+choice! {
+    /// How early drops are spaced.
+    pub enum Spacing {
+        /// pb / (1 - count pb): gaps uniform on 1 to 1/pb.
+        Uniform = "uniform",
+        /// 0 up to count pb = 1, then pb / (2 - count pb): gaps uniform on 1/pb to 2/pb (ns-2's
+        /// `wait_`).
+        Wait = "wait",
+        /// pb for every packet alone: gaps geometric.
+        Geometric = "geometric",
+    }
+}
+
+choice! {
+    /// Whether the count of packets since the last drop includes the arriving packet.
+    pub enum CountConvention {
+        /// It does, as in the pseudo-code of the paper and in ns-2.
+        Code = "code",
+        /// It does not, as in the paper's analysis.
+        Analysis = "analysis",
+    }
+}
+
+choice! {
+    /// Whether large packets are dropped more often than small ones.
+    pub enum ByteMode {
+        /// All packets alike.
+        Off = "off",
+        /// pb times size / largest size, before spacing (Floyd and Jacobson).
+        Fj = "fj",
+        /// pa times size / mean size, after spacing over bytes instead of packets (ns-2).
+        Ns2 = "ns2",
+    }
+}
+
+/// Define parameters that end with those that every kind of RED has.
+macro_rules! red_parameters {
+    ($(#[$meta:meta])* pub struct $name:ident { $($own:tt)* }) => {
+        forebay_parameters::parameters! {
+            $(#[$meta])*
+            pub struct $name {
+                $($own)*
+                /// Weight w of the newest sample in the average queue, above 0 and at most 1.
+                weight: f64 = 0.002, "Floyd and Jacobson 1993, section 6";
+                /// Let the drop probability rise linearly to 1 between the maximum threshold and
+                /// twice the maximum threshold, instead of jumping to 1.
+                gentle: bool = false, "Floyd 2000, Recommendation on using the gentle variant";
+                /// How early drops are spaced: uniform, wait or geometric.
+                spacing: $crate::queue::red_options::Spacing = "uniform",
+                    "Floyd and Jacobson 1993, section 7; ns-2 wait_";
+                /// Whether the count since the last drop includes the arriving packet (code) or not
+                /// (analysis).
+                count: $crate::queue::red_options::CountConvention = "code",
+                    "Floyd and Jacobson 1993, figure 2 against section 7";
+                /// How the average decays over idle time: fj or ns2.
+                idle_correction: $crate::queue::red_options::IdleCorrection = "fj",
+                    "Floyd and Jacobson 1993, section 4; ns-2 red.cc";
+                /// Size of a typical packet: its transmission time is the unit of idle time, and
+                /// its size is that of byte mode ns2.
+                mean_packet: forebay_units::Size = "500 B", "ns-2 mean_pktsize_";
+                /// Whether large packets are dropped more often: off, fj or ns2.
+                byte_mode: $crate::queue::red_options::ByteMode = "off",
+                    "Floyd and Jacobson 1993, section 4; ns-2 bytes_";
+                /// Size of the largest packet, for byte mode fj.
+                max_packet: forebay_units::Size = "1500 B",
+                    "Floyd and Jacobson 1993, section 4; Ethernet's MTU";
+                /// Mark ECN-capable packets instead of dropping them early. Forced drops stay
+                /// drops.
+                ecn: bool = false, "RFC 3168, section 7";
+                /// Buffer size, without the packet being transmitted. Unlimited if left out.
+                limit: Option<forebay_parameters::Length>, "RFC 7567, section 2";
+                /// Follow ns-2 in two details: no early drop while at most one packet (or byte)
+                /// waits, and none of the packet with which the average crosses the minimum
+                /// threshold; the count also starts anew when the buffer overflows.
+                ns2_guards: bool = false, "ns-2 red.cc, enque";
+            }
+        }
+
+        impl $name {
+            fn options(&self) -> $crate::queue::red_options::Options {
+                $crate::queue::red_options::Options {
+                    weight: self.weight,
+                    gentle: self.gentle,
+                    spacing: self.spacing,
+                    count: self.count,
+                    idle_correction: self.idle_correction,
+                    mean_packet: self.mean_packet,
+                    byte_mode: self.byte_mode,
+                    max_packet: self.max_packet,
+                    ecn: self.ecn,
+                    limit: self.limit,
+                    ns2_guards: self.ns2_guards,
+                }
+            }
+        }
+    };
+}
+
+/// Define parameters of RED with thresholds for each precedence.
+macro_rules! precedence_red_parameters {
+    ($(#[$meta:meta])* pub struct $name:ident { $($own:tt)* }) => {
+        $crate::queue::red_options::red_parameters! {
+            $(#[$meta])*
+            pub struct $name {
+                /// Minimum threshold of the average for each precedence, from 0 on: as many entries
+                /// as precedences, 1 to 64, in bytes or in packets. Packets of higher precedence
+                /// fall under the last entry.
+                min_threshold: Vec<forebay_parameters::Length>,
+                    "Clark and Fang 1998, section III";
+                /// Maximum threshold for each precedence, above the minimum threshold.
+                max_threshold: Vec<forebay_parameters::Length>,
+                    "Clark and Fang 1998, section III";
+                /// Drop probability at the maximum threshold for each precedence.
+                max_probability: Vec<f64>, "Clark and Fang 1998, section III";
+                $($own)*
+            }
+        }
+    };
+}
+
+pub(super) use {precedence_red_parameters, red_parameters};
+
+/// The parameters that every kind of RED has, as read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Options {
+    pub weight: f64,
+    pub gentle: bool,
+    pub spacing: Spacing,
+    pub count: CountConvention,
+    pub idle_correction: IdleCorrection,
+    pub mean_packet: Size,
+    pub byte_mode: ByteMode,
+    pub max_packet: Size,
+    pub ecn: bool,
+    pub limit: Option<Length>,
+    pub ns2_guards: bool,
+}
+
+/// What is configured for each class.
+pub(super) struct Thresholds<'a> {
+    pub min: &'a [Length],
+    pub max: &'a [Length],
+    pub probability: &'a [f64],
+}
+
+pub(super) fn check_options(section: &Section<'_>, options: &Options) -> Result<(), Problem> {
+    let weight = options.weight;
+    if !(weight > 0.0 && weight <= 1.0) {
+        let message = format!("{weight} is out of range; allowed are weights above 0 and up to 1");
+        return Err(section.fail("weight", message));
+    }
+    for (key, size) in [
+        ("mean_packet", options.mean_packet),
+        ("max_packet", options.max_packet),
+    ] {
+        if size.bytes() == 0 {
+            return Err(section.fail(key, "is 0 B; allowed are sizes from 1 B"));
+        }
+    }
+    if options.ns2_guards && options.count == CountConvention::Analysis {
+        let message = "\"analysis\" contradicts ns2_guards = true; allowed with it is \"code\"";
+        return Err(section.fail("count", message));
+    }
+    Ok(())
+}
+
+/// Refuse thresholds that make no curve; gives whether the thresholds are in bytes.
+pub(super) fn check_thresholds(
+    section: &Section<'_>,
+    given: &Thresholds<'_>,
+) -> Result<bool, Problem> {
+    let [min_key, max_key, probability_key] = ["min_threshold", "max_threshold", "max_probability"];
+    let classes = given.min.len();
+    if classes == 0 || classes > MOST_PRECEDENCES {
+        let message =
+            format!("has {classes} entries; allowed are 1 to {MOST_PRECEDENCES} precedences");
+        return Err(section.fail(min_key, message));
+    }
+    for (key, entries) in [
+        (max_key, given.max.len()),
+        (probability_key, given.probability.len()),
+    ] {
+        if entries != classes {
+            let message =
+                format!("has {entries} entries; allowed are {classes}, as many as {min_key} has");
+            return Err(section.fail(key, message));
+        }
+    }
+    let at = |i: usize| {
+        if classes > 1 {
+            format!(" (precedence {i})")
+        } else {
+            String::new()
+        }
+    };
+    let in_bytes = given.min[0].in_bytes();
+    for i in 0..classes {
+        let (min, max, p) = (given.min[i], given.max[i], given.probability[i]);
+        for (key, length) in [(min_key, min), (max_key, max)] {
+            if length.in_bytes() != in_bytes {
+                let unit = if in_bytes { "bytes" } else { "packets" };
+                let message = format!(
+                    "\"{}\"{} mixes packets and bytes; allowed here are {unit}, as in {min_key}",
+                    length.show(),
+                    at(i)
+                );
+                return Err(section.fail(key, message));
+            }
+        }
+        if max.amount() <= min.amount() {
+            let message = format!(
+                "\"{}\"{} is not above the minimum threshold; allowed is more than \"{}\"",
+                max.show(),
+                at(i),
+                min.show()
+            );
+            return Err(section.fail(max_key, message));
+        }
+        if !(0.0..=1.0).contains(&p) {
+            let message = format!("{p}{} is not a probability; allowed are 0 to 1", at(i));
+            return Err(section.fail(probability_key, message));
+        }
+    }
+    Ok(in_bytes)
+}

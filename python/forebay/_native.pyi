@@ -1,0 +1,28 @@
+from collections.abc import Callable, Sequence
+from typing import Any, TypedDict
+
+from numpy.typing import NDArray
+
+class ScenarioError(Exception): ...
+
+class _Job(TypedDict):
+    text: str
+    name: str
+    set: Sequence[str]
+    seed: int | None
+    replication: int
+    until: str | None
+    record: bool
+
+_Tables = dict[str, dict[str, NDArray[Any] | list[str]]]
+
+def version() -> str: ...
+def catalogue() -> str: ...
+def schema() -> str: ...
+def check(text: str, name: str, overrides: Sequence[str]) -> str: ...
+def run_batch(
+    jobs: Sequence[_Job],
+    threads: int,
+    done: Callable[[int, str, _Tables], None],
+    tick: Callable[[list[float]], None] | None = None,
+) -> None: ...

@@ -1,0 +1,88 @@
+"""What the user can get wrong, and how it is said.
+
+A `UserError` ends a command with exit status 2 and one message on stderr, without a traceback. Its
+text says what was read, where, and what is allowed, with the nearest valid name where there is one.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+__all__ = ["UserError", "nearest", "output_folder", "read_text"]
+
+
+class UserError(Exception):
+    """The input is wrong: a file, an option, a name. The message is meant for its author."""
+
+
+def nearest(name: str, allowed: Iterable[str]) -> str:
+    """` (did you mean "x"?)` for the allowed name most like `name`; empty if none is like it."""
+    names = {known.lower(): known for known in allowed}
+    found = difflib.get_close_matches(name.lower(), names, n=1)
+    return f' (did you mean "{names[found[0]]}"?)' if found else ""
+
+
+def read_text(path: Path, what: str = "a scenario") -> str:
+    """The text of a file that the user named.
+
+    Raises `UserError` for a missing file, a directory, no permission, or bytes that are no UTF-8.
+    """
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file{_nearest_file(path)}") from None
+    except NotADirectoryError:
+        raise UserError(f"{path}: a part of this path is a file, not a folder") from None
+    except IsADirectoryError:
+        raise UserError(_folder_message(path, what)) from None
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror or error}") from None
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise UserError(
+            f"{path}: line {line}: not UTF-8 (byte 0x{data[error.start]:02x}); "
+            f"{what} is a TOML file, and TOML is UTF-8"
+        ) from None
+
+
+def output_folder(path: Path) -> Path:
+    """Make the folder that results will go to, and see that it can be written to.
+
+    Called before anything runs: hours of simulation must not end in "permission denied". Raises
+    `UserError`.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path):
+            pass
+    except FileExistsError:
+        raise UserError(f"--out: {path} is a file; results go to a folder") from None
+    except NotADirectoryError:
+        raise UserError(f"--out: a part of {path} is a file, not a folder") from None
+    except OSError as error:
+        raise UserError(f"--out: {path} cannot be written to: {error.strerror or error}") from None
+    return path
+
+
+def _nearest_file(path: Path) -> str:
+    try:
+        siblings = {e.stem: e.name for e in path.parent.iterdir() if e.suffix == path.suffix}
+    except OSError:
+        return f"; there is no folder {path.parent}"
+    # Compared without the ending, which would make every two short names alike.
+    found = difflib.get_close_matches(path.stem, siblings, n=1)
+    return f' (did you mean "{path.with_name(siblings[found[0]])}"?)' if found else ""
+
+
+def _folder_message(path: Path, what: str) -> str:
+    message = f"{path}: is a folder; {what} is a TOML file"
+    inside = sorted(entry for entry in os.listdir(path) if entry.endswith(".toml"))
+    if inside:
+        message += f" such as {path / inside[0]}"
+    return message

@@ -1,0 +1,187 @@
+"""Running scenarios: one run or a thousand, on this machine's cores.
+
+A `Job` says what to run; `run_jobs` runs many without the interpreter lock and hands each `Run`
+over as it finishes. Results depend on the scenario, the seed and the replication number, never on
+the number of threads or the order in which runs end.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from forebay.errors import UserError, read_text
+
+__all__ = [
+    "Job",
+    "Run",
+    "RunFailedError",
+    "check",
+    "cores",
+    "load",
+    "native",
+    "run_jobs",
+    "version",
+]
+
+Tables = Mapping[str, Mapping[str, Any]]
+"""Recorded data: columns (NumPy arrays, or lists of words) by table and name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One run: a scenario, changes to it, and which random numbers it draws.
+
+    `text` is the scenario file's text and `name` what errors call it. `overrides` are `PATH=VALUE`
+    assignments on top of it. `seed` is the root seed, that of the scenario if `None`; `replication`
+    counts independent repetitions. `until` replaces the scenario's duration (`"10 s"`). `record`
+    switches on what the scenario's `[record]` asks for.
+    """
+
+    text: str
+    name: str = "scenario"
+    overrides: tuple[str, ...] = ()
+    seed: int | None = None
+    replication: int = 0
+    until: str | None = None
+    record: bool = False
+
+    def as_native(self) -> dict[str, Any]:
+        """The job as the engine takes it."""
+        return {
+            "text": self.text,
+            "name": self.name,
+            "set": list(self.overrides),
+            "seed": self.seed,
+            "replication": self.replication,
+            "until": self.until,
+            "record": self.record,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What one run gave: the document of `forebay run --json`, and recorded tables if any."""
+
+    document: Mapping[str, Any]
+    tables: Tables = field(default_factory=dict)
+
+    def flows(self, group: str) -> list[Mapping[str, Any]]:
+        """Every flow of a group, in order. Raises `KeyError` for an unknown group."""
+        found = [flow for flow in self.document["flows"] if flow["group"] == group]
+        if not found:
+            raise KeyError(f"no flows {group!r}{_known(self.document['groups'])}")
+        return found
+
+    def group(self, name: str) -> Mapping[str, Any]:
+        """The sums over a group of flows. Raises `KeyError` for an unknown group."""
+        return _named(self.document["groups"], name, "flows")
+
+    def link(self, name: str) -> Mapping[str, Any]:
+        """What is known of one direction of a link. Raises `KeyError` for an unknown one."""
+        return _named(self.document["links"], name, "link")
+
+
+class RunFailedError(RuntimeError):
+    """The engine gave up on a run: a bug in it, not in the scenario."""
+
+
+def load(path: Path) -> Job:
+    """The job of running a scenario file as it stands.
+
+    Raises `UserError` if it cannot be read; what it says is checked when it is run.
+    """
+    return Job(read_text(path), str(path))
+
+
+def check(job: Job) -> dict[str, Any]:
+    """Check a scenario without running it; what it consists of.
+
+    Keys: `name`, `scenario_hash`, `duration_s`, `warm_up_s`, `nodes`, `links`, `flows`, and
+    `resolved`, every parameter by key path, defaults included. Raises `UserError`.
+    """
+    engine = native()
+    overrides = list(job.overrides)
+    if job.until is not None:
+        overrides.append(f'duration="{job.until}"')
+    try:
+        description: dict[str, Any] = json.loads(engine.check(job.text, job.name, overrides))
+    except engine.ScenarioError as error:
+        raise UserError(str(error)) from None
+    return description
+
+
+def run_jobs(
+    jobs: Sequence[Job],
+    done: Callable[[int, Run], None],
+    threads: int | None = None,
+    tick: Callable[[Sequence[float]], None] | None = None,
+) -> None:
+    """Run all jobs; `done(index, run)` is called in this thread as each finishes, in any order.
+
+    `threads` defaults to the cores this process may use. `tick` is told about ten times a second
+    what share of each job is done. On Ctrl-C runs under way are dropped and `KeyboardInterrupt` is
+    raised; finished ones have been handed over. Raises `UserError`, before anything runs, if a
+    scenario is wrong, and `RunFailedError` after all other jobs if the engine failed on one.
+    """
+    engine = native()
+    failures: list[str] = []
+
+    def receive(index: int, text: str, tables: Tables) -> None:
+        document = json.loads(text)
+        if "error" in document:
+            job = jobs[index]
+            failures.append(
+                f"{job.name}, replication {job.replication}, seed {document['seed']}: "
+                f"{document['error']}"
+            )
+        else:
+            done(index, Run(document, tables))
+
+    try:
+        engine.run_batch([job.as_native() for job in jobs], threads or cores(), receive, tick)
+    except engine.ScenarioError as error:
+        raise UserError(str(error)) from None
+    if failures:
+        raise RunFailedError(
+            "the engine failed on a run; this is a bug in Forebay: " + "; ".join(failures[:3])
+        )
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def version() -> str:
+    """Version of the engine."""
+    return str(native().version())
+
+
+def native() -> Any:
+    """The native module. Raises `UserError` if it was not built."""
+    try:
+        from forebay import _native
+    except ImportError as error:
+        raise UserError(
+            f"the engine is not built ({error}); run `make setup` in a checkout, "
+            "or install the wheel"
+        ) from None
+    return _native
+
+
+def _named(rows: Sequence[Mapping[str, Any]], name: str, what: str) -> Mapping[str, Any]:
+    for row in rows:
+        if row["name"] == name:
+            return row
+    raise KeyError(f"no {what} {name!r}{_known(rows)}")
+
+
+def _known(rows: Sequence[Mapping[str, Any]]) -> str:
+    return "; there are " + ", ".join(str(row["name"]) for row in rows)

@@ -1,0 +1,272 @@
+"""What `run`, `check` and `mechanisms` print: tables of at most 100 columns."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from forebay import text
+from forebay.errors import UserError, nearest, output_folder
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from forebay.run import Job, Run
+
+__all__ = ["check_scenario", "command_line", "console", "run_scenario", "show_mechanisms", "table"]
+
+WIDTH = 100
+MANY_FLOWS = 20
+
+
+def run_scenario(
+    scenario: Path,
+    seed: int | None,
+    replication: int,
+    until: str | None,
+    overrides: tuple[str, ...],
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """`forebay run`: one run of a scenario file, printed and, with `out`, kept.
+
+    Raises `UserError` for a wrong scenario or an `out` that cannot be written.
+    """
+    from dataclasses import replace
+
+    from forebay.progress import meter
+    from forebay.run import load, run_jobs
+
+    job = load(scenario)
+    job = replace(
+        job,
+        overrides=overrides,
+        seed=seed,
+        replication=replication,
+        until=until,
+        record=out is not None,
+    )
+    if out is not None:
+        output_folder(out)
+    runs: list[Run] = []
+    with meter(1, scenario.name) as progress:
+        run_jobs([job], lambda _index, run: runs.append(run), 1, progress.tick)
+    run = runs[0]
+    document = {**run.document, "command": command_line(scenario, job)}
+    if out is not None:
+        _keep(out, job, run, document)
+    if as_json:
+        json.dump(document, sys.stdout, indent=1)
+        print()
+        return
+    show_run(run)
+    if out is not None:
+        print(f"results: {out}; a page of them: forebay report {shlex.quote(str(out))}")
+
+
+def command_line(scenario: Path, job: Job) -> str:
+    """The command that gives the same run again."""
+    words = ["forebay", "run", str(scenario)]
+    for flag, value in (("--seed", job.seed), ("--until", job.until)):
+        if value is not None:
+            words += [flag, str(value)]
+    if job.replication:
+        words += ["--replication", str(job.replication)]
+    for assignment in job.overrides:
+        words += ["--set", assignment]
+    return shlex.join(words)
+
+
+def _keep(out: Path, job: Job, run: Run, document: Mapping[str, Any]) -> None:
+    from forebay.store import write_tables, write_text
+
+    write_text(out / "scenario.toml", job.text)
+    write_tables(out, run.tables)
+    write_text(out / "run.json", json.dumps(document, indent=1) + "\n")
+
+
+def show_run(run: Run) -> None:
+    """Tables of the flows (groups, if there are many flows) and of the links of one run."""
+    document = run.document
+    out = console()
+    out.print(
+        f"[bold]{_plain(document['name'])}[/]: {document['simulated_s']:g} s simulated in "
+        f"{text.span(document['wall_s'])}, {text.count(document['events'])} events, "
+        f"{text.count(document['packet_hops'])} packet hops"
+    )
+    out.print(
+        f"seed {document['seed']}, replication {document['replication']}, scenario "
+        f"{document['scenario_hash']}, version {document['version']}, digest {document['digest']}"
+    )
+    flows = document["flows"]
+    if len(flows) > MANY_FLOWS:
+        out.print(_flow_table(document["groups"], f"{len(flows)} flows, by group"))
+    else:
+        out.print(_flow_table(flows, "flows"))
+    out.print(_link_table(document["links"]))
+
+
+def _flow_table(rows: Sequence[Mapping[str, Any]], title: str) -> Table:
+    columns: list[tuple[str, Callable[[Mapping[str, Any]], str]]] = [
+        ("name", lambda row: _plain(row["name"])),
+        ("flows", lambda row: str(row.get("flows", 1))),
+        ("sent", lambda row: text.count(row["sent_packets"])),
+        ("delivered", lambda row: text.count(row["delivered_packets"])),
+        ("dropped", lambda row: text.count(row["dropped_packets"])),
+        ("marked", lambda row: text.count(row["marked_packets"])),
+        ("throughput", lambda row: text.rate(row["throughput_bps"])),
+        ("goodput", lambda row: text.rate(row["goodput_bps"])),
+        ("mean delay", lambda row: _delay(row)),
+    ]
+    if not any("flows" in row for row in rows):
+        columns = [column for column in columns if column[0] != "flows"]
+    if not any(row["marked_packets"] for row in rows):
+        columns = [column for column in columns if column[0] != "marked"]
+    return _filled(title, columns, rows)
+
+
+def _delay(row: Mapping[str, Any]) -> str:
+    return text.span(row["mean_delay_s"]) if row["delivered_packets"] else "-"
+
+
+def _link_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    used = [row for row in rows if sum(row["arrived_packets"])]
+    idle = len(rows) - len(used)
+    title = f"links ({idle} idle ones left out)" if idle else "links"
+    columns: list[tuple[str, Callable[[Mapping[str, Any]], str]]] = [
+        ("name", lambda row: _plain(row["name"])),
+        ("throughput", lambda row: text.rate(row["throughput_bps"])),
+        ("use", lambda row: text.share(row["utilization"])),
+        ("arrived", lambda row: text.count(sum(row["arrived_packets"]))),
+        ("dropped", lambda row: text.count(row["drops"])),
+        ("marked", lambda row: text.count(row["marks"])),
+        ("mean queue", lambda row: f"{row['mean_queue_packets']:.2f} p"),
+        ("max queue", lambda row: f"{row['max_queue_packets']} p"),
+    ]
+    if not any(row["marks"] for row in used):
+        columns = [column for column in columns if column[0] != "marked"]
+    return _filled(title, columns, used)
+
+
+def _filled(
+    title: str,
+    columns: Sequence[tuple[str, Callable[[Mapping[str, Any]], str]]],
+    rows: Sequence[Mapping[str, Any]],
+) -> Table:
+    grown = table(title, *(name for name, _ in columns))
+    for row in rows:
+        grown.add_row(*(show(row) for _, show in columns))
+    return grown
+
+
+def check_scenario(scenario: Path, overrides: tuple[str, ...], as_json: bool) -> None:
+    """`forebay check`: says what the scenario consists of, or raises `UserError`."""
+    from dataclasses import replace
+
+    from forebay.run import check, load
+
+    found = check(replace(load(scenario), overrides=overrides))
+    if as_json:
+        json.dump(found, sys.stdout, indent=1)
+        print()
+        return
+    print(
+        f"{scenario}: fine. {found['name']}: {found['nodes']} nodes, {found['links']} links, "
+        f"{found['flows']} flows; {found['duration_s']:g} s, counted from "
+        f"{found['warm_up_s']:g} s; scenario {found['scenario_hash']}"
+    )
+
+
+def show_mechanisms(name: str | None, as_json: bool) -> None:
+    """`forebay mechanisms`: the catalogue, or the page of one mechanism or section.
+
+    Raises `UserError` for an unknown name.
+    """
+    from forebay.catalogue import catalogue
+
+    known = catalogue()
+    pages = known.named(name) if name else []
+    if name and not pages:
+        names = known.names()
+        raise UserError(f'no mechanism "{name}"{nearest(name, names)}; there are {_list(names)}')
+    if as_json:
+        document = [page.as_dict() for page in pages] if name else known.as_dict()
+        json.dump(document, sys.stdout, indent=1)
+        print()
+        return
+    out = console()
+    if name:
+        for page in pages:
+            out.print(f"[bold]{page.name}[/]  ({page.kind})")
+            out.print(f"{_plain(page.summary)}")
+            if page.source:
+                out.print(f"Source: {_plain(page.source)}")
+            out.print(_field_table(page.fields) if page.fields else "No parameters.")
+            if page.mechanisms:
+                out.print(f"Also takes: {', '.join(page.mechanisms)}")
+        return
+    for category in known.categories:
+        if not category.pages:
+            continue
+        rows = table(f"{category.name}: {category.contract}", "name", "what it is", left=2)
+        for page in category.pages:
+            rows.add_row(page.name, _plain(page.summary))
+        out.print(rows)
+    out.print("A page for one: forebay mechanisms NAME")
+
+
+def _field_table(fields: Iterable[Any]) -> Table:
+    rows = table("parameters", "name", "default", "meaning", "source", left=4)
+    for field in fields:
+        default = "required" if field.required else field.default_text
+        about = f"{field.meaning} ({', '.join(field.choices) or field.kind})"
+        source = "" if field.source == "-" else field.source
+        rows.add_row(field.name, _plain(default), _plain(about), _plain(source))
+    return rows
+
+
+def table(title: str, *columns: str, left: int = 1) -> Table:
+    """An empty table; the first `left` columns are words, the others numbers."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    grown = Table(
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        box=SIMPLE_HEAD,
+        pad_edge=False,
+        show_edge=False,
+    )
+    for index, column in enumerate(columns):
+        if index < left:
+            grown.add_column(column, overflow="fold")
+        else:
+            grown.add_column(column, justify="right", no_wrap=True)
+    return grown
+
+
+def console() -> Console:
+    """Standard output: the terminal's width but at most 100; no colour unless a terminal."""
+    from rich.console import Console
+
+    found = Console(highlight=False)
+    # Without a terminal rich assumes 80 columns, which would cut names that a file has room for.
+    found.width = min(found.width, WIDTH) if found.is_terminal else WIDTH
+    return found
+
+
+def _plain(words: str) -> str:
+    """A text from outside, in which square brackets are not rich's markup."""
+    from rich.markup import escape
+
+    return escape(words)
+
+
+def _list(names: Sequence[str]) -> str:
+    return ", ".join(names)

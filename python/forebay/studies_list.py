@@ -1,0 +1,60 @@
+"""`forebay studies`: what can be reproduced. Reads only what it prints, to answer at once."""
+
+from __future__ import annotations
+
+import json
+import sys
+import textwrap
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from forebay.errors import UserError, read_text
+
+__all__ = ["list_studies"]
+
+ROOT = Path(__file__).parent / "studies"
+
+
+def list_studies(as_json: bool) -> None:
+    """Print every study: its id, the paper, and how many claims are checked."""
+    rows = [_describe(path.parent) for path in sorted(ROOT.glob("*/paper.toml"))]
+    if as_json:
+        json.dump({"studies": rows}, sys.stdout, indent=1)
+        print()
+        return
+    if not rows:
+        raise UserError(f"the studies are missing: none in {ROOT}")
+    width = max(len(row["id"]) for row in rows)
+    for row in rows:
+        about = f"{row['title']}. {row['authors']}; {row['venue']}, {row['date']}"
+        lines = textwrap.wrap(about, 98 - width)
+        print(f"{row['id']:<{width}}  {lines[0]}")
+        for line in lines[1:]:
+            print(" " * (width + 2) + line)
+        print(f"{'':<{width}}  {row['numbers']} numbers and {row['statements']} statements checked")
+    print("\nre-do one: forebay reproduce STUDY (within two minutes: --quick)")
+
+
+def _describe(folder: Path) -> dict[str, Any]:
+    path = folder / "paper.toml"
+    try:
+        document = tomllib.loads(read_text(path, "a paper.toml"))
+        paper = document["paper"]
+        numbers = sum(
+            value != "-"
+            for table in document.get("table", [])
+            for row in table["rows"]
+            for value in row["values"]
+        )
+        return {
+            "id": folder.name,
+            "title": paper["title"].rstrip("."),
+            "authors": ", ".join(paper["authors"]),
+            "venue": paper["venue"],
+            "date": paper["date"],
+            "numbers": numbers,
+            "statements": len(document.get("statement", [])),
+        }
+    except (tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError) as error:
+        raise UserError(f"{path}: not a paper's description: {error!r}") from None
