@@ -18,7 +18,6 @@ from forebay.grades import (
     Measurements,
     MissingMeasurementError,
     Point,
-
     grade_statement,
     points_needed,
 )
@@ -221,5 +220,3 @@ class _OneUncertain:
 def unique_points(points: Iterable[Point]) -> list[Point]:
     """Each point once, in the order of its first mention."""
     return [dict(key) for key in dict.fromkeys(point_key(point) for point in points)]
-
-

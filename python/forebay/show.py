@@ -18,7 +18,15 @@ if TYPE_CHECKING:
 
     from forebay.run import Job, Run
 
-__all__ = ["check_scenario", "command_line", "console", "run_scenario", "show_mechanisms", "table"]
+__all__ = [
+    "check_scenario",
+    "command_line",
+    "console",
+    "plain_markup",
+    "run_scenario",
+    "show_mechanisms",
+    "table",
+]
 
 WIDTH = 100
 MANY_FLOWS = 20
@@ -95,7 +103,7 @@ def show_run(run: Run) -> None:
     document = run.document
     out = console()
     out.print(
-        f"[bold]{_plain(document['name'])}[/]: {document['simulated_s']:g} s simulated in "
+        f"[bold]{plain_markup(document['name'])}[/]: {document['simulated_s']:g} s simulated in "
         f"{text.span(document['wall_s'])}, {text.count(document['events'])} events, "
         f"{text.count(document['packet_hops'])} packet hops"
     )
@@ -113,7 +121,7 @@ def show_run(run: Run) -> None:
 
 def _flow_table(rows: Sequence[Mapping[str, Any]], title: str) -> Table:
     columns: list[tuple[str, Callable[[Mapping[str, Any]], str]]] = [
-        ("name", lambda row: _plain(row["name"])),
+        ("name", lambda row: plain_markup(row["name"])),
         ("flows", lambda row: str(row.get("flows", 1))),
         ("sent", lambda row: text.count(row["sent_packets"])),
         ("delivered", lambda row: text.count(row["delivered_packets"])),
@@ -139,7 +147,7 @@ def _link_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     idle = len(rows) - len(used)
     title = f"links ({idle} idle ones left out)" if idle else "links"
     columns: list[tuple[str, Callable[[Mapping[str, Any]], str]]] = [
-        ("name", lambda row: _plain(row["name"])),
+        ("name", lambda row: plain_markup(row["name"])),
         ("throughput", lambda row: text.rate(row["throughput_bps"])),
         ("use", lambda row: text.share(row["utilization"])),
         ("arrived", lambda row: text.count(sum(row["arrived_packets"]))),
@@ -203,9 +211,9 @@ def show_mechanisms(name: str | None, as_json: bool) -> None:
     if name:
         for page in pages:
             out.print(f"[bold]{page.name}[/]  ({page.kind})")
-            out.print(f"{_plain(page.summary)}")
+            out.print(f"{plain_markup(page.summary)}")
             if page.source:
-                out.print(f"Source: {_plain(page.source)}")
+                out.print(f"Source: {plain_markup(page.source)}")
             out.print(_field_table(page.fields) if page.fields else "No parameters.")
             if page.mechanisms:
                 out.print(f"Also takes: {', '.join(page.mechanisms)}")
@@ -215,7 +223,7 @@ def show_mechanisms(name: str | None, as_json: bool) -> None:
             continue
         rows = table(f"{category.name}: {category.contract}", "name", "what it is", left=2)
         for page in category.pages:
-            rows.add_row(page.name, _plain(page.summary))
+            rows.add_row(page.name, plain_markup(page.summary))
         out.print(rows)
     out.print("A page for one: forebay mechanisms NAME")
 
@@ -226,12 +234,15 @@ def _field_table(fields: Iterable[Any]) -> Table:
         default = "required" if field.required else field.default_text
         about = f"{field.meaning} ({', '.join(field.choices) or field.kind})"
         source = "" if field.source == "-" else field.source
-        rows.add_row(field.name, _plain(default), _plain(about), _plain(source))
+        rows.add_row(field.name, plain_markup(default), plain_markup(about), plain_markup(source))
     return rows
 
 
-def table(title: str, *columns: str, left: int = 1) -> Table:
-    """An empty table; the first `left` columns are words, the others numbers."""
+def table(title: str, *columns: str, left: int = 1, wrap_heads: bool = False) -> Table:
+    """An empty table; the first `left` columns are words, the others numbers.
+
+    Long headings of number columns are broken over lines if `wrap_heads`.
+    """
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
@@ -247,7 +258,7 @@ def table(title: str, *columns: str, left: int = 1) -> Table:
         if index < left:
             grown.add_column(column, overflow="fold")
         else:
-            grown.add_column(column, justify="right", no_wrap=True)
+            grown.add_column(column, justify="right", no_wrap=not wrap_heads)
     return grown
 
 
@@ -261,7 +272,7 @@ def console() -> Console:
     return found
 
 
-def _plain(words: str) -> str:
+def plain_markup(words: str) -> str:
     """A text from outside, in which square brackets are not rich's markup."""
     from rich.markup import escape
 

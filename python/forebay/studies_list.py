@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import textwrap
 import tomllib
@@ -11,20 +12,16 @@ from typing import Any
 
 from forebay.errors import UserError, read_text
 
-__all__ = ["list_studies"]
-
-ROOT = Path(__file__).parent / "studies"
+__all__ = ["list_studies", "study_folders"]
 
 
 def list_studies(as_json: bool) -> None:
     """Print every study: its id, the paper, and how many claims are checked."""
-    rows = [_describe(path.parent) for path in sorted(ROOT.glob("*/paper.toml"))]
+    rows = [_describe(folder) for folder in study_folders().values()]
     if as_json:
         json.dump({"studies": rows}, sys.stdout, indent=1)
         print()
         return
-    if not rows:
-        raise UserError(f"the studies are missing: none in {ROOT}")
     width = max(len(row["id"]) for row in rows)
     for row in rows:
         about = f"{row['title']}. {row['authors']}; {row['venue']}, {row['date']}"
@@ -34,6 +31,21 @@ def list_studies(as_json: bool) -> None:
             print(" " * (width + 2) + line)
         print(f"{'':<{width}}  {row['numbers']} numbers and {row['statements']} statements checked")
     print("\nre-do one: forebay reproduce STUDY (within two minutes: --quick)")
+
+
+def study_folders() -> dict[str, Path]:
+    """The folders of all studies, by id.
+
+    Those that come with Forebay, or those below the folder that the environment variable
+    `FOREBAY_STUDIES` names. Raises `UserError` if there are none.
+    """
+    own = os.environ.get("FOREBAY_STUDIES")
+    root = Path(own) if own else Path(__file__).parent / "studies"
+    found = {path.parent.name: path.parent.resolve() for path in sorted(root.glob("*/paper.toml"))}
+    if not found:
+        named = "FOREBAY_STUDIES: " if own else ""
+        raise UserError(f"{named}no studies in {root}; a study is a folder with a paper.toml")
+    return found
 
 
 def _describe(folder: Path) -> dict[str, Any]:

@@ -21,7 +21,7 @@ A study is a folder `studies/<id>` with
 and may define
 
     def without(point: Point) -> list[str]:
-        \"\"\"Sections of scenario.toml that this grid point does not have, such as "flows.udp".\"\"\"
+        \"\"\"Sections that this grid point does not have, such as "flows.udp".\"\"\"
 
     def figures(outcome: Outcome) -> list[Figure]:
         \"\"\"Plots of the report besides those that every table gets (see `forebay.plot`).\"\"\"
@@ -45,6 +45,7 @@ from typing import TYPE_CHECKING, Any
 from forebay.errors import UserError, nearest, read_text
 from forebay.grades import Point, Predicate
 from forebay.run import Job, Run
+from forebay.studies_list import study_folders
 
 if TYPE_CHECKING:
     from forebay.claims import Paper
@@ -61,8 +62,6 @@ __all__ = [
     "load_study",
     "study_folders",
 ]
-
-ROOT = Path(__file__).parent / "studies"
 
 Overrides = Sequence[str] | Callable[[Point], Sequence[str]]
 """`PATH=VALUE` assignments, the same everywhere or by grid point."""
@@ -155,15 +154,6 @@ class Study:
         job = self.job(recording.point, 0)
         extra = (f"record.series={recording.interval}", *recording.overrides)
         return Job(job.text, job.name, job.overrides + extra, record=True)
-
-
-def study_folders() -> dict[str, Path]:
-    """The folders of all studies, by id."""
-    if not ROOT.is_dir():
-        raise UserError(f"the studies are missing: no folder {ROOT}")
-    return {
-        path.parent.name: path.parent.resolve() for path in sorted(ROOT.glob("*/paper.toml"))
-    }
 
 
 def load_study(study_id: str) -> Study:

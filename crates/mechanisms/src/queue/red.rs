@@ -77,9 +77,9 @@ impl QueueManager for Red {
         } = &self.core;
         let waiting = arrival.backlog;
         let queue = if *in_bytes {
-            waiting.bytes
+            waiting.bytes as f64
         } else {
-            u64::from(waiting.packets)
+            f64::from(waiting.packets)
         };
         if let Some(since) = arrival.idle_since {
             averaging.decay(

@@ -54,7 +54,7 @@ impl Core {
 
 /// How averages follow their queues.
 pub(super) struct Averaging {
-    weight: f64,
+    pub weight: f64,
     /// ln(1 - weight).
     ln_keep: f64,
     /// Transmission time of a typical packet in ps.
@@ -77,8 +77,8 @@ impl Averaging {
 
     /// A packet found `queue` waiting.
     #[inline]
-    pub fn sample(&self, average: &mut f64, queue: u64) {
-        *average += self.weight * (queue as f64 - *average);
+    pub fn sample(&self, average: &mut f64, queue: f64) {
+        *average += self.weight * (queue - *average);
     }
 
     /// A packet found the queue empty, and it had been for `idle`.
@@ -199,7 +199,7 @@ impl Policy {
         &self,
         class: &mut Class,
         average: f64,
-        queue: u64,
+        queue: f64,
         arrival: &Arrival<'_>,
         stream: &mut Stream,
     ) -> Verdict {
@@ -223,12 +223,12 @@ impl Policy {
         &self,
         class: &mut Class,
         average: f64,
-        queue: u64,
+        queue: f64,
         arrival: &Arrival<'_>,
         stream: &mut Stream,
     ) -> Verdict {
         let size = u64::from(arrival.packet.size);
-        if self.ns2_guards && queue <= 1 {
+        if self.ns2_guards && queue <= 1.0 {
             class.entered = false;
             return Verdict::Accept;
         }
@@ -326,10 +326,10 @@ mod tests {
     fn the_average_is_an_exponential_one() {
         let ewma = averaging(0.002, IdleCorrection::Fj);
         let mut average = 0.0;
-        (0..100).for_each(|_| ewma.sample(&mut average, 50));
+        (0..100).for_each(|_| ewma.sample(&mut average, 50.0));
         near(average, 9.071_659_765_6, 1e-10);
         let mut average = 0.0;
-        (1..=50).for_each(|queue| ewma.sample(&mut average, queue));
+        (1..=50).for_each(|queue| ewma.sample(&mut average, f64::from(queue)));
         near(average, 2.468_662, 1e-6);
     }
 

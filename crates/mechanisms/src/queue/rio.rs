@@ -5,7 +5,7 @@ use forebay_network::{Arrival, Packet, QueueManager, Verdict};
 use forebay_parameters::{Entry, Parameters, Problem, Section, choice};
 use forebay_units::Time;
 
-use super::red_core::{Averaging, Class, Core};
+use super::red_core::{Class, Core};
 use super::red_options::{Thresholds, precedence_red_parameters};
 use super::{BuildQueue, Queue};
 use crate::LinkFacts;
@@ -67,11 +67,10 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
     ))))
 }
 
-/// What RIO keeps of a precedence.
+/// What RIO keeps of a precedence beside its [`Class`].
 struct Level {
-    class: Class,
-    /// Packets or bytes of this precedence that wait.
-    queue: u64,
+    /// Packets or bytes of this precedence that wait: whole numbers, exact up to 2^53.
+    queue: f64,
     average: f64,
     /// Since when what the average follows is empty, if it is; idle time before is in the average.
     idle_since: Time,
@@ -79,6 +78,7 @@ struct Level {
 
 struct Rio {
     core: Core,
+    classes: Vec<Class>,
     levels: Vec<Level>,
     coupled: bool,
     physical: bool,
@@ -88,15 +88,15 @@ struct Rio {
 
 impl Rio {
     fn new(core: Core, classes: Vec<Class>, coupling: Coupling, idle: IdleMeaning) -> Self {
-        let level = |class| Level {
-            class,
-            queue: 0,
+        let level = |_: &Class| Level {
+            queue: 0.0,
             average: 0.0,
             idle_since: Time::ZERO,
         };
         Self {
             core,
-            levels: classes.into_iter().map(level).collect(),
+            levels: classes.iter().map(level).collect(),
+            classes,
             coupled: coupling == Coupling::Coupled,
             physical: idle == IdleMeaning::Physical,
             occupied: 0,
@@ -109,55 +109,69 @@ impl Rio {
     }
 
     #[inline]
-    fn amount(&self, packet: &Packet) -> u64 {
+    fn amount(&self, packet: &Packet) -> f64 {
         if self.core.in_bytes {
-            u64::from(packet.size)
+            f64::from(packet.size)
         } else {
-            1
+            1.0
         }
     }
 
     /// Bring the averages that follow precedence `index` up to date; gives what that of `index`
     /// follows.
     #[inline]
-    fn update(&mut self, index: usize, arrival: &Arrival<'_>) -> u64 {
-        let averaging = &self.core.averaging;
-        if !self.coupled {
-            let level = &mut self.levels[index];
-            let empty = self.occupied >> index & 1 == 0;
-            level.follow(averaging, level.queue, empty, self.physical, arrival);
-            return level.queue;
+    fn update(&mut self, index: usize, arrival: &Arrival<'_>) -> f64 {
+        let idle = self.physical && arrival.idle_since.is_some();
+        let empty = !self.physical && self.occupied & 1 == 0;
+        if !self.coupled || idle || empty {
+            return self.update_with_idle(index, arrival);
         }
-        let (below, from) = self.levels.split_at_mut(index);
-        let mut queue: u64 = below.iter().map(|level| level.queue).sum();
-        let own = queue + from[0].queue;
-        // The sets are nested: those below the lowest occupied precedence are empty.
-        let lowest = self.occupied.trailing_zeros() as usize;
-        for (i, level) in from.iter_mut().enumerate() {
+        // The common case, without branches that depend on the packet: averages that do not follow it
+        // take part with weight zero, which leaves them as they are.
+        let weight = self.core.averaging.weight;
+        let (mut queue, mut own) = (0.0, 0.0);
+        for (i, level) in self.levels.iter_mut().enumerate() {
             queue += level.queue;
-            level.follow(averaging, queue, index + i < lowest, self.physical, arrival);
+            level.average += if i < index { 0.0 } else { weight } * (queue - level.average);
+            own = if i == index { queue } else { own };
         }
         own
     }
-}
 
-impl Level {
-    #[inline]
-    fn follow(
-        &mut self,
-        averaging: &Averaging,
-        queue: u64,
-        empty: bool,
-        physical: bool,
-        arrival: &Arrival<'_>,
-    ) {
-        let since = match (physical, arrival.idle_since) {
-            (true, Some(since)) => since.max(self.idle_since),
-            (false, _) if empty => self.idle_since,
-            _ => return averaging.sample(&mut self.average, queue),
+    /// The same where some of the averages may be idle.
+    fn update_with_idle(&mut self, index: usize, arrival: &Arrival<'_>) -> f64 {
+        let averaging = &self.core.averaging;
+        let (below, rest) = self.levels.split_at_mut(index);
+        let (from, end) = if self.coupled {
+            (below.iter().map(|level| level.queue).sum(), rest.len())
+        } else {
+            (0.0, 1)
         };
-        averaging.decay(&mut self.average, arrival.now.since(since));
-        self.idle_since = arrival.now;
+        let own = from + rest[0].queue;
+        let following = &mut rest[..end];
+        // What is followed is nested: all below the lowest occupied precedence is empty.
+        let lowest = (self.occupied >> index).trailing_zeros() as usize;
+        let empty = match (self.physical, arrival.idle_since) {
+            (true, Some(since)) => {
+                following
+                    .iter_mut()
+                    .for_each(|l| l.idle_since = l.idle_since.max(since));
+                end
+            }
+            (false, _) if from == 0.0 => lowest.min(end),
+            _ => 0,
+        };
+        let (idle, busy) = following.split_at_mut(empty);
+        for level in idle {
+            averaging.decay(&mut level.average, arrival.now.since(level.idle_since));
+            level.idle_since = arrival.now;
+        }
+        let mut queue = from;
+        for level in busy {
+            queue += level.queue;
+            averaging.sample(&mut level.average, queue);
+        }
+        own
     }
 }
 
@@ -166,11 +180,11 @@ impl QueueManager for Rio {
         let index = self.index(arrival.packet);
         let queue = self.update(index, arrival);
         let amount = self.amount(arrival.packet);
-        let level = &mut self.levels[index];
-        let verdict =
-            self.core
-                .policy
-                .decide(&mut level.class, level.average, queue, arrival, stream);
+        let (level, class) = (&mut self.levels[index], &mut self.classes[index]);
+        let verdict = self
+            .core
+            .policy
+            .decide(class, level.average, queue, arrival, stream);
         if !matches!(verdict, Verdict::Drop(_)) {
             level.queue += amount;
             self.occupied |= 1 << index;
@@ -183,7 +197,7 @@ impl QueueManager for Rio {
         let amount = self.amount(packet);
         let level = &mut self.levels[index];
         level.queue -= amount;
-        if level.queue > 0 {
+        if level.queue > 0.0 {
             return;
         }
         let was_lowest = self.occupied.trailing_zeros() as usize == index;
@@ -317,7 +331,7 @@ mod tests {
             forced,
             "9 counts as the last, 2"
         );
-        assert_eq!(law.levels[2].queue, 0);
+        assert_eq!(law.levels[2].queue, 0.0);
     }
 
     /// Otherwise averages would not decay when what they follow is gone. 500 B at 10 Mbit/s take

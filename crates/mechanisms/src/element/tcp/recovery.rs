@@ -50,8 +50,9 @@ impl Turn<'_, '_> {
         }
         let number = self.c.nxt;
         let beyond = f64::from(self.p.threshold - 1) * self.c.window.smss;
-        let after = self.bytes(self.c.una, number) + self.payload(number) as f64;
-        if after <= self.c.window.cwnd + beyond && after <= self.p.window {
+        let size = self.payload(number) as f64;
+        let after = self.bytes(self.c.una, number) + size;
+        if after <= self.c.window.cwnd + beyond && self.receiver_takes(size) {
             self.send(number);
             self.c.nxt = number + 1;
             self.c.limited += 1;
@@ -75,7 +76,9 @@ impl Turn<'_, '_> {
         let again = self.p.ecn && self.c.una < self.c.reduced;
         if !again {
             let now = self.cx.now();
-            self.c.control.congested(&mut self.c.window, Signal::Loss, flight, now);
+            self.c
+                .control
+                .congested(&mut self.c.window, Signal::Loss, flight, now);
             self.note_reduction();
         }
         self.c.recover = self.c.max;
@@ -173,8 +176,11 @@ impl Turn<'_, '_> {
             Phase::Open => {
                 self.c.dupacks += 1;
                 let threshold = u64::from(self.p.threshold);
-                let lost =
-                    self.c.board.as_ref().is_some_and(|b| self.c.una < b.lost_below(threshold));
+                let lost = self
+                    .c
+                    .board
+                    .as_ref()
+                    .is_some_and(|b| self.c.una < b.lost_below(threshold));
                 if lost || self.c.dupacks >= self.p.threshold {
                     self.enter_recovery();
                     if let Some(board) = &mut self.c.board {
@@ -208,7 +214,9 @@ impl Turn<'_, '_> {
         while room > 0 {
             let new = self.new_data_allowed();
             let (una, max) = (self.c.una, self.c.max);
-            let Some(board) = &mut self.c.board else { return };
+            let Some(board) = &mut self.c.board else {
+                return;
+            };
             match board.next_segment(una, max, threshold, new) {
                 Some(NextSegment::Hole(number)) => {
                     board.retransmitted(number, una);
@@ -230,15 +238,14 @@ impl Turn<'_, '_> {
         let Some(board) = &self.c.board else { return 0 };
         let pipe = board.pipe(self.c.una, self.c.max, u64::from(self.p.threshold));
         let segments = (self.c.window.cwnd / self.c.window.smss) as u64;
-        segments.saturating_sub(pipe).min(u64::from(self.p.max_burst))
+        segments
+            .saturating_sub(pipe)
+            .min(u64::from(self.p.max_burst))
     }
 
     /// Whether application and receiver's window allow a segment never sent before.
     fn new_data_allowed(&mut self) -> bool {
-        self.has_data() && {
-            let after = self.bytes(self.c.una, self.c.nxt) + self.payload(self.c.nxt) as f64;
-            after <= self.p.window
-        }
+        self.has_data() && self.receiver_takes(self.payload(self.c.nxt) as f64)
     }
 
     fn send_new(&mut self) {
@@ -256,7 +263,9 @@ impl Turn<'_, '_> {
         let first = self.c.timed_out != una;
         let flight = self.bytes(una, self.c.nxt);
         let now = self.cx.now();
-        self.c.control.congested(&mut self.c.window, Signal::Timeout { first }, flight, now);
+        self.c
+            .control
+            .congested(&mut self.c.window, Signal::Timeout { first }, flight, now);
         self.note_reduction();
         self.c.timed_out = una;
         self.c.rto.back_off(&self.p.rules);

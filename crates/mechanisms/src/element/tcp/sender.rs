@@ -1,9 +1,7 @@
 //! The senders of a group of flows.
 
 use forebay_kernel::Stream;
-use forebay_network::{
-    CongestionControl, Context, Element, Observation, Packet, Traffic, Window,
-};
+use forebay_network::{CongestionControl, Context, Element, Observation, Packet, Traffic, Window};
 use forebay_units::Time;
 
 use super::rto::{Rto, RtoRules};
@@ -24,7 +22,10 @@ pub struct TcpSenders {
     connections: Vec<Connection>,
     sources: Vec<Source>,
     /// Scoreboards of recoveries that are over, for the next.
-    #[allow(clippy::vec_box, reason = "connections hold boxes, and they move between the two")]
+    #[allow(
+        clippy::vec_box,
+        reason = "connections hold boxes, and they move between the two"
+    )]
     spare: Vec<Box<Scoreboard>>,
 }
 
@@ -119,13 +120,15 @@ impl TcpSenders {
     /// # Panics
     /// If `flows` are not as many as the group has, or more than 2^31.
     #[must_use]
-    pub fn new(
-        group: FlowGroup,
-        parameters: &TcpParameters,
-        flows: Vec<TcpFlow>,
-    ) -> Self {
-        assert!(flows.len() == group.starts.len(), "one application and control for each flow");
-        assert!(flows.len() <= WRITE as usize, "at most 2^31 flows in a group");
+    pub fn new(group: FlowGroup, parameters: &TcpParameters, flows: Vec<TcpFlow>) -> Self {
+        assert!(
+            flows.len() == group.starts.len(),
+            "one application and control for each flow"
+        );
+        assert!(
+            flows.len() <= WRITE as usize,
+            "at most 2^31 flows in a group"
+        );
         let settings = Settings::new(&group, parameters);
         let ssthresh = parameters.window_bytes(parameters.initial_ssthresh);
         let window = Window {
@@ -139,7 +142,13 @@ impl TcpSenders {
             connections.push(Connection::new(window, Rto::new(&settings.rules), control));
             sources.push(Source::new(traffic, stream));
         }
-        Self { settings, starts: group.starts, connections, sources, spare: Vec::new() }
+        Self {
+            settings,
+            starts: group.starts,
+            connections,
+            sources,
+            spare: Vec::new(),
+        }
     }
 
     fn turn<'t, 'c>(&'t mut self, index: u32, cx: &'t mut Context<'c>) -> Turn<'t, 'c> {
@@ -246,7 +255,10 @@ impl Element for TcpSenders {
             flows += 1.0;
             cwnd += connection.window.cwnd;
             flight += (connection.max - connection.una) as f64;
-            srtt += connection.rto.srtt().map_or(0.0, forebay_units::Span::seconds);
+            srtt += connection
+                .rto
+                .srtt()
+                .map_or(0.0, forebay_units::Span::seconds);
         }
         tell("active_flows", flows);
         let share = if flows > 0.0 { 1.0 / flows } else { 0.0 };
@@ -302,7 +314,24 @@ impl Turn<'_, '_> {
     pub(super) fn tell_window(&mut self, before: Window) {
         if before != self.c.window {
             let (flow, Window { cwnd, ssthresh, .. }) = (self.flow(), self.c.window);
-            self.cx.observe(|| Observation::Window { flow, cwnd, ssthresh });
+            self.cx.observe(|| Observation::Window {
+                flow,
+                cwnd,
+                ssthresh,
+            });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Otherwise a million flows would not fit into the memory planned for them: 600 B each with
+    /// receiver, application and agenda.
+    #[test]
+    fn a_sender_is_small() {
+        assert!(size_of::<Connection>() <= 256);
+        assert!(size_of::<Source>() <= 128);
     }
 }

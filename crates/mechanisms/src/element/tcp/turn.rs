@@ -14,7 +14,10 @@ pub(super) struct Turn<'t, 'c> {
     pub(super) p: &'t Settings,
     pub(super) c: &'t mut Connection,
     pub(super) source: &'t mut Source,
-    #[allow(clippy::vec_box, reason = "connections hold boxes, and they move between the two")]
+    #[allow(
+        clippy::vec_box,
+        reason = "connections hold boxes, and they move between the two"
+    )]
     pub(super) spare: &'t mut Vec<Box<Scoreboard>>,
     pub(super) index: u32,
     pub(super) cx: &'t mut Context<'c>,
@@ -25,7 +28,11 @@ impl Turn<'_, '_> {
     #[inline]
     pub(super) fn acknowledgement(&mut self, packet: &Packet) {
         let before = self.c.window;
-        let news = if packet.note == 0 { 0 } else { self.note_blocks(packet) };
+        let news = if packet.note == 0 {
+            0
+        } else {
+            self.note_blocks(packet)
+        };
         if packet.number > self.c.una {
             self.new_data_acknowledged(packet, news);
         } else if packet.number == self.c.una && self.c.max > self.c.una {
@@ -73,7 +80,10 @@ impl Turn<'_, '_> {
             if news > 0 {
                 self.duplicate_with_sack(news);
             }
-            self.transmit();
+            // If that began a recovery, pipe governs what is sent, and has been filled.
+            if self.c.phase != Phase::Recovery {
+                self.transmit();
+            }
         }
         if self.c.board.is_some() {
             self.retire_board();
@@ -118,7 +128,9 @@ impl Turn<'_, '_> {
         }
         let alone = self.c.window.cwnd <= self.c.window.smss;
         let flight = self.bytes(self.c.una, self.c.nxt);
-        self.c.control.congested(&mut self.c.window, Signal::Ecn, flight, self.cx.now());
+        self.c
+            .control
+            .congested(&mut self.c.window, Signal::Ecn, flight, self.cx.now());
         self.note_reduction();
         if alone {
             // The window cannot shrink below one segment: the next waits for the timer instead.
@@ -135,7 +147,7 @@ impl Turn<'_, '_> {
 
     /// Send what window and application allow, from SND.NXT on.
     pub(super) fn transmit(&mut self) {
-        let limit = self.c.window.cwnd.min(self.p.window);
+        let cwnd = self.c.window.cwnd;
         let mut flight = self.in_flight();
         let mut left = self.p.max_burst;
         while left > 0 && self.has_data() {
@@ -143,7 +155,7 @@ impl Turn<'_, '_> {
                 continue;
             }
             let size = self.payload(self.c.nxt) as f64;
-            if flight + size > limit || self.c.held {
+            if flight + size > cwnd || !self.receiver_takes(size) || self.c.held {
                 break;
             }
             let number = self.c.nxt;
@@ -159,7 +171,14 @@ impl Turn<'_, '_> {
         }
     }
 
-    /// Bytes that count against the window. After a timeout: what was sent since and has not arrived.
+    /// Whether a segment of `size` bytes at SND.NXT lies within the receiver's window.
+    #[inline]
+    pub(super) fn receiver_takes(&self, size: f64) -> bool {
+        let window = self.p.window;
+        window == f64::INFINITY || self.bytes(self.c.una, self.c.nxt) + size <= window
+    }
+
+    /// Bytes that count against the congestion window. After a timeout: what was sent since and has not arrived.
     fn in_flight(&self) -> f64 {
         match (&self.c.board, self.c.phase) {
             (Some(board), Phase::Loss) => (board.resent(self.c.una) * self.p.mss) as f64,
@@ -169,7 +188,9 @@ impl Turn<'_, '_> {
 
     /// After a timeout: do not send again what is known to have arrived. Whether anything was skipped.
     fn skip_arrived(&mut self) -> bool {
-        let Some(board) = &self.c.board else { return false };
+        let Some(board) = &self.c.board else {
+            return false;
+        };
         let hole = board.hole_from(self.c.nxt);
         let skipped = hole > self.c.nxt;
         self.c.nxt = hole;

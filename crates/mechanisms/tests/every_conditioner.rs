@@ -1,0 +1,476 @@
+//! What holds for every conditioner in the table, and conformance of the token buckets.
+
+mod support;
+
+use forebay_kernel::{Stream, Streams};
+use forebay_mechanisms::LinkFacts;
+use forebay_mechanisms::conditioner::{BuildConditioner, CONDITIONERS};
+use forebay_network::{Conditioner, DropReason, Ecn, Packet, Verdict};
+use forebay_parameters::{Entry, Problem, Value};
+use forebay_units::{PS_PER_S, Rate, Size, Span, Time};
+use proptest::prelude::*;
+use support::{build, strange, table, with};
+
+/// Parameters under which the battery runs a conditioner: every one in the table needs some here.
+/// They are 1 byte/us and 2 byte/us, so that tokens fall on whole microseconds.
+fn example(name: &str) -> Value {
+    let (cir, pir) = (("cir", "8 Mbit/s".into()), ("pir", "16 Mbit/s".into()));
+    let (cbs, pbs) = (("cbs", "4000 B".into()), ("pbs", "5000 B".into()));
+    match name {
+        "fixed" => table(&[("precedence", 2.into())]),
+        "srtcm" => table(&[cir, cbs, ("ebs", "3000 B".into())]),
+        "token_bucket" => table(&[cir, cbs]),
+        "trtcm" => table(&[cir, cbs, pir, pbs]),
+        "tswtcm" => table(&[
+            ("ctr", "8 Mbit/s".into()),
+            ("ptr", "16 Mbit/s".into()),
+            ("window", "10 ms".into()),
+        ]),
+        other => panic!("conditioner \"{other}\" has no example: add one to this battery"),
+    }
+}
+
+fn entry(name: &str) -> &'static Entry<BuildConditioner> {
+    CONDITIONERS
+        .iter()
+        .find(|entry| entry.name == name)
+        .expect("it is in the table")
+}
+
+fn make(
+    entry: &Entry<BuildConditioner>,
+    parameters: &Value,
+) -> Result<Box<dyn Conditioner>, Problem> {
+    let facts = LinkFacts {
+        rate: Rate::from_bps(100_000_000),
+    };
+    build(parameters, |section| (entry.build)(section, &facts))
+}
+
+fn stream() -> Stream {
+    Streams::new(9, 0).named("conditioner")
+}
+
+/// `count` packets of 40 to 1500 B with precedences 0 to 2 at whole microseconds. In turns of 200
+/// they come at about 1.1 and 3.9 byte/us, above the committed and above the peak rate of the
+/// examples; some gaps are long enough to fill all buckets.
+fn arrivals(count: u64) -> Vec<(Packet, Time)> {
+    let mut draws = Streams::new(8, 0).named("arrivals");
+    let mut us = 0;
+    let mut next = |number: u64| {
+        let longest = if (number / 200).is_multiple_of(2) {
+            1400
+        } else {
+            400
+        };
+        us += if draws.happens(0.001) {
+            20_000
+        } else {
+            draws.below(longest + 1)
+        };
+        let now = Time::ZERO + Span::from_us(us);
+        let ecn = if draws.happens(0.5) {
+            Ecn::Ect0
+        } else {
+            Ecn::NotEct
+        };
+        let packet = Packet::data(now, 0, number, 40 + draws.below(1461) as u16, 0)
+            .with_ecn(ecn)
+            .with_precedence(draws.below(3) as u8);
+        (packet, now)
+    };
+    (0..count).map(&mut next).collect()
+}
+
+fn run(law: &mut dyn Conditioner, arrivals: &[(Packet, Time)]) -> Vec<(Packet, Verdict)> {
+    let mut stream = stream();
+    let mut pass = |(packet, now): &(Packet, Time)| {
+        let mut packet = *packet;
+        let verdict = law.condition(&mut packet, *now, &mut stream);
+        (packet, verdict)
+    };
+    arrivals.iter().map(&mut pass).collect()
+}
+
+/// Otherwise a conditioner would change more of a packet than its colour, mark what is not
+/// ECN-capable, or drop for a reason that is not its own; and two equal runs would differ.
+#[test]
+fn conditioners_change_nothing_but_the_colour() {
+    let arrivals = arrivals(20_000);
+    for entry in CONDITIONERS {
+        let out = run(
+            make(entry, &example(entry.name)).unwrap().as_mut(),
+            &arrivals,
+        );
+        for ((before, _), (after, verdict)) in arrivals.iter().zip(&out) {
+            assert_eq!(
+                after.with_precedence(before.precedence),
+                *before,
+                "{}",
+                entry.name
+            );
+            match verdict {
+                Verdict::Accept | Verdict::Drop(DropReason::Policed) => {}
+                Verdict::Mark => assert!(before.is_ecn_capable(), "{}", entry.name),
+                Verdict::Drop(reason) => panic!("{} drops as {reason:?}", entry.name),
+            }
+        }
+        let again = run(
+            make(entry, &example(entry.name)).unwrap().as_mut(),
+            &arrivals,
+        );
+        assert_eq!(out, again, "{}", entry.name);
+    }
+}
+
+/// Otherwise a policer would treat other packets as out of profile than the marker of the same
+/// profile: what one drops, the other gives its last colour.
+#[test]
+fn policers_drop_what_markers_mark() {
+    let arrivals = arrivals(20_000);
+    let mut seen = 0;
+    for entry in CONDITIONERS
+        .iter()
+        .filter(|e| e.fields.iter().any(|f| f.name == "excess"))
+    {
+        let worst = if entry.name == "token_bucket" { 1 } else { 2 };
+        let mark = run(
+            make(entry, &example(entry.name)).unwrap().as_mut(),
+            &arrivals,
+        );
+        let police = with(&example(entry.name), "excess", "drop".into());
+        let police = run(make(entry, &police).unwrap().as_mut(), &arrivals);
+        for ((marked, verdict), (_, policed)) in mark.iter().zip(police) {
+            assert_eq!(*verdict, Verdict::Accept);
+            let dropped = policed == Verdict::Drop(DropReason::Policed);
+            assert_eq!(dropped, marked.precedence == worst, "{}", entry.name);
+            seen += usize::from(dropped);
+        }
+    }
+    assert!(seen > 1000, "the comparison covers drops: {seen}");
+}
+
+/// Otherwise strange parameters would crash a run instead of being refused or survived.
+#[test]
+fn strange_parameters_are_refused_or_survived() {
+    let arrivals = arrivals(100);
+    for entry in CONDITIONERS {
+        let mut refused = 0;
+        for (label, parameters) in strange(&example(entry.name), entry.fields) {
+            match make(entry, &parameters) {
+                Ok(mut law) => {
+                    run(law.as_mut(), &arrivals);
+                    law.green_at(Size::from_bytes(u64::MAX), Time::from_ps(u64::MAX - 1));
+                    run(
+                        law.as_mut(),
+                        &[(arrivals[0].0, Time::from_ps(u64::MAX - 1))],
+                    );
+                }
+                Err(problem) => {
+                    refused += 1;
+                    assert!(!problem.path.is_empty(), "{}: {label}", entry.name);
+                    assert!(!problem.message.is_empty(), "{}: {label}", entry.name);
+                }
+            }
+        }
+        assert!(
+            refused > 0,
+            "{}: parameters of a wrong kind are refused",
+            entry.name
+        );
+    }
+}
+
+/// Otherwise profiles that no packet can conform to, or rates in the wrong order, would run.
+#[test]
+fn impossible_profiles_are_refused_by_their_key() {
+    let path = |name: &str, changes: &[(&str, &str)]| {
+        let base = example(name);
+        let parameters = changes
+            .iter()
+            .fold(base, |all, (key, value)| with(&all, key, (*value).into()));
+        make(entry(name), &parameters)
+            .err()
+            .map_or(String::new(), |problem| problem.path)
+    };
+    assert_eq!(path("token_bucket", &[("cbs", "19 B")]), "cbs");
+    assert_eq!(path("token_bucket", &[("cbs", "20 B")]), "");
+    assert_eq!(path("srtcm", &[("cbs", "0 B")]), "");
+    assert_eq!(path("srtcm", &[("ebs", "0 B")]), "");
+    assert_eq!(path("srtcm", &[("cbs", "0 B"), ("ebs", "0 B")]), "cbs");
+    assert_eq!(path("srtcm", &[("ebs", "1 B")]), "ebs");
+    assert_eq!(path("trtcm", &[("cbs", "0 B")]), "cbs");
+    assert_eq!(path("trtcm", &[("pbs", "0 B")]), "pbs");
+    assert_eq!(path("trtcm", &[("pir", "7 Mbit/s")]), "pir");
+    assert_eq!(path("tswtcm", &[("ptr", "7 Mbit/s")]), "ptr");
+    assert_eq!(path("tswtcm", &[("window", "0 s")]), "window");
+    let precedence = with(&example("token_bucket"), "exceeding", 64.into());
+    assert_eq!(
+        make(entry("token_bucket"), &precedence).err().unwrap().path,
+        "exceeding"
+    );
+}
+
+/// The standards' own description, token by token: counters that are incremented once each
+/// microsecond for every byte/us of rate (RFC 2697, section 3; RFC 2698, section 3).
+struct Reference {
+    name: &'static str,
+    aware: bool,
+    us: u64,
+    /// Tc with CBS, then Te with EBS or Tp with PBS.
+    tokens: [u64; 2],
+    depths: [u64; 2],
+}
+
+impl Reference {
+    fn new(name: &'static str, aware: bool) -> Self {
+        let depths = if name == "trtcm" {
+            [4000, 5000]
+        } else {
+            [4000, 3000]
+        };
+        Self {
+            name,
+            aware,
+            us: 0,
+            tokens: depths,
+            depths,
+        }
+    }
+
+    fn tick(&mut self) {
+        let [first, second] = &mut self.tokens;
+        match self.name {
+            "trtcm" => {
+                *first = (*first + 1).min(self.depths[0]);
+                *second = (*second + 2).min(self.depths[1]);
+            }
+            _ if *first < self.depths[0] => *first += 1,
+            "srtcm" if *second < self.depths[1] => *second += 1,
+            _ => {}
+        }
+    }
+
+    fn colour(&mut self, packet: &Packet, us: u64) -> u8 {
+        while self.us < us {
+            self.tick();
+            self.us += 1;
+        }
+        let size = u64::from(packet.size);
+        let before = if self.aware { packet.precedence } else { 0 };
+        let [first, second] = &mut self.tokens;
+        match self.name {
+            "token_bucket" if *first >= size => *first -= size,
+            "token_bucket" => return 1,
+            "srtcm" if before == 0 && *first >= size => *first -= size,
+            "srtcm" if before < 2 && *second >= size => {
+                *second -= size;
+                return 1;
+            }
+            "srtcm" => return 2,
+            _ if before == 2 || *second < size => return 2,
+            _ if before == 1 || *first < size => {
+                *second -= size;
+                return 1;
+            }
+            _ => {
+                *first -= size;
+                *second -= size;
+            }
+        }
+        0
+    }
+}
+
+/// Otherwise a meter would part from its standard on some packet in a hundred thousand: colours are
+/// compared one by one with counters that follow the text of the RFCs literally.
+#[test]
+fn meters_agree_with_the_standards_packet_by_packet() {
+    let arrivals = arrivals(100_000);
+    for (name, mode) in [
+        ("token_bucket", None),
+        ("srtcm", Some("blind")),
+        ("srtcm", Some("aware")),
+        ("trtcm", Some("blind")),
+        ("trtcm", Some("aware")),
+    ] {
+        let parameters = mode.map_or(example(name), |mode| {
+            with(&example(name), "mode", mode.into())
+        });
+        let out = run(make(entry(name), &parameters).unwrap().as_mut(), &arrivals);
+        let mut reference = Reference::new(name, mode == Some("aware"));
+        let mut counts = [0; 3];
+        for ((packet, now), (coloured, _)) in arrivals.iter().zip(out) {
+            let colour = reference.colour(packet, now.ps() / 1_000_000);
+            assert_eq!(
+                coloured.precedence, colour,
+                "{name} {mode:?} packet {}",
+                packet.number
+            );
+            counts[usize::from(colour)] += 1;
+        }
+        let colours = if name == "token_bucket" { 2 } else { 3 };
+        assert!(
+            counts[..colours].iter().all(|count| *count > 1000),
+            "{name}: {counts:?}"
+        );
+    }
+}
+
+/// Otherwise a source in excess would get more or less than its profile. Packets of 100 B at twice
+/// the committed rate never let the bucket fill again, so all tokens are used but the last few:
+/// green bytes are CBS + CIR T less than one packet; the marked share tends to 1 - CIR / r = 1/2.
+#[test]
+fn a_steady_excess_is_marked_exactly() {
+    const N: u64 = 100_000;
+    // 100 B every 50 us are 2 B/us, twice the committed 1 B/us; the peak rate of 2 B/us suffices.
+    let at = |number| Time::ZERO + Span::from_us(50 * number);
+    let packet = |number| Packet::data(at(number), 0, number, 100, 0);
+    let arrivals: Vec<_> = (0..N).map(|number| (packet(number), at(number))).collect();
+    for name in ["token_bucket", "srtcm", "trtcm"] {
+        let parameters = match name {
+            "srtcm" => with(&example(name), "ebs", "0 B".into()),
+            _ => example(name),
+        };
+        let out = run(make(entry(name), &parameters).unwrap().as_mut(), &arrivals);
+        let green = 100
+            * out
+                .iter()
+                .filter(|(packet, _)| packet.precedence == 0)
+                .count() as u64;
+        let tokens = 4000 + 50 * (N - 1);
+        assert!(
+            green <= tokens && tokens - green < 100,
+            "{name}: {green} of {tokens} B"
+        );
+    }
+}
+
+/// One packet: gap in ps and size.
+type Step = (u64, u16);
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let gap = prop_oneof![Just(0), 0..2_000_000_000_u64, 0..100_000_000_000_u64];
+    prop::collection::vec((gap, 20..1501_u16), 1..60)
+}
+
+fn timed(steps: &[Step]) -> Vec<(Packet, Time)> {
+    let mut now = Time::ZERO;
+    let mut next = |(gap, size): &Step| {
+        now += Span::from_ps(*gap);
+        (Packet::data(now, 0, 0, *size, 0), now)
+    };
+    steps.iter().map(&mut next).collect()
+}
+
+/// Fail if, in any window, packets for which `chosen` holds exceed `depth` bytes and `rate` bit/s.
+fn conforms(
+    arrivals: &[(Packet, Time)],
+    out: &[(Packet, Verdict)],
+    chosen: impl Fn(u8) -> bool,
+    (depth, rate): (u64, u64),
+) {
+    for from in 0..arrivals.len() {
+        let mut bytes = 0;
+        for to in from..arrivals.len() {
+            if chosen(out[to].0.precedence) {
+                bytes += u128::from(arrivals[to].0.size);
+            }
+            let window = arrivals[to].1.since(arrivals[from].1).ps();
+            let allowed = u128::from(depth) * 8 * u128::from(PS_PER_S)
+                + u128::from(rate) * u128::from(window);
+            assert!(
+                bytes * 8 * u128::from(PS_PER_S) <= allowed,
+                "window {from} to {to}"
+            );
+        }
+    }
+}
+
+/// Parameters with any committed rate and bursts; the peak rate is `factor` times the committed
+/// one.
+fn profile(name: &str, cir: u64, [first, second]: [u64; 2], factor: u64) -> Value {
+    let text = |amount: u64, unit: &str| Value::Text(format!("{amount} {unit}"));
+    let mut all = vec![("cir", text(cir, "bit/s")), ("cbs", text(first, "B"))];
+    match name {
+        "srtcm" => all.push(("ebs", text(second, "B"))),
+        "trtcm" => {
+            all.push(("pbs", text(second, "B")));
+            all.push(("pir", text(cir * factor, "bit/s")));
+        }
+        _ => {}
+    }
+    table(&all)
+}
+
+proptest! {
+    /// Otherwise a meter would let a customer send more than its contract in some stretch of time:
+    /// in every window tau, green is at most CBS + CIR tau; with yellow, CBS + EBS + CIR tau (RFC
+    /// 2697) or PBS + PIR tau (RFC 2698). Counted in integers, without tolerance.
+    #[test]
+    fn colours_conform_in_every_window(
+        steps in steps(),
+        cir in 1..200_000_000_u64,
+        first in 20..20_000_u64,
+        second in 20..20_000_u64,
+        factor in 1..4_u64,
+    ) {
+        let arrivals = timed(&steps);
+        for name in ["token_bucket", "srtcm", "trtcm"] {
+            let parameters = profile(name, cir, [first, second], factor);
+            let out = run(make(entry(name), &parameters).unwrap().as_mut(), &arrivals);
+            conforms(&arrivals, &out, |colour| colour == 0, (first, cir));
+            match name {
+                "srtcm" => conforms(&arrivals, &out, |c| c < 2, (first + second, cir)),
+                "trtcm" => conforms(&arrivals, &out, |c| c < 2, (second, cir * factor)),
+                _ => {}
+            }
+        }
+    }
+
+    /// Otherwise a green shaper would miss the first instant at which a packet is green: after any
+    /// history, the packet is green at the time foretold and not a picosecond earlier; and asking
+    /// does not charge.
+    #[test]
+    fn green_is_foretold_to_the_picosecond(
+        steps in steps(),
+        cir in 1..200_000_000_u64,
+        first in 20..3_000_u64,
+        second in 20..3_000_u64,
+        factor in 1..4_u64,
+        size in 20..1501_u16,
+    ) {
+        let history = timed(&steps);
+        let now = history[history.len() - 1].1;
+        for name in ["token_bucket", "srtcm", "trtcm"] {
+            let parameters = profile(name, cir, [first, second], factor);
+            let colour_at = |time: Time| {
+                let mut law = make(entry(name), &parameters).unwrap();
+                run(law.as_mut(), &history);
+                let green_at = law.green_at(Size::from_bytes(u64::from(size)), now).unwrap();
+                let packet = Packet::data(time, 0, 0, size, 0);
+                (green_at, run(law.as_mut(), &[(packet, time)])[0].0.precedence)
+            };
+            let (green_at, colour) = colour_at(now);
+            let fits = |depth: u64| depth >= u64::from(size);
+            let never = !(fits(first) && (name != "trtcm" || fits(second)));
+            prop_assert_eq!(green_at == Time::NEVER, never);
+            prop_assert_eq!(green_at == now, colour == 0);
+            if green_at > now && !never {
+                prop_assert_eq!(colour_at(green_at), (green_at, 0));
+                prop_assert_ne!(colour_at(Time::from_ps(green_at.ps() - 1)).1, 0);
+            }
+        }
+    }
+}
+
+/// Otherwise nobody could warn of a profile that the largest packets never conform to.
+#[test]
+fn the_smallest_burst_is_told() {
+    let told = |name| make(entry(name), &example(name)).unwrap().smallest_burst();
+    assert_eq!(told("token_bucket"), Some(4000));
+    assert_eq!(told("srtcm"), Some(4000));
+    assert_eq!(told("trtcm"), Some(4000));
+    assert_eq!(told("fixed"), None);
+    assert_eq!(told("tswtcm"), None);
+}

@@ -1,0 +1,394 @@
+//! What holds for every queue in the table, and the statistics of RED.
+
+mod support;
+
+use std::collections::BTreeMap;
+
+use forebay_kernel::{Stream, Streams};
+use forebay_mechanisms::LinkFacts;
+use forebay_mechanisms::queue::{BuildQueue, QUEUES, Queue};
+use forebay_network::{Arrival, Backlog, DropReason, Ecn, Packet, QueueDiscipline, Verdict};
+use forebay_parameters::{Entry, Problem, Value};
+use forebay_units::{Rate, Size, Span, Time};
+use support::{build, list, strange, table, with};
+
+const RATE: Rate = Rate::from_bps(10_000_000);
+
+/// Parameters under which the battery runs a queue: every one in the table needs some here.
+fn example(name: &str) -> Value {
+    let lists = || {
+        table(&[
+            ("min_threshold", list(&["8 kB", "5 kB", "2 kB"])),
+            ("max_threshold", list(&["16 kB", "10 kB", "5 kB"])),
+            ("max_probability", list(&[0.02, 0.05, 0.1])),
+            ("weight", 0.02.into()),
+            ("ecn", true.into()),
+            ("limit", "20 kB".into()),
+        ])
+    };
+    match name {
+        "droptail" => table(&[("limit", "20 packets".into())]),
+        "priority" => {
+            let droptail = table(&[("droptail", example("droptail"))]);
+            let red = table(&[("red", example("red"))]);
+            table(&[("classes", list(&[droptail, red]))])
+        }
+        "red" => table(&[
+            ("weight", 0.02.into()),
+            ("ecn", true.into()),
+            ("limit", "40 packets".into()),
+        ]),
+        "rio" | "wred" => lists(),
+        other => panic!("queue \"{other}\" has no example: add one to this battery"),
+    }
+}
+
+fn make(entry: &Entry<BuildQueue>, parameters: &Value) -> Result<Queue, Problem> {
+    build(parameters, |section| {
+        (entry.build)(section, &LinkFacts { rate: RATE })
+    })
+}
+
+/// What became of a packet.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Fate {
+    Departed(Time, Packet),
+    Dropped(DropReason),
+}
+
+/// A link of [`RATE`] with the queue under test; it checks everything that passes.
+struct Bench {
+    queue: Box<dyn QueueDiscipline>,
+    stream: Stream,
+    /// What must be in the queue, by number.
+    waiting: BTreeMap<u64, Packet>,
+    fates: Vec<(u64, Fate)>,
+    free_at: Time,
+    largest: Backlog,
+}
+
+impl Bench {
+    fn new(queue: Queue, seed: u64) -> Self {
+        Self {
+            queue: queue.into_discipline(),
+            stream: Streams::new(seed, 0).named("queue"),
+            waiting: BTreeMap::new(),
+            fates: Vec::new(),
+            free_at: Time::ZERO,
+            largest: Backlog::default(),
+        }
+    }
+
+    fn check(&mut self) {
+        let mut expected = Backlog::default();
+        self.waiting
+            .values()
+            .for_each(|packet| expected.add(packet));
+        assert_eq!(self.queue.backlog(), expected);
+        self.largest.packets = self.largest.packets.max(expected.packets);
+        self.largest.bytes = self.largest.bytes.max(expected.bytes);
+    }
+
+    fn arrive(&mut self, packet: Packet, now: Time) {
+        self.serve(now);
+        let idle = self.free_at <= now && self.waiting.is_empty();
+        assert!(self.waiting.insert(packet.number, packet).is_none());
+        let Self {
+            queue,
+            stream,
+            waiting,
+            fates,
+            ..
+        } = self;
+        let idle_since = idle.then_some(self.free_at);
+        queue.enqueue(packet, idle_since, now, stream, &mut |packet, reason| {
+            drop_from(waiting, fates, &packet, reason);
+        });
+        self.check();
+        if idle {
+            self.free_at = now;
+            self.serve(now);
+        }
+    }
+
+    /// Let the transmissions that begin up to `now` begin.
+    fn serve(&mut self, now: Time) {
+        while self.free_at <= now && !self.waiting.is_empty() {
+            let at = self.free_at;
+            let Self {
+                queue,
+                stream,
+                waiting,
+                fates,
+                ..
+            } = self;
+            let next = queue.dequeue(at, stream, &mut |packet, reason| {
+                drop_from(waiting, fates, &packet, reason);
+            });
+            let Some(packet) = next else {
+                assert!(self.waiting.is_empty(), "packets wait and none is served");
+                return;
+            };
+            let before = self.waiting.remove(&packet.number).expect("it was waiting");
+            let marked = packet.ecn() == Ecn::Ce && before.is_ecn_capable();
+            assert!(packet == before || marked && packet == before.with_ecn(Ecn::Ce));
+            self.fates.push((packet.number, Fate::Departed(at, packet)));
+            self.free_at = at + RATE.transmission_time(packet.wire_size());
+            self.check();
+        }
+    }
+}
+
+fn drop_from(
+    waiting: &mut BTreeMap<u64, Packet>,
+    fates: &mut Vec<(u64, Fate)>,
+    packet: &Packet,
+    reason: DropReason,
+) {
+    assert!(
+        waiting.remove(&packet.number).is_some(),
+        "a packet is dropped that was not there"
+    );
+    assert!(matches!(
+        reason,
+        DropReason::Overflow | DropReason::Early | DropReason::Forced
+    ));
+    fates.push((packet.number, Fate::Dropped(reason)));
+}
+
+/// `count` packets with exponential gaps offer `load` times the link's rate: sizes 40 to 1500 B,
+/// precedences 0 to 3, two of three ECN-capable.
+fn drive(queue: Queue, load: f64, count: u64, seed: u64) -> Bench {
+    let mut bench = Bench::new(queue, seed);
+    let mut draws = Streams::new(seed, 0).named("arrivals");
+    let mut now = Time::ZERO;
+    for number in 0..count {
+        let size = 40 + draws.below(1461) as u16;
+        let mean = RATE.transmission_time(Size::from_bytes(770)).seconds();
+        now += Span::from_seconds(draws.exponential() * mean / load);
+        let ecn = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1][draws.below(3) as usize];
+        let packet = Packet::data(now, 0, number, size, 0)
+            .with_ecn(ecn)
+            .with_precedence(draws.below(4) as u8);
+        bench.arrive(packet, now);
+    }
+    bench
+}
+
+/// Otherwise packets would be lost without a reason, doubled, changed, or kept while the link is
+/// free: whatever arrives departs unchanged (but for CE on ECN-capable packets), is dropped with a
+/// queue's reason, or waits, at every instant and in bytes as well; and in the end nothing waits.
+#[test]
+fn whatever_arrives_departs_or_is_dropped() {
+    for entry in QUEUES {
+        for load in [0.5, 1.5, 10.0] {
+            let mut bench = drive(make(entry, &example(entry.name)).unwrap(), load, 5_000, 1);
+            bench.serve(Time::from_ps(u64::MAX / 2));
+            assert_eq!(bench.queue.backlog(), Backlog::default(), "{}", entry.name);
+            let mut numbers: Vec<u64> = bench.fates.iter().map(|(number, _)| *number).collect();
+            numbers.sort_unstable();
+            assert!(
+                numbers.into_iter().eq(0..5_000),
+                "{} at load {load}",
+                entry.name
+            );
+            let drops = bench
+                .fates
+                .iter()
+                .any(|(_, fate)| matches!(fate, Fate::Dropped(_)));
+            assert!(
+                drops || load < 1.0,
+                "{} at load {load} drops: it has limits",
+                entry.name
+            );
+        }
+    }
+}
+
+/// Otherwise two runs of one scenario would differ, and no result could be repeated.
+#[test]
+fn the_same_streams_give_the_same_run() {
+    for entry in QUEUES {
+        let run = |seed| drive(make(entry, &example(entry.name)).unwrap(), 1.5, 5_000, seed).fates;
+        assert_eq!(run(1), run(1), "{}", entry.name);
+        assert_ne!(run(1), run(2), "{}", entry.name);
+    }
+}
+
+/// Otherwise a queue that promises its order at arrival would reorder packets.
+#[test]
+fn managed_queues_are_first_in_first_out() {
+    for entry in QUEUES {
+        let queue = make(entry, &example(entry.name)).unwrap();
+        if matches!(queue, Queue::Managed(_)) {
+            let fates = drive(queue, 1.5, 5_000, 1).fates;
+            let departed = fates
+                .iter()
+                .filter(|(_, fate)| matches!(fate, Fate::Departed(..)));
+            assert!(
+                departed.map(|(number, _)| number).is_sorted(),
+                "{}",
+                entry.name
+            );
+        }
+    }
+}
+
+/// Otherwise ECN would do nothing where it is asked for, mark what cannot answer, or act unasked.
+#[test]
+fn ecn_marks_capable_packets_only() {
+    for entry in QUEUES
+        .iter()
+        .filter(|entry| entry.fields.iter().any(|field| field.name == "ecn"))
+    {
+        for ecn in [true, false] {
+            let parameters = with(&example(entry.name), "ecn", ecn.into());
+            let fates = drive(make(entry, &parameters).unwrap(), 1.2, 20_000, 1).fates;
+            let marks = fates.iter().any(
+                |(_, fate)| matches!(fate, Fate::Departed(_, packet) if packet.ecn() == Ecn::Ce),
+            );
+            assert_eq!(marks, ecn, "{}: none was marked before", entry.name);
+        }
+    }
+}
+
+/// Otherwise a buffer would hold more than its size.
+#[test]
+fn limits_hold() {
+    for entry in QUEUES
+        .iter()
+        .filter(|entry| entry.fields.iter().any(|f| f.name == "limit"))
+    {
+        for (limit, packets, bytes) in [("7 packets", 7, u64::MAX), ("4000 B", u32::MAX, 4000)] {
+            let parameters = with(&example(entry.name), "limit", limit.into());
+            let largest = drive(make(entry, &parameters).unwrap(), 10.0, 5_000, 1).largest;
+            assert!(
+                largest.packets <= packets && largest.bytes <= bytes,
+                "{}",
+                entry.name
+            );
+        }
+    }
+}
+
+/// Otherwise strange parameters would crash a run instead of being refused or survived.
+#[test]
+fn strange_parameters_are_refused_or_survived() {
+    for entry in QUEUES {
+        let mut refused = 0;
+        for (label, parameters) in strange(&example(entry.name), entry.fields) {
+            match make(entry, &parameters) {
+                Ok(queue) => drop(drive(queue, 2.0, 200, 1)),
+                Err(problem) => {
+                    refused += 1;
+                    assert!(!problem.path.is_empty(), "{}: {label}", entry.name);
+                    assert!(!problem.message.is_empty(), "{}: {label}", entry.name);
+                }
+            }
+        }
+        assert!(
+            refused > 0,
+            "{}: parameters of a wrong kind are refused",
+            entry.name
+        );
+    }
+}
+
+/// A RED whose average is the queue itself and whose pb is a hundredth of it.
+fn plain_red(spacing: &str, count: &str) -> Queue {
+    let entry = QUEUES
+        .iter()
+        .find(|entry| entry.name == "red")
+        .expect("RED is in the table");
+    let parameters = table(&[
+        ("min_threshold", "0 packets".into()),
+        ("max_threshold", "100 packets".into()),
+        ("max_probability", 1.0.into()),
+        ("weight", 1.0.into()),
+        ("spacing", spacing.into()),
+        ("count", count.into()),
+        ("gentle", true.into()),
+    ]);
+    make(entry, &parameters).expect("the parameters are right")
+}
+
+/// Whether each of `count` packets that find `packets` waiting is dropped.
+fn drops(queue: Queue, packets: u32, count: usize) -> Vec<bool> {
+    let Queue::Managed(mut law) = queue else {
+        panic!("RED decides at arrival")
+    };
+    let mut stream = Streams::new(4, 0).named("red");
+    let packet = Packet::data(Time::ZERO, 0, 0, 500, 0);
+    let backlog = Backlog {
+        packets,
+        bytes: 500 * u64::from(packets),
+    };
+    let arrival = Arrival {
+        now: Time::ZERO,
+        packet: &packet,
+        backlog,
+        idle_since: None,
+    };
+    let mut offer = || matches!(law.admit(&arrival, &mut stream), Verdict::Drop(_));
+    (0..count).map(|_| offer()).collect()
+}
+
+/// The numbers of packets from one drop to the next.
+fn gaps(drops: &[bool]) -> Vec<usize> {
+    let at: Vec<usize> = (0..drops.len()).filter(|i| drops[*i]).collect();
+    at.windows(2).map(|pair| pair[1] - pair[0]).collect()
+}
+
+/// Otherwise RED's drops would bunch: at constant pb, gaps are uniform on 1 to 1/pb (uniform) or on
+/// 1/pb + 1 to 2/pb (wait) where the count excludes the arriving packet (Floyd and Jacobson 1993,
+/// section 7), and begin and end one lower where the count includes it, uniform from 1 on.
+/// Chi-square with k degrees of freedom has mean k and variance 2k; the bound lies five standard
+/// deviations above.
+#[test]
+fn gaps_between_drops_have_the_published_distribution() {
+    for (packets, spacing, count, low, high) in [
+        (10, "uniform", "analysis", 1, 10),
+        (10, "uniform", "code", 1, 9),
+        (10, "wait", "analysis", 11, 20),
+        (10, "wait", "code", 10, 19),
+        (2, "uniform", "analysis", 1, 50),
+        (2, "uniform", "code", 1, 49),
+        (2, "wait", "analysis", 51, 100),
+        (2, "wait", "code", 50, 99),
+    ] {
+        let gaps = gaps(&drops(plain_red(spacing, count), packets, 1_000_000));
+        let label = format!("{spacing} {count} {packets}");
+        assert_eq!(gaps.iter().min(), Some(&low), "{label}");
+        assert_eq!(gaps.iter().max(), Some(&high), "{label}");
+        let cells = high - low + 1;
+        let expected = gaps.len() as f64 / cells as f64;
+        let chi_square: f64 = (low..=high)
+            .map(|gap| gaps.iter().filter(|g| **g == gap).count() as f64 - expected)
+            .map(|difference| difference * difference / expected)
+            .sum();
+        let freedom = (cells - 1) as f64;
+        assert!(
+            chi_square < freedom + 5.0 * (2.0 * freedom).sqrt(),
+            "{label}: {chi_square}"
+        );
+    }
+}
+
+/// Otherwise the drop probability would not follow the curve: with geometric spacing packets are
+/// dropped independently with pb, which rises linearly to maxp = 1 at the maximum threshold here
+/// and is 1 above (gentle). A frequency over n packets deviates by sqrt(p (1 - p) / n); the bound
+/// is five times that.
+#[test]
+fn the_frequency_of_drops_follows_the_curve() {
+    const N: usize = 200_000;
+    for packets in [0, 1, 10, 50, 99, 100, 150] {
+        let dropped = drops(plain_red("geometric", "code"), packets, N);
+        let frequency = dropped.iter().filter(|dropped| **dropped).count() as f64 / N as f64;
+        let p = (f64::from(packets) / 100.0).min(1.0);
+        let bound = 5.0 * (p * (1.0 - p) / N as f64).sqrt();
+        assert!(
+            (frequency - p).abs() <= bound,
+            "{packets} packets: {frequency} is not {p}"
+        );
+    }
+}

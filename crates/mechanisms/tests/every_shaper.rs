@@ -1,0 +1,327 @@
+//! What holds for every shaping law in the table, and the bounds of their output.
+
+mod support;
+
+use std::collections::VecDeque;
+
+use forebay_kernel::Streams;
+use forebay_mechanisms::LinkFacts;
+use forebay_mechanisms::conditioner::CONDITIONERS;
+use forebay_mechanisms::shaping::{BuildShaper, SHAPERS};
+use forebay_network::{Backlog, Conditioner, Packet, ShapingLaw};
+use forebay_parameters::{Entry, Problem, Value};
+use forebay_units::{PS_PER_S, Rate, Span, Time};
+use support::{build, strange, table, with};
+
+const FACTS: LinkFacts = LinkFacts {
+    rate: Rate::from_bps(100_000_000),
+};
+
+/// Parameters under which the battery runs a shaping law: every one in the table needs some here.
+fn example(name: &str) -> Value {
+    match name {
+        "leaky" => table(&[("rate", "8 Mbit/s".into()), ("limit", "100 kB".into())]),
+        "ras" => table(&[
+            ("cir", "2 Mbit/s".into()),
+            ("cir_threshold", "5 kB".into()),
+            ("mir", "20 Mbit/s".into()),
+            ("mir_threshold", "20 kB".into()),
+            ("limit", "100 kB".into()),
+        ]),
+        other => panic!("shaping law \"{other}\" has no example: add one to this battery"),
+    }
+}
+
+/// The rate below which a law never falls, and that which it never exceeds but for its estimate.
+fn bounds(name: &str) -> (f64, f64) {
+    match name {
+        "leaky" => (8e6, 8e6),
+        "ras" => (2e6, 20e6),
+        other => panic!("shaping law \"{other}\" has no bounds: add them to this battery"),
+    }
+}
+
+fn make(entry: &Entry<BuildShaper>, parameters: &Value) -> Result<Box<dyn ShapingLaw>, Problem> {
+    build(parameters, |section| (entry.build)(section, &FACTS))
+}
+
+fn meter() -> Box<dyn Conditioner> {
+    let entry = CONDITIONERS
+        .iter()
+        .find(|entry| entry.name == "trtcm")
+        .expect("it is there");
+    let parameters = table(&[
+        ("cir", "2 Mbit/s".into()),
+        ("cbs", "3 kB".into()),
+        ("pir", "4 Mbit/s".into()),
+        ("pbs", "6 kB".into()),
+    ]);
+    build(&parameters, |section| (entry.build)(section, &FACTS)).expect("the profile is right")
+}
+
+/// A packet that left the shaper.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Release {
+    packet: Packet,
+    at: Time,
+    /// Whether the meter behind let it go before its time.
+    early: bool,
+    /// Whether it was the only one that waited when it became the head.
+    alone: bool,
+}
+
+/// A buffer under a law, with a meter behind.
+struct Buffer {
+    law: Box<dyn ShapingLaw>,
+    meter: Box<dyn Conditioner>,
+    waiting: VecDeque<Packet>,
+    backlog: Backlog,
+    last: Option<Time>,
+    releases: Vec<Release>,
+    dropped: usize,
+    /// The largest estimate of the arrival rate that the law told.
+    estimate: f64,
+}
+
+impl Buffer {
+    fn new(law: Box<dyn ShapingLaw>) -> Self {
+        Self {
+            law,
+            meter: meter(),
+            waiting: VecDeque::new(),
+            backlog: Backlog::default(),
+            last: None,
+            releases: Vec::new(),
+            dropped: 0,
+            estimate: 0.0,
+        }
+    }
+
+    fn arrive(&mut self, packet: Packet, now: Time) {
+        if self.backlog.bytes + u64::from(packet.size) > self.law.limit() {
+            self.dropped += 1;
+            return;
+        }
+        self.waiting.push_back(packet);
+        self.backlog.add(&packet);
+        self.law.arrived(&packet, self.backlog, now);
+        let estimate = &mut self.estimate;
+        self.law.gauges(&mut |name, value| {
+            if name == "arrival_rate" {
+                *estimate = estimate.max(value);
+            }
+        });
+    }
+
+    /// Let go what may go before `until`.
+    fn release(&mut self, mut now: Time, until: Time) {
+        while let Some(head) = self.waiting.front().copied() {
+            let ask = |meter: Option<&dyn Conditioner>, now| {
+                self.law
+                    .release_at(&head, self.backlog, self.last, meter, now)
+            };
+            let at = ask(Some(self.meter.as_ref()), now);
+            assert!(at < Time::NEVER, "a packet would wait for ever");
+            if at > until {
+                return;
+            }
+            let by_rate = ask(None, now);
+            now = now.max(at);
+            assert!(
+                ask(Some(self.meter.as_ref()), now) <= now,
+                "a release is put off when due"
+            );
+            let mut packet = head;
+            self.meter
+                .condition(&mut packet, now, &mut Streams::new(0, 0).named("meter"));
+            let (early, alone) = (now < by_rate, self.waiting.len() == 1);
+            self.releases.push(Release {
+                packet,
+                at: now,
+                early,
+                alone,
+            });
+            self.waiting.pop_front();
+            self.backlog.remove(&head);
+            self.last = Some(now);
+        }
+    }
+}
+
+/// `count` packets of 40 to 1500 B at a mean rate of `load` Mbit/s, in bursts of ten on average,
+/// then time to drain.
+fn drive(law: Box<dyn ShapingLaw>, load: f64, count: u64) -> Buffer {
+    let mut buffer = Buffer::new(law);
+    let mut draws = Streams::new(2, 0).named("arrivals");
+    let mut now = Time::ZERO;
+    for number in 0..count {
+        if draws.happens(0.1) {
+            let gap = Span::from_seconds(draws.exponential() * 10.0 * 770.0 * 8.0 / (load * 1e6));
+            buffer.release(now, now + gap);
+            now += gap;
+        }
+        buffer.arrive(
+            Packet::data(now, 0, number, 40 + draws.below(1461) as u16, 0),
+            now,
+        );
+        buffer.release(now, now);
+    }
+    buffer.release(now, Time::from_ps(u64::MAX / 2));
+    buffer
+}
+
+/// Otherwise a shaper would lose packets, reorder them, release them before they came, or keep them
+/// for ever; and two equal runs would differ.
+#[test]
+fn what_enters_leaves_in_order_and_in_time() {
+    for entry in SHAPERS {
+        for load in [0.5, 5.0, 50.0] {
+            let run = || drive(make(entry, &example(entry.name)).unwrap(), load, 5_000);
+            let buffer = run();
+            assert_eq!(buffer.backlog, Backlog::default(), "{}", entry.name);
+            assert_eq!(
+                buffer.releases.len() + buffer.dropped,
+                5_000,
+                "{}",
+                entry.name
+            );
+            assert!(
+                load < 30.0 || buffer.dropped > 0,
+                "{}: the limit is reached",
+                entry.name
+            );
+            assert!(
+                buffer
+                    .releases
+                    .is_sorted_by_key(|release| release.packet.number)
+            );
+            assert!(buffer.releases.is_sorted_by_key(|release| release.at));
+            assert!(
+                buffer
+                    .releases
+                    .iter()
+                    .all(|release| release.at >= release.packet.created)
+            );
+            assert_eq!(buffer.releases, run().releases, "{}", entry.name);
+        }
+    }
+}
+
+/// Otherwise a shaper would send a burst that it exists to prevent: between two releases any number
+/// apart lie at least the bytes released after the first, at the law's highest rate (for the
+/// adaptive shaper MIR, or the estimated arrival rate where that was higher). So the output in any
+/// window tau is at most rate tau + one packet.
+#[test]
+fn the_output_is_bounded_in_every_window() {
+    for entry in SHAPERS {
+        for load in [5.0, 50.0] {
+            let buffer = drive(make(entry, &example(entry.name)).unwrap(), load, 2_000);
+            let rate = bounds(entry.name)
+                .1
+                .max(buffer.estimate.min(FACTS.rate.bps() as f64));
+            for from in 0..buffer.releases.len() {
+                let start = buffer.releases[from].at;
+                let mut bits = 0.0;
+                for release in buffer.releases[from + 1..].iter().take(200) {
+                    bits += 8.0 * f64::from(release.packet.size);
+                    let window = release.at.since(start).seconds();
+                    assert!(
+                        bits <= rate * window * (1.0 + 1e-12),
+                        "{} {bits}",
+                        entry.name
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Otherwise a shaper would starve a customer below the lowest rate of its law: while packets wait,
+/// the next leaves after its transmission time at that rate (rounded up to a picosecond) at the
+/// latest.
+#[test]
+fn waiting_packets_leave_at_the_lowest_rate_at_least() {
+    for entry in SHAPERS {
+        let buffer = drive(make(entry, &example(entry.name)).unwrap(), 5.0, 5_000);
+        for pair in buffer.releases.windows(2).filter(|pair| !pair[0].alone) {
+            let bits = 8.0 * f64::from(pair[1].packet.size);
+            let longest = bits / bounds(entry.name).0 * PS_PER_S as f64 + 1.0;
+            let gap = pair[1].at.since(pair[0].at).ps();
+            assert!(
+                gap as f64 <= longest,
+                "{}: {gap} ps for {bits} bit",
+                entry.name
+            );
+        }
+    }
+}
+
+/// Otherwise the green shapers would not do what they are for: every packet that they let go before
+/// its time is green at the meter behind, some are, and so more bytes are green than behind the
+/// plain shaper, at no time later (RFC 2963, section 4).
+#[test]
+fn green_shapers_release_green_packets_early() {
+    let entry = SHAPERS.iter().find(|entry| entry.name == "ras").unwrap();
+    let two = [
+        ("rates", "two"),
+        ("pir", "4 Mbit/s"),
+        ("pir_threshold", "10 kB"),
+    ];
+    let single = example("ras");
+    let two = two.iter().fold(single.clone(), |all, (key, value)| {
+        with(&all, key, (*value).into())
+    });
+    for parameters in [single, two] {
+        let plain = drive(make(entry, &parameters).unwrap(), 2.0, 5_000);
+        assert!(plain.releases.iter().all(|release| !release.early));
+        let green = with(&parameters, "green", true.into());
+        let green = drive(make(entry, &green).unwrap(), 2.0, 5_000);
+        let early: Vec<_> = green
+            .releases
+            .iter()
+            .filter(|release| release.early)
+            .collect();
+        assert!(early.len() > 100, "{} early", early.len());
+        assert!(early.iter().all(|release| release.packet.precedence == 0));
+        assert!(
+            plain
+                .releases
+                .iter()
+                .zip(&green.releases)
+                .all(|(late, soon)| soon.at <= late.at)
+        );
+    }
+}
+
+/// Otherwise strange parameters would crash a run instead of being refused or survived.
+#[test]
+fn strange_parameters_are_refused_or_survived() {
+    for entry in SHAPERS {
+        let mut refused = 0;
+        for (label, parameters) in strange(&example(entry.name), entry.fields) {
+            match make(entry, &parameters) {
+                Ok(mut law) => {
+                    let packet = Packet::data(Time::ZERO, 0, 0, 1500, 0);
+                    let backlog = Backlog {
+                        packets: 1,
+                        bytes: 1500,
+                    };
+                    for now in [Time::ZERO, Time::ZERO, Time::from_ps(u64::MAX - 1)] {
+                        law.arrived(&packet, backlog, now);
+                        law.release_at(&packet, backlog, Some(now), Some(meter().as_ref()), now);
+                    }
+                }
+                Err(problem) => {
+                    refused += 1;
+                    assert!(!problem.path.is_empty(), "{}: {label}", entry.name);
+                    assert!(!problem.message.is_empty(), "{}: {label}", entry.name);
+                }
+            }
+        }
+        assert!(
+            refused > 0,
+            "{}: parameters of a wrong kind are refused",
+            entry.name
+        );
+    }
+}

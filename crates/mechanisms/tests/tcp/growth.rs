@@ -1,0 +1,131 @@
+//! How the window opens.
+
+use crate::scene::{Scene, after};
+
+/// Otherwise slow start would not double the window each round trip (RFC 5681, equation 2): each
+/// acknowledgement of a segment adds a segment, so from one segment the rounds are 1, 2, 4, 8.
+#[test]
+fn slow_start_doubles_each_round_trip() {
+    let run = Scene::opening(1).run(350);
+    let rounds = [
+        (0, after(&[], 0..1)),
+        (100, after(&[], 1..3)),
+        (200, after(&[], 3..7)),
+        (300, after(&[], 7..15)),
+    ];
+    assert_eq!(run.rounds(), rounds);
+}
+
+/// Otherwise delayed acknowledgements would not slow the opening to a factor of 1.5: each one for two
+/// segments adds one. 4 segments bring 2 acknowledgements: window 6, which sends 6; those bring 3:
+/// window 9, 9 sent; of those, 8 are acknowledged by 4: window 13, and with one outstanding 12 are sent.
+#[test]
+fn delayed_acknowledgements_open_by_half() {
+    let run = Scene::opening(4).with("delayed_ack", true).run(350);
+    let rounds = [
+        (0, after(&[], 0..4)),
+        (100, after(&[], 4..10)),
+        (200, after(&[], 10..19)),
+        (300, after(&[], 19..31)),
+    ];
+    assert_eq!(run.rounds(), rounds);
+}
+
+/// Otherwise congestion avoidance would not add one segment a round trip (RFC 5681, equation 3):
+/// cwnd += 1 / cwnd for each acknowledgement, from 4: 4.25, 4.485294, 4.708245, 4.920638 in the first
+/// round (4 sent), then 5.123864 lets a fifth go, ... 5.688619, 5.864409, and 6.034929 a sixth.
+#[test]
+fn congestion_avoidance_adds_a_segment_each_round_trip() {
+    let run = Scene::steady(4).run(350);
+    let rounds = [
+        (0, after(&[], 0..4)),
+        (100, after(&[], 4..8)),
+        (200, after(&[], 8..13)),
+        (300, after(&[], 13..19)),
+    ];
+    assert_eq!(run.rounds(), rounds);
+    let cwnds = run.cwnds(100);
+    let expected = [4.25, 4.485_294, 4.708_245, 4.920_638];
+    assert_eq!(cwnds.len(), expected.len());
+    assert!(
+        cwnds
+            .iter()
+            .zip(expected)
+            .all(|(a, b)| (a - b).abs() < 1e-6),
+        "{cwnds:?}"
+    );
+    assert!((run.cwnds(200)[0] - 5.123_864).abs() < 1e-6);
+}
+
+/// Otherwise slow start would not hand over to congestion avoidance at the threshold: from 2 with
+/// ssthresh 4, two acknowledgements give 4, and the next 4 + 1/4.
+#[test]
+fn slow_start_ends_at_the_threshold() {
+    let run = Scene::opening(2)
+        .with("initial_ssthresh", "4 packets")
+        .run(250);
+    assert_eq!(run.cwnds(100), [3.0, 4.0]);
+    assert_eq!(run.cwnds(200)[0], 4.25);
+}
+
+/// Otherwise a sender would overrun its receiver: with a window of 5 segments, 5 are outstanding in every
+/// round trip however large cwnd is.
+#[test]
+fn the_receivers_window_limits_what_is_outstanding() {
+    let run = Scene::opening(10).with("window", "5 packets").run(250);
+    let rounds = [
+        (0, after(&[], 0..5)),
+        (100, after(&[], 5..10)),
+        (200, after(&[], 10..15)),
+    ];
+    assert_eq!(run.rounds(), rounds);
+    // 5999 B are not enough for a sixth segment.
+    let run = Scene::opening(10).with("window", "5999 B").run(50);
+    assert_eq!(run.rounds(), [(0, after(&[], 0..5))]);
+}
+
+/// Otherwise a window grown long ago would be thrown into the network at once (RFC 5681, section 4.1):
+/// 20 segments open the window from 2 to 22; 4.7 s after the last was sent, with an RTO of 1 s, a second
+/// write starts from the initial window again. 0.9 s after, it does not.
+#[test]
+fn a_long_pause_starts_over_from_the_initial_window() {
+    let second = |gap, restart| {
+        let scene = Scene::opening(2).writing(&[(0, 20_000), (gap, 20_000)]);
+        let run = scene.with("idle_restart", restart).run(gap + 50);
+        run.rounds().last().cloned().unwrap()
+    };
+    assert_eq!(second(5000, true), (5000, after(&[], 20..22)));
+    assert_eq!(second(5000, false), (5000, after(&[], 20..40)));
+    assert_eq!(second(1200, true), (1200, after(&[], 20..40)));
+}
+
+/// Otherwise initial windows would not be the published ones. RFC 3390: min(4 MSS, max(2 MSS, 4380 B));
+/// RFC 6928: min(10 MSS, max(2 MSS, 14600 B)).
+#[test]
+fn initial_windows_are_the_published_ones() {
+    use forebay_mechanisms::element::tcp::InitialWindow as Iw;
+    let rfc3390 = [
+        (536, 2144),
+        (1000, 4000),
+        (1095, 4380),
+        (1460, 4380),
+        (2190, 4380),
+        (4380, 8760),
+    ];
+    assert!(
+        rfc3390
+            .iter()
+            .all(|(mss, bytes)| Iw::Rfc3390.bytes(*mss) == *bytes)
+    );
+    let rfc6928 = [(536, 5360), (1460, 14_600), (7300, 14_600), (9000, 18_000)];
+    assert!(
+        rfc6928
+            .iter()
+            .all(|(mss, bytes)| Iw::Rfc6928.bytes(*mss) == *bytes)
+    );
+    assert_eq!(
+        (Iw::Rfc2001.bytes(536), Iw::Rfc2581.bytes(536)),
+        (536, 1072)
+    );
+    assert_eq!(Iw::Segments(3).bytes(536), 1608);
+}

@@ -1,0 +1,385 @@
+//! The network of the tests, and what it records.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+
+use forebay_kernel::{Stream, Streams};
+use forebay_mechanisms::congestion::CONTROLS;
+use forebay_mechanisms::element::FlowGroup;
+use forebay_mechanisms::element::tcp::{TcpFlow, TcpParameters, TcpReceivers, TcpSenders};
+use forebay_network::record::RecordTable;
+use forebay_network::{
+    Burst, CongestionControl, Context, DropReason, Ecn, Element, FlowCount, Network, Observation,
+    Observer, Packet, Traffic,
+};
+use forebay_parameters::{Echo, Node, Problem, Section, Table, Value};
+use forebay_units::{Rate, Size, Span, Time};
+
+/// An instant in ms.
+pub fn at(ms: u64) -> Time {
+    Time::ZERO + Span::from_ms(ms)
+}
+
+/// Parameters from keys and values.
+pub fn parameters(entries: &[(&str, Value)]) -> Result<TcpParameters, Problem> {
+    let mut table = Table::new();
+    for (key, value) in entries {
+        table.insert((*key).to_owned(), Node::new(value.clone()));
+    }
+    let node = Node::new(Value::Table(table));
+    TcpParameters::from_section(&Section::root(&node, &Echo::default())?)
+}
+
+/// A fresh congestion control.
+pub fn control(name: &str) -> Box<dyn CongestionControl> {
+    let entry = CONTROLS.iter().find(|entry| entry.name == name).unwrap();
+    (entry.build)(&Section::empty(String::new(), &Echo::default())).unwrap()()
+}
+
+/// An application that writes as told.
+pub struct Writes(pub VecDeque<Burst>);
+
+impl Writes {
+    pub fn new(writes: &[(u64, u64)]) -> Self {
+        let burst = |&(ms, bytes): &(u64, u64)| Burst {
+            gap: Span::from_ms(ms),
+            size: Size::from_bytes(bytes),
+        };
+        Self(writes.iter().map(burst).collect())
+    }
+}
+
+impl Traffic for Writes {
+    fn next(&mut self, _stream: &mut Stream) -> Option<Burst> {
+        self.0.pop_front()
+    }
+}
+
+/// A line with a rate and a delay that loses and marks by list, and by chance.
+#[derive(Default)]
+pub struct Pipe {
+    pub rate: Option<Rate>,
+    pub delay: Span,
+    /// Segments to lose: number, and which of its transmissions.
+    pub drops: Vec<(u64, usize)>,
+    pub marks: Vec<u64>,
+    pub loss: f64,
+    pub stream: Option<Stream>,
+    pub passed: Vec<u64>,
+    pub busy_until: Time,
+    pub under_way: VecDeque<Packet>,
+}
+
+impl Element for Pipe {
+    fn receive(&mut self, packet: Packet, cx: &mut Context<'_>) {
+        let copy = self.passed.iter().filter(|n| **n == packet.number).count();
+        if !self.drops.is_empty() {
+            self.passed.push(packet.number);
+        }
+        let chance = self
+            .stream
+            .as_mut()
+            .is_some_and(|stream| stream.happens(self.loss));
+        if chance || self.drops.contains(&(packet.number, copy)) {
+            cx.discard(0, &packet, DropReason::Overflow);
+            return;
+        }
+        let marked = packet.is_ecn_capable() && self.marks.contains(&packet.number);
+        let packet = if marked {
+            packet.with_ecn(Ecn::Ce)
+        } else {
+            packet
+        };
+        let busy = self
+            .rate
+            .map_or(Span::ZERO, |r| r.transmission_time(packet.wire_size()));
+        self.busy_until = self.busy_until.max(cx.now()) + busy;
+        cx.wake_at(self.busy_until + self.delay, 0);
+        self.under_way.push_back(packet);
+    }
+
+    fn wake(&mut self, _token: u32, cx: &mut Context<'_>) {
+        let packet = self.under_way.pop_front().unwrap();
+        cx.forward(packet);
+    }
+
+    fn held(&self) -> u64 {
+        self.under_way.len() as u64
+    }
+}
+
+/// A receiver that acknowledges as told, whatever arrives: time in ms, number, ECN-Echo.
+pub struct Script {
+    pub acks: Vec<(u64, u64, bool)>,
+    pub route: u32,
+}
+
+impl Element for Script {
+    fn start(&mut self, cx: &mut Context<'_>) {
+        for (i, (ms, _, _)) in self.acks.iter().enumerate() {
+            cx.wake_at(at(*ms), i as u32);
+        }
+    }
+
+    fn receive(&mut self, packet: Packet, cx: &mut Context<'_>) {
+        cx.deliver(&packet);
+    }
+
+    fn wake(&mut self, token: u32, cx: &mut Context<'_>) {
+        let (_, number, ece) = self.acks[token as usize];
+        let ack = Packet::data(cx.now(), 0, number, 40, self.route)
+            .as_ack(true)
+            .with_ece(ece);
+        cx.send(ack);
+    }
+}
+
+/// What was seen.
+#[derive(Clone)]
+pub struct Log {
+    pub data: Vec<(Time, Packet)>,
+    pub acks: Vec<(Time, Packet)>,
+    pub windows: Vec<(Time, f64, f64)>,
+    pub timeouts: Vec<Time>,
+    pub ended: Vec<(u32, Time)>,
+    /// The highest acknowledgement that arrived, by flow.
+    pub una: [u64; 64],
+    /// The most segments ever outstanding, over all flows.
+    pub outstanding: u64,
+}
+
+impl Default for Log {
+    fn default() -> Self {
+        Self {
+            data: Vec::new(),
+            acks: Vec::new(),
+            windows: Vec::new(),
+            timeouts: Vec::new(),
+            ended: Vec::new(),
+            una: [0; 64],
+            outstanding: 0,
+        }
+    }
+}
+
+pub struct Watch(pub Arc<Mutex<Log>>);
+
+impl Observer for Watch {
+    fn observe(&mut self, now: Time, fact: &Observation<'_>) {
+        let mut log = self.0.lock().unwrap();
+        match *fact {
+            Observation::Sent { packet } if packet.is_ack() => log.acks.push((now, *packet)),
+            Observation::Sent { packet } => {
+                log.data.push((now, *packet));
+                let una = log.una[packet.flow as usize];
+                log.outstanding = log.outstanding.max(packet.number + 1 - una);
+            }
+            Observation::Delivered { packet, .. } if packet.is_ack() => {
+                let una = &mut log.una[packet.flow as usize];
+                *una = packet.number.max(*una);
+            }
+            Observation::Window { cwnd, ssthresh, .. } => {
+                log.windows.push((now, cwnd / 1000.0, ssthresh / 1000.0));
+            }
+            Observation::Timeout { .. } => log.timeouts.push(now),
+            Observation::Ended { flow } => log.ended.push((flow, now)),
+            _ => {}
+        }
+    }
+
+    fn tables(&mut self) -> Vec<RecordTable> {
+        Vec::new()
+    }
+}
+
+/// One connection over a pipe each way.
+pub struct Scene {
+    entries: Vec<(&'static str, Value)>,
+    pub writes: Vec<(u64, u64)>,
+    pub rate: Option<Rate>,
+    pub drops: Vec<(u64, usize)>,
+    pub marks: Vec<u64>,
+    pub script: Option<Vec<(u64, u64, bool)>>,
+    pub stop: Time,
+}
+
+/// What came of it.
+pub struct Run {
+    pub log: Log,
+    pub flow: FlowCount,
+    pub srtt: f64,
+    pub held: u64,
+}
+
+impl Scene {
+    /// An endless transfer from a window of `window` segments, at which slow start is over.
+    pub fn steady(window: u64) -> Self {
+        Self::opening(window).with("initial_ssthresh", &*format!("{window} packets"))
+    }
+
+    /// An endless transfer that begins in slow start with `window` segments.
+    pub fn opening(window: u64) -> Self {
+        let scene = Self {
+            entries: Vec::new(),
+            writes: vec![(0, u64::MAX)],
+            rate: None,
+            drops: Vec::new(),
+            marks: Vec::new(),
+            script: None,
+            stop: Time::NEVER,
+        };
+        scene
+            .with("mss", "1000 B")
+            .with("initial_window", &*format!("{window} packets"))
+            .with("delayed_ack", false)
+            .with("limited_transmit", false)
+    }
+
+    pub fn with(mut self, key: &'static str, value: impl Into<Value>) -> Self {
+        self.entries.retain(|entry| entry.0 != key);
+        self.entries.push((key, value.into()));
+        self
+    }
+
+    /// Lose the first transmission of each of these segments.
+    pub fn losing(mut self, numbers: &[u64]) -> Self {
+        self.drops.extend(numbers.iter().map(|n| (*n, 0)));
+        self
+    }
+
+    /// Writes of so many bytes, each so many ms after the one before.
+    pub fn writing(mut self, writes: &[(u64, u64)]) -> Self {
+        self.writes = writes.to_vec();
+        self
+    }
+
+    /// Acknowledge by script instead of by a receiver.
+    pub fn scripted(mut self, acks: &[(u64, u64)]) -> Self {
+        self.script = Some(
+            acks.iter()
+                .map(|(ms, number)| (*ms, *number, false))
+                .collect(),
+        );
+        self
+    }
+
+    pub fn run(self, until: u64) -> Run {
+        let parameters = parameters(&self.entries).unwrap();
+        let log = Arc::new(Mutex::new(Log::default()));
+        let mut network = Network::new();
+        network.attach(Box::new(Watch(Arc::clone(&log))));
+        network.add_flows(1);
+        network.add_link();
+        let delay = Span::from_ms(50);
+        // Elements: 0 the pipe there, 1 the pipe back, 2 senders, 3 receivers.
+        let there = network.add_route(&[0, 3]);
+        let back = network.add_route(&[1, 2]);
+        let direct = network.add_route(&[2]);
+        let Self {
+            rate,
+            drops,
+            marks,
+            stop,
+            ..
+        } = self;
+        network.add(Box::new(Pipe {
+            rate,
+            delay,
+            drops,
+            marks,
+            ..Pipe::default()
+        }));
+        network.add(Box::new(Pipe {
+            delay,
+            ..Pipe::default()
+        }));
+        let flow: TcpFlow = (
+            Box::new(Writes::new(&self.writes)),
+            control("reno"),
+            Streams::new(0, 0).named("test"),
+        );
+        let group = FlowGroup {
+            path: "flows.test".to_owned(),
+            first: 0,
+            starts: vec![Time::ZERO],
+            stop,
+            route: there,
+            precedence: 0,
+        };
+        let senders = network.add(Box::new(TcpSenders::new(group, &parameters, vec![flow])));
+        match self.script {
+            None => network.add(Box::new(TcpReceivers::new(0, 1, &parameters, back))),
+            Some(acks) => network.add(Box::new(Script {
+                acks,
+                route: direct,
+            })),
+        };
+        network.run(at(until), u64::MAX);
+        let mut srtt = 0.0;
+        network.gauges(senders, &mut |name, value| {
+            if name == "mean_srtt_s" {
+                srtt = value;
+            }
+        });
+        let (flow, held) = (network.ledger().flows[0], network.held());
+        let log = log.lock().unwrap().clone();
+        Run {
+            log,
+            flow,
+            srtt,
+            held,
+        }
+    }
+}
+
+impl Run {
+    /// Segments sent, by time in ms.
+    pub fn rounds(&self) -> Vec<(u64, Vec<u64>)> {
+        let mut rounds: Vec<(u64, Vec<u64>)> = Vec::new();
+        for (time, packet) in &self.log.data {
+            assert_eq!(time.ps() % Span::from_ms(1).ps(), 0, "off the grid");
+            let ms = time.ps() / Span::from_ms(1).ps();
+            match rounds.last_mut() {
+                Some(last) if last.0 == ms => last.1.push(packet.number),
+                _ => rounds.push((ms, vec![packet.number])),
+            }
+        }
+        rounds
+    }
+
+    /// Congestion windows told at `ms`.
+    pub fn cwnds(&self, ms: u64) -> Vec<f64> {
+        self.log
+            .windows
+            .iter()
+            .filter(|w| w.0 == at(ms))
+            .map(|w| w.1)
+            .collect()
+    }
+
+    /// The slow-start threshold told last.
+    pub fn ssthresh(&self) -> f64 {
+        self.log.windows.last().unwrap().2
+    }
+
+    /// Acknowledgements sent: time in ms and number.
+    pub fn acks(&self) -> Vec<(u64, u64)> {
+        let row =
+            |(time, packet): &(Time, Packet)| (time.ps() / Span::from_ms(1).ps(), packet.number);
+        self.log.acks.iter().map(row).collect()
+    }
+
+    pub fn timeouts(&self) -> Vec<u64> {
+        self.log
+            .timeouts
+            .iter()
+            .map(|t| t.ps() / Span::from_ms(1).ps())
+            .collect()
+    }
+}
+
+/// `[first, end)` as a list, behind the numbers of `before`.
+pub fn after(before: &[u64], new: Range<u64>) -> Vec<u64> {
+    before.iter().copied().chain(new).collect()
+}

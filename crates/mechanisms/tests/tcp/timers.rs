@@ -1,0 +1,141 @@
+//! Timers: retransmission, delayed acknowledgement, and what is measured for them.
+
+use crate::scene::{Scene, after, at};
+
+/// Otherwise a dead path would be probed at another pace than RFC 6298's (section 5.5): 1 s, doubled each
+/// time up to 60 s: transmissions at 0, 1, 3, 7, 15, 31, 63, 63 + 60 and 183 s. The ninth gets through.
+#[test]
+fn the_timeout_backs_off_to_its_cap() {
+    let mut scene = Scene::opening(1).writing(&[(0, 1000)]);
+    scene.drops = (0..8).map(|copy| (0, copy)).collect();
+    let run = scene.run(200_000);
+    let times: Vec<u64> = run.rounds().iter().map(|round| round.0 / 1000).collect();
+    assert_eq!(times, [0, 1, 3, 7, 15, 31, 63, 123, 183]);
+    assert_eq!(
+        (
+            run.flow.timeouts,
+            run.flow.retransmissions,
+            run.flow.goodput
+        ),
+        (8, 8, 1000)
+    );
+    assert_eq!(run.log.ended, [(0, at(183_100))]);
+}
+
+/// Otherwise each further timeout of the same segment would shrink the threshold (RFC 5681, section 3.1):
+/// 16 segments outstanding at the first give 8; at the second it stays, though only one was sent since.
+#[test]
+fn the_threshold_is_held_when_a_segment_times_out_again() {
+    let run = Scene::steady(16).scripted(&[]).run(3500);
+    assert_eq!(run.timeouts(), [1000, 3000]);
+    assert_eq!(run.rounds()[1..], [(1000, vec![0]), (3000, vec![0])]);
+    assert_eq!(run.ssthresh(), 8.0);
+}
+
+/// Otherwise the loss of the last segment would be repaired too early or too late (RFC 6298, section 5.3):
+/// each of the nine acknowledgements at 100 ms restarts the timer, and with the one round-trip time
+/// measured (100 ms) it stands at its minimum, 1 s.
+#[test]
+fn the_timer_runs_from_the_last_new_acknowledgement() {
+    for recovery in ["reno", "newreno", "sack"] {
+        let scene = Scene::opening(10)
+            .with("recovery", recovery)
+            .writing(&[(0, 10_000)]);
+        let run = scene.losing(&[9]).run(3000);
+        assert_eq!(run.rounds(), [(0, after(&[], 0..10)), (1100, vec![9])]);
+        assert_eq!(run.log.ended, [(0, at(1200))]);
+        // ssthresh = max(1/2, 2) segments.
+        assert_eq!(run.ssthresh(), 2.0);
+    }
+}
+
+/// Otherwise a smaller minimum would not take effect: with rto_min 200 ms, one measurement of 100 ms gives
+/// SRTT + 4 RTTVAR = 100 + 4 * 50 = 300 ms after the acknowledgements at 100 ms.
+#[test]
+fn the_timeout_follows_the_measured_round_trip() {
+    let scene = Scene::opening(10)
+        .with("rto_min", "200 ms")
+        .writing(&[(0, 10_000)]);
+    assert_eq!(scene.losing(&[9]).run(3000).timeouts(), [400]);
+}
+
+/// Otherwise coarse clocks would act like fine ones: a stack with ticks of 500 ms counts no tick in a
+/// round trip of 100 ms from the start of a tick; SRTT = RTTVAR = 0, RTO = max(G, 0) = 1 tick, and at
+/// least two: 1 s after the acknowledgements at 100 ms, even with rto_min 0.
+#[test]
+fn coarse_clocks_wait_at_least_two_ticks() {
+    let scene = Scene::opening(10)
+        .with("rto_min", "0 s")
+        .with("rto_tick", "500 ms");
+    let run = scene.writing(&[(0, 10_000)]).losing(&[9]).run(3000);
+    assert_eq!(run.timeouts(), [1100]);
+}
+
+/// Otherwise a segment sent twice could be measured (Karn; RFC 6298, section 3), or timestamps would not
+/// lift that restriction. 0 times out at 1 s, doubling the timeout to 2 s, and is acknowledged at 1.1 s.
+/// 1 and 2 are lost then. Without timestamps nothing could be measured: the timer stays at 2 s and expires
+/// at 3.1 s. With them the retransmission was: 100 ms, RTO 1 s, 2.1 s.
+#[test]
+fn timestamps_measure_what_was_sent_twice() {
+    for (timestamps, second) in [(false, 3100), (true, 2100)] {
+        let run = Scene::opening(1)
+            .with("timestamps", timestamps)
+            .losing(&[0, 1, 2])
+            .run(3150);
+        assert_eq!(run.timeouts()[..2], [1000, second]);
+    }
+}
+
+/// Otherwise delayed acknowledgements would flatter the round-trip time (RFC 7323, section 4.3): the
+/// earliest unacknowledged segment is echoed. 0 is sent at 0, 1 at 80 ms; both are acknowledged when 1
+/// arrives at 130 ms: the echo is 0, and the round trip measured 180 ms. When 3 arrives above the gap at
+/// 2, the segment that last advanced the left edge is echoed: 1.
+#[test]
+fn the_earliest_segment_is_echoed() {
+    let scene = Scene::opening(4)
+        .with("timestamps", true)
+        .with("delayed_ack", true);
+    let writes = [(0, 1000), (80, 1000), (120, 1000), (10, 1000), (9000, 1000)];
+    let run = scene.writing(&writes).losing(&[2]).run(400);
+    let echoes: Vec<(u64, u64)> = run
+        .log
+        .acks
+        .iter()
+        .map(|(_, p)| (p.number, p.echo))
+        .collect();
+    assert_eq!(echoes, [(2, 0), (2, 0)]);
+    assert!((run.srtt - 0.180).abs() < 1e-9);
+}
+
+/// Otherwise the option's bytes would be missing on the wire: 12 in segments and acknowledgements.
+#[test]
+fn timestamps_add_twelve_bytes() {
+    let run = Scene::steady(1).with("timestamps", true).run(60);
+    assert_eq!((run.log.data[0].1.size, run.log.acks[0].1.size), (1052, 52));
+    let run = Scene::steady(1).run(60);
+    assert_eq!((run.log.data[0].1.size, run.log.acks[0].1.size), (1040, 40));
+}
+
+/// Otherwise receivers would delay acknowledgements that must not be delayed, or not those that may
+/// (RFC 5681, section 4.2). A single segment waits for the timer: 50 + 200 ms. Of three, two are
+/// acknowledged at once, the third after 200 ms. Segments above a gap at once; the one that fills the gap
+/// (after the timeout at 1 s) at once, too.
+#[test]
+fn acknowledgements_are_delayed_where_allowed() {
+    let acks = |bytes: u64, lost: &[u64]| {
+        let scene = Scene::opening(3)
+            .with("delayed_ack", true)
+            .writing(&[(0, bytes)]);
+        scene.losing(lost).run(2000).acks()
+    };
+    assert_eq!(acks(1000, &[]), [(250, 1)]);
+    assert_eq!(acks(3000, &[]), [(50, 2), (250, 3)]);
+    assert_eq!(acks(3000, &[0]), [(50, 0), (50, 0), (1050, 3)]);
+    let scene = Scene::opening(1)
+        .with("delayed_ack", true)
+        .writing(&[(0, 1000)]);
+    assert_eq!(
+        scene.with("delayed_ack_timeout", "500 ms").run(2000).acks(),
+        [(550, 1)]
+    );
+}

@@ -1,0 +1,11 @@
+//! Whole scenarios, from their text to their results: against theory, against arithmetic, against
+//! themselves, and against everything that a user can get wrong.
+
+mod bad_input;
+mod bad_text;
+mod closed_forms;
+mod conservation;
+mod determinism;
+mod exact;
+mod extremes;
+mod support;

@@ -1,0 +1,118 @@
+//! What the tests of whole scenarios share.
+
+use forebay_network::record::{Column, RecordTable};
+use forebay_scenario::{Control, FlowResult, LinkResult, RunOptions, RunResult, Scenario};
+
+/// The scenario that `text` describes.
+pub fn read(text: &str) -> Scenario {
+    Scenario::parse(text, "test.toml", &[]).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// One run of `scenario`, with or without recording.
+pub fn run_with(
+    scenario: &Scenario,
+    replication: u64,
+    record: bool,
+) -> (RunResult, Vec<RecordTable>) {
+    let options = RunOptions { seed: None, replication, record };
+    scenario.run(&options, &Control::default()).expect("nobody cancels this run")
+}
+
+/// One run of the scenario that `text` describes.
+pub fn run(text: &str) -> RunResult {
+    run_with(&read(text), 0, false).0
+}
+
+/// One run of the scenario that `text` describes, with its records.
+pub fn record(text: &str) -> (RunResult, Vec<RecordTable>) {
+    run_with(&read(text), 0, true)
+}
+
+/// Flow `name` of `result`.
+pub fn flow<'r>(result: &'r RunResult, name: &str) -> &'r FlowResult {
+    let found = result.flows.iter().find(|flow| flow.name == name);
+    found.unwrap_or_else(|| panic!("no flow {name}"))
+}
+
+/// Link `name` of `result`.
+pub fn link<'r>(result: &'r RunResult, name: &str) -> &'r LinkResult {
+    let found = result.links.iter().find(|link| link.name == name);
+    found.unwrap_or_else(|| panic!("no link {name}"))
+}
+
+/// Table `name` of `tables`.
+pub fn table<'t>(tables: &'t [RecordTable], name: &str) -> &'t RecordTable {
+    let found = tables.iter().find(|table| table.name == name);
+    found.unwrap_or_else(|| panic!("no table {name}"))
+}
+
+/// The numbers of column `name`.
+pub fn floats<'t>(table: &'t RecordTable, name: &str) -> &'t [f64] {
+    match column(table, name) {
+        Column::Float(values) => values,
+        _ => panic!("{name} holds no numbers"),
+    }
+}
+
+/// The whole numbers of column `name`.
+pub fn wholes<'t>(table: &'t RecordTable, name: &str) -> &'t [u64] {
+    match column(table, name) {
+        Column::Whole(values) => values,
+        _ => panic!("{name} holds no whole numbers"),
+    }
+}
+
+fn column<'t>(table: &'t RecordTable, name: &str) -> &'t Column {
+    let found = table.columns.iter().find(|(known, _)| known == name);
+    &found.unwrap_or_else(|| panic!("no column {name}")).1
+}
+
+/// Seconds as picoseconds. Exact below 1000 s: a double then resolves a tenth of a picosecond.
+pub fn ps(seconds: f64) -> u64 {
+    (seconds * 1e12).round() as u64
+}
+
+/// One row of a packet trace.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Row {
+    pub time: u64,
+    pub event: &'static str,
+    pub link: String,
+    pub flow: String,
+    pub number: u64,
+    pub size: u64,
+    pub kind: &'static str,
+}
+
+impl Row {
+    /// Whether it tells of a data packet, not of an acknowledgement.
+    pub fn is_data(&self) -> bool {
+        self.kind != "ack"
+    }
+}
+
+/// The packet trace among `tables`, times in ps.
+pub fn trace(tables: &[RecordTable]) -> Vec<Row> {
+    let table = table(tables, "trace");
+    let words = |name| match column(table, name) {
+        Column::Word(words) => words,
+        _ => panic!("{name} holds no words"),
+    };
+    let names = |name| match column(table, name) {
+        Column::Name(names) => names,
+        _ => panic!("{name} holds no names"),
+    };
+    let (events, kinds) = (words("event"), words("kind"));
+    let (links, flows) = (names("link"), names("flow"));
+    let (numbers, sizes) = (wholes(table, "number"), wholes(table, "size_bytes"));
+    let row = |(at, time): (usize, &f64)| Row {
+        time: ps(*time),
+        event: events[at],
+        link: links[at].clone(),
+        flow: flows[at].clone(),
+        number: numbers[at],
+        size: sizes[at],
+        kind: kinds[at],
+    };
+    floats(table, "time_s").iter().enumerate().map(row).collect()
+}

@@ -1,0 +1,242 @@
+"""HTML reports: one self-contained page a folder of results, built from its files alone.
+
+A page asks nothing of any network: styles and drawings are inside it. It follows the reader's light
+or dark setting, prints, and fits a phone.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from forebay.errors import UserError, nearest
+from forebay.grades import Point
+from forebay.store import write_text
+
+if TYPE_CHECKING:
+    from forebay.assumptions import Notes
+    from forebay.claims import NumericClaim
+    from forebay.layout import PaperTable
+    from forebay.outcome import Outcome
+    from forebay.study import Variant
+
+__all__ = ["build_report", "render", "write_study_report"]
+
+REPORT = "report.html"
+
+
+def build_report(folder: Path) -> Path:
+    """`forebay report DIR`: the page of a folder that reproduce, run or sweep wrote; its path.
+
+    Raises `UserError` for a folder without results.
+    """
+    if not folder.exists():
+        siblings = [p.name for p in folder.parent.iterdir()] if folder.parent.is_dir() else []
+        raise UserError(f"{folder}: no such folder{nearest(folder.name, siblings)}")
+    if not folder.is_dir():
+        raise UserError(f"{folder}: is a file; a report is built of a folder of results")
+    if (folder / "result.json").is_file():
+        return _study_report(folder)
+    from forebay.report_runs import run_report, sweep_report
+
+    if (folder / "run.json").is_file():
+        return run_report(folder)
+    if (folder / "sweep.json").is_file():
+        return sweep_report(folder)
+    raise UserError(
+        f"{folder}: holds no results; expected result.json (of reproduce), run.json (of run --out) "
+        "or sweep.json (of sweep)"
+    )
+
+
+def _study_report(folder: Path) -> Path:
+    from forebay.assumptions import load_notes
+    from forebay.results import load_outcome
+    from forebay.study import load_study
+
+    try:
+        study_id = json.loads((folder / "result.json").read_text(encoding="utf-8"))["study"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise UserError(f"{folder / 'result.json'}: not a study's result: {error!r}") from None
+    study = load_study(study_id)
+    outcome, document = load_outcome(study, folder)
+    return write_study_report(outcome, document, load_notes(study), folder)
+
+
+def write_study_report(
+    outcome: Outcome, document: Mapping[str, Any], notes: Notes, folder: Path
+) -> Path:
+    """Write a study's page; its path."""
+    study = outcome.study
+    rows = {row["id"]: row for row in document["claims"]}
+    counts = [row["replications"] for row in document["claims"]]
+    tables = _tables(outcome, document, rows)
+    page = render(
+        "study.html.j2",
+        title=f"{study.id}: {study.paper.citation.title}",
+        version=document["version"],
+        citation=study.paper.citation,
+        document=document,
+        tally=[(k, v) for k, v in document["summary"].items() if v and k != "total"],
+        tables=tables,
+        statements=[row for row in document["claims"] if row["measured"] is None],
+        figures=list(study.figures(outcome)) if study.figures else [],
+        variants=[v for v in (_variant(outcome, v, notes) for v in study.variants) if v],
+        deviations=notes.deviations,
+        misfits=[
+            row
+            for row in document["claims"]
+            if row["grade"] in ("trend", "deviates", "fails", "imprecise")
+        ],
+        assumptions=notes.values,
+        assumed=sum(value.assumed for value in notes.values),
+        least=min(counts, default=0),
+        most=max(counts, default=0),
+    )
+    write_text(folder / REPORT, page)
+    return folder / REPORT
+
+
+def render(template: str, **context: Any) -> str:
+    """Fill one of the templates in."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("forebay", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template(template).render(**context)
+
+
+def _tables(
+    outcome: Outcome, document: Mapping[str, Any], rows: Mapping[str, Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    from forebay.layout import paper_tables
+    from forebay.plot import draw_table
+
+    study = outcome.study
+    text = (study.folder / "paper.toml").read_text(encoding="utf-8")
+    command = document["command"]
+    pages = []
+    for table in paper_tables(study.paper, text):
+        lines = [
+            (row.label, [_cell(rows, claim) for claim in row.cells])
+            for row in table.rows
+            if any(claim is not None and claim.id in rows for claim in row.cells)
+        ]
+        if not lines:
+            continue
+        counts = [int(cell["replications"]) for _, cells in lines for cell in cells if cell]
+        alone = f"forebay reproduce {study.id} --claims '{table.id}/*'"
+        pages.append(
+            {
+                "anchor": f"t-{table.id.replace('.', '-')}",
+                "name": table.place.partition(",")[0],
+                "place": table.place,
+                "unit": table.unit,
+                "heads": [column.label for column in table.columns],
+                "rows": [{"label": label, "cells": cells} for label, cells in lines],
+                "notes": _table_notes(table),
+                "replications": _between(counts, "replications"),
+                "figure": draw_table(outcome, table),
+                "command": alone if command == f"forebay reproduce {study.id}" else command,
+            }
+        )
+    return pages
+
+
+def _table_notes(table: PaperTable) -> list[str]:
+    notes = [table.note.strip()] if table.note else []
+    return notes + [f"{row.label}: {row.note.strip()}" for row in table.rows if row.note]
+
+
+def _cell(
+    rows: Mapping[str, Mapping[str, Any]], claim: NumericClaim | None
+) -> dict[str, Any] | None:
+    from forebay.results import measured_text
+
+    if claim is None or claim.id not in rows:
+        return None
+    row = rows[claim.id]
+    return {
+        "published": published_text(claim),
+        "measured": measured_text(row),
+        "grade": row["grade"],
+        "replications": row["replications"],
+    }
+
+
+def published_text(claim: NumericClaim) -> str:
+    """A published value with the digits it was printed with."""
+    if claim.decimals is None:
+        return f"{claim.published:g}"
+    return f"{claim.published:.{claim.decimals}f}"
+
+
+def _variant(outcome: Outcome, variant: Variant, notes: Notes) -> dict[str, Any] | None:
+    """One sensitivity run: the claims at its points, here and with it; `None` if it did not run."""
+    from forebay.reproduce import variant_points
+
+    rows = []
+    errors: list[tuple[float, float]] = []
+    replications = 0
+    for claim in _claims_at(outcome, variant_points(outcome.study, variant)):
+        ours = outcome.interval(claim.quantity, claim.point)
+        theirs = outcome.interval(claim.quantity, claim.point, variant.id)
+        difference = outcome.difference(variant, claim.quantity, claim.point)
+        if ours is None or theirs is None or difference is None:
+            continue
+        size = claim.unit_size
+        replications = max(replications, theirs.n)
+        if claim.published:
+            scale = abs(claim.published)
+            errors.append(
+                (
+                    abs(ours.mean / size - claim.published) / scale,
+                    abs(theirs.mean / size - claim.published) / scale,
+                )
+            )
+        half = difference.half_width / size
+        rows.append(
+            {
+                "place": claim.place,
+                "published": f"{published_text(claim)} {claim.unit}",
+                "ours": f"{ours.mean / size:.2f}",
+                "theirs": f"{theirs.mean / size:.2f}",
+                "difference": f"{difference.mean / size:+.2f} ± "
+                + (f"{half:.2f}" if math.isfinite(half) else "?"),
+            }
+        )
+    if not rows:
+        return None
+    return {
+        "id": variant.id,
+        "title": variant.title,
+        "why": variant.why,
+        "rows": rows,
+        "replications": replications,
+        "error_ours": _mean_share([ours for ours, _ in errors]),
+        "error_theirs": _mean_share([theirs for _, theirs in errors]),
+    }
+
+
+def _claims_at(outcome: Outcome, points: Sequence[Point]) -> list[NumericClaim]:
+    from forebay.outcome import point_key
+
+    wanted = {point_key(point) for point in points}
+    return [claim for claim in outcome.study.paper.claims if point_key(claim.point) in wanted]
+
+
+def _mean_share(values: Sequence[float]) -> str:
+    return f"{100 * math.fsum(values) / len(values):.1f} %" if values else "-"
+
+
+def _between(counts: Sequence[int], what: str) -> str:
+    least, most = min(counts), max(counts)
+    return f"{least} {what}" if least == most else f"{least} to {most} {what}"
