@@ -66,6 +66,7 @@ bench: setup ## the standard benchmarks
 
 docs: setup ## the reference pages of all mechanisms, from their definitions
 	$(BIN)/python -m forebay.reference docs/reference
+	$(BIN)/python -m forebay.reference --stub python/forebay/__init__.pyi
 
 clean: ## remove what the build made
 	rm -rf $(VENV) target out python/forebay/*.so

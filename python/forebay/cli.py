@@ -149,11 +149,11 @@ def studies(as_json: bool) -> None:
 @_jobs
 @_out(" (default: out/STUDY)")
 @_json
-def reproduce(study: str, **options: Any) -> None:
+def reproduce(study: str, **options: Any) -> int:
     """Re-do a published study: its claims, published value beside measured value."""
     from forebay.reproduce import Request, reproduce_studies
 
-    raise SystemExit(reproduce_studies(study, Request(**options)))
+    return reproduce_studies(study, Request(**options))
 
 
 @forebay.command()

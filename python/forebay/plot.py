@@ -36,6 +36,7 @@ __all__ = [
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 MARKERS = ("o", "s", "^", "D", "v", "P")
 LINES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (1, 1)))
+HATCHES = ("", "//", "\\\\", "xx")
 INK = "#202124"
 GRID = "#c8c9ca"
 LOOK: Any = {
@@ -87,7 +88,7 @@ def draw_table(outcome: Outcome, table: PaperTable) -> Figure | None:
             drawer = _curve if curves else _bars
             drawn += drawer(axis, place, _points(outcome, table, column, parameter))
         axis.set_title(heading)
-        axis.set_xlabel(parameter.replace("_", " "))
+        axis.set_xlabel(_parameter_label(parameter))
         if not curves:
             names = [f"{row.point[parameter]}" for row in table.rows]
             axis.set_xticks(range(len(names)), names)
@@ -195,7 +196,7 @@ def shares(
             0.7,
             bottom=base,
             color=COLOURS[index % len(COLOURS)],
-            hatch=("", "//", "..", "xx")[index % 4],
+            hatch=HATCHES[index % 4],
             edgecolor=INK,
             linewidth=0.6,
             label=label,
@@ -222,7 +223,11 @@ def to_svg(drawing: Drawing, identity: str, description: str) -> str:
     for number, colour in enumerate(COLOURS, 1):
         svg = svg.replace(colour, f"var(--c{number})")
     svg = svg.replace(INK, "currentColor").replace(GRID, "var(--grid)")
-    svg = re.sub(r"font: ([0-9.]+px) [^;\"]*", r"font: \1 system-ui, sans-serif", svg)
+    svg = re.sub(r"font-family: [^;\"]*; ", "", svg)
+    svg = re.sub(r"<style.*?</style>", "", svg, flags=re.DOTALL)
+    # A hundredth of a point is finer than any screen or printer.
+    svg = re.sub(r"(\d+\.\d{2})\d+", r"\1", svg)
+    svg = re.sub(r"\s+", " ", svg).replace("> <", "><")
     svg = re.sub(r'\bid="', f'id="{identity}-', svg)
     svg = re.sub(r'(url\(#|href="#)', rf"\g<1>{identity}-", svg)
     svg = re.sub(r'<svg([^>]*?) width="[^"]*"', r"<svg\1", svg, count=1)
@@ -297,6 +302,20 @@ def _row_parameter(table: PaperTable) -> str | None:
     return name if numbers else None
 
 
+_UNITS = {
+    "bps": "bit/s", "kbps": "kbit/s", "mbps": "Mbit/s", "gbps": "Gbit/s", "kb": "kB", "mb": "MB",
+    "bytes": "bytes", "packets": "packets", "s": "s", "ms": "ms", "us": "us",
+}  # fmt: skip
+
+
+def _parameter_label(name: str) -> str:
+    """`udp_mbps` is "UDP (Mbit/s)": the last word is the unit, short words are abbreviations."""
+    *words, last = name.split("_")
+    unit = _UNITS.get(last) if words else None
+    shown = " ".join(w.upper() if len(w) <= 3 else w for w in (words if unit else [*words, last]))
+    return f"{shown} ({unit})" if unit else shown
+
+
 def _panels(table: PaperTable) -> list[tuple[str, list[tuple[str, Column]]]]:
     """Columns by the parameters that only some share; a heading, and the rest of their labels."""
     groups: dict[tuple[tuple[str, Any], ...], list[Column]] = {}
@@ -360,7 +379,7 @@ def _bars(axis: Axes, place: _Place, spots: Sequence[_Spot]) -> int:
                 yerr=[[spot.mean - spot.low], [spot.high - spot.mean]],
                 color=place.colour,
                 alpha=0.75,
-                hatch=("", "//", "..", "xx")[place.index % 4],
+                hatch=HATCHES[place.index % 4],
                 edgecolor=INK,
                 linewidth=0.4,
                 error_kw={"ecolor": INK, "elinewidth": 1.0, "capsize": 2},

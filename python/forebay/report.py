@@ -159,29 +159,23 @@ def _table_notes(table: PaperTable) -> list[str]:
 def _cell(
     rows: Mapping[str, Mapping[str, Any]], claim: NumericClaim | None
 ) -> dict[str, Any] | None:
-    from forebay.results import measured_text
+    from forebay.results import measured_text, published_text
 
     if claim is None or claim.id not in rows:
         return None
     row = rows[claim.id]
     return {
         "published": published_text(claim),
-        "measured": measured_text(row),
+        "measured": measured_text(row, claim.decimals),
         "grade": row["grade"],
         "replications": row["replications"],
     }
 
 
-def published_text(claim: NumericClaim) -> str:
-    """A published value with the digits it was printed with."""
-    if claim.decimals is None:
-        return f"{claim.published:g}"
-    return f"{claim.published:.{claim.decimals}f}"
-
-
 def _variant(outcome: Outcome, variant: Variant, notes: Notes) -> dict[str, Any] | None:
     """One sensitivity run: the claims at its points, here and with it; `None` if it did not run."""
     from forebay.reproduce import variant_points
+    from forebay.results import published_text
 
     rows = []
     errors: list[tuple[float, float]] = []

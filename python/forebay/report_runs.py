@@ -94,6 +94,12 @@ def _write(
         sections=sections,
         command=document["command"],
         provenance=provenance,
+        provenance_line=", ".join(
+            f"{name.replace('_', ' ')} {value}"
+            for name, value in provenance
+            if name in ("scenario_hash", "seed", "seeds", "replication", "runs")
+        )
+        + ".",
     )
     write_text(folder / REPORT, page)
     return folder / REPORT

@@ -238,11 +238,8 @@ def _field_table(fields: Iterable[Any]) -> Table:
     return rows
 
 
-def table(title: str, *columns: str, left: int = 1, wrap_heads: bool = False) -> Table:
-    """An empty table; the first `left` columns are words, the others numbers.
-
-    Long headings of number columns are broken over lines if `wrap_heads`.
-    """
+def table(title: str, *columns: str, left: int = 1) -> Table:
+    """An empty table; the first `left` columns are words, the others numbers."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
@@ -258,7 +255,7 @@ def table(title: str, *columns: str, left: int = 1, wrap_heads: bool = False) ->
         if index < left:
             grown.add_column(column, overflow="fold")
         else:
-            grown.add_column(column, justify="right", no_wrap=not wrap_heads)
+            grown.add_column(column, justify="right", no_wrap=True)
     return grown
 
 

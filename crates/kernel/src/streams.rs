@@ -131,14 +131,15 @@ mod tests {
     fn variates_have_their_means() {
         const N: u32 = 1_000_000;
         let mut stream = Streams::new(7, 0).named("test");
-        let mean = |draw: &mut dyn FnMut() -> f64| {
-            (0..N).map(|_| draw()).sum::<f64>() / f64::from(N)
-        };
+        let mean =
+            |draw: &mut dyn FnMut() -> f64| (0..N).map(|_| draw()).sum::<f64>() / f64::from(N);
         assert!((mean(&mut || stream.uniform()) - 0.5).abs() < 5.0 * 0.2887e-3);
         assert!((mean(&mut || stream.exponential()) - 1.0).abs() < 5.0e-3);
         assert!((mean(&mut || stream.normal())).abs() < 5.0e-3);
         assert!((mean(&mut || stream.below(10) as f64) - 4.5).abs() < 5.0 * 2.8723e-3);
-        assert!((mean(&mut || f64::from(u8::from(stream.happens(0.1)))) - 0.1).abs() < 5.0 * 0.3e-3);
+        assert!(
+            (mean(&mut || f64::from(u8::from(stream.happens(0.1)))) - 0.1).abs() < 5.0 * 0.3e-3
+        );
         assert!(!(0..1000).any(|_| stream.happens(0.0)));
     }
 }

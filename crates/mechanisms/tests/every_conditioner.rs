@@ -346,6 +346,23 @@ fn a_steady_excess_is_marked_exactly() {
     }
 }
 
+/// Otherwise a time that stands still or lies back would fill buckets again: a bucket emptied at 10 ms
+/// has nothing for a packet of 4 ms, nor for one of 10 ms after that.
+#[test]
+fn time_never_refills_backwards() {
+    for name in ["token_bucket", "srtcm", "trtcm"] {
+        let at = |ms| Time::ZERO + Span::from_ms(ms);
+        let packet = |(size, ms)| (Packet::data(at(ms), 0, 0, size, 0), at(ms));
+        let arrivals = [(4000, 10), (40, 4), (40, 10)].map(packet);
+        let out = run(
+            make(entry(name), &example(name)).unwrap().as_mut(),
+            &arrivals,
+        );
+        let colours: Vec<u8> = out.iter().map(|(packet, _)| packet.precedence).collect();
+        assert_eq!(colours, [0, 1, 1], "{name}");
+    }
+}
+
 /// One packet: gap in ps and size.
 type Step = (u64, u16);
 

@@ -108,7 +108,7 @@ impl Context<'_> {
         } else {
             flow.delivered.add(packet);
             flow.marked += u64::from(packet.ecn() == Ecn::Ce);
-            flow.delay = flow.delay.saturating_add(delay.ps());
+            flow.delay += u128::from(delay.ps());
             flow.max_delay = flow.max_delay.max(delay);
         }
         self.observe(|| Observation::Delivered { packet, delay });
@@ -122,14 +122,19 @@ impl Context<'_> {
 
     /// `packet` is dropped at `link`.
     pub fn discard(&mut self, link: u32, packet: &Packet, reason: DropReason) {
-        self.core.ledger.links[link as usize].dropped[slot(packet.precedence)][reason as usize] += 1;
+        self.core.ledger.links[link as usize].dropped[slot(packet.precedence)][reason as usize] +=
+            1;
         let flow = self.core.ledger.flow(packet);
         if packet.is_ack() {
             flow.acks[2] += 1;
         } else {
             flow.dropped.add(packet);
         }
-        self.observe(|| Observation::Dropped { link, packet, reason });
+        self.observe(|| Observation::Dropped {
+            link,
+            packet,
+            reason,
+        });
         if packet.note != 0 {
             self.core.free_notes.push(packet.note);
         }
@@ -179,7 +184,8 @@ impl Context<'_> {
             return note;
         }
         self.core.notes.push(blocks);
-        u32::try_from(self.core.notes.len()).expect("fewer than 2^32 acknowledgements are under way")
+        u32::try_from(self.core.notes.len())
+            .expect("fewer than 2^32 acknowledgements are under way")
     }
 
     /// Take the SACK blocks of an acknowledgement that has arrived. No blocks for the handle 0.

@@ -45,7 +45,10 @@ impl PacketTrace {
     /// A trace of at most `limit` rows; later facts are not recorded.
     #[must_use]
     pub fn new(limit: usize) -> Self {
-        Self { limit, ..Self::default() }
+        Self {
+            limit,
+            ..Self::default()
+        }
     }
 
     fn row(&mut self, now: Time, event: &'static str, place: u64, packet: &Packet) {
@@ -64,7 +67,11 @@ impl PacketTrace {
 }
 
 fn kind(packet: &Packet) -> &'static str {
-    match (packet.is_ack(), packet.is_retransmission(), packet.ecn() == Ecn::Ce) {
+    match (
+        packet.is_ack(),
+        packet.is_retransmission(),
+        packet.ecn() == Ecn::Ce,
+    ) {
         (true, _, _) => "ack",
         (false, true, _) => "retransmission",
         (false, false, true) => "data, CE",
@@ -79,12 +86,18 @@ impl Observer for PacketTrace {
     fn observe(&mut self, now: Time, fact: &Observation<'_>) {
         match *fact {
             Observation::Sent { packet } => self.row(now, "sent", NOWHERE, packet),
-            Observation::Coloured { link, packet } => self.row(now, "coloured", link.into(), packet),
+            Observation::Coloured { link, packet } => {
+                self.row(now, "coloured", link.into(), packet)
+            }
             Observation::Enqueued { link, packet, .. } => {
                 self.row(now, "enqueued", link.into(), packet);
             }
             Observation::Marked { link, packet } => self.row(now, "marked", link.into(), packet),
-            Observation::Dropped { link, packet, reason } => {
+            Observation::Dropped {
+                link,
+                packet,
+                reason,
+            } => {
                 self.row(now, drop_word(reason), link.into(), packet);
             }
             Observation::Delivered { packet, .. } => self.row(now, "delivered", NOWHERE, packet),
@@ -100,14 +113,26 @@ impl Observer for PacketTrace {
         vec![RecordTable {
             name: "trace".to_owned(),
             columns: vec![
-                ("time_s".to_owned(), Column::Float(std::mem::take(&mut self.time))),
-                ("event".to_owned(), Column::Word(std::mem::take(&mut self.event))),
+                (
+                    "time_s".to_owned(),
+                    Column::Float(std::mem::take(&mut self.time)),
+                ),
+                (
+                    "event".to_owned(),
+                    Column::Word(std::mem::take(&mut self.event)),
+                ),
                 ("link".to_owned(), Column::Whole(take(&mut self.place))),
                 ("flow".to_owned(), Column::Whole(take(&mut self.flow))),
                 ("number".to_owned(), Column::Whole(take(&mut self.number))),
                 ("size_bytes".to_owned(), Column::Whole(take(&mut self.size))),
-                ("precedence".to_owned(), Column::Whole(take(&mut self.precedence))),
-                ("kind".to_owned(), Column::Word(std::mem::take(&mut self.kind))),
+                (
+                    "precedence".to_owned(),
+                    Column::Whole(take(&mut self.precedence)),
+                ),
+                (
+                    "kind".to_owned(),
+                    Column::Word(std::mem::take(&mut self.kind)),
+                ),
             ],
         }]
     }
@@ -134,12 +159,17 @@ pub struct DelayHistogram {
 }
 
 impl DelayHistogram {
-    /// Count deliveries from `from` on; `groups[flow]` is the group of each flow.
+    /// Count deliveries after `from` (like the counters, which are reset once all that happens at that
+    /// instant has happened); `groups[flow]` is the group of each flow.
     #[must_use]
     pub fn new(groups: Vec<u32>, from: Time) -> Self {
         let count = groups.iter().max().map_or(0, |last| *last as usize + 1);
         let empty = Histogram::new(3).expect("three significant digits are allowed");
-        Self { groups, histograms: vec![empty; count], from }
+        Self {
+            groups,
+            histograms: vec![empty; count],
+            from,
+        }
     }
 
     fn record(&mut self, packet: &Packet, delay: Span) {
@@ -152,7 +182,7 @@ impl DelayHistogram {
 impl Observer for DelayHistogram {
     fn observe(&mut self, now: Time, fact: &Observation<'_>) {
         if let Observation::Delivered { packet, delay } = fact
-            && now >= self.from
+            && (now > self.from || self.from == Time::ZERO)
             && !packet.is_ack()
         {
             self.record(packet, *delay);

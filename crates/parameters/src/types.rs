@@ -94,9 +94,10 @@ fn quantity<T>(
 ) -> Result<T, String> {
     match &node.value {
         Value::Text(text) => parse(text).map_err(|error| error.0),
-        Value::Integer(_) | Value::Float(_) => {
-            Err(format!("{} has no unit; it takes a {kind}", node.value.show()))
-        }
+        Value::Integer(_) | Value::Float(_) => Err(format!(
+            "{} has no unit; it takes a {kind}",
+            node.value.show()
+        )),
         other => Err(format!("{} is not a {kind}", other.show())),
     }
 }
@@ -126,10 +127,12 @@ fn parse_length(text: &str) -> Result<Length, forebay_units::quantity::QuantityE
     if text.contains('p') {
         parse_packets(text).map(Length::Packets)
     } else {
-        parse_size(text).map(|size| Length::Bytes(size.bytes())).map_err(|mut error| {
-            error.0.push_str(", or packets");
-            error
-        })
+        parse_size(text)
+            .map(|size| Length::Bytes(size.bytes()))
+            .map_err(|mut error| {
+                error.0.push_str(", or packets");
+                error
+            })
     }
 }
 
@@ -148,7 +151,11 @@ impl Parameter for f64 {
             Value::Integer(n) => *n as f64,
             other => return Err(format!("{} is not a number", other.show())),
         };
-        if number.is_finite() { Ok(number) } else { Err(format!("{number} is not a finite number")) }
+        if number.is_finite() {
+            Ok(number)
+        } else {
+            Err(format!("{number} is not a finite number"))
+        }
     }
     fn show(&self) -> String {
         format!("{self:?}")
@@ -231,7 +238,8 @@ impl<T: Parameter> Parameter for Option<T> {
         T::read(node).map(Some)
     }
     fn show(&self) -> String {
-        self.as_ref().map_or_else(|| "absent".to_owned(), Parameter::show)
+        self.as_ref()
+            .map_or_else(|| "absent".to_owned(), Parameter::show)
     }
     fn absent() -> Option<Self> {
         Some(None)

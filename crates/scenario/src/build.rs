@@ -20,6 +20,9 @@ pub(crate) struct Plan<'a> {
     pub(crate) nodes: usize,
 }
 
+/// The clock reaches 213 days; what is due after the end of a run must lie within it too.
+const LONGEST_RUN: Span = Span::from_s(100 * 24 * 3600);
+
 /// Flows that one network can hold: their numbers are 32 bits, their state is memory.
 const MOST_FLOWS: u64 = 100_000_000;
 
@@ -63,18 +66,34 @@ impl<'a> Plan<'a> {
             }
         }
         check_bursts(&links, &flows)?;
-        Ok(Self { parameters, record, links, flows, nodes: topology.nodes().len() })
+        Ok(Self {
+            parameters,
+            record,
+            links,
+            flows,
+            nodes: topology.nodes().len(),
+        })
     }
 
     /// Wire the network of one replication: the network, the elements of each link, and the senders'
     /// element of each group of flows.
     pub(crate) fn wire(&mut self, streams: &Streams) -> Wired {
         let mut network = Network::new();
-        let links: Vec<Vec<u32>> =
-            self.links.iter_mut().map(|link| link.wire(&mut network, streams)).collect();
-        let senders =
-            self.flows.iter().map(|flow| flow.wire(&links, &mut network, streams)).collect();
-        Wired { network, links, senders }
+        let links: Vec<Vec<u32>> = self
+            .links
+            .iter_mut()
+            .map(|link| link.wire(&mut network, streams))
+            .collect();
+        let senders = self
+            .flows
+            .iter()
+            .map(|flow| flow.wire(&links, &mut network, streams))
+            .collect();
+        Wired {
+            network,
+            links,
+            senders,
+        }
     }
 }
 
@@ -89,13 +108,28 @@ fn required<'a>(root: &Section<'a>, key: &str) -> Result<Section<'a>, Problem> {
     let section = root.section(key)?;
     section
         .filter(|section| section.keys().next().is_some())
-        .ok_or_else(|| root.fail(key, format!("is missing; a scenario has at least one of {key}")))
+        .ok_or_else(|| {
+            root.fail(
+                key,
+                format!("is missing; a scenario has at least one of {key}"),
+            )
+        })
 }
 
 fn check_times(root: &Section<'_>, parameters: &ScenarioParameters) -> Result<(), Problem> {
-    let ScenarioParameters { duration, warm_up, .. } = parameters;
+    let ScenarioParameters {
+        duration, warm_up, ..
+    } = parameters;
     if *duration == Span::ZERO {
         return Err(root.fail("duration", "is zero; a run needs time"));
+    }
+    if *duration > LONGEST_RUN {
+        let message = format!(
+            "{} is too long; allowed are up to {}",
+            show_span(*duration),
+            show_span(LONGEST_RUN)
+        );
+        return Err(root.fail("duration", message));
     }
     if warm_up >= duration {
         let message = format!(
@@ -129,7 +163,10 @@ fn check_bursts(links: &[LinkPlan<'_>], flows: &[FlowPlan]) -> Result<(), Proble
                      ({} B), which could never conform",
                     flow.name, flow.largest
                 );
-                return Err(Problem { message, ..problem.clone() });
+                return Err(Problem {
+                    message,
+                    ..problem.clone()
+                });
             }
         }
     }

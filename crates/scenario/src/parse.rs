@@ -7,7 +7,10 @@ use toml::de::{DeTable, DeValue};
 /// Read the text of a scenario file.
 pub(crate) fn parse(text: &str) -> Result<Node, Problem> {
     if text.trim().is_empty() {
-        return Err(problem(None, "the file is empty; a scenario needs at least duration, links and flows"));
+        return Err(problem(
+            None,
+            "the file is empty; a scenario needs at least duration, links and flows",
+        ));
     }
     let lines = Lines::of(text);
     let table = DeTable::parse(text).map_err(|error| {
@@ -15,27 +18,40 @@ pub(crate) fn parse(text: &str) -> Result<Node, Problem> {
         problem(line, format!("not valid TOML: {}", error.message().trim()))
     })?;
     let line = Some(1);
-    Ok(Node { value: Value::Table(convert_table(table.get_ref(), &lines)?), line })
+    Ok(Node {
+        value: Value::Table(convert_table(table.get_ref(), &lines)?),
+        line,
+    })
 }
 
 /// Apply `PATH=VALUE` to the tree. The value is read as TOML, or as a text if that fails, so that
 /// `--set links.a.rate="10 Mbit/s"` needs no quotes inside quotes.
 pub(crate) fn set(root: &mut Node, assignment: &str) -> Result<(), Problem> {
     let Some((path, text)) = assignment.split_once('=') else {
-        let message =
-            format!("--set takes PATH=VALUE such as links.a.rate=\"10 Mbit/s\", not \"{assignment}\"");
+        let message = format!(
+            "--set takes PATH=VALUE such as links.a.rate=\"10 Mbit/s\", not \"{assignment}\""
+        );
         return Err(problem(None, message));
     };
     let (path, text) = (path.trim(), text.trim());
     let mut keys: Vec<&str> = path.split('.').map(str::trim).collect();
-    let Some(last) = keys.pop().filter(|_| !path.is_empty() && !path.split('.').any(str::is_empty))
+    let Some(last) = keys
+        .pop()
+        .filter(|_| !path.is_empty() && !path.split('.').any(str::is_empty))
     else {
-        return Err(problem(None, format!("--set: \"{path}\" is not a key path like links.a.rate")));
+        return Err(problem(
+            None,
+            format!("--set: \"{path}\" is not a key path like links.a.rate"),
+        ));
     };
     let mut node = root;
     let mut walked = String::new();
     for key in keys {
-        walked = if walked.is_empty() { key.to_owned() } else { format!("{walked}.{key}") };
+        walked = if walked.is_empty() {
+            key.to_owned()
+        } else {
+            format!("{walked}.{key}")
+        };
         node = step(node, key).ok_or_else(|| Problem {
             path: walked.clone(),
             line: None,
@@ -52,7 +68,10 @@ pub(crate) fn set(root: &mut Node, assignment: &str) -> Result<(), Problem> {
             items[last.parse::<usize>().expect("checked by the guard")] = Node::new(value);
             Ok(())
         }
-        _ => Err(problem(None, format!("--set {path}: the place above \"{last}\" is not a table"))),
+        _ => Err(problem(
+            None,
+            format!("--set {path}: the place above \"{last}\" is not a table"),
+        )),
     }
 }
 
@@ -84,7 +103,11 @@ fn value_of(text: &str) -> Value {
 }
 
 fn problem(line: Option<u32>, message: impl Into<String>) -> Problem {
-    Problem { path: String::new(), line, message: message.into() }
+    Problem {
+        path: String::new(),
+        line,
+        message: message.into(),
+    }
 }
 
 fn convert_table(table: &DeTable<'_>, lines: &Lines) -> Result<Table, Problem> {
@@ -107,7 +130,9 @@ fn convert(value: &Spanned<DeValue<'_>>, line: u32, lines: &Lines) -> Result<Nod
                 .map_err(|_| refuse("the whole number does not fit 64 bits"))?,
         ),
         DeValue::Float(x) => Value::Float(
-            x.as_str().parse().map_err(|_| refuse(&format!("{} is not a number", x.as_str())))?,
+            x.as_str()
+                .parse()
+                .map_err(|_| refuse(&format!("{} is not a number", x.as_str())))?,
         ),
         DeValue::Boolean(b) => Value::Bool(*b),
         DeValue::Datetime(_) => return Err(refuse("dates have no place in a scenario")),
@@ -119,7 +144,10 @@ fn convert(value: &Spanned<DeValue<'_>>, line: u32, lines: &Lines) -> Result<Nod
         ),
         DeValue::Table(table) => Value::Table(convert_table(table, lines)?),
     };
-    Ok(Node { value, line: Some(line) })
+    Ok(Node {
+        value,
+        line: Some(line),
+    })
 }
 
 /// Where each line of a text begins.
@@ -127,7 +155,11 @@ struct Lines(Vec<usize>);
 
 impl Lines {
     fn of(text: &str) -> Self {
-        let breaks = text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(at, _)| at + 1);
+        let breaks = text
+            .bytes()
+            .enumerate()
+            .filter(|(_, b)| *b == b'\n')
+            .map(|(at, _)| at + 1);
         Self(std::iter::once(0).chain(breaks).collect())
     }
 
@@ -159,15 +191,22 @@ mod tests {
     /// Otherwise `--set` could not do what editing the file does.
     #[test]
     fn assignments_reach_every_place() {
-        let mut node = parse("[links.a]\nrate = \"1 Mbit/s\"\nqueue = \"droptail\"\nx = [1, 2]").unwrap();
+        let mut node =
+            parse("[links.a]\nrate = \"1 Mbit/s\"\nqueue = \"droptail\"\nx = [1, 2]").unwrap();
         set(&mut node, "links.a.rate=2 Mbit/s").unwrap();
         set(&mut node, "links.a.queue.red.weight = 0.5").unwrap();
         set(&mut node, "links.a.x.1=7").unwrap();
         assert_eq!(get(&node, "links.a.rate").value, Value::from("2 Mbit/s"));
-        assert_eq!(get(&node, "links.a.queue.red.weight").value, Value::Float(0.5));
+        assert_eq!(
+            get(&node, "links.a.queue.red.weight").value,
+            Value::Float(0.5)
+        );
         assert!(set(&mut node, "nonsense").is_err());
         assert!(set(&mut node, ".a=1").is_err());
-        assert!(set(&mut node, "links.a.rate.b=1").is_ok(), "a word gives way to a table");
+        assert!(
+            set(&mut node, "links.a.rate.b=1").is_ok(),
+            "a word gives way to a table"
+        );
         assert!(set(&mut node, "links.a.x.9=1").is_err());
     }
 }

@@ -1,7 +1,7 @@
 //! What a run gives: counters turned into the quantities that people ask for.
 
 use forebay_network::{DropReason, FlowCount, LinkCount, PRECEDENCES, Tally};
-use forebay_units::{Rate, Span};
+use forebay_units::{PS_PER_S, Rate, Span};
 use serde::Serialize;
 
 /// The result of one run. Everything but `digest`, `events` and `packet_hops` covers the window of
@@ -154,7 +154,7 @@ pub(crate) fn sum(flows: &[FlowCount]) -> FlowCount {
         add(&mut total.dropped, &flow.dropped);
         total.marked += flow.marked;
         total.goodput += flow.goodput;
-        total.delay = total.delay.saturating_add(flow.delay);
+        total.delay += flow.delay;
         total.max_delay = total.max_delay.max(flow.max_delay);
         for (to, from) in total.acks.iter_mut().zip(flow.acks) {
             *to += from;
@@ -170,7 +170,7 @@ impl Counted {
     pub(crate) fn of(count: &FlowCount, measured: Span) -> Self {
         let per_second = |bytes: u64| bytes as f64 * 8.0 / measured.seconds();
         let delivered = count.delivered.packets;
-        let mean_delay = Span::from_ps(count.delay).seconds() / delivered.max(1) as f64;
+        let mean_delay = count.delay as f64 / delivered.max(1) as f64 / PS_PER_S as f64;
         Self {
             sent_packets: count.sent.packets,
             delivered_packets: delivered,
@@ -193,10 +193,17 @@ impl LinkResult {
     pub(crate) fn of(name: String, count: &LinkCount, rate: Rate, measured: Span) -> Self {
         let bytes: u64 = count.departed.iter().map(|tally| tally.bytes).sum();
         let reason = |reason: DropReason| {
-            count.dropped.iter().map(|by_reason| by_reason[reason as usize]).sum()
+            count
+                .dropped
+                .iter()
+                .map(|by_reason| by_reason[reason as usize])
+                .sum()
         };
         let dropped_packets = count.dropped.map(|by_reason| by_reason.iter().sum());
-        debug_assert!(count.busy <= measured.ps(), "a link was busy for more than the time");
+        debug_assert!(
+            count.busy <= measured.ps(),
+            "a link was busy for more than the time"
+        );
         debug_assert!(rate.bps() > 0);
         Self {
             name,

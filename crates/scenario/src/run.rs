@@ -80,7 +80,10 @@ impl Scenario {
     /// # Errors
     /// The first thing that is wrong, with line or key path, what was read and what is allowed.
     pub fn parse(text: &str, file: &str, assignments: &[String]) -> Result<Self, ScenarioError> {
-        let fail = |problem: Problem| ScenarioError { file: file.to_owned(), problem };
+        let fail = |problem: Problem| ScenarioError {
+            file: file.to_owned(),
+            problem,
+        };
         let mut root = parse::parse(text).map_err(fail)?;
         for assignment in assignments {
             parse::set(&mut root, assignment).map_err(fail)?;
@@ -89,7 +92,12 @@ impl Scenario {
         let plan = Plan::read(&root, &echo).map_err(fail)?;
         let mut name = plan.parameters.name.clone();
         if name.is_empty() {
-            name = file.rsplit(['/', '\\']).next().unwrap_or(file).trim_end_matches(".toml").to_owned();
+            name = file
+                .rsplit(['/', '\\'])
+                .next()
+                .unwrap_or(file)
+                .trim_end_matches(".toml")
+                .to_owned();
         }
         let mut summary = Summary {
             name: name.clone(),
@@ -104,7 +112,13 @@ impl Scenario {
         let resolved = echo.into_inner();
         let hash = hash(&resolved);
         summary.scenario_hash.clone_from(&hash);
-        Ok(Self { root, name, hash, resolved, summary })
+        Ok(Self {
+            root,
+            name,
+            hash,
+            resolved,
+            summary,
+        })
     }
 
     /// Hash of the scenario, whatever units, order and defaults its file uses. Seed and recording do not
@@ -139,7 +153,12 @@ impl Scenario {
         let mut plan = Plan::read(&self.root, &echo).expect("the scenario was checked when parsed");
         let seed = options.seed.unwrap_or(plan.parameters.seed);
         let wired = plan.wire(&Streams::new(seed, options.replication));
-        let mut run = Run { plan, wired, control, series: None };
+        let mut run = Run {
+            plan,
+            wired,
+            control,
+            series: None,
+        };
         if options.record {
             run.attach();
         }
@@ -182,16 +201,22 @@ impl Run<'_> {
     fn attach(&mut self) {
         let record = &self.plan.record;
         if record.trace > 0 {
-            self.wired.network.attach(Box::new(PacketTrace::new(record.trace as usize)));
+            self.wired
+                .network
+                .attach(Box::new(PacketTrace::new(record.trace as usize)));
         }
         if record.delays {
             let groups = self.plan.flows.iter().zip(0..);
             let of_flows =
                 groups.flat_map(|(flow, number)| std::iter::repeat_n(number, flow.count as usize));
             let from = Time::ZERO + self.plan.parameters.warm_up;
-            self.wired.network.attach(Box::new(DelayHistogram::new(of_flows.collect(), from)));
+            self.wired
+                .network
+                .attach(Box::new(DelayHistogram::new(of_flows.collect(), from)));
         }
-        self.series = record.series.map(|interval| Series::new(interval, &self.plan, &self.wired));
+        self.series = record
+            .series
+            .map(|interval| Series::new(interval, &self.plan, &self.wired));
     }
 
     /// Run to the end, stopping at samples and at the end of the warm-up. Gives the number of events and
@@ -221,7 +246,9 @@ impl Run<'_> {
             loop {
                 let progress = self.wired.network.run(stop, CHUNK);
                 counted = (progress.events, progress.hops);
-                self.control.reached_ps.store(progress.now.ps(), Ordering::Relaxed);
+                self.control
+                    .reached_ps
+                    .store(progress.now.ps(), Ordering::Relaxed);
                 if progress.complete {
                     break;
                 }
@@ -252,7 +279,10 @@ impl Run<'_> {
     /// Replace numbers of links, flows and groups by their names.
     fn name_places(&self, table: &mut RecordTable) {
         let link = |n: u64| {
-            usize::try_from(n).ok().and_then(|n| self.plan.links.get(n)).map(|link| link.name.clone())
+            usize::try_from(n)
+                .ok()
+                .and_then(|n| self.plan.links.get(n))
+                .map(|link| link.name.clone())
         };
         let group = |n: u64| self.plan.flows[n as usize].name.clone();
         let mut flows: Vec<String> = Vec::new();
@@ -260,9 +290,14 @@ impl Run<'_> {
             flows.extend((0..flow.count).map(|index| flow.flow_name(index)));
         }
         for (name, column) in &mut table.columns {
-            let Column::Whole(numbers) = column else { continue };
+            let Column::Whole(numbers) = column else {
+                continue;
+            };
             let names: Vec<String> = match name.as_str() {
-                "link" => numbers.iter().map(|n| link(*n).unwrap_or_default()).collect(),
+                "link" => numbers
+                    .iter()
+                    .map(|n| link(*n).unwrap_or_default())
+                    .collect(),
                 "flow" => numbers.iter().map(|n| flows[*n as usize].clone()).collect(),
                 "group" => numbers.iter().map(|n| group(*n)).collect(),
                 _ => continue,

@@ -82,26 +82,54 @@ pub fn parse_size(text: &str) -> Result<Size, QuantityError> {
 /// As the other readers.
 pub fn parse_packets(text: &str) -> Result<u64, QuantityError> {
     const UNITS: &[(&str, u64)] = &[("packets", 1), ("packet", 1), ("pkt", 1)];
-    read(text, "number of packets", "\"78 packets\"", UNITS, "1 packet")
+    read(
+        text,
+        "number of packets",
+        "\"78 packets\"",
+        UNITS,
+        "1 packet",
+    )
 }
 
 /// Print a duration in its largest exact unit up to seconds; reading it back gives the same span.
 #[must_use]
 pub fn show_span(span: Span) -> String {
-    show(span.ps(), &[("s", PS_PER_S), ("ms", 1_000_000_000), ("us", 1_000_000), ("ns", 1_000), ("ps", 1)])
+    show(
+        span.ps(),
+        &[
+            ("s", PS_PER_S),
+            ("ms", 1_000_000_000),
+            ("us", 1_000_000),
+            ("ns", 1_000),
+            ("ps", 1),
+        ],
+    )
 }
 
 /// Print a data rate in its largest exact unit; reading it back gives the same rate.
 #[must_use]
 pub fn show_rate(rate: Rate) -> String {
-    let units = [("Gbit/s", 1_000_000_000), ("Mbit/s", 1_000_000), ("kbit/s", 1_000), ("bit/s", 1)];
+    let units = [
+        ("Gbit/s", 1_000_000_000),
+        ("Mbit/s", 1_000_000),
+        ("kbit/s", 1_000),
+        ("bit/s", 1),
+    ];
     show(rate.bps(), &units)
 }
 
 /// Print a size in its largest exact decimal unit; reading it back gives the same size.
 #[must_use]
 pub fn show_size(size: Size) -> String {
-    show(size.bytes(), &[("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000), ("B", 1)])
+    show(
+        size.bytes(),
+        &[
+            ("GB", 1_000_000_000),
+            ("MB", 1_000_000),
+            ("kB", 1_000),
+            ("B", 1),
+        ],
+    )
 }
 
 fn read(
@@ -117,10 +145,14 @@ fn read(
         .map_or(text.len(), |at| exponent_end(text, at));
     let (number, unit) = (text[..split].trim(), text[split..].trim());
     if number.is_empty() {
-        return Err(QuantityError(format!("\"{text}\" is not a {kind}; write it like {example}")));
+        return Err(QuantityError(format!(
+            "\"{text}\" is not a {kind}; write it like {example}"
+        )));
     }
     if unit.is_empty() {
-        return Err(QuantityError(format!("\"{text}\" has no unit; write a {kind} like {example}")));
+        return Err(QuantityError(format!(
+            "\"{text}\" has no unit; write a {kind} like {example}"
+        )));
     }
     let Some(&(_, scale)) = units.iter().find(|(name, _)| *name == unit) else {
         return Err(QuantityError(unknown_unit(text, unit, kind, units)));
@@ -128,12 +160,14 @@ fn read(
     let decimal = Decimal::parse(number)
         .ok_or_else(|| QuantityError(format!("\"{number}\" in \"{text}\" is not a number")))?;
     if decimal.negative {
-        return Err(QuantityError(format!("\"{text}\" is negative; a {kind} is at least 0")));
+        return Err(QuantityError(format!(
+            "\"{text}\" is negative; a {kind} is at least 0"
+        )));
     }
     decimal.scaled(scale).map_err(|problem| match problem {
-        Inexact::TooFine => {
-            QuantityError(format!("\"{text}\" is finer than the resolution of {resolution}"))
-        }
+        Inexact::TooFine => QuantityError(format!(
+            "\"{text}\" is finer than the resolution of {resolution}"
+        )),
         Inexact::TooLarge => QuantityError(format!("\"{text}\" is too large for a {kind}")),
     })
 }
@@ -148,7 +182,10 @@ fn exponent_end(text: &str, at: usize) -> usize {
     if matches!(bytes.get(end), Some(b'+' | b'-')) {
         end += 1;
     }
-    let digits = bytes[end..].iter().take_while(|b| b.is_ascii_digit()).count();
+    let digits = bytes[end..]
+        .iter()
+        .take_while(|b| b.is_ascii_digit())
+        .count();
     if digits == 0 { at } else { end + digits }
 }
 
@@ -194,11 +231,18 @@ impl Decimal {
             seen = true;
         }
         let places = i32::try_from(fraction.chars().filter(|c| *c != '_').count()).ok()?;
-        seen.then_some(Self { negative: negative && digits > 0, digits, exponent: exponent.checked_sub(places)? })
+        seen.then_some(Self {
+            negative: negative && digits > 0,
+            digits,
+            exponent: exponent.checked_sub(places)?,
+        })
     }
 
     fn scaled(&self, scale: u64) -> Result<u64, Inexact> {
-        let mut value = self.digits.checked_mul(u128::from(scale)).ok_or(Inexact::TooLarge)?;
+        let mut value = self
+            .digits
+            .checked_mul(u128::from(scale))
+            .ok_or(Inexact::TooLarge)?;
         if value == 0 {
             return Ok(0);
         }
@@ -208,7 +252,7 @@ impl Decimal {
             exponent -= 1;
         }
         while exponent < 0 {
-            if value % 10 != 0 {
+            if !value.is_multiple_of(10) {
                 return Err(Inexact::TooFine);
             }
             value /= 10;
@@ -222,7 +266,7 @@ fn show(value: u64, units: &[(&str, u64)]) -> String {
     // The largest unit in which at most three decimals are needed keeps the text short and exact.
     for (name, scale) in units {
         let step = (scale / 1000).max(1);
-        if value >= *scale && value % step == 0 {
+        if value >= *scale && value.is_multiple_of(step) {
             let whole = value / scale;
             let thousandths = (value % scale) / step;
             if thousandths == 0 || *scale < 1000 {
@@ -247,7 +291,10 @@ mod tests {
         assert_eq!(parse_span("0.1ms").unwrap().ps(), 100_000_000);
         assert_eq!(parse_span("1e-3 s").unwrap().ps(), 1_000_000_000);
         assert_eq!(parse_rate("201.6 Mbit/s").unwrap().bps(), 201_600_000);
-        assert_eq!(parse_rate("9.8304 kbit/s").unwrap_err().0.contains("finer"), true);
+        assert_eq!(
+            parse_rate("9.8304 kbit/s").unwrap_err().0.contains("finer"),
+            true
+        );
         assert_eq!(parse_size("45 kB").unwrap().bytes(), 45_000);
         assert_eq!(parse_size("1 KiB").unwrap().bytes(), 1024);
         assert_eq!(parse_packets("78 packets").unwrap(), 78);
@@ -277,13 +324,25 @@ mod tests {
     /// Otherwise the canonical form of a scenario would lose digits.
     #[test]
     fn printed_quantities_read_back_the_same() {
-        for ps in [0, 1, 999, 1_500, 135_529_412, 2_500_000_000, 60 * PS_PER_S, u64::MAX] {
+        for ps in [
+            0,
+            1,
+            999,
+            1_500,
+            135_529_412,
+            2_500_000_000,
+            60 * PS_PER_S,
+            u64::MAX,
+        ] {
             let span = Span::from_ps(ps);
             assert_eq!(parse_span(&show_span(span)).unwrap(), span);
         }
         for n in [0, 1, 999, 1_000, 1_234_567, 201_600_000, u64::MAX] {
             assert_eq!(parse_rate(&show_rate(Rate::from_bps(n))).unwrap().bps(), n);
-            assert_eq!(parse_size(&show_size(Size::from_bytes(n))).unwrap().bytes(), n);
+            assert_eq!(
+                parse_size(&show_size(Size::from_bytes(n))).unwrap().bytes(),
+                n
+            );
         }
         assert_eq!(show_span(Span::from_us(2500)), "2.5 ms");
         assert_eq!(show_rate(Rate::from_bps(34_000_000)), "34 Mbit/s");

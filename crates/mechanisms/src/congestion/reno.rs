@@ -24,7 +24,8 @@ fn build(section: &Section<'_>) -> Result<ControlFactory, Problem> {
     Ok(Box::new(|| Box::new(Reno)))
 }
 
-/// Slow start and congestion avoidance of RFC 5681. Recovery's inflation of the window is the sender's.
+/// Slow start and congestion avoidance of RFC 5681. Recovery's inflation of the window is the
+/// sender's.
 struct Reno;
 
 impl CongestionControl for Reno {
@@ -106,9 +107,9 @@ mod tests {
         assert_eq!(w.cwnd, 4250.0);
     }
 
-    /// Otherwise a sender would back off by another factor: half of what is outstanding, at least two
-    /// segments (equation 4); ssthresh only on the first timeout of a segment; ECN halves cwnd itself
-    /// down to one segment (RFC 3168, section 6.1.2).
+    /// Otherwise a sender would back off by another factor: half of what is outstanding, at least
+    /// two segments (equation 4); ssthresh only on the first timeout of a segment; ECN halves cwnd
+    /// itself down to one segment (RFC 3168, section 6.1.2).
     #[test]
     fn congestion_halves_the_window() {
         let congested = |signal, flight| {

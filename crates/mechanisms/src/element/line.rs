@@ -32,6 +32,8 @@ struct SpanCache {
 #[derive(Clone, Copy, Default)]
 struct Booked {
     departed: [Tally; PRECEDENCES],
+    /// Transmission times in ps, modulo 2^64: a long queue at a slow link holds more than the clock. The
+    /// difference of what is booked and what lies beyond the present is below it again.
     busy: u64,
 }
 
@@ -80,7 +82,9 @@ impl Line {
         if sizes[1] == size {
             return spans[1];
         }
-        let span = self.rate.transmission_time(Size::from_bytes(u64::from(size)));
+        let span = self
+            .rate
+            .transmission_time(Size::from_bytes(u64::from(size)));
         (sizes[1], spans[1]) = (sizes[0], spans[0]);
         (sizes[0], spans[0]) = (size, span);
         span
@@ -92,7 +96,7 @@ impl Line {
     pub(super) fn book(&mut self, packet: Packet, start: Time) -> Option<Time> {
         let span = self.transmission_time(packet.size);
         self.booked.departed[precedence_slot(packet.precedence)].add(&packet);
-        self.booked.busy += span.ps();
+        self.booked.busy = self.booked.busy.wrapping_add(span.ps());
         self.free_at = start + span;
         let out = self.free_at + self.delay;
         let alone = self.slots.is_empty();
@@ -103,7 +107,10 @@ impl Line {
     /// The packet that reaches the far end now goes on; a timer is set for the next.
     #[inline]
     pub(super) fn arrive(&mut self, token: u32, cx: &mut Context<'_>) {
-        let slot = self.slots.pop_front().expect("the timer was set for a packet on the wire");
+        let slot = self
+            .slots
+            .pop_front()
+            .expect("the timer was set for a packet on the wire");
         debug_assert_eq!(slot.out, cx.now());
         if let Some(next) = self.slots.front() {
             cx.wake_at(next.out, token);
@@ -126,6 +133,11 @@ impl Line {
     pub(super) fn waits(&mut self, packet: &Packet, now: Time) {
         self.integrate(now);
         self.backlog.add(packet);
+    }
+
+    /// What waits now waits for some time: remember the most.
+    #[inline]
+    pub(super) fn note_longest(&mut self) {
         self.max_queue = self.max_queue.max(self.backlog.packets);
     }
 
@@ -146,11 +158,12 @@ impl Line {
     fn beyond(&self, now: Time) -> Booked {
         let mut beyond = Booked::default();
         for slot in self.slots.iter().rev() {
-            let end = Time::from_ps(slot.out.ps() - self.delay.ps());
-            if end <= now {
+            let span = self.rate.transmission_time(slot.packet.wire_size());
+            let done = now.since(slot.start);
+            if done >= span {
                 break;
             }
-            beyond.busy += end.since(slot.start.max(now)).ps();
+            beyond.busy = beyond.busy.wrapping_add((span - done).ps());
             if slot.start > now {
                 beyond.departed[precedence_slot(slot.packet.precedence)].add(&slot.packet);
             }
@@ -168,7 +181,11 @@ impl Line {
         let booked = std::mem::take(&mut self.booked);
         let beyond = self.beyond(now);
         let owed = std::mem::replace(&mut self.owed, beyond);
-        count.busy += booked.busy + owed.busy - beyond.busy;
+        let busy = booked
+            .busy
+            .wrapping_add(owed.busy)
+            .wrapping_sub(beyond.busy);
+        count.busy += busy;
         for (at, tally) in count.departed.iter_mut().enumerate() {
             let (booked, owed) = (booked.departed[at], owed.departed[at]);
             tally.packets += booked.packets + owed.packets - beyond.departed[at].packets;
@@ -184,8 +201,7 @@ impl Line {
         packet: &mut Packet,
         cx: &mut Context<'_>,
     ) -> bool {
-        let passes =
-            conditioning.is_empty() || Self::colour(self.link, conditioning, packet, cx);
+        let passes = conditioning.is_empty() || Self::colour(self.link, conditioning, packet, cx);
         if passes {
             Self::count_arrival(self.link, packet, cx);
         }
@@ -222,7 +238,10 @@ impl Line {
 
     /// Set CE on `packet`.
     pub(super) fn mark(link: u32, packet: &mut Packet, cx: &mut Context<'_>) {
-        debug_assert!(packet.is_ecn_capable(), "a law marked a packet that cannot be marked");
+        debug_assert!(
+            packet.is_ecn_capable(),
+            "a law marked a packet that cannot be marked"
+        );
         *packet = packet.with_ecn(Ecn::Ce);
         cx.link(link).marked[precedence_slot(packet.precedence)] += 1;
         cx.observe(|| Observation::Marked { link, packet });

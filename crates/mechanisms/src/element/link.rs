@@ -31,15 +31,29 @@ pub struct LinkParts {
 /// A link, in the form that suits its queue.
 #[must_use]
 pub fn link(parts: LinkParts) -> Box<dyn Element> {
-    let LinkParts { link, rate, delay, conditioning, queue: (queue, stream) } = parts;
+    let LinkParts {
+        link,
+        rate,
+        delay,
+        conditioning,
+        queue: (queue, stream),
+    } = parts;
     let line = Line::new(link, rate, delay);
     match queue {
-        Queue::Managed(law) => {
-            Box::new(FifoLink { line, conditioning, law, stream, begun: 0 })
-        }
-        Queue::Discipline(law) => {
-            Box::new(ScheduledLink { line, conditioning, law, stream, waking: false })
-        }
+        Queue::Managed(law) => Box::new(FifoLink {
+            line,
+            conditioning,
+            law,
+            stream,
+            begun: 0,
+        }),
+        Queue::Discipline(law) => Box::new(ScheduledLink {
+            line,
+            conditioning,
+            law,
+            stream,
+            waking: false,
+        }),
     }
 }
 
@@ -86,7 +100,12 @@ impl Element for FifoLink {
         self.catch_up(now);
         let idle_since = self.line.idle_since(now);
         let backlog = self.line.backlog();
-        let arrival = Arrival { now, packet: &packet, backlog, idle_since };
+        let arrival = Arrival {
+            now,
+            packet: &packet,
+            backlog,
+            idle_since,
+        };
         match self.law.admit(&arrival, &mut self.stream) {
             Verdict::Accept => {}
             Verdict::Mark => Line::mark(self.line.link, &mut packet, cx),
@@ -103,13 +122,18 @@ impl Element for FifoLink {
             now
         } else {
             line.waits(&packet, now);
+            line.note_longest();
             line.free_at
         };
         if let Some(out) = line.book(packet, start) {
             cx.wake_at(out, OUT);
         }
         let backlog = line.backlog();
-        cx.observe(|| Observation::Enqueued { link, packet: &packet, backlog });
+        cx.observe(|| Observation::Enqueued {
+            link,
+            packet: &packet,
+            backlog,
+        });
     }
 
     fn wake(&mut self, _token: u32, cx: &mut Context<'_>) {
@@ -157,10 +181,12 @@ impl ScheduledLink {
         }
         let link = self.line.link;
         let line = &mut self.line;
-        let next = self.law.dequeue(now, &mut self.stream, &mut |packet, reason| {
-            line.waits_no_more(&packet, now);
-            cx.discard(link, &packet, reason);
-        });
+        let next = self
+            .law
+            .dequeue(now, &mut self.stream, &mut |packet, reason| {
+                line.waits_no_more(&packet, now);
+                cx.discard(link, &packet, reason);
+            });
         let Some(packet) = next else { return };
         self.line.waits_no_more(&packet, now);
         if let Some(out) = self.line.book(packet, now) {
@@ -190,14 +216,34 @@ impl Element for ScheduledLink {
         let link = self.line.link;
         let line = &mut self.line;
         line.waits(&packet, now);
-        self.law.enqueue(packet, idle_since, now, &mut self.stream, &mut |packet, reason| {
-            line.waits_no_more(&packet, now);
-            cx.discard(link, &packet, reason);
-        });
-        debug_assert_eq!(self.law.backlog(), self.line.backlog(), "a discipline lost a packet");
-        let backlog = self.line.backlog();
-        cx.observe(|| Observation::Enqueued { link, packet: &packet, backlog });
+        let mut admitted = true;
+        self.law.enqueue(
+            packet,
+            idle_since,
+            now,
+            &mut self.stream,
+            &mut |dropped, reason| {
+                line.waits_no_more(&dropped, now);
+                cx.discard(link, &dropped, reason);
+                admitted &= dropped != packet;
+            },
+        );
+        debug_assert_eq!(
+            self.law.backlog(),
+            self.line.backlog(),
+            "a discipline lost a packet"
+        );
+        if admitted {
+            let backlog = self.line.backlog();
+            cx.observe(|| Observation::Enqueued {
+                link,
+                packet: &packet,
+                backlog,
+            });
+        }
         self.serve(cx);
+        // A packet that is served at once has not waited.
+        self.line.note_longest();
         self.arm(cx);
     }
 

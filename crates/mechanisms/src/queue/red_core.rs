@@ -54,7 +54,7 @@ impl Core {
 
 /// How averages follow their queues.
 pub(super) struct Averaging {
-    pub weight: f64,
+    weight: f64,
     /// ln(1 - weight).
     ln_keep: f64,
     /// Transmission time of a typical packet in ps.

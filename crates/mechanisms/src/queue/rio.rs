@@ -121,25 +121,6 @@ impl Rio {
     /// follows.
     #[inline]
     fn update(&mut self, index: usize, arrival: &Arrival<'_>) -> f64 {
-        let idle = self.physical && arrival.idle_since.is_some();
-        let empty = !self.physical && self.occupied & 1 == 0;
-        if !self.coupled || idle || empty {
-            return self.update_with_idle(index, arrival);
-        }
-        // The common case, without branches that depend on the packet: averages that do not follow it
-        // take part with weight zero, which leaves them as they are.
-        let weight = self.core.averaging.weight;
-        let (mut queue, mut own) = (0.0, 0.0);
-        for (i, level) in self.levels.iter_mut().enumerate() {
-            queue += level.queue;
-            level.average += if i < index { 0.0 } else { weight } * (queue - level.average);
-            own = if i == index { queue } else { own };
-        }
-        own
-    }
-
-    /// The same where some of the averages may be idle.
-    fn update_with_idle(&mut self, index: usize, arrival: &Arrival<'_>) -> f64 {
         let averaging = &self.core.averaging;
         let (below, rest) = self.levels.split_at_mut(index);
         let (from, end) = if self.coupled {
@@ -150,7 +131,6 @@ impl Rio {
         let own = from + rest[0].queue;
         let following = &mut rest[..end];
         // What is followed is nested: all below the lowest occupied precedence is empty.
-        let lowest = (self.occupied >> index).trailing_zeros() as usize;
         let empty = match (self.physical, arrival.idle_since) {
             (true, Some(since)) => {
                 following
@@ -158,8 +138,11 @@ impl Rio {
                     .for_each(|l| l.idle_since = l.idle_since.max(since));
                 end
             }
-            (false, _) if from == 0.0 => lowest.min(end),
-            _ => 0,
+            (true, None) => 0,
+            (false, _) => {
+                let lowest = (self.occupied >> index).trailing_zeros() as usize;
+                if from > 0.0 { 0 } else { lowest.min(end) }
+            }
         };
         let (idle, busy) = following.split_at_mut(empty);
         for level in idle {
@@ -351,6 +334,11 @@ mod tests {
         assert_eq!(law.levels[0].average, 4.0, "0.8 ms are two packets: 16 / 4");
         assert_eq!(law.levels[1].average, 8.0, "0.4 ms are one packet: 16 / 2");
         assert_eq!(law.levels[2].average, 8.5, "one waits: (16 + 1) / 2");
+        // A waiting packet of precedence 0 is followed by the average of 1 as well: not idle.
+        depart(&mut law, 2, ms(10));
+        law.levels[1].average = 16.0;
+        arrive(&mut law, 1, ms(20), None);
+        assert_eq!(law.levels[1].average, 8.5, "one waits: (16 + 1) / 2");
         let mut law = rio(0.5, &HIGH, Coupling::Decoupled, IdleMeaning::Cumulative);
         arrive(&mut law, 1, ms(0), None);
         law.levels[1].average = 16.0;

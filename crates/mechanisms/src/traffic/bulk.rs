@@ -22,7 +22,10 @@ parameters! {
 
 fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
     BulkParameters::read(section)?;
-    Ok(TrafficKind { make: Box::new(|_| Box::new(Bulk { begun: false })), largest: None })
+    Ok(TrafficKind {
+        make: Box::new(|_| Box::new(Bulk { begun: false })),
+        largest: None,
+    })
 }
 
 struct Bulk {
@@ -32,6 +35,9 @@ struct Bulk {
 impl Traffic for Bulk {
     fn next(&mut self, _stream: &mut Stream) -> Option<Burst> {
         let first = !std::mem::replace(&mut self.begun, true);
-        first.then_some(Burst { gap: Span::ZERO, size: Size::from_bytes(u64::MAX) })
+        first.then_some(Burst {
+            gap: Span::ZERO,
+            size: Size::from_bytes(u64::MAX),
+        })
     }
 }

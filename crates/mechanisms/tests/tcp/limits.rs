@@ -5,12 +5,12 @@ use forebay_units::{Rate, Size, Span, Time};
 
 use crate::scene::{Scene, after, at, parameters};
 
-/// Otherwise the duration of a transfer would not be the sum of its parts, to the picosecond. 13 full
-/// segments and one of 300 B from a window of 2 over a line of rate R and delay D each way, nothing else
-/// on it: rounds of 2, 4 and 8 segments. A round trip is tx + 2D with tx = 1040 B / R; the second round
-/// starts one after the first and takes 4 tx on the line, less than a round trip; the third starts after
-/// two. Its last segment leaves 7 tx + tx' later (tx' = 340 B / R), arrives after D and is acknowledged
-/// after D: 2 (tx + 2D) + 7 tx + tx' + 2D.
+/// Otherwise the duration of a transfer would not be the sum of its parts, to the picosecond. 13
+/// full segments and one of 300 B from a window of 2 over a line of rate R and delay D each way,
+/// nothing else on it: rounds of 2, 4 and 8 segments. A round trip is tx + 2D with tx = 1040 B / R;
+/// the second round starts one after the first and takes 4 tx on the line, less than a round trip;
+/// the third starts after two. Its last segment leaves 7 tx + tx' later (tx' = 340 B / R), arrives
+/// after D and is acknowledged after D: 2 (tx + 2D) + 7 tx + tx' + 2D.
 #[test]
 fn an_unloaded_transfer_takes_its_closed_form() {
     let rate = Rate::from_bps(9_700_000);
@@ -34,8 +34,9 @@ fn an_unloaded_transfer_takes_its_closed_form() {
     assert_eq!(last, [13]);
 }
 
-/// Otherwise a flow would go on after its time, or end with data outstanding: from the stop at 150 ms on
-/// nothing new is sent; what is outstanding then (4..8, sent at 100 ms) is acknowledged at 200 ms.
+/// Otherwise a flow would go on after its time, or end with data outstanding: from the stop at 150
+/// ms on nothing new is sent; what is outstanding then (4..8, sent at 100 ms) is acknowledged at
+/// 200 ms.
 #[test]
 fn a_stopped_flow_ends_when_all_is_acknowledged() {
     let mut scene = Scene::steady(4);
@@ -61,8 +62,8 @@ fn a_stopped_flow_still_repairs_its_losses() {
     assert_eq!(run.flow.goodput, 8000);
 }
 
-/// Otherwise a flow would stay open for data that it will never send: the write due at 10 s lies after the
-/// stop, so that all is over with the acknowledgement of the first.
+/// Otherwise a flow would stay open for data that it will never send: the write due at 10 s lies
+/// after the stop, so that all is over with the acknowledgement of the first.
 #[test]
 fn writes_after_the_stop_are_not_made() {
     let mut scene = Scene::steady(4).writing(&[(0, 4000), (10_000, 1000)]);
@@ -72,9 +73,9 @@ fn writes_after_the_stop_are_not_made() {
     assert_eq!(run.flow.goodput, 4000);
 }
 
-/// Otherwise several writes would be several transfers, or wait for each other: 1500 B and 100 ms later
-/// 1500 B more in segments of 1000 B are 1000 + 500 and 1000 + 500 (the first short segment has been sent
-/// and cannot be filled any more), and the end comes with the last.
+/// Otherwise several writes would be several transfers, or wait for each other: 1500 B and 100 ms
+/// later 1500 B more in segments of 1000 B are 1000 + 500 and 1000 + 500 (the first short segment
+/// has been sent and cannot be filled any more), and the end comes with the last.
 #[test]
 fn writes_follow_each_other_in_one_connection() {
     let run = Scene::opening(4)

@@ -107,9 +107,9 @@ fn check(network: &mut Network, progress: Progress, files: &[Vec<(u64, u64)>], w
     );
 }
 
-/// Otherwise some sequence of losses would hang a connection, lose or repeat data, or leak packets: in
-/// every variant, at losses of 3 % and 20 % both ways, all files arrive whole, every packet is accounted
-/// for, and nothing is left in the network.
+/// Otherwise some sequence of losses would hang a connection, lose or repeat data, or leak packets:
+/// in every variant, at losses of 3 % and 20 % both ways, all files arrive whole, every packet is
+/// accounted for, and nothing is left in the network.
 #[test]
 fn every_file_arrives_whole_through_any_loss() {
     let words: [&[(&str, &str)]; 6] = [
@@ -160,8 +160,8 @@ fn every_file_arrives_whole_through_any_loss() {
                 "a window below one segment"
             );
             if words.contains(&("window", "9 kB")) {
-                // 9000 B hold 16 segments of 536 B, but one more where some are short: those ending a
-                // write, of which three at most belong to a file.
+                // 9000 B hold 16 segments of 536 B, but one more where some are short: those ending
+                // a write, of which three at most belong to a file.
                 assert!((16..=19).contains(&log.outstanding), "{}", log.outstanding);
             }
         }

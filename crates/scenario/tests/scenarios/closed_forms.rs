@@ -11,7 +11,7 @@
 
 use forebay_scenario::RunResult;
 
-use crate::support::{flow, floats, link, read, run_with, table, wholes};
+use crate::support::{floats, flow, link, read, run_with, table, wholes};
 
 const REPLICATIONS: u64 = 16;
 /// Student t with 15 degrees of freedom, two-sided 99.9 %: the file has some 30 comparisons, so all of
@@ -30,7 +30,10 @@ impl Interval {
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;
         let squares = values.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>();
-        Self { mean, half: T * (squares / (n - 1.0) / n).sqrt() }
+        Self {
+            mean,
+            half: T * (squares / (n - 1.0) / n).sqrt(),
+        }
     }
 
     fn holds(&self, value: f64) -> bool {
@@ -39,19 +42,30 @@ impl Interval {
 
     /// The theory's `value` lies inside, and the interval is narrow enough (5 % of it) to say something.
     fn accepts(&self, value: f64) {
-        assert!(self.half <= 0.05 * value, "{self:?} is too wide for {value}");
-        assert!(self.holds(value), "{self:?} does not hold the theory's {value}");
+        assert!(
+            self.half <= 0.05 * value,
+            "{self:?} is too wide for {value}"
+        );
+        assert!(
+            self.holds(value),
+            "{self:?} does not hold the theory's {value}"
+        );
     }
 
     /// A wrong model's `value` lies outside.
     fn rejects(&self, value: f64) {
-        assert!(!self.holds(value), "{self:?} holds {value}, the value of a wrong model");
+        assert!(
+            !self.holds(value),
+            "{self:?} holds {value}, the value of a wrong model"
+        );
     }
 }
 
 fn replicate(text: &str) -> Vec<RunResult> {
     let scenario = read(text);
-    (0..REPLICATIONS).map(|number| run_with(&scenario, number, false).0).collect()
+    (0..REPLICATIONS)
+        .map(|number| run_with(&scenario, number, false).0)
+        .collect()
 }
 
 fn interval(runs: &[RunResult], of: impl Fn(&RunResult) -> f64) -> Interval {
@@ -101,7 +115,10 @@ fn poisson(name: &str, rate: &str, sizes: &str, precedence: u32) -> String {
 #[test]
 fn mm1() {
     for (rate, rho) in [("4 Mbit/s", 0.5), ("6.4 Mbit/s", 0.8)] {
-        let runs = replicate(&server("\"droptail\"", &poisson("x", rate, "exponential", 0)));
+        let runs = replicate(&server(
+            "\"droptail\"",
+            &poisson("x", rate, "exponential", 0),
+        ));
         utilization(&runs).accepts(rho);
         sojourn(&runs, "x").accepts(1.0 / (1.0 - rho));
         waiting(&runs).accepts(rho * rho / (1.0 - rho));
@@ -191,10 +208,15 @@ fn mg1_with_two_sizes() {
 #[test]
 fn mm1k() {
     let theory = |rho: f64, k: i32| {
-        let powers: Vec<f64> =
-            std::iter::successors(Some(1.0), |p| Some(p * rho)).take(k as usize + 1).collect();
+        let powers: Vec<f64> = std::iter::successors(Some(1.0), |p| Some(p * rho))
+            .take(k as usize + 1)
+            .collect();
         let total: f64 = powers.iter().sum();
-        let number: f64 = powers.iter().enumerate().map(|(n, p)| n as f64 * p / total).sum();
+        let number: f64 = powers
+            .iter()
+            .enumerate()
+            .map(|(n, p)| n as f64 * p / total)
+            .sum();
         let loss = powers[k as usize] / total;
         (loss, number, number / (rho * (1.0 - loss)))
     };

@@ -1,9 +1,10 @@
 //! TCP: a pool of senders and a pool of receivers for each group of flows.
 //!
-//! The standards are implemented on segments: a packet's number is that of its segment, counted from 0,
-//! and an acknowledgement carries the next segment expected. Every segment holds one MSS of data but the
-//! last of what the application has written so far. A connection exists from the first: there is no
-//! handshake. The receiver takes everything at once, so that its advertised window is constant.
+//! The standards are implemented on segments: a packet's number is that of its segment, counted
+//! from 0, and an acknowledgement carries the next segment expected. Every segment holds one MSS of
+//! data but the last of what the application has written so far. A connection exists from the
+//! first: there is no handshake. The receiver takes everything at once, so that its advertised
+//! window is constant.
 
 mod ranges;
 mod receiver;
@@ -144,18 +145,19 @@ parameters! {
         initial_ssthresh: Option<Length>, "RFC 5681, section 3.1";
         /// Window advertised by the receiver. Unlimited if left out.
         window: Option<Length>, "RFC 9293, section 3.1";
-        /// Most segments sent at once: on an acknowledgement, a write or a timeout. Unlimited if left
-        /// out.
+        /// Most segments sent at once: on an acknowledgement, a write or a timeout. Unlimited if
+        /// left out.
         max_burst: Option<u32>, "RFC 6582, section 3.2; RFC 3782, section 10";
-        /// Start over from the initial window after an idle time longer than the retransmission timeout.
+        /// Start over from the initial window after an idle time longer than the retransmission
+        /// timeout.
         idle_restart: bool = true, "RFC 5681, section 4.1";
         /// Acknowledge every second segment instead of every one.
         delayed_ack: bool = true, "RFC 5681, section 4.2";
         /// Longest time that an acknowledgement is delayed; at most 500 ms.
         delayed_ack_timeout: Span = "200 ms", "RFC 5681, section 4.2";
         /// Clock granularity G. Round-trip times are measured in whole ticks; the retransmission
-        /// timeout is a number of whole ticks, at least two. 500 ms for stacks of the 1990s, 0 s for an
-        /// ideal clock.
+        /// timeout is a number of whole ticks, at least two. 500 ms for stacks of the 1990s, 0 s
+        /// for an ideal clock.
         rto_tick: Span = "1 ms", "RFC 6298, sections 2 and 4";
         /// Smallest retransmission timeout.
         rto_min: Span = "1 s", "RFC 6298, section 2.4";
@@ -163,8 +165,9 @@ parameters! {
         rto_max: Span = "60 s", "RFC 6298, section 2.5";
         /// Retransmission timeout before the first measurement.
         rto_initial: Span = "1 s", "RFC 6298, section 2.1";
-        /// Timestamps option: 12 bytes in every segment, and a round-trip time from every acknowledgement
-        /// of new data. Without it one segment is timed per round trip and none that was sent twice.
+        /// Timestamps option: 12 bytes in every segment, and a round-trip time from every
+        /// acknowledgement of new data. Without it one segment is timed per round trip and none
+        /// that was sent twice.
         timestamps: bool = false, "RFC 7323, sections 3 and 4; RFC 6298, section 3";
         /// Explicit congestion notification.
         ecn: bool = false, "RFC 3168, section 6.1";

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-/// Segment numbers as half-open ranges: what a receiver holds out of order, and what a sender knows to
-/// have arrived. Work grows with the number of holes, not with the window.
+/// Segment numbers as half-open ranges: what a receiver holds out of order, and what a sender knows
+/// to have arrived. Work grows with the number of holes, not with the window.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ranges {
     list: VecDeque<(u64, u64)>,
@@ -120,8 +120,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     proptest! {
-        /// Otherwise a sender or receiver would lose track of what has arrived: the ranges must agree
-        /// with a plain set of numbers under any mixture of additions and removals.
+        /// Otherwise a sender or receiver would lose track of what has arrived: the ranges must
+        /// agree with a plain set of numbers under any mixture of additions and removals.
         #[test]
         fn ranges_are_a_set(
             steps in prop::collection::vec((0u64..60, 1u64..9, any::<bool>()), 1..80),
@@ -132,7 +132,8 @@ mod tests {
                 if add {
                     let new: Vec<u64> = (at..at + length).filter(|n| set.insert(*n)).collect();
                     let below = new.iter().filter(|n| **n < mark).count() as u64;
-                    prop_assert_eq!(ranges.insert(at, at + length, mark), (new.len() as u64, below));
+                    let told = ranges.insert(at, at + length, mark);
+                    prop_assert_eq!(told, (new.len() as u64, below));
                 } else {
                     let gone = set.iter().filter(|n| **n < at.min(mark)).count() as u64;
                     set = set.split_off(&at);
@@ -141,7 +142,8 @@ mod tests {
                 prop_assert_eq!(ranges.total(), set.len() as u64);
                 prop_assert_eq!(ranges.is_empty(), set.is_empty());
                 prop_assert!(ranges.iter().flat_map(|(a, b)| a..b).eq(set.iter().copied()));
-                let apart = ranges.iter().zip(ranges.iter().skip(1)).all(|(low, high)| low.1 < high.0);
+                let mut pairs = ranges.iter().zip(ranges.iter().skip(1));
+                let apart = pairs.all(|(low, high)| low.1 < high.0);
                 prop_assert!(apart, "touching ranges were not merged");
                 let gap = (at..).find(|n| !set.contains(n)).unwrap();
                 prop_assert_eq!(ranges.gap_from(at), gap);

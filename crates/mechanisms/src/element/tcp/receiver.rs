@@ -61,8 +61,8 @@ struct Reorder {
 const LATEST: usize = 8;
 
 impl TcpReceivers {
-    /// Receivers for the `count` flows from number `first` on, whose acknowledgements take the route with
-    /// cursor `ack_route`. The parameters are those of the senders.
+    /// Receivers for the `count` flows from number `first` on, whose acknowledgements take the
+    /// route with cursor `ack_route`. The parameters are those of the senders.
     #[must_use]
     pub fn new(first: u32, count: usize, parameters: &TcpParameters, ack_route: u32) -> Self {
         let overhead = parameters.overhead();
@@ -82,7 +82,8 @@ impl TcpReceivers {
             precedence: 0,
             mss: parameters.mss.bytes(),
             overhead,
-            // 40 bytes of options hold four blocks, or three beside timestamps (RFC 2018, section 3).
+            // 40 bytes of options hold four blocks, or three beside timestamps (RFC 2018, section
+            // 3).
             blocks: match (parameters.recovery, parameters.timestamps) {
                 (Recovery::Sack, false) => 4,
                 (Recovery::Sack, true) => 3,
@@ -188,8 +189,8 @@ impl Reorder {
         }
     }
 
-    /// All below `next` has arrived: what follows without a gap leaves. The next segment expected, and
-    /// the bytes that leave.
+    /// All below `next` has arrived: what follows without a gap leaves. The next segment expected,
+    /// and the bytes that leave.
     fn release(&mut self, next: u64, mss: u64) -> (u64, u64) {
         let after = self.ranges.gap_from(next);
         self.ranges.remove_below(after, 0);
@@ -259,9 +260,10 @@ impl Element for TcpReceivers {
 mod tests {
     use super::*;
 
-    /// Otherwise a sender would learn of new arrivals late, or not at all where acknowledgements are lost
-    /// (RFC 2018, section 4): the range of the segment that arrived comes first, then the ranges reported
-    /// before it, the latest first, each once; ranges that have grown together are one.
+    /// Otherwise a sender would learn of new arrivals late, or not at all where acknowledgements
+    /// are lost (RFC 2018, section 4): the range of the segment that arrived comes first, then the
+    /// ranges reported before it, the latest first, each once; ranges that have grown together are
+    /// one.
     #[test]
     fn the_latest_range_is_reported_first() {
         let mut reorder = Reorder::default();
@@ -284,8 +286,8 @@ mod tests {
         assert_eq!(reorder.blocks(3).as_slice(), [(40, 41), (30, 31), (20, 21)]);
     }
 
-    /// Otherwise data would be handed over twice, or not at all, when a gap is filled: of 2..5 and 8, held
-    /// in segments of 1000 B but 4 of 300 B, the arrival of 1 releases 2..5: 3300 B.
+    /// Otherwise data would be handed over twice, or not at all, when a gap is filled: of 2..5 and
+    /// 8, held in segments of 1000 B but 4 of 300 B, the arrival of 1 releases 2..5: 3300 B.
     #[test]
     fn a_filled_gap_releases_what_follows() {
         let mut reorder = Reorder::default();

@@ -36,8 +36,8 @@ impl Turn<'_, '_> {
         }
     }
 
-    /// The careful variant: losses up to the recovery point are being repaired already, and duplicate
-    /// acknowledgements below it may come from segments sent twice.
+    /// The careful variant: losses up to the recovery point are being repaired already, and
+    /// duplicate acknowledgements below it may come from segments sent twice.
     fn beyond_recover(&self) -> bool {
         self.c.una > self.c.recover || self.c.recover == 0
     }
@@ -122,7 +122,8 @@ impl Turn<'_, '_> {
         }
     }
 
-    /// RFC 6582, section 3.2, step 3: the next hole, and the window deflated by what was acknowledged.
+    /// RFC 6582, section 3.2, step 3: the next hole, and the window deflated by what was
+    /// acknowledged.
     fn partially_acknowledged(&mut self, acked: f64) {
         let smss = self.c.window.smss;
         let una = self.c.una;
@@ -165,7 +166,8 @@ impl Turn<'_, '_> {
         }
     }
 
-    /// A duplicate acknowledgement in the sense of RFC 6675, section 2: one with news in its blocks.
+    /// A duplicate acknowledgement in the sense of RFC 6675, section 2: one with news in its
+    /// blocks.
     pub(super) fn duplicate_with_sack(&mut self, news: u64) {
         if news == 0 {
             return;
@@ -254,8 +256,8 @@ impl Turn<'_, '_> {
         self.c.nxt = number + 1;
     }
 
-    /// The retransmission timer expired (RFC 6298, sections 5.4 to 5.6; RFC 5681, section 3.1; RFC 6582,
-    /// section 3.2, step 4; RFC 6675, section 5.1).
+    /// The retransmission timer expired (RFC 6298, sections 5.4 to 5.6; RFC 5681, section 3.1; RFC
+    /// 6582, section 3.2, step 4; RFC 6675, section 5.1).
     pub(super) fn timed_out(&mut self) {
         let flow = self.flow();
         self.cx.timed_out(flow);

@@ -54,9 +54,9 @@ impl Rto {
         }
     }
 
-    /// A measurement (sections 2.2 and 2.3), one of `expected` in this round trip. With several, the
-    /// gains are divided so that the memory stays as long as with one (RFC 7323, appendix G). Ends any
-    /// back-off.
+    /// A measurement (sections 2.2 and 2.3), one of `expected` in this round trip. With several,
+    /// the gains are divided so that the memory stays as long as with one (RFC 7323, appendix G).
+    /// Ends any back-off.
     pub(super) fn sample(&mut self, rtt: Span, expected: u64, rules: &RtoRules) {
         let rtt = rtt.ps() as f64;
         if self.srtt < 0.0 {
@@ -102,9 +102,9 @@ mod tests {
     }
 
     /// Otherwise timeouts would come too early or too late. RFC 6298, section 2: R = 100 ms gives
-    /// SRTT 100 ms, RTTVAR 50 ms, RTO 100 + 4 * 50 = 300 ms. R' = 140 ms then gives
-    /// RTTVAR = 3/4 * 50 + 1/4 * |100 - 140| = 47.5 ms (with the old SRTT), SRTT = 7/8 * 100 + 1/8 * 140
-    /// = 105 ms, RTO = 105 + 190 = 295 ms.
+    /// SRTT 100 ms, RTTVAR 50 ms, RTO 100 + 4 * 50 = 300 ms. R' = 140 ms then gives RTTVAR = 3/4 *
+    /// 50 + 1/4 * |100 - 140| = 47.5 ms (with the old SRTT), SRTT = 7/8 * 100 + 1/8 * 140 = 105 ms,
+    /// RTO = 105 + 190 = 295 ms.
     #[test]
     fn the_estimator_follows_rfc_6298() {
         let rules = rules(Span::ZERO, Span::ZERO);
@@ -123,8 +123,9 @@ mod tests {
         assert_eq!(rto.rttvar, 47.5e9);
     }
 
-    /// Otherwise a lost connection would be hammered, or never tried again: doubling to the cap, and
-    /// back to the computed value with the next measurement (RFC 6298, sections 2.4, 2.5 and 5.5).
+    /// Otherwise a lost connection would be hammered, or never tried again: doubling to the cap,
+    /// and back to the computed value with the next measurement (RFC 6298, sections 2.4, 2.5 and
+    /// 5.5).
     #[test]
     fn back_off_doubles_to_the_cap_until_a_measurement() {
         let rules = rules(Span::from_ms(1), Span::from_s(1));
@@ -140,9 +141,9 @@ mod tests {
         assert_eq!(rto.timeout(), Span::from_s(1));
     }
 
-    /// Otherwise stacks of the 1990s would be given clocks that they did not have: with 500 ms ticks, an
-    /// RTT from 0.49 s to 0.51 s counts one tick and one from 0.51 s to 0.99 s none; the timeout comes in
-    /// whole ticks and is at least two.
+    /// Otherwise stacks of the 1990s would be given clocks that they did not have: with 500 ms
+    /// ticks, an RTT from 0.49 s to 0.51 s counts one tick and one from 0.51 s to 0.99 s none; the
+    /// timeout comes in whole ticks and is at least two.
     #[test]
     fn coarse_clocks_count_ticks() {
         let rules = rules(Span::from_ms(500), Span::ZERO);
@@ -153,8 +154,8 @@ mod tests {
         rto.sample(Span::ZERO, 1, &rules);
         assert_eq!(rto.timeout(), Span::from_s(1));
         // SRTT = 1/8 * 500 = 62.5 ms, RTTVAR = 1/4 * 500 = 125 ms: 62.5 + max(500, 500) = 562.5 ms,
-        // two ticks. A second tick: RTTVAR = 3/4 * 125 + 1/4 * 437.5 = 203.125 ms, SRTT = 117.1875 ms:
-        // 117.1875 + 812.5 = 929.6875 ms, two ticks. A third: RTTVAR = 152.34375 + 95.703125 =
+        // two ticks. A second tick: RTTVAR = 3/4 * 125 + 1/4 * 437.5 = 203.125 ms, SRTT = 117.1875
+        // ms: 117.1875 + 812.5 = 929.6875 ms, two ticks. A third: RTTVAR = 152.34375 + 95.703125 =
         // 248.046875 ms, SRTT = 165.0390625 ms: 1157.2265625 ms, three ticks.
         let half = Span::from_ms(500);
         let timeouts: Vec<u64> = (0..3)
@@ -166,9 +167,9 @@ mod tests {
         assert_eq!(timeouts, [2, 2, 3]);
     }
 
-    /// Otherwise timestamps would shorten the memory of the estimator from eight round trips to eight
-    /// acknowledgements (RFC 7323, appendix G): with ten samples expected, alpha = 1/80, beta = 1/40:
-    /// SRTT = 100 + 40/80 = 100.5 ms, RTTVAR = 50 + (40 - 50)/40 = 49.75 ms.
+    /// Otherwise timestamps would shorten the memory of the estimator from eight round trips to
+    /// eight acknowledgements (RFC 7323, appendix G): with ten samples expected, alpha = 1/80, beta
+    /// = 1/40: SRTT = 100 + 40/80 = 100.5 ms, RTTVAR = 50 + (40 - 50)/40 = 49.75 ms.
     #[test]
     fn many_samples_weigh_less_each() {
         let rules = rules(Span::ZERO, Span::ZERO);

@@ -4,8 +4,8 @@ use forebay_network::SackBlocks;
 
 use super::ranges::Ranges;
 
-/// The scoreboard of RFC 6675, in segments. Numbers that the RFC gives as "the highest octet" are kept
-/// here as the next one: `una` is HighACK + 1, `max` is HighData + 1, and so on.
+/// The scoreboard of RFC 6675, in segments. Numbers that the RFC gives as "the highest octet" are
+/// kept here as the next one: `una` is HighACK + 1, `max` is HighData + 1, and so on.
 ///
 /// All segments but the last of a write carry one SMSS, so "more than (DupThresh - 1) * SMSS bytes
 /// above" and "at least DupThresh segments above" are the same, and the other condition of IsLost
@@ -164,10 +164,10 @@ mod tests {
             .sum()
     }
 
-    /// Otherwise a SACK sender would over- or underestimate what is in the network (RFC 6675, section 4):
-    /// segments 1..10 sent, HighACK 0, {3, 4, 5} SACKed. 1 and 2 have three SACKed segments above and are
-    /// lost; 6..10 are not: pipe = 5. Retransmitting 1 puts it back: 6. With 6 and 7 SACKed, 8..10 and
-    /// the retransmission remain: 4, and the next segment is 2.
+    /// Otherwise a SACK sender would over- or underestimate what is in the network (RFC 6675,
+    /// section 4): segments 1..10 sent, HighACK 0, {3, 4, 5} SACKed. 1 and 2 have three SACKed
+    /// segments above and are lost; 6..10 are not: pipe = 5. Retransmitting 1 puts it back: 6. With
+    /// 6 and 7 SACKed, 8..10 and the retransmission remain: 4, and the next segment is 2.
     #[test]
     fn pipe_counts_what_is_neither_lost_nor_arrived() {
         let mut board = Scoreboard::default();
@@ -188,12 +188,14 @@ mod tests {
         assert_eq!(sack(&mut board, &[3, 7], 1, 11), 0);
     }
 
-    /// Otherwise the order of NextSeg's rules would be another than RFC 6675's: lost holes first, then
-    /// new data, then holes that may only be late, then one rescue of the highest outstanding segment.
+    /// Otherwise the order of NextSeg's rules would be another than RFC 6675's: lost holes first,
+    /// then new data, then holes that may only be late, then one rescue of the highest outstanding
+    /// segment.
     #[test]
     fn the_next_segment_follows_the_rules_in_order() {
         let mut board = Scoreboard::default();
-        // 1..10 sent; 2, 3, 4, 6 and 8 arrived: 1 and 5 have three above only if counted from 4 down.
+        // 1..10 sent; 2, 3, 4, 6 and 8 arrived: 1 and 5 have three above only if counted from 4
+        // down.
         sack(&mut board, &[2, 3, 4, 6, 8], 1, 11);
         // The third highest SACKed segment is 4: only 1 is lost, and it has been retransmitted.
         board.enter(1);
@@ -221,8 +223,8 @@ mod tests {
         assert_eq!(board.next_segment(9, 11, 3, false), None);
     }
 
-    /// Otherwise the incremental counts would drift from their definition: pipe recomputed from RFC 6675's
-    /// loop over all segments after every step of a long random episode.
+    /// Otherwise the incremental counts would drift from their definition: pipe recomputed from RFC
+    /// 6675's loop over all segments after every step of a long random episode.
     #[test]
     fn the_counts_agree_with_the_definition() {
         let mut stream = forebay_kernel::Streams::new(5, 0).named("scoreboard");

@@ -13,9 +13,9 @@ use crate::element::FlowGroup;
 
 /// The TCP senders of a group of flows: one element, so that a million flows are cheap.
 ///
-/// What every acknowledgement touches lies in one array; the application's side and the scoreboard of
-/// loss recovery lie apart. Each flow has one pending event for its retransmission timer; moving the
-/// deadline back costs nothing, the event that comes too early sets the next one.
+/// What every acknowledgement touches lies in one array; the application's side and the scoreboard
+/// of loss recovery lie apart. Each flow has one pending event for its retransmission timer; moving
+/// the deadline back costs nothing, the event that comes too early sets the next one.
 pub struct TcpSenders {
     settings: Settings,
     starts: Vec<Time>,
@@ -111,11 +111,13 @@ pub(super) struct Connection {
 /// The token of an event: the flow's place in the group, and in the top bit what is due.
 const WRITE: u32 = 1 << 31;
 
-/// What one flow brings: its application, its congestion control, and the application's random stream.
+/// What one flow brings: its application, its congestion control, and the application's random
+/// stream.
 pub type TcpFlow = (Box<dyn Traffic>, Box<dyn CongestionControl>, Stream);
 
 impl TcpSenders {
-    /// The senders of `group`, one for each of `flows`. Acknowledgements are expected from [`super::TcpReceivers`] with equal parameters.
+    /// The senders of `group`, one for each of `flows`. Acknowledgements are expected from
+    /// [`super::TcpReceivers`] with equal parameters.
     ///
     /// # Panics
     /// If `flows` are not as many as the group has, or more than 2^31.

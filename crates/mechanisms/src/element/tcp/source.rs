@@ -31,8 +31,8 @@ impl Source {
         }
     }
 
-    /// The application writes `bytes`. `end` is the number after the last segment written so far, `max`
-    /// that after the last one sent; the new `end`.
+    /// The application writes `bytes`. `end` is the number after the last segment written so far,
+    /// `max` that after the last one sent; the new `end`.
     ///
     /// A short last segment that still waits is filled up first.
     pub(super) fn write(&mut self, mut bytes: u64, mut end: u64, max: u64, mss: u64) -> u64 {
@@ -98,8 +98,9 @@ mod tests {
         }
     }
 
-    /// Otherwise bytes written by an application would be lost, sent twice, or spread over needlessly
-    /// many segments: 1500 B in segments of 1000 B, then 300 B more before and after the short one left.
+    /// Otherwise bytes written by an application would be lost, sent twice, or spread over
+    /// needlessly many segments: 1500 B in segments of 1000 B, then 300 B more before and after the
+    /// short one left.
     #[test]
     fn short_segments_are_filled_until_they_are_sent() {
         let mut source = Source::new(Box::new(Silence), Streams::new(0, 0).named("test"));

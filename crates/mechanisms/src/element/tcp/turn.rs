@@ -93,7 +93,8 @@ impl Turn<'_, '_> {
         }
     }
 
-    /// Measure a round-trip time (RFC 6298, section 3), from the timestamp or from the segment timed.
+    /// Measure a round-trip time (RFC 6298, section 3), from the timestamp or from the segment
+    /// timed.
     #[inline]
     fn measure(&mut self, packet: &Packet, ack: u64, samples: u64) -> Option<Span> {
         let now = self.cx.now();
@@ -178,7 +179,8 @@ impl Turn<'_, '_> {
         window == f64::INFINITY || self.bytes(self.c.una, self.c.nxt) + size <= window
     }
 
-    /// Bytes that count against the congestion window. After a timeout: what was sent since and has not arrived.
+    /// Bytes that count against the congestion window. After a timeout: what was sent since and has
+    /// not arrived.
     fn in_flight(&self) -> f64 {
         match (&self.c.board, self.c.phase) {
             (Some(board), Phase::Loss) => (board.resent(self.c.una) * self.p.mss) as f64,
@@ -186,7 +188,8 @@ impl Turn<'_, '_> {
         }
     }
 
-    /// After a timeout: do not send again what is known to have arrived. Whether anything was skipped.
+    /// After a timeout: do not send again what is known to have arrived. Whether anything was
+    /// skipped.
     fn skip_arrived(&mut self) -> bool {
         let Some(board) = &self.c.board else {
             return false;
@@ -197,8 +200,8 @@ impl Turn<'_, '_> {
         skipped
     }
 
-    /// Whether there is a segment to send at SND.NXT. Once the flow's time is over, what was never sent
-    /// is given up.
+    /// Whether there is a segment to send at SND.NXT. Once the flow's time is over, what was never
+    /// sent is given up.
     #[inline]
     pub(super) fn has_data(&mut self) -> bool {
         if self.c.nxt >= self.c.max && self.cx.now() >= self.p.stop {

@@ -1,0 +1,46 @@
+"""Forebay: packet-level simulation of traffic management, with error bars.
+
+    from forebay import Network, queue
+
+`Network` builds and runs a scenario; `queue`, `conditioner`, `shaper`, `traffic` and `control` hold
+the mechanisms, `tcp` and `udp` the parameters of a transport. `check` and `load` work on scenario
+files. What is wrong with a scenario is raised as `UserError`.
+
+Everything is imported when it is first used, so that the command line starts at once.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+_HOMES = {
+    "Network": "forebay.scenario",
+    "Node": "forebay.scenario",
+    "Results": "forebay.api",
+    "Mechanism": "forebay.mechanism",
+    "UserError": "forebay.errors",
+}
+_CATEGORIES = ("queue", "conditioner", "shaper", "traffic", "control")
+_TRANSPORTS = ("tcp", "udp")
+
+__all__ = [*_HOMES, *_CATEGORIES, *_TRANSPORTS, "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        found = getattr(import_module(_HOMES[name]), name)
+    elif name in _CATEGORIES:
+        found = import_module("forebay.mechanism").category(name)
+    elif name in _TRANSPORTS:
+        found = import_module("forebay.mechanism").transport(name)
+    elif name == "__version__":
+        found = import_module("forebay.run").version()
+    else:
+        raise AttributeError(f"module 'forebay' has no attribute {name!r}")
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
