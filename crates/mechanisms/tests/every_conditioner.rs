@@ -346,8 +346,8 @@ fn a_steady_excess_is_marked_exactly() {
     }
 }
 
-/// Otherwise a time that stands still or lies back would fill buckets again: a bucket emptied at 10 ms
-/// has nothing for a packet of 4 ms, nor for one of 10 ms after that.
+/// Otherwise a time that stands still or lies back would fill buckets again: a bucket emptied at 10
+/// ms has nothing for a packet of 4 ms, nor for one of 10 ms after that.
 #[test]
 fn time_never_refills_backwards() {
     for name in ["token_bucket", "srtcm", "trtcm"] {

@@ -32,10 +32,15 @@ impl<'a> Section<'a> {
     /// An empty section: every parameter takes its default.
     #[must_use]
     pub fn empty(path: String, echo: &'a Echo) -> Self {
+        Self::empty_at(path, None, echo)
+    }
+
+    /// An empty section that `line` of the file asks for.
+    pub(crate) fn empty_at(path: String, line: Option<u32>, echo: &'a Echo) -> Self {
         static EMPTY: Table = Table::new();
         Self {
             path,
-            line: None,
+            line,
             table: &EMPTY,
             echo,
         }

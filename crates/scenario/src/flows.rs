@@ -11,7 +11,7 @@ use forebay_parameters::{Parameters, Problem, Section, choose};
 use forebay_units::quantity::show_span;
 use forebay_units::{Span, Time};
 
-use crate::sections::{FLOW_MECHANISMS, FlowParameters};
+use crate::sections::{FLOW_MECHANISMS, FlowParameters, by_default};
 use crate::topology::Topology;
 
 /// A group of flows as the scenario describes it.
@@ -58,8 +58,7 @@ pub(crate) fn read_flow(
     let traffic = match choose(section, "traffic", TRAFFICS)? {
         Some((entry, inner)) => (entry.build)(&inner)?,
         None if matches!(transport, Transport::Tcp(..)) => {
-            let path = format!("{}.traffic.{}", section.path(), traffic::DEFAULT.name);
-            (traffic::DEFAULT.build)(&Section::empty(path, section.echo()))?
+            (traffic::DEFAULT.build)(&by_default(section, "traffic", traffic::DEFAULT))?
         }
         None => {
             let names: Vec<&str> = TRAFFICS.iter().map(|entry| entry.name).collect();
@@ -178,8 +177,7 @@ fn read_transport(section: &Section<'_>) -> Result<Transport, Problem> {
             let control = match choose(&tcp, "control", CONTROLS)? {
                 Some((entry, inner)) => (entry.build)(&inner)?,
                 None => {
-                    let path = format!("{}.control.{}", tcp.path(), congestion::DEFAULT.name);
-                    (congestion::DEFAULT.build)(&Section::empty(path, tcp.echo()))?
+                    (congestion::DEFAULT.build)(&by_default(&tcp, "control", congestion::DEFAULT))?
                 }
             };
             Ok(Transport::Tcp(Box::new(parameters), control))

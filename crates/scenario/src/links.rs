@@ -12,7 +12,9 @@ use forebay_parameters::{Chosen, Parameters, Problem, Section, choose, choose_al
 use forebay_units::quantity::show_rate;
 use forebay_units::{Rate, Span};
 
-use crate::sections::{LINK_MECHANISMS, LinkParameters, REVERSE_MECHANISMS, ReverseParameters};
+use crate::sections::{
+    LINK_MECHANISMS, LinkParameters, REVERSE_MECHANISMS, ReverseParameters, by_default,
+};
 
 /// One direction of a link as the scenario describes it.
 pub(crate) struct LinkPlan<'a> {
@@ -113,8 +115,7 @@ impl LinkPlan<'_> {
         let queue = match choose(section, "queue", QUEUES)? {
             Some((entry, inner)) => (entry.build)(&inner, &facts)?,
             None => {
-                let path = format!("{}.queue.droptail", section.path());
-                (queue::DEFAULT.build)(&Section::empty(path, section.echo()), &facts)?
+                (queue::DEFAULT.build)(&by_default(section, "queue", queue::DEFAULT), &facts)?
             }
         };
         let shaper = choose(section, "shaper", SHAPERS)?

@@ -1,6 +1,6 @@
 //! The fixed sections of a scenario file.
 
-use forebay_parameters::{Node, Parameter, Value, parameters};
+use forebay_parameters::{Entry, Node, Parameter, Section, Value, parameters};
 use forebay_units::quantity::{parse_span, show_span};
 use forebay_units::{Rate, Span, Time};
 
@@ -152,4 +152,13 @@ impl Parameter for Start {
             Self::Uniform(from, to) => format!("uniform {} {}", show_span(*from), show_span(*to)),
         }
     }
+}
+
+/// The section of the mechanism that is chosen under `key` where the file chooses none. It is echoed like
+/// one that the file names: both spell the same scenario.
+pub(crate) fn by_default<'a, B>(section: &Section<'a>, key: &str, entry: &Entry<B>) -> Section<'a> {
+    let path = format!("{}.{key}.{}", section.path(), entry.name);
+    let echo = section.echo();
+    echo.borrow_mut().insert(path.clone(), "chosen".to_owned());
+    Section::empty(path, echo)
 }

@@ -291,10 +291,7 @@ mod tests {
         assert_eq!(parse_span("0.1ms").unwrap().ps(), 100_000_000);
         assert_eq!(parse_span("1e-3 s").unwrap().ps(), 1_000_000_000);
         assert_eq!(parse_rate("201.6 Mbit/s").unwrap().bps(), 201_600_000);
-        assert_eq!(
-            parse_rate("9.8304 kbit/s").unwrap_err().0.contains("finer"),
-            true
-        );
+        assert!(parse_rate("9.8304 kbit/s").unwrap_err().0.contains("finer"));
         assert_eq!(parse_size("45 kB").unwrap().bytes(), 45_000);
         assert_eq!(parse_size("1 KiB").unwrap().bytes(), 1024);
         assert_eq!(parse_packets("78 packets").unwrap(), 78);
