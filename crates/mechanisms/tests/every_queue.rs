@@ -101,9 +101,12 @@ impl Bench {
             ..
         } = self;
         let idle_since = idle.then_some(self.free_at);
-        queue.enqueue(packet, idle_since, now, stream, &mut |packet, reason| {
+        let verdict = queue.enqueue(packet, idle_since, now, stream, &mut |packet, reason| {
             drop_from(waiting, fates, &packet, reason);
         });
+        if let Verdict::Drop(reason) = verdict {
+            drop_from(waiting, fates, &packet, reason);
+        }
         self.check();
         if idle {
             self.free_at = now;

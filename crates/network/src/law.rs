@@ -67,8 +67,9 @@ pub trait QueueManager: Send {
     /// Decide on an arriving packet. An accepted (or marked) packet is in the queue from now on.
     fn admit(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict;
 
-    /// A packet accepted earlier left the queue at `at` to be transmitted. Told in order, and before any
-    /// later [`QueueManager::admit`], but not necessarily at once.
+    /// A packet accepted earlier left the queue at `at` to be transmitted. Told of every accepted packet,
+    /// also of one that waited for no time; in order, and before any later [`QueueManager::admit`], but not
+    /// necessarily at once.
     fn departed(&mut self, _packet: &Packet, _at: Time) {}
 
     /// Inner quantities worth plotting, such as averages: told by name.
@@ -81,7 +82,8 @@ pub type Discard<'a> = dyn FnMut(Packet, DropReason) + 'a;
 /// A queue that keeps its packets itself and chooses which goes next: schedulers, and laws that decide
 /// when a packet leaves (CoDel).
 pub trait QueueDiscipline: Send {
-    /// Take `packet` in, or discard it (or others in its place).
+    /// Decide on an arriving packet: take it in (marked, if that is the verdict), or drop it. Others that
+    /// are dropped in its place are handed to `discard`.
     fn enqueue(
         &mut self,
         packet: Packet,
@@ -89,7 +91,7 @@ pub trait QueueDiscipline: Send {
         now: Time,
         stream: &mut Stream,
         discard: &mut Discard<'_>,
-    );
+    ) -> Verdict;
 
     /// The packet to be transmitted next; `None` if none waits.
     fn dequeue(

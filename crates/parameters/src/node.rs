@@ -1,5 +1,6 @@
 //! The untyped tree of a scenario, and problems found in it.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Keys and values of a table, in alphabetical order so that nothing depends on the file's order.
@@ -99,10 +100,22 @@ impl std::fmt::Display for Problem {
             write!(f, "line {line}: ")?;
         }
         if !self.path.is_empty() {
-            write!(f, "{}: ", self.path)?;
+            write!(f, "{}: ", abridged(&self.path))?;
         }
-        f.write_str(&self.message)
+        f.write_str(&abridged(&self.message))
     }
+}
+
+/// `text`, without its middle if it is too long to be read: a message may quote a whole file.
+fn abridged(text: &str) -> Cow<'_, str> {
+    const MOST: usize = 800;
+    let length = text.chars().count();
+    if length <= MOST {
+        return Cow::Borrowed(text);
+    }
+    let head: String = text.chars().take(MOST / 2).collect();
+    let tail: String = text.chars().skip(length - MOST / 2).collect();
+    Cow::Owned(format!("{head} ... {tail}"))
 }
 
 impl std::error::Error for Problem {}

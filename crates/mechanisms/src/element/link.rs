@@ -215,32 +215,22 @@ impl Element for ScheduledLink {
         let idle_since = self.line.idle_since(now);
         let link = self.line.link;
         let line = &mut self.line;
-        line.waits(&packet, now);
-        let mut admitted = true;
-        self.law.enqueue(
-            packet,
-            idle_since,
-            now,
-            &mut self.stream,
-            &mut |dropped, reason| {
-                line.waits_no_more(&dropped, now);
-                cx.discard(link, &dropped, reason);
-                admitted &= dropped != packet;
-            },
-        );
-        debug_assert_eq!(
-            self.law.backlog(),
-            self.line.backlog(),
-            "a discipline lost a packet"
-        );
-        if admitted {
-            let backlog = self.line.backlog();
-            cx.observe(|| Observation::Enqueued {
-                link,
-                packet: &packet,
-                backlog,
-            });
+        let mut discard = |packet: Packet, reason| {
+            line.waits_no_more(&packet, now);
+            cx.discard(link, &packet, reason);
+        };
+        match self.law.enqueue(packet, idle_since, now, &mut self.stream, &mut discard) {
+            Verdict::Accept => {}
+            Verdict::Mark => Line::mark(link, &mut packet, cx),
+            Verdict::Drop(reason) => {
+                cx.discard(link, &packet, reason);
+                return;
+            }
         }
+        self.line.waits(&packet, now);
+        debug_assert_eq!(self.law.backlog(), self.line.backlog(), "a discipline lost a packet");
+        let backlog = self.line.backlog();
+        cx.observe(|| Observation::Enqueued { link, packet: &packet, backlog });
         self.serve(cx);
         // A packet that is served at once has not waited.
         self.line.note_longest();

@@ -34,21 +34,23 @@ impl QueueDiscipline for Fifo {
         idle_since: Option<Time>,
         now: Time,
         stream: &mut Stream,
-        discard: &mut Discard<'_>,
-    ) {
+        _discard: &mut Discard<'_>,
+    ) -> Verdict {
         let arrival = Arrival {
             now,
             packet: &packet,
             backlog: self.backlog,
             idle_since,
         };
-        match self.law.admit(&arrival, stream) {
+        let verdict = self.law.admit(&arrival, stream);
+        match verdict {
             Verdict::Accept => {}
             Verdict::Mark => packet = packet.with_ecn(Ecn::Ce),
-            Verdict::Drop(reason) => return discard(packet, reason),
+            Verdict::Drop(_) => return verdict,
         }
         self.waiting.push_back(packet);
         self.backlog.add(&packet);
+        verdict
     }
 
     fn dequeue(

@@ -1,7 +1,7 @@
 //! Strict priority over precedences.
 
 use forebay_kernel::Stream;
-use forebay_network::{Backlog, Discard, Packet, QueueDiscipline};
+use forebay_network::{Backlog, Discard, Packet, QueueDiscipline, Verdict};
 use forebay_parameters::{Entry, Field, Problem, Section, choose_all};
 use forebay_units::Time;
 
@@ -60,14 +60,19 @@ impl QueueDiscipline for Priority {
         now: Time,
         stream: &mut Stream,
         discard: &mut Discard<'_>,
-    ) {
+    ) -> Verdict {
         let index = usize::from(packet.precedence).min(self.classes.len() - 1);
         let backlog = &mut self.backlog;
-        backlog.add(&packet);
-        self.classes[index].enqueue(packet, idle_since, now, stream, &mut |packet, reason| {
+        let mut discard = |packet: Packet, reason| {
             backlog.remove(&packet);
             discard(packet, reason);
-        });
+        };
+        let class = &mut self.classes[index];
+        let verdict = class.enqueue(packet, idle_since, now, stream, &mut discard);
+        if !matches!(verdict, Verdict::Drop(_)) {
+            self.backlog.add(&packet);
+        }
+        verdict
     }
 
     fn dequeue(
@@ -141,9 +146,9 @@ mod tests {
         // Precedence 5 belongs to the last class, behind 1.
         for (number, precedence) in [(0, 1), (1, 5), (2, 0), (3, 1), (4, 0)] {
             let packet = Packet::data(Time::ZERO, 0, number, 100, 0).with_precedence(precedence);
-            queue.enqueue(packet, None, Time::ZERO, &mut stream, &mut |_, _| {
-                panic!("no drops")
-            });
+            let verdict =
+                queue.enqueue(packet, None, Time::ZERO, &mut stream, &mut |_, _| panic!("others"));
+            assert_eq!(verdict, Verdict::Accept);
         }
         assert_eq!(
             queue.backlog(),
@@ -171,15 +176,11 @@ mod tests {
         let mut dropped = Vec::new();
         for (number, precedence) in [(0, 1), (1, 1), (2, 1), (3, 0), (4, 0)] {
             let packet = Packet::data(Time::ZERO, 0, number, 100, 0).with_precedence(precedence);
-            queue.enqueue(
-                packet,
-                None,
-                Time::ZERO,
-                &mut stream,
-                &mut |packet, reason| {
-                    dropped.push((packet.number, reason));
-                },
-            );
+            let verdict =
+                queue.enqueue(packet, None, Time::ZERO, &mut stream, &mut |_, _| panic!("others"));
+            if let Verdict::Drop(reason) = verdict {
+                dropped.push((packet.number, reason));
+            }
         }
         assert_eq!(
             dropped,

@@ -1,1 +1,308 @@
+//! What every queue, conditioner and shaper must keep, whatever it decides: no packet is lost or made, no
+//! link is faster than its rate, and flows stay in order.
+//!
+//! The tables of the mechanisms drive the battery: an entry without an example here fails it.
 
+use std::collections::{BTreeMap, VecDeque};
+
+use forebay_mechanisms::conditioner::CONDITIONERS;
+use forebay_mechanisms::queue::QUEUES;
+use forebay_mechanisms::shaping::SHAPERS;
+use forebay_network::record::RecordTable;
+use forebay_scenario::RunResult;
+
+use crate::support::{Row, floats, link, record, run, table, trace};
+
+/// An example of every queue, small enough for the loads below to overflow it.
+pub const QUEUE_EXAMPLES: &[(&str, &str)] = &[
+    ("droptail", "limit = \"12 packets\""),
+    (
+        "priority",
+        "classes = [{ droptail = { limit = \"9 kB\" } }, \
+         { red = { weight = 0.05, limit = \"25 packets\" } }]",
+    ),
+    ("red", "weight = 0.02, limit = \"25 packets\", ecn = true"),
+    (
+        "rio",
+        "min_threshold = [\"9 packets\", \"6 packets\", \"3 packets\"], \
+         max_threshold = [\"18 packets\", \"12 packets\", \"6 packets\"], \
+         max_probability = [0.02, 0.1, 0.5], weight = 0.05, limit = \"25 packets\"",
+    ),
+    (
+        "wred",
+        "min_threshold = [\"9 kB\", \"3 kB\"], max_threshold = [\"18 kB\", \"9 kB\"], \
+         max_probability = [0.1, 0.5], weight = 0.05, gentle = true, limit = \"25 kB\"",
+    ),
+];
+
+/// An example of every conditioner, exceeded by the loads below; those that can drop do.
+pub const CONDITIONER_EXAMPLES: &[(&str, &str)] = &[
+    ("fixed", "precedence = 2"),
+    (
+        "srtcm",
+        "cir = \"800 kbit/s\", cbs = \"4 kB\", ebs = \"6 kB\", mode = \"aware\"",
+    ),
+    (
+        "token_bucket",
+        "cir = \"900 kbit/s\", cbs = \"3 kB\", excess = \"drop\"",
+    ),
+    (
+        "trtcm",
+        "cir = \"500 kbit/s\", cbs = \"4 kB\", pir = \"900 kbit/s\", pbs = \"4 kB\", \
+         excess = \"drop\"",
+    ),
+    (
+        "tswtcm",
+        "ctr = \"500 kbit/s\", ptr = \"900 kbit/s\", window = \"200 ms\"",
+    ),
+];
+
+/// An example of every shaper, exceeded by the loads below.
+pub const SHAPER_EXAMPLES: &[(&str, &str)] = &[
+    ("leaky", "rate = \"700 kbit/s\", limit = \"12 kB\""),
+    (
+        "ras",
+        "cir = \"300 kbit/s\", cir_threshold = \"2 kB\", mir = \"900 kbit/s\", \
+         mir_threshold = \"8 kB\", limit = \"12 kB\"",
+    ),
+];
+
+const UDP: &str = "[flows.u]\nfrom = \"a\"\nto = \"b\"\ncount = 2\nudp = {}\nstop = \"4 s\"\n\
+     traffic = { poisson = { rate = \"800 kbit/s\", size = \"400 B\" } }\n\
+     [flows.v]\nfrom = \"a\"\nto = \"b\"\nprecedence = 1\nudp = {}\nstop = \"4 s\"\n\
+     traffic = { cbr = { rate = \"300 kbit/s\", size = \"150 B\", jitter = 0.5 } }\n";
+const TCP: &str = "[flows.s]\nfrom = \"a\"\nto = \"b\"\ncount = 3\nstop = \"4 s\"\n\
+     start = { uniform = [\"0 s\", \"500 ms\"] }\ntcp = { ecn = true }\n\
+     [flows.t]\nfrom = \"a\"\nto = \"b\"\nprecedence = 1\ncount = 2\n\
+     tcp = { recovery = \"newreno\", mss = \"900 B\" }\n\
+     traffic = { file = { size = \"40 kB\", count = 3, interval = \"1 s\" } }\n";
+/// Rate of the link under test, in bit/s.
+const RATE: u64 = 1_000_000;
+
+/// `mechanisms` on the second of two links; sources stop after 4 s, and `duration` decides whether the
+/// network has run empty.
+fn network(duration: &str, mechanisms: &str, flows: &str) -> String {
+    format!(
+        "duration = \"{duration}\"\n\
+         [links.access]\nfrom = \"a\"\nto = \"r\"\nrate = \"10 Mbit/s\"\ndelay = \"2 ms\"\n\
+         [links.core]\nfrom = \"r\"\nto = \"b\"\nrate = \"1 Mbit/s\"\ndelay = \"10 ms\"\n\
+         {mechanisms}\n{flows}\
+         [record]\ntrace = 1000000\nseries = \"50 ms\"\n"
+    )
+}
+
+/// Every example on a link, by name; those without a queue of their own share a small tail drop.
+fn every_mechanism() -> BTreeMap<String, String> {
+    let droptail = "queue = { droptail = { limit = \"15 packets\" } }";
+    let mut all = BTreeMap::new();
+    for (name, example) in QUEUE_EXAMPLES {
+        all.insert(
+            format!("queue {name}"),
+            format!("queue = {{ {name} = {{ {example} }} }}"),
+        );
+    }
+    for (name, example) in CONDITIONER_EXAMPLES {
+        let text = format!("conditioner = {{ {name} = {{ {example} }} }}\n{droptail}");
+        all.insert(format!("conditioner {name}"), text);
+    }
+    for (name, example) in SHAPER_EXAMPLES {
+        let text = format!("shaper = {{ {name} = {{ {example} }} }}\n{droptail}");
+        all.insert(format!("shaper {name}"), text);
+    }
+    let meters: Vec<String> = CONDITIONER_EXAMPLES
+        .iter()
+        .map(|(name, example)| format!("{{ {name} = {{ {example} }} }}"))
+        .collect();
+    let (shaper, example) = SHAPER_EXAMPLES[1];
+    all.insert(
+        "everything at once".to_owned(),
+        format!(
+            "conditioners = [{}]\nshaper = {{ {shaper} = {{ {example}, green = true }} }}\n\
+             queue = {{ rio = {{ {} }} }}",
+            meters.join(", "),
+            QUEUE_EXAMPLES[3].1
+        ),
+    );
+    all
+}
+
+fn every_load() -> [(&'static str, String); 3] {
+    [
+        ("udp", UDP.to_owned()),
+        ("tcp", TCP.to_owned()),
+        ("mixed", format!("{UDP}{TCP}")),
+    ]
+}
+
+/// Otherwise a mechanism would run without anybody watching what it does to packets.
+#[test]
+fn every_mechanism_has_an_example() {
+    let names = |examples: &[(&'static str, &str)]| -> Vec<&'static str> {
+        examples.iter().map(|example| example.0).collect()
+    };
+    let sorted = |mut names: Vec<&'static str>| {
+        names.sort_unstable();
+        names
+    };
+    let queues = QUEUES.iter().map(|entry| entry.name).collect();
+    assert_eq!(names(QUEUE_EXAMPLES), sorted(queues));
+    let conditioners = CONDITIONERS.iter().map(|entry| entry.name).collect();
+    assert_eq!(names(CONDITIONER_EXAMPLES), sorted(conditioners));
+    let shapers = SHAPERS.iter().map(|entry| entry.name).collect();
+    assert_eq!(names(SHAPER_EXAMPLES), sorted(shapers));
+}
+
+/// Otherwise packets would vanish or be made from nothing: when all sources have stopped and the network
+/// has run empty, every packet sent was delivered or dropped; every link's arrivals departed or were
+/// dropped, precedence by precedence; and the drops of the links are the drops of the flows.
+#[test]
+fn an_emptied_network_has_lost_nothing() {
+    for (name, mechanism) in every_mechanism() {
+        for (load, flows) in every_load() {
+            let (result, tables) = record(&network("400 s", &mechanism, &flows));
+            let what = format!("{name}, {load}");
+            let mut dropped = 0;
+            for flow in &result.flows {
+                let counted = &flow.counted;
+                let out = counted.delivered_packets + counted.dropped_packets;
+                assert_eq!(counted.sent_packets, out, "{what}: {}", flow.name);
+                dropped += counted.dropped_packets + counted.dropped_acks;
+            }
+            for link in &result.links {
+                for at in 0..link.arrived_packets.len() {
+                    let out = link.departed_packets[at] + link.dropped_packets[at];
+                    let place = format!("{what}: {} precedence {at}", link.name);
+                    assert_eq!(link.arrived_packets[at], out, "{place}");
+                }
+                let reasons = &link.drop_reasons;
+                let by_reason = reasons.overflow + reasons.early + reasons.forced;
+                assert_eq!(by_reason + reasons.policed + reasons.shaper, link.drops, "{what}");
+            }
+            let on_links: u64 = result.links.iter().map(|link| link.drops).sum();
+            assert_eq!(on_links, dropped, "{what}");
+            let departed = result.links.iter().flat_map(|link| link.departed_packets);
+            assert_eq!(departed.sum::<u64>(), result.packet_hops, "{what}");
+            assert!(link(&result, "core").drops > 0, "{what}: the load is no overload");
+            check_trace(&what, &result, &trace(&tables));
+        }
+    }
+}
+
+/// The trace tells the same story as the counters, and in order.
+fn check_trace(what: &str, result: &RunResult, rows: &[Row]) {
+    for flow in &result.flows {
+        let count = |event: &str, data: bool| {
+            let of_flow = rows.iter().filter(|row| row.flow == flow.name);
+            let alike = of_flow.filter(|row| row.event.starts_with(event) && row.is_data() == data);
+            alike.count() as u64
+        };
+        let counted = &flow.counted;
+        assert_eq!(count("sent", true), counted.sent_packets, "{what}: {}", flow.name);
+        assert_eq!(count("delivered", true), counted.delivered_packets, "{what}: {}", flow.name);
+        assert_eq!(count("dropped", true), counted.dropped_packets, "{what}: {}", flow.name);
+        assert_eq!(count("sent", false), counted.sent_acks, "{what}: {}", flow.name);
+        let acks = count("delivered", false) + count("dropped", false);
+        assert_eq!(acks, counted.sent_acks, "{what}: {}", flow.name);
+    }
+    for link in &result.links {
+        let at_link = |event: &str| {
+            let rows = rows.iter().filter(|row| row.link == link.name);
+            rows.filter(|row| row.event == event).count() as u64
+        };
+        let departed: u64 = link.departed_packets.iter().sum();
+        assert_eq!(at_link("enqueued"), departed, "{what}: {}", link.name);
+    }
+    check_order(what, rows);
+}
+
+/// Packets of a flow are delivered in the order in which they were sent: every law here is first in,
+/// first out within a flow of one precedence.
+fn check_order(what: &str, rows: &[Row]) {
+    let mut under_way: BTreeMap<(&str, bool), VecDeque<u64>> = BTreeMap::new();
+    for row in rows {
+        let queue = under_way.entry((&row.flow, row.is_data())).or_default();
+        if row.event == "sent" {
+            queue.push_back(row.number);
+        } else if row.event == "delivered" {
+            assert_eq!(queue.pop_front(), Some(row.number), "{what}: {row:?} overtook another");
+        } else if row.event.starts_with("dropped") {
+            let at = queue.iter().rposition(|number| *number == row.number);
+            queue.remove(at.unwrap_or_else(|| panic!("{what}: {row:?} was not under way")));
+        }
+    }
+    assert!(under_way.values().all(VecDeque::is_empty), "{what}: packets are still under way");
+}
+
+/// Otherwise a link would be faster than its rate: of any two packets delivered one after the other behind
+/// it, the second comes at least its own transmission time later (so the bytes of any window fit it), no
+/// link is busy for more than the time, and no sampled throughput exceeds the rate by more than the one
+/// packet whose transmission begins within the sample.
+#[test]
+fn no_link_exceeds_its_rate() {
+    for (name, mechanism) in every_mechanism() {
+        for (load, flows) in every_load() {
+            let (result, tables) = record(&network("6 s", &mechanism, &flows));
+            let what = format!("{name}, {load}");
+            for link in &result.links {
+                assert!(link.utilization <= 1.0, "{what}: {}", link.name);
+            }
+            let rows = trace(&tables);
+            let arrivals: Vec<&Row> =
+                rows.iter().filter(|row| row.event == "delivered" && row.is_data()).collect();
+            assert!(arrivals.len() > 100, "{what}");
+            for pair in arrivals.windows(2) {
+                let needed = (pair[1].size * 8 * 1_000_000_000_000).div_ceil(RATE);
+                assert!(pair[1].time - pair[0].time >= needed, "{what}: {pair:?}");
+            }
+            let series = table(&tables, "series/links.core");
+            for sample in floats(series, "throughput_bps") {
+                // The largest packet has 940 B; samples are 50 ms long.
+                assert!(*sample <= RATE as f64 + 940.0 * 8.0 / 0.05, "{what}: {sample}");
+            }
+        }
+    }
+}
+
+/// Otherwise packets would hide while the network runs: at any moment those that arrived at a link and
+/// neither departed nor were dropped are those that its queue reports, and no flow has had more packets
+/// out than in.
+#[test]
+fn a_running_network_accounts_for_every_packet() {
+    let last = |tables: &[RecordTable], name: &str| {
+        *floats(table(tables, "series/links.core"), name).last().unwrap()
+    };
+    for (name, mechanism) in every_mechanism() {
+        for (load, flows) in every_load() {
+            for duration in ["500 ms", "2 s", "4 s", "4.05 s"] {
+                let (result, tables) = record(&network(duration, &mechanism, &flows));
+                let what = format!("{name}, {load}, {duration}");
+                let core = link(&result, "core");
+                let arrived: u64 = core.arrived_packets.iter().sum();
+                let departed: u64 = core.departed_packets.iter().sum();
+                let waiting = arrived - departed - core.drops;
+                assert_eq!(waiting as f64, last(&tables, "queue_packets"), "{what}");
+                assert!(waiting <= u64::from(core.max_queue_packets), "{what}");
+                for flow in &result.flows {
+                    let counted = &flow.counted;
+                    let out = counted.delivered_packets + counted.dropped_packets;
+                    assert!(counted.sent_packets >= out, "{what}: {}", flow.name);
+                }
+            }
+        }
+    }
+}
+
+/// Otherwise the battery could not tell a network that loses packets: a window of measurement that opens
+/// while packets are under way delivers some that it has not seen sent, and the sum must show it.
+#[test]
+fn the_battery_would_notice_a_missing_packet() {
+    let text = network("400 s", "queue = { droptail = { limit = \"15 packets\" } }", UDP);
+    let result = run(&format!("warm_up = \"2 s\"\n{text}"));
+    let balance = |counted: &forebay_scenario::Counted| {
+        counted.delivered_packets + counted.dropped_packets - counted.sent_packets
+    };
+    assert!(result.flows.iter().any(|flow| balance(&flow.counted) > 0));
+    let core = link(&result, "core");
+    let out: u64 = core.departed_packets.iter().sum::<u64>() + core.drops;
+    assert!(out > core.arrived_packets.iter().sum::<u64>());
+}

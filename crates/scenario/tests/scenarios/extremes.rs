@@ -1,1 +1,273 @@
+//! Zero, tiny and huge parameters: refused with a problem, or survived with every packet accounted for.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use forebay_mechanisms::conditioner::CONDITIONERS;
+use forebay_mechanisms::congestion::CONTROLS;
+use forebay_mechanisms::queue::QUEUES;
+use forebay_mechanisms::shaping::SHAPERS;
+use forebay_mechanisms::traffic::TRAFFICS;
+use forebay_parameters::Entry;
+use forebay_scenario::{Control, RunOptions, Scenario};
+
+use crate::conservation::{CONDITIONER_EXAMPLES, QUEUE_EXAMPLES, SHAPER_EXAMPLES};
+
+/// Values at the ends of what can be written, and some that can be written but mean nothing.
+const VALUES: &[&str] = &[
+    "\"0 s\"",
+    "\"1 ps\"",
+    "\"5124 h\"",
+    "\"0 bit/s\"",
+    "\"1 bit/s\"",
+    "\"8e15 bit/s\"",
+    "\"18446744073709551615 bit/s\"",
+    "\"0 B\"",
+    "\"1 B\"",
+    "\"20 B\"",
+    "\"65535 B\"",
+    "\"65536 B\"",
+    "\"18446744073709551615 B\"",
+    "\"0 packets\"",
+    "\"1 packets\"",
+    "\"18446744073709551615 packets\"",
+    "0",
+    "1",
+    "64",
+    "4294967295",
+    "9223372036854775807",
+    "-1",
+    "0.0",
+    "-0.0",
+    "5e-324",
+    "0.9999999999999999",
+    "1.7976931348623157e308",
+    "nan",
+    "inf",
+    "true",
+    "false",
+    "\"\"",
+    "[]",
+    "[\"0 B\"]",
+    "[\"1 packets\", \"2 packets\", \"18446744073709551615 packets\"]",
+    "[0.0, 1.0, 1e300]",
+    "[\"droptail\"]",
+    "{}",
+];
+
+/// A network of two links with `core` on the second and `flows`, overloaded.
+fn network(core: &str, flows: &str) -> String {
+    format!(
+        "duration = \"3 s\"\n\
+         [links.access]\nfrom = \"a\"\nto = \"r\"\nrate = \"10 Mbit/s\"\ndelay = \"2 ms\"\n\
+         [links.core]\nfrom = \"r\"\nto = \"b\"\n{core}\n{flows}"
+    )
+}
+
+const LINK: &str = "rate = \"1 Mbit/s\"\ndelay = \"10 ms\"\n";
+const FLOWS: &str = "[flows.t]\nfrom = \"a\"\nto = \"b\"\ncount = 2\ntcp = {}\n\
+     [flows.u]\nfrom = \"a\"\nto = \"b\"\nudp = {}\nprecedence = 1\n\
+     traffic = { cbr = { rate = \"900 kbit/s\", size = \"300 B\" } }\n";
+
+/// What went wrong with `text`, if anything: only a problem with its place, or a sound run, is right.
+fn trouble(text: &str) -> Option<String> {
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        let scenario = match Scenario::parse(text, "test.toml", &[]) {
+            Ok(scenario) => scenario,
+            Err(error) => {
+                let placed = !error.problem.path.is_empty() && error.problem.line.is_some();
+                return (!placed).then(|| format!("no place: {error}"));
+            }
+        };
+        let (result, _) = scenario.run(&RunOptions::default(), &Control::default())?;
+        for flow in &result.flows {
+            let counted = &flow.counted;
+            let out = counted.delivered_packets + counted.dropped_packets;
+            if counted.sent_packets < out {
+                return Some(format!("{} packets came from nowhere", flow.name));
+            }
+        }
+        for link in &result.links {
+            let arrived: u64 = link.arrived_packets.iter().sum();
+            let departed: u64 = link.departed_packets.iter().sum();
+            if arrived < departed + link.drops {
+                return Some(format!("{} lost count", link.name));
+            }
+            if !(0.0..=1.0).contains(&link.utilization) || !link.mean_queue_packets.is_finite() {
+                return Some(format!("{} works {} of the time", link.name, link.utilization));
+            }
+        }
+        None
+    }));
+    outcome.unwrap_or_else(|_| Some("panic".to_owned()))
+}
+
+/// Put every extreme value in the place of every parameter of every entry, beside `examples` of the others.
+fn battery<B>(
+    entries: &[Entry<B>],
+    example: impl Fn(&str) -> String,
+    network: impl Fn(&str) -> String,
+) {
+    let mut found = Vec::new();
+    for entry in entries {
+        let given = example(entry.name);
+        for field in entry.fields {
+            for value in VALUES {
+                let others = without(&given, field.name);
+                let comma = if others.is_empty() { "" } else { ", " };
+                let own = format!("{others}{comma}{} = {value}", field.name);
+                let text = network(&format!("{{ {} = {{ {own} }} }}", entry.name));
+                if let Some(trouble) = trouble(&text) {
+                    found.push(format!("{}: {own}: {trouble}", entry.name));
+                }
+            }
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+/// `example` (keys and values of an inline table) without the value of `key`.
+fn without(example: &str, key: &str) -> String {
+    let mut depth = 0;
+    let parts = example.split(|c| {
+        match c {
+            '[' | '{' => depth += 1,
+            ']' | '}' => depth -= 1,
+            _ => {}
+        }
+        c == ',' && depth == 0
+    });
+    let own = |part: &&str| {
+        let found = part.split('=').next().unwrap_or_default().trim();
+        !found.is_empty() && found != key
+    };
+    parts.filter(own).collect::<Vec<_>>().join(",")
+}
+
+fn example_of<'e>(examples: &'e [(&str, &str)], name: &str) -> &'e str {
+    let found = examples.iter().find(|(known, _)| *known == name);
+    found.unwrap_or_else(|| panic!("{name} has no example")).1
+}
+
+/// Otherwise an extreme parameter of a queue would end in a panic or in nonsense.
+#[test]
+fn queues_survive_extremes() {
+    let example = |name: &str| example_of(QUEUE_EXAMPLES, name).to_owned();
+    battery(QUEUES, example, |queue| network(&format!("{LINK}queue = {queue}"), FLOWS));
+}
+
+/// Otherwise an extreme parameter of a conditioner would end in a panic or in nonsense.
+#[test]
+fn conditioners_survive_extremes() {
+    let example = |name: &str| example_of(CONDITIONER_EXAMPLES, name).to_owned();
+    let queue = "queue = { droptail = { limit = \"20 packets\" } }";
+    battery(CONDITIONERS, example, |law| {
+        network(&format!("{LINK}{queue}\nconditioner = {law}"), FLOWS)
+    });
+}
+
+/// Otherwise an extreme parameter of a shaper would end in a panic or in nonsense.
+#[test]
+fn shapers_survive_extremes() {
+    let example = |name: &str| example_of(SHAPER_EXAMPLES, name).to_owned();
+    battery(SHAPERS, example, |law| network(&format!("{LINK}shaper = {law}"), FLOWS));
+}
+
+/// Otherwise an extreme parameter of a source would end in a panic, in nonsense, or in a run that never
+/// ends: sources of one bit are refused or kept slow by their packets' size.
+#[test]
+fn sources_survive_extremes() {
+    let example = |name: &str| match name {
+        "file" => "size = \"20 kB\", count = 2, interval = \"100 ms\"".to_owned(),
+        "bulk" => String::new(),
+        _ => "rate = \"500 kbit/s\", size = \"300 B\"".to_owned(),
+    };
+    for transport in ["udp", "tcp"] {
+        battery(TRAFFICS, example, |traffic| {
+            let flows = format!(
+                "[flows.x]\nfrom = \"a\"\nto = \"b\"\nstop = \"10 ms\"\n{transport} = {{}}\n\
+                 traffic = {traffic}\n"
+            );
+            let queue = "queue = { droptail = { limit = \"20 packets\" } }";
+            network(&format!("{LINK}{queue}"), &flows)
+        });
+    }
+}
+
+/// Otherwise an extreme parameter of congestion control would end in a panic or in nonsense.
+#[test]
+fn controls_survive_extremes() {
+    battery(CONTROLS, |_| String::new(), |control| {
+        let flows = format!(
+            "[flows.x]\nfrom = \"a\"\nto = \"b\"\n[flows.x.tcp]\nmss = \"400 B\"\ncontrol = {control}\n"
+        );
+        network(&format!("{LINK}queue = {{ droptail = {{ limit = \"9 packets\" }} }}"), &flows)
+    });
+}
+
+/// Otherwise an extreme parameter of a link, a flow or its transport would end in a panic or in nonsense.
+#[test]
+fn sections_survive_extremes() {
+    let mut found = Vec::new();
+    let mut check = |text: String, what: String| {
+        if let Some(trouble) = trouble(&text) {
+            found.push(format!("{what}: {trouble}"));
+        }
+    };
+    let slow = "queue = { droptail = { limit = \"9 packets\" } }\n";
+    for value in VALUES {
+        for (key, other) in [("rate", "delay = \"1 ms\""), ("delay", "rate = \"1 Mbit/s\"")] {
+            for queue in [slow, "", "queue = { priority = { classes = [\"droptail\"] } }\n"] {
+                let core = format!("{key} = {value}\n{other}\n{queue}");
+                check(network(&core, FLOWS), format!("link {key} = {value} {queue}"));
+            }
+        }
+        let udp_keys = ["start", "stop", "count", "precedence"];
+        for key in udp_keys.iter().filter(|_| !value.starts_with("42949")) {
+            let flows = format!(
+                "[flows.x]\nfrom = \"a\"\nto = \"b\"\n{key} = {value}\nudp = {{}}\n\
+                 traffic = {{ cbr = {{ rate = \"100 kbit/s\", size = \"300 B\" }} }}\n"
+            );
+            check(network(LINK, &flows), format!("flow {key} = {value}"));
+        }
+        let fields = <forebay_mechanisms::element::tcp::TcpParameters as
+            forebay_parameters::Parameters>::FIELDS;
+        for field in fields {
+            let flows = format!(
+                "[flows.x]\nfrom = \"a\"\nto = \"b\"\n[flows.x.tcp]\n{} = {value}\n",
+                field.name
+            );
+            let core = format!("{LINK}{slow}");
+            check(network(&core, &flows), format!("tcp {} = {value}", field.name));
+        }
+        for key in ["duration", "warm_up", "seed"] {
+            let text = network(LINK, FLOWS);
+            let duration = if key == "duration" { "" } else { "duration = \"10 ms\"\n" };
+            let short = text.replacen("duration = \"3 s\"\n", duration, 1);
+            // A run that is asked to last for weeks does: only refusals can be tested.
+            if key != "duration" || !value.contains("h\"") {
+                check(format!("{key} = {value}\n{short}"), format!("{key} = {value}"));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+/// Otherwise a queue longer than the clock would corrupt the counters of its link: at 1 bit/s a packet of
+/// 1500 B takes 12,000 s, so 2000 of them need 278 days. The link is busy all the time and, after an hour,
+/// still sends the first.
+#[test]
+fn a_backlog_beyond_the_clock_is_still_counted() {
+    for queue in ["\"droptail\"", "{ priority = { classes = [\"droptail\"] } }"] {
+        let text = format!(
+            "duration = \"1 h\"\nwarm_up = \"1 min\"\n\
+             [links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"1 bit/s\"\nqueue = {queue}\n\
+             [flows.x]\nfrom = \"a\"\nto = \"b\"\nudp = {{}}\nstop = \"20 s\"\n\
+             traffic = {{ cbr = {{ rate = \"1.2 Mbit/s\", size = \"1500 B\" }} }}\n"
+        );
+        let result = crate::support::run(&text);
+        let link = crate::support::link(&result, "l");
+        assert_eq!(link.utilization, 1.0, "{queue}");
+        assert_eq!(link.mean_queue_packets, 1999.0, "{queue}");
+        assert_eq!(link.departed_packets, [0; 4], "the first left before the window: {queue}");
+    }
+}

@@ -1,0 +1,31 @@
+"""Fixtures of the command line's tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import front
+import pytest
+
+
+@pytest.fixture
+def forebay(capfd: pytest.CaptureFixture[str]) -> front.Forebay:
+    """The command line."""
+    return front.Forebay(capfd)
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Path:
+    """A small scenario file."""
+    path = tmp_path / "small.toml"
+    path.write_text(front.SCENARIO, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A small study, found by the command line instead of the real ones; its folder."""
+    folder = front.write_study(tmp_path / "studies")
+    monkeypatch.setenv("FOREBAY_STUDIES", str(folder.parent))
+    monkeypatch.chdir(tmp_path)
+    return folder

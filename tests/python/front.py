@@ -1,0 +1,198 @@
+"""What the tests of the command line share: running it, a small scenario, a small study."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forebay.cli import main
+
+SCENARIO = """
+name = "small"
+duration = "5 s"
+warm_up = "1 s"
+
+[links.wire]
+from = "A"
+to = "B"
+rate = "10 Mbit/s"
+delay = "2 ms"
+queue = { droptail = { limit = "50 packets" } }
+
+[flows.bulk]
+from = "A"
+to = "B"
+count = 2
+tcp = {}
+
+[flows.chatter]
+from = "A"
+to = "B"
+udp = {}
+traffic = { poisson = { rate = "2 Mbit/s", size = "500 B" } }
+"""
+
+
+@dataclass
+class Answer:
+    """What a command gave."""
+
+    status: int
+    out: str
+    err: str
+
+    def document(self) -> Any:
+        """Standard output as the one JSON document it must be."""
+        return json.loads(self.out)
+
+
+class Forebay:
+    """The command line, in this process."""
+
+    def __init__(self, capfd: pytest.CaptureFixture[str]) -> None:
+        self._capfd = capfd
+
+    def __call__(self, *arguments: object) -> Answer:
+        self._capfd.readouterr()
+        status = main([str(argument) for argument in arguments])
+        out, err = self._capfd.readouterr()
+        return Answer(status, out, err)
+
+    def refused(self, *arguments: object) -> str:
+        """The message of a command that must refuse its input, checked for form."""
+        answer = self(*arguments)
+        assert answer.status == 2, answer
+        assert answer.out == ""
+        assert "Traceback" not in answer.err
+        lines = answer.err.splitlines()
+        assert lines
+        assert all(line.startswith("forebay: error: ") for line in lines), answer.err
+        return answer.err
+
+
+STUDY_SCENARIO = """
+duration = "60 s"       # assumed: long enough for the intervals
+warm_up = "1 s"         # assumed: the link fills within a millisecond
+
+[links.wire]
+from = "A"              # Figure 1
+to = "B"                # Figure 1
+rate = "10 Mbit/s"      # section 2, "a # in quotes"
+queue = { droptail = { limit = "100 packets" } }   # assumed: never full at these loads
+
+[flows.noise]
+from = "A"              # Figure 1
+to = "B"                # Figure 1
+udp = {}                # section 2
+traffic = { poisson = { rate = "2 Mbit/s", size = "500 B" } }   # section 2
+"""
+
+# A Poisson source far below the link's rate: what is delivered is what is offered, so the true mean
+# of the throughput is the offered rate. The value 9.99 is wrong on purpose.
+STUDY_PAPER = """
+[paper]
+study = "tiny"
+title = "A tiny study"
+authors = ["A. N. Author"]
+venue = "Nowhere"
+date = "2000"
+
+[[table]]
+id = "t1"
+place = "Table 1"
+how_read = "printed"
+unit = "Mbit/s"
+decimals = 2
+trend = "none"
+row_id = "rate{rate_mbps}"
+row_label = "{rate_mbps} Mbit/s"
+columns = [
+  { id = "got", label = "throughput", quantity = "got_bps" },
+  { id = "wrong", label = "misprint", quantity = "got_bps" },
+]
+rows = [
+  { point = { rate_mbps = 2 }, values = [2.00, 9.99] },
+  { point = { rate_mbps = 4 }, values = [4.00, "-"] },
+]
+
+[[statement]]
+id = "more-gives-more"
+place = "section 3"
+how_read = "quoted"
+text = "more load gives more throughput"
+predicate = "more_gives_more"
+
+[[statement]]
+id = "all-is-lost"
+place = "section 3"
+how_read = "quoted"
+text = "nothing <arrives>"
+predicate = "all_is_lost"
+"""
+
+STUDY_PREDICATES = '''
+"""Predicates of the tiny study."""
+from forebay.grades import surely_greater, surely_less
+
+def more_gives_more(run):
+    """More load, more throughput."""
+    return surely_greater(run.value("got_bps", rate_mbps=4), run.value("got_bps", rate_mbps=2))
+
+def all_is_lost(run):
+    """Nothing arrives."""
+    return surely_less(run.value("got_bps", rate_mbps=2), 1.0)
+'''
+
+STUDY_MODULE = '''
+"""The tiny study."""
+from forebay.plot import time_series
+from forebay.study import Recording, Replications, Variant
+
+REPLICATIONS = Replications(first=3, cap=6, quick_first=2, quick_cap=3, variant=2)
+VARIANTS = [Variant("slow", "half the rate", "To see it halve.",
+                    ("flows.noise.traffic.poisson.rate=1 Mbit/s",), ("t1/rate2/got",))]
+RECORDINGS = [Recording("two", {"rate_mbps": 2}, "500 ms")]
+
+def overrides(point):
+    return [f"flows.noise.traffic.poisson.rate={point['rate_mbps']} Mbit/s"]
+
+def quantities(run, point):
+    return {"got_bps": run.group("noise")["throughput_bps"]}
+
+def figures(outcome):
+    drawn = time_series(outcome, "two", "links.wire", {"queue_packets": "queue"}, title="Queue",
+                        ylabel="queue (packets)", thresholds={"limit": 100})
+    return [drawn] if drawn else []
+'''
+
+STUDY_DEVIATIONS = """
+[[deviation]]
+title = "load"
+paper = "not stated"
+ours = "2 and 4 Mbit/s"
+reason = "to have some"
+variant = "slow"
+
+[[explanation]]
+claims = "t1/*/wrong"
+text = "The published value is a misprint."
+"""
+
+
+def write_study(root: Path) -> Path:
+    """A study of an analytically known network below `root`; its folder."""
+    folder = root / "tiny"
+    folder.mkdir(parents=True)
+    for name, text in {
+        "paper.toml": STUDY_PAPER,
+        "scenario.toml": STUDY_SCENARIO,
+        "predicates.py": STUDY_PREDICATES,
+        "study.py": STUDY_MODULE,
+        "deviations.toml": STUDY_DEVIATIONS,
+    }.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder

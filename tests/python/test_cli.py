@@ -1,0 +1,295 @@
+"""The command line: what it prints, how it fails, how fast it answers."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import front
+import pytest
+
+
+def spawn(*arguments: str) -> list[str]:
+    """The command line as a process of its own."""
+    return [sys.executable, "-m", "forebay", *arguments]
+
+
+@pytest.mark.parametrize("command", ["--help", "studies"])
+def test_first_answers_come_at_once(command: str) -> None:
+    """Otherwise looking a command up would feel broken: the contract is 0.3 s.
+
+    Processor time of the best of three, so that a busy machine fails nobody.
+    """
+    spent = []
+    for _ in range(3):
+        before = os.times()
+        subprocess.run(spawn(command), check=True, capture_output=True)
+        after = os.times()
+        spent.append(
+            after.children_user + after.children_system
+            - before.children_user - before.children_system
+        )  # fmt: skip
+    assert min(spent) < 0.3
+
+
+def test_help_names_every_command(forebay: front.Forebay) -> None:
+    """Otherwise a part of the contract could not be found."""
+    out = forebay("--help").out
+    contract = "studies reproduce run sweep check mechanisms report bench"
+    assert all(f"\n  {name} " in out for name in contract.split())
+
+
+def test_version_is_the_engines(forebay: front.Forebay) -> None:
+    """Otherwise a result could not be traced to what made it."""
+    from forebay import _native
+
+    assert forebay("--version").out == f"forebay {_native.version()}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["rnu"], 'did you mean "run"'),
+        (["run", "--sed", "1"], "--seed"),
+        (["run"], "SCENARIO.toml"),
+        (["run", "x.toml", "--seed", "-1"], "--seed"),
+        (["run", "x.toml", "--replication", "two"], "--replication"),
+        (["reproduce", "aff"], 'did you mean "af"'),
+        (["reproduce", "af", "--replications", "1"], "--replications"),
+        (["reproduce", "af", "--jobs", "0"], "--jobs"),
+        (["reproduce", "af", "--claims", "t3.1/ud5/two/tcp"], 'did you mean "t3.1/udp5/two/tcp"'),
+        (["mechanisms", "rde"], 'did you mean "red"'),
+        (["bench", "s1-aff"], 'did you mean "s1-af"'),
+        (["report", "no-such-folder"], "no such folder"),
+        (["check", "no-such-folder/a.toml"], "there is no folder"),
+    ],
+)
+def test_slips_on_the_command_line_are_explained(
+    forebay: front.Forebay, arguments: list[str], expected: str
+) -> None:
+    """Otherwise a typing error would cost more than a second."""
+    assert expected in forebay.refused(*arguments)
+
+
+@pytest.mark.parametrize("command", ["run", "check"])
+class TestWrongScenarioFiles:
+    """Files that are no scenario."""
+
+    def test_missing_file(self, forebay: front.Forebay, scenario: Path, command: str) -> None:
+        """Otherwise the user would search for what the program knows."""
+        assert str(scenario) in forebay.refused(command, scenario.with_name("smal.toml"))
+
+    def test_folder(self, forebay: front.Forebay, scenario: Path, command: str) -> None:
+        """Otherwise naming a scenario's folder would end in a traceback."""
+        message = forebay.refused(command, scenario.parent)
+        assert "is a folder" in message
+        assert str(scenario) in message
+
+    def test_not_utf8(self, forebay: front.Forebay, tmp_path: Path, command: str) -> None:
+        """Otherwise a file from another world would be half understood."""
+        path = tmp_path / "latin.toml"
+        path.write_bytes(b'# fine\nname = "caf\xe9"\n')
+        message = forebay.refused(command, path)
+        assert f"{path}: line 2: not UTF-8" in message
+        assert "0xe9" in message
+
+    @pytest.mark.parametrize("text", ["", " \n", "# nothing\n", "[links", "a = = 1", "{}"])
+    def test_no_scenario(
+        self, forebay: front.Forebay, tmp_path: Path, command: str, text: str
+    ) -> None:
+        """Otherwise an empty or damaged file would run as something."""
+        path = tmp_path / "odd.toml"
+        path.write_text(text)
+        assert str(path) in forebay.refused(command, path)
+
+    def test_wrong_key(self, forebay: front.Forebay, scenario: Path, command: str) -> None:
+        """Otherwise a misspelt key would silently be its default."""
+        scenario.write_text(front.SCENARIO.replace('delay = "2 ms"', 'dealy = "2 ms"'))
+        message = forebay.refused(command, scenario)
+        assert f"{scenario}: line 10: links.wire.dealy: " in message
+        assert 'did you mean "delay"' in message
+
+    @pytest.mark.parametrize(
+        ("assignment", "expected"),
+        [
+            ("links.wire.rate=10", "has no unit"),
+            ("links.wire.rte=10 Mbit/s", 'did you mean "rate"'),
+            ("flows.bulk.tcp.recovery=sak", 'did you mean "sack"'),
+            ("nonsense", "PATH=VALUE"),
+        ],
+    )
+    def test_wrong_assignment(
+        self, forebay: front.Forebay, scenario: Path, command: str, assignment: str, expected: str
+    ) -> None:
+        """Otherwise `--set` could do what a file may not."""
+        assert expected in forebay.refused(command, scenario, "--set", assignment)
+
+
+@pytest.mark.parametrize("bad", ["a-file", "a-file/below", "/proc/no/folder/here"])
+def test_results_that_cannot_be_written_are_refused_first(
+    forebay: front.Forebay, scenario: Path, bad: str
+) -> None:
+    """Otherwise hours of runs would end in "permission denied"."""
+    (scenario.parent / "a-file").write_text("")
+    message = forebay.refused("run", scenario, "--until", "5000000 s", "--out",
+                              scenario.parent / bad)  # fmt: skip
+    assert "--out" in message
+
+
+def test_run_json_is_one_document_with_the_contracts_keys(
+    forebay: front.Forebay, scenario: Path
+) -> None:
+    """Otherwise programs that read our output would break."""
+    answer = forebay("run", scenario, "--json")
+    assert answer.status == 0
+    assert answer.err == ""
+    document = answer.document()
+    assert document.keys() >= {
+        "digest", "simulated_s", "wall_s", "events", "packet_hops", "flows", "links", "seed",
+        "replication", "scenario_hash", "version",
+    }  # fmt: skip
+    assert document["simulated_s"] == 5.0
+    assert len(document["flows"]) == 3
+    assert all(
+        flow.keys() >= {"name", "sent_packets", "delivered_packets", "dropped_packets",
+                        "marked_packets", "throughput_bps", "goodput_bps", "mean_delay_s"}
+        for flow in document["flows"]
+    )  # fmt: skip
+    assert all(
+        link.keys() >= {"name", "utilization", "drops", "marks", "mean_queue_packets"}
+        for link in document["links"]
+    )
+
+
+def test_the_same_command_gives_the_same_run(forebay: front.Forebay, scenario: Path) -> None:
+    """Otherwise no published number of ours could be checked by anyone."""
+
+    def digest(*options: str) -> str:
+        return str(forebay("run", scenario, "--json", *options).document()["digest"])
+
+    assert digest() == digest()
+    assert digest() == digest("--seed", "1", "--replication", "0")
+    others = {digest("--replication", "1"), digest("--seed", "2"), digest("--until", "4 s")}
+    assert len(others | {digest()}) == 4
+
+
+def test_set_does_what_editing_the_file_does(forebay: front.Forebay, scenario: Path) -> None:
+    """Otherwise a sweep would run other networks than its files would."""
+    assigned = forebay("check", scenario, "--json", "--set", "links.wire.delay=7 ms").document()
+    scenario.write_text(front.SCENARIO.replace("2 ms", "7 ms"))
+    edited = forebay("check", scenario, "--json").document()
+    assert assigned["scenario_hash"] == edited["scenario_hash"]
+    assert edited["resolved"]["links.wire.delay"] == "7 ms"
+
+
+def test_tables_fit_and_name_everything(forebay: front.Forebay, scenario: Path) -> None:
+    """Otherwise results would wrap into noise, or hide a flow or link."""
+    out = forebay("run", scenario, "--set", "flows.bulk.count=30").out
+    assert max(map(len, out.splitlines())) <= 100
+    assert "31 flows, by group" in out
+    for name in ("bulk", "chatter", "wire", "wire.reverse"):
+        assert any(line.startswith(f"{name} ") for line in out.splitlines())
+    assert "\x1b" not in out
+
+
+def test_a_link_is_as_full_as_its_offered_load(forebay: front.Forebay, scenario: Path) -> None:
+    """Otherwise what the command line shows would not be what the engine measured.
+
+    Only the Poisson flow: 2 Mbit/s of 10 is a utilization of 0.2. Of 300 s of packets of 500 B
+    (150 000 packets) the relative standard deviation is 1/sqrt(150000) = 0.26 %; five of it is
+    1.3 %.
+    """
+    scenario.write_text(front.SCENARIO.replace("[flows.bulk]", "[flows.rare]").replace(
+        "count = 2\ntcp = {}", 'tcp = {}\nstart = "300.9 s"'))  # fmt: skip
+    document = forebay("run", scenario, "--until", "301 s", "--json",
+                       "--set", "flows.rare.traffic.file.size=1 B").document()  # fmt: skip
+    used = next(link for link in document["links"] if link["name"] == "wire")["utilization"]
+    assert used == pytest.approx(0.2, rel=0.013)
+
+
+def test_out_keeps_the_run_and_its_report(
+    forebay: front.Forebay, scenario: Path, tmp_path: Path
+) -> None:
+    """Otherwise a run could not be looked at again."""
+    out = tmp_path / "kept"
+    answer = forebay(
+        "run", scenario, "--out", out, "--json", "--set", "record.series=100 ms",
+        "--set", "record.delays=true",
+    )  # fmt: skip
+    assert json.loads((out / "run.json").read_text()) == answer.document()
+    assert (out / "scenario.toml").read_text() == front.SCENARIO
+    assert (out / "tables" / "series" / "links.wire.parquet").is_file()
+    assert forebay("report", out).status == 0
+    page = (out / "report.html").read_text()
+    assert answer.document()["command"].replace("'", "&#39;") in page
+    assert page.count("<svg") >= 3
+
+
+def test_mechanisms_are_listed_with_their_sources(forebay: front.Forebay) -> None:
+    """Otherwise a user could not tell which publication a mechanism follows."""
+    out = forebay("mechanisms").out
+    assert max(map(len, out.splitlines())) <= 100
+    catalogue = forebay("mechanisms", "--json").document()
+    entries = [page for category in catalogue["categories"] for page in category["pages"]]
+    assert len(entries) > 10
+    for page in entries:
+        assert page["source"]
+        assert page["name"] in out
+        told = forebay("mechanisms", f"{page['kind']}.{page['name']}").out
+        assert all(field["name"] in told for field in page["fields"])
+        assert max(map(len, told.splitlines())) <= 100
+
+
+def test_bench_reports_the_contracts_keys(forebay: front.Forebay) -> None:
+    """Otherwise speed could not be followed from one version to the next."""
+    answer = forebay("bench", "s1-af", "--json")
+    assert answer.status == 0
+    (row,) = answer.document()["benchmarks"]
+    assert row["name"] == "s1-af"
+    assert row["simulated_s"] == 100.0
+    assert row["ns_per_hop"] == pytest.approx(1e9 * row["wall_s"] / row["packet_hops"])
+    assert row["ns_per_event"] == pytest.approx(1e9 * row["wall_s"] / row["events"])
+    # A Python process with numpy takes tens of megabytes, and no benchmark takes many gigabytes.
+    assert 10e6 < row["peak_rss_bytes"] < 8e9
+
+
+def test_every_standard_benchmark_is_a_valid_scenario(forebay: front.Forebay) -> None:
+    """Otherwise a name of the contract would not run."""
+    from forebay.bench import SCENARIOS, names
+
+    assert {"s1-tcp-red", "s1-af", "s2-cbr", "s3-mm1", "s5-ensemble"} <= set(names())
+    for path in sorted(SCENARIOS.glob("*.toml")):
+        assert forebay("check", path).status == 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals differ")
+def test_interrupting_a_run_is_quick_and_quiet(scenario: Path) -> None:
+    """Otherwise Ctrl-C would hang or print a traceback."""
+    child = subprocess.Popen(
+        spawn("run", str(scenario), "--until", "1000000 s"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(1.5)
+    begun = time.monotonic()
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=20)
+    assert child.returncode == 130
+    assert time.monotonic() - begun < 5
+    assert out == ""
+    # A line break first: the terminal has shown ^C.
+    assert err.strip() == "forebay: error: interrupted"
+
+
+def test_a_reader_that_leaves_is_no_error(scenario: Path) -> None:
+    """Otherwise `forebay mechanisms | head` would end in a traceback."""
+    command = " ".join(spawn("mechanisms", "--json")) + " | head -c 10"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr
+    assert "Error" not in done.stderr

@@ -1,0 +1,166 @@
+"""Reproducing a study, on a study whose true values are known from theory.
+
+A Poisson source of 2 or 4 Mbit/s on a link of 10: what is delivered is what is offered. In 59 s of
+packets of 500 B that is 29 500 or 59 000 packets a run, a relative standard deviation of 0.58 % or
+0.41 % (Poisson counts), so that the mean of three runs is within 2 % with near certainty.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import front
+import pytest
+
+CLAIM_KEYS = {
+    "id", "place", "quantity", "unit", "published", "measured", "low", "high", "replications",
+    "grade", "note",
+}  # fmt: skip
+GRADES = {"exact", "close", "trend", "holds", "fails", "deviates", "imprecise"}
+
+
+def by_id(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The claims of a result by id."""
+    return {row["id"]: row for row in document["claims"]}
+
+
+def test_the_document_is_the_contracts(forebay: front.Forebay, tiny: Path) -> None:
+    """Otherwise programs that read results would break."""
+    answer = forebay("reproduce", "tiny", "--json")
+    assert answer.status == 0
+    document = answer.document()
+    assert document.keys() >= {"study", "version", "scenario_hash", "wall_s", "claims", "summary"}
+    assert document["study"] == "tiny"
+    assert all(row.keys() >= CLAIM_KEYS for row in document["claims"])
+    assert document["summary"].keys() == GRADES | {"total"}
+    assert document["summary"]["total"] == len(document["claims"]) == 5
+    assert document == json.loads((tiny.parents[1] / "out/tiny/result.json").read_text())
+
+
+def test_true_values_are_found_and_false_ones_are_not(forebay: front.Forebay, tiny: Path) -> None:
+    """Otherwise grades would flatter, or find fault with the truth."""
+    claims = by_id(forebay("reproduce", "tiny", "--json").document())
+    assert claims["t1/rate2/got"]["grade"] in ("exact", "close")
+    assert claims["t1/rate4/got"]["grade"] in ("exact", "close")
+    assert claims["t1/rate2/got"]["measured"] == pytest.approx(2.0, rel=0.02)
+    assert claims["t1/rate2/got"]["low"] < claims["t1/rate2/got"]["measured"]
+    assert claims["t1/rate2/wrong"]["grade"] == "deviates"
+    assert claims["t1/rate2/wrong"]["note"] == "The published value is a misprint."
+    assert claims["more-gives-more"]["grade"] == "holds"
+    assert claims["all-is-lost"]["grade"] == "fails"
+
+
+def test_jobs_change_no_digit(forebay: front.Forebay, tiny: Path, tmp_path: Path) -> None:
+    """Otherwise a result would depend on the machine it was made on."""
+    one = forebay("reproduce", "tiny", "--jobs", "1", "--out", tmp_path / "a", "--json").document()
+    two = forebay("reproduce", "tiny", "--jobs", "3", "--out", tmp_path / "b", "--json").document()
+    assert one["claims"] == two["claims"]
+
+
+def test_fixed_replications(forebay: front.Forebay, tiny: Path) -> None:
+    """Otherwise `--replications N` would not mean N."""
+    document = forebay("reproduce", "tiny", "--replications", "4", "--json").document()
+    assert {row["replications"] for row in document["claims"]} == {4}
+    assert document["command"] == "forebay reproduce tiny --replications 4"
+
+
+def test_more_replications_where_an_interval_is_too_wide(
+    forebay: front.Forebay, tiny: Path
+) -> None:
+    """Otherwise a claim that needs more runs would stay imprecise below the cap.
+
+    A run of 20 ms of measurement sees 10 packets at 2 Mbit/s, a standard deviation of a third:
+    no six runs are within 10 %, so the study must go to its cap of 6 and say `imprecise`.
+    """
+    path = tiny / "scenario.toml"
+    path.write_text(path.read_text().replace('"60 s"', '"1.02 s"'))
+    claims = by_id(forebay("reproduce", "tiny", "--json").document())
+    assert claims["t1/rate2/got"]["replications"] == 6
+    assert claims["t1/rate2/got"]["grade"] == "imprecise"
+
+
+def test_claims_restrict_what_is_run(forebay: front.Forebay, tiny: Path) -> None:
+    """Otherwise looking at one table would cost the whole study."""
+    document = forebay("reproduce", "tiny", "--claims", "t1/rate4/*", "--json").document()
+    assert [row["id"] for row in document["claims"]] == ["t1/rate4/got"]
+    # One grid point, three replications, no sensitivity runs.
+    assert document["runs"] == 3
+
+
+def test_quick_stops_at_its_limit_and_says_so(forebay: front.Forebay, tiny: Path) -> None:
+    """Otherwise `--quick` could take for ever, or pass for the planned result."""
+    path = tiny / "study.py"
+    path.write_text(path.read_text().replace("variant=2", "variant=2, quick_s=0.0"))
+    answer = forebay("reproduce", "tiny", "--quick", "--json")
+    assert answer.status == 0
+    assert answer.document()["stopped"] == "deadline"
+    assert "stopped at the time limit" in forebay("reproduce", "tiny", "--quick").out
+
+
+def test_an_interrupt_keeps_finished_runs(
+    forebay: front.Forebay, tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise Ctrl-C would throw away what was already known."""
+    from forebay import reproduce, run
+
+    def interrupted(jobs: Any, done: Any, threads: Any, tick: Any) -> None:
+        run.run_jobs(jobs[:5], done, threads, tick)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(reproduce, "run_jobs", interrupted)
+    answer = forebay("reproduce", "tiny", "--json")
+    assert answer.status == 130
+    assert answer.document()["stopped"] == "interrupted"
+    # The first five runs are replications 0, 1, 2 of one point and 0, 1 of the other.
+    assert [row["replications"] for row in answer.document()["claims"][:3]] == [3, 3, 2]
+
+
+def test_the_terminal_shows_the_papers_table(forebay: front.Forebay, tiny: Path) -> None:
+    """Otherwise published and measured values could not be compared at a glance."""
+    out = forebay("reproduce", "tiny").out
+    assert max(map(len, out.splitlines())) <= 100
+    row = next(line for line in out.splitlines() if line.startswith("2 Mbit/s"))
+    # Published, measured with its interval, grade; the misprint is marked as deviating.
+    assert re.search(r"2\.00  [12]\.\d+±0\.\d+ [=~]\s+9\.99  [12]\.\d+±0\.\d+ !$", row.rstrip())
+    assert "again: forebay reproduce tiny" in out
+    assert "nothing <arrives>" in out
+
+
+def test_the_readme_keeps_its_words_and_gets_its_numbers(
+    forebay: front.Forebay, tiny: Path, tmp_path: Path
+) -> None:
+    """Otherwise generated tables would eat what people wrote, or pile up."""
+    (tiny / "README.md").write_text(
+        "# Tiny\n\nBefore.\n\n<!-- results -->\nold\n<!-- end of results -->\n\nAfter.\n"
+    )
+    forebay("reproduce", "tiny", "--out", tiny)
+    first = (tiny / "README.md").read_text()
+    assert first.startswith("# Tiny\n\nBefore.\n")
+    assert first.endswith("\nAfter.\n")
+    assert "old" not in first
+    assert "| Table 1, 2 Mbit/s, throughput | 2.00 Mbit/s |" in first
+    forebay("reproduce", "tiny", "--out", tiny)
+    assert (tiny / "README.md").read_text() == first
+
+
+def test_wrong_study_files_are_refused(forebay: front.Forebay, tiny: Path) -> None:
+    """Otherwise a slip in a study would show as a traceback, or not at all."""
+    for name, old, new, expected in [
+        ("paper.toml", "more_gives_more", "more_gives_les", "more_gives_more"),
+        ("scenario.toml", '"10 Mbit/s"', '"10 Mbit"', "links.wire.rate"),
+        ("deviations.toml", 'variant = "slow"', 'variant = "slo"', 'no variant "slo"'),
+        ("deviations.toml", "reason", "raeson", "raeson"),
+        ("study.py", "def overrides", "def override", "no function overrides"),
+        ("study.py", '("t1/rate2/got",)', '("t9/*",)', 'no claim matches "t9/*"'),
+    ]:
+        path = tiny / name
+        whole = path.read_text()
+        assert old in whole
+        path.write_text(whole.replace(old, new))
+        assert expected in forebay.refused("reproduce", "tiny"), name
+        path.write_text(whole)
+    (tiny / "study.py").unlink()
+    assert "no such file" in forebay.refused("reproduce", "tiny")

@@ -1,0 +1,133 @@
+"""Sweeps: the grid, the intervals, resuming, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import front
+import pytest
+
+from forebay.stats import summarize
+
+SWEEP = """
+scenario = "small.toml"
+replications = 3
+quantities = ["flows.chatter.throughput_bps", "links.wire.utilization", "events"]
+
+[grid]
+duration = ["2 s", "3 s"]
+links.wire.rate = ["5 Mbit/s", "10 Mbit/s"]
+"""
+
+
+@pytest.fixture
+def sweep(scenario: Path) -> Path:
+    """A sweep of the small scenario."""
+    path = scenario.parent / "sweep.toml"
+    path.write_text(SWEEP)
+    return path
+
+
+def kept(folder: Path) -> list[dict[str, Any]]:
+    """The journal's documents."""
+    return [json.loads(line) for line in (folder / "runs.jsonl").read_text().splitlines()]
+
+
+def test_every_combination_is_run_and_summarised(
+    forebay: front.Forebay, sweep: Path, tmp_path: Path
+) -> None:
+    """Otherwise a sweep would have holes, or intervals of something else."""
+    import pyarrow.parquet as pq
+
+    document = forebay("sweep", sweep, "--out", tmp_path / "o", "--json").document()
+    assert document["runs"] == 2 * 2 * 3
+    assert len(document["summary"]) == 2 * 2 * 3
+    runs = pq.read_table(tmp_path / "o" / "runs.parquet").to_pylist()
+    assert {run["replication"] for run in runs} == {0, 1, 2}
+    for row in document["summary"]:
+        values = [
+            run[row["quantity"]]
+            for run in runs
+            if all(run[name] == row[name] for name in document["grid"])
+        ]
+        interval = summarize(values)
+        assert (row["mean"], row["low"]) == (interval.mean, interval.low)
+    assert (tmp_path / "o" / "report.html").read_text().count("<svg") == 3
+
+
+def test_a_sweep_is_what_single_runs_are(
+    forebay: front.Forebay, sweep: Path, scenario: Path, tmp_path: Path
+) -> None:
+    """Otherwise a point of a sweep could not be looked at by itself."""
+    forebay("sweep", sweep, "--out", tmp_path / "o")
+    single = forebay(
+        "run", scenario, "--json", "--replication", "2", "--until", "3 s",
+        "--set", "links.wire.rate=5 Mbit/s",
+    ).document()  # fmt: skip
+    assert single["digest"] in {run["digest"] for run in kept(tmp_path / "o")}
+
+
+def test_threads_change_nothing(forebay: front.Forebay, sweep: Path, tmp_path: Path) -> None:
+    """Otherwise results would depend on the machine."""
+    one = forebay("sweep", sweep, "--out", tmp_path / "a", "--json", "--jobs", "1").document()
+    two = forebay("sweep", sweep, "--out", tmp_path / "b", "--json", "--jobs", "3").document()
+    assert one == two
+
+
+def test_resuming_runs_only_what_is_missing(
+    forebay: front.Forebay, sweep: Path, tmp_path: Path
+) -> None:
+    """Otherwise an interrupted night would be lost, or old runs counted for new ones."""
+    out = tmp_path / "o"
+    whole = forebay("sweep", sweep, "--out", out, "--json").document()
+    lines = (out / "runs.jsonl").read_text().splitlines(keepends=True)
+    # Five runs survived, and half a line of the sixth.
+    (out / "runs.jsonl").write_text("".join(lines[:5]) + lines[5][:40])
+    again = forebay("sweep", sweep, "--out", out, "--json", "--resume").document()
+    assert again == whole
+    # Wall-clock times never repeat: equal ones show that the five were not run again.
+    assert (out / "runs.jsonl").read_text().splitlines(keepends=True)[:5] == lines[:5]
+    assert len(kept(out)) == 12
+    before = (out / "runs.jsonl").read_text()
+    forebay("sweep", sweep, "--out", out, "--resume")
+    assert (out / "runs.jsonl").read_text() == before
+    forebay("sweep", sweep, "--out", out)
+    assert (out / "runs.jsonl").read_text() != before
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("replications = 3", "replicatons = 3", 'did you mean "replications"'),
+        ("replications = 3", "replications = 0", "replications: read 0"),
+        ("replications = 3", 'replications = "3"', "replications: read '3'"),
+        ('scenario = "small.toml"', "", "scenario: missing"),
+        ("small.toml", "smal.toml", "small.toml"),
+        ('["2 s", "3 s"]', '"2 s"', "a list of values"),
+        ('["2 s", "3 s"]', "[]", "a list of values"),
+        ('["2 s", "3 s"]', "[2]", "has no unit"),
+        ("links.wire.rate", "links.wire.rte", 'did you mean "rate"'),
+        ("flows.chatter.throughput_bps", "flows.chater.throughput_bps", "chatter"),
+        ("flows.chatter.throughput_bps", "flows.chatter.througput_bps", "throughput_bps"),
+        ("links.wire.utilization", "utilization", "links.NAME.FIELD"),
+        ("[grid]", "[grid", "not valid TOML"),
+    ],
+)
+def test_wrong_sweeps_are_refused(
+    forebay: front.Forebay, sweep: Path, tmp_path: Path, old: str, new: str, expected: str
+) -> None:
+    """Otherwise a slip would show after the runs, or never."""
+    assert old in SWEEP
+    sweep.write_text(SWEEP.replace(old, new))
+    assert expected in forebay.refused("sweep", sweep, "--out", tmp_path / "o")
+    journal = tmp_path / "o" / "runs.jsonl"
+    assert not journal.exists() or journal.read_text() == ""
+
+
+@pytest.mark.parametrize("name", ["locl", "dask", "dask:", "local:4"])
+def test_unknown_executors_are_refused(forebay: front.Forebay, sweep: Path, name: str) -> None:
+    """Otherwise a sweep meant for a cluster would run on a laptop."""
+    message = forebay.refused("sweep", sweep, "--executor", name, "--out", sweep.parent / "o")
+    assert "dask:ADDRESS" in message

@@ -1,0 +1,166 @@
+"""Reports: complete, self-contained, built from files alone."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import front
+import pytest
+
+from forebay.assumptions import tagged_values
+from forebay.plot import COLOURS, INK, new_axis, to_svg
+
+VOID = {"meta", "link", "br", "hr", "img", "input"}
+
+
+class Page(HTMLParser):
+    """Looks for what a browser would forgive and a reader would not."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.targets: list[str] = []
+        self.loads: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in VOID:
+            self.open.append(tag)
+        for name, value in attrs:
+            if name == "id":
+                self.ids.append(value or "")
+            if name in ("href", "xlink:href") and (value or "").startswith("#"):
+                self.targets.append((value or "")[1:])
+            elif name in ("src", "href", "xlink:href", "action"):
+                self.loads.append(value or "")
+            if tag in ("script", "link", "iframe", "img"):
+                self.loads.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag, f"</{tag}> closes nothing"
+
+
+@pytest.fixture
+def page(forebay: front.Forebay, tiny: Path) -> str:
+    """The page of the tiny study, in full."""
+    assert forebay("reproduce", "tiny", "--out", "results").status == 0
+    return Path("results/report.html").read_text()
+
+
+def test_the_page_is_sound_and_asks_nobody_for_anything(page: str) -> None:
+    """Otherwise a report would be broken offline, or tell others that it is read."""
+    parsed = Page(page)
+    assert parsed.open == []
+    assert len(parsed.ids) == len(set(parsed.ids))
+    assert set(parsed.targets) <= set(parsed.ids)
+    assert parsed.loads == []
+    assert not re.search(r"@import|url\((?!#)", page)
+    # Names of XML vocabularies are the only addresses, and nothing fetches them.
+    assert set(re.findall(r"https?://[^\s\"']+", page)) <= {
+        "http://www.w3.org/2000/svg",
+        "http://www.w3.org/1999/xlink",
+    }
+
+
+def test_the_page_says_what_made_it(page: str, tiny: Path) -> None:
+    """Otherwise a reader could not repeat it or see how it departs from the paper."""
+    for words in (
+        "forebay reproduce tiny",                 # the command
+        "seed</dt><dd>1",                         # the seed
+        "The published value is a misprint.",     # the explanation of what does not fit
+        "long enough for the intervals",          # an assumption's reason
+        "not stated",                             # the deviation
+        "To see it halve.",                       # the sensitivity run
+        "Figure 1",                               # a value's place in the paper
+        "nothing &lt;arrives&gt;",                # text from outside, escaped
+    ):  # fmt: skip
+        assert words in page, words
+    assert page.count("<svg") == 2
+    for caption in re.findall(r"<figcaption>(.*?)</figcaption>", page, re.DOTALL):
+        assert re.search(r"Scenario [0-9a-f]{16}, seed 1, .*replications", caption)
+        assert "<code>forebay reproduce tiny" in caption
+
+
+def test_the_page_follows_light_dark_print_and_phone(page: str) -> None:
+    """Otherwise half of its readers would be blinded, or see a cut-off table."""
+    assert "@media (prefers-color-scheme: dark)" in page
+    assert "@media print" in page
+    assert 'name="viewport" content="width=device-width' in page
+    drawings = "".join(re.findall(r"<svg.*?</svg>", page, re.DOTALL))
+    assert not any(colour in drawings for colour in (*COLOURS, INK, "#000000"))
+    assert "var(--c1)" in drawings
+
+
+def test_a_sensitivity_run_shows_its_effect(page: str) -> None:
+    """Otherwise a reader would not see how far a result depends on a choice.
+
+    The variant halves the rate of the source: from 2 to 1 Mbit/s, a difference of -1.
+    """
+    row = re.search(r"<td>Table 1, 2 Mbit/s, throughput</td>.*?</tr>", page, re.DOTALL)
+    assert row is not None
+    cells = re.findall(r'<td class="n">([^<]*)</td>', row[0])
+    assert cells[0] == "2.00 Mbit/s"
+    assert float(cells[1]) == pytest.approx(2.0, abs=0.05)
+    assert float(cells[2]) == pytest.approx(1.0, abs=0.05)
+    assert float(cells[3].split()[0]) == pytest.approx(-1.0, abs=0.05)
+
+
+def test_a_report_is_built_again_from_its_files(
+    forebay: front.Forebay, page: str, tiny: Path
+) -> None:
+    """Otherwise a report would hold what its data do not."""
+    Path("results/report.html").unlink()
+    assert forebay("report", "results").status == 0
+    assert Path("results/report.html").read_text() == page
+
+
+@pytest.mark.parametrize("damage", ["result.json", "runs.parquet"])
+def test_damaged_results_are_refused(
+    forebay: front.Forebay, page: str, tiny: Path, damage: str
+) -> None:
+    """Otherwise a report of half a file would look like one of a whole."""
+    path = Path("results") / damage
+    path.write_bytes(path.read_bytes()[:20])
+    forebay.refused("report", "results")
+
+
+def test_folders_without_results_are_refused(forebay: front.Forebay, tmp_path: Path) -> None:
+    """Otherwise an empty page would be made of nothing."""
+    assert "holds no results" in forebay.refused("report", tmp_path)
+    (tmp_path / "file").write_text("")
+    assert "is a file" in forebay.refused("report", tmp_path / "file")
+
+
+def test_tags_of_a_scenario_are_found() -> None:
+    """Otherwise an assumption could pass for something the paper states."""
+    found = tagged_values(front.STUDY_SCENARIO)
+    assert len(found) == 10
+    tags = {value.path: value for value in found}
+    assert tags["duration"].assumed
+    assert tags["duration"].tag == "long enough for the intervals"
+    assert tags["links.wire.rate"].tag == 'section 2, "a # in quotes"'
+    assert tags["links.wire.rate"].value == '"10 Mbit/s"'
+    assert not tags["links.wire.rate"].assumed
+    several = tagged_values('a = [ # here\n  "x#y",\n]\nb = "#" # there\n')
+    assert [(value.path, value.tag) for value in several] == [("a", "here"), ("b", "there")]
+
+
+def test_the_same_drawing_is_the_same_text() -> None:
+    """Otherwise two reports of the same results would differ."""
+
+    def drawn() -> str:
+        drawing, axis = new_axis()
+        axis.plot([0, 1], [1, 0], color=COLOURS[0])
+        return to_svg(drawing, "same", 'A "title" & more')
+
+    assert drawn() == drawn()
+    assert 'aria-label="A &quot;title&quot; &amp; more"' in drawn()
