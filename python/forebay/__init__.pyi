@@ -73,6 +73,7 @@ class _Queue:
 queue: _Queue
 
 class _Conditioner:
+    def fixed(self, *, precedence: int) -> Mechanism: ...
     def srtcm(
         self,
         *,
@@ -101,10 +102,38 @@ class _Conditioner:
         mode: Literal["blind", "aware"] = ...,
         excess: Literal["mark", "drop"] = ...,
     ) -> Mechanism: ...
+    def tswtcm(
+        self,
+        *,
+        ctr: str | Sequence[str],
+        ptr: str | Sequence[str] = ...,
+        window: str | Sequence[str] = ...,
+        excess: Literal["mark", "drop"] = ...,
+    ) -> Mechanism: ...
 
 conditioner: _Conditioner
 
-class _Shaper: ...
+class _Shaper:
+    def leaky(
+        self,
+        *,
+        rate: str | Sequence[str],
+        limit: str | Sequence[str] = ...,
+    ) -> Mechanism: ...
+    def ras(
+        self,
+        *,
+        rates: Literal["single", "two"] = ...,
+        green: bool = ...,
+        cir: str | Sequence[str],
+        cir_threshold: str | Sequence[str],
+        pir: str | Sequence[str] = ...,
+        pir_threshold: str | Sequence[str] = ...,
+        mir: str | Sequence[str] = ...,
+        mir_threshold: str | Sequence[str],
+        window: str | Sequence[str] = ...,
+        limit: str | Sequence[str] = ...,
+    ) -> Mechanism: ...
 
 shaper: _Shaper
 

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from forebay.errors import UserError, read_text
+from forebay.errors import UserError, located, read_text
 
 if TYPE_CHECKING:
     from forebay.study import Study
@@ -104,9 +104,8 @@ def load_notes(study: Study) -> Notes:
         except tomllib.TOMLDecodeError as error:
             raise UserError(f"{path}: not valid TOML: {error}") from None
         except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(str(part) for part in first["loc"])
-            raise UserError(f"{path}: {where}: {first['msg']}") from None
+            keys = [*_File.model_fields, *Deviation.model_fields, *Explanation.model_fields]
+            raise located(path, error.errors(), keys) from None
     variants = {variant.id for variant in study.variants}
     for entry in file.deviation:
         if entry.variant and entry.variant not in variants:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import difflib
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
-__all__ = ["UserError", "nearest", "output_folder", "read_text"]
+__all__ = ["UserError", "located", "nearest", "output_folder", "read_text"]
 
 
 class UserError(Exception):
@@ -49,6 +50,27 @@ def read_text(path: Path, what: str = "a scenario") -> str:
             f"{path}: line {line}: not UTF-8 (byte 0x{data[error.start]:02x}); "
             f"{what} is a TOML file, and TOML is UTF-8"
         ) from None
+
+
+def located(path: Path, errors: Iterable[Mapping[str, Any]], keys: Iterable[str]) -> UserError:
+    """Pydantic's errors about a file as one `UserError`: key path, what was read, what is allowed.
+
+    `keys` are all keys that the file may hold anywhere, for the nearest one.
+    """
+    known = list(keys)
+    lines = []
+    for entry in errors:
+        where = ".".join(str(part) for part in entry["loc"])
+        last = str(entry["loc"][-1]) if entry["loc"] else ""
+        if entry["type"] == "extra_forbidden":
+            what = f"unknown key{nearest(last, known)}; keys are {', '.join(known)}"
+        elif entry["type"] == "missing":
+            what = "missing; it is required"
+        else:
+            reason = entry["msg"]
+            what = f"read {entry['input']!r}; {reason[:1].lower()}{reason[1:]}"
+        lines.append(f"{path}: {where}: {what}")
+    return UserError("\n".join(lines))
 
 
 def output_folder(path: Path) -> Path:

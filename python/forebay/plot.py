@@ -55,6 +55,8 @@ LOOK: Any = {
     "font.size": 9,
     "hatch.linewidth": 0.5,
 }
+LEGEND = 104
+"""Letters that fit side by side below a drawing."""
 MANY_ROWS = 7
 """From this many rows on a table is drawn as curves, below as bars."""
 
@@ -174,6 +176,7 @@ def shares(
     parts: Sequence[tuple[str, str]],
     *,
     title: str,
+    xlabel: str = "",
     ylabel: str = "share (%)",
 ) -> Figure | None:
     """Stacked bars: how a whole splits into parts, one bar a grid point.
@@ -196,6 +199,7 @@ def shares(
             0.7,
             bottom=base,
             color=COLOURS[index % len(COLOURS)],
+            alpha=0.75,
             hatch=HATCHES[index % 4],
             edgecolor=INK,
             linewidth=0.6,
@@ -203,7 +207,9 @@ def shares(
         )
         base = [low + mean for low, mean in zip(base, means, strict=True)]
     axis.set_xticks(range(len(bars)), [label for label, _ in bars])
+    axis.set_xlabel(xlabel)
     axis.set_ylabel(ylabel)
+    axis.set_ylim(0, max(100.0, *base))
     with_legend(drawing, [axis])
     identity = re.sub(r"[^a-z0-9]+", "-", f"shares-{title}".lower())
     return Figure(identity, title, "Means over the replications.", to_svg(drawing, identity, title))
@@ -253,7 +259,8 @@ def with_legend(drawing: Drawing, axes: Sequence[Axes]) -> None:
             list(handles.values()),
             list(handles),
             loc="outside lower center",
-            ncols=min(4, len(handles)),
+            ncols=max(1, min(len(handles), LEGEND // (max(map(len, handles)) + 6))),
+            fontsize=9,
             frameon=False,
             labelcolor=INK,
         )

@@ -30,6 +30,7 @@ class Meter:
         self._begun = time.monotonic()
         self._finished = 0
         self._partly = 0.0
+        self._most = 0.0
         if bar is not None:
             self._task = bar.add_task(what, total=float(total), state="")
 
@@ -41,6 +42,8 @@ class Meter:
     def finished(self) -> None:
         """One more run is done."""
         self._finished += 1
+        # Its share is still among those last heard of.
+        self._partly = max(0.0, self._partly - 1.0)
         self._draw()
 
     def tick(self, shares: Sequence[float]) -> None:
@@ -51,16 +54,21 @@ class Meter:
     def state(self) -> str:
         """`12/98 runs, 3.1 runs/s, 0:28 left`."""
         elapsed = time.monotonic() - self._begun
-        done = min(self._finished + self._partly, float(self.total))
+        done = self._done()
         text = f"{self._finished}/{self.total} runs"
         if done > 0 and elapsed > 0.5:
             pace = done / elapsed
             text += f", {pace:.2g} runs/s, {clock((self.total - done) / pace)} left"
         return text
 
+    def _done(self) -> float:
+        """Runs done, with the shares of those under way; it never goes back."""
+        self._most = max(self._most, min(self._finished + self._partly, float(self.total)))
+        return self._most
+
     def _draw(self) -> None:
         if self._bar is not None and self._task is not None:
-            done = min(self._finished + self._partly, float(self.total))
+            done = self._done()
             self._bar.update(self._task, completed=done, total=self.total, state=self.state())
 
 

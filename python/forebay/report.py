@@ -74,6 +74,7 @@ def write_study_report(
     rows = {row["id"]: row for row in document["claims"]}
     counts = [row["replications"] for row in document["claims"]]
     tables = _tables(outcome, document, rows)
+    variants = [v for v in (_variant(outcome, v) for v in study.variants) if v]
     page = render(
         "study.html.j2",
         title=f"{study.id}: {study.paper.citation.title}",
@@ -84,7 +85,8 @@ def write_study_report(
         tables=tables,
         statements=[row for row in document["claims"] if row["measured"] is None],
         figures=list(study.figures(outcome)) if study.figures else [],
-        variants=[v for v in (_variant(outcome, v, notes) for v in study.variants) if v],
+        variants=variants,
+        shown_variants=[variant["id"] for variant in variants],
         deviations=notes.deviations,
         misfits=[
             row
@@ -172,7 +174,7 @@ def _cell(
     }
 
 
-def _variant(outcome: Outcome, variant: Variant, notes: Notes) -> dict[str, Any] | None:
+def _variant(outcome: Outcome, variant: Variant) -> dict[str, Any] | None:
     """One sensitivity run: the claims at its points, here and with it; `None` if it did not run."""
     from forebay.reproduce import variant_points
     from forebay.results import published_text

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from forebay.assumptions import Notes, load_notes
 from forebay.errors import UserError, nearest, output_folder
 from forebay.grades import Grade, Point
 from forebay.outcome import Cell, Outcome, Samples, unique_points
@@ -108,6 +109,7 @@ class Driver:
     study: Study
     request: Request
     outcome: Outcome = field(init=False)
+    notes: Notes = field(init=False)
     scenario_hash: str = field(init=False)
     stopped: str = ""
     wall_s: float = 0.0
@@ -115,6 +117,7 @@ class Driver:
 
     def __post_init__(self) -> None:
         self.outcome = Outcome(self.study, Samples())
+        self.notes = load_notes(self.study)
         self.scenario_hash = check(Job(self.study.scenario, self.study.scenario_name))[
             "scenario_hash"
         ]
@@ -138,9 +141,9 @@ class Driver:
         note(f"{self.study.id}: {len(points)} grid points, {total} runs to begin with")
         try:
             with meter(total, self.study.id) as progress:
+                self._batch(recordings, progress)
                 self._rounds(points, first, progress)
-                tasks = [*recordings, *self._tasks(variants)]
-                self._batch(tasks, progress)
+                self._batch(self._tasks(variants), progress)
         except _OutOfTimeError:
             self.stopped = "deadline"
         except KeyboardInterrupt:

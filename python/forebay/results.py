@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from forebay.assumptions import Notes, load_notes
+from forebay.assumptions import Notes
 from forebay.errors import UserError
 from forebay.grades import Grade, Summary
 from forebay.layout import paper_tables
@@ -51,8 +51,7 @@ MARKS = {
 
 def publish(driver: Driver, out: Path) -> dict[str, Any]:
     """Write all files of a finished (or interrupted) study; its document."""
-    study, outcome = driver.study, driver.outcome
-    notes = load_notes(study)
+    study, outcome, notes = driver.study, driver.outcome, driver.notes
     document = _document(driver, notes)
     write_text(out / RESULT, json.dumps(document, indent=1) + "\n")
     if not document["claims"]:

@@ -37,8 +37,9 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from forebay import text
-from forebay.errors import UserError, nearest, output_folder, read_text
-from forebay.executors import executor
+from forebay.errors import UserError, located, nearest, output_folder, read_text
+from forebay.executors import Executor
+from forebay.executors import executor as find_executor
 from forebay.progress import meter
 from forebay.run import Job, Run, check, load, run_jobs, version
 from forebay.stats import summarize
@@ -99,10 +100,11 @@ def run_sweep(
     """
     sweep = load_sweep(sweep_file)
     hashes = _check_all(sweep)
+    where = find_executor(executor, jobs)
     folder = output_folder(out or Path("out") / sweep.path.stem)
     with Journal(folder / "runs.jsonl", resume) as journal:
         try:
-            _run_missing(sweep, hashes, journal, _Means(jobs, executor))
+            _run_missing(sweep, hashes, journal, where)
         finally:
             document = _write(sweep, hashes, journal, folder)
     from forebay.report_runs import sweep_report
@@ -127,7 +129,7 @@ def load_sweep(path: Path) -> Sweep:
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{path}: not valid TOML: {error}") from None
     except ValidationError as error:
-        raise UserError("\n".join(_describe(path, entry) for entry in error.errors())) from None
+        raise located(path, error.errors(), _File.model_fields) from None
     grid = _flattened(file.grid)
     for name, values in grid.items():
         if not isinstance(values, list) or not values:
@@ -143,20 +145,12 @@ def load_sweep(path: Path) -> Sweep:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Means:
-    """With what to run."""
-
-    threads: int | None
-    executor: str
-
-
 def _check_all(sweep: Sweep) -> list[str]:
     """Check every combination before anything runs; their scenario hashes, in order."""
     return [check(sweep.job(entry, 0))["scenario_hash"] for entry in sweep.combinations()]
 
 
-def _run_missing(sweep: Sweep, hashes: Sequence[str], journal: Journal, means: _Means) -> None:
+def _run_missing(sweep: Sweep, hashes: Sequence[str], journal: Journal, where: Executor) -> None:
     seed = sweep.seed if sweep.seed is not None else _scenario_seed(sweep)
     pairs = zip(sweep.combinations(), hashes, strict=True)
     missing = [
@@ -168,7 +162,7 @@ def _run_missing(sweep: Sweep, hashes: Sequence[str], journal: Journal, means: _
     ]
     if not missing:
         return
-    _try_quantities(sweep, journal)
+    _try_quantities(sweep)
     with meter(len(missing), sweep.name) as progress:
 
         def done(_index: int, run: Run) -> None:
@@ -177,10 +171,10 @@ def _run_missing(sweep: Sweep, hashes: Sequence[str], journal: Journal, means: _
             journal.add(run.document)
             progress.finished()
 
-        executor(means.executor, means.threads).run(missing, done, progress.tick)
+        where.run(missing, done, progress.tick)
 
 
-def _try_quantities(sweep: Sweep, journal: Journal) -> None:
+def _try_quantities(sweep: Sweep) -> None:
     """A misspelt quantity must show before an hour of runs, not after: look at a short run."""
     job = replace(sweep.job(sweep.combinations()[0], 0), until=None)
     warm_up = check(job)["warm_up_s"]
@@ -318,16 +312,3 @@ def _toml(value: Value) -> str:
 
 def _shown(value: Value) -> bool | int | float | str:
     return json.dumps(value) if isinstance(value, list) else value
-
-
-def _describe(path: Path, error: Any) -> str:
-    where = ".".join(str(part) for part in error["loc"])
-    if error["type"] == "extra_forbidden":
-        allowed = list(_File.model_fields)
-        return (
-            f"{path}: {where}: unknown key{nearest(where, allowed)}; allowed are "
-            f"{', '.join(allowed)}"
-        )
-    if error["type"] == "missing":
-        return f"{path}: {where}: missing; it is required"
-    return f"{path}: {where}: read {error['input']!r}; {error['msg'][:1].lower()}{error['msg'][1:]}"

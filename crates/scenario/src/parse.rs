@@ -15,7 +15,11 @@ pub(crate) fn parse(text: &str) -> Result<Node, Problem> {
     let lines = Lines::of(text);
     let table = DeTable::parse(text).map_err(|error| {
         let line = error.span().map(|span| lines.at(span.start));
-        problem(line, format!("not valid TOML: {}", error.message().trim()))
+        let what = match error.message().trim() {
+            "recursion limit" => "tables or lists are nested too deeply",
+            other => other,
+        };
+        problem(line, format!("not valid TOML: {what}"))
     })?;
     let line = Some(1);
     Ok(Node {
@@ -23,6 +27,9 @@ pub(crate) fn parse(text: &str) -> Result<Node, Problem> {
         line,
     })
 }
+
+/// Tables inside tables that `--set` makes at most: as many as TOML files may have.
+const DEEPEST: usize = 80;
 
 /// Apply `PATH=VALUE` to the tree. The value is read as TOML, or as a text if that fails, so that
 /// `--set links.a.rate="10 Mbit/s"` needs no quotes inside quotes.
@@ -44,6 +51,14 @@ pub(crate) fn set(root: &mut Node, assignment: &str) -> Result<(), Problem> {
             format!("--set: \"{path}\" is not a key path like links.a.rate"),
         ));
     };
+    if keys.len() > DEEPEST {
+        let message = format!(
+            "--set: \"{path}\" has {} keys; allowed are up to {}",
+            keys.len() + 1,
+            DEEPEST + 1
+        );
+        return Err(problem(None, message));
+    }
     let mut node = root;
     let mut walked = String::new();
     for key in keys {
@@ -72,6 +87,26 @@ pub(crate) fn set(root: &mut Node, assignment: &str) -> Result<(), Problem> {
             None,
             format!("--set {path}: the place above \"{last}\" is not a table"),
         )),
+    }
+}
+
+/// `problem` as the user should see it who gave `assignments`: a value that one of them set stands on no
+/// line of the file.
+pub(crate) fn blame(problem: Problem, assignments: &[String]) -> Problem {
+    let inside = |path: &str| {
+        let rest = problem.path.strip_prefix(path);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    };
+    let set = assignments.iter().rev().find(|assignment| {
+        assignment.split_once('=').is_some_and(|(path, _)| inside(path.trim()))
+    });
+    match set {
+        Some(set) => Problem {
+            line: None,
+            message: format!("{} (from --set {set})", problem.message),
+            ..problem
+        },
+        None => problem,
     }
 }
 

@@ -31,28 +31,28 @@ parameters! {
     pub struct RasParameters {
         /// Single rate shaper (single, srRAS), for a single rate marker behind it, or two rate
         /// shaper (two, trRAS).
-        rates: Rates = "single", "RFC 2963, sections 2 and 3";
+        rates: Rates = "single", "RFC 2963, sections 2.2 and 2.4";
         /// Whether to look ahead at the marker behind and let a packet go as soon as it would be
         /// green (G-srRAS, G-trRAS).
-        green: bool = false, "RFC 2963, section 4";
+        green: bool = false, "RFC 2963, section 3.1";
         /// Committed information rate, above 0: the rate while the buffer is nearly empty.
-        cir: Rate, "RFC 2963, section 2.1";
+        cir: Rate, "RFC 2963, section 2.2";
         /// Buffer occupancy up to which the rate is CIR.
-        cir_threshold: Size, "RFC 2963, section 2.1";
+        cir_threshold: Size, "RFC 2963, section 2.2";
         /// Peak information rate, from CIR to MIR; for the two rate shaper.
-        pir: Option<Rate>, "RFC 2963, section 3.1";
+        pir: Option<Rate>, "RFC 2963, section 2.4";
         /// Buffer occupancy at which the rate is PIR; for the two rate shaper.
-        pir_threshold: Option<Size>, "RFC 2963, section 3.1";
+        pir_threshold: Option<Size>, "RFC 2963, section 2.4";
         /// Maximum information rate, from CIR (PIR) to the rate of the link. The rate of the link
         /// if left out.
-        mir: Option<Rate>, "RFC 2963, section 2.1";
+        mir: Option<Rate>, "RFC 2963, section 2.2";
         /// Buffer occupancy from which on the rate is MIR.
-        mir_threshold: Size, "RFC 2963, section 2.1";
+        mir_threshold: Size, "RFC 2963, section 2.2";
         /// Time constant K of the estimator of the input rate, above 0.
         window: Span = "100 ms",
-            "RFC 2963, section 2.1, names no value; Stoica, Shenker and Zhang 1998: 100 ms";
+            "RFC 2963, section 2.3, names no value; Stoica, Shenker and Zhang 1998: 100 ms";
         /// Buffer size, at least `mir_threshold`. Unlimited if left out.
-        limit: Option<Size>, "RFC 2963, section 2.1";
+        limit: Option<Size>, "RFC 2963, section 2.2";
     }
 }
 
@@ -180,7 +180,7 @@ struct Ras {
 impl Ras {
     /// The shaping rate in byte/s while `bytes` wait: that of the curve, or the estimated rate of
     /// arrivals where it is higher, up to the rate of the line; and MIR once the last threshold is
-    /// reached (RFC 2963, sections 2.1 and 3.1).
+    /// reached (RFC 2963, sections 2.3 and 2.5).
     fn rate(&self, bytes: f64) -> f64 {
         let (top, maximum) = self.curve[self.curve.len() - 1];
         if bytes >= top {
@@ -241,7 +241,7 @@ impl ShapingLaw for Ras {
 }
 
 /// The estimated arrival rate EAR: an average that forgets exponentially in time, whatever the
-/// packets' sizes and gaps (Stoica, Shenker and Zhang 1998, eq. 5; RFC 2963, section 2.1).
+/// packets' sizes and gaps (Stoica, Shenker and Zhang 1998, eq. 5; RFC 2963, section 2.3).
 struct ArrivalRate {
     /// Time constant K in s.
     window: f64,
@@ -295,7 +295,7 @@ mod tests {
         }
     }
 
-    /// Otherwise the shaper would follow another curve than RFC 2963, figures 3 and 5: straight
+    /// Otherwise the shaper would follow another curve than RFC 2963, figures 2 and 3: straight
     /// lines through the corners, so halfway between PIR and MIR 2375000 B/s, and on the single
     /// line a quarter of the way from 15 to 45 kB gives 250000 + 4000000 * 7.5 / 45 = 916666.67
     /// B/s.

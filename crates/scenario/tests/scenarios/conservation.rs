@@ -19,7 +19,7 @@ pub const QUEUE_EXAMPLES: &[(&str, &str)] = &[
     (
         "priority",
         "classes = [{ droptail = { limit = \"9 kB\" } }, \
-         { red = { weight = 0.05, limit = \"25 packets\" } }]",
+         { red = { weight = 0.05, ecn = true, limit = \"25 packets\" } }]",
     ),
     ("red", "weight = 0.02, limit = \"25 packets\", ecn = true"),
     (
@@ -74,7 +74,7 @@ const UDP: &str = "[flows.u]\nfrom = \"a\"\nto = \"b\"\ncount = 2\nudp = {}\nsto
 const TCP: &str = "[flows.s]\nfrom = \"a\"\nto = \"b\"\ncount = 3\nstop = \"4 s\"\n\
      start = { uniform = [\"0 s\", \"500 ms\"] }\ntcp = { ecn = true }\n\
      [flows.t]\nfrom = \"a\"\nto = \"b\"\nprecedence = 1\ncount = 2\n\
-     tcp = { recovery = \"newreno\", mss = \"900 B\" }\n\
+     tcp = { recovery = \"newreno\", ecn = true, mss = \"900 B\" }\n\
      traffic = { file = { size = \"40 kB\", count = 3, interval = \"1 s\" } }\n";
 /// Rate of the link under test, in bit/s.
 const RATE: u64 = 1_000_000;
@@ -180,6 +180,11 @@ fn an_emptied_network_has_lost_nothing() {
             }
             let on_links: u64 = result.links.iter().map(|link| link.drops).sum();
             assert_eq!(on_links, dropped, "{what}");
+            // Only the last link marks, so every mark arrives.
+            let marked: u64 = result.flows.iter().map(|flow| flow.counted.marked_packets).sum();
+            assert_eq!(link(&result, "core").marks, marked, "{what}");
+            let marks = mechanism.contains("ecn = true") && load != "udp";
+            assert_eq!(marked > 0, marks, "{what}");
             let departed = result.links.iter().flat_map(|link| link.departed_packets);
             assert_eq!(departed.sum::<u64>(), result.packet_hops, "{what}");
             assert!(link(&result, "core").drops > 0, "{what}: the load is no overload");

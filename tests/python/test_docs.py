@@ -1,0 +1,253 @@
+"""Documentation: every block of README and tutorial does what the page shows.
+
+In a page
+
+- a block ```` ```toml NAME ```` is written to the file NAME,
+- a block ```` ```console ```` holds commands after `$ ` and what they print, on either stream,
+- a block ```` ```python ```` is executed; a ```` ```text ```` block right behind it is what it prints.
+
+Blocks of a page run in order, in a folder of their own. Digits that a clock makes are compared as
+"some number"; a line `...` stands for any lines. After a change that is meant to move outputs,
+`FOREBAY_WRITE_DOCS=1 pytest tests/python/test_docs.py` writes what is printed now into the pages;
+read what changed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import forebay
+from forebay import reference
+from forebay.catalogue import catalogue
+from forebay.run import Job, check
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+EXECUTED = [ROOT / "README.md", *sorted((DOCS / "tutorial").glob("*.md"))]
+EXECUTED += sorted((DOCS / "guides").glob("*.md"))
+PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")])
+WRITE = "FOREBAY_WRITE_DOCS" in os.environ
+
+
+@dataclass
+class Block:
+    """A fenced block: its language, the rest of that line, its text, and where the text lies."""
+
+    language: str
+    argument: str
+    text: str
+    start: int
+    end: int
+
+
+FENCE = re.compile(r"^```(\w+)(?: ([^\n]+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(page: str) -> list[Block]:
+    """The fenced blocks of a page, in order."""
+    return [
+        Block(found[1], found[2] or "", found[3], found.start(3), found.end(3))
+        for found in FENCE.finditer(page)
+    ]
+
+
+CLOCKED = [
+    (re.compile(r"simulated in [\d. ]+ (us|ms|s),"), "simulated in SOME TIME,"),
+    (re.compile(r"(\d+) runs in \d+ s"), r"\1 runs in SOME s"),
+]
+
+
+def settled(text: str) -> list[str]:
+    """The lines of an output without what differs between two runs of the same command."""
+    for pattern, word in CLOCKED:
+        text = pattern.sub(word, text)
+    return [line.rstrip() for line in text.strip("\n").splitlines()]
+
+
+def agrees(shown: str, printed: str) -> bool:
+    """Whether a page shows what was printed; `...` stands for any lines."""
+    parts = [re.escape(line) if line != "..." else None for line in settled(shown)]
+    pattern = "".join(r"(?:.*\n)*?" if part is None else part + r"\n" for part in parts)
+    return re.fullmatch(pattern, "".join(f"{line}\n" for line in settled(printed))) is not None
+
+
+class Page:
+    """A page being executed; `text` is the page as it should be."""
+
+    def __init__(self, path: Path, folder: Path) -> None:
+        self.path = path
+        self.text = path.read_text(encoding="utf-8")
+        self.folder = folder
+        self.names: dict[str, Any] = {"__name__": "__main__"}
+        self.edits: list[tuple[int, int, str]] = []
+
+    def run(self) -> None:
+        """Run every block, in order."""
+        found = blocks(self.text)
+        for at, block in enumerate(found):
+            if block.language == "toml" and block.argument:
+                tomllib.loads(block.text)
+                (self.folder / block.argument).write_text(block.text, encoding="utf-8")
+            elif block.language == "console":
+                self.commands(block)
+            elif block.language == "python":
+                self.python(block, found[at + 1] if at + 1 < len(found) else None)
+
+    def commands(self, block: Block) -> None:
+        """Run the commands of a block and compare what each prints."""
+        rebuilt = []
+        for command, shown in transcript(block.text):
+            printed = run_command(command, self.folder)
+            if WRITE and "..." not in shown.splitlines() and not agrees(shown, printed):
+                shown = "".join(f"{line.rstrip()}\n" for line in printed.splitlines())
+            rebuilt.append(f"$ {command}\n{shown}")
+            assert agrees(shown, printed), f"{self.path.name}: $ {command}\n{printed}"
+        self.edits.append((block.start, block.end, "".join(rebuilt)))
+
+    def python(self, block: Block, following: Block | None) -> None:
+        """Execute a block and compare what it prints, if the page shows it."""
+        output = io.StringIO()
+        with contextlib.chdir(self.folder), contextlib.redirect_stdout(output):
+            exec(compile(block.text, str(self.path), "exec"), self.names)
+        if following is None or following.language != "text":
+            return
+        if self.text[block.end : following.start] != "```\n\n```text\n":
+            return
+        shown, printed = following.text, output.getvalue()
+        if WRITE and "..." not in shown.splitlines():
+            shown = printed
+            self.edits.append((following.start, following.end, shown))
+        assert agrees(shown, printed), f"{self.path.name}: it prints\n{printed}"
+
+    def save(self) -> None:
+        """Write the outputs that were printed into the page."""
+        text = self.text
+        for start, end, replacement in sorted(self.edits, reverse=True):
+            text = text[:start] + replacement + text[end:]
+        self.path.write_text(text, encoding="utf-8")
+
+
+def transcript(text: str) -> Iterator[tuple[str, str]]:
+    """Commands and what is shown below each."""
+    for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+        command, _, shown = part.partition("\n")
+        yield command, shown
+
+
+def run_command(command: str, folder: Path) -> str:
+    """What a `forebay` command prints on both streams."""
+    words = shlex.split(command)
+    assert words[0] == "forebay", f"only forebay commands are executed, not {words[0]}"
+    done = subprocess.run(
+        [sys.executable, "-m", "forebay", *words[1:]],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode in (0, 2), done.stdout
+    return done.stdout
+
+
+@pytest.mark.parametrize("path", EXECUTED, ids=lambda path: path.stem)
+def test_pages_do_what_they_show(path: Path, tmp_path: Path) -> None:
+    """Otherwise a newcomer who types what the page says would see something else."""
+    page = Page(path, tmp_path)
+    assert any(block.language in ("console", "python", "toml") for block in blocks(page.text))
+    page.run()
+    if WRITE:
+        page.save()
+
+
+def test_a_wrong_page_would_be_noticed(tmp_path: Path) -> None:
+    """Otherwise the checks above might pass whatever a page shows."""
+    assert agrees("a\n...\nd\n", "a\nb\nc\nd\n")
+    assert agrees("a: 20 s simulated in 7.07 ms, 9 events\n", "a: 20 s simulated in 1.2 s, 9 events")
+    assert not agrees("a: 20 s simulated in 7.07 ms, 9 events", "a: 20 s simulated in 1 s, 8 events")
+    assert not agrees("a\nb\n", "a\nb\nc\n")
+    assert not agrees("a\n...\n", "b\na\n")
+    wrong = tmp_path / "wrong.md"
+    wrong.write_text("```python\nprint(1 + 1)\n```\n\n```text\n3\n```\n", encoding="utf-8")
+    with pytest.raises(AssertionError):
+        Page(wrong, tmp_path).run()
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_somewhere(path: Path) -> None:
+    """Otherwise a reader would follow a link to a page that does not exist."""
+    text = FENCE.sub("", path.read_text(encoding="utf-8"))
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text):
+        if not target.startswith(("http://", "https://")):
+            assert (path.parent / target).exists(), f"{path.name}: {target}"
+
+
+def pages_module() -> ModuleType:
+    """`docs/pages.py`, which is no part of the package."""
+    spec = importlib.util.spec_from_file_location("forebay_docs_pages", DOCS / "pages.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_reference_is_what_the_program_says() -> None:
+    """Otherwise the reference would tell of parameters, options or columns of another version."""
+    wanted = reference.pages(catalogue()) | pages_module().pages()
+    found = {
+        path.name: path.read_text(encoding="utf-8") for path in (DOCS / "reference").glob("*.md")
+    }
+    assert found.keys() == wanted.keys()
+    changed = [name for name, text in wanted.items() if found[name] != text]
+    assert not changed, "run `make docs` and commit what it writes"
+
+
+def test_examples_by_name_are_the_same_from_python() -> None:
+    """Otherwise the two ways to write a mechanism that the reference shows would differ."""
+    text = pages_module().by_example()
+    pairs = list(zip(*[iter(blocks(text))] * 2, strict=True))
+    assert len(pairs) == sum(len(category.pages) for category in catalogue().categories)
+    for toml, python in pairs:
+        (written,) = tomllib.loads(toml.text).values()
+        names = {name: getattr(forebay, name) for name in forebay.__all__ if name.islower()}
+        assert eval(python.text, names).to_dict() == written, python.text
+
+
+UNITS = {
+    "links.a.delay": ("ps", "ns", "us", "ms", "s", "min", "h"),
+    "links.a.rate": ("bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s"),
+    "flows.f.traffic.cbr.size": ("B", "kB", "KiB"),
+    "links.a.queue.droptail.limit": ("B", "kB", "MB", "GB", "KiB", "MiB", "GiB", "packets"),
+}
+
+
+@pytest.mark.parametrize(("key", "units"), UNITS.items(), ids=UNITS)
+def test_units_named_in_the_guide_exist(key: str, units: tuple[str, ...]) -> None:
+    """Otherwise the guide to scenario files would name a unit that the engine refuses."""
+    text = (
+        'duration = "2 s"\nlinks.a = { from = "x", to = "y", rate = "1 Mbit/s" }\n'
+        'flows.f = { from = "x", to = "y", udp = {}, '
+        'traffic = { cbr = { rate = "1 Mbit/s", size = "100 B" } } }\n'
+    )
+    guide = (DOCS / "guides" / "scenario-files.md").read_text(encoding="utf-8")
+    for unit in units:
+        assert f"`{unit}`" in guide
+        assert check(Job(text, overrides=(f"{key}=1 {unit}",)))["flows"] == 1
