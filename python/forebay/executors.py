@@ -62,7 +62,7 @@ class _Dask:
             ) from None
         self._distributed: Any = distributed
         try:
-            self._client = distributed.Client(address, timeout="10s")
+            self._client: Any = self._distributed.Client(address, timeout="10s")
         except (OSError, TimeoutError, ValueError) as error:
             raise UserError(f"--executor: no Dask scheduler at {address}: {error}") from None
 

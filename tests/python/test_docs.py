@@ -89,8 +89,9 @@ def agrees(shown: str, printed: str) -> bool:
 class Page:
     """A page being executed; `text` is the page as it should be."""
 
-    def __init__(self, path: Path, folder: Path) -> None:
+    def __init__(self, path: Path, folder: Path, write: bool = False) -> None:
         self.path = path
+        self.write = write
         self.text = path.read_text(encoding="utf-8")
         self.folder = folder
         self.names: dict[str, Any] = {"__name__": "__main__"}
@@ -113,7 +114,7 @@ class Page:
         rebuilt = []
         for command, shown in transcript(block.text):
             printed = run_command(command, self.folder)
-            if WRITE and "..." not in shown.splitlines() and not agrees(shown, printed):
+            if self.write and "..." not in shown.splitlines() and not agrees(shown, printed):
                 shown = "".join(f"{line.rstrip()}\n" for line in printed.splitlines())
             rebuilt.append(f"$ {command}\n{shown}")
             assert agrees(shown, printed), f"{self.path.name}: $ {command}\n{printed}"
@@ -129,7 +130,7 @@ class Page:
         if self.text[block.end : following.start] != "```\n\n```text\n":
             return
         shown, printed = following.text, output.getvalue()
-        if WRITE and "..." not in shown.splitlines():
+        if self.write and "..." not in shown.splitlines():
             shown = printed
             self.edits.append((following.start, following.end, shown))
         assert agrees(shown, printed), f"{self.path.name}: it prints\n{printed}"
@@ -170,7 +171,7 @@ def run_command(command: str, folder: Path) -> str:
 @pytest.mark.parametrize("path", EXECUTED, ids=lambda path: path.stem)
 def test_pages_do_what_they_show(path: Path, tmp_path: Path) -> None:
     """Otherwise a newcomer who types what the page says would see something else."""
-    page = Page(path, tmp_path)
+    page = Page(path, tmp_path, WRITE)
     assert any(block.language in ("console", "python", "toml") for block in blocks(page.text))
     page.run()
     if WRITE:

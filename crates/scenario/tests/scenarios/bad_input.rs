@@ -59,7 +59,11 @@ const fn case(
     path: &'static str,
     says: &'static [&'static str],
 ) -> Case {
-    Case { change: (from, to), path, says }
+    Case {
+        change: (from, to),
+        path,
+        says,
+    }
 }
 
 const UNKNOWN_KEYS: &[Case] = &[
@@ -67,7 +71,11 @@ const UNKNOWN_KEYS: &[Case] = &[
         "name = \"right\"",
         "nmae = \"right\" #!",
         "nmae",
-        &["unknown key \"nmae\"", "did you mean \"name\"", "duration, warm_up, seed"],
+        &[
+            "unknown key \"nmae\"",
+            "did you mean \"name\"",
+            "duration, warm_up, seed",
+        ],
     ),
     case(
         "[links.access]",
@@ -151,7 +159,11 @@ const UNKNOWN_KEYS: &[Case] = &[
         "tcp = { mss = \"536 B\" }",
         "tcp = { recovery = \"new-reno\" } #!",
         "flows.tcp.tcp.recovery",
-        &["\"new-reno\" is not one of", "did you mean \"newreno\"", "sack"],
+        &[
+            "\"new-reno\" is not one of",
+            "did you mean \"newreno\"",
+            "sack",
+        ],
     ),
 ];
 
@@ -301,7 +313,10 @@ const MECHANISMS: &[Case] = &[
         "min_threshold = \"5 packets\", max_threshold = \"15 packets\"",
         "min_threshold = \"15 packets\", max_threshold = \"15 packets\"",
         "links.core.queue.red.max_threshold",
-        &["\"15 packets\" is not above the minimum threshold", "more than"],
+        &[
+            "\"15 packets\" is not above the minimum threshold",
+            "more than",
+        ],
     ),
     case(
         "max_threshold = \"15 packets\"",
@@ -355,7 +370,11 @@ const MECHANISMS: &[Case] = &[
         "cbs = \"3 kB\"",
         "cbs = \"300 B\"",
         "links.access.conditioner.token_bucket",
-        &["300 B", "smaller than the packets of flows.", "never conform"],
+        &[
+            "300 B",
+            "smaller than the packets of flows.",
+            "never conform",
+        ],
     ),
     case(
         ", cbs = \"3 kB\"",
@@ -430,7 +449,11 @@ const STRUCTURE: &[Case] = &[
         "from = \"a\"\nto = \"b\"\ncount = 2",
         "from = \"a\"\nto = \"islnad\" #!\ncount = 2",
         "flows.tcp.to",
-        &["no link touches a node \"islnad\"", "did you mean \"island\"", "nodes are"],
+        &[
+            "no link touches a node \"islnad\"",
+            "did you mean \"island\"",
+            "nodes are",
+        ],
     ),
     case(
         "from = \"a\"\nto = \"b\"\ncount = 2",
@@ -631,11 +654,19 @@ fn check(case: &Case) -> Result<(), String> {
             .filter(|words| !error.problem.message.contains(**words))
             .map(|words| format!("expected \"{words}\"")),
     );
-    let line = error.problem.line.map(|line| format!("line {line}: ")).unwrap_or_default();
+    let line = error
+        .problem
+        .line
+        .map(|line| format!("line {line}: "))
+        .unwrap_or_default();
     if !shown.starts_with(&format!("wrong.toml: {line}")) {
         wrong.push("expected file and line first".to_owned());
     }
-    if wrong.is_empty() { Ok(()) } else { Err(format!("{shown}\n    {}", wrong.join("\n    "))) }
+    if wrong.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("{shown}\n    {}", wrong.join("\n    ")))
+    }
 }
 
 fn check_all(cases: &[Case]) {

@@ -176,18 +176,29 @@ fn an_emptied_network_has_lost_nothing() {
                 }
                 let reasons = &link.drop_reasons;
                 let by_reason = reasons.overflow + reasons.early + reasons.forced;
-                assert_eq!(by_reason + reasons.policed + reasons.shaper, link.drops, "{what}");
+                assert_eq!(
+                    by_reason + reasons.policed + reasons.shaper,
+                    link.drops,
+                    "{what}"
+                );
             }
             let on_links: u64 = result.links.iter().map(|link| link.drops).sum();
             assert_eq!(on_links, dropped, "{what}");
             // Only the last link marks, so every mark arrives.
-            let marked: u64 = result.flows.iter().map(|flow| flow.counted.marked_packets).sum();
+            let marked: u64 = result
+                .flows
+                .iter()
+                .map(|flow| flow.counted.marked_packets)
+                .sum();
             assert_eq!(link(&result, "core").marks, marked, "{what}");
             let marks = mechanism.contains("ecn = true") && load != "udp";
             assert_eq!(marked > 0, marks, "{what}");
             let departed = result.links.iter().flat_map(|link| link.departed_packets);
             assert_eq!(departed.sum::<u64>(), result.packet_hops, "{what}");
-            assert!(link(&result, "core").drops > 0, "{what}: the load is no overload");
+            assert!(
+                link(&result, "core").drops > 0,
+                "{what}: the load is no overload"
+            );
             check_trace(&what, &result, &trace(&tables));
         }
     }
@@ -202,10 +213,30 @@ fn check_trace(what: &str, result: &RunResult, rows: &[Row]) {
             alike.count() as u64
         };
         let counted = &flow.counted;
-        assert_eq!(count("sent", true), counted.sent_packets, "{what}: {}", flow.name);
-        assert_eq!(count("delivered", true), counted.delivered_packets, "{what}: {}", flow.name);
-        assert_eq!(count("dropped", true), counted.dropped_packets, "{what}: {}", flow.name);
-        assert_eq!(count("sent", false), counted.sent_acks, "{what}: {}", flow.name);
+        assert_eq!(
+            count("sent", true),
+            counted.sent_packets,
+            "{what}: {}",
+            flow.name
+        );
+        assert_eq!(
+            count("delivered", true),
+            counted.delivered_packets,
+            "{what}: {}",
+            flow.name
+        );
+        assert_eq!(
+            count("dropped", true),
+            counted.dropped_packets,
+            "{what}: {}",
+            flow.name
+        );
+        assert_eq!(
+            count("sent", false),
+            counted.sent_acks,
+            "{what}: {}",
+            flow.name
+        );
         let acks = count("delivered", false) + count("dropped", false);
         assert_eq!(acks, counted.sent_acks, "{what}: {}", flow.name);
     }
@@ -229,13 +260,20 @@ fn check_order(what: &str, rows: &[Row]) {
         if row.event == "sent" {
             queue.push_back(row.number);
         } else if row.event == "delivered" {
-            assert_eq!(queue.pop_front(), Some(row.number), "{what}: {row:?} overtook another");
+            assert_eq!(
+                queue.pop_front(),
+                Some(row.number),
+                "{what}: {row:?} overtook another"
+            );
         } else if row.event.starts_with("dropped") {
             let at = queue.iter().rposition(|number| *number == row.number);
             queue.remove(at.unwrap_or_else(|| panic!("{what}: {row:?} was not under way")));
         }
     }
-    assert!(under_way.values().all(VecDeque::is_empty), "{what}: packets are still under way");
+    assert!(
+        under_way.values().all(VecDeque::is_empty),
+        "{what}: packets are still under way"
+    );
 }
 
 /// Otherwise a link would be faster than its rate: of any two packets delivered one after the other behind
@@ -252,8 +290,10 @@ fn no_link_exceeds_its_rate() {
                 assert!(link.utilization <= 1.0, "{what}: {}", link.name);
             }
             let rows = trace(&tables);
-            let arrivals: Vec<&Row> =
-                rows.iter().filter(|row| row.event == "delivered" && row.is_data()).collect();
+            let arrivals: Vec<&Row> = rows
+                .iter()
+                .filter(|row| row.event == "delivered" && row.is_data())
+                .collect();
             assert!(arrivals.len() > 100, "{what}");
             for pair in arrivals.windows(2) {
                 let needed = (pair[1].size * 8 * 1_000_000_000_000).div_ceil(RATE);
@@ -262,7 +302,10 @@ fn no_link_exceeds_its_rate() {
             let series = table(&tables, "series/links.core");
             for sample in floats(series, "throughput_bps") {
                 // The largest packet has 940 B; samples are 50 ms long.
-                assert!(*sample <= RATE as f64 + 940.0 * 8.0 / 0.05, "{what}: {sample}");
+                assert!(
+                    *sample <= RATE as f64 + 940.0 * 8.0 / 0.05,
+                    "{what}: {sample}"
+                );
             }
         }
     }
@@ -274,7 +317,9 @@ fn no_link_exceeds_its_rate() {
 #[test]
 fn a_running_network_accounts_for_every_packet() {
     let last = |tables: &[RecordTable], name: &str| {
-        *floats(table(tables, "series/links.core"), name).last().unwrap()
+        *floats(table(tables, "series/links.core"), name)
+            .last()
+            .unwrap()
     };
     for (name, mechanism) in every_mechanism() {
         for (load, flows) in every_load() {
@@ -301,7 +346,11 @@ fn a_running_network_accounts_for_every_packet() {
 /// while packets are under way delivers some that it has not seen sent, and the sum must show it.
 #[test]
 fn the_battery_would_notice_a_missing_packet() {
-    let text = network("400 s", "queue = { droptail = { limit = \"15 packets\" } }", UDP);
+    let text = network(
+        "400 s",
+        "queue = { droptail = { limit = \"15 packets\" } }",
+        UDP,
+    );
     let result = run(&format!("warm_up = \"2 s\"\n{text}"));
     let balance = |counted: &forebay_scenario::Counted| {
         counted.delivered_packets + counted.dropped_packets - counted.sent_packets

@@ -24,7 +24,10 @@ pub fn every_scenario() -> BTreeMap<String, Scenario> {
             (name, read(&std::fs::read_to_string(&path).unwrap()))
         })
         .collect();
-    assert!(scenarios.len() >= 8, "the files of tests/data were not found");
+    assert!(
+        scenarios.len() >= 8,
+        "the files of tests/data were not found"
+    );
     scenarios
 }
 
@@ -42,10 +45,17 @@ fn a_run_repeats_itself() {
         let (again, again_tables) = run_with(&scenario, 3, true);
         assert_eq!(everything(&first), everything(&again), "{name}");
         // NaN marks rows without a value: compare what is printed.
-        assert_eq!(format!("{first_tables:?}"), format!("{again_tables:?}"), "{name}");
+        assert_eq!(
+            format!("{first_tables:?}"),
+            format!("{again_tables:?}"),
+            "{name}"
+        );
         let (other, _) = run_with(&scenario, 4, false);
         let random = name != "droptail-reno";
-        assert!(!random || other.digest != first.digest, "{name}: replications are alike");
+        assert!(
+            !random || other.digest != first.digest,
+            "{name}: replications are alike"
+        );
     }
 }
 
@@ -58,7 +68,10 @@ fn recording_changes_nothing() {
         let (recorded, tables) = run_with(&scenario, 0, true);
         assert!(no_tables.is_empty());
         assert!(tables.iter().any(|table| table.name == "trace"), "{name}");
-        assert!(tables.iter().any(|table| table.name.starts_with("series/")), "{name}");
+        assert!(
+            tables.iter().any(|table| table.name.starts_with("series/")),
+            "{name}"
+        );
         assert_eq!(everything(&silent), everything(&recorded), "{name}");
         assert_eq!(scenario.hash(), silent.scenario_hash);
     }
@@ -69,8 +82,9 @@ fn recording_changes_nothing() {
 #[test]
 fn threads_change_nothing() {
     let scenarios: Vec<(String, Scenario)> = every_scenario().into_iter().collect();
-    let jobs: Vec<(usize, u64)> =
-        (0..scenarios.len()).flat_map(|at| [0, 1].map(|number| (at, number))).collect();
+    let jobs: Vec<(usize, u64)> = (0..scenarios.len())
+        .flat_map(|at| [0, 1].map(|number| (at, number)))
+        .collect();
     let on_threads = |threads: usize| {
         let mut results = vec![String::new(); jobs.len()];
         let share = jobs.len().div_ceil(threads);
@@ -95,14 +109,26 @@ fn threads_change_nothing() {
 /// What no trajectory can do, whatever its digest.
 fn physics(name: &str, result: &RunResult) {
     for link in &result.links {
-        assert!((0.0..=1.0).contains(&link.utilization), "{name}: {}", link.name);
+        assert!(
+            (0.0..=1.0).contains(&link.utilization),
+            "{name}: {}",
+            link.name
+        );
         let waiting = link.max_queue_packets as f64;
         assert!(link.mean_queue_packets <= waiting, "{name}: {}", link.name);
     }
     for flow in &result.flows {
         let counted = &flow.counted;
-        assert!(counted.max_delay_s >= counted.mean_delay_s, "{name}: {}", flow.name);
-        assert!(counted.delivered_packets > 0, "{name}: {} is starved", flow.name);
+        assert!(
+            counted.max_delay_s >= counted.mean_delay_s,
+            "{name}: {}",
+            flow.name
+        );
+        assert!(
+            counted.delivered_packets > 0,
+            "{name}: {} is starved",
+            flow.name
+        );
     }
     if result.measured_s < result.simulated_s {
         // Packets sent before the window opened are delivered within it.
@@ -113,14 +139,22 @@ fn physics(name: &str, result: &RunResult) {
             let out = link.departed_packets[precedence] + link.dropped_packets[precedence];
             let waiting = link.arrived_packets[precedence].checked_sub(out);
             let most = u64::from(link.max_queue_packets);
-            assert!(waiting.is_some_and(|n| n <= most), "{name}: {} {waiting:?}", link.name);
+            assert!(
+                waiting.is_some_and(|n| n <= most),
+                "{name}: {} {waiting:?}",
+                link.name
+            );
         }
     }
     for flow in &result.flows {
         let counted = &flow.counted;
         let out = counted.delivered_packets + counted.dropped_packets;
         assert!(counted.sent_packets >= out, "{name}: {}", flow.name);
-        assert!(counted.goodput_bps <= counted.throughput_bps, "{name}: {}", flow.name);
+        assert!(
+            counted.goodput_bps <= counted.throughput_bps,
+            "{name}: {}",
+            flow.name
+        );
     }
     let (first, last) = (result.flows.iter().map(|f| f.started_s), result.simulated_s);
     assert!(first.flatten().all(|started| started <= last), "{name}");
@@ -141,7 +175,12 @@ fn golden_digests() {
     for (name, scenario) in every_scenario() {
         let (result, _) = run_with(&scenario, 0, false);
         physics(&name, &result);
-        let RunResult { digest, events, packet_hops, .. } = &result;
+        let RunResult {
+            digest,
+            events,
+            packet_hops,
+            ..
+        } = &result;
         text += &format!("{name} {digest} {events} {packet_hops}\n");
     }
     if std::env::var_os("FOREBAY_WRITE_GOLDEN").is_some() {
@@ -151,7 +190,11 @@ fn golden_digests() {
     for (found, kept) in text.lines().zip(golden.lines()) {
         assert_eq!(found, kept, "found, kept in golden.txt");
     }
-    assert_eq!(text.lines().count(), golden.lines().count(), "golden.txt lacks a scenario");
+    assert_eq!(
+        text.lines().count(),
+        golden.lines().count(),
+        "golden.txt lacks a scenario"
+    );
 }
 
 /// A network with randomness everywhere, and room for more of it.
@@ -185,16 +228,27 @@ fn an_unused_part_changes_nobodys_draws() {
     };
     let silent = "[flows.idle]\nfrom = \"a\"\nto = \"b\"\ncount = 9\nstart = \"5.999999 s\"\n\
                   udp = {}\ntraffic = { cbr = { rate = \"8 bit/s\", size = \"1000 B\" } }\n";
-    for more in [elsewhere("c"), elsewhere("z"), elsewhere("c") + &elsewhere("z"), silent.into()] {
+    for more in [
+        elsewhere("c"),
+        elsewhere("z"),
+        elsewhere("c") + &elsewhere("z"),
+        silent.into(),
+    ] {
         let after = run(&base(&more));
         assert!(after.flows.len() > before.flows.len());
         for old in &before.flows {
             let new: &FlowResult = flow(&after, &old.name);
-            assert_eq!(serde_json::to_string(new).unwrap(), serde_json::to_string(old).unwrap());
+            assert_eq!(
+                serde_json::to_string(new).unwrap(),
+                serde_json::to_string(old).unwrap()
+            );
         }
         for old in &before.links {
             let new = link(&after, &old.name);
-            assert_eq!(serde_json::to_string(new).unwrap(), serde_json::to_string(old).unwrap());
+            assert_eq!(
+                serde_json::to_string(new).unwrap(),
+                serde_json::to_string(old).unwrap()
+            );
         }
     }
 }
@@ -220,12 +274,20 @@ fn variants_see_the_same_arrivals() {
         let udp = sent.filter(|row| row.event == "sent" && row.flow.starts_with("udp"));
         let starts: Vec<Option<f64>> = result.flows.iter().map(|flow| flow.started_s).collect();
         let drops = link(&result, "core").drops;
-        (udp.map(|row| (row.time, row.flow, row.size)).collect::<Vec<_>>(), starts, drops)
+        (
+            udp.map(|row| (row.time, row.flow, row.size))
+                .collect::<Vec<_>>(),
+            starts,
+            drops,
+        )
     };
     let droptail = arrivals("{ droptail = { limit = \"20 packets\" } }", 5);
     let red = arrivals("{ red = { weight = 0.1 } }", 5);
     assert!(droptail.0.len() > 1000);
-    assert_ne!(droptail.2, red.2, "the variants must differ for the comparison to mean anything");
+    assert_ne!(
+        droptail.2, red.2,
+        "the variants must differ for the comparison to mean anything"
+    );
     assert_eq!(droptail.0, red.0);
     assert_eq!(droptail.1, red.1);
     assert_ne!(arrivals("{ red = {} }", 6).0, red.0);

@@ -79,21 +79,26 @@ fn trouble(text: &str) -> Option<String> {
             }
         };
         let (result, _) = scenario.run(&RunOptions::default(), &Control::default())?;
+        // A window that opens later counts packets out that it has not counted in.
+        let whole = result.measured_s == result.simulated_s;
         for flow in &result.flows {
             let counted = &flow.counted;
             let out = counted.delivered_packets + counted.dropped_packets;
-            if counted.sent_packets < out {
+            if whole && counted.sent_packets < out {
                 return Some(format!("{} packets came from nowhere", flow.name));
             }
         }
         for link in &result.links {
             let arrived: u64 = link.arrived_packets.iter().sum();
             let departed: u64 = link.departed_packets.iter().sum();
-            if arrived < departed + link.drops {
+            if whole && arrived < departed + link.drops {
                 return Some(format!("{} lost count", link.name));
             }
             if !(0.0..=1.0).contains(&link.utilization) || !link.mean_queue_packets.is_finite() {
-                return Some(format!("{} works {} of the time", link.name, link.utilization));
+                return Some(format!(
+                    "{} works {} of the time",
+                    link.name, link.utilization
+                ));
             }
         }
         None
@@ -152,7 +157,9 @@ fn example_of<'e>(examples: &'e [(&str, &str)], name: &str) -> &'e str {
 #[test]
 fn queues_survive_extremes() {
     let example = |name: &str| example_of(QUEUE_EXAMPLES, name).to_owned();
-    battery(QUEUES, example, |queue| network(&format!("{LINK}queue = {queue}"), FLOWS));
+    battery(QUEUES, example, |queue| {
+        network(&format!("{LINK}queue = {queue}"), FLOWS)
+    });
 }
 
 /// Otherwise an extreme parameter of a conditioner would end in a panic or in nonsense.
@@ -169,7 +176,9 @@ fn conditioners_survive_extremes() {
 #[test]
 fn shapers_survive_extremes() {
     let example = |name: &str| example_of(SHAPER_EXAMPLES, name).to_owned();
-    battery(SHAPERS, example, |law| network(&format!("{LINK}shaper = {law}"), FLOWS));
+    battery(SHAPERS, example, |law| {
+        network(&format!("{LINK}shaper = {law}"), FLOWS)
+    });
 }
 
 /// Otherwise an extreme parameter of a source would end in a panic, in nonsense, or in a run that never
@@ -184,7 +193,7 @@ fn sources_survive_extremes() {
     for transport in ["udp", "tcp"] {
         battery(TRAFFICS, example, |traffic| {
             let flows = format!(
-                "[flows.x]\nfrom = \"a\"\nto = \"b\"\nstop = \"10 ms\"\n{transport} = {{}}\n\
+                "[flows.x]\nfrom = \"a\"\nto = \"b\"\nstop = \"100 ns\"\n{transport} = {{}}\n\
                  traffic = {traffic}\n"
             );
             let queue = "queue = { droptail = { limit = \"20 packets\" } }";
@@ -196,12 +205,19 @@ fn sources_survive_extremes() {
 /// Otherwise an extreme parameter of congestion control would end in a panic or in nonsense.
 #[test]
 fn controls_survive_extremes() {
-    battery(CONTROLS, |_| String::new(), |control| {
-        let flows = format!(
-            "[flows.x]\nfrom = \"a\"\nto = \"b\"\n[flows.x.tcp]\nmss = \"400 B\"\ncontrol = {control}\n"
-        );
-        network(&format!("{LINK}queue = {{ droptail = {{ limit = \"9 packets\" }} }}"), &flows)
-    });
+    battery(
+        CONTROLS,
+        |_| String::new(),
+        |control| {
+            let flows = format!(
+                "[flows.x]\nfrom = \"a\"\nto = \"b\"\n[flows.x.tcp]\nmss = \"400 B\"\ncontrol = {control}\n"
+            );
+            network(
+                &format!("{LINK}queue = {{ droptail = {{ limit = \"9 packets\" }} }}"),
+                &flows,
+            )
+        },
+    );
 }
 
 /// Otherwise an extreme parameter of a link, a flow or its transport would end in a panic or in nonsense.
@@ -215,10 +231,20 @@ fn sections_survive_extremes() {
     };
     let slow = "queue = { droptail = { limit = \"9 packets\" } }\n";
     for value in VALUES {
-        for (key, other) in [("rate", "delay = \"1 ms\""), ("delay", "rate = \"1 Mbit/s\"")] {
-            for queue in [slow, "", "queue = { priority = { classes = [\"droptail\"] } }\n"] {
+        for (key, other) in [
+            ("rate", "delay = \"1 ms\""),
+            ("delay", "rate = \"1 Mbit/s\""),
+        ] {
+            for queue in [
+                slow,
+                "",
+                "queue = { priority = { classes = [\"droptail\"] } }\n",
+            ] {
                 let core = format!("{key} = {value}\n{other}\n{queue}");
-                check(network(&core, FLOWS), format!("link {key} = {value} {queue}"));
+                check(
+                    network(&core, FLOWS),
+                    format!("link {key} = {value} {queue}"),
+                );
             }
         }
         let udp_keys = ["start", "stop", "count", "precedence"];
@@ -237,15 +263,25 @@ fn sections_survive_extremes() {
                 field.name
             );
             let core = format!("{LINK}{slow}");
-            check(network(&core, &flows), format!("tcp {} = {value}", field.name));
+            check(
+                network(&core, &flows),
+                format!("tcp {} = {value}", field.name),
+            );
         }
         for key in ["duration", "warm_up", "seed"] {
             let text = network(LINK, FLOWS);
-            let duration = if key == "duration" { "" } else { "duration = \"10 ms\"\n" };
+            let duration = if key == "duration" {
+                ""
+            } else {
+                "duration = \"10 ms\"\n"
+            };
             let short = text.replacen("duration = \"3 s\"\n", duration, 1);
             // A run that is asked to last for weeks does: only refusals can be tested.
             if key != "duration" || !value.contains("h\"") {
-                check(format!("{key} = {value}\n{short}"), format!("{key} = {value}"));
+                check(
+                    format!("{key} = {value}\n{short}"),
+                    format!("{key} = {value}"),
+                );
             }
         }
     }
@@ -257,7 +293,10 @@ fn sections_survive_extremes() {
 /// still sends the first.
 #[test]
 fn a_backlog_beyond_the_clock_is_still_counted() {
-    for queue in ["\"droptail\"", "{ priority = { classes = [\"droptail\"] } }"] {
+    for queue in [
+        "\"droptail\"",
+        "{ priority = { classes = [\"droptail\"] } }",
+    ] {
         let text = format!(
             "duration = \"1 h\"\nwarm_up = \"1 min\"\n\
              [links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"1 bit/s\"\nqueue = {queue}\n\
@@ -268,6 +307,9 @@ fn a_backlog_beyond_the_clock_is_still_counted() {
         let link = crate::support::link(&result, "l");
         assert_eq!(link.utilization, 1.0, "{queue}");
         assert_eq!(link.mean_queue_packets, 1999.0, "{queue}");
-        assert_eq!(link.departed_packets, [0; 4], "the first left before the window: {queue}");
+        assert_eq!(
+            link.departed_packets, [0; 4],
+            "the first left before the window: {queue}"
+        );
     }
 }

@@ -219,8 +219,12 @@ impl TcpParameters {
         if self.dupack_threshold == 0 {
             return Err(("dupack_threshold", "0; at least 1 (standard: 3)".to_owned()));
         }
-        if self.initial_window == InitialWindow::Segments(0) {
-            return Err(("initial_window", "0 packets; at least 1".to_owned()));
+        match self.initial_window {
+            InitialWindow::Segments(n) if !(1..=LARGEST_BURST).contains(&n) => {
+                let message = format!("{n} packets; at least 1, at most {LARGEST_BURST}");
+                return Err(("initial_window", message));
+            }
+            _ => {}
         }
         let smallest = |length: Option<Length>| match length {
             Some(Length::Bytes(n)) => n < self.mss.bytes(),
@@ -302,6 +306,9 @@ impl TcpParameters {
         }
     }
 }
+
+/// The largest initial window in segments: they all leave at one instant, and must fit into memory.
+const LARGEST_BURST: u64 = 65_535;
 
 /// Bytes of the timestamps option with its padding (RFC 7323, appendix A).
 const TIMESTAMPS: u64 = 12;
