@@ -15,6 +15,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(VENV)/.built ## .venv/ with the release build; the command is .venv/bin/forebay
+	@echo "ready: $(BIN)/forebay"
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; v = sys.version.split()[0]; \
@@ -64,8 +65,9 @@ tidy: $(VENV)/.tools ## format everything
 bench: setup ## the standard benchmarks
 	$(BIN)/forebay bench
 
-docs: setup ## the reference pages of all mechanisms, from their definitions
+docs: setup ## reference pages and type stub, from the definitions in the engine
 	$(BIN)/python -m forebay.reference docs/reference
+	$(BIN)/python docs/pages.py docs/reference
 	$(BIN)/python -m forebay.reference --stub python/forebay/__init__.pyi
 
 clean: ## remove what the build made

@@ -179,18 +179,37 @@ def by_example() -> str:
     check(Job(_everything(), "the examples of docs/pages.py"))
     users = _users()
     lines = ["# Mechanisms by example", "", GENERATED, ""]
-    lines += ["A line for a scenario file, the same from Python (`from forebay import queue, ...`),"]
+    lines += [
+        "A line for a scenario file, the same from Python (`from forebay import queue, ...`),"
+    ]
     lines += ["the page with all parameters, and the scenarios in `examples/` that use it."]
     for category in catalogue().categories:
         lines += ["", f"## {category.name}", "", category.contract]
         for page in category.pages:
             parameters = _parameters(page)
             lines += ["", f"### {page.name}", "", page.summary, "", "```toml"]
-            lines += [f"{page.kind} = {_toml({page.name: parameters})}", "```", "", "```python"]
-            shown = ", ".join(f"{name}={_python(value)}" for name, value in parameters.items())
-            lines += [f"{page.kind}.{page.name}({shown})", "```", ""]
+            lines += [*_setting(page, parameters), "```", "", "```python"]
+            lines += [*_call(page, parameters), "```", ""]
             lines += [" · ".join([f"[all parameters]({file_name(page)})", *_links(users, page)])]
     return "\n".join(lines) + "\n"
+
+
+def _setting(page: Page, parameters: Mapping[str, Any]) -> list[str]:
+    """A line of a scenario file, or a section where the line would be long."""
+    one = f"{page.kind} = {_toml({page.name: parameters})}"
+    if len(one) <= 100:
+        return [one]
+    rows = (f"{name} = {_toml(value)}" for name, value in parameters.items())
+    return [f"[{page.kind}.{page.name}]", *rows]
+
+
+def _call(page: Page, parameters: Mapping[str, Any]) -> list[str]:
+    """A call, broken as `ruff format` breaks it."""
+    shown = [f"{name}={_python(value)}" for name, value in parameters.items()]
+    one = f"{page.kind}.{page.name}({', '.join(shown)})"
+    if len(one) <= 100:
+        return [one]
+    return [f"{page.kind}.{page.name}(", *(f"    {word}," for word in shown), ")"]
 
 
 def _links(users: Mapping[str, list[str]], page: Page) -> list[str]:
@@ -248,7 +267,9 @@ def _toml(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_toml, value))}]"
     if isinstance(value, dict):
-        return f"{{ {', '.join(f'{k} = {_toml(v)}' for k, v in value.items())} }}" if value else "{}"
+        return (
+            f"{{ {', '.join(f'{k} = {_toml(v)}' for k, v in value.items())} }}" if value else "{}"
+        )
     return repr(value)
 
 
@@ -302,7 +323,9 @@ def results() -> str:
         for column in columns
     }
     lines += _columns("Tables `series/...`", _SERIES_HEAD, SERIES, series)
-    lines += _columns("Table `delays`", "With `record.delays`.", DELAYS, run.tables["delays"].keys())
+    lines += _columns(
+        "Table `delays`", "With `record.delays`.", DELAYS, run.tables["delays"].keys()
+    )
     lines += _columns("Table `trace`", "With `record.trace`.", TRACE, run.tables["trace"].keys())
     return "\n".join([*lines, *_FILES]) + "\n"
 
@@ -345,7 +368,8 @@ _FILES = [
     "| | `scenario.toml` | the scenario's text |",
     "| | `tables/*.parquet` | what `[record]` asks for |",
     "| `sweep` | `runs.jsonl` | every run's document, a line each, written as it finishes |",
-    "| | `runs.parquet`, `summary.parquet` | grid values and quantities by run; means and intervals |",
+    "| | `runs.parquet` | grid values and quantities of every run |",
+    "| | `summary.parquet` | means and intervals |",
     "| | `sweep.json` | what was run and the summary |",
     "| `reproduce` | `result.json`, `claims.csv` | every claim: published, measured, grade |",
     "| all | `report.html` | the page, self-contained; `forebay report DIR` builds it again |",

@@ -20,6 +20,9 @@ from forebay.results import load_outcome
 from forebay.store import write_text
 from forebay.study import load_study
 
+MARGIN = 8
+SCALE = 1.4
+
 
 def main(folder: Path, table_id: str, target: Path) -> None:
     """Draw table `table_id` of the results in `folder` into `target`."""
@@ -42,14 +45,16 @@ def alone(svg: str) -> str:
     box = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
     if box is None:
         raise SystemExit("the drawing has no viewBox")
-    width, height = box.groups()
+    width, height = (float(size) + 2 * MARGIN for size in box.groups())
+    svg = svg.replace(box[0], f'viewBox="-{MARGIN} -{MARGIN} {width:g} {height:g}"', 1)
     svg = re.sub(r'(<svg[^>]*?)\s*style="[^"]*"', r"\1", svg, count=1)
     if "xmlns=" not in svg:
         svg = svg.replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1)
-    style = f'width="{width}" height="{height}" font-family="system-ui, sans-serif" fill="{INK}"'
-    svg = svg.replace("<svg", f"<svg {style}", 1)
+    size = f'width="{SCALE * width:g}" height="{SCALE * height:g}"'
+    svg = svg.replace("<svg", f'<svg {size} font-family="sans-serif" fill="{INK}"', 1)
     head, mark, rest = svg.partition(">")
-    return f'{head}{mark}<rect width="100%" height="100%" fill="#ffffff"/>{rest}\n'
+    ground = f'x="-{MARGIN}" y="-{MARGIN}" width="{width:g}" height="{height:g}" fill="#ffffff"'
+    return f"{head}{mark}<rect {ground}/>{rest}\n"
 
 
 if __name__ == "__main__":

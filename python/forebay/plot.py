@@ -365,8 +365,8 @@ def _curve(axis: Axes, place: _Place, spots: Sequence[_Spot]) -> int:
         low, high = [spot.low for spot in known], [spot.high for spot in known]
         axis.fill_between(x, low, high, color=place.colour, alpha=0.25, linewidth=0)
         style = LINES[place.index % len(LINES)]
-        means = [spot.mean for spot in known]
-        axis.plot(x, means, color=place.colour, linestyle=style, label=place.label)  # type: ignore[arg-type]
+        means: Any = [spot.mean for spot in known]
+        axis.plot(x, means, color=place.colour, linestyle=style, label=place.label)
     for spot in spots:
         if spot.published is not None:
             _published(axis, place, spot.x, spot.published)

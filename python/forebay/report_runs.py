@@ -46,7 +46,7 @@ def run_report(folder: Path) -> Path:
         elif name == "delays":
             figures += _delays(table)
     if figures:
-        sections.insert(0, _Section("Over time", figures=figures))
+        sections.append(_Section("Over time, and how long", figures=figures))
     keys = ("version", "scenario_hash", "seed", "replication", "digest", "simulated_s", "events")
     return _write(folder, document, sections, [(key, document[key]) for key in keys])
 
@@ -159,7 +159,14 @@ def _links(links: Sequence[Mapping[str, Any]]) -> _Table:
     )
 
 
-_UNITS = {"bps": ("Mbit/s", 1e-6), "bytes": ("kB", 1e-3), "s": ("ms", 1e3)}
+_UNITS = {
+    "bps": ("rates", "Mbit/s", 1e-6),
+    "bytes": ("amounts of data", "kB", 1e-3),
+    "s": ("times", "ms", 1e3),
+    "packets": ("packets", "packets", 1.0),
+    "average": ("averages", "average, in the unit of its thresholds", 1.0),
+}
+"""By the last word of a column: what it counts, the unit shown, the factor."""
 
 
 def _series(place: str, table: Any) -> list[Figure]:
@@ -172,7 +179,7 @@ def _series(place: str, table: Any) -> list[Figure]:
     figures = []
     time = table["time_s"].to_numpy()
     for unit, columns in groups.items():
-        shown, scale = _UNITS.get(unit, (unit, 1.0))
+        what, shown, scale = _UNITS.get(unit, (unit, unit, 1.0))
         drawing, axis = new_axis()
         for index, column in enumerate(columns):
             values = table[column].to_numpy() * scale
@@ -189,7 +196,7 @@ def _series(place: str, table: Any) -> list[Figure]:
         axis.set_ylim(bottom=0)
         axis.margins(x=0)
         with_legend(drawing, [axis])
-        figures.append(_figure(f"{place}: {unit}", drawing, f"{place}, sampled."))
+        figures.append(_figure(f"{place}: {what}", drawing, f"{place}, sampled."))
     return figures
 
 

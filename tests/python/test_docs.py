@@ -2,9 +2,11 @@
 
 In a page
 
-- a block ```` ```toml NAME ```` is written to the file NAME,
-- a block ```` ```console ```` holds commands after `$ ` and what they print, on either stream,
-- a block ```` ```python ```` is executed; a ```` ```text ```` block right behind it is what it prints.
+- a block ```` ```toml NAME ```` is written to the file NAME;
+- a block ```` ```console ```` holds commands after `$ ` and what they print, on either stream;
+- a block ```` ```rust FILE ```` stands in that file of the repository, word by word;
+- a block ```` ```python ```` is executed; a ```` ```text ```` block right behind it is what it
+  prints.
 
 Blocks of a page run in order, in a folder of their own. Digits that a clock makes are compared as
 "some number"; a line `...` stands for any lines. After a change that is meant to move outputs,
@@ -38,7 +40,7 @@ from forebay.run import Job, check
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-EXECUTED = [ROOT / "README.md", *sorted((DOCS / "tutorial").glob("*.md"))]
+EXECUTED = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((DOCS / "tutorial").glob("*.md"))]
 EXECUTED += sorted((DOCS / "guides").glob("*.md"))
 PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")])
 WRITE = "FOREBAY_WRITE_DOCS" in os.environ
@@ -181,8 +183,12 @@ def test_pages_do_what_they_show(path: Path, tmp_path: Path) -> None:
 def test_a_wrong_page_would_be_noticed(tmp_path: Path) -> None:
     """Otherwise the checks above might pass whatever a page shows."""
     assert agrees("a\n...\nd\n", "a\nb\nc\nd\n")
-    assert agrees("a: 20 s simulated in 7.07 ms, 9 events\n", "a: 20 s simulated in 1.2 s, 9 events")
-    assert not agrees("a: 20 s simulated in 7.07 ms, 9 events", "a: 20 s simulated in 1 s, 8 events")
+    assert agrees(
+        "a: 20 s simulated in 7.07 ms, 9 events\n", "a: 20 s simulated in 1.2 s, 9 events"
+    )
+    assert not agrees(
+        "a: 20 s simulated in 7.07 ms, 9 events", "a: 20 s simulated in 1 s, 8 events"
+    )
     assert not agrees("a\nb\n", "a\nb\nc\n")
     assert not agrees("a\n...\n", "b\na\n")
     wrong = tmp_path / "wrong.md"
@@ -198,6 +204,15 @@ def test_links_lead_somewhere(path: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text):
         if not target.startswith(("http://", "https://")):
             assert (path.parent / target).exists(), f"{path.name}: {target}"
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_code_shown_is_the_code(path: Path) -> None:
+    """Otherwise a page would explain code that stands no longer in the file it names."""
+    for block in blocks(path.read_text(encoding="utf-8")):
+        if block.language == "rust":
+            source = (ROOT / block.argument).read_text(encoding="utf-8")
+            assert block.text in source, f"{path.name} shows what is not in {block.argument}"
 
 
 def pages_module() -> ModuleType:

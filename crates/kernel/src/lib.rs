@@ -9,6 +9,7 @@ mod agenda;
 mod digest;
 pub mod math;
 mod streams;
+mod ziggurat;
 
 pub use agenda::{Agenda, Event};
 pub use digest::Digest;

@@ -1,8 +1,10 @@
 //! Named random streams.
 
 use rand_core::{Rng, SeedableRng};
-use rand_distr::{Distribution, Exp1, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::math::ln;
+use crate::ziggurat;
 
 /// The source of all random streams of one replication.
 ///
@@ -58,7 +60,7 @@ impl Stream {
     /// Uniform on [0, 1), with 53 random bits.
     #[inline]
     pub fn uniform(&mut self) -> f64 {
-        (self.0.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+        ziggurat::unit(self.0.next_u64())
     }
 
     /// True with probability `p`; never for `p = 0`, always for `p >= 1`.
@@ -70,13 +72,18 @@ impl Stream {
     /// Exponential with mean 1.
     #[inline]
     pub fn exponential(&mut self) -> f64 {
-        Exp1.sample(&mut self.0)
+        ziggurat::exponential(|| self.0.next_u64())
     }
 
-    /// Normal with mean 0 and variance 1.
-    #[inline]
+    /// Normal with mean 0 and variance 1, by Marsaglia's polar method.
     pub fn normal(&mut self) -> f64 {
-        StandardNormal.sample(&mut self.0)
+        loop {
+            let (u, v) = (2.0 * self.uniform() - 1.0, 2.0 * self.uniform() - 1.0);
+            let square = u * u + v * v;
+            if square > 0.0 && square < 1.0 {
+                return u * (-2.0 * ln(square) / square).sqrt();
+            }
+        }
     }
 
     /// Uniform on the whole numbers 0 to `n - 1` (0 for `n = 0`).

@@ -30,12 +30,79 @@ impl SackBlocks {
     }
 }
 
+/// Which element comes next, by element and route: what a router's forwarding table is.
+#[derive(Default)]
+pub(crate) struct Routes {
+    first: Vec<u32>,
+    next: Vec<Vec<u32>>,
+}
+
+/// An entry of the table for a route that does not pass the element.
+const NOT_HERE: u32 = u32::MAX;
+
+impl Routes {
+    /// Add the route that passes `elements`; its number.
+    pub(crate) fn add(&mut self, elements: &[u32]) -> u32 {
+        let route = self.first.len();
+        self.first.push(*elements.first().expect("a route has a destination"));
+        for pair in elements.windows(2) {
+            let here = pair[0] as usize;
+            if self.next.len() <= here {
+                self.next.resize(here + 1, Vec::new());
+            }
+            let row = &mut self.next[here];
+            if row.len() <= route {
+                row.resize(route + 1, NOT_HERE);
+            }
+            assert_eq!(row[route], NOT_HERE, "a route passes an element once");
+            row[route] = pair[1];
+        }
+        u32::try_from(route).expect("a network has fewer than 2^32 routes")
+    }
+
+    #[inline]
+    fn first(&self, route: u32) -> u32 {
+        self.first[route as usize]
+    }
+
+    #[inline]
+    fn after(&self, element: u32, route: u32) -> u32 {
+        self.next[element as usize][route as usize]
+    }
+}
+
+/// Packets on the way between elements, in order.
+///
+/// Addresses and packets lie apart, so that a packet is copied from its queue to here in one piece: built
+/// up on the stack beside its address, it would be read back in other pieces than it was written in, and
+/// the processor would wait for the writes each time.
+#[derive(Default)]
+pub(crate) struct Mail {
+    pub(crate) to: Vec<u32>,
+    pub(crate) packets: Vec<Packet>,
+}
+
+impl Mail {
+    #[inline]
+    fn push(&mut self, to: u32, packet: &Packet) {
+        self.to.push(to);
+        self.packets.extend_from_slice(std::slice::from_ref(packet));
+    }
+
+    #[inline]
+    pub(crate) fn clear(&mut self) {
+        self.to.clear();
+        self.packets.clear();
+    }
+}
+
 /// Everything of a network but its elements.
 #[derive(Default)]
 pub(crate) struct Core {
     pub(crate) agenda: Agenda,
-    pub(crate) outbox: Vec<(u32, Packet)>,
-    pub(crate) hops: Vec<u32>,
+    /// Packets handed on and not yet received.
+    pub(crate) mail: Mail,
+    pub(crate) routes: Routes,
     pub(crate) ledger: Ledger,
     pub(crate) observers: Vec<Box<dyn Observer>>,
     pub(crate) digest: Digest,
@@ -67,15 +134,14 @@ impl Context<'_> {
 
     /// Hand `packet` to the next element of its route.
     #[inline]
-    pub fn forward(&mut self, mut packet: Packet) {
-        let to = self.core.hops[packet.cursor as usize];
-        packet.cursor += 1;
-        self.core.outbox.push((to, packet));
+    pub fn forward(&mut self, packet: &Packet) {
+        let to = self.core.routes.after(self.me, packet.route);
+        self.core.mail.push(to, packet);
     }
 
     /// `packet` has reached the far end of a link: hand it to the next element of its route.
     #[inline]
-    pub fn cross(&mut self, packet: Packet) {
+    pub fn cross(&mut self, packet: &Packet) {
         self.core.traversals += 1;
         self.forward(packet);
     }
@@ -95,7 +161,8 @@ impl Context<'_> {
             }
         }
         self.observe(|| Observation::Sent { packet: &packet });
-        self.forward(packet);
+        let to = self.core.routes.first(packet.route);
+        self.core.mail.push(to, &packet);
     }
 
     /// `packet` reached its destination: count it.

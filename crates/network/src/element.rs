@@ -13,7 +13,7 @@ pub trait Element: Send {
     fn start(&mut self, _cx: &mut Context<'_>) {}
 
     /// A packet arrived.
-    fn receive(&mut self, packet: Packet, cx: &mut Context<'_>);
+    fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>);
 
     /// A timer set with [`Context::wake_at`] expired.
     fn wake(&mut self, token: u32, cx: &mut Context<'_>);

@@ -60,12 +60,10 @@ impl Network {
         index(self.core.ledger.links.len() - 1)
     }
 
-    /// Add a route: the elements that a packet passes, the last one its destination. The cursor with which
-    /// packets start on it.
+    /// Add a route: the elements that a packet passes, each once, the last one its destination. Gives the
+    /// number for [`Packet::route`].
     pub fn add_route(&mut self, elements: &[u32]) -> u32 {
-        let first = index(self.core.hops.len());
-        self.core.hops.extend_from_slice(elements);
-        first
+        self.core.routes.add(elements)
     }
 
     /// Tell `observer` everything from now on.
@@ -119,20 +117,18 @@ impl Network {
         }
     }
 
-    /// Deliver everything that elements have handed on, in order.
+    /// Deliver everything that elements have handed on, in order. What they hand on meanwhile comes after.
     #[inline]
     fn hand_on(&mut self) {
         let mut at = 0;
-        while let Some(&(to, packet)) = self.core.outbox.get(at) {
+        while let Some(&to) = self.core.mail.to.get(at) {
+            let packet = self.core.mail.packets[at];
             at += 1;
             note(&mut self.core, to, &packet);
-            let cx = &mut Context {
-                core: &mut self.core,
-                me: to,
-            };
-            self.elements[to as usize].receive(packet, cx);
+            let cx = &mut Context { core: &mut self.core, me: to };
+            self.elements[to as usize].receive(&packet, cx);
         }
-        self.core.outbox.clear();
+        self.core.mail.clear();
     }
 
     /// Counters brought up to the present.

@@ -27,8 +27,8 @@ pub struct Packet {
     pub echo: u64,
     /// The flow that it belongs to: an index into the network's flows.
     pub flow: u32,
-    /// Position of its next hop in the network's table of routes.
-    pub cursor: u32,
+    /// The route that it takes. A hop changes nothing in a packet, so that copies of it are plain moves.
+    pub route: u32,
     /// ACK: where its SACK blocks are kept, 0 for none. See [`crate::SackBlocks`].
     pub note: u32,
     /// Size on the wire in bytes, IP header included.
@@ -65,16 +65,16 @@ macro_rules! flag {
 }
 
 impl Packet {
-    /// A data packet of `size` bytes of `flow`, at the start of the route at `cursor`.
+    /// A data packet of `size` bytes of `flow` on `route`.
     #[inline]
     #[must_use]
-    pub const fn data(created: Time, flow: u32, number: u64, size: u16, cursor: u32) -> Self {
+    pub const fn data(created: Time, flow: u32, number: u64, size: u16, route: u32) -> Self {
         Self {
             created,
             number,
             echo: 0,
             flow,
-            cursor,
+            route,
             note: 0,
             size,
             precedence: 0,

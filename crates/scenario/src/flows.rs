@@ -236,8 +236,8 @@ impl FlowPlan {
                 };
                 let flows = indices.map(flow).collect();
                 let count = self.count as usize;
-                let receivers = TcpReceivers::new(first, count, parameters, acks)
-                    .with_precedence(precedence);
+                let receivers =
+                    TcpReceivers::new(first, count, parameters, acks).with_precedence(precedence);
                 network.add(Box::new(TcpSenders::new(group, parameters, flows)));
                 network.add(Box::new(receivers));
             }

@@ -114,9 +114,7 @@ impl LinkPlan<'_> {
         let section = &self.section;
         let queue = match choose(section, "queue", QUEUES)? {
             Some((entry, inner)) => (entry.build)(&inner, &facts)?,
-            None => {
-                (queue::DEFAULT.build)(&by_default(section, "queue", queue::DEFAULT), &facts)?
-            }
+            None => (queue::DEFAULT.build)(&by_default(section, "queue", queue::DEFAULT), &facts)?,
         };
         let shaper = choose(section, "shaper", SHAPERS)?
             .map(|(entry, inner)| (entry.build)(&inner, &facts))

@@ -98,7 +98,9 @@ pub(crate) fn blame(problem: Problem, assignments: &[String]) -> Problem {
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
     };
     let set = assignments.iter().rev().find(|assignment| {
-        assignment.split_once('=').is_some_and(|(path, _)| inside(path.trim()))
+        assignment
+            .split_once('=')
+            .is_some_and(|(path, _)| inside(path.trim()))
     });
     match set {
         Some(set) => Problem {

@@ -89,8 +89,8 @@ impl Scenario {
             parse::set(&mut root, assignment).map_err(fail)?;
         }
         let echo = Echo::default();
-        let plan = Plan::read(&root, &echo)
-            .map_err(|problem| fail(parse::blame(problem, assignments)))?;
+        let plan =
+            Plan::read(&root, &echo).map_err(|problem| fail(parse::blame(problem, assignments)))?;
         let mut name = plan.parameters.name.clone();
         if name.is_empty() {
             name = file

@@ -93,29 +93,27 @@ impl Line {
     /// Book the transmission of `packet` for `start`; it follows all booked before. Gives the time at which
     /// the far end gets it if nothing else is under way: then a timer must be set.
     #[inline]
-    pub(super) fn book(&mut self, packet: Packet, start: Time) -> Option<Time> {
+    pub(super) fn book(&mut self, packet: &Packet, start: Time) -> Option<Time> {
         let span = self.transmission_time(packet.size);
-        self.booked.departed[precedence_slot(packet.precedence)].add(&packet);
+        self.booked.departed[precedence_slot(packet.precedence)].add(packet);
         self.booked.busy = self.booked.busy.wrapping_add(span.ps());
         self.free_at = start + span;
         let out = self.free_at + self.delay;
         let alone = self.slots.is_empty();
-        self.slots.push_back(Slot { packet, start, out });
+        self.slots.push_back(Slot { packet: *packet, start, out });
         alone.then_some(out)
     }
 
     /// The packet that reaches the far end now goes on; a timer is set for the next.
     #[inline]
     pub(super) fn arrive(&mut self, token: u32, cx: &mut Context<'_>) {
-        let slot = self
-            .slots
-            .pop_front()
-            .expect("the timer was set for a packet on the wire");
+        let slot = self.slots.front().expect("the timer was set for a packet on the wire");
         debug_assert_eq!(slot.out, cx.now());
+        cx.cross(&slot.packet);
+        self.slots.pop_front();
         if let Some(next) = self.slots.front() {
             cx.wake_at(next.out, token);
         }
-        cx.cross(slot.packet);
     }
 
     /// Whether the link is idle at `now`, and since when.
@@ -193,17 +191,16 @@ impl Line {
         }
     }
 
-    /// Condition and count an arriving packet; false if a conditioner dropped it.
-    #[inline]
+    /// Condition and count a packet that arrives at `link`; false if a conditioner dropped it.
     pub(super) fn condition(
-        &self,
+        link: u32,
         conditioning: &mut [Conditioning],
         packet: &mut Packet,
         cx: &mut Context<'_>,
     ) -> bool {
-        let passes = conditioning.is_empty() || Self::colour(self.link, conditioning, packet, cx);
+        let passes = Self::colour(link, conditioning, packet, cx);
         if passes {
-            Self::count_arrival(self.link, packet, cx);
+            Self::count_arrival(link, packet, cx);
         }
         passes
     }

@@ -91,37 +91,37 @@ impl FifoLink {
     }
 }
 
-impl Element for FifoLink {
-    fn receive(&mut self, mut packet: Packet, cx: &mut Context<'_>) {
-        if !self.line.condition(&mut self.conditioning, &mut packet, cx) {
-            return;
-        }
+impl FifoLink {
+    /// Let the queue's law decide over a packet that has passed the conditioners.
+    #[inline]
+    fn decide(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         let now = cx.now();
         self.catch_up(now);
         let idle_since = self.line.idle_since(now);
         let backlog = self.line.backlog();
-        let arrival = Arrival {
-            now,
-            packet: &packet,
-            backlog,
-            idle_since,
-        };
+        let arrival = Arrival { now, packet, backlog, idle_since };
         match self.law.admit(&arrival, &mut self.stream) {
-            Verdict::Accept => {}
-            Verdict::Mark => Line::mark(self.line.link, &mut packet, cx),
-            Verdict::Drop(reason) => {
-                cx.discard(self.line.link, &packet, reason);
-                return;
+            Verdict::Accept => self.take_in(packet, idle_since.is_some(), cx),
+            Verdict::Mark => {
+                let mut marked = *packet;
+                Line::mark(self.line.link, &mut marked, cx);
+                self.take_in(&marked, idle_since.is_some(), cx);
             }
+            Verdict::Drop(reason) => cx.discard(self.line.link, packet, reason),
         }
-        let (link, line) = (self.line.link, &mut self.line);
-        let start = if idle_since.is_some() {
+    }
+
+    /// Take `packet` into the queue and book its transmission.
+    #[inline]
+    fn take_in(&mut self, packet: &Packet, idle: bool, cx: &mut Context<'_>) {
+        let (link, line, now) = (self.line.link, &mut self.line, cx.now());
+        let start = if idle {
             // It waits for no time: it is not counted as ever having waited.
-            self.law.departed(&packet, now);
+            self.law.departed(packet, now);
             self.begun += 1;
             now
         } else {
-            line.waits(&packet, now);
+            line.waits(packet, now);
             line.note_longest();
             line.free_at
         };
@@ -129,11 +129,21 @@ impl Element for FifoLink {
             cx.wake_at(out, OUT);
         }
         let backlog = line.backlog();
-        cx.observe(|| Observation::Enqueued {
-            link,
-            packet: &packet,
-            backlog,
-        });
+        cx.observe(|| Observation::Enqueued { link, packet, backlog });
+    }
+}
+
+impl Element for FifoLink {
+    fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
+        if self.conditioning.is_empty() {
+            Line::count_arrival(self.line.link, packet, cx);
+            self.decide(packet, cx);
+            return;
+        }
+        let mut packet = *packet;
+        if Line::condition(self.line.link, &mut self.conditioning, &mut packet, cx) {
+            self.decide(&packet, cx);
+        }
     }
 
     fn wake(&mut self, _token: u32, cx: &mut Context<'_>) {
@@ -189,7 +199,7 @@ impl ScheduledLink {
             });
         let Some(packet) = next else { return };
         self.line.waits_no_more(&packet, now);
-        if let Some(out) = self.line.book(packet, now) {
+        if let Some(out) = self.line.book(&packet, now) {
             cx.wake_at(out, OUT);
         }
     }
@@ -204,8 +214,9 @@ impl ScheduledLink {
 }
 
 impl Element for ScheduledLink {
-    fn receive(&mut self, mut packet: Packet, cx: &mut Context<'_>) {
-        if !self.line.condition(&mut self.conditioning, &mut packet, cx) {
+    fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
+        let mut packet = *packet;
+        if !Line::condition(self.line.link, &mut self.conditioning, &mut packet, cx) {
             return;
         }
         let now = cx.now();

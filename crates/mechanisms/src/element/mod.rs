@@ -20,7 +20,7 @@ pub struct FlowGroup {
     pub starts: Vec<Time>,
     /// When all stop sending new data; [`Time::NEVER`] for no such time.
     pub stop: Time,
-    /// Cursor of the route that their packets take.
+    /// Number of the route that their packets take.
     pub route: u32,
     /// Precedence with which their packets (and acknowledgements) set out; conditioners may change it.
     pub precedence: u8,

@@ -56,7 +56,7 @@ impl Shaper {
             self.backlog.remove(&packet);
             self.last_release = Some(now);
             if Line::colour(self.link, &mut self.conditioning, &mut packet, cx) {
-                cx.forward(packet);
+                cx.forward(&packet);
             }
         }
         self.due = None;
@@ -64,15 +64,15 @@ impl Shaper {
 }
 
 impl Element for Shaper {
-    fn receive(&mut self, packet: Packet, cx: &mut Context<'_>) {
+    fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         if self.backlog.bytes + u64::from(packet.size) > self.law.limit() {
-            Line::count_arrival(self.link, &packet, cx);
-            cx.discard(self.link, &packet, DropReason::Shaper);
+            Line::count_arrival(self.link, packet, cx);
+            cx.discard(self.link, packet, DropReason::Shaper);
             return;
         }
-        self.waiting.push_back(packet);
-        self.backlog.add(&packet);
-        self.law.arrived(&packet, self.backlog, cx.now());
+        self.waiting.push_back(*packet);
+        self.backlog.add(packet);
+        self.law.arrived(packet, self.backlog, cx.now());
         self.release(cx);
     }
 

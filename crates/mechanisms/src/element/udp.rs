@@ -145,7 +145,7 @@ impl Element for UdpSenders {
         }
     }
 
-    fn receive(&mut self, _packet: Packet, _cx: &mut Context<'_>) {
+    fn receive(&mut self, _packet: &Packet, _cx: &mut Context<'_>) {
         unreachable!("nothing is routed to a UDP sender");
     }
 
@@ -186,8 +186,8 @@ impl UdpSink {
 }
 
 impl Element for UdpSink {
-    fn receive(&mut self, packet: Packet, cx: &mut Context<'_>) {
-        cx.deliver(&packet);
+    fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
+        cx.deliver(packet);
         cx.hand_over(
             packet.flow,
             u64::from(packet.size).saturating_sub(self.header),

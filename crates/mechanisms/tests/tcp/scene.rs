@@ -72,7 +72,7 @@ pub struct Pipe {
 }
 
 impl Element for Pipe {
-    fn receive(&mut self, packet: Packet, cx: &mut Context<'_>) {
+    fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         let copy = self.passed.iter().filter(|n| **n == packet.number).count();
         if !self.drops.is_empty() {
             self.passed.push(packet.number);
@@ -82,14 +82,14 @@ impl Element for Pipe {
             .as_mut()
             .is_some_and(|stream| stream.happens(self.loss));
         if chance || self.drops.contains(&(packet.number, copy)) {
-            cx.discard(0, &packet, DropReason::Overflow);
+            cx.discard(0, packet, DropReason::Overflow);
             return;
         }
         let marked = packet.is_ecn_capable() && self.marks.contains(&packet.number);
         let packet = if marked {
             packet.with_ecn(Ecn::Ce)
         } else {
-            packet
+            *packet
         };
         let busy = self
             .rate
@@ -101,7 +101,7 @@ impl Element for Pipe {
 
     fn wake(&mut self, _token: u32, cx: &mut Context<'_>) {
         let packet = self.under_way.pop_front().unwrap();
-        cx.forward(packet);
+        cx.forward(&packet);
     }
 
     fn held(&self) -> u64 {
@@ -122,8 +122,8 @@ impl Element for Script {
         }
     }
 
-    fn receive(&mut self, packet: Packet, cx: &mut Context<'_>) {
-        cx.deliver(&packet);
+    fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
+        cx.deliver(packet);
     }
 
     fn wake(&mut self, token: u32, cx: &mut Context<'_>) {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::support::{Row, flow, link, ps, record, run, trace};
+use crate::support::{Row, flow, link, ps, record, run, table, trace, wholes};
 
 const MS: u64 = 1_000_000_000;
 
@@ -363,4 +363,52 @@ fn means_of_long_delays_do_not_saturate() {
         counted.mean_delay_s
     );
     assert_eq!(result.groups[0].counted.mean_delay_s, counted.mean_delay_s);
+}
+
+/// Otherwise a stopped source would seem to run for ever: datagrams end at the stop time of their group,
+/// whether or not their flows share a timer; the last one is sent before it.
+#[test]
+fn datagrams_end_at_the_stop_time() {
+    for count in [1, 3] {
+        let more = format!("count = {count}\nstop = \"25 ms\"");
+        let text = chain("1 s", &[("8 Mbit/s", "0 s")]) + &cbr(1, "80 kbit/s", "100 B", &more);
+        for flow in &run(&text).flows {
+            assert_eq!(flow.ended_s.map(ps), Some(25 * MS));
+            assert_eq!(flow.counted.sent_packets, 3, "at 0, 10 and 20 ms");
+        }
+    }
+    let endless = chain("1 s", &[("8 Mbit/s", "0 s")]) + &cbr(1, "80 kbit/s", "100 B", "");
+    assert_eq!(flow(&run(&endless), "x").ended_s, None);
+}
+
+/// Otherwise acknowledgements would be served in another class than the data that they answer: both set
+/// out with the precedence of their flow.
+#[test]
+fn acknowledgements_have_the_precedence_of_their_flow() {
+    let flow = "[flows.x]\nfrom = \"n0\"\nto = \"n1\"\nprecedence = 2\ntcp = {}\n";
+    let result = run(&(chain("1 s", &[("8 Mbit/s", "1 ms")]) + flow));
+    for name in ["l0", "l0.reverse"] {
+        let arrived = link(&result, name).arrived_packets;
+        assert!(arrived[2] > 100, "{name}: {arrived:?}");
+        assert_eq!(
+            arrived.iter().sum::<u64>(),
+            arrived[2],
+            "{name}: {arrived:?}"
+        );
+    }
+}
+
+/// Otherwise the distribution of delays would cover other packets than the counters beside it: a packet
+/// delivered at the very end of the warm-up (sent at 9 ms, 1 ms under way) counts in neither.
+#[test]
+fn the_window_opens_for_counters_and_delays_alike() {
+    let text = chain("1 s", &[("8 Mbit/s", "0 s")]) + &cbr(1, "1 Mbit/s", "1000 B", "");
+    let late = text.replace("udp = {}", "start = \"1 ms\"\nudp = {}");
+    let (result, tables) = record(&format!(
+        "warm_up = \"10 ms\"\n{late}[record]\ndelays = true\n"
+    ));
+    let packets = wholes(table(&tables, "delays"), "packets");
+    // Sent at 1, 9, 17, .. ms; delivered at 2, 10, 18, .. 994 ms: 125, of which two are not counted.
+    assert_eq!(flow(&result, "x").counted.delivered_packets, 123);
+    assert_eq!(packets.iter().sum::<u64>(), 123);
 }

@@ -1,7 +1,10 @@
 //! Whole scenarios, from their text to their results: against theory, against arithmetic, against
 //! themselves, and against everything that a user can get wrong.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 mod bad_input;
+mod bad_networks;
 mod bad_text;
 mod closed_forms;
 mod conservation;

@@ -62,7 +62,7 @@ const LATEST: usize = 8;
 
 impl TcpReceivers {
     /// Receivers for the `count` flows from number `first` on, whose acknowledgements take the
-    /// route with cursor `ack_route`. The parameters are those of the senders.
+    /// route number `ack_route`. The parameters are those of the senders.
     #[must_use]
     pub fn new(first: u32, count: usize, parameters: &TcpParameters, ack_route: u32) -> Self {
         let overhead = parameters.overhead();
@@ -219,8 +219,8 @@ impl Reorder {
 
 impl Element for TcpReceivers {
     #[inline]
-    fn receive(&mut self, packet: Packet, cx: &mut Context<'_>) {
-        cx.deliver(&packet);
+    fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
+        cx.deliver(packet);
         let r = &mut self.receptions[(packet.flow - self.first) as usize];
         if self.ecn {
             // RFC 3168, section 6.1.3: CWR ends the echo, unless this packet is marked itself.
@@ -231,9 +231,9 @@ impl Element for TcpReceivers {
             r.recent = packet.created.ps();
         }
         if packet.number == r.next && r.reorder.is_none() {
-            self.in_order(&packet, cx);
+            self.in_order(packet, cx);
         } else {
-            self.out_of_order(&packet, cx);
+            self.out_of_order(packet, cx);
         }
     }
 

@@ -234,10 +234,10 @@ impl Element for TcpSenders {
     }
 
     #[inline]
-    fn receive(&mut self, packet: Packet, cx: &mut Context<'_>) {
-        cx.deliver(&packet);
+    fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
+        cx.deliver(packet);
         let index = packet.flow - self.settings.first;
-        self.turn(index, cx).acknowledgement(&packet);
+        self.turn(index, cx).acknowledgement(packet);
     }
 
     fn wake(&mut self, token: u32, cx: &mut Context<'_>) {

@@ -1,0 +1,103 @@
+//! Exponential variates by the ziggurat method (Marsaglia and Tsang, Journal of Statistical Software 5(8),
+//! 2000), on the engine's own math library.
+//!
+//! The usual libraries take `exp` and `ln` from the platform or from a pure-Rust library depending on what
+//! else is in the build; a run must not depend on that. The table is computed once, from the same library
+//! that the rare slow path uses.
+
+use std::sync::LazyLock;
+
+use crate::math::{exp, ln};
+
+/// Layers of equal area.
+const LAYERS: usize = 256;
+/// Where the tail begins, and the area of each layer, for 256 layers (Marsaglia and Tsang 2000, section 4).
+const TAIL: f64 = 7.697_117_470_131_05;
+const AREA: f64 = 0.003_949_659_822_581_572;
+
+struct Table {
+    /// Right edges of the layers, falling; the first is that of a base layer widened to hold the tail.
+    x: [f64; LAYERS + 1],
+    /// The density at these edges.
+    f: [f64; LAYERS + 1],
+}
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let mut x = [0.0; LAYERS + 1];
+    x[0] = AREA * exp(TAIL);
+    x[1] = TAIL;
+    for layer in 2..LAYERS {
+        x[layer] = -ln(exp(-x[layer - 1]) + AREA / x[layer - 1]);
+    }
+    Table { x, f: x.map(|x| exp(-x)) }
+});
+
+/// An exponential variate with mean 1, from uniform random words.
+#[inline]
+pub(crate) fn exponential(mut word: impl FnMut() -> u64) -> f64 {
+    let table = &*TABLE;
+    loop {
+        let bits = word();
+        // The low bits choose the layer, the high ones the place in it.
+        let layer = (bits & (LAYERS as u64 - 1)) as usize;
+        let x = unit(bits) * table.x[layer];
+        if x < table.x[layer + 1] {
+            return x;
+        }
+        if layer == 0 {
+            // The tail is exponential again; 1 - u is never zero.
+            return TAIL - ln(1.0 - unit(word()));
+        }
+        let (low, high) = (table.f[layer], table.f[layer + 1]);
+        if low + (high - low) * unit(word()) < exp(-x) {
+            return x;
+        }
+    }
+}
+
+/// Uniform on [0, 1) from the 53 high bits of a word.
+#[inline]
+pub(crate) fn unit(word: u64) -> f64 {
+    (word >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Streams;
+
+    /// Otherwise the layers would not tile the area under the density: each has the same area, and the top
+    /// one ends where the density does.
+    #[test]
+    fn the_layers_have_equal_areas() {
+        let table = &*TABLE;
+        for layer in 1..LAYERS {
+            let area = table.x[layer] * (table.f[layer + 1] - table.f[layer]);
+            assert!((area / AREA - 1.0).abs() < 1e-9, "layer {layer}: {area}");
+        }
+        // The base layer: the rectangle under the tail's edge, and the tail's integral exp(-TAIL).
+        let base = TAIL * exp(-TAIL) + exp(-TAIL);
+        assert!((base / AREA - 1.0).abs() < 1e-9, "{base}");
+    }
+
+    /// Otherwise variates would follow another law: the share beyond t is exp(-t). Bounds are five standard
+    /// errors of a binomial share.
+    #[test]
+    fn the_tail_probabilities_are_exponential() {
+        let mut stream = Streams::new(11, 0).named("ziggurat");
+        let n = 2_000_000;
+        let marks = [0.01, 0.1, 0.5, 1.0, 2.0, 4.0, 7.0, 7.8, 9.0];
+        let mut beyond = [0u32; 9];
+        for _ in 0..n {
+            let x = stream.exponential();
+            for (count, mark) in beyond.iter_mut().zip(marks) {
+                *count += u32::from(x > mark);
+            }
+        }
+        for (count, mark) in beyond.into_iter().zip(marks) {
+            let p = exp(-mark);
+            let bound = 5.0 * (p * (1.0 - p) / f64::from(n)).sqrt();
+            assert!((f64::from(count) / f64::from(n) - p).abs() < bound, "beyond {mark}: {count}");
+        }
+    }
+}
