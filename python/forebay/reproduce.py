@@ -234,9 +234,10 @@ class Driver:
             for replication in _missing(self.outcome.samples.replications(cell), target)
         ]
         lacking.sort(key=lambda entry: entry[:2])
+        extra = self.study.replications.quick_overrides if self.request.quick else ()
         return [
             _Task(
-                self.study.job(dict(cell.point), replication, variants.get(cell.variant)),
+                self.study.job(dict(cell.point), replication, variants.get(cell.variant), extra),
                 cell,
                 replication,
             )

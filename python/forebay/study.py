@@ -73,7 +73,8 @@ class Replications:
 
     A study starts with `first` replications of every point and adds some where a claim needs them,
     up to `cap`. `--quick` starts with `quick_first` and stops at `quick_cap`; after `quick_s`
-    seconds it begins no more runs. `variant` is how many replications each sensitivity run gets,
+    seconds it begins no more runs. Its runs take `quick_overrides` on top, such as a shorter
+    duration. `variant` is how many replications each sensitivity run gets,
     paired with the same replications of the study itself.
     """
 
@@ -82,6 +83,7 @@ class Replications:
     quick_first: int = 3
     quick_cap: int = 8
     quick_s: float = 100.0
+    quick_overrides: tuple[str, ...] = ()
     variant: int = 5
 
 
@@ -140,9 +142,15 @@ class Study:
         """What errors call the scenario."""
         return str(self.folder / "scenario.toml")
 
-    def job(self, point: Point, replication: int, variant: Variant | None = None) -> Job:
-        """The run of one replication of a grid point."""
-        assignments = tuple(self.overrides(point))
+    def job(
+        self,
+        point: Point,
+        replication: int,
+        variant: Variant | None = None,
+        extra: Sequence[str] = (),
+    ) -> Job:
+        """The run of one replication of a grid point, with `extra` overrides."""
+        assignments = (*self.overrides(point), *extra)
         if variant is not None:
             assignments += variant.assignments(point)
         removed = tuple(self.without(point)) if self.without else ()

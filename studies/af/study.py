@@ -21,7 +21,13 @@ TWO_PRECEDENCES = (
 )
 
 REPLICATIONS = Replications(
-    first=10, cap=40, quick_first=2, quick_cap=6, quick_s=75.0, variant=4
+    first=8,
+    cap=30,
+    quick_first=4,
+    quick_cap=10,
+    quick_s=90.0,
+    quick_overrides=('duration="42 s"',),
+    variant=3,
 )
 
 
@@ -84,7 +90,7 @@ def _marker(point: Point, customer: int, cir: int, cbs: object) -> str:
 
 def _shaper(point: Point, customer: int, cir: int) -> str:
     """The Rate Adaptive Shaper. The draft gives none of its parameters: see deviations.toml."""
-    common = f'cir = "{cir} Mbit/s", cir_threshold = "100 kB", mir_threshold = "400 kB", window = "1 s"'
+    common = f'cir = "{cir} Mbit/s", cir_threshold = "50 kB", mir_threshold = "400 kB", window = "3 s"'
     if point["precedences"] == 2:
         return f"{{ ras = {{ rates = \"single\", {common} }} }}"
     pir = 139 if customer in TCP_CUSTOMERS else 2
@@ -199,7 +205,7 @@ VARIANTS = [
     Variant(
         "ras-by-cbs",
         "shaper thresholds at 1, 2 and 4 times CBS",
-        "The draft gives no thresholds; these grow with the bucket.",
+        "The draft gives no thresholds; RFC 2963, section 2.2, says that they depend on the bucket.",
         _ras_by_cbs,
         SHAPED,
     ),

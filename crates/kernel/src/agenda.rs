@@ -52,13 +52,7 @@ impl Entry {
 
 impl Default for Agenda {
     fn default() -> Self {
-        Self {
-            near: Vec::new(),
-            far: Vec::new(),
-            border: u64::MAX,
-            inserted: 0,
-            now: Time::ZERO,
-        }
+        Self { near: Vec::new(), far: Vec::new(), border: u64::MAX, inserted: 0, now: Time::ZERO }
     }
 }
 
@@ -97,18 +91,9 @@ impl Agenda {
     /// Wake component `target` at `time` with `token`. An instant in the past counts as now.
     #[inline]
     pub fn insert(&mut self, time: Time, target: u32, token: u32) {
-        debug_assert!(
-            time >= self.now,
-            "an event in the past: {time:?} before {:?}",
-            self.now
-        );
+        debug_assert!(time >= self.now, "an event in the past: {time:?} before {:?}", self.now);
         let time = time.max(self.now).ps();
-        let entry = Entry {
-            time,
-            number: self.inserted,
-            target,
-            token,
-        };
+        let entry = Entry { time, number: self.inserted, target, token };
         self.inserted += 1;
         if time >= self.border {
             push(&mut self.far, entry);
@@ -134,22 +119,13 @@ impl Agenda {
         if self.near.is_empty() {
             self.refill();
         }
-        let Entry {
-            time,
-            target,
-            token,
-            ..
-        } = *self.near.last()?;
+        let Entry { time, target, token, .. } = *self.near.last()?;
         if time > limit.ps() {
             return None;
         }
         self.near.pop();
         self.now = Time::from_ps(time);
-        Some(Event {
-            time: self.now,
-            target,
-            token,
-        })
+        Some(Event { time: self.now, target, token })
     }
 
     /// Let time pass to `time` when nothing is due before.

@@ -18,12 +18,8 @@ impl Digest {
     #[inline]
     pub fn note(&mut self, a: u64, b: u64) {
         // Two rotations and odd multipliers: order matters, and a word of zero still changes the state.
-        let mixed = (self.0 ^ a)
-            .wrapping_mul(0xff51_afd7_ed55_8ccd)
-            .rotate_left(29);
-        self.0 = (mixed ^ b)
-            .wrapping_mul(0xc4ce_b9fe_1a85_ec53)
-            .rotate_left(31);
+        let mixed = (self.0 ^ a).wrapping_mul(0xff51_afd7_ed55_8ccd).rotate_left(29);
+        self.0 = (mixed ^ b).wrapping_mul(0xc4ce_b9fe_1a85_ec53).rotate_left(31);
     }
 
     /// The fingerprint so far.

@@ -31,19 +31,14 @@ fn example(name: &str) -> Value {
 }
 
 fn entry(name: &str) -> &'static Entry<BuildConditioner> {
-    CONDITIONERS
-        .iter()
-        .find(|entry| entry.name == name)
-        .expect("it is in the table")
+    CONDITIONERS.iter().find(|entry| entry.name == name).expect("it is in the table")
 }
 
 fn make(
     entry: &Entry<BuildConditioner>,
     parameters: &Value,
 ) -> Result<Box<dyn Conditioner>, Problem> {
-    let facts = LinkFacts {
-        rate: Rate::from_bps(100_000_000),
-    };
+    let facts = LinkFacts { rate: Rate::from_bps(100_000_000) };
     build(parameters, |section| (entry.build)(section, &facts))
 }
 
@@ -58,22 +53,10 @@ fn arrivals(count: u64) -> Vec<(Packet, Time)> {
     let mut draws = Streams::new(8, 0).named("arrivals");
     let mut us = 0;
     let mut next = |number: u64| {
-        let longest = if (number / 200).is_multiple_of(2) {
-            1400
-        } else {
-            400
-        };
-        us += if draws.happens(0.001) {
-            20_000
-        } else {
-            draws.below(longest + 1)
-        };
+        let longest = if (number / 200).is_multiple_of(2) { 1400 } else { 400 };
+        us += if draws.happens(0.001) { 20_000 } else { draws.below(longest + 1) };
         let now = Time::ZERO + Span::from_us(us);
-        let ecn = if draws.happens(0.5) {
-            Ecn::Ect0
-        } else {
-            Ecn::NotEct
-        };
+        let ecn = if draws.happens(0.5) { Ecn::Ect0 } else { Ecn::NotEct };
         let packet = Packet::data(now, 0, number, 40 + draws.below(1461) as u16, 0)
             .with_ecn(ecn)
             .with_precedence(draws.below(3) as u8);
@@ -98,27 +81,16 @@ fn run(law: &mut dyn Conditioner, arrivals: &[(Packet, Time)]) -> Vec<(Packet, V
 fn conditioners_change_nothing_but_the_colour() {
     let arrivals = arrivals(20_000);
     for entry in CONDITIONERS {
-        let out = run(
-            make(entry, &example(entry.name)).unwrap().as_mut(),
-            &arrivals,
-        );
+        let out = run(make(entry, &example(entry.name)).unwrap().as_mut(), &arrivals);
         for ((before, _), (after, verdict)) in arrivals.iter().zip(&out) {
-            assert_eq!(
-                after.with_precedence(before.precedence),
-                *before,
-                "{}",
-                entry.name
-            );
+            assert_eq!(after.with_precedence(before.precedence), *before, "{}", entry.name);
             match verdict {
                 Verdict::Accept | Verdict::Drop(DropReason::Policed) => {}
                 Verdict::Mark => assert!(before.is_ecn_capable(), "{}", entry.name),
                 Verdict::Drop(reason) => panic!("{} drops as {reason:?}", entry.name),
             }
         }
-        let again = run(
-            make(entry, &example(entry.name)).unwrap().as_mut(),
-            &arrivals,
-        );
+        let again = run(make(entry, &example(entry.name)).unwrap().as_mut(), &arrivals);
         assert_eq!(out, again, "{}", entry.name);
     }
 }
@@ -129,15 +101,9 @@ fn conditioners_change_nothing_but_the_colour() {
 fn policers_drop_what_markers_mark() {
     let arrivals = arrivals(20_000);
     let mut seen = 0;
-    for entry in CONDITIONERS
-        .iter()
-        .filter(|e| e.fields.iter().any(|f| f.name == "excess"))
-    {
+    for entry in CONDITIONERS.iter().filter(|e| e.fields.iter().any(|f| f.name == "excess")) {
         let worst = if entry.name == "token_bucket" { 1 } else { 2 };
-        let mark = run(
-            make(entry, &example(entry.name)).unwrap().as_mut(),
-            &arrivals,
-        );
+        let mark = run(make(entry, &example(entry.name)).unwrap().as_mut(), &arrivals);
         let police = with(&example(entry.name), "excess", "drop".into());
         let police = run(make(entry, &police).unwrap().as_mut(), &arrivals);
         for ((marked, verdict), (_, policed)) in mark.iter().zip(police) {
@@ -161,10 +127,7 @@ fn strange_parameters_are_refused_or_survived() {
                 Ok(mut law) => {
                     run(law.as_mut(), &arrivals);
                     law.green_at(Size::from_bytes(u64::MAX), Time::from_ps(u64::MAX - 1));
-                    run(
-                        law.as_mut(),
-                        &[(arrivals[0].0, Time::from_ps(u64::MAX - 1))],
-                    );
+                    run(law.as_mut(), &[(arrivals[0].0, Time::from_ps(u64::MAX - 1))]);
                 }
                 Err(problem) => {
                     refused += 1;
@@ -173,11 +136,7 @@ fn strange_parameters_are_refused_or_survived() {
                 }
             }
         }
-        assert!(
-            refused > 0,
-            "{}: parameters of a wrong kind are refused",
-            entry.name
-        );
+        assert!(refused > 0, "{}: parameters of a wrong kind are refused", entry.name);
     }
 }
 
@@ -186,12 +145,9 @@ fn strange_parameters_are_refused_or_survived() {
 fn impossible_profiles_are_refused_by_their_key() {
     let path = |name: &str, changes: &[(&str, &str)]| {
         let base = example(name);
-        let parameters = changes
-            .iter()
-            .fold(base, |all, (key, value)| with(&all, key, (*value).into()));
-        make(entry(name), &parameters)
-            .err()
-            .map_or(String::new(), |problem| problem.path)
+        let parameters =
+            changes.iter().fold(base, |all, (key, value)| with(&all, key, (*value).into()));
+        make(entry(name), &parameters).err().map_or(String::new(), |problem| problem.path)
     };
     assert_eq!(path("token_bucket", &[("cbs", "19 B")]), "cbs");
     assert_eq!(path("token_bucket", &[("cbs", "20 B")]), "");
@@ -205,10 +161,7 @@ fn impossible_profiles_are_refused_by_their_key() {
     assert_eq!(path("tswtcm", &[("ptr", "7 Mbit/s")]), "ptr");
     assert_eq!(path("tswtcm", &[("window", "0 s")]), "window");
     let precedence = with(&example("token_bucket"), "exceeding", 64.into());
-    assert_eq!(
-        make(entry("token_bucket"), &precedence).err().unwrap().path,
-        "exceeding"
-    );
+    assert_eq!(make(entry("token_bucket"), &precedence).err().unwrap().path, "exceeding");
 }
 
 /// The standards' own description, token by token: counters that are incremented once each
@@ -224,18 +177,8 @@ struct Reference {
 
 impl Reference {
     fn new(name: &'static str, aware: bool) -> Self {
-        let depths = if name == "trtcm" {
-            [4000, 5000]
-        } else {
-            [4000, 3000]
-        };
-        Self {
-            name,
-            aware,
-            us: 0,
-            tokens: depths,
-            depths,
-        }
+        let depths = if name == "trtcm" { [4000, 5000] } else { [4000, 3000] };
+        Self { name, aware, us: 0, tokens: depths, depths }
     }
 
     fn tick(&mut self) {
@@ -294,26 +237,18 @@ fn meters_agree_with_the_standards_packet_by_packet() {
         ("trtcm", Some("blind")),
         ("trtcm", Some("aware")),
     ] {
-        let parameters = mode.map_or(example(name), |mode| {
-            with(&example(name), "mode", mode.into())
-        });
+        let parameters =
+            mode.map_or(example(name), |mode| with(&example(name), "mode", mode.into()));
         let out = run(make(entry(name), &parameters).unwrap().as_mut(), &arrivals);
         let mut reference = Reference::new(name, mode == Some("aware"));
         let mut counts = [0; 3];
         for ((packet, now), (coloured, _)) in arrivals.iter().zip(out) {
             let colour = reference.colour(packet, now.ps() / 1_000_000);
-            assert_eq!(
-                coloured.precedence, colour,
-                "{name} {mode:?} packet {}",
-                packet.number
-            );
+            assert_eq!(coloured.precedence, colour, "{name} {mode:?} packet {}", packet.number);
             counts[usize::from(colour)] += 1;
         }
         let colours = if name == "token_bucket" { 2 } else { 3 };
-        assert!(
-            counts[..colours].iter().all(|count| *count > 1000),
-            "{name}: {counts:?}"
-        );
+        assert!(counts[..colours].iter().all(|count| *count > 1000), "{name}: {counts:?}");
     }
 }
 
@@ -333,16 +268,9 @@ fn a_steady_excess_is_marked_exactly() {
             _ => example(name),
         };
         let out = run(make(entry(name), &parameters).unwrap().as_mut(), &arrivals);
-        let green = 100
-            * out
-                .iter()
-                .filter(|(packet, _)| packet.precedence == 0)
-                .count() as u64;
+        let green = 100 * out.iter().filter(|(packet, _)| packet.precedence == 0).count() as u64;
         let tokens = 4000 + 50 * (N - 1);
-        assert!(
-            green <= tokens && tokens - green < 100,
-            "{name}: {green} of {tokens} B"
-        );
+        assert!(green <= tokens && tokens - green < 100, "{name}: {green} of {tokens} B");
     }
 }
 
@@ -354,10 +282,7 @@ fn time_never_refills_backwards() {
         let at = |ms| Time::ZERO + Span::from_ms(ms);
         let packet = |(size, ms)| (Packet::data(at(ms), 0, 0, size, 0), at(ms));
         let arrivals = [(4000, 10), (40, 4), (40, 10)].map(packet);
-        let out = run(
-            make(entry(name), &example(name)).unwrap().as_mut(),
-            &arrivals,
-        );
+        let out = run(make(entry(name), &example(name)).unwrap().as_mut(), &arrivals);
         let colours: Vec<u8> = out.iter().map(|(packet, _)| packet.precedence).collect();
         assert_eq!(colours, [0, 1, 1], "{name}");
     }
@@ -396,10 +321,7 @@ fn conforms(
             let window = arrivals[to].1.since(arrivals[from].1).ps();
             let allowed = u128::from(depth) * 8 * u128::from(PS_PER_S)
                 + u128::from(rate) * u128::from(window);
-            assert!(
-                bytes * 8 * u128::from(PS_PER_S) <= allowed,
-                "window {from} to {to}"
-            );
+            assert!(bytes * 8 * u128::from(PS_PER_S) <= allowed, "window {from} to {to}");
         }
     }
 }

@@ -33,20 +33,16 @@ fn example(name: &str) -> Value {
             let red = table(&[("red", example("red"))]);
             table(&[("classes", list(&[droptail, red]))])
         }
-        "red" => table(&[
-            ("weight", 0.02.into()),
-            ("ecn", true.into()),
-            ("limit", "40 packets".into()),
-        ]),
+        "red" => {
+            table(&[("weight", 0.02.into()), ("ecn", true.into()), ("limit", "40 packets".into())])
+        }
         "rio" | "wred" => lists(),
         other => panic!("queue \"{other}\" has no example: add one to this battery"),
     }
 }
 
 fn make(entry: &Entry<BuildQueue>, parameters: &Value) -> Result<Queue, Problem> {
-    build(parameters, |section| {
-        (entry.build)(section, &LinkFacts { rate: RATE })
-    })
+    build(parameters, |section| (entry.build)(section, &LinkFacts { rate: RATE }))
 }
 
 /// What became of a packet.
@@ -81,9 +77,7 @@ impl Bench {
 
     fn check(&mut self) {
         let mut expected = Backlog::default();
-        self.waiting
-            .values()
-            .for_each(|packet| expected.add(packet));
+        self.waiting.values().for_each(|packet| expected.add(packet));
         assert_eq!(self.queue.backlog(), expected);
         self.largest.packets = self.largest.packets.max(expected.packets);
         self.largest.bytes = self.largest.bytes.max(expected.bytes);
@@ -93,13 +87,7 @@ impl Bench {
         self.serve(now);
         let idle = self.free_at <= now && self.waiting.is_empty();
         assert!(self.waiting.insert(packet.number, packet).is_none());
-        let Self {
-            queue,
-            stream,
-            waiting,
-            fates,
-            ..
-        } = self;
+        let Self { queue, stream, waiting, fates, .. } = self;
         let idle_since = idle.then_some(self.free_at);
         let verdict = queue.enqueue(packet, idle_since, now, stream, &mut |packet, reason| {
             drop_from(waiting, fates, &packet, reason);
@@ -118,13 +106,7 @@ impl Bench {
     fn serve(&mut self, now: Time) {
         while self.free_at <= now && !self.waiting.is_empty() {
             let at = self.free_at;
-            let Self {
-                queue,
-                stream,
-                waiting,
-                fates,
-                ..
-            } = self;
+            let Self { queue, stream, waiting, fates, .. } = self;
             let next = queue.dequeue(at, stream, &mut |packet, reason| {
                 drop_from(waiting, fates, &packet, reason);
             });
@@ -148,14 +130,8 @@ fn drop_from(
     packet: &Packet,
     reason: DropReason,
 ) {
-    assert!(
-        waiting.remove(&packet.number).is_some(),
-        "a packet is dropped that was not there"
-    );
-    assert!(matches!(
-        reason,
-        DropReason::Overflow | DropReason::Early | DropReason::Forced
-    ));
+    assert!(waiting.remove(&packet.number).is_some(), "a packet is dropped that was not there");
+    assert!(matches!(reason, DropReason::Overflow | DropReason::Early | DropReason::Forced));
     fates.push((packet.number, Fate::Dropped(reason)));
 }
 
@@ -190,20 +166,9 @@ fn whatever_arrives_departs_or_is_dropped() {
             assert_eq!(bench.queue.backlog(), Backlog::default(), "{}", entry.name);
             let mut numbers: Vec<u64> = bench.fates.iter().map(|(number, _)| *number).collect();
             numbers.sort_unstable();
-            assert!(
-                numbers.into_iter().eq(0..5_000),
-                "{} at load {load}",
-                entry.name
-            );
-            let drops = bench
-                .fates
-                .iter()
-                .any(|(_, fate)| matches!(fate, Fate::Dropped(_)));
-            assert!(
-                drops || load < 1.0,
-                "{} at load {load} drops: it has limits",
-                entry.name
-            );
+            assert!(numbers.into_iter().eq(0..5_000), "{} at load {load}", entry.name);
+            let drops = bench.fates.iter().any(|(_, fate)| matches!(fate, Fate::Dropped(_)));
+            assert!(drops || load < 1.0, "{} at load {load} drops: it has limits", entry.name);
         }
     }
 }
@@ -225,14 +190,8 @@ fn managed_queues_are_first_in_first_out() {
         let queue = make(entry, &example(entry.name)).unwrap();
         if matches!(queue, Queue::Managed(_)) {
             let fates = drive(queue, 1.5, 5_000, 1).fates;
-            let departed = fates
-                .iter()
-                .filter(|(_, fate)| matches!(fate, Fate::Departed(..)));
-            assert!(
-                departed.map(|(number, _)| number).is_sorted(),
-                "{}",
-                entry.name
-            );
+            let departed = fates.iter().filter(|(_, fate)| matches!(fate, Fate::Departed(..)));
+            assert!(departed.map(|(number, _)| number).is_sorted(), "{}", entry.name);
         }
     }
 }
@@ -240,9 +199,7 @@ fn managed_queues_are_first_in_first_out() {
 /// Otherwise ECN would do nothing where it is asked for, mark what cannot answer, or act unasked.
 #[test]
 fn ecn_marks_capable_packets_only() {
-    for entry in QUEUES
-        .iter()
-        .filter(|entry| entry.fields.iter().any(|field| field.name == "ecn"))
+    for entry in QUEUES.iter().filter(|entry| entry.fields.iter().any(|field| field.name == "ecn"))
     {
         for ecn in [true, false] {
             let parameters = with(&example(entry.name), "ecn", ecn.into());
@@ -258,18 +215,11 @@ fn ecn_marks_capable_packets_only() {
 /// Otherwise a buffer would hold more than its size.
 #[test]
 fn limits_hold() {
-    for entry in QUEUES
-        .iter()
-        .filter(|entry| entry.fields.iter().any(|f| f.name == "limit"))
-    {
+    for entry in QUEUES.iter().filter(|entry| entry.fields.iter().any(|f| f.name == "limit")) {
         for (limit, packets, bytes) in [("7 packets", 7, u64::MAX), ("4000 B", u32::MAX, 4000)] {
             let parameters = with(&example(entry.name), "limit", limit.into());
             let largest = drive(make(entry, &parameters).unwrap(), 10.0, 5_000, 1).largest;
-            assert!(
-                largest.packets <= packets && largest.bytes <= bytes,
-                "{}",
-                entry.name
-            );
+            assert!(largest.packets <= packets && largest.bytes <= bytes, "{}", entry.name);
         }
     }
 }
@@ -289,20 +239,13 @@ fn strange_parameters_are_refused_or_survived() {
                 }
             }
         }
-        assert!(
-            refused > 0,
-            "{}: parameters of a wrong kind are refused",
-            entry.name
-        );
+        assert!(refused > 0, "{}: parameters of a wrong kind are refused", entry.name);
     }
 }
 
 /// A RED whose average is the queue itself and whose pb is a hundredth of it.
 fn plain_red(spacing: &str, count: &str) -> Queue {
-    let entry = QUEUES
-        .iter()
-        .find(|entry| entry.name == "red")
-        .expect("RED is in the table");
+    let entry = QUEUES.iter().find(|entry| entry.name == "red").expect("RED is in the table");
     let parameters = table(&[
         ("min_threshold", "0 packets".into()),
         ("max_threshold", "100 packets".into()),
@@ -317,21 +260,11 @@ fn plain_red(spacing: &str, count: &str) -> Queue {
 
 /// Whether each of `count` packets that find `packets` waiting is dropped.
 fn drops(queue: Queue, packets: u32, count: usize) -> Vec<bool> {
-    let Queue::Managed(mut law) = queue else {
-        panic!("RED decides at arrival")
-    };
+    let Queue::Managed(mut law) = queue else { panic!("RED decides at arrival") };
     let mut stream = Streams::new(4, 0).named("red");
     let packet = Packet::data(Time::ZERO, 0, 0, 500, 0);
-    let backlog = Backlog {
-        packets,
-        bytes: 500 * u64::from(packets),
-    };
-    let arrival = Arrival {
-        now: Time::ZERO,
-        packet: &packet,
-        backlog,
-        idle_since: None,
-    };
+    let backlog = Backlog { packets, bytes: 500 * u64::from(packets) };
+    let arrival = Arrival { now: Time::ZERO, packet: &packet, backlog, idle_since: None };
     let mut offer = || matches!(law.admit(&arrival, &mut stream), Verdict::Drop(_));
     (0..count).map(|_| offer()).collect()
 }
@@ -370,10 +303,7 @@ fn gaps_between_drops_have_the_published_distribution() {
             .map(|difference| difference * difference / expected)
             .sum();
         let freedom = (cells - 1) as f64;
-        assert!(
-            chi_square < freedom + 5.0 * (2.0 * freedom).sqrt(),
-            "{label}: {chi_square}"
-        );
+        assert!(chi_square < freedom + 5.0 * (2.0 * freedom).sqrt(), "{label}: {chi_square}");
     }
 }
 
@@ -389,9 +319,6 @@ fn the_frequency_of_drops_follows_the_curve() {
         let frequency = dropped.iter().filter(|dropped| **dropped).count() as f64 / N as f64;
         let p = (f64::from(packets) / 100.0).min(1.0);
         let bound = 5.0 * (p * (1.0 - p) / N as f64).sqrt();
-        assert!(
-            (frequency - p).abs() <= bound,
-            "{packets} packets: {frequency} is not {p}"
-        );
+        assert!((frequency - p).abs() <= bound, "{packets} packets: {frequency} is not {p}");
     }
 }

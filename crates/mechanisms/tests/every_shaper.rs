@@ -13,9 +13,7 @@ use forebay_parameters::{Entry, Problem, Value};
 use forebay_units::{PS_PER_S, Rate, Span, Time};
 use support::{build, strange, table, with};
 
-const FACTS: LinkFacts = LinkFacts {
-    rate: Rate::from_bps(100_000_000),
-};
+const FACTS: LinkFacts = LinkFacts { rate: Rate::from_bps(100_000_000) };
 
 /// Parameters under which the battery runs a shaping law: every one in the table needs some here.
 fn example(name: &str) -> Value {
@@ -46,10 +44,7 @@ fn make(entry: &Entry<BuildShaper>, parameters: &Value) -> Result<Box<dyn Shapin
 }
 
 fn meter() -> Box<dyn Conditioner> {
-    let entry = CONDITIONERS
-        .iter()
-        .find(|entry| entry.name == "trtcm")
-        .expect("it is there");
+    let entry = CONDITIONERS.iter().find(|entry| entry.name == "trtcm").expect("it is there");
     let parameters = table(&[
         ("cir", "2 Mbit/s".into()),
         ("cbs", "3 kB".into()),
@@ -117,8 +112,7 @@ impl Buffer {
     fn release(&mut self, mut now: Time, until: Time) {
         while let Some(head) = self.waiting.front().copied() {
             let ask = |meter: Option<&dyn Conditioner>, now| {
-                self.law
-                    .release_at(&head, self.backlog, self.last, meter, now)
+                self.law.release_at(&head, self.backlog, self.last, meter, now)
             };
             let at = ask(Some(self.meter.as_ref()), now);
             assert!(at < Time::NEVER, "a packet would wait for ever");
@@ -127,20 +121,11 @@ impl Buffer {
             }
             let by_rate = ask(None, now);
             now = now.max(at);
-            assert!(
-                ask(Some(self.meter.as_ref()), now) <= now,
-                "a release is put off when due"
-            );
+            assert!(ask(Some(self.meter.as_ref()), now) <= now, "a release is put off when due");
             let mut packet = head;
-            self.meter
-                .condition(&mut packet, now, &mut Streams::new(0, 0).named("meter"));
+            self.meter.condition(&mut packet, now, &mut Streams::new(0, 0).named("meter"));
             let (early, alone) = (now < by_rate, self.waiting.len() == 1);
-            self.releases.push(Release {
-                packet,
-                at: now,
-                early,
-                alone,
-            });
+            self.releases.push(Release { packet, at: now, early, alone });
             self.waiting.pop_front();
             self.backlog.remove(&head);
             self.last = Some(now);
@@ -160,10 +145,7 @@ fn drive(law: Box<dyn ShapingLaw>, load: f64, count: u64) -> Buffer {
             buffer.release(now, now + gap);
             now += gap;
         }
-        buffer.arrive(
-            Packet::data(now, 0, number, 40 + draws.below(1461) as u16, 0),
-            now,
-        );
+        buffer.arrive(Packet::data(now, 0, number, 40 + draws.below(1461) as u16, 0), now);
         buffer.release(now, now);
     }
     buffer.release(now, Time::from_ps(u64::MAX / 2));
@@ -179,29 +161,11 @@ fn what_enters_leaves_in_order_and_in_time() {
             let run = || drive(make(entry, &example(entry.name)).unwrap(), load, 5_000);
             let buffer = run();
             assert_eq!(buffer.backlog, Backlog::default(), "{}", entry.name);
-            assert_eq!(
-                buffer.releases.len() + buffer.dropped,
-                5_000,
-                "{}",
-                entry.name
-            );
-            assert!(
-                load < 30.0 || buffer.dropped > 0,
-                "{}: the limit is reached",
-                entry.name
-            );
-            assert!(
-                buffer
-                    .releases
-                    .is_sorted_by_key(|release| release.packet.number)
-            );
+            assert_eq!(buffer.releases.len() + buffer.dropped, 5_000, "{}", entry.name);
+            assert!(load < 30.0 || buffer.dropped > 0, "{}: the limit is reached", entry.name);
+            assert!(buffer.releases.is_sorted_by_key(|release| release.packet.number));
             assert!(buffer.releases.is_sorted_by_key(|release| release.at));
-            assert!(
-                buffer
-                    .releases
-                    .iter()
-                    .all(|release| release.at >= release.packet.created)
-            );
+            assert!(buffer.releases.iter().all(|release| release.at >= release.packet.created));
             assert_eq!(buffer.releases, run().releases, "{}", entry.name);
         }
     }
@@ -216,20 +180,14 @@ fn the_output_is_bounded_in_every_window() {
     for entry in SHAPERS {
         for load in [5.0, 50.0] {
             let buffer = drive(make(entry, &example(entry.name)).unwrap(), load, 2_000);
-            let rate = bounds(entry.name)
-                .1
-                .max(buffer.estimate.min(FACTS.rate.bps() as f64));
+            let rate = bounds(entry.name).1.max(buffer.estimate.min(FACTS.rate.bps() as f64));
             for from in 0..buffer.releases.len() {
                 let start = buffer.releases[from].at;
                 let mut bits = 0.0;
                 for release in buffer.releases[from + 1..].iter().take(200) {
                     bits += 8.0 * f64::from(release.packet.size);
                     let window = release.at.since(start).seconds();
-                    assert!(
-                        bits <= rate * window * (1.0 + 1e-12),
-                        "{} {bits}",
-                        entry.name
-                    );
+                    assert!(bits <= rate * window * (1.0 + 1e-12), "{} {bits}", entry.name);
                 }
             }
         }
@@ -247,11 +205,7 @@ fn waiting_packets_leave_at_the_lowest_rate_at_least() {
             let bits = 8.0 * f64::from(pair[1].packet.size);
             let longest = bits / bounds(entry.name).0 * PS_PER_S as f64 + 1.0;
             let gap = pair[1].at.since(pair[0].at).ps();
-            assert!(
-                gap as f64 <= longest,
-                "{}: {gap} ps for {bits} bit",
-                entry.name
-            );
+            assert!(gap as f64 <= longest, "{}: {gap} ps for {bits} bit", entry.name);
         }
     }
 }
@@ -262,34 +216,18 @@ fn waiting_packets_leave_at_the_lowest_rate_at_least() {
 #[test]
 fn green_shapers_release_green_packets_early() {
     let entry = SHAPERS.iter().find(|entry| entry.name == "ras").unwrap();
-    let two = [
-        ("rates", "two"),
-        ("pir", "4 Mbit/s"),
-        ("pir_threshold", "10 kB"),
-    ];
+    let two = [("rates", "two"), ("pir", "4 Mbit/s"), ("pir_threshold", "10 kB")];
     let single = example("ras");
-    let two = two.iter().fold(single.clone(), |all, (key, value)| {
-        with(&all, key, (*value).into())
-    });
+    let two = two.iter().fold(single.clone(), |all, (key, value)| with(&all, key, (*value).into()));
     for parameters in [single, two] {
         let plain = drive(make(entry, &parameters).unwrap(), 2.0, 5_000);
         assert!(plain.releases.iter().all(|release| !release.early));
         let green = with(&parameters, "green", true.into());
         let green = drive(make(entry, &green).unwrap(), 2.0, 5_000);
-        let early: Vec<_> = green
-            .releases
-            .iter()
-            .filter(|release| release.early)
-            .collect();
+        let early: Vec<_> = green.releases.iter().filter(|release| release.early).collect();
         assert!(early.len() > 100, "{} early", early.len());
         assert!(early.iter().all(|release| release.packet.precedence == 0));
-        assert!(
-            plain
-                .releases
-                .iter()
-                .zip(&green.releases)
-                .all(|(late, soon)| soon.at <= late.at)
-        );
+        assert!(plain.releases.iter().zip(&green.releases).all(|(late, soon)| soon.at <= late.at));
     }
 }
 
@@ -302,10 +240,7 @@ fn strange_parameters_are_refused_or_survived() {
             match make(entry, &parameters) {
                 Ok(mut law) => {
                     let packet = Packet::data(Time::ZERO, 0, 0, 1500, 0);
-                    let backlog = Backlog {
-                        packets: 1,
-                        bytes: 1500,
-                    };
+                    let backlog = Backlog { packets: 1, bytes: 1500 };
                     for now in [Time::ZERO, Time::ZERO, Time::from_ps(u64::MAX - 1)] {
                         law.arrived(&packet, backlog, now);
                         law.release_at(&packet, backlog, Some(now), Some(meter().as_ref()), now);
@@ -318,10 +253,6 @@ fn strange_parameters_are_refused_or_survived() {
                 }
             }
         }
-        assert!(
-            refused > 0,
-            "{}: parameters of a wrong kind are refused",
-            entry.name
-        );
+        assert!(refused > 0, "{}: parameters of a wrong kind are refused", entry.name);
     }
 }

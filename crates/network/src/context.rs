@@ -197,11 +197,7 @@ impl Context<'_> {
         } else {
             flow.dropped.add(packet);
         }
-        self.observe(|| Observation::Dropped {
-            link,
-            packet,
-            reason,
-        });
+        self.observe(|| Observation::Dropped { link, packet, reason });
         if packet.note != 0 {
             self.core.free_notes.push(packet.note);
         }

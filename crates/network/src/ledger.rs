@@ -38,8 +38,8 @@ pub struct FlowCount {
     pub marked: u64,
     /// Payload bytes handed to the receiving application: in order, once.
     pub goodput: u64,
-    /// Sum of the delays of delivered data packets, in ps: 64 bits would hold a few minutes of a fast
-    /// path (10 Gbit/s over 50 ms).
+    /// Sum of the delays of delivered data packets, in ps: 64 bits would hold a few minutes of a
+    /// fast path (10 Gbit/s over 50 ms).
     pub delay: u128,
     /// Largest delay of a delivered data packet.
     pub max_delay: Span,
@@ -92,11 +92,7 @@ impl Ledger {
     pub fn reset(&mut self, now: Time) {
         for flow in &mut self.flows {
             let FlowCount { started, ended, .. } = *flow;
-            *flow = FlowCount {
-                started,
-                ended,
-                ..FlowCount::default()
-            };
+            *flow = FlowCount { started, ended, ..FlowCount::default() };
         }
         self.links.fill(LinkCount::default());
         self.since = now;

@@ -82,10 +82,7 @@ impl Network {
         if !self.started {
             self.started = true;
             for me in 0..self.elements.len() {
-                let cx = &mut Context {
-                    core: &mut self.core,
-                    me: index(me),
-                };
+                let cx = &mut Context { core: &mut self.core, me: index(me) };
                 self.elements[me].start(cx);
                 self.hand_on();
             }
@@ -93,10 +90,7 @@ impl Network {
         let mut left = budget;
         let mut complete = true;
         while let Some(event) = self.core.agenda.take(limit) {
-            let cx = &mut Context {
-                core: &mut self.core,
-                me: event.target,
-            };
+            let cx = &mut Context { core: &mut self.core, me: event.target };
             self.elements[event.target as usize].wake(event.token, cx);
             self.hand_on();
             left -= 1;
@@ -179,10 +173,7 @@ fn note(core: &mut Core, to: u32, packet: &Packet) {
         | u64::from(packet.precedence) << 16
         | u64::from(packet.flag_bits()) << 24
         | u64::from(packet.flow) << 32;
-    core.digest.note(
-        now ^ (u64::from(to) << 44),
-        packet.number.rotate_left(32) ^ header,
-    );
+    core.digest.note(now ^ (u64::from(to) << 44), packet.number.rotate_left(32) ^ header);
 }
 
 fn index(n: usize) -> u32 {

@@ -22,13 +22,8 @@ pub enum DropReason {
 
 impl DropReason {
     /// Every reason, in the order of the counters.
-    pub const ALL: [Self; 5] = [
-        Self::Overflow,
-        Self::Early,
-        Self::Forced,
-        Self::Policed,
-        Self::Shaper,
-    ];
+    pub const ALL: [Self; 5] =
+        [Self::Overflow, Self::Early, Self::Forced, Self::Policed, Self::Shaper];
 
     /// The reason's name in results.
     #[must_use]

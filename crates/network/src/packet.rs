@@ -69,17 +69,7 @@ impl Packet {
     #[inline]
     #[must_use]
     pub const fn data(created: Time, flow: u32, number: u64, size: u16, route: u32) -> Self {
-        Self {
-            created,
-            number,
-            echo: 0,
-            flow,
-            route,
-            note: 0,
-            size,
-            precedence: 0,
-            flags: 0,
-        }
+        Self { created, number, echo: 0, flow, route, note: 0, size, precedence: 0, flags: 0 }
     }
 
     /// Size on the wire.
@@ -182,16 +172,9 @@ mod tests {
     #[test]
     fn fields_do_not_disturb_each_other() {
         let packet = Packet::data(Time::ZERO, 1, 2, 576, 3);
-        let marked = packet
-            .with_ecn(Ecn::Ect0)
-            .with_cwr(true)
-            .with_ecn(Ecn::Ce)
-            .as_last(true);
+        let marked = packet.with_ecn(Ecn::Ect0).with_cwr(true).with_ecn(Ecn::Ce).as_last(true);
         assert_eq!(marked.ecn(), Ecn::Ce);
         assert!(marked.cwr() && marked.is_last() && !marked.ece() && !marked.is_ack());
-        assert_eq!(
-            marked.with_cwr(false).as_last(false).with_ecn(Ecn::NotEct),
-            packet
-        );
+        assert_eq!(marked.with_cwr(false).as_last(false).with_ecn(Ecn::NotEct), packet);
     }
 }

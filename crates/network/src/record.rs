@@ -45,10 +45,7 @@ impl PacketTrace {
     /// A trace of at most `limit` rows; later facts are not recorded.
     #[must_use]
     pub fn new(limit: usize) -> Self {
-        Self {
-            limit,
-            ..Self::default()
-        }
+        Self { limit, ..Self::default() }
     }
 
     fn row(&mut self, now: Time, event: &'static str, place: u64, packet: &Packet) {
@@ -67,11 +64,7 @@ impl PacketTrace {
 }
 
 fn kind(packet: &Packet) -> &'static str {
-    match (
-        packet.is_ack(),
-        packet.is_retransmission(),
-        packet.ecn() == Ecn::Ce,
-    ) {
+    match (packet.is_ack(), packet.is_retransmission(), packet.ecn() == Ecn::Ce) {
         (true, _, _) => "ack",
         (false, true, _) => "retransmission",
         (false, false, true) => "data, CE",
@@ -93,11 +86,7 @@ impl Observer for PacketTrace {
                 self.row(now, "enqueued", link.into(), packet);
             }
             Observation::Marked { link, packet } => self.row(now, "marked", link.into(), packet),
-            Observation::Dropped {
-                link,
-                packet,
-                reason,
-            } => {
+            Observation::Dropped { link, packet, reason } => {
                 self.row(now, drop_word(reason), link.into(), packet);
             }
             Observation::Delivered { packet, .. } => self.row(now, "delivered", NOWHERE, packet),
@@ -113,26 +102,14 @@ impl Observer for PacketTrace {
         vec![RecordTable {
             name: "trace".to_owned(),
             columns: vec![
-                (
-                    "time_s".to_owned(),
-                    Column::Float(std::mem::take(&mut self.time)),
-                ),
-                (
-                    "event".to_owned(),
-                    Column::Word(std::mem::take(&mut self.event)),
-                ),
+                ("time_s".to_owned(), Column::Float(std::mem::take(&mut self.time))),
+                ("event".to_owned(), Column::Word(std::mem::take(&mut self.event))),
                 ("link".to_owned(), Column::Whole(take(&mut self.place))),
                 ("flow".to_owned(), Column::Whole(take(&mut self.flow))),
                 ("number".to_owned(), Column::Whole(take(&mut self.number))),
                 ("size_bytes".to_owned(), Column::Whole(take(&mut self.size))),
-                (
-                    "precedence".to_owned(),
-                    Column::Whole(take(&mut self.precedence)),
-                ),
-                (
-                    "kind".to_owned(),
-                    Column::Word(std::mem::take(&mut self.kind)),
-                ),
+                ("precedence".to_owned(), Column::Whole(take(&mut self.precedence))),
+                ("kind".to_owned(), Column::Word(std::mem::take(&mut self.kind))),
             ],
         }]
     }
@@ -159,17 +136,13 @@ pub struct DelayHistogram {
 }
 
 impl DelayHistogram {
-    /// Count deliveries after `from` (like the counters, which are reset once all that happens at that
-    /// instant has happened); `groups[flow]` is the group of each flow.
+    /// Count deliveries after `from` (like the counters, which are reset once all that happens at
+    /// that instant has happened); `groups[flow]` is the group of each flow.
     #[must_use]
     pub fn new(groups: Vec<u32>, from: Time) -> Self {
         let count = groups.iter().max().map_or(0, |last| *last as usize + 1);
         let empty = Histogram::new(3).expect("three significant digits are allowed");
-        Self {
-            groups,
-            histograms: vec![empty; count],
-            from,
-        }
+        Self { groups, histograms: vec![empty; count], from }
     }
 
     fn record(&mut self, packet: &Packet, delay: Span) {

@@ -191,18 +191,10 @@ mod tests {
         let missing = read(&[]).unwrap_err();
         assert_eq!(missing.path, "rate");
         let unknown = read(&[("rate", "1 Mbit/s".into()), ("dealy", "1 ms".into())]).unwrap_err();
-        assert!(
-            unknown.message.contains("did you mean \"delay\""),
-            "{}",
-            unknown.message
-        );
+        assert!(unknown.message.contains("did you mean \"delay\""), "{}", unknown.message);
         let bare = read(&[("rate", 34.0.into())]).unwrap_err();
         assert!(bare.message.contains("no unit"), "{}", bare.message);
         let word = read(&[("rate", "1 bit/s".into()), ("colour", "reed".into())]).unwrap_err();
-        assert!(
-            word.message.contains("did you mean \"red\""),
-            "{}",
-            word.message
-        );
+        assert!(word.message.contains("did you mean \"red\""), "{}", word.message);
     }
 }

@@ -38,22 +38,12 @@ impl<'a> Section<'a> {
     /// An empty section that `line` of the file asks for.
     pub(crate) fn empty_at(path: String, line: Option<u32>, echo: &'a Echo) -> Self {
         static EMPTY: Table = Table::new();
-        Self {
-            path,
-            line,
-            table: &EMPTY,
-            echo,
-        }
+        Self { path, line, table: &EMPTY, echo }
     }
 
     fn at(path: String, node: &'a Node, echo: &'a Echo) -> Result<Self, Problem> {
         match &node.value {
-            Value::Table(table) => Ok(Self {
-                path,
-                line: node.line,
-                table,
-                echo,
-            }),
+            Value::Table(table) => Ok(Self { path, line: node.line, table, echo }),
             other => Err(Problem {
                 path,
                 line: node.line,
@@ -90,9 +80,7 @@ impl<'a> Section<'a> {
     /// # Errors
     /// If the value there is not a table.
     pub fn section(&self, key: &str) -> Result<Option<Section<'a>>, Problem> {
-        self.node(key)
-            .map(|node| Section::at(self.join(key), node, self.echo))
-            .transpose()
+        self.node(key).map(|node| Section::at(self.join(key), node, self.echo)).transpose()
     }
 
     /// The section that `node` is, at `path` below this one.
@@ -139,55 +127,29 @@ impl<'a> Section<'a> {
     pub fn unknown(&self, key: &str, names: &[&str]) -> Problem {
         let hint = nearest(key, names.iter().copied())
             .map_or(String::new(), |name| format!(" (did you mean \"{name}\"?)"));
-        let allowed = if names.is_empty() {
-            "nothing".to_owned()
-        } else {
-            names.join(", ")
-        };
-        self.fail(
-            key,
-            format!("unknown key \"{key}\"{hint}; allowed here: {allowed}"),
-        )
+        let allowed = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
+        self.fail(key, format!("unknown key \"{key}\"{hint}; allowed here: {allowed}"))
     }
 
     /// A problem with the value under `key` (the section itself if `key` is empty).
     #[must_use]
     pub fn fail(&self, key: &str, message: impl Into<String>) -> Problem {
         let line = self.node(key).and_then(|node| node.line).or(self.line);
-        let path = if key.is_empty() {
-            self.path.clone()
-        } else {
-            self.join(key)
-        };
-        Problem {
-            path,
-            line,
-            message: message.into(),
-        }
+        let path = if key.is_empty() { self.path.clone() } else { self.join(key) };
+        Problem { path, line, message: message.into() }
     }
 
     /// A problem with `node`, at `path` below this section.
     pub(crate) fn fail_at(&self, path: &str, node: &Node, message: String) -> Problem {
-        Problem {
-            path: self.below(path),
-            line: node.line.or(self.line),
-            message,
-        }
+        Problem { path: self.below(path), line: node.line.or(self.line), message }
     }
 
     fn below(&self, path: &str) -> String {
-        if self.path.is_empty() {
-            path.to_owned()
-        } else {
-            format!("{}.{path}", self.path)
-        }
+        if self.path.is_empty() { path.to_owned() } else { format!("{}.{path}", self.path) }
     }
 
     fn join(&self, key: &str) -> String {
-        let key = if key
-            .chars()
-            .all(|c| c.is_alphanumeric() || c == '_' || c == '-')
-        {
+        let key = if key.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-') {
             key.to_owned()
         } else {
             format!("\"{key}\"")

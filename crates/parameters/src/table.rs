@@ -58,10 +58,7 @@ pub fn choose<'t, 'a, B>(
     key: &str,
     entries: &'t [Entry<B>],
 ) -> Result<Option<Chosen<'t, 'a, B>>, Problem> {
-    section
-        .node(key)
-        .map(|node| pick(section, key, node, entries))
-        .transpose()
+    section.node(key).map(|node| pick(section, key, node, entries)).transpose()
 }
 
 /// Choose a mechanism for each item of the list under `key`: `key = [{ red = { ... } }, "droptail"]`.
@@ -91,23 +88,14 @@ fn pick<'t, 'a, B>(
     node: &'a Node,
     entries: &'t [Entry<B>],
 ) -> Result<Chosen<'t, 'a, B>, Problem> {
-    let allowed = || {
-        entries
-            .iter()
-            .map(|entry| entry.name)
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
+    let allowed = || entries.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ");
     let fail = |message: String| section.fail_at(key, node, message);
     let find = |name: &str| {
-        entries
-            .iter()
-            .find(|entry| entry.name == name)
-            .ok_or_else(|| {
-                let hint = nearest(name, entries.iter().map(|entry| entry.name))
-                    .map_or(String::new(), |near| format!(" (did you mean \"{near}\"?)"));
-                fail(format!("unknown \"{name}\"{hint}; one of: {}", allowed()))
-            })
+        entries.iter().find(|entry| entry.name == name).ok_or_else(|| {
+            let hint = nearest(name, entries.iter().map(|entry| entry.name))
+                .map_or(String::new(), |near| format!(" (did you mean \"{near}\"?)"));
+            fail(format!("unknown \"{name}\"{hint}; one of: {}", allowed()))
+        })
     };
     let (entry, chosen) = match &node.value {
         Value::Text(name) => {
@@ -122,28 +110,15 @@ fn pick<'t, 'a, B>(
         }
         Value::Table(table) => {
             let found: Vec<&str> = table.keys().map(String::as_str).collect();
-            let read = if found.is_empty() {
-                "none".to_owned()
-            } else {
-                found.join(", ")
-            };
-            return Err(fail(format!(
-                "expected one name, found {read}; one of: {}",
-                allowed()
-            )));
+            let read = if found.is_empty() { "none".to_owned() } else { found.join(", ") };
+            return Err(fail(format!("expected one name, found {read}; one of: {}", allowed())));
         }
         other => {
             let read = other.show();
-            return Err(fail(format!(
-                "expected a name, found {read}; one of: {}",
-                allowed()
-            )));
+            return Err(fail(format!("expected a name, found {read}; one of: {}", allowed())));
         }
     };
     // A mechanism without parameters must show in the echo as well.
-    section
-        .echo()
-        .borrow_mut()
-        .insert(chosen.path().to_owned(), "chosen".to_owned());
+    section.echo().borrow_mut().insert(chosen.path().to_owned(), "chosen".to_owned());
     Ok((entry, chosen))
 }

@@ -94,10 +94,9 @@ fn quantity<T>(
 ) -> Result<T, String> {
     match &node.value {
         Value::Text(text) => parse(text).map_err(|error| error.0),
-        Value::Integer(_) | Value::Float(_) => Err(format!(
-            "{} has no unit; it takes a {kind}",
-            node.value.show()
-        )),
+        Value::Integer(_) | Value::Float(_) => {
+            Err(format!("{} has no unit; it takes a {kind}", node.value.show()))
+        }
         other => Err(format!("{} is not a {kind}", other.show())),
     }
 }
@@ -127,12 +126,10 @@ fn parse_length(text: &str) -> Result<Length, forebay_units::quantity::QuantityE
     if text.contains('p') {
         parse_packets(text).map(Length::Packets)
     } else {
-        parse_size(text)
-            .map(|size| Length::Bytes(size.bytes()))
-            .map_err(|mut error| {
-                error.0.push_str(", or packets");
-                error
-            })
+        parse_size(text).map(|size| Length::Bytes(size.bytes())).map_err(|mut error| {
+            error.0.push_str(", or packets");
+            error
+        })
     }
 }
 
@@ -238,8 +235,7 @@ impl<T: Parameter> Parameter for Option<T> {
         T::read(node).map(Some)
     }
     fn show(&self) -> String {
-        self.as_ref()
-            .map_or_else(|| "absent".to_owned(), Parameter::show)
+        self.as_ref().map_or_else(|| "absent".to_owned(), Parameter::show)
     }
     fn absent() -> Option<Self> {
         Some(None)

@@ -86,16 +86,9 @@ fn prepare(jobs: Vec<Job>) -> PyResult<Vec<Task>> {
                 scenario
             }
         };
-        let options = RunOptions {
-            seed: job.seed,
-            replication: job.replication,
-            record: job.record,
-        };
-        tasks.push(Task {
-            scenario,
-            options,
-            control: Control::default(),
-        });
+        let options =
+            RunOptions { seed: job.seed, replication: job.replication, record: job.record };
+        tasks.push(Task { scenario, options, control: Control::default() });
     }
     Ok(tasks)
 }
@@ -105,28 +98,18 @@ fn work(tasks: &[Task], next: &AtomicUsize, sender: &Sender<Done>) {
     loop {
         let index = next.fetch_add(1, Ordering::Relaxed);
         let Some(task) = tasks.get(index) else { return };
-        if sender
-            .send(Done {
-                index,
-                outcome: perform(task),
-            })
-            .is_err()
-        {
+        if sender.send(Done { index, outcome: perform(task) }).is_err() {
             return;
         }
     }
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "wall time is reported to the user, not simulated"
-)]
+#[expect(clippy::disallowed_methods, reason = "wall time is reported to the user, not simulated")]
 fn perform(task: &Task) -> Option<(String, Vec<RecordTable>)> {
     let begun = std::time::Instant::now();
     // A run that fails on a bug costs that run alone.
-    let outcome = catch_unwind(AssertUnwindSafe(|| {
-        task.scenario.run(&task.options, &task.control)
-    }));
+    let outcome =
+        catch_unwind(AssertUnwindSafe(|| task.scenario.run(&task.options, &task.control)));
     match outcome {
         Ok(None) => None,
         Ok(Some((result, tables))) => {
@@ -162,18 +145,11 @@ fn listen(
     // The receiver is not shared between threads; a mutex lets it cross into the detached closure.
     let receiver = std::sync::Mutex::new(receiver);
     loop {
-        let message = py.detach(|| {
-            receiver
-                .lock()
-                .expect("only this thread locks it")
-                .recv_timeout(TICK)
-        });
+        let message =
+            py.detach(|| receiver.lock().expect("only this thread locks it").recv_timeout(TICK));
         py.check_signals()?;
         match message {
-            Ok(Done {
-                index,
-                outcome: Some((json, columns)),
-            }) => {
+            Ok(Done { index, outcome: Some((json, columns)) }) => {
                 done.call1((index, json, tables(py, columns)?))?;
             }
             Ok(Done { outcome: None, .. }) => {}

@@ -1,11 +1,7 @@
 //! Run a scenario file with the engine alone: `cargo run --release --example run -- FILE [PATH=VALUE ...]`.
 //!
 //! For profiling and for embedding: no Python, no threads. Prints the result as JSON.
-#![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "a program that talks to its user"
-)]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that talks to its user")]
 
 use std::process::ExitCode;
 
@@ -32,10 +28,7 @@ fn main() -> ExitCode {
         Ok(scenario) => {
             let run = scenario.run(&RunOptions::default(), &Control::default());
             let (result, _) = run.expect("nobody cancels this run");
-            println!(
-                "{}",
-                serde_json::to_string_pretty(&result).expect("plain data")
-            );
+            println!("{}", serde_json::to_string_pretty(&result).expect("plain data"));
             ExitCode::SUCCESS
         }
     }

@@ -66,34 +66,18 @@ impl<'a> Plan<'a> {
             }
         }
         check_bursts(&links, &flows)?;
-        Ok(Self {
-            parameters,
-            record,
-            links,
-            flows,
-            nodes: topology.nodes().len(),
-        })
+        Ok(Self { parameters, record, links, flows, nodes: topology.nodes().len() })
     }
 
     /// Wire the network of one replication: the network, the elements of each link, and the senders'
     /// element of each group of flows.
     pub(crate) fn wire(&mut self, streams: &Streams) -> Wired {
         let mut network = Network::new();
-        let links: Vec<Vec<u32>> = self
-            .links
-            .iter_mut()
-            .map(|link| link.wire(&mut network, streams))
-            .collect();
-        let senders = self
-            .flows
-            .iter()
-            .map(|flow| flow.wire(&links, &mut network, streams))
-            .collect();
-        Wired {
-            network,
-            links,
-            senders,
-        }
+        let links: Vec<Vec<u32>> =
+            self.links.iter_mut().map(|link| link.wire(&mut network, streams)).collect();
+        let senders =
+            self.flows.iter().map(|flow| flow.wire(&links, &mut network, streams)).collect();
+        Wired { network, links, senders }
     }
 }
 
@@ -108,18 +92,11 @@ fn required<'a>(root: &Section<'a>, key: &str) -> Result<Section<'a>, Problem> {
     let section = root.section(key)?;
     section
         .filter(|section| section.keys().next().is_some())
-        .ok_or_else(|| {
-            root.fail(
-                key,
-                format!("is missing; a scenario has at least one of {key}"),
-            )
-        })
+        .ok_or_else(|| root.fail(key, format!("is missing; a scenario has at least one of {key}")))
 }
 
 fn check_times(root: &Section<'_>, parameters: &ScenarioParameters) -> Result<(), Problem> {
-    let ScenarioParameters {
-        duration, warm_up, ..
-    } = parameters;
+    let ScenarioParameters { duration, warm_up, .. } = parameters;
     if *duration == Span::ZERO {
         return Err(root.fail("duration", "is zero; a run needs time"));
     }
@@ -163,10 +140,7 @@ fn check_bursts(links: &[LinkPlan<'_>], flows: &[FlowPlan]) -> Result<(), Proble
                      ({} B), which could never conform",
                     flow.name, flow.largest
                 );
-                return Err(Problem {
-                    message,
-                    ..problem.clone()
-                });
+                return Err(Problem { message, ..problem.clone() });
             }
         }
     }

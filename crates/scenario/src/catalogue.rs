@@ -32,21 +32,11 @@ pub fn catalogue() -> String {
     .to_string()
 }
 
-type SectionRow = (
-    &'static str,
-    &'static str,
-    &'static [Field],
-    &'static [&'static str],
-);
+type SectionRow = (&'static str, &'static str, &'static [Field], &'static [&'static str]);
 
 fn sections() -> [SectionRow; 7] {
     [
-        (
-            "scenario",
-            "The top level.",
-            ScenarioParameters::FIELDS,
-            &[],
-        ),
+        ("scenario", "The top level.", ScenarioParameters::FIELDS, &[]),
         (
             "links.NAME",
             "A link between two nodes.",
@@ -59,30 +49,10 @@ fn sections() -> [SectionRow; 7] {
             ReverseParameters::FIELDS,
             &["queue", "conditioner", "shaper"],
         ),
-        (
-            "flows.NAME",
-            "A group of flows.",
-            FlowParameters::FIELDS,
-            &["tcp", "udp", "traffic"],
-        ),
-        (
-            "flows.NAME.tcp",
-            "TCP as transport.",
-            TcpParameters::FIELDS,
-            &["control"],
-        ),
-        (
-            "flows.NAME.udp",
-            "UDP as transport.",
-            UdpParameters::FIELDS,
-            &[],
-        ),
-        (
-            "record",
-            "What is recorded besides the counters.",
-            RecordParameters::FIELDS,
-            &[],
-        ),
+        ("flows.NAME", "A group of flows.", FlowParameters::FIELDS, &["tcp", "udp", "traffic"]),
+        ("flows.NAME.tcp", "TCP as transport.", TcpParameters::FIELDS, &["control"]),
+        ("flows.NAME.udp", "UDP as transport.", UdpParameters::FIELDS, &[]),
+        ("record", "What is recorded besides the counters.", RecordParameters::FIELDS, &[]),
     ]
 }
 
@@ -119,11 +89,7 @@ fn show_fields(fields: &[Field]) -> Vec<Json> {
 }
 
 fn meaning(field: &Field) -> String {
-    field
-        .meaning
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ")
+    field.meaning.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn plain(value: &Value) -> Json {
@@ -133,10 +99,9 @@ fn plain(value: &Value) -> Json {
         Value::Float(x) => json!(x),
         Value::Bool(b) => json!(b),
         Value::List(items) => items.iter().map(|item| plain(&item.value)).collect(),
-        Value::Table(table) => table
-            .iter()
-            .map(|(key, node)| (key.clone(), plain(&node.value)))
-            .collect(),
+        Value::Table(table) => {
+            table.iter().map(|(key, node)| (key.clone(), plain(&node.value))).collect()
+        }
     }
 }
 
@@ -158,11 +123,7 @@ pub fn schema() -> String {
     let mut on_link = on_links.to_vec();
     on_link.push(("reverse", reverse));
     let tcp = object(tcp, [("control", choice(CONTROLS))]);
-    let on_flow = [
-        ("tcp", tcp),
-        ("udp", object(udp, [])),
-        ("traffic", choice(TRAFFICS)),
-    ];
+    let on_flow = [("tcp", tcp), ("udp", object(udp, [])), ("traffic", choice(TRAFFICS))];
     let named = |inner: Json| json!({ "type": "object", "additionalProperties": inner });
     let mut schema = object(
         top,
@@ -192,9 +153,7 @@ fn choice<B>(entries: &[Entry<B>]) -> Json {
             "additionalProperties": false,
         })
     });
-    let options: Vec<Json> = std::iter::once(json!({ "enum": names }))
-        .chain(tables)
-        .collect();
+    let options: Vec<Json> = std::iter::once(json!({ "enum": names })).chain(tables).collect();
     json!({ "oneOf": options })
 }
 
@@ -220,10 +179,8 @@ fn object(fields: &[Field], others: impl IntoIterator<Item = (&'static str, Json
 
 fn property(field: &Field) -> Json {
     let mut property = Map::new();
-    property.insert(
-        "description".to_owned(),
-        json!(format!("{} ({})", meaning(field), field.kind)),
-    );
+    property
+        .insert("description".to_owned(), json!(format!("{} ({})", meaning(field), field.kind)));
     if !field.choices.is_empty() {
         property.insert("enum".to_owned(), json!(field.choices));
     }

@@ -47,10 +47,7 @@ pub(crate) fn read_flow(
         return Err(section.fail("count", "is zero; a group has at least one flow"));
     }
     if parameters.precedence > 63 {
-        let message = format!(
-            "{} is too large; allowed are 0 to 63",
-            parameters.precedence
-        );
+        let message = format!("{} is too large; allowed are 0 to 63", parameters.precedence);
         return Err(section.fail("precedence", message));
     }
     let (there, back) = routes(section, &parameters, topology)?;
@@ -76,17 +73,7 @@ pub(crate) fn read_flow(
     };
     let path = section.path().to_owned();
     let (name, count) = (name.to_owned(), parameters.count);
-    Ok(FlowPlan {
-        name,
-        count,
-        there,
-        back,
-        largest,
-        parameters,
-        path,
-        transport,
-        traffic,
-    })
+    Ok(FlowPlan { name, count, there, back, largest, parameters, path, transport, traffic })
 }
 
 fn check_times(
@@ -96,20 +83,14 @@ fn check_times(
 ) -> Result<(), Problem> {
     let start = parameters.start.earliest();
     if start >= duration {
-        let message = format!(
-            "{} is not before the end at {}",
-            show_span(start),
-            show_span(duration)
-        );
+        let message =
+            format!("{} is not before the end at {}", show_span(start), show_span(duration));
         return Err(section.fail("start", message));
     }
     match parameters.stop {
         Some(stop) if stop <= start => {
-            let message = format!(
-                "{} is not after the start at {}",
-                show_span(stop),
-                show_span(start)
-            );
+            let message =
+                format!("{} is not after the start at {}", show_span(stop), show_span(start));
             Err(section.fail("stop", message))
         }
         _ => Ok(()),
@@ -122,15 +103,9 @@ fn routes(
     parameters: &FlowParameters,
     topology: &Topology,
 ) -> Result<(Vec<usize>, Vec<usize>), Problem> {
-    let FlowParameters {
-        from, to, route, ..
-    } = parameters;
-    topology
-        .require(from)
-        .map_err(|message| section.fail("from", message))?;
-    topology
-        .require(to)
-        .map_err(|message| section.fail("to", message))?;
+    let FlowParameters { from, to, route, .. } = parameters;
+    topology.require(from).map_err(|message| section.fail("from", message))?;
+    topology.require(to).map_err(|message| section.fail("to", message))?;
     if from == to {
         let message = format!("\"{to}\" is also the sender's node; a flow joins two nodes");
         return Err(section.fail("to", message));
@@ -142,9 +117,7 @@ fn routes(
     if let Some(nodes) = route {
         let fail = |message: String| section.fail("route", message);
         if nodes.first() != Some(from) || nodes.last() != Some(to) {
-            return Err(fail(format!(
-                "the route must begin at \"{from}\" and end at \"{to}\""
-            )));
+            return Err(fail(format!("the route must begin at \"{from}\" and end at \"{to}\"")));
         }
         let there = topology.along(nodes).map_err(fail)?;
         let back: Vec<String> = nodes.iter().rev().cloned().collect();
@@ -155,9 +128,7 @@ fn routes(
         };
         return Ok((there, back));
     }
-    let there = topology
-        .shortest(from, to)
-        .ok_or_else(|| unreachable(from, to))?;
+    let there = topology.shortest(from, to).ok_or_else(|| unreachable(from, to))?;
     let back = match topology.shortest(to, from) {
         Some(links) => links,
         // Datagrams need no way back.
@@ -188,11 +159,7 @@ fn read_transport(section: &Section<'_>) -> Result<Transport, Problem> {
 impl FlowPlan {
     /// The name of flow `index` of the group.
     pub(crate) fn flow_name(&self, index: u32) -> String {
-        if self.count == 1 {
-            self.name.clone()
-        } else {
-            format!("{}[{index}]", self.name)
-        }
+        if self.count == 1 { self.name.clone() } else { format!("{}[{index}]", self.name) }
     }
 
     pub(crate) fn transport_name(&self) -> &'static str {
@@ -208,9 +175,7 @@ impl FlowPlan {
         let senders = network.next_element();
         let receivers = senders + 1;
         let route = |links_on_it: &[usize], end: u32| -> Vec<u32> {
-            let passed = links_on_it
-                .iter()
-                .flat_map(|link| links[*link].iter().copied());
+            let passed = links_on_it.iter().flat_map(|link| links[*link].iter().copied());
             passed.chain(std::iter::once(end)).collect()
         };
         let data = network.add_route(&route(&self.there, receivers));
@@ -247,19 +212,13 @@ impl FlowPlan {
 
     fn group(&self, first: u32, route: u32, streams: &Streams) -> FlowGroup {
         let name = format!("{}.start", self.path);
-        let start = |index: u32| {
-            self.parameters
-                .start
-                .draw(&mut streams.numbered(&name, u64::from(index)))
-        };
+        let start =
+            |index: u32| self.parameters.start.draw(&mut streams.numbered(&name, u64::from(index)));
         FlowGroup {
             path: self.path.clone(),
             first,
             starts: (0..self.count).map(start).collect(),
-            stop: self
-                .parameters
-                .stop
-                .map_or(Time::NEVER, |stop| Time::ZERO + stop),
+            stop: self.parameters.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop),
             route,
             precedence: u8::try_from(self.parameters.precedence).expect("checked when read"),
         }

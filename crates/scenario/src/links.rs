@@ -46,10 +46,7 @@ pub(crate) fn read_link<'a>(
     let parameters = LinkParameters::read_among(section, LINK_MECHANISMS)?;
     check_rate(section, parameters.rate)?;
     if parameters.from == parameters.to {
-        let message = format!(
-            "\"{}\" is also the near end; a link joins two nodes",
-            parameters.to
-        );
+        let message = format!("\"{}\" is also the near end; a link joins two nodes", parameters.to);
         return Err(section.fail("to", message));
     }
     let there = LinkPlan {
@@ -130,11 +127,7 @@ impl LinkPlan<'_> {
             }
             conditioners.push(law);
         }
-        self.parts = Some(Parts {
-            queue,
-            shaper,
-            conditioners,
-        });
+        self.parts = Some(Parts { queue, shaper, conditioners });
         self.burst = burst;
         Ok(self)
     }
@@ -142,16 +135,12 @@ impl LinkPlan<'_> {
     /// Make the elements of this direction; the numbers that a packet passes.
     pub(crate) fn wire(&mut self, network: &mut Network, streams: &Streams) -> Vec<u32> {
         let number = network.add_link();
-        let parts = self
-            .parts
-            .take()
-            .expect("a plan is prepared once and wired once");
+        let parts = self.parts.take().expect("a plan is prepared once and wired once");
         let path = self.section.path();
         let name = format!("{path}.conditioner");
         let numbered = parts.conditioners.into_iter().zip(0..);
-        let mut conditioning: Vec<Conditioning> = numbered
-            .map(|(law, at)| (law, streams.numbered(&name, at)))
-            .collect();
+        let mut conditioning: Vec<Conditioning> =
+            numbered.map(|(law, at)| (law, streams.numbered(&name, at))).collect();
         let mut elements = Vec::new();
         if let Some(law) = parts.shaper {
             let behind = std::mem::take(&mut conditioning);

@@ -22,10 +22,7 @@ pub(crate) fn parse(text: &str) -> Result<Node, Problem> {
         problem(line, format!("not valid TOML: {what}"))
     })?;
     let line = Some(1);
-    Ok(Node {
-        value: Value::Table(convert_table(table.get_ref(), &lines)?),
-        line,
-    })
+    Ok(Node { value: Value::Table(convert_table(table.get_ref(), &lines)?), line })
 }
 
 /// Tables inside tables that `--set` makes at most: as many as TOML files may have.
@@ -42,9 +39,7 @@ pub(crate) fn set(root: &mut Node, assignment: &str) -> Result<(), Problem> {
     };
     let (path, text) = (path.trim(), text.trim());
     let mut keys: Vec<&str> = path.split('.').map(str::trim).collect();
-    let Some(last) = keys
-        .pop()
-        .filter(|_| !path.is_empty() && !path.split('.').any(str::is_empty))
+    let Some(last) = keys.pop().filter(|_| !path.is_empty() && !path.split('.').any(str::is_empty))
     else {
         return Err(problem(
             None,
@@ -62,11 +57,7 @@ pub(crate) fn set(root: &mut Node, assignment: &str) -> Result<(), Problem> {
     let mut node = root;
     let mut walked = String::new();
     for key in keys {
-        walked = if walked.is_empty() {
-            key.to_owned()
-        } else {
-            format!("{walked}.{key}")
-        };
+        walked = if walked.is_empty() { key.to_owned() } else { format!("{walked}.{key}") };
         node = step(node, key).ok_or_else(|| Problem {
             path: walked.clone(),
             line: None,
@@ -83,25 +74,21 @@ pub(crate) fn set(root: &mut Node, assignment: &str) -> Result<(), Problem> {
             items[last.parse::<usize>().expect("checked by the guard")] = Node::new(value);
             Ok(())
         }
-        _ => Err(problem(
-            None,
-            format!("--set {path}: the place above \"{last}\" is not a table"),
-        )),
+        _ => Err(problem(None, format!("--set {path}: the place above \"{last}\" is not a table"))),
     }
 }
 
-/// `problem` as the user should see it who gave `assignments`: a value that one of them set stands on no
-/// line of the file.
+/// `problem` as the user should see it who gave `assignments`: a value that one of them set stands
+/// on no line of the file.
 pub(crate) fn blame(problem: Problem, assignments: &[String]) -> Problem {
     let inside = |path: &str| {
         let rest = problem.path.strip_prefix(path);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
     };
-    let set = assignments.iter().rev().find(|assignment| {
-        assignment
-            .split_once('=')
-            .is_some_and(|(path, _)| inside(path.trim()))
-    });
+    let set = assignments
+        .iter()
+        .rev()
+        .find(|assignment| assignment.split_once('=').is_some_and(|(path, _)| inside(path.trim())));
     match set {
         Some(set) => Problem {
             line: None,
@@ -112,8 +99,8 @@ pub(crate) fn blame(problem: Problem, assignments: &[String]) -> Problem {
     }
 }
 
-/// One step down; a missing table is made, so that `--set` can add a mechanism. A word in the place of a
-/// table (`queue = "droptail"`) gives way to a table.
+/// One step down; a missing table is made, so that `--set` can add a mechanism. A word in the place
+/// of a table (`queue = "droptail"`) gives way to a table.
 fn step<'n>(node: &'n mut Node, key: &str) -> Option<&'n mut Node> {
     match &mut node.value {
         Value::Table(table) => {
@@ -140,11 +127,7 @@ fn value_of(text: &str) -> Value {
 }
 
 fn problem(line: Option<u32>, message: impl Into<String>) -> Problem {
-    Problem {
-        path: String::new(),
-        line,
-        message: message.into(),
-    }
+    Problem { path: String::new(), line, message: message.into() }
 }
 
 fn convert_table(table: &DeTable<'_>, lines: &Lines) -> Result<Table, Problem> {
@@ -167,9 +150,7 @@ fn convert(value: &Spanned<DeValue<'_>>, line: u32, lines: &Lines) -> Result<Nod
                 .map_err(|_| refuse("the whole number does not fit 64 bits"))?,
         ),
         DeValue::Float(x) => Value::Float(
-            x.as_str()
-                .parse()
-                .map_err(|_| refuse(&format!("{} is not a number", x.as_str())))?,
+            x.as_str().parse().map_err(|_| refuse(&format!("{} is not a number", x.as_str())))?,
         ),
         DeValue::Boolean(b) => Value::Bool(*b),
         DeValue::Datetime(_) => return Err(refuse("dates have no place in a scenario")),
@@ -181,10 +162,7 @@ fn convert(value: &Spanned<DeValue<'_>>, line: u32, lines: &Lines) -> Result<Nod
         ),
         DeValue::Table(table) => Value::Table(convert_table(table, lines)?),
     };
-    Ok(Node {
-        value,
-        line: Some(line),
-    })
+    Ok(Node { value, line: Some(line) })
 }
 
 /// Where each line of a text begins.
@@ -192,11 +170,7 @@ struct Lines(Vec<usize>);
 
 impl Lines {
     fn of(text: &str) -> Self {
-        let breaks = text
-            .bytes()
-            .enumerate()
-            .filter(|(_, b)| *b == b'\n')
-            .map(|(at, _)| at + 1);
+        let breaks = text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(at, _)| at + 1);
         Self(std::iter::once(0).chain(breaks).collect())
     }
 
@@ -234,16 +208,10 @@ mod tests {
         set(&mut node, "links.a.queue.red.weight = 0.5").unwrap();
         set(&mut node, "links.a.x.1=7").unwrap();
         assert_eq!(get(&node, "links.a.rate").value, Value::from("2 Mbit/s"));
-        assert_eq!(
-            get(&node, "links.a.queue.red.weight").value,
-            Value::Float(0.5)
-        );
+        assert_eq!(get(&node, "links.a.queue.red.weight").value, Value::Float(0.5));
         assert!(set(&mut node, "nonsense").is_err());
         assert!(set(&mut node, ".a=1").is_err());
-        assert!(
-            set(&mut node, "links.a.rate.b=1").is_ok(),
-            "a word gives way to a table"
-        );
+        assert!(set(&mut node, "links.a.rate.b=1").is_ok(), "a word gives way to a table");
         assert!(set(&mut node, "links.a.x.9=1").is_err());
     }
 }

@@ -193,17 +193,10 @@ impl LinkResult {
     pub(crate) fn of(name: String, count: &LinkCount, rate: Rate, measured: Span) -> Self {
         let bytes: u64 = count.departed.iter().map(|tally| tally.bytes).sum();
         let reason = |reason: DropReason| {
-            count
-                .dropped
-                .iter()
-                .map(|by_reason| by_reason[reason as usize])
-                .sum()
+            count.dropped.iter().map(|by_reason| by_reason[reason as usize]).sum()
         };
         let dropped_packets = count.dropped.map(|by_reason| by_reason.iter().sum());
-        debug_assert!(
-            count.busy <= measured.ps(),
-            "a link was busy for more than the time"
-        );
+        debug_assert!(count.busy <= measured.ps(), "a link was busy for more than the time");
         debug_assert!(rate.bps() > 0);
         Self {
             name,

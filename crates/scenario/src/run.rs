@@ -80,10 +80,7 @@ impl Scenario {
     /// # Errors
     /// The first thing that is wrong, with line or key path, what was read and what is allowed.
     pub fn parse(text: &str, file: &str, assignments: &[String]) -> Result<Self, ScenarioError> {
-        let fail = |problem: Problem| ScenarioError {
-            file: file.to_owned(),
-            problem,
-        };
+        let fail = |problem: Problem| ScenarioError { file: file.to_owned(), problem };
         let mut root = parse::parse(text).map_err(fail)?;
         for assignment in assignments {
             parse::set(&mut root, assignment).map_err(fail)?;
@@ -113,13 +110,7 @@ impl Scenario {
         let resolved = echo.into_inner();
         let hash = hash(&resolved);
         summary.scenario_hash.clone_from(&hash);
-        Ok(Self {
-            root,
-            name,
-            hash,
-            resolved,
-            summary,
-        })
+        Ok(Self { root, name, hash, resolved, summary })
     }
 
     /// Hash of the scenario, whatever units, order and defaults its file uses. Seed and recording do not
@@ -154,12 +145,7 @@ impl Scenario {
         let mut plan = Plan::read(&self.root, &echo).expect("the scenario was checked when parsed");
         let seed = options.seed.unwrap_or(plan.parameters.seed);
         let wired = plan.wire(&Streams::new(seed, options.replication));
-        let mut run = Run {
-            plan,
-            wired,
-            control,
-            series: None,
-        };
+        let mut run = Run { plan, wired, control, series: None };
         if options.record {
             run.attach();
         }
@@ -202,22 +188,16 @@ impl Run<'_> {
     fn attach(&mut self) {
         let record = &self.plan.record;
         if record.trace > 0 {
-            self.wired
-                .network
-                .attach(Box::new(PacketTrace::new(record.trace as usize)));
+            self.wired.network.attach(Box::new(PacketTrace::new(record.trace as usize)));
         }
         if record.delays {
             let groups = self.plan.flows.iter().zip(0..);
             let of_flows =
                 groups.flat_map(|(flow, number)| std::iter::repeat_n(number, flow.count as usize));
             let from = Time::ZERO + self.plan.parameters.warm_up;
-            self.wired
-                .network
-                .attach(Box::new(DelayHistogram::new(of_flows.collect(), from)));
+            self.wired.network.attach(Box::new(DelayHistogram::new(of_flows.collect(), from)));
         }
-        self.series = record
-            .series
-            .map(|interval| Series::new(interval, &self.plan, &self.wired));
+        self.series = record.series.map(|interval| Series::new(interval, &self.plan, &self.wired));
     }
 
     /// Run to the end, stopping at samples and at the end of the warm-up. Gives the number of events and
@@ -247,9 +227,7 @@ impl Run<'_> {
             loop {
                 let progress = self.wired.network.run(stop, CHUNK);
                 counted = (progress.events, progress.hops);
-                self.control
-                    .reached_ps
-                    .store(progress.now.ps(), Ordering::Relaxed);
+                self.control.reached_ps.store(progress.now.ps(), Ordering::Relaxed);
                 if progress.complete {
                     break;
                 }
@@ -295,10 +273,7 @@ impl Run<'_> {
                 continue;
             };
             let names: Vec<String> = match name.as_str() {
-                "link" => numbers
-                    .iter()
-                    .map(|n| link(*n).unwrap_or_default())
-                    .collect(),
+                "link" => numbers.iter().map(|n| link(*n).unwrap_or_default()).collect(),
                 "flow" => numbers.iter().map(|n| flows[*n as usize].clone()).collect(),
                 "group" => numbers.iter().map(|n| group(*n)).collect(),
                 _ => continue,

@@ -32,8 +32,8 @@ parameters! {
         rate: Rate, "-";
         /// Propagation delay.
         delay: Span = "0 s", "-";
-        /// Whether a link of the same rate and delay leads back (its queue: tail drop without limit,
-        /// unless `reverse` says otherwise).
+        /// Whether a link of the same rate and delay leads back (its queue: tail drop without
+        /// limit, unless `reverse` says otherwise).
         duplex: bool = true, "-";
     }
 }
@@ -68,8 +68,8 @@ parameters! {
         start: Start = "0 s", "-";
         /// When they stop sending new data; the end of the run if left out.
         stop: Option<Span>, "-";
-        /// The nodes that their packets pass, both ends included; the shortest path by delay if left
-        /// out. Acknowledgements take the same nodes back.
+        /// The nodes that their packets pass, both ends included; the shortest path by delay if
+        /// left out. Acknowledgements take the same nodes back.
         route: Option<Vec<String>>, "-";
         /// Precedence with which packets set out: 0 is served and kept first.
         precedence: u32 = 0, "RFC 2597, section 2";
@@ -154,8 +154,8 @@ impl Parameter for Start {
     }
 }
 
-/// The section of the mechanism that is chosen under `key` where the file chooses none. It is echoed like
-/// one that the file names: both spell the same scenario.
+/// The section of the mechanism that is chosen under `key` where the file chooses none. It is
+/// echoed like one that the file names: both spell the same scenario.
 pub(crate) fn by_default<'a, B>(section: &Section<'a>, key: &str, entry: &Entry<B>) -> Section<'a> {
     let path = format!("{}.{key}.{}", section.path(), entry.name);
     let echo = section.echo();

@@ -26,17 +26,8 @@ struct PlaceSeries {
 
 /// Cumulative counters of which the rate between samples is shown.
 enum Rates {
-    Link {
-        number: usize,
-        bytes: [u64; PRECEDENCES],
-        drops: u64,
-    },
-    Flows {
-        first: usize,
-        count: usize,
-        wire: u64,
-        payload: u64,
-    },
+    Link { number: usize, bytes: [u64; PRECEDENCES], drops: u64 },
+    Flows { first: usize, count: usize, wire: u64, payload: u64 },
 }
 
 impl Series {
@@ -47,11 +38,7 @@ impl Series {
             tables.push(PlaceSeries {
                 name: format!("series/links.{}", link.name),
                 elements: elements.clone(),
-                rates: Rates::Link {
-                    number,
-                    bytes: [0; PRECEDENCES],
-                    drops: 0,
-                },
+                rates: Rates::Link { number, bytes: [0; PRECEDENCES], drops: 0 },
                 columns: Vec::new(),
             });
         }
@@ -61,22 +48,12 @@ impl Series {
             tables.push(PlaceSeries {
                 name: format!("series/flows.{}", flow.name),
                 elements: vec![*element],
-                rates: Rates::Flows {
-                    first,
-                    count,
-                    wire: 0,
-                    payload: 0,
-                },
+                rates: Rates::Flows { first, count, wire: 0, payload: 0 },
                 columns: Vec::new(),
             });
             first += count;
         }
-        Self {
-            interval,
-            next: Time::ZERO + interval,
-            time: Vec::new(),
-            tables,
-        }
+        Self { interval, next: Time::ZERO + interval, time: Vec::new(), tables }
     }
 
     /// When the next sample is due.
@@ -102,9 +79,7 @@ impl Series {
         for table in &mut self.tables {
             for element in &table.elements {
                 let columns = &mut table.columns;
-                wired
-                    .network
-                    .gauges(*element, &mut |name, value| put(columns, row, name, value));
+                wired.network.gauges(*element, &mut |name, value| put(columns, row, name, value));
             }
             let ledger = wired.network.ledger();
             let interval = self.interval.seconds();
@@ -124,10 +99,7 @@ impl Series {
                 values.resize(rows, f64::NAN);
                 columns.push((name, Column::Float(values)));
             }
-            RecordTable {
-                name: place.name,
-                columns,
-            }
+            RecordTable { name: place.name, columns }
         };
         self.tables.into_iter().map(table).collect()
     }
@@ -135,13 +107,10 @@ impl Series {
 
 /// Put `value` into column `name` of row `row` (counted from 1); rows without a value are NaN.
 fn put(columns: &mut Vec<(String, Vec<f64>)>, row: usize, name: &str, value: f64) {
-    let at = columns
-        .iter()
-        .position(|(known, _)| known == name)
-        .unwrap_or_else(|| {
-            columns.push((name.to_owned(), Vec::new()));
-            columns.len() - 1
-        });
+    let at = columns.iter().position(|(known, _)| known == name).unwrap_or_else(|| {
+        columns.push((name.to_owned(), Vec::new()));
+        columns.len() - 1
+    });
     let values = &mut columns[at].1;
     values.resize(row - 1, f64::NAN);
     values.push(value);
@@ -154,11 +123,7 @@ impl Rates {
             bytes as f64 * 8.0 / interval
         };
         match self {
-            Self::Link {
-                number,
-                bytes,
-                drops,
-            } => {
+            Self::Link { number, bytes, drops } => {
                 let count = &ledger.links[*number];
                 let mut total = 0.0;
                 for (precedence, (tally, then)) in count.departed.iter().zip(bytes).enumerate() {
@@ -170,18 +135,10 @@ impl Rates {
                 let now: u64 = count.dropped.iter().flatten().sum();
                 tell("drops", (now - std::mem::replace(drops, now)) as f64);
             }
-            Self::Flows {
-                first,
-                count,
-                wire,
-                payload,
-            } => {
+            Self::Flows { first, count, wire, payload } => {
                 let flows = &ledger.flows[*first..*first + *count];
                 let sum = |of: fn(&forebay_network::FlowCount) -> u64| flows.iter().map(of).sum();
-                tell(
-                    "throughput_bps",
-                    rate(sum(|flow| flow.delivered.bytes), wire),
-                );
+                tell("throughput_bps", rate(sum(|flow| flow.delivered.bytes), wire));
                 tell("goodput_bps", rate(sum(|flow| flow.goodput), payload));
             }
         }

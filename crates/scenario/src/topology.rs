@@ -43,10 +43,7 @@ impl Topology {
     }
 
     fn node(&self, name: &str) -> Option<NodeIndex> {
-        self.names
-            .iter()
-            .position(|known| known == name)
-            .map(NodeIndex::new)
+        self.names.iter().position(|known| known == name).map(NodeIndex::new)
     }
 
     fn node_or_new(&mut self, name: &str) -> NodeIndex {
@@ -65,10 +62,7 @@ impl Topology {
         let hint = nearest(name, names.clone())
             .map_or(String::new(), |near| format!(" (did you mean \"{near}\"?)"));
         let known: Vec<&str> = names.take(20).collect();
-        Err(format!(
-            "no link touches a node \"{name}\"{hint}; nodes are {}",
-            known.join(", ")
-        ))
+        Err(format!("no link touches a node \"{name}\"{hint}; nodes are {}", known.join(", ")))
     }
 
     /// The links of the shortest path: least delay, then fewest hops; the same one in every run.
@@ -76,23 +70,13 @@ impl Topology {
         let (start, goal) = (self.node(from)?, self.node(to)?);
         // Delay and hops in one number: a hop weighs less than any delay but more than nothing.
         let cost = |way: &Way| (u128::from(way.delay_ps) << 32) + 1;
-        let (_, nodes) = astar(
-            &self.graph,
-            start,
-            |node| node == goal,
-            |edge| cost(edge.weight()),
-            |_| 0,
-        )?;
-        nodes
-            .windows(2)
-            .map(|pair| self.link_between(pair[0], pair[1]))
-            .collect()
+        let (_, nodes) =
+            astar(&self.graph, start, |node| node == goal, |edge| cost(edge.weight()), |_| 0)?;
+        nodes.windows(2).map(|pair| self.link_between(pair[0], pair[1])).collect()
     }
 
     fn link_between(&self, from: NodeIndex, to: NodeIndex) -> Option<usize> {
-        self.graph
-            .find_edge(from, to)
-            .map(|edge| self.graph[edge].link)
+        self.graph.find_edge(from, to).map(|edge| self.graph[edge].link)
     }
 
     /// The links along given nodes.
@@ -110,24 +94,20 @@ impl Topology {
             .windows(2)
             .map(|pair| {
                 let ends = self.node(&pair[0]).zip(self.node(&pair[1]));
-                ends.and_then(|(from, to)| self.link_between(from, to))
-                    .ok_or_else(|| {
-                        let from = self.node(&pair[0]).expect("checked above");
-                        let next: Vec<&str> = self
-                            .graph
-                            .edges(from)
-                            .map(|edge| self.names[edge.target().index()].as_str())
-                            .collect();
-                        let reach = if next.is_empty() {
-                            "nothing".to_owned()
-                        } else {
-                            next.join(", ")
-                        };
-                        format!(
-                            "no link leads from \"{}\" to \"{}\"; from there links lead to {reach}",
-                            pair[0], pair[1]
-                        )
-                    })
+                ends.and_then(|(from, to)| self.link_between(from, to)).ok_or_else(|| {
+                    let from = self.node(&pair[0]).expect("checked above");
+                    let next: Vec<&str> = self
+                        .graph
+                        .edges(from)
+                        .map(|edge| self.names[edge.target().index()].as_str())
+                        .collect();
+                    let reach =
+                        if next.is_empty() { "nothing".to_owned() } else { next.join(", ") };
+                    format!(
+                        "no link leads from \"{}\" to \"{}\"; from there links lead to {reach}",
+                        pair[0], pair[1]
+                    )
+                })
             })
             .collect()
     }

@@ -217,16 +217,10 @@ mod tests {
     #[test]
     fn transmission_time_rounds_up() {
         let rate = Rate::from_bps(34_000_000);
-        assert_eq!(
-            rate.transmission_time(Size::from_bytes(576)),
-            Span::from_ps(135_529_412)
-        );
+        assert_eq!(rate.transmission_time(Size::from_bytes(576)), Span::from_ps(135_529_412));
         // 1 byte at 800 Gbit/s is 10 ps exactly: nothing to round.
         let fast = Rate::from_bps(800_000_000_000);
-        assert_eq!(
-            fast.transmission_time(Size::from_bytes(1)),
-            Span::from_ps(10)
-        );
+        assert_eq!(fast.transmission_time(Size::from_bytes(1)), Span::from_ps(10));
     }
 
     /// Otherwise a huge transfer would wrap around to a short one.
@@ -234,10 +228,7 @@ mod tests {
     fn transmission_time_of_huge_sizes_is_exact() {
         // 1 TB at 1 Gbit/s: 8e12 bit / 1e9 bit/s = 8000 s.
         let rate = Rate::from_bps(1_000_000_000);
-        assert_eq!(
-            rate.transmission_time(Size::from_bytes(1_000_000_000_000)),
-            Span::from_s(8000)
-        );
+        assert_eq!(rate.transmission_time(Size::from_bytes(1_000_000_000_000)), Span::from_s(8000));
     }
 
     /// Otherwise an exponential draw could move the clock backwards.

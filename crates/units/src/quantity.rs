@@ -82,13 +82,7 @@ pub fn parse_size(text: &str) -> Result<Size, QuantityError> {
 /// As the other readers.
 pub fn parse_packets(text: &str) -> Result<u64, QuantityError> {
     const UNITS: &[(&str, u64)] = &[("packets", 1), ("packet", 1), ("pkt", 1)];
-    read(
-        text,
-        "number of packets",
-        "\"78 packets\"",
-        UNITS,
-        "1 packet",
-    )
+    read(text, "number of packets", "\"78 packets\"", UNITS, "1 packet")
 }
 
 /// Print a duration in its largest exact unit up to seconds; reading it back gives the same span.
@@ -96,40 +90,21 @@ pub fn parse_packets(text: &str) -> Result<u64, QuantityError> {
 pub fn show_span(span: Span) -> String {
     show(
         span.ps(),
-        &[
-            ("s", PS_PER_S),
-            ("ms", 1_000_000_000),
-            ("us", 1_000_000),
-            ("ns", 1_000),
-            ("ps", 1),
-        ],
+        &[("s", PS_PER_S), ("ms", 1_000_000_000), ("us", 1_000_000), ("ns", 1_000), ("ps", 1)],
     )
 }
 
 /// Print a data rate in its largest exact unit; reading it back gives the same rate.
 #[must_use]
 pub fn show_rate(rate: Rate) -> String {
-    let units = [
-        ("Gbit/s", 1_000_000_000),
-        ("Mbit/s", 1_000_000),
-        ("kbit/s", 1_000),
-        ("bit/s", 1),
-    ];
+    let units = [("Gbit/s", 1_000_000_000), ("Mbit/s", 1_000_000), ("kbit/s", 1_000), ("bit/s", 1)];
     show(rate.bps(), &units)
 }
 
 /// Print a size in its largest exact decimal unit; reading it back gives the same size.
 #[must_use]
 pub fn show_size(size: Size) -> String {
-    show(
-        size.bytes(),
-        &[
-            ("GB", 1_000_000_000),
-            ("MB", 1_000_000),
-            ("kB", 1_000),
-            ("B", 1),
-        ],
-    )
+    show(size.bytes(), &[("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000), ("B", 1)])
 }
 
 fn read(
@@ -145,9 +120,7 @@ fn read(
         .map_or(text.len(), |at| exponent_end(text, at));
     let (number, unit) = (text[..split].trim(), text[split..].trim());
     if number.is_empty() {
-        return Err(QuantityError(format!(
-            "\"{text}\" is not a {kind}; write it like {example}"
-        )));
+        return Err(QuantityError(format!("\"{text}\" is not a {kind}; write it like {example}")));
     }
     if unit.is_empty() {
         return Err(QuantityError(format!(
@@ -160,14 +133,12 @@ fn read(
     let decimal = Decimal::parse(number)
         .ok_or_else(|| QuantityError(format!("\"{number}\" in \"{text}\" is not a number")))?;
     if decimal.negative {
-        return Err(QuantityError(format!(
-            "\"{text}\" is negative; a {kind} is at least 0"
-        )));
+        return Err(QuantityError(format!("\"{text}\" is negative; a {kind} is at least 0")));
     }
     decimal.scaled(scale).map_err(|problem| match problem {
-        Inexact::TooFine => QuantityError(format!(
-            "\"{text}\" is finer than the resolution of {resolution}"
-        )),
+        Inexact::TooFine => {
+            QuantityError(format!("\"{text}\" is finer than the resolution of {resolution}"))
+        }
         Inexact::TooLarge => QuantityError(format!("\"{text}\" is too large for a {kind}")),
     })
 }
@@ -182,10 +153,7 @@ fn exponent_end(text: &str, at: usize) -> usize {
     if matches!(bytes.get(end), Some(b'+' | b'-')) {
         end += 1;
     }
-    let digits = bytes[end..]
-        .iter()
-        .take_while(|b| b.is_ascii_digit())
-        .count();
+    let digits = bytes[end..].iter().take_while(|b| b.is_ascii_digit()).count();
     if digits == 0 { at } else { end + digits }
 }
 
@@ -239,10 +207,7 @@ impl Decimal {
     }
 
     fn scaled(&self, scale: u64) -> Result<u64, Inexact> {
-        let mut value = self
-            .digits
-            .checked_mul(u128::from(scale))
-            .ok_or(Inexact::TooLarge)?;
+        let mut value = self.digits.checked_mul(u128::from(scale)).ok_or(Inexact::TooLarge)?;
         if value == 0 {
             return Ok(0);
         }
@@ -321,25 +286,13 @@ mod tests {
     /// Otherwise the canonical form of a scenario would lose digits.
     #[test]
     fn printed_quantities_read_back_the_same() {
-        for ps in [
-            0,
-            1,
-            999,
-            1_500,
-            135_529_412,
-            2_500_000_000,
-            60 * PS_PER_S,
-            u64::MAX,
-        ] {
+        for ps in [0, 1, 999, 1_500, 135_529_412, 2_500_000_000, 60 * PS_PER_S, u64::MAX] {
             let span = Span::from_ps(ps);
             assert_eq!(parse_span(&show_span(span)).unwrap(), span);
         }
         for n in [0, 1, 999, 1_000, 1_234_567, 201_600_000, u64::MAX] {
             assert_eq!(parse_rate(&show_rate(Rate::from_bps(n))).unwrap().bps(), n);
-            assert_eq!(
-                parse_size(&show_size(Size::from_bytes(n))).unwrap().bytes(),
-                n
-            );
+            assert_eq!(parse_size(&show_size(Size::from_bytes(n))).unwrap().bytes(), n);
         }
         assert_eq!(show_span(Span::from_us(2500)), "2.5 ms");
         assert_eq!(show_rate(Rate::from_bps(34_000_000)), "34 Mbit/s");

@@ -77,10 +77,7 @@ impl Bucket {
     /// A full bucket that holds `depth`.
     pub fn full(depth: Size) -> Self {
         let depth = u128::from(depth.bytes()) * PER_BYTE;
-        Self {
-            level: depth,
-            depth,
-        }
+        Self { level: depth, depth }
     }
 
     /// Pour `tokens` in; gives what runs over.

@@ -16,13 +16,8 @@ use crate::LinkFacts;
 pub type BuildConditioner = fn(&Section<'_>, &LinkFacts) -> Result<Box<dyn Conditioner>, Problem>;
 
 /// Every conditioner.
-pub static CONDITIONERS: &[Entry<BuildConditioner>] = &[
-    fixed::ENTRY,
-    srtcm::ENTRY,
-    token_bucket::ENTRY,
-    trtcm::ENTRY,
-    tswtcm::ENTRY,
-];
+pub static CONDITIONERS: &[Entry<BuildConditioner>] =
+    &[fixed::ENTRY, srtcm::ENTRY, token_bucket::ENTRY, trtcm::ENTRY, tswtcm::ENTRY];
 
 /// The highest precedence: queues tell 64 apart.
 const HIGHEST_PRECEDENCE: u8 = 63;

@@ -35,13 +35,7 @@ parameters! {
 }
 
 fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Box<dyn Conditioner>, Problem> {
-    let SrTcmParameters {
-        cir,
-        cbs,
-        ebs,
-        mode,
-        excess,
-    } = SrTcmParameters::read(section)?;
+    let SrTcmParameters { cir, cbs, ebs, mode, excess } = SrTcmParameters::read(section)?;
     check_depth(section, "cbs", cbs, true)?;
     check_depth(section, "ebs", ebs, true)?;
     if cbs.bytes() == 0 && ebs.bytes() == 0 {
@@ -49,14 +43,7 @@ fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Box<dyn Conditione
         return Err(section.fail("cbs", message));
     }
     let (committed, beyond) = (Bucket::full(cbs), Bucket::full(ebs));
-    Ok(Box::new(SrTcm {
-        cir,
-        committed,
-        beyond,
-        last: Time::ZERO,
-        mode,
-        excess,
-    }))
+    Ok(Box::new(SrTcm { cir, committed, beyond, last: Time::ZERO, mode, excess }))
 }
 
 struct SrTcm {
@@ -131,11 +118,7 @@ mod tests {
             let now = Time::ZERO + Span::from_ms(ms);
             law.condition(&mut packet, now, &mut Streams::new(0, 0).named("test"));
             let tokens = (law.committed.bytes(), law.beyond.bytes());
-            assert_eq!(
-                (packet.precedence, tokens),
-                (after, (committed, beyond)),
-                "{mode:?} {ms}"
-            );
+            assert_eq!((packet.precedence, tokens), (after, (committed, beyond)), "{mode:?} {ms}");
         }
     }
 
@@ -177,9 +160,6 @@ mod tests {
         law.committed.take(3000);
         let at = law.green_at(Size::from_bytes(1500), Time::ZERO);
         assert_eq!(at, Some(Time::ZERO + Span::from_ms(12)));
-        assert_eq!(
-            law.green_at(Size::from_bytes(3001), Time::ZERO),
-            Some(Time::NEVER)
-        );
+        assert_eq!(law.green_at(Size::from_bytes(3001), Time::ZERO), Some(Time::NEVER));
     }
 }

@@ -123,10 +123,7 @@ mod tests {
             (100, 1500, 0, 3500.0),
         ] {
             let out = offer(&mut law, ms, size);
-            assert_eq!(
-                (out, law.bucket.bytes()),
-                ((Verdict::Accept, precedence), tokens)
-            );
+            assert_eq!((out, law.bucket.bytes()), ((Verdict::Accept, precedence), tokens));
         }
     }
 
@@ -137,10 +134,7 @@ mod tests {
         for _ in 0..3 {
             assert_eq!(offer(&mut law, 0, 1500), (Verdict::Accept, 0));
         }
-        assert_eq!(
-            offer(&mut law, 0, 1500).0,
-            Verdict::Drop(forebay_network::DropReason::Policed)
-        );
+        assert_eq!(offer(&mut law, 0, 1500).0, Verdict::Drop(forebay_network::DropReason::Policed));
         assert_eq!(law.bucket.bytes(), 500.0);
     }
 

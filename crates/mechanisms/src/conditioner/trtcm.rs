@@ -37,14 +37,7 @@ parameters! {
 }
 
 fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Box<dyn Conditioner>, Problem> {
-    let TrTcmParameters {
-        cir,
-        cbs,
-        pir,
-        pbs,
-        mode,
-        excess,
-    } = TrTcmParameters::read(section)?;
+    let TrTcmParameters { cir, cbs, pir, pbs, mode, excess } = TrTcmParameters::read(section)?;
     check_depth(section, "cbs", cbs, false)?;
     check_depth(section, "pbs", pbs, false)?;
     if pir < cir {
@@ -56,15 +49,7 @@ fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Box<dyn Conditione
         return Err(section.fail("pir", message));
     }
     let (committed, peak) = (Bucket::full(cbs), Bucket::full(pbs));
-    Ok(Box::new(TrTcm {
-        cir,
-        committed,
-        pir,
-        peak,
-        last: Time::ZERO,
-        mode,
-        excess,
-    }))
+    Ok(Box::new(TrTcm { cir, committed, pir, peak, last: Time::ZERO, mode, excess }))
 }
 
 struct TrTcm {
@@ -142,11 +127,7 @@ mod tests {
             let now = Time::ZERO + Span::from_ms(ms);
             law.condition(&mut packet, now, &mut Streams::new(0, 0).named("test"));
             let tokens = (law.committed.bytes(), law.peak.bytes());
-            assert_eq!(
-                (packet.precedence, tokens),
-                (after, (committed, peak)),
-                "{mode:?} {ms}"
-            );
+            assert_eq!((packet.precedence, tokens), (after, (committed, peak)), "{mode:?} {ms}");
         }
     }
 
@@ -162,14 +143,8 @@ mod tests {
             (4, 1000, YELLOW, YELLOW, 500.0, 500.0),
         ];
         let with = |end: [Step; 2]| [&start[..], &end[..]].concat();
-        let blind = [
-            (8, 1500, RED, YELLOW, 1000.0, 0.0),
-            (20, 1500, GREEN, GREEN, 1000.0, 1500.0),
-        ];
-        let aware = [
-            (8, 1500, RED, RED, 1000.0, 1500.0),
-            (20, 1500, GREEN, GREEN, 1000.0, 3000.0),
-        ];
+        let blind = [(8, 1500, RED, YELLOW, 1000.0, 0.0), (20, 1500, GREEN, GREEN, 1000.0, 1500.0)];
+        let aware = [(8, 1500, RED, RED, 1000.0, 1500.0), (20, 1500, GREEN, GREEN, 1000.0, 3000.0)];
         check(Mode::Blind, &with(blind));
         check(Mode::Aware, &with(aware));
     }
@@ -183,17 +158,11 @@ mod tests {
         law.committed.take(2100);
         law.peak.take(2600);
         let now = Time::ZERO;
-        assert_eq!(
-            law.green_at(Size::from_bytes(1500), now),
-            Some(now + Span::from_us(2400))
-        );
+        assert_eq!(law.green_at(Size::from_bytes(1500), now), Some(now + Span::from_us(2400)));
         assert_eq!(law.green_at(Size::from_bytes(3001), now), Some(Time::NEVER));
         // The same for the wait by the peak bucket: 1500 B missing at 500000 B/s are 3 ms.
         let mut law = meter((2_000_000, 4_000_000), (3000, 3000), Mode::Blind);
         law.peak.take(3000);
-        assert_eq!(
-            law.green_at(Size::from_bytes(1500), now),
-            Some(now + Span::from_ms(3))
-        );
+        assert_eq!(law.green_at(Size::from_bytes(1500), now), Some(now + Span::from_ms(3)));
     }
 }

@@ -35,12 +35,7 @@ parameters! {
 }
 
 fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Box<dyn Conditioner>, Problem> {
-    let TswTcmParameters {
-        ctr,
-        ptr,
-        window,
-        excess,
-    } = TswTcmParameters::read(section)?;
+    let TswTcmParameters { ctr, ptr, window, excess } = TswTcmParameters::read(section)?;
     if window == Span::ZERO {
         return Err(section.fail("window", "is zero; allowed are windows above 0"));
     }
@@ -105,11 +100,7 @@ impl Conditioner for TswTcm {
     fn condition(&mut self, packet: &mut Packet, now: Time, stream: &mut Stream) -> Verdict {
         self.estimate(packet.size, now);
         packet.precedence = self.colour(stream.uniform());
-        if packet.precedence == RED {
-            self.excess.verdict()
-        } else {
-            Verdict::Accept
-        }
+        if packet.precedence == RED { self.excess.verdict() } else { Verdict::Accept }
     }
 
     fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
@@ -124,12 +115,7 @@ mod tests {
 
     fn marker(ptr: Option<u64>) -> TswTcm {
         let window = Span::from_ms(100);
-        TswTcm::new(
-            Rate::from_bps(1_000_000),
-            ptr.map(Rate::from_bps),
-            window,
-            Excess::Mark,
-        )
+        TswTcm::new(Rate::from_bps(1_000_000), ptr.map(Rate::from_bps), window, Excess::Mark)
     }
 
     /// Otherwise the rate would be estimated with another memory. From 125000 B/s with W = 0.1 s
@@ -137,18 +123,11 @@ mod tests {
     #[test]
     fn the_estimate_follows_its_formula() {
         let mut law = marker(None);
-        for (ms, average) in [
-            (4, 129_807.692_3),
-            (8, 134_430.473_4),
-            (12, 138_875.455_2),
-            (112, 74_437.727_6),
-        ] {
+        for (ms, average) in
+            [(4, 129_807.692_3), (8, 134_430.473_4), (12, 138_875.455_2), (112, 74_437.727_6)]
+        {
             law.estimate(1000, Time::ZERO + Span::from_ms(ms));
-            assert!(
-                (law.average - average).abs() < 5e-5,
-                "{} at {ms} ms",
-                law.average
-            );
+            assert!((law.average - average).abs() < 5e-5, "{} at {ms} ms", law.average);
         }
     }
 
@@ -176,11 +155,7 @@ mod tests {
             assert!((count - expected).abs() <= 1, "{count} is not {expected}");
         }
         two.average = 125_000.0;
-        assert_eq!(
-            shares(&two),
-            [12_000, 0, 0],
-            "all green at the committed rate"
-        );
+        assert_eq!(shares(&two), [12_000, 0, 0], "all green at the committed rate");
     }
 
     /// Otherwise packets at the same instant would stop time or divide by zero: W > 0 keeps the

@@ -92,18 +92,9 @@ impl Cubic {
 
     /// Start a stage at a window of `cwnd` segments (section 4.2, equation 2; section 4.8).
     fn begin(&mut self, cwnd: f64, now: Time) -> Epoch {
-        let top = if self.after_timeout {
-            cwnd
-        } else {
-            self.w_max.max(cwnd)
-        };
+        let top = if self.after_timeout { cwnd } else { self.w_max.max(cwnd) };
         self.after_timeout = false;
-        Epoch {
-            start: now,
-            k: math::cbrt((top - cwnd) / self.c),
-            top,
-            w_est: cwnd,
-        }
+        Epoch { start: now, k: math::cbrt((top - cwnd) / self.c), top, w_est: cwnd }
     }
 
     /// The window in segments after an acknowledgement of `acked` segments in congestion avoidance.
@@ -123,9 +114,7 @@ impl Cubic {
             return epoch.w_est.max(cwnd);
         }
         // Sections 4.4 and 4.5.
-        let target = epoch
-            .window(self.c, t + rtt.seconds())
-            .clamp(cwnd, 1.5 * cwnd);
+        let target = epoch.window(self.c, t + rtt.seconds()).clamp(cwnd, 1.5 * cwnd);
         cwnd + (target - cwnd) / cwnd
     }
 }
@@ -185,11 +174,7 @@ mod tests {
     use super::*;
 
     fn cubic() -> Cubic {
-        Cubic::new(&CubicParameters {
-            c: 0.4,
-            beta: 0.7,
-            fast_convergence: true,
-        })
+        Cubic::new(&CubicParameters { c: 0.4, beta: 0.7, fast_convergence: true })
     }
 
     fn at(seconds: f64) -> Time {
@@ -239,11 +224,7 @@ mod tests {
     #[test]
     fn small_windows_grow_as_renos() {
         let mut cubic = cubic();
-        let mut window = Window {
-            cwnd: 10_000.0,
-            ssthresh: 1.0,
-            smss: 1000.0,
-        };
+        let mut window = Window { cwnd: 10_000.0, ssthresh: 1.0, smss: 1000.0 };
         cubic.congested(&mut window, Signal::Loss, 10_000.0, Time::ZERO);
         assert_eq!((window.cwnd, window.ssthresh), (7000.0, 7000.0));
         let ack = Ack {
@@ -266,13 +247,7 @@ mod tests {
             epoch.w_est = 10.0;
         }
         window.cwnd = 10_000.0;
-        cubic.acknowledged(
-            &mut window,
-            &Ack {
-                flight: 10_000.0,
-                ..ack
-            },
-        );
+        cubic.acknowledged(&mut window, &Ack { flight: 10_000.0, ..ack });
         assert!(close(window.cwnd, 10_100.0));
     }
 
@@ -283,20 +258,11 @@ mod tests {
     fn the_maximum_is_remembered_with_care() {
         let mut cubic = cubic();
         cubic.w_max = 100.0;
-        let mut window = Window {
-            cwnd: 80.0,
-            ssthresh: 50.0,
-            smss: 1.0,
-        };
+        let mut window = Window { cwnd: 80.0, ssthresh: 50.0, smss: 1.0 };
         cubic.congested(&mut window, Signal::Loss, 80.0, Time::ZERO);
         assert!(close(cubic.w_max, 68.0) && close(window.ssthresh, 56.0));
         window.cwnd = 60.0;
-        cubic.congested(
-            &mut window,
-            Signal::Timeout { first: true },
-            60.0,
-            Time::ZERO,
-        );
+        cubic.congested(&mut window, Signal::Timeout { first: true }, 60.0, Time::ZERO);
         assert_eq!(window.cwnd, 1.0);
         assert!(close(window.ssthresh, 42.0));
         let epoch = cubic.begin(42.0, at(1.0));
@@ -310,19 +276,8 @@ mod tests {
         let mut cubic = cubic();
         cubic.w_max = 100.0;
         cubic.epoch = Some(cubic.begin(70.0, Time::ZERO));
-        let mut window = Window {
-            cwnd: 70.0,
-            ssthresh: 70.0,
-            smss: 1.0,
-        };
-        let ack = Ack {
-            now: at(5.0),
-            acked: 1.0,
-            flight: 2.0,
-            rtt: None,
-            srtt: None,
-            ece: false,
-        };
+        let mut window = Window { cwnd: 70.0, ssthresh: 70.0, smss: 1.0 };
+        let ack = Ack { now: at(5.0), acked: 1.0, flight: 2.0, rtt: None, srtt: None, ece: false };
         cubic.acknowledged(&mut window, &ack);
         assert_eq!(window.cwnd, 70.0);
         assert_eq!(cubic.epoch.map(|e| e.start), Some(at(5.0)));

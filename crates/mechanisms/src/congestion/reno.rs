@@ -73,22 +73,11 @@ mod tests {
     use super::*;
 
     fn window(cwnd: f64, ssthresh: f64) -> Window {
-        Window {
-            cwnd,
-            ssthresh,
-            smss: 1000.0,
-        }
+        Window { cwnd, ssthresh, smss: 1000.0 }
     }
 
     fn ack(acked: f64, ece: bool) -> Ack {
-        Ack {
-            now: Time::ZERO,
-            acked,
-            flight: 0.0,
-            rtt: None,
-            srtt: None,
-            ece,
-        }
+        Ack { now: Time::ZERO, acked, flight: 0.0, rtt: None, srtt: None, ece }
     }
 
     /// Otherwise the window would open at another pace than RFC 5681's: in slow start by what is
@@ -119,14 +108,8 @@ mod tests {
         };
         assert_eq!(congested(Signal::Loss, 16_000.0), (8000.0, 8000.0));
         assert_eq!(congested(Signal::Loss, 3000.0), (2000.0, 2000.0));
-        assert_eq!(
-            congested(Signal::Timeout { first: true }, 16_000.0),
-            (1000.0, 8000.0)
-        );
-        assert_eq!(
-            congested(Signal::Timeout { first: false }, 16_000.0),
-            (1000.0, 50_000.0)
-        );
+        assert_eq!(congested(Signal::Timeout { first: true }, 16_000.0), (1000.0, 8000.0));
+        assert_eq!(congested(Signal::Timeout { first: false }, 16_000.0), (1000.0, 50_000.0));
         assert_eq!(congested(Signal::Ecn, 5000.0), (10_000.0, 10_000.0));
         let mut small = window(1500.0, 9000.0);
         Reno.congested(&mut small, Signal::Ecn, 1000.0, Time::ZERO);

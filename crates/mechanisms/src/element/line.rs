@@ -27,13 +27,13 @@ struct SpanCache {
     spans: [Span; 2],
 }
 
-/// What is counted of transmissions. Counted ahead when they are booked; what lies beyond the present is
-/// taken back when somebody reads, and owed to the next window.
+/// What is counted of transmissions. Counted ahead when they are booked; what lies beyond the
+/// present is taken back when somebody reads, and owed to the next window.
 #[derive(Clone, Copy, Default)]
 struct Booked {
     departed: [Tally; PRECEDENCES],
-    /// Transmission times in ps, modulo 2^64: a long queue at a slow link holds more than the clock. The
-    /// difference of what is booked and what lies beyond the present is below it again.
+    /// Transmission times in ps, modulo 2^64: a long queue at a slow link holds more than the
+    /// clock. The difference of what is booked and what lies beyond the present is below it again.
     busy: u64,
 }
 
@@ -82,16 +82,14 @@ impl Line {
         if sizes[1] == size {
             return spans[1];
         }
-        let span = self
-            .rate
-            .transmission_time(Size::from_bytes(u64::from(size)));
+        let span = self.rate.transmission_time(Size::from_bytes(u64::from(size)));
         (sizes[1], spans[1]) = (sizes[0], spans[0]);
         (sizes[0], spans[0]) = (size, span);
         span
     }
 
-    /// Book the transmission of `packet` for `start`; it follows all booked before. Gives the time at which
-    /// the far end gets it if nothing else is under way: then a timer must be set.
+    /// Book the transmission of `packet` for `start`; it follows all booked before. Gives the time
+    /// at which the far end gets it if nothing else is under way: then a timer must be set.
     #[inline]
     pub(super) fn book(&mut self, packet: &Packet, start: Time) -> Option<Time> {
         let span = self.transmission_time(packet.size);
@@ -179,10 +177,7 @@ impl Line {
         let booked = std::mem::take(&mut self.booked);
         let beyond = self.beyond(now);
         let owed = std::mem::replace(&mut self.owed, beyond);
-        let busy = booked
-            .busy
-            .wrapping_add(owed.busy)
-            .wrapping_sub(beyond.busy);
+        let busy = booked.busy.wrapping_add(owed.busy).wrapping_sub(beyond.busy);
         count.busy += busy;
         for (at, tally) in count.departed.iter_mut().enumerate() {
             let (booked, owed) = (booked.departed[at], owed.departed[at]);
@@ -235,10 +230,7 @@ impl Line {
 
     /// Set CE on `packet`.
     pub(super) fn mark(link: u32, packet: &mut Packet, cx: &mut Context<'_>) {
-        debug_assert!(
-            packet.is_ecn_capable(),
-            "a law marked a packet that cannot be marked"
-        );
+        debug_assert!(packet.is_ecn_capable(), "a law marked a packet that cannot be marked");
         *packet = packet.with_ecn(Ecn::Ce);
         cx.link(link).marked[precedence_slot(packet.precedence)] += 1;
         cx.observe(|| Observation::Marked { link, packet });

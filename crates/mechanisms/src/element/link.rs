@@ -31,29 +31,13 @@ pub struct LinkParts {
 /// A link, in the form that suits its queue.
 #[must_use]
 pub fn link(parts: LinkParts) -> Box<dyn Element> {
-    let LinkParts {
-        link,
-        rate,
-        delay,
-        conditioning,
-        queue: (queue, stream),
-    } = parts;
+    let LinkParts { link, rate, delay, conditioning, queue: (queue, stream) } = parts;
     let line = Line::new(link, rate, delay);
     match queue {
-        Queue::Managed(law) => Box::new(FifoLink {
-            line,
-            conditioning,
-            law,
-            stream,
-            begun: 0,
-        }),
-        Queue::Discipline(law) => Box::new(ScheduledLink {
-            line,
-            conditioning,
-            law,
-            stream,
-            waking: false,
-        }),
+        Queue::Managed(law) => Box::new(FifoLink { line, conditioning, law, stream, begun: 0 }),
+        Queue::Discipline(law) => {
+            Box::new(ScheduledLink { line, conditioning, law, stream, waking: false })
+        }
     }
 }
 
@@ -191,12 +175,10 @@ impl ScheduledLink {
         }
         let link = self.line.link;
         let line = &mut self.line;
-        let next = self
-            .law
-            .dequeue(now, &mut self.stream, &mut |packet, reason| {
-                line.waits_no_more(&packet, now);
-                cx.discard(link, &packet, reason);
-            });
+        let next = self.law.dequeue(now, &mut self.stream, &mut |packet, reason| {
+            line.waits_no_more(&packet, now);
+            cx.discard(link, &packet, reason);
+        });
         let Some(packet) = next else { return };
         self.line.waits_no_more(&packet, now);
         if let Some(out) = self.line.book(&packet, now) {

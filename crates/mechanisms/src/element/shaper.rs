@@ -42,9 +42,7 @@ impl Shaper {
         let now = cx.now();
         while let Some(head) = self.waiting.front() {
             let meter = self.conditioning.first().map(|(law, _)| law.as_ref());
-            let at = self
-                .law
-                .release_at(head, self.backlog, self.last_release, meter, now);
+            let at = self.law.release_at(head, self.backlog, self.last_release, meter, now);
             if at > now {
                 if self.due != Some(at) && at != Time::NEVER {
                     self.due = Some(at);

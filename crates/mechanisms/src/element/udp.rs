@@ -19,8 +19,8 @@ parameters! {
 
 /// The datagram senders of one group of flows.
 ///
-/// Flows that all send at one constant interval share a single timer: once all have begun, their order
-/// never changes, so whoever has sent joins the back of the line.
+/// Flows that all send at one constant interval share a single timer: once all have begun, their
+/// order never changes, so whoever has sent joins the back of the line.
 pub struct UdpSenders {
     group: FlowGroup,
     flows: Vec<Sender>,
@@ -57,11 +57,8 @@ impl Rota {
     #[inline]
     fn turn(&mut self, stop: Time) -> u32 {
         let (at, index) = self.front().expect("the timer was set for the front");
-        let queue = if self.line.front() == Some(&(at, index)) {
-            &mut self.line
-        } else {
-            &mut self.fresh
-        };
+        let queue =
+            if self.line.front() == Some(&(at, index)) { &mut self.line } else { &mut self.fresh };
         queue.pop_front();
         let again = at + self.gap;
         if again < stop {
@@ -78,9 +75,7 @@ impl UdpSenders {
     /// The senders of `group`: each with its traffic and the stream that this draws from.
     #[must_use]
     pub fn new(group: FlowGroup, flows: Vec<(Box<dyn Traffic>, Stream)>) -> Self {
-        let gap = flows
-            .first()
-            .and_then(|(traffic, _)| traffic.constant_gap());
+        let gap = flows.first().and_then(|(traffic, _)| traffic.constant_gap());
         let alike = flows.len() > 1 && flows.iter().all(|(t, _)| t.constant_gap() == gap);
         let rota = gap.filter(|_| alike).map(|gap| Rota {
             gap,
@@ -89,12 +84,7 @@ impl UdpSenders {
         });
         let flows = flows
             .into_iter()
-            .map(|(traffic, stream)| Sender {
-                traffic,
-                stream,
-                size: 0,
-                sent: 0,
-            })
+            .map(|(traffic, stream)| Sender { traffic, stream, size: 0, sent: 0 })
             .collect();
         Self { group, flows, rota }
     }
@@ -139,9 +129,7 @@ impl Element for UdpSenders {
                     cx.wake_at(at, 0);
                 }
             }
-            None => first
-                .into_iter()
-                .for_each(|(at, index)| cx.wake_at(at, index)),
+            None => first.into_iter().for_each(|(at, index)| cx.wake_at(at, index)),
         }
     }
 
@@ -179,19 +167,14 @@ impl UdpSink {
     /// A sink for flows with these parameters.
     #[must_use]
     pub fn new(parameters: &UdpParameters) -> Self {
-        Self {
-            header: parameters.header.bytes(),
-        }
+        Self { header: parameters.header.bytes() }
     }
 }
 
 impl Element for UdpSink {
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         cx.deliver(packet);
-        cx.hand_over(
-            packet.flow,
-            u64::from(packet.size).saturating_sub(self.header),
-        );
+        cx.hand_over(packet.flow, u64::from(packet.size).saturating_sub(self.header));
     }
 
     fn wake(&mut self, _token: u32, _cx: &mut Context<'_>) {

@@ -25,9 +25,7 @@ parameters! {
 
 fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Queue, Problem> {
     let parameters = DropTailParameters::read(section)?;
-    Ok(Queue::Managed(Box::new(DropTail {
-        limit: parameters.limit,
-    })))
+    Ok(Queue::Managed(Box::new(DropTail { limit: parameters.limit })))
 }
 
 /// Tail drop.
@@ -55,12 +53,7 @@ mod tests {
     fn verdict(limit: Option<Length>, backlog: Backlog, idle: bool) -> Verdict {
         let packet = Packet::data(Time::ZERO, 0, 0, 1000, 0);
         let idle_since = idle.then_some(Time::ZERO);
-        let arrival = Arrival {
-            now: Time::ZERO,
-            packet: &packet,
-            backlog,
-            idle_since,
-        };
+        let arrival = Arrival { now: Time::ZERO, packet: &packet, backlog, idle_since };
         DropTail { limit }.admit(&arrival, &mut Streams::new(0, 0).named("test"))
     }
 
@@ -68,70 +61,14 @@ mod tests {
     #[test]
     fn the_buffer_holds_exactly_its_limit() {
         let two = Some(Length::Packets(2));
-        assert_eq!(
-            verdict(
-                two,
-                Backlog {
-                    packets: 1,
-                    bytes: 1000
-                },
-                false
-            ),
-            Verdict::Accept
-        );
+        assert_eq!(verdict(two, Backlog { packets: 1, bytes: 1000 }, false), Verdict::Accept);
         let full = Verdict::Drop(DropReason::Overflow);
-        assert_eq!(
-            verdict(
-                two,
-                Backlog {
-                    packets: 2,
-                    bytes: 2000
-                },
-                false
-            ),
-            full
-        );
+        assert_eq!(verdict(two, Backlog { packets: 2, bytes: 2000 }, false), full);
         let bytes = Some(Length::Bytes(3000));
-        assert_eq!(
-            verdict(
-                bytes,
-                Backlog {
-                    packets: 2,
-                    bytes: 2000
-                },
-                false
-            ),
-            Verdict::Accept
-        );
-        assert_eq!(
-            verdict(
-                bytes,
-                Backlog {
-                    packets: 3,
-                    bytes: 2001
-                },
-                false
-            ),
-            full
-        );
-        assert_eq!(
-            verdict(
-                None,
-                Backlog {
-                    packets: 9,
-                    bytes: 9000
-                },
-                false
-            ),
-            Verdict::Accept
-        );
-        assert_eq!(
-            verdict(Some(Length::Packets(0)), Backlog::default(), true),
-            Verdict::Accept
-        );
-        assert_eq!(
-            verdict(Some(Length::Packets(0)), Backlog::default(), false),
-            full
-        );
+        assert_eq!(verdict(bytes, Backlog { packets: 2, bytes: 2000 }, false), Verdict::Accept);
+        assert_eq!(verdict(bytes, Backlog { packets: 3, bytes: 2001 }, false), full);
+        assert_eq!(verdict(None, Backlog { packets: 9, bytes: 9000 }, false), Verdict::Accept);
+        assert_eq!(verdict(Some(Length::Packets(0)), Backlog::default(), true), Verdict::Accept);
+        assert_eq!(verdict(Some(Length::Packets(0)), Backlog::default(), false), full);
     }
 }

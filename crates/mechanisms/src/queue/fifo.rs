@@ -19,11 +19,7 @@ impl Fifo {
     /// An empty queue under `law`.
     #[must_use]
     pub fn new(law: Box<dyn QueueManager>) -> Self {
-        Self {
-            law,
-            waiting: VecDeque::new(),
-            backlog: Backlog::default(),
-        }
+        Self { law, waiting: VecDeque::new(), backlog: Backlog::default() }
     }
 }
 
@@ -36,12 +32,7 @@ impl QueueDiscipline for Fifo {
         stream: &mut Stream,
         _discard: &mut Discard<'_>,
     ) -> Verdict {
-        let arrival = Arrival {
-            now,
-            packet: &packet,
-            backlog: self.backlog,
-            idle_since,
-        };
+        let arrival = Arrival { now, packet: &packet, backlog: self.backlog, idle_since };
         let verdict = self.law.admit(&arrival, stream);
         match verdict {
             Verdict::Accept => {}

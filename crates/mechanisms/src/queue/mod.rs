@@ -45,13 +45,8 @@ pub type BuildQueue = fn(&Section<'_>, &LinkFacts) -> Result<Queue, Problem>;
 pub static DEFAULT: &Entry<BuildQueue> = &droptail::ENTRY;
 
 /// Every queue.
-pub static QUEUES: &[Entry<BuildQueue>] = &[
-    droptail::ENTRY,
-    priority::ENTRY,
-    red::ENTRY,
-    rio::ENTRY,
-    wred::ENTRY,
-];
+pub static QUEUES: &[Entry<BuildQueue>] =
+    &[droptail::ENTRY, priority::ENTRY, red::ENTRY, rio::ENTRY, wred::ENTRY];
 
 /// Whether a buffer of `limit` has room for an arriving packet.
 #[inline]
@@ -62,11 +57,7 @@ fn fits(limit: Option<Length>, arrival: &Arrival<'_>) -> bool {
             None => true,
             Some(Length::Packets(limit)) => u64::from(arrival.backlog.packets) < limit,
             Some(Length::Bytes(limit)) => {
-                arrival
-                    .backlog
-                    .bytes
-                    .saturating_add(u64::from(arrival.packet.size))
-                    <= limit
+                arrival.backlog.bytes.saturating_add(u64::from(arrival.packet.size)) <= limit
             }
         }
 }

@@ -31,20 +31,14 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
     section.refuse_unknown(&["classes"])?;
     let chosen = choose_all(section, "classes", QUEUES)?;
     if chosen.is_empty() || chosen.len() > MOST_PRECEDENCES {
-        let message = format!(
-            "has {} queues; allowed are 1 to {MOST_PRECEDENCES}",
-            chosen.len()
-        );
+        let message = format!("has {} queues; allowed are 1 to {MOST_PRECEDENCES}", chosen.len());
         return Err(section.fail("classes", message));
     }
     let classes = chosen
         .iter()
         .map(|(entry, inner)| Ok((entry.build)(inner, facts)?.into_discipline()))
         .collect::<Result<Vec<_>, Problem>>()?;
-    Ok(Queue::Discipline(Box::new(Priority {
-        classes,
-        backlog: Backlog::default(),
-    })))
+    Ok(Queue::Discipline(Box::new(Priority { classes, backlog: Backlog::default() })))
 }
 
 struct Priority {
@@ -102,10 +96,7 @@ impl QueueDiscipline for Priority {
 
     fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
         for (i, class) in self.classes.iter().enumerate() {
-            tell(
-                &format!("queue_packets.{i}"),
-                f64::from(class.backlog().packets),
-            );
+            tell(&format!("queue_packets.{i}"), f64::from(class.backlog().packets));
             class.gauges(&mut |name, value| tell(&format!("{name}.{i}"), value));
         }
     }
@@ -122,9 +113,7 @@ mod tests {
     fn build_with(classes: Vec<Node>) -> Result<Queue, Problem> {
         let table = Table::from([("classes".to_owned(), Node::new(Value::List(classes)))]);
         let (node, echo) = (Node::new(Value::Table(table)), Echo::default());
-        let facts = LinkFacts {
-            rate: Rate::from_bps(8_000_000),
-        };
+        let facts = LinkFacts { rate: Rate::from_bps(8_000_000) };
         build(&Section::root(&node, &echo).unwrap(), &facts)
     }
 
@@ -150,13 +139,7 @@ mod tests {
                 queue.enqueue(packet, None, Time::ZERO, &mut stream, &mut |_, _| panic!("others"));
             assert_eq!(verdict, Verdict::Accept);
         }
-        assert_eq!(
-            queue.backlog(),
-            Backlog {
-                packets: 5,
-                bytes: 500
-            }
-        );
+        assert_eq!(queue.backlog(), Backlog { packets: 5, bytes: 500 });
         let served: Vec<u64> = std::iter::from_fn(|| {
             queue.dequeue(Time::ZERO, &mut stream, &mut |_, _| panic!("no drops"))
         })
@@ -169,9 +152,7 @@ mod tests {
     /// Otherwise one class could take the buffer of another.
     #[test]
     fn each_class_has_its_own_limit() {
-        let mut queue = build_with(vec![droptail(1), droptail(2)])
-            .unwrap()
-            .into_discipline();
+        let mut queue = build_with(vec![droptail(1), droptail(2)]).unwrap().into_discipline();
         let mut stream = Streams::new(0, 0).named("test");
         let mut dropped = Vec::new();
         for (number, precedence) in [(0, 1), (1, 1), (2, 1), (3, 0), (4, 0)] {
@@ -182,17 +163,8 @@ mod tests {
                 dropped.push((packet.number, reason));
             }
         }
-        assert_eq!(
-            dropped,
-            [(2, DropReason::Overflow), (4, DropReason::Overflow)]
-        );
-        assert_eq!(
-            queue.backlog(),
-            Backlog {
-                packets: 3,
-                bytes: 300
-            }
-        );
+        assert_eq!(dropped, [(2, DropReason::Overflow), (4, DropReason::Overflow)]);
+        assert_eq!(queue.backlog(), Backlog { packets: 3, bytes: 300 });
     }
 
     /// Otherwise a wrong class would be silently replaced, or its error point elsewhere.
@@ -201,16 +173,8 @@ mod tests {
         let problem = |classes| build_with(classes).err().unwrap();
         let wrong = problem(vec![droptail(1), Node::new("droptial".into())]);
         assert_eq!(wrong.path, "classes[1]");
-        assert!(
-            wrong.message.contains("did you mean \"droptail\""),
-            "{}",
-            wrong.message
-        );
+        assert!(wrong.message.contains("did you mean \"droptail\""), "{}", wrong.message);
         assert!(problem(Vec::new()).message.contains("allowed are 1 to 64"));
-        assert!(
-            problem(vec![droptail(1); 65])
-                .message
-                .contains("has 65 queues")
-        );
+        assert!(problem(vec![droptail(1); 65]).message.contains("has 65 queues"));
     }
 }

@@ -54,12 +54,7 @@ pub(super) struct Red {
 impl Red {
     /// `classes` by precedence; packets of higher precedence belong to the last.
     pub fn new(core: Core, classes: Vec<Class>) -> Self {
-        Self {
-            core,
-            classes,
-            average: 0.0,
-            decayed: Time::ZERO,
-        }
+        Self { core, classes, average: 0.0, decayed: Time::ZERO }
     }
 
     #[cfg(test)]
@@ -70,34 +65,17 @@ impl Red {
 
 impl QueueManager for Red {
     fn admit(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
-        let Core {
-            averaging,
-            policy,
-            in_bytes,
-        } = &self.core;
+        let Core { averaging, policy, in_bytes } = &self.core;
         let waiting = arrival.backlog;
-        let queue = if *in_bytes {
-            waiting.bytes as f64
-        } else {
-            f64::from(waiting.packets)
-        };
+        let queue = if *in_bytes { waiting.bytes as f64 } else { f64::from(waiting.packets) };
         if let Some(since) = arrival.idle_since {
-            averaging.decay(
-                &mut self.average,
-                arrival.now.since(since.max(self.decayed)),
-            );
+            averaging.decay(&mut self.average, arrival.now.since(since.max(self.decayed)));
             self.decayed = arrival.now;
         } else {
             averaging.sample(&mut self.average, queue);
         }
         let index = usize::from(arrival.packet.precedence).min(self.classes.len() - 1);
-        policy.decide(
-            &mut self.classes[index],
-            self.average,
-            queue,
-            arrival,
-            stream,
-        )
+        policy.decide(&mut self.classes[index], self.average, queue, arrival, stream)
     }
 
     fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
@@ -108,9 +86,7 @@ impl QueueManager for Red {
 #[cfg(test)]
 pub(super) fn default_options() -> super::red_options::Options {
     let echo = forebay_parameters::Echo::default();
-    RedParameters::read(&Section::empty(String::new(), &echo))
-        .expect("all have defaults")
-        .options()
+    RedParameters::read(&Section::empty(String::new(), &echo)).expect("all have defaults").options()
 }
 
 #[cfg(test)]
@@ -133,9 +109,7 @@ mod tests {
             max: &[Length::Packets(15)],
             probability: &[max_probability],
         };
-        let facts = LinkFacts {
-            rate: Rate::from_bps(10_000_000),
-        };
+        let facts = LinkFacts { rate: Rate::from_bps(10_000_000) };
         let (core, classes) = Core::build(&section, &facts, options, &thresholds).unwrap();
         Red::new(core, classes)
     }
@@ -147,16 +121,8 @@ mod tests {
     /// The verdict on a packet that finds `packets` waiting.
     fn offer(red: &mut Red, packets: u32, stream: &mut Stream) -> Verdict {
         let packet = Packet::data(Time::ZERO, 0, 0, 500, 0).with_ecn(Ecn::Ect0);
-        let backlog = Backlog {
-            packets,
-            bytes: 500 * u64::from(packets),
-        };
-        let arrival = Arrival {
-            now: Time::ZERO,
-            packet: &packet,
-            backlog,
-            idle_since: None,
-        };
+        let backlog = Backlog { packets, bytes: 500 * u64::from(packets) };
+        let arrival = Arrival { now: Time::ZERO, packet: &packet, backlog, idle_since: None };
         red.admit(&arrival, stream)
     }
 
@@ -171,23 +137,12 @@ mod tests {
         let early = Verdict::Drop(DropReason::Early);
         let first = offer(&mut law, 10, stream);
         assert!(first == early || offer(&mut law, 10, stream) == early);
-        assert_eq!(
-            offer(&mut law, 15, stream),
-            Verdict::Drop(DropReason::Forced)
-        );
-        assert_eq!(
-            offer(&mut law, 400, stream),
-            Verdict::Drop(DropReason::Forced)
-        );
+        assert_eq!(offer(&mut law, 15, stream), Verdict::Drop(DropReason::Forced));
+        assert_eq!(offer(&mut law, 400, stream), Verdict::Drop(DropReason::Forced));
         assert_eq!(offer(&mut law, 4, stream), Verdict::Accept);
-        let mut gentle = red(1.0, |options| {
-            (options.weight, options.gentle) = (1.0, true)
-        });
+        let mut gentle = red(1.0, |options| (options.weight, options.gentle) = (1.0, true));
         assert_eq!(offer(&mut gentle, 15, stream), early);
-        assert_eq!(
-            offer(&mut gentle, 30, stream),
-            Verdict::Drop(DropReason::Forced)
-        );
+        assert_eq!(offer(&mut gentle, 30, stream), Verdict::Drop(DropReason::Forced));
     }
 
     /// Otherwise ECN-capable packets would be dropped early, others marked, or forced drops lost
@@ -198,26 +153,12 @@ mod tests {
         let stream = &mut stream();
         offer(&mut law, 14, stream);
         assert_eq!(offer(&mut law, 14, stream), Verdict::Mark);
-        assert_eq!(
-            offer(&mut law, 15, stream),
-            Verdict::Drop(DropReason::Forced)
-        );
+        assert_eq!(offer(&mut law, 15, stream), Verdict::Drop(DropReason::Forced));
         // With count 1, pb = 0.9: 0.9 / (1 - 0.9) is above 1, certain.
         let packet = Packet::data(Time::ZERO, 0, 0, 500, 0);
-        let backlog = Backlog {
-            packets: 14,
-            bytes: 7000,
-        };
-        let arrival = Arrival {
-            now: Time::ZERO,
-            packet: &packet,
-            backlog,
-            idle_since: None,
-        };
-        assert_eq!(
-            law.admit(&arrival, stream),
-            Verdict::Drop(DropReason::Early)
-        );
+        let backlog = Backlog { packets: 14, bytes: 7000 };
+        let arrival = Arrival { now: Time::ZERO, packet: &packet, backlog, idle_since: None };
+        assert_eq!(law.admit(&arrival, stream), Verdict::Drop(DropReason::Early));
     }
 
     /// Otherwise the buffer would hold more than its limit, or drops there be taken for RED's.
@@ -226,10 +167,7 @@ mod tests {
         let mut law = red(0.0, |options| options.limit = Some(Length::Packets(12)));
         let stream = &mut stream();
         assert_eq!(offer(&mut law, 11, stream), Verdict::Accept);
-        assert_eq!(
-            offer(&mut law, 12, stream),
-            Verdict::Drop(DropReason::Overflow)
-        );
+        assert_eq!(offer(&mut law, 12, stream), Verdict::Drop(DropReason::Overflow));
     }
 
     /// Otherwise a drop that leaves the link idle would let the same idle time count twice: from
@@ -248,11 +186,7 @@ mod tests {
             };
             law.admit(&arrival, &mut stream());
             let expected = 16.0 * forebay_kernel::math::pow(0.998, samples);
-            assert!(
-                (law.average - expected).abs() < 1e-12,
-                "{} after {ms} ms",
-                law.average
-            );
+            assert!((law.average - expected).abs() < 1e-12, "{} after {ms} ms", law.average);
         }
     }
 
@@ -261,25 +195,17 @@ mod tests {
     /// dropped early while one packet waits. With pb = 0.5, the next packet has count 2: certain.
     #[test]
     fn ns2_guards_spare_the_first_packet() {
-        let mut law = red(1.0, |options| {
-            (options.weight, options.ns2_guards) = (1.0, true)
-        });
+        let mut law = red(1.0, |options| (options.weight, options.ns2_guards) = (1.0, true));
         let stream = &mut stream();
         for _ in 0..100 {
             assert_eq!(offer(&mut law, 10, stream), Verdict::Accept);
-            assert_eq!(
-                offer(&mut law, 10, stream),
-                Verdict::Drop(DropReason::Early)
-            );
+            assert_eq!(offer(&mut law, 10, stream), Verdict::Drop(DropReason::Early));
             assert_eq!(offer(&mut law, 1, stream), Verdict::Accept);
         }
         law.core.averaging = red(1.0, |_| {}).core.averaging;
         law.average = 100.0;
         assert_eq!(offer(&mut law, 1, stream), Verdict::Accept);
-        assert_eq!(
-            offer(&mut law, 2, stream),
-            Verdict::Drop(DropReason::Forced)
-        );
+        assert_eq!(offer(&mut law, 2, stream), Verdict::Drop(DropReason::Forced));
     }
 
     /// Otherwise a scenario could ask for what cannot be, and run as something else.
@@ -287,44 +213,20 @@ mod tests {
     fn wrong_options_are_refused_by_their_key() {
         let echo = Echo::default();
         let section = Section::empty("queue.red".to_owned(), &echo);
-        let facts = LinkFacts {
-            rate: Rate::from_bps(10_000_000),
-        };
+        let facts = LinkFacts { rate: Rate::from_bps(10_000_000) };
         let five = [Length::Packets(5)];
         let problem = |change: &dyn Fn(&mut Options), min: &[Length], max: &[Length], p: f64| {
             let mut options = default_options();
             change(&mut options);
-            let thresholds = Thresholds {
-                min,
-                max,
-                probability: &[p],
-            };
-            Core::build(&section, &facts, options, &thresholds)
-                .err()
-                .unwrap()
-                .path
+            let thresholds = Thresholds { min, max, probability: &[p] };
+            Core::build(&section, &facts, options, &thresholds).err().unwrap().path
         };
         let fine = [Length::Packets(15)];
-        assert_eq!(
-            problem(&|o| o.weight = 0.0, &five, &fine, 0.1),
-            "queue.red.weight"
-        );
-        assert_eq!(
-            problem(&|o| o.weight = 1.1, &five, &fine, 0.1),
-            "queue.red.weight"
-        );
-        assert_eq!(
-            problem(&|_| {}, &five, &five, 0.1),
-            "queue.red.max_threshold"
-        );
-        assert_eq!(
-            problem(&|_| {}, &five, &[Length::Bytes(15)], 0.1),
-            "queue.red.max_threshold"
-        );
-        assert_eq!(
-            problem(&|_| {}, &five, &fine, 1.1),
-            "queue.red.max_probability"
-        );
+        assert_eq!(problem(&|o| o.weight = 0.0, &five, &fine, 0.1), "queue.red.weight");
+        assert_eq!(problem(&|o| o.weight = 1.1, &five, &fine, 0.1), "queue.red.weight");
+        assert_eq!(problem(&|_| {}, &five, &five, 0.1), "queue.red.max_threshold");
+        assert_eq!(problem(&|_| {}, &five, &[Length::Bytes(15)], 0.1), "queue.red.max_threshold");
+        assert_eq!(problem(&|_| {}, &five, &fine, 1.1), "queue.red.max_probability");
         assert_eq!(problem(&|_| {}, &five, &[], 0.1), "queue.red.max_threshold");
         assert_eq!(problem(&|_| {}, &[], &[], 0.1), "queue.red.min_threshold");
         let both = |o: &mut Options| (o.ns2_guards, o.count) = (true, CountConvention::Analysis);

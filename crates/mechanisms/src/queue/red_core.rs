@@ -41,14 +41,7 @@ impl Core {
             })
             .collect();
         let averaging = Averaging::new(&options, facts);
-        Ok((
-            Self {
-                averaging,
-                policy: Policy::new(&options),
-                in_bytes,
-            },
-            classes,
-        ))
+        Ok((Self { averaging, policy: Policy::new(&options), in_bytes }, classes))
     }
 }
 
@@ -143,12 +136,7 @@ pub(super) struct Class {
 
 impl Class {
     pub fn new(curve: Curve, convention: CountConvention) -> Self {
-        Self {
-            curve,
-            count: fresh(convention),
-            count_bytes: 0,
-            entered: false,
-        }
+        Self { curve, count: fresh(convention), count_bytes: 0, entered: false }
     }
 
     #[inline]
@@ -272,11 +260,7 @@ impl Policy {
             ByteMode::Ns2 => {
                 let count = class.count_bytes / self.mean_packet;
                 let pa = self.spacing.probability(pb, count as f64);
-                if pa < 1.0 {
-                    pa * size as f64 / self.mean_packet as f64
-                } else {
-                    pa
-                }
+                if pa < 1.0 { pa * size as f64 / self.mean_packet as f64 } else { pa }
             }
         }
     }
@@ -302,20 +286,12 @@ mod tests {
     use super::*;
 
     fn near(measured: f64, expected: f64, digits: f64) {
-        assert!(
-            (measured - expected).abs() <= 0.5 * digits,
-            "{measured} is not {expected}"
-        );
+        assert!((measured - expected).abs() <= 0.5 * digits, "{measured} is not {expected}");
     }
 
     fn averaging(weight: f64, correction: IdleCorrection) -> Averaging {
         // 1000 B at 10 Mbit/s take 8000 bit / 10^7 bit/s = 0.8 ms.
-        Averaging {
-            weight,
-            ln_keep: math::ln_1p(-weight),
-            packet_ps: 0.8e9,
-            correction,
-        }
+        Averaging { weight, ln_keep: math::ln_1p(-weight), packet_ps: 0.8e9, correction }
     }
 
     /// Otherwise averages would be faster or slower than the weight says. A constant queue of 50
@@ -341,11 +317,7 @@ mod tests {
     fn idle_time_decays_the_average() {
         for (ps, fj, ns2) in [
             (100_000_000_000, 7.786_058_472_9, 7.770_486_355_9),
-            (
-                100_400_000_000,
-                10.0 * math::pow(0.998, 125.5),
-                7.770_486_355_9,
-            ),
+            (100_400_000_000, 10.0 * math::pow(0.998, 125.5), 7.770_486_355_9),
         ] {
             let mut average = 10.0;
             averaging(0.002, IdleCorrection::Fj).decay(&mut average, Span::from_ps(ps));
@@ -421,20 +393,8 @@ mod tests {
         // Average 10 on the curve 5 to 15 with maxp 0.1 has pb = 0.05.
         let mut class = Class::new(Curve::new(5.0, 15.0, 0.1, false), CountConvention::Code);
         (class.count, class.count_bytes) = (5, 2900);
-        near(
-            policy(ByteMode::Ns2).spaced(&class, 10.0, 250),
-            0.05 / 0.75 * 0.5,
-            1e-15,
-        );
-        near(
-            policy(ByteMode::Fj).spaced(&class, 10.0, 250),
-            0.0125 / 0.9375,
-            1e-15,
-        );
-        near(
-            policy(ByteMode::Off).spaced(&class, 10.0, 250),
-            0.05 / 0.75,
-            1e-15,
-        );
+        near(policy(ByteMode::Ns2).spaced(&class, 10.0, 250), 0.05 / 0.75 * 0.5, 1e-15);
+        near(policy(ByteMode::Fj).spaced(&class, 10.0, 250), 0.0125 / 0.9375, 1e-15);
+        near(policy(ByteMode::Off).spaced(&class, 10.0, 250), 0.05 / 0.75, 1e-15);
     }
 }

@@ -166,10 +166,7 @@ pub(super) fn check_options(section: &Section<'_>, options: &Options) -> Result<
         let message = format!("{weight} is out of range; allowed are weights above 0 and up to 1");
         return Err(section.fail("weight", message));
     }
-    for (key, size) in [
-        ("mean_packet", options.mean_packet),
-        ("max_packet", options.max_packet),
-    ] {
+    for (key, size) in [("mean_packet", options.mean_packet), ("max_packet", options.max_packet)] {
         if size.bytes() == 0 {
             return Err(section.fail(key, "is 0 B; allowed are sizes from 1 B"));
         }
@@ -193,10 +190,7 @@ pub(super) fn check_thresholds(
             format!("has {classes} entries; allowed are 1 to {MOST_PRECEDENCES} precedences");
         return Err(section.fail(min_key, message));
     }
-    for (key, entries) in [
-        (max_key, given.max.len()),
-        (probability_key, given.probability.len()),
-    ] {
+    for (key, entries) in [(max_key, given.max.len()), (probability_key, given.probability.len())] {
         if entries != classes {
             let message =
                 format!("has {entries} entries; allowed are {classes}, as many as {min_key} has");
@@ -204,11 +198,7 @@ pub(super) fn check_thresholds(
         }
     }
     let at = |i: usize| {
-        if classes > 1 {
-            format!(" (precedence {i})")
-        } else {
-            String::new()
-        }
+        if classes > 1 { format!(" (precedence {i})") } else { String::new() }
     };
     let in_bytes = given.min[0].in_bytes();
     for i in 0..classes {

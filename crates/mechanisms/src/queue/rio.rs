@@ -59,12 +59,7 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
         probability: &parameters.max_probability,
     };
     let (core, classes) = Core::build(section, facts, parameters.options(), &thresholds)?;
-    Ok(Queue::Managed(Box::new(Rio::new(
-        core,
-        classes,
-        parameters.coupling,
-        parameters.idle,
-    ))))
+    Ok(Queue::Managed(Box::new(Rio::new(core, classes, parameters.coupling, parameters.idle))))
 }
 
 /// What RIO keeps of a precedence beside its [`Class`].
@@ -88,11 +83,7 @@ struct Rio {
 
 impl Rio {
     fn new(core: Core, classes: Vec<Class>, coupling: Coupling, idle: IdleMeaning) -> Self {
-        let level = |_: &Class| Level {
-            queue: 0.0,
-            average: 0.0,
-            idle_since: Time::ZERO,
-        };
+        let level = |_: &Class| Level { queue: 0.0, average: 0.0, idle_since: Time::ZERO };
         Self {
             core,
             levels: classes.iter().map(level).collect(),
@@ -110,11 +101,7 @@ impl Rio {
 
     #[inline]
     fn amount(&self, packet: &Packet) -> f64 {
-        if self.core.in_bytes {
-            f64::from(packet.size)
-        } else {
-            1.0
-        }
+        if self.core.in_bytes { f64::from(packet.size) } else { 1.0 }
     }
 
     /// Bring the averages that follow precedence `index` up to date; gives what that of `index`
@@ -133,9 +120,7 @@ impl Rio {
         // What is followed is nested: all below the lowest occupied precedence is empty.
         let empty = match (self.physical, arrival.idle_since) {
             (true, Some(since)) => {
-                following
-                    .iter_mut()
-                    .for_each(|l| l.idle_since = l.idle_since.max(since));
+                following.iter_mut().for_each(|l| l.idle_since = l.idle_since.max(since));
                 end
             }
             (true, None) => 0,
@@ -164,10 +149,7 @@ impl QueueManager for Rio {
         let queue = self.update(index, arrival);
         let amount = self.amount(arrival.packet);
         let (level, class) = (&mut self.levels[index], &mut self.classes[index]);
-        let verdict = self
-            .core
-            .policy
-            .decide(class, level.average, queue, arrival, stream);
+        let verdict = self.core.policy.decide(class, level.average, queue, arrival, stream);
         if !matches!(verdict, Verdict::Drop(_)) {
             level.queue += amount;
             self.occupied |= 1 << index;
@@ -224,19 +206,11 @@ mod tests {
         let section = Section::empty("queue.rio".to_owned(), &echo);
         let mut options = crate::queue::red::default_options();
         options.weight = weight;
-        let (min, max): (Vec<_>, Vec<_>) = limits
-            .iter()
-            .map(|(a, b)| (Length::Packets(*a), Length::Packets(*b)))
-            .unzip();
+        let (min, max): (Vec<_>, Vec<_>) =
+            limits.iter().map(|(a, b)| (Length::Packets(*a), Length::Packets(*b))).unzip();
         let probability = vec![1.0; limits.len()];
-        let thresholds = Thresholds {
-            min: &min,
-            max: &max,
-            probability: &probability,
-        };
-        let facts = LinkFacts {
-            rate: Rate::from_bps(10_000_000),
-        };
+        let thresholds = Thresholds { min: &min, max: &max, probability: &probability };
+        let facts = LinkFacts { rate: Rate::from_bps(10_000_000) };
         let (core, classes) = Core::build(&section, &facts, options, &thresholds).unwrap();
         Rio::new(core, classes, coupling, idle)
     }
@@ -247,20 +221,12 @@ mod tests {
         let packet = Packet::data(Time::ZERO, 0, 0, 500, 0).with_precedence(precedence);
         let packets = rio.levels.iter().map(|level| level.queue as u32).sum();
         let backlog = Backlog { packets, bytes: 0 };
-        let arrival = Arrival {
-            now,
-            packet: &packet,
-            backlog,
-            idle_since,
-        };
+        let arrival = Arrival { now, packet: &packet, backlog, idle_since };
         rio.admit(&arrival, &mut Streams::new(1, 0).named("test"))
     }
 
     fn depart(rio: &mut Rio, precedence: u8, at: Time) {
-        rio.departed(
-            &Packet::data(Time::ZERO, 0, 0, 500, 0).with_precedence(precedence),
-            at,
-        );
+        rio.departed(&Packet::data(Time::ZERO, 0, 0, 500, 0).with_precedence(precedence), at);
     }
 
     fn averages(rio: &Rio) -> Vec<f64> {
@@ -309,11 +275,7 @@ mod tests {
         assert_eq!(arrive(&mut law, 1, Time::ZERO, None), Verdict::Accept);
         let forced = Verdict::Drop(DropReason::Forced);
         assert_eq!(arrive(&mut law, 2, Time::ZERO, None), forced);
-        assert_eq!(
-            arrive(&mut law, 9, Time::ZERO, None),
-            forced,
-            "9 counts as the last, 2"
-        );
+        assert_eq!(arrive(&mut law, 9, Time::ZERO, None), forced, "9 counts as the last, 2");
         assert_eq!(law.levels[2].queue, 0.0);
     }
 
@@ -368,16 +330,8 @@ mod tests {
                 free_at += Span::from_us(400);
             }
             let idle_since = (free_at <= now).then_some(free_at);
-            let backlog = Backlog {
-                packets,
-                bytes: u64::from(packets) * 500,
-            };
-            let arrival = Arrival {
-                now,
-                packet: &packet,
-                backlog,
-                idle_since,
-            };
+            let backlog = Backlog { packets, bytes: u64::from(packets) * 500 };
+            let arrival = Arrival { now, packet: &packet, backlog, idle_since };
             let verdict = rio.admit(&arrival, &mut left);
             assert_eq!(verdict, red.admit(&arrival, &mut right));
             assert_eq!(rio.levels[0].average, red.average());

@@ -56,27 +56,16 @@ mod tests {
             max: &[Length::Packets(15), Length::Packets(4)],
             probability: &[0.02, 0.1],
         };
-        let facts = LinkFacts {
-            rate: Rate::from_bps(10_000_000),
-        };
+        let facts = LinkFacts { rate: Rate::from_bps(10_000_000) };
         let (core, classes) = Core::build(&section, &facts, options, &thresholds).unwrap();
         let mut wred = Red::new(core, classes);
         let mut stream = Streams::new(0, 0).named("test");
-        let backlog = Backlog {
-            packets: 9,
-            bytes: 9000,
-        };
-        for (precedence, average, verdict) in [
-            (0, 4.5, Verdict::Accept),
-            (1, 6.75, Verdict::Drop(DropReason::Forced)),
-        ] {
+        let backlog = Backlog { packets: 9, bytes: 9000 };
+        for (precedence, average, verdict) in
+            [(0, 4.5, Verdict::Accept), (1, 6.75, Verdict::Drop(DropReason::Forced))]
+        {
             let packet = Packet::data(Time::ZERO, 0, 0, 1000, 0).with_precedence(precedence);
-            let arrival = Arrival {
-                now: Time::ZERO,
-                packet: &packet,
-                backlog,
-                idle_since: None,
-            };
+            let arrival = Arrival { now: Time::ZERO, packet: &packet, backlog, idle_since: None };
             assert_eq!(wred.admit(&arrival, &mut stream), verdict);
             assert_eq!(wred.average(), average);
         }

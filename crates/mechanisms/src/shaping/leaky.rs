@@ -30,10 +30,7 @@ fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Box<dyn ShapingLaw
     if rate.bps() == 0 {
         return Err(section.fail("rate", "is zero; allowed are rates above 0"));
     }
-    Ok(Box::new(Leaky {
-        rate,
-        limit: limit.map_or(u64::MAX, Size::bytes),
-    }))
+    Ok(Box::new(Leaky { rate, limit: limit.map_or(u64::MAX, Size::bytes) }))
 }
 
 struct Leaky {
@@ -52,9 +49,7 @@ impl ShapingLaw for Leaky {
         _conditioner: Option<&dyn Conditioner>,
         now: Time,
     ) -> Time {
-        last_release.map_or(now, |last| {
-            last + self.rate.transmission_time(head.wire_size())
-        })
+        last_release.map_or(now, |last| last + self.rate.transmission_time(head.wire_size()))
     }
 
     fn limit(&self) -> u64 {
@@ -71,10 +66,7 @@ mod tests {
     /// 8 Mbit/s are 1 ms after the last release, and the first packet goes at once.
     #[test]
     fn packets_leave_at_the_rate() {
-        let law = Leaky {
-            rate: Rate::from_bps(8_000_000),
-            limit: u64::MAX,
-        };
+        let law = Leaky { rate: Rate::from_bps(8_000_000), limit: u64::MAX };
         let packet = Packet::data(Time::ZERO, 0, 0, 1000, 0);
         let now = Time::ZERO + Span::from_ms(5);
         let at = |last| law.release_at(&packet, Backlog::default(), last, None, now);

@@ -66,13 +66,7 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Box<dyn ShapingLaw>
         return Err(section.fail("window", "is zero; allowed are windows above 0"));
     }
     if let Some(limit) = parameters.limit {
-        at_least(
-            section,
-            "limit",
-            &limit,
-            "mir_threshold",
-            &parameters.mir_threshold,
-        )?;
+        at_least(section, "limit", &limit, "mir_threshold", &parameters.mir_threshold)?;
     }
     Ok(Box::new(Ras {
         curve: corners.iter().map(Corner::point).collect(),
@@ -102,16 +96,8 @@ fn corners(
     parameters: &RasParameters,
     facts: &LinkFacts,
 ) -> Result<Vec<Corner>, Problem> {
-    let corner = |keys, rate, threshold| Corner {
-        keys,
-        rate,
-        threshold,
-    };
-    let committed = corner(
-        ["cir", "cir_threshold"],
-        parameters.cir,
-        parameters.cir_threshold,
-    );
+    let corner = |keys, rate, threshold| Corner { keys, rate, threshold };
+    let committed = corner(["cir", "cir_threshold"], parameters.cir, parameters.cir_threshold);
     let mir = parameters.mir.unwrap_or(facts.rate);
     let maximum = corner(["mir", "mir_threshold"], mir, parameters.mir_threshold);
     let keys = ["pir", "pir_threshold"];
@@ -133,13 +119,7 @@ fn corners(
     for pair in corners.windows(2) {
         let [low, high] = [&pair[0], &pair[1]];
         at_least(section, high.keys[0], &high.rate, low.keys[0], &low.rate)?;
-        at_least(
-            section,
-            high.keys[1],
-            &high.threshold,
-            low.keys[1],
-            &low.threshold,
-        )?;
+        at_least(section, high.keys[1], &high.threshold, low.keys[1], &low.threshold)?;
     }
     if mir > facts.rate {
         let message = format!(
@@ -186,9 +166,7 @@ impl Ras {
         if bytes >= top {
             return maximum;
         }
-        self.curve_at(bytes)
-            .max(self.arrival_rate.estimate)
-            .min(self.line_rate)
+        self.curve_at(bytes).max(self.arrival_rate.estimate).min(self.line_rate)
     }
 
     /// F(q) below the last threshold.
@@ -196,10 +174,7 @@ impl Ras {
         if bytes <= self.curve[0].0 {
             return self.curve[0].1;
         }
-        let next = self
-            .curve
-            .iter()
-            .position(|(threshold, _)| bytes < *threshold);
+        let next = self.curve.iter().position(|(threshold, _)| bytes < *threshold);
         let next = next.expect("the occupancy is below the last threshold");
         let ((from, low), (to, high)) = (self.curve[next - 1], self.curve[next]);
         low + (high - low) * (bytes - from) / (to - from)
@@ -252,11 +227,7 @@ struct ArrivalRate {
 
 impl ArrivalRate {
     fn new(window: Span) -> Self {
-        Self {
-            window: window.seconds(),
-            estimate: 0.0,
-            last: Time::ZERO,
-        }
+        Self { window: window.seconds(), estimate: 0.0, last: Time::ZERO }
     }
 
     fn arrived(&mut self, size: u16, now: Time) {
@@ -279,11 +250,8 @@ mod tests {
     use forebay_parameters::{Echo, Node, Table, Value};
 
     /// CIR 250000 B/s up to 15 kB, PIR 500000 B/s at 30 kB, MIR 4250000 B/s from 60 kB on.
-    const CORNERS: [(f64, f64); 3] = [
-        (15_000.0, 250_000.0),
-        (30_000.0, 500_000.0),
-        (60_000.0, 4_250_000.0),
-    ];
+    const CORNERS: [(f64, f64); 3] =
+        [(15_000.0, 250_000.0), (30_000.0, 500_000.0), (60_000.0, 4_250_000.0)];
 
     fn ras(curve: &[(f64, f64)], green: bool) -> Ras {
         Ras {
@@ -336,18 +304,9 @@ mod tests {
     #[test]
     fn the_estimator_follows_its_formula() {
         let mut rate = ArrivalRate::new(Span::from_ms(100));
-        for (ms, estimate) in [
-            (1, 9950.166),
-            (2, 19_801.327),
-            (6, 28_827.546),
-            (106, 16_926.267),
-        ] {
+        for (ms, estimate) in [(1, 9950.166), (2, 19_801.327), (6, 28_827.546), (106, 16_926.267)] {
             rate.arrived(1000, Time::ZERO + Span::from_ms(ms));
-            assert!(
-                (rate.estimate - estimate).abs() < 5e-4,
-                "{} at {ms} ms",
-                rate.estimate
-            );
+            assert!((rate.estimate - estimate).abs() < 5e-4, "{} at {ms} ms", rate.estimate);
         }
         let mut burst = ArrivalRate::new(Span::from_ms(100));
         burst.arrived(1000, Time::ZERO);
@@ -379,10 +338,7 @@ mod tests {
     fn the_earlier_of_rate_and_colour_releases() {
         let at = |us| Time::ZERO + Span::from_us(us);
         let head = Packet::data(Time::ZERO, 0, 0, 1500, 0);
-        let backlog = Backlog {
-            packets: 1,
-            bytes: 1500,
-        };
+        let backlog = Backlog { packets: 1, bytes: 1500 };
         let release = |green, foreseen: Option<Time>, last| {
             let meter = Oracle(foreseen);
             ras(&CORNERS, green).release_at(&head, backlog, last, Some(&meter), at(0))
@@ -406,9 +362,7 @@ mod tests {
             table.insert((*key).to_owned(), Node::new((*value).into()));
         }
         let (node, echo) = (Node::new(Value::Table(table)), Echo::default());
-        let facts = LinkFacts {
-            rate: Rate::from_bps(139_000_000),
-        };
+        let facts = LinkFacts { rate: Rate::from_bps(139_000_000) };
         match build(&Section::root(&node, &echo).unwrap(), &facts) {
             Ok(_) => String::new(),
             Err(problem) => problem.path,

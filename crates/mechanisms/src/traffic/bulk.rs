@@ -22,10 +22,7 @@ parameters! {
 
 fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
     BulkParameters::read(section)?;
-    Ok(TrafficKind {
-        make: Box::new(|_| Box::new(Bulk { begun: false })),
-        largest: None,
-    })
+    Ok(TrafficKind { make: Box::new(|_| Box::new(Bulk { begun: false })), largest: None })
 }
 
 struct Bulk {
@@ -35,9 +32,6 @@ struct Bulk {
 impl Traffic for Bulk {
     fn next(&mut self, _stream: &mut Stream) -> Option<Burst> {
         let first = !std::mem::replace(&mut self.begun, true);
-        first.then_some(Burst {
-            gap: Span::ZERO,
-            size: Size::from_bytes(u64::MAX),
-        })
+        first.then_some(Burst { gap: Span::ZERO, size: Size::from_bytes(u64::MAX) })
     }
 }

@@ -31,31 +31,14 @@ parameters! {
 }
 
 fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
-    let CbrParameters {
-        rate,
-        size,
-        jitter,
-        random_phase,
-    } = CbrParameters::read(section)?;
+    let CbrParameters { rate, size, jitter, random_phase } = CbrParameters::read(section)?;
     let gap = interval(section, rate, size)?;
     within(section, "jitter", jitter, 0.0, 1.0)?;
     let make = move |stream: &mut Stream| {
-        let phase = if random_phase {
-            gap.scaled(stream.uniform())
-        } else {
-            Span::ZERO
-        };
-        Box::new(Cbr {
-            gap,
-            size,
-            jitter,
-            phase: Some(phase),
-        }) as Box<dyn Traffic>
+        let phase = if random_phase { gap.scaled(stream.uniform()) } else { Span::ZERO };
+        Box::new(Cbr { gap, size, jitter, phase: Some(phase) }) as Box<dyn Traffic>
     };
-    Ok(TrafficKind {
-        make: Box::new(make),
-        largest: Some(size),
-    })
+    Ok(TrafficKind { make: Box::new(make), largest: Some(size) })
 }
 
 struct Cbr {
@@ -71,14 +54,9 @@ impl Traffic for Cbr {
         let gap = match self.phase.take() {
             Some(phase) => phase,
             None if self.jitter == 0.0 => self.gap,
-            None => self
-                .gap
-                .scaled(1.0 + self.jitter * (2.0 * stream.uniform() - 1.0)),
+            None => self.gap.scaled(1.0 + self.jitter * (2.0 * stream.uniform() - 1.0)),
         };
-        Some(Burst {
-            gap,
-            size: self.size,
-        })
+        Some(Burst { gap, size: self.size })
     }
 
     fn constant_gap(&self) -> Option<Span> {
@@ -98,12 +76,7 @@ mod tests {
     fn jitter_keeps_the_mean_rate() {
         let gap = Span::from_ms(20);
         let size = Size::from_bytes(200);
-        let mut cbr = Cbr {
-            gap,
-            size,
-            jitter: 0.1,
-            phase: Some(Span::ZERO),
-        };
+        let mut cbr = Cbr { gap, size, jitter: 0.1, phase: Some(Span::ZERO) };
         let mut stream = Streams::new(1, 0).named("cbr");
         assert_eq!(cbr.next(&mut stream).unwrap().gap, Span::ZERO);
         let mut sum = 0.0;

@@ -35,23 +35,11 @@ fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
     if parameters.count == 0 {
         return Err(section.fail("count", "is zero; at least one file is sent"));
     }
-    let FileParameters {
-        size,
-        count,
-        interval,
-    } = parameters;
+    let FileParameters { size, count, interval } = parameters;
     let make = move |_: &mut Stream| {
-        Box::new(File {
-            size,
-            interval,
-            left: count,
-            first: true,
-        }) as Box<dyn Traffic>
+        Box::new(File { size, interval, left: count, first: true }) as Box<dyn Traffic>
     };
-    Ok(TrafficKind {
-        make: Box::new(make),
-        largest: None,
-    })
+    Ok(TrafficKind { make: Box::new(make), largest: None })
 }
 
 struct File {
@@ -65,9 +53,6 @@ impl Traffic for File {
     fn next(&mut self, _stream: &mut Stream) -> Option<Burst> {
         self.left = self.left.checked_sub(1)?;
         let first = std::mem::replace(&mut self.first, false);
-        Some(Burst {
-            gap: if first { Span::ZERO } else { self.interval },
-            size: self.size,
-        })
+        Some(Burst { gap: if first { Span::ZERO } else { self.interval }, size: self.size })
     }
 }

@@ -18,8 +18,8 @@ pub type TrafficFactory = Box<dyn Fn(&mut Stream) -> Box<dyn Traffic>>;
 pub struct TrafficKind {
     /// Makes one flow's traffic.
     pub make: TrafficFactory,
-    /// The largest burst: over UDP, the largest packet (the mean, where sizes are random). `None` if only
-    /// TCP can carry it.
+    /// The largest burst: over UDP, the largest packet (the mean, where sizes are random). `None`
+    /// if only TCP can carry it.
     pub largest: Option<Size>,
 }
 
@@ -30,13 +30,8 @@ pub type BuildTraffic = fn(&Section<'_>) -> Result<TrafficKind, Problem>;
 pub static DEFAULT: &Entry<BuildTraffic> = &bulk::ENTRY;
 
 /// Every kind of traffic.
-pub static TRAFFICS: &[Entry<BuildTraffic>] = &[
-    bulk::ENTRY,
-    cbr::ENTRY,
-    file::ENTRY,
-    on_off::ENTRY,
-    poisson::ENTRY,
-];
+pub static TRAFFICS: &[Entry<BuildTraffic>] =
+    &[bulk::ENTRY, cbr::ENTRY, file::ENTRY, on_off::ENTRY, poisson::ENTRY];
 
 choice! {
     /// How packet sizes are distributed.
@@ -55,8 +50,8 @@ impl SizeLaw {
         match self {
             Self::Fixed => mean,
             Self::Exponential => {
-                // Whole bytes: the ceiling of an exponential is geometric on 1, 2, ...; its mean lies
-                // half a byte above. Taking the draw half a byte down keeps the mean.
+                // Whole bytes: the ceiling of an exponential is geometric on 1, 2, ...; its mean
+                // lies half a byte above. Taking the draw half a byte down keeps the mean.
                 let bytes = mean.bytes() as f64 * stream.exponential() + 0.5;
                 Size::from_bytes((bytes as u64).clamp(1, u64::from(u16::MAX)))
             }
@@ -76,10 +71,8 @@ fn interval(section: &Section<'_>, rate: Rate, size: Size) -> Result<Span, Probl
 /// Refuse packets that IP cannot carry.
 fn packet_size(section: &Section<'_>, size: Size) -> Result<(), Problem> {
     if size.bytes() == 0 || size.bytes() > u64::from(u16::MAX) {
-        let message = format!(
-            "{} B is not a packet size; allowed are 1 B to 65535 B",
-            size.bytes()
-        );
+        let message =
+            format!("{} B is not a packet size; allowed are 1 B to 65535 B", size.bytes());
         return Err(section.fail("size", message));
     }
     Ok(())
@@ -90,8 +83,5 @@ fn within(section: &Section<'_>, key: &str, x: f64, low: f64, high: f64) -> Resu
     if (low..=high).contains(&x) {
         return Ok(());
     }
-    Err(section.fail(
-        key,
-        format!("{x} is out of range; allowed are {low} to {high}"),
-    ))
+    Err(section.fail(key, format!("{x} is out of range; allowed are {low} to {high}")))
 }

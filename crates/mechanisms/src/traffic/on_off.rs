@@ -30,12 +30,7 @@ parameters! {
 }
 
 fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
-    let OnOffParameters {
-        rate,
-        size,
-        on,
-        off,
-    } = OnOffParameters::read(section)?;
+    let OnOffParameters { rate, size, on, off } = OnOffParameters::read(section)?;
     let gap = interval(section, rate, size)?;
     if on == Span::ZERO {
         return Err(section.fail("on", "is zero; the source would never send"));
@@ -44,29 +39,13 @@ fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
         // Stationary from the start: on with the long-run probability; both times are memoryless.
         let activity = on.seconds() / (on.seconds() + off.seconds());
         let (lead, left) = if stream.happens(activity) {
-            (
-                gap.scaled(stream.uniform()),
-                on.scaled(stream.exponential()),
-            )
+            (gap.scaled(stream.uniform()), on.scaled(stream.exponential()))
         } else {
-            (
-                off.scaled(stream.exponential()),
-                on.scaled(stream.exponential()),
-            )
+            (off.scaled(stream.exponential()), on.scaled(stream.exponential()))
         };
-        Box::new(OnOff {
-            gap,
-            size,
-            on,
-            off,
-            left,
-            lead: Some(lead),
-        }) as Box<dyn Traffic>
+        Box::new(OnOff { gap, size, on, off, left, lead: Some(lead) }) as Box<dyn Traffic>
     };
-    Ok(TrafficKind {
-        make: Box::new(make),
-        largest: Some(size),
-    })
+    Ok(TrafficKind { make: Box::new(make), largest: Some(size) })
 }
 
 /// A packet leaves at the start of each ON time and every `gap` after it while the ON time lasts.
@@ -83,24 +62,15 @@ struct OnOff {
 impl Traffic for OnOff {
     fn next(&mut self, stream: &mut Stream) -> Option<Burst> {
         if let Some(gap) = self.lead.take() {
-            return Some(Burst {
-                gap,
-                size: self.size,
-            });
+            return Some(Burst { gap, size: self.size });
         }
         if self.left > self.gap {
             self.left = self.left - self.gap;
-            return Some(Burst {
-                gap: self.gap,
-                size: self.size,
-            });
+            return Some(Burst { gap: self.gap, size: self.size });
         }
         let gap = self.left + self.off.scaled(stream.exponential());
         self.left = self.on.scaled(stream.exponential());
-        Some(Burst {
-            gap,
-            size: self.size,
-        })
+        Some(Burst { gap, size: self.size })
     }
 }
 
@@ -115,14 +85,7 @@ mod tests {
     fn the_mean_rate_follows_the_activity() {
         let (gap, on, off) = (Span::from_ms(20), Span::from_ms(1004), Span::from_ms(1590));
         let size = Size::from_bytes(200);
-        let mut law = OnOff {
-            gap,
-            size,
-            on,
-            off,
-            left: on,
-            lead: Some(Span::ZERO),
-        };
+        let mut law = OnOff { gap, size, on, off, left: on, lead: Some(Span::ZERO) };
         let mut stream = Streams::new(5, 0).named("voice");
         let mut time = 0.0;
         let packets = 1_000_000;

@@ -30,17 +30,9 @@ parameters! {
 fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
     let PoissonParameters { rate, size, sizes } = PoissonParameters::read(section)?;
     let mean_gap = interval(section, rate, size)?;
-    let make = move |_: &mut Stream| {
-        Box::new(Poisson {
-            mean_gap,
-            size,
-            sizes,
-        }) as Box<dyn Traffic>
-    };
-    Ok(TrafficKind {
-        make: Box::new(make),
-        largest: Some(size),
-    })
+    let make =
+        move |_: &mut Stream| Box::new(Poisson { mean_gap, size, sizes }) as Box<dyn Traffic>;
+    Ok(TrafficKind { make: Box::new(make), largest: Some(size) })
 }
 
 struct Poisson {
@@ -52,10 +44,7 @@ struct Poisson {
 impl Traffic for Poisson {
     fn next(&mut self, stream: &mut Stream) -> Option<Burst> {
         let gap = self.mean_gap.scaled(stream.exponential());
-        Some(Burst {
-            gap,
-            size: self.sizes.draw(self.size, stream),
-        })
+        Some(Burst { gap, size: self.sizes.draw(self.size, stream) })
     }
 }
 
@@ -71,11 +60,7 @@ mod tests {
     fn gaps_and_sizes_have_exponential_moments() {
         let mean_gap = Span::from_us(100);
         let size = Size::from_bytes(1000);
-        let mut law = Poisson {
-            mean_gap,
-            size,
-            sizes: SizeLaw::Exponential,
-        };
+        let mut law = Poisson { mean_gap, size, sizes: SizeLaw::Exponential };
         let mut stream = Streams::new(1, 0).named("poisson");
         let (mut gap, mut square, mut bytes) = (0.0, 0.0, 0.0);
         let n = 100_000.0;

@@ -10,19 +10,12 @@ pub fn table(entries: &[(&str, Value)]) -> Value {
 
 /// A list.
 pub fn list<T: Clone + Into<Value>>(items: &[T]) -> Value {
-    Value::List(
-        items
-            .iter()
-            .map(|item| Node::new(item.clone().into()))
-            .collect(),
-    )
+    Value::List(items.iter().map(|item| Node::new(item.clone().into())).collect())
 }
 
 /// `base` with another value under `key`.
 pub fn with(base: &Value, key: &str, value: Value) -> Value {
-    let Value::Table(table) = base else {
-        panic!("parameters are a table")
-    };
+    let Value::Table(table) = base else { panic!("parameters are a table") };
     let mut table = table.clone();
     table.insert(key.to_owned(), Node::new(value));
     Value::Table(table)
@@ -66,20 +59,11 @@ pub fn strange(base: &Value, fields: &[Field]) -> Vec<(String, Value)> {
         .flat_map(|value| [0, 1, 64, 65].map(|n| list(&vec![value.clone(); n])))
         .collect();
     values.extend(lists);
-    let choices = fields
-        .iter()
-        .flat_map(|field| field.choices)
-        .map(|word| Value::from(*word));
+    let choices = fields.iter().flat_map(|field| field.choices).map(|word| Value::from(*word));
     values.extend(choices);
     values.push(table(&[]));
     let set = |field: &Field, value: &Value| {
-        (
-            format!("{} = {value:?}", field.name),
-            with(base, field.name, value.clone()),
-        )
+        (format!("{} = {value:?}", field.name), with(base, field.name, value.clone()))
     };
-    fields
-        .iter()
-        .flat_map(|field| values.iter().map(move |value| set(field, value)))
-        .collect()
+    fields.iter().flat_map(|field| values.iter().map(move |value| set(field, value))).collect()
 }

@@ -19,22 +19,12 @@ fn a_mark_halves_the_window_once() {
     let run = scene.run(260);
     assert_eq!(run.rounds()[1], (100, after(&[], 20..30)));
     assert_eq!(run.cwnds(100), [10.0]);
-    let cwr: Vec<u64> = run
-        .log
-        .data
-        .iter()
-        .filter(|(_, p)| p.cwr())
-        .map(|(_, p)| p.number)
-        .collect();
+    let cwr: Vec<u64> =
+        run.log.data.iter().filter(|(_, p)| p.cwr()).map(|(_, p)| p.number).collect();
     assert_eq!(cwr, [20]);
     let echoes = run.log.acks.iter().filter(|(_, p)| p.ece()).count();
     assert_eq!(echoes, 20);
-    assert!(
-        run.log
-            .acks
-            .iter()
-            .all(|(time, p)| p.ece() == (*time == at(50)))
-    );
+    assert!(run.log.acks.iter().all(|(time, p)| p.ece() == (*time == at(50))));
     assert_eq!(run.cwnds(200)[0], 10.1);
 }
 
@@ -44,12 +34,7 @@ fn a_mark_halves_the_window_once() {
 #[test]
 fn echoes_count_once_for_each_window() {
     let mut scene = scene(20);
-    scene.script = Some(
-        (1..=20)
-            .map(|n| (100, n, true))
-            .chain([(200, 25, true)])
-            .collect(),
-    );
+    scene.script = Some((1..=20).map(|n| (100, n, true)).chain([(200, 25, true)]).collect());
     let run = scene.run(250);
     assert_eq!((run.cwnds(100), run.cwnds(200)), (vec![10.0], vec![5.0]));
 }
@@ -72,20 +57,10 @@ fn a_loss_in_a_marked_window_does_not_count_again() {
 #[test]
 fn only_new_data_is_ecn_capable() {
     let run = scene(8).losing(&[0]).run(150);
-    assert!(
-        run.log
-            .data
-            .iter()
-            .all(|(_, p)| p.is_ecn_capable() != p.is_retransmission())
-    );
+    assert!(run.log.data.iter().all(|(_, p)| p.is_ecn_capable() != p.is_retransmission()));
     assert!(run.log.acks.iter().all(|(_, p)| p.ecn() == Ecn::NotEct));
-    let cwr: Vec<u64> = run
-        .log
-        .data
-        .iter()
-        .filter(|(_, p)| p.cwr())
-        .map(|(_, p)| p.number)
-        .collect();
+    let cwr: Vec<u64> =
+        run.log.data.iter().filter(|(_, p)| p.cwr()).map(|(_, p)| p.number).collect();
     assert_eq!(cwr, [8]);
 }
 
@@ -108,11 +83,6 @@ fn without_ecn_nothing_is_capable() {
     let mut scene = Scene::steady(4);
     scene.marks = vec![0];
     let run = scene.run(250);
-    assert!(
-        run.log
-            .data
-            .iter()
-            .all(|(_, p)| p.ecn() == Ecn::NotEct && !p.cwr())
-    );
+    assert!(run.log.data.iter().all(|(_, p)| p.ecn() == Ecn::NotEct && !p.cwr()));
     assert!(run.log.acks.iter().all(|(_, p)| !p.ece()));
 }

@@ -49,13 +49,7 @@ fn congestion_avoidance_adds_a_segment_each_round_trip() {
     let cwnds = run.cwnds(100);
     let expected = [4.25, 4.485_294, 4.708_245, 4.920_638];
     assert_eq!(cwnds.len(), expected.len());
-    assert!(
-        cwnds
-            .iter()
-            .zip(expected)
-            .all(|(a, b)| (a - b).abs() < 1e-6),
-        "{cwnds:?}"
-    );
+    assert!(cwnds.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-6), "{cwnds:?}");
     assert!((run.cwnds(200)[0] - 5.123_864).abs() < 1e-6);
 }
 
@@ -63,9 +57,7 @@ fn congestion_avoidance_adds_a_segment_each_round_trip() {
 /// ssthresh 4, two acknowledgements give 4, and the next 4 + 1/4.
 #[test]
 fn slow_start_ends_at_the_threshold() {
-    let run = Scene::opening(2)
-        .with("initial_ssthresh", "4 packets")
-        .run(250);
+    let run = Scene::opening(2).with("initial_ssthresh", "4 packets").run(250);
     assert_eq!(run.cwnds(100), [3.0, 4.0]);
     assert_eq!(run.cwnds(200)[0], 4.25);
 }
@@ -75,11 +67,7 @@ fn slow_start_ends_at_the_threshold() {
 #[test]
 fn the_receivers_window_limits_what_is_outstanding() {
     let run = Scene::opening(10).with("window", "5 packets").run(250);
-    let rounds = [
-        (0, after(&[], 0..5)),
-        (100, after(&[], 5..10)),
-        (200, after(&[], 10..15)),
-    ];
+    let rounds = [(0, after(&[], 0..5)), (100, after(&[], 5..10)), (200, after(&[], 10..15))];
     assert_eq!(run.rounds(), rounds);
     // 5999 B are not enough for a sixth segment.
     let run = Scene::opening(10).with("window", "5999 B").run(50);
@@ -106,28 +94,11 @@ fn a_long_pause_starts_over_from_the_initial_window() {
 #[test]
 fn initial_windows_are_the_published_ones() {
     use forebay_mechanisms::element::tcp::InitialWindow as Iw;
-    let rfc3390 = [
-        (536, 2144),
-        (1000, 4000),
-        (1095, 4380),
-        (1460, 4380),
-        (2190, 4380),
-        (4380, 8760),
-    ];
-    assert!(
-        rfc3390
-            .iter()
-            .all(|(mss, bytes)| Iw::Rfc3390.bytes(*mss) == *bytes)
-    );
+    let rfc3390 =
+        [(536, 2144), (1000, 4000), (1095, 4380), (1460, 4380), (2190, 4380), (4380, 8760)];
+    assert!(rfc3390.iter().all(|(mss, bytes)| Iw::Rfc3390.bytes(*mss) == *bytes));
     let rfc6928 = [(536, 5360), (1460, 14_600), (7300, 14_600), (9000, 18_000)];
-    assert!(
-        rfc6928
-            .iter()
-            .all(|(mss, bytes)| Iw::Rfc6928.bytes(*mss) == *bytes)
-    );
-    assert_eq!(
-        (Iw::Rfc2001.bytes(536), Iw::Rfc2581.bytes(536)),
-        (536, 1072)
-    );
+    assert!(rfc6928.iter().all(|(mss, bytes)| Iw::Rfc6928.bytes(*mss) == *bytes));
+    assert_eq!((Iw::Rfc2001.bytes(536), Iw::Rfc2581.bytes(536)), (536, 1072));
     assert_eq!(Iw::Segments(3).bytes(536), 1608);
 }

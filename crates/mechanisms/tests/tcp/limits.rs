@@ -24,13 +24,8 @@ fn an_unloaded_transfer_takes_its_closed_form() {
     assert_eq!(run.flow.goodput, 13_300);
     assert_eq!(run.flow.sent.packets, 14);
     assert_eq!(run.flow.sent.bytes, 13_300 + 14 * 40);
-    let last: Vec<u64> = run
-        .log
-        .data
-        .iter()
-        .filter(|(_, p)| p.is_last())
-        .map(|(_, p)| p.number)
-        .collect();
+    let last: Vec<u64> =
+        run.log.data.iter().filter(|(_, p)| p.is_last()).map(|(_, p)| p.number).collect();
     assert_eq!(last, [13]);
 }
 
@@ -42,10 +37,7 @@ fn a_stopped_flow_ends_when_all_is_acknowledged() {
     let mut scene = Scene::steady(4);
     scene.stop = at(150);
     let run = scene.run(1000);
-    assert_eq!(
-        run.rounds(),
-        [(0, after(&[], 0..4)), (100, after(&[], 4..8))]
-    );
+    assert_eq!(run.rounds(), [(0, after(&[], 0..4)), (100, after(&[], 4..8))]);
     assert_eq!(run.log.ended, [(0, at(200))]);
     assert_eq!((run.flow.goodput, run.held), (8000, 0));
 }
@@ -78,18 +70,13 @@ fn writes_after_the_stop_are_not_made() {
 /// has been sent and cannot be filled any more), and the end comes with the last.
 #[test]
 fn writes_follow_each_other_in_one_connection() {
-    let run = Scene::opening(4)
-        .writing(&[(0, 1500), (100, 1500)])
-        .run(1000);
+    let run = Scene::opening(4).writing(&[(0, 1500), (100, 1500)]).run(1000);
     let sizes: Vec<u16> = run.log.data.iter().map(|(_, p)| p.size - 40).collect();
     assert_eq!(sizes, [1000, 500, 1000, 500]);
     assert_eq!(run.log.ended, [(0, at(200))]);
     assert_eq!(run.flow.goodput, 3000);
     // The window is bytes: with 1500 B allowed, a full segment and the short one fit.
-    let run = Scene::opening(4)
-        .with("window", "1500 B")
-        .writing(&[(0, 2500)])
-        .run(1000);
+    let run = Scene::opening(4).with("window", "1500 B").writing(&[(0, 2500)]).run(1000);
     assert_eq!(run.rounds(), [(0, vec![0]), (100, vec![1, 2])]);
 }
 
@@ -115,11 +102,7 @@ fn wrong_parameters_are_refused() {
     for (key, value, reason) in cases {
         let problem = parameters(&[(key, value.clone())]).unwrap_err();
         assert_eq!(problem.path, key);
-        assert!(
-            problem.message.contains(reason),
-            "{key} = {value:?}: {}",
-            problem.message
-        );
+        assert!(problem.message.contains(reason), "{key} = {value:?}: {}", problem.message);
     }
     let clock: [(&str, Value); 2] = [("rto_tick", "0 s".into()), ("rto_min", "0 s".into())];
     assert_eq!(parameters(&clock).unwrap_err().path, "rto_min");

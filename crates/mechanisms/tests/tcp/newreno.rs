@@ -12,15 +12,8 @@ use crate::scene::{Scene, after};
 #[test]
 fn a_single_loss_costs_one_round_trip() {
     for recovery in ["reno", "newreno", "sack"] {
-        let run = Scene::steady(8)
-            .with("recovery", recovery)
-            .losing(&[0])
-            .run(250);
-        let rounds = [
-            (0, after(&[], 0..8)),
-            (100, after(&[0], 8..11)),
-            (200, after(&[], 11..15)),
-        ];
+        let run = Scene::steady(8).with("recovery", recovery).losing(&[0]).run(250);
+        let rounds = [(0, after(&[], 0..8)), (100, after(&[0], 8..11)), (200, after(&[], 11..15))];
         assert_eq!(run.rounds(), rounds, "{recovery}");
         assert_eq!(run.ssthresh(), 4.0);
         assert_eq!(run.flow.retransmissions, 1);
@@ -40,10 +33,7 @@ fn a_single_loss_costs_one_round_trip() {
 /// the last hole is filled: ssthresh 13/2, and in slow start 21 and 22 follow.
 #[test]
 fn reno_needs_a_timeout_for_three_losses() {
-    let run = Scene::steady(16)
-        .with("recovery", "reno")
-        .losing(&[0, 4, 8])
-        .run(1450);
+    let run = Scene::steady(16).with("recovery", "reno").losing(&[0, 4, 8]).run(1450);
     let rounds = [
         (0, after(&[], 0..16)),
         (100, after(&[0], 16..21)),
@@ -66,10 +56,7 @@ fn reno_needs_a_timeout_for_three_losses() {
 /// one each.
 #[test]
 fn newreno_repairs_three_losses_in_three_round_trips() {
-    let run = Scene::steady(16)
-        .with("recovery", "newreno")
-        .losing(&[0, 4, 8])
-        .run(450);
+    let run = Scene::steady(16).with("recovery", "newreno").losing(&[0, 4, 8]).run(450);
     let rounds = [
         (0, after(&[], 0..16)),
         (100, after(&[0], 16..21)),
@@ -90,10 +77,7 @@ fn newreno_repairs_three_losses_in_three_round_trips() {
 /// 300 ms: all up to 9 acknowledged, 3 outstanding, cwnd = min(4, 3 + 1): 13, then three more.
 #[test]
 fn newreno_repairs_neighbouring_losses() {
-    let run = Scene::steady(8)
-        .with("recovery", "newreno")
-        .losing(&[0, 1])
-        .run(350);
+    let run = Scene::steady(8).with("recovery", "newreno").losing(&[0, 1]).run(350);
     let rounds = [
         (0, after(&[], 0..8)),
         (100, after(&[0], 8..10)),
@@ -118,10 +102,7 @@ fn example(mut more: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
 #[test]
 fn the_window_follows_the_published_example() {
     let acks = example(vec![(400, 16)]);
-    let run = Scene::steady(16)
-        .with("recovery", "newreno")
-        .scripted(&acks)
-        .run(450);
+    let run = Scene::steady(16).with("recovery", "newreno").scripted(&acks).run(450);
     assert_eq!(run.cwnds(100)[0], 11.0);
     assert_eq!(run.cwnds(100).last(), Some(&21.0));
     assert_eq!(
@@ -145,14 +126,8 @@ fn the_window_follows_the_published_example() {
 fn impatient_restarts_the_timer_once() {
     let acks = example(Vec::new());
     for (variant, timeout) in [("impatient", 1200), ("slow-but-steady", 1300)] {
-        let scene = Scene::steady(16)
-            .with("recovery", "newreno")
-            .with("newreno_timer", variant);
-        assert_eq!(
-            scene.scripted(&acks).run(1350).timeouts(),
-            [timeout],
-            "{variant}"
-        );
+        let scene = Scene::steady(16).with("recovery", "newreno").with("newreno_timer", variant);
+        assert_eq!(scene.scripted(&acks).run(1350).timeouts(), [timeout], "{variant}");
     }
 }
 
@@ -183,10 +158,7 @@ fn duplicates_after_a_timeout_do_not_count() {
 fn limited_transmit_saves_the_timeout() {
     for recovery in ["reno", "newreno", "sack"] {
         let scene = || Scene::steady(3).with("recovery", recovery).losing(&[0]);
-        assert_eq!(
-            scene().run(1050).rounds(),
-            [(0, vec![0, 1, 2]), (1000, vec![0])]
-        );
+        assert_eq!(scene().run(1050).rounds(), [(0, vec![0, 1, 2]), (1000, vec![0])]);
         let run = scene().with("limited_transmit", true).run(250);
         let rounds = [(0, vec![0, 1, 2]), (100, vec![3, 4]), (200, vec![0, 5])];
         assert_eq!(run.rounds(), rounds, "{recovery}");
@@ -201,13 +173,7 @@ fn limited_transmit_saves_the_timeout() {
 fn bursts_are_limited_where_asked() {
     let acks = [(100, 1), (100, 2)];
     let rounds = |scene: Scene| scene.scripted(&acks).run(150).rounds();
-    assert_eq!(
-        rounds(Scene::steady(16)),
-        [(0, after(&[], 0..16)), (100, after(&[], 16..18))]
-    );
+    assert_eq!(rounds(Scene::steady(16)), [(0, after(&[], 0..16)), (100, after(&[], 16..18))]);
     let limited = Scene::steady(16).with("max_burst", 4);
-    assert_eq!(
-        rounds(limited),
-        [(0, after(&[], 0..4)), (100, after(&[], 4..12))]
-    );
+    assert_eq!(rounds(limited), [(0, after(&[], 0..4)), (100, after(&[], 4..12))]);
 }

@@ -12,11 +12,8 @@ use crate::scene::{Scene, after};
 #[test]
 fn three_losses_cost_one_round_trip() {
     let run = Scene::steady(16).losing(&[0, 4, 8]).run(250);
-    let rounds = [
-        (0, after(&[], 0..16)),
-        (100, after(&[0, 4, 8], 16..21)),
-        (200, after(&[], 21..29)),
-    ];
+    let rounds =
+        [(0, after(&[], 0..16)), (100, after(&[0, 4, 8], 16..21)), (200, after(&[], 21..29))];
     assert_eq!(run.rounds(), rounds);
     assert_eq!(run.cwnds(100), [8.0]);
     assert_eq!(run.cwnds(200)[0], 8.125);
@@ -29,14 +26,8 @@ fn three_losses_cost_one_round_trip() {
 /// retransmission repairs it: all is acknowledged at 300 ms.
 #[test]
 fn the_rescue_retransmission_saves_the_tail() {
-    let run = Scene::opening(10)
-        .writing(&[(0, 10_000)])
-        .losing(&[0, 9])
-        .run(2000);
-    assert_eq!(
-        run.rounds(),
-        [(0, after(&[], 0..10)), (100, vec![0]), (200, vec![9])]
-    );
+    let run = Scene::opening(10).writing(&[(0, 10_000)]).losing(&[0, 9]).run(2000);
+    assert_eq!(run.rounds(), [(0, after(&[], 0..10)), (100, vec![0]), (200, vec![9])]);
     assert_eq!(run.log.ended, [(0, crate::scene::at(300))]);
     assert_eq!(run.flow.goodput, 10_000);
 }
@@ -50,14 +41,8 @@ fn the_rescue_retransmission_saves_the_tail() {
 /// acknowledgement is seen.
 #[test]
 fn probable_holes_are_filled_when_nothing_else_is_left() {
-    let run = Scene::opening(8)
-        .writing(&[(0, 8000)])
-        .losing(&[0, 5])
-        .run(2000);
-    assert_eq!(
-        run.rounds(),
-        [(0, after(&[], 0..8)), (100, vec![0, 5]), (200, vec![5])]
-    );
+    let run = Scene::opening(8).writing(&[(0, 8000)]).losing(&[0, 5]).run(2000);
+    assert_eq!(run.rounds(), [(0, after(&[], 0..8)), (100, vec![0, 5]), (200, vec![5])]);
     assert_eq!(run.log.ended, [(0, crate::scene::at(200))]);
 }
 
@@ -69,9 +54,7 @@ fn probable_holes_are_filled_when_nothing_else_is_left() {
 #[test]
 fn a_timeout_sends_only_what_is_missing() {
     for policy in ["clear", "keep"] {
-        let mut scene = Scene::steady(8)
-            .with("sack_at_timeout", policy)
-            .losing(&[0, 4]);
+        let mut scene = Scene::steady(8).with("sack_at_timeout", policy).losing(&[0, 4]);
         scene.drops.extend([(0, 1), (4, 1)]);
         let run = scene.run(1150);
         assert_eq!(run.timeouts(), [1000]);
@@ -96,10 +79,7 @@ fn kept_information_spares_needless_retransmissions() {
         scene = scene.losing(&[0, 2, 4, 6, 8, 10]);
         scene.drops.extend([(0, 1), (2, 1), (4, 1), (6, 1)]);
         let rounds = scene.run(1150).rounds();
-        assert_eq!(
-            rounds[1..],
-            [(100, vec![0, 2, 4, 6]), (1000, vec![0]), (1100, then)]
-        );
+        assert_eq!(rounds[1..], [(100, vec![0, 2, 4, 6]), (1000, vec![0]), (1100, then)]);
     }
 }
 
@@ -111,9 +91,7 @@ fn kept_information_spares_needless_retransmissions() {
 /// window. At 3.1 s, two (backed off) seconds after the last new acknowledgement, 2 goes again.
 #[test]
 fn the_receivers_window_also_holds_after_a_timeout() {
-    let mut scene = Scene::steady(8)
-        .with("window", "8 packets")
-        .losing(&[0, 2, 4]);
+    let mut scene = Scene::steady(8).with("window", "8 packets").losing(&[0, 2, 4]);
     scene.drops.extend([(0, 1), (2, 1), (4, 1), (2, 2)]);
     let rounds = [
         (0, after(&[], 0..8)),
@@ -132,9 +110,7 @@ fn the_receivers_window_also_holds_after_a_timeout() {
 #[test]
 fn a_lost_retransmission_waits_for_the_timer() {
     for recovery in ["reno", "newreno", "sack"] {
-        let mut scene = Scene::opening(8)
-            .with("recovery", recovery)
-            .writing(&[(0, 8000)]);
+        let mut scene = Scene::opening(8).with("recovery", recovery).writing(&[(0, 8000)]);
         scene.drops = vec![(0, 0), (0, 1)];
         let run = scene.run(5000);
         // Nothing new was acknowledged before: the timer runs since 0.
@@ -154,16 +130,7 @@ fn acknowledgements_grow_with_their_blocks() {
         run.log.acks.iter().map(|(_, packet)| packet.size).collect()
     };
     assert_eq!(sizes(Scene::steady(12)), [52, 60, 68, 76, 76, 76]);
-    assert_eq!(
-        sizes(Scene::steady(12).with("timestamps", true)),
-        [64, 72, 80, 80, 80, 80]
-    );
-    assert_eq!(
-        sizes(Scene::steady(12).with("sack_header_bytes", false)),
-        [40; 6]
-    );
-    assert_eq!(
-        sizes(Scene::steady(12).with("recovery", "newreno")),
-        [40; 6]
-    );
+    assert_eq!(sizes(Scene::steady(12).with("timestamps", true)), [64, 72, 80, 80, 80, 80]);
+    assert_eq!(sizes(Scene::steady(12).with("sack_header_bytes", false)), [40; 6]);
+    assert_eq!(sizes(Scene::steady(12).with("recovery", "newreno")), [40; 6]);
 }

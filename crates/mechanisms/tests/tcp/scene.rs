@@ -77,23 +77,14 @@ impl Element for Pipe {
         if !self.drops.is_empty() {
             self.passed.push(packet.number);
         }
-        let chance = self
-            .stream
-            .as_mut()
-            .is_some_and(|stream| stream.happens(self.loss));
+        let chance = self.stream.as_mut().is_some_and(|stream| stream.happens(self.loss));
         if chance || self.drops.contains(&(packet.number, copy)) {
             cx.discard(0, packet, DropReason::Overflow);
             return;
         }
         let marked = packet.is_ecn_capable() && self.marks.contains(&packet.number);
-        let packet = if marked {
-            packet.with_ecn(Ecn::Ce)
-        } else {
-            *packet
-        };
-        let busy = self
-            .rate
-            .map_or(Span::ZERO, |r| r.transmission_time(packet.wire_size()));
+        let packet = if marked { packet.with_ecn(Ecn::Ce) } else { *packet };
+        let busy = self.rate.map_or(Span::ZERO, |r| r.transmission_time(packet.wire_size()));
         self.busy_until = self.busy_until.max(cx.now()) + busy;
         cx.wake_at(self.busy_until + self.delay, 0);
         self.under_way.push_back(packet);
@@ -128,9 +119,7 @@ impl Element for Script {
 
     fn wake(&mut self, token: u32, cx: &mut Context<'_>) {
         let (_, number, ece) = self.acks[token as usize];
-        let ack = Packet::data(cx.now(), 0, number, 40, self.route)
-            .as_ack(true)
-            .with_ece(ece);
+        let ack = Packet::data(cx.now(), 0, number, 40, self.route).as_ack(true).with_ece(ece);
         cx.send(ack);
     }
 }
@@ -256,11 +245,7 @@ impl Scene {
 
     /// Acknowledge by script instead of by a receiver.
     pub fn scripted(mut self, acks: &[(u64, u64)]) -> Self {
-        self.script = Some(
-            acks.iter()
-                .map(|(ms, number)| (*ms, *number, false))
-                .collect(),
-        );
+        self.script = Some(acks.iter().map(|(ms, number)| (*ms, *number, false)).collect());
         self
     }
 
@@ -276,24 +261,9 @@ impl Scene {
         let there = network.add_route(&[0, 3]);
         let back = network.add_route(&[1, 2]);
         let direct = network.add_route(&[2]);
-        let Self {
-            rate,
-            drops,
-            marks,
-            stop,
-            ..
-        } = self;
-        network.add(Box::new(Pipe {
-            rate,
-            delay,
-            drops,
-            marks,
-            ..Pipe::default()
-        }));
-        network.add(Box::new(Pipe {
-            delay,
-            ..Pipe::default()
-        }));
+        let Self { rate, drops, marks, stop, .. } = self;
+        network.add(Box::new(Pipe { rate, delay, drops, marks, ..Pipe::default() }));
+        network.add(Box::new(Pipe { delay, ..Pipe::default() }));
         let flow: TcpFlow = (
             Box::new(Writes::new(&self.writes)),
             control("reno"),
@@ -310,10 +280,7 @@ impl Scene {
         let senders = network.add(Box::new(TcpSenders::new(group, &parameters, vec![flow])));
         match self.script {
             None => network.add(Box::new(TcpReceivers::new(0, 1, &parameters, back))),
-            Some(acks) => network.add(Box::new(Script {
-                acks,
-                route: direct,
-            })),
+            Some(acks) => network.add(Box::new(Script { acks, route: direct })),
         };
         network.run(at(until), u64::MAX);
         let mut srtt = 0.0;
@@ -324,12 +291,7 @@ impl Scene {
         });
         let (flow, held) = (network.ledger().flows[0], network.held());
         let log = log.lock().unwrap().clone();
-        Run {
-            log,
-            flow,
-            srtt,
-            held,
-        }
+        Run { log, flow, srtt, held }
     }
 }
 
@@ -350,12 +312,7 @@ impl Run {
 
     /// Congestion windows told at `ms`.
     pub fn cwnds(&self, ms: u64) -> Vec<f64> {
-        self.log
-            .windows
-            .iter()
-            .filter(|w| w.0 == at(ms))
-            .map(|w| w.1)
-            .collect()
+        self.log.windows.iter().filter(|w| w.0 == at(ms)).map(|w| w.1).collect()
     }
 
     /// The slow-start threshold told last.
@@ -371,11 +328,7 @@ impl Run {
     }
 
     pub fn timeouts(&self) -> Vec<u64> {
-        self.log
-            .timeouts
-            .iter()
-            .map(|t| t.ps() / Span::from_ms(1).ps())
-            .collect()
+        self.log.timeouts.iter().map(|t| t.ps() / Span::from_ms(1).ps()).collect()
     }
 }
 

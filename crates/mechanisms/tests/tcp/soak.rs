@@ -18,9 +18,7 @@ fn files(streams: &Streams) -> Vec<Vec<(u64, u64)>> {
     let mut stream = streams.named("files");
     (0..FLOWS)
         .map(|_| {
-            (0..1 + stream.below(3))
-                .map(|_| (stream.below(3000), stream.below(70_000)))
-                .collect()
+            (0..1 + stream.below(3)).map(|_| (stream.below(3000), stream.below(70_000))).collect()
         })
         .collect()
 }
@@ -50,11 +48,7 @@ fn network(
     }
     let flow = |index: u32| -> TcpFlow {
         let writes = Writes::new(&files[index as usize]);
-        (
-            Box::new(writes),
-            control(law),
-            streams.numbered("traffic", index.into()),
-        )
+        (Box::new(writes), control(law), streams.numbered("traffic", index.into()))
     };
     let group = FlowGroup {
         path: "flows.soak".to_owned(),
@@ -64,17 +58,8 @@ fn network(
         route: there,
         precedence: 0,
     };
-    network.add(Box::new(TcpSenders::new(
-        group,
-        &parameters,
-        (0..FLOWS).map(flow).collect(),
-    )));
-    network.add(Box::new(TcpReceivers::new(
-        0,
-        FLOWS as usize,
-        &parameters,
-        back,
-    )));
+    network.add(Box::new(TcpSenders::new(group, &parameters, (0..FLOWS).map(flow).collect())));
+    network.add(Box::new(TcpReceivers::new(0, FLOWS as usize, &parameters, back)));
     network
 }
 
@@ -86,25 +71,14 @@ fn check(network: &mut Network, progress: Progress, files: &[Vec<(u64, u64)>], w
         let written: u64 = file.iter().map(|write| write.1).sum();
         assert_eq!(flow.goodput, written, "{what}");
         assert!(flow.ended.is_some(), "{what}: unfinished");
-        assert_eq!(
-            flow.sent.packets,
-            flow.delivered.packets + flow.dropped.packets,
-            "{what}"
-        );
-        assert_eq!(
-            flow.sent.bytes,
-            flow.delivered.bytes + flow.dropped.bytes,
-            "{what}"
-        );
+        assert_eq!(flow.sent.packets, flow.delivered.packets + flow.dropped.packets, "{what}");
+        assert_eq!(flow.sent.bytes, flow.delivered.bytes + flow.dropped.bytes, "{what}");
         assert_eq!(flow.acks[0], flow.acks[1] + flow.acks[2], "{what}");
         assert!(flow.retransmissions >= flow.dropped.packets, "{what}");
         lost += flow.dropped.packets;
     }
     // 40 flows of 2 writes of 35 kB on average are 5200 segments, of which 3 % are 157.
-    assert!(
-        lost > 100,
-        "{what}: only {lost} lost, the test shows little"
-    );
+    assert!(lost > 100, "{what}: only {lost} lost, the test shows little");
 }
 
 /// Otherwise some sequence of losses would hang a connection, lose or repeat data, or leak packets:
@@ -115,30 +89,19 @@ fn every_file_arrives_whole_through_any_loss() {
     let words: [&[(&str, &str)]; 6] = [
         &[("recovery", "reno")],
         &[("recovery", "newreno")],
-        &[
-            ("recovery", "newreno"),
-            ("newreno_timer", "slow-but-steady"),
-        ],
+        &[("recovery", "newreno"), ("newreno_timer", "slow-but-steady")],
         &[("recovery", "sack")],
         &[("recovery", "sack"), ("sack_at_timeout", "keep")],
-        &[
-            ("recovery", "sack"),
-            ("rto_tick", "500 ms"),
-            ("window", "9 kB"),
-        ],
+        &[("recovery", "sack"), ("rto_tick", "500 ms"), ("window", "9 kB")],
     ];
     for (number, words) in words.iter().enumerate() {
-        for (loss, switches, law) in [
-            (0.03, false, "reno"),
-            (0.2, true, "reno"),
-            (0.1, true, "cubic"),
-        ] {
+        for (loss, switches, law) in
+            [(0.03, false, "reno"), (0.2, true, "reno"), (0.1, true, "cubic")]
+        {
             let streams = Streams::new(11, number as u64);
             let files = files(&streams);
-            let mut entries: Vec<(&str, Value)> = words
-                .iter()
-                .map(|(key, word)| (*key, Value::from(*word)))
-                .collect();
+            let mut entries: Vec<(&str, Value)> =
+                words.iter().map(|(key, word)| (*key, Value::from(*word))).collect();
             for key in ["ecn", "timestamps", "limited_transmit", "delayed_ack"] {
                 entries.push((key, switches.into()));
             }
@@ -147,18 +110,10 @@ fn every_file_arrives_whole_through_any_loss() {
             let log = Arc::new(Mutex::new(Log::default()));
             network.attach(Box::new(Watch(Arc::clone(&log))));
             let progress = network.run(at(100_000_000), 10_000_000);
-            check(
-                &mut network,
-                progress,
-                &files,
-                &format!("{words:?}, {loss}, {law}"),
-            );
+            check(&mut network, progress, &files, &format!("{words:?}, {loss}, {law}"));
             let log = log.lock().unwrap();
             assert_eq!(log.ended.len(), FLOWS as usize, "each flow ends once");
-            assert!(
-                log.windows.iter().all(|w| w.1 >= 0.536),
-                "a window below one segment"
-            );
+            assert!(log.windows.iter().all(|w| w.1 >= 0.536), "a window below one segment");
             if words.contains(&("window", "9 kB")) {
                 // 9000 B hold 16 segments of 536 B, but one more where some are short: those ending
                 // a write, of which three at most belong to a file.

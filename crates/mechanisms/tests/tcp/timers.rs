@@ -12,14 +12,7 @@ fn the_timeout_backs_off_to_its_cap() {
     let run = scene.run(200_000);
     let times: Vec<u64> = run.rounds().iter().map(|round| round.0 / 1000).collect();
     assert_eq!(times, [0, 1, 3, 7, 15, 31, 63, 123, 183]);
-    assert_eq!(
-        (
-            run.flow.timeouts,
-            run.flow.retransmissions,
-            run.flow.goodput
-        ),
-        (8, 8, 1000)
-    );
+    assert_eq!((run.flow.timeouts, run.flow.retransmissions, run.flow.goodput), (8, 8, 1000));
     assert_eq!(run.log.ended, [(0, at(183_100))]);
 }
 
@@ -40,9 +33,7 @@ fn the_threshold_is_held_when_a_segment_times_out_again() {
 #[test]
 fn the_timer_runs_from_the_last_new_acknowledgement() {
     for recovery in ["reno", "newreno", "sack"] {
-        let scene = Scene::opening(10)
-            .with("recovery", recovery)
-            .writing(&[(0, 10_000)]);
+        let scene = Scene::opening(10).with("recovery", recovery).writing(&[(0, 10_000)]);
         let run = scene.losing(&[9]).run(3000);
         assert_eq!(run.rounds(), [(0, after(&[], 0..10)), (1100, vec![9])]);
         assert_eq!(run.log.ended, [(0, at(1200))]);
@@ -55,9 +46,7 @@ fn the_timer_runs_from_the_last_new_acknowledgement() {
 /// ms gives SRTT + 4 RTTVAR = 100 + 4 * 50 = 300 ms after the acknowledgements at 100 ms.
 #[test]
 fn the_timeout_follows_the_measured_round_trip() {
-    let scene = Scene::opening(10)
-        .with("rto_min", "200 ms")
-        .writing(&[(0, 10_000)]);
+    let scene = Scene::opening(10).with("rto_min", "200 ms").writing(&[(0, 10_000)]);
     assert_eq!(scene.losing(&[9]).run(3000).timeouts(), [400]);
 }
 
@@ -66,9 +55,7 @@ fn the_timeout_follows_the_measured_round_trip() {
 /// and at least two: 1 s after the acknowledgements at 100 ms, even with rto_min 0.
 #[test]
 fn coarse_clocks_wait_at_least_two_ticks() {
-    let scene = Scene::opening(10)
-        .with("rto_min", "0 s")
-        .with("rto_tick", "500 ms");
+    let scene = Scene::opening(10).with("rto_min", "0 s").with("rto_tick", "500 ms");
     let run = scene.writing(&[(0, 10_000)]).losing(&[9]).run(3000);
     assert_eq!(run.timeouts(), [1100]);
 }
@@ -81,10 +68,7 @@ fn coarse_clocks_wait_at_least_two_ticks() {
 #[test]
 fn timestamps_measure_what_was_sent_twice() {
     for (timestamps, second) in [(false, 3100), (true, 2100)] {
-        let run = Scene::opening(1)
-            .with("timestamps", timestamps)
-            .losing(&[0, 1, 2])
-            .run(3150);
+        let run = Scene::opening(1).with("timestamps", timestamps).losing(&[0, 1, 2]).run(3150);
         assert_eq!(run.timeouts()[..2], [1000, second]);
     }
 }
@@ -106,17 +90,10 @@ fn samples_of_one_round_trip_share_their_weight() {
 /// above the gap at 2, the segment that last advanced the left edge is echoed: 1.
 #[test]
 fn the_earliest_segment_is_echoed() {
-    let scene = Scene::opening(4)
-        .with("timestamps", true)
-        .with("delayed_ack", true);
+    let scene = Scene::opening(4).with("timestamps", true).with("delayed_ack", true);
     let writes = [(0, 1000), (80, 1000), (120, 1000), (10, 1000), (9000, 1000)];
     let run = scene.writing(&writes).losing(&[2]).run(400);
-    let echoes: Vec<(u64, u64)> = run
-        .log
-        .acks
-        .iter()
-        .map(|(_, p)| (p.number, p.echo))
-        .collect();
+    let echoes: Vec<(u64, u64)> = run.log.acks.iter().map(|(_, p)| (p.number, p.echo)).collect();
     assert_eq!(echoes, [(2, 0), (2, 0)]);
     assert!((run.srtt - 0.180).abs() < 1e-9);
 }
@@ -137,19 +114,12 @@ fn timestamps_add_twelve_bytes() {
 #[test]
 fn acknowledgements_are_delayed_where_allowed() {
     let acks = |bytes: u64, lost: &[u64]| {
-        let scene = Scene::opening(3)
-            .with("delayed_ack", true)
-            .writing(&[(0, bytes)]);
+        let scene = Scene::opening(3).with("delayed_ack", true).writing(&[(0, bytes)]);
         scene.losing(lost).run(2000).acks()
     };
     assert_eq!(acks(1000, &[]), [(250, 1)]);
     assert_eq!(acks(3000, &[]), [(50, 2), (250, 3)]);
     assert_eq!(acks(3000, &[0]), [(50, 0), (50, 0), (1050, 3)]);
-    let scene = Scene::opening(1)
-        .with("delayed_ack", true)
-        .writing(&[(0, 1000)]);
-    assert_eq!(
-        scene.with("delayed_ack_timeout", "500 ms").run(2000).acks(),
-        [(550, 1)]
-    );
+    let scene = Scene::opening(1).with("delayed_ack", true).writing(&[(0, 1000)]);
+    assert_eq!(scene.with("delayed_ack_timeout", "500 ms").run(2000).acks(), [(550, 1)]);
 }

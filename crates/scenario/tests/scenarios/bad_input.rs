@@ -1,7 +1,7 @@
 //! Wrong scenarios: each is refused where it is wrong, with what was read and what is allowed.
 //!
-//! A case changes one place of a right scenario. The line on which the problem must be reported carries
-//! the mark `#!`; a case without a mark is a problem of the file as a whole.
+//! A case changes one place of a right scenario. The line on which the problem must be reported
+//! carries the mark `#!`; a case without a mark is a problem of the file as a whole.
 
 use forebay_scenario::Scenario;
 
@@ -47,7 +47,8 @@ traffic = { poisson = { rate = "1 Mbit/s", size = "500 B" } }
 series = "100 ms"
 "#;
 
-/// A change of the right scenario, where the problem must be reported, and what its message must say.
+/// A change of the right scenario, where the problem must be reported, and what its message must
+/// say.
 pub struct Case {
     /// What is replaced, and by what.
     change: (&'static str, &'static str),
@@ -61,11 +62,7 @@ pub const fn case(
     path: &'static str,
     says: &'static [&'static str],
 ) -> Case {
-    Case {
-        change: (from, to),
-        path,
-        says,
-    }
+    Case { change: (from, to), path, says }
 }
 
 const UNKNOWN_KEYS: &[Case] = &[
@@ -73,18 +70,9 @@ const UNKNOWN_KEYS: &[Case] = &[
         "name = \"right\"",
         "nmae = \"right\" #!",
         "nmae",
-        &[
-            "unknown key \"nmae\"",
-            "did you mean \"name\"",
-            "duration, warm_up, seed",
-        ],
+        &["unknown key \"nmae\"", "did you mean \"name\"", "duration, warm_up, seed"],
     ),
-    case(
-        "[links.access]",
-        "[lniks.access] #!",
-        "lniks",
-        &["did you mean \"links\"", "flows"],
-    ),
+    case("[links.access]", "[lniks.access] #!", "lniks", &["did you mean \"links\"", "flows"]),
     case(
         "delay = \"2 ms\"",
         "dealy = \"2 ms\" #!",
@@ -161,11 +149,7 @@ const UNKNOWN_KEYS: &[Case] = &[
         "tcp = { mss = \"536 B\" }",
         "tcp = { recovery = \"new-reno\" } #!",
         "flows.tcp.tcp.recovery",
-        &[
-            "\"new-reno\" is not one of",
-            "did you mean \"newreno\"",
-            "sack",
-        ],
+        &["\"new-reno\" is not one of", "did you mean \"newreno\"", "sack"],
     ),
 ];
 
@@ -272,36 +256,11 @@ const QUANTITIES: &[Case] = &[
         "duration",
         &["is too long", "allowed are up to"],
     ),
-    case(
-        "series = \"100 ms\"",
-        "series = \"0 s\" #!",
-        "record.series",
-        &["is zero"],
-    ),
-    case(
-        "series = \"100 ms\"",
-        "trace = -1 #!",
-        "record.trace",
-        &["-1 is out of range", "0 to"],
-    ),
-    case(
-        "name = \"right\"",
-        "name = 7 #!",
-        "name",
-        &["7 is not a text"],
-    ),
-    case(
-        "name = \"right\"",
-        "seed = -3 #!",
-        "seed",
-        &["-3 is out of range", "0 to"],
-    ),
-    case(
-        "name = \"right\"",
-        "seed = 9223372036854775808 #!",
-        "",
-        &["not fit 64 bits"],
-    ),
+    case("series = \"100 ms\"", "series = \"0 s\" #!", "record.series", &["is zero"]),
+    case("series = \"100 ms\"", "trace = -1 #!", "record.trace", &["-1 is out of range", "0 to"]),
+    case("name = \"right\"", "name = 7 #!", "name", &["7 is not a text"]),
+    case("name = \"right\"", "seed = -3 #!", "seed", &["-3 is out of range", "0 to"]),
+    case("name = \"right\"", "seed = 9223372036854775808 #!", "", &["not fit 64 bits"]),
     case(
         "duplex = false",
         "duplex = \"no\" #!",
@@ -344,19 +303,11 @@ fn check(case: &Case) -> Result<(), String> {
             .filter(|words| !error.problem.message.contains(**words))
             .map(|words| format!("expected \"{words}\"")),
     );
-    let line = error
-        .problem
-        .line
-        .map(|line| format!("line {line}: "))
-        .unwrap_or_default();
+    let line = error.problem.line.map(|line| format!("line {line}: ")).unwrap_or_default();
     if !shown.starts_with(&format!("wrong.toml: {line}")) {
         wrong.push("expected file and line first".to_owned());
     }
-    if wrong.is_empty() {
-        Ok(())
-    } else {
-        Err(format!("{shown}\n    {}", wrong.join("\n    ")))
-    }
+    if wrong.is_empty() { Ok(()) } else { Err(format!("{shown}\n    {}", wrong.join("\n    "))) }
 }
 
 fn check_all(cases: &[Case]) {

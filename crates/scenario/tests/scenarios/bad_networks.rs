@@ -8,10 +8,7 @@ pub const MECHANISMS: &[Case] = &[
         "min_threshold = \"5 packets\", max_threshold = \"15 packets\"",
         "min_threshold = \"15 packets\", max_threshold = \"15 packets\"",
         "links.core.queue.red.max_threshold",
-        &[
-            "\"15 packets\" is not above the minimum threshold",
-            "more than",
-        ],
+        &["\"15 packets\" is not above the minimum threshold", "more than"],
     ),
     case(
         "max_threshold = \"15 packets\"",
@@ -65,11 +62,7 @@ pub const MECHANISMS: &[Case] = &[
         "cbs = \"3 kB\"",
         "cbs = \"300 B\"",
         "links.access.conditioner.token_bucket",
-        &[
-            "300 B",
-            "smaller than the packets of flows.",
-            "never conform",
-        ],
+        &["300 B", "smaller than the packets of flows.", "never conform"],
     ),
     case(
         ", cbs = \"3 kB\"",
@@ -119,12 +112,7 @@ pub const MECHANISMS: &[Case] = &[
         "flows.udp.traffic.cbr.jitter",
         &["1.5 is out of range", "0 to 1"],
     ),
-    case(
-        "mss = \"536 B\"",
-        "mss = \"70 kB\"",
-        "flows.tcp.tcp.mss",
-        &["70 kB", "65535 B"],
-    ),
+    case("mss = \"536 B\"", "mss = \"70 kB\"", "flows.tcp.tcp.mss", &["70 kB", "65535 B"]),
 ];
 
 /// Networks that cannot be, or cannot carry their flows.
@@ -145,11 +133,7 @@ pub const STRUCTURE: &[Case] = &[
         "from = \"a\"\nto = \"b\"\ncount = 2",
         "from = \"a\"\nto = \"islnad\" #!\ncount = 2",
         "flows.tcp.to",
-        &[
-            "no link touches a node \"islnad\"",
-            "did you mean \"island\"",
-            "nodes are",
-        ],
+        &["no link touches a node \"islnad\"", "did you mean \"island\"", "nodes are"],
     ),
     case(
         "from = \"a\"\nto = \"b\"\ncount = 2",
@@ -169,12 +153,7 @@ pub const STRUCTURE: &[Case] = &[
         "links.oneway.to",
         &["a link from \"a\" to \"r\" exists already: access"],
     ),
-    case(
-        "[links.oneway]",
-        "[links.core] #!",
-        "",
-        &["not valid TOML", "duplicate key"],
-    ),
+    case("[links.oneway]", "[links.core] #!", "", &["not valid TOML", "duplicate key"]),
     case(
         "duplex = false",
         "duplex = false\nreverse = { delay = \"1 ms\" } #!",
@@ -211,24 +190,9 @@ pub const STRUCTURE: &[Case] = &[
         "flows.tcp.route",
         &["no link touches a node \"q\""],
     ),
-    case(
-        "count = 2",
-        "count = 0 #!",
-        "flows.tcp.count",
-        &["is zero", "at least one"],
-    ),
-    case(
-        "count = 2",
-        "count = 4294967295 #!",
-        "flows.tcp.count",
-        &["at most 100000000 flows"],
-    ),
-    case(
-        "count = 2",
-        "count = 2.5 #!",
-        "flows.tcp.count",
-        &["2.5 is not a whole number"],
-    ),
+    case("count = 2", "count = 0 #!", "flows.tcp.count", &["is zero", "at least one"]),
+    case("count = 2", "count = 4294967295 #!", "flows.tcp.count", &["at most 100000000 flows"]),
+    case("count = 2", "count = 2.5 #!", "flows.tcp.count", &["2.5 is not a whole number"]),
     case(
         "count = 2",
         "precedence = 64 #!",
@@ -290,12 +254,7 @@ pub const STRUCTURE: &[Case] = &[
         "flows.tcp.tcp",
         &["expected a table, found \"reno\""],
     ),
-    case(
-        "[flows.tcp]\nfrom = \"a\"\n",
-        "[flows.tcp] #!\n",
-        "flows.tcp.from",
-        &["is missing"],
-    ),
+    case("[flows.tcp]\nfrom = \"a\"\n", "[flows.tcp] #!\n", "flows.tcp.from", &["is missing"]),
     case(
         "[links.core]\nfrom = \"r\"\nto = \"b\"\nrate = \"2 Mbit/s\"",
         "[links.core] #!\nfrom = \"r\"\nto = \"b\"",

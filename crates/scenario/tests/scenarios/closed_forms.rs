@@ -1,21 +1,21 @@
 //! Queues with closed forms: M/M/1, M/D/1, M/G/1, M/M/1/K, non-preemptive priority.
 //!
-//! Each quantity must lie inside the Student-t interval over independent replications, the interval must
-//! be narrow, and a wrong model must lie outside the same interval: a test that accepts any number would
-//! accept a wrong one.
+//! Each quantity must lie inside the Student-t interval over independent replications, the interval
+//! must be narrow, and a wrong model must lie outside the same interval: a test that accepts any
+//! number would accept a wrong one.
 //!
-//! The server is a link of 8 Mbit/s, so that 1000 B take 1 ms: the unit of time below. Exponential sizes
-//! are whole bytes; with a mean of 1000 B rounding moves the mean by 5e-7 and the second moment by less
-//! than 1e-6 of their values, far below any interval here. Sizes above 65535 B, cut by IP, have probability
-//! exp(-65.5).
+//! The server is a link of 8 Mbit/s, so that 1000 B take 1 ms: the unit of time below. Exponential
+//! sizes are whole bytes; with a mean of 1000 B rounding moves the mean by 5e-7 and the second
+//! moment by less than 1e-6 of their values, far below any interval here. Sizes above 65535 B, cut
+//! by IP, have probability exp(-65.5).
 
 use forebay_scenario::RunResult;
 
 use crate::support::{floats, flow, link, read, run_with, table, wholes};
 
 const REPLICATIONS: u64 = 16;
-/// Student t with 15 degrees of freedom, two-sided 99.9 %: the file has some 30 comparisons, so all of
-/// them hold together with probability above 97 % under a right model.
+/// Student t with 15 degrees of freedom, two-sided 99.9 %: the file has some 30 comparisons, so all
+/// of them hold together with probability above 97 % under a right model.
 const T: f64 = 4.0728;
 
 /// A mean over replications with its half-width.
@@ -30,42 +30,29 @@ impl Interval {
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;
         let squares = values.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>();
-        Self {
-            mean,
-            half: T * (squares / (n - 1.0) / n).sqrt(),
-        }
+        Self { mean, half: T * (squares / (n - 1.0) / n).sqrt() }
     }
 
     fn holds(&self, value: f64) -> bool {
         (self.mean - value).abs() <= self.half
     }
 
-    /// The theory's `value` lies inside, and the interval is narrow enough (5 % of it) to say something.
+    /// The theory's `value` lies inside, and the interval is narrow enough (5 % of it) to say
+    /// something.
     fn accepts(&self, value: f64) {
-        assert!(
-            self.half <= 0.05 * value,
-            "{self:?} is too wide for {value}"
-        );
-        assert!(
-            self.holds(value),
-            "{self:?} does not hold the theory's {value}"
-        );
+        assert!(self.half <= 0.05 * value, "{self:?} is too wide for {value}");
+        assert!(self.holds(value), "{self:?} does not hold the theory's {value}");
     }
 
     /// A wrong model's `value` lies outside.
     fn rejects(&self, value: f64) {
-        assert!(
-            !self.holds(value),
-            "{self:?} holds {value}, the value of a wrong model"
-        );
+        assert!(!self.holds(value), "{self:?} holds {value}, the value of a wrong model");
     }
 }
 
 fn replicate(text: &str) -> Vec<RunResult> {
     let scenario = read(text);
-    (0..REPLICATIONS)
-        .map(|number| run_with(&scenario, number, false).0)
-        .collect()
+    (0..REPLICATIONS).map(|number| run_with(&scenario, number, false).0).collect()
 }
 
 fn interval(runs: &[RunResult], of: impl Fn(&RunResult) -> f64) -> Interval {
@@ -105,20 +92,19 @@ fn server(queue: &str, flows: &str) -> String {
 fn poisson(name: &str, rate: &str, sizes: &str, precedence: u32) -> String {
     format!(
         "[flows.{name}]\nfrom = \"a\"\nto = \"b\"\nudp = {{}}\nprecedence = {precedence}\n\
-         traffic = {{ poisson = {{ rate = \"{rate}\", size = \"1000 B\", sizes = \"{sizes}\" }} }}\n"
+         traffic = {{ poisson = {{ rate = \"{rate}\", size = \"1000 B\", \
+         sizes = \"{sizes}\" }} }}\n"
     )
 }
 
-/// Otherwise a server with Poisson arrivals and exponential service would not be M/M/1: utilisation rho,
-/// time in the system 1/(mu - lambda), waiting packets rho^2/(1 - rho) (Kleinrock, Queueing Systems I,
-/// section 3.2). At mu = 1/ms: rho 0.5 gives 2 ms and 0.5 packets, rho 0.8 gives 5 ms and 3.2 packets.
+/// Otherwise a server with Poisson arrivals and exponential service would not be M/M/1: utilisation
+/// rho, time in the system 1/(mu - lambda), waiting packets rho^2/(1 - rho) (Kleinrock, Queueing
+/// Systems I, section 3.2). At mu = 1/ms: rho 0.5 gives 2 ms and 0.5 packets, rho 0.8 gives 5 ms
+/// and 3.2 packets.
 #[test]
 fn mm1() {
     for (rate, rho) in [("4 Mbit/s", 0.5), ("6.4 Mbit/s", 0.8)] {
-        let runs = replicate(&server(
-            "\"droptail\"",
-            &poisson("x", rate, "exponential", 0),
-        ));
+        let runs = replicate(&server("\"droptail\"", &poisson("x", rate, "exponential", 0)));
         utilization(&runs).accepts(rho);
         sojourn(&runs, "x").accepts(1.0 / (1.0 - rho));
         waiting(&runs).accepts(rho * rho / (1.0 - rho));
@@ -130,10 +116,10 @@ fn mm1() {
     }
 }
 
-/// Otherwise the recorded distribution of delays would be another one than that of the packets: the time
-/// in an M/M/1 system is exponential with mean 1/(mu - lambda) (Kleinrock I, section 5.9), here 2 ms, so
-/// P(T > 2 ms) = exp(-1) = 0.36788 and P(T > 4 ms) = exp(-2) = 0.13534. The wait alone would give
-/// rho times these values.
+/// Otherwise the recorded distribution of delays would be another one than that of the packets: the
+/// time in an M/M/1 system is exponential with mean 1/(mu - lambda) (Kleinrock I, section 5.9),
+/// here 2 ms, so P(T > 2 ms) = exp(-1) = 0.36788 and P(T > 4 ms) = exp(-2) = 0.13534. The wait
+/// alone would give rho times these values.
 #[test]
 fn mm1_delay_distribution() {
     let text = server("\"droptail\"", &poisson("x", "4 Mbit/s", "exponential", 0));
@@ -160,8 +146,8 @@ fn mm1_delay_distribution() {
     }
 }
 
-/// Otherwise constant sizes would wait like random ones, or not at all: M/D/1 waits
-/// rho/(2 mu (1 - rho)) (Pollaczek and Khinchine; Kleinrock I, section 5.6): at rho 0.8 2 ms, so 3 ms in the
+/// Otherwise constant sizes would wait like random ones, or not at all: M/D/1 waits rho/(2 mu (1 -
+/// rho)) (Pollaczek and Khinchine; Kleinrock I, section 5.6): at rho 0.8 2 ms, so 3 ms in the
 /// system, and 1.6 packets wait by Little's law.
 #[test]
 fn md1() {
@@ -177,12 +163,12 @@ fn md1() {
     }
 }
 
-/// Otherwise the second moment of the service time would not count: M/G/1 waits
-/// lambda E[S^2] / (2 (1 - rho)) (Pollaczek and Khinchine; Kleinrock I, section 5.6), and both kinds of
-/// packet wait alike. 125 B (0.125 ms) at 0.8 Mbit/s are 0.8 per ms, 4000 B (4 ms) at 5.6 Mbit/s are
-/// 0.175 per ms: rho = 0.1 + 0.7, lambda E[S^2] = 0.8 * 0.015625 + 0.175 * 16 = 2.8125 ms, so the wait is
-/// 2.8125 / 0.4 = 7.03125 ms. Exponential sizes of the same mean, 0.8/0.975 ms, would wait
-/// 0.8/0.2 * 0.8205 = 3.28 ms.
+/// Otherwise the second moment of the service time would not count: M/G/1 waits lambda E[S^2] / (2
+/// (1 - rho)) (Pollaczek and Khinchine; Kleinrock I, section 5.6), and both kinds of packet wait
+/// alike. 125 B (0.125 ms) at 0.8 Mbit/s are 0.8 per ms, 4000 B (4 ms) at 5.6 Mbit/s are 0.175 per
+/// ms: rho = 0.1 + 0.7, lambda E[S^2] = 0.8 * 0.015625 + 0.175 * 16 = 2.8125 ms, so the wait is
+/// 2.8125 / 0.4 = 7.03125 ms. Exponential sizes of the same mean, 0.8/0.975 ms, would wait 0.8/0.2
+/// * 0.8205 = 3.28 ms.
 #[test]
 fn mg1_with_two_sizes() {
     let flow_of = |name: &str, rate: &str, size: &str| {
@@ -201,22 +187,17 @@ fn mg1_with_two_sizes() {
 }
 
 /// Otherwise a buffer would lose another share than M/M/1/K: (1 - rho) rho^K / (1 - rho^(K+1))
-/// (Kleinrock I, section 3.6). A limit of 9 packets excludes the one in service: K = 10. At rho 0.8 the
-/// loss is 0.8^10 * 0.2 / (1 - 0.8^11) = 0.0234929; at rho 1.2 it is 0.1925865. The mean number in the
-/// system, sum of k p_k, is 2.966314 and 6.710709; by Little's law those admitted stay
-/// L / (lambda (1 - loss)) = 3.797097 ms and 6.926096 ms.
+/// (Kleinrock I, section 3.6). A limit of 9 packets excludes the one in service: K = 10. At rho 0.8
+/// the loss is 0.8^10 * 0.2 / (1 - 0.8^11) = 0.0234929; at rho 1.2 it is 0.1925865. The mean number
+/// in the system, sum of k p_k, is 2.966314 and 6.710709; by Little's law those admitted stay L /
+/// (lambda (1 - loss)) = 3.797097 ms and 6.926096 ms.
 #[test]
 fn mm1k() {
     let theory = |rho: f64, k: i32| {
-        let powers: Vec<f64> = std::iter::successors(Some(1.0), |p| Some(p * rho))
-            .take(k as usize + 1)
-            .collect();
+        let powers: Vec<f64> =
+            std::iter::successors(Some(1.0), |p| Some(p * rho)).take(k as usize + 1).collect();
         let total: f64 = powers.iter().sum();
-        let number: f64 = powers
-            .iter()
-            .enumerate()
-            .map(|(n, p)| n as f64 * p / total)
-            .sum();
+        let number: f64 = powers.iter().enumerate().map(|(n, p)| n as f64 * p / total).sum();
         let loss = powers[k as usize] / total;
         (loss, number, number / (rho * (1.0 - loss)))
     };
@@ -247,11 +228,11 @@ fn two_classes() -> String {
 }
 
 /// Otherwise priority would preempt, or not be priority: without preemption class k waits
-/// W0 / ((1 - s_(k-1)) (1 - s_k)), W0 = sum of lambda_i E[S_i^2]/2, s_k = rho_1 + ... + rho_k (Cobham 1954;
-/// Kleinrock, Queueing Systems II, section 3.6). With exponential service of mean 1 ms, rho 0.3 and 0.5: W0
-/// = 0.8 ms, W1 = 0.8/0.7 = 1.142857 ms, W2 = 0.8/(0.7 * 0.2) = 5.714286 ms. Preemptive resume would give
-/// times in the system of 1/0.7 = 1.428571 ms and 1/0.7 + 0.8/(0.7 * 0.2) = 7.142857 ms, first in first
-/// out 5 ms for both.
+/// W0/((1-s_(k-1))(1-s_k)), where W0 sums lambda_i E[S_i^2]/2 and s_k sums rho_1 to rho_k (Cobham
+/// 1954; Kleinrock, Queueing Systems II, section 3.6). With exponential service of mean 1 ms, rho
+/// 0.3 and 0.5: W0 = 0.8 ms, W1 = 0.8/0.7 = 1.142857 ms, W2 = 0.8/(0.7 * 0.2) = 5.714286 ms.
+/// Preemptive resume would give times in the system of 1/0.7 = 1.428571 ms and 1/0.7 + 0.8/(0.7 *
+/// 0.2) = 7.142857 ms, first in first out 5 ms for both.
 #[test]
 fn non_preemptive_priority() {
     let runs = replicate(&server(PRIORITY, &two_classes()));
@@ -267,8 +248,8 @@ fn non_preemptive_priority() {
     }
 }
 
-/// Otherwise the test of priority would also pass without it: first in, first out gives both classes the
-/// 5 ms of M/M/1 at rho 0.8, and Cobham's values lie outside.
+/// Otherwise the test of priority would also pass without it: first in, first out gives both
+/// classes the 5 ms of M/M/1 at rho 0.8, and Cobham's values lie outside.
 #[test]
 fn first_in_first_out_is_not_priority() {
     let runs = replicate(&server("\"droptail\"", &two_classes()));

@@ -1,5 +1,5 @@
-//! What every queue, conditioner and shaper must keep, whatever it decides: no packet is lost or made, no
-//! link is faster than its rate, and flows stay in order.
+//! What every queue, conditioner and shaper must keep, whatever it decides: no packet is lost or
+//! made, no link is faster than its rate, and flows stay in order.
 //!
 //! The tables of the mechanisms drive the battery: an entry without an example here fails it.
 
@@ -38,23 +38,14 @@ pub const QUEUE_EXAMPLES: &[(&str, &str)] = &[
 /// An example of every conditioner, exceeded by the loads below; those that can drop do.
 pub const CONDITIONER_EXAMPLES: &[(&str, &str)] = &[
     ("fixed", "precedence = 2"),
-    (
-        "srtcm",
-        "cir = \"800 kbit/s\", cbs = \"4 kB\", ebs = \"6 kB\", mode = \"aware\"",
-    ),
-    (
-        "token_bucket",
-        "cir = \"900 kbit/s\", cbs = \"3 kB\", excess = \"drop\"",
-    ),
+    ("srtcm", "cir = \"800 kbit/s\", cbs = \"4 kB\", ebs = \"6 kB\", mode = \"aware\""),
+    ("token_bucket", "cir = \"900 kbit/s\", cbs = \"3 kB\", excess = \"drop\""),
     (
         "trtcm",
         "cir = \"500 kbit/s\", cbs = \"4 kB\", pir = \"900 kbit/s\", pbs = \"4 kB\", \
          excess = \"drop\"",
     ),
-    (
-        "tswtcm",
-        "ctr = \"500 kbit/s\", ptr = \"900 kbit/s\", window = \"200 ms\"",
-    ),
+    ("tswtcm", "ctr = \"500 kbit/s\", ptr = \"900 kbit/s\", window = \"200 ms\""),
 ];
 
 /// An example of every shaper, exceeded by the loads below.
@@ -79,8 +70,8 @@ const TCP: &str = "[flows.s]\nfrom = \"a\"\nto = \"b\"\ncount = 3\nstop = \"4 s\
 /// Rate of the link under test, in bit/s.
 const RATE: u64 = 1_000_000;
 
-/// `mechanisms` on the second of two links; sources stop after 4 s, and `duration` decides whether the
-/// network has run empty.
+/// `mechanisms` on the second of two links; sources stop after 4 s, and `duration` decides whether
+/// the network has run empty.
 fn network(duration: &str, mechanisms: &str, flows: &str) -> String {
     format!(
         "duration = \"{duration}\"\n\
@@ -96,10 +87,7 @@ fn every_mechanism() -> BTreeMap<String, String> {
     let droptail = "queue = { droptail = { limit = \"15 packets\" } }";
     let mut all = BTreeMap::new();
     for (name, example) in QUEUE_EXAMPLES {
-        all.insert(
-            format!("queue {name}"),
-            format!("queue = {{ {name} = {{ {example} }} }}"),
-        );
+        all.insert(format!("queue {name}"), format!("queue = {{ {name} = {{ {example} }} }}"));
     }
     for (name, example) in CONDITIONER_EXAMPLES {
         let text = format!("conditioner = {{ {name} = {{ {example} }} }}\n{droptail}");
@@ -127,11 +115,7 @@ fn every_mechanism() -> BTreeMap<String, String> {
 }
 
 fn every_load() -> [(&'static str, String); 3] {
-    [
-        ("udp", UDP.to_owned()),
-        ("tcp", TCP.to_owned()),
-        ("mixed", format!("{UDP}{TCP}")),
-    ]
+    [("udp", UDP.to_owned()), ("tcp", TCP.to_owned()), ("mixed", format!("{UDP}{TCP}"))]
 }
 
 /// Otherwise a mechanism would run without anybody watching what it does to packets.
@@ -152,9 +136,10 @@ fn every_mechanism_has_an_example() {
     assert_eq!(names(SHAPER_EXAMPLES), sorted(shapers));
 }
 
-/// Otherwise packets would vanish or be made from nothing: when all sources have stopped and the network
-/// has run empty, every packet sent was delivered or dropped; every link's arrivals departed or were
-/// dropped, precedence by precedence; and the drops of the links are the drops of the flows.
+/// Otherwise packets would vanish or be made from nothing: when all sources have stopped and the
+/// network has run empty, every packet sent was delivered or dropped; every link's arrivals
+/// departed or were dropped, precedence by precedence; and the drops of the links are the drops of
+/// the flows.
 #[test]
 fn an_emptied_network_has_lost_nothing() {
     for (name, mechanism) in every_mechanism() {
@@ -176,29 +161,18 @@ fn an_emptied_network_has_lost_nothing() {
                 }
                 let reasons = &link.drop_reasons;
                 let by_reason = reasons.overflow + reasons.early + reasons.forced;
-                assert_eq!(
-                    by_reason + reasons.policed + reasons.shaper,
-                    link.drops,
-                    "{what}"
-                );
+                assert_eq!(by_reason + reasons.policed + reasons.shaper, link.drops, "{what}");
             }
             let on_links: u64 = result.links.iter().map(|link| link.drops).sum();
             assert_eq!(on_links, dropped, "{what}");
             // Only the last link marks, so every mark arrives.
-            let marked: u64 = result
-                .flows
-                .iter()
-                .map(|flow| flow.counted.marked_packets)
-                .sum();
+            let marked: u64 = result.flows.iter().map(|flow| flow.counted.marked_packets).sum();
             assert_eq!(link(&result, "core").marks, marked, "{what}");
             let marks = mechanism.contains("ecn = true") && load != "udp";
             assert_eq!(marked > 0, marks, "{what}");
             let departed = result.links.iter().flat_map(|link| link.departed_packets);
             assert_eq!(departed.sum::<u64>(), result.packet_hops, "{what}");
-            assert!(
-                link(&result, "core").drops > 0,
-                "{what}: the load is no overload"
-            );
+            assert!(link(&result, "core").drops > 0, "{what}: the load is no overload");
             check_trace(&what, &result, &trace(&tables));
         }
     }
@@ -213,30 +187,10 @@ fn check_trace(what: &str, result: &RunResult, rows: &[Row]) {
             alike.count() as u64
         };
         let counted = &flow.counted;
-        assert_eq!(
-            count("sent", true),
-            counted.sent_packets,
-            "{what}: {}",
-            flow.name
-        );
-        assert_eq!(
-            count("delivered", true),
-            counted.delivered_packets,
-            "{what}: {}",
-            flow.name
-        );
-        assert_eq!(
-            count("dropped", true),
-            counted.dropped_packets,
-            "{what}: {}",
-            flow.name
-        );
-        assert_eq!(
-            count("sent", false),
-            counted.sent_acks,
-            "{what}: {}",
-            flow.name
-        );
+        assert_eq!(count("sent", true), counted.sent_packets, "{what}: {}", flow.name);
+        assert_eq!(count("delivered", true), counted.delivered_packets, "{what}: {}", flow.name);
+        assert_eq!(count("dropped", true), counted.dropped_packets, "{what}: {}", flow.name);
+        assert_eq!(count("sent", false), counted.sent_acks, "{what}: {}", flow.name);
         let acks = count("delivered", false) + count("dropped", false);
         assert_eq!(acks, counted.sent_acks, "{what}: {}", flow.name);
     }
@@ -251,8 +205,8 @@ fn check_trace(what: &str, result: &RunResult, rows: &[Row]) {
     check_order(what, rows);
 }
 
-/// Packets of a flow are delivered in the order in which they were sent: every law here is first in,
-/// first out within a flow of one precedence.
+/// Packets of a flow are delivered in the order in which they were sent: every law here is first
+/// in, first out within a flow of one precedence.
 fn check_order(what: &str, rows: &[Row]) {
     let mut under_way: BTreeMap<(&str, bool), VecDeque<u64>> = BTreeMap::new();
     for row in rows {
@@ -260,26 +214,19 @@ fn check_order(what: &str, rows: &[Row]) {
         if row.event == "sent" {
             queue.push_back(row.number);
         } else if row.event == "delivered" {
-            assert_eq!(
-                queue.pop_front(),
-                Some(row.number),
-                "{what}: {row:?} overtook another"
-            );
+            assert_eq!(queue.pop_front(), Some(row.number), "{what}: {row:?} overtook another");
         } else if row.event.starts_with("dropped") {
             let at = queue.iter().rposition(|number| *number == row.number);
             queue.remove(at.unwrap_or_else(|| panic!("{what}: {row:?} was not under way")));
         }
     }
-    assert!(
-        under_way.values().all(VecDeque::is_empty),
-        "{what}: packets are still under way"
-    );
+    assert!(under_way.values().all(VecDeque::is_empty), "{what}: packets are still under way");
 }
 
-/// Otherwise a link would be faster than its rate: of any two packets delivered one after the other behind
-/// it, the second comes at least its own transmission time later (so the bytes of any window fit it), no
-/// link is busy for more than the time, and no sampled throughput exceeds the rate by more than the one
-/// packet whose transmission begins within the sample.
+/// Otherwise a link would be faster than its rate: of any two packets delivered one after the other
+/// behind it, the second comes at least its own transmission time later (so the bytes of any window
+/// fit it), no link is busy for more than the time, and no sampled throughput exceeds the rate by
+/// more than the one packet whose transmission begins within the sample.
 #[test]
 fn no_link_exceeds_its_rate() {
     for (name, mechanism) in every_mechanism() {
@@ -290,10 +237,8 @@ fn no_link_exceeds_its_rate() {
                 assert!(link.utilization <= 1.0, "{what}: {}", link.name);
             }
             let rows = trace(&tables);
-            let arrivals: Vec<&Row> = rows
-                .iter()
-                .filter(|row| row.event == "delivered" && row.is_data())
-                .collect();
+            let arrivals: Vec<&Row> =
+                rows.iter().filter(|row| row.event == "delivered" && row.is_data()).collect();
             assert!(arrivals.len() > 100, "{what}");
             for pair in arrivals.windows(2) {
                 let needed = (pair[1].size * 8 * 1_000_000_000_000).div_ceil(RATE);
@@ -302,24 +247,19 @@ fn no_link_exceeds_its_rate() {
             let series = table(&tables, "series/links.core");
             for sample in floats(series, "throughput_bps") {
                 // The largest packet has 940 B; samples are 50 ms long.
-                assert!(
-                    *sample <= RATE as f64 + 940.0 * 8.0 / 0.05,
-                    "{what}: {sample}"
-                );
+                assert!(*sample <= RATE as f64 + 940.0 * 8.0 / 0.05, "{what}: {sample}");
             }
         }
     }
 }
 
-/// Otherwise packets would hide while the network runs: at any moment those that arrived at a link and
-/// neither departed nor were dropped are those that its queue reports, and no flow has had more packets
-/// out than in.
+/// Otherwise packets would hide while the network runs: at any moment those that arrived at a link
+/// and neither departed nor were dropped are those that its queue reports, and no flow has had more
+/// packets out than in.
 #[test]
 fn a_running_network_accounts_for_every_packet() {
     let last = |tables: &[RecordTable], name: &str| {
-        *floats(table(tables, "series/links.core"), name)
-            .last()
-            .unwrap()
+        *floats(table(tables, "series/links.core"), name).last().unwrap()
     };
     for (name, mechanism) in every_mechanism() {
         for (load, flows) in every_load() {
@@ -342,15 +282,12 @@ fn a_running_network_accounts_for_every_packet() {
     }
 }
 
-/// Otherwise the battery could not tell a network that loses packets: a window of measurement that opens
-/// while packets are under way delivers some that it has not seen sent, and the sum must show it.
+/// Otherwise the battery could not tell a network that loses packets: a window of measurement that
+/// opens while packets are under way delivers some that it has not seen sent, and the sum must show
+/// it.
 #[test]
 fn the_battery_would_notice_a_missing_packet() {
-    let text = network(
-        "400 s",
-        "queue = { droptail = { limit = \"15 packets\" } }",
-        UDP,
-    );
+    let text = network("400 s", "queue = { droptail = { limit = \"15 packets\" } }", UDP);
     let result = run(&format!("warm_up = \"2 s\"\n{text}"));
     let balance = |counted: &forebay_scenario::Counted| {
         counted.delivered_packets + counted.dropped_packets - counted.sent_packets

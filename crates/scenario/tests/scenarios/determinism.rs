@@ -1,5 +1,5 @@
-//! The same scenario, seed and version give the same trajectory: twice, on any number of threads, with
-//! any observers, in debug and release builds, on every platform.
+//! The same scenario, seed and version give the same trajectory: twice, on any number of threads,
+//! with any observers, in debug and release builds, on every platform.
 //!
 //! The scenarios are the files in `tests/data`. `tests/golden.txt` keeps their digests.
 
@@ -24,10 +24,7 @@ pub fn every_scenario() -> BTreeMap<String, Scenario> {
             (name, read(&std::fs::read_to_string(&path).unwrap()))
         })
         .collect();
-    assert!(
-        scenarios.len() >= 8,
-        "the files of tests/data were not found"
-    );
+    assert!(scenarios.len() >= 8, "the files of tests/data were not found");
     scenarios
 }
 
@@ -36,8 +33,8 @@ fn everything(result: &RunResult) -> String {
     serde_json::to_string(result).unwrap()
 }
 
-/// Otherwise no result could be repeated: the same scenario, seed and replication give equal results in
-/// every digit and equal records, and another replication gives others.
+/// Otherwise no result could be repeated: the same scenario, seed and replication give equal
+/// results in every digit and equal records, and another replication gives others.
 #[test]
 fn a_run_repeats_itself() {
     for (name, scenario) in every_scenario() {
@@ -45,22 +42,15 @@ fn a_run_repeats_itself() {
         let (again, again_tables) = run_with(&scenario, 3, true);
         assert_eq!(everything(&first), everything(&again), "{name}");
         // NaN marks rows without a value: compare what is printed.
-        assert_eq!(
-            format!("{first_tables:?}"),
-            format!("{again_tables:?}"),
-            "{name}"
-        );
+        assert_eq!(format!("{first_tables:?}"), format!("{again_tables:?}"), "{name}");
         let (other, _) = run_with(&scenario, 4, false);
         let random = name != "droptail-reno";
-        assert!(
-            !random || other.digest != first.digest,
-            "{name}: replications are alike"
-        );
+        assert!(!random || other.digest != first.digest, "{name}: replications are alike");
     }
 }
 
-/// Otherwise looking would change what is seen: with series, delays and trace recorded, or with none of
-/// them, the trajectory and every counter are the same.
+/// Otherwise looking would change what is seen: with series, delays and trace recorded, or with
+/// none of them, the trajectory and every counter are the same.
 #[test]
 fn recording_changes_nothing() {
     for (name, scenario) in every_scenario() {
@@ -68,23 +58,19 @@ fn recording_changes_nothing() {
         let (recorded, tables) = run_with(&scenario, 0, true);
         assert!(no_tables.is_empty());
         assert!(tables.iter().any(|table| table.name == "trace"), "{name}");
-        assert!(
-            tables.iter().any(|table| table.name.starts_with("series/")),
-            "{name}"
-        );
+        assert!(tables.iter().any(|table| table.name.starts_with("series/")), "{name}");
         assert_eq!(everything(&silent), everything(&recorded), "{name}");
         assert_eq!(scenario.hash(), silent.scenario_hash);
     }
 }
 
-/// Otherwise results would depend on the machine's number of cores: the same replications on 1, 2 and 4
-/// threads at once, in whatever order they finish, are equal one by one.
+/// Otherwise results would depend on the machine's number of cores: the same replications on 1, 2
+/// and 4 threads at once, in whatever order they finish, are equal one by one.
 #[test]
 fn threads_change_nothing() {
     let scenarios: Vec<(String, Scenario)> = every_scenario().into_iter().collect();
-    let jobs: Vec<(usize, u64)> = (0..scenarios.len())
-        .flat_map(|at| [0, 1].map(|number| (at, number)))
-        .collect();
+    let jobs: Vec<(usize, u64)> =
+        (0..scenarios.len()).flat_map(|at| [0, 1].map(|number| (at, number))).collect();
     let on_threads = |threads: usize| {
         let mut results = vec![String::new(); jobs.len()];
         let share = jobs.len().div_ceil(threads);
@@ -109,26 +95,14 @@ fn threads_change_nothing() {
 /// What no trajectory can do, whatever its digest.
 fn physics(name: &str, result: &RunResult) {
     for link in &result.links {
-        assert!(
-            (0.0..=1.0).contains(&link.utilization),
-            "{name}: {}",
-            link.name
-        );
+        assert!((0.0..=1.0).contains(&link.utilization), "{name}: {}", link.name);
         let waiting = link.max_queue_packets as f64;
         assert!(link.mean_queue_packets <= waiting, "{name}: {}", link.name);
     }
     for flow in &result.flows {
         let counted = &flow.counted;
-        assert!(
-            counted.max_delay_s >= counted.mean_delay_s,
-            "{name}: {}",
-            flow.name
-        );
-        assert!(
-            counted.delivered_packets > 0,
-            "{name}: {} is starved",
-            flow.name
-        );
+        assert!(counted.max_delay_s >= counted.mean_delay_s, "{name}: {}", flow.name);
+        assert!(counted.delivered_packets > 0, "{name}: {} is starved", flow.name);
     }
     if result.measured_s < result.simulated_s {
         // Packets sent before the window opened are delivered within it.
@@ -139,48 +113,37 @@ fn physics(name: &str, result: &RunResult) {
             let out = link.departed_packets[precedence] + link.dropped_packets[precedence];
             let waiting = link.arrived_packets[precedence].checked_sub(out);
             let most = u64::from(link.max_queue_packets);
-            assert!(
-                waiting.is_some_and(|n| n <= most),
-                "{name}: {} {waiting:?}",
-                link.name
-            );
+            assert!(waiting.is_some_and(|n| n <= most), "{name}: {} {waiting:?}", link.name);
         }
     }
     for flow in &result.flows {
         let counted = &flow.counted;
         let out = counted.delivered_packets + counted.dropped_packets;
         assert!(counted.sent_packets >= out, "{name}: {}", flow.name);
-        assert!(
-            counted.goodput_bps <= counted.throughput_bps,
-            "{name}: {}",
-            flow.name
-        );
+        assert!(counted.goodput_bps <= counted.throughput_bps, "{name}: {}", flow.name);
     }
     let (first, last) = (result.flows.iter().map(|f| f.started_s), result.simulated_s);
     assert!(first.flatten().all(|started| started <= last), "{name}");
 }
 
-/// Otherwise a trajectory would differ between debug and release builds or between platforms, or would
-/// have changed unnoticed. Digests find change, not wrongness, so what no trajectory can do is checked
-/// beside them. After a change that is meant to move trajectories, write the file anew:
+const GOLDEN_HEAD: &str = "\
+# Digests of the scenarios in tests/data, replication 0: name, digest, events, link traversals. They
+# find change, not wrongness: debug and release builds and all platforms must give them. To write
+# this file anew: FOREBAY_WRITE_GOLDEN=1 cargo test -p forebay-scenario --test scenarios golden
+";
+
+/// Otherwise a trajectory would differ between debug and release builds or between platforms, or
+/// would have changed unnoticed. Digests find change, not wrongness, so what no trajectory can do
+/// is checked beside them. After a change that is meant to move trajectories, write the file anew:
 /// `FOREBAY_WRITE_GOLDEN=1 cargo test -p forebay-scenario --test scenarios golden`.
 #[test]
 fn golden_digests() {
     let path = tests_folder().join("golden.txt");
-    let mut text = "# Digests of the scenarios in tests/data, replication 0: name, digest, events,\n\
-                    # link traversals. They find change, not wrongness: debug and release builds and\n\
-                    # all platforms must give them. To write this file anew:\n\
-                    # FOREBAY_WRITE_GOLDEN=1 cargo test -p forebay-scenario --test scenarios golden\n"
-        .to_owned();
+    let mut text = GOLDEN_HEAD.to_owned();
     for (name, scenario) in every_scenario() {
         let (result, _) = run_with(&scenario, 0, false);
         physics(&name, &result);
-        let RunResult {
-            digest,
-            events,
-            packet_hops,
-            ..
-        } = &result;
+        let RunResult { digest, events, packet_hops, .. } = &result;
         text += &format!("{name} {digest} {events} {packet_hops}\n");
     }
     if std::env::var_os("FOREBAY_WRITE_GOLDEN").is_some() {
@@ -190,11 +153,7 @@ fn golden_digests() {
     for (found, kept) in text.lines().zip(golden.lines()) {
         assert_eq!(found, kept, "found, kept in golden.txt");
     }
-    assert_eq!(
-        text.lines().count(),
-        golden.lines().count(),
-        "golden.txt lacks a scenario"
-    );
+    assert_eq!(text.lines().count(), golden.lines().count(), "golden.txt lacks a scenario");
 }
 
 /// A network with randomness everywhere, and room for more of it.
@@ -211,10 +170,10 @@ fn base(more: &str) -> String {
     )
 }
 
-/// Otherwise adding a part to a network would shift the random numbers of the others, and no two variants
-/// could be compared: links and flows elsewhere, named to come before and after the old ones, change no
-/// counter of any old flow or link, and neither does a group that shares the old nodes but starts later
-/// than everything ends.
+/// Otherwise adding a part to a network would shift the random numbers of the others, and no two
+/// variants could be compared: links and flows elsewhere, named to come before and after the old
+/// ones, change no counter of any old flow or link, and neither does a group that shares the old
+/// nodes but starts later than everything ends.
 #[test]
 fn an_unused_part_changes_nobodys_draws() {
     let before = run(&base(""));
@@ -228,34 +187,23 @@ fn an_unused_part_changes_nobodys_draws() {
     };
     let silent = "[flows.idle]\nfrom = \"a\"\nto = \"b\"\ncount = 9\nstart = \"5.999999 s\"\n\
                   udp = {}\ntraffic = { cbr = { rate = \"8 bit/s\", size = \"1000 B\" } }\n";
-    for more in [
-        elsewhere("c"),
-        elsewhere("z"),
-        elsewhere("c") + &elsewhere("z"),
-        silent.into(),
-    ] {
+    for more in [elsewhere("c"), elsewhere("z"), elsewhere("c") + &elsewhere("z"), silent.into()] {
         let after = run(&base(&more));
         assert!(after.flows.len() > before.flows.len());
         for old in &before.flows {
             let new: &FlowResult = flow(&after, &old.name);
-            assert_eq!(
-                serde_json::to_string(new).unwrap(),
-                serde_json::to_string(old).unwrap()
-            );
+            assert_eq!(serde_json::to_string(new).unwrap(), serde_json::to_string(old).unwrap());
         }
         for old in &before.links {
             let new = link(&after, &old.name);
-            assert_eq!(
-                serde_json::to_string(new).unwrap(),
-                serde_json::to_string(old).unwrap()
-            );
+            assert_eq!(serde_json::to_string(new).unwrap(), serde_json::to_string(old).unwrap());
         }
     }
 }
 
-/// Otherwise two variants would be compared on different arrivals: under tail drop and under RED, the same
-/// replication sees every datagram sent at the same time with the same size, and another replication does
-/// not.
+/// Otherwise two variants would be compared on different arrivals: under tail drop and under RED,
+/// the same replication sees every datagram sent at the same time with the same size, and another
+/// replication does not.
 #[test]
 fn variants_see_the_same_arrivals() {
     let arrivals = |queue: &str, replication: u64| {
@@ -274,27 +222,20 @@ fn variants_see_the_same_arrivals() {
         let udp = sent.filter(|row| row.event == "sent" && row.flow.starts_with("udp"));
         let starts: Vec<Option<f64>> = result.flows.iter().map(|flow| flow.started_s).collect();
         let drops = link(&result, "core").drops;
-        (
-            udp.map(|row| (row.time, row.flow, row.size))
-                .collect::<Vec<_>>(),
-            starts,
-            drops,
-        )
+        (udp.map(|row| (row.time, row.flow, row.size)).collect::<Vec<_>>(), starts, drops)
     };
     let droptail = arrivals("{ droptail = { limit = \"20 packets\" } }", 5);
     let red = arrivals("{ red = { weight = 0.1 } }", 5);
     assert!(droptail.0.len() > 1000);
-    assert_ne!(
-        droptail.2, red.2,
-        "the variants must differ for the comparison to mean anything"
-    );
+    assert_ne!(droptail.2, red.2, "the variants must differ for the comparison to mean anything");
     assert_eq!(droptail.0, red.0);
     assert_eq!(droptail.1, red.1);
     assert_ne!(arrivals("{ red = {} }", 6).0, red.0);
 }
 
-/// Otherwise a run would depend on how the file spells it: other units, another order of sections and
-/// defaults written out give the same hash and the same trajectory; a changed value gives another hash.
+/// Otherwise a run would depend on how the file spells it: other units, another order of sections
+/// and defaults written out give the same hash and the same trajectory; a changed value gives
+/// another hash.
 #[test]
 fn spelling_changes_nothing() {
     let plain = "duration = \"2 s\"\n\
@@ -307,7 +248,8 @@ fn spelling_changes_nothing() {
                  flows.x.udp.header = \"28 B\"\n\
                  flows.x.to = \"b\"\nflows.x.from = \"a\"\nflows.x.count = 1\n\
                  duration = \"2000 ms\"\nwarm_up = \"0 s\"\nseed = 1\n\
-                 [links]\nl = { to = \"b\", from = \"a\", rate = \"1000000 bit/s\", delay = \"0 s\",\n\
+                 [links]\nl = { to = \"b\", from = \"a\", rate = \"1000000 bit/s\", \
+                 delay = \"0 s\",\n\
                  queue = \"droptail\", duplex = true }\n[record]\ndelays = true\n";
     let (plain, _) = record(plain);
     let (spelt, _) = record(spelt);

@@ -1,4 +1,5 @@
-//! Zero, tiny and huge parameters: refused with a problem, or survived with every packet accounted for.
+//! Zero, tiny and huge parameters: refused with a problem, or survived with every packet accounted
+//! for.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -68,7 +69,8 @@ const FLOWS: &str = "[flows.t]\nfrom = \"a\"\nto = \"b\"\ncount = 2\ntcp = {}\n\
      [flows.u]\nfrom = \"a\"\nto = \"b\"\nudp = {}\nprecedence = 1\n\
      traffic = { cbr = { rate = \"900 kbit/s\", size = \"300 B\" } }\n";
 
-/// What went wrong with `text`, if anything: only a problem with its place, or a sound run, is right.
+/// What went wrong with `text`, if anything: only a problem with its place, or a sound run, is
+/// right.
 fn trouble(text: &str) -> Option<String> {
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         let scenario = match Scenario::parse(text, "test.toml", &[]) {
@@ -95,10 +97,7 @@ fn trouble(text: &str) -> Option<String> {
                 return Some(format!("{} lost count", link.name));
             }
             if !(0.0..=1.0).contains(&link.utilization) || !link.mean_queue_packets.is_finite() {
-                return Some(format!(
-                    "{} works {} of the time",
-                    link.name, link.utilization
-                ));
+                return Some(format!("{} works {} of the time", link.name, link.utilization));
             }
         }
         None
@@ -106,7 +105,8 @@ fn trouble(text: &str) -> Option<String> {
     outcome.unwrap_or_else(|_| Some("panic".to_owned()))
 }
 
-/// Put every extreme value in the place of every parameter of every entry, beside `examples` of the others.
+/// Put every extreme value in the place of every parameter of every entry, beside `examples` of the
+/// others.
 fn battery<B>(
     entries: &[Entry<B>],
     example: impl Fn(&str) -> String,
@@ -157,9 +157,7 @@ fn example_of<'e>(examples: &'e [(&str, &str)], name: &str) -> &'e str {
 #[test]
 fn queues_survive_extremes() {
     let example = |name: &str| example_of(QUEUE_EXAMPLES, name).to_owned();
-    battery(QUEUES, example, |queue| {
-        network(&format!("{LINK}queue = {queue}"), FLOWS)
-    });
+    battery(QUEUES, example, |queue| network(&format!("{LINK}queue = {queue}"), FLOWS));
 }
 
 /// Otherwise an extreme parameter of a conditioner would end in a panic or in nonsense.
@@ -176,13 +174,11 @@ fn conditioners_survive_extremes() {
 #[test]
 fn shapers_survive_extremes() {
     let example = |name: &str| example_of(SHAPER_EXAMPLES, name).to_owned();
-    battery(SHAPERS, example, |law| {
-        network(&format!("{LINK}shaper = {law}"), FLOWS)
-    });
+    battery(SHAPERS, example, |law| network(&format!("{LINK}shaper = {law}"), FLOWS));
 }
 
-/// Otherwise an extreme parameter of a source would end in a panic, in nonsense, or in a run that never
-/// ends: sources of one bit are refused or kept slow by their packets' size.
+/// Otherwise an extreme parameter of a source would end in a panic, in nonsense, or in a run that
+/// never ends: sources of one bit are refused or kept slow by their packets' size.
 #[test]
 fn sources_survive_extremes() {
     let example = |name: &str| match name {
@@ -210,17 +206,16 @@ fn controls_survive_extremes() {
         |_| String::new(),
         |control| {
             let flows = format!(
-                "[flows.x]\nfrom = \"a\"\nto = \"b\"\n[flows.x.tcp]\nmss = \"400 B\"\ncontrol = {control}\n"
+                "[flows.x]\nfrom = \"a\"\nto = \"b\"\n[flows.x.tcp]\nmss = \"400 B\"\n\
+                 control = {control}\n"
             );
-            network(
-                &format!("{LINK}queue = {{ droptail = {{ limit = \"9 packets\" }} }}"),
-                &flows,
-            )
+            network(&format!("{LINK}queue = {{ droptail = {{ limit = \"9 packets\" }} }}"), &flows)
         },
     );
 }
 
-/// Otherwise an extreme parameter of a link, a flow or its transport would end in a panic or in nonsense.
+/// Otherwise an extreme parameter of a link, a flow or its transport would end in a panic or in
+/// nonsense.
 #[test]
 fn sections_survive_extremes() {
     let mut found = Vec::new();
@@ -231,20 +226,10 @@ fn sections_survive_extremes() {
     };
     let slow = "queue = { droptail = { limit = \"9 packets\" } }\n";
     for value in VALUES {
-        for (key, other) in [
-            ("rate", "delay = \"1 ms\""),
-            ("delay", "rate = \"1 Mbit/s\""),
-        ] {
-            for queue in [
-                slow,
-                "",
-                "queue = { priority = { classes = [\"droptail\"] } }\n",
-            ] {
+        for (key, other) in [("rate", "delay = \"1 ms\""), ("delay", "rate = \"1 Mbit/s\"")] {
+            for queue in [slow, "", "queue = { priority = { classes = [\"droptail\"] } }\n"] {
                 let core = format!("{key} = {value}\n{other}\n{queue}");
-                check(
-                    network(&core, FLOWS),
-                    format!("link {key} = {value} {queue}"),
-                );
+                check(network(&core, FLOWS), format!("link {key} = {value} {queue}"));
             }
         }
         let udp_keys = ["start", "stop", "count", "precedence"];
@@ -263,40 +248,27 @@ fn sections_survive_extremes() {
                 field.name
             );
             let core = format!("{LINK}{slow}");
-            check(
-                network(&core, &flows),
-                format!("tcp {} = {value}", field.name),
-            );
+            check(network(&core, &flows), format!("tcp {} = {value}", field.name));
         }
         for key in ["duration", "warm_up", "seed"] {
             let text = network(LINK, FLOWS);
-            let duration = if key == "duration" {
-                ""
-            } else {
-                "duration = \"10 ms\"\n"
-            };
+            let duration = if key == "duration" { "" } else { "duration = \"10 ms\"\n" };
             let short = text.replacen("duration = \"3 s\"\n", duration, 1);
             // A run that is asked to last for weeks does: only refusals can be tested.
             if key != "duration" || !value.contains("h\"") {
-                check(
-                    format!("{key} = {value}\n{short}"),
-                    format!("{key} = {value}"),
-                );
+                check(format!("{key} = {value}\n{short}"), format!("{key} = {value}"));
             }
         }
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// Otherwise a queue longer than the clock would corrupt the counters of its link: at 1 bit/s a packet of
-/// 1500 B takes 12,000 s, so 2000 of them need 278 days. The link is busy all the time and, after an hour,
-/// still sends the first.
+/// Otherwise a queue longer than the clock would corrupt the counters of its link: at 1 bit/s a
+/// packet of 1500 B takes 12,000 s, so 2000 of them need 278 days. The link is busy all the time
+/// and, after an hour, still sends the first.
 #[test]
 fn a_backlog_beyond_the_clock_is_still_counted() {
-    for queue in [
-        "\"droptail\"",
-        "{ priority = { classes = [\"droptail\"] } }",
-    ] {
+    for queue in ["\"droptail\"", "{ priority = { classes = [\"droptail\"] } }"] {
         let text = format!(
             "duration = \"1 h\"\nwarm_up = \"1 min\"\n\
              [links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"1 bit/s\"\nqueue = {queue}\n\
@@ -307,9 +279,6 @@ fn a_backlog_beyond_the_clock_is_still_counted() {
         let link = crate::support::link(&result, "l");
         assert_eq!(link.utilization, 1.0, "{queue}");
         assert_eq!(link.mean_queue_packets, 1999.0, "{queue}");
-        assert_eq!(
-            link.departed_packets, [0; 4],
-            "the first left before the window: {queue}"
-        );
+        assert_eq!(link.departed_packets, [0; 4], "the first left before the window: {queue}");
     }
 }

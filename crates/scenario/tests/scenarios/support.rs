@@ -14,14 +14,8 @@ pub fn run_with(
     replication: u64,
     record: bool,
 ) -> (RunResult, Vec<RecordTable>) {
-    let options = RunOptions {
-        seed: None,
-        replication,
-        record,
-    };
-    scenario
-        .run(&options, &Control::default())
-        .expect("nobody cancels this run")
+    let options = RunOptions { seed: None, replication, record };
+    scenario.run(&options, &Control::default()).expect("nobody cancels this run")
 }
 
 /// One run of the scenario that `text` describes.
@@ -120,9 +114,5 @@ pub fn trace(tables: &[RecordTable]) -> Vec<Row> {
         size: sizes[at],
         kind: kinds[at],
     };
-    floats(table, "time_s")
-        .iter()
-        .enumerate()
-        .map(row)
-        .collect()
+    floats(table, "time_s").iter().enumerate().map(row).collect()
 }

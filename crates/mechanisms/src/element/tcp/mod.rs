@@ -182,9 +182,7 @@ impl TcpParameters {
     /// The first wrong, missing or unknown key, or the first value out of range.
     pub fn from_section(section: &Section<'_>) -> Result<Self, Problem> {
         let parameters = Self::read_among(section, &["control"])?;
-        parameters
-            .check()
-            .map_err(|(key, message)| section.fail(key, message))?;
+        parameters.check().map_err(|(key, message)| section.fail(key, message))?;
         Ok(parameters)
     }
 
@@ -194,27 +192,13 @@ impl TcpParameters {
         if self.mss.bytes() == 0 {
             return Err(("mss", "0 B; a segment carries at least 1 B".to_owned()));
         }
-        let largest = self
-            .mss
-            .bytes()
-            .saturating_add(self.header.bytes())
-            .saturating_add(12);
+        let largest = self.mss.bytes().saturating_add(self.header.bytes()).saturating_add(12);
         if largest > u64::from(u16::MAX) {
-            let sum = format!(
-                "{} with the header of {}",
-                show(&self.mss),
-                show(&self.header)
-            );
-            return Err((
-                "mss",
-                format!("{sum}: a packet has at most 65535 B, options included"),
-            ));
+            let sum = format!("{} with the header of {}", show(&self.mss), show(&self.header));
+            return Err(("mss", format!("{sum}: a packet has at most 65535 B, options included")));
         }
         if self.header.bytes() == 0 {
-            return Err((
-                "header",
-                "0 B; an acknowledgement would have no size".to_owned(),
-            ));
+            return Err(("header", "0 B; an acknowledgement would have no size".to_owned()));
         }
         if self.dupack_threshold == 0 {
             return Err(("dupack_threshold", "0; at least 1 (standard: 3)".to_owned()));
@@ -231,10 +215,8 @@ impl TcpParameters {
             Some(Length::Packets(n)) => n == 0,
             None => false,
         };
-        for (key, length) in [
-            ("window", self.window),
-            ("initial_ssthresh", self.initial_ssthresh),
-        ] {
+        for (key, length) in [("window", self.window), ("initial_ssthresh", self.initial_ssthresh)]
+        {
             if smallest(length) {
                 let message = format!("{}; at least one segment", length.show());
                 return Err((key, message));
@@ -258,17 +240,11 @@ impl TcpParameters {
         }
         if self.rto_max < self.rto_tick.times(2) {
             let (max, tick) = (show(&self.rto_max), show(&self.rto_tick));
-            return Err((
-                "rto_max",
-                format!("{max}; at least two ticks of rto_tick ({tick})"),
-            ));
+            return Err(("rto_max", format!("{max}; at least two ticks of rto_tick ({tick})")));
         }
         if self.rto_initial == Span::ZERO || self.rto_initial > self.rto_max {
             let (read, max) = (show(&self.rto_initial), show(&self.rto_max));
-            return Err((
-                "rto_initial",
-                format!("{read}; above 0 s and at most rto_max ({max})"),
-            ));
+            return Err(("rto_initial", format!("{read}; above 0 s and at most rto_max ({max})")));
         }
         if self.rto_min == Span::ZERO && self.rto_tick == Span::ZERO {
             return Err(("rto_min", "0 s with an ideal clock; above 0 s".to_owned()));

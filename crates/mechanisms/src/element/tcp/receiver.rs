@@ -21,10 +21,7 @@ pub struct TcpReceivers {
     delay: Option<Span>,
     receptions: Vec<Reception>,
     /// Reorder buffers without content, for the next that needs one.
-    #[allow(
-        clippy::vec_box,
-        reason = "receptions hold boxes, and they move between the two"
-    )]
+    #[allow(clippy::vec_box, reason = "receptions hold boxes, and they move between the two")]
     spare: Vec<Box<Reorder>>,
 }
 
@@ -91,9 +88,7 @@ impl TcpReceivers {
             },
             sack_header_bytes: parameters.sack_header_bytes,
             ecn: parameters.ecn,
-            delay: parameters
-                .delayed_ack
-                .then_some(parameters.delayed_ack_timeout),
+            delay: parameters.delayed_ack.then_some(parameters.delayed_ack_timeout),
             receptions: std::iter::repeat_with(reception).take(count).collect(),
             spare: Vec::new(),
         }
@@ -177,10 +172,7 @@ impl Reorder {
     /// Take segment `number` in, which is `missing` bytes shorter than a full one.
     fn hold(&mut self, number: u64, missing: u64) {
         let (news, _) = self.ranges.insert(number, number + 1, 0);
-        let (first, end) = self
-            .ranges
-            .holding(number)
-            .expect("the segment was just put in");
+        let (first, end) = self.ranges.holding(number).expect("the segment was just put in");
         self.latest.retain(|n| !(first..end).contains(n));
         self.latest.insert(0, number);
         self.latest.truncate(LATEST);

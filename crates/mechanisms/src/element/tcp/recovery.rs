@@ -76,9 +76,7 @@ impl Turn<'_, '_> {
         let again = self.p.ecn && self.c.una < self.c.reduced;
         if !again {
             let now = self.cx.now();
-            self.c
-                .control
-                .congested(&mut self.c.window, Signal::Loss, flight, now);
+            self.c.control.congested(&mut self.c.window, Signal::Loss, flight, now);
             self.note_reduction();
         }
         self.c.recover = self.c.max;
@@ -178,11 +176,8 @@ impl Turn<'_, '_> {
             Phase::Open => {
                 self.c.dupacks += 1;
                 let threshold = u64::from(self.p.threshold);
-                let lost = self
-                    .c
-                    .board
-                    .as_ref()
-                    .is_some_and(|b| self.c.una < b.lost_below(threshold));
+                let lost =
+                    self.c.board.as_ref().is_some_and(|b| self.c.una < b.lost_below(threshold));
                 if lost || self.c.dupacks >= self.p.threshold {
                     self.enter_recovery();
                     if let Some(board) = &mut self.c.board {
@@ -240,9 +235,7 @@ impl Turn<'_, '_> {
         let Some(board) = &self.c.board else { return 0 };
         let pipe = board.pipe(self.c.una, self.c.max, u64::from(self.p.threshold));
         let segments = (self.c.window.cwnd / self.c.window.smss) as u64;
-        segments
-            .saturating_sub(pipe)
-            .min(u64::from(self.p.max_burst))
+        segments.saturating_sub(pipe).min(u64::from(self.p.max_burst))
     }
 
     /// Whether application and receiver's window allow a segment never sent before.
@@ -265,9 +258,7 @@ impl Turn<'_, '_> {
         let first = self.c.timed_out != una;
         let flight = self.bytes(una, self.c.nxt);
         let now = self.cx.now();
-        self.c
-            .control
-            .congested(&mut self.c.window, Signal::Timeout { first }, flight, now);
+        self.c.control.congested(&mut self.c.window, Signal::Timeout { first }, flight, now);
         self.note_reduction();
         self.c.timed_out = una;
         self.c.rto.back_off(&self.p.rules);

@@ -29,11 +29,7 @@ pub(super) struct Rto {
 impl Rto {
     /// Before any measurement.
     pub(super) fn new(rules: &RtoRules) -> Self {
-        Self {
-            srtt: -1.0,
-            rttvar: 0.0,
-            rto: rules.initial,
-        }
+        Self { srtt: -1.0, rttvar: 0.0, rto: rules.initial }
     }
 
     /// The present timeout.
@@ -63,11 +59,7 @@ impl Rto {
             self.srtt = rtt;
             self.rttvar = rtt / 2.0;
         } else {
-            let share = if expected > 1 {
-                1.0 / expected as f64
-            } else {
-                1.0
-            };
+            let share = if expected > 1 { 1.0 / expected as f64 } else { 1.0 };
             let (alpha, beta) = (share / 8.0, share / 4.0);
             self.rttvar += beta * ((self.srtt - rtt).abs() - self.rttvar);
             self.srtt += alpha * (rtt - self.srtt);
@@ -93,12 +85,7 @@ mod tests {
     use super::*;
 
     fn rules(tick: Span, min: Span) -> RtoRules {
-        RtoRules {
-            tick,
-            min,
-            max: Span::from_s(60),
-            initial: Span::from_s(1),
-        }
+        RtoRules { tick, min, max: Span::from_s(60), initial: Span::from_s(1) }
     }
 
     /// Otherwise timeouts would come too early or too late. RFC 6298, section 2: R = 100 ms gives
@@ -111,15 +98,9 @@ mod tests {
         let mut rto = Rto::new(&rules);
         assert_eq!((rto.timeout(), rto.srtt()), (Span::from_s(1), None));
         rto.sample(Span::from_ms(100), 1, &rules);
-        assert_eq!(
-            (rto.timeout(), rto.srtt()),
-            (Span::from_ms(300), Some(Span::from_ms(100)))
-        );
+        assert_eq!((rto.timeout(), rto.srtt()), (Span::from_ms(300), Some(Span::from_ms(100))));
         rto.sample(Span::from_ms(140), 1, &rules);
-        assert_eq!(
-            (rto.timeout(), rto.srtt()),
-            (Span::from_ms(295), Some(Span::from_ms(105)))
-        );
+        assert_eq!((rto.timeout(), rto.srtt()), (Span::from_ms(295), Some(Span::from_ms(105))));
         assert_eq!(rto.rttvar, 47.5e9);
     }
 

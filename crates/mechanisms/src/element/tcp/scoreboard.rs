@@ -178,10 +178,7 @@ mod tests {
         assert_eq!(board.pipe(1, 11, 3), 6);
         assert_eq!(sack(&mut board, &[6, 7], 1, 11), 2);
         assert_eq!(board.pipe(1, 11, 3), 4);
-        assert_eq!(
-            board.next_segment(1, 11, 3, true),
-            Some(NextSegment::Hole(2))
-        );
+        assert_eq!(board.next_segment(1, 11, 3, true), Some(NextSegment::Hole(2)));
         board.retransmitted(2, 1);
         assert_eq!(board.pipe(1, 11, 3), 5);
         // Repeated blocks are no news.
@@ -201,24 +198,15 @@ mod tests {
         board.enter(1);
         assert_eq!(board.lost_below(3), 4);
         assert_eq!(board.next_segment(1, 11, 3, true), Some(NextSegment::New));
-        assert_eq!(
-            board.next_segment(1, 11, 3, false),
-            Some(NextSegment::Hole(5))
-        );
+        assert_eq!(board.next_segment(1, 11, 3, false), Some(NextSegment::Hole(5)));
         board.retransmitted(5, 1);
-        assert_eq!(
-            board.next_segment(1, 11, 3, false),
-            Some(NextSegment::Hole(7))
-        );
+        assert_eq!(board.next_segment(1, 11, 3, false), Some(NextSegment::Hole(7)));
         board.retransmitted(7, 1);
         // 9 and 10 lie above every SACKed segment: only the rescue reaches them, and only once the
         // cumulative acknowledgement has passed the segment retransmitted first.
         assert_eq!(board.next_segment(1, 11, 3, false), None);
         board.advance(9);
-        assert_eq!(
-            board.next_segment(9, 11, 3, false),
-            Some(NextSegment::Rescue(10))
-        );
+        assert_eq!(board.next_segment(9, 11, 3, false), Some(NextSegment::Rescue(10)));
         board.rescued(11);
         assert_eq!(board.next_segment(9, 11, 3, false), None);
     }

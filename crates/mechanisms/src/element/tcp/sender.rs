@@ -22,10 +22,7 @@ pub struct TcpSenders {
     connections: Vec<Connection>,
     sources: Vec<Source>,
     /// Scoreboards of recoveries that are over, for the next.
-    #[allow(
-        clippy::vec_box,
-        reason = "connections hold boxes, and they move between the two"
-    )]
+    #[allow(clippy::vec_box, reason = "connections hold boxes, and they move between the two")]
     spare: Vec<Box<Scoreboard>>,
 }
 
@@ -123,34 +120,18 @@ impl TcpSenders {
     /// If `flows` are not as many as the group has, or more than 2^31.
     #[must_use]
     pub fn new(group: FlowGroup, parameters: &TcpParameters, flows: Vec<TcpFlow>) -> Self {
-        assert!(
-            flows.len() == group.starts.len(),
-            "one application and control for each flow"
-        );
-        assert!(
-            flows.len() <= WRITE as usize,
-            "at most 2^31 flows in a group"
-        );
+        assert!(flows.len() == group.starts.len(), "one application and control for each flow");
+        assert!(flows.len() <= WRITE as usize, "at most 2^31 flows in a group");
         let settings = Settings::new(&group, parameters);
         let ssthresh = parameters.window_bytes(parameters.initial_ssthresh);
-        let window = Window {
-            cwnd: settings.initial_window,
-            ssthresh,
-            smss: settings.mss as f64,
-        };
+        let window = Window { cwnd: settings.initial_window, ssthresh, smss: settings.mss as f64 };
         let mut connections = Vec::with_capacity(flows.len());
         let mut sources = Vec::with_capacity(flows.len());
         for (traffic, control, stream) in flows {
             connections.push(Connection::new(window, Rto::new(&settings.rules), control));
             sources.push(Source::new(traffic, stream));
         }
-        Self {
-            settings,
-            starts: group.starts,
-            connections,
-            sources,
-            spare: Vec::new(),
-        }
+        Self { settings, starts: group.starts, connections, sources, spare: Vec::new() }
     }
 
     fn turn<'t, 'c>(&'t mut self, index: u32, cx: &'t mut Context<'c>) -> Turn<'t, 'c> {
@@ -257,10 +238,7 @@ impl Element for TcpSenders {
             flows += 1.0;
             cwnd += connection.window.cwnd;
             flight += (connection.max - connection.una) as f64;
-            srtt += connection
-                .rto
-                .srtt()
-                .map_or(0.0, forebay_units::Span::seconds);
+            srtt += connection.rto.srtt().map_or(0.0, forebay_units::Span::seconds);
         }
         tell("active_flows", flows);
         let share = if flows > 0.0 { 1.0 / flows } else { 0.0 };
@@ -316,11 +294,7 @@ impl Turn<'_, '_> {
     pub(super) fn tell_window(&mut self, before: Window) {
         if before != self.c.window {
             let (flow, Window { cwnd, ssthresh, .. }) = (self.flow(), self.c.window);
-            self.cx.observe(|| Observation::Window {
-                flow,
-                cwnd,
-                ssthresh,
-            });
+            self.cx.observe(|| Observation::Window { flow, cwnd, ssthresh });
         }
     }
 }

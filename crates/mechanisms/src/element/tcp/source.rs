@@ -23,12 +23,7 @@ pub(super) const ENDLESS: u64 = u64::MAX;
 
 impl Source {
     pub(super) fn new(traffic: Box<dyn Traffic>, stream: Stream) -> Self {
-        Self {
-            traffic,
-            stream,
-            due: 0,
-            shorts: VecDeque::new(),
-        }
+        Self { traffic, stream, due: 0, shorts: VecDeque::new() }
     }
 
     /// The application writes `bytes`. `end` is the number after the last segment written so far,
@@ -105,18 +100,12 @@ mod tests {
     fn short_segments_are_filled_until_they_are_sent() {
         let mut source = Source::new(Box::new(Silence), Streams::new(0, 0).named("test"));
         let end = source.write(1500, 0, 0, 1000);
-        assert_eq!(
-            (end, source.first_short(), source.payload(1, 1000)),
-            (2, 1, 500)
-        );
+        assert_eq!((end, source.first_short(), source.payload(1, 1000)), (2, 1, 500));
         let end = source.write(300, end, 1, 1000);
         assert_eq!((end, source.payload(1, 1000)), (2, 800));
         // Segment 1 has been sent: what comes now goes into segment 2.
         let end = source.write(300, end, 2, 1000);
-        assert_eq!(
-            (end, source.payload(1, 1000), source.payload(2, 1000)),
-            (3, 800, 300)
-        );
+        assert_eq!((end, source.payload(1, 1000), source.payload(2, 1000)), (3, 800, 300));
         assert_eq!(source.shortfall(0, 3, 1000), 200 + 700);
         assert_eq!(source.shortfall(0, 2, 1000), 200);
         // A write that fills the short segment exactly leaves no short one.

@@ -14,10 +14,7 @@ pub(super) struct Turn<'t, 'c> {
     pub(super) p: &'t Settings,
     pub(super) c: &'t mut Connection,
     pub(super) source: &'t mut Source,
-    #[allow(
-        clippy::vec_box,
-        reason = "connections hold boxes, and they move between the two"
-    )]
+    #[allow(clippy::vec_box, reason = "connections hold boxes, and they move between the two")]
     pub(super) spare: &'t mut Vec<Box<Scoreboard>>,
     pub(super) index: u32,
     pub(super) cx: &'t mut Context<'c>,
@@ -28,11 +25,7 @@ impl Turn<'_, '_> {
     #[inline]
     pub(super) fn acknowledgement(&mut self, packet: &Packet) {
         let before = self.c.window;
-        let news = if packet.note == 0 {
-            0
-        } else {
-            self.note_blocks(packet)
-        };
+        let news = if packet.note == 0 { 0 } else { self.note_blocks(packet) };
         if packet.number > self.c.una {
             self.new_data_acknowledged(packet, news);
         } else if packet.number == self.c.una && self.c.max > self.c.una {
@@ -129,9 +122,7 @@ impl Turn<'_, '_> {
         }
         let alone = self.c.window.cwnd <= self.c.window.smss;
         let flight = self.bytes(self.c.una, self.c.nxt);
-        self.c
-            .control
-            .congested(&mut self.c.window, Signal::Ecn, flight, self.cx.now());
+        self.c.control.congested(&mut self.c.window, Signal::Ecn, flight, self.cx.now());
         self.note_reduction();
         if alone {
             // The window cannot shrink below one segment: the next waits for the timer instead.
@@ -250,11 +241,7 @@ impl Turn<'_, '_> {
     /// Bytes of data in segment `number`.
     #[inline]
     pub(super) fn payload(&self, number: u64) -> u64 {
-        if number < self.c.short {
-            self.p.mss
-        } else {
-            self.source.payload(number, self.p.mss)
-        }
+        if number < self.c.short { self.p.mss } else { self.source.payload(number, self.p.mss) }
     }
 
     /// Bytes of data in segments `first..end`.
