@@ -15,13 +15,14 @@ pub struct Event {
 
 /// Pending events, handed out by (time, insertion number).
 ///
-/// Two parts. The events due next stand in a short sorted line, soonest last: handing one out is a pop,
-/// and a component that reschedules itself passes the few events due before its next one. Everything from
-/// `border` on waits in a four-ary heap, where the many far timers of a network cost nothing until their
-/// time comes near.
+/// Two parts. The events due next stand in a short sorted line, soonest last: handing one out is a
+/// pop, and a component that reschedules itself passes the few events due before its next one.
+/// Everything from `border` on waits in a four-ary heap, where the many far timers of a network
+/// cost nothing until their time comes near.
 #[derive(Clone, Debug)]
 pub struct Agenda {
-    /// Sorted by falling (time, number); all before `border`, or at it with smaller numbers than in `far`.
+    /// Sorted by falling (time, number); all before `border`, or at it with smaller numbers than in
+    /// `far`.
     near: Vec<Entry>,
     /// A heap by (time, number); none before `border`.
     far: Vec<Entry>,
@@ -99,8 +100,8 @@ impl Agenda {
             push(&mut self.far, entry);
             return;
         }
-        // Of all events at its instant it is the last inserted, so it comes after them: comparing times
-        // is enough.
+        // Of all events at its instant it is the last inserted, so it comes after them: comparing
+        // times is enough.
         let mut at = self.near.len();
         self.near.push(entry);
         while at > 0 && self.near[at - 1].time <= time {
@@ -205,8 +206,9 @@ mod tests {
     use super::*;
     use crate::Streams;
 
-    /// Otherwise causes could come after effects, or ties be broken by accident: the agenda must hand out
-    /// what a list sorted by (time, insertion number) does, under random mixtures of both calls.
+    /// Otherwise causes could come after effects, or ties be broken by accident: the agenda must
+    /// hand out what a list sorted by (time, insertion number) does, under random mixtures of both
+    /// calls.
     #[test]
     fn events_come_in_the_order_of_time_then_insertion() {
         let mut stream = Streams::new(3, 0).named("agenda");

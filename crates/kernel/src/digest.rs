@@ -2,8 +2,8 @@
 
 /// A running 64-bit fingerprint of everything that happened, in order.
 ///
-/// Two runs with the same digest have, with overwhelming probability, followed the same trajectory. It
-/// finds change, not wrongness.
+/// Two runs with the same digest have, with overwhelming probability, followed the same trajectory.
+/// It finds change, not wrongness.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Digest(u64);
 
@@ -17,7 +17,8 @@ impl Digest {
     /// Take in two words.
     #[inline]
     pub fn note(&mut self, a: u64, b: u64) {
-        // Two rotations and odd multipliers: order matters, and a word of zero still changes the state.
+        // Two rotations and odd multipliers: order matters, and a word of zero still changes the
+        // state.
         let mixed = (self.0 ^ a).wrapping_mul(0xff51_afd7_ed55_8ccd).rotate_left(29);
         self.0 = (mixed ^ b).wrapping_mul(0xc4ce_b9fe_1a85_ec53).rotate_left(31);
     }

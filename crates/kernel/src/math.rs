@@ -1,7 +1,7 @@
 //! Transcendental functions that give the same digits on every platform.
 //!
-//! `+ - * /` and square root are exact in IEEE 754 everywhere; logarithms and powers are not, so the
-//! engine takes them from one pure-Rust library.
+//! `+ - * /` and square root are exact in IEEE 754 everywhere; logarithms and powers are not, so
+//! the engine takes them from one pure-Rust library.
 
 /// Natural logarithm.
 #[must_use]

@@ -8,8 +8,8 @@ use crate::ziggurat;
 
 /// The source of all random streams of one replication.
 ///
-/// A stream is named by (root seed, replication, component path): the same name gives the same numbers
-/// in every scenario, and other names give unrelated ones.
+/// A stream is named by (root seed, replication, component path): the same name gives the same
+/// numbers in every scenario, and other names give unrelated ones.
 #[derive(Clone, Copy, Debug)]
 pub struct Streams {
     seed: u64,
@@ -98,8 +98,8 @@ impl Stream {
 mod tests {
     use super::*;
 
-    /// Otherwise adding a component would change the numbers of the others, and no two variants of a
-    /// scenario could be compared on the same arrivals.
+    /// Otherwise adding a component would change the numbers of the others, and no two variants of
+    /// a scenario could be compared on the same arrivals.
     #[test]
     fn a_stream_depends_on_its_name_alone() {
         let streams = Streams::new(1, 2);
@@ -119,9 +119,10 @@ mod tests {
         assert!(others.iter().all(|x| *x != first));
     }
 
-    /// Otherwise every run would silently follow another generator than the one documented: the first
-    /// outputs of xoshiro256++ from the state (1, 2, 3, 4) are those of the reference implementation
-    /// (prng.di.unimi.it): result = rotl(s0 + s3, 23) + s0 = rotl(5, 23) + 1 = 41943041.
+    /// Otherwise every run would silently follow another generator than the one documented: the
+    /// first outputs of xoshiro256++ from the state (1, 2, 3, 4) are those of the reference
+    /// implementation (prng.di.unimi.it): result = rotl(s0 + s3, 23) + s0 = rotl(5, 23) + 1 =
+    /// 41943041.
     #[test]
     fn the_generator_is_xoshiro256_plus_plus() {
         let mut seed = [0u8; 32];
@@ -132,8 +133,9 @@ mod tests {
         assert_eq!(generator.next_u64(), 41_943_041);
     }
 
-    /// Otherwise the variates would not have the distribution that they are named after. Bounds are five
-    /// standard errors: a mean of n exponentials deviates by 1/sqrt(n), of uniforms by 0.2887/sqrt(n).
+    /// Otherwise the variates would not have the distribution that they are named after. Bounds are
+    /// five standard errors: a mean of n exponentials deviates by 1/sqrt(n), of uniforms by
+    /// 0.2887/sqrt(n).
     #[test]
     fn variates_have_their_means() {
         const N: u32 = 1_000_000;

@@ -1,9 +1,9 @@
-//! Exponential variates by the ziggurat method (Marsaglia and Tsang, Journal of Statistical Software 5(8),
-//! 2000), on the engine's own math library.
+//! Exponential variates by the ziggurat method (Marsaglia and Tsang, Journal of Statistical
+//! Software 5(8), 2000), on the engine's own math library.
 //!
-//! The usual libraries take `exp` and `ln` from the platform or from a pure-Rust library depending on what
-//! else is in the build; a run must not depend on that. The table is computed once, from the same library
-//! that the rare slow path uses.
+//! The usual libraries take `exp` and `ln` from the platform or from a pure-Rust library depending
+//! on what else is in the build; a run must not depend on that. The table is computed once, from
+//! the same library that the rare slow path uses.
 
 use std::sync::LazyLock;
 
@@ -11,12 +11,14 @@ use crate::math::{exp, ln};
 
 /// Layers of equal area.
 const LAYERS: usize = 256;
-/// Where the tail begins, and the area of each layer, for 256 layers (Marsaglia and Tsang 2000, section 4).
+/// Where the tail begins, and the area of each layer, for 256 layers (Marsaglia and Tsang 2000,
+/// section 4).
 const TAIL: f64 = 7.697_117_470_131_05;
 const AREA: f64 = 0.003_949_659_822_581_572;
 
 struct Table {
-    /// Right edges of the layers, falling; the first is that of a base layer widened to hold the tail.
+    /// Right edges of the layers, falling; the first is that of a base layer widened to hold the
+    /// tail.
     x: [f64; LAYERS + 1],
     /// The density at these edges.
     f: [f64; LAYERS + 1],
@@ -66,8 +68,8 @@ mod tests {
     use super::*;
     use crate::Streams;
 
-    /// Otherwise the layers would not tile the area under the density: each has the same area, and the top
-    /// one ends where the density does.
+    /// Otherwise the layers would not tile the area under the density: each has the same area, and
+    /// the top one ends where the density does.
     #[test]
     fn the_layers_have_equal_areas() {
         let table = &*TABLE;
@@ -80,8 +82,8 @@ mod tests {
         assert!((base / AREA - 1.0).abs() < 1e-9, "{base}");
     }
 
-    /// Otherwise variates would follow another law: the share beyond t is exp(-t). Bounds are five standard
-    /// errors of a binomial share.
+    /// Otherwise variates would follow another law: the share beyond t is exp(-t). Bounds are five
+    /// standard errors of a binomial share.
     #[test]
     fn the_tail_probabilities_are_exponential() {
         let mut stream = Streams::new(11, 0).named("ziggurat");

@@ -9,8 +9,8 @@
 //! | `congestion/` | [`CongestionControl`](forebay_network::CongestionControl) | [`congestion::CONTROLS`] |
 //! | `element/` | [`Element`](forebay_network::Element) | wired by the scenario |
 //!
-//! Adding a mechanism touches its own file and one line of its table: schema, reference page, Python
-//! class and the battery of tests follow from the table.
+//! Adding a mechanism touches its own file and one line of its table: schema, reference page,
+//! Python class and the battery of tests follow from the table.
 
 pub mod conditioner;
 pub mod congestion;

@@ -6,8 +6,8 @@ use forebay_units::Time;
 use crate::ledger::slot;
 use crate::{DropReason, Ecn, Ledger, LinkCount, Observation, Observer, Packet};
 
-/// SACK blocks of an acknowledgement (RFC 2018): half-open ranges of segment numbers, the most recently
-/// changed first.
+/// SACK blocks of an acknowledgement (RFC 2018): half-open ranges of segment numbers, the most
+/// recently changed first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SackBlocks {
     blocks: [(u64, u64); 4],
@@ -73,9 +73,9 @@ impl Routes {
 
 /// Packets on the way between elements, in order.
 ///
-/// Addresses and packets lie apart, so that a packet is copied from its queue to here in one piece: built
-/// up on the stack beside its address, it would be read back in other pieces than it was written in, and
-/// the processor would wait for the writes each time.
+/// Addresses and packets lie apart, so that a packet is copied from its queue to here in one piece:
+/// built up on the stack beside its address, it would be read back in other pieces than it was
+/// written in, and the processor would wait for the writes each time.
 #[derive(Default)]
 pub(crate) struct Mail {
     pub(crate) to: Vec<u32>,
@@ -125,8 +125,8 @@ impl Context<'_> {
         self.core.agenda.now()
     }
 
-    /// Have [`crate::Element::wake`] called at `time` with `token`. Timers are not cancelled: an element
-    /// that has changed its mind ignores the call.
+    /// Have [`crate::Element::wake`] called at `time` with `token`. Timers are not cancelled: an
+    /// element that has changed its mind ignores the call.
     #[inline]
     pub fn wake_at(&mut self, time: Time, token: u32) {
         self.core.agenda.insert(time, self.me, token);

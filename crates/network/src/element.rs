@@ -6,8 +6,9 @@ use crate::{Context, Ledger, Packet};
 
 /// A box in which time passes: it holds packets or timers.
 ///
-/// It acts only through its [`Context`]. Elements are told of everything one at a time, so none needs a
-/// lock; a packet that one sends is received by the next after the present call has returned.
+/// It acts only through its [`Context`]. Elements are told of everything one at a time, so none
+/// needs a lock; a packet that one sends is received by the next after the present call has
+/// returned.
 pub trait Element: Send {
     /// The run begins: set the first timers.
     fn start(&mut self, _cx: &mut Context<'_>) {}
@@ -21,7 +22,8 @@ pub trait Element: Send {
     /// Bring counters up to `now`; asked before they are read. Must not change what happens later.
     fn settle(&mut self, _now: Time, _ledger: &mut Ledger) {}
 
-    /// Inner quantities worth plotting at this instant: told by name. Asked after [`Element::settle`].
+    /// Inner quantities worth plotting at this instant: told by name. Asked after
+    /// [`Element::settle`].
     fn gauges(&self, _tell: &mut dyn FnMut(&str, f64)) {}
 
     /// Packets held inside, for the check of conservation.

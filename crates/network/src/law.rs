@@ -1,7 +1,7 @@
 //! The contracts of laws: mechanisms that only decide.
 //!
-//! Each is handed the time, facts and a random stream of its own, and returns a decision. So each is
-//! tested by arithmetic, and the same object could decide over real packets.
+//! Each is handed the time, facts and a random stream of its own, and returns a decision. So each
+//! is tested by arithmetic, and the same object could decide over real packets.
 
 use forebay_kernel::Stream;
 use forebay_units::{Size, Span, Time};
@@ -58,18 +58,18 @@ pub enum Verdict {
     Drop(DropReason),
 }
 
-/// Management of a first-in-first-out queue whose decisions all fall when a packet arrives: tail drop,
-/// RED, RIO and their kin.
+/// Management of a first-in-first-out queue whose decisions all fall when a packet arrives: tail
+/// drop, RED, RIO and their kin.
 ///
-/// Because nothing is decided later, the departure of an accepted packet is known at its arrival, and a
-/// link under such a law costs one event a packet.
+/// Because nothing is decided later, the departure of an accepted packet is known at its arrival,
+/// and a link under such a law costs one event a packet.
 pub trait QueueManager: Send {
     /// Decide on an arriving packet. An accepted (or marked) packet is in the queue from now on.
     fn admit(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict;
 
-    /// A packet accepted earlier left the queue at `at` to be transmitted. Told of every accepted packet,
-    /// also of one that waited for no time; in order, and before any later [`QueueManager::admit`], but not
-    /// necessarily at once.
+    /// A packet accepted earlier left the queue at `at` to be transmitted. Told of every accepted
+    /// packet, also of one that waited for no time; in order, and before any later
+    /// [`QueueManager::admit`], but not necessarily at once.
     fn departed(&mut self, _packet: &Packet, _at: Time) {}
 
     /// Inner quantities worth plotting, such as averages: told by name.
@@ -79,11 +79,11 @@ pub trait QueueManager: Send {
 /// Where a discipline puts packets that it drops.
 pub type Discard<'a> = dyn FnMut(Packet, DropReason) + 'a;
 
-/// A queue that keeps its packets itself and chooses which goes next: schedulers, and laws that decide
-/// when a packet leaves (CoDel).
+/// A queue that keeps its packets itself and chooses which goes next: schedulers, and laws that
+/// decide when a packet leaves (CoDel).
 pub trait QueueDiscipline: Send {
-    /// Decide on an arriving packet: take it in (marked, if that is the verdict), or drop it. Others that
-    /// are dropped in its place are handed to `discard`.
+    /// Decide on an arriving packet: take it in (marked, if that is the verdict), or drop it.
+    /// Others that are dropped in its place are handed to `discard`.
     fn enqueue(
         &mut self,
         packet: Packet,
@@ -119,8 +119,8 @@ pub trait Conditioner: Send {
         None
     }
 
-    /// The largest packet, in bytes, that a full bucket could colour green (the committed burst size):
-    /// smaller than the packets that pass, it would be a meter that nothing conforms to.
+    /// The largest packet, in bytes, that a full bucket could colour green (the committed burst
+    /// size): smaller than the packets that pass, it would be a meter that nothing conforms to.
     fn smallest_burst(&self) -> Option<u64> {
         None
     }
@@ -158,7 +158,8 @@ pub trait ShapingLaw: Send {
 pub struct Burst {
     /// Time from the previous burst (the first: from the start of the flow).
     pub gap: Span,
-    /// What is offered then: the size of a datagram on the wire, or bytes written to a TCP connection.
+    /// What is offered then: the size of a datagram on the wire, or bytes written to a TCP
+    /// connection.
     pub size: Size,
 }
 
@@ -167,8 +168,8 @@ pub trait Traffic: Send {
     /// The next burst; `None` when the application has nothing more to send.
     fn next(&mut self, stream: &mut Stream) -> Option<Burst>;
 
-    /// The gap, if all bursts but the first are this far apart and of one size for ever. Lets a thousand
-    /// such flows share one event.
+    /// The gap, if all bursts but the first are this far apart and of one size for ever. Lets a
+    /// thousand such flows share one event.
     fn constant_gap(&self) -> Option<Span> {
         None
     }
@@ -216,13 +217,13 @@ pub enum Signal {
     },
 }
 
-/// Congestion control: how the window follows acknowledgements and congestion. Loss recovery, timers and
-/// sending belong to the sender.
+/// Congestion control: how the window follows acknowledgements and congestion. Loss recovery,
+/// timers and sending belong to the sender.
 pub trait CongestionControl: Send {
     /// New data was acknowledged outside loss recovery: open the window.
     fn acknowledged(&mut self, window: &mut Window, ack: &Ack);
 
-    /// Congestion was signalled while `flight` bytes were outstanding: set threshold and window to the
-    /// values that hold once recovery is over (a timeout: to start over from).
+    /// Congestion was signalled while `flight` bytes were outstanding: set threshold and window to
+    /// the values that hold once recovery is over (a timeout: to start over from).
     fn congested(&mut self, window: &mut Window, signal: Signal, flight: f64, now: Time);
 }

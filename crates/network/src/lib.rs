@@ -1,10 +1,10 @@
 //! Packets, the boxes that they pass, and the contracts of the laws that decide over them.
 //!
-//! One rule settles most questions: if time passes inside it, it is an [`Element`]; if it only decides,
-//! it is a law ([`QueueManager`], [`QueueDiscipline`], [`Conditioner`], [`ShapingLaw`], [`Traffic`],
-//! [`CongestionControl`]). A law is handed the time, a random stream and the facts, and answers; it has no
-//! clock, no event list and no log. [`Observer`]s are told facts and cannot answer back. This crate knows
-//! no mechanism: they live in `forebay-mechanisms`.
+//! One rule settles most questions: if time passes inside it, it is an [`Element`]; if it only
+//! decides, it is a law ([`QueueManager`], [`QueueDiscipline`], [`Conditioner`], [`ShapingLaw`],
+//! [`Traffic`], [`CongestionControl`]). A law is handed the time, a random stream and the facts,
+//! and answers; it has no clock, no event list and no log. [`Observer`]s are told facts and cannot
+//! answer back. This crate knows no mechanism: they live in `forebay-mechanisms`.
 
 mod context;
 mod element;

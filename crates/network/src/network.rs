@@ -60,8 +60,8 @@ impl Network {
         index(self.core.ledger.links.len() - 1)
     }
 
-    /// Add a route: the elements that a packet passes, each once, the last one its destination. Gives the
-    /// number for [`Packet::route`].
+    /// Add a route: the elements that a packet passes, each once, the last one its destination.
+    /// Gives the number for [`Packet::route`].
     pub fn add_route(&mut self, elements: &[u32]) -> u32 {
         self.core.routes.add(elements)
     }
@@ -76,8 +76,8 @@ impl Network {
         std::mem::take(&mut self.core.observers)
     }
 
-    /// Run until simulated time `limit` (everything due at or before it), or until `budget` events were
-    /// handled. Call again to go on.
+    /// Run until simulated time `limit` (everything due at or before it), or until `budget` events
+    /// were handled. Call again to go on.
     pub fn run(&mut self, limit: Time, budget: u64) -> Progress {
         if !self.started {
             self.started = true;
@@ -111,7 +111,8 @@ impl Network {
         }
     }
 
-    /// Deliver everything that elements have handed on, in order. What they hand on meanwhile comes after.
+    /// Deliver everything that elements have handed on, in order. What they hand on meanwhile comes
+    /// after.
     #[inline]
     fn hand_on(&mut self) {
         let mut at = 0;

@@ -27,7 +27,8 @@ pub struct Packet {
     pub echo: u64,
     /// The flow that it belongs to: an index into the network's flows.
     pub flow: u32,
-    /// The route that it takes. A hop changes nothing in a packet, so that copies of it are plain moves.
+    /// The route that it takes. A hop changes nothing in a packet, so that copies of it are plain
+    /// moves.
     pub route: u32,
     /// ACK: where its SACK blocks are kept, 0 for none. See [`crate::SackBlocks`].
     pub note: u32,

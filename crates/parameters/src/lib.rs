@@ -1,9 +1,9 @@
 //! Parameters are defined once, beside the mechanism that they belong to.
 //!
 //! [`parameters!`] turns a definition (name, type, default, meaning, source) into a Rust struct, a
-//! reader that answers a wrong scenario with the key path and what is allowed, and the [`Field`] list
-//! from which schema, reference pages and Python classes are generated. [`Node`] is the untyped tree
-//! that a scenario file becomes first; it knows lines, not TOML.
+//! reader that answers a wrong scenario with the key path and what is allowed, and the [`Field`]
+//! list from which schema, reference pages and Python classes are generated. [`Node`] is the
+//! untyped tree that a scenario file becomes first; it knows lines, not TOML.
 
 mod node;
 mod section;
@@ -56,8 +56,8 @@ pub trait Parameters: Sized {
 
 /// Define a struct of parameters; see the crate documentation.
 ///
-/// Each line is `name: Type [= default], "source";` under its documentation. A type `Option<T>` without
-/// default may be left out; any other type without default must be given.
+/// Each line is `name: Type [= default], "source";` under its documentation. A type `Option<T>`
+/// without default may be left out; any other type without default must be given.
 #[macro_export]
 macro_rules! parameters {
     (

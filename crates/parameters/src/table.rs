@@ -48,8 +48,8 @@ impl<B> Catalogued for Entry<B> {
 /// A mechanism chosen in a scenario: its entry, and the section of its parameters.
 pub type Chosen<'t, 'a, B> = (&'t Entry<B>, Section<'a>);
 
-/// Choose the mechanism named under `key`: `key = { red = { ... } }`, or `key = "droptail"` where the
-/// defaults suffice. `None` if `key` is absent.
+/// Choose the mechanism named under `key`: `key = { red = { ... } }`, or `key = "droptail"` where
+/// the defaults suffice. `None` if `key` is absent.
 ///
 /// # Errors
 /// An unknown name (with the nearest one), several names, or a value of another kind.
@@ -61,8 +61,8 @@ pub fn choose<'t, 'a, B>(
     section.node(key).map(|node| pick(section, key, node, entries)).transpose()
 }
 
-/// Choose a mechanism for each item of the list under `key`: `key = [{ red = { ... } }, "droptail"]`.
-/// No mechanisms if `key` is absent.
+/// Choose a mechanism for each item of the list under `key`: `key = [{ red = { ... } },
+/// "droptail"]`. No mechanisms if `key` is absent.
 ///
 /// # Errors
 /// As [`choose`], or if the value is not a list.

@@ -33,7 +33,8 @@ struct Done {
 /// Run all jobs on `threads` threads.
 ///
 /// `done(index, result_json, tables)` is called on this thread as each finishes, in any order;
-/// `tick(fractions)` about ten times a second. Ctrl-C stops the batch: finished runs have been reported.
+/// `tick(fractions)` about ten times a second. Ctrl-C stops the batch: finished runs have been
+/// reported.
 ///
 /// Raises ScenarioError, before anything runs, if a scenario is wrong.
 #[pyfunction]

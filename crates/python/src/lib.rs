@@ -1,7 +1,8 @@
 //! The native module `forebay._native`: scenarios in, columns out.
 //!
-//! This crate converts and nothing else. Runs happen on threads of their own without the interpreter
-//! lock; the calling thread hears of finished runs, reports progress and listens for Ctrl-C.
+//! This crate converts and nothing else. Runs happen on threads of their own without the
+//! interpreter lock; the calling thread hears of finished runs, reports progress and listens for
+//! Ctrl-C.
 
 mod batch;
 mod convert;

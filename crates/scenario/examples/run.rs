@@ -1,4 +1,5 @@
-//! Run a scenario file with the engine alone: `cargo run --release --example run -- FILE [PATH=VALUE ...]`.
+//! Run a scenario file with the engine alone: `cargo run --release --example run -- FILE
+//! [PATH=VALUE ...]`.
 //!
 //! For profiling and for embedding: no Python, no threads. Prints the result as JSON.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that talks to its user")]

@@ -69,8 +69,8 @@ impl<'a> Plan<'a> {
         Ok(Self { parameters, record, links, flows, nodes: topology.nodes().len() })
     }
 
-    /// Wire the network of one replication: the network, the elements of each link, and the senders'
-    /// element of each group of flows.
+    /// Wire the network of one replication: the network, the elements of each link, and the
+    /// senders' element of each group of flows.
     pub(crate) fn wire(&mut self, streams: &Streams) -> Wired {
         let mut network = Network::new();
         let links: Vec<Vec<u32>> =
@@ -127,8 +127,8 @@ fn read_record(section: &Section<'_>) -> Result<RecordParameters, Problem> {
     Ok(record)
 }
 
-/// A meter whose committed burst is smaller than a packet can never colour that packet green: refuse it,
-/// as nobody means that.
+/// A meter whose committed burst is smaller than a packet can never colour that packet green:
+/// refuse it, as nobody means that.
 fn check_bursts(links: &[LinkPlan<'_>], flows: &[FlowPlan]) -> Result<(), Problem> {
     for flow in flows {
         for number in &flow.there {

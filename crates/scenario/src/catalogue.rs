@@ -1,4 +1,5 @@
-//! The catalogue of mechanisms and the schema of scenario files, from the mechanisms' own definitions.
+//! The catalogue of mechanisms and the schema of scenario files, from the mechanisms' own
+//! definitions.
 
 use forebay_mechanisms::conditioner::CONDITIONERS;
 use forebay_mechanisms::congestion::CONTROLS;

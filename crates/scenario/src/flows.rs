@@ -169,7 +169,8 @@ impl FlowPlan {
         }
     }
 
-    /// Make senders and receivers, given the elements of each link. The number of the senders' element.
+    /// Make senders and receivers, given the elements of each link. The number of the senders'
+    /// element.
     pub(crate) fn wire(&self, links: &[Vec<u32>], network: &mut Network, streams: &Streams) -> u32 {
         let first = network.add_flows(self.count);
         let senders = network.next_element();

@@ -1,8 +1,9 @@
 //! Scenario files: a typed language for networks, read without mercy for slips, and run.
 //!
-//! [`Scenario::parse`] refuses unknown keys, bare numbers and contradictions with the key path, the line
-//! and what is allowed; [`Scenario::run`] wires the network and gives [`RunResult`]. The language is the
-//! parameters of the mechanisms: [`catalogue`] and [`schema`] come from the same definitions.
+//! [`Scenario::parse`] refuses unknown keys, bare numbers and contradictions with the key path, the
+//! line and what is allowed; [`Scenario::run`] wires the network and gives [`RunResult`]. The
+//! language is the parameters of the mechanisms: [`catalogue`] and [`schema`] come from the same
+//! definitions.
 
 mod build;
 mod catalogue;

@@ -95,7 +95,8 @@ pub struct GroupResult {
     pub counted: Counted,
 }
 
-/// What is known of one direction of a link. Lists are by precedence, the last counts all higher ones.
+/// What is known of one direction of a link. Lists are by precedence, the last counts all higher
+/// ones.
 #[derive(Clone, Debug, Serialize)]
 pub struct LinkResult {
     /// Its name.

@@ -75,7 +75,8 @@ pub struct Control {
 const CHUNK: u64 = 1 << 16;
 
 impl Scenario {
-    /// Read and check a scenario: `text` of a file called `file`, with `PATH=VALUE` assignments on top.
+    /// Read and check a scenario: `text` of a file called `file`, with `PATH=VALUE` assignments on
+    /// top.
     ///
     /// # Errors
     /// The first thing that is wrong, with line or key path, what was read and what is allowed.
@@ -113,8 +114,8 @@ impl Scenario {
         Ok(Self { root, name, hash, resolved, summary })
     }
 
-    /// Hash of the scenario, whatever units, order and defaults its file uses. Seed and recording do not
-    /// count.
+    /// Hash of the scenario, whatever units, order and defaults its file uses. Seed and recording
+    /// do not count.
     #[must_use]
     pub fn hash(&self) -> &str {
         &self.hash
@@ -160,8 +161,8 @@ impl Scenario {
     }
 }
 
-/// The hash covers what decides a trajectory: not the name, the seed (named apart in every result) or
-/// what is recorded.
+/// The hash covers what decides a trajectory: not the name, the seed (named apart in every result)
+/// or what is recorded.
 fn hash(resolved: &std::collections::BTreeMap<String, String>) -> String {
     let mut hasher = blake3::Hasher::new();
     for (path, value) in resolved {
@@ -200,8 +201,8 @@ impl Run<'_> {
         self.series = record.series.map(|interval| Series::new(interval, &self.plan, &self.wired));
     }
 
-    /// Run to the end, stopping at samples and at the end of the warm-up. Gives the number of events and
-    /// of link traversals; `None` if cancelled.
+    /// Run to the end, stopping at samples and at the end of the warm-up. Gives the number of
+    /// events and of link traversals; `None` if cancelled.
     fn go(&mut self) -> Option<(u64, u64)> {
         let warm_up = Time::ZERO + self.plan.parameters.warm_up;
         let end = Time::ZERO + self.plan.parameters.duration;

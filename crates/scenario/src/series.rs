@@ -1,6 +1,7 @@
 //! Time series: gauges of links and senders, and rates between samples.
 //!
-//! Sampling happens between events and asks elements only for what they know: it never changes a run.
+//! Sampling happens between events and asks elements only for what they know: it never changes a
+//! run.
 
 use forebay_network::record::{Column, RecordTable};
 use forebay_network::{Ledger, PRECEDENCES};

@@ -20,8 +20,8 @@ struct Way {
 }
 
 impl Topology {
-    /// Add a directed link between two nodes, which are made if they are new. Gives the number of the link
-    /// that already leads there, if one does.
+    /// Add a directed link between two nodes, which are made if they are new. Gives the number of
+    /// the link that already leads there, if one does.
     pub(crate) fn add(
         &mut self,
         from: &str,

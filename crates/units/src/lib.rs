@@ -1,9 +1,9 @@
 //! Quantities with their units: [`Time`], [`Span`], [`Rate`], [`Size`].
 //!
-//! Each is an integer in one stated unit behind a type, so that seconds never meet bytes by accident.
-//! There is one lossy conversion, [`Rate::transmission_time`], and it rounds up: a link that serves
-//! packets for these times never exceeds its rate. [`quantity`] reads and prints the texts
-//! (`"34 Mbit/s"`, `"2.5 ms"`, `"45 kB"`).
+//! Each is an integer in one stated unit behind a type, so that seconds never meet bytes by
+//! accident. There is one lossy conversion, [`Rate::transmission_time`], and it rounds up: a link
+//! that serves packets for these times never exceeds its rate. [`quantity`] reads and prints the
+//! texts (`"34 Mbit/s"`, `"2.5 ms"`, `"45 kB"`).
 
 pub mod quantity;
 
@@ -96,7 +96,8 @@ impl Span {
         Self(s * PS_PER_S)
     }
 
-    /// `seconds` rounded to the nearest picosecond; negative and NaN become zero, huge values saturate.
+    /// `seconds` rounded to the nearest picosecond; negative and NaN become zero, huge values
+    /// saturate.
     #[must_use]
     pub fn from_seconds(seconds: f64) -> Self {
         // A float-to-integer cast saturates and sends NaN to zero, on every platform alike.

@@ -1,8 +1,8 @@
 //! Reading and printing quantities such as `"34 Mbit/s"`, `"2.5 ms"` and `"45 kB"`.
 //!
 //! A number without a unit is refused: that is the commonest way to be wrong by a factor of eight.
-//! Prefixes are decimal (1 kB = 1000 B); the binary `KiB`, `MiB` exist beside them. Numbers are read
-//! exactly as decimals: `"0.1 ms"` is 100,000,000 ps and not the nearest double.
+//! Prefixes are decimal (1 kB = 1000 B); the binary `KiB`, `MiB` exist beside them. Numbers are
+//! read exactly as decimals: `"0.1 ms"` is 100,000,000 ps and not the nearest double.
 
 use crate::{PS_PER_S, Rate, Size, Span};
 
@@ -55,7 +55,8 @@ const SIZE_UNITS: &[(&str, u64)] = &[
 /// Read a duration: `"2.5 ms"`. Units ps, ns, us, ms, s, min, h.
 ///
 /// # Errors
-/// Missing, unknown or foreign unit; negative; not a number; finer than a picosecond; over 213 days.
+/// Missing, unknown or foreign unit; negative; not a number; finer than a picosecond; over 213
+/// days.
 pub fn parse_span(text: &str) -> Result<Span, QuantityError> {
     read(text, "duration", "\"2.5 ms\"", SPAN_UNITS, "1 ps").map(Span::from_ps)
 }
@@ -63,7 +64,8 @@ pub fn parse_span(text: &str) -> Result<Span, QuantityError> {
 /// Read a data rate: `"34 Mbit/s"`. Units bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s (or bps ... Gbps).
 ///
 /// # Errors
-/// Missing, unknown or foreign unit; negative; not a number; finer than 1 bit/s; above 1.8e19 bit/s.
+/// Missing, unknown or foreign unit; negative; not a number; finer than 1 bit/s; above 1.8e19
+/// bit/s.
 pub fn parse_rate(text: &str) -> Result<Rate, QuantityError> {
     read(text, "data rate", "\"34 Mbit/s\"", RATE_UNITS, "1 bit/s").map(Rate::from_bps)
 }

@@ -1,8 +1,8 @@
 //! Links: conditioners, then a queue, then a transmitter, then a length of wire.
 //!
-//! A packet that arrives at the very instant at which a transmission ends finds the transmitter free: the
-//! departure comes first. In-flight packets wait inside the link; the agenda holds one event a busy link,
-//! and a hop costs one event unless a discipline must choose.
+//! A packet that arrives at the very instant at which a transmission ends finds the transmitter
+//! free: the departure comes first. In-flight packets wait inside the link; the agenda holds one
+//! event a busy link, and a hop costs one event unless a discipline must choose.
 
 use forebay_kernel::Stream;
 use forebay_network::{
@@ -46,8 +46,8 @@ const OUT: u32 = 0;
 /// The transmitter is free and packets wait.
 const FREE: u32 = 1;
 
-/// A link whose queue decides at arrival only: transmissions are booked ahead, departures are noticed when
-/// somebody looks.
+/// A link whose queue decides at arrival only: transmissions are booked ahead, departures are
+/// noticed when somebody looks.
 struct FifoLink {
     line: Line,
     conditioning: Vec<Conditioning>,

@@ -22,6 +22,7 @@ pub struct FlowGroup {
     pub stop: Time,
     /// Number of the route that their packets take.
     pub route: u32,
-    /// Precedence with which their packets (and acknowledgements) set out; conditioners may change it.
+    /// Precedence with which their packets (and acknowledgements) set out; conditioners may change
+    /// it.
     pub precedence: u8,
 }

@@ -1,7 +1,7 @@
 //! The shaper: a buffer from which a [`ShapingLaw`] lets packets go.
 //!
-//! It stands in front of its link's queue. The link's conditioners sit here, behind the buffer, so that a
-//! green shaper can look ahead at the meter that its packets will pass.
+//! It stands in front of its link's queue. The link's conditioners sit here, behind the buffer, so
+//! that a green shaper can look ahead at the meter that its packets will pass.
 
 use std::collections::VecDeque;
 
