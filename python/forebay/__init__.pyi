@@ -11,62 +11,62 @@ from forebay.scenario import Node as Node
 __version__: str
 
 class _Queue:
-    def droptail(self, *, limit: str | Sequence[str] = ...) -> Mechanism: ...
+    def droptail(self, *, limit: str = ...) -> Mechanism: ...
     def priority(self, *, classes: Sequence[Any]) -> Mechanism: ...
     def red(
         self,
         *,
-        min_threshold: str | Sequence[str] = ...,
-        max_threshold: str | Sequence[str] = ...,
-        max_probability: float | Sequence[float] = ...,
-        weight: float | Sequence[float] = ...,
+        min_threshold: str = ...,
+        max_threshold: str = ...,
+        max_probability: float = ...,
+        weight: float = ...,
         gentle: bool = ...,
         spacing: Literal["uniform", "wait", "geometric"] = ...,
         count: Literal["code", "analysis"] = ...,
         idle_correction: Literal["fj", "ns2"] = ...,
-        mean_packet: str | Sequence[str] = ...,
+        mean_packet: str = ...,
         byte_mode: Literal["off", "fj", "ns2"] = ...,
-        max_packet: str | Sequence[str] = ...,
+        max_packet: str = ...,
         ecn: bool = ...,
-        limit: str | Sequence[str] = ...,
+        limit: str = ...,
         ns2_guards: bool = ...,
     ) -> Mechanism: ...
     def rio(
         self,
         *,
-        min_threshold: str | Sequence[str],
-        max_threshold: str | Sequence[str],
-        max_probability: float | Sequence[float],
+        min_threshold: Sequence[str],
+        max_threshold: Sequence[str],
+        max_probability: Sequence[float],
         coupling: Literal["coupled", "decoupled"] = ...,
         idle: Literal["cumulative", "physical"] = ...,
-        weight: float | Sequence[float] = ...,
+        weight: float = ...,
         gentle: bool = ...,
         spacing: Literal["uniform", "wait", "geometric"] = ...,
         count: Literal["code", "analysis"] = ...,
         idle_correction: Literal["fj", "ns2"] = ...,
-        mean_packet: str | Sequence[str] = ...,
+        mean_packet: str = ...,
         byte_mode: Literal["off", "fj", "ns2"] = ...,
-        max_packet: str | Sequence[str] = ...,
+        max_packet: str = ...,
         ecn: bool = ...,
-        limit: str | Sequence[str] = ...,
+        limit: str = ...,
         ns2_guards: bool = ...,
     ) -> Mechanism: ...
     def wred(
         self,
         *,
-        min_threshold: str | Sequence[str],
-        max_threshold: str | Sequence[str],
-        max_probability: float | Sequence[float],
-        weight: float | Sequence[float] = ...,
+        min_threshold: Sequence[str],
+        max_threshold: Sequence[str],
+        max_probability: Sequence[float],
+        weight: float = ...,
         gentle: bool = ...,
         spacing: Literal["uniform", "wait", "geometric"] = ...,
         count: Literal["code", "analysis"] = ...,
         idle_correction: Literal["fj", "ns2"] = ...,
-        mean_packet: str | Sequence[str] = ...,
+        mean_packet: str = ...,
         byte_mode: Literal["off", "fj", "ns2"] = ...,
-        max_packet: str | Sequence[str] = ...,
+        max_packet: str = ...,
         ecn: bool = ...,
-        limit: str | Sequence[str] = ...,
+        limit: str = ...,
         ns2_guards: bool = ...,
     ) -> Mechanism: ...
 
@@ -77,17 +77,17 @@ class _Conditioner:
     def srtcm(
         self,
         *,
-        cir: str | Sequence[str],
-        cbs: str | Sequence[str],
-        ebs: str | Sequence[str],
+        cir: str,
+        cbs: str,
+        ebs: str,
         mode: Literal["blind", "aware"] = ...,
         excess: Literal["mark", "drop"] = ...,
     ) -> Mechanism: ...
     def token_bucket(
         self,
         *,
-        cir: str | Sequence[str],
-        cbs: str | Sequence[str],
+        cir: str,
+        cbs: str,
         conforming: int = ...,
         exceeding: int = ...,
         excess: Literal["mark", "drop"] = ...,
@@ -95,44 +95,39 @@ class _Conditioner:
     def trtcm(
         self,
         *,
-        cir: str | Sequence[str],
-        cbs: str | Sequence[str],
-        pir: str | Sequence[str],
-        pbs: str | Sequence[str],
+        cir: str,
+        cbs: str,
+        pir: str,
+        pbs: str,
         mode: Literal["blind", "aware"] = ...,
         excess: Literal["mark", "drop"] = ...,
     ) -> Mechanism: ...
     def tswtcm(
         self,
         *,
-        ctr: str | Sequence[str],
-        ptr: str | Sequence[str] = ...,
-        window: str | Sequence[str] = ...,
+        ctr: str,
+        ptr: str = ...,
+        window: str = ...,
         excess: Literal["mark", "drop"] = ...,
     ) -> Mechanism: ...
 
 conditioner: _Conditioner
 
 class _Shaper:
-    def leaky(
-        self,
-        *,
-        rate: str | Sequence[str],
-        limit: str | Sequence[str] = ...,
-    ) -> Mechanism: ...
+    def leaky(self, *, rate: str, limit: str = ...) -> Mechanism: ...
     def ras(
         self,
         *,
         rates: Literal["single", "two"] = ...,
         green: bool = ...,
-        cir: str | Sequence[str],
-        cir_threshold: str | Sequence[str],
-        pir: str | Sequence[str] = ...,
-        pir_threshold: str | Sequence[str] = ...,
-        mir: str | Sequence[str] = ...,
-        mir_threshold: str | Sequence[str],
-        window: str | Sequence[str] = ...,
-        limit: str | Sequence[str] = ...,
+        cir: str,
+        cir_threshold: str,
+        pir: str = ...,
+        pir_threshold: str = ...,
+        mir: str = ...,
+        mir_threshold: str,
+        window: str = ...,
+        limit: str = ...,
     ) -> Mechanism: ...
 
 shaper: _Shaper
@@ -142,31 +137,18 @@ class _Traffic:
     def cbr(
         self,
         *,
-        rate: str | Sequence[str],
-        size: str | Sequence[str],
-        jitter: float | Sequence[float] = ...,
+        rate: str,
+        size: str,
+        jitter: float = ...,
         random_phase: bool = ...,
     ) -> Mechanism: ...
-    def file(
-        self,
-        *,
-        size: str | Sequence[str],
-        count: int = ...,
-        interval: str | Sequence[str] = ...,
-    ) -> Mechanism: ...
-    def on_off(
-        self,
-        *,
-        rate: str | Sequence[str],
-        size: str | Sequence[str],
-        on: str | Sequence[str] = ...,
-        off: str | Sequence[str] = ...,
-    ) -> Mechanism: ...
+    def file(self, *, size: str, count: int = ..., interval: str = ...) -> Mechanism: ...
+    def on_off(self, *, rate: str, size: str, on: str = ..., off: str = ...) -> Mechanism: ...
     def poisson(
         self,
         *,
-        rate: str | Sequence[str],
-        size: str | Sequence[str],
+        rate: str,
+        size: str,
         sizes: Literal["fixed", "exponential"] = ...,
     ) -> Mechanism: ...
 
@@ -177,8 +159,8 @@ class _Control:
     def cubic(
         self,
         *,
-        c: float | Sequence[float] = ...,
-        beta: float | Sequence[float] = ...,
+        c: float = ...,
+        beta: float = ...,
         fast_convergence: bool = ...,
     ) -> Mechanism: ...
 
@@ -186,28 +168,28 @@ control: _Control
 
 def tcp(
     *,
-    mss: str | Sequence[str] = ...,
-    header: str | Sequence[str] = ...,
+    mss: str = ...,
+    header: str = ...,
     recovery: Literal["reno", "newreno", "sack"] = ...,
     newreno_timer: Literal["impatient", "slow-but-steady"] = ...,
     dupack_threshold: int = ...,
     limited_transmit: bool = ...,
     sack_at_timeout: Literal["clear", "keep"] = ...,
     sack_header_bytes: bool = ...,
-    initial_window: str | Sequence[str] = ...,
-    initial_ssthresh: str | Sequence[str] = ...,
-    window: str | Sequence[str] = ...,
+    initial_window: str = ...,
+    initial_ssthresh: str = ...,
+    window: str = ...,
     max_burst: int = ...,
     idle_restart: bool = ...,
     delayed_ack: bool = ...,
-    delayed_ack_timeout: str | Sequence[str] = ...,
-    rto_tick: str | Sequence[str] = ...,
-    rto_min: str | Sequence[str] = ...,
-    rto_max: str | Sequence[str] = ...,
-    rto_initial: str | Sequence[str] = ...,
+    delayed_ack_timeout: str = ...,
+    rto_tick: str = ...,
+    rto_min: str = ...,
+    rto_max: str = ...,
+    rto_initial: str = ...,
     timestamps: bool = ...,
     ecn: bool = ...,
     control: Mechanism | None = ...,
 ) -> dict[str, Any]: ...
 
-def udp(*, header: str | Sequence[str] = ...) -> dict[str, Any]: ...
+def udp(*, header: str = ...) -> dict[str, Any]: ...

@@ -18,13 +18,15 @@ __all__ = ["Catalogue", "Category", "Field", "Page", "catalogue"]
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One parameter. `default` is `None` where there is none; then `optional` says whether the
-    parameter may be left out."""
+    """One parameter. `list` says that it takes a list of values of its kind. `default` is `None`
+    where there is none; then `optional` says whether the parameter may be left out."""
 
     name: str
     meaning: str
     kind: str
+    list: bool
     choices: tuple[str, ...]
+    choice_meanings: tuple[str, ...]
     default: Any
     optional: bool
     source: str
@@ -33,6 +35,12 @@ class Field:
     def required(self) -> bool:
         """Whether a scenario must state it."""
         return self.default is None and not self.optional
+
+    @property
+    def takes(self) -> str:
+        """What to write: a word of a closed set, or a kind of value, or a list of these."""
+        one = ", ".join(self.choices) or self.kind
+        return f"list, each a {one}" if self.list else one
 
     @property
     def default_text(self) -> str:
@@ -129,7 +137,14 @@ def _page(entry: Mapping[str, Any], kind: str) -> Page:
         summary=entry.get("summary", ""),
         source=entry.get("source", ""),
         fields=tuple(
-            Field(**{**field, "choices": tuple(field["choices"])}) for field in entry["fields"]
+            Field(
+                **{
+                    **field,
+                    "choices": tuple(field["choices"]),
+                    "choice_meanings": tuple(field["choice_meanings"]),
+                }
+            )
+            for field in entry["fields"]
         ),
         mechanisms=tuple(entry.get("mechanisms", ())),
     )

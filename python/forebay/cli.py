@@ -222,6 +222,14 @@ def mechanisms(name: str | None, as_json: bool) -> None:
 
 
 @forebay.command()
+def schema() -> None:
+    """Print the JSON schema of scenario files, for editors that check while you type."""
+    from forebay.run import native
+
+    click.echo(native().schema())
+
+
+@forebay.command()
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 def report(folder: Path) -> None:
     """Build the HTML report of a folder of results again."""

@@ -160,20 +160,20 @@ def _documentation(page: Page) -> str:
         lines += [f"Source: {page.source}.", ""]
     for field in page.fields:
         default = "required" if field.required else f"default {field.default_text}"
-        kind = ", ".join(field.choices) or field.kind
-        about = f"{field.name}: {field.meaning} ({kind}; {default})"
+        about = f"{field.name}: {field.meaning} ({field.takes}; {default})"
         lines += textwrap.wrap(about, 92, subsequent_indent="    ")
+        for word, meaning in zip(field.choices, field.choice_meanings, strict=True):
+            lines += textwrap.wrap(f"    {word}: {meaning}", 92, subsequent_indent="        ")
     return "\n".join(lines)
 
 
 def annotation(field: Field) -> str:
-    """The Python type of a parameter, as a stub writes it.
-
-    The catalogue does not tell a list from one value: some parameters take an entry a precedence.
-    """
+    """The Python type of a parameter, as a stub writes it."""
+    simple = {"whole number": "int", "true or false": "bool", "number": "float"}
     if field.choices:
-        return f"Literal[{', '.join(map(repr, field.choices))}]"
-    if field.kind.startswith("list of"):
-        return "Sequence[Any]"
-    simple = {"whole number": "int", "true or false": "bool", "number": "float | Sequence[float]"}
-    return simple.get(field.kind, "str | Sequence[str]")
+        one = f"Literal[{', '.join(map(repr, field.choices))}]"
+    elif field.kind.startswith("queue such as"):
+        one = "Any"
+    else:
+        one = simple.get(field.kind, "str")
+    return f"Sequence[{one}]" if field.list else one

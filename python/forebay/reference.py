@@ -115,9 +115,11 @@ def _page(page: Page) -> str:
 
 def _row(field: Field) -> str:
     default = "required" if field.required else f"`{field.default_text}`"
-    kind = ", ".join(f"`{choice}`" for choice in field.choices) or field.kind
     source = "" if field.source == "-" else field.source
-    words = [f"`{field.name}`", default, f"{field.meaning} ({kind})", source]
+    meaning = f"{field.meaning} ({field.takes})"
+    for word, about in zip(field.choices, field.choice_meanings, strict=True):
+        meaning += f"<br>`{word}`: {about}"
+    words = [f"`{field.name}`", default, meaning, source]
     return "| " + " | ".join(word.replace("|", "\\|") for word in words) + " |"
 
 
@@ -128,7 +130,7 @@ def _example(page: Page) -> list[str]:
     lines = [f"[{place}.{page.kind}.{page.name}]"]
     for field in page.fields:
         if field.required:
-            about = textwrap.shorten(field.kind, 60)
+            about = textwrap.shorten(field.takes, 60)
             lines.append(f"# {field.name} = ...  # required: {about}")
         elif field.default is not None:
             value = f'"{field.default}"' if isinstance(field.default, str) else field.default_text

@@ -203,13 +203,13 @@ def _series(place: str, table: Any) -> list[Figure]:
 def _delays(table: Any) -> list[Figure]:
     drawing, axis = new_axis()
     columns = table.to_pydict()
-    if not {"group", "delay_s", "packets"} <= columns.keys():
+    if not {"group", "to_s", "packets"} <= columns.keys():
         return []
     for index, group in enumerate(dict.fromkeys(columns["group"])):
         rows = [
             (delay, packets)
             for name, delay, packets in zip(
-                columns["group"], columns["delay_s"], columns["packets"], strict=True
+                columns["group"], columns["to_s"], columns["packets"], strict=True
             )
             if name == group
         ]

@@ -232,7 +232,9 @@ def _field_table(fields: Iterable[Any]) -> Table:
     rows = table("parameters", "name", "default", "meaning", "source", left=4)
     for field in fields:
         default = "required" if field.required else field.default_text
-        about = f"{field.meaning} ({', '.join(field.choices) or field.kind})"
+        about = f"{field.meaning} ({field.takes})"
+        for word, meaning in zip(field.choices, field.choice_meanings, strict=True):
+            about += f"\n{word}: {meaning}"
         source = "" if field.source == "-" else field.source
         rows.add_row(field.name, plain_markup(default), plain_markup(about), plain_markup(source))
     return rows

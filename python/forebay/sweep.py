@@ -47,7 +47,7 @@ from forebay.store import Journal, rows_table, write_table, write_text
 
 __all__ = ["Sweep", "load_sweep", "run_sweep"]
 
-Value = bool | int | float | str | list[int | float | str]
+Value = bool | int | float | str | list[Any] | dict[str, Any]
 
 
 class _File(BaseModel):
@@ -305,10 +305,15 @@ def _flattened(table: Mapping[str, Any], above: str = "") -> dict[str, Any]:
     return found
 
 
-def _toml(value: Value) -> str:
-    """A value as TOML writes it; JSON's forms of these are TOML's."""
+def _toml(value: Any) -> str:
+    """A value as TOML writes it on one line; JSON's forms of all but tables are TOML's."""
+    if isinstance(value, dict):
+        inner = ", ".join(f"{json.dumps(key)} = {_toml(entry)}" for key, entry in value.items())
+        return f"{{ {inner} }}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, value))}]"
     return json.dumps(value)
 
 
 def _shown(value: Value) -> bool | int | float | str:
-    return json.dumps(value) if isinstance(value, list) else value
+    return _toml(value) if isinstance(value, list | dict) else value

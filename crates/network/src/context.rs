@@ -158,6 +158,7 @@ impl Context<'_> {
             flow.retransmissions += u64::from(packet.is_retransmission());
             if flow.started.is_none() {
                 flow.started = Some(now);
+                self.observe(|| Observation::Started { flow: packet.flow });
             }
         }
         self.observe(|| Observation::Sent { packet: &packet });

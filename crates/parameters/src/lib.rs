@@ -24,8 +24,10 @@ pub struct Field {
     pub meaning: &'static str,
     /// What kind of value it takes, with an example.
     pub kind: &'static str,
-    /// The words allowed, if the value is one of a closed set.
-    pub choices: &'static [&'static str],
+    /// Whether it takes a list of such values.
+    pub list: bool,
+    /// The words allowed and what each means, if the value is one of a closed set.
+    pub choices: &'static [(&'static str, &'static str)],
     /// The default; `None` if the parameter must be given or may stay absent.
     pub default: Option<fn() -> Value>,
     /// Whether it may be left out.
@@ -81,6 +83,7 @@ macro_rules! parameters {
                     name: stringify!($field),
                     meaning: concat!($($doc, "\n"),+),
                     kind: <$type as $crate::Parameter>::KIND,
+                    list: <$type as $crate::Parameter>::LIST,
                     choices: <$type as $crate::Parameter>::CHOICES,
                     default: $crate::parameters!(@default $($default)?),
                     optional: <$type as $crate::Parameter>::OPTIONAL,
@@ -126,7 +129,8 @@ macro_rules! choice {
         }
 
         impl $crate::Choice for $name {
-            const WORDS: &'static [&'static str] = &[$($word),+];
+            const WORDS: &'static [(&'static str, &'static str)] =
+                &[$(($word, concat!($($doc, "\n"),+))),+];
             fn from_word(word: &str) -> Option<Self> {
                 match word { $( $word => Some(Self::$variant), )+ _ => None }
             }

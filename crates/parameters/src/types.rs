@@ -11,8 +11,10 @@ use crate::{Node, Value, nearest};
 pub trait Parameter: Sized {
     /// What to write, with an example.
     const KIND: &'static str;
-    /// The words allowed, for a closed set.
-    const CHOICES: &'static [&'static str] = &[];
+    /// The words allowed and what each means, for a closed set.
+    const CHOICES: &'static [(&'static str, &'static str)] = &[];
+    /// Whether it is a list of values of this kind.
+    const LIST: bool = false;
     /// Whether it may be left out without a default.
     const OPTIONAL: bool = false;
 
@@ -33,8 +35,8 @@ pub trait Parameter: Sized {
 
 /// A closed set of words; define one with [`choice!`](crate::choice).
 pub trait Choice: Sized {
-    /// The words, in the order of their definition.
-    const WORDS: &'static [&'static str];
+    /// The words and what each means, in the order of their definition.
+    const WORDS: &'static [(&'static str, &'static str)];
     /// The value of a word.
     fn from_word(word: &str) -> Option<Self>;
     /// The word of a value.
@@ -43,15 +45,16 @@ pub trait Choice: Sized {
 
 impl<T: Choice> Parameter for T {
     const KIND: &'static str = "word";
-    const CHOICES: &'static [&'static str] = T::WORDS;
+    const CHOICES: &'static [(&'static str, &'static str)] = T::WORDS;
 
     fn read(node: &Node) -> Result<Self, String> {
-        let allowed = || T::WORDS.join(", ");
+        let words = || T::WORDS.iter().map(|(word, _)| *word);
+        let allowed = || words().collect::<Vec<_>>().join(", ");
         let Value::Text(word) = &node.value else {
             return Err(format!("{} is not one of {}", node.value.show(), allowed()));
         };
         T::from_word(word).ok_or_else(|| {
-            let hint = nearest(word, T::WORDS.iter().copied())
+            let hint = nearest(word, words())
                 .map_or(String::new(), |near| format!(" (did you mean \"{near}\"?)"));
             format!("\"{word}\" is not one of {}{hint}", allowed())
         })
@@ -215,6 +218,7 @@ impl Parameter for String {
 
 impl<T: Parameter> Parameter for Vec<T> {
     const KIND: &'static str = T::KIND;
+    const LIST: bool = true;
     fn read(node: &Node) -> Result<Self, String> {
         match &node.value {
             Value::List(items) => items.iter().map(T::read).collect(),
@@ -229,7 +233,8 @@ impl<T: Parameter> Parameter for Vec<T> {
 
 impl<T: Parameter> Parameter for Option<T> {
     const KIND: &'static str = T::KIND;
-    const CHOICES: &'static [&'static str] = T::CHOICES;
+    const CHOICES: &'static [(&'static str, &'static str)] = T::CHOICES;
+    const LIST: bool = T::LIST;
     const OPTIONAL: bool = true;
     fn read(node: &Node) -> Result<Self, String> {
         T::read(node).map(Some)

@@ -80,7 +80,13 @@ fn show_fields(fields: &[Field]) -> Vec<Json> {
                 "name": field.name,
                 "meaning": meaning(field),
                 "kind": field.kind,
-                "choices": field.choices,
+                "list": field.list,
+                "choices": field.choices.iter().map(|(word, _)| word).collect::<Vec<_>>(),
+                "choice_meanings": field
+                    .choices
+                    .iter()
+                    .map(|(_, meaning)| words(meaning))
+                    .collect::<Vec<_>>(),
                 "default": field.default.map(|default| plain(&default())),
                 "optional": field.optional || field.default.is_some(),
                 "source": field.source,
@@ -90,7 +96,11 @@ fn show_fields(fields: &[Field]) -> Vec<Json> {
 }
 
 fn meaning(field: &Field) -> String {
-    field.meaning.split_whitespace().collect::<Vec<_>>().join(" ")
+    words(field.meaning)
+}
+
+fn words(documentation: &str) -> String {
+    documentation.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn plain(value: &Value) -> Json {
@@ -179,12 +189,19 @@ fn object(fields: &[Field], others: impl IntoIterator<Item = (&'static str, Json
 }
 
 fn property(field: &Field) -> Json {
-    let mut property = Map::new();
-    property
-        .insert("description".to_owned(), json!(format!("{} ({})", meaning(field), field.kind)));
+    let mut value = Map::new();
     if !field.choices.is_empty() {
-        property.insert("enum".to_owned(), json!(field.choices));
+        let words: Vec<&str> = field.choices.iter().map(|(word, _)| *word).collect();
+        value.insert("enum".to_owned(), json!(words));
     }
+    let mut property = value;
+    if field.list {
+        let items = std::mem::take(&mut property);
+        property.insert("type".to_owned(), json!("array"));
+        property.insert("items".to_owned(), Json::Object(items));
+    }
+    let description = format!("{} ({})", meaning(field), field.kind);
+    property.insert("description".to_owned(), json!(description));
     if let Some(default) = field.default {
         property.insert("default".to_owned(), plain(&default()));
     }

@@ -20,7 +20,8 @@ const FIELDS: &[Field] = &[Field {
     name: "classes",
     meaning: " The queue of each class, the first served first: 1 to 64 of them. Packets of\n \
               precedence 0 belong to the first, and so on; higher precedences to the last.",
-    kind: "list of queues such as [\"droptail\", { red = {} }]",
+    kind: "queue such as \"droptail\" or { red = {} }",
+    list: true,
     choices: &[],
     default: None,
     optional: false,

@@ -59,7 +59,7 @@ pub fn strange(base: &Value, fields: &[Field]) -> Vec<(String, Value)> {
         .flat_map(|value| [0, 1, 64, 65].map(|n| list(&vec![value.clone(); n])))
         .collect();
     values.extend(lists);
-    let choices = fields.iter().flat_map(|field| field.choices).map(|word| Value::from(*word));
+    let choices = fields.iter().flat_map(|field| field.choices).map(|(word, _)| Value::from(*word));
     values.extend(choices);
     values.push(table(&[]));
     let set = |field: &Field, value: &Value| {
