@@ -90,7 +90,7 @@ impl Agenda {
     }
 
     /// Wake component `target` at `time` with `token`. An instant in the past counts as now.
-    #[inline]
+    #[inline(always)]
     pub fn insert(&mut self, time: Time, target: u32, token: u32) {
         debug_assert!(time >= self.now, "an event in the past: {time:?} before {:?}", self.now);
         let time = time.max(self.now).ps();
@@ -115,7 +115,7 @@ impl Agenda {
     }
 
     /// Take the first event if it is due at or before `limit`; time moves on to it.
-    #[inline]
+    #[inline(always)]
     pub fn take(&mut self, limit: Time) -> Option<Event> {
         if self.near.is_empty() {
             self.refill();

@@ -127,7 +127,7 @@ impl Context<'_> {
 
     /// Have [`crate::Element::wake`] called at `time` with `token`. Timers are not cancelled: an
     /// element that has changed its mind ignores the call.
-    #[inline]
+    #[inline(always)]
     pub fn wake_at(&mut self, time: Time, token: u32) {
         self.core.agenda.insert(time, self.me, token);
     }
@@ -147,7 +147,7 @@ impl Context<'_> {
     }
 
     /// A host sends `packet` into the network: count it and hand it on.
-    #[inline]
+    #[inline(always)]
     pub fn send(&mut self, packet: Packet) {
         let now = self.now();
         let flow = self.core.ledger.flow(&packet);

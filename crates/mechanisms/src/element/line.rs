@@ -6,7 +6,7 @@ use forebay_kernel::Stream;
 use forebay_network::{
     Backlog, Conditioner, Context, Ecn, Ledger, Observation, PRECEDENCES, Packet, Tally, Verdict,
 };
-use forebay_units::{Rate, Size, Span, Time};
+use forebay_units::{PS_PER_S, Rate, Size, Span, Time};
 
 /// A conditioner with the stream that it draws from.
 pub type Conditioning = (Box<dyn Conditioner>, Stream);
@@ -42,6 +42,9 @@ pub(super) struct Line {
     pub(super) link: u32,
     rate: Rate,
     delay: Span,
+    /// Transmission time of a byte, where it is a whole number of picoseconds: then no packet needs a
+    /// division.
+    byte: Option<Span>,
     cache: SpanCache,
     /// Packets in order: those that left the queue, then (in a FIFO link) those that wait.
     pub(super) slots: VecDeque<Slot>,
@@ -61,6 +64,7 @@ impl Line {
             link,
             rate,
             delay,
+            byte: whole_byte_time(rate),
             cache: SpanCache::default(),
             slots: VecDeque::new(),
             free_at: Time::ZERO,
@@ -75,6 +79,9 @@ impl Line {
 
     #[inline]
     fn transmission_time(&mut self, size: u16) -> Span {
+        if let Some(byte) = self.byte {
+            return byte.times(u64::from(size));
+        }
         let SpanCache { sizes, spans } = &mut self.cache;
         if sizes[0] == size {
             return spans[0];
@@ -103,7 +110,7 @@ impl Line {
     }
 
     /// The packet that reaches the far end now goes on; a timer is set for the next.
-    #[inline]
+    #[inline(always)]
     pub(super) fn arrive(&mut self, token: u32, cx: &mut Context<'_>) {
         let slot = self.slots.front().expect("the timer was set for a packet on the wire");
         debug_assert_eq!(slot.out, cx.now());
@@ -246,4 +253,11 @@ impl Line {
 #[inline]
 fn precedence_slot(precedence: u8) -> usize {
     usize::from(precedence).min(PRECEDENCES - 1)
+}
+
+/// The transmission time of a byte, if rounding has nothing to do.
+fn whole_byte_time(rate: Rate) -> Option<Span> {
+    let byte = rate.transmission_time(Size::from_bytes(1));
+    let exact = u128::from(byte.ps()) * u128::from(rate.bps()) == u128::from(8 * PS_PER_S);
+    exact.then_some(byte)
 }

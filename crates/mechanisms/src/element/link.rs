@@ -59,7 +59,7 @@ struct FifoLink {
 
 impl FifoLink {
     /// Let the departures up to `now` happen.
-    #[inline]
+    #[inline(always)]
     fn catch_up(&mut self, now: Time) {
         if self.line.backlog().packets == 0 {
             return;
@@ -77,7 +77,7 @@ impl FifoLink {
 
 impl FifoLink {
     /// Let the queue's law decide over a packet that has passed the conditioners.
-    #[inline]
+    #[inline(always)]
     fn decide(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         let now = cx.now();
         self.catch_up(now);
@@ -96,7 +96,7 @@ impl FifoLink {
     }
 
     /// Take `packet` into the queue and book its transmission.
-    #[inline]
+    #[inline(always)]
     fn take_in(&mut self, packet: &Packet, idle: bool, cx: &mut Context<'_>) {
         let (link, line, now) = (self.line.link, &mut self.line, cx.now());
         let start = if idle {
