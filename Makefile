@@ -9,7 +9,7 @@ export PYO3_PYTHON := $(abspath $(BIN)/python)
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce record test test-rust test-python lint tidy bench docs clean
+.PHONY: help setup reproduce record test test-rust test-python lint tidy bench peers docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -64,6 +64,10 @@ tidy: $(VENV)/.tools ## format everything
 
 bench: setup ## the standard benchmarks
 	$(BIN)/forebay bench
+
+peers: setup ## the benchmarks beside ns-2 and ns-3 (Debian packages, installed by its script)
+	bench/peers/install.sh
+	$(BIN)/python bench/peers/run.py
 
 docs: setup ## reference pages and type stub, from the definitions in the engine
 	$(BIN)/python -m forebay.reference docs/reference
