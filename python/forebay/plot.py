@@ -294,18 +294,6 @@ class _Spot:
     high: float
 
 
-UNITS = {"mbps": "Mbit/s", "kbps": "kbit/s", "kb": "kB", "ms": "ms", "s": "s", "bytes": "B"}
-
-
-def _parameter_label(name: str) -> str:
-    """`udp_mbps` as `UDP (Mbit/s)`: the last word of a parameter's name is its unit, if it is one."""
-    words = name.split("_")
-    unit = UNITS.get(words[-1]) if len(words) > 1 else None
-    label = " ".join(words[:-1] if unit else words)
-    label = label.upper() if len(label) <= 3 else label
-    return f"{label} ({unit})" if unit else label
-
-
 def _row_parameter(table: PaperTable) -> str | None:
     changing = {
         name

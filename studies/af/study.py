@@ -90,12 +90,14 @@ def _marker(point: Point, customer: int, cir: int, cbs: object) -> str:
 
 def _shaper(point: Point, customer: int, cir: int) -> str:
     """The Rate Adaptive Shaper. The draft gives none of its parameters: see deviations.toml."""
-    common = f'cir = "{cir} Mbit/s", cir_threshold = "50 kB", mir_threshold = "400 kB", window = "3 s"'
+    common = (
+        f'cir = "{cir} Mbit/s", cir_threshold = "50 kB", mir_threshold = "400 kB", window = "3 s"'
+    )
     if point["precedences"] == 2:
-        return f"{{ ras = {{ rates = \"single\", {common} }} }}"
+        return f'{{ ras = {{ rates = "single", {common} }} }}'
     pir = 139 if customer in TCP_CUSTOMERS else 2
     two = f'pir = "{pir} Mbit/s", pir_threshold = "200 kB"'
-    return f"{{ ras = {{ rates = \"two\", {two}, {common} }} }}"
+    return f'{{ ras = {{ rates = "two", {two}, {common} }} }}'
 
 
 def _tcp(*settings: str) -> list[str]:
@@ -205,7 +207,7 @@ VARIANTS = [
     Variant(
         "ras-by-cbs",
         "shaper thresholds at 1, 2 and 4 times CBS",
-        "The draft gives no thresholds; RFC 2963, section 2.2, says that they depend on the bucket.",
+        "The draft gives none; RFC 2963, section 2.2, says that they depend on the bucket.",
         _ras_by_cbs,
         SHAPED,
     ),
