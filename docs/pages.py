@@ -292,7 +292,8 @@ def command_line() -> str:
     lines += ["| 1 | something else went wrong |"]
     lines += ["| 2 | the input is wrong: one message on stderr says where and what is allowed |"]
     lines += ["| 130 | interrupted (Ctrl-C); finished runs are kept |"]
-    top = click.Context(commands, info_name="forebay")
+    # With the settings of a real call: click remembers the help option that it makes first.
+    top = click.Context(commands, info_name="forebay", **commands.context_settings)
     for name in commands.list_commands(top):
         command = commands.commands[name]
         context = click.Context(command, info_name=name, parent=top)
