@@ -243,10 +243,13 @@ impl Line {
         cx.observe(|| Observation::Marked { link, packet });
     }
 
-    /// Inner quantities worth plotting.
-    pub(super) fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
+    /// Inner quantities of the queue and of the conditioners in front of it.
+    pub(super) fn gauges(&self, conditioning: &[Conditioning], tell: &mut dyn FnMut(&str, f64)) {
         tell("queue_packets", f64::from(self.backlog.packets));
         tell("queue_bytes", self.backlog.bytes as f64);
+        for (law, _) in conditioning {
+            law.gauges(tell);
+        }
     }
 }
 

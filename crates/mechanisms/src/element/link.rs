@@ -144,11 +144,8 @@ impl Element for FifoLink {
     }
 
     fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
-        self.line.gauges(tell);
+        self.line.gauges(&self.conditioning, tell);
         self.law.gauges(tell);
-        for (law, _) in &self.conditioning {
-            law.gauges(tell);
-        }
     }
 
     fn held(&self) -> u64 {
@@ -245,11 +242,8 @@ impl Element for ScheduledLink {
     }
 
     fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
-        self.line.gauges(tell);
+        self.line.gauges(&self.conditioning, tell);
         self.law.gauges(tell);
-        for (law, _) in &self.conditioning {
-            law.gauges(tell);
-        }
     }
 
     fn held(&self) -> u64 {
