@@ -71,11 +71,8 @@ impl Routes {
     }
 }
 
-/// Packets on the way between elements, in order.
-///
-/// Addresses and packets lie apart, so that a packet is copied from its queue to here in one piece:
-/// built up on the stack beside its address, it would be read back in other pieces than it was
-/// written in, and the processor would wait for the writes each time.
+/// Packets on the way between elements, in order: addresses and packets side by side, so that a
+/// packet is copied from its queue to here and nowhere in between.
 #[derive(Default)]
 pub(crate) struct Mail {
     pub(crate) to: Vec<u32>,

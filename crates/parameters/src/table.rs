@@ -99,9 +99,8 @@ fn pick<'t, 'a, B>(
     };
     let (entry, chosen) = match &node.value {
         Value::Text(name) => {
-            let path = format!("{}.{name}", fail(String::new()).path);
-            let line = fail(String::new()).line;
-            (find(name)?, Section::empty_at(path, line, section.echo()))
+            let Problem { path, line, .. } = fail(String::new());
+            (find(name)?, Section::empty_at(format!("{path}.{name}"), line, section.echo()))
         }
         Value::Table(table) if table.len() == 1 => {
             let (name, inner) = table.iter().next().expect("the table has one key");

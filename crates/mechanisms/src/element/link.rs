@@ -73,9 +73,7 @@ impl FifoLink {
             self.begun += 1;
         }
     }
-}
 
-impl FifoLink {
     /// Let the queue's law decide over a packet that has passed the conditioners.
     #[inline(always)]
     fn decide(&mut self, packet: &Packet, cx: &mut Context<'_>) {
