@@ -7,6 +7,7 @@
 //! | `shaping/` | [`ShapingLaw`](forebay_network::ShapingLaw) | [`shaping::SHAPERS`] |
 //! | `traffic/` | [`Traffic`](forebay_network::Traffic) | [`traffic::TRAFFICS`] |
 //! | `congestion/` | [`CongestionControl`](forebay_network::CongestionControl) | [`congestion::CONTROLS`] |
+//! | `edge/` | [`AdmissionControl`](forebay_network::AdmissionControl), [`FlowTermination`](forebay_network::FlowTermination) | [`edge::ADMISSIONS`], [`edge::TERMINATIONS`] |
 //! | `element/` | [`Element`](forebay_network::Element) | wired by the scenario |
 //!
 //! Adding a mechanism touches its own file and one line of its table: schema, reference page,
@@ -14,6 +15,7 @@
 
 pub mod conditioner;
 pub mod congestion;
+pub mod edge;
 pub mod element;
 pub mod queue;
 pub mod shaping;

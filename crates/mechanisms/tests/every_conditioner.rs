@@ -1,11 +1,12 @@
-//! What holds for every conditioner in the table, and conformance of the token buckets.
+//! What holds for every conditioner in the table, and conformance of the token buckets and of the
+//! meters of pre-congestion notification (PCN).
 
 mod support;
 
 use forebay_kernel::{Stream, Streams};
 use forebay_mechanisms::LinkFacts;
 use forebay_mechanisms::conditioner::{BuildConditioner, CONDITIONERS};
-use forebay_network::{Conditioner, DropReason, Ecn, Packet, Verdict};
+use forebay_network::{Conditioner, DropReason, Ecn, Packet, PcnMark, Verdict};
 use forebay_parameters::{Entry, Problem, Value};
 use forebay_units::{PS_PER_S, Rate, Size, Span, Time};
 use proptest::prelude::*;
@@ -16,8 +17,13 @@ use support::{build, strange, table, with};
 fn example(name: &str) -> Value {
     let (cir, pir) = (("cir", "8 Mbit/s".into()), ("pir", "16 Mbit/s".into()));
     let (cbs, pbs) = (("cbs", "4000 B".into()), ("pbs", "5000 B".into()));
+    let (rate, size) = (("rate", "8 Mbit/s".into()), ("size", "4000 B".into()));
     match name {
+        "ar_meter" | "threshold_meter" => table(&[rate, size, ("threshold", "1000 B".into())]),
+        "excess_meter" => table(&[rate, size]),
         "fixed" => table(&[("precedence", 2.into())]),
+        "px_meter" => table(&[rate, size, ("px", "1064 B".into())]),
+        "sr_meter" => table(&[rate, size, ("slow_down", "1064 B".into())]),
         "srtcm" => table(&[cir, cbs, ("ebs", "3000 B".into())]),
         "token_bucket" => table(&[cir, cbs]),
         "trtcm" => table(&[cir, cbs, pir, pbs]),
@@ -29,6 +35,10 @@ fn example(name: &str) -> Value {
         other => panic!("conditioner \"{other}\" has no example: add one to this battery"),
     }
 }
+
+/// The conditioners that mark by the ECN field and leave the precedence alone.
+const PCN_METERS: [&str; 5] =
+    ["ar_meter", "excess_meter", "px_meter", "sr_meter", "threshold_meter"];
 
 fn entry(name: &str) -> &'static Entry<BuildConditioner> {
     CONDITIONERS.iter().find(|entry| entry.name == name).expect("it is in the table")
@@ -46,9 +56,10 @@ fn stream() -> Stream {
     Streams::new(9, 0).named("conditioner")
 }
 
-/// `count` packets of 40 to 1500 B with precedences 0 to 2 at whole microseconds. In turns of 200
-/// they come at about 1.1 and 3.9 byte/us, above the committed and above the peak rate of the
-/// examples; some gaps are long enough to fill all buckets.
+/// `count` packets of 40 to 1500 B with precedences 0 to 2 and any ECN field (so that three in four
+/// are PCN packets, of any mark) at whole microseconds. In turns of 200 they come at about 1.1 and
+/// 3.9 byte/us, above the committed and above the peak rate of the examples; some gaps are long
+/// enough to fill all buckets.
 fn arrivals(count: u64) -> Vec<(Packet, Time)> {
     let mut draws = Streams::new(8, 0).named("arrivals");
     let mut us = 0;
@@ -56,7 +67,7 @@ fn arrivals(count: u64) -> Vec<(Packet, Time)> {
         let longest = if (number / 200).is_multiple_of(2) { 1400 } else { 400 };
         us += if draws.happens(0.001) { 20_000 } else { draws.below(longest + 1) };
         let now = Time::ZERO + Span::from_us(us);
-        let ecn = if draws.happens(0.5) { Ecn::Ect0 } else { Ecn::NotEct };
+        let ecn = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][draws.below(4) as usize];
         let packet = Packet::data(now, 0, number, 40 + draws.below(1461) as u16, 0)
             .with_ecn(ecn)
             .with_precedence(draws.below(3) as u8);
@@ -75,15 +86,24 @@ fn run(law: &mut dyn Conditioner, arrivals: &[(Packet, Time)]) -> Vec<(Packet, V
     arrivals.iter().map(&mut pass).collect()
 }
 
-/// Otherwise a conditioner would change more of a packet than its colour, mark what is not
-/// ECN-capable, or drop for a reason that is not its own; and two equal runs would differ.
+/// Otherwise a conditioner would change more of a packet than its colour (a PCN meter: its PCN
+/// mark), take a PCN mark back, mark what is not ECN-capable, or drop for a reason that is not its
+/// own; and two equal runs would differ.
 #[test]
 fn conditioners_change_nothing_but_the_colour() {
     let arrivals = arrivals(20_000);
     for entry in CONDITIONERS {
+        let pcn = PCN_METERS.contains(&entry.name);
         let out = run(make(entry, &example(entry.name)).unwrap().as_mut(), &arrivals);
         for ((before, _), (after, verdict)) in arrivals.iter().zip(&out) {
-            assert_eq!(after.with_precedence(before.precedence), *before, "{}", entry.name);
+            if pcn {
+                assert_eq!(after.with_ecn(before.ecn()), *before, "{}", entry.name);
+                assert_eq!(after.pcn().is_some(), before.pcn().is_some(), "{}", entry.name);
+                assert!(after.pcn() >= before.pcn(), "{}", entry.name);
+                assert_eq!(*verdict, Verdict::Accept, "{}", entry.name);
+            } else {
+                assert_eq!(after.with_precedence(before.precedence), *before, "{}", entry.name);
+            }
             match verdict {
                 Verdict::Accept | Verdict::Drop(DropReason::Policed) => {}
                 Verdict::Mark => assert!(before.is_ecn_capable(), "{}", entry.name),
@@ -160,6 +180,15 @@ fn impossible_profiles_are_refused_by_their_key() {
     assert_eq!(path("trtcm", &[("pir", "7 Mbit/s")]), "pir");
     assert_eq!(path("tswtcm", &[("ptr", "7 Mbit/s")]), "ptr");
     assert_eq!(path("tswtcm", &[("window", "0 s")]), "window");
+    for name in PCN_METERS {
+        assert_eq!(path(name, &[("size", "19 B")]), "size", "{name}");
+        assert_eq!(path(name, &[("rate", "0 bit/s")]), "rate", "{name}");
+        assert_eq!(path(name, &[("rate", "100 Mbit/s")]), "", "{name}: the link's own rate");
+        assert_eq!(path(name, &[("rate", "100000001 bit/s")]), "rate", "{name}");
+    }
+    assert_eq!(path("ar_meter", &[("threshold", "4001 B")]), "threshold");
+    assert_eq!(path("threshold_meter", &[("threshold", "4001 B")]), "threshold");
+    assert_eq!(path("sr_meter", &[("slow_down", "-1 B")]), "slow_down");
     let precedence = with(&example("token_bucket"), "exceeding", 64.into());
     assert_eq!(make(entry("token_bucket"), &precedence).err().unwrap().path, "exceeding");
 }
@@ -249,6 +278,86 @@ fn meters_agree_with_the_standards_packet_by_packet() {
         }
         let colours = if name == "token_bucket" { 2 } else { 3 };
         assert!(counts[..colours].iter().all(|count| *count > 1000), "{name}: {counts:?}");
+    }
+}
+
+/// The rules of the PCN meters as their documents write them, in whole bytes: draft-babiarz-pcn-
+/// explicit-marking-02, sections 1.2 and 4.8, and RFC 5670, appendix A. The threshold is 1000 B, s
+/// and px are 1064 B; `option` is the second form of each meter, if it has two.
+fn literal(name: &str, option: bool, fill: &mut i64, size: i64, mark: PcnMark) -> PcnMark {
+    use PcnMark::{Excess, Threshold};
+    let (threshold, s, px) = (1000, 1064, 1064);
+    match (name, option) {
+        ("ar_meter" | "threshold_meter", true) | ("ar_meter" | "excess_meter", _)
+            if mark == Excess =>
+        {
+            return Excess;
+        }
+        ("ar_meter", _) if *fill < size => return Threshold,
+        ("ar_meter", _) => *fill -= size,
+        ("threshold_meter", _) => *fill = (*fill - size).max(0),
+        ("sr_meter", true) if mark == Excess => {
+            *fill += s;
+            return Excess;
+        }
+        ("sr_meter", _) if *fill < size => {
+            *fill += s;
+            return Excess;
+        }
+        ("sr_meter", _) => *fill -= size,
+        ("px_meter", _) => {
+            *fill -= size;
+            if *fill <= 0 {
+                *fill += px;
+                return Excess;
+            }
+        }
+        (_, true) => {
+            *fill = (*fill - size).max(0);
+            return if *fill == 0 { Excess } else { mark };
+        }
+        _ if *fill < 0 => return Excess,
+        _ => *fill -= size,
+    }
+    let below = matches!(name, "ar_meter" | "threshold_meter") && *fill < threshold;
+    if below { mark.max(Threshold) } else { mark }
+}
+
+/// Otherwise a PCN meter would part from its document on some packet in a hundred thousand: marks
+/// and tokens are compared one by one with the rules in whole bytes, as 1 B comes each microsecond.
+#[test]
+fn pcn_meters_agree_with_their_documents_packet_by_packet() {
+    let arrivals = arrivals(100_000);
+    for (name, option) in [
+        ("ar_meter", None),
+        ("px_meter", None),
+        ("excess_meter", None),
+        ("excess_meter", Some(("form", "classic".into()))),
+        ("sr_meter", None),
+        ("sr_meter", Some(("preferential", true.into()))),
+        ("threshold_meter", None),
+        ("threshold_meter", Some(("excess_marked", "skip".into()))),
+    ] {
+        let parameters = option.as_ref().map_or(example(name), |(key, value): &(_, Value)| {
+            with(&example(name), key, value.clone())
+        });
+        let mut law = make(entry(name), &parameters).unwrap();
+        let (mut fill, mut last, mut marked) = (4000, 0, 0);
+        for (packet, now) in &arrivals {
+            let (after, _) = run(law.as_mut(), &[(*packet, *now)])[0];
+            let Some(mark) = packet.pcn() else {
+                assert_eq!(after, *packet, "{name} {option:?}");
+                continue;
+            };
+            let us = (now.ps() / 1_000_000) as i64;
+            fill = (fill + us - last).min(4000);
+            last = us;
+            let expected = literal(name, option.is_some(), &mut fill, packet.size.into(), mark);
+            assert_eq!(after.pcn(), Some(expected), "{name} {option:?} packet {}", packet.number);
+            law.gauges(&mut |_, tokens| assert_eq!(tokens, fill as f64, "{name} {option:?}"));
+            marked += usize::from(expected != mark);
+        }
+        assert!(marked > 1000, "{name} {option:?}: the comparison covers marks: {marked}");
     }
 }
 
@@ -411,5 +520,6 @@ fn the_smallest_burst_is_told() {
     assert_eq!(told("srtcm"), Some(4000));
     assert_eq!(told("trtcm"), Some(4000));
     assert_eq!(told("fixed"), None);
+    assert!(PCN_METERS.iter().all(|name| told(name).is_none()), "they colour nothing green");
     assert_eq!(told("tswtcm"), None);
 }

@@ -64,14 +64,51 @@ pub struct LinkCount {
     pub departed: [Tally; PRECEDENCES],
     /// Packets dropped, by precedence and by [`DropReason`].
     pub dropped: [[u64; DropReason::ALL.len()]; PRECEDENCES],
-    /// Packets marked CE, by precedence.
+    /// Packets marked CE (PCN: excess-traffic-marked), by precedence.
     pub marked: [u64; PRECEDENCES],
+    /// Packets threshold-marked (PCN), by precedence.
+    pub threshold_marked: [u64; PRECEDENCES],
     /// Time spent transmitting, in ps.
     pub busy: u64,
     /// Waiting packets integrated over time, in packet ps.
     pub queue_area: u128,
     /// Largest number of packets that waited.
     pub max_queue: u32,
+}
+
+/// What is counted of a class of calls.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct CallCount {
+    /// New calls admitted.
+    pub admitted: u64,
+    /// New calls blocked.
+    pub blocked: u64,
+    /// Calls that came with a reroute, or were there from the start.
+    pub rerouted: u64,
+    /// Calls admitted that probing refused.
+    pub refused: u64,
+    /// Calls ended by flow termination.
+    pub terminated: u64,
+    /// Calls that ended by themselves.
+    pub ended: u64,
+    /// Calls present now: a state, which survives a reset.
+    pub present: u32,
+    /// Most calls present at once.
+    pub most: u32,
+    /// Calls present integrated over time, in call ps, up to `changed`.
+    pub area: u128,
+    /// When `present` changed, or `area` was read, last.
+    pub changed: Time,
+}
+
+impl CallCount {
+    /// `present` becomes `present` at `now`.
+    pub fn change(&mut self, present: u32, now: Time) {
+        self.area += u128::from(self.present) * u128::from(now.since(self.changed).ps());
+        self.changed = now;
+        self.present = present;
+        self.most = self.most.max(present);
+    }
 }
 
 /// All counters, for one window of measurement.
@@ -81,6 +118,8 @@ pub struct Ledger {
     pub flows: Vec<FlowCount>,
     /// By link.
     pub links: Vec<LinkCount>,
+    /// By class of calls.
+    pub calls: Vec<CallCount>,
     /// Since when they count.
     pub since: Time,
 }
@@ -95,6 +134,10 @@ impl Ledger {
             *flow = FlowCount { started, ended, ..FlowCount::default() };
         }
         self.links.fill(LinkCount::default());
+        for calls in &mut self.calls {
+            let present = calls.present;
+            *calls = CallCount { present, most: present, changed: now, ..CallCount::default() };
+        }
         self.since = now;
     }
 

@@ -2,11 +2,12 @@
 //!
 //! One rule settles most questions: if time passes inside it, it is an [`Element`]; if it only
 //! decides, it is a law ([`QueueManager`], [`QueueDiscipline`], [`Conditioner`], [`ShapingLaw`],
-//! [`Traffic`], [`CongestionControl`]). A law is handed the time, a random stream and the facts,
+//! [`Traffic`], [`CongestionControl`], [`AdmissionControl`], [`FlowTermination`]). A law is handed the time, a random stream and the facts,
 //! and answers; it has no clock, no event list and no log. [`Observer`]s are told facts and cannot
 //! answer back. This crate knows no mechanism: they live in `forebay-mechanisms`.
 
 mod context;
+mod edge;
 mod element;
 mod law;
 mod ledger;
@@ -16,12 +17,15 @@ mod packet;
 pub mod record;
 
 pub use context::{Context, SackBlocks};
+pub use edge::{
+    AdmissionControl, AdmissionSignal, FlowTermination, Leaving, Termination, TerminationSignal,
+};
 pub use element::Element;
 pub use law::{
     Ack, Arrival, Backlog, Burst, Conditioner, CongestionControl, Discard, QueueDiscipline,
     QueueManager, ShapingLaw, Signal, Traffic, Verdict, Window,
 };
-pub use ledger::{FlowCount, Ledger, LinkCount, PRECEDENCES, Tally};
+pub use ledger::{CallCount, FlowCount, Ledger, LinkCount, PRECEDENCES, Tally};
 pub use network::{Network, Progress};
-pub use observation::{DropReason, Observation, Observer};
-pub use packet::{Ecn, Packet};
+pub use observation::{CallEvent, DropReason, Observation, Observer};
+pub use packet::{Ecn, Packet, PcnMark};

@@ -3,7 +3,7 @@
 use forebay_units::Time;
 
 use crate::context::Core;
-use crate::{Context, Element, FlowCount, Ledger, LinkCount, Observer, Packet};
+use crate::{CallCount, Context, Element, FlowCount, Ledger, LinkCount, Observer, Packet};
 
 /// A wired network, ready to run.
 #[derive(Default)]
@@ -52,6 +52,12 @@ impl Network {
         let total = first as usize + count as usize;
         self.core.ledger.flows.resize(total, FlowCount::default());
         first
+    }
+
+    /// Add counters for a class of calls; its number.
+    pub fn add_calls(&mut self) -> u32 {
+        self.core.ledger.calls.push(CallCount::default());
+        index(self.core.ledger.calls.len() - 1)
     }
 
     /// Add counters for a link; its number.
@@ -174,7 +180,9 @@ fn note(core: &mut Core, to: u32, packet: &Packet) {
         | u64::from(packet.precedence) << 16
         | u64::from(packet.flag_bits()) << 24
         | u64::from(packet.flow) << 32;
-    core.digest.note(now ^ (u64::from(to) << 44), packet.number.rotate_left(32) ^ header);
+    // Data of calls carry the call in their tag; the tag of an acknowledgement repeats a time.
+    let call = if packet.is_ack() { 0 } else { packet.tag.rotate_left(16) };
+    core.digest.note(now ^ (u64::from(to) << 44), packet.number.rotate_left(32) ^ header ^ call);
 }
 
 fn index(n: usize) -> u32 {

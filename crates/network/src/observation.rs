@@ -38,6 +38,41 @@ impl DropReason {
     }
 }
 
+/// What happens to a call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CallEvent {
+    /// It was present from the start of the run.
+    Initial,
+    /// It was admitted.
+    Admitted,
+    /// It was blocked.
+    Blocked,
+    /// It came with a reroute: nobody asked whether it may in.
+    Rerouted,
+    /// Probing refused it after it had been admitted.
+    Refused,
+    /// Flow termination ended it.
+    Terminated,
+    /// It ended by itself.
+    Ended,
+}
+
+impl CallEvent {
+    /// The event's name in tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Initial => "initial",
+            Self::Admitted => "admitted",
+            Self::Blocked => "blocked",
+            Self::Rerouted => "rerouted",
+            Self::Refused => "refused",
+            Self::Terminated => "terminated",
+            Self::Ended => "ended",
+        }
+    }
+}
+
 /// A fact. `link` is the index of a link, flows are in the packets.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Observation<'a> {
@@ -108,6 +143,22 @@ pub enum Observation<'a> {
     Ended {
         /// Which.
         flow: u32,
+    },
+    /// A call began, ended, or was not let in.
+    Call {
+        /// The first flow of its class.
+        flow: u32,
+        /// Which call: what its packets carry in [`Packet::tag`].
+        call: u64,
+        /// What happened.
+        event: CallEvent,
+    },
+    /// The ingress node of an aggregate begins or ceases to block new calls.
+    Admission {
+        /// The first flow of the aggregate.
+        flow: u32,
+        /// Whether it blocks from now on.
+        blocking: bool,
     },
 }
 

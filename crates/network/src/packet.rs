@@ -16,6 +16,17 @@ pub enum Ecn {
     Ce = 3,
 }
 
+/// PCN state of a packet (RFC 5670), encoded in the ECN field as RFC 6660 does.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum PcnMark {
+    /// Not marked: NM (ECN 10).
+    Unmarked,
+    /// Threshold-marked: ThM (ECN 01); the "admission-stop" of three-state marking.
+    Threshold,
+    /// Excess-traffic-marked: ETM (ECN 11); the "excess-traffic" of three-state marking.
+    Excess,
+}
+
 /// A packet under way. Copied by value; 40 bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Packet {
@@ -23,8 +34,9 @@ pub struct Packet {
     pub created: Time,
     /// Number of the segment (data) or of the next segment expected (ACK); a count for datagrams.
     pub number: u64,
-    /// ACK: `created` of the data packet that it answers (the timestamp echo of RFC 7323), in ps.
-    pub echo: u64,
+    /// What its sender wants to hear again. ACK: `created` of the data packet that it answers (the
+    /// timestamp echo of RFC 7323), in ps. Packet of a call: which call.
+    pub tag: u64,
     /// The flow that it belongs to: an index into the network's flows.
     pub flow: u32,
     /// The route that it takes. A hop changes nothing in a packet, so that copies of it are plain
@@ -45,6 +57,7 @@ const ECE: u8 = 1 << 3;
 const CWR: u8 = 1 << 4;
 const RETRANSMISSION: u8 = 1 << 5;
 const LAST: u8 = 1 << 6;
+const PROBE: u8 = 1 << 7;
 
 macro_rules! flag {
     ($(#[$doc:meta])* $get:ident, $(#[$set_doc:meta])* $set:ident, $bit:ident) => {
@@ -70,7 +83,7 @@ impl Packet {
     #[inline]
     #[must_use]
     pub const fn data(created: Time, flow: u32, number: u64, size: u16, route: u32) -> Self {
-        Self { created, number, echo: 0, flow, route, note: 0, size, precedence: 0, flags: 0 }
+        Self { created, number, tag: 0, flow, route, note: 0, size, precedence: 0, flags: 0 }
     }
 
     /// Size on the wire.
@@ -105,6 +118,29 @@ impl Packet {
     #[must_use]
     pub const fn is_ecn_capable(&self) -> bool {
         self.flags & ECN != 0
+    }
+
+    /// Its PCN state; `None` for traffic that is not PCN-capable (RFC 6660, section 4).
+    #[inline]
+    #[must_use]
+    pub const fn pcn(&self) -> Option<PcnMark> {
+        match self.ecn() {
+            Ecn::NotEct => None,
+            Ecn::Ect0 => Some(PcnMark::Unmarked),
+            Ecn::Ect1 => Some(PcnMark::Threshold),
+            Ecn::Ce => Some(PcnMark::Excess),
+        }
+    }
+
+    /// The packet as PCN traffic in state `mark`.
+    #[inline]
+    #[must_use]
+    pub const fn with_pcn(self, mark: PcnMark) -> Self {
+        self.with_ecn(match mark {
+            PcnMark::Unmarked => Ecn::Ect0,
+            PcnMark::Threshold => Ecn::Ect1,
+            PcnMark::Excess => Ecn::Ce,
+        })
     }
 
     /// The packet with a precedence.
@@ -157,6 +193,13 @@ impl Packet {
         as_last,
         LAST
     );
+    flag!(
+        /// Whether it only tests whether a new call may be admitted.
+        is_probe,
+        /// The packet as a probe (or not).
+        as_probe,
+        PROBE
+    );
 }
 
 #[cfg(test)]
@@ -177,5 +220,9 @@ mod tests {
         assert_eq!(marked.ecn(), Ecn::Ce);
         assert!(marked.cwr() && marked.is_last() && !marked.ece() && !marked.is_ack());
         assert_eq!(marked.with_cwr(false).as_last(false).with_ecn(Ecn::NotEct), packet);
+        for mark in [PcnMark::Unmarked, PcnMark::Threshold, PcnMark::Excess] {
+            assert_eq!(packet.as_probe(true).with_pcn(mark).pcn(), Some(mark));
+        }
+        assert_eq!(packet.pcn(), None);
     }
 }

@@ -72,6 +72,57 @@ fn kind(packet: &Packet) -> &'static str {
     }
 }
 
+/// Records what happens to calls, and when their ingress nodes block.
+#[derive(Default)]
+pub struct CallLog {
+    time: Vec<f64>,
+    flow: Vec<u64>,
+    call: Vec<u64>,
+    event: Vec<&'static str>,
+    admission_time: Vec<f64>,
+    admission_flow: Vec<u64>,
+    blocking: Vec<u64>,
+}
+
+impl Observer for CallLog {
+    fn observe(&mut self, now: Time, fact: &Observation<'_>) {
+        match *fact {
+            Observation::Call { flow, call, event } => {
+                self.time.push(now.seconds());
+                self.flow.push(u64::from(flow));
+                self.call.push(call);
+                self.event.push(event.name());
+            }
+            Observation::Admission { flow, blocking } => {
+                self.admission_time.push(now.seconds());
+                self.admission_flow.push(u64::from(flow));
+                self.blocking.push(u64::from(blocking));
+            }
+            _ => {}
+        }
+    }
+
+    fn tables(&mut self) -> Vec<RecordTable> {
+        let float = |values: &mut Vec<f64>| Column::Float(std::mem::take(values));
+        let whole = |values: &mut Vec<u64>| Column::Whole(std::mem::take(values));
+        let calls = vec![
+            ("time_s".to_owned(), float(&mut self.time)),
+            ("event".to_owned(), Column::Word(std::mem::take(&mut self.event))),
+            ("flow".to_owned(), whole(&mut self.flow)),
+            ("call".to_owned(), whole(&mut self.call)),
+        ];
+        let admission = vec![
+            ("time_s".to_owned(), float(&mut self.admission_time)),
+            ("flow".to_owned(), whole(&mut self.admission_flow)),
+            ("blocking".to_owned(), whole(&mut self.blocking)),
+        ];
+        vec![
+            RecordTable { name: "calls".to_owned(), columns: calls },
+            RecordTable { name: "admission".to_owned(), columns: admission },
+        ]
+    }
+}
+
 /// Rows that are not at a link have this place.
 const NOWHERE: u64 = u64::MAX;
 
@@ -93,7 +144,9 @@ impl Observer for PacketTrace {
             Observation::Window { .. }
             | Observation::Timeout { .. }
             | Observation::Started { .. }
-            | Observation::Ended { .. } => {}
+            | Observation::Ended { .. }
+            | Observation::Call { .. }
+            | Observation::Admission { .. } => {}
         }
     }
 

@@ -13,7 +13,7 @@ mod types;
 pub use node::{Node, Problem, Table, Value, nearest};
 pub use section::{Echo, Section};
 pub use table::{Catalogued, Chosen, Entry, choose, choose_all};
-pub use types::{Choice, Length, Parameter};
+pub use types::{Choice, Length, Parameter, Spread};
 
 /// One parameter of a mechanism, as documentation and schema show it.
 #[derive(Clone, Copy, Debug)]

@@ -83,6 +83,24 @@ impl<'a> Section<'a> {
         self.node(key).map(|node| Section::at(self.join(key), node, self.echo)).transpose()
     }
 
+    /// The sections in the list under `key`: `key = [{ ... }, { ... }]`. None if `key` is absent.
+    ///
+    /// # Errors
+    /// If the value there is not a list of tables.
+    pub fn sections(&self, key: &str) -> Result<Vec<Section<'a>>, Problem> {
+        match self.node(key).map(|node| &node.value) {
+            None => Ok(Vec::new()),
+            Some(Value::List(items)) => items
+                .iter()
+                .enumerate()
+                .map(|(at, node)| self.inner(&format!("{key}[{at}]"), node))
+                .collect(),
+            Some(other) => {
+                Err(self.fail(key, format!("expected a list of tables, found {}", other.show())))
+            }
+        }
+    }
+
     /// The section that `node` is, at `path` below this one.
     pub(crate) fn inner(&self, path: &str, node: &'a Node) -> Result<Section<'a>, Problem> {
         Section::at(self.below(path), node, self.echo)

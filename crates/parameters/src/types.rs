@@ -1,9 +1,10 @@
 //! The kinds of values that a parameter can take.
 
 use forebay_units::quantity::{
-    parse_packets, parse_rate, parse_size, parse_span, show_rate, show_size, show_span,
+    parse_frequency, parse_packets, parse_rate, parse_size, parse_span, show_frequency, show_rate,
+    show_size, show_span,
 };
-use forebay_units::{Rate, Size, Span};
+use forebay_units::{Frequency, Rate, Size, Span};
 
 use crate::{Node, Value, nearest};
 
@@ -122,6 +123,7 @@ quantities! {
     Span, "duration such as \"2.5 ms\"", parse_span, show_span;
     Rate, "data rate such as \"34 Mbit/s\"", parse_rate, show_rate;
     Size, "size such as \"1500 B\"", parse_size, show_size;
+    Frequency, "frequency such as \"450 /h\"", parse_frequency, show_frequency;
     Length, "queue length such as \"45 kB\" or \"78 packets\"", parse_length, show_length;
 }
 
@@ -140,6 +142,77 @@ fn show_length(length: Length) -> String {
     match length {
         Length::Bytes(n) => show_size(Size::from_bytes(n)),
         Length::Packets(n) => format!("{n} packets"),
+    }
+}
+
+/// A time, or a range of times of which each member of a group gets its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Spread {
+    /// The same for all.
+    At(Span),
+    /// Each has one drawn uniformly from this range.
+    Uniform(Span, Span),
+}
+
+impl Spread {
+    /// The time of one member; `uniform` gives a random number on [0, 1) and is asked only if there
+    /// is something to draw.
+    pub fn draw(self, uniform: impl FnOnce() -> f64) -> Span {
+        match self {
+            Self::At(at) => at,
+            Self::Uniform(from, to) => from + (to - from).scaled(uniform()),
+        }
+    }
+
+    /// The smallest time possible.
+    #[must_use]
+    pub fn least(self) -> Span {
+        match self {
+            Self::At(at) | Self::Uniform(at, _) => at,
+        }
+    }
+
+    /// The mean time.
+    #[must_use]
+    pub fn mean(self) -> Span {
+        self.draw(|| 0.5)
+    }
+}
+
+impl Parameter for Spread {
+    const KIND: &'static str =
+        "time such as \"2 s\", or { uniform = [\"0 s\", \"1 s\"] } for random times";
+
+    fn read(node: &Node) -> Result<Self, String> {
+        let span = |node: &Node| <Span as Parameter>::read(node);
+        match &node.value {
+            Value::Table(table) if table.len() == 1 && table.contains_key("uniform") => {
+                let Value::List(ends) = &table["uniform"].value else {
+                    return Err("uniform takes a list of two times".to_owned());
+                };
+                let [from, to] = ends.as_slice() else {
+                    return Err(format!("uniform takes two times, found {}", ends.len()));
+                };
+                let (from, to) = (span(from)?, span(to)?);
+                if from > to {
+                    return Err(format!(
+                        "uniform runs from {} to {}: the first must not be later",
+                        show_span(from),
+                        show_span(to)
+                    ));
+                }
+                Ok(Self::Uniform(from, to))
+            }
+            Value::Text(text) => parse_span(text).map(Self::At).map_err(|error| error.0),
+            other => Err(format!("{} is not a {}", other.show(), Self::KIND)),
+        }
+    }
+
+    fn show(&self) -> String {
+        match self {
+            Self::At(at) => show_span(*at),
+            Self::Uniform(from, to) => format!("uniform {} {}", show_span(*from), show_span(*to)),
+        }
     }
 }
 

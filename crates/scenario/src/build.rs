@@ -6,7 +6,8 @@ use forebay_parameters::{Echo, Node, Parameters, Problem, Section};
 use forebay_units::Span;
 use forebay_units::quantity::show_span;
 
-use crate::flows::{FlowPlan, read_flow};
+use crate::calls::{AggregatePlan, read_aggregate};
+use crate::flows::{Around, FlowPlan, read_flow};
 use crate::links::{LinkPlan, read_link};
 use crate::sections::{RecordParameters, SCENARIO_SECTIONS, ScenarioParameters};
 use crate::topology::Topology;
@@ -16,6 +17,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) parameters: ScenarioParameters,
     pub(crate) record: RecordParameters,
     pub(crate) links: Vec<LinkPlan<'a>>,
+    pub(crate) aggregates: Vec<AggregatePlan>,
     pub(crate) flows: Vec<FlowPlan>,
     pub(crate) nodes: usize,
 }
@@ -54,19 +56,38 @@ impl<'a> Plan<'a> {
                 links.push(plan);
             }
         }
+        let aggregates = read_aggregates(&root)?;
+        let around =
+            Around { topology: &topology, aggregates: &aggregates, duration: parameters.duration };
         let mut flows: Vec<FlowPlan> = Vec::new();
         let section = required(&root, "flows")?;
         for name in section.keys() {
             let inner = section.section(name)?.expect("the key is present");
-            let plan = read_flow(name, &inner, &topology, parameters.duration)?;
+            let plan = read_flow(name, &inner, &around)?;
+            check_route(&plan, &flows, &aggregates, &inner)?;
             flows.push(plan);
             if flows.iter().map(|flow| u64::from(flow.count)).sum::<u64>() > MOST_FLOWS {
                 let message = format!("a scenario has at most {MOST_FLOWS} flows in all");
                 return Err(inner.fail("count", message));
             }
         }
+        check_members(&root, &aggregates, &flows)?;
         check_bursts(&links, &flows)?;
-        Ok(Self { parameters, record, links, flows, nodes: topology.nodes().len() })
+        let nodes = topology.nodes().len();
+        Ok(Self { parameters, record, links, aggregates, flows, nodes })
+    }
+
+    /// The flows that calls consist of, in the order of their counters: names of flow and
+    /// aggregate.
+    pub(crate) fn call_flows(&self) -> impl Iterator<Item = (String, String)> {
+        let alone = self.flows.iter().filter(|flow| flow.has_calls() && flow.aggregate.is_none());
+        let members = self.aggregates.iter().enumerate().flat_map(|(number, _)| {
+            self.flows.iter().filter(move |flow| flow.aggregate == Some(number))
+        });
+        alone.chain(members).flat_map(|flow| {
+            let aggregate = flow.aggregate.map_or("", |number| &self.aggregates[number].name);
+            (0..flow.count).map(|index| (flow.flow_name(index), aggregate.to_owned()))
+        })
     }
 
     /// Wire the network of one replication: the network, the elements of each link, and the
@@ -75,8 +96,31 @@ impl<'a> Plan<'a> {
         let mut network = Network::new();
         let links: Vec<Vec<u32>> =
             self.links.iter_mut().map(|link| link.wire(&mut network, streams)).collect();
-        let senders =
-            self.flows.iter().map(|flow| flow.wire(&links, &mut network, streams)).collect();
+        let firsts: Vec<u32> =
+            self.flows.iter().map(|flow| network.add_flows(flow.count)).collect();
+        let mut senders = vec![0; self.flows.len()];
+        for at in 0..self.flows.len() {
+            let flow = &mut self.flows[at];
+            if !flow.has_calls() {
+                senders[at] = flow.wire(firsts[at], &links, &mut network, streams);
+            } else if flow.aggregate.is_none() {
+                senders[at] = network.next_element();
+                let class = flow.class(firsts[at], &links, &mut network, streams);
+                let mut alone = AggregatePlan::uncontrolled(&flow.path);
+                alone.wire(vec![class], &mut network, streams);
+            }
+        }
+        for (number, aggregate) in self.aggregates.iter_mut().enumerate() {
+            let element = network.next_element();
+            let mut classes = Vec::new();
+            for (at, flow) in self.flows.iter_mut().enumerate() {
+                if flow.aggregate == Some(number) {
+                    senders[at] = element;
+                    classes.push(flow.class(firsts[at], &links, &mut network, streams));
+                }
+            }
+            aggregate.wire(classes, &mut network, streams);
+        }
         Wired { network, links, senders }
     }
 }
@@ -93,6 +137,56 @@ fn required<'a>(root: &Section<'a>, key: &str) -> Result<Section<'a>, Problem> {
     section
         .filter(|section| section.keys().next().is_some())
         .ok_or_else(|| root.fail(key, format!("is missing; a scenario has at least one of {key}")))
+}
+
+fn read_aggregates(root: &Section<'_>) -> Result<Vec<AggregatePlan>, Problem> {
+    let Some(section) = root.section("aggregates")? else {
+        return Ok(Vec::new());
+    };
+    section
+        .keys()
+        .map(|name| {
+            let inner = section.section(name)?.expect("the key is present");
+            read_aggregate(name, &inner)
+        })
+        .collect()
+}
+
+/// An aggregate is one pair of edge nodes: its flows take one way.
+fn check_route(
+    plan: &FlowPlan,
+    earlier: &[FlowPlan],
+    aggregates: &[AggregatePlan],
+    section: &Section<'_>,
+) -> Result<(), Problem> {
+    let Some(number) = plan.aggregate else { return Ok(()) };
+    let other = earlier.iter().find(|other| other.aggregate == Some(number));
+    match other.filter(|other| other.there != plan.there) {
+        None => Ok(()),
+        Some(other) => {
+            let message = format!(
+                "flows.{} of aggregate \"{}\" takes another way; an aggregate has one ingress \
+                 node, one egress node and one way between them",
+                other.name, aggregates[number].name
+            );
+            Err(section.fail("aggregate", message))
+        }
+    }
+}
+
+fn check_members(
+    root: &Section<'_>,
+    aggregates: &[AggregatePlan],
+    flows: &[FlowPlan],
+) -> Result<(), Problem> {
+    for (number, aggregate) in aggregates.iter().enumerate() {
+        if !flows.iter().any(|flow| flow.aggregate == Some(number)) {
+            let section = root.section("aggregates")?.expect("it was read");
+            let message = "is empty: no flows name it as their aggregate";
+            return Err(section.fail(&aggregate.name, message));
+        }
+    }
+    Ok(())
 }
 
 fn check_times(root: &Section<'_>, parameters: &ScenarioParameters) -> Result<(), Problem> {

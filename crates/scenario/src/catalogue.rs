@@ -3,6 +3,8 @@
 
 use forebay_mechanisms::conditioner::CONDITIONERS;
 use forebay_mechanisms::congestion::CONTROLS;
+use forebay_mechanisms::edge::{ADMISSIONS, TERMINATIONS};
+use forebay_mechanisms::element::calls::{CallParameters, ProbingParameters, SurgeParameters};
 use forebay_mechanisms::element::tcp::TcpParameters;
 use forebay_mechanisms::element::udp::UdpParameters;
 use forebay_mechanisms::queue::QUEUES;
@@ -12,7 +14,8 @@ use forebay_parameters::{Catalogued, Entry, Field, Parameters, Value};
 use serde_json::{Map, Value as Json, json};
 
 use crate::sections::{
-    FlowParameters, LinkParameters, RecordParameters, ReverseParameters, ScenarioParameters,
+    AggregateParameters, FlowParameters, LinkParameters, RecordParameters, ReverseParameters,
+    ScenarioParameters,
 };
 
 /// Every mechanism and every section of a scenario file, as JSON.
@@ -23,6 +26,8 @@ pub fn catalogue() -> String {
             category("queue", "Who gets into a link's queue, and who goes next.", QUEUES),
             category("conditioner", "Meters, markers and policers in front of a queue.", CONDITIONERS),
             category("shaper", "When a shaper in front of a link lets packets go.", SHAPERS),
+            category("admission", "Which new calls of an aggregate are blocked.", ADMISSIONS),
+            category("termination", "Which calls in progress must end.", TERMINATIONS),
             category("traffic", "What an application sends, and when.", TRAFFICS),
             category("control", "TCP congestion control: how the window moves.", CONTROLS),
         ],
@@ -35,7 +40,7 @@ pub fn catalogue() -> String {
 
 type SectionRow = (&'static str, &'static str, &'static [Field], &'static [&'static str]);
 
-fn sections() -> [SectionRow; 7] {
+fn sections() -> [SectionRow; 11] {
     [
         ("scenario", "The top level.", ScenarioParameters::FIELDS, &[]),
         (
@@ -50,9 +55,39 @@ fn sections() -> [SectionRow; 7] {
             ReverseParameters::FIELDS,
             &["queue", "conditioner", "shaper"],
         ),
-        ("flows.NAME", "A group of flows.", FlowParameters::FIELDS, &["tcp", "udp", "traffic"]),
+        (
+            "flows.NAME",
+            "A group of flows.",
+            FlowParameters::FIELDS,
+            &["tcp", "udp", "calls", "traffic", "linked"],
+        ),
         ("flows.NAME.tcp", "TCP as transport.", TcpParameters::FIELDS, &["control"]),
         ("flows.NAME.udp", "UDP as transport.", UdpParameters::FIELDS, &[]),
+        (
+            "flows.NAME.calls",
+            "Calls: flows that arrive, are admitted or blocked, send, and end or are terminated. \
+             Their packets are PCN traffic.",
+            CallParameters::FIELDS,
+            &["surges"],
+        ),
+        (
+            "flows.NAME.calls.surges[]",
+            "Calls that come with a reroute: a list of such tables.",
+            SurgeParameters::FIELDS,
+            &[],
+        ),
+        (
+            "aggregates.NAME",
+            "An ingress-egress aggregate: the flow control of calls between two edge nodes.",
+            AggregateParameters::FIELDS,
+            &["admission", "termination", "probing"],
+        ),
+        (
+            "aggregates.NAME.probing",
+            "New calls send test packets, and are refused if one comes back marked.",
+            ProbingParameters::FIELDS,
+            &[],
+        ),
         ("record", "What is recorded besides the counters.", RecordParameters::FIELDS, &[]),
     ]
 }
@@ -119,7 +154,8 @@ fn plain(value: &Value) -> Json {
 /// The JSON schema (2020-12) of scenario files.
 #[must_use]
 pub fn schema() -> String {
-    let [top, link, reverse, flow, tcp, udp, record] = sections().map(|row| row.2);
+    let [top, link, reverse, flow, tcp, udp, calls, surge, aggregate, probing, record] =
+        sections().map(|row| row.2);
     let queue = choice(QUEUES);
     let conditioner = choice(CONDITIONERS);
     let conditioners = json!({ "type": "array", "items": conditioner });
@@ -134,12 +170,25 @@ pub fn schema() -> String {
     let mut on_link = on_links.to_vec();
     on_link.push(("reverse", reverse));
     let tcp = object(tcp, [("control", choice(CONTROLS))]);
-    let on_flow = [("tcp", tcp), ("udp", object(udp, [])), ("traffic", choice(TRAFFICS))];
+    let surges = json!({ "type": "array", "items": object(surge, []) });
+    let on_flow = [
+        ("tcp", tcp),
+        ("udp", object(udp, [])),
+        ("calls", object(calls, [("surges", surges)])),
+        ("traffic", choice(TRAFFICS)),
+        ("linked", json!({ "type": "array", "items": choice(TRAFFICS) })),
+    ];
+    let on_aggregate = [
+        ("admission", choice(ADMISSIONS)),
+        ("termination", choice(TERMINATIONS)),
+        ("probing", object(probing, [])),
+    ];
     let named = |inner: Json| json!({ "type": "object", "additionalProperties": inner });
     let mut schema = object(
         top,
         [
             ("links", named(object(link, on_link))),
+            ("aggregates", named(object(aggregate, on_aggregate))),
             ("flows", named(object(flow, on_flow))),
             ("record", object(record, [])),
         ],

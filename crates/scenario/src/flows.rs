@@ -3,14 +3,16 @@
 use forebay_kernel::Streams;
 use forebay_mechanisms::congestion::{self, CONTROLS, ControlFactory};
 use forebay_mechanisms::element::FlowGroup;
+use forebay_mechanisms::element::calls::ClassPlan;
 use forebay_mechanisms::element::tcp::{TcpParameters, TcpReceivers, TcpSenders};
 use forebay_mechanisms::element::udp::{UdpParameters, UdpSenders, UdpSink};
-use forebay_mechanisms::traffic::{self, TRAFFICS, TrafficKind};
+use forebay_mechanisms::traffic::{self, BuildTraffic, TRAFFICS, TrafficKind};
 use forebay_network::Network;
-use forebay_parameters::{Parameters, Problem, Section, choose};
+use forebay_parameters::{Entry, Parameters, Problem, Section, choose};
 use forebay_units::quantity::show_span;
 use forebay_units::{Span, Time};
 
+use crate::calls::{AggregatePlan, CallsPlan, Place, find_aggregate, read_calls};
 use crate::sections::{FLOW_MECHANISMS, FlowParameters, by_default};
 use crate::topology::Topology;
 
@@ -24,25 +26,33 @@ pub(crate) struct FlowPlan {
     /// Largest packet that the group sends, in bytes.
     pub(crate) largest: u64,
     parameters: FlowParameters,
-    path: String,
+    pub(crate) path: String,
     transport: Transport,
-    traffic: TrafficKind,
+    /// The aggregate that controls its calls.
+    pub(crate) aggregate: Option<usize>,
 }
 
 enum Transport {
-    Tcp(Box<TcpParameters>, ControlFactory),
-    Udp(UdpParameters),
+    Tcp(Box<TcpParameters>, ControlFactory, TrafficKind),
+    Udp(UdpParameters, TrafficKind),
+    Calls(Box<CallsPlan>),
+}
+
+/// What flows need to know of the rest of the scenario.
+pub(crate) struct Around<'a> {
+    pub(crate) topology: &'a Topology,
+    pub(crate) aggregates: &'a [AggregatePlan],
+    pub(crate) duration: Span,
 }
 
 /// Read the section of one group of flows.
 pub(crate) fn read_flow(
     name: &str,
     section: &Section<'_>,
-    topology: &Topology,
-    duration: Span,
+    network: &Around<'_>,
 ) -> Result<FlowPlan, Problem> {
     let parameters = FlowParameters::read_among(section, FLOW_MECHANISMS)?;
-    check_times(section, &parameters, duration)?;
+    check_times(section, &parameters, network.duration)?;
     if parameters.count == 0 {
         return Err(section.fail("count", "is zero; a group has at least one flow"));
     }
@@ -50,30 +60,39 @@ pub(crate) fn read_flow(
         let message = format!("{} is too large; allowed are 0 to 63", parameters.precedence);
         return Err(section.fail("precedence", message));
     }
-    let (there, back) = routes(section, &parameters, topology)?;
-    let transport = read_transport(section)?;
-    let traffic = match choose(section, "traffic", TRAFFICS)? {
-        Some((entry, inner)) => (entry.build)(&inner)?,
-        None if matches!(transport, Transport::Tcp(..)) => {
-            (traffic::DEFAULT.build)(&by_default(section, "traffic", traffic::DEFAULT))?
+    let (there, back) = routes(section, &parameters, network.topology)?;
+    let transport = read_transport(section, network.duration)?;
+    let aggregate = match (&parameters.aggregate, &transport) {
+        (None, _) => None,
+        (Some(name), Transport::Calls(_)) => {
+            Some(find_aggregate(name, network.aggregates, section)?)
         }
-        None => {
-            let names: Vec<&str> = TRAFFICS.iter().map(|entry| entry.name).collect();
-            let message = format!("is missing; UDP needs one of: {}", names.join(", "));
-            return Err(section.fail("traffic", message));
+        (Some(_), _) => {
+            return Err(section.fail("aggregate", "only calls can belong to an aggregate"));
         }
     };
-    let largest = match (&transport, traffic.largest) {
-        (Transport::Tcp(tcp, _), _) => tcp.largest_packet(),
-        (Transport::Udp(_), Some(size)) => size.bytes(),
-        (Transport::Udp(_), None) => {
-            let message = "this traffic has no packets of its own: only TCP can carry it";
-            return Err(section.fail("traffic", message));
+    let count = match &transport {
+        Transport::Calls(_) if parameters.count != 1 => {
+            let message = "calls come and go: give calls.initial, calls.rate or calls.surges";
+            return Err(section.fail("count", message));
         }
+        Transport::Calls(calls) => u32::try_from(calls.media()).expect("a list fits"),
+        _ => parameters.count,
     };
+    let largest = largest_packet(section, &transport)?;
     let path = section.path().to_owned();
-    let (name, count) = (name.to_owned(), parameters.count);
-    Ok(FlowPlan { name, count, there, back, largest, parameters, path, transport, traffic })
+    let name = name.to_owned();
+    Ok(FlowPlan { name, count, there, back, largest, parameters, path, transport, aggregate })
+}
+
+fn largest_packet(section: &Section<'_>, transport: &Transport) -> Result<u64, Problem> {
+    let largest = match transport {
+        Transport::Tcp(tcp, ..) => Some(tcp.largest_packet()),
+        Transport::Udp(_, traffic) => traffic.largest.map(|size| size.bytes()),
+        Transport::Calls(calls) => calls.largest(),
+    };
+    let message = "this traffic has no packets of its own: only TCP can carry it";
+    largest.ok_or_else(|| section.fail("traffic", message))
 }
 
 fn check_times(
@@ -81,7 +100,7 @@ fn check_times(
     parameters: &FlowParameters,
     duration: Span,
 ) -> Result<(), Problem> {
-    let start = parameters.start.earliest();
+    let start = parameters.start.least();
     if start >= duration {
         let message =
             format!("{} is not before the end at {}", show_span(start), show_span(duration));
@@ -110,6 +129,7 @@ fn routes(
         let message = format!("\"{to}\" is also the sender's node; a flow joins two nodes");
         return Err(section.fail("to", message));
     }
+    let one_way = section.node("tcp").is_none();
     let unreachable = |from: &str, to: &str| {
         let message = format!("no links lead from \"{from}\" to \"{to}\"");
         section.fail("to", message)
@@ -123,7 +143,7 @@ fn routes(
         let back: Vec<String> = nodes.iter().rev().cloned().collect();
         let back = match topology.along(&back) {
             Ok(links) => links,
-            Err(_) if section.node("udp").is_some() => Vec::new(),
+            Err(_) if one_way => Vec::new(),
             Err(message) => return Err(fail(message)),
         };
         return Ok((there, back));
@@ -132,26 +152,58 @@ fn routes(
     let back = match topology.shortest(to, from) {
         Some(links) => links,
         // Datagrams need no way back.
-        None if section.node("udp").is_some() => Vec::new(),
+        None if one_way => Vec::new(),
         None => return Err(unreachable(to, from)),
     };
     Ok((there, back))
 }
 
-fn read_transport(section: &Section<'_>) -> Result<Transport, Problem> {
-    match (section.section("tcp")?, section.section("udp")?) {
-        (Some(_), Some(_)) => Err(section.fail("udp", "a flow has either tcp or udp, not both")),
-        (None, None) => Err(section.fail("", "needs a transport: tcp = {} or udp = {}")),
-        (None, Some(udp)) => Ok(Transport::Udp(UdpParameters::read(&udp)?)),
-        (Some(tcp), None) => {
-            let parameters = TcpParameters::from_section(&tcp)?;
-            let control = match choose(&tcp, "control", CONTROLS)? {
+fn read_transport(section: &Section<'_>, duration: Span) -> Result<Transport, Problem> {
+    let given = ["tcp", "udp", "calls"].map(|key| section.node(key).is_some().then_some(key));
+    let mut given = given.into_iter().flatten();
+    match (given.next(), given.next()) {
+        (None, _) => Err(section.fail("", "needs a transport: tcp = {}, udp = {} or calls = {}")),
+        (Some(one), Some(other)) => {
+            Err(section.fail(other, format!("a flow has either {one} or {other}, not both")))
+        }
+        (Some("calls"), None) => {
+            let calls = section.section("calls")?.expect("the key is present");
+            Ok(Transport::Calls(Box::new(read_calls(section, &calls, duration)?)))
+        }
+        (Some(key), None) => {
+            if section.node("linked").is_some() {
+                return Err(section.fail("linked", "only calls have linked flows; use traffic"));
+            }
+            let inner = section.section(key)?.expect("the key is present");
+            if key == "udp" {
+                let parameters = UdpParameters::read(&inner)?;
+                return Ok(Transport::Udp(parameters, read_traffic(section, None)?));
+            }
+            let parameters = TcpParameters::from_section(&inner)?;
+            let control = match choose(&inner, "control", CONTROLS)? {
                 Some((entry, inner)) => (entry.build)(&inner)?,
                 None => {
-                    (congestion::DEFAULT.build)(&by_default(&tcp, "control", congestion::DEFAULT))?
+                    let inner = by_default(&inner, "control", congestion::DEFAULT);
+                    (congestion::DEFAULT.build)(&inner)?
                 }
             };
-            Ok(Transport::Tcp(Box::new(parameters), control))
+            let traffic = read_traffic(section, Some(traffic::DEFAULT))?;
+            Ok(Transport::Tcp(Box::new(parameters), control, traffic))
+        }
+    }
+}
+
+fn read_traffic(
+    section: &Section<'_>,
+    default: Option<&Entry<BuildTraffic>>,
+) -> Result<TrafficKind, Problem> {
+    match (choose(section, "traffic", TRAFFICS)?, default) {
+        (Some((entry, inner)), _) => (entry.build)(&inner),
+        (None, Some(entry)) => (entry.build)(&by_default(section, "traffic", entry)),
+        (None, None) => {
+            let names: Vec<&str> = TRAFFICS.iter().map(|entry| entry.name).collect();
+            let message = format!("is missing; UDP needs one of: {}", names.join(", "));
+            Err(section.fail("traffic", message))
         }
     }
 }
@@ -166,38 +218,45 @@ impl FlowPlan {
         match self.transport {
             Transport::Tcp(..) => "tcp",
             Transport::Udp(..) => "udp",
+            Transport::Calls(_) => "calls",
         }
     }
 
-    /// Make senders and receivers, given the elements of each link. The number of the senders'
-    /// element.
-    pub(crate) fn wire(&self, links: &[Vec<u32>], network: &mut Network, streams: &Streams) -> u32 {
-        let first = network.add_flows(self.count);
+    /// Whether it consists of calls.
+    pub(crate) fn has_calls(&self) -> bool {
+        matches!(self.transport, Transport::Calls(_))
+    }
+
+    /// Make senders and receivers of flows that are there from the start, given their first number
+    /// and the elements of each link. The number of the senders' element.
+    pub(crate) fn wire(
+        &self,
+        first: u32,
+        links: &[Vec<u32>],
+        network: &mut Network,
+        streams: &Streams,
+    ) -> u32 {
         let senders = network.next_element();
         let receivers = senders + 1;
-        let route = |links_on_it: &[usize], end: u32| -> Vec<u32> {
-            let passed = links_on_it.iter().flat_map(|link| links[*link].iter().copied());
-            passed.chain(std::iter::once(end)).collect()
-        };
-        let data = network.add_route(&route(&self.there, receivers));
-        let acks = network.add_route(&route(&self.back, senders));
+        let data = network.add_route(&through(&self.there, links, receivers));
+        let acks = network.add_route(&through(&self.back, links, senders));
         let group = self.group(first, data, streams);
         let precedence = group.precedence;
         let name = format!("{}.traffic", self.path);
-        let traffic = |index: u32| {
+        let make = |traffic: &TrafficKind, index: u32| {
             let mut stream = streams.numbered(&name, u64::from(index));
-            ((self.traffic.make)(&mut stream), stream)
+            ((traffic.make)(&mut stream), stream)
         };
         let indices = 0..self.count;
         match &self.transport {
-            Transport::Udp(parameters) => {
-                let flows = indices.map(traffic).collect();
+            Transport::Udp(parameters, traffic) => {
+                let flows = indices.map(|index| make(traffic, index)).collect();
                 network.add(Box::new(UdpSenders::new(group, flows)));
                 network.add(Box::new(UdpSink::new(parameters)));
             }
-            Transport::Tcp(parameters, control) => {
+            Transport::Tcp(parameters, control, traffic) => {
                 let flow = |index| {
-                    let (traffic, stream) = traffic(index);
+                    let (traffic, stream) = make(traffic, index);
                     (traffic, control(), stream)
                 };
                 let flows = indices.map(flow).collect();
@@ -207,14 +266,43 @@ impl FlowPlan {
                 network.add(Box::new(TcpSenders::new(group, parameters, flows)));
                 network.add(Box::new(receivers));
             }
+            Transport::Calls(_) => unreachable!("calls are wired with their aggregate"),
         }
         senders
     }
 
+    /// The class of calls that this group is, for the aggregate that the next element will be.
+    pub(crate) fn class(
+        &mut self,
+        first: u32,
+        links: &[Vec<u32>],
+        network: &mut Network,
+        streams: &Streams,
+    ) -> ClassPlan {
+        let aggregate = network.next_element();
+        let route = network.add_route(&through(&self.there, links, aggregate));
+        let group = self.group(first, route, streams);
+        let calls = (0..self.count).map(|_| network.add_calls()).min();
+        let Transport::Calls(plan) = &mut self.transport else {
+            unreachable!("only calls make a class");
+        };
+        plan.class(Place {
+            path: group.path,
+            flow: first,
+            calls: calls.expect("a call has at least one flow"),
+            route,
+            precedence: group.precedence,
+            start: group.starts[0],
+            stop: group.stop,
+        })
+    }
+
     fn group(&self, first: u32, route: u32, streams: &Streams) -> FlowGroup {
         let name = format!("{}.start", self.path);
-        let start =
-            |index: u32| self.parameters.start.draw(&mut streams.numbered(&name, u64::from(index)));
+        let start = |index: u32| {
+            let draw = || streams.numbered(&name, u64::from(index)).uniform();
+            Time::ZERO + self.parameters.start.draw(draw)
+        };
         FlowGroup {
             path: self.path.clone(),
             first,
@@ -224,4 +312,10 @@ impl FlowPlan {
             precedence: u8::try_from(self.parameters.precedence).expect("checked when read"),
         }
     }
+}
+
+/// The elements of `links_on_it` and then `end`.
+fn through(links_on_it: &[usize], links: &[Vec<u32>], end: u32) -> Vec<u32> {
+    let passed = links_on_it.iter().flat_map(|link| links[*link].iter().copied());
+    passed.chain(std::iter::once(end)).collect()
 }

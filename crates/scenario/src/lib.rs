@@ -6,6 +6,7 @@
 //! definitions.
 
 mod build;
+mod calls;
 mod catalogue;
 mod flows;
 mod links;

@@ -10,7 +10,7 @@ use forebay_mechanisms::shaping::SHAPERS;
 use forebay_network::{Conditioner, Network, ShapingLaw};
 use forebay_parameters::{Chosen, Parameters, Problem, Section, choose, choose_all};
 use forebay_units::quantity::show_rate;
-use forebay_units::{Rate, Span};
+use forebay_units::{Rate, Size, Span};
 
 use crate::sections::{
     LINK_MECHANISMS, LinkParameters, REVERSE_MECHANISMS, ReverseParameters, by_default,
@@ -24,6 +24,7 @@ pub(crate) struct LinkPlan<'a> {
     pub(crate) to: String,
     pub(crate) rate: Rate,
     pub(crate) delay: Span,
+    residual: Option<Size>,
     /// Where its mechanisms are described; its path names the random streams.
     section: Section<'a>,
     /// The mechanisms, checked and ready to be wired.
@@ -45,6 +46,9 @@ pub(crate) fn read_link<'a>(
 ) -> Result<Vec<LinkPlan<'a>>, Problem> {
     let parameters = LinkParameters::read_among(section, LINK_MECHANISMS)?;
     check_rate(section, parameters.rate)?;
+    if parameters.residual.is_some_and(|size| !(1..=65_535).contains(&size.bytes())) {
+        return Err(section.fail("residual", "is not a packet size; allowed are 1 B to 65535 B"));
+    }
     if parameters.from == parameters.to {
         let message = format!("\"{}\" is also the near end; a link joins two nodes", parameters.to);
         return Err(section.fail("to", message));
@@ -55,6 +59,7 @@ pub(crate) fn read_link<'a>(
         to: parameters.to.clone(),
         rate: parameters.rate,
         delay: parameters.delay,
+        residual: parameters.residual,
         section: section.clone(),
         parts: None,
         burst: None,
@@ -72,6 +77,7 @@ pub(crate) fn read_link<'a>(
         to: parameters.from,
         rate: parameters.rate,
         delay: parameters.delay,
+        residual: None,
         section: Section::empty(format!("{}.reverse", section.path()), section.echo()),
         parts: None,
         burst: None,
@@ -148,12 +154,16 @@ impl LinkPlan<'_> {
         }
         let queue = (parts.queue, streams.named(&format!("{path}.queue")));
         let LinkPlan { rate, delay, .. } = *self;
+        let residual = self
+            .residual
+            .map(|size| (rate.transmission_time(size), streams.named(&format!("{path}.residual"))));
         elements.push(network.add(link(LinkParts {
             link: number,
             rate,
             delay,
             conditioning,
             queue,
+            residual,
         })));
         elements
     }

@@ -1,6 +1,6 @@
 //! What a run gives: counters turned into the quantities that people ask for.
 
-use forebay_network::{DropReason, FlowCount, LinkCount, PRECEDENCES, Tally};
+use forebay_network::{CallCount, DropReason, FlowCount, LinkCount, PRECEDENCES, Tally};
 use forebay_units::{PS_PER_S, Rate, Span};
 use serde::Serialize;
 
@@ -34,6 +34,8 @@ pub struct RunResult {
     pub groups: Vec<GroupResult>,
     /// By link.
     pub links: Vec<LinkResult>,
+    /// By class of calls (by medium, where a call has several).
+    pub calls: Vec<CallResult>,
 }
 
 /// The counters of a flow, or of several added up.
@@ -86,13 +88,42 @@ pub struct FlowResult {
 pub struct GroupResult {
     /// Its name.
     pub name: String,
-    /// `tcp` or `udp`.
+    /// `tcp`, `udp` or `calls`.
     pub transport: &'static str,
     /// Number of flows.
     pub flows: u32,
     /// The counters of all flows together.
     #[serde(flatten)]
     pub counted: Counted,
+}
+
+/// What is known of a class of calls.
+#[derive(Clone, Debug, Serialize)]
+pub struct CallResult {
+    /// Name of the flow: as in `flows`.
+    pub name: String,
+    /// The aggregate that controls them; empty if none does.
+    pub aggregate: String,
+    /// New calls admitted.
+    pub admitted: u64,
+    /// New calls blocked.
+    pub blocked: u64,
+    /// Share of new calls blocked or refused; 0 if none arrived.
+    pub blocking_ratio: f64,
+    /// Calls that came with a reroute or were there from the start.
+    pub rerouted: u64,
+    /// Calls admitted that probing refused.
+    pub refused: u64,
+    /// Calls ended by flow termination.
+    pub terminated: u64,
+    /// Calls that ended by themselves.
+    pub ended: u64,
+    /// Calls present at the end.
+    pub present: u32,
+    /// Time average of the calls present.
+    pub mean_present: f64,
+    /// Most calls present at once.
+    pub max_present: u32,
 }
 
 /// What is known of one direction of a link. Lists are by precedence, the last counts all higher
@@ -107,8 +138,10 @@ pub struct LinkResult {
     pub throughput_bps: f64,
     /// Packets dropped.
     pub drops: u64,
-    /// Packets marked CE.
+    /// Packets marked CE (PCN: excess-traffic-marked).
     pub marks: u64,
+    /// Packets threshold-marked (PCN).
+    pub threshold_marks: u64,
     /// Time average of the packets waiting.
     pub mean_queue_packets: f64,
     /// Most packets that waited.
@@ -189,6 +222,27 @@ impl Counted {
     }
 }
 
+impl CallResult {
+    /// The quantities of `count` over a window of `measured`.
+    pub(crate) fn of(name: String, aggregate: String, count: &CallCount, measured: Span) -> Self {
+        let offered = count.admitted + count.blocked;
+        Self {
+            name,
+            aggregate,
+            admitted: count.admitted,
+            blocked: count.blocked,
+            blocking_ratio: (count.blocked + count.refused) as f64 / offered.max(1) as f64,
+            rerouted: count.rerouted,
+            refused: count.refused,
+            terminated: count.terminated,
+            ended: count.ended,
+            present: count.present,
+            mean_present: count.area as f64 / measured.ps() as f64,
+            max_present: count.most,
+        }
+    }
+}
+
 impl LinkResult {
     /// The quantities of `count` over a window of `measured`.
     pub(crate) fn of(name: String, count: &LinkCount, rate: Rate, measured: Span) -> Self {
@@ -205,6 +259,7 @@ impl LinkResult {
             throughput_bps: bytes as f64 * 8.0 / measured.seconds(),
             drops: dropped_packets.iter().sum(),
             marks: count.marked.iter().sum(),
+            threshold_marks: count.threshold_marked.iter().sum(),
             mean_queue_packets: count.queue_area as f64 / measured.ps() as f64,
             max_queue_packets: count.max_queue,
             arrived_packets: count.arrived.map(|tally| tally.packets),

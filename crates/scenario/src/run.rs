@@ -3,14 +3,14 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use forebay_kernel::Streams;
-use forebay_network::record::{Column, DelayHistogram, PacketTrace, RecordTable};
+use forebay_network::record::{CallLog, Column, DelayHistogram, PacketTrace, RecordTable};
 use forebay_parameters::{Echo, Node, Problem};
 use forebay_units::{Span, Time};
 
 use crate::VERSION;
 use crate::build::{Plan, Wired};
 use crate::parse;
-use crate::results::{Counted, FlowResult, GroupResult, LinkResult, RunResult, sum};
+use crate::results::{CallResult, Counted, FlowResult, GroupResult, LinkResult, RunResult, sum};
 use crate::series::Series;
 
 /// A scenario: checked, hashed, ready to be run any number of times, from any number of threads.
@@ -191,6 +191,9 @@ impl Run<'_> {
         if record.trace > 0 {
             self.wired.network.attach(Box::new(PacketTrace::new(record.trace as usize)));
         }
+        if record.calls {
+            self.wired.network.attach(Box::new(CallLog::default()));
+        }
         if record.delays {
             let groups = self.plan.flows.iter().zip(0..);
             let of_flows =
@@ -310,6 +313,10 @@ impl Run<'_> {
                 });
             }
         }
+        let calls = self.plan.call_flows().zip(&ledger.calls);
+        let calls = calls
+            .map(|((name, aggregate), count)| CallResult::of(name, aggregate, count, measured))
+            .collect();
         let links = self.plan.links.iter().zip(&ledger.links);
         let links = links
             .map(|(plan, count)| LinkResult::of(plan.name.clone(), count, plan.rate, measured))
@@ -328,6 +335,7 @@ impl Run<'_> {
             flows,
             groups,
             links,
+            calls,
         }
     }
 }

@@ -1,8 +1,7 @@
 //! The fixed sections of a scenario file.
 
-use forebay_parameters::{Entry, Node, Parameter, Section, Value, parameters};
-use forebay_units::quantity::{parse_span, show_span};
-use forebay_units::{Rate, Span, Time};
+use forebay_parameters::{Entry, Section, Spread, parameters};
+use forebay_units::{Rate, Size, Span};
 
 parameters! {
     /// The top level of a scenario.
@@ -19,7 +18,7 @@ parameters! {
 }
 
 /// Keys of the top level that are sections of their own.
-pub(crate) const SCENARIO_SECTIONS: &[&str] = &["links", "flows", "record"];
+pub(crate) const SCENARIO_SECTIONS: &[&str] = &["links", "aggregates", "flows", "record"];
 
 parameters! {
     /// A link, duplex unless said otherwise.
@@ -35,6 +34,10 @@ parameters! {
         /// Whether a link of the same rate and delay leads back (its queue: tail drop without
         /// limit, unless `reverse` says otherwise).
         duplex: bool = true, "-";
+        /// Size of the packets of lower priority that fill the link whenever it is idle: whoever
+        /// finds it idle waits for the rest of one, a uniform part of its transmission time. No
+        /// such traffic if left out. On the way there; that back has none.
+        residual: Option<Size>, "draft-babiarz-pcn-explicit-marking-02, section 2.2, option b";
     }
 }
 
@@ -65,7 +68,7 @@ parameters! {
         /// Number of flows.
         count: u32 = 1, "-";
         /// When they start: a time, or `{ uniform = ["0 s", "1 s"] }` for a random time each.
-        start: Start = "0 s", "-";
+        start: Spread = "0 s", "-";
         /// When they stop sending new data; the end of the run if left out.
         stop: Option<Span>, "-";
         /// The nodes that their packets pass, both ends included; the shortest path by delay if
@@ -73,11 +76,30 @@ parameters! {
         route: Option<Vec<String>>, "-";
         /// Precedence with which packets set out: 0 is served and kept first.
         precedence: u32 = 0, "RFC 2597, section 2";
+        /// The aggregate that controls its calls; only for calls. They are neither blocked nor
+        /// terminated if left out.
+        aggregate: Option<String>, "RFC 5559, section 3.2 (ingress-egress aggregate)";
     }
 }
 
 /// Keys of a flow that name mechanisms.
-pub(crate) const FLOW_MECHANISMS: &[&str] = &["tcp", "udp", "traffic"];
+pub(crate) const FLOW_MECHANISMS: &[&str] = &["tcp", "udp", "calls", "traffic", "linked"];
+
+/// Keys of calls that are sections of their own.
+pub(crate) const CALL_SECTIONS: &[&str] = &["surges"];
+
+parameters! {
+    /// An ingress-egress aggregate of calls: the flow control of a PCN domain for one pair of edge
+    /// nodes.
+    pub struct AggregateParameters {
+        /// Time from what the egress node sees to its effect at the source: a time, or
+        /// `{ uniform = ["20 ms", "80 ms"] }` for a random time for each call.
+        rtt: Spread = "0 s", "draft-babiarz-pcn-explicit-marking-02, section 2.2";
+    }
+}
+
+/// Keys of an aggregate that name mechanisms.
+pub(crate) const AGGREGATE_MECHANISMS: &[&str] = &["admission", "termination", "probing"];
 
 parameters! {
     /// What is recorded besides the counters.
@@ -86,71 +108,10 @@ parameters! {
         series: Option<Span>, "-";
         /// Record the distribution of delays by group of flows.
         delays: bool = false, "-";
+        /// Record what happens to calls: admitted, blocked, terminated ...
+        calls: bool = false, "-";
         /// Record a packet trace of at most so many rows.
         trace: u32 = 0, "-";
-    }
-}
-
-/// When flows start.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Start {
-    /// All at one time.
-    At(Span),
-    /// Each at a time drawn uniformly from this range.
-    Uniform(Span, Span),
-}
-
-impl Start {
-    /// The start of one flow.
-    pub(crate) fn draw(self, stream: &mut forebay_kernel::Stream) -> Time {
-        match self {
-            Self::At(at) => Time::ZERO + at,
-            Self::Uniform(from, to) => Time::ZERO + from + (to - from).scaled(stream.uniform()),
-        }
-    }
-
-    /// The earliest start possible.
-    pub(crate) fn earliest(self) -> Span {
-        match self {
-            Self::At(at) | Self::Uniform(at, _) => at,
-        }
-    }
-}
-
-impl Parameter for Start {
-    const KIND: &'static str =
-        "time such as \"2 s\", or { uniform = [\"0 s\", \"1 s\"] } for random times";
-
-    fn read(node: &Node) -> Result<Self, String> {
-        let span = |node: &Node| <Span as Parameter>::read(node);
-        match &node.value {
-            Value::Table(table) if table.len() == 1 && table.contains_key("uniform") => {
-                let Value::List(ends) = &table["uniform"].value else {
-                    return Err("uniform takes a list of two times".to_owned());
-                };
-                let [from, to] = ends.as_slice() else {
-                    return Err(format!("uniform takes two times, found {}", ends.len()));
-                };
-                let (from, to) = (span(from)?, span(to)?);
-                if from > to {
-                    return Err(format!(
-                        "uniform runs from {} to {}: the first must not be later",
-                        show_span(from),
-                        show_span(to)
-                    ));
-                }
-                Ok(Self::Uniform(from, to))
-            }
-            Value::Text(text) => parse_span(text).map(Self::At).map_err(|error| error.0),
-            other => Err(format!("{} is not a {}", other.show(), Self::KIND)),
-        }
-    }
-
-    fn show(&self) -> String {
-        match self {
-            Self::At(at) => show_span(*at),
-            Self::Uniform(from, to) => format!("uniform {} {}", show_span(*from), show_span(*to)),
-        }
     }
 }
 

@@ -27,8 +27,9 @@ struct PlaceSeries {
 
 /// Cumulative counters of which the rate between samples is shown.
 enum Rates {
-    Link { number: usize, bytes: [u64; PRECEDENCES], drops: u64 },
+    Link { number: usize, bytes: [u64; PRECEDENCES], arrived: u64, drops: u64, marks: [u64; 2] },
     Flows { first: usize, count: usize, wire: u64, payload: u64 },
+    None,
 }
 
 impl Series {
@@ -39,20 +40,31 @@ impl Series {
             tables.push(PlaceSeries {
                 name: format!("series/links.{}", link.name),
                 elements: elements.clone(),
-                rates: Rates::Link { number, bytes: [0; PRECEDENCES], drops: 0 },
+                rates: Rates::link(number),
                 columns: Vec::new(),
             });
         }
         let mut first = 0;
         for (flow, element) in plan.flows.iter().zip(&wired.senders) {
             let count = flow.count as usize;
+            // An aggregate has a table of its own.
+            let elements = if flow.aggregate.is_none() { vec![*element] } else { Vec::new() };
             tables.push(PlaceSeries {
                 name: format!("series/flows.{}", flow.name),
-                elements: vec![*element],
+                elements,
                 rates: Rates::Flows { first, count, wire: 0, payload: 0 },
                 columns: Vec::new(),
             });
             first += count;
+        }
+        for (number, aggregate) in plan.aggregates.iter().enumerate() {
+            let member = plan.flows.iter().position(|flow| flow.aggregate == Some(number));
+            tables.push(PlaceSeries {
+                name: format!("series/aggregates.{}", aggregate.name),
+                elements: member.map(|at| wired.senders[at]).into_iter().collect(),
+                rates: Rates::None,
+                columns: Vec::new(),
+            });
         }
         Self { interval, next: Time::ZERO + interval, time: Vec::new(), tables }
     }
@@ -66,8 +78,9 @@ impl Series {
     pub(crate) fn forget(&mut self) {
         for table in &mut self.tables {
             match &mut table.rates {
-                Rates::Link { bytes, drops, .. } => (*bytes, *drops) = ([0; PRECEDENCES], 0),
+                Rates::Link { number, .. } => table.rates = Rates::link(*number),
                 Rates::Flows { wire, payload, .. } => (*wire, *payload) = (0, 0),
+                Rates::None => {}
             }
         }
     }
@@ -118,13 +131,18 @@ fn put(columns: &mut Vec<(String, Vec<f64>)>, row: usize, name: &str, value: f64
 }
 
 impl Rates {
+    fn link(number: usize) -> Self {
+        Self::Link { number, bytes: [0; PRECEDENCES], arrived: 0, drops: 0, marks: [0; 2] }
+    }
+
     fn tell(&mut self, ledger: &Ledger, interval: f64, tell: &mut dyn FnMut(&str, f64)) {
         let rate = |now: u64, then: &mut u64| {
             let bytes = now - std::mem::replace(then, now);
             bytes as f64 * 8.0 / interval
         };
         match self {
-            Self::Link { number, bytes, drops } => {
+            Self::None => {}
+            Self::Link { number, bytes, arrived, drops, marks } => {
                 let count = &ledger.links[*number];
                 let mut total = 0.0;
                 for (precedence, (tally, then)) in count.departed.iter().zip(bytes).enumerate() {
@@ -133,8 +151,14 @@ impl Rates {
                     tell(&format!("throughput_bps.{precedence}"), bps);
                 }
                 tell("throughput_bps", total);
-                let now: u64 = count.dropped.iter().flatten().sum();
-                tell("drops", (now - std::mem::replace(drops, now)) as f64);
+                let now = count.arrived.iter().map(|tally| tally.bytes).sum();
+                tell("arrived_bps", rate(now, arrived));
+                let mut events = |name, now: u64, then: &mut u64| {
+                    tell(name, (now - std::mem::replace(then, now)) as f64);
+                };
+                events("drops", count.dropped.iter().flatten().sum(), drops);
+                events("marks", count.marked.iter().sum(), &mut marks[0]);
+                events("threshold_marks", count.threshold_marked.iter().sum(), &mut marks[1]);
             }
             Self::Flows { first, count, wire, payload } => {
                 let flows = &ledger.flows[*first..*first + *count];

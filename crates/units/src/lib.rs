@@ -1,4 +1,4 @@
-//! Quantities with their units: [`Time`], [`Span`], [`Rate`], [`Size`].
+//! Quantities with their units: [`Time`], [`Span`], [`Rate`], [`Size`], [`Frequency`].
 //!
 //! Each is an integer in one stated unit behind a type, so that seconds never meet bytes by
 //! accident. There is one lossy conversion, [`Rate::transmission_time`], and it rounds up: a link
@@ -182,6 +182,33 @@ impl Rate {
                 Span(u64::try_from(ps).unwrap_or(u64::MAX))
             }
         }
+    }
+}
+
+/// How often something happens: a millionth of an event an hour is one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Frequency(u64);
+
+impl Frequency {
+    /// One event an hour.
+    pub const HOURLY: u64 = 1_000_000;
+
+    /// `n` millionths of an event an hour.
+    #[must_use]
+    pub const fn from_micro_per_hour(n: u64) -> Self {
+        Self(n)
+    }
+
+    /// Millionths of an event an hour.
+    #[must_use]
+    pub const fn micro_per_hour(self) -> u64 {
+        self.0
+    }
+
+    /// Events a second.
+    #[must_use]
+    pub const fn per_second(self) -> f64 {
+        self.0 as f64 / (3600 * Self::HOURLY) as f64
     }
 }
 

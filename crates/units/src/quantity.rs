@@ -4,7 +4,7 @@
 //! Prefixes are decimal (1 kB = 1000 B); the binary `KiB`, `MiB` exist beside them. Numbers are
 //! read exactly as decimals: `"0.1 ms"` is 100,000,000 ps and not the nearest double.
 
-use crate::{PS_PER_S, Rate, Size, Span};
+use crate::{Frequency, PS_PER_S, Rate, Size, Span};
 
 /// What was wrong with the text of a quantity. Printed after the place where it stands.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -51,6 +51,27 @@ const SIZE_UNITS: &[(&str, u64)] = &[
     ("MiB", 1 << 20),
     ("GiB", 1 << 30),
 ];
+
+const FREQUENCY_UNITS: &[(&str, u64)] = &[
+    ("/s", 3600 * Frequency::HOURLY),
+    ("/min", 60 * Frequency::HOURLY),
+    ("/h", Frequency::HOURLY),
+];
+
+/// Read how often something happens: `"450 /h"`. Units /s, /min, /h.
+///
+/// # Errors
+/// Missing or unknown unit; negative; not a number; finer than a millionth an hour.
+pub fn parse_frequency(text: &str) -> Result<Frequency, QuantityError> {
+    read(text, "frequency", "\"450 /h\"", FREQUENCY_UNITS, "a millionth an hour")
+        .map(Frequency::from_micro_per_hour)
+}
+
+/// Print a frequency in its largest exact unit; reading it back gives the same frequency.
+#[must_use]
+pub fn show_frequency(frequency: Frequency) -> String {
+    show(frequency.micro_per_hour(), FREQUENCY_UNITS)
+}
 
 /// Read a duration: `"2.5 ms"`. Units ps, ns, us, ms, s, min, h.
 ///

@@ -58,7 +58,7 @@ pub(super) const YELLOW: u8 = 1;
 pub(super) const RED: u8 = 2;
 
 /// Picobits in a byte.
-const PER_BYTE: u128 = 8 * PS_PER_S as u128;
+const PER_BYTE: i128 = 8 * PS_PER_S as i128;
 
 /// Tokens that arrive at `rate` during `span`.
 #[inline]
@@ -66,53 +66,89 @@ pub(super) fn earned(rate: Rate, span: Span) -> u128 {
     u128::from(rate.bps()) * u128::from(span.ps())
 }
 
-/// A bucket of tokens.
+/// The tokens for `bytes`.
+#[inline]
+const fn tokens(bytes: u64) -> i128 {
+    // Below 1.5 10^32, which leaves room for any debt that a run could pile up.
+    bytes as i128 * PER_BYTE
+}
+
+/// A bucket of tokens. It may be in debt, and it may be fuller than full until tokens are next
+/// poured in: meters that allow neither never bring it there.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bucket {
-    level: u128,
-    depth: u128,
+    level: i128,
+    depth: i128,
 }
 
 impl Bucket {
     /// A full bucket that holds `depth`.
     pub fn full(depth: Size) -> Self {
-        let depth = u128::from(depth.bytes()) * PER_BYTE;
+        let depth = tokens(depth.bytes());
         Self { level: depth, depth }
     }
 
-    /// Pour `tokens` in; gives what runs over.
+    /// Pour `tokens` in, which may be none; gives what runs over.
     #[inline]
     pub fn pour(&mut self, tokens: u128) -> u128 {
         let room = self.depth - self.level;
-        if tokens <= room {
-            self.level += tokens;
-            0
-        } else {
-            self.level = self.depth;
-            tokens - room
+        match u128::try_from(room) {
+            // The cast is exact: it is no more than `room`.
+            Ok(room) if tokens <= room => {
+                self.level += tokens as i128;
+                0
+            }
+            _ => {
+                self.level = self.depth;
+                tokens.saturating_add_signed(-room)
+            }
         }
+    }
+
+    /// Add tokens for `size`, whether or not there is room for them.
+    #[inline]
+    pub fn grant(&mut self, size: Size) {
+        self.level += tokens(size.bytes());
     }
 
     /// Whether there are tokens for `size` bytes.
     #[inline]
     pub fn covers(&self, size: u16) -> bool {
-        self.level >= u128::from(size) * PER_BYTE
+        self.level >= tokens(u64::from(size))
     }
 
-    /// Take the tokens for `size` bytes out; only if they are [covered](Self::covers).
+    /// Whether there are fewer tokens than for `size`.
+    #[inline]
+    pub fn is_below(&self, size: Size) -> bool {
+        self.level < tokens(size.bytes())
+    }
+
+    /// Whether there are no tokens, or fewer.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.level <= 0
+    }
+
+    /// Take the tokens for `size` bytes out: what is not [covered](Self::covers) becomes a debt.
     #[inline]
     pub fn take(&mut self, size: u16) {
-        self.level -= u128::from(size) * PER_BYTE;
+        self.level -= tokens(u64::from(size));
+    }
+
+    /// Take the tokens for `size` bytes out, or those that there are.
+    #[inline]
+    pub fn drain(&mut self, size: u16) {
+        self.level = (self.level - tokens(u64::from(size))).max(0);
     }
 
     /// The earliest time from `now` on at which `size` is covered, if nobody takes anything before
     /// and tokens keep arriving at `rate` since `last`.
     pub fn covers_at(&self, size: Size, rate: Rate, last: Time, now: Time) -> Time {
-        let needed = u128::from(size.bytes()) * PER_BYTE;
+        let needed = tokens(size.bytes());
         if needed > self.depth {
             return Time::NEVER;
         }
-        let missing = needed.saturating_sub(self.level);
+        let missing = u128::try_from(needed - self.level).unwrap_or(0);
         if missing == 0 {
             return now;
         }

@@ -1,8 +1,14 @@
 //! Conditioners: meters, markers and policers.
 
+mod ar_meter;
 mod bucket;
+mod excess_meter;
 mod fixed;
+mod pcn;
+mod px_meter;
+mod sr_meter;
 mod srtcm;
+mod threshold_meter;
 mod token_bucket;
 mod trtcm;
 mod tswtcm;
@@ -16,8 +22,18 @@ use crate::LinkFacts;
 pub type BuildConditioner = fn(&Section<'_>, &LinkFacts) -> Result<Box<dyn Conditioner>, Problem>;
 
 /// Every conditioner.
-pub static CONDITIONERS: &[Entry<BuildConditioner>] =
-    &[fixed::ENTRY, srtcm::ENTRY, token_bucket::ENTRY, trtcm::ENTRY, tswtcm::ENTRY];
+pub static CONDITIONERS: &[Entry<BuildConditioner>] = &[
+    ar_meter::ENTRY,
+    excess_meter::ENTRY,
+    fixed::ENTRY,
+    px_meter::ENTRY,
+    sr_meter::ENTRY,
+    srtcm::ENTRY,
+    threshold_meter::ENTRY,
+    token_bucket::ENTRY,
+    trtcm::ENTRY,
+    tswtcm::ENTRY,
+];
 
 /// The highest precedence: queues tell 64 apart.
 const HIGHEST_PRECEDENCE: u8 = 63;

@@ -8,6 +8,8 @@ use forebay_network::{
 };
 use forebay_units::{PS_PER_S, Rate, Size, Span, Time};
 
+use super::link::Residual;
+
 /// A conditioner with the stream that it draws from.
 pub type Conditioning = (Box<dyn Conditioner>, Stream);
 
@@ -56,11 +58,13 @@ pub(super) struct Line {
     max_queue: u32,
     booked: Booked,
     owed: Booked,
+    residual: Option<Residual>,
 }
 
 impl Line {
-    pub(super) fn new(link: u32, rate: Rate, delay: Span) -> Self {
+    pub(super) fn new(link: u32, rate: Rate, delay: Span, residual: Option<Residual>) -> Self {
         Self {
+            residual,
             link,
             rate,
             delay,
@@ -75,6 +79,17 @@ impl Line {
             booked: Booked::default(),
             owed: Booked::default(),
         }
+    }
+
+    /// The idle link turns out to be transmitting a packet of lower priority; false if there are
+    /// none.
+    #[inline]
+    pub(super) fn busy_below(&mut self, now: Time) -> bool {
+        let Some((span, stream)) = &mut self.residual else {
+            return false;
+        };
+        self.free_at = now + span.scaled(stream.uniform());
+        true
     }
 
     #[inline]
@@ -215,8 +230,10 @@ impl Line {
         cx: &mut Context<'_>,
     ) -> bool {
         for (law, stream) in conditioning {
+            let before = packet.ecn();
             match law.condition(packet, cx.now(), stream) {
-                Verdict::Accept => {}
+                Verdict::Accept if packet.ecn() == before => {}
+                Verdict::Accept => Self::count_mark(link, packet, cx),
                 Verdict::Mark => Self::mark(link, packet, cx),
                 Verdict::Drop(reason) => {
                     Self::count_arrival(link, packet, cx);
@@ -239,7 +256,17 @@ impl Line {
     pub(super) fn mark(link: u32, packet: &mut Packet, cx: &mut Context<'_>) {
         debug_assert!(packet.is_ecn_capable(), "a law marked a packet that cannot be marked");
         *packet = packet.with_ecn(Ecn::Ce);
-        cx.link(link).marked[precedence_slot(packet.precedence)] += 1;
+        Self::count_mark(link, packet, cx);
+    }
+
+    /// Count `packet` as marked at `link`, with what its ECN field says now.
+    fn count_mark(link: u32, packet: &Packet, cx: &mut Context<'_>) {
+        let (count, slot) = (cx.link(link), precedence_slot(packet.precedence));
+        match packet.ecn() {
+            Ecn::Ce => count.marked[slot] += 1,
+            Ecn::Ect1 => count.threshold_marked[slot] += 1,
+            Ecn::Ect0 | Ecn::NotEct => {}
+        }
         cx.observe(|| Observation::Marked { link, packet });
     }
 

@@ -26,13 +26,20 @@ pub struct LinkParts {
     pub conditioning: Vec<Conditioning>,
     /// The queue, and the stream that it draws from.
     pub queue: (Queue, Stream),
+    /// Transmission time of the packets of lower priority that fill the link whenever it would be
+    /// idle, with a stream; `None` if there are none.
+    pub residual: Option<Residual>,
 }
+
+/// Traffic of lower priority, not simulated packet by packet: whoever finds the link idle waits for
+/// the rest of a packet of it, a uniform part of its transmission time.
+pub type Residual = (Span, Stream);
 
 /// A link, in the form that suits its queue.
 #[must_use]
 pub fn link(parts: LinkParts) -> Box<dyn Element> {
-    let LinkParts { link, rate, delay, conditioning, queue: (queue, stream) } = parts;
-    let line = Line::new(link, rate, delay);
+    let LinkParts { link, rate, delay, conditioning, queue: (queue, stream), residual } = parts;
+    let line = Line::new(link, rate, delay, residual);
     match queue {
         Queue::Managed(law) => Box::new(FifoLink { line, conditioning, law, stream, begun: 0 }),
         Queue::Discipline(law) => {
@@ -97,7 +104,7 @@ impl FifoLink {
     #[inline(always)]
     fn take_in(&mut self, packet: &Packet, idle: bool, cx: &mut Context<'_>) {
         let (link, line, now) = (self.line.link, &mut self.line, cx.now());
-        let start = if idle {
+        let start = if idle && !line.busy_below(now) {
             // It waits for no time: it is not counted as ever having waited.
             self.law.departed(packet, now);
             self.begun += 1;
@@ -214,6 +221,9 @@ impl Element for ScheduledLink {
                 cx.discard(link, &packet, reason);
                 return;
             }
+        }
+        if idle_since.is_some() {
+            self.line.busy_below(now);
         }
         self.line.waits(&packet, now);
         debug_assert_eq!(self.law.backlog(), self.line.backlog(), "a discipline lost a packet");

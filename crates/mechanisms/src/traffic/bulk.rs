@@ -22,7 +22,8 @@ parameters! {
 
 fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
     BulkParameters::read(section)?;
-    Ok(TrafficKind { make: Box::new(|_| Box::new(Bulk { begun: false })), largest: None })
+    let make = Box::new(|_: &mut Stream| Box::new(Bulk { begun: false }) as Box<dyn Traffic>);
+    Ok(TrafficKind { make, largest: None, mean_rate: None })
 }
 
 struct Bulk {

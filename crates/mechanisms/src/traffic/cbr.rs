@@ -5,7 +5,7 @@ use forebay_network::{Burst, Traffic};
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::{Rate, Size, Span};
 
-use super::{BuildTraffic, TrafficKind, interval, within};
+use super::{BuildTraffic, TrafficKind, interval, rate_of, within};
 
 pub(super) const ENTRY: Entry<BuildTraffic> = Entry {
     name: "cbr",
@@ -38,7 +38,8 @@ fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
         let phase = if random_phase { gap.scaled(stream.uniform()) } else { Span::ZERO };
         Box::new(Cbr { gap, size, jitter, phase: Some(phase) }) as Box<dyn Traffic>
     };
-    Ok(TrafficKind { make: Box::new(make), largest: Some(size) })
+    let mean_rate = Some(rate_of(size.bits() as f64 / gap.seconds()));
+    Ok(TrafficKind { make: Box::new(make), largest: Some(size), mean_rate })
 }
 
 struct Cbr {

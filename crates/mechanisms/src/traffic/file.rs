@@ -39,7 +39,7 @@ fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
     let make = move |_: &mut Stream| {
         Box::new(File { size, interval, left: count, first: true }) as Box<dyn Traffic>
     };
-    Ok(TrafficKind { make: Box::new(make), largest: None })
+    Ok(TrafficKind { make: Box::new(make), largest: None, mean_rate: None })
 }
 
 struct File {

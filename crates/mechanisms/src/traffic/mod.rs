@@ -5,14 +5,17 @@ mod cbr;
 mod file;
 mod on_off;
 mod poisson;
+mod video;
+mod voice;
 
 use forebay_kernel::Stream;
+use forebay_kernel::math::exp;
 use forebay_network::Traffic;
 use forebay_parameters::{Entry, Problem, Section, choice};
 use forebay_units::{Rate, Size, Span};
 
 /// Makes the traffic of one flow after another, each with draws from the flow's own stream.
-pub type TrafficFactory = Box<dyn Fn(&mut Stream) -> Box<dyn Traffic>>;
+pub type TrafficFactory = Box<dyn Fn(&mut Stream) -> Box<dyn Traffic> + Send>;
 
 /// A kind of traffic as read from its section of the scenario.
 pub struct TrafficKind {
@@ -21,6 +24,9 @@ pub struct TrafficKind {
     /// The largest burst: over UDP, the largest packet (the mean, where sizes are random). `None`
     /// if only TCP can carry it.
     pub largest: Option<Size>,
+    /// The long-run mean rate on the wire, headers included; `None` where there is none: a bulk
+    /// transfer takes what it gets, and files come to an end.
+    pub mean_rate: Option<Rate>,
 }
 
 /// Reads a section of the scenario and gives the factory of its traffic.
@@ -30,8 +36,18 @@ pub type BuildTraffic = fn(&Section<'_>) -> Result<TrafficKind, Problem>;
 pub static DEFAULT: &Entry<BuildTraffic> = &bulk::ENTRY;
 
 /// Every kind of traffic.
-pub static TRAFFICS: &[Entry<BuildTraffic>] =
-    &[bulk::ENTRY, cbr::ENTRY, file::ENTRY, on_off::ENTRY, poisson::ENTRY];
+pub static TRAFFICS: &[Entry<BuildTraffic>] = &[
+    bulk::ENTRY,
+    cbr::ENTRY,
+    file::ENTRY,
+    on_off::ENTRY,
+    poisson::ENTRY,
+    video::ENTRY,
+    voice::ENTRY,
+];
+
+/// The largest IP packet, in bytes.
+const MOST: u64 = u16::MAX as u64;
 
 choice! {
     /// How packet sizes are distributed.
@@ -53,7 +69,21 @@ impl SizeLaw {
                 // Whole bytes: the ceiling of an exponential is geometric on 1, 2, ...; its mean
                 // lies half a byte above. Taking the draw half a byte down keeps the mean.
                 let bytes = mean.bytes() as f64 * stream.exponential() + 0.5;
-                Size::from_bytes((bytes as u64).clamp(1, u64::from(u16::MAX)))
+                Size::from_bytes((bytes as u64).clamp(1, MOST))
+            }
+        }
+    }
+
+    /// The mean of the sizes that [`SizeLaw::draw`] gives, in bytes.
+    fn mean(self, mean: Size) -> f64 {
+        let m = mean.bytes() as f64;
+        match self {
+            Self::Fixed => m,
+            // The mean is the sum over k of P(size >= k): 1 for k = 1, and e^(-(k - 1/2)/m), a
+            // geometric series, for k = 2 to the largest size.
+            Self::Exponential => {
+                let terms = (MOST - 1) as f64;
+                1.0 + exp(-1.5 / m) * (1.0 - exp(-terms / m)) / (1.0 - exp(-1.0 / m))
             }
         }
     }
@@ -64,16 +94,16 @@ fn interval(section: &Section<'_>, rate: Rate, size: Size) -> Result<Span, Probl
     if rate.bps() == 0 {
         return Err(section.fail("rate", "is zero; traffic needs a rate above 0"));
     }
-    packet_size(section, size)?;
+    packet_size(section, "size", size)?;
     Ok(rate.transmission_time(size))
 }
 
 /// Refuse packets that IP cannot carry.
-fn packet_size(section: &Section<'_>, size: Size) -> Result<(), Problem> {
-    if size.bytes() == 0 || size.bytes() > u64::from(u16::MAX) {
+fn packet_size(section: &Section<'_>, key: &str, size: Size) -> Result<(), Problem> {
+    if !(1..=MOST).contains(&size.bytes()) {
         let message =
-            format!("{} B is not a packet size; allowed are 1 B to 65535 B", size.bytes());
-        return Err(section.fail("size", message));
+            format!("{} B is not a packet size; allowed are 1 B to {MOST} B", size.bytes());
+        return Err(section.fail(key, message));
     }
     Ok(())
 }
@@ -84,4 +114,40 @@ fn within(section: &Section<'_>, key: &str, x: f64, low: f64, high: f64) -> Resu
         return Ok(());
     }
     Err(section.fail(key, format!("{x} is out of range; allowed are {low} to {high}")))
+}
+
+/// The rate nearest to so many bit/s; too large ones saturate.
+fn rate_of(bits_per_second: f64) -> Rate {
+    Rate::from_bps((bits_per_second + 0.5) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use forebay_parameters::{Echo, Node, Table, Value};
+
+    /// What `build` makes of a section with these parameters.
+    pub(super) fn read(
+        build: BuildTraffic,
+        parameters: &[(&str, Value)],
+    ) -> Result<TrafficKind, Problem> {
+        let node = |(key, value): &(&str, Value)| ((*key).to_owned(), Node::new(value.clone()));
+        let table: Table = parameters.iter().map(node).collect();
+        let (node, echo) = (Node::new(Value::Table(table)), Echo::default());
+        build(&Section::root(&node, &echo)?)
+    }
+
+    /// Otherwise the rate of a call of random sizes would be computed wrongly. Mean 1 B: the size
+    /// is E + 1/2 rounded down, at least 1, so 1 + the sum of e^(-(k - 1/2)) over k >= 2 = 1 +
+    /// e^-1.5 / (1 - 1/e) = 1.352987; mean 1000 B: 1000 B, as 1/(2 sinh(1/2000)) = 1000 - 4.2e-5,
+    /// and sizes of 0 B, of probability 5.0e-4, are raised to 1 B; mean 60,000 B: the largest
+    /// packet cuts the tail, 60000 (1 - e^(-65535/60000)) = 39,872.3 to half a byte.
+    #[test]
+    fn the_mean_of_exponential_sizes_counts_the_limits() {
+        let mean = |bytes| SizeLaw::Exponential.mean(Size::from_bytes(bytes));
+        assert!((mean(1) - 1.352_987).abs() < 1e-6, "{}", mean(1));
+        assert!((mean(1000) - 1000.0).abs() < 1e-3, "{}", mean(1000));
+        assert!((mean(60_000) - 39_872.3).abs() < 1.0, "{}", mean(60_000));
+        assert_eq!(SizeLaw::Fixed.mean(Size::from_bytes(1000)), 1000.0);
+    }
 }

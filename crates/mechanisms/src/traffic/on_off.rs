@@ -1,15 +1,17 @@
 //! ON/OFF traffic: constant rate while on, silence while off, both for exponential times.
 
 use forebay_kernel::Stream;
+use forebay_kernel::math::exp_m1;
 use forebay_network::{Burst, Traffic};
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::{Rate, Size, Span};
 
-use super::{BuildTraffic, TrafficKind, interval};
+use super::{BuildTraffic, TrafficKind, interval, rate_of};
 
 pub(super) const ENTRY: Entry<BuildTraffic> = Entry {
     name: "on_off",
-    summary: "Exponential ON and OFF times; constant bit rate while on (voice with silence suppression).",
+    summary: "Exponential ON and OFF times; constant bit rate while on (voice with silence \
+              suppression).",
     source: "ITU-T P.59; draft-babiarz-pcn-explicit-marking-02, section 2",
     fields: OnOffParameters::FIELDS,
     build,
@@ -23,9 +25,9 @@ parameters! {
         /// Packet size on the wire.
         size: Size, "-";
         /// Mean ON time.
-        on: Span = "1.004 s", "draft-babiarz-pcn-explicit-marking-02, section 2";
+        on: Span = "1.004 s", "draft-babiarz-pcn-explicit-marking-02, section 3.2";
         /// Mean OFF time.
-        off: Span = "1.59 s", "draft-babiarz-pcn-explicit-marking-02, section 2";
+        off: Span = "1.59 s", "draft-babiarz-pcn-explicit-marking-02, section 3.2";
     }
 }
 
@@ -45,7 +47,15 @@ fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
         };
         Box::new(OnOff { gap, size, on, off, left, lead: Some(lead) }) as Box<dyn Traffic>
     };
-    Ok(TrafficKind { make: Box::new(make), largest: Some(size) })
+    let mean_rate = Some(rate_of(mean_bits_per_second(gap, size, on, off)));
+    Ok(TrafficKind { make: Box::new(make), largest: Some(size), mean_rate })
+}
+
+/// An ON time X, exponential with mean `on`, holds the packets at 0, gap, 2 gap, ... < X: in the
+/// mean 1 + e^(-gap/on) + e^(-2 gap/on) + ... = 1 / (1 - e^(-gap/on)), every `on + off`.
+fn mean_bits_per_second(gap: Span, size: Size, on: Span, off: Span) -> f64 {
+    let packets = -1.0 / exp_m1(-gap.seconds() / on.seconds());
+    size.bits() as f64 * packets / (on.seconds() + off.seconds())
 }
 
 /// A packet leaves at the start of each ON time and every `gap` after it while the ON time lasts.

@@ -5,7 +5,7 @@ use forebay_network::{Burst, Traffic};
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::{Rate, Size, Span};
 
-use super::{BuildTraffic, SizeLaw, TrafficKind, interval};
+use super::{BuildTraffic, SizeLaw, TrafficKind, interval, rate_of};
 
 pub(super) const ENTRY: Entry<BuildTraffic> = Entry {
     name: "poisson",
@@ -32,7 +32,8 @@ fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
     let mean_gap = interval(section, rate, size)?;
     let make =
         move |_: &mut Stream| Box::new(Poisson { mean_gap, size, sizes }) as Box<dyn Traffic>;
-    Ok(TrafficKind { make: Box::new(make), largest: Some(size) })
+    let mean_rate = Some(rate_of(8.0 * sizes.mean(size) / mean_gap.seconds()));
+    Ok(TrafficKind { make: Box::new(make), largest: Some(size), mean_rate })
 }
 
 struct Poisson {

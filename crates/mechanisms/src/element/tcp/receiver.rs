@@ -121,7 +121,7 @@ impl TcpReceivers {
         }
         let mut ack =
             Packet::data(cx.now(), flow, r.next, size, self.route).with_precedence(self.precedence);
-        ack.echo = r.recent;
+        ack.tag = r.recent;
         ack.note = note;
         cx.send(ack.as_ack(true).with_ece(r.ece));
     }

@@ -92,7 +92,7 @@ impl Turn<'_, '_> {
     fn measure(&mut self, packet: &Packet, ack: u64, samples: u64) -> Option<Span> {
         let now = self.cx.now();
         let (from, samples) = if self.p.timestamps {
-            (Time::from_ps(packet.echo), samples)
+            (Time::from_ps(packet.tag), samples)
         } else if ack > self.c.timed {
             self.c.timed = u64::MAX;
             (self.c.timed_at, 1)

@@ -1,0 +1,45 @@
+//! Flow admission: which new calls of an aggregate are blocked.
+
+mod capacity;
+mod congestion_level;
+mod marking_change;
+mod stop_timer;
+
+use forebay_network::{Leaving, PcnMark};
+use forebay_parameters::Entry;
+
+use super::BuildAdmission;
+
+/// Every admission law.
+pub static ADMISSIONS: &[Entry<BuildAdmission>] =
+    &[capacity::ENTRY, congestion_level::ENTRY, marking_change::ENTRY, stop_timer::ENTRY];
+
+/// Whether a packet is AS-marked in the sense of three-state marking; `None` if it says nothing
+/// about admission. An ET mark hides what the AR meter would have said: unless it counts as AS, it
+/// is no sign that the aggregate is below its admissible rate either.
+fn stops(packet: &Leaving, excess_stops: bool) -> Option<bool> {
+    match packet.mark? {
+        PcnMark::Unmarked => Some(false),
+        PcnMark::Threshold => Some(true),
+        PcnMark::Excess => excess_stops.then_some(true),
+    }
+}
+
+/// Packets for the tests of admission laws.
+#[cfg(test)]
+mod samples {
+    use super::{Leaving, PcnMark};
+    use forebay_units::{Span, Time};
+
+    pub const NM: Option<PcnMark> = Some(PcnMark::Unmarked);
+    pub const AS: Option<PcnMark> = Some(PcnMark::Threshold);
+    pub const ET: Option<PcnMark> = Some(PcnMark::Excess);
+
+    pub fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_ms(ms)
+    }
+
+    pub fn packet(mark: Option<PcnMark>, size: u16) -> Leaving {
+        Leaving { now: Time::ZERO, mark, size, call: 0 }
+    }
+}

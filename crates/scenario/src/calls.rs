@@ -1,0 +1,178 @@
+//! Reading calls and the aggregates that control them, and making their elements.
+
+use forebay_kernel::Streams;
+use forebay_mechanisms::edge::{ADMISSIONS, TERMINATIONS};
+use forebay_mechanisms::element::calls::{
+    CallParameters, Calls, ClassPlan, EdgePlan, ProbingParameters, SurgeParameters,
+};
+use forebay_mechanisms::traffic::{TRAFFICS, TrafficKind};
+use forebay_network::Network;
+use forebay_parameters::{Parameters, Problem, Section, choose, choose_all, nearest};
+use forebay_units::{Span, Time};
+
+use crate::sections::{AGGREGATE_MECHANISMS, AggregateParameters, CALL_SECTIONS};
+
+/// The calls of a group of flows as the scenario describes them.
+pub(crate) struct CallsPlan {
+    pub(crate) parameters: CallParameters,
+    surges: Vec<SurgeParameters>,
+    media: Vec<TrafficKind>,
+}
+
+/// An ingress-egress aggregate as the scenario describes it.
+pub(crate) struct AggregatePlan {
+    pub(crate) name: String,
+    path: String,
+    edge: EdgePlan,
+}
+
+/// What a class of calls needs to know of the network.
+pub(crate) struct Place {
+    /// Component path of its flows.
+    pub(crate) path: String,
+    /// Its first flow.
+    pub(crate) flow: u32,
+    /// Its first row of call counters.
+    pub(crate) calls: u32,
+    pub(crate) route: u32,
+    pub(crate) precedence: u8,
+    pub(crate) start: Time,
+    pub(crate) stop: Time,
+}
+
+/// Read the calls of the group of flows in `flow`, of which `section` is the key `calls`.
+pub(crate) fn read_calls(
+    flow: &Section<'_>,
+    section: &Section<'_>,
+    duration: Span,
+) -> Result<CallsPlan, Problem> {
+    let parameters = CallParameters::read_among(section, CALL_SECTIONS)?;
+    parameters.check(section)?;
+    let mut surges = Vec::new();
+    for inner in section.sections("surges")? {
+        let surge = SurgeParameters::read(&inner)?;
+        if surge.calls == 0 {
+            return Err(inner.fail("calls", "is zero; a surge brings at least one call"));
+        }
+        if surge.at >= duration {
+            return Err(inner.fail("at", "is not before the end of the run"));
+        }
+        surges.push(surge);
+    }
+    if parameters.rate.is_none() && parameters.initial == 0 && surges.is_empty() {
+        let message = "there would never be a call: give rate, initial or surges";
+        return Err(section.fail("", message));
+    }
+    Ok(CallsPlan { parameters, surges, media: read_media(flow)? })
+}
+
+fn read_media(flow: &Section<'_>) -> Result<Vec<TrafficKind>, Problem> {
+    let mut chosen = choose_all(flow, "linked", TRAFFICS)?;
+    if let Some(one) = choose(flow, "traffic", TRAFFICS)? {
+        if flow.node("linked").is_some() {
+            return Err(flow.fail("linked", "there is a traffic already; use one of the two keys"));
+        }
+        chosen.push(one);
+    }
+    if chosen.is_empty() {
+        let names: Vec<&str> = TRAFFICS.iter().map(|entry| entry.name).collect();
+        let key = if flow.node("linked").is_some() { "linked" } else { "traffic" };
+        let message = format!("is missing; calls need one of: {}", names.join(", "));
+        return Err(flow.fail(key, message));
+    }
+    chosen
+        .into_iter()
+        .map(|(entry, inner)| {
+            let kind = (entry.build)(&inner)?;
+            if kind.mean_rate.is_none() {
+                return Err(inner.fail("", "this traffic has no mean rate: calls need one"));
+            }
+            Ok(kind)
+        })
+        .collect()
+}
+
+/// Read the section of one aggregate.
+pub(crate) fn read_aggregate(name: &str, section: &Section<'_>) -> Result<AggregatePlan, Problem> {
+    let AggregateParameters { rtt } =
+        AggregateParameters::read_among(section, AGGREGATE_MECHANISMS)?;
+    let admission = choose(section, "admission", ADMISSIONS)?
+        .map(|(entry, inner)| (entry.build)(&inner))
+        .transpose()?;
+    let termination = choose(section, "termination", TERMINATIONS)?
+        .map(|(entry, inner)| (entry.build)(&inner))
+        .transpose()?;
+    let probing = match section.section("probing")? {
+        Some(inner) => {
+            let probing = ProbingParameters::read(&inner)?;
+            probing.check(&inner)?;
+            Some(probing)
+        }
+        None => None,
+    };
+    let edge = EdgePlan { rtt, admission, termination, probing };
+    Ok(AggregatePlan { name: name.to_owned(), path: section.path().to_owned(), edge })
+}
+
+/// The number of the aggregate called `name`.
+pub(crate) fn find_aggregate(
+    name: &str,
+    aggregates: &[AggregatePlan],
+    flow: &Section<'_>,
+) -> Result<usize, Problem> {
+    aggregates.iter().position(|aggregate| aggregate.name == name).ok_or_else(|| {
+        let names = || aggregates.iter().map(|aggregate| aggregate.name.as_str());
+        let hint = nearest(name, names())
+            .map_or(String::new(), |near| format!(" (did you mean \"{near}\"?)"));
+        let known: Vec<&str> = names().collect();
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        flow.fail("aggregate", format!("no aggregate \"{name}\"{hint}; there are: {known}"))
+    })
+}
+
+impl CallsPlan {
+    /// Flows of one call.
+    pub(crate) fn media(&self) -> usize {
+        self.media.len()
+    }
+
+    /// The largest packet, in bytes.
+    pub(crate) fn largest(&self) -> Option<u64> {
+        self.media.iter().filter_map(|kind| kind.largest).map(|size| size.bytes()).max()
+    }
+
+    /// The class of calls at its place in the network. Once a plan.
+    pub(crate) fn class(&mut self, place: Place) -> ClassPlan {
+        let Place { path, flow, calls, route, precedence, start, stop } = place;
+        ClassPlan {
+            path,
+            flow,
+            calls,
+            route,
+            precedence,
+            start,
+            stop,
+            parameters: self.parameters.clone(),
+            surges: self.surges.clone(),
+            media: std::mem::take(&mut self.media),
+        }
+    }
+}
+
+impl AggregatePlan {
+    /// An aggregate without control, for calls that name none.
+    pub(crate) fn uncontrolled(path: &str) -> Self {
+        Self { name: String::new(), path: path.to_owned(), edge: EdgePlan::default() }
+    }
+
+    /// Make the element of the aggregate. Once a plan.
+    pub(crate) fn wire(
+        &mut self,
+        classes: Vec<ClassPlan>,
+        network: &mut Network,
+        streams: &Streams,
+    ) {
+        let edge = std::mem::take(&mut self.edge);
+        network.add(Box::new(Calls::new(classes, edge, &self.path, streams)));
+    }
+}
