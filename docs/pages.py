@@ -42,8 +42,13 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "max_threshold": ["80 packets", "40 packets"],
         "max_probability": [0.05, 0.1],
     },
+    "conditioner.ar_meter": {"rate": "4 Mbit/s", "size": "20 kB", "threshold": "10 kB"},
+    "conditioner.excess_meter": {"rate": "6 Mbit/s", "size": "20 kB"},
     "conditioner.fixed": {"precedence": 1},
+    "conditioner.px_meter": {"rate": "6 Mbit/s", "size": "20 kB", "px": "1064 B"},
+    "conditioner.sr_meter": {"rate": "6 Mbit/s", "size": "20 kB", "slow_down": "1064 B"},
     "conditioner.srtcm": {"cir": "2 Mbit/s", "cbs": "10 kB", "ebs": "20 kB"},
+    "conditioner.threshold_meter": {"rate": "4 Mbit/s", "size": "20 kB", "threshold": "10 kB"},
     "conditioner.token_bucket": {"cir": "2 Mbit/s", "cbs": "10 kB", "excess": "drop"},
     "conditioner.trtcm": {
         "cir": "2 Mbit/s",
@@ -54,11 +59,19 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "conditioner.tswtcm": {"ctr": "2 Mbit/s", "ptr": "4 Mbit/s", "window": "100 ms"},
     "shaper.leaky": {"rate": "2 Mbit/s"},
     "shaper.ras": {"cir": "2 Mbit/s", "cir_threshold": "15 kB", "mir_threshold": "60 kB"},
+    "admission.capacity": {"calls": 50},
+    "admission.congestion_level": {"limit": 0.05, "interval": "200 ms"},
+    "admission.marking_change": {"excess_stops": False},
+    "admission.stop_timer": {"timeout": "2 s"},
+    "termination.per_packet": {},
+    "termination.sustainable_rate": {"factor": 1.2, "limit": 0.05},
     "traffic.bulk": {},
     "traffic.cbr": {"rate": "80 kbit/s", "size": "200 B"},
     "traffic.file": {"size": "2 MB"},
     "traffic.on_off": {"rate": "80 kbit/s", "size": "200 B", "on": "1 s", "off": "1.5 s"},
     "traffic.poisson": {"rate": "1 Mbit/s", "size": "500 B", "sizes": "exponential"},
+    "traffic.video": {"line_rate": "100 Mbit/s"},
+    "traffic.voice": {"codec": "g711_20ms", "silence_suppression": True},
     "control.reno": {},
     "control.cubic": {},
 }
@@ -80,16 +93,19 @@ RUN = {
     "flows": "A row a flow.",
     "groups": "A row a group of flows.",
     "links": "A row a link and direction.",
+    "calls": "A row a group of calls; empty if there are none.",
 }
 FLOW = {
-    "name": "`GROUP`, or `GROUP[i]` if the group has several flows.",
+    "name": "`GROUP`, or `GROUP[i]` if the group has several flows. A group of calls is one flow, "
+    "or one for each entry of `linked`.",
     "group": "The group that a flow belongs to (rows of flows only).",
-    "transport": "`tcp` or `udp` (rows of groups only).",
+    "transport": "`tcp`, `udp` or `calls` (rows of groups only).",
     "flows": "Number of flows (rows of groups only).",
     "sent_packets": "Data packets handed to the network, retransmissions included.",
     "delivered_packets": "Data packets that reached the destination, duplicates included.",
     "dropped_packets": "Data packets dropped anywhere.",
-    "marked_packets": "Data packets that arrived with a congestion mark (CE).",
+    "marked_packets": "Data packets that arrived with a congestion mark (CE; of PCN traffic: "
+    "excess-traffic-marked, ETM).",
     "throughput_bps": "Delivered data packets on the wire, headers included, in bit/s.",
     "goodput_bps": "Payload handed to the receiving application, in order and once, in bit/s.",
     "mean_delay_s": "Mean one-way delay of delivered data packets in seconds; 0 if there are none.",
@@ -106,7 +122,8 @@ LINK = {
     "utilization": "Share of time spent transmitting, 0 to 1.",
     "throughput_bps": "Bits transmitted per second.",
     "drops": "Packets dropped.",
-    "marks": "Packets marked CE.",
+    "marks": "Packets marked CE here (PCN traffic: excess-traffic-marked, ETM).",
+    "threshold_marks": "PCN packets threshold-marked here (ThM).",
     "mean_queue_packets": "Time average of the packets waiting; the one being transmitted does "
     "not count.",
     "max_queue_packets": "Most packets that waited.",
@@ -119,6 +136,21 @@ LINK = {
     "management, by chance), `forced` (active queue management, with certainty), `policed` (out "
     "of profile at a policer), `shaper` (shaper's buffer full).",
 }
+CALLS = {
+    "name": "As in `flows`.",
+    "aggregate": "The aggregate that controls them; empty if none does.",
+    "admitted": "New calls let in.",
+    "blocked": "New calls not let in.",
+    "refused": "Calls let in that a marked probe then refused.",
+    "blocking_ratio": "Blocked and refused calls over new calls; 0 if none arrived.",
+    "rerouted": "Calls that came with a surge, or were there from the start: nobody asked whether "
+    "they may in.",
+    "terminated": "Calls ended by flow termination.",
+    "ended": "Calls that ended by themselves.",
+    "present": "Calls present at the end of the run.",
+    "mean_present": "Time average of the calls present.",
+    "max_present": "Most calls present at once.",
+}
 SERIES = {
     "time_s": "Simulated time of the sample in seconds.",
     "queue_packets": "Packets waiting. `priority` adds one for each class: `queue_packets.0`, ...",
@@ -127,10 +159,16 @@ SERIES = {
     "precedence as `throughput_bps.0`, ... Of a group: delivered data packets on the wire.",
     "goodput_bps": "Of a group: payload handed to the application per second since the last "
     "sample.",
+    "arrived_bps": "Of a link: bits that arrived per second since the last sample, after "
+    "conditioning.",
     "drops": "Of a link: packets dropped since the last sample.",
+    "marks": "Of a link: packets marked CE (PCN traffic: ETM) since the last sample.",
+    "threshold_marks": "Of a link: PCN packets threshold-marked since the last sample.",
     "average": "`red`, `wred`: average queue, in bytes or packets like the thresholds; `rio`: one "
     "for each precedence, `average.0`, ...",
-    "tokens": "`token_bucket`: bytes in the bucket.",
+    "tokens": "`token_bucket`, `ar_meter`, `sr_meter`, `px_meter`, `threshold_meter`, "
+    "`excess_meter`: bytes in the bucket, negative in debt. Gauges of several conditioners on one "
+    "link are numbered in their order: `tokens.0`, `tokens.1`.",
     "committed_tokens": "`srtcm`, `trtcm`: bytes in the committed bucket.",
     "excess_tokens": "`srtcm`: bytes in the excess bucket.",
     "peak_tokens": "`trtcm`: bytes in the peak bucket.",
@@ -138,7 +176,11 @@ SERIES = {
     "shaper_packets": "Packets waiting in the shaper.",
     "shaper_bytes": "Bytes waiting in the shaper.",
     "arrival_rate": "`ras`: estimate of the rate of arrivals in bit/s.",
-    "active_flows": "TCP: connections that have sent and not ended; the means below are over them.",
+    "present_flows": "Calls: flows of calls present.",
+    "active_flows": "Calls: those that are not silent: the next packet is due within 100 ms. TCP: "
+    "connections that have sent and not ended; the means below are over them.",
+    "blocking": "Calls: 1 while signals from the egress node have new calls blocked, else 0 "
+    "(`capacity` needs no signals: 0).",
     "mean_cwnd_bytes": "TCP: mean congestion window in bytes.",
     "mean_flight_packets": "TCP: mean number of segments outstanding.",
     "mean_srtt_s": "TCP: mean smoothed round-trip time in seconds.",
@@ -149,6 +191,18 @@ DELAYS = {
     "to_s": "Its upper end; classes are at most 0.1 % wide.",
     "packets": "Packets delivered with a delay in the class.",
 }
+CALL_LOG = {
+    "time_s": "Simulated time in seconds.",
+    "event": "`initial`, `admitted`, `blocked`, `rerouted`, `refused`, `terminated`, `ended`.",
+    "flow": "Name of the flow; of a blocked call, that of its first flow.",
+    "call": "Tells the flows of a group that were let in apart. Of a blocked call: how many calls "
+    "of the group came before it.",
+}
+ADMISSION = {
+    "time_s": "Simulated time in seconds.",
+    "flow": "Name of the first flow of the aggregate.",
+    "blocking": "1: from now on new calls are blocked; 0: from now on they are admitted.",
+}
 TRACE = {
     "time_s": "Simulated time in seconds.",
     "event": "`sent`, `coloured`, `enqueued`, `marked`, `dropped: REASON`, `delivered`.",
@@ -158,10 +212,13 @@ TRACE = {
     "segment expected.",
     "size_bytes": "Size on the wire.",
     "precedence": "Precedence after the event.",
-    "kind": "`data`, `data, CE`, `retransmission` or `ack`.",
+    "kind": "`data`, `data, CE` (PCN traffic: ETM), `retransmission` or `ack`.",
 }
 
-KEYS = ("queue", "conditioner", "conditioners", "shaper", "traffic", "control", "classes")
+KEYS = (
+    "queue", "conditioner", "conditioners", "shaper", "admission", "termination", "traffic",
+    "linked", "control", "classes",
+)  # fmt: skip
 """Keys of a scenario under which mechanisms stand."""
 
 
@@ -241,7 +298,8 @@ def _named(table: Mapping[str, Any]) -> Iterator[str]:
 
 def _everything() -> str:
     """A scenario that uses every mechanism once, as its example has it."""
-    lines = ['duration = "20 ms"', "[record]", 'series = "10 ms"', "delays = true", "trace = 100"]
+    head = ['duration = "20 ms"']
+    record = ["[record]", 'series = "10 ms"', "delays = true", "calls = true", "trace = 100"]
     for number, page in enumerate(p for c in catalogue().categories for p in c.pages):
         link = {"from": f"a{number}", "to": f"b{number}", "rate": "10 Mbit/s"}
         flow: dict[str, Any] = {"from": link["from"], "to": link["to"]}
@@ -249,14 +307,18 @@ def _everything() -> str:
         if page.kind == "traffic":
             carrier = "tcp" if page.name in ("bulk", "file") else "udp"
             flow |= {"traffic": mechanism, carrier: {}}
+        elif page.kind in ("admission", "termination"):
+            head.append(f"aggregates.a{number} = {_toml({page.kind: mechanism})}")
+            voice = {"voice": {"codec": "g711_20ms"}}
+            flow |= {"aggregate": f"a{number}", "traffic": voice, "calls": {"initial": 1}}
         elif page.kind == "control":
             flow |= {"tcp": {"control": mechanism}}
         else:
             link |= {page.kind: mechanism}
             flow |= {"traffic": {"cbr": {"rate": "5 Mbit/s", "size": "500 B"}}, "udp": {}}
-        lines += [f"links.l{number} = {_toml(link)}", f"flows.f{number} = {_toml(flow)}"]
+        head += [f"links.l{number} = {_toml(link)}", f"flows.f{number} = {_toml(flow)}"]
     # Dotted keys belong to the top level: they go before the table.
-    return "\n".join([lines[0], *lines[5:], *lines[1:5]]) + "\n"
+    return "\n".join([*head, *record]) + "\n"
 
 
 def _toml(value: Any) -> str:
@@ -317,6 +379,7 @@ def results() -> str:
     lines += _columns("A run", "", RUN, run.document.keys())
     lines += _columns("`flows` and `groups`", "", FLOW, flows)
     lines += _columns("`links`", _LINKS_HEAD, LINK, run.document["links"][0].keys())
+    lines += _columns("`calls`", _CALLS_HEAD, CALLS, run.document["calls"][0].keys())
     series = {
         column.partition(".")[0]
         for name, columns in run.tables.items()
@@ -326,6 +389,10 @@ def results() -> str:
     lines += _columns("Tables `series/...`", _SERIES_HEAD, SERIES, series)
     lines += _columns(
         "Table `delays`", "With `record.delays`.", DELAYS, run.tables["delays"].keys()
+    )
+    lines += _columns("Table `calls`", _CALL_LOG_HEAD, CALL_LOG, run.tables["calls"].keys())
+    lines += _columns(
+        "Table `admission`", "With `record.calls`.", ADMISSION, run.tables["admission"].keys()
     )
     lines += _columns("Table `trace`", "With `record.trace`.", TRACE, run.tables["trace"].keys())
     return "\n".join([*lines, *_FILES]) + "\n"
@@ -356,9 +423,18 @@ _LINKS_HEAD = """\
 Lists have four entries, for the precedences 0, 1, 2 and 3 and above. In Python tables they are
 columns of lists."""
 
+_CALLS_HEAD = """\
+A row a group of calls, in the order of the aggregates; where a call consists of several flows
+(`linked`), one for each of them."""
+
+_CALL_LOG_HEAD = """\
+With `record.calls`: a row for each thing that happens to a flow of a call."""
+
 _SERIES_HEAD = """\
-With `record.series`, one table for each link direction (`series/links.NAME`) and each group
-(`series/flows.NAME`). Which columns there are depends on the mechanisms used."""
+With `record.series`, one table for each link direction (`series/links.NAME`), each group
+(`series/flows.NAME`) and each aggregate (`series/aggregates.NAME`), which holds the columns of its
+calls; those of calls without an aggregate are in the table of their group. Which columns there are
+depends on the mechanisms used."""
 
 _FILES = [
     "## Files",

@@ -2,9 +2,9 @@
 
     from forebay import Network, queue
 
-`Network` builds and runs a scenario; `queue`, `conditioner`, `shaper`, `traffic` and `control` hold
-the mechanisms, `tcp` and `udp` the parameters of a transport. `check` and `load` work on scenario
-files. What is wrong with a scenario is raised as `UserError`.
+`Network` builds and runs a scenario; `queue`, `conditioner`, `shaper`, `admission`, `termination`,
+`traffic` and `control` hold the mechanisms, `tcp`, `udp` and `calls` the parameters of a transport.
+What is wrong with a scenario is raised as `UserError`.
 
 Everything is imported when it is first used, so that the command line starts at once.
 """
@@ -21,8 +21,10 @@ _HOMES = {
     "Mechanism": "forebay.mechanism",
     "UserError": "forebay.errors",
 }
-_CATEGORIES = ("queue", "conditioner", "shaper", "traffic", "control")
-_TRANSPORTS = ("tcp", "udp")
+_CATEGORIES = (
+    "queue", "conditioner", "shaper", "admission", "termination", "traffic", "control",
+)  # fmt: skip
+_TRANSPORTS = ("tcp", "udp", "calls")
 
 __all__ = [*_HOMES, *_CATEGORIES, *_TRANSPORTS, "__version__"]
 

@@ -1,5 +1,5 @@
 # Generated from the engine's definitions by `make docs`; do not edit.
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from forebay.api import Results as Results
@@ -73,7 +73,24 @@ class _Queue:
 queue: _Queue
 
 class _Conditioner:
+    def ar_meter(self, *, rate: str, size: str, threshold: str) -> Mechanism: ...
+    def excess_meter(
+        self,
+        *,
+        rate: str,
+        size: str,
+        form: Literal["size_independent", "classic"] = ...,
+    ) -> Mechanism: ...
     def fixed(self, *, precedence: int) -> Mechanism: ...
+    def px_meter(self, *, rate: str, size: str, px: str) -> Mechanism: ...
+    def sr_meter(
+        self,
+        *,
+        rate: str,
+        size: str,
+        slow_down: str,
+        preferential: bool = ...,
+    ) -> Mechanism: ...
     def srtcm(
         self,
         *,
@@ -82,6 +99,14 @@ class _Conditioner:
         ebs: str,
         mode: Literal["blind", "aware"] = ...,
         excess: Literal["mark", "drop"] = ...,
+    ) -> Mechanism: ...
+    def threshold_meter(
+        self,
+        *,
+        rate: str,
+        size: str,
+        threshold: str,
+        excess_marked: Literal["meter", "skip"] = ...,
     ) -> Mechanism: ...
     def token_bucket(
         self,
@@ -132,6 +157,32 @@ class _Shaper:
 
 shaper: _Shaper
 
+class _Admission:
+    def capacity(self, *, calls: int) -> Mechanism: ...
+    def congestion_level(
+        self,
+        *,
+        limit: float,
+        interval: str = ...,
+        marks: Literal["any", "excess"] = ...,
+    ) -> Mechanism: ...
+    def marking_change(self, *, excess_stops: bool = ...) -> Mechanism: ...
+    def stop_timer(self, *, timeout: str = ..., excess_stops: bool = ...) -> Mechanism: ...
+
+admission: _Admission
+
+class _Termination:
+    def per_packet(self) -> Mechanism: ...
+    def sustainable_rate(
+        self,
+        *,
+        interval: str = ...,
+        factor: float = ...,
+        limit: float = ...,
+    ) -> Mechanism: ...
+
+termination: _Termination
+
 class _Traffic:
     def bulk(self) -> Mechanism: ...
     def cbr(
@@ -150,6 +201,27 @@ class _Traffic:
         rate: str,
         size: str,
         sizes: Literal["fixed", "exponential"] = ...,
+    ) -> Mechanism: ...
+    def video(
+        self,
+        *,
+        line_rate: str,
+        frames_per_second: float = ...,
+        pixels: int = ...,
+        correlation: float = ...,
+        gain: float = ...,
+        innovation_mean: float = ...,
+        mtu: str = ...,
+        header: str = ...,
+    ) -> Mechanism: ...
+    def voice(
+        self,
+        *,
+        codec: Literal["g711_20ms", "g711_10ms", "g729_20ms", "dual_rate"],
+        silence_suppression: bool = ...,
+        on: str = ...,
+        off: str = ...,
+        start: Literal["stationary", "on", "off"] = ...,
     ) -> Mechanism: ...
 
 traffic: _Traffic
@@ -193,3 +265,16 @@ def tcp(
 ) -> dict[str, Any]: ...
 
 def udp(*, header: str = ...) -> dict[str, Any]: ...
+
+def calls(
+    *,
+    rate: str = ...,
+    sources: int = ...,
+    batch: float = ...,
+    batch_law: Literal["geometric", "fixed"] = ...,
+    holding: str = ...,
+    holding_from: Literal["media", "arrival"] = ...,
+    media_delay: str = ...,
+    initial: int = ...,
+    surges: Sequence[Mapping[str, Any]] | None = ...,
+) -> dict[str, Any]: ...

@@ -6,12 +6,13 @@ polars one. Every row says which replication it is from.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forebay import text
+from forebay.errors import nearest
 from forebay.run import Run, run_jobs
 from forebay.stats import Interval, summarize
 
@@ -23,17 +24,31 @@ if TYPE_CHECKING:
 __all__ = ["Plot", "Results", "run_network"]
 
 FIRST_COLUMNS = (
-    "name", "group", "transport", "flows", "throughput_bps", "goodput_bps", "utilization",
-    "mean_delay_s", "max_delay_s", "sent_packets", "delivered_packets", "dropped_packets",
-    "marked_packets", "drops", "marks", "mean_queue_packets", "max_queue_packets",
+    "name", "group", "transport", "flows", "aggregate", "throughput_bps", "goodput_bps",
+    "utilization", "mean_delay_s", "max_delay_s", "sent_packets", "delivered_packets",
+    "dropped_packets", "marked_packets", "drops", "marks", "threshold_marks", "mean_queue_packets",
+    "max_queue_packets", "admitted", "blocked", "refused", "blocking_ratio", "rerouted",
+    "terminated", "ended", "present", "mean_present", "max_present",
 )  # fmt: skip
 GROUP_QUANTITIES = (
     "throughput_bps", "goodput_bps", "mean_delay_s", "sent_packets", "delivered_packets",
     "dropped_packets", "marked_packets", "retransmissions", "timeouts",
 )  # fmt: skip
 LINK_QUANTITIES = (
-    "throughput_bps", "utilization", "drops", "marks", "mean_queue_packets", "max_queue_packets",
+    "throughput_bps", "utilization", "drops", "marks", "threshold_marks", "mean_queue_packets",
+    "max_queue_packets",
 )  # fmt: skip
+CALL_QUANTITIES = (
+    "admitted", "blocked", "refused", "blocking_ratio", "rerouted", "terminated", "ended",
+    "mean_present", "max_present",
+)  # fmt: skip
+ROWS = {"flows": "groups", "links": "links", "calls": "calls"}
+"""What a document calls the rows of a place."""
+HEADLINES = (
+    "throughput_bps", "mean_delay_s", "utilization", "mean_queue_packets", "blocking_ratio",
+    "terminated", "mean_present",
+)  # fmt: skip
+"""What `repr` shows."""
 
 
 def run_network(
@@ -106,9 +121,18 @@ class Results:
         return self._rows("links")
 
     @property
+    def calls(self) -> pa.Table:
+        """Every class of calls: admitted, blocked, terminated, present; no rows without calls.
+
+        A class is a group of calls; one whose calls consist of several flows (`linked`) has a row
+        for each of them.
+        """
+        return self._rows("calls")
+
+    @property
     def series(self) -> dict[str, pa.Table]:
-        """Recorded time series by place (`links.bottleneck`, `flows.bulk`); empty unless the
-        network was told to `record(series=...)`."""
+        """Recorded time series by place (`links.bottleneck`, `flows.bulk`, `aggregates.voice`);
+        empty unless the network was told to `record(series=...)`."""
         return {
             name.removeprefix("series/"): self.table(name)
             for name in self._runs[0].tables
@@ -116,7 +140,8 @@ class Results:
         }
 
     def table(self, name: str) -> pa.Table:
-        """A recorded table (`delays`, `trace`, `series/...`) of all replications.
+        """A recorded table (`delays`, `calls`, `admission`, `trace`, `series/...`) of all
+        replications.
 
         Raises `KeyError` if it was not recorded.
         """
@@ -140,17 +165,19 @@ class Results:
         )
 
     def values(self, place: str, name: str, quantity: str) -> list[float]:
-        """One quantity by replication; `place` is `flows` (a group) or `links`."""
-        pick: Callable[[Run, str], Mapping[str, Any]]
-        pick = Run.group if place == "flows" else Run.link
-        return [float(pick(run, name)[quantity]) for run in self._runs]
+        """One quantity by replication; `place` is `flows` (a group), `links` or `calls`.
+
+        Raises `ValueError` for another place and `KeyError` for an unknown name or quantity.
+        """
+        _rows_of(place)
+        return [_number(_row(run, place, name), quantity) for run in self._runs]
 
     def interval(self, place: str, name: str, quantity: str) -> Interval:
         """Mean and 95 % Student t interval over the replications."""
         return summarize(self.values(place, name, quantity))
 
     def summary(self) -> pa.Table:
-        """Means with 95 % Student t intervals of every group and link.
+        """Means with 95 % Student t intervals of every group, class of calls, and link.
 
         Columns: place, name, quantity, mean, low, high, replications; `low` and `high` are null
         with one replication, which says nothing about spread.
@@ -175,18 +202,21 @@ class Results:
     def plot(self, quantity: str = "throughput_bps", place: str = "flows") -> Plot:
         """A drawing of one quantity: over time if a series was recorded, else bars with intervals.
 
-        `place` is `flows` (every group) or `links`. Series show the first replication.
+        `place` is `flows` (every group), `calls` or `links`, or `aggregates`, which only series
+        have. Series show the first replication. Raises `ValueError` for another place or for a
+        series that was not recorded, and `KeyError` for an unknown quantity.
         """
         from forebay.plot import COLOURS, LINES, new_axis, with_legend
 
-        drawing, axis = new_axis()
-        scale, unit = _unit(quantity)
         recorded = {
             name.partition(".")[2]: table
             for name, table in self.series.items()
             if name.startswith(f"{place}.") and quantity in table.column_names
         }
-        names = [row["name"] for row in self.documents[0][_rows_of(place)]]
+        if not recorded and place == "aggregates":
+            raise ValueError(f"no series of {quantity} of aggregates: record(series=...) makes one")
+        drawing, axis = new_axis()
+        scale, label = _unit(quantity)
         if recorded:
             for index, (name, table) in enumerate(recorded.items()):
                 first = table.slice(0, table.num_rows // len(self._runs))
@@ -200,12 +230,13 @@ class Results:
             axis.set_xlabel("simulated time (s)")
             with_legend(drawing, [axis])
         else:
+            names = [row["name"] for row in self.documents[0][_rows_of(place)]]
             intervals = [self.interval(place, name, quantity) for name in names]
             spread = [i.half_width * scale if i.n > 1 else 0.0 for i in intervals]
             means = [interval.mean * scale for interval in intervals]
             axis.bar(range(len(names)), means, 0.6, yerr=spread, color=COLOURS[0], capsize=4)
             axis.set_xticks(range(len(names)), names, rotation=30 if len(names) > 6 else 0)
-        axis.set_ylabel(f"{quantity.rpartition('_')[0].replace('_', ' ') or quantity} ({unit})")
+        axis.set_ylabel(label)
         axis.set_ylim(bottom=0)
         return Plot(drawing)
 
@@ -218,12 +249,14 @@ class Results:
         lines = [
             f"  {place} {name}: {quantity} {_shown(quantity, interval)}"
             for place, name, quantity, interval in self._intervals()
-            if quantity in ("throughput_bps", "mean_delay_s", "utilization", "mean_queue_packets")
+            if quantity in HEADLINES
         ]
         return "\n".join([head, *lines])
 
     def _intervals(self) -> Iterable[tuple[str, str, str, Interval]]:
-        for place, quantities in (("flows", GROUP_QUANTITIES), ("links", LINK_QUANTITIES)):
+        for place, quantities in (
+            ("flows", GROUP_QUANTITIES), ("calls", CALL_QUANTITIES), ("links", LINK_QUANTITIES)
+        ):  # fmt: skip
             for row in self.documents[0][_rows_of(place)]:
                 for quantity in quantities:
                     name = row["name"]
@@ -266,9 +299,25 @@ def _in_order(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _rows_of(place: str) -> str:
-    if place not in ("flows", "links"):
-        raise ValueError(f"place is {place!r}; it is 'flows' or 'links'")
-    return "groups" if place == "flows" else "links"
+    if place not in ROWS:
+        words = ", ".join(map(repr, ROWS))
+        raise ValueError(f"place is {place!r}{nearest(place, ROWS)}; it is one of {words}")
+    return ROWS[place]
+
+
+def _row(run: Run, place: str, name: str) -> Mapping[str, Any]:
+    if place == "calls":
+        return run.call_class(name)
+    return run.group(name) if place == "flows" else run.link(name)
+
+
+def _number(row: Mapping[str, Any], quantity: str) -> float:
+    value = row.get(quantity)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        numbers = [name for name, value in row.items() if isinstance(value, int | float)]
+        raise KeyError(f"no number {quantity!r}{nearest(quantity, numbers)}; there are "
+                       f"{', '.join(numbers)}")  # fmt: skip
+    return float(value)
 
 
 def _shown(quantity: str, interval: Interval) -> str:
@@ -277,6 +326,14 @@ def _shown(quantity: str, interval: Interval) -> str:
 
 
 def _unit(quantity: str) -> tuple[float, str]:
-    units = {"bps": (1e-6, "Mbit/s"), "s": (1e3, "ms"), "utilization": (100.0, "%")}
-    last = quantity.rsplit("_", 1)[-1]
-    return units.get(last, (1.0, last))
+    """What to multiply by, and what to write at an axis."""
+    units = {
+        "bps": (1e-6, "Mbit/s"), "s": (1e3, "ms"), "utilization": (100.0, "%"),
+        "ratio": (100.0, "%"), "packets": (1.0, "packets"), "bytes": (1.0, "bytes"),
+        "flows": (1.0, "flows"),
+    }  # fmt: skip
+    first, _, last = quantity.rpartition("_")
+    if last not in units:
+        return 1.0, quantity.replace("_", " ")
+    scale, unit = units[last]
+    return scale, f"{first.replace('_', ' ') or quantity} ({unit})"

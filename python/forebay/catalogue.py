@@ -66,6 +66,15 @@ class Page:
     fields: tuple[Field, ...]
     mechanisms: tuple[str, ...] = ()
 
+    @property
+    def called(self) -> tuple[str, ...]:
+        """Every name that it is found by."""
+        full = (self.name, f"{self.kind}.{self.name}")
+        if self.kind != "section":
+            return full
+        words = [word for word in self.name.removesuffix("[]").split(".") if word != "NAME"]
+        return (*full, ".".join(words), words[-1], words[-1].removesuffix("s"))
+
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         return asdict(self)
@@ -93,15 +102,12 @@ class Catalogue:
         return mechanisms + list(self.sections)
 
     def named(self, name: str) -> list[Page]:
-        """The pages of that name: `red`, `queue.red`, or the last word of a section."""
-        return [
-            page
-            for page in self.pages()
-            if name in (page.name, f"{page.kind}.{page.name}", page.name.rsplit(".", 1)[-1])
-        ]
+        """The pages of that name: `red`, `queue.red`, or a section by its path or last word, in
+        the plural or not: `links.NAME`, `links`, `link`."""
+        return [page for page in self.pages() if name in page.called]
 
     def names(self) -> list[str]:
-        """What `named` finds, each once."""
+        """The names that lists show, each once."""
         return list(dict.fromkeys(page.name for page in self.pages()))
 
     def as_dict(self) -> dict[str, Any]:

@@ -2,8 +2,8 @@
 
 `forebay.queue.red(min_threshold="20 packets", ...)` has the signature, defaults and documentation
 of the mechanism `red` in the category `queue` of the catalogue. The same for every category:
-`queue`, `conditioner`, `shaper`, `traffic`, `control`. `forebay.tcp` and `forebay.udp` hold the
-parameters of a transport.
+`queue`, `conditioner`, `shaper`, `admission`, `termination`, `traffic`, `control`. `forebay.tcp`,
+`forebay.udp` and `forebay.calls` hold the parameters of a transport.
 """
 
 from __future__ import annotations
@@ -16,7 +16,19 @@ from typing import Any
 from forebay.catalogue import Field, Page, catalogue
 from forebay.errors import nearest
 
-__all__ = ["Category", "Mechanism", "category", "plain", "transport"]
+__all__ = [
+    "TRANSPORTS",
+    "Category",
+    "Mechanism",
+    "annotation",
+    "category",
+    "key_annotation",
+    "plain",
+    "transport",
+]
+
+TRANSPORTS = ("tcp", "udp", "calls")
+"""How a group of flows sends: sections of it, of which it has one."""
 
 
 class Mechanism:
@@ -80,7 +92,7 @@ def category(name: str) -> Category | None:
 
 
 def transport(name: str) -> Callable[..., dict[str, Any]] | None:
-    """A function that holds the parameters of a transport, `tcp` or `udp`."""
+    """A function that holds the parameters of a transport: `tcp`, `udp` or `calls`."""
     for page in catalogue().sections:
         if page.name == f"flows.NAME.{name}":
             return _holder(name, page)
@@ -112,7 +124,7 @@ def _function(kind: str, page: Page) -> Callable[..., Mechanism]:
 def _holder(name: str, page: Page) -> Callable[..., dict[str, Any]]:
     def make(**parameters: Any) -> dict[str, Any]:
         _check(name, page, parameters)
-        return {key: value for key, value in parameters.items() if value is not None}
+        return {key: plain(value) for key, value in parameters.items() if value is not None}
 
     _dress(make, name, page, dict)
     return make
@@ -148,7 +160,9 @@ def _dress(make: Any, name: str, page: Page, returns: type) -> None:
         for field in page.fields
     ]
     parameters += [
-        inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=None, annotation="Mechanism")
+        inspect.Parameter(
+            key, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=key_annotation(page, key)
+        )
         for key in page.mechanisms
     ]
     make.__signature__ = inspect.Signature(parameters, return_annotation=returns)
@@ -164,7 +178,25 @@ def _documentation(page: Page) -> str:
         lines += textwrap.wrap(about, 92, subsequent_indent="    ")
         for word, meaning in zip(field.choices, field.choice_meanings, strict=True):
             lines += textwrap.wrap(f"    {word}: {meaning}", 92, subsequent_indent="        ")
+    for key in page.mechanisms:
+        inner = _inner(page, key)
+        if inner is not None:
+            allowed = ", ".join(field.name for field in inner.fields)
+            about = f"{key}: {inner.summary} Each: {allowed}. (default -)"
+            lines += textwrap.wrap(about, 92, subsequent_indent="    ")
     return "\n".join(lines)
+
+
+def _inner(page: Page, key: str) -> Page | None:
+    """The page of a list of tables that stands under `key` of a section, if such a list does."""
+    return next((p for p in catalogue().sections if p.name == f"{page.name}.{key}[]"), None)
+
+
+def key_annotation(page: Page, key: str) -> str:
+    """The Python type of what stands under a key of a section that is no plain parameter."""
+    if _inner(page, key) is not None:
+        return "Sequence[Mapping[str, Any]]"
+    return "Mechanism"
 
 
 def annotation(field: Field) -> str:

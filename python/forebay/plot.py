@@ -26,8 +26,10 @@ if TYPE_CHECKING:
 __all__ = [
     "Figure",
     "draw_table",
+    "new_axes",
     "new_axis",
     "shares",
+    "slug",
     "time_series",
     "to_svg",
     "with_legend",
@@ -82,7 +84,7 @@ def draw_table(outcome: Outcome, table: PaperTable) -> Figure | None:
         return None
     panels = _panels(table)
     curves = len(table.rows) >= MANY_ROWS
-    drawing, axes = _canvas(len(panels), height=3.3)
+    drawing, axes = new_axes(len(panels), height=3.3)
     drawn = 0
     for axis, (heading, columns) in zip(axes, panels, strict=True):
         for index, (label, column) in enumerate(columns):
@@ -99,13 +101,14 @@ def draw_table(outcome: Outcome, table: PaperTable) -> Figure | None:
         return None
     axes[0].set_ylabel(table.unit)
     with_legend(drawing, axes)
+    identity = f"table-{slug(table.id)}"
     return Figure(
-        id=f"table-{table.id}",
+        id=identity,
         title=table.place,
         caption="Hollow marks: published. "
         + ("Lines and bands" if curves else "Bars and whiskers")
         + ": measured, with 95 % intervals.",
-        svg=to_svg(drawing, f"table-{table.id}", table.place),
+        svg=to_svg(drawing, identity, table.place),
     )
 
 
@@ -161,7 +164,7 @@ def time_series(
     axis.set_ylim(bottom=0)
     axis.margins(x=0)
     with_legend(drawing, [axis])
-    identity = re.sub(r"[^a-z0-9]+", "-", f"{recording}-{title}".lower())
+    identity = slug(f"{recording}-{title}")
     return Figure(
         id=identity,
         title=title,
@@ -211,8 +214,13 @@ def shares(
     axis.set_ylabel(ylabel)
     axis.set_ylim(0, max(100.0, *base))
     with_legend(drawing, [axis])
-    identity = re.sub(r"[^a-z0-9]+", "-", f"shares-{title}".lower())
+    identity = slug(f"shares-{title}")
     return Figure(identity, title, "Means over the replications.", to_svg(drawing, identity, title))
+
+
+def slug(name: str) -> str:
+    """A name as an HTML anchor, the start of SVG ids and a file name: `f9/tail` is `f9-tail`."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
 def to_svg(drawing: Drawing, identity: str, description: str) -> str:
@@ -244,8 +252,21 @@ def to_svg(drawing: Drawing, identity: str, description: str) -> str:
 
 def new_axis(height: float = 3.0) -> tuple[Drawing, Axes]:
     """An empty drawing of page width, in the reports' style."""
-    drawing, axes = _canvas(1, height)
+    drawing, axes = new_axes(1, height)
     return drawing, axes[0]
+
+
+def new_axes(panels: int, height: float) -> tuple[Drawing, list[Axes]]:
+    """A drawing of page width with panels side by side that share the vertical axis."""
+    from matplotlib import rc_context
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure as Drawing
+
+    with rc_context(LOOK):
+        drawing = Drawing(figsize=(7.6, height), layout="constrained")
+        FigureCanvasSVG(drawing)
+        grid = drawing.subplots(1, panels, sharey=True, squeeze=False)
+        return drawing, list(grid[0])
 
 
 def with_legend(drawing: Drawing, axes: Sequence[Axes]) -> None:
@@ -409,15 +430,3 @@ def _published(axis: Axes, place: _Place, x: float, y: float) -> None:
         markeredgewidth=1.0,
         zorder=5,
     )
-
-
-def _canvas(panels: int, height: float) -> tuple[Drawing, list[Axes]]:
-    from matplotlib import rc_context
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure as Drawing
-
-    with rc_context(LOOK):
-        drawing = Drawing(figsize=(7.6, height), layout="constrained")
-        FigureCanvasSVG(drawing)
-        grid = drawing.subplots(1, panels, sharey=True, squeeze=False)
-        return drawing, list(grid[0])

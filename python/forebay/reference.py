@@ -11,7 +11,7 @@ import textwrap
 from pathlib import Path
 
 from forebay.catalogue import Catalogue, Field, Page, catalogue
-from forebay.mechanism import annotation
+from forebay.mechanism import TRANSPORTS, annotation, key_annotation
 from forebay.store import write_text
 
 __all__ = ["pages", "stub"]
@@ -27,7 +27,7 @@ def pages(known: Catalogue) -> dict[str, str]:
 
 def file_name(page: Page) -> str:
     """`queue-red.md`, `section-flows-tcp.md`."""
-    name = page.name.replace(".NAME", "").replace(".", "-")
+    name = page.name.removesuffix("[]").replace(".NAME", "").replace(".", "-")
     return f"{page.kind}-{name}.md".replace("_", "-")
 
 
@@ -35,7 +35,7 @@ def stub(known: Catalogue) -> str:
     """The stub of the package: its exports, and every mechanism with its parameters."""
     lines = [
         "# Generated from the engine's definitions by `make docs`; do not edit.",
-        "from collections.abc import Sequence",
+        "from collections.abc import Mapping, Sequence",
         "from typing import Any, Literal",
         "",
         "from forebay.api import Results as Results",
@@ -54,7 +54,7 @@ def stub(known: Catalogue) -> str:
             lines.append("    ...")
         lines += ["", f"{category.name}: _{category.name.capitalize()}"]
     for page in known.sections:
-        if page.name in ("flows.NAME.tcp", "flows.NAME.udp"):
+        if page.name in [f"flows.NAME.{name}" for name in TRANSPORTS]:
             lines += ["", *_function(page, "dict[str, Any]", method=False)]
     return "\n".join(lines) + "\n"
 
@@ -64,7 +64,7 @@ def _function(page: Page, returns: str, method: bool) -> list[str]:
     name = page.name.rsplit(".", 1)[-1]
     parameters = ["self"] if method else []
     fields = [_parameter(field) for field in page.fields]
-    fields += [f"{key}: Mechanism | None = ..." for key in page.mechanisms]
+    fields += [f"{key}: {key_annotation(page, key)} | None = ..." for key in page.mechanisms]
     if fields:
         parameters += ["*", *fields]
     one = f"{margin}def {name}({', '.join(parameters)}) -> {returns}: ..."
@@ -98,7 +98,7 @@ def _index(known: Catalogue) -> str:
 def _page(page: Page) -> str:
     lines = [f"# {page.name}", "", page.summary, ""]
     if page.kind == "section":
-        lines += [f"Section `[{page.name}]` of a scenario file.", ""]
+        lines += [f"Section `{_header(page)}` of a scenario file.", ""]
     else:
         lines += [f"Category: {page.kind}. Source: {page.source}.", ""]
     if page.fields:
@@ -113,6 +113,12 @@ def _page(page: Page) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
+def _header(page: Page) -> str:
+    """What stands above the section in a file: two brackets if it is one of a list."""
+    name = page.name.removesuffix("[]")
+    return f"[{name}]" if name == page.name else f"[[{name}]]"
+
+
 def _row(field: Field) -> str:
     default = "required" if field.required else f"`{field.default_text}`"
     source = "" if field.source == "-" else field.source
@@ -125,9 +131,7 @@ def _row(field: Field) -> str:
 
 def _example(page: Page) -> list[str]:
     """What to write, with every parameter that has a default at its default."""
-    where = {"queue": "links.a", "conditioner": "links.a", "shaper": "links.a"}
-    place = where.get(page.kind, "flows.a" if page.kind == "traffic" else "flows.a.tcp")
-    lines = [f"[{place}.{page.kind}.{page.name}]"]
+    lines = [f"[{PLACES[page.kind]}.{page.kind}.{page.name}]"]
     for field in page.fields:
         if field.required:
             about = textwrap.shorten(field.takes, 60)
@@ -136,6 +140,18 @@ def _example(page: Page) -> list[str]:
             value = f'"{field.default}"' if isinstance(field.default, str) else field.default_text
             lines.append(f"{field.name} = {value}")
     return lines
+
+
+PLACES = {
+    "queue": "links.a",
+    "conditioner": "links.a",
+    "shaper": "links.a",
+    "admission": "aggregates.a",
+    "termination": "aggregates.a",
+    "traffic": "flows.a",
+    "control": "flows.a.tcp",
+}
+"""Where in a scenario the mechanisms of a category stand."""
 
 
 def main(arguments: list[str]) -> None:

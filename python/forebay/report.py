@@ -70,6 +70,8 @@ def write_study_report(
     outcome: Outcome, document: Mapping[str, Any], notes: Notes, folder: Path
 ) -> Path:
     """Write a study's page; its path."""
+    from forebay.report_comparison import comparison_parts
+
     study = outcome.study
     rows = {row["id"]: row for row in document["claims"]}
     counts = [row["replications"] for row in document["claims"]]
@@ -77,6 +79,7 @@ def write_study_report(
     variants = [v for v in (_variant(outcome, v) for v in study.variants) if v]
     page = render(
         "study.html.j2",
+        comparisons=comparison_parts(outcome, document["command"]),
         title=f"{study.id}: {study.paper.citation.title}",
         version=document["version"],
         citation=study.paper.citation,
@@ -120,7 +123,7 @@ def _tables(
     outcome: Outcome, document: Mapping[str, Any], rows: Mapping[str, Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
     from forebay.layout import paper_tables
-    from forebay.plot import draw_table
+    from forebay.plot import draw_table, slug
 
     study = outcome.study
     text = (study.folder / "paper.toml").read_text(encoding="utf-8")
@@ -138,7 +141,7 @@ def _tables(
         alone = f"forebay reproduce {study.id} --claims '{table.id}/*'"
         pages.append(
             {
-                "anchor": f"t-{table.id.replace('.', '-')}",
+                "anchor": f"t-{slug(table.id)}",
                 "name": table.place.partition(",")[0],
                 "place": table.place,
                 "unit": table.unit,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 
 from forebay import text
 from forebay.errors import UserError
-from forebay.plot import COLOURS, LINES, Figure, new_axis, to_svg, with_legend
+from forebay.plot import COLOURS, LINES, Figure, new_axis, slug, to_svg, with_legend
 from forebay.store import read_table, read_tables, write_text
 
 __all__ = ["run_report", "sweep_report"]
@@ -265,5 +264,5 @@ def _sweep_figure(
 
 
 def _figure(title: str, drawing: Any, caption: str) -> Figure:
-    identity = re.sub(r"[^a-z0-9]+", "-", title.lower())
+    identity = slug(title)
     return Figure(identity, title, caption, to_svg(drawing, identity, title))

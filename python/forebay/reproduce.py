@@ -6,6 +6,8 @@ where an interval is too wide for a grade that more runs could give. What decide
 intervals and whether a claim can be graded at all, never whether the grade is a good one, and never
 the clock (except for the limit of `--quick`, which a result that met it says): the same command
 gives the same digits on any number of cores.
+
+Last come the comparisons of the study's `beyond.py`, with a fixed number of replications.
 """
 
 from __future__ import annotations
@@ -13,15 +15,17 @@ from __future__ import annotations
 import math
 import shlex
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forebay.assumptions import Notes, load_notes
+from forebay.comparison import check_scenarios, run_cells
 from forebay.errors import UserError, nearest, output_folder
 from forebay.grades import Grade, Point
-from forebay.outcome import Cell, Outcome, Samples, unique_points
+from forebay.outcome import FACTS, Cell, Outcome, Samples, unique_points
 from forebay.progress import Meter, meter, note
 from forebay.run import Job, Run, check, run_jobs
 from forebay.stats import Interval
@@ -97,6 +101,8 @@ class _Task:
     cell: Cell | None = None
     replication: int = 0
     recording: str = ""
+    measure: Callable[[Run], Mapping[str, float]] | None = None
+    """What a run of a cell measured."""
 
 
 @dataclass(slots=True)
@@ -129,6 +135,8 @@ class Driver:
                 f'--claims: nothing matches "{pattern}"{nearest(pattern, ids)}; '
                 f'claims are named like "{ids[0]}", and * matches anything'
             )
+        if pattern is None:
+            check_scenarios(self.study, self.request.quick)
 
     def run(self) -> None:
         """Run everything; on Ctrl-C or out of time, keep what is done and say so."""
@@ -137,13 +145,15 @@ class Driver:
         first = self._first()
         recordings = self._recordings(points)
         variants = self._variant_targets()
-        total = first * len(points) + len(recordings) + sum(variants.values())
+        beyond = self._comparison_tasks()
+        total = first * len(points) + len(recordings) + sum(variants.values()) + len(beyond)
         note(f"{self.study.id}: {len(points)} grid points, {total} runs to begin with")
         try:
             with meter(total, self.study.id) as progress:
                 self._batch(recordings, progress)
                 self._rounds(points, first, progress)
                 self._batch(self._tasks(variants), progress)
+                self._batch(beyond, progress)
         except _OutOfTimeError:
             self.stopped = "deadline"
         except KeyboardInterrupt:
@@ -197,7 +207,7 @@ class Driver:
             if grades.get(statement.id) is Grade.IMPRECISE:
                 for point in self.outcome.culprits(statement):
                     have = len(self.outcome.samples.replications(Cell.of(point)))
-                    ask(point, min(2 * have, self._cap()))
+                    ask(point, min(2 * have, self._cap(point)))
         return wanted
 
     def _enough(self, claim: NumericClaim, grade: Grade | None) -> int:
@@ -206,7 +216,7 @@ class Driver:
         if measured is None:
             return 0
         interval = claim.in_published_unit(measured)
-        cap = self._cap()
+        cap = self._cap(claim.point)
         if grade is Grade.IMPRECISE:
             needed = _replications_for(interval, claim.tolerance.close)
             return min(max(needed, interval.n + 1), 2 * interval.n, cap)
@@ -221,9 +231,8 @@ class Driver:
             return self.request.replications
         return limits.quick_first if self.request.quick else limits.first
 
-    def _cap(self) -> int:
-        limits = self.study.replications
-        return limits.quick_cap if self.request.quick else limits.cap
+    def _cap(self, point: Point) -> int:
+        return self.study.replications.most(point, quick=self.request.quick)
 
     def _tasks(self, targets: Mapping[Cell, int]) -> list[_Task]:
         """The runs that cells lack, first replications first: cut short, every cell has some."""
@@ -240,9 +249,30 @@ class Driver:
                 self.study.job(dict(cell.point), replication, variants.get(cell.variant), extra),
                 cell,
                 replication,
+                measure=partial(_quantities, self.study, dict(cell.point)),
             )
             for replication, _, cell in lacking
         ]
+
+    def _comparison_tasks(self) -> list[_Task]:
+        """The runs of what goes beyond the paper, first replications first."""
+        if self.request.claims is not None:
+            return []
+        quick = self.request.quick
+        tasks = [
+            _Task(
+                comparison.job(self.study, design, case, replication, quick),
+                cell,
+                replication,
+                measure=partial(comparison.measure, self.study, design, case),
+            )
+            for comparison, design, case, cell in run_cells(self.study, quick)
+            for replication in range(
+                self.request.replications
+                or (comparison.quick_replications if quick else comparison.replications)
+            )
+        ]
+        return sorted(tasks, key=lambda task: task.replication)
 
     def _variant_targets(self) -> dict[Cell, int]:
         """The sensitivity runs: part of the full study only."""
@@ -268,8 +298,8 @@ class Driver:
 
         def done(index: int, run: Run) -> None:
             task = tasks[index]
-            if task.cell is not None:
-                facts = _facts(self.study, run, dict(task.cell.point))
+            if task.cell is not None and task.measure is not None:
+                facts = _facts(run) | dict(task.measure(run))
                 self.outcome.samples.add(task.cell, task.replication, facts)
             else:
                 recorded[task.recording] = _arrow(run)
@@ -300,15 +330,13 @@ def variant_points(study: Study, variant: Variant) -> list[Point]:
     return unique_points(points)
 
 
-def _facts(study: Study, run: Run, point: Point) -> dict[str, Any]:
-    document = run.document
-    facts = {
-        name: document[name]
-        for name in (
-            "seed", "scenario_hash", "digest", "version", "events", "packet_hops", "wall_s",
-        )
-    }  # fmt: skip
-    return facts | dict(study.quantities(run, point))
+def _quantities(study: Study, point: Point, run: Run) -> Mapping[str, float]:
+    return study.quantities(run, point)
+
+
+def _facts(run: Run) -> dict[str, Any]:
+    """What identifies a run."""
+    return {name: run.document[name] for name in FACTS}
 
 
 def _arrow(run: Run) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forebay.assumptions import Notes
+from forebay.comparison import findings_of
 from forebay.errors import UserError
 from forebay.grades import Grade, Summary
 from forebay.layout import paper_tables
@@ -51,7 +52,7 @@ MARKS = {
 
 def publish(driver: Driver, out: Path) -> dict[str, Any]:
     """Write all files of a finished (or interrupted) study; its document."""
-    study, outcome, notes = driver.study, driver.outcome, driver.notes
+    outcome, notes = driver.outcome, driver.notes
     document = _document(driver, notes)
     write_text(out / RESULT, json.dumps(document, indent=1) + "\n")
     if not document["claims"]:
@@ -66,7 +67,7 @@ def publish(driver: Driver, out: Path) -> dict[str, Any]:
     write_tables(
         out, {k: dict(zip(v.column_names, v.columns, strict=True)) for k, v in flat.items()}
     )
-    write_text(out / "README.md", _readme(study, document))
+    write_text(out / "README.md", _readme(outcome, document))
     from forebay.report import write_study_report
 
     write_study_report(outcome, document, notes, out)
@@ -116,6 +117,7 @@ def _document(driver: Driver, notes: Notes) -> dict[str, Any]:
         "stopped": driver.stopped,
         "claims": rows,
         "summary": summary,
+        "comparisons": [findings.document() for findings in findings_of(outcome)],
     }
 
 
@@ -179,14 +181,18 @@ def _csv(claims: Sequence[Mapping[str, Any]]) -> str:
     return text.getvalue()
 
 
-def _readme(study: Study, document: Mapping[str, Any]) -> str:
+def _readme(outcome: Outcome, document: Mapping[str, Any]) -> str:
     """The study's README with its results between the markers; a short one if it has none."""
+    from forebay.report_comparison import comparison_lines
+
+    study = outcome.study
     path = study.folder / "README.md"
     if path.is_file():
         text = path.read_text(encoding="utf-8")
     else:
         text = f"# {study.paper.citation.title}\n"
-    block = f"{BEGIN}\n\n{_markdown(study, document)}\n{END}"
+    beyond = "\n".join(comparison_lines(outcome))
+    block = f"{BEGIN}\n\n{_markdown(study, document)}{beyond}\n{END}"
     # The first words decide, so that a marker with an older explanation is still found.
     pattern = re.compile(r"<!-- results.*?-->.*?<!-- end of results -->", re.DOTALL)
     if pattern.search(text):
@@ -267,19 +273,22 @@ def print_documents(
         json.dump({"studies": documents} if many else documents[0], sys.stdout, indent=1)
         print()
         return
-    for study, _, document, out in results:
-        _print_study(study, document, out)
+    for _, outcome, document, out in results:
+        _print_study(outcome, document, out)
 
 
-def _print_study(study: Study, document: Mapping[str, Any], out: Path) -> None:
+def _print_study(outcome: Outcome, document: Mapping[str, Any], out: Path) -> None:
+    from forebay.report_comparison import print_comparisons
     from forebay.show import console, plain_markup
 
+    study = outcome.study
     screen = console()
     citation = study.paper.citation
     screen.print(f"[bold]{plain_markup(citation.title)}[/]")
     screen.print(f"{', '.join(citation.authors)}; {citation.venue}, {citation.date}\n")
     _print_tables(study, document, screen)
     _print_statements(document, screen)
+    print_comparisons(outcome, screen)
     screen.print(f"[bold]{document['study']}[/]: {_sentence(document['summary'])}")
     screen.print(
         f"{document['runs']} runs in {document['wall_s']:.0f} s; version {document['version']}, "

@@ -85,6 +85,10 @@ class Run:
         """What is known of one direction of a link. Raises `KeyError` for an unknown one."""
         return _named(self.document["links"], name, "link")
 
+    def call_class(self, name: str) -> Mapping[str, Any]:
+        """The counters of a class of calls. Raises `KeyError` for an unknown one."""
+        return _named(self.document["calls"], name, "calls")
+
 
 class RunFailedError(RuntimeError):
     """The engine gave up on a run: a bug in it, not in the scenario."""
@@ -184,4 +188,4 @@ def _named(rows: Sequence[Mapping[str, Any]], name: str, what: str) -> Mapping[s
 
 
 def _known(rows: Sequence[Mapping[str, Any]]) -> str:
-    return "; there are " + ", ".join(str(row["name"]) for row in rows)
+    return "; there are " + (", ".join(str(row["name"]) for row in rows) or "none")

@@ -1,4 +1,4 @@
-"""Scenarios from Python: nodes, links and flows that become the same TOML as a scenario file.
+"""Scenarios from Python: nodes, links, aggregates and flows that become the same TOML as a file.
 
     from forebay import Network, conditioner, queue, traffic
 
@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forebay.errors import UserError, read_text
-from forebay.mechanism import plain
+from forebay.mechanism import Mechanism, plain
 from forebay.run import Job
 from forebay.run import check as check_job
 
@@ -99,11 +99,35 @@ class Network:
         """Add a link between two nodes, duplex unless `duplex=False`.
 
         Parameters are those of a link in a scenario file: `rate` (needed), `delay`, `queue`,
-        `conditioner` or `conditioners`, `shaper`, and `reverse`, a dictionary for the way back
-        where it differs. See `forebay mechanisms link`. Returns the network. Raises `ValueError`
-        for a name already taken.
+        `conditioner` or `conditioners` (a list), `shaper`, `residual` (size of the packets of lower
+        priority that fill it), and `reverse`, a dictionary for the way back where it differs. See
+        `forebay mechanisms link`. Returns the network. Raises `ValueError` for a name already
+        taken.
         """
         return self._add("links", name, {"from": str(from_), "to": str(to), **parameters})
+
+    def aggregate(
+        self,
+        name: str,
+        *,
+        rtt: str | Mapping[str, Any] | None = None,
+        admission: Mechanism | str | Mapping[str, Any] | None = None,
+        termination: Mechanism | str | Mapping[str, Any] | None = None,
+        probing: Mapping[str, Any] | None = None,
+        **parameters: Any,
+    ) -> Network:
+        """Add an ingress-egress aggregate (RFC 5559): the control of calls between two edge nodes.
+
+        Groups of calls join it by name: `flows(..., aggregate=name)`. `rtt` is the time from what
+        the egress node sees to its effect at the source (default `"0 s"`), or `{"uniform": ["20
+        ms", "80 ms"]}` for a random time for each call. `admission` blocks new calls
+        (`forebay.admission`), `termination` ends some of those in progress
+        (`forebay.termination`), `probing` has new calls send test packets; nothing of the kind
+        happens where they are left out. See `forebay mechanisms aggregate`. Returns the network.
+        Raises `ValueError` for a name already taken.
+        """
+        laws = {"admission": admission, "termination": termination, "probing": probing}
+        return self._add("aggregates", name, {"rtt": rtt, **laws, **parameters})
 
     def flows(
         self,
@@ -113,39 +137,50 @@ class Network:
         *,
         tcp: Mapping[str, Any] | None = None,
         udp: Mapping[str, Any] | None = None,
+        calls: Mapping[str, Any] | None = None,
         **parameters: Any,
     ) -> Network:
-        """Add a group of flows between two nodes: TCP unless `udp` is given.
+        """Add a group of flows between two nodes: TCP unless `udp` or `calls` is given.
 
-        `tcp` and `udp` hold the transport's parameters (`tcp=forebay.tcp(mss="536 B")`). The
-        others are those of a group of flows in a scenario file: `count`, `traffic` (TCP: a bulk
-        transfer by default), `start`, `stop`, `route`, `precedence`. See `forebay mechanisms
+        `tcp`, `udp` and `calls` hold the transport's parameters (`tcp=forebay.tcp(mss="536 B")`,
+        `calls=forebay.calls(rate="450 /h", holding="3 min")`). The others are those of a group of
+        flows in a scenario file: `count` (not for calls, which come and go), `traffic` (TCP: a bulk
+        transfer by default), `linked` (instead of `traffic`: a list, the flows of one call),
+        `aggregate` (for calls), `start`, `stop`, `route`, `precedence`. See `forebay mechanisms
         flow`. Returns the network. Raises `ValueError` for a name already taken.
         """
-        transport: dict[str, Any] = {}
-        if tcp is not None or udp is None:
-            transport["tcp"] = tcp or {}
-        if udp is not None:
-            transport["udp"] = udp
+        given = {"tcp": tcp, "udp": udp, "calls": calls}
+        transport = {key: value for key, value in given.items() if value is not None}
         return self._add(
-            "flows", name, {"from": str(from_), "to": str(to), **transport, **parameters}
+            "flows",
+            name,
+            {"from": str(from_), "to": str(to), **(transport or {"tcp": {}}), **parameters},
         )
 
     def record(self, **parameters: Any) -> Network:
-        """Record more than counters: `series="10 ms"`, `delays=True`, `trace=1000`."""
+        """Record more than counters: `series="10 ms"`, `delays=True`, `calls=True`, `trace=1000`.
+
+        See `forebay mechanisms record`.
+        """
         self._document["record"] = plain({**self._document.get("record", {}), **parameters})
         return self
 
     def set(self, path: str, value: Any) -> Network:
-        """Set one key by its path, such as `links.bottleneck.rate`; tables on the way are made."""
+        """Set one key by its path, such as `links.bottleneck.rate`; tables on the way are made.
+
+        An entry of a list is reached by its number, counted from 0, as in
+        `links.core.conditioners.1.sr_meter.rate`. Returns the network. Raises `ValueError` for a
+        number that the list does not have.
+        """
         *above, last = path.split(".")
-        table = self._document
+        table: Any = self._document
         for part in above:
-            below = table.setdefault(part, {})
-            if not isinstance(below, dict):
-                below = table[part] = {}
+            key = _key(path, part, table)
+            below = table[key] if isinstance(table, list) else table.get(key)
+            if not isinstance(below, dict | list):
+                below = table[key] = {}
             table = below
-        table[last] = plain(value)
+        table[_key(path, last, table)] = plain(value)
         return self
 
     def to_dict(self) -> dict[str, Any]:
@@ -197,9 +232,10 @@ class Network:
         return run_network(self, numbers, seed=seed, until=until, threads=threads)
 
     def __repr__(self) -> str:
-        links = len(self._document.get("links", {}))
-        groups = len(self._document.get("flows", {}))
-        return f"<Network {self.name!r}: {links} links, {groups} groups of flows>"
+        parts = [("links", "links"), ("flows", "groups of flows"), ("aggregates", "aggregates")]
+        counted = [(len(self._document.get(key, {})), words) for key, words in parts]
+        shown = [f"{n} {words}" for n, words in counted if n or words != "aggregates"]
+        return f"<Network {self.name!r}: {', '.join(shown)}>"
 
     def _add(self, section: str, name: str, parameters: Mapping[str, Any]) -> Network:
         table = self._document.setdefault(section, {})
@@ -207,3 +243,13 @@ class Network:
             raise ValueError(f'{section}: "{name}" is already taken')
         table[name] = plain(parameters)
         return self
+
+
+def _key(path: str, part: str, table: dict[str, Any] | list[Any]) -> Any:
+    """What `part` of a path is in `table`: a key, or the number of a list's entry."""
+    if isinstance(table, dict):
+        return part
+    if part.isdecimal() and int(part) < len(table):
+        return int(part)
+    known = ", ".join(map(str, range(len(table)))) or "none"
+    raise ValueError(f'{path}: "{part}" is no entry of the list; there are: {known}')

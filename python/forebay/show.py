@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from forebay.catalogue import Category, Page
     from forebay.run import Job, Run
 
 __all__ = [
@@ -99,7 +100,7 @@ def _keep(out: Path, job: Job, run: Run, document: Mapping[str, Any]) -> None:
 
 
 def show_run(run: Run) -> None:
-    """Tables of the flows (groups, if there are many flows) and of the links of one run."""
+    """Tables of one run: flows (groups, if there are many flows), calls if any, and links."""
     document = run.document
     out = console()
     out.print(
@@ -116,6 +117,8 @@ def show_run(run: Run) -> None:
         out.print(_flow_table(document["groups"], f"{len(flows)} flows, by group"))
     else:
         out.print(_flow_table(flows, "flows"))
+    if document["calls"]:
+        out.print(_call_table(document["calls"]))
     out.print(_link_table(document["links"]))
 
 
@@ -138,6 +141,24 @@ def _flow_table(rows: Sequence[Mapping[str, Any]], title: str) -> Table:
     return _filled(title, columns, rows)
 
 
+def _call_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    columns: list[tuple[str, Callable[[Mapping[str, Any]], str]]] = [
+        ("name", lambda row: plain_markup(row["name"])),
+        ("admitted", lambda row: text.count(row["admitted"])),
+        ("blocked", lambda row: text.count(row["blocked"])),
+        ("refused", lambda row: text.count(row["refused"])),
+        ("blocking", lambda row: text.share(row["blocking_ratio"])),
+        ("rerouted", lambda row: text.count(row["rerouted"])),
+        ("terminated", lambda row: text.count(row["terminated"])),
+        ("ended", lambda row: text.count(row["ended"])),
+        ("present", lambda row: f"{row['mean_present']:.2f}"),
+        ("max", lambda row: text.count(row["max_present"])),
+    ]
+    rare = [name for name in ("refused", "rerouted") if not any(row[name] for row in rows)]
+    columns = [column for column in columns if column[0] not in rare]
+    return _filled("calls (present: time average and maximum)", columns, rows)
+
+
 def _delay(row: Mapping[str, Any]) -> str:
     return text.span(row["mean_delay_s"]) if row["delivered_packets"] else "-"
 
@@ -153,11 +174,14 @@ def _link_table(rows: Sequence[Mapping[str, Any]]) -> Table:
         ("arrived", lambda row: text.count(sum(row["arrived_packets"]))),
         ("dropped", lambda row: text.count(row["drops"])),
         ("marked", lambda row: text.count(row["marks"])),
+        ("ThM", lambda row: text.count(row["threshold_marks"])),
         ("mean queue", lambda row: f"{row['mean_queue_packets']:.2f} p"),
         ("max queue", lambda row: f"{row['max_queue_packets']} p"),
     ]
     if not any(row["marks"] for row in used):
         columns = [column for column in columns if column[0] != "marked"]
+    if not any(row["threshold_marks"] for row in used):
+        columns = [column for column in columns if column[0] != "ThM"]
     return _filled(title, columns, used)
 
 
@@ -191,40 +215,52 @@ def check_scenario(scenario: Path, overrides: tuple[str, ...], as_json: bool) ->
 
 
 def show_mechanisms(name: str | None, as_json: bool) -> None:
-    """`forebay mechanisms`: the catalogue, or the page of one mechanism or section.
+    """`forebay mechanisms`: the catalogue, one category, or the page of a mechanism or section.
 
     Raises `UserError` for an unknown name.
     """
     from forebay.catalogue import catalogue
 
     known = catalogue()
+    categories = [category for category in known.categories if name in (None, category.name)]
     pages = known.named(name) if name else []
-    if name and not pages:
+    if name and not pages and not categories:
         names = known.names()
-        raise UserError(f'no mechanism "{name}"{nearest(name, names)}; there are {_list(names)}')
+        near = nearest(name, [category.name for category in known.categories] + names)
+        raise UserError(f'no mechanism "{name}"{near}; there are {_list(names)}')
     if as_json:
+        pages += [page for category in categories for page in category.pages]
         document = [page.as_dict() for page in pages] if name else known.as_dict()
         json.dump(document, sys.stdout, indent=1)
         print()
         return
+    for page in pages:
+        _show_page(page)
+    if not pages:
+        _show_categories(categories, None if name else known.sections)
+
+
+def _show_page(page: Page) -> None:
     out = console()
-    if name:
-        for page in pages:
-            out.print(f"[bold]{page.name}[/]  ({page.kind})")
-            out.print(f"{plain_markup(page.summary)}")
-            if page.source:
-                out.print(f"Source: {plain_markup(page.source)}")
-            out.print(_field_table(page.fields) if page.fields else "No parameters.")
-            if page.mechanisms:
-                out.print(f"Also takes: {', '.join(page.mechanisms)}")
-        return
-    for category in known.categories:
-        if not category.pages:
-            continue
+    out.print(f"[bold]{plain_markup(page.name)}[/]  ({page.kind})")
+    out.print(f"{plain_markup(page.summary)}")
+    if page.source:
+        out.print(f"Source: {plain_markup(page.source)}")
+    out.print(_field_table(page.fields) if page.fields else "No parameters.")
+    if page.mechanisms:
+        out.print(f"Also takes: {', '.join(page.mechanisms)}")
+
+
+def _show_categories(categories: Sequence[Category], sections: Sequence[Page] | None) -> None:
+    out = console()
+    for category in categories:
         rows = table(f"{category.name}: {category.contract}", "name", "what it is", left=2)
         for page in category.pages:
             rows.add_row(page.name, plain_markup(page.summary))
         out.print(rows)
+    if sections:
+        names = ", ".join(page.name for page in sections)
+        out.print(f"Sections of a scenario file: {plain_markup(names)}")
     out.print("A page for one: forebay mechanisms NAME")
 
 

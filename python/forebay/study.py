@@ -29,14 +29,20 @@ and may define
     REPLICATIONS = Replications(...)        # how many, at least and at most
     VARIANTS = [Variant(...), ...]          # sensitivity: other choices, and where they are tried
     RECORDINGS = [Recording(...), ...]      # runs of which time series are kept for figures
+    RECORD_RUNS = True                      # quantities() reads run.tables: what [record] asks for
+
+A study may have a `beyond.py`: comparisons that the paper could not make (see
+`forebay.comparison`); and more modules. They import each other as `forebay_studies.<id>.<module>`.
 """
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import sys
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -49,6 +55,7 @@ from forebay.studies_list import study_folders
 
 if TYPE_CHECKING:
     from forebay.claims import Paper
+    from forebay.comparison import Comparison
     from forebay.outcome import Outcome
     from forebay.plot import Figure
 
@@ -67,24 +74,34 @@ Overrides = Sequence[str] | Callable[[Point], Sequence[str]]
 """`PATH=VALUE` assignments, the same everywhere or by grid point."""
 
 
+Cap = int | Callable[[Point], int]
+"""A number of replications, the same everywhere or by grid point."""
+
+
 @dataclass(frozen=True, slots=True)
 class Replications:
     """How often each grid point is run.
 
     A study starts with `first` replications of every point and adds some where a claim needs them,
-    up to `cap`. `--quick` starts with `quick_first` and stops at `quick_cap`; after `quick_s`
+    up to `cap`: a number, or a function of the grid point where runs differ in what they cost.
+    `--quick` starts with `quick_first` and stops at `quick_cap`; after `quick_s`
     seconds it begins no more runs. Its runs take `quick_overrides` on top, such as a shorter
     duration. `variant` is how many replications each sensitivity run gets,
     paired with the same replications of the study itself.
     """
 
     first: int = 10
-    cap: int = 60
+    cap: Cap = 60
     quick_first: int = 3
-    quick_cap: int = 8
+    quick_cap: Cap = 8
     quick_s: float = 100.0
     quick_overrides: tuple[str, ...] = ()
     variant: int = 5
+
+    def most(self, point: Point, *, quick: bool) -> int:
+        """At most how many replications a grid point gets."""
+        cap = self.quick_cap if quick else self.cap
+        return cap(point) if callable(cap) else cap
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +153,8 @@ class Study:
     replications: Replications = field(default_factory=Replications)
     variants: tuple[Variant, ...] = ()
     recordings: tuple[Recording, ...] = ()
+    record_runs: bool = False
+    comparisons: tuple[Comparison, ...] = ()
 
     @property
     def scenario_name(self) -> str:
@@ -154,8 +173,14 @@ class Study:
         if variant is not None:
             assignments += variant.assignments(point)
         removed = tuple(self.without(point)) if self.without else ()
-        text = _removed(self.scenario, removed) if removed else self.scenario
-        return Job(text, self.scenario_name, assignments, replication=replication)
+        text = without_sections(self.scenario, removed) if removed else self.scenario
+        return Job(
+            text,
+            self.scenario_name,
+            assignments,
+            replication=replication,
+            record=self.record_runs,
+        )
 
     def recording_job(self, recording: Recording) -> Job:
         """The run whose time series `recording` keeps."""
@@ -176,6 +201,7 @@ def load_study(study_id: str) -> Study:
         known = ", ".join([*folders, "all"])
         raise UserError(f'no study "{study_id}"{nearest(study_id, folders)}; there are {known}')
     folder = folders[study_id]
+    _package(study_id, folder)
     try:
         paper = load_paper(folder / "paper.toml")
         predicates = bind_predicates(paper, vars(_module(study_id, folder, "predicates")))
@@ -196,22 +222,69 @@ def load_study(study_id: str) -> Study:
         replications=getattr(module, "REPLICATIONS", Replications()),
         variants=tuple(getattr(module, "VARIANTS", ())),
         recordings=tuple(getattr(module, "RECORDINGS", ())),
+        record_runs=bool(getattr(module, "RECORD_RUNS", False)),
+        comparisons=_comparisons(study_id, folder),
     )
 
 
+PACKAGE = "forebay_studies"
+"""The package that studies' modules belong to; it exists in memory only."""
+
+
+def _package(study_id: str, folder: Path) -> None:
+    """Make a study's folder the package `forebay_studies.<id>`, with no module of it loaded yet."""
+    name = f"{PACKAGE}.{study_id}"
+    for loaded in [module for module in sys.modules if module.startswith(f"{name}.")]:
+        del sys.modules[loaded]
+    # Finders keep lists of a folder's files; a file written a moment ago may not be in them.
+    importlib.invalidate_caches()
+    above = sys.modules.setdefault(PACKAGE, ModuleType(PACKAGE))
+    above.__path__ = []
+    package = ModuleType(name)
+    package.__path__ = [str(folder)]
+    sys.modules[name] = package
+    setattr(above, study_id, package)
+
+
 def _module(study_id: str, folder: Path, name: str) -> ModuleType:
+    """A module of a study whose `_package` was made."""
     path = folder / f"{name}.py"
     if not path.is_file():
         raise UserError(f"{path}: no such file; a study needs it")
-    full_name = f"forebay_studies.{study_id}.{name}"
-    spec = importlib.util.spec_from_file_location(full_name, path)
-    if spec is None or spec.loader is None:
-        raise UserError(f"{path}: cannot be loaded as a Python module")
-    module = importlib.util.module_from_spec(spec)
-    # Dataclasses look their module up by name.
-    sys.modules[full_name] = module
-    spec.loader.exec_module(module)
-    return module
+    with guarded(folder, str(path)):
+        return importlib.import_module(f"{PACKAGE}.{study_id}.{name}")
+
+
+def _comparisons(study_id: str, folder: Path) -> tuple[Comparison, ...]:
+    from forebay.comparison import FILE, comparisons_of
+
+    if not (folder / FILE).is_file():
+        return ()
+    return comparisons_of(_module(study_id, folder, Path(FILE).stem))
+
+
+@contextmanager
+def guarded(folder: Path, what: str) -> Iterator[None]:
+    """Turn an exception of a study's own code into a `UserError` that names `what` and the line."""
+    try:
+        yield
+    except UserError:
+        raise
+    except Exception as error:
+        file, line = _where(error, folder)
+        # What is named is often the file itself.
+        place = f", line {line}" if what.endswith(file) else f": {file}, line {line}"
+        told = error.msg if isinstance(error, SyntaxError) else error
+        raise UserError(f"{what}{place if line else ''}: {type(error).__name__}: {told}") from None
+
+
+def _where(error: Exception, folder: Path) -> tuple[str, int]:
+    """The innermost line of a study's own files that an exception came through; 0 if none."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return Path(error.filename).name, error.lineno or 0
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if Path(frame.filename).is_relative_to(folder)]
+    return (Path(own[-1].filename).name, own[-1].lineno or 0) if own else ("", 0)
 
 
 def _required(module: ModuleType, name: str) -> Any:
@@ -221,7 +294,7 @@ def _required(module: ModuleType, name: str) -> Any:
     return function
 
 
-def _removed(text: str, paths: Sequence[str]) -> str:
+def without_sections(text: str, paths: Sequence[str]) -> str:
     """A scenario without some of its sections."""
     import tomli_w
 

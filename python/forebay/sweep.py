@@ -13,8 +13,9 @@ A sweep file:
     "links.bottleneck.queue.red.weight" = [0.001, 0.002, 0.004]
 
 A quantity is `flows.GROUP.FIELD`, summed over the group where that has a meaning (throughput,
-packets) and averaged over its packets otherwise (mean delay), `links.NAME.FIELD`, or a field of the
-run itself such as `events`; the fields are those of `forebay run --json`.
+packets) and averaged over its packets otherwise (mean delay), `links.NAME.FIELD`, for calls
+`calls.GROUP.FIELD`, or a field of the run itself such as `events`; the fields are those of `forebay
+run --json`.
 
 Every combination gets the same replication numbers, so that combinations see the same arrivals. The
 output folder holds `runs.jsonl` (every run's whole document, kept as it finishes), `runs.parquet`
@@ -179,6 +180,12 @@ def _try_quantities(sweep: Sweep) -> None:
     job = replace(sweep.job(sweep.combinations()[0], 0), until=None)
     warm_up = check(job)["warm_up_s"]
     trial = replace(job, until=f"{warm_up + 1e-3:.6f} s")
+    try:
+        check(trial)
+    except UserError:
+        # A scenario in which something begins later cannot be cut so short: the first whole run
+        # tells.
+        return
 
     def done(_index: int, run: Run) -> None:
         for quantity in sweep.quantities:
@@ -258,6 +265,8 @@ def value_of(run: Run, quantity: str) -> float:
             row = run.group(name)
         elif place == "links":
             row = run.link(name)
+        elif place == "calls":
+            row = run.call_class(name)
         else:
             row, field = run.document, quantity
     except KeyError as error:
@@ -267,7 +276,7 @@ def value_of(run: Run, quantity: str) -> float:
         numbers = [k for k, v in row.items() if isinstance(v, int | float)]
         raise UserError(
             f'quantities: "{quantity}": no number "{field}"{nearest(field, numbers)}; there are '
-            f"{', '.join(numbers)}; write flows.GROUP.FIELD or links.NAME.FIELD"
+            f"{', '.join(numbers)}; write flows.GROUP.FIELD, links.NAME.FIELD or calls.GROUP.FIELD"
         )
     return float(found)
 

@@ -36,6 +36,46 @@ udp = {}
 traffic = { poisson = { rate = "2 Mbit/s", size = "500 B" } }
 """
 
+# Five calls without end hold all five lines: every new call is blocked. Their 400 kbit/s are above
+# AR, so that every packet is threshold-marked once the bucket has run dry, and with all others far
+# below SR, so that none is excess-traffic-marked.
+CALLS = """
+name = "calls"
+duration = "5 s"
+warm_up = "1 s"
+
+[links.core]
+from = "A"
+to = "B"
+rate = "10 Mbit/s"
+delay = "2 ms"
+duplex = false
+residual = "1500 B"
+conditioners = [
+  { ar_meter = { rate = "200 kbit/s", size = "4 kB", threshold = "2 kB" } },
+  { sr_meter = { rate = "5 Mbit/s", size = "40 kB", slow_down = "500 B" } },
+]
+
+[aggregates.lines]
+rtt = { uniform = ["20 ms", "80 ms"] }
+admission = { capacity = { calls = 5 } }
+termination = "per_packet"
+probing = { packets = 3 }
+
+[flows.phones]
+from = "A"
+to = "B"
+aggregate = "lines"
+calls = { rate = "10 /s", initial = 5, surges = [{ at = "4.9 s", calls = 2 }] }
+traffic = { voice = { codec = "g711_20ms" } }
+
+[flows.video]
+from = "A"
+to = "B"
+calls = { initial = 1 }
+linked = [{ voice = { codec = "g729_20ms" } }, { video = { line_rate = "100 Mbit/s" } }]
+"""
+
 
 @dataclass
 class Answer:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import front
@@ -29,11 +31,37 @@ def small() -> Network:
     return net
 
 
-def test_builders_make_what_the_file_says() -> None:
+def phones() -> Network:
+    """The same network as front.CALLS, built in Python."""
+    net = Network("calls", duration="5 s", warm_up="1 s")
+    net.link(
+        "core", "A", "B", rate="10 Mbit/s", delay="2 ms", duplex=False, residual="1500 B",
+        conditioners=[
+            forebay.conditioner.ar_meter(rate="200 kbit/s", size="4 kB", threshold="2 kB"),
+            forebay.conditioner.sr_meter(rate="5 Mbit/s", size="40 kB", slow_down="500 B"),
+        ],
+    )  # fmt: skip
+    net.aggregate(
+        "lines", rtt={"uniform": ["20 ms", "80 ms"]}, admission=forebay.admission.capacity(calls=5),
+        termination=forebay.termination.per_packet(), probing={"packets": 3},
+    )  # fmt: skip
+    surge = {"at": "4.9 s", "calls": 2}
+    net.flows(
+        "phones", "A", "B", aggregate="lines", traffic=forebay.traffic.voice(codec="g711_20ms"),
+        calls=forebay.calls(rate="10 /s", initial=5, surges=[surge]),
+    )  # fmt: skip
+    voice, video = forebay.traffic.voice, forebay.traffic.video
+    net.flows("video", "A", "B", calls={"initial": 1},
+              linked=[voice(codec="g729_20ms"), video(line_rate="100 Mbit/s")])  # fmt: skip
+    return net
+
+
+@pytest.mark.parametrize(("built", "text"), [(small, front.SCENARIO), (phones, front.CALLS)])
+def test_builders_make_what_the_file_says(built: Callable[[], Network], text: str) -> None:
     """Otherwise Python and the command line would simulate different networks."""
-    from_file = Network.from_text(front.SCENARIO)
-    assert small().check() == from_file.check()
-    assert small().run().digests == from_file.run().digests
+    from_file = Network.from_text(text)
+    assert built().check() == from_file.check()
+    assert built().run().digests == from_file.run().digests
 
 
 @pytest.mark.parametrize("path", sorted(SCENARIOS.glob("*.toml")), ids=lambda path: path.stem)
@@ -55,6 +83,75 @@ def test_replications_are_numbered_and_independent_of_threads() -> None:
     assert len(set(one.digests)) == 4
     assert small().run(replications=2, first=2).digests == one.digests[2:]
     assert small().run(seed=2).digests != small().run(seed=1).digests == one.digests[:1]
+
+
+def test_results_tell_of_calls() -> None:
+    """Otherwise blocking and termination could be seen on the command line but not in a notebook.
+
+    The five lines are taken for good: all new calls are blocked. Two more come with the reroute,
+    for the last 0.1 s of the 4 s that count: a mean of 5 + 2 x 0.1 / 4 = 5.05. Calls of several
+    flows have a row for each.
+    """
+    results = phones().run(replications=2)
+    assert results.calls.column_names[:3] == ["replication", "name", "aggregate"]
+    rows = results.calls.to_pylist()
+    places = {(row["replication"], row["name"], row["aggregate"]) for row in rows}
+    named = [("phones", "lines"), ("video[0]", ""), ("video[1]", "")]
+    assert places == {(number, *place) for number in (0, 1) for place in named}
+    assert len(rows) == len(places)
+    for row in rows:
+        if row["name"] == "phones":
+            assert (row["admitted"], row["blocking_ratio"], row["terminated"]) == (0, 1.0, 0)
+            assert (row["blocked"] > 0, row["rerouted"], row["max_present"]) == (True, 2, 7)
+        else:
+            assert (row["blocked"], row["mean_present"], row["present"]) == (0, 1.0, 1)
+    # Each packet that arrives finds AR exceeded.
+    link = results.links.to_pylist()[0]
+    assert link["threshold_marks"] == sum(link["arrived_packets"]) > 0
+    assert link["marks"] == 0
+    assert results.interval("calls", "phones", "mean_present").mean == pytest.approx(5.05)
+    summary = {(r["place"], r["name"], r["quantity"]): r for r in results.summary().to_pylist()}
+    assert summary["calls", "phones", "mean_present"]["mean"] == pytest.approx(5.05)
+    assert "calls phones: blocking_ratio 100.00 %" in repr(results)
+    assert small().run().calls.num_rows == 0
+
+
+def test_calls_are_recorded() -> None:
+    """Otherwise nobody could see when calls came, were blocked and ended."""
+    recorded = phones().record(series="100 ms", calls=True).run()
+    assert recorded.digests == phones().run().digests
+    aggregate = recorded.series["aggregates.lines"].to_pydict()
+    # 5 s at 100 ms; calls of no aggregate are in the series of their own group.
+    assert aggregate["present_flows"] == [5.0] * 48 + [7.0] * 2
+    assert set(recorded.series["flows.video"].to_pydict()["present_flows"]) == {2.0}
+    events = Counter((row["flow"], row["event"]) for row in recorded.table("calls").to_pylist())
+    assert events.pop(("phones", "blocked")) > 0
+    assert events == {
+        ("phones", "initial"): 5, ("phones", "rerouted"): 2,
+        ("video[0]", "initial"): 1, ("video[1]", "initial"): 1,
+    }  # fmt: skip
+    assert recorded.table("admission").num_rows == 0
+    for quantity, place in [
+        ("present_flows", "aggregates"), ("blocking_ratio", "calls"), ("arrived_bps", "links"),
+    ]:  # fmt: skip
+        assert "<svg" in recorded.plot(quantity, place=place)._repr_svg_()
+
+
+def test_entries_of_lists_are_set_by_number() -> None:
+    """Otherwise changing one of two meters from Python would throw both away."""
+    path = "links.core.conditioners.1.sr_meter.rate"
+    changed = phones().set(path, "7 Mbit/s").check()["resolved"]
+    assert changed["links.core.conditioners[1].sr_meter.rate"] == "7 Mbit/s"
+    assert changed["links.core.conditioners[0].ar_meter.rate"] == "200 kbit/s"
+    bare = phones().set("links.core.conditioners", ["x", "y"])
+    bare.set("links.core.conditioners.0", forebay.conditioner.fixed(precedence=1))
+    bare.set("links.core.conditioners.1.fixed.precedence", 2)
+    assert bare.to_dict()["links"]["core"]["conditioners"] == [
+        {"fixed": {"precedence": 1}}, {"fixed": {"precedence": 2}},
+    ]  # fmt: skip
+    for wrong in ("2", "x", "-1"):
+        with pytest.raises(ValueError, match="no entry of the list; there are: 0, 1"):
+            phones().set(f"links.core.conditioners.{wrong}.fixed.precedence", 1)
 
 
 def test_results_are_tables() -> None:
@@ -130,6 +227,27 @@ def test_slips_are_explained() -> None:
         Network.from_text("[links")
 
 
+def test_slips_about_calls_are_explained() -> None:
+    """Otherwise a typing error in calls, aggregates or their results would be a riddle."""
+    with pytest.raises(TypeError, match=r'calls.*did you mean "holding"'):
+        forebay.calls(holdin="1 s")
+    with pytest.raises(ValueError, match="already taken"):
+        phones().aggregate("lines")
+    with pytest.raises(UserError, match=r'aggregate "line" .did you mean "lines"'):
+        phones().set("flows.phones.aggregate", "line").check()
+    with pytest.raises(UserError, match=r"aggregates\.spare: is empty"):
+        phones().aggregate("spare").check()
+    results = phones().run()
+    with pytest.raises(ValueError, match='did you mean "calls"'):
+        results.values("call", "phones", "blocked")
+    with pytest.raises(KeyError, match=r"there are .*phones"):
+        results.values("calls", "phone", "blocked")
+    with pytest.raises(KeyError, match='did you mean "blocked"'):
+        results.values("calls", "phones", "bloked")
+    with pytest.raises(ValueError, match="record"):
+        results.plot("present_flows", place="aggregates")
+
+
 def test_every_mechanism_has_a_documented_signature() -> None:
     """Otherwise a mechanism could be used from a file but not from Python."""
     for category in catalogue().categories:
@@ -142,6 +260,32 @@ def test_every_mechanism_has_a_documented_signature() -> None:
             for field in page.fields:
                 default = signature.parameters[field.name].default
                 assert (default is inspect.Parameter.empty) == field.required
+
+
+def test_every_transport_has_a_documented_signature() -> None:
+    """Otherwise a transport could be used from a file but not from Python."""
+    for page in catalogue().sections:
+        words = page.name.split(".")
+        if words[:2] != ["flows", "NAME"] or len(words) != 3:
+            continue
+        function = getattr(forebay, words[2])
+        expected = [field.name for field in page.fields] + list(page.mechanisms)
+        assert list(inspect.signature(function).parameters) == expected
+        assert all(name in function.__doc__ for name in [field.name for field in page.fields])
+        assert function() == {}
+
+
+def test_every_page_is_found_by_its_names() -> None:
+    """Otherwise `forebay mechanisms link`, as the documentation says, would know no links."""
+    known = catalogue()
+    for name, page in [
+        ("red", "red"), ("queue.red", "red"), ("links", "links.NAME"), ("link", "links.NAME"),
+        ("flow", "flows.NAME"), ("aggregate", "aggregates.NAME"), ("calls", "flows.NAME.calls"),
+        ("surge", "flows.NAME.calls.surges[]"), ("aggregates.probing", "aggregates.NAME.probing"),
+    ]:  # fmt: skip
+        assert [found.name for found in known.named(name)] == [page]
+    assert all(page in known.named(name) for page in known.pages() for name in page.called)
+    assert known.named("nothing") == []
 
 
 def test_defaults_written_out_are_the_defaults() -> None:

@@ -245,6 +245,37 @@ def test_mechanisms_are_listed_with_their_sources(forebay: front.Forebay) -> Non
         assert max(map(len, told.splitlines())) <= 100
 
 
+def test_a_category_is_listed_alone(forebay: front.Forebay) -> None:
+    """Otherwise who asks for admission laws would get all mechanisms, or an error."""
+    out = forebay("mechanisms", "admission").out
+    assert out.startswith("admission: ")
+    assert all(name in out for name in ("capacity", "stop_timer"))
+    assert "droptail" not in out
+    names = {page["name"] for page in forebay("mechanisms", "admission", "--json").document()}
+    assert {"capacity", "stop_timer"} <= names
+    assert "droptail" not in names
+    assert 'did you mean "admission"' in forebay.refused("mechanisms", "admision")
+
+
+def test_calls_and_marks_are_shown(forebay: front.Forebay, tmp_path: Path) -> None:
+    """Otherwise blocking, termination and threshold marks would show only in JSON.
+
+    All new calls are blocked (see front.CALLS), and two come with a reroute.
+    """
+    path = tmp_path / "calls.toml"
+    path.write_text(front.CALLS, encoding="utf-8")
+    lines = forebay("run", path).out.splitlines()
+    assert max(map(len, lines)) <= 100
+    at = next(number for number, line in enumerate(lines) if line.startswith("calls ("))
+    row = next(line for line in lines[at:] if line.startswith("phones "))
+    table = dict(zip(lines[at + 1].split(), row.replace(" %", "%").split(), strict=True))
+    assert (table["admitted"], table["blocking"], table["rerouted"]) == ("0", "100.00%", "2")
+    assert (table["terminated"], table["max"]) == ("0", "7")
+    links = next(number for number, line in enumerate(lines) if line.startswith("links"))
+    assert "ThM" in lines[links + 1].split()
+    assert "marked" not in lines[links + 1].split()
+
+
 def test_bench_reports_the_contracts_keys(forebay: front.Forebay) -> None:
     """Otherwise speed could not be followed from one version to the next."""
     answer = forebay("bench", "s1-af", "--json")

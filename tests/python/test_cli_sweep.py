@@ -57,6 +57,32 @@ def test_every_combination_is_run_and_summarised(
     assert (tmp_path / "o" / "report.html").read_text().count("<svg") == 3
 
 
+def test_calls_are_swept(forebay: front.Forebay, tmp_path: Path) -> None:
+    """Otherwise blocking could not be had with intervals over a grid.
+
+    In front.CALLS five calls hold five lines for good: all new calls are blocked; with 500 lines
+    for the 10 calls a second of 5 s none is. Nor is one refused: no probe is marked while the load
+    stays below AR and SR, here 9 Mbit/s or 107 calls and the video, and buckets hold its frames.
+    """
+    (tmp_path / "calls.toml").write_text(front.CALLS)
+    path = tmp_path / "sweep.toml"
+    path.write_text(
+        'scenario = "calls.toml"\nreplications = 2\n'
+        'quantities = ["calls.phones.blocking_ratio"]\n'
+        "[grid]\naggregates.lines.admission.capacity.calls = [5, 500]\n"
+        '"links.core.conditioners.0.ar_meter.rate" = ["9 Mbit/s"]\n'
+        '"links.core.conditioners.0.ar_meter.size" = ["40 kB"]\n'
+        '"links.core.conditioners.1.sr_meter.rate" = ["9 Mbit/s"]\n'
+    )
+    document = forebay("sweep", path, "--out", tmp_path / "o", "--json").document()
+    assert [row["mean"] for row in document["summary"]] == [1.0, 0.0]
+    path.write_text(path.read_text().replace("blocking_ratio", "blocking_ration"))
+    message = forebay.refused("sweep", path, "--out", tmp_path / "p")
+    assert 'did you mean "blocking_ratio"' in message
+    path.write_text(path.read_text().replace("calls.phones", "calls.phone"))
+    assert "video[1], phones" in forebay.refused("sweep", path, "--out", tmp_path / "p")
+
+
 def test_a_sweep_is_what_single_runs_are(
     forebay: front.Forebay, sweep: Path, scenario: Path, tmp_path: Path
 ) -> None:

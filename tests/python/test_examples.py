@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from math import factorial
 from pathlib import Path
 from typing import Any
 
@@ -153,6 +154,68 @@ def voice() -> None:
     assert fewer.link("trunk")["drops"] == 0
 
 
+def erlang() -> None:
+    """Of 10 erlang on 10 lines B = 21.46 % are blocked and 10 (1 - B) = 7.854 are present.
+
+    Erlang's recursion: B(n) = a B(n - 1) / (n + a B(n - 1)) from B(0) = 1. Bounds are five standard
+    deviations. With stationary distribution p and arrivals at rate b, the time average of f(N) over
+    T has a variance of 2/T times the sum of p (f - mean) g, where g solves Poisson's equation Q g =
+    mean - f. For a birth-death process this says b p(i) (g(i + 1) - g(i)) = -S(i), with S(i) the
+    sum over j <= i of p(j) (f(j) - mean), and summation by parts gives 2/T times the sum over i <
+    10 of S(i)^2 / (b p(i)). Arrivals that find all lines busy change nothing: given the process,
+    their number is Poisson. So that number over b T has the variance B / (b T) more than the share
+    of time with all lines busy.
+    """
+    lines, offered, rate = 10, 10.0, 1.0
+    blocking = 1.0
+    for n in range(1, lines + 1):
+        blocking = offered * blocking / (n + offered * blocking)
+    assert abs(blocking - 0.2146) < 5e-5
+    weights = [offered**n / factorial(n) for n in range(lines + 1)]
+    shares = [weight / sum(weights) for weight in weights]
+
+    def sigma2(values: list[float]) -> float:
+        mean = sum(p * f for p, f in zip(shares, values, strict=True))
+        total = sums = 0.0
+        for p, f in zip(shares[:-1], values, strict=False):
+            sums += p * (f - mean)
+            total += 2 * sums**2 / (rate * p)
+        return total
+
+    measured = run("erlang").document["measured_s"]
+    (calls,) = run("erlang").document["calls"]
+    spread = (sigma2([float(n) for n in range(lines + 1)]) / measured) ** 0.5
+    assert abs(calls["mean_present"] - offered * (1 - blocking)) < 5 * spread
+    busy = sigma2([float(n == lines) for n in range(lines + 1)])
+    spread = ((blocking / rate + busy) / measured) ** 0.5
+    assert abs(calls["blocked"] / (rate * measured) - blocking) < 5 * spread
+    assert calls["max_present"] == lines
+    more = run("erlang", "aggregates.lines.admission.capacity.calls=15").document["calls"][0]
+    assert more["blocking_ratio"] < calls["blocking_ratio"] / 2
+
+
+def pcn() -> None:
+    """Of 105 calls 75 are left, as 75 x 80 kbit/s = SR, and nothing is admitted before.
+
+    Calls do not end by themselves and AR is exceeded from 5 s on. As long as there are more than
+    75, d of them too many, the SR meter marks e / (s + n) = d 10 kB/s / (1064 + 200) B = 7.9 d
+    packets a second, each of which ends a call after the round trip of 50 ms: 0.4 d marks are under
+    way, so that hardly more than one call in excess of those ends.
+    """
+    (calls,) = run("pcn").document["calls"]
+    assert calls["max_present"] >= 105
+    assert 73 <= calls["present"] <= 75
+    assert calls["terminated"] >= 105 - 75
+    assert calls["rerouted"] == 105
+    assert run("pcn").link("core")["threshold_marks"] > 0
+    enough = run("pcn", "links.core.conditioners.1.sr_meter.rate=20 Mbit/s").document["calls"][0]
+    assert enough["terminated"] == 0
+    slower = run("pcn", "aggregates.phones.termination=sustainable_rate").document["calls"][0]
+    assert slower["mean_present"] > calls["mean_present"]
+    counted = run("pcn", "aggregates.phones.admission={capacity={calls=45}}").document["calls"][0]
+    assert counted["admitted"] == 0
+
+
 CLAIMS: dict[str, Callable[[], None]] = {
     "mm1": mm1,
     "red": red,
@@ -164,6 +227,8 @@ CLAIMS: dict[str, Callable[[], None]] = {
     "parking-lot": parking_lot,
     "satellite": satellite,
     "voice": voice,
+    "erlang": erlang,
+    "pcn": pcn,
 }
 
 

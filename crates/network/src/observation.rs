@@ -148,7 +148,7 @@ pub enum Observation<'a> {
     Call {
         /// The first flow of its class.
         flow: u32,
-        /// Which call: what its packets carry in [`Packet::tag`].
+        /// Which call: what its packets carry in [`Packet::tag`]; `u64::MAX` if it was blocked.
         call: u64,
         /// What happened.
         event: CallEvent,

@@ -18,7 +18,7 @@ mod series;
 mod topology;
 
 pub use catalogue::{catalogue, schema};
-pub use results::{Counted, FlowResult, GroupResult, LinkResult, RunResult};
+pub use results::{CallResult, Counted, FlowResult, GroupResult, LinkResult, RunResult};
 pub use run::{Control, RunOptions, Scenario, ScenarioError};
 
 /// Version of the engine: part of every result.

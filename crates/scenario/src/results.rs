@@ -225,7 +225,8 @@ impl Counted {
 impl CallResult {
     /// The quantities of `count` over a window of `measured`.
     pub(crate) fn of(name: String, aggregate: String, count: &CallCount, measured: Span) -> Self {
-        let offered = count.admitted + count.blocked;
+        // Calls admitted before the window can be refused within it.
+        let offered = count.admitted.max(count.refused) + count.blocked;
         Self {
             name,
             aggregate,

@@ -161,12 +161,15 @@ impl Scenario {
     }
 }
 
+/// How an optional parameter that is left out is echoed.
+const ABSENT: &str = "absent";
+
 /// The hash covers what decides a trajectory: not the name, the seed (named apart in every result)
-/// or what is recorded.
+/// or what is recorded; nor what is absent, so that a new optional parameter changes no hash.
 fn hash(resolved: &std::collections::BTreeMap<String, String>) -> String {
     let mut hasher = blake3::Hasher::new();
     for (path, value) in resolved {
-        if path == "name" || path == "seed" || path.starts_with("record.") {
+        if path == "name" || path == "seed" || path.starts_with("record.") || value == ABSENT {
             continue;
         }
         hasher.update(path.as_bytes());

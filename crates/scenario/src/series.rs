@@ -22,8 +22,20 @@ struct PlaceSeries {
     name: String,
     elements: Vec<u32>,
     rates: Rates,
-    columns: Vec<(String, Vec<f64>)>,
+    columns: Columns,
 }
+
+/// The columns of a table, in the order of their first value.
+#[derive(Default)]
+struct Columns {
+    known: Vec<(String, Vec<f64>)>,
+    /// Where the next value is expected: places tell their values in the same order every time.
+    next: usize,
+}
+
+/// What links transmit, by precedence.
+const THROUGHPUTS: [&str; PRECEDENCES] =
+    ["throughput_bps.0", "throughput_bps.1", "throughput_bps.2", "throughput_bps.3"];
 
 /// Cumulative counters of which the rate between samples is shown.
 enum Rates {
@@ -41,7 +53,7 @@ impl Series {
                 name: format!("series/links.{}", link.name),
                 elements: elements.clone(),
                 rates: Rates::link(number),
-                columns: Vec::new(),
+                columns: Columns::default(),
             });
         }
         let mut first = 0;
@@ -53,7 +65,7 @@ impl Series {
                 name: format!("series/flows.{}", flow.name),
                 elements,
                 rates: Rates::Flows { first, count, wire: 0, payload: 0 },
-                columns: Vec::new(),
+                columns: Columns::default(),
             });
             first += count;
         }
@@ -63,7 +75,7 @@ impl Series {
                 name: format!("series/aggregates.{}", aggregate.name),
                 elements: member.map(|at| wired.senders[at]).into_iter().collect(),
                 rates: Rates::None,
-                columns: Vec::new(),
+                columns: Columns::default(),
             });
         }
         Self { interval, next: Time::ZERO + interval, time: Vec::new(), tables }
@@ -93,12 +105,12 @@ impl Series {
         for table in &mut self.tables {
             for element in &table.elements {
                 let columns = &mut table.columns;
-                wired.network.gauges(*element, &mut |name, value| put(columns, row, name, value));
+                wired.network.gauges(*element, &mut |name, value| columns.put(row, name, value));
             }
             let ledger = wired.network.ledger();
             let interval = self.interval.seconds();
             table.rates.tell(ledger, interval, &mut |name, value| {
-                put(&mut table.columns, row, name, value);
+                table.columns.put(row, name, value);
             });
         }
     }
@@ -109,7 +121,7 @@ impl Series {
         let time = self.time;
         let table = |place: PlaceSeries| {
             let mut columns = vec![("time_s".to_owned(), Column::Float(time.clone()))];
-            for (name, mut values) in place.columns {
+            for (name, mut values) in place.columns.known {
                 values.resize(rows, f64::NAN);
                 columns.push((name, Column::Float(values)));
             }
@@ -119,15 +131,23 @@ impl Series {
     }
 }
 
-/// Put `value` into column `name` of row `row` (counted from 1); rows without a value are NaN.
-fn put(columns: &mut Vec<(String, Vec<f64>)>, row: usize, name: &str, value: f64) {
-    let at = columns.iter().position(|(known, _)| known == name).unwrap_or_else(|| {
-        columns.push((name.to_owned(), Vec::new()));
-        columns.len() - 1
-    });
-    let values = &mut columns[at].1;
-    values.resize(row - 1, f64::NAN);
-    values.push(value);
+impl Columns {
+    /// Put `value` into column `name` of row `row` (counted from 1); rows without a value are NaN.
+    fn put(&mut self, row: usize, name: &str, value: f64) {
+        let is_it = |at: usize| self.known.get(at).is_some_and(|(known, _)| known == name);
+        let at = if is_it(self.next) {
+            self.next
+        } else if let Some(at) = self.known.iter().position(|(known, _)| known == name) {
+            at
+        } else {
+            self.known.push((name.to_owned(), Vec::new()));
+            self.known.len() - 1
+        };
+        self.next = if at + 1 < self.known.len() { at + 1 } else { 0 };
+        let values = &mut self.known[at].1;
+        values.resize(row - 1, f64::NAN);
+        values.push(value);
+    }
 }
 
 impl Rates {
@@ -148,7 +168,7 @@ impl Rates {
                 for (precedence, (tally, then)) in count.departed.iter().zip(bytes).enumerate() {
                     let bps = rate(tally.bytes, then);
                     total += bps;
-                    tell(&format!("throughput_bps.{precedence}"), bps);
+                    tell(THROUGHPUTS[precedence], bps);
                 }
                 tell("throughput_bps", total);
                 let now = count.arrived.iter().map(|tally| tally.bytes).sum();

@@ -19,8 +19,9 @@ pub type BuildTermination = fn(&Section<'_>) -> Result<Box<dyn FlowTermination>,
 
 /// Refuse an interval of measurement over which there is no rate.
 fn check_interval(section: &Section<'_>, interval: Span) -> Result<(), Problem> {
-    if interval == Span::ZERO {
-        return Err(section.fail("interval", "is zero; allowed are intervals above 0"));
+    if interval < Span::from_ms(1) {
+        let message = "is too short to measure a rate; allowed are intervals from 1 ms";
+        return Err(section.fail("interval", message));
     }
     Ok(())
 }

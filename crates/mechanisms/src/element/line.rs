@@ -274,8 +274,13 @@ impl Line {
     pub(super) fn gauges(&self, conditioning: &[Conditioning], tell: &mut dyn FnMut(&str, f64)) {
         tell("queue_packets", f64::from(self.backlog.packets));
         tell("queue_bytes", self.backlog.bytes as f64);
-        for (law, _) in conditioning {
-            law.gauges(tell);
+        match conditioning {
+            [(law, _)] => law.gauges(tell),
+            several => {
+                for (number, (law, _)) in several.iter().enumerate() {
+                    law.gauges(&mut |name, value| tell(&format!("{name}.{number}"), value));
+                }
+            }
         }
     }
 }

@@ -49,6 +49,8 @@ choice! {
     pub enum Start {
         /// ON with the long-run probability on / (on + off).
         Stationary = "stationary",
+        /// ON or OFF, equally likely.
+        Either = "either",
         /// ON.
         On = "on",
         /// OFF.
@@ -111,6 +113,7 @@ impl Activity {
         let memory = exp(-self.relaxation * later.seconds());
         match start {
             Start::Stationary => self.share,
+            Start::Either => self.share + (0.5 - self.share) * memory,
             Start::On => self.share + (1.0 - self.share) * memory,
             Start::Off => self.share * (1.0 - memory),
         }
@@ -351,19 +354,27 @@ mod tests {
     /// Otherwise flows would begin in step, or in the wrong state. The first tick lies uniformly in
     /// the interval T. With on = off = T/2 the relaxation is 4/T, and the first tick, at U T, finds
     /// ON with probability 1/2 (stationary), 1/2 + 1/2 E e^(-4U) = 1/2 + (1 - e^-4)/8 = 0.62271
-    /// (ON), and 1/2 less that eighth = 0.37729 (OFF). Bounds are five standard errors: a frequency
-    /// over n flows has sqrt(p (1 - p) / n), a mean of uniforms 0.2887/sqrt(n).
+    /// (ON), and 1/2 less that eighth = 0.37729 (OFF). With off = 3 T/2 the share of ON is 1/4, the
+    /// relaxation a = 8/(3 T), and either state makes it 1/4 + 1/4 (1 - e^-a)/a = 0.33724. Bounds are
+    /// five standard errors: a frequency over n flows has sqrt(p (1 - p) / n), a mean of uniforms
+    /// 0.2887/sqrt(n).
     #[test]
     fn the_first_packet_has_a_random_phase_and_the_state_asked_for() {
         const FLOWS: u64 = 100_000;
         let n = FLOWS as f64;
         let eighth = (1.0 - exp(-4.0)) / 8.0;
-        for (start, p) in [("stationary", 0.5), ("on", 0.5 + eighth), ("off", 0.5 - eighth)] {
+        let either = 0.25 + 0.25 * (1.0 - exp(-8.0 / 3.0)) / (8.0 / 3.0);
+        for (start, off, p) in [
+            ("stationary", "10 ms", 0.5),
+            ("on", "10 ms", 0.5 + eighth),
+            ("off", "10 ms", 0.5 - eighth),
+            ("either", "30 ms", either),
+        ] {
             let parameters = [
                 ("codec", "g711_20ms".into()),
                 ("silence_suppression", true.into()),
                 ("on", "10 ms".into()),
-                ("off", "10 ms".into()),
+                ("off", off.into()),
                 ("start", start.into()),
             ];
             let kind = read(build, &parameters).unwrap();
@@ -413,7 +424,7 @@ mod tests {
         let wrong: [(&str, Value, &str); 4] = [
             ("codec", "g711_20".into(), "did you mean \"g711_20ms\""),
             ("on", "0 s".into(), "never send"),
-            ("start", "talking".into(), "stationary, on, off"),
+            ("start", "talking".into(), "stationary, either, on, off"),
             ("off", 1.59.into(), "no unit"),
         ];
         for (key, value, reason) in wrong {

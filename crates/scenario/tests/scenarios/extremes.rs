@@ -14,7 +14,7 @@ use forebay_scenario::{Control, RunOptions, Scenario};
 use crate::conservation::{CONDITIONER_EXAMPLES, QUEUE_EXAMPLES, SHAPER_EXAMPLES};
 
 /// Values at the ends of what can be written, and some that can be written but mean nothing.
-const VALUES: &[&str] = &[
+pub const VALUES: &[&str] = &[
     "\"0 s\"",
     "\"1 ps\"",
     "\"5124 h\"",
@@ -65,13 +65,13 @@ fn network(core: &str, flows: &str) -> String {
 }
 
 const LINK: &str = "rate = \"1 Mbit/s\"\ndelay = \"10 ms\"\n";
-const FLOWS: &str = "[flows.t]\nfrom = \"a\"\nto = \"b\"\ncount = 2\ntcp = {}\n\
+const FLOWS: &str = "[flows.t]\nfrom = \"a\"\nto = \"b\"\ncount = 2\ntcp = { ecn = true }\n\
      [flows.u]\nfrom = \"a\"\nto = \"b\"\nudp = {}\nprecedence = 1\n\
      traffic = { cbr = { rate = \"900 kbit/s\", size = \"300 B\" } }\n";
 
 /// What went wrong with `text`, if anything: only a problem with its place, or a sound run, is
 /// right.
-fn trouble(text: &str) -> Option<String> {
+pub fn trouble(text: &str) -> Option<String> {
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         let scenario = match Scenario::parse(text, "test.toml", &[]) {
             Ok(scenario) => scenario,
@@ -107,7 +107,7 @@ fn trouble(text: &str) -> Option<String> {
 
 /// Put every extreme value in the place of every parameter of every entry, beside `examples` of the
 /// others.
-fn battery<B>(
+pub fn battery<B>(
     entries: &[Entry<B>],
     example: impl Fn(&str) -> String,
     network: impl Fn(&str) -> String,
@@ -131,7 +131,7 @@ fn battery<B>(
 }
 
 /// `example` (keys and values of an inline table) without the value of `key`.
-fn without(example: &str, key: &str) -> String {
+pub fn without(example: &str, key: &str) -> String {
     let mut depth = 0;
     let parts = example.split(|c| {
         match c {
@@ -184,6 +184,8 @@ fn sources_survive_extremes() {
     let example = |name: &str| match name {
         "file" => "size = \"20 kB\", count = 2, interval = \"100 ms\"".to_owned(),
         "bulk" => String::new(),
+        "video" => "line_rate = \"1 Mbit/s\"".to_owned(),
+        "voice" => "codec = \"g729_20ms\", silence_suppression = true".to_owned(),
         _ => "rate = \"500 kbit/s\", size = \"300 B\"".to_owned(),
     };
     for transport in ["udp", "tcp"] {

@@ -3,12 +3,19 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod bad_calls;
 mod bad_input;
 mod bad_networks;
 mod bad_text;
+mod call_extremes;
+mod calls;
 mod closed_forms;
 mod conservation;
 mod determinism;
 mod exact;
 mod extremes;
+mod loss_systems;
+mod pcn;
+mod residual;
+mod statistics;
 mod support;

@@ -28,6 +28,38 @@ pub fn record(text: &str) -> (RunResult, Vec<RecordTable>) {
     run_with(&read(text), 0, true)
 }
 
+/// The calls of one class.
+pub struct Calls {
+    pub admitted: u64,
+    pub blocked: u64,
+    pub blocking_ratio: f64,
+    pub rerouted: u64,
+    pub refused: u64,
+    pub terminated: u64,
+    pub ended: u64,
+    pub present: u32,
+    pub mean_present: f64,
+    pub max_present: u32,
+}
+
+/// The calls `name` of `result`.
+pub fn calls(result: &RunResult, name: &str) -> Calls {
+    let found = result.calls.iter().find(|calls| calls.name == name);
+    let found = found.unwrap_or_else(|| panic!("no calls {name}"));
+    Calls {
+        admitted: found.admitted,
+        blocked: found.blocked,
+        blocking_ratio: found.blocking_ratio,
+        rerouted: found.rerouted,
+        refused: found.refused,
+        terminated: found.terminated,
+        ended: found.ended,
+        present: found.present,
+        mean_present: found.mean_present,
+        max_present: found.max_present,
+    }
+}
+
 /// Flow `name` of `result`.
 pub fn flow<'r>(result: &'r RunResult, name: &str) -> &'r FlowResult {
     let found = result.flows.iter().find(|flow| flow.name == name);
@@ -62,6 +94,30 @@ pub fn wholes<'t>(table: &'t RecordTable, name: &str) -> &'t [u64] {
     }
 }
 
+/// The words of column `name`.
+pub fn words<'t>(table: &'t RecordTable, name: &str) -> &'t [&'static str] {
+    match column(table, name) {
+        Column::Word(values) => values,
+        _ => panic!("{name} holds no words"),
+    }
+}
+
+/// The names of column `name`.
+pub fn names<'t>(table: &'t RecordTable, name: &str) -> &'t [String] {
+    match column(table, name) {
+        Column::Name(values) => values,
+        _ => panic!("{name} holds no names"),
+    }
+}
+
+/// What happened to calls: times in ps, events, names of flows and numbers of calls.
+pub fn call_log(tables: &[RecordTable]) -> Vec<(u64, &'static str, String, u64)> {
+    let table = table(tables, "calls");
+    let (events, flows) = (words(table, "event"), names(table, "flow"));
+    let (times, calls) = (floats(table, "time_s"), wholes(table, "call"));
+    (0..times.len()).map(|at| (ps(times[at]), events[at], flows[at].clone(), calls[at])).collect()
+}
+
 fn column<'t>(table: &'t RecordTable, name: &str) -> &'t Column {
     let found = table.columns.iter().find(|(known, _)| known == name);
     &found.unwrap_or_else(|| panic!("no column {name}")).1
@@ -94,16 +150,8 @@ impl Row {
 /// The packet trace among `tables`, times in ps.
 pub fn trace(tables: &[RecordTable]) -> Vec<Row> {
     let table = table(tables, "trace");
-    let words = |name| match column(table, name) {
-        Column::Word(words) => words,
-        _ => panic!("{name} holds no words"),
-    };
-    let names = |name| match column(table, name) {
-        Column::Name(names) => names,
-        _ => panic!("{name} holds no names"),
-    };
-    let (events, kinds) = (words("event"), words("kind"));
-    let (links, flows) = (names("link"), names("flow"));
+    let (events, kinds) = (words(table, "event"), words(table, "kind"));
+    let (links, flows) = (names(table, "link"), names(table, "flow"));
     let (numbers, sizes) = (wholes(table, "number"), wholes(table, "size_bytes"));
     let row = |(at, time): (usize, &f64)| Row {
         time: ps(*time),

@@ -29,9 +29,12 @@ use table::{Call, CallTable, Probe};
 /// 3550, section 5.1).
 const HEADER: u64 = 40;
 
-/// A call whose next packet is due within this time counts as active (not silent): longer than the
-/// packet interval of every codec.
-const ACTIVE: Span = Span::from_ms(100);
+/// A call whose next packet is due within this time is talking (not silent): longer than the packet
+/// interval of every codec.
+const TALKING: Span = Span::from_ms(100);
+
+/// The call of observations about one that was never let in.
+const NOBODY: u64 = u64::MAX;
 
 /// An ingress-egress aggregate of calls.
 pub struct Calls {
@@ -99,22 +102,26 @@ impl Calls {
     fn arrive(&mut self, class: usize, count: u32, origin: Origin, cx: &mut Context<'_>) {
         for _ in 0..count {
             let draft = self.classes[class].draft(&self.streams);
-            if origin == Origin::New && !self.edge.admits(self.present) {
-                self.block(class, &draft, cx);
+            if origin == Origin::New && !self.edge.admits(self.calls_present()) {
+                self.block(class, cx);
             } else {
                 self.admit(class, draft, origin, cx);
             }
         }
     }
 
-    fn block(&mut self, class: usize, draft: &Draft, cx: &mut Context<'_>) {
+    /// Calls present; one of several linked flows counts as one, while its first flow lives.
+    fn calls_present(&self) -> u32 {
+        self.classes.iter().map(|class| self.rows[class.row as usize].present).sum()
+    }
+
+    fn block(&mut self, class: usize, cx: &mut Context<'_>) {
         let plan = &self.classes[class].plan;
         for medium in 0..plan.media.len() as u32 {
             cx.ledger().calls[(plan.calls + medium) as usize].blocked += 1;
         }
         let flow = plan.flow;
-        let call = draft.serial;
-        cx.observe(|| Observation::Call { flow, call, event: CallEvent::Blocked });
+        cx.observe(|| Observation::Call { flow, call: NOBODY, event: CallEvent::Blocked });
     }
 
     fn admit(&mut self, class: usize, mut draft: Draft, origin: Origin, cx: &mut Context<'_>) {
@@ -124,7 +131,8 @@ impl Calls {
             (Some(probing), _) if probing.scheme == ProbingScheme::BeforeMedia => probing.window,
             _ => Span::ZERO,
         };
-        let delay = if origin == Origin::Initial { Span::ZERO } else { draft.media_delay };
+        // Calls that were there before, here or elsewhere, have been set up.
+        let delay = if origin == Origin::New { draft.media_delay } else { Span::ZERO };
         let media = now + wait + delay;
         let rtt = self.edge.plan.rtt.draw(|| draft.stream.uniform());
         let this = &self.classes[class];
@@ -402,10 +410,11 @@ impl Element for Calls {
         let now = cx.now();
         let answers = self.edge.leaves(&Leaving { now, mark, size: packet.size, call: packet.tag });
         let refuse = tested.then_some(Signal::Refuse(packet.tag));
+        // The test of a call comes first: a marked probe refuses it, rather than terminating it.
         let signals = [
+            refuse,
             answers.admission.map(Signal::Admission),
             answers.termination.map(Signal::Termination),
-            refuse,
         ];
         let place = self.calls.find(packet.tag);
         if mark == Some(PcnMark::Excess)
@@ -466,10 +475,15 @@ impl Element for Calls {
     }
 
     fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
-        let soon = self.settled + ACTIVE;
-        let active = self.calls.living().filter(|(_, call)| call.next <= soon).count();
+        let soon = self.settled + TALKING;
+        let (mut active, mut talking) = (0_u32, 0_u32);
+        for (_, call) in self.calls.living() {
+            active += u32::from(call.sent > 0);
+            talking += u32::from(call.next <= soon);
+        }
         tell("present_flows", f64::from(self.present));
-        tell("active_flows", active as f64);
+        tell("active_flows", f64::from(active));
+        tell("talking_flows", f64::from(talking));
         tell("blocking", f64::from(u8::from(self.edge.blocking)));
     }
 }

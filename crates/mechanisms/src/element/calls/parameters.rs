@@ -40,8 +40,8 @@ parameters! {
         holding: Option<Span>, "draft-babiarz-pcn-explicit-marking-02, section 2.1";
         /// From when the holding time counts.
         holding_from: HoldingFrom = "media", "assumed: a conversation begins with its media";
-        /// Upper limit of the random time from a call's arrival to its first packet (call set-up);
-        /// uniform from 0.
+        /// Upper limit of the random time from a new call's arrival to its first packet (call
+        /// set-up); uniform from 0. Calls of a surge, and initial ones, have been set up.
         media_delay: Span = "0 s", "draft-babiarz-pcn-explicit-marking-02, section 2.1";
         /// Calls present at the start, past their media delay.
         initial: u32 = 0, "draft-babiarz-pcn-explicit-marking-02, section 3.2";

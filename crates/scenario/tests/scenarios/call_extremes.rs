@@ -1,0 +1,139 @@
+//! Zero, tiny and huge parameters of calls and of their control: refused with a problem, or
+//! survived with every call accounted for.
+
+use forebay_mechanisms::edge::{ADMISSIONS, TERMINATIONS};
+use forebay_mechanisms::element::calls::{CallParameters, ProbingParameters, SurgeParameters};
+use forebay_mechanisms::traffic::TRAFFICS;
+use forebay_parameters::{Field, Parameters};
+use forebay_scenario::{Control, RunOptions, Scenario};
+
+use crate::extremes::{VALUES, trouble, without};
+
+/// The largest number of calls that a case below may make at once.
+const MANY: u64 = 100_000;
+
+/// An overloaded domain with `edges`, the keys `calls` and `traffic` of a class, and more `link`.
+fn domain(edges: &str, calls: &str, traffic: &str, link: &str) -> String {
+    format!(
+        "duration = \"1 s\"\n\
+         [links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"2 Mbit/s\"\nduplex = false\n{link}\n\
+         conditioners = [{{ ar_meter = {{ rate = \"300 kbit/s\", size = \"3 kB\", \
+         threshold = \"1 kB\" }} }}, {{ sr_meter = {{ rate = \"600 kbit/s\", size = \"3 kB\", \
+         slow_down = \"700 B\" }} }}]\n\
+         [aggregates.g]\n{edges}\n\
+         [flows.x]\nfrom = \"a\"\nto = \"b\"\naggregate = \"g\"\n\
+         calls = {{ {calls} }}\ntraffic = {traffic}\n"
+    )
+}
+
+const EDGES: &str = "rtt = \"20 ms\"\nadmission = \"stop_timer\"\ntermination = \"per_packet\"";
+const CALLS: &str = "rate = \"20 /s\", holding = \"300 ms\", initial = 12";
+const TRAFFIC: &str = "{ voice = { codec = \"g711_20ms\" } }";
+
+/// What is wrong with a run, or with the refusal of a scenario; and whether calls are lost.
+fn trouble_with_calls(text: &str) -> Option<String> {
+    if let Some(trouble) = trouble(text) {
+        return Some(trouble);
+    }
+    let scenario = Scenario::parse(text, "test.toml", &[]).ok()?;
+    let (result, _) = scenario.run(&RunOptions::default(), &Control::default())?;
+    let unsound = result.calls.iter().find(|calls| {
+        let begun = calls.admitted + calls.rerouted;
+        let over = calls.ended + calls.terminated + calls.refused;
+        let most = u64::from(calls.max_present);
+        begun != over + u64::from(calls.present)
+            || most > begun
+            || !(0.0..=most as f64).contains(&calls.mean_present)
+            || !(0.0..=1.0).contains(&calls.blocking_ratio)
+    });
+    unsound.map(|calls| format!("{calls:?}"))
+}
+
+/// Put every extreme value in the place of every field, into the scenario that `network` makes of
+/// the keys and values.
+fn battery(name: &str, fields: &[Field], given: &str, network: impl Fn(&str) -> String) {
+    let mut found = Vec::new();
+    for field in fields {
+        // Who asks for more calls than memory holds, or for a measurement a picosecond, gets that.
+        let numbers = ["initial", "calls", "sources"].contains(&field.name);
+        let small = |value: &&&str| {
+            value.parse::<u64>().map_or(true, |n| !numbers || n <= MANY)
+                && (field.name, **value) != ("interval", "\"1 ps\"")
+        };
+        for value in VALUES.iter().filter(small) {
+            let others = without(given, field.name);
+            let comma = if others.is_empty() { "" } else { ", " };
+            let own = format!("{others}{comma}{} = {value}", field.name);
+            if let Some(trouble) = trouble_with_calls(&network(&own)) {
+                found.push(format!("{name}: {own}: {trouble}"));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+/// Otherwise an extreme parameter of an admission or termination law would end in a panic or in
+/// nonsense.
+#[test]
+fn edges_survive_extremes() {
+    let example = |name: &str| match name {
+        "capacity" => "calls = 7",
+        "congestion_level" => "limit = 0.1",
+        _ => "",
+    };
+    for entry in ADMISSIONS {
+        battery(entry.name, entry.fields, example(entry.name), |own| {
+            let edges = format!("rtt = \"20 ms\"\nadmission = {{ {} = {{ {own} }} }}", entry.name);
+            domain(&edges, CALLS, TRAFFIC, "")
+        });
+    }
+    for entry in TERMINATIONS {
+        battery(entry.name, entry.fields, example(entry.name), |own| {
+            let edges =
+                format!("rtt = \"20 ms\"\ntermination = {{ {} = {{ {own} }} }}", entry.name);
+            domain(&edges, CALLS, TRAFFIC, "")
+        });
+    }
+}
+
+/// Otherwise an extreme parameter of calls, of a reroute, of probing or of an aggregate would end
+/// in a panic or in nonsense.
+#[test]
+fn calls_survive_extremes() {
+    battery("calls", CallParameters::FIELDS, CALLS, |own| domain(EDGES, own, TRAFFIC, ""));
+    let surge = "at = \"200 ms\", calls = 30";
+    battery("surge", SurgeParameters::FIELDS, surge, |own| {
+        domain(EDGES, &format!("{CALLS}, surges = [{{ {own} }}]"), TRAFFIC, "")
+    });
+    battery("probing", ProbingParameters::FIELDS, "", |own| {
+        domain(&format!("{EDGES}\nprobing = {{ {own} }}"), CALLS, TRAFFIC, "")
+    });
+    let mut found = Vec::new();
+    for value in VALUES {
+        let edges = EDGES.replace("\"20 ms\"", value);
+        found.extend(trouble_with_calls(&domain(&edges, CALLS, TRAFFIC, "")));
+        let residual = format!("residual = {value}");
+        found.extend(trouble_with_calls(&domain(EDGES, CALLS, TRAFFIC, &residual)));
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+/// Otherwise some traffic could not make a call, or would end in a panic as one: every entry of the
+/// table runs as calls or is refused with a place.
+#[test]
+fn every_traffic_makes_calls_or_is_refused() {
+    let example = |name: &str| match name {
+        "file" => "size = \"20 kB\", count = 2, interval = \"100 ms\"",
+        "bulk" => "",
+        "video" => "line_rate = \"1 Mbit/s\"",
+        "voice" => "codec = \"g729_20ms\", silence_suppression = true",
+        _ => "rate = \"50 kbit/s\", size = \"300 B\"",
+    };
+    for entry in TRAFFICS {
+        let traffic = format!("{{ {} = {{ {} }} }}", entry.name, example(entry.name));
+        let text = domain(EDGES, CALLS, &traffic, "");
+        let refused = Scenario::parse(&text, "test.toml", &[]).is_err();
+        assert_eq!(refused, ["bulk", "file"].contains(&entry.name), "{}", entry.name);
+        assert_eq!(trouble_with_calls(&text), None, "{}", entry.name);
+    }
+}
