@@ -100,10 +100,13 @@ def parking(run: Run, point: Point) -> dict[str, float]:
         if number == 1:
             found["settling_s"] = settling(after(series, start, window), window)[0]
     for aggregate in ("eh", "eg", "fh"):
-        table = run.tables[f"series/flows.{aggregate}"]
-        step = float(table["time_s"][0])
-        rates = np.asarray(table["throughput_bps"], dtype=float)
-        found[f"{aggregate}_bps"] = float(after(rates, start + 5.0, step).mean())
+        rate = 0.0
+        for flows in (aggregate, f"{aggregate}_added"):
+            table = run.tables[f"series/flows.{flows}"]
+            step = float(table["time_s"][0])
+            rates = np.asarray(table["throughput_bps"], dtype=float)
+            rate += float(after(rates, start + 5.0, step).mean())
+        found[f"{aggregate}_bps"] = rate
     return found
 
 
@@ -171,14 +174,14 @@ def _decay(run: Run, loaded: Array, start: float) -> dict[str, float]:
     if len(seen):
         # Marks until half of the excess is gone, and from then until 5 % of SR are left.
         halfway, end = round(half / fine), round(settled / fine)
-        often = float(marks[seen[0] : halfway + 1].mean())
+        often = float(marks[seen[0] : max(halfway, int(seen[0])) + 1].mean())
         later = np.append(marks[halfway + 1 : end + 1], 0.0)
         found["marks_per_s_slowing_ratio"] = often / max(float(later.mean()), 1.0 / len(later))
-    if len(seen) > 2:
+    if len(seen) > 2 and seen[0] + 1 < len(marks):
         # Until the first terminations take effect the excess is at its highest.
         wide = 3
         early = float(marks[seen[0] + 1 : seen[0] + 1 + wide].mean())
-        at = round(quarter / fine)
+        at = min(round(quarter / fine), len(marks) - 1)
         late = float(marks[max(at - wide, 0) : at + wide].mean())
         found["marks_per_s_early_ratio"] = early / late if late > 0.0 else float("nan")
     return found
@@ -194,7 +197,7 @@ def _terminated_by_codec(calls: list[Mapping[str, Any]]) -> dict[str, float]:
     """Share of the flows of a codec that were terminated, of all that were there at once."""
     found = {}
     for codec, name in (("dual_rate", "high_rate"), ("g729_20ms", "low_rate")):
-        rows = [row for row in calls if row["name"] == codec]
+        rows = [row for row in calls if row["name"].removesuffix("_added") == codec]
         if rows:
             terminated = sum(row["terminated"] for row in rows)
             left = sum(row["present"] for row in rows)

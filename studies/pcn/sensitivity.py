@@ -6,6 +6,9 @@ from forebay.study import Point, Variant
 
 __all__ = ["VARIANTS"]
 
+MEAN_BPS = 80e3 * 1.004 / (1.004 + 1.590)
+"""Mean rate of G.711 with silence suppression."""
+
 SINGLE = ("f3/*", "f4/*", "f6/*", "f8/*")
 ROW = ("f9/*/sr0.8/*", "f9/*/sr16/*", "f10/*/sr0.8/*", "f10/*/sr16/*")
 PARKING = ("f12/*/sr0.8/*", "f12/*/sr16/*", "f13/*/sr0.8/*", "f13/*/sr16/*")
@@ -51,8 +54,19 @@ def _random_rtt(point: Point) -> list[str]:
 def _stationary(point: Point) -> list[str]:
     if point["traffic"] == "cbr":
         return []
-    members = ("eh", "g711_10ms", "g729_20ms") if point["traffic"] == "mix" else _members(point)
-    return [f'flows.{name}.traffic.voice.start="stationary"' for name in members]
+    if point["traffic"] == "mix":
+        members = ("eh", "g711_10ms", "g729_20ms")
+        return [f'flows.{name}_added.traffic.voice.start="stationary"' for name in members]
+    # As many flows as are 100 % of SR in the mean, not at once.
+    flows = round(float(point["sr_mbps"]) * 1e6 / MEAN_BPS)
+    return [
+        assignment
+        for name in _members(point)
+        for assignment in (
+            f'flows.{name}_added.traffic.voice.start="stationary"',
+            f'flows.{name}_added.calls.surges=[{{ at = "5 s", calls = {flows} }}]',
+        )
+    ]
 
 
 def _holding(point: Point) -> list[str]:
@@ -95,7 +109,7 @@ VARIANTS = [
     ),
     Variant(
         "stationary",
-        "sources with silence suppression begin ON with their long-run probability",
+        "sources with silence suppression begin in their stationary state",
         "An ON-OFF flow may start in either state (section 2.1): with which probability?",
         _stationary,
         SINGLE + ROW + PARKING,

@@ -35,8 +35,15 @@ __all__ = [
 RECORD_RUNS = True
 """Every quantity but counts of calls comes from a run's time series."""
 
-COSTS_S = {"single": 0.25, "row": 1.0, "parking": 2.5, "voice": 0.4, "admission": 0.8, "video": 0.3}
-"""Rough cost of the largest run of each family on one core, in seconds."""
+COSTS_S = {
+    "single": 0.25,
+    "row": 0.4,
+    "parking": 0.35,
+    "voice": 0.7,
+    "admission": 0.25,
+    "video": 0.7,
+}
+"""What a run of the largest point of each family costs, weighed by what its claims need."""
 
 
 def _cap(point: Point) -> int:
@@ -44,7 +51,7 @@ def _cap(point: Point) -> int:
     size = {"S": 0.05, "M": 0.25, "L": 1.0, "small": 0.05, "medium": 0.3, "large": 1.0}
     key = point.get("size") or point.get("flows") or point.get("video")
     share = size[str(key)] if key else max(float(point["sr_mbps"]) / 40, 0.05)
-    return int(min(max(6 / (COSTS_S[str(point["family"])] * share), 12), 120))
+    return int(min(max(6 / (COSTS_S[str(point["family"])] * share), 8), 120))
 
 
 REPLICATIONS = Replications(
@@ -53,7 +60,7 @@ REPLICATIONS = Replications(
     quick_first=2,
     quick_cap=lambda point: max(_cap(point) // 10, 3),
     quick_s=90.0,
-    variant=6,
+    variant=4,
 )
 
 ACTIVITY = 1.004 / (1.004 + 1.590)
@@ -102,7 +109,12 @@ def without(point: Point) -> list[str]:
     family = point["family"]
     if family == "parking":
         return []
-    others = [f"{kind}.{name}" for kind in ("aggregates", "flows") for name in ("eg", "fh")]
+    others = [
+        *(f"aggregates.{name}" for name in ("eg", "fh")),
+        *(f"flows.{name}" for name in ("eg", "eg_added", "fh", "fh_added")),
+    ]
+    if family in ("admission", "video"):
+        others.append("flows.eh_added")
     three = family == "row" and point["nodes"] == 3
     if three or (family == "admission" and point["test"] in ("multi", "cross")):
         return others
@@ -145,7 +157,7 @@ def _row(point: Point) -> list[str]:
     links = ("ab", "bc", "cd") if point["nodes"] == 3 else ("ab",)
     assignments = ['record.series="20 ms"', *_calls("eh", point)]
     if point["nodes"] == 1:
-        assignments.append('flows.eh.to="B"')
+        assignments += ['flows.eh.to="B"', 'flows.eh_added.to="B"']
     for link in links:
         assignments.append(f'links.{link}.rate="{ROW_LINK[rate]}"')
         assignments.append(f"links.{link}.conditioners=[{_sr_meter(rate, point)}]")
@@ -189,11 +201,11 @@ def _admission(point: Point) -> list[str]:
     for number, codec in enumerate(codecs):
         calls = _arrivals(point, factor * hourly)
         name = "eh" if number == 0 else codec[0]
-        assignments += _flow(name, "eh", ("A", "B"), calls, codec)
+        assignments += _flow(name, "eh", ("A", "B"), calls, _traffic(codec))
     if test == "cross":
         assignments.append(f"aggregates.cross={control}")
         calls = _arrivals(point, hourly)
-        assignments += _flow("cross", "cross", ("B", "D"), calls, codecs[0])
+        assignments += _flow("cross", "cross", ("B", "D"), calls, _traffic(codecs[0]))
     return assignments
 
 
@@ -202,7 +214,7 @@ def _voice(point: Point) -> list[str]:
     forward = int(point["forward_pct"])
     # 200 stands for "no loss": some room above twice the rate, for sources that vary.
     assignments = [
-        'duration="40 s"',
+        f'duration="{30 if forward == 200 else 40} s"',
         'warm_up="2 s"',
         *_one_link(f"{rate * 1e3 * (250 if forward == 200 else forward) / 100:.0f} kbit/s"),
         f"links.ab.conditioners=[{_px_meter(rate, point, 'px_bytes')}]",
@@ -267,46 +279,54 @@ def _sr_meter(mbps: float, point: Point) -> str:
     )
 
 
-def _traffic(codec: tuple[str, bool]) -> str:
-    """Section 2.1: a source with silence suppression may start in either state."""
+def _traffic(codec: tuple[str, bool], start: str = "either") -> str:
+    """Section 2.1: a source with silence suppression may start in either state. One that has been
+    there for long is in its stationary state."""
     name, silent = codec
     if not silent:
         return f'{{ voice = {{ codec = "{name}" }} }}'
-    return f'{{ voice = {{ codec = "{name}", silence_suppression = true, start = "either" }} }}'
+    return f'{{ voice = {{ codec = "{name}", silence_suppression = true, start = "{start}" }} }}'
 
 
 def _calls(aggregate: str, point: Point) -> list[str]:
-    """Section 3.1.2: 95 % of a unit of load, then 100 % more."""
+    """Section 3.1.2: 95 % of a unit of load, then "a 100 % SR load", added instantaneously: flows
+    that send at once, so many that their packets are that load."""
     (codec,) = CODECS[str(point["traffic"])]
-    flows = float(point["sr_mbps"]) * 1e6 / _rate(codec)
+    bps = float(point["sr_mbps"]) * 1e6
     at = measure.SURGE_S["row"]
-    surge = f'{{ at = "{at} s", calls = {_whole(flows)} }}'
-    calls = f"{{ initial = {_whole(0.95 * flows)}, surges = [{surge}] }}"
-    return [f"flows.{aggregate}.calls={calls}", f"flows.{aggregate}.traffic={_traffic(codec)}"]
+    surge = f'{{ at = "{at} s", calls = {_whole(bps / PEAK_BPS[codec[0]])} }}'
+    return [
+        f"flows.{aggregate}.calls={{ initial = {_whole(0.95 * bps / _rate(codec))} }}",
+        f"flows.{aggregate}.traffic={_traffic(codec, start='stationary')}",
+        f"flows.{aggregate}_added.calls={{ surges = [{surge}] }}",
+        f"flows.{aggregate}_added.traffic={_traffic(codec, start='on')}",
+    ]
 
 
 def _mixed_flows(traffic: str, bps: float, before: float, at: float) -> list[str]:
     """A share of `bps` at the start and all of it again with the reroute, split over the codecs."""
-    assignments = []
+    assignments = ['flows.eh_added.to="B"']
     codecs = CODECS[traffic]
     for number, codec in enumerate(codecs):
         flows = bps / len(codecs) / _rate(codec)
-        surge = f'{{ at = "{at} s", calls = {_whole(flows)} }}'
-        calls = f"{{ initial = {_whole(before * flows)}, surges = [{surge}] }}"
         name = "eh" if number == 0 else codec[0]
-        assignments += _flow(name, "eh", ("A", "B"), calls, codec)
+        surge = f'{{ at = "{at} s", calls = {_whole(flows)} }}'
+        ends = ("A", "B")
+        initial = f"{{ initial = {_whole(before * flows)} }}"
+        assignments += _flow(name, "eh", ends, initial, _traffic(codec, start="stationary"))
+        added = f"{{ surges = [{surge}] }}"
+        assignments += _flow(f"{name}_added", "eh", ends, added, _traffic(codec))
     return assignments
 
 
-def _flow(
-    name: str, aggregate: str, ends: tuple[str, str], calls: str, codec: tuple[str, bool]
-) -> list[str]:
-    if name == "eh":
-        return [f"flows.eh.calls={calls}", f"flows.eh.traffic={_traffic(codec)}"]
+def _flow(name: str, aggregate: str, ends: tuple[str, str], calls: str, traffic: str) -> list[str]:
+    """A group of flows: one of scenario.toml, or a new one."""
+    if name in ("eh", "eh_added"):
+        return [f"flows.{name}.calls={calls}", f"flows.{name}.traffic={traffic}"]
     begin, end = ends
     return [
         f'flows.{name}={{ from = "{begin}", to = "{end}", aggregate = "{aggregate}", '
-        f"calls = {calls}, traffic = {_traffic(codec)} }}"
+        f"calls = {calls}, traffic = {traffic} }}"
     ]
 
 
@@ -365,7 +385,7 @@ def _two_reroutes(point: Point) -> list[str]:
             f'{{ at = "3 s", calls = {flows} }}, {{ at = "25 s", calls = {soon}, over = "1 s" }}, '
             f'{{ at = "26 s", calls = {max(flows - soon, 1)}, over = "5 s" }}'
         )
-        assignments.append(f"flows.{name}.calls.surges=[{surges}]")
+        assignments.append(f"flows.{name}_added.calls.surges=[{surges}]")
     return assignments
 
 
