@@ -1,8 +1,6 @@
 //! The contract of elements: boxes in which time passes.
 
-use forebay_units::Time;
-
-use crate::{Context, Ledger, Packet};
+use crate::{Context, Packet};
 
 /// A box in which time passes: it holds packets or timers.
 ///
@@ -19,8 +17,9 @@ pub trait Element: Send {
     /// A timer set with [`Context::wake_at`] expired.
     fn wake(&mut self, token: u32, cx: &mut Context<'_>);
 
-    /// Bring counters up to `now`; asked before they are read. Must not change what happens later.
-    fn settle(&mut self, _now: Time, _ledger: &mut Ledger) {}
+    /// Bring counters up to the present; asked before they are read. Must not change what happens
+    /// later, so it sets no timer and sends nothing.
+    fn settle(&mut self, _cx: &mut Context<'_>) {}
 
     /// Inner quantities worth plotting at this instant: told by name. Asked after
     /// [`Element::settle`].

@@ -1,9 +1,10 @@
 //! The network: elements, routes, and the loop that runs them.
 
+use forebay_kernel::Digest;
 use forebay_units::Time;
 
-use crate::context::Core;
-use crate::{CallCount, Context, Element, FlowCount, Ledger, LinkCount, Observer, Packet};
+use crate::context::{Core, SINK, Sink, note};
+use crate::{CallCount, Context, Element, FlowCount, Ledger, LinkCount, Observer};
 
 /// A wired network, ready to run.
 #[derive(Default)]
@@ -19,7 +20,8 @@ pub struct Network {
 pub struct Progress {
     /// Simulated time reached.
     pub now: Time,
-    /// Events handled.
+    /// Events handled, those of the model that needed no entry in the event list included: the
+    /// number does not depend on who watches.
     pub events: u64,
     /// Link traversals: packets that reached the far end of a link.
     pub hops: u64,
@@ -37,6 +39,7 @@ impl Network {
     /// Add an element; its number.
     pub fn add(&mut self, element: Box<dyn Element>) -> u32 {
         self.elements.push(element);
+        self.core.digests.push(Digest::default());
         index(self.elements.len() - 1)
     }
 
@@ -44,6 +47,13 @@ impl Network {
     #[must_use]
     pub fn next_element(&self) -> u32 {
         index(self.elements.len())
+    }
+
+    /// Add a sink: the end of routes whose packets are only counted, as payload but for `header`
+    /// bytes of each. Its number, for the end of [`Network::add_route`].
+    pub fn add_sink(&mut self, header: u64) -> u32 {
+        self.core.sinks.push(Sink { header, digest: Digest::default() });
+        SINK | index(self.core.sinks.len() - 1)
     }
 
     /// Add counters for `count` flows; the number of the first.
@@ -108,10 +118,11 @@ impl Network {
         self.events += budget - left;
         if complete {
             self.core.agenda.pass_to(limit);
+            self.settle();
         }
         Progress {
             now: self.core.agenda.now(),
-            events: self.events,
+            events: self.events + self.core.unlisted,
             hops: self.core.traversals,
             complete,
         }
@@ -125,7 +136,8 @@ impl Network {
         while let Some(&to) = self.core.mail.to.get(at) {
             let packet = self.core.mail.packets[at];
             at += 1;
-            note(&mut self.core, to, &packet);
+            let now = self.core.agenda.now();
+            note(&mut self.core.digests[to as usize], now, &packet);
             let cx = &mut Context { core: &mut self.core, me: to };
             self.elements[to as usize].receive(&packet, cx);
         }
@@ -146,18 +158,19 @@ impl Network {
     }
 
     fn settle(&mut self) {
-        let now = self.core.agenda.now();
-        for element in &mut self.elements {
-            element.settle(now, &mut self.core.ledger);
+        for me in 0..self.elements.len() {
+            self.settle_one(me);
         }
+    }
+
+    fn settle_one(&mut self, me: usize) {
+        self.elements[me].settle(&mut Context { core: &mut self.core, me: index(me) });
     }
 
     /// The inner quantities of element `number` at this instant.
     pub fn gauges(&mut self, number: u32, tell: &mut dyn FnMut(&str, f64)) {
-        let now = self.core.agenda.now();
-        let element = &mut self.elements[number as usize];
-        element.settle(now, &mut self.core.ledger);
-        element.gauges(tell);
+        self.settle_one(number as usize);
+        self.elements[number as usize].gauges(tell);
     }
 
     /// Packets inside elements at this instant.
@@ -166,23 +179,19 @@ impl Network {
         self.elements.iter().map(|element| element.held()).sum()
     }
 
-    /// The fingerprint of the trajectory so far.
+    /// The fingerprint of the trajectory so far: what each element and each sink received, in
+    /// order. How receptions at different places interleave shows in their times only, so that
+    /// nobody needs to keep them in one line.
     #[must_use]
-    pub fn digest(&self) -> u64 {
-        self.core.digest.value()
+    pub fn digest(&mut self) -> u64 {
+        self.settle();
+        let mut all = Digest::default();
+        let sinks = self.core.sinks.iter().map(|sink| &sink.digest);
+        for (place, digest) in (0..).zip(self.core.digests.iter().chain(sinks)) {
+            all.note(place, digest.value());
+        }
+        all.value()
     }
-}
-
-#[inline]
-fn note(core: &mut Core, to: u32, packet: &Packet) {
-    let now = core.agenda.now().ps();
-    let header = u64::from(packet.size)
-        | u64::from(packet.precedence) << 16
-        | u64::from(packet.flag_bits()) << 24
-        | u64::from(packet.flow) << 32;
-    // Data of calls carry the call in their tag; the tag of an acknowledgement repeats a time.
-    let call = if packet.is_ack() { 0 } else { packet.tag.rotate_left(16) };
-    core.digest.note(now ^ (u64::from(to) << 44), packet.number.rotate_left(32) ^ header ^ call);
 }
 
 fn index(n: usize) -> u32 {

@@ -5,7 +5,7 @@ use forebay_mechanisms::congestion::{self, CONTROLS, ControlFactory};
 use forebay_mechanisms::element::FlowGroup;
 use forebay_mechanisms::element::calls::ClassPlan;
 use forebay_mechanisms::element::tcp::{TcpParameters, TcpReceivers, TcpSenders};
-use forebay_mechanisms::element::udp::{UdpParameters, UdpSenders, UdpSink};
+use forebay_mechanisms::element::udp::{UdpParameters, UdpSenders};
 use forebay_mechanisms::traffic::{self, BuildTraffic, TRAFFICS, TrafficKind};
 use forebay_network::Network;
 use forebay_parameters::{Entry, Parameters, Problem, Section, choose};
@@ -237,9 +237,11 @@ impl FlowPlan {
         streams: &Streams,
     ) -> u32 {
         let senders = network.next_element();
-        let receivers = senders + 1;
+        let receivers = match &self.transport {
+            Transport::Udp(parameters, _) => network.add_sink(parameters.header.bytes()),
+            _ => senders + 1,
+        };
         let data = network.add_route(&through(&self.there, links, receivers));
-        let acks = network.add_route(&through(&self.back, links, senders));
         let group = self.group(first, data, streams);
         let precedence = group.precedence;
         let name = format!("{}.traffic", self.path);
@@ -249,10 +251,9 @@ impl FlowPlan {
         };
         let indices = 0..self.count;
         match &self.transport {
-            Transport::Udp(parameters, traffic) => {
+            Transport::Udp(_, traffic) => {
                 let flows = indices.map(|index| make(traffic, index)).collect();
                 network.add(Box::new(UdpSenders::new(group, flows)));
-                network.add(Box::new(UdpSink::new(parameters)));
             }
             Transport::Tcp(parameters, control, traffic) => {
                 let flow = |index| {
@@ -261,6 +262,7 @@ impl FlowPlan {
                 };
                 let flows = indices.map(flow).collect();
                 let count = self.count as usize;
+                let acks = network.add_route(&through(&self.back, links, senders));
                 let receivers =
                     TcpReceivers::new(first, count, parameters, acks).with_precedence(precedence);
                 network.add(Box::new(TcpSenders::new(group, parameters, flows)));

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use forebay_kernel::Stream;
 use forebay_network::{
-    Backlog, Conditioner, Context, Ecn, Ledger, Observation, PRECEDENCES, Packet, Tally, Verdict,
+    Backlog, Conditioner, Context, Ecn, Observation, PRECEDENCES, Packet, Tally, Verdict,
 };
 use forebay_units::{PS_PER_S, Rate, Size, Span, Time};
 
@@ -190,9 +190,10 @@ impl Line {
     }
 
     /// Bring the link's counters up to `now`.
-    pub(super) fn settle(&mut self, now: Time, ledger: &mut Ledger) {
+    pub(super) fn settle(&mut self, cx: &mut Context<'_>) {
+        let now = cx.now();
         self.integrate(now);
-        let count = &mut ledger.links[self.link as usize];
+        let count = cx.link(self.link);
         count.queue_area += std::mem::take(&mut self.area);
         count.max_queue = count.max_queue.max(self.max_queue);
         self.max_queue = self.backlog.packets;

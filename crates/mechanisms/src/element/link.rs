@@ -6,7 +6,7 @@
 
 use forebay_kernel::Stream;
 use forebay_network::{
-    Arrival, Context, Element, Ledger, Observation, Packet, QueueDiscipline, QueueManager, Verdict,
+    Arrival, Context, Element, Observation, Packet, QueueDiscipline, QueueManager, Verdict,
 };
 use forebay_units::{Rate, Span, Time};
 
@@ -41,7 +41,9 @@ pub fn link(parts: LinkParts) -> Box<dyn Element> {
     let LinkParts { link, rate, delay, conditioning, queue: (queue, stream), residual } = parts;
     let line = Line::new(link, rate, delay, residual);
     match queue {
-        Queue::Managed(law) => Box::new(FifoLink { line, conditioning, law, stream, begun: 0 }),
+        Queue::Managed(law) => {
+            Box::new(FifoLink { line, conditioning, law, stream, begun: 0, quiet: false })
+        }
         Queue::Discipline(law) => {
             Box::new(ScheduledLink { line, conditioning, law, stream, waking: false })
         }
@@ -62,6 +64,8 @@ struct FifoLink {
     stream: Stream,
     /// How many of the line's slots have begun transmission.
     begun: usize,
+    /// Whether nobody acts on what leaves it: packets leave when somebody looks, without events.
+    quiet: bool,
 }
 
 impl FifoLink {
@@ -114,16 +118,42 @@ impl FifoLink {
             line.note_longest();
             line.free_at
         };
-        if let Some(out) = line.book(packet, start) {
+        if let Some(out) = line.book(packet, start)
+            && !self.quiet
+        {
             cx.wake_at(out, OUT);
         }
         let backlog = line.backlog();
         cx.observe(|| Observation::Enqueued { link, packet, backlog });
     }
+
+    /// Let the packets go that have reached the far end by now: only if the link is quiet.
+    #[inline]
+    fn let_out(&mut self, cx: &mut Context<'_>) {
+        let now = cx.now();
+        while let Some(slot) = self.line.slots.front()
+            && slot.out <= now
+        {
+            let (packet, out) = (slot.packet, slot.out);
+            if self.begun == 0 {
+                self.catch_up(now);
+            }
+            self.begun -= 1;
+            self.line.slots.pop_front();
+            cx.cross_at(&packet, out);
+        }
+    }
 }
 
 impl Element for FifoLink {
+    fn start(&mut self, cx: &mut Context<'_>) {
+        self.quiet = cx.leads_to_sinks();
+    }
+
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
+        if self.quiet {
+            self.let_out(cx);
+        }
         if self.conditioning.is_empty() {
             Line::count_arrival(self.line.link, packet, cx);
             self.decide(packet, cx);
@@ -143,9 +173,12 @@ impl Element for FifoLink {
         self.line.arrive(OUT, cx);
     }
 
-    fn settle(&mut self, now: Time, ledger: &mut Ledger) {
-        self.catch_up(now);
-        self.line.settle(now, ledger);
+    fn settle(&mut self, cx: &mut Context<'_>) {
+        self.catch_up(cx.now());
+        if self.quiet {
+            self.let_out(cx);
+        }
+        self.line.settle(cx);
     }
 
     fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
@@ -245,8 +278,8 @@ impl Element for ScheduledLink {
         }
     }
 
-    fn settle(&mut self, now: Time, ledger: &mut Ledger) {
-        self.line.settle(now, ledger);
+    fn settle(&mut self, cx: &mut Context<'_>) {
+        self.line.settle(cx);
     }
 
     fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {

@@ -38,31 +38,64 @@ struct Rota {
     gap: Span,
     /// Flows that have not sent yet, by the time of their first datagram.
     fresh: VecDeque<(Time, u32)>,
-    /// Flows that have, by the time of their next: all within one interval of the latest sent.
+    /// Flows that have while others have not, by the time of their next: all within one interval of
+    /// the latest sent.
     line: VecDeque<(Time, u32)>,
+    /// All flows in a circle once each has sent: whoever sends keeps the place and gets a later
+    /// time, [`Time::NEVER`] for no more.
+    circle: Vec<(Time, u32)>,
+    /// Whose turn in the circle it is.
+    turn: usize,
 }
 
 impl Rota {
-    /// Whose turn is next, and when: of two at one time, whoever has sent before.
+    fn new(gap: Span) -> Self {
+        let (fresh, line) = (VecDeque::new(), VecDeque::new());
+        Self { gap, fresh, line, circle: Vec::new(), turn: 0 }
+    }
+
+    /// When it is somebody's turn next.
     #[inline]
-    fn front(&self) -> Option<(Time, u32)> {
-        match (self.line.front(), self.fresh.front()) {
-            (Some(next), Some(first)) if first.0 < next.0 => Some(*first),
-            (Some(next), _) => Some(*next),
-            (None, first) => first.copied(),
+    fn next(&self) -> Option<Time> {
+        match self.circle.get(self.turn) {
+            Some((at, _)) => (*at < Time::NEVER).then_some(*at),
+            None => {
+                let (line, fresh) = (self.line.front(), self.fresh.front());
+                line.into_iter().chain(fresh).map(|(at, _)| *at).min()
+            }
         }
     }
 
-    /// The flow in front sends now: it joins the back unless `stop` comes before its next datagram.
+    /// Whoever is next sends now, and again after the interval unless `stop` comes before.
     #[inline]
-    fn turn(&mut self, stop: Time) -> u32 {
-        let (at, index) = self.front().expect("the timer was set for the front");
-        let queue =
-            if self.line.front() == Some(&(at, index)) { &mut self.line } else { &mut self.fresh };
-        queue.pop_front();
-        let again = at + self.gap;
-        if again < stop {
-            self.line.push_back((again, index));
+    fn send(&mut self, stop: Time) -> u32 {
+        let Some((at, index)) = self.circle.get_mut(self.turn) else {
+            return self.send_in_line(stop);
+        };
+        let again = *at + self.gap;
+        *at = if again < stop { again } else { Time::NEVER };
+        let index = *index;
+        self.turn += 1;
+        if self.turn == self.circle.len() {
+            self.turn = 0;
+        }
+        index
+    }
+
+    /// As [`Rota::send`] while some have not sent. Of two at one time, whoever has sent before is
+    /// first.
+    fn send_in_line(&mut self, stop: Time) -> u32 {
+        let first = match (self.line.front(), self.fresh.front()) {
+            (Some(next), Some(first)) => first.0 < next.0,
+            (line, _) => line.is_none(),
+        };
+        let queue = if first { &mut self.fresh } else { &mut self.line };
+        let (at, index) = queue.pop_front().expect("the timer was set for somebody");
+        if at + self.gap < stop {
+            self.line.push_back((at + self.gap, index));
+        }
+        if self.fresh.is_empty() {
+            self.circle = self.line.drain(..).collect();
         }
         index
     }
@@ -77,11 +110,7 @@ impl UdpSenders {
     pub fn new(group: FlowGroup, flows: Vec<(Box<dyn Traffic>, Stream)>) -> Self {
         let gap = flows.first().and_then(|(traffic, _)| traffic.constant_gap());
         let alike = flows.len() > 1 && flows.iter().all(|(t, _)| t.constant_gap() == gap);
-        let rota = gap.filter(|_| alike).map(|gap| Rota {
-            gap,
-            fresh: VecDeque::new(),
-            line: VecDeque::new(),
-        });
+        let rota = gap.filter(|_| alike).map(Rota::new);
         let flows = flows
             .into_iter()
             .map(|(traffic, stream)| Sender { traffic, stream, size: 0, sent: 0 })
@@ -125,7 +154,7 @@ impl Element for UdpSenders {
             Some(rota) => {
                 first.sort_unstable();
                 rota.fresh = first.into();
-                if let Some((at, _)) = rota.front() {
+                if let Some(at) = rota.next() {
                     cx.wake_at(at, 0);
                 }
             }
@@ -150,34 +179,10 @@ impl Element for UdpSenders {
             }
             return;
         };
-        let index = rota.turn(self.group.stop);
-        if let Some((next, _)) = rota.front() {
+        let index = rota.send(self.group.stop);
+        if let Some(next) = rota.next() {
             cx.wake_at(next, 0);
         }
         self.emit(index, cx);
-    }
-}
-
-/// Where datagrams end.
-pub struct UdpSink {
-    header: u64,
-}
-
-impl UdpSink {
-    /// A sink for flows with these parameters.
-    #[must_use]
-    pub fn new(parameters: &UdpParameters) -> Self {
-        Self { header: parameters.header.bytes() }
-    }
-}
-
-impl Element for UdpSink {
-    fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
-        cx.deliver(packet);
-        cx.hand_over(packet.flow, u64::from(packet.size).saturating_sub(self.header));
-    }
-
-    fn wake(&mut self, _token: u32, _cx: &mut Context<'_>) {
-        unreachable!("a sink sets no timer");
     }
 }

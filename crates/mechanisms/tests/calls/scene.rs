@@ -225,7 +225,7 @@ impl Scene {
         self.network.ledger().calls.clone()
     }
 
-    pub fn digest(&self) -> u64 {
+    pub fn digest(&mut self) -> u64 {
         self.network.digest()
     }
 

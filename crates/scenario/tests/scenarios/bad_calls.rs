@@ -135,7 +135,7 @@ const AGGREGATES: &[Case] = &[
         "limit = 0.1",
         "limit = 0.1, interval = \"0 s\"",
         "aggregates.voice.admission.congestion_level.interval",
-        &["is zero", "above 0"],
+        &["too short", "from 1 ms"],
     ),
     case(
         "termination = \"per_packet\"",

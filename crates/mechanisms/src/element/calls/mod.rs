@@ -11,7 +11,7 @@ mod parameters;
 mod table;
 
 use forebay_kernel::Streams;
-use forebay_network::{CallEvent, Context, Element, Leaving, Ledger, Observation, Packet, PcnMark};
+use forebay_network::{CallEvent, Context, Element, Leaving, Observation, Packet, PcnMark};
 use forebay_network::{Termination, TerminationSignal};
 use forebay_units::{Span, Time};
 
@@ -467,9 +467,10 @@ impl Element for Calls {
         }
     }
 
-    fn settle(&mut self, now: Time, ledger: &mut Ledger) {
+    fn settle(&mut self, cx: &mut Context<'_>) {
+        let now = cx.now();
         for row in &self.rows {
-            ledger.calls[row.calls as usize].change(row.present, now);
+            cx.ledger().calls[row.calls as usize].change(row.present, now);
         }
         self.settled = now;
     }
