@@ -178,7 +178,8 @@ SERIES = {
     "shaper_bytes": "Bytes waiting in the shaper.",
     "arrival_rate": "`ras`: estimate of the rate of arrivals in bit/s.",
     "present_flows": "Calls: flows of calls present.",
-    "active_flows": "Calls: those that are not silent: the next packet is due within 100 ms. TCP: "
+    "talking_flows": "Calls: flows of calls whose next packet is due within 100 ms (not silent).",
+    "active_flows": "Calls: flows of calls present that have sent a packet. TCP: "
     "connections that have sent and not ended; the means below are over them.",
     "blocking": "Calls: 1 while signals from the egress node have new calls blocked, else 0 "
     "(`capacity` needs no signals: 0).",

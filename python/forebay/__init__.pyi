@@ -221,7 +221,7 @@ class _Traffic:
         silence_suppression: bool = ...,
         on: str = ...,
         off: str = ...,
-        start: Literal["stationary", "on", "off"] = ...,
+        start: Literal["stationary", "either", "on", "off"] = ...,
     ) -> Mechanism: ...
 
 traffic: _Traffic
