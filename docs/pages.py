@@ -87,8 +87,8 @@ RUN = {
     "replication": "Replication number.",
     "simulated_s": "Simulated time in seconds.",
     "measured_s": "Length of the window of measurement, from the warm-up to the end, in seconds.",
-    "events": "Events handled, warm-up included; with those that needed no place in the event list, so "
-    "that the number does not depend on what is recorded.",
+    "events": "Events handled, warm-up included; with those that needed no place in the event "
+    "list, so that the number does not depend on what is recorded.",
     "packet_hops": "Packets that reached the far end of a link, warm-up included.",
     "wall_s": "Time that the run took, in seconds.",
     "flows": "A row a flow.",

@@ -123,7 +123,7 @@ def figures(outcome: Outcome) -> list[Figure]:
             title="Admission control at twice the base load, N = 50",
             ylabel="rate (Mbit/s)",
             scale=1e-6,
-            thresholds={"AR": 3.92, "base": 4.0},
+            thresholds={"AR": 3.92},
         )
     )
     drawn.append(
