@@ -1,7 +1,9 @@
 //! What the tests of whole scenarios share.
 
 use forebay_network::record::{Column, RecordTable};
-use forebay_scenario::{Control, FlowResult, LinkResult, RunOptions, RunResult, Scenario};
+use forebay_scenario::{
+    CallResult, Control, FlowResult, LinkResult, RunOptions, RunResult, Scenario,
+};
 
 /// The scenario that `text` describes.
 pub fn read(text: &str) -> Scenario {
@@ -28,36 +30,10 @@ pub fn record(text: &str) -> (RunResult, Vec<RecordTable>) {
     run_with(&read(text), 0, true)
 }
 
-/// The calls of one class.
-pub struct Calls {
-    pub admitted: u64,
-    pub blocked: u64,
-    pub blocking_ratio: f64,
-    pub rerouted: u64,
-    pub refused: u64,
-    pub terminated: u64,
-    pub ended: u64,
-    pub present: u32,
-    pub mean_present: f64,
-    pub max_present: u32,
-}
-
 /// The calls `name` of `result`.
-pub fn calls(result: &RunResult, name: &str) -> Calls {
+pub fn calls(result: &RunResult, name: &str) -> CallResult {
     let found = result.calls.iter().find(|calls| calls.name == name);
-    let found = found.unwrap_or_else(|| panic!("no calls {name}"));
-    Calls {
-        admitted: found.admitted,
-        blocked: found.blocked,
-        blocking_ratio: found.blocking_ratio,
-        rerouted: found.rerouted,
-        refused: found.refused,
-        terminated: found.terminated,
-        ended: found.ended,
-        present: found.present,
-        mean_present: found.mean_present,
-        max_present: found.max_present,
-    }
+    found.unwrap_or_else(|| panic!("no calls {name}")).clone()
 }
 
 /// Flow `name` of `result`.
