@@ -13,7 +13,11 @@ pub struct Event {
     pub token: u32,
 }
 
-/// Pending events, handed out by (time, insertion number).
+/// Pending events, handed out by (time, target, token).
+///
+/// The order names nothing that happens at run time, such as who inserted first: so it is the same
+/// whether a component sets a timer early or late, and in a part of the network that another thread
+/// runs. Two events equal in all three are the same event twice.
 ///
 /// Two parts. The events due next stand in a short sorted line, soonest last: handing one out is a
 /// pop, and a component that reschedules itself passes the few events due before its next one.
@@ -21,13 +25,11 @@ pub struct Event {
 /// cost nothing until their time comes near.
 #[derive(Clone, Debug)]
 pub struct Agenda {
-    /// Sorted by falling (time, number); all before `border`, or at it with smaller numbers than in
-    /// `far`.
-    near: Vec<Entry>,
-    /// A heap by (time, number); none before `border`.
-    far: Vec<Entry>,
-    border: u64,
-    inserted: u64,
+    /// Sorted, falling; all before `border`, or equal to it.
+    near: Vec<Key>,
+    /// A heap; none before `border`.
+    far: Vec<Key>,
+    border: Key,
     now: Time,
 }
 
@@ -36,24 +38,17 @@ const REFILL: usize = 16;
 /// Longest line: beyond it, passing through costs more than the heap.
 const LONGEST: usize = 48;
 
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    time: u64,
-    number: u64,
-    target: u32,
-    token: u32,
-}
+/// An event as one number: time, target, token.
+type Key = u128;
 
-impl Entry {
-    #[inline]
-    fn before(&self, other: &Self) -> bool {
-        (self.time, self.number) < (other.time, other.number)
-    }
+#[inline(always)]
+fn key(time: Time, target: u32, token: u32) -> Key {
+    Key::from(time.ps()) << 64 | Key::from(target) << 32 | Key::from(token)
 }
 
 impl Default for Agenda {
     fn default() -> Self {
-        Self { near: Vec::new(), far: Vec::new(), border: u64::MAX, inserted: 0, now: Time::ZERO }
+        Self { near: Vec::new(), far: Vec::new(), border: Key::MAX, now: Time::ZERO }
     }
 }
 
@@ -71,12 +66,6 @@ impl Agenda {
         self.now
     }
 
-    /// Events inserted so far.
-    #[must_use]
-    pub fn inserted(&self) -> u64 {
-        self.inserted
-    }
-
     /// Number of pending events.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -89,26 +78,30 @@ impl Agenda {
         self.len() == 0
     }
 
+    /// The time of the first event.
+    #[must_use]
+    pub fn next(&self) -> Option<Time> {
+        let first = self.near.last().or(self.far.first());
+        first.map(|key| Time::from_ps((key >> 64) as u64))
+    }
+
     /// Wake component `target` at `time` with `token`. An instant in the past counts as now.
     #[inline(always)]
     pub fn insert(&mut self, time: Time, target: u32, token: u32) {
         debug_assert!(time >= self.now, "an event in the past: {time:?} before {:?}", self.now);
-        let time = time.max(self.now).ps();
-        let entry = Entry { time, number: self.inserted, target, token };
-        self.inserted += 1;
-        if time >= self.border {
-            push(&mut self.far, entry);
+        let event = key(time.max(self.now), target, token);
+        if event >= self.border {
+            push(&mut self.far, event);
             return;
         }
-        // Of all events at its instant it is the last inserted, so it comes after them: comparing
-        // times is enough.
         let mut at = self.near.len();
-        self.near.push(entry);
-        while at > 0 && self.near[at - 1].time <= time {
-            self.near[at] = self.near[at - 1];
+        self.near.push(event);
+        let line = self.near.as_mut_slice();
+        while at > 0 && line[at - 1] < event {
+            line[at] = line[at - 1];
             at -= 1;
         }
-        self.near[at] = entry;
+        line[at] = event;
         if self.near.len() > LONGEST {
             self.shorten();
         }
@@ -120,13 +113,14 @@ impl Agenda {
         if self.near.is_empty() {
             self.refill();
         }
-        let Entry { time, target, token, .. } = *self.near.last()?;
-        if time > limit.ps() {
+        let event = *self.near.last()?;
+        let time = Time::from_ps((event >> 64) as u64);
+        if time > limit {
             return None;
         }
         self.near.pop();
-        self.now = Time::from_ps(time);
-        Some(Event { time: self.now, target, token })
+        self.now = time;
+        Some(Event { time, target: (event >> 32) as u32, token: event as u32 })
     }
 
     /// Let time pass to `time` when nothing is due before.
@@ -137,9 +131,9 @@ impl Agenda {
     /// Move the later half of the line to the heap.
     #[cold]
     fn shorten(&mut self) {
-        for entry in self.near.drain(..LONGEST / 2) {
-            self.border = self.border.min(entry.time);
-            push(&mut self.far, entry);
+        for event in self.near.drain(..LONGEST / 2) {
+            self.border = self.border.min(event);
+            push(&mut self.far, event);
         }
     }
 
@@ -147,33 +141,33 @@ impl Agenda {
     #[cold]
     fn refill(&mut self) {
         while self.near.len() < REFILL
-            && let Some(entry) = pop(&mut self.far)
+            && let Some(event) = pop(&mut self.far)
         {
-            self.near.push(entry);
+            self.near.push(event);
         }
         self.near.reverse();
-        self.border = self.far.first().map_or(u64::MAX, |first| first.time);
+        self.border = self.far.first().copied().unwrap_or(Key::MAX);
     }
 }
 
-/// Add `entry` to a four-ary heap.
+/// Add `event` to a four-ary heap.
 #[inline]
-fn push(heap: &mut Vec<Entry>, entry: Entry) {
+fn push(heap: &mut Vec<Key>, event: Key) {
     let mut at = heap.len();
-    heap.push(entry);
+    heap.push(event);
     while at > 0 {
         let parent = (at - 1) / 4;
-        if !entry.before(&heap[parent]) {
+        if event >= heap[parent] {
             break;
         }
         heap[at] = heap[parent];
         at = parent;
     }
-    heap[at] = entry;
+    heap[at] = event;
 }
 
-/// Take the first entry of a four-ary heap.
-fn pop(heap: &mut Vec<Entry>) -> Option<Entry> {
+/// Take the first event of a four-ary heap.
+fn pop(heap: &mut Vec<Key>) -> Option<Key> {
     let last = heap.pop()?;
     let Some(first) = heap.first().copied() else {
         return Some(last);
@@ -187,11 +181,11 @@ fn pop(heap: &mut Vec<Entry>) -> Option<Entry> {
         }
         let mut least = children;
         for child in children + 1..(children + 4).min(heap.len()) {
-            if heap[child].before(&heap[least]) {
+            if heap[child] < heap[least] {
                 least = child;
             }
         }
-        if !heap[least].before(&last) {
+        if heap[least] >= last {
             break;
         }
         heap[at] = heap[least];
@@ -207,27 +201,28 @@ mod tests {
     use crate::Streams;
 
     /// Otherwise causes could come after effects, or ties be broken by accident: the agenda must
-    /// hand out what a list sorted by (time, insertion number) does, under random mixtures of both
+    /// hand out what a list sorted by (time, target, token) does, under random mixtures of both
     /// calls.
     #[test]
-    fn events_come_in_the_order_of_time_then_insertion() {
+    fn events_come_in_the_order_of_time_then_target_then_token() {
         let mut stream = Streams::new(3, 0).named("agenda");
         let mut agenda = Agenda::new();
-        let mut sorted: Vec<(u64, u64)> = Vec::new();
-        let mut number = 0;
+        let mut sorted: Vec<(u64, u32, u32)> = Vec::new();
         for _ in 0..200_000 {
             if stream.happens(0.55) {
                 // Few distinct instants, so that ties are common; near and far ones.
                 let reach = if stream.happens(0.5) { 8 } else { 200 };
                 let time = agenda.now().ps() + stream.below(reach);
-                agenda.insert(Time::from_ps(time), number as u32, 0);
-                sorted.push((time, number));
-                number += 1;
+                let (target, token) = (stream.below(4) as u32, stream.below(3) as u32);
+                agenda.insert(Time::from_ps(time), target, token);
+                sorted.push((time, target, token));
             } else {
                 let next = sorted.iter().copied().min();
+                assert_eq!(agenda.next().map(Time::ps), next.map(|(time, ..)| time));
                 let taken = agenda.take(Time::NEVER);
-                assert_eq!(taken.map(|e| (e.time.ps(), u64::from(e.target))), next);
-                sorted.retain(|entry| Some(*entry) != next);
+                assert_eq!(taken.map(|e| (e.time.ps(), e.target, e.token)), next);
+                let at = sorted.iter().position(|entry| Some(*entry) == next);
+                at.map(|at| sorted.swap_remove(at));
                 assert_eq!(agenda.len(), sorted.len());
             }
             if sorted.len() > 400 {

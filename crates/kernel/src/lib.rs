@@ -1,16 +1,18 @@
 //! What every discrete-event simulation needs and no packet: the [`Agenda`], named random
 //! [`Streams`], the trajectory [`Digest`] and one [`math`] library.
 //!
-//! Events are ordered by (time, insertion number) and by nothing else. Every random draw comes from
-//! a stream named by (root seed, replication, component path), so that adding a component shifts
+//! Events are ordered by (time, target, token) and by nothing else. Every random draw comes from a
+//! stream named by (root seed, replication, component path), so that adding a component shifts
 //! nobody's numbers and two variants of a scenario see the same arrivals.
 
 mod agenda;
 mod digest;
 pub mod math;
+mod ring;
 mod streams;
 mod ziggurat;
 
 pub use agenda::{Agenda, Event};
 pub use digest::Digest;
+pub use ring::Ring;
 pub use streams::{Stream, Streams};

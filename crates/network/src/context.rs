@@ -1,6 +1,6 @@
 //! What an element can do.
 
-use forebay_kernel::{Agenda, Digest};
+use forebay_kernel::{Agenda, Digest, Ring};
 use forebay_units::Time;
 
 use crate::ledger::slot;
@@ -66,11 +66,41 @@ impl Routes {
         self.first[route as usize]
     }
 
-    /// Whether every route that passes `element` ends in a sink right after it, and some does.
-    fn end_after(&self, element: u32) -> bool {
-        let mut here = self.next.get(element as usize).into_iter().flatten();
-        let mut here = here.by_ref().filter(|next| **next != NOT_HERE).peekable();
-        here.peek().is_some() && here.all(|next| next & SINK != 0)
+    /// What follows `element` on the routes that pass it.
+    fn following(&self, element: u32) -> impl Iterator<Item = u32> {
+        let here = self.next.get(element as usize).into_iter().flatten();
+        here.copied().filter(|next| *next != NOT_HERE)
+    }
+
+    /// How each of `elements` stands to its neighbours; `books` and `expects` say what it can do.
+    pub(crate) fn standings(&self, books: &[bool], expects: &[bool]) -> Vec<Standing> {
+        let elements = 0..u32::try_from(books.len()).expect("elements are numbered by 32 bits");
+        // Who alone sends to each: itself stands for nobody yet, or for several.
+        let mut feeder: Vec<Option<u32>> = vec![None; books.len()];
+        let mut shared = vec![false; books.len()];
+        for first in self.first.iter().filter(|first| **first & SINK == 0) {
+            shared[*first as usize] = true;
+        }
+        for me in elements.clone() {
+            for next in self.following(me).filter(|next| next & SINK == 0) {
+                let feeder = &mut feeder[next as usize];
+                shared[next as usize] |= feeder.is_some_and(|other| other != me);
+                *feeder = Some(me);
+            }
+        }
+        let lone = |next: u32| expects[next as usize] && !shared[next as usize];
+        let early = |me: u32| {
+            let mut following = self.following(me).peekable();
+            books[me as usize]
+                && following.peek().is_some()
+                && following.all(|next| next & SINK != 0 || lone(next))
+        };
+        let standing = |me: u32| Standing {
+            expects: lone(me) && feeder[me as usize].is_some_and(early),
+            early: early(me),
+            quiet: early(me) && self.following(me).all(|next| next & SINK != 0),
+        };
+        elements.map(standing).collect()
     }
 
     #[inline]
@@ -91,36 +121,73 @@ pub(crate) struct Sink {
 }
 
 /// Take the reception of `packet` at `now` into `digest`.
-#[inline]
+#[inline(always)]
 pub(crate) fn note(digest: &mut Digest, now: Time, packet: &Packet) {
     let header = u64::from(packet.size)
         | u64::from(packet.precedence) << 16
         | u64::from(packet.flag_bits()) << 24
         | u64::from(packet.flow) << 32;
-    // Data of calls carry the call in their tag; the tag of an acknowledgement repeats a time.
-    let call = if packet.is_ack() { 0 } else { packet.tag.rotate_left(16) };
-    digest.note(now.ps(), packet.number.rotate_left(32) ^ header ^ call);
+    digest.note(now.ps(), packet.number.rotate_left(32) ^ header ^ packet.tag.rotate_left(16));
 }
 
-/// Packets on the way between elements, in order: addresses and packets side by side, so that a
-/// packet is copied from its queue to here and nowhere in between.
-#[derive(Default)]
+/// How an element stands to its neighbours, which the routes and the observers decide.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Standing {
+    /// Every packet comes through [`crate::Element::expect`], ahead of its time.
+    pub expects: bool,
+    /// Whatever leaves goes to sinks, or to elements that are told of it ahead of its time: leaving
+    /// needs no event. See [`Context::announce`] and [`Context::crossed_at`].
+    pub early: bool,
+    /// As `early`, and sinks alone follow: nobody needs to know soon.
+    pub quiet: bool,
+}
+
+/// A packet on the way between elements.
+#[derive(Clone, Copy)]
+pub(crate) struct Letter {
+    pub(crate) packet: Packet,
+    /// When it arrives; the present if not `early`.
+    pub(crate) at: Time,
+    pub(crate) to: u32,
+    pub(crate) early: bool,
+}
+
+/// Packets on the way between elements, in order. One at a time is the rule, so the first has a
+/// place of its own.
 pub(crate) struct Mail {
-    pub(crate) to: Vec<u32>,
-    pub(crate) packets: Vec<Packet>,
+    pub(crate) first: Letter,
+    pub(crate) full: bool,
+    /// What was handed on while `first` was full or others waited here.
+    more: Ring<Letter>,
+}
+
+impl Default for Mail {
+    fn default() -> Self {
+        let packet = Packet::data(Time::ZERO, 0, 0, 0, 0);
+        let first = Letter { packet, at: Time::ZERO, to: 0, early: false };
+        Self { first, full: false, more: Ring::default() }
+    }
 }
 
 impl Mail {
-    #[inline]
-    fn push(&mut self, to: u32, packet: &Packet) {
-        self.to.push(to);
-        self.packets.extend_from_slice(std::slice::from_ref(packet));
+    #[inline(always)]
+    fn push(&mut self, letter: Letter) {
+        if self.full || !self.more.is_empty() {
+            self.more.push_back(letter);
+        } else {
+            self.first = letter;
+            self.full = true;
+        }
     }
 
-    #[inline]
-    pub(crate) fn clear(&mut self) {
-        self.to.clear();
-        self.packets.clear();
+    /// The first was taken and received: the next takes its place.
+    #[inline(always)]
+    pub(crate) fn refill(&mut self) {
+        if let Some(next) = self.more.front() {
+            self.first = *next;
+            self.more.pop_front();
+            self.full = true;
+        }
     }
 }
 
@@ -133,12 +200,15 @@ pub(crate) struct Core {
     pub(crate) routes: Routes,
     pub(crate) ledger: Ledger,
     pub(crate) observers: Vec<Box<dyn Observer>>,
-    /// What each element received.
-    pub(crate) digests: Vec<Digest>,
+    /// What each element received of the packets that it expected.
+    pub(crate) expected: Vec<Digest>,
     pub(crate) sinks: Vec<Sink>,
     pub(crate) traversals: u64,
-    /// Events of the model that never were in the agenda.
-    pub(crate) unlisted: u64,
+    /// Events of the model that never were in the agenda, less those of the agenda that were none
+    /// of the model's.
+    pub(crate) unlisted: i64,
+    /// How elements stand to their neighbours; known when the run begins.
+    pub(crate) standings: Vec<Standing>,
     notes: Vec<SackBlocks>,
     free_notes: Vec<u32>,
 }
@@ -168,28 +238,53 @@ impl Context<'_> {
     #[inline]
     pub fn forward(&mut self, packet: &Packet) {
         let to = self.core.routes.after(self.me, packet.route);
+        let at = self.now();
         if to & SINK == 0 {
-            self.core.mail.push(to, packet);
+            self.core.mail.push(Letter { packet: *packet, at, to, early: false });
         } else {
-            self.sink(to, packet, self.now());
+            self.sink(to, packet, at);
         }
     }
 
-    /// Whether all packets that leave this element go to sinks and no observer wants to know when:
-    /// then their way out needs no event, see [`Context::cross_at`]. Asked when the run begins.
+    /// How this element stands to its neighbours. Asked when the run begins.
     #[must_use]
-    pub fn leads_to_sinks(&self) -> bool {
-        self.core.observers.is_empty() && self.core.routes.end_after(self.me)
+    pub fn standing(&self) -> Standing {
+        self.core.standings[self.me as usize]
     }
 
-    /// `packet` has reached the far end of a link, and there a sink, at `at`, which may be past:
-    /// to be used under the condition of [`Context::leads_to_sinks`], in the order of time.
+    /// `packet` will have reached the far end of a link at `at`: tell the next element if it
+    /// expects that. Only if [`Standing::early`], and in the order of time.
     #[inline]
-    pub fn cross_at(&mut self, packet: &Packet, at: Time) {
+    pub fn announce(&mut self, packet: &Packet, at: Time) {
+        let to = self.core.routes.after(self.me, packet.route);
+        if to & SINK == 0 {
+            self.core.mail.push(Letter { packet: *packet, at, to, early: true });
+        }
+    }
+
+    /// `packet` has reached the far end of a link at `at`, which may be past: it is counted, and a
+    /// sink gets it; who expects it knows already. Only if [`Standing::early`], and in the order of
+    /// time.
+    #[inline]
+    pub fn crossed_at(&mut self, packet: &Packet, at: Time) {
         self.core.traversals += 1;
         self.core.unlisted += 1;
         let to = self.core.routes.after(self.me, packet.route);
-        self.sink(to, packet, at);
+        if to & SINK != 0 {
+            self.sink(to, packet, at);
+        }
+    }
+
+    /// `packet`, which was expected, has arrived at `at`, which may be past: in the order of time.
+    #[inline]
+    pub fn arrived_at(&mut self, packet: &Packet, at: Time) {
+        note(&mut self.core.expected[self.me as usize], at, packet);
+    }
+
+    /// The event that this element was woken by is none of the model, only of its execution.
+    #[inline]
+    pub fn uncount_event(&mut self) {
+        self.core.unlisted -= 1;
     }
 
     /// `packet` arrived at sink `to` at `at`.
@@ -198,8 +293,7 @@ impl Context<'_> {
         let sink = &mut self.core.sinks[(to & !SINK) as usize];
         note(&mut sink.digest, at, packet);
         let payload = u64::from(packet.size).saturating_sub(sink.header);
-        self.deliver_at(packet, at);
-        self.hand_over(packet.flow, payload);
+        self.deliver_at(packet, at, payload);
     }
 
     /// `packet` has reached the far end of a link: hand it to the next element of its route.
@@ -226,19 +320,20 @@ impl Context<'_> {
         }
         self.observe(|| Observation::Sent { packet: &packet });
         let to = self.core.routes.first(packet.route);
-        self.core.mail.push(to, &packet);
+        self.core.mail.push(Letter { packet, at: now, to, early: false });
     }
 
     /// `packet` reached its destination: count it.
     #[inline]
     pub fn deliver(&mut self, packet: &Packet) {
-        self.deliver_at(packet, self.now());
+        self.deliver_at(packet, self.now(), 0);
     }
 
     #[inline]
-    fn deliver_at(&mut self, packet: &Packet, at: Time) {
+    fn deliver_at(&mut self, packet: &Packet, at: Time, payload: u64) {
         let delay = at.since(packet.created);
         let flow = self.core.ledger.flow(packet);
+        flow.goodput += payload;
         if packet.is_ack() {
             flow.acks[1] += 1;
         } else {

@@ -1,5 +1,7 @@
 //! The contract of elements: boxes in which time passes.
 
+use forebay_units::Time;
+
 use crate::{Context, Packet};
 
 /// A box in which time passes: it holds packets or timers.
@@ -14,11 +16,28 @@ pub trait Element: Send {
     /// A packet arrived.
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>);
 
+    /// A packet will arrive at `at`, now or later: told in the order of time, and of every packet,
+    /// to an element whose [`crate::Standing`] says so.
+    fn expect(&mut self, _packet: &Packet, _at: Time, _cx: &mut Context<'_>) {
+        unreachable!("only an element that expects packets is told of them early");
+    }
+
+    /// Whether it knows of each packet when it takes it in at what time it will hand it on, and
+    /// does so in order.
+    fn books(&self) -> bool {
+        false
+    }
+
+    /// Whether it can be told of packets before they arrive, see [`Element::expect`].
+    fn expects(&self) -> bool {
+        false
+    }
+
     /// A timer set with [`Context::wake_at`] expired.
     fn wake(&mut self, token: u32, cx: &mut Context<'_>);
 
-    /// Bring counters up to the present; asked before they are read. Must not change what happens
-    /// later, so it sets no timer and sends nothing.
+    /// Bring counters up to the present; asked before they are read. Must not change what happens:
+    /// it sets no timer and sends nothing, but may announce what it has decided.
     fn settle(&mut self, _cx: &mut Context<'_>) {}
 
     /// Inner quantities worth plotting at this instant: told by name. Asked after

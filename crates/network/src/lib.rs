@@ -16,7 +16,7 @@ mod observation;
 mod packet;
 pub mod record;
 
-pub use context::{Context, SackBlocks};
+pub use context::{Context, SackBlocks, Standing};
 pub use edge::{
     AdmissionControl, AdmissionSignal, FlowTermination, Leaving, Termination, TerminationSignal,
 };

@@ -3,16 +3,23 @@
 use forebay_kernel::Digest;
 use forebay_units::Time;
 
-use crate::context::{Core, SINK, Sink, note};
+use crate::context::{Core, Letter, SINK, Sink, Standing, note};
 use crate::{CallCount, Context, Element, FlowCount, Ledger, LinkCount, Observer};
 
 /// A wired network, ready to run.
 #[derive(Default)]
 pub struct Network {
-    elements: Vec<Box<dyn Element>>,
+    places: Vec<Place>,
     core: Core,
     started: bool,
     events: u64,
+}
+
+/// An element in its place.
+struct Place {
+    element: Box<dyn Element>,
+    /// What it received, unless that was expected.
+    digest: Digest,
 }
 
 /// What a run has done so far.
@@ -38,15 +45,14 @@ impl Network {
 
     /// Add an element; its number.
     pub fn add(&mut self, element: Box<dyn Element>) -> u32 {
-        self.elements.push(element);
-        self.core.digests.push(Digest::default());
-        index(self.elements.len() - 1)
+        self.places.push(Place { element, digest: Digest::default() });
+        index(self.places.len() - 1)
     }
 
     /// The number that the next element will get.
     #[must_use]
     pub fn next_element(&self) -> u32 {
-        index(self.elements.len())
+        index(self.places.len())
     }
 
     /// Add a sink: the end of routes whose packets are only counted, as payload but for `header`
@@ -97,9 +103,10 @@ impl Network {
     pub fn run(&mut self, limit: Time, budget: u64) -> Progress {
         if !self.started {
             self.started = true;
-            for me in 0..self.elements.len() {
+            self.take_stands();
+            for me in 0..self.places.len() {
                 let cx = &mut Context { core: &mut self.core, me: index(me) };
-                self.elements[me].start(cx);
+                self.places[me].element.start(cx);
                 self.hand_on();
             }
         }
@@ -107,7 +114,7 @@ impl Network {
         let mut complete = true;
         while let Some(event) = self.core.agenda.take(limit) {
             let cx = &mut Context { core: &mut self.core, me: event.target };
-            self.elements[event.target as usize].wake(event.token, cx);
+            self.places[event.target as usize].element.wake(event.token, cx);
             self.hand_on();
             left -= 1;
             if left == 0 {
@@ -122,26 +129,41 @@ impl Network {
         }
         Progress {
             now: self.core.agenda.now(),
-            events: self.events + self.core.unlisted,
+            events: self.events.wrapping_add_signed(self.core.unlisted),
             hops: self.core.traversals,
             complete,
         }
     }
 
+    /// Find out how elements stand to their neighbours. Observers are told of everything in its
+    /// time, so for them nobody is early.
+    fn take_stands(&mut self) {
+        let watched = !self.core.observers.is_empty();
+        let books: Vec<bool> = self.places.iter().map(|p| p.element.books() && !watched).collect();
+        let expects: Vec<bool> = self.places.iter().map(|p| p.element.expects()).collect();
+        self.core.expected = vec![Digest::default(); self.places.len()];
+        self.core.standings = self.core.routes.standings(&books, &expects);
+    }
+
     /// Deliver everything that elements have handed on, in order. What they hand on meanwhile comes
     /// after.
-    #[inline]
+    #[inline(always)]
     fn hand_on(&mut self) {
-        let mut at = 0;
-        while let Some(&to) = self.core.mail.to.get(at) {
-            let packet = self.core.mail.packets[at];
-            at += 1;
-            let now = self.core.agenda.now();
-            note(&mut self.core.digests[to as usize], now, &packet);
+        while self.core.mail.full {
+            self.core.mail.full = false;
+            let Letter { packet, to, at, early } = self.core.mail.first;
+            let place = &mut self.places[to as usize];
             let cx = &mut Context { core: &mut self.core, me: to };
-            self.elements[to as usize].receive(&packet, cx);
+            if early {
+                place.element.expect(&packet, at, cx);
+            } else {
+                note(&mut place.digest, at, &packet);
+                place.element.receive(&packet, cx);
+            }
+            if !self.core.mail.full {
+                self.core.mail.refill();
+            }
         }
-        self.core.mail.clear();
     }
 
     /// Counters brought up to the present.
@@ -158,25 +180,27 @@ impl Network {
     }
 
     fn settle(&mut self) {
-        for me in 0..self.elements.len() {
+        for me in 0..self.places.len() {
             self.settle_one(me);
         }
     }
 
     fn settle_one(&mut self, me: usize) {
-        self.elements[me].settle(&mut Context { core: &mut self.core, me: index(me) });
+        self.places[me].element.settle(&mut Context { core: &mut self.core, me: index(me) });
+        // Settling may announce packets that arrive later.
+        self.hand_on();
     }
 
     /// The inner quantities of element `number` at this instant.
     pub fn gauges(&mut self, number: u32, tell: &mut dyn FnMut(&str, f64)) {
         self.settle_one(number as usize);
-        self.elements[number as usize].gauges(tell);
+        self.places[number as usize].element.gauges(tell);
     }
 
     /// Packets inside elements at this instant.
     #[must_use]
     pub fn held(&self) -> u64 {
-        self.elements.iter().map(|element| element.held()).sum()
+        self.places.iter().map(|place| place.element.held()).sum()
     }
 
     /// The fingerprint of the trajectory so far: what each element and each sink received, in
@@ -186,8 +210,14 @@ impl Network {
     pub fn digest(&mut self) -> u64 {
         self.settle();
         let mut all = Digest::default();
+        let elements = self.places.iter().enumerate().map(|(number, place)| {
+            match self.core.standings.get(number) {
+                Some(Standing { expects: true, .. }) => &self.core.expected[number],
+                _ => &place.digest,
+            }
+        });
         let sinks = self.core.sinks.iter().map(|sink| &sink.digest);
-        for (place, digest) in (0..).zip(self.core.digests.iter().chain(sinks)) {
+        for (place, digest) in (0..).zip(elements.chain(sinks)) {
             all.note(place, digest.value());
         }
         all.value()

@@ -105,7 +105,6 @@ fn work(tasks: &[Task], next: &AtomicUsize, sender: &Sender<Done>) {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "wall time is reported to the user, not simulated")]
 fn perform(task: &Task) -> Option<(String, Vec<RecordTable>)> {
     let begun = std::time::Instant::now();
     // A run that fails on a bug costs that run alone.

@@ -24,7 +24,7 @@ pub fn catalogue() -> String {
     json!({
         "categories": [
             category("queue", "Who gets into a link's queue, and who goes next.", QUEUES),
-            category("conditioner", "Meters, markers and policers in front of a queue.", CONDITIONERS),
+            category("conditioner", "Meters, markers and policers before a queue.", CONDITIONERS),
             category("shaper", "When a shaper in front of a link lets packets go.", SHAPERS),
             category("admission", "Which new calls of an aggregate are blocked.", ADMISSIONS),
             category("termination", "Which calls in progress must end.", TERMINATIONS),

@@ -1,8 +1,6 @@
 //! What every link has behind its queue: a transmitter and a length of wire.
 
-use std::collections::VecDeque;
-
-use forebay_kernel::Stream;
+use forebay_kernel::{Ring, Stream};
 use forebay_network::{
     Backlog, Conditioner, Context, Ecn, Observation, PRECEDENCES, Packet, Tally, Verdict,
 };
@@ -49,7 +47,7 @@ pub(super) struct Line {
     byte: Option<Span>,
     cache: SpanCache,
     /// Packets in order: those that left the queue, then (in a FIFO link) those that wait.
-    pub(super) slots: VecDeque<Slot>,
+    pub(super) slots: Ring<Slot>,
     /// End of the last transmission booked.
     pub(super) free_at: Time,
     backlog: Backlog,
@@ -70,7 +68,7 @@ impl Line {
             delay,
             byte: whole_byte_time(rate),
             cache: SpanCache::default(),
-            slots: VecDeque::new(),
+            slots: Ring::default(),
             free_at: Time::ZERO,
             backlog: Backlog::default(),
             changed: Time::ZERO,
@@ -92,7 +90,7 @@ impl Line {
         true
     }
 
-    #[inline]
+    #[inline(always)]
     fn transmission_time(&mut self, size: u16) -> Span {
         if let Some(byte) = self.byte {
             return byte.times(u64::from(size));
@@ -104,6 +102,12 @@ impl Line {
         if sizes[1] == size {
             return spans[1];
         }
+        self.divide(size)
+    }
+
+    #[cold]
+    fn divide(&mut self, size: u16) -> Span {
+        let SpanCache { sizes, spans } = &mut self.cache;
         let span = self.rate.transmission_time(Size::from_bytes(u64::from(size)));
         (sizes[1], spans[1]) = (sizes[0], spans[0]);
         (sizes[0], spans[0]) = (size, span);
@@ -111,29 +115,44 @@ impl Line {
     }
 
     /// Book the transmission of `packet` for `start`; it follows all booked before. Gives the time
-    /// at which the far end gets it if nothing else is under way: then a timer must be set.
-    #[inline]
-    pub(super) fn book(&mut self, packet: &Packet, start: Time) -> Option<Time> {
+    /// at which the far end gets it.
+    #[inline(always)]
+    pub(super) fn book(&mut self, packet: &Packet, start: Time) -> Time {
+        let out = self.transmit(packet, start);
+        self.slots.push_back(Slot { packet: *packet, start, out });
+        out
+    }
+
+    /// As [`Line::book`], for a packet that need not be kept: the far end has got it by now.
+    #[inline(always)]
+    pub(super) fn transmit(&mut self, packet: &Packet, start: Time) -> Time {
         let span = self.transmission_time(packet.size);
         self.booked.departed[precedence_slot(packet.precedence)].add(packet);
         self.booked.busy = self.booked.busy.wrapping_add(span.ps());
         self.free_at = start + span;
-        let out = self.free_at + self.delay;
-        let alone = self.slots.is_empty();
-        self.slots.push_back(Slot { packet: *packet, start, out });
-        alone.then_some(out)
+        self.free_at + self.delay
     }
 
-    /// The packet that reaches the far end now goes on; a timer is set for the next.
+    /// Whether traffic of lower priority fills the link.
+    pub(super) fn has_residual(&self) -> bool {
+        self.residual.is_some()
+    }
+
+    /// When the far end would get `packet` if it arrived at `at`, next after all that is booked, and
+    /// found no packets of lower priority.
+    #[inline]
+    pub(super) fn soonest(&mut self, packet: &Packet, at: Time) -> Time {
+        at.max(self.free_at) + self.transmission_time(packet.size) + self.delay
+    }
+
+    /// The packet that reaches the far end now goes on. Gives the time of the next.
     #[inline(always)]
-    pub(super) fn arrive(&mut self, token: u32, cx: &mut Context<'_>) {
+    pub(super) fn arrive(&mut self, cx: &mut Context<'_>) -> Option<Time> {
         let slot = self.slots.front().expect("the timer was set for a packet on the wire");
         debug_assert_eq!(slot.out, cx.now());
         cx.cross(&slot.packet);
         self.slots.pop_front();
-        if let Some(next) = self.slots.front() {
-            cx.wake_at(next.out, token);
-        }
+        self.slots.front().map(|next| next.out)
     }
 
     /// Whether the link is idle at `now`, and since when.
@@ -189,8 +208,9 @@ impl Line {
         beyond
     }
 
-    /// Bring the link's counters up to `now`.
-    pub(super) fn settle(&mut self, cx: &mut Context<'_>) {
+    /// Bring the link's counters up to `now`. With `arrivals`, whatever was booked is counted as
+    /// arrived: where transmissions are booked at arrival, nobody else has to.
+    pub(super) fn settle(&mut self, arrivals: bool, cx: &mut Context<'_>) {
         let now = cx.now();
         self.integrate(now);
         let count = cx.link(self.link);
@@ -207,39 +227,35 @@ impl Line {
             tally.packets += booked.packets + owed.packets - beyond.departed[at].packets;
             tally.bytes += booked.bytes + owed.bytes - beyond.departed[at].bytes;
         }
-    }
-
-    /// Condition and count a packet that arrives at `link`; false if a conditioner dropped it.
-    pub(super) fn condition(
-        link: u32,
-        conditioning: &mut [Conditioning],
-        packet: &mut Packet,
-        cx: &mut Context<'_>,
-    ) -> bool {
-        let passes = Self::colour(link, conditioning, packet, cx);
-        if passes {
-            Self::count_arrival(link, packet, cx);
+        if arrivals {
+            for (tally, booked) in count.arrived.iter_mut().zip(booked.departed) {
+                tally.packets += booked.packets;
+                tally.bytes += booked.bytes;
+            }
         }
-        passes
     }
 
-    /// Let the conditioners of `link` look at `packet`; false if one of them dropped it.
+    /// Let the conditioners of `link` look at `packet` at `at`; false if one of them dropped it.
     pub(super) fn colour(
         link: u32,
         conditioning: &mut [Conditioning],
         packet: &mut Packet,
+        at: Time,
         cx: &mut Context<'_>,
     ) -> bool {
         for (law, stream) in conditioning {
             let before = packet.ecn();
-            match law.condition(packet, cx.now(), stream) {
-                Verdict::Accept if packet.ecn() == before => {}
-                Verdict::Accept => Self::count_mark(link, packet, cx),
-                Verdict::Mark => Self::mark(link, packet, cx),
-                Verdict::Drop(reason) => {
+            let verdict = law.condition(packet, at, stream);
+            if verdict != Verdict::Accept || packet.ecn() != before {
+                if let Verdict::Drop(reason) = verdict {
                     Self::count_arrival(link, packet, cx);
                     cx.discard(link, packet, reason);
                     return false;
+                }
+                if verdict == Verdict::Mark {
+                    Self::mark(link, packet, cx);
+                } else {
+                    Self::count_mark(link, packet, cx);
                 }
             }
             cx.observe(|| Observation::Coloured { link, packet });

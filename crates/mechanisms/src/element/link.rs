@@ -3,16 +3,23 @@
 //! A packet that arrives at the very instant at which a transmission ends finds the transmitter
 //! free: the departure comes first. In-flight packets wait inside the link; the agenda holds one
 //! event a busy link, and a hop costs one event unless a discipline must choose.
+//!
+//! What leaves a link whose transmissions are booked ahead is known early. Where it goes to sinks,
+//! or to links that get packets from nowhere else, these are told at once, and the hop costs no
+//! event: such a link meets its packets when it must act on the first of them, which is not before
+//! the first could have passed it. Nobody can tell the difference: all that a packet meets, it
+//! meets in the order and with the time of its arrival.
 
-use forebay_kernel::Stream;
+use forebay_kernel::{Ring, Stream};
 use forebay_network::{
-    Arrival, Context, Element, Observation, Packet, QueueDiscipline, QueueManager, Verdict,
+    Arrival, Context, Element, Observation, Packet, QueueDiscipline, QueueManager, Standing,
+    Verdict,
 };
 use forebay_units::{Rate, Span, Time};
 
 pub use super::line::Conditioning;
 use super::line::Line;
-use crate::queue::Queue;
+use crate::queue::{DropTail, Queue};
 
 /// What a link is made of.
 pub struct LinkParts {
@@ -40,14 +47,32 @@ pub type Residual = (Span, Stream);
 pub fn link(parts: LinkParts) -> Box<dyn Element> {
     let LinkParts { link, rate, delay, conditioning, queue: (queue, stream), residual } = parts;
     let line = Line::new(link, rate, delay, residual);
-    match queue {
-        Queue::Managed(law) => {
-            Box::new(FifoLink { line, conditioning, law, stream, begun: 0, quiet: false })
-        }
+    let manager = match queue {
+        Queue::Tail(law) => Manager::Tail(law),
+        Queue::Managed(law) => Manager::Law(law),
         Queue::Discipline(law) => {
-            Box::new(ScheduledLink { line, conditioning, law, stream, waking: false })
+            let standing = Standing::default();
+            return Box::new(ScheduledLink {
+                line,
+                conditioning,
+                law,
+                stream,
+                waking: false,
+                standing,
+            });
         }
-    }
+    };
+    Box::new(FifoLink {
+        line,
+        conditioning,
+        manager,
+        stream,
+        begun: 0,
+        standing: Standing::default(),
+        expected: Ring::default(),
+        armed: false,
+        plain: false,
+    })
 }
 
 /// A packet has reached the far end.
@@ -55,17 +80,45 @@ const OUT: u32 = 0;
 /// The transmitter is free and packets wait.
 const FREE: u32 = 1;
 
+/// Who decides over arrivals.
+enum Manager {
+    Tail(DropTail),
+    Law(Box<dyn QueueManager>),
+}
+
+impl Manager {
+    #[inline(always)]
+    fn admit(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
+        match self {
+            Self::Tail(law) => law.admit(arrival, stream),
+            Self::Law(law) => law.admit(arrival, stream),
+        }
+    }
+
+    #[inline(always)]
+    fn departed(&mut self, packet: &Packet, at: Time) {
+        if let Self::Law(law) = self {
+            law.departed(packet, at);
+        }
+    }
+}
+
 /// A link whose queue decides at arrival only: transmissions are booked ahead, departures are
 /// noticed when somebody looks.
 struct FifoLink {
     line: Line,
     conditioning: Vec<Conditioning>,
-    law: Box<dyn QueueManager>,
+    manager: Manager,
     stream: Stream,
     /// How many of the line's slots have begun transmission.
     begun: usize,
-    /// Whether nobody acts on what leaves it: packets leave when somebody looks, without events.
-    quiet: bool,
+    standing: Standing,
+    /// Packets announced that have not been met yet, with the times of their arrival.
+    expected: Ring<(Packet, Time)>,
+    /// Whether a timer is set.
+    armed: bool,
+    /// Whether an idle link lets every packet pass at once, and nobody is told early.
+    plain: bool,
 }
 
 impl FifoLink {
@@ -80,110 +133,238 @@ impl FifoLink {
         {
             let (packet, start) = (slot.packet, slot.start);
             self.line.waits_no_more(&packet, start);
-            self.law.departed(&packet, start);
+            self.manager.departed(&packet, start);
             self.begun += 1;
+        }
+    }
+
+    /// `packet` arrives at `at`: let conditioners and queue decide over it.
+    #[inline(always)]
+    fn meet(&mut self, packet: &Packet, at: Time, cx: &mut Context<'_>) {
+        if self.conditioning.is_empty() {
+            self.decide(packet, at, cx);
+            return;
+        }
+        let mut packet = *packet;
+        if Line::colour(self.line.link, &mut self.conditioning, &mut packet, at, cx) {
+            self.decide(&packet, at, cx);
         }
     }
 
     /// Let the queue's law decide over a packet that has passed the conditioners.
     #[inline(always)]
-    fn decide(&mut self, packet: &Packet, cx: &mut Context<'_>) {
-        let now = cx.now();
-        self.catch_up(now);
-        let idle_since = self.line.idle_since(now);
+    fn decide(&mut self, packet: &Packet, at: Time, cx: &mut Context<'_>) {
+        self.catch_up(at);
+        let idle_since = self.line.idle_since(at);
         let backlog = self.line.backlog();
-        let arrival = Arrival { now, packet, backlog, idle_since };
-        match self.law.admit(&arrival, &mut self.stream) {
-            Verdict::Accept => self.take_in(packet, idle_since.is_some(), cx),
+        let arrival = Arrival { now: at, packet, backlog, idle_since };
+        let mut marked;
+        let packet = match self.manager.admit(&arrival, &mut self.stream) {
+            Verdict::Accept => packet,
             Verdict::Mark => {
-                let mut marked = *packet;
+                marked = *packet;
                 Line::mark(self.line.link, &mut marked, cx);
-                self.take_in(&marked, idle_since.is_some(), cx);
+                &marked
             }
-            Verdict::Drop(reason) => cx.discard(self.line.link, packet, reason),
-        }
+            Verdict::Drop(reason) => {
+                Line::count_arrival(self.line.link, packet, cx);
+                cx.discard(self.line.link, packet, reason);
+                return;
+            }
+        };
+        self.take_in(packet, at, idle_since.is_some(), cx);
     }
 
-    /// Take `packet` into the queue and book its transmission.
+    /// Take `packet` into the queue at `at` and book its transmission.
     #[inline(always)]
-    fn take_in(&mut self, packet: &Packet, idle: bool, cx: &mut Context<'_>) {
-        let (link, line, now) = (self.line.link, &mut self.line, cx.now());
-        let start = if idle && !line.busy_below(now) {
+    fn take_in(&mut self, packet: &Packet, at: Time, idle: bool, cx: &mut Context<'_>) {
+        let (link, line) = (self.line.link, &mut self.line);
+        let start = if idle && !line.busy_below(at) {
             // It waits for no time: it is not counted as ever having waited.
-            self.law.departed(packet, now);
+            self.manager.departed(packet, at);
             self.begun += 1;
-            now
+            at
         } else {
-            line.waits(packet, now);
+            line.waits(packet, at);
             line.note_longest();
             line.free_at
         };
-        if let Some(out) = line.book(packet, start)
-            && !self.quiet
-        {
+        let out = line.book(packet, start);
+        if self.standing.early {
+            if !self.standing.quiet {
+                cx.announce(packet, out);
+            }
+        } else if !self.armed {
+            self.armed = true;
             cx.wake_at(out, OUT);
         }
         let backlog = line.backlog();
         cx.observe(|| Observation::Enqueued { link, packet, backlog });
     }
 
-    /// Let the packets go that have reached the far end by now: only if the link is quiet.
+    /// Meet the packets expected that have arrived by now.
     #[inline]
-    fn let_out(&mut self, cx: &mut Context<'_>) {
+    fn meet_expected(&mut self, cx: &mut Context<'_>) {
         let now = cx.now();
+        while let Some((packet, at)) = self.expected.front().copied()
+            && at <= now
+        {
+            self.expected.pop_front();
+            if self.standing.early {
+                self.let_out(at, cx);
+            }
+            cx.arrived_at(&packet, at);
+            self.meet(&packet, at, cx);
+        }
+    }
+
+    /// If what leaves is known early: let the packets go that have reached the far end by `now`.
+    #[inline]
+    fn let_out(&mut self, now: Time, cx: &mut Context<'_>) {
         while let Some(slot) = self.line.slots.front()
             && slot.out <= now
         {
-            let (packet, out) = (slot.packet, slot.out);
+            cx.crossed_at(&slot.packet, slot.out);
             if self.begun == 0 {
                 self.catch_up(now);
             }
             self.begun -= 1;
             self.line.slots.pop_front();
-            cx.cross_at(&packet, out);
+        }
+    }
+
+    /// The first packet on the wire has reached the far end.
+    #[inline(always)]
+    fn cross(&mut self, cx: &mut Context<'_>) -> Option<Time> {
+        if self.begun == 0 {
+            self.catch_up(cx.now());
+        }
+        self.begun -= 1;
+        self.line.arrive(cx)
+    }
+
+    /// As [`Element::wake`], where packets are expected: the timer was set for the soonest time at
+    /// which the first could have passed, or for one that has.
+    fn wake_expecting(&mut self, cx: &mut Context<'_>) {
+        if self.plain && self.line.slots.is_empty() && self.pass_through(cx) {
+            self.armed = false;
+            self.arm_for_expected(cx);
+            return;
+        }
+        // While packets are met no further timer is wanted: it is set below.
+        self.armed = true;
+        self.meet_expected(cx);
+        let mut next = None;
+        if self.standing.early {
+            cx.uncount_event();
+        } else {
+            next = self.line.slots.front().map(|slot| slot.out);
+            if next == Some(cx.now()) {
+                next = self.cross(cx);
+            } else {
+                cx.uncount_event();
+            }
+        }
+        self.armed = false;
+        if let Some(out) = next {
+            self.armed = true;
+            cx.wake_at(out, OUT);
+        } else {
+            self.arm_for_expected(cx);
+        }
+    }
+
+    /// If the first packet expected found the link idle and reaches the far end now, it goes on and
+    /// is nowhere kept in between. Only for plain links, whose wire is empty.
+    #[inline(always)]
+    fn pass_through(&mut self, cx: &mut Context<'_>) -> bool {
+        let Some((packet, at)) = self.expected.front() else { return false };
+        if self.line.idle_since(*at).is_none() {
+            return false;
+        }
+        let out = self.line.transmit(packet, *at);
+        debug_assert_eq!(out, cx.now(), "the timer was set for the first packet expected");
+        cx.arrived_at(packet, *at);
+        cx.cross(packet);
+        self.expected.pop_front();
+        true
+    }
+
+    /// Set the timer for the first packet expected, unless it is set or nobody needs it.
+    fn arm_for_expected(&mut self, cx: &mut Context<'_>) {
+        if let Some((packet, at)) = self.expected.front()
+            && !self.armed
+            && !self.standing.quiet
+        {
+            self.armed = true;
+            cx.wake_at(self.line.soonest(packet, *at), OUT);
         }
     }
 }
 
 impl Element for FifoLink {
     fn start(&mut self, cx: &mut Context<'_>) {
-        self.quiet = cx.leads_to_sinks();
+        self.standing = cx.standing();
+        self.plain = matches!(self.manager, Manager::Tail(_))
+            && self.conditioning.is_empty()
+            && !self.line.has_residual()
+            && !self.standing.early;
     }
 
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
-        if self.quiet {
-            self.let_out(cx);
+        let now = cx.now();
+        if self.standing.early {
+            self.let_out(now, cx);
         }
-        if self.conditioning.is_empty() {
-            Line::count_arrival(self.line.link, packet, cx);
-            self.decide(packet, cx);
-            return;
-        }
-        let mut packet = *packet;
-        if Line::condition(self.line.link, &mut self.conditioning, &mut packet, cx) {
-            self.decide(&packet, cx);
+        self.meet(packet, now, cx);
+    }
+
+    fn books(&self) -> bool {
+        true
+    }
+
+    fn expects(&self) -> bool {
+        true
+    }
+
+    fn expect(&mut self, packet: &Packet, at: Time, cx: &mut Context<'_>) {
+        self.expected.push_back((*packet, at));
+        if self.standing.quiet {
+            self.meet_expected(cx);
+        } else {
+            self.arm_for_expected(cx);
         }
     }
 
     fn wake(&mut self, _token: u32, cx: &mut Context<'_>) {
-        if self.begun == 0 {
-            self.catch_up(cx.now());
+        if self.standing.expects {
+            self.wake_expecting(cx);
+            return;
         }
-        self.begun -= 1;
-        self.line.arrive(OUT, cx);
+        let next = self.cross(cx);
+        self.armed = next.is_some();
+        if let Some(out) = next {
+            cx.wake_at(out, OUT);
+        }
     }
 
     fn settle(&mut self, cx: &mut Context<'_>) {
-        self.catch_up(cx.now());
-        if self.quiet {
-            self.let_out(cx);
+        let now = cx.now();
+        let armed = std::mem::replace(&mut self.armed, true);
+        self.meet_expected(cx);
+        self.armed = armed;
+        self.catch_up(now);
+        if self.standing.early {
+            self.let_out(now, cx);
         }
-        self.line.settle(cx);
+        self.line.settle(true, cx);
     }
 
     fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
         self.line.gauges(&self.conditioning, tell);
-        self.law.gauges(tell);
+        if let Manager::Law(law) = &self.manager {
+            law.gauges(tell);
+        }
     }
 
     fn held(&self) -> u64 {
@@ -199,6 +380,7 @@ struct ScheduledLink {
     stream: Stream,
     /// Whether a timer is set for the end of the transmission.
     waking: bool,
+    standing: Standing,
 }
 
 impl ScheduledLink {
@@ -216,8 +398,25 @@ impl ScheduledLink {
         });
         let Some(packet) = next else { return };
         self.line.waits_no_more(&packet, now);
-        if let Some(out) = self.line.book(&packet, now) {
+        let alone = self.line.slots.is_empty();
+        let out = self.line.book(&packet, now);
+        if self.standing.early {
+            cx.announce(&packet, out);
+        } else if alone {
             cx.wake_at(out, OUT);
+        }
+    }
+
+    /// If what leaves is known early: let the packets go that have reached the far end by now.
+    fn let_out(&mut self, cx: &mut Context<'_>) {
+        if !self.standing.early {
+            return;
+        }
+        while let Some(slot) = self.line.slots.front()
+            && slot.out <= cx.now()
+        {
+            cx.crossed_at(&slot.packet, slot.out);
+            self.line.slots.pop_front();
         }
     }
 
@@ -231,12 +430,22 @@ impl ScheduledLink {
 }
 
 impl Element for ScheduledLink {
+    fn start(&mut self, cx: &mut Context<'_>) {
+        self.standing = cx.standing();
+    }
+
+    fn books(&self) -> bool {
+        true
+    }
+
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
+        let now = cx.now();
+        self.let_out(cx);
         let mut packet = *packet;
-        if !Line::condition(self.line.link, &mut self.conditioning, &mut packet, cx) {
+        if !Line::colour(self.line.link, &mut self.conditioning, &mut packet, now, cx) {
             return;
         }
-        let now = cx.now();
+        Line::count_arrival(self.line.link, &packet, cx);
         if self.line.backlog().packets > 0 {
             self.serve(cx);
         }
@@ -270,7 +479,9 @@ impl Element for ScheduledLink {
 
     fn wake(&mut self, token: u32, cx: &mut Context<'_>) {
         if token == OUT {
-            self.line.arrive(OUT, cx);
+            if let Some(next) = self.line.arrive(cx) {
+                cx.wake_at(next, OUT);
+            }
         } else {
             self.waking = false;
             self.serve(cx);
@@ -279,7 +490,8 @@ impl Element for ScheduledLink {
     }
 
     fn settle(&mut self, cx: &mut Context<'_>) {
-        self.line.settle(cx);
+        self.let_out(cx);
+        self.line.settle(false, cx);
     }
 
     fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {

@@ -53,7 +53,7 @@ impl Shaper {
             let mut packet = self.waiting.pop_front().expect("the head is there");
             self.backlog.remove(&packet);
             self.last_release = Some(now);
-            if Line::colour(self.link, &mut self.conditioning, &mut packet, cx) {
+            if Line::colour(self.link, &mut self.conditioning, &mut packet, now, cx) {
                 cx.forward(&packet);
             }
         }

@@ -25,11 +25,11 @@ parameters! {
 
 fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Queue, Problem> {
     let parameters = DropTailParameters::read(section)?;
-    Ok(Queue::Managed(Box::new(DropTail { limit: parameters.limit })))
+    Ok(Queue::Tail(DropTail { limit: parameters.limit }))
 }
 
-/// Tail drop.
-struct DropTail {
+/// Tail drop: every arrival is accepted while the buffer has room.
+pub struct DropTail {
     limit: Option<Length>,
 }
 

@@ -14,10 +14,13 @@ use forebay_parameters::{Entry, Length, Problem, Section};
 
 use crate::LinkFacts;
 
+pub use droptail::DropTail;
 pub use fifo::Fifo;
 
-/// A queue in one of its two forms.
+/// A queue in one of its forms.
 pub enum Queue {
+    /// Tail drop: what most links have, so that it is asked without a detour.
+    Tail(DropTail),
     /// First in, first out, decided at arrival.
     Managed(Box<dyn QueueManager>),
     /// Keeps its packets itself.
@@ -29,6 +32,7 @@ impl Queue {
     #[must_use]
     pub fn into_discipline(self) -> Box<dyn QueueDiscipline> {
         match self {
+            Self::Tail(law) => Box::new(Fifo::new(Box::new(law))),
             Self::Managed(law) => Box::new(Fifo::new(law)),
             Self::Discipline(law) => law,
         }

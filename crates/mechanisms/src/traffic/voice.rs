@@ -355,9 +355,9 @@ mod tests {
     /// the interval T. With on = off = T/2 the relaxation is 4/T, and the first tick, at U T, finds
     /// ON with probability 1/2 (stationary), 1/2 + 1/2 E e^(-4U) = 1/2 + (1 - e^-4)/8 = 0.62271
     /// (ON), and 1/2 less that eighth = 0.37729 (OFF). With off = 3 T/2 the share of ON is 1/4, the
-    /// relaxation a = 8/(3 T), and either state makes it 1/4 + 1/4 (1 - e^-a)/a = 0.33724. Bounds are
-    /// five standard errors: a frequency over n flows has sqrt(p (1 - p) / n), a mean of uniforms
-    /// 0.2887/sqrt(n).
+    /// relaxation a = 8/(3 T), and either state makes it 1/4 + 1/4 (1 - e^-a)/a = 0.33724. Bounds
+    /// are five standard errors: a frequency over n flows has sqrt(p (1 - p) / n), a mean of
+    /// uniforms 0.2887/sqrt(n).
     #[test]
     fn the_first_packet_has_a_random_phase_and_the_state_asked_for() {
         const FLOWS: u64 = 100_000;

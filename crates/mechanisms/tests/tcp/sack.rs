@@ -54,13 +54,15 @@ fn probable_holes_are_filled_when_nothing_else_is_left() {
 #[test]
 fn a_timeout_sends_only_what_is_missing() {
     for policy in ["clear", "keep"] {
+        // Acknowledgements come every 100 ms: the timer expires between two of them.
         let mut scene = Scene::steady(8).with("sack_at_timeout", policy).losing(&[0, 4]);
+        scene = scene.with("rto_initial", "1050 ms");
         scene.drops.extend([(0, 1), (4, 1)]);
-        let run = scene.run(1150);
-        assert_eq!(run.timeouts(), [1000]);
+        let run = scene.run(1200);
+        assert_eq!(run.timeouts(), [1050]);
         assert_eq!(run.flow.retransmissions, 4, "{policy}: {:?}", run.rounds());
-        let after_timeout: Vec<_> = run.rounds().into_iter().filter(|r| r.0 >= 1000).collect();
-        assert_eq!(after_timeout[0], (1000, vec![0]));
+        let after_timeout: Vec<_> = run.rounds().into_iter().filter(|r| r.0 >= 1050).collect();
+        assert_eq!(after_timeout[0], (1050, vec![0]));
         assert_eq!(after_timeout[1].1[0], 4);
         assert!(after_timeout[1].1[1] >= 8);
     }

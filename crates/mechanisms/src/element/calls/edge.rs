@@ -1,6 +1,8 @@
 //! The control loop of an aggregate: laws at the egress and ingress nodes, and signals under way
 //! between them.
 
+use std::collections::VecDeque;
+
 use forebay_kernel::Stream;
 use forebay_network::{
     AdmissionControl, AdmissionSignal, FlowTermination, Leaving, Termination, TerminationSignal,
@@ -40,26 +42,34 @@ pub(super) enum Signal {
     Refuse(u64),
 }
 
-/// Signals on their way, by handle; handles are used again.
+/// Signals on their way, by number: of two that arrive at one instant, the one sent first is first.
 #[derive(Default)]
 pub(super) struct Signals {
-    under_way: Vec<Signal>,
-    free: Vec<u32>,
+    /// From number `first` on; those that have arrived before others are gone.
+    under_way: VecDeque<Option<Signal>>,
+    first: u32,
 }
 
 impl Signals {
+    /// Numbers begin anew after this one.
+    pub(super) const LAST: u32 = (1 << 29) - 1;
+
+    /// Keep `signal` until it arrives; its number.
     pub(super) fn keep(&mut self, signal: Signal) -> u32 {
-        if let Some(handle) = self.free.pop() {
-            self.under_way[handle as usize] = signal;
-            return handle;
-        }
-        self.under_way.push(signal);
-        u32::try_from(self.under_way.len() - 1).expect("memory ends before handles do")
+        let behind = u32::try_from(self.under_way.len()).ok().filter(|len| *len < Self::LAST);
+        self.under_way.push_back(Some(signal));
+        let behind = behind.expect("memory ends before numbers do");
+        self.first.wrapping_add(behind) & Self::LAST
     }
 
-    pub(super) fn take(&mut self, handle: u32) -> Signal {
-        self.free.push(handle);
-        self.under_way[handle as usize]
+    pub(super) fn take(&mut self, number: u32) -> Signal {
+        let place = number.wrapping_sub(self.first) & Self::LAST;
+        let signal = self.under_way[place as usize].take().expect("a signal arrives once");
+        while let Some(None) = self.under_way.front() {
+            self.under_way.pop_front();
+            self.first = self.first.wrapping_add(1) & Self::LAST;
+        }
+        signal
     }
 }
 

@@ -1,9 +1,9 @@
 //! Calls: flows that arrive, are admitted or blocked, send, and end or are terminated.
 //!
-//! One element is an ingress-egress aggregate of a PCN domain (RFC 5559): the sources at its ingress
-//! node, the sink at its egress node, and the control loop between them, whose signals take a
-//! round-trip time. Calls cost memory only while they live: a place in a table, with one timer for
-//! whatever is due next.
+//! One element is an ingress-egress aggregate of a PCN domain (RFC 5559): the sources at its
+//! ingress node, the sink at its egress node, and the control loop between them, whose signals take
+//! a round-trip time. Calls cost memory only while they live: a place in a table, with one timer
+//! for whatever is due next.
 
 mod class;
 mod edge;
@@ -22,7 +22,7 @@ pub use parameters::{
 };
 
 use class::{Class, Draft};
-use edge::{Edge, Signal};
+use edge::{Edge, Signal, Signals};
 use table::{Call, CallTable, Probe};
 
 /// IPv4, UDP and RTP headers within each packet: goodput counts the rest (RFC 791, RFC 768, RFC
@@ -56,15 +56,17 @@ struct Row {
     present: u32,
 }
 
-/// Tokens name what is due: the upper bits say of what kind, the rest which.
-const WHICH: u32 = (1 << 29) - 1;
-const CALL: u32 = 0 << 29;
-const SIGNAL: u32 = 1 << 29;
-const ARRIVAL: u32 = 2 << 29;
-const REROUTE: u32 = 3 << 29;
-const TIMER: u32 = 4 << 29;
-const ADMISSION_INTERVAL: u32 = 5 << 29;
-const TERMINATION_INTERVAL: u32 = 6 << 29;
+/// Tokens name what is due: the upper bits say of what kind, the rest which. At one instant they
+/// come in this order: what was decided elsewhere before what is done here, the end of an interval
+/// before what happens in the next.
+const WHICH: u32 = Signals::LAST;
+const SIGNAL: u32 = 0 << 29;
+const TIMER: u32 = 1 << 29;
+const ADMISSION_INTERVAL: u32 = 2 << 29;
+const TERMINATION_INTERVAL: u32 = 3 << 29;
+const CALL: u32 = 4 << 29;
+const ARRIVAL: u32 = 5 << 29;
+const REROUTE: u32 = 6 << 29;
 
 /// How a call comes about.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -285,10 +287,9 @@ impl Calls {
 
     /// Send a signal from the egress to the ingress node.
     fn signal(&mut self, signal: Signal, rtt: Span, cx: &mut Context<'_>) {
-        let handle = self.edge.signals.keep(signal);
-        assert!(handle <= WHICH, "fewer than 2^29 signals are under way");
+        let number = self.edge.signals.keep(signal);
         let at = cx.now() + rtt;
-        cx.wake_at(at, SIGNAL | handle);
+        cx.wake_at(at, SIGNAL | number);
     }
 
     /// A signal has reached the ingress node.

@@ -1,0 +1,118 @@
+//! A queue of plain data in a ring.
+
+/// First in, first out, in one block of memory whose length is a power of two.
+///
+/// What the standard library's `VecDeque` does, for data that is copied: places are found by a mask
+/// instead of a comparison, which the innermost loops of a simulation notice.
+#[derive(Clone, Debug)]
+pub struct Ring<T> {
+    places: Vec<T>,
+    /// Where the first stands, before the mask.
+    first: usize,
+    len: usize,
+}
+
+impl<T> Default for Ring<T> {
+    fn default() -> Self {
+        Self { places: Vec::new(), first: 0, len: 0 }
+    }
+}
+
+impl<T: Copy> Ring<T> {
+    /// How many it holds.
+    #[inline(always)]
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether it holds nothing.
+    #[inline(always)]
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    #[inline(always)]
+    fn place(&self, index: usize) -> usize {
+        self.first.wrapping_add(index) & self.places.len().wrapping_sub(1)
+    }
+
+    /// The first.
+    #[inline(always)]
+    #[must_use]
+    pub fn front(&self) -> Option<&T> {
+        self.get(0)
+    }
+
+    /// The one with `index` others before it.
+    #[inline(always)]
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<&T> {
+        if index < self.len { self.places.get(self.place(index)) } else { None }
+    }
+
+    /// Append `value`.
+    #[inline(always)]
+    pub fn push_back(&mut self, value: T) {
+        if self.len == self.places.len() {
+            self.grow(value);
+        }
+        let place = self.place(self.len);
+        self.places[place] = value;
+        self.len += 1;
+    }
+
+    /// Take the first away, which may be read in its place until the next change.
+    ///
+    /// # Panics
+    /// If there is none.
+    #[inline(always)]
+    pub fn pop_front(&mut self) {
+        assert!(self.len > 0, "nothing to take away");
+        self.first = self.first.wrapping_add(1);
+        self.len -= 1;
+    }
+
+    /// All, the first first.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &T> {
+        (0..self.len).map(|index| &self.places[self.place(index)])
+    }
+
+    /// Double the places; `filler` stands in the new ones.
+    #[cold]
+    fn grow(&mut self, filler: T) {
+        let all: Vec<T> = self.iter().copied().collect();
+        self.places = all;
+        self.first = 0;
+        self.places.resize((2 * self.len).max(4), filler);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Streams;
+    use std::collections::VecDeque;
+
+    /// Otherwise packets would change places in a queue, or get lost where the ring closes.
+    #[test]
+    fn it_is_a_queue() {
+        let mut stream = Streams::new(5, 0).named("ring");
+        let (mut ring, mut queue) = (Ring::default(), VecDeque::new());
+        for number in 0..20_000_u64 {
+            // In phases that fill it and phases that empty it.
+            let filling = (number / 700).is_multiple_of(2);
+            if stream.happens(if filling { 0.6 } else { 0.4 }) {
+                ring.push_back(number);
+                queue.push_back(number);
+            } else if queue.pop_front().is_some() {
+                ring.pop_front();
+            }
+            assert_eq!((ring.len(), ring.is_empty()), (queue.len(), queue.is_empty()));
+            assert_eq!((ring.front(), ring.get(3)), (queue.front(), queue.get(3)));
+            assert_eq!(ring.get(queue.len()), None);
+            assert!(ring.iter().rev().eq(queue.iter().rev()));
+        }
+    }
+}
