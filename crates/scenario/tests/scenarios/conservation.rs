@@ -109,14 +109,17 @@ fn every_mechanism() -> BTreeMap<String, String> {
         .iter()
         .map(|(name, example)| format!("{{ {name} = {{ {example} }} }}"))
         .collect();
-    let (shaper, example) = SHAPER_EXAMPLES[1];
+    let example = |examples: &[(&str, &'static str)], name| -> &'static str {
+        examples.iter().find(|example| example.0 == name).expect("it has an example").1
+    };
     all.insert(
         "everything at once".to_owned(),
         format!(
-            "conditioners = [{}]\nshaper = {{ {shaper} = {{ {example}, green = true }} }}\n\
+            "conditioners = [{}]\nshaper = {{ ras = {{ {}, green = true }} }}\n\
              queue = {{ rio = {{ {} }} }}",
             meters.join(", "),
-            QUEUE_EXAMPLES[3].1
+            example(SHAPER_EXAMPLES, "ras"),
+            example(QUEUE_EXAMPLES, "rio")
         ),
     );
     all
