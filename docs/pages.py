@@ -44,6 +44,12 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     },
     "conditioner.ar_meter": {"rate": "4 Mbit/s", "size": "20 kB", "threshold": "10 kB"},
     "conditioner.excess_meter": {"rate": "6 Mbit/s", "size": "20 kB"},
+    "conditioner.drtcm": {
+        "cir": "2 Mbit/s",
+        "cbs": "10 kB",
+        "eir": "2 Mbit/s",
+        "ebs": "10 kB",
+    },
     "conditioner.fixed": {"precedence": 1},
     "conditioner.px_meter": {"rate": "6 Mbit/s", "size": "20 kB", "px": "1064 B"},
     "conditioner.sr_meter": {"rate": "6 Mbit/s", "size": "20 kB", "slow_down": "1064 B"},
@@ -170,8 +176,8 @@ SERIES = {
     "tokens": "`token_bucket`, `ar_meter`, `sr_meter`, `px_meter`, `threshold_meter`, "
     "`excess_meter`: bytes in the bucket, negative in debt. Gauges of several conditioners on one "
     "link are numbered in their order: `tokens.0`, `tokens.1`.",
-    "committed_tokens": "`srtcm`, `trtcm`: bytes in the committed bucket.",
-    "excess_tokens": "`srtcm`: bytes in the excess bucket.",
+    "committed_tokens": "`srtcm`, `drtcm`, `trtcm`: bytes in the committed bucket.",
+    "excess_tokens": "`srtcm`, `drtcm`: bytes in the excess bucket.",
     "peak_tokens": "`trtcm`: bytes in the peak bucket.",
     "estimated_rate": "`tswtcm`: estimate of the rate in bit/s.",
     "shaper_packets": "Packets waiting in the shaper.",

@@ -20,6 +20,7 @@ fn example(name: &str) -> Value {
     let (rate, size) = (("rate", "8 Mbit/s".into()), ("size", "4000 B".into()));
     match name {
         "ar_meter" | "threshold_meter" => table(&[rate, size, ("threshold", "1000 B".into())]),
+        "drtcm" => table(&[cir, cbs, ("eir", "8 Mbit/s".into()), ("ebs", "3000 B".into())]),
         "excess_meter" => table(&[rate, size]),
         "fixed" => table(&[("precedence", 2.into())]),
         "px_meter" => table(&[rate, size, ("px", "1064 B".into())]),
@@ -175,6 +176,11 @@ fn impossible_profiles_are_refused_by_their_key() {
     assert_eq!(path("srtcm", &[("ebs", "0 B")]), "");
     assert_eq!(path("srtcm", &[("cbs", "0 B"), ("ebs", "0 B")]), "cbs");
     assert_eq!(path("srtcm", &[("ebs", "1 B")]), "ebs");
+    assert_eq!(path("drtcm", &[("cbs", "0 B")]), "");
+    assert_eq!(path("drtcm", &[("ebs", "0 B")]), "");
+    assert_eq!(path("drtcm", &[("cbs", "0 B"), ("ebs", "0 B")]), "cbs");
+    assert_eq!(path("drtcm", &[("ebs", "19 B")]), "ebs");
+    assert_eq!(path("drtcm", &[("eir", "7 Mbit/s")]), "", "it may be below the CIR");
     assert_eq!(path("trtcm", &[("cbs", "0 B")]), "cbs");
     assert_eq!(path("trtcm", &[("pbs", "0 B")]), "pbs");
     assert_eq!(path("trtcm", &[("pir", "7 Mbit/s")]), "pir");
@@ -194,7 +200,7 @@ fn impossible_profiles_are_refused_by_their_key() {
 }
 
 /// The standards' own description, token by token: counters that are incremented once each
-/// microsecond for every byte/us of rate (RFC 2697, section 3; RFC 2698, section 3).
+/// microsecond for every byte/us of rate (RFC 2697, section 3; RFC 2698, section 3; RFC 4115).
 struct Reference {
     name: &'static str,
     aware: bool,
@@ -216,6 +222,10 @@ impl Reference {
             "trtcm" => {
                 *first = (*first + 1).min(self.depths[0]);
                 *second = (*second + 2).min(self.depths[1]);
+            }
+            "drtcm" => {
+                *first = (*first + 1).min(self.depths[0]);
+                *second = (*second + 1).min(self.depths[1]);
             }
             _ if *first < self.depths[0] => *first += 1,
             "srtcm" if *second < self.depths[1] => *second += 1,
@@ -240,6 +250,12 @@ impl Reference {
                 return 1;
             }
             "srtcm" => return 2,
+            "drtcm" if before == 0 && *first > size => *first -= size,
+            "drtcm" if before < 2 && *second > size => {
+                *second -= size;
+                return 1;
+            }
+            "drtcm" => return 2,
             _ if before == 2 || *second < size => return 2,
             _ if before == 1 || *first < size => {
                 *second -= size;
@@ -263,6 +279,8 @@ fn meters_agree_with_the_standards_packet_by_packet() {
         ("token_bucket", None),
         ("srtcm", Some("blind")),
         ("srtcm", Some("aware")),
+        ("drtcm", Some("blind")),
+        ("drtcm", Some("aware")),
         ("trtcm", Some("blind")),
         ("trtcm", Some("aware")),
     ] {
@@ -435,13 +453,17 @@ fn conforms(
     }
 }
 
-/// Parameters with any committed rate and bursts; the peak rate is `factor` times the committed
-/// one.
+/// Parameters with any committed rate and bursts; the peak or excess rate is `factor` times the
+/// committed one.
 fn profile(name: &str, cir: u64, [first, second]: [u64; 2], factor: u64) -> Value {
     let text = |amount: u64, unit: &str| Value::Text(format!("{amount} {unit}"));
     let mut all = vec![("cir", text(cir, "bit/s")), ("cbs", text(first, "B"))];
     match name {
         "srtcm" => all.push(("ebs", text(second, "B"))),
+        "drtcm" => {
+            all.push(("ebs", text(second, "B")));
+            all.push(("eir", text(cir * factor, "bit/s")));
+        }
         "trtcm" => {
             all.push(("pbs", text(second, "B")));
             all.push(("pir", text(cir * factor, "bit/s")));
@@ -454,7 +476,8 @@ fn profile(name: &str, cir: u64, [first, second]: [u64; 2], factor: u64) -> Valu
 proptest! {
     /// Otherwise a meter would let a customer send more than its contract in some stretch of time:
     /// in every window tau, green is at most CBS + CIR tau; with yellow, CBS + EBS + CIR tau (RFC
-    /// 2697) or PBS + PIR tau (RFC 2698). Counted in integers, without tolerance.
+    /// 2697) or PBS + PIR tau (RFC 2698); yellow alone EBS + EIR tau (RFC 4115). Counted in
+    /// integers, without tolerance.
     #[test]
     fn colours_conform_in_every_window(
         steps in steps(),
@@ -464,12 +487,13 @@ proptest! {
         factor in 1..4_u64,
     ) {
         let arrivals = timed(&steps);
-        for name in ["token_bucket", "srtcm", "trtcm"] {
+        for name in ["token_bucket", "srtcm", "drtcm", "trtcm"] {
             let parameters = profile(name, cir, [first, second], factor);
             let out = run(make(entry(name), &parameters).unwrap().as_mut(), &arrivals);
             conforms(&arrivals, &out, |colour| colour == 0, (first, cir));
             match name {
                 "srtcm" => conforms(&arrivals, &out, |c| c < 2, (first + second, cir)),
+                "drtcm" => conforms(&arrivals, &out, |c| c == 1, (second, cir * factor)),
                 "trtcm" => conforms(&arrivals, &out, |c| c < 2, (second, cir * factor)),
                 _ => {}
             }
@@ -490,7 +514,7 @@ proptest! {
     ) {
         let history = timed(&steps);
         let now = history[history.len() - 1].1;
-        for name in ["token_bucket", "srtcm", "trtcm"] {
+        for name in ["token_bucket", "srtcm", "drtcm", "trtcm"] {
             let parameters = profile(name, cir, [first, second], factor);
             let colour_at = |time: Time| {
                 let mut law = make(entry(name), &parameters).unwrap();
@@ -500,7 +524,8 @@ proptest! {
                 (green_at, run(law.as_mut(), &[(packet, time)])[0].0.precedence)
             };
             let (green_at, colour) = colour_at(now);
-            let fits = |depth: u64| depth >= u64::from(size);
+            // RFC 4115 wants a token more than the packet takes.
+            let fits = |depth: u64| depth >= u64::from(size) + u64::from(name == "drtcm");
             let never = !(fits(first) && (name != "trtcm" || fits(second)));
             prop_assert_eq!(green_at == Time::NEVER, never);
             prop_assert_eq!(green_at == now, colour == 0);
@@ -518,6 +543,7 @@ fn the_smallest_burst_is_told() {
     let told = |name| make(entry(name), &example(name)).unwrap().smallest_burst();
     assert_eq!(told("token_bucket"), Some(4000));
     assert_eq!(told("srtcm"), Some(4000));
+    assert_eq!(told("drtcm"), Some(3999), "a token must be left");
     assert_eq!(told("trtcm"), Some(4000));
     assert_eq!(told("fixed"), None);
     assert!(PCN_METERS.iter().all(|name| told(name).is_none()), "they colour nothing green");

@@ -2,6 +2,7 @@
 
 mod ar_meter;
 mod bucket;
+mod drtcm;
 mod excess_meter;
 mod fixed;
 mod pcn;
@@ -24,6 +25,7 @@ pub type BuildConditioner = fn(&Section<'_>, &LinkFacts) -> Result<Box<dyn Condi
 /// Every conditioner.
 pub static CONDITIONERS: &[Entry<BuildConditioner>] = &[
     ar_meter::ENTRY,
+    drtcm::ENTRY,
     excess_meter::ENTRY,
     fixed::ENTRY,
     px_meter::ENTRY,

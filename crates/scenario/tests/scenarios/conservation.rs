@@ -39,6 +39,11 @@ pub const QUEUE_EXAMPLES: &[(&str, &str)] = &[
 pub const CONDITIONER_EXAMPLES: &[(&str, &str)] = &[
     ("ar_meter", "rate = \"300 kbit/s\", size = \"9 kB\", threshold = \"4 kB\""),
     ("excess_meter", "rate = \"600 kbit/s\", size = \"20 kB\""),
+    (
+        "drtcm",
+        "cir = \"500 kbit/s\", cbs = \"4 kB\", eir = \"400 kbit/s\", ebs = \"4 kB\", \
+         excess = \"drop\"",
+    ),
     ("fixed", "precedence = 2"),
     ("px_meter", "rate = \"600 kbit/s\", size = \"20 kB\", px = \"20 kB\""),
     (
