@@ -76,6 +76,13 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "traffic.file": {"size": "2 MB"},
     "traffic.on_off": {"rate": "80 kbit/s", "size": "200 B", "on": "1 s", "off": "1.5 s"},
     "traffic.poisson": {"rate": "1 Mbit/s", "size": "500 B", "sizes": "exponential"},
+    "traffic.pareto": {
+        "rate": "2 Mbit/s",
+        "size": "1500 B",
+        "on": "500 ms",
+        "off": "500 ms",
+        "shape": 1.4,
+    },
     "traffic.video": {"line_rate": "100 Mbit/s"},
     "traffic.voice": {"codec": "g711_20ms", "silence_suppression": True},
     "control.reno": {},

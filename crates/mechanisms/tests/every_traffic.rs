@@ -24,6 +24,8 @@ fn examples(name: &str) -> Vec<Value> {
         }
         "cbr" => vec![plain.clone(), with(&plain, "jitter", 0.5.into())],
         "on_off" => vec![plain.clone(), with(&plain, "on", "5 ms".into())],
+        // With a variance, so that its rate settles.
+        "pareto" => vec![with(&plain, "shape", 3.0.into())],
         "poisson" => {
             let random = with(&plain, "sizes", "exponential".into());
             let huge = table(&[("rate", "10 Mbit/s".into()), ("size", "50 kB".into())]);

@@ -4,6 +4,7 @@ mod bulk;
 mod cbr;
 mod file;
 mod on_off;
+mod pareto;
 mod poisson;
 mod video;
 mod voice;
@@ -85,6 +86,7 @@ impl SizeLaw {
                 let terms = (MOST - 1) as f64;
                 1.0 + exp(-1.5 / m) * (1.0 - exp(-terms / m)) / (1.0 - exp(-1.0 / m))
             }
+    pareto::ENTRY,
         }
     }
 }
