@@ -88,6 +88,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "control.reno": {},
     "control.cubic": {},
 }
+    "control.highspeed": {},
 """Parameters that show a mechanism; one without an entry is shown with none."""
 
 RUN = {

@@ -1,6 +1,7 @@
 //! Congestion control: how the window follows acknowledgements and congestion.
 
 mod cubic;
+mod highspeed;
 mod reno;
 
 use forebay_network::CongestionControl;
@@ -16,4 +17,4 @@ pub type BuildControl = fn(&Section<'_>) -> Result<ControlFactory, Problem>;
 pub static DEFAULT: &Entry<BuildControl> = &reno::ENTRY;
 
 /// Every congestion control.
-pub static CONTROLS: &[Entry<BuildControl>] = &[reno::ENTRY, cubic::ENTRY];
+pub static CONTROLS: &[Entry<BuildControl>] = &[reno::ENTRY, cubic::ENTRY, highspeed::ENTRY];

@@ -1,0 +1,306 @@
+//! HighSpeed TCP (RFC 3649): large windows grow faster and give way less.
+
+use forebay_kernel::math::{ln, pow};
+use forebay_network::{Ack, CongestionControl, Signal, Window};
+use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
+use forebay_units::Time;
+
+use super::{BuildControl, ControlFactory};
+
+pub(super) const ENTRY: Entry<BuildControl> = Entry {
+    name: "highspeed",
+    summary: "Reno up to a window of 38 segments; above, the larger the window, the faster it \
+              grows and the less it shrinks.",
+    source: "RFC 3649",
+    fields: HighSpeedParameters::FIELDS,
+    build,
+};
+
+parameters! {
+    /// Parameters of HighSpeed TCP.
+    pub struct HighSpeedParameters {
+        /// Window in segments up to which the sender behaves as Reno (Low_Window). At least 2.
+        low_window: u32 = 38, "RFC 3649, section 5";
+        /// Window in segments at the other end of the response function (High_Window). Above
+        /// `low_window`.
+        high_window: u32 = 83_000, "RFC 3649, section 5";
+        /// Loss probability at which `high_window` is the average window (High_P). Above 0, below
+        /// (1.2 / low_window)^2, Reno's loss rate at `low_window`.
+        high_p: f64 = 1e-7, "RFC 3649, section 5";
+        /// Share of the window by which it shrinks at `high_window` and above (High_Decrease).
+        /// Above 0, at most 0.5.
+        high_decrease: f64 = 0.1, "RFC 3649, section 5";
+    }
+}
+
+fn build(section: &Section<'_>) -> Result<ControlFactory, Problem> {
+    let parameters = HighSpeedParameters::read(section)?;
+    let HighSpeedParameters { low_window, high_window, high_p, high_decrease } = parameters;
+    if low_window < 2 {
+        return Err(section.fail("low_window", format!("{low_window}; at least 2")));
+    }
+    if high_window <= low_window {
+        let message = format!("{high_window}; above low_window, which is {low_window}");
+        return Err(section.fail("high_window", message));
+    }
+    let low_p = loss_rate_of_reno(f64::from(low_window));
+    if high_p <= 0.0 || high_p >= low_p {
+        return Err(section.fail("high_p", format!("{high_p}; above 0 and below {low_p:.3e}")));
+    }
+    if high_decrease <= 0.0 || high_decrease > 0.5 {
+        return Err(section.fail("high_decrease", format!("{high_decrease}; above 0, up to 0.5")));
+    }
+    let response = Response::new(&parameters);
+    Ok(Box::new(move || Box::new(HighSpeed { response })))
+}
+
+/// The loss rate at which Reno's average window is `w`: w = 1.2 / sqrt(p) (RFC 3649, section 5).
+fn loss_rate_of_reno(w: f64) -> f64 {
+    (1.2 / w) * (1.2 / w)
+}
+
+/// The response function, and the laws of increase and decrease that have it (RFC 3649, section 5).
+/// Windows are in segments.
+#[derive(Clone, Copy)]
+struct Response {
+    low_window: f64,
+    high_window: f64,
+    /// Low_P: where the function leaves that of Reno.
+    low_p: f64,
+    /// 1/S: windows fall as the loss rate to the power of S.
+    inverse_slope: f64,
+    high_decrease: f64,
+}
+
+impl Response {
+    fn new(parameters: &HighSpeedParameters) -> Self {
+        let low_window = f64::from(parameters.low_window);
+        let high_window = f64::from(parameters.high_window);
+        let low_p = loss_rate_of_reno(low_window);
+        // S = (log High_Window - log Low_Window) / (log High_P - log Low_P)
+        let inverse_slope = ln(parameters.high_p / low_p) / ln(high_window / low_window);
+        let high_decrease = parameters.high_decrease;
+        Self { low_window, high_window, low_p, inverse_slope, high_decrease }
+    }
+
+    /// p(w): the loss rate at which the average window is `w`.
+    fn loss_rate(&self, w: f64) -> f64 {
+        self.low_p * pow(w / self.low_window, self.inverse_slope)
+    }
+
+    /// b(w): the share by which a window of `w` shrinks, 1/2 at Low_Window and linear in log w from
+    /// there to High_Window. The RFC ends there; beyond, it stays what it is.
+    fn decrease(&self, w: f64) -> f64 {
+        let w = w.clamp(self.low_window, self.high_window);
+        let part = ln(w / self.low_window) / ln(self.high_window / self.low_window);
+        (self.high_decrease - 0.5) * part + 0.5
+    }
+
+    /// a(w): the segments by which a window of `w` grows in a round trip, so that with losses at
+    /// rate p(w) growth and decrease balance.
+    fn increase(&self, w: f64) -> f64 {
+        if w <= self.low_window {
+            return 1.0;
+        }
+        // Just above Low_Window it comes out as 0.96, as 1.2 / sqrt(p) is a rounded Reno.
+        balance(w, self.loss_rate(w), self.decrease(w)).max(1.0)
+    }
+}
+
+/// The increase that balances a decrease by the share `b` at a window of `w` and a loss rate of
+/// `p`: a = w^2 p 2 b / (2 - b).
+fn balance(w: f64, p: f64, b: f64) -> f64 {
+    w * w * p * 2.0 * b / (2.0 - b)
+}
+
+/// Slow start is that of RFC 5681, and so is what follows a timeout.
+struct HighSpeed {
+    response: Response,
+}
+
+impl HighSpeed {
+    /// What is left of a window of `bytes`.
+    fn reduced(&self, bytes: f64, smss: f64) -> f64 {
+        bytes * (1.0 - self.response.decrease(bytes / smss))
+    }
+}
+
+impl CongestionControl for HighSpeed {
+    fn acknowledged(&mut self, window: &mut Window, ack: &Ack) {
+        if ack.ece {
+            return;
+        }
+        let smss = window.smss;
+        if window.cwnd < window.ssthresh {
+            window.cwnd += ack.acked.min(smss);
+        } else {
+            window.cwnd += self.response.increase(window.cwnd / smss) * smss * smss / window.cwnd;
+        }
+    }
+
+    fn congested(&mut self, window: &mut Window, signal: Signal, flight: f64, _now: Time) {
+        let smss = window.smss;
+        match signal {
+            Signal::Loss => {
+                window.ssthresh = self.reduced(flight, smss).max(2.0 * smss);
+                window.cwnd = window.ssthresh;
+            }
+            Signal::Ecn => {
+                let reduced = self.reduced(window.cwnd, smss);
+                window.ssthresh = reduced.max(2.0 * smss);
+                window.cwnd = reduced.max(smss);
+            }
+            Signal::Timeout { first } => {
+                if first {
+                    window.ssthresh = (flight / 2.0).max(2.0 * smss);
+                }
+                window.cwnd = smss;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn highspeed() -> HighSpeed {
+        let (low_window, high_window, high_p, high_decrease) = (38, 83_000, 1e-7, 0.1);
+        let parameters = HighSpeedParameters { low_window, high_window, high_p, high_decrease };
+        HighSpeed { response: Response::new(&parameters) }
+    }
+
+    /// w, a(w) and b(w) as printed in RFC 3649, appendix B, up to High_Window.
+    const TABLE: [(f64, f64, f64); 17] = [
+        (118.0, 2.0, 0.44),
+        (221.0, 3.0, 0.41),
+        (347.0, 4.0, 0.38),
+        (495.0, 5.0, 0.37),
+        (663.0, 6.0, 0.35),
+        (851.0, 7.0, 0.34),
+        (1058.0, 8.0, 0.33),
+        (1284.0, 9.0, 0.32),
+        (1529.0, 10.0, 0.31),
+        (1793.0, 11.0, 0.30),
+        (5036.0, 20.0, 0.25),
+        (10_661.0, 30.0, 0.21),
+        (18_955.0, 40.0, 0.18),
+        (30_975.0, 50.0, 0.15),
+        (48_961.0, 60.0, 0.13),
+        (64_851.0, 66.0, 0.11),
+        (79_517.0, 70.0, 0.10),
+    ];
+
+    /// Otherwise a window would shrink by another share, or grow by another law, than the table of
+    /// the RFC says. It gives b(w) to two digits, and the whole part of a(w) from a loss rate
+    /// rounded to 1 / (12.8 w^1.2) at the smallest w that brings a whole segment more.
+    #[test]
+    fn increase_and_decrease_are_those_of_the_table() {
+        let response = highspeed().response;
+        for (w, a, b) in TABLE {
+            let decrease = response.decrease(w);
+            assert!((decrease - b).abs() <= 0.005, "b({w}) = {decrease}");
+            let increase = |w: f64| balance(w, 1.0 / (12.8 * pow(w, 1.2)), response.decrease(w));
+            assert_eq!(increase(w).floor(), a, "a({w}) = {}", increase(w));
+            // The table counts from its last row, so that its parts of a segment add up.
+            assert!(increase(w) < a + 0.08, "a({w}) = {}", increase(w));
+        }
+    }
+
+    /// Otherwise the window would not be what the loss rate calls for (RFC 3649, section 5): p(w) =
+    /// (1.2 / 38)^2 at 38 segments and 10^-7 at 83000, and 0.078 / w^1.2 in between, where the
+    /// exponent is ln((1.2 / 38)^2 / 10^-7) / ln(83000 / 38) = 1.1975. Both forms are equal to
+    /// 0.6 % at 38 segments, as 0.078 / 38^1.2 = 9.917e-4, and to 2.6 % at 83000, as
+    /// 0.078 / 83000^1.2 = 9.757e-8. So a(83000) = 83000^2 10^-7 0.2 / 1.9 = 72.516.
+    #[test]
+    fn the_response_function_joins_its_ends() {
+        let response = highspeed().response;
+        assert!((response.loss_rate(38.0) / 9.972_299e-4 - 1.0).abs() < 1e-6);
+        assert!((response.loss_rate(83_000.0) / 1e-7 - 1.0).abs() < 1e-9);
+        assert!((response.inverse_slope + 1.1975).abs() < 5e-5);
+        for (w, a, _) in TABLE {
+            let ratio = response.loss_rate(w) * pow(w, 1.2) / 0.078;
+            assert!((1.0056..1.0254).contains(&ratio), "{w}: {ratio}");
+            assert!((a..1.027 * a + 0.08).contains(&response.increase(w)), "{w}");
+        }
+        assert!((response.increase(83_000.0) - 72.516).abs() < 1e-3);
+        assert!((response.decrease(83_000.0) - 0.1).abs() < 1e-12);
+        // Where the RFC ends, the decrease stays and the increase goes on.
+        assert!((response.decrease(1e9) - 0.1).abs() < 1e-12);
+        assert!(response.increase(90_000.0) > response.increase(83_000.0));
+    }
+
+    /// Otherwise HighSpeed TCP would not be fair to Reno where losses are frequent: up to 38
+    /// segments a(w) = 1 and b(w) = 1/2, and it is Reno, step by step.
+    #[test]
+    fn small_windows_are_renos() {
+        let response = highspeed().response;
+        for w in [1.0, 2.0, 20.0, 38.0] {
+            assert_eq!((response.increase(w), response.decrease(w)), (1.0, 0.5));
+        }
+        assert_eq!(response.increase(39.0), 1.0);
+        let signals = [Signal::Loss, Signal::Ecn, Signal::Timeout { first: true }];
+        let mut both = [highspeed_control(), reno_control()].map(|control| {
+            let window = Window { cwnd: 1000.0, ssthresh: 30_000.0, smss: 1000.0 };
+            (control, window)
+        });
+        let mut largest = 0.0_f64;
+        for step in 0..2000 {
+            let windows = both.each_mut().map(|(control, window)| {
+                let flight = window.cwnd;
+                let ack = Ack {
+                    now: Time::ZERO,
+                    acked: 1000.0,
+                    flight,
+                    rtt: None,
+                    srtt: None,
+                    ece: step % 50 == 0,
+                };
+                control.acknowledged(window, &ack);
+                if step % 250 == 249 {
+                    control.congested(window, signals[step / 250 % 3], flight, Time::ZERO);
+                }
+                *window
+            });
+            assert_eq!(windows[0], windows[1], "{step}");
+            largest = largest.max(windows[0].cwnd);
+        }
+        assert!((20_000.0..38_000.0).contains(&largest), "{largest}");
+    }
+
+    fn highspeed_control() -> Box<dyn CongestionControl> {
+        Box::new(highspeed())
+    }
+
+    fn reno_control() -> Box<dyn CongestionControl> {
+        let entry = crate::congestion::CONTROLS.iter().find(|entry| entry.name == "reno").unwrap();
+        let (node, echo) = (
+            forebay_parameters::Node::new(forebay_parameters::Value::Table(Default::default())),
+            forebay_parameters::Echo::default(),
+        );
+        (entry.build)(&Section::root(&node, &echo).unwrap()).unwrap()()
+    }
+
+    /// Otherwise large windows would move by other steps than w + a(w) / w for an acknowledgement
+    /// and w - b(w) w at congestion: at 83000 segments by 72.516 / 83000 segments up, and down to
+    /// 0.9 times 83000. A timeout halves as Reno's does.
+    #[test]
+    fn large_windows_grow_fast_and_shrink_little() {
+        let smss = 1000.0;
+        let mut window = Window { cwnd: 83_000.0 * smss, ssthresh: smss, smss };
+        let flight = window.cwnd;
+        let ack = Ack { now: Time::ZERO, acked: smss, flight, rtt: None, srtt: None, ece: false };
+        let mut law = highspeed();
+        law.acknowledged(&mut window, &ack);
+        assert!((window.cwnd - flight - 72.516 / 83_000.0 * smss).abs() < 1e-4);
+        let mut congested = |signal| {
+            let mut window = Window { cwnd: flight, ssthresh: smss, smss };
+            law.congested(&mut window, signal, flight, Time::ZERO);
+            (window.cwnd / flight, window.ssthresh / flight)
+        };
+        let close = |(a, b): (f64, f64), c: f64, d: f64| (a - c).abs() + (b - d).abs() < 1e-9;
+        assert!(close(congested(Signal::Loss), 0.9, 0.9));
+        assert!(close(congested(Signal::Ecn), 0.9, 0.9));
+        assert!(close(congested(Signal::Timeout { first: true }), 1.0 / 83_000.0, 0.5));
+    }
+}
