@@ -62,6 +62,32 @@ def ecn() -> None:
     assert run("ecn", "flows.bulk.tcp.ecn=false").group("bulk")["retransmissions"] > 0
 
 
+def codel() -> None:
+    """With CoDel the call waits for 11 ms at most, behind a full buffer for 284 ms in the mean.
+
+    10 Mbit/s and 30 ms hold 26 segments of 1.2 ms. From the moment at which packets wait for 5 ms
+    it takes 100 ms to the first drop and a round trip until the sender stops: 5 round trips at
+    most, in each of which the window grows by a segment at most: 5 ms + 5 x 1.2 ms. The packet in
+    transmission and one that is sent with another as the window grows add 1.2 ms each. With tail
+    drop the window is halved at 526 segments or more, of which 237, 284 ms, still wait. Reno's
+    window moves between half its maximum and all of it, and the maximum fills the link: at least
+    three quarters are used.
+    """
+    transfer, propagation = 0.16e-3, 15e-3
+    short = run("codel")
+    limit = propagation + transfer + 5e-3 + 5 * 1.2e-3 + 2 * 1.2e-3
+    assert short.group("call")["max_delay_s"] < limit
+    assert short.link("uplink")["drop_reasons"]["forced"] == short.link("uplink")["drops"] > 0
+    assert 0.75 < short.link("uplink")["utilization"] < 1
+    bloated = run("codel", 'links.uplink.queue={ droptail = { limit = "500 packets" } }')
+    assert bloated.group("call")["mean_delay_s"] > propagation + transfer + 0.284
+    ecn = ("links.uplink.queue.codel.ecn=true", "flows.upload.tcp.ecn=true")
+    marked = run("codel", *ecn)
+    assert marked.link("uplink")["drops"] == 0
+    assert marked.group("upload")["marked_packets"] > 0
+    assert marked.group("call")["max_delay_s"] < limit
+
+
 def rio() -> None:
     """Both customers get their assured rate; of green packets none is dropped, of red ones most."""
     core = run("rio").link("core")
@@ -220,6 +246,7 @@ CLAIMS: dict[str, Callable[[], None]] = {
     "mm1": mm1,
     "red": red,
     "ecn": ecn,
+    "codel": codel,
     "rio": rio,
     "police": police,
     "shape": shape,

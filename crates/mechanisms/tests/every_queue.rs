@@ -27,6 +27,7 @@ fn example(name: &str) -> Value {
         ])
     };
     match name {
+        "codel" => table(&[("interval", "20 ms".into()), ("limit", "40 packets".into())]),
         "droptail" => table(&[("limit", "20 packets".into())]),
         "priority" => {
             let droptail = table(&[("droptail", example("droptail"))]);

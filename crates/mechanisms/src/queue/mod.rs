@@ -1,5 +1,6 @@
 //! Queues: who gets in, and who goes next.
 
+mod codel;
 mod droptail;
 mod fifo;
 mod priority;
@@ -50,7 +51,7 @@ pub static DEFAULT: &Entry<BuildQueue> = &droptail::ENTRY;
 
 /// Every queue.
 pub static QUEUES: &[Entry<BuildQueue>] =
-    &[droptail::ENTRY, priority::ENTRY, red::ENTRY, rio::ENTRY, wred::ENTRY];
+    &[codel::ENTRY, droptail::ENTRY, priority::ENTRY, red::ENTRY, rio::ENTRY, wred::ENTRY];
 
 /// Whether a buffer of `limit` has room for an arriving packet.
 #[inline]

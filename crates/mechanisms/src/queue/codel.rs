@@ -1,0 +1,375 @@
+//! CoDel, controlled delay: drops at the head once packets have waited too long for too long.
+
+use std::collections::VecDeque;
+
+use forebay_kernel::Stream;
+use forebay_network::{
+    Arrival, Backlog, Discard, DropReason, Ecn, Packet, QueueDiscipline, Verdict,
+};
+use forebay_parameters::{Entry, Length, Parameters, Problem, Section, parameters};
+use forebay_units::{Size, Span, Time};
+
+use super::{BuildQueue, Queue, fits};
+use crate::LinkFacts;
+
+pub(super) const ENTRY: Entry<BuildQueue> = Entry {
+    name: "codel",
+    summary: "Controlled delay: drops at the head, ever faster, while no packet of the last \
+              interval waited less than the target.",
+    source: "RFC 8289",
+    fields: CoDelParameters::FIELDS,
+    build,
+};
+
+parameters! {
+    /// Parameters of CoDel.
+    pub struct CoDelParameters {
+        /// Sojourn time that a standing queue may cost.
+        target: Span = "5 ms", "RFC 8289, section 5";
+        /// How long the sojourn time must stay above the target before the first drop, and the time
+        /// between the first two drops: about the longest round-trip time. Above 0.
+        interval: Span = "100 ms", "RFC 8289, section 5";
+        /// The largest packet: while no more than this waits behind a packet, it is not dropped.
+        mtu: Size = "1500 B", "RFC 8289, section 5 (maxpacket)";
+        /// Mark ECN-capable packets instead of dropping them.
+        ecn: bool = false, "RFC 3168, section 5";
+        /// Buffer size, without the packet being transmitted. Unlimited if left out.
+        limit: Option<Length>, "RFC 7567, section 2";
+    }
+}
+
+fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Queue, Problem> {
+    let parameters = CoDelParameters::read(section)?;
+    if parameters.interval == Span::ZERO {
+        return Err(section.fail("interval", "is zero; allowed is any time above 0 s"));
+    }
+    Ok(Queue::Discipline(Box::new(CoDel::new(&parameters))))
+}
+
+/// CoDel's state; names in parentheses are those of the RFC's pseudo-code.
+struct CoDel {
+    target: Span,
+    interval: Span,
+    mtu: u64,
+    ecn: bool,
+    limit: Option<Length>,
+    /// Packets with the times at which they arrived.
+    waiting: VecDeque<(Time, Packet)>,
+    backlog: Backlog,
+    /// When the sojourn time will have been above the target for an interval (first_above_time);
+    /// `None` while it is below.
+    above_until: Option<Time>,
+    /// Whether packets are being dropped.
+    dropping: bool,
+    /// When the next packet is to be dropped (drop_next).
+    next_drop: Time,
+    /// Drops since the dropping state was entered (count), which goes on from a former stay in it.
+    count: u32,
+    /// The count at the last entry (lastcount).
+    count_at_entry: u32,
+    /// Sojourn time of the packet that left last.
+    sojourn: Span,
+}
+
+/// A packet at the head, taken out of the queue.
+struct Head {
+    packet: Packet,
+    /// Whether packets have waited for longer than the target since an interval ago (ok_to_drop).
+    late: bool,
+}
+
+impl CoDel {
+    fn new(parameters: &CoDelParameters) -> Self {
+        Self {
+            target: parameters.target,
+            interval: parameters.interval,
+            mtu: parameters.mtu.bytes(),
+            ecn: parameters.ecn,
+            limit: parameters.limit,
+            waiting: VecDeque::new(),
+            backlog: Backlog::default(),
+            above_until: None,
+            dropping: false,
+            next_drop: Time::ZERO,
+            count: 0,
+            count_at_entry: 0,
+            sojourn: Span::ZERO,
+        }
+    }
+
+    /// Take the packet at the head out and judge how long it has waited (dodequeue).
+    fn head(&mut self, now: Time) -> Option<Head> {
+        let Some((arrived, packet)) = self.waiting.pop_front() else {
+            self.above_until = None;
+            return None;
+        };
+        self.backlog.remove(&packet);
+        self.sojourn = now.since(arrived);
+        // On slow links a single packet takes longer than the target: one may always wait.
+        if self.sojourn < self.target || self.backlog.bytes <= self.mtu {
+            self.above_until = None;
+            return Some(Head { packet, late: false });
+        }
+        let until = *self.above_until.get_or_insert(now + self.interval);
+        // Where it was below the target until now, `until` lies a whole interval ahead.
+        Some(Head { packet, late: now >= until })
+    }
+
+    /// When the next drop follows one at `from`: drops come closer with the root of their number,
+    /// to which TCP's rate answers linearly.
+    fn next_after(&self, from: Time) -> Time {
+        from + self.interval.scaled(1.0 / f64::from(self.count).sqrt())
+    }
+
+    /// Mark `packet` if it can be marked and shall be.
+    fn marks(&self, packet: &mut Packet) -> bool {
+        let marks = self.ecn && packet.is_ecn_capable();
+        if marks {
+            *packet = packet.with_ecn(Ecn::Ce);
+        }
+        marks
+    }
+
+    /// In the dropping state: drop all that is due by now, unless a mark does.
+    fn go_on(
+        &mut self,
+        mut head: Option<Head>,
+        now: Time,
+        discard: &mut Discard<'_>,
+    ) -> Option<Packet> {
+        while let Some(Head { packet, late: true }) = &mut head
+            && now >= self.next_drop
+        {
+            self.count += 1;
+            if self.marks(packet) {
+                self.next_drop = self.next_after(self.next_drop);
+                return Some(*packet);
+            }
+            discard(*packet, DropReason::Forced);
+            head = self.head(now);
+            if head.as_ref().is_some_and(|head| head.late) {
+                self.next_drop = self.next_after(self.next_drop);
+            }
+        }
+        self.dropping = head.as_ref().is_some_and(|head| head.late);
+        head.map(|head| head.packet)
+    }
+
+    /// Drop or mark the first packet and enter the dropping state.
+    fn enter(
+        &mut self,
+        mut packet: Packet,
+        now: Time,
+        discard: &mut Discard<'_>,
+    ) -> Option<Packet> {
+        let next = if self.marks(&mut packet) {
+            Some(packet)
+        } else {
+            discard(packet, DropReason::Forced);
+            self.head(now).map(|head| head.packet)
+        };
+        self.dropping = true;
+        // Soon after the last stay, begin near the rate of drops that held the queue then.
+        let before = self.count - self.count_at_entry;
+        let soon = now.since(self.next_drop) < self.interval.times(16);
+        self.count = if before > 1 && soon { before } else { 1 };
+        self.count_at_entry = self.count;
+        self.next_drop = self.next_after(now);
+        next
+    }
+}
+
+impl QueueDiscipline for CoDel {
+    fn enqueue(
+        &mut self,
+        packet: Packet,
+        idle_since: Option<Time>,
+        now: Time,
+        _stream: &mut Stream,
+        _discard: &mut Discard<'_>,
+    ) -> Verdict {
+        let arrival = Arrival { now, packet: &packet, backlog: self.backlog, idle_since };
+        if !fits(self.limit, &arrival) {
+            return Verdict::Drop(DropReason::Overflow);
+        }
+        self.waiting.push_back((now, packet));
+        self.backlog.add(&packet);
+        Verdict::Accept
+    }
+
+    fn dequeue(
+        &mut self,
+        now: Time,
+        _stream: &mut Stream,
+        discard: &mut Discard<'_>,
+    ) -> Option<Packet> {
+        let head = self.head(now);
+        if self.dropping {
+            return self.go_on(head, now, discard);
+        }
+        let Head { packet, late } = head?;
+        if late { self.enter(packet, now, discard) } else { Some(packet) }
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
+        tell("sojourn_s", self.sojourn.seconds());
+        tell("dropping", f64::from(u8::from(self.dropping)));
+        tell("drop_count", f64::from(self.count));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use forebay_kernel::Streams;
+
+    fn codel(ecn: bool) -> CoDel {
+        CoDel::new(&CoDelParameters {
+            target: Span::from_ms(5),
+            interval: Span::from_ms(100),
+            mtu: Size::from_bytes(1500),
+            ecn,
+            limit: None,
+        })
+    }
+
+    fn at(us: u64) -> Time {
+        Time::ZERO + Span::from_us(us)
+    }
+
+    fn put(law: &mut CoDel, number: u64, size: u16, ecn: Ecn, us: u64) {
+        let packet = Packet::data(Time::ZERO, 0, number, size, 0).with_ecn(ecn);
+        let mut stream = Streams::new(0, 0).named("test");
+        let verdict =
+            law.enqueue(packet, None, at(us), &mut stream, &mut |_, _| panic!("it drops others"));
+        assert_eq!(verdict, Verdict::Accept);
+    }
+
+    /// The packet that leaves, and how many are dropped before it.
+    fn take(law: &mut CoDel, us: u64) -> (Option<Packet>, usize) {
+        let (mut drops, mut stream) = (0, Streams::new(0, 0).named("test"));
+        let mut discard = |_: Packet, reason| {
+            assert_eq!(reason, DropReason::Forced);
+            drops += 1;
+        };
+        let packet = law.dequeue(at(us), &mut stream, &mut discard);
+        (packet, drops)
+    }
+
+    /// A packet arrives and one is asked for every 0.1 ms from `from` to `to`, in us, and `start`
+    /// packets wait before. Times at which packets are dropped, or leave with a mark.
+    fn overload(law: &mut CoDel, start: u64, from: u64, to: u64, ecn: Ecn) -> Vec<u64> {
+        (0..start).for_each(|number| put(law, number, 1000, ecn, from));
+        let mut times = Vec::new();
+        for us in (from..to).step_by(100) {
+            put(law, us, 1000, ecn, us);
+            let (packet, drops) = take(law, us);
+            let marks = usize::from(packet.is_some_and(|packet| packet.ecn() == Ecn::Ce));
+            times.extend(std::iter::repeat_n(us, drops + marks));
+        }
+        times
+    }
+
+    /// Otherwise drops would not follow the control law (RFC 8289, section 3.3). 1000 packets wait
+    /// from 0 on, so that a packet that leaves at t has waited for t while t < 100 ms. Above 5 ms
+    /// from 5 ms on, the first is dropped 100 ms later, at 105 ms; the following at 105 + 100,
+    /// then 100/sqrt(2) = 70.711, 100/sqrt(3) = 57.735, 50, 44.721, 40.825 ms later. The clock here
+    /// ticks at multiples of 0.1 ms, so a drop is seen at the next: 205, 275.711, 333.446, 383.446,
+    /// 428.167, 468.992 are rounded up to them, but not added up from them.
+    #[test]
+    fn drops_follow_the_control_law() {
+        let times = overload(&mut codel(false), 1000, 0, 480_000, Ecn::NotEct);
+        assert_eq!(times, [105_000, 205_000, 275_800, 333_500, 383_500, 428_200, 469_000]);
+    }
+
+    /// Otherwise ECN would lose packets, or signal at another rate than drops do: a mark takes the
+    /// place of each drop, and nothing is dropped. Without `ecn`, or where the packets are not
+    /// ECN-capable, nothing is marked.
+    #[test]
+    fn marks_take_the_place_of_drops() {
+        let marks = |ecn, field| {
+            let mut law = codel(ecn);
+            let times = overload(&mut law, 1000, 0, 480_000, field);
+            (times, law.backlog.packets)
+        };
+        let times = [105_000, 205_000, 275_800, 333_500, 383_500, 428_200, 469_000].to_vec();
+        assert_eq!(marks(true, Ecn::Ect0), (times.clone(), 1000));
+        assert_eq!(marks(true, Ecn::NotEct), (times.clone(), 1000 - 7));
+        assert_eq!(marks(false, Ecn::Ect0), (times, 1000 - 7));
+    }
+
+    /// Otherwise CoDel would drop where the queue is good. Of 49 packets one leaves every 0.1 ms:
+    /// they wait for 4.9 ms and are left alone; 50 wait for 5 ms, which is not below the target.
+    /// And one packet below the target is enough: every 10 ms four arrive and four leave that
+    /// waited for 10 ms, but once in 100 ms four more leave as they come. Then an interval begins
+    /// anew each time, and its end is never reached.
+    #[test]
+    fn nothing_is_dropped_below_the_target() {
+        assert!(overload(&mut codel(false), 49, 0, 5_000_000, Ecn::NotEct).is_empty());
+        assert!(!overload(&mut codel(false), 50, 0, 5_000_000, Ecn::NotEct).is_empty());
+        let drops = |prompt: u64| {
+            let mut law = codel(false);
+            (0..4).for_each(|number| put(&mut law, number, 1000, Ecn::NotEct, 0));
+            let mut drops = 0;
+            for step in 1..1000 {
+                let (us, more) = (10_000 * step, if step % 10 == 0 { prompt } else { 0 });
+                (0..4 + more).for_each(|number| put(&mut law, number, 1000, Ecn::NotEct, us));
+                drops += (0..4 + more).map(|_| take(&mut law, us).1).sum::<usize>();
+            }
+            drops
+        };
+        assert_eq!(drops(4), 0);
+        assert!(drops(0) > 0);
+    }
+
+    /// Otherwise slow links would stand idle, where one packet takes longer than the target: with
+    /// no more than the MTU behind the packet at the head nothing is dropped, whatever it waited.
+    #[test]
+    fn a_queue_of_one_packet_is_left_alone() {
+        let drops = |behind: u16| {
+            let mut law = codel(false);
+            put(&mut law, 0, 1500, Ecn::NotEct, 0);
+            let mut drops = 0;
+            for second in 1..60 {
+                put(&mut law, second, behind, Ecn::NotEct, 1_000_000 * second);
+                drops += take(&mut law, 1_000_000 * second + 999_999).1;
+            }
+            drops
+        };
+        assert_eq!(drops(1500), 0);
+        // One byte more is a queue, of which the second packet is late: dropping leaves one.
+        assert!(drops(1501) > 0);
+    }
+
+    /// Otherwise CoDel would forget at every pause at which rate of drops the queue is held, or
+    /// never. Drops at 105 and 205 to 469 ms make seven. Then the queue is empty for a moment, and
+    /// the next overload begins with a count of 7 - 1 = 6: the second of its drops comes
+    /// 100/sqrt(6) = 40.825 ms after the first. 16 intervals after the last drop that was due, it
+    /// begins with 1.
+    #[test]
+    fn the_rate_of_drops_is_remembered_for_a_while() {
+        let second = |pause: u64| {
+            let mut law = codel(false);
+            assert_eq!(overload(&mut law, 1000, 0, 480_000, Ecn::NotEct).len(), 7);
+            while take(&mut law, 480_000).0.is_some() {}
+            // What was due while the queue was emptied has been dropped: none, as the next drop is
+            // due 100/sqrt(7) = 37.796 ms after 468.992 ms.
+            assert_eq!(
+                (law.dropping, law.count, law.next_drop.ps() / 1_000_000_000),
+                (false, 7, 506,)
+            );
+            let begin = 500_000 + pause;
+            let times = overload(&mut law, 1000, begin, begin + 250_000, Ecn::NotEct);
+            assert_eq!(times[0], begin + 105_000);
+            times[1] - times[0]
+        };
+        assert_eq!(second(0), 40_900);
+        // Entered at 605 ms + pause; 16 intervals after 506.788 ms are 2106.788 ms.
+        assert_eq!(second(1_501_700), 40_900);
+        assert_eq!(second(1_501_800), 100_000);
+    }
+}
