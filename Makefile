@@ -9,10 +9,11 @@ export PYO3_PYTHON := $(abspath $(BIN)/python)
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce record test test-rust test-python lint tidy bench peers docs clean
+.PHONY: help setup reproduce record test test-rust test-python lint tidy format bench peers docs \
+  instructions instructions-record growth clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(VENV)/.built ## .venv/ with the release build; the command is .venv/bin/forebay
 	@echo "ready: $(BIN)/forebay"
@@ -48,16 +49,19 @@ test-rust: setup
 	cargo test --workspace --exclude forebay-python
 
 test-python: $(VENV)/.tools
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest tests/python bench
 
-lint: $(VENV)/.tools ## formatting, lints and types, without changing anything
+lint: tidy ## style, formatting, lints and types, without changing anything
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-tidy: $(VENV)/.tools ## format everything
+tidy: $(VENV)/.tools ## the style check: sizes, bans, arrows, sources, generated files
+	PYTHONPATH=tools $(BIN)/python -m tidy
+
+format: $(VENV)/.tools ## format everything
 	cargo fmt --all
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -65,9 +69,20 @@ tidy: $(VENV)/.tools ## format everything
 bench: setup ## the standard benchmarks
 	$(BIN)/forebay bench
 
-peers: setup ## the benchmarks beside ns-2 and ns-3 (Debian packages, installed by its script)
-	bench/peers/install.sh
-	$(BIN)/python bench/peers/run.py
+peers: setup ## the benchmarks beside other simulators, installing them (ARGS=--quick)
+	-bench/peers/install.sh
+	$(BIN)/python bench/peers/run.py $(ARGS)
+
+instructions: $(BIN)/python ## do packet hops cost the instructions recorded? (valgrind)
+	@bench/instructions/install.sh || true
+	$(BIN)/python bench/instructions/guard.py
+
+instructions-record: setup ## record what they cost now: LABEL="what changed"
+	bench/instructions/install.sh
+	$(BIN)/python bench/instructions/guard.py --record "$(LABEL)"
+
+growth: setup ## measure and draw how cost grows: a quarter of an hour (ARGS="--scale 0.1")
+	$(BIN)/python bench/growth/grow.py $(ARGS)
 
 docs: setup ## reference pages and type stub, from the definitions in the engine
 	$(BIN)/python -m forebay.reference docs/reference

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from forebay.reproduce import Driver
     from forebay.study import Study
 
-__all__ = ["MARKS", "load_outcome", "print_documents", "publish"]
+__all__ = ["MARKS", "load_outcome", "print_documents", "publish", "results_markdown"]
 
 HEAD = 21
 """Columns that a heading may take."""
@@ -192,7 +192,7 @@ def _readme(outcome: Outcome, document: Mapping[str, Any]) -> str:
     else:
         text = f"# {study.paper.citation.title}\n"
     beyond = "\n".join(comparison_lines(outcome))
-    block = f"{BEGIN}\n\n{_markdown(study, document)}{beyond}\n{END}"
+    block = f"{BEGIN}\n\n{results_markdown(study, document)}{beyond}\n{END}"
     # The first words decide, so that a marker with an older explanation is still found.
     pattern = re.compile(r"<!-- results.*?-->.*?<!-- end of results -->", re.DOTALL)
     if pattern.search(text):
@@ -200,7 +200,11 @@ def _readme(outcome: Outcome, document: Mapping[str, Any]) -> str:
     return f"{text.rstrip()}\n\n## Results\n\n{block}\n"
 
 
-def _markdown(study: Study, document: Mapping[str, Any]) -> str:
+def results_markdown(study: Study, document: Mapping[str, Any]) -> str:
+    """What a README says of the claims of a study: summary, cells, statements, explanations.
+
+    `document` is what `result.json` holds.
+    """
     lines = [
         f"`{document['command']}`, Forebay {document['version']}, scenario "
         f"`{document['scenario_hash']}`, seed {', '.join(map(str, document['seeds']))}.",

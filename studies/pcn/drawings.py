@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from forebay.outcome import Outcome
 from forebay.plot import Figure, time_series
@@ -66,74 +66,72 @@ def figures(outcome: Outcome) -> list[Figure]:
     """Load, active flows and marks after the failures; the parking lot; the state of admission."""
     drawn: list[Figure | None] = []
     for name, (title, point) in VOICE.items():
-        rate = 40.0 if point["flows"] == "large" else 0.8
-        drawn.append(
-            time_series(
-                outcome,
-                name,
-                "links.ab",
-                {"arrived_bps": "into the router", "throughput_bps": "out of the router"},
-                title=f"Load, {title}",
-                ylabel="rate (Mbit/s)",
-                scale=1e-6,
-                thresholds={"SR": rate},
-            )
-        )
-        drawn.append(
-            time_series(
-                outcome,
-                name,
-                "aggregates.eh",
-                {"talking_flows": "talking now", "active_flows": "have sent, not terminated"},
-                title=f"Active flows, {title}",
-                ylabel="flows",
-            )
-        )
-        if name == "large-cbr":
-            drawn.append(
-                time_series(
-                    outcome,
-                    name,
-                    "links.ab",
-                    {"marks": "ET marks in 50 ms"},
-                    title=f"Marking, {title}",
-                    ylabel="packets marked",
-                )
-            )
-    for number, (link, units) in enumerate((("ab", 2), ("bc", 3), ("cd", 2)), start=1):
-        drawn.append(
-            time_series(
-                outcome,
-                "parking",
-                f"links.{link}",
-                {"arrived_bps": "load"},
-                title=f"Parking lot, CBR, base SR 16 Mbit/s: Link {number}",
-                ylabel="rate (Mbit/s)",
-                scale=1e-6,
-                thresholds={"SR": 16.0 * units},
-                window=(4.5, 6.5),
-            )
-        )
-    drawn.append(
-        time_series(
+        drawn += _failure(outcome, name, title, 40.0 if point["flows"] == "large" else 0.8)
+    drawn += [*_parking_lot(outcome), *_overload(outcome)]
+    return [figure for figure in drawn if figure is not None]
+
+
+def _failure(outcome: Outcome, name: str, title: str, sr_mbps: float) -> Iterator[Figure | None]:
+    yield time_series(
+        outcome,
+        name,
+        "links.ab",
+        {"arrived_bps": "into the router", "throughput_bps": "out of the router"},
+        title=f"Load, {title}",
+        ylabel="rate (Mbit/s)",
+        scale=1e-6,
+        thresholds={"SR": sr_mbps},
+    )
+    yield time_series(
+        outcome,
+        name,
+        "aggregates.eh",
+        {"talking_flows": "talking now", "active_flows": "have sent, not terminated"},
+        title=f"Active flows, {title}",
+        ylabel="flows",
+    )
+    if name == "large-cbr":
+        yield time_series(
             outcome,
-            "admission",
+            name,
             "links.ab",
+            {"marks": "ET marks in 50 ms"},
+            title=f"Marking, {title}",
+            ylabel="packets marked",
+        )
+
+
+def _parking_lot(outcome: Outcome) -> Iterator[Figure | None]:
+    for number, (link, units) in enumerate((("ab", 2), ("bc", 3), ("cd", 2)), start=1):
+        yield time_series(
+            outcome,
+            "parking",
+            f"links.{link}",
             {"arrived_bps": "load"},
-            title="Admission control at twice the base load, N = 50",
+            title=f"Parking lot, CBR, base SR 16 Mbit/s: Link {number}",
             ylabel="rate (Mbit/s)",
             scale=1e-6,
-            thresholds={"AR": 3.92},
+            thresholds={"SR": 16.0 * units},
+            window=(4.5, 6.5),
         )
+
+
+def _overload(outcome: Outcome) -> Iterator[Figure | None]:
+    yield time_series(
+        outcome,
+        "admission",
+        "links.ab",
+        {"arrived_bps": "load"},
+        title="Admission control at twice the base load, N = 50",
+        ylabel="rate (Mbit/s)",
+        scale=1e-6,
+        thresholds={"AR": 3.92},
     )
-    drawn.append(
-        time_series(
-            outcome,
-            "admission",
-            "aggregates.eh",
-            {"blocking": "blocking new flows"},
-            title="State of admission at twice the base load, N = 50",
-            ylabel="blocking (1) or not (0)",
-        )
+    yield time_series(
+        outcome,
+        "admission",
+        "aggregates.eh",
+        {"blocking": "blocking new flows"},
+        title="State of admission at twice the base load, N = 50",
+        ylabel="blocking (1) or not (0)",
     )
-    return [figure for figure in drawn if figure is not None]

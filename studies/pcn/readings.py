@@ -60,6 +60,7 @@ Setting = tuple[str, str, int, int]
 def settings(
     numbers: Sequence[str] = NUMBERS, kinds: Sequence[str] = TRAFFIC
 ) -> Iterator[tuple[str, str, int]]:
+    """Number of flows, traffic and px in bytes of the voice runs."""
     for flows, kind in product(numbers, kinds):
         yield from ((flows, kind, px) for px in PX[flows])
 
@@ -67,11 +68,13 @@ def settings(
 def rule_settings(
     numbers: Sequence[str] = NUMBERS, kinds: Sequence[str] = TRAFFIC
 ) -> Iterator[Setting]:
+    """Settings at the RTTs for which px is large enough: `RULE_RTT`."""
     for flows, kind, px in settings(numbers, kinds):
         yield from ((flows, kind, px, rtt) for rtt in RULE_RTT[px])
 
 
 def loss_settings() -> Iterator[tuple[Setting, int]]:
+    """Settings of the runs with loss, and the rate of the link as a percentage of SR."""
     for flows, kind, forward in product(NUMBERS, TRAFFIC, LOSS):
         yield from (((flows, kind, 8064, rtt), forward) for rtt in LOSS_RTTS[flows])
 
@@ -79,6 +82,7 @@ def loss_settings() -> Iterator[tuple[Setting, int]]:
 def over_terminates(
     run: Quantities, flows: str, px: int, rtt: int, forward: int = NO_LOSS
 ) -> Truth:
+    """In some second the load is surely below SR."""
     return surely_less(voice_at(run, "low_ratio", flows, "cbr", px, rtt, forward), REACHED)
 
 
@@ -95,12 +99,14 @@ them."""
 
 
 def value_at(run: Quantities, name: str, family: str, *values: Parameter) -> Bounds:
+    """A quantity at a grid point, given as `POINT` lists its parameters."""
     return run.value(name, family=family, **dict(zip(POINT[family], values, strict=True)))
 
 
 def single(
     run: Quantities, name: str, rate: float, kind: str, s: int = 1064, rtt: int = 50
 ) -> Bounds:
+    """A quantity of one link at a load of 200 % of SR; `s` in bytes, `rtt` in ms."""
     return value_at(run, name, "single", rate, kind, s, rtt, 200)
 
 
@@ -136,20 +142,24 @@ def below(
 def parking(
     run: Quantities, name: str, rate: float, kind: str, preferential: bool = True
 ) -> Bounds:
+    """A quantity of the parking lot."""
     return value_at(run, name, "parking", rate, kind, preferential, 1064)
 
 
 def link_delta(
     run: Quantities, link: str, rate: float, kind: str, preferential: bool = True
 ) -> Bounds:
+    """How far the load left on a link of the parking lot is above SR, as a fraction of it."""
     return parking(run, f"{link}_delta_ratio", rate, kind, preferential)
 
 
 def admission(run: Quantities, name: str, test: str, size: str, media_delay: int = 10) -> Bounds:
+    """A quantity of admission control; `media_delay` in seconds."""
     return value_at(run, name, "admission", test, size, media_delay)
 
 
 def overshoot(run: Quantities, size: str, media_delay: int = 10) -> Bounds:
+    """How far the largest load of the overload test is above the base load, as a fraction of it."""
     return admission(run, "overshoot_ratio", "overload", size, media_delay)
 
 
@@ -160,6 +170,7 @@ def deviation(run: Quantities, name: str, test: str, size: str) -> Bounds:
 
 
 def rate_expected(run: Quantities, test: str, size: str) -> Truth:
+    """The rate of data is close to the theoretical one."""
     theory = admission(run, "theory_data_bps", test, size)
     error = deviation(run, "data_bps", test, size)
     return surely_at_most(error, CLOSE * theory)
@@ -168,14 +179,17 @@ def rate_expected(run: Quantities, test: str, size: str) -> Truth:
 def voice_at(
     run: Quantities, name: str, flows: str, kind: str, px: int, rtt: int, forward: int = NO_LOSS
 ) -> Bounds:
+    """A quantity of the voice runs: px in bytes, RTT in ms, rate of the link in percent of SR."""
     return value_at(run, name, "voice", flows, kind, px, rtt, forward)
 
 
 def video_at(run: Quantities, name: str, video: str, bucket: tuple[int, int], rtt: int) -> Bounds:
+    """A quantity of the video runs: size of the token bucket and px in kB, RTT in ms."""
     return value_at(run, name, "video", video, *bucket, rtt)
 
 
 def good(load: Bounds) -> Truth:
+    """A load, as a fraction of the wanted one, is close to it."""
     return surely_within(load, 1.0 - CLOSE, 1.0 + CLOSE)
 
 
@@ -186,6 +200,7 @@ def distance(first: Bounds, second: Bounds | float) -> Bounds:
 
 
 def near(first: Bounds, second: Bounds, limit: float) -> Truth:
+    """The two are surely no further apart than the limit."""
     return surely_at_most(distance(first, second), limit)
 
 

@@ -97,6 +97,7 @@ class Forebay:
         self._capfd = capfd
 
     def __call__(self, *arguments: object) -> Answer:
+        """Run a command."""
         self._capfd.readouterr()
         status = main([str(argument) for argument in arguments])
         out, err = self._capfd.readouterr()

@@ -303,14 +303,6 @@ def test_defaults_written_out_are_the_defaults() -> None:
         assert short == long, page.name
 
 
-def test_the_stub_is_that_of_this_engine() -> None:
-    """Otherwise editors would offer parameters that are gone; `make docs` writes it anew."""
-    from forebay.reference import stub
-
-    path = Path(forebay.__file__).with_suffix(".pyi")
-    assert path.read_text() == stub(catalogue())
-
-
 def test_reference_pages_cover_everything() -> None:
     """Otherwise a mechanism or a parameter would be undocumented."""
     from forebay.reference import file_name, pages

@@ -28,6 +28,7 @@ class Page(HTMLParser):
         self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note what is open, named, linked to and loaded."""
         if tag not in VOID:
             self.open.append(tag)
         for name, value in attrs:
@@ -41,11 +42,13 @@ class Page(HTMLParser):
                 self.loads.append(tag)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note an element without content."""
         self.handle_starttag(tag, attrs)
         if tag not in VOID:
             self.open.pop()
 
     def handle_endtag(self, tag: str) -> None:
+        """It must close what was opened last."""
         assert self.open.pop() == tag, f"</{tag}> closes nothing"
 
 

@@ -1,0 +1,348 @@
+"""The style check: every rule refuses what it is there to refuse, and nothing beside it."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from forebay.catalogue import Catalogue, Category, Field, Page
+from tidy import arrows, bans, documented, generated, imports, size, words
+from tidy.source import Finding, Source, read_tree
+
+LAW = "crates/mechanisms/src/queue/fifo.rs"
+TEST = "crates/mechanisms/tests/fifo.rs"
+MODULE = "python/forebay/counting.py"
+
+RUST = {
+    "hash maps": (
+        "use std::collections::{BTreeMap, HashMap};",
+        'use std::collections::BTreeMap; // not a HashMap\nconst A: &str = "HashMap";',
+    ),
+    "wall clock": (
+        "fn f() { let begun = std::time::Instant::now(); }",
+        "fn f(now: Time) { let instant = now; }",
+    ),
+    "platform math": (
+        "fn f(x: f64) { assert!((1.0 + x).ln() < 1.0); }",
+        "fn f(x: f64) -> f64 { math::ln(x) + x.sqrt() + x.abs() }",
+    ),
+    "foreign randomness": (
+        "fn f() -> f64 { rand::random() }",
+        "fn f(stream: &mut Stream) -> f64 { stream.uniform() }",
+    ),
+    "printing": (
+        'fn f() { println!("here"); }',
+        'fn f() -> String { format!("println!") }',
+    ),
+    "the machine": (
+        "use std::{cmp, fs as files};",
+        "#[cfg(test)]\nmod tests {\n    use std::fs;\n}\n",
+    ),
+    "threads": (
+        "fn f() { std::thread::spawn(run); }",
+        "fn f(thread: usize) -> usize { std::cmp::max(thread, 1) }",
+    ),
+    "unfinished work": (
+        "fn f() -> u8 { todo!() }",
+        "fn f(todo: u8) -> bool { todo != 0 }",
+    ),
+    "unsafe code": (
+        "fn f(x: &[u8]) -> u8 { unsafe { *x.get_unchecked(0) } }",
+        "/// Nothing unsafe.\nfn f(x: &[u8]) -> Option<&u8> { x.get(0) }",
+    ),
+}
+"""For each ban a line that it refuses, and one like it that is fine."""
+
+PYTHON = {
+    "printing": (
+        "def f(x):\n    print(x)\n",
+        "def f(screen, x):\n    screen.print(x)\n",
+    ),
+    "wall clock": (
+        "from time import monotonic as clock\n\nBEGUN = clock()\n",
+        "import time\n\ntime.sleep(1)\n",
+    ),
+    "foreign randomness": (
+        "import numpy as np\n\nnp.random.seed(1)\n",
+        "import numpy as np\n\nSTREAM = np.random.default_rng(1)\n",
+    ),
+}
+
+
+def refused(path: str, text: str) -> list[str]:
+    """What is found in a file that should not be called."""
+    return [finding.what for finding in bans.check_source(Source(path, text))]
+
+
+def test_every_ban_is_tried() -> None:
+    """Otherwise a ban could be written so that it never finds anything."""
+    assert [ban.name for ban in bans.RUST] == list(RUST)
+    assert [ban.name for ban in bans.PYTHON] == list(PYTHON)
+
+
+@pytest.mark.parametrize("name", RUST)
+def test_the_engine_cannot_use_what_is_banned(name: str) -> None:
+    """Otherwise results could depend on a platform, a clock, a thread or an order by chance."""
+    bad, good = RUST[name]
+    assert all(f"({name})" in what for what in refused(LAW, bad))
+    assert refused(LAW, bad)
+    assert refused(LAW, good) == []
+
+
+@pytest.mark.parametrize("name", PYTHON)
+def test_the_package_cannot_use_what_is_banned(name: str) -> None:
+    """Otherwise grades could depend on the clock, and functions talk where they should answer."""
+    bad, good = PYTHON[name]
+    assert all(f"({name})" in what for what in refused(MODULE, bad))
+    assert refused(MODULE, bad)
+    assert refused(MODULE, good) == []
+
+
+@pytest.mark.parametrize("what", [what for ban in bans.RUST for what in ban.what])
+def test_every_word_of_a_ban_is_found(what: str) -> None:
+    """Otherwise one of many functions of the platform's library could slip in."""
+    call = f"x{what})" if what.startswith(".") else f"{what}()"
+    assert refused(LAW, f"fn f() {{ assert_eq!({call}, 1); }}")
+
+
+def test_bans_hold_where_they_should() -> None:
+    """Otherwise tests could not read their data, or the engine could."""
+    reading = "use std::fs;\nuse std::thread;\n"
+    assert len(refused(LAW, reading)) == 2
+    assert refused(TEST, reading) == []
+    assert refused("crates/python/src/batch.rs", reading) == []
+    assert refused(TEST, "fn f() -> f64 { 2.0_f64.ln() }")
+    assert refused("bench/peers/run.py", "import time\n\ntime.perf_counter()\n") == []
+
+
+def test_a_tests_module_does_not_excuse_its_file() -> None:
+    """Otherwise what stands beside the tests of a law would go unseen."""
+    text = "#[cfg(test)]\nmod tests {\n    use std::fs;\n}\nuse std::net::IpAddr;\n"
+    (found,) = bans.check_source(Source(LAW, text))
+    assert (found.line, "std::net" in found.what) == (5, True)
+
+
+def test_a_needless_exception_is_found() -> None:
+    """Otherwise exceptions would outlive what they were made for."""
+    path = "crates/scenario/examples/run.rs"
+    needed = [finding.what for finding in bans.check([Source(path, 'fn f() { println!("a"); }')])]
+    needless = [finding.what for finding in bans.check([Source(path, "fn f() {}")])]
+    assert not any(path in what for what in needed)
+    assert any(path in what for what in needless)
+
+
+def test_half_a_syntax_tree_is_refused() -> None:
+    """Otherwise nothing would be found in a file that the check cannot read."""
+    with pytest.raises(SyntaxError, match=r"lib\.rs:2"):
+        _ = Source("crates/units/src/lib.rs", "fn f() {}\nfn g( {\n").rust
+
+
+def sizes(path: str, text: str) -> list[str]:
+    """What is too large."""
+    return [finding.what for finding in size.check_source(Source(path, text))]
+
+
+def test_large_files_are_refused() -> None:
+    """Otherwise files would grow past what one head holds."""
+    assert sizes(LAW, "\n" * 600) == []
+    assert sizes(LAW, "\n" * 601) == ["601 lines, at most 600"]
+    assert sizes("studies/af/result.json", "\n" * 601) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "opening", "line", "closing"),
+    [(LAW, "fn f() {", "    let _ = 1;", "}"), (MODULE, "def f():", "    x = 1", "    return x")],
+)
+def test_long_functions_are_refused(path: str, opening: str, line: str, closing: str) -> None:
+    """Otherwise functions would grow past one screen."""
+    assert sizes(path, "\n".join([opening, *[line] * 68, closing])) == []
+    assert sizes(path, "\n".join([opening, *[line] * 69, closing])) == [
+        "`f` has 71 lines, at most 70"
+    ]
+
+
+def test_long_lines_are_refused() -> None:
+    """Otherwise a reader would scroll sideways; a row of a table alone cannot be broken."""
+    wide = "x" * 101
+    assert sizes(LAW, f"// {'x' * 97}") == []
+    assert sizes(LAW, f"// {wide}") == ["104 columns, at most 100"]
+    assert sizes("docs/README.md", f"| {wide} |\n") == []
+    assert sizes("docs/README.md", f"```text\n{wide}\n```\n") == []
+    assert sizes("docs/README.md", f"```text\n```\n{wide}\n") == ["101 columns, at most 100"]
+    assert sizes("docs/README.md", f"```python\n{wide}\n```\n") == ["101 columns, at most 100"]
+
+
+def test_long_lists_of_parameters_are_refused() -> None:
+    """Otherwise calls would be rows of values whose order nobody remembers."""
+    seven = ", ".join(f"p{n}: u8" for n in range(7))
+    assert sizes(LAW, f"impl A {{ fn f(&self, {seven}) {{}} }}") == []
+    assert sizes(LAW, f"trait A {{ fn f(&self, {seven}, p: u8); }}") == [
+        "`f` takes 8 parameters, at most 7"
+    ]
+    names = ", ".join(f"p{n}" for n in range(7))
+    assert sizes(MODULE, f"def f(self, {names}, *, named): ...") == []
+    assert sizes(MODULE, f"def f({names}, p): ...") == ["`f` takes 8 parameters, at most 7"]
+
+
+def test_heavy_imports_stay_inside() -> None:
+    """Otherwise `forebay --help` would wait for libraries that it does not need."""
+    inside = "def f():\n    import scipy.stats\n"
+    typed = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import pyarrow as pa\n"
+    at_once = "import json\ntry:\n    import scipy.stats\nexcept ImportError:\n    pass\n"
+    assert list(imports.check_source(Source(MODULE, inside + typed))) == []
+    (found,) = imports.check_source(Source(MODULE, at_once))
+    assert (found.line, found.what) == (3, "`import scipy.stats` at the top")
+
+
+WORDS = {
+    "path of one machine": ("see /ho" + "me/me/results", "see `target/home/me` or {root}/tmp/a"),
+    "marker of a merge": ("<" * 7 + " HEAD", "<" * 8 + " HEAD"),
+    "note to oneself": ("// TO" + "DO: later", "// ToDo lists are a topic of their own"),
+    "tab or space at the end": ("a = 1 ", "a = 1"),
+}
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_words_that_belong_nowhere_are_found(name: str) -> None:
+    """Otherwise a file would name one machine's paths, or say that it is not finished."""
+    assert list(WORDS) == [word.name for word in words.WORDS]
+    bad, good = (list(words.check_source(Source("a.md", text))) for text in WORDS[name])
+    assert [finding.what.partition("` (")[2] for finding in bad] == [f"{name})"]
+    assert good == []
+
+
+def cargo(crate: str, *names: str) -> Source:
+    """The `Cargo.toml` of a crate that depends on others."""
+    lines = ["[package]", f'name = "forebay-{crate}"', "[dependencies]"]
+    lines += [f"{name}.workspace = true" for name in names]
+    lines += ["[dev-dependencies]", "proptest.workspace = true"]
+    return Source(f"crates/{crate}/Cargo.toml", "\n".join(lines) + "\n")
+
+
+@pytest.mark.parametrize(
+    ("crate", "fine", "wrong"),
+    [
+        ("kernel", "forebay-units", "forebay-network"),
+        ("network", "forebay-kernel", "forebay-mechanisms"),
+        ("scenario", "toml", "pyo3"),
+        ("mechanisms", "forebay-parameters", "toml"),
+        ("kernel", "libm", "rand"),
+    ],
+)
+def test_arrows_point_one_way(crate: str, fine: str, wrong: str) -> None:
+    """Otherwise the kernel could come to know packets, and a law the format of files."""
+    assert list(arrows.check_source(cargo(crate, fine))) == []
+    (found,) = arrows.check_source(cargo(crate, fine, wrong))
+    assert (found.line, found.what) == (5, f"`{crate}` depends on `{wrong}`")
+
+
+def test_a_new_crate_needs_a_place() -> None:
+    """Otherwise the house would get a room that nobody planned."""
+    assert [f.what for f in arrows.check_source(cargo("cellar"))] == [
+        "crate `cellar` is not in the house"
+    ]
+
+
+FIELD = Field(
+    name="weight",
+    meaning="Weight of the newest sample, 0 to 1.",
+    kind="number",
+    list=False,
+    choices=(),
+    choice_meanings=(),
+    default=0.002,
+    optional=True,
+    source="RFC 2309, section 3",
+)
+PAGE = Page("red", "queue", "Random early detection.", "RFC 2309", (FIELD,))
+
+
+def unexplained(page: Page) -> list[str]:
+    """What a catalogue with that page alone leaves open."""
+    known = Catalogue((Category(page.kind, "Who gets in.", (page,)),), ())
+    return [f"{finding.path}: {finding.what}" for finding in documented.check_catalogue(known)]
+
+
+def test_parameters_have_meaning_unit_and_source() -> None:
+    """Otherwise a reader could not tell what a number is, or where it comes from."""
+    assert unexplained(PAGE) == []
+    for wrong in (
+        replace(FIELD, source="-"),
+        replace(FIELD, source="well known"),
+        replace(FIELD, meaning=""),
+        replace(FIELD, meaning="How strong it is."),
+        replace(FIELD, choices=("a",), choice_meanings=(" ",)),
+    ):
+        found = unexplained(replace(PAGE, fields=(wrong,)))
+        assert found, wrong
+        assert all(line.startswith("queue.red.weight: ") for line in found)
+
+
+def test_the_offered_load_is_the_users_own() -> None:
+    """Otherwise the rate of a source would have to be backed by a paper."""
+    own = replace(FIELD, source="-")
+    assert unexplained(replace(PAGE, kind="traffic", fields=(own,))) == []
+
+
+def test_mechanisms_have_summary_and_source() -> None:
+    """Otherwise a mechanism could be somebody's idea under a known name."""
+    assert unexplained(replace(PAGE, source="folklore")) == ["queue.red: source is `folklore`"]
+    assert unexplained(replace(PAGE, summary="")) == ["queue.red: summary is ``"]
+
+
+def test_tests_say_why_they_are_there() -> None:
+    """Otherwise whoever breaks a test would not learn what is wrong with the world."""
+    bare = "#[test]\nfn a() {}\n"
+    marked = "/// Otherwise queues would lose packets.\n#[test]\n#[should_panic]\nfn a() {}\n"
+    hollow = "/// Tests the queue.\n#[test]\nfn a() {}\n"
+    inside = f"proptest! {{\n    {bare}\n    {marked}\n}}\n"
+    found = {text: list(documented.check_rust(Source(TEST, text))) for text in (bare, hollow)}
+    assert [finding.line for finding in found[bare]] == [1]
+    assert [finding.what for finding in found[hollow]] == ["`Tests the queue.`"]
+    assert list(documented.check_rust(Source(TEST, marked))) == []
+    assert [finding.line for finding in documented.check_rust(Source(TEST, inside))] == [2]
+
+    python = 'def test_a():\n    pass\n\ndef test_b():\n    """Otherwise it would rain."""\n'
+    assert [f.line for f in documented.check_python(Source("tests/a.py", python))] == [1]
+
+
+def test_stale_pages_are_found() -> None:
+    """Otherwise the reference would tell of parameters of another version."""
+    page, other, gone = (f"docs/reference/{name}.md" for name in ("red", "rio", "sfq"))
+    wanted = {page: "# red\nlimit\n", other: "# rio\n"}
+    assert list(generated.compare(dict(wanted), wanted)) == []
+    stale = {page: "# red\nsize\n", gone: "# sfq\n"}
+    assert [(f.path, f.line) for f in generated.compare(stale, wanted)] == [
+        (page, 2),
+        (other, 1),
+        (gone, 1),
+    ]
+
+
+def test_a_readme_shows_the_recorded_results() -> None:
+    """Otherwise the table that a visitor reads would be that of an older run."""
+    there = {source.path: source.text for source in read_tree()}
+    assert list(generated.check_results("af", there)) == []
+    path = "studies/af/README.md"
+    there[path] = there[path].replace("| exact |", "| close |", 1)
+    assert [finding.path for finding in generated.check_results("af", there)] == [path]
+
+
+def test_files_are_those_that_git_would_keep(tmp_path: Path) -> None:
+    """Otherwise build outputs would be judged, or new files not be."""
+    subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
+    (tmp_path / ".gitignore").write_text("/out/\n", encoding="utf-8")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/made.py").write_text("x = 1\n", encoding="utf-8")
+    (tmp_path / "new.py").write_text("x = 1\n", encoding="utf-8")
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG\0")
+    (tmp_path / "link.py").symlink_to("new.py")
+    assert [source.path for source in read_tree(tmp_path)] == [".gitignore", "new.py"]
+
+
+def test_a_finding_says_where_what_and_why() -> None:
+    """Otherwise editors could not jump to it, and its reader would not know what to do."""
+    assert str(Finding("a.rs", 3, "what", "why")) == "a.rs:3: what: why"

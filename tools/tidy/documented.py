@@ -1,0 +1,113 @@
+"""What must be explained: mechanisms, their parameters, and tests.
+
+That public items have a comment is rustc's (`missing_docs`) and ruff's (`D10`) to say. Here is what
+these cannot know: that a parameter has a unit and a source, and that a test begins with what would
+be wrong with the world if it failed.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+
+from tree_sitter import Node
+
+from forebay.catalogue import Catalogue, Field, Page, catalogue
+from tidy.rust import leaves, line_of, text_of
+from tidy.source import Finding, Source, in_python
+
+__all__ = ["check", "check_catalogue", "check_python", "check_rust"]
+
+SOURCE = re.compile(
+    r"RFC \d+|draft-[a-z]|ITU-T [A-Z]\.\d+|\b(?:19|20)\d\d\b|ns-2|Cisco IOS|assumed: \w"
+)
+"""What names a publication, or a program whose behaviour others follow, or says that none does."""
+
+UNIT = re.compile(
+    r"probability|share|fraction|factor|weight|coefficient|mean|number of|per |over the|in [a-z]+s",
+    re.IGNORECASE,
+)
+"""What says which unit a plain number has, or that it has none."""
+
+UNSOURCED = ("section", "traffic")
+"""Kinds of pages whose parameters may be the user's own network and load, which nobody published:
+their source is `-`."""
+
+WHY_SOURCE = "a reader must be able to check it against a publication"
+WHY_UNIT = "a plain number without a unit is read wrongly"
+WHY_MEANING = "error messages, pages and editors show it; it is a sentence"
+WHY_TEST = "the first line of a test says what would be wrong with the world if it failed"
+
+HOLLOW = re.compile(r"(?:Tests?|Checks?|Verif(?:y|ies)|Ensures?|Make sure|Should)\b", re.IGNORECASE)
+"""How a comment begins that says what is done, not what it is for."""
+
+
+def check(sources: Sequence[Source]) -> Iterator[Finding]:
+    """Mechanisms, parameters and tests that are not explained."""
+    yield from check_catalogue(catalogue())
+    for source in sources:
+        if source.suffix == ".rs":
+            yield from check_rust(source)
+    for source in in_python(sources, "tests/", "bench/"):
+        yield from check_python(source)
+
+
+def check_catalogue(known: Catalogue) -> Iterator[Finding]:
+    """Mechanisms and parameters without meaning, unit or source; by path of the catalogue."""
+    for page in known.pages():
+        name = f"{page.kind}.{page.name}"
+        if not page.summary.endswith("."):
+            yield Finding(name, 0, f"summary is `{page.summary}`", WHY_MEANING)
+        if page.kind != "section" and not SOURCE.search(page.source):
+            yield Finding(name, 0, f"source is `{page.source}`", WHY_SOURCE)
+        for field in page.fields:
+            yield from _field(page, field, f"{name}.{field.name}")
+
+
+def _field(page: Page, field: Field, name: str) -> Iterator[Finding]:
+    if not field.meaning.endswith((".", "...")):
+        yield Finding(name, 0, f"meaning is `{field.meaning}`", WHY_MEANING)
+    for word, meaning in zip(field.choices, field.choice_meanings, strict=True):
+        if not meaning.strip():
+            yield Finding(name, 0, f"`{word}` has no meaning", WHY_MEANING)
+    theirs = field.source == "-" and page.kind in UNSOURCED
+    if not theirs and not SOURCE.search(field.source):
+        yield Finding(name, 0, f"source is `{field.source}`", WHY_SOURCE)
+    if field.kind == "number" and not UNIT.search(field.meaning):
+        yield Finding(name, 0, f"no unit in `{field.meaning}`", WHY_UNIT)
+
+
+def check_rust(source: Source) -> Iterator[Finding]:
+    """Tests of a Rust file without a comment above, those in macros too."""
+    found = list(leaves(source.rust, skip=("string_literal", "raw_string_literal")))
+    # A comment is three leaves: two slashes, the third or an exclamation mark, the words.
+    found = [leaf for leaf in found if leaf.type not in ("//", "/", "!") or not _of_comment(leaf)]
+    words = [text_of(leaf) for leaf in found]
+    for at, leaf in enumerate(found):
+        if words[at : at + 4] != ["#", "[", "test", "]"]:
+            continue
+        first = at
+        while first > 0 and found[first - 1].type == "doc_comment":
+            first -= 1
+        comment = words[first].strip() if first < at else ""
+        yield from _opening(source.path, line_of(leaf), comment)
+
+
+def _of_comment(leaf: Node) -> bool:
+    parents = (leaf.parent, leaf.parent.parent if leaf.parent is not None else None)
+    return any(parent is not None and parent.type == "line_comment" for parent in parents)
+
+
+def check_python(source: Source) -> Iterator[Finding]:
+    """Tests of a Python file without a docstring."""
+    for node in ast.walk(source.python):
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+            yield from _opening(source.path, node.lineno, ast.get_docstring(node) or "")
+
+
+def _opening(path: str, line: int, comment: str) -> Iterator[Finding]:
+    if not comment:
+        yield Finding(path, line, "a test without a word above", WHY_TEST)
+    elif HOLLOW.match(comment):
+        yield Finding(path, line, f"`{comment.splitlines()[0]}`", WHY_TEST)
