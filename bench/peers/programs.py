@@ -16,18 +16,25 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import daytone
+
 HERE = Path(__file__).resolve().parent
+VENV = HERE.parents[1] / ".venv-peers"
 BENCHMARKS = ("s1-af", "s1-tcp-red", "s2-cbr", "s3-mm1")
 
 #: Length of each benchmark at scale 1: simulated seconds, for s3-mm1 packets.
 LENGTH = {"s1-af": 100, "s1-tcp-red": 100, "s2-cbr": 60, "s3-mm1": 5_000_000}
 
 NS3_MODULES = ("ns3-applications", "ns3-internet", "ns3-point-to-point", "ns3-traffic-control")
-INSTALL = f"sudo {HERE / 'install.sh'}"
+INSTALL = f"run {HERE / 'install.sh'}"
+
+#: The share of a benchmark's length for programs that would take minutes.
+NSPY_SHARE = {"s2-cbr": 0.02, "s3-mm1": 0.05}
+DAYTONE_SHARE = {"s1-tcp-red": 0.1, "s2-cbr": 0.1, "s3-mm1": 0.2}
 
 #: Mean gap in microseconds and mean size in bytes of s3-mm1: load 0.8 of 10 Mbit/s.
 MM1_GAP_US = 400
@@ -55,6 +62,7 @@ class Settings:
     build_dir: Path  #: where ns-3 programs and the s3-mm1 trace are put
     forebay: Path
     scale: float = 1.0  #: share of the benchmark's length, peers only
+    venv: Path = VENV  #: where ns.py and daytone are installed
 
 
 @dataclass(frozen=True)
@@ -69,6 +77,7 @@ class Program:
     name: str
     prepare: Callable[[Settings], list[str]]
     read: Callable[[str], Outcome]
+    share: float = 1.0  #: at most, of the length, where all of it would take minutes
 
 
 def read_peer(text: str) -> Outcome:
@@ -76,7 +85,10 @@ def read_peer(text: str) -> Outcome:
     lines = [line for line in text.splitlines() if line.startswith("{")]
     if len(lines) != 1:
         raise ValueError(f"expected one line of JSON, found {len(lines)}")
-    result = json.loads(lines[0])
+    return _outcome(json.loads(lines[0]))
+
+
+def _outcome(result: dict[str, Any]) -> Outcome:
     return Outcome(result["packet_hops"], result["run_wall_s"], result.get("events"), result)
 
 
@@ -97,24 +109,39 @@ def programs_for(benchmark: str) -> list[Program]:
     """The programs of a benchmark, forebay first."""
     peers = {
         "s1-af": [_ns2("s1_af")],
-        "s1-tcp-red": [_ns2("s1_tcp_red"), _ns3("ns-3", "s1_tcp_red")],
+        "s1-tcp-red": [
+            _ns2("s1_tcp_red"),
+            _ns3("ns-3", "s1_tcp_red"),
+            _daytone("s1-tcp-red"),
+        ],
         "s2-cbr": [
             _ns2("s2_cbr"),
             _ns3("ns-3 udp", "s2_cbr", "--stack=udp"),
             _ns3("ns-3 device", "s2_cbr", "--stack=device"),
+            _daytone("s2-cbr"),
+            _nspy("s2-cbr"),
         ],
-        "s3-mm1": [_ns2("s3_mm1"), _ns3("ns-3 device", "s3_mm1")],
+        "s3-mm1": [
+            _ns2("s3_mm1"),
+            _ns3("ns-3 device", "s3_mm1"),
+            _daytone("s3-mm1"),
+            _nspy("s3-mm1"),
+        ],
     }
     return [_forebay(benchmark), *peers[benchmark]]
 
 
-def versions() -> dict[str, str]:
+def versions(venv: Path = VENV) -> dict[str, str]:
     """Versions of the peers that are installed, by name."""
     found = {}
+    python = str(venv / "bin" / "python")
+    asked = "from importlib.metadata import version; print(version('{}'))"
     for name, command, text in (
         ("ns-2", ["ns", "/dev/stdin"], "puts [ns-version]\nexit 0\n"),
         ("ns-3", ["pkg-config", "--modversion", "ns3-core"], ""),
         ("g++", [os.environ.get("CXX", "g++"), "-dumpfullversion"], ""),
+        ("daytone", [python, "-c", asked.format("daytone")], ""),
+        ("ns.py", [python, "-c", asked.format("ns.py")], ""),
     ):
         if shutil.which(command[0]):
             done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
@@ -155,6 +182,42 @@ def _ns3(name: str, source: str, *arguments: str) -> Program:
         return [str(binary), *_length(source.replace("_", "-"), settings, "--"), *arguments]
 
     return Program(name, prepare, read_peer)
+
+
+def _nspy(benchmark: str) -> Program:
+    def prepare(settings: Settings) -> list[str]:
+        python = _installed(settings, "python", "ns.py")
+        script = HERE / "nspy" / f"{benchmark.replace('-', '_')}.py"
+        part = replace(settings, scale=min(settings.scale, NSPY_SHARE[benchmark]))
+        return [python, str(script), *_length(benchmark, part, "")]
+
+    return Program("ns.py", prepare, read_peer, NSPY_SHARE[benchmark])
+
+
+def _daytone(benchmark: str) -> Program:
+    share = DAYTONE_SHARE[benchmark]
+
+    def prepare(settings: Settings) -> list[str]:
+        binary = _installed(settings, "daytone", "daytone")
+        seconds = LENGTH[benchmark] * min(settings.scale, share)
+        if benchmark == "s3-mm1":
+            seconds *= MM1_GAP_US * 1e-6
+        logs = settings.build_dir / f"daytone-{benchmark}"
+        config = logs.with_suffix(".toml")
+        config.write_text(daytone.configuration(benchmark, seconds, str(logs)), encoding="utf-8")
+        # Without its log daytone says nothing of the run; the counts are in a file.
+        script = 'RUST_LOG=info "$0" "$1" 2>&1 && cat "$2"'
+        return ["sh", "-c", script, binary, str(config), str(logs / "sinks.csv")]
+
+    return Program("daytone", prepare, lambda text: _outcome(daytone.read(benchmark, text)), share)
+
+
+def _installed(settings: Settings, command: str, peer: str) -> str:
+    """A command of the peers' environment that has this peer."""
+    path = settings.venv / "bin" / command
+    if not path.exists() or peer not in versions(settings.venv):
+        raise UnavailableError(f"{peer} is not installed in {settings.venv.name}; {INSTALL}")
+    return str(path)
 
 
 def _length(benchmark: str, settings: Settings, dashes: str) -> list[str]:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times forebay beside ns-2 and ns-3 on the standard benchmarks, and prints the ratios.
+"""Times forebay beside other simulators on the standard benchmarks, and prints the ratios.
 
 Every program runs as a whole process, in turn (A B C, A B C, ...), so that a slow spell of the
 machine falls on all of them; ratios are taken within each turn, and shown with their spread.
@@ -28,6 +28,7 @@ from typing import Any
 from programs import (
     BENCHMARKS,
     LENGTH,
+    VENV,
     Outcome,
     Program,
     Settings,
@@ -38,6 +39,8 @@ from programs import (
 
 ROOT = Path(__file__).resolve().parents[2]
 WIDTH = 100
+FOREBAY = "forebay"
+QUICK_SCALE, QUICK_RUNS = 0.1, 3
 
 
 class FailedError(Exception):
@@ -67,14 +70,18 @@ class Series:
     samples: list[Sample] = field(default_factory=list)
     status: str = "ok"  #: ok, unavailable or failed
     message: str = ""
+    share: float = 1.0  #: of the benchmark's length
 
     def spread(self, quantity: str) -> list[float]:
         """Least, median and greatest of a quantity of :class:`Sample` over the runs."""
         return spread([getattr(sample, quantity) for sample in self.samples])
 
     def ratio(self, base: Series | None, quantity: str) -> list[float] | None:
-        """Spread of this quantity over the base's of the same turn; None without such pairs."""
-        if base is None or self is base:
+        """Spread of this quantity over the base's of the same turn; None without such pairs.
+
+        Whole runs of different lengths are no such pairs.
+        """
+        if base is None or self is base or (quantity == "wall_s" and self.share != base.share):
             return None
         if not self.samples or len(self.samples) != len(base.samples):
             return None
@@ -84,7 +91,7 @@ class Series:
 
 def forebay_of(all_series: list[Series]) -> Series | None:
     """The series that ratios are taken against, if it was asked for."""
-    return next((series for series in all_series if series.name == "forebay"), None)
+    return next((series for series in all_series if series.name == FOREBAY), None)
 
 
 def spread(values: Sequence[float]) -> list[float]:
@@ -131,7 +138,13 @@ def compare(
     benchmark: str, programs: list[Program], settings: Settings, runs: int, timeout_s: float
 ) -> list[Series]:
     """Prepares all programs of a benchmark and runs them in turn, ``runs`` times."""
-    all_series = [Series(program.name) for program in programs]
+    all_series = [
+        Series(
+            program.name,
+            share=1.0 if program.name == FOREBAY else min(program.share, settings.scale),
+        )
+        for program in programs
+    ]
     commands = {}
     for program, series in zip(programs, all_series, strict=True):
         try:
@@ -167,6 +180,7 @@ def _program_json(series: Series, base: Series | None) -> dict[str, Any]:
     last = series.samples[-1].outcome
     return entry | {
         "runs": len(series.samples),
+        "share_of_length": series.share,
         "wall_s": series.spread("wall_s"),
         "user_s": series.spread("user_s"),
         "peak_rss_bytes": max(sample.peak_rss_bytes for sample in series.samples),
@@ -193,9 +207,9 @@ def as_table(benchmark: str, all_series: list[Series], scale: float) -> list[str
     """The lines printed for one benchmark, none longer than 100 columns."""
     unit = "packets" if benchmark == "s3-mm1" else "s simulated"
     runs = max((len(series.samples) for series in all_series), default=0)
-    length = f"{LENGTH[benchmark] * scale:,.12g} {unit}"
-    lines = [f"{benchmark}: {length}, {runs} run{'s' * (runs != 1)} each, in turn"]
     base = forebay_of(all_series)
+    length = f"{LENGTH[benchmark] * (1 if base else scale):,.12g} {unit}"
+    lines = [f"{benchmark}: {length}, {runs} run{'s' * (runs != 1)} each, in turn"]
     lines.append((HEAD_1 + (RATIO_1 if base else "")).rstrip())
     lines.append(HEAD_2 + (RATIO_2 if base else ""))
     for series in all_series:
@@ -226,11 +240,14 @@ def _notes(series: Series, base: Series | None) -> Iterator[str]:
     if not series.samples:
         return
     last = series.samples[-1].outcome
+    part = series.share / base.share if base else series.share
+    if base and part != 1:
+        yield f"  {series.name}: ran {part:.3g} of the length; compare for each hop"
     ratio = series.ratio(base, "ns_per_hop")
     if ratio and base:
         low, middle, high = (number(value) for value in ratio)
         yield f"  {series.name}: event loop, for each hop, {middle} ({low} to {high}) times forebay"
-        off = last.packet_hops / base.samples[-1].outcome.packet_hops - 1
+        off = last.packet_hops / part / base.samples[-1].outcome.packet_hops - 1
         if abs(off) > 0.05:
             yield f"  {series.name}: {off:+.0%} hops against forebay; compare for each hop"
     carried = [
@@ -270,20 +287,24 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     add = parser.add_argument
     add("--only", action="append", choices=BENCHMARKS, metavar="NAME", help="this benchmark only")
-    add("--runs", type=int, default=5, metavar="N", help="runs of each program (default: 5)")
+    add("--runs", type=int, metavar="N", help="runs of each program (default: 5, quick: 3)")
+    add("--quick", action="store_true", help="peers a tenth of the length: ratios by hop only")
     add("--json", action="store_true", help="one JSON document on stdout instead of tables")
     add("--skip-forebay", action="store_true", help="time the peers alone")
     add("--forebay", type=Path, default=ROOT / ".venv/bin/forebay", metavar="PATH")
-    add("--scale", type=float, default=1, help="share of the length; needs --skip-forebay")
+    add("--venv", type=Path, default=VENV, metavar="DIR", help="where ns.py and daytone are")
+    add("--scale", type=float, metavar="SHARE", help="share of the length that peers run")
     add("--build-dir", type=Path, metavar="DIR", help="keep what is built (default: thrown away)")
     add("--timeout", type=float, default=900, metavar="S", help="for one run (default: 900 s)")
     options = parser.parse_args(arguments)
+    if options.runs is None:
+        options.runs = QUICK_RUNS if options.quick else 5
+    if options.scale is None:
+        options.scale = QUICK_SCALE if options.quick else 1.0
     if options.runs < 1:
         parser.error(f"--runs {options.runs}: at least 1")
     if options.scale <= 0:
         parser.error(f"--scale {options.scale:g}: more than 0")
-    if options.scale != 1 and not options.skip_forebay:
-        parser.error("--scale: the length of forebay's benchmarks is fixed; add --skip-forebay")
     return options
 
 
@@ -303,12 +324,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parse(arguments)
     failed = False
     entries = []
-    found = versions()
+    found = versions(options.venv)
     if not options.json:
         print(f"{platform.platform()}, {os.cpu_count()} cores, Python {platform.python_version()}")
         print(", ".join(f"{name} {version}" for name, version in found.items()) or "no peers found")
     with build_dir(options.build_dir) as directory:
-        settings = Settings(directory, options.forebay, options.scale)
+        settings = Settings(directory, options.forebay, options.scale, options.venv)
         for benchmark in options.only or BENCHMARKS:
             chosen = programs_for(benchmark)[1 if options.skip_forebay else 0 :]
             all_series = compare(benchmark, chosen, settings, options.runs, options.timeout)

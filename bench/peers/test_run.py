@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 import struct
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import daytone
 import programs
 import run
 
 
 @pytest.fixture
 def settings(tmp_path: Path) -> programs.Settings:
+    """Programs below a temporary folder."""
     return programs.Settings(build_dir=tmp_path, forebay=tmp_path / "forebay")
 
 
@@ -27,10 +30,12 @@ def stand_in(name: str, text: str, *, code: str = "") -> programs.Program:
 
 
 def result(hops: int, loop_s: float, **more: float) -> str:
+    """The line that a program ends with."""
     return json.dumps({"packet_hops": hops, "run_wall_s": loop_s, **more})
 
 
 def series(name: str, walls: list[float], hops: int = 1_000_000) -> run.Series:
+    """Runs of a program that took so many seconds each."""
     samples = [run.Sample(w, w, 10_000_000, programs.Outcome(hops, w, None)) for w in walls]
     return run.Series(name, samples)
 
@@ -104,10 +109,11 @@ def test_missing_programs_are_named_with_the_way_to_get_them(
     """If this fails, who lacks a simulator gets a traceback, or nothing, for an answer."""
     monkeypatch.setenv("PATH", str(tmp_path))
     arguments = ["--only", "s1-tcp-red", "--forebay", str(tmp_path / "forebay"), "--runs", "1"]
+    arguments += ["--venv", str(tmp_path / "none")]
     assert run.main(arguments) == 0
     shown = capsys.readouterr().out
     assert "ns-2 is not installed" in shown
-    assert shown.count("install.sh") == 2
+    assert shown.count("install.sh") == 3
     assert "make setup" in shown
 
 
@@ -161,9 +167,77 @@ def test_mm1_trace_has_load_of_four_fifths(tmp_path: Path) -> None:
     assert variance == pytest.approx(400**2, rel=5 * (8 / count) ** 0.5)
 
 
-def test_scale_is_refused_beside_forebay(capsys: pytest.CaptureFixture[str]) -> None:
-    """If this fails, a short peer run is compared with a full one of forebay."""
-    with pytest.raises(SystemExit) as stop:
-        run.main(["--scale", "0.1"])
-    assert stop.value.code == 2
-    assert "--skip-forebay" in capsys.readouterr().err
+def test_runs_of_another_length_are_compared_by_hop_alone() -> None:
+    """If this fails, a short run of a peer is taken for a fast one."""
+    base = series("forebay", [1.0, 1.0], hops=10_000_000)
+    peer = series("ns.py", [2.0, 2.0], hops=200_000)
+    peer.share = 0.02
+    assert peer.ratio(base, "wall_s") is None
+    # 2 s / 2e5 over 1 s / 1e7: 10 us over 0.1 us.
+    assert peer.ratio(base, "ns_per_hop") == pytest.approx([100.0] * 3)
+    text = "\n".join(run.as_table("s2-cbr", [base, peer], 1))
+    assert "ns.py: ran 0.02 of the length" in text
+    # 2e5 hops in a fiftieth are 1e7 in all: the same work, nothing to warn of.
+    assert "hops against forebay" not in text
+
+
+def test_quick_shortens_the_peers(settings: programs.Settings) -> None:
+    """If this fails, the quick comparison takes as long as the full one."""
+    options = run.parse(["--quick"])
+    assert (options.scale, options.runs) == (0.1, 3)
+    quick = programs.Settings(settings.build_dir, settings.forebay, options.scale)
+    chosen = [stand_in("forebay", result(10, 0.1)), stand_in("ns-2", result(10, 0.1))]
+    shares = [s.share for s in run.compare("s2-cbr", chosen, quick, runs=1, timeout_s=60)]
+    assert shares == [1.0, 0.1]
+
+
+DAYTONE_LOG = """\
+[INFO  daytone::utils::logger] Total packets processed: 30
+[INFO  daytone::topos::topo] Simulation completed at time 2.000 seconds in simulation time.
+[INFO  daytone::topos::topo] Elapsed wall-clock time: 0.500 seconds.
+id,flow_id,start_time,end_time,received_packets,received_sizes,queueing_delay_mean
+3,0,0.0,2.0,20,10240,0.0
+9,30,0.0,2.0,10,5760,0.0
+"""
+
+
+def test_daytone_is_read_by_its_log_and_table() -> None:
+    """If this fails, daytone's time is divided by packets that it never carried."""
+    found = daytone.read("s1-tcp-red", DAYTONE_LOG)
+    # Three links for 30 packets, and for 20 acknowledgements back.
+    assert found["packet_hops"] == 3 * (30 + 20)
+    assert found["run_wall_s"] == 0.5
+    assert found["tcp_bps"] == 8 * 10240 / 2.0
+    assert found["udp_bps"] == 8 * 5760 / 2.0
+    assert daytone.read("s3-mm1", DAYTONE_LOG)["packet_hops"] == 30
+
+
+def test_daytone_after_a_panic_is_a_failure() -> None:
+    """If this fails, a run that carried nothing counts as infinitely fast or slow."""
+    empty = "\n".join(line for line in DAYTONE_LOG.splitlines() if not line[0].isdigit())
+    with pytest.raises(ValueError, match="no packets"):
+        daytone.read("s3-mm1", empty)
+    with pytest.raises(ValueError, match="no end"):
+        daytone.read(
+            "s3-mm1",
+            "thread 'main' panicked\nid,flow_id,start_time,received_packets,received_sizes\n",
+        )
+
+
+@pytest.mark.parametrize("benchmark", daytone.BENCHMARKS)
+def test_daytone_is_offered_the_load_of_the_benchmark(benchmark: str) -> None:
+    """If this fails, daytone runs another scenario than the others."""
+    text = daytone.configuration(benchmark, 2.0, "logs")
+    document = tomllib.loads(text)
+    assert document["duration"] == 2.0
+    flows = document["flow"]
+    udp = [flow["traffic"] for flow in flows if flow["flow_type"] == "PacketDistribution"]
+
+    def mean(law: dict[str, float]) -> float:
+        return 1 / law["lambda"] if "lambda" in law else (law["low"] + law["high"]) / 2
+
+    load = sum(8 * mean(law["pkt_size_dist"]) / mean(law["arr_dist"]) for law in udp)
+    # As README.md describes the scenarios: 30 Mbit/s; 2000 times 80 kbit/s; 0.8 of 10 Mbit/s.
+    offered = {"s1-tcp-red": 30e6, "s2-cbr": 160e6, "s3-mm1": 8e6}
+    assert load == pytest.approx(offered[benchmark])
+    assert len(flows) - len(udp) == (30 if benchmark == "s1-tcp-red" else 0)

@@ -1,0 +1,131 @@
+"""Checks of the measurement of growth, at a thousandth of its work."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import axes
+import grow
+
+from forebay import Network
+from forebay.run import Run, run_jobs
+
+WORK = 20_000.0
+SMALL = {"flows": 1000, "hops": 20, "rate": 100, "replications": 10}
+
+
+def hops(task: axes.Task) -> int:
+    """Packet hops of all replications of a task."""
+    runs: list[Run] = []
+    jobs = [task.network.job()] * task.replications
+    run_jobs(jobs, lambda _index, run: runs.append(run), 1)
+    return sum(run.document["packet_hops"] for run in runs)
+
+
+CURVES = [(axis, curve) for axis in axes.AXES for curve in axis.curves]
+
+
+@pytest.mark.parametrize(("axis", "curve"), CURVES, ids=[f"{a.name}-{c.name}" for a, c in CURVES])
+def test_points_of_an_axis_do_the_work_they_are_given(axis: axes.Axis, curve: axes.Curve) -> None:
+    """Otherwise set-up, or the start of the network, would pass for growth of the cost of a hop."""
+    for x in axis.values:
+        if x > SMALL[axis.name]:
+            break
+        if "TCP" in curve.name:
+            # Least work of a TCP flow, and one second of a link: segments and their ACKs.
+            least = {"flows": 50 * x, "rate": 2 * 1e6 * x / (8 * axes.SEGMENT_B)}[axis.name]
+            # Slow start, drops and the end of the run cost TCP some of the link.
+            assert 0.3 * least < hops(curve.task(x, WORK)) < 1.2 * max(least, WORK)
+        elif axis.name == "replications":
+            assert 0.5 * WORK < hops(curve.task(x, WORK)) < 1.1 * WORK
+        else:
+            # Poisson: 1e3 packets and more at the first link, whose relative standard error is
+            # 3 %; the packets on their way at the end have not made all their hops.
+            assert hops(curve.task(x, WORK)) == pytest.approx(WORK, rel=0.15)
+
+
+def test_axes_reach_as_far_as_they_claim() -> None:
+    """Otherwise the page would speak of a million flows or 100 Gbit/s that nobody tried."""
+    ends = {axis.name: (axis.values[0], axis.values[-1]) for axis in axes.AXES}
+    assert ends == {
+        "flows": (10, 10**6),
+        "hops": (1, 100),
+        "rate": (1, 10**5),
+        "replications": (1, 1000),
+    }
+    for axis, curve in CURVES:
+        document = tomllib.loads(curve.task(axis.values[-1], 2e6).network.to_toml())
+        load = document["flows"]["load"]
+        if axis.name == "flows":
+            assert load["count"] == 10**6
+        elif axis.name == "hops":
+            assert len(document["links"]) == 100
+        elif axis.name == "rate":
+            assert float(document["links"]["line"]["rate"].removesuffix(" bit/s")) == 100e9
+        else:
+            assert curve.task(1000, 2e6).replications == 1000
+
+
+def options(tmp_path: Path, *more: str) -> list[str]:
+    """A command line for a measurement of moments, with all its files in one place."""
+    files = ["--result", str(tmp_path / "result.json"), "--images", str(tmp_path)]
+    return ["--scale", "0.001", "--repeats", "2", *files, *more]
+
+
+def test_it_is_measured_written_and_drawn(tmp_path: Path) -> None:
+    """Otherwise the page would show what nobody measured."""
+    assert grow.main(options(tmp_path, "--axis", "hops", "--largest", "2")) == 0
+    entry = json.loads((tmp_path / "result.json").read_text())["axes"]["hops"]
+    assert (entry["work_hops"], entry["repeats"]) == (2000, 2)
+    for points in entry["curves"].values():
+        assert [point["x"] for point in points] == [1, 2]
+        for point in points:
+            low, middle, high = point["ns_per_hop"]
+            assert 0 < low <= middle <= high
+            # A process with Python and the engine takes some megabytes, and less than a gigabyte.
+            assert 5e6 < point["peak_rss_bytes"] < 1e9
+    text = (tmp_path / "growth-hops.svg").read_text(encoding="utf-8")
+    assert all(word in text for word in ("drop tail", "RED", "links on the path"))
+
+
+def made_up(run: object) -> axes.Axis:
+    """An axis whose points are all the same small network, or what `run` says."""
+    curve = axes.Curve("made up", lambda x, _work: axes.Task(run(x)))  # type: ignore[operator]
+    return axes.Axis("hops", "made up", [1, 2, 3], [curve])
+
+
+def test_a_point_over_its_budget_is_noted_and_larger_ones_left_out(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Otherwise one slow point would hold up the rest, or vanish from the curve unseen."""
+
+    def run(x: int) -> Network:
+        # 10^12 packets are not sent within a second or two.
+        seconds = 1 if x == 1 else 1_000_000
+        return (
+            Network("x", duration=f"{seconds} s")
+            .link("l", "a", "b", rate="1 Gbit/s", duplex=False)
+            .flows("f", "a", "b", udp={}, traffic={"cbr": {"rate": "8 Mbit/s", "size": "1 B"}})
+        )
+
+    monkeypatch.setattr(grow, "AXES", [made_up(run)])
+    assert grow.main(options(tmp_path, "--budget", "5")) == 0
+    points = json.loads((tmp_path / "result.json").read_text())["axes"]["hops"]["curves"]["made up"]
+    assert "note" not in points[0]
+    assert points[1]["note"] == "stopped after 5 s"
+    assert points[2]["note"] == "left out: 2 took longer than 5 s"
+
+
+def test_a_point_that_fails_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Otherwise a bug in the engine would show as a gap in a curve, and the command succeed."""
+    monkeypatch.setattr(grow, "AXES", [made_up(lambda x: Network("x", duration="no time"))])
+    assert grow.main(options(tmp_path)) == 1
+    points = json.loads((tmp_path / "result.json").read_text())["axes"]["hops"]["curves"]["made up"]
+    assert points[0]["note"].startswith("failed: ")

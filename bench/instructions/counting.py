@@ -1,0 +1,152 @@
+"""Instructions for each packet hop of the standard benchmarks, counted by valgrind's callgrind.
+
+A processor's clock tells a slow engine from a busy machine only after many runs; a count of
+executed instructions is the same in each. What it cannot see is waiting for memory: for that there
+are the benchmarks of time.
+
+Each scenario is run for two lengths of simulated time, and instructions and packet hops of the
+shorter are taken off those of the longer. So start, set-up and output cancel.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from history import Compiler
+
+__all__ = ["PLANS", "CountingError", "Plan", "build", "compiler", "count_all", "per_hop", "plans"]
+
+ROOT = Path(__file__).resolve().parents[2]
+SCENARIOS = ROOT / "bench" / "scenarios"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a benchmark is counted: two simulated times in seconds, and assignments on top."""
+
+    short_s: float
+    long_s: float
+    changes: tuple[str, ...] = ()
+
+
+#: A thousandth of s4-million: each flow and each packet has the same work.
+THOUSANDTH = (
+    "links.bottleneck.rate=100 Mbit/s",
+    "links.bottleneck.queue.droptail.limit=125 kB",
+    "links.exit.rate=400 Mbit/s",
+    *(f"links.access{number}.rate=100 Mbit/s" for number in range(1, 6)),
+    *(
+        f"flows.{group}{number}.count={count}"
+        for group, count in (("web", 96), ("bulk", 4), ("voice", 100))
+        for number in range(1, 6)
+    ),
+)
+
+#: Every scenario of bench/scenarios. Long enough for some 10^5 hops in between.
+PLANS = {
+    "s1-af": Plan(4, 8),
+    "s1-tcp-red": Plan(4, 8),
+    "s2-cbr": Plan(1, 3),
+    "s3-mm1": Plan(20, 60),
+    "s4-million": Plan(1, 4, THOUSANDTH),
+}
+
+
+class CountingError(Exception):
+    """Something that was run failed; the message says what, and how."""
+
+
+def compiler() -> Compiler:
+    """The compiler that `build` will use."""
+    text = _output(["rustc", "-vV"])
+    facts = dict(line.split(": ", 1) for line in text.splitlines() if ": " in line)
+    return Compiler(facts["release"], facts["host"])
+
+
+def build() -> Path:
+    """Build the engine's example runner as it is released, and say where it is."""
+    # Flags of the user's own would make another program of it.
+    own = ("RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CARGO_BUILD_RUSTFLAGS")
+    environment = {name: value for name, value in os.environ.items() if name not in own}
+    command = ["cargo", "build", "--release", "--example", "run", "-p", "forebay-scenario"]
+    command += ["--message-format", "json-render-diagnostics"]
+    text = _output(command, environment, quiet=False)
+    for line in text.splitlines():
+        message = json.loads(line)
+        if message.get("executable") and message["target"]["kind"] == ["example"]:
+            return Path(message["executable"])
+    raise CountingError("cargo built no example `run`")
+
+
+def plans() -> dict[str, Plan]:
+    """The plans whose scenario is there."""
+    return {name: plan for name, plan in PLANS.items() if (SCENARIOS / f"{name}.toml").exists()}
+
+
+def count_all(runner: Path) -> tuple[str, dict[str, float]]:
+    """The engine's version, and instructions for each packet hop of every benchmark."""
+    tasks = [(name, length) for name, plan in plans().items() for length in _lengths(plan)]
+    # Counts do not depend on what else the machine does: all cores.
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        runs = dict(zip(tasks, pool.map(lambda task: _run(runner, *task), tasks), strict=True))
+    counts = {}
+    for name, plan in plans().items():
+        short, long = (runs[name, length] for length in _lengths(plan))
+        counts[name] = per_hop(short, long)
+    return next(iter(runs.values())).version, counts
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """One run under callgrind."""
+
+    instructions: int
+    packet_hops: int
+    version: str = ""
+
+
+def per_hop(short: Counted, long: Counted) -> float:
+    """Instructions for each packet hop by which one run is longer than the other."""
+    hops = long.packet_hops - short.packet_hops
+    if hops <= 0:
+        raise CountingError(f"the longer run has {hops:+} packet hops more than the shorter")
+    return (long.instructions - short.instructions) / hops
+
+
+def _lengths(plan: Plan) -> tuple[float, float]:
+    return plan.short_s, plan.long_s
+
+
+def _run(runner: Path, name: str, length_s: float) -> Counted:
+    with tempfile.TemporaryDirectory(prefix="forebay-callgrind-") as folder:
+        profile = Path(folder) / "profile"
+        command = ["valgrind", "--quiet", "--tool=callgrind", f"--callgrind-out-file={profile}"]
+        command += [str(runner), str(SCENARIOS / f"{name}.toml"), f"duration={length_s:g} s"]
+        # Options of the user's own could switch on what counts something else.
+        environment = os.environ | {"VALGRIND_OPTS": ""}
+        result = json.loads(_output([*command, *PLANS[name].changes], environment))
+        total = re.search(r"^(?:summary|totals): (\d+)", profile.read_text(), re.MULTILINE)
+    if total is None:
+        raise CountingError(f"{name}: callgrind left no total")
+    return Counted(int(total[1]), result["packet_hops"], result["version"])
+
+
+def _output(
+    command: list[str], environment: dict[str, str] | None = None, quiet: bool = True
+) -> str:
+    """What a command prints; its errors, too, go into a `CountingError` unless not `quiet`."""
+    errors = subprocess.PIPE if quiet else None
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=errors, text=True
+    )
+    if done.returncode != 0:
+        last = (done.stderr or "").strip().splitlines()[-1:] or ["see above"]
+        raise CountingError(f"{command[0]} ended with status {done.returncode}: {last[0]}")
+    return done.stdout
