@@ -245,27 +245,21 @@ impl FlowPlan {
         let group = self.group(first, data, streams);
         let precedence = group.precedence;
         let name = format!("{}.traffic", self.path);
-        let make = |traffic: &TrafficKind, index: u32| {
-            let mut stream = streams.numbered(&name, u64::from(index));
-            ((traffic.make)(&mut stream), stream)
+        let pool = |traffic: &TrafficKind| {
+            let mut stream = |index: u32| streams.numbered(&name, u64::from(index));
+            (traffic.pool)(self.count, &mut stream)
         };
-        let indices = 0..self.count;
         match &self.transport {
             Transport::Udp(_, traffic) => {
-                let flows = indices.map(|index| make(traffic, index)).collect();
-                network.add(Box::new(UdpSenders::new(group, flows)));
+                network.add(Box::new(UdpSenders::new(group, pool(traffic))));
             }
             Transport::Tcp(parameters, control, traffic) => {
-                let flow = |index| {
-                    let (traffic, stream) = make(traffic, index);
-                    (traffic, control(), stream)
-                };
-                let flows = indices.map(flow).collect();
+                let applications = pool(traffic);
                 let count = self.count as usize;
                 let acks = network.add_route(&through(&self.back, links, senders));
                 let receivers =
                     TcpReceivers::new(first, count, parameters, acks).with_precedence(precedence);
-                network.add(Box::new(TcpSenders::new(group, parameters, flows)));
+                network.add(Box::new(TcpSenders::new(group, parameters, applications, control)));
                 network.add(Box::new(receivers));
             }
             Transport::Calls(_) => unreachable!("calls are wired with their aggregate"),

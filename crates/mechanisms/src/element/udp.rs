@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-use forebay_kernel::Stream;
-use forebay_network::{Context, Element, Packet, Traffic};
+use forebay_network::{Context, Element, Packet};
 use forebay_parameters::parameters;
 use forebay_units::{Size, Span, Time};
 
 use super::FlowGroup;
+use crate::traffic::TrafficPool;
 
 parameters! {
     /// Parameters of UDP flows.
@@ -23,15 +23,12 @@ parameters! {
 /// order never changes, so whoever has sent joins the back of the line.
 pub struct UdpSenders {
     group: FlowGroup,
-    flows: Vec<Sender>,
+    applications: Box<dyn TrafficPool>,
+    /// Size of the datagram that each sends next.
+    sizes: Vec<u16>,
+    /// Datagrams that each has sent.
+    sent: Vec<u64>,
     rota: Option<Rota>,
-}
-
-struct Sender {
-    traffic: Box<dyn Traffic>,
-    stream: Stream,
-    size: u16,
-    sent: u64,
 }
 
 struct Rota {
@@ -105,36 +102,31 @@ impl Rota {
 const STOP: u32 = u32::MAX;
 
 impl UdpSenders {
-    /// The senders of `group`: each with its traffic and the stream that this draws from.
+    /// The senders of `group`, one for each of `applications`.
     #[must_use]
-    pub fn new(group: FlowGroup, flows: Vec<(Box<dyn Traffic>, Stream)>) -> Self {
-        let gap = flows.first().and_then(|(traffic, _)| traffic.constant_gap());
-        let alike = flows.len() > 1 && flows.iter().all(|(t, _)| t.constant_gap() == gap);
-        let rota = gap.filter(|_| alike).map(Rota::new);
-        let flows = flows
-            .into_iter()
-            .map(|(traffic, stream)| Sender { traffic, stream, size: 0, sent: 0 })
-            .collect();
-        Self { group, flows, rota }
+    pub fn new(group: FlowGroup, applications: Box<dyn TrafficPool>) -> Self {
+        let flows = applications.len();
+        let gap = applications.constant_gap().filter(|_| flows > 1);
+        let rota = gap.map(Rota::new);
+        Self { group, applications, sizes: vec![0; flows], sent: vec![0; flows], rota }
     }
 
     /// The time of the next datagram of flow `index`, whose previous one left (or which started) at
     /// `from`.
     fn plan(&mut self, index: usize, from: Time) -> Option<Time> {
-        let sender = &mut self.flows[index];
-        let burst = sender.traffic.next(&mut sender.stream)?;
-        sender.size = u16::try_from(burst.size.bytes()).unwrap_or(u16::MAX);
+        let burst = self.applications.next(index)?;
+        self.sizes[index] = u16::try_from(burst.size.bytes()).unwrap_or(u16::MAX);
         let at = from + burst.gap;
         (at < self.group.stop).then_some(at)
     }
 
     #[inline]
     fn emit(&mut self, index: u32, cx: &mut Context<'_>) {
-        let sender = &mut self.flows[index as usize];
-        let flow = self.group.first + index;
-        let packet = Packet::data(cx.now(), flow, sender.sent, sender.size, self.group.route)
+        let (flow, place) = (self.group.first + index, index as usize);
+        let (number, size) = (self.sent[place], self.sizes[place]);
+        let packet = Packet::data(cx.now(), flow, number, size, self.group.route)
             .with_precedence(self.group.precedence);
-        sender.sent += 1;
+        self.sent[place] += 1;
         cx.send(packet);
     }
 }
@@ -144,21 +136,21 @@ impl Element for UdpSenders {
         if self.group.stop != Time::NEVER {
             cx.wake_at(self.group.stop, STOP);
         }
-        let mut first = Vec::with_capacity(self.flows.len());
-        for index in 0..self.flows.len() {
-            if let Some(at) = self.plan(index, self.group.starts[index]) {
-                first.push((at, index as u32));
+        let mut fresh = Vec::new();
+        for (index, start) in std::mem::take(&mut self.group.starts).into_iter().enumerate() {
+            let token = index as u32;
+            match self.plan(index, start) {
+                Some(at) if self.rota.is_some() => fresh.push((at, token)),
+                Some(at) => cx.wake_at(at, token),
+                None => {}
             }
         }
-        match &mut self.rota {
-            Some(rota) => {
-                first.sort_unstable();
-                rota.fresh = first.into();
-                if let Some(at) = rota.next() {
-                    cx.wake_at(at, 0);
-                }
+        if let Some(rota) = &mut self.rota {
+            fresh.sort_unstable();
+            rota.fresh = fresh.into();
+            if let Some(at) = rota.next() {
+                cx.wake_at(at, 0);
             }
-            None => first.into_iter().for_each(|(at, index)| cx.wake_at(at, index)),
         }
     }
 
@@ -168,7 +160,7 @@ impl Element for UdpSenders {
 
     fn wake(&mut self, token: u32, cx: &mut Context<'_>) {
         if token == STOP {
-            let flows = self.flows.len() as u32;
+            let flows = self.sent.len() as u32;
             (0..flows).for_each(|index| cx.ended(self.group.first + index));
             return;
         }

@@ -22,8 +22,7 @@ parameters! {
 
 fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
     BulkParameters::read(section)?;
-    let make = Box::new(|_: &mut Stream| Box::new(Bulk { begun: false }) as Box<dyn Traffic>);
-    Ok(TrafficKind { make, largest: None, mean_rate: None })
+    Ok(TrafficKind::fixed(|| Bulk { begun: false }))
 }
 
 struct Bulk {

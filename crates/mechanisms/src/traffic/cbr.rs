@@ -36,10 +36,10 @@ fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
     within(section, "jitter", jitter, 0.0, 1.0)?;
     let make = move |stream: &mut Stream| {
         let phase = if random_phase { gap.scaled(stream.uniform()) } else { Span::ZERO };
-        Box::new(Cbr { gap, size, jitter, phase: Some(phase) }) as Box<dyn Traffic>
+        Cbr { gap, size, jitter, phase: Some(phase) }
     };
     let mean_rate = Some(rate_of(size.bits() as f64 / gap.seconds()));
-    Ok(TrafficKind { make: Box::new(make), largest: Some(size), mean_rate })
+    Ok(TrafficKind::new(make, Some(size), mean_rate))
 }
 
 struct Cbr {

@@ -36,13 +36,10 @@ fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
         return Err(section.fail("count", "is zero; at least one file is sent"));
     }
     let FileParameters { size, count, interval } = parameters;
-    let make = move |_: &mut Stream| {
-        Box::new(File { size, interval, left: count, first: true }) as Box<dyn Traffic>
-    };
-    Ok(TrafficKind { make: Box::new(make), largest: None, mean_rate: None })
+    Ok(TrafficKind::fixed(move || File { size, interval, left: count, first: true }))
 }
 
-struct File {
+pub(super) struct File {
     size: Size,
     interval: Span,
     left: u32,

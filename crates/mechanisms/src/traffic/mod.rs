@@ -6,8 +6,11 @@ mod file;
 mod on_off;
 mod pareto;
 mod poisson;
+mod pool;
 mod video;
 mod voice;
+
+use std::sync::Arc;
 
 use forebay_kernel::Stream;
 use forebay_kernel::math::exp;
@@ -15,19 +18,60 @@ use forebay_network::Traffic;
 use forebay_parameters::{Entry, Problem, Section, choice};
 use forebay_units::{Rate, Size, Span};
 
+pub use pool::TrafficPool;
+use pool::{Drawing, Fixed};
+
 /// Makes the traffic of one flow after another, each with draws from the flow's own stream.
 pub type TrafficFactory = Box<dyn Fn(&mut Stream) -> Box<dyn Traffic> + Send>;
+
+/// Makes the traffic of a group of so many flows, given the stream of each.
+pub type PoolFactory =
+    Box<dyn Fn(u32, &mut dyn FnMut(u32) -> Stream) -> Box<dyn TrafficPool> + Send>;
 
 /// A kind of traffic as read from its section of the scenario.
 pub struct TrafficKind {
     /// Makes one flow's traffic.
     pub make: TrafficFactory,
+    /// Makes the traffic of all flows of a group.
+    pub pool: PoolFactory,
     /// The largest burst: over UDP, the largest packet (the mean, where sizes are random). `None`
     /// if only TCP can carry it.
     pub largest: Option<Size>,
     /// The long-run mean rate on the wire, headers included; `None` where there is none: a bulk
     /// transfer takes what it gets, and files come to an end.
     pub mean_rate: Option<Rate>,
+}
+
+impl TrafficKind {
+    /// The kind of which `make` makes one flow's traffic, with draws from the flow's stream.
+    pub fn new<T: Traffic + 'static>(
+        make: impl Fn(&mut Stream) -> T + Send + Sync + 'static,
+        largest: Option<Size>,
+        mean_rate: Option<Rate>,
+    ) -> Self {
+        let one = Arc::new(make);
+        let each = Arc::clone(&one);
+        let make = move |stream: &mut Stream| Box::new(one(stream)) as Box<dyn Traffic>;
+        let pool = move |count, stream: &mut dyn FnMut(u32) -> Stream| {
+            let flow = |index| {
+                let mut stream = stream(index);
+                (each(&mut stream), stream)
+            };
+            Box::new(Drawing((0..count).map(flow).collect())) as Box<dyn TrafficPool>
+        };
+        Self { make: Box::new(make), pool: Box::new(pool), largest, mean_rate }
+    }
+
+    /// The same for traffic without any chance: its flows need no streams.
+    fn fixed<T: Traffic + 'static>(make: impl Fn() -> T + Send + Sync + 'static) -> Self {
+        let one = Arc::new(make);
+        let each = Arc::clone(&one);
+        let make = move |_: &mut Stream| Box::new(one()) as Box<dyn Traffic>;
+        let pool = move |count, _: &mut dyn FnMut(u32) -> Stream| {
+            Box::new(Fixed::new((0..count).map(|_| each()).collect())) as Box<dyn TrafficPool>
+        };
+        Self { make: Box::new(make), pool: Box::new(pool), largest: None, mean_rate: None }
+    }
 }
 
 /// Reads a section of the scenario and gives the factory of its traffic.
@@ -42,6 +86,7 @@ pub static TRAFFICS: &[Entry<BuildTraffic>] = &[
     cbr::ENTRY,
     file::ENTRY,
     on_off::ENTRY,
+    pareto::ENTRY,
     poisson::ENTRY,
     video::ENTRY,
     voice::ENTRY,
@@ -86,7 +131,6 @@ impl SizeLaw {
                 let terms = (MOST - 1) as f64;
                 1.0 + exp(-1.5 / m) * (1.0 - exp(-terms / m)) / (1.0 - exp(-1.0 / m))
             }
-    pareto::ENTRY,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! ON/OFF traffic: constant rate while on, silence while off, both for exponential times.
 
+use std::sync::Arc;
+
 use forebay_kernel::Stream;
 use forebay_kernel::math::exp_m1;
 use forebay_network::{Burst, Traffic};
@@ -37,6 +39,7 @@ fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
     if on == Span::ZERO {
         return Err(section.fail("on", "is zero; the source would never send"));
     }
+    let pattern = Arc::new(Pattern { gap, size, on, off });
     let make = move |stream: &mut Stream| {
         // Stationary from the start: on with the long-run probability; both times are memoryless.
         let activity = on.seconds() / (on.seconds() + off.seconds());
@@ -45,10 +48,11 @@ fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
         } else {
             (off.scaled(stream.exponential()), on.scaled(stream.exponential()))
         };
-        Box::new(OnOff { gap, size, on, off, left, lead: Some(lead) }) as Box<dyn Traffic>
+        let lead = lead.min(BEGUN - Span::from_ps(1));
+        OnOff { pattern: Arc::clone(&pattern), left, lead }
     };
     let mean_rate = Some(rate_of(mean_bits_per_second(gap, size, on, off)));
-    Ok(TrafficKind { make: Box::new(make), largest: Some(size), mean_rate })
+    Ok(TrafficKind::new(make, Some(size), mean_rate))
 }
 
 /// An ON time X, exponential with mean `on`, holds the packets at 0, gap, 2 gap, ... < X: in the
@@ -59,28 +63,39 @@ fn mean_bits_per_second(gap: Span, size: Size, on: Span, off: Span) -> f64 {
 }
 
 /// A packet leaves at the start of each ON time and every `gap` after it while the ON time lasts.
-struct OnOff {
+pub(super) struct OnOff {
+    pattern: Arc<Pattern>,
+    /// What is left of the ON time after the packet sent last.
+    left: Span,
+    /// Until the first packet; [`BEGUN`] afterwards.
+    lead: Span,
+}
+
+/// What all flows of a group have in common.
+struct Pattern {
     gap: Span,
     size: Size,
     on: Span,
     off: Span,
-    /// What is left of the ON time after the packet sent last.
-    left: Span,
-    lead: Option<Span>,
 }
+
+/// The lead of a flow that has sent its first packet.
+const BEGUN: Span = Span::from_ps(u64::MAX);
 
 impl Traffic for OnOff {
     fn next(&mut self, stream: &mut Stream) -> Option<Burst> {
-        if let Some(gap) = self.lead.take() {
-            return Some(Burst { gap, size: self.size });
+        let Pattern { gap, size, on, off } = *self.pattern;
+        if self.lead != BEGUN {
+            let gap = std::mem::replace(&mut self.lead, BEGUN);
+            return Some(Burst { gap, size });
         }
-        if self.left > self.gap {
-            self.left = self.left - self.gap;
-            return Some(Burst { gap: self.gap, size: self.size });
+        if self.left > gap {
+            self.left = self.left - gap;
+            return Some(Burst { gap, size });
         }
-        let gap = self.left + self.off.scaled(stream.exponential());
-        self.left = self.on.scaled(stream.exponential());
-        Some(Burst { gap, size: self.size })
+        let gap = self.left + off.scaled(stream.exponential());
+        self.left = on.scaled(stream.exponential());
+        Some(Burst { gap, size })
     }
 }
 
@@ -96,7 +111,8 @@ mod tests {
     fn the_mean_rate_follows_the_activity() {
         let (gap, on, off) = (Span::from_ms(20), Span::from_ms(1004), Span::from_ms(1590));
         let size = Size::from_bytes(200);
-        let mut law = OnOff { gap, size, on, off, left: on, lead: Some(Span::ZERO) };
+        let pattern = Arc::new(Pattern { gap, size, on, off });
+        let mut law = OnOff { pattern, left: on, lead: Span::ZERO };
         let mut stream = Streams::new(5, 0).named("voice");
         let mut time = 0.0;
         let packets = 1_000_000;

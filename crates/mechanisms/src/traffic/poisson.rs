@@ -30,10 +30,9 @@ parameters! {
 fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
     let PoissonParameters { rate, size, sizes } = PoissonParameters::read(section)?;
     let mean_gap = interval(section, rate, size)?;
-    let make =
-        move |_: &mut Stream| Box::new(Poisson { mean_gap, size, sizes }) as Box<dyn Traffic>;
+    let make = move |_: &mut Stream| Poisson { mean_gap, size, sizes };
     let mean_rate = Some(rate_of(8.0 * sizes.mean(size) / mean_gap.seconds()));
-    Ok(TrafficKind { make: Box::new(make), largest: Some(size), mean_rate })
+    Ok(TrafficKind::new(make, Some(size), mean_rate))
 }
 
 struct Poisson {

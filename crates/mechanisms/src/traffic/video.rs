@@ -57,10 +57,8 @@ fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
     // Frames that the line cannot keep up with follow each other without a pause.
     let mean_rate = Some(rate_of(bits_per_second).min(line_rate));
     let interval = Span::from_seconds(1.0 / frames_per_second);
-    let make = move |stream: &mut Stream| {
-        Box::new(Video::new(coder, packets, interval, stream)) as Box<dyn Traffic>
-    };
-    Ok(TrafficKind { make: Box::new(make), largest: Some(mtu), mean_rate })
+    let make = move |stream: &mut Stream| Video::new(coder, packets, interval, stream);
+    Ok(TrafficKind::new(make, Some(mtu), mean_rate))
 }
 
 fn check(section: &Section<'_>, parameters: &VideoParameters) -> Result<(), Problem> {

@@ -86,10 +86,8 @@ fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
     let activity = (silence_suppression && off > Span::ZERO).then(|| Activity::new(on, off));
     let share = activity.as_ref().map_or(1.0, |activity| activity.share);
     let mean_rate = Some(rate_of(share * size.bits() as f64 / interval.seconds()));
-    let make = move |stream: &mut Stream| {
-        Box::new(Voice::new(size, interval, activity, start, stream)) as Box<dyn Traffic>
-    };
-    Ok(TrafficKind { make: Box::new(make), largest: Some(size), mean_rate })
+    let make = move |stream: &mut Stream| Voice::new(size, interval, activity, start, stream);
+    Ok(TrafficKind::new(make, Some(size), mean_rate))
 }
 
 /// A source that is ON and OFF in turn for exponential times: a Markov chain of two states.

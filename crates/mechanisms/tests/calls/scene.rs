@@ -76,10 +76,10 @@ pub fn steady(bytes: u64, ms: u64, random_phase: bool) -> TrafficKind {
     let (size, gap) = (Size::from_bytes(bytes), Span::from_ms(ms));
     let make = move |stream: &mut Stream| {
         let first = if random_phase { gap.scaled(stream.uniform()) } else { Span::ZERO };
-        Box::new(Steady { gap, first: Some(first), size }) as Box<dyn Traffic>
+        Steady { gap, first: Some(first), size }
     };
     let mean_rate = Some(Rate::from_bps(size.bits() * 1000 / ms));
-    TrafficKind { make: Box::new(make), largest: Some(size), mean_rate }
+    TrafficKind::new(make, Some(size), mean_rate)
 }
 
 /// How a wire marks a packet that enters it.

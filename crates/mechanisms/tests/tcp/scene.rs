@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use forebay_kernel::{Stream, Streams};
 use forebay_mechanisms::congestion::CONTROLS;
 use forebay_mechanisms::element::FlowGroup;
-use forebay_mechanisms::element::tcp::{TcpFlow, TcpParameters, TcpReceivers, TcpSenders};
+use forebay_mechanisms::element::tcp::{TcpParameters, TcpReceivers, TcpSenders};
 use forebay_network::record::RecordTable;
 use forebay_network::{
     Burst, CongestionControl, Context, DropReason, Ecn, Element, FlowCount, Network, Observation,
@@ -264,11 +264,8 @@ impl Scene {
         let Self { rate, drops, marks, stop, .. } = self;
         network.add(Box::new(Pipe { rate, delay, drops, marks, ..Pipe::default() }));
         network.add(Box::new(Pipe { delay, ..Pipe::default() }));
-        let flow: TcpFlow = (
-            Box::new(Writes::new(&self.writes)),
-            control("reno"),
-            Streams::new(0, 0).named("test"),
-        );
+        let stream = Streams::new(0, 0).named("test");
+        let writes: Box<dyn Traffic> = Box::new(Writes::new(&self.writes));
         let group = FlowGroup {
             path: "flows.test".to_owned(),
             first: 0,
@@ -277,7 +274,9 @@ impl Scene {
             route: there,
             precedence: 0,
         };
-        let senders = network.add(Box::new(TcpSenders::new(group, &parameters, vec![flow])));
+        let applications = Box::new(vec![(writes, stream)]);
+        let senders = TcpSenders::new(group, &parameters, applications, &|| control("reno"));
+        let senders = network.add(Box::new(senders));
         match self.script {
             None => network.add(Box::new(TcpReceivers::new(0, 1, &parameters, back))),
             Some(acks) => network.add(Box::new(Script { acks, route: direct })),

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use forebay_kernel::Streams;
 use forebay_mechanisms::element::FlowGroup;
-use forebay_mechanisms::element::tcp::{TcpFlow, TcpReceivers, TcpSenders};
-use forebay_network::{Network, Progress};
+use forebay_mechanisms::element::tcp::{TcpReceivers, TcpSenders};
+use forebay_network::{Network, Progress, Traffic};
 use forebay_parameters::Value;
 use forebay_units::{Rate, Span, Time};
 
@@ -46,10 +46,11 @@ fn network(
             ..Pipe::default()
         }));
     }
-    let flow = |index: u32| -> TcpFlow {
-        let writes = Writes::new(&files[index as usize]);
-        (Box::new(writes), control(law), streams.numbered("traffic", index.into()))
+    let flow = |index: u32| {
+        let writes: Box<dyn Traffic> = Box::new(Writes::new(&files[index as usize]));
+        (writes, streams.numbered("traffic", index.into()))
     };
+    let applications: Vec<_> = (0..FLOWS).map(flow).collect();
     let group = FlowGroup {
         path: "flows.soak".to_owned(),
         first: 0,
@@ -58,7 +59,8 @@ fn network(
         route: there,
         precedence: 0,
     };
-    network.add(Box::new(TcpSenders::new(group, &parameters, (0..FLOWS).map(flow).collect())));
+    let control = || control(law);
+    network.add(Box::new(TcpSenders::new(group, &parameters, Box::new(applications), &control)));
     network.add(Box::new(TcpReceivers::new(0, FLOWS as usize, &parameters, back)));
     network
 }

@@ -39,12 +39,12 @@ pub const QUEUE_EXAMPLES: &[(&str, &str)] = &[
 /// An example of every conditioner, exceeded by the loads below; those that can drop do.
 pub const CONDITIONER_EXAMPLES: &[(&str, &str)] = &[
     ("ar_meter", "rate = \"300 kbit/s\", size = \"9 kB\", threshold = \"4 kB\""),
-    ("excess_meter", "rate = \"600 kbit/s\", size = \"20 kB\""),
     (
         "drtcm",
         "cir = \"500 kbit/s\", cbs = \"4 kB\", eir = \"400 kbit/s\", ebs = \"4 kB\", \
          excess = \"drop\"",
     ),
+    ("excess_meter", "rate = \"600 kbit/s\", size = \"20 kB\""),
     ("fixed", "precedence = 2"),
     ("px_meter", "rate = \"600 kbit/s\", size = \"20 kB\", px = \"20 kB\""),
     (

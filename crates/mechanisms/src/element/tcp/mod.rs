@@ -21,7 +21,7 @@ use forebay_parameters::{
 use forebay_units::{Size, Span};
 
 pub use receiver::TcpReceivers;
-pub use sender::{TcpFlow, TcpSenders};
+pub use sender::TcpSenders;
 
 use rto::RtoRules;
 

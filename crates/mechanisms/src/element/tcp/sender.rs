@@ -1,7 +1,6 @@
 //! The senders of a group of flows.
 
-use forebay_kernel::Stream;
-use forebay_network::{CongestionControl, Context, Element, Observation, Packet, Traffic, Window};
+use forebay_network::{CongestionControl, Context, Element, Observation, Packet, Window};
 use forebay_units::Time;
 
 use super::rto::{Rto, RtoRules};
@@ -10,6 +9,7 @@ use super::source::Source;
 use super::turn::Turn;
 use super::{NewRenoTimer, Recovery, SackAtTimeout, TcpParameters};
 use crate::element::FlowGroup;
+use crate::traffic::TrafficPool;
 
 /// The TCP senders of a group of flows: one element, so that a million flows are cheap.
 ///
@@ -21,6 +21,7 @@ pub struct TcpSenders {
     starts: Vec<Time>,
     connections: Vec<Connection>,
     sources: Vec<Source>,
+    applications: Box<dyn TrafficPool>,
     /// Scoreboards of recoveries that are over, for the next.
     #[allow(clippy::vec_box, reason = "connections hold boxes, and they move between the two")]
     spare: Vec<Box<Scoreboard>>,
@@ -108,30 +109,31 @@ pub(super) struct Connection {
 /// The token of an event: the flow's place in the group, and in the top bit what is due.
 const WRITE: u32 = 1 << 31;
 
-/// What one flow brings: its application, its congestion control, and the application's random
-/// stream.
-pub type TcpFlow = (Box<dyn Traffic>, Box<dyn CongestionControl>, Stream);
-
 impl TcpSenders {
-    /// The senders of `group`, one for each of `flows`. Acknowledgements are expected from
-    /// [`super::TcpReceivers`] with equal parameters.
+    /// The senders of `group`, one for each of `applications`, with a congestion control made by
+    /// `control` each. Acknowledgements are expected from [`super::TcpReceivers`] with equal
+    /// parameters.
     ///
     /// # Panics
-    /// If `flows` are not as many as the group has, or more than 2^31.
+    /// If `applications` are not as many as the group has, or more than 2^31.
     #[must_use]
-    pub fn new(group: FlowGroup, parameters: &TcpParameters, flows: Vec<TcpFlow>) -> Self {
-        assert!(flows.len() == group.starts.len(), "one application and control for each flow");
-        assert!(flows.len() <= WRITE as usize, "at most 2^31 flows in a group");
+    pub fn new(
+        group: FlowGroup,
+        parameters: &TcpParameters,
+        applications: Box<dyn TrafficPool>,
+        control: &dyn Fn() -> Box<dyn CongestionControl>,
+    ) -> Self {
+        let flows = applications.len();
+        assert!(flows == group.starts.len(), "one application for each flow");
+        assert!(flows <= WRITE as usize, "at most 2^31 flows in a group");
         let settings = Settings::new(&group, parameters);
         let ssthresh = parameters.window_bytes(parameters.initial_ssthresh);
         let window = Window { cwnd: settings.initial_window, ssthresh, smss: settings.mss as f64 };
-        let mut connections = Vec::with_capacity(flows.len());
-        let mut sources = Vec::with_capacity(flows.len());
-        for (traffic, control, stream) in flows {
-            connections.push(Connection::new(window, Rto::new(&settings.rules), control));
-            sources.push(Source::new(traffic, stream));
-        }
-        Self { settings, starts: group.starts, connections, sources, spare: Vec::new() }
+        let connection = || Connection::new(window, Rto::new(&settings.rules), control());
+        let connections = std::iter::repeat_with(connection).take(flows).collect();
+        let sources = std::iter::repeat_with(Source::default).take(flows).collect();
+        let (starts, spare) = (group.starts, Vec::new());
+        Self { settings, starts, connections, sources, applications, spare }
     }
 
     fn turn<'t, 'c>(&'t mut self, index: u32, cx: &'t mut Context<'c>) -> Turn<'t, 'c> {
@@ -139,6 +141,7 @@ impl TcpSenders {
             p: &self.settings,
             c: &mut self.connections[index as usize],
             source: &mut self.sources[index as usize],
+            applications: &mut *self.applications,
             spare: &mut self.spare,
             index,
             cx,
@@ -206,12 +209,9 @@ impl Connection {
 
 impl Element for TcpSenders {
     fn start(&mut self, cx: &mut Context<'_>) {
-        for index in 0..self.connections.len() {
-            let start = self.starts[index];
-            let index = u32::try_from(index).expect("checked when the pool was made");
+        for (index, start) in (0..).zip(std::mem::take(&mut self.starts)) {
             self.turn(index, cx).plan_write(start);
         }
-        self.starts = Vec::new();
     }
 
     #[inline]
@@ -257,7 +257,7 @@ impl Turn<'_, '_> {
 
     /// Have the application's next burst written when it is due, counting from `last`.
     pub(super) fn plan_write(&mut self, last: Time) {
-        let burst = self.source.traffic.next(&mut self.source.stream);
+        let burst = self.applications.next(self.index as usize);
         match burst.map(|burst| (last + burst.gap, burst.size.bytes())) {
             Some((at, bytes)) if at < self.p.stop => {
                 self.source.due = bytes;
@@ -308,6 +308,6 @@ mod tests {
     #[test]
     fn a_sender_is_small() {
         assert!(size_of::<Connection>() <= 256);
-        assert!(size_of::<Source>() <= 128);
+        assert!(size_of::<Source>() <= 40);
     }
 }

@@ -2,17 +2,11 @@
 
 use std::collections::VecDeque;
 
-use forebay_kernel::Stream;
-use forebay_network::Traffic;
-
-/// The application of one connection and the sizes of its short segments: state that few
+/// What one connection is given to send, and the sizes of its short segments: state that few
 /// acknowledgements touch.
+#[derive(Default)]
 pub(super) struct Source {
-    /// The application.
-    pub(super) traffic: Box<dyn Traffic>,
-    /// Its random stream.
-    pub(super) stream: Stream,
-    /// Bytes that it writes next.
+    /// Bytes that the application writes next.
     pub(super) due: u64,
     /// Segments shorter than one MSS, neither acknowledged nor merged: number and bytes of data.
     shorts: VecDeque<(u64, u64)>,
@@ -22,10 +16,6 @@ pub(super) struct Source {
 pub(super) const ENDLESS: u64 = u64::MAX;
 
 impl Source {
-    pub(super) fn new(traffic: Box<dyn Traffic>, stream: Stream) -> Self {
-        Self { traffic, stream, due: 0, shorts: VecDeque::new() }
-    }
-
     /// The application writes `bytes`. `end` is the number after the last segment written so far,
     /// `max` that after the last one sent; the new `end`.
     ///
@@ -82,23 +72,13 @@ impl Source {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use forebay_kernel::Streams;
-    use forebay_network::Burst;
-
-    struct Silence;
-
-    impl Traffic for Silence {
-        fn next(&mut self, _stream: &mut Stream) -> Option<Burst> {
-            None
-        }
-    }
 
     /// Otherwise bytes written by an application would be lost, sent twice, or spread over
     /// needlessly many segments: 1500 B in segments of 1000 B, then 300 B more before and after the
     /// short one left.
     #[test]
     fn short_segments_are_filled_until_they_are_sent() {
-        let mut source = Source::new(Box::new(Silence), Streams::new(0, 0).named("test"));
+        let mut source = Source::default();
         let end = source.write(1500, 0, 0, 1000);
         assert_eq!((end, source.first_short(), source.payload(1, 1000)), (2, 1, 500));
         let end = source.write(300, end, 1, 1000);

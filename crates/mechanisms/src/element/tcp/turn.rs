@@ -8,12 +8,14 @@ use super::rto::Rto;
 use super::scoreboard::Scoreboard;
 use super::sender::{Connection, Phase, Settings};
 use super::source::{ENDLESS, Source};
+use crate::traffic::TrafficPool;
 
 /// A sender with everything that it may touch.
 pub(super) struct Turn<'t, 'c> {
     pub(super) p: &'t Settings,
     pub(super) c: &'t mut Connection,
     pub(super) source: &'t mut Source,
+    pub(super) applications: &'t mut dyn TrafficPool,
     #[allow(clippy::vec_box, reason = "connections hold boxes, and they move between the two")]
     pub(super) spare: &'t mut Vec<Box<Scoreboard>>,
     pub(super) index: u32,
