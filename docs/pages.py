@@ -106,7 +106,9 @@ RUN = {
     "list, so that the number does not depend on what is recorded.",
     "packet_hops": "Packets that reached the far end of a link, warm-up included.",
     "wall_s": "Time that the run took, in seconds.",
-    "flows": "A row a flow.",
+    "setup_s": "How much of it passed before simulated time began, in seconds.",
+    "flows": "A row a flow; groups of more than 10,000 flows have none, unless `[record]` says "
+    '`flows = "each"`. With `flows = "groups"` no group has any, but for calls.',
     "groups": "A row a group of flows.",
     "links": "A row a link and direction.",
     "calls": "A row a group of calls; empty if there are none.",
@@ -130,6 +132,11 @@ FLOW = {
     "timeouts": "Retransmission timeouts.",
     "sent_acks": "Acknowledgements sent.",
     "dropped_acks": "Acknowledgements dropped.",
+    "spread": "How the flows differ (rows of groups whose flows have no rows): `started` and "
+    "`ended`, numbers of flows; and the quantiles `min`, `p05`, `p25`, `p50`, `p75`, `p95` and "
+    "`max` over the flows of `sent_packets`, `delivered_packets`, `dropped_packets`, "
+    "`throughput_bps`, `goodput_bps` and `mean_delay_s` (of flows that delivered something). That "
+    "of p is the smallest value which at least that share of the flows does not exceed.",
     "started_s": "When the first packet left, in seconds (rows of flows only).",
     "ended_s": "When the flow ended, in seconds; null while it runs (rows of flows only).",
 }

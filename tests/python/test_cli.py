@@ -293,7 +293,7 @@ def test_every_standard_benchmark_is_a_valid_scenario(forebay: front.Forebay) ->
     """Otherwise a name of the contract would not run."""
     from forebay.bench import SCENARIOS, names
 
-    assert {"s1-tcp-red", "s1-af", "s2-cbr", "s3-mm1", "s5-ensemble"} <= set(names())
+    assert {"s1-tcp-red", "s1-af", "s2-cbr", "s3-mm1", "s4-million", "s5-ensemble"} <= set(names())
     for path in sorted(SCENARIOS.glob("*.toml")):
         assert forebay("check", path).status == 0
 

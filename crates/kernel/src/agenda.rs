@@ -2,6 +2,8 @@
 
 use forebay_units::Time;
 
+use crate::ladder::Ladder;
+
 /// Something due: who is to be woken, and why.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Event {
@@ -23,13 +25,21 @@ pub struct Event {
 /// pop, and a component that reschedules itself passes the few events due before its next one.
 /// Everything from `border` on waits in a four-ary heap, where the many far timers of a network
 /// cost nothing until their time comes near.
+///
+/// A heap of a million timers would not fit into the processor's caches: each step through it would
+/// wait for memory. So a heap that grows too large keeps what comes before `horizon` and leaves the
+/// rest to a [`Ladder`], where an event costs the same however many there are.
 #[derive(Clone, Debug)]
 pub struct Agenda {
     /// Sorted, falling; all before `border`, or equal to it.
     near: Vec<Key>,
-    /// A heap; none before `border`.
+    /// A heap; none before `border`, all before `horizon`.
     far: Vec<Key>,
+    /// Events in the heap beyond which it is divided.
+    most: usize,
     border: Key,
+    ladder: Ladder,
+    horizon: Key,
     now: Time,
 }
 
@@ -38,8 +48,17 @@ const REFILL: usize = 16;
 /// Longest line: beyond it, passing through costs more than the heap.
 const LONGEST: usize = 48;
 
+/// Events that the heap may always hold: 64 kB.
+const LARGEST: usize = 4096;
+
 /// An event as one number: time, target, token.
-type Key = u128;
+pub(crate) type Key = u128;
+
+/// The time of an event in ps.
+#[inline(always)]
+pub(crate) fn ps(event: Key) -> u64 {
+    (event >> 64) as u64
+}
 
 #[inline(always)]
 fn key(time: Time, target: u32, token: u32) -> Key {
@@ -48,7 +67,15 @@ fn key(time: Time, target: u32, token: u32) -> Key {
 
 impl Default for Agenda {
     fn default() -> Self {
-        Self { near: Vec::new(), far: Vec::new(), border: Key::MAX, now: Time::ZERO }
+        Self {
+            near: Vec::new(),
+            far: Vec::new(),
+            most: LARGEST,
+            border: Key::MAX,
+            ladder: Ladder::default(),
+            horizon: Key::MAX,
+            now: Time::ZERO,
+        }
     }
 }
 
@@ -69,7 +96,7 @@ impl Agenda {
     /// Number of pending events.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.near.len() + self.far.len()
+        self.near.len() + self.far.len() + self.ladder.len()
     }
 
     /// Whether nothing is pending.
@@ -91,7 +118,7 @@ impl Agenda {
         debug_assert!(time >= self.now, "an event in the past: {time:?} before {:?}", self.now);
         let event = key(time.max(self.now), target, token);
         if event >= self.border {
-            push(&mut self.far, event);
+            self.insert_far(event);
             return;
         }
         let mut at = self.near.len();
@@ -137,16 +164,49 @@ impl Agenda {
         }
     }
 
+    #[inline]
+    fn insert_far(&mut self, event: Key) {
+        if event >= self.horizon {
+            self.ladder.insert(event);
+            return;
+        }
+        push(&mut self.far, event);
+        if self.far.len() > self.most {
+            self.divide();
+        }
+    }
+
     /// Move the first events of the heap to the empty line.
     #[cold]
     fn refill(&mut self) {
+        if self.far.is_empty() {
+            self.descend();
+        }
         while self.near.len() < REFILL
             && let Some(event) = pop(&mut self.far)
         {
             self.near.push(event);
         }
         self.near.reverse();
-        self.border = self.far.first().copied().unwrap_or(Key::MAX);
+        self.border = self.far.first().copied().unwrap_or(self.horizon);
+    }
+
+    /// Leave all but the first events of the heap to the ladder, if their times differ.
+    #[cold]
+    fn divide(&mut self) {
+        if self.ladder.take_over(&mut self.far, self.horizon) {
+            self.descend();
+        } else {
+            self.most *= 2;
+        }
+    }
+
+    /// Fill the empty heap from the ladder.
+    fn descend(&mut self) {
+        self.most = LARGEST;
+        self.horizon = self.ladder.hand_over(&mut self.far);
+        // What is in order is a heap.
+        self.far.sort_unstable();
     }
 }
 
@@ -228,6 +288,41 @@ mod tests {
             if sorted.len() > 400 {
                 while agenda.take(Time::NEVER).is_some() {}
                 sorted.clear();
+            }
+        }
+    }
+
+    /// Otherwise a network of a million timers would mix up causes and effects: the same with so
+    /// many events that they lie on the rungs of the ladder, some close together, some at one
+    /// instant, some far ahead or at the end of time, while others come and go.
+    #[test]
+    fn very_many_events_come_in_order() {
+        let mut stream = Streams::new(4, 0).named("agenda");
+        let mut agenda = Agenda::new();
+        let mut sorted = std::collections::BTreeSet::new();
+        let mut insert = |agenda: &mut Agenda, token: u32| {
+            let now = agenda.now().ps();
+            let ahead = match stream.below(20) {
+                0 => stream.below(1 << 60),
+                1 => (u64::MAX - now).saturating_sub(stream.below(2)),
+                2..6 => 1_000_000,
+                6..9 => stream.below(100),
+                _ => stream.below(1_000_000_000),
+            };
+            let target = stream.below(4) as u32;
+            agenda.insert(Time::from_ps(now.saturating_add(ahead)), target, token);
+            (now.saturating_add(ahead), target, token)
+        };
+        for token in 0..100_000 {
+            sorted.insert(insert(&mut agenda, token));
+        }
+        for token in 100_000..400_000 {
+            assert_eq!(agenda.len(), sorted.len());
+            let taken = agenda.take(Time::NEVER).map(|e| (e.time.ps(), e.target, e.token));
+            assert_eq!(taken, sorted.pop_first());
+            // Twice as many go as come, so that the ladder is climbed to its end.
+            if token % 2 == 0 {
+                sorted.insert(insert(&mut agenda, token));
             }
         }
     }

@@ -7,6 +7,7 @@
 
 mod agenda;
 mod digest;
+mod ladder;
 pub mod math;
 mod ring;
 mod streams;

@@ -108,12 +108,15 @@ fn work(tasks: &[Task], next: &AtomicUsize, sender: &Sender<Done>) {
 fn perform(task: &Task) -> Option<(String, Vec<RecordTable>)> {
     let begun = std::time::Instant::now();
     // A run that fails on a bug costs that run alone.
-    let outcome =
-        catch_unwind(AssertUnwindSafe(|| task.scenario.run(&task.options, &task.control)));
+    let mut wired = Duration::ZERO;
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        task.scenario.run_timed(&task.options, &task.control, || wired = begun.elapsed())
+    }));
     match outcome {
         Ok(None) => None,
         Ok(Some((result, tables))) => {
             let mut json = serde_json::to_value(&result).expect("plain data can be written");
+            json["setup_s"] = wired.as_secs_f64().into();
             json["wall_s"] = begun.elapsed().as_secs_f64().into();
             Some((json.to_string(), tables))
         }

@@ -15,11 +15,13 @@ mod results;
 mod run;
 mod sections;
 mod series;
+mod spread;
 mod topology;
 
 pub use catalogue::{catalogue, schema};
 pub use results::{CallResult, Counted, FlowResult, GroupResult, LinkResult, RunResult};
 pub use run::{Control, RunOptions, Scenario, ScenarioError};
+pub use spread::{Quantiles, Spread};
 
 /// Version of the engine: part of every result.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -1,8 +1,12 @@
 //! What a run gives: counters turned into the quantities that people ask for.
 
 use forebay_network::{CallCount, DropReason, FlowCount, LinkCount, PRECEDENCES, Tally};
-use forebay_units::{PS_PER_S, Rate, Span};
+use forebay_units::{PS_PER_S, Rate, Span, Time};
 use serde::Serialize;
+
+use crate::flows::FlowPlan;
+use crate::sections::FlowRows;
+use crate::spread::Spread;
 
 /// The result of one run. Everything but `digest`, `events` and `packet_hops` covers the window of
 /// measurement from the warm-up to the end.
@@ -28,7 +32,7 @@ pub struct RunResult {
     pub events: u64,
     /// Link traversals: packets that left a link at its far end.
     pub packet_hops: u64,
-    /// By flow.
+    /// By flow, but for groups of so many that [`GroupResult::spread`] stands for them.
     pub flows: Vec<FlowResult>,
     /// By group of flows.
     pub groups: Vec<GroupResult>,
@@ -95,6 +99,9 @@ pub struct GroupResult {
     /// The counters of all flows together.
     #[serde(flatten)]
     pub counted: Counted,
+    /// How the flows differ, if they have no rows of their own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spread: Option<Spread>,
 }
 
 /// What is known of a class of calls.
@@ -175,8 +182,49 @@ pub struct DropReasons {
     pub shaper: u64,
 }
 
+/// Flows of a group that get a row each unless the scenario says otherwise.
+const MANY_FLOWS: u32 = 10_000;
+
+/// The rows of flows and of groups, given the counters of all flows in the order of `plans`.
+pub(crate) fn flow_rows(
+    plans: &[FlowPlan],
+    mut counts: &[FlowCount],
+    rows: Option<FlowRows>,
+    measured: Span,
+) -> (Vec<FlowResult>, Vec<GroupResult>) {
+    let (mut flows, mut groups) = (Vec::new(), Vec::new());
+    for plan in plans {
+        let own;
+        (own, counts) = counts.split_at(plan.count as usize);
+        let each = match rows {
+            // The flows of a call have their counters apart from what is known of calls.
+            _ if plan.has_calls() => true,
+            None => plan.count <= MANY_FLOWS,
+            Some(rows) => rows == FlowRows::Each,
+        };
+        groups.push(GroupResult {
+            name: plan.name.clone(),
+            transport: plan.transport_name(),
+            flows: plan.count,
+            counted: Counted::of(&sum(own), measured),
+            spread: (!each).then(|| Spread::of(own, measured)),
+        });
+        if each {
+            let row = |(index, count): (u32, &FlowCount)| FlowResult {
+                name: plan.flow_name(index),
+                group: plan.name.clone(),
+                counted: Counted::of(count, measured),
+                started_s: count.started.map(Time::seconds),
+                ended_s: count.ended.map(Time::seconds),
+            };
+            flows.extend((0..).zip(own).map(row));
+        }
+    }
+    (flows, groups)
+}
+
 /// Add up the counters of several flows.
-pub(crate) fn sum(flows: &[FlowCount]) -> FlowCount {
+fn sum(flows: &[FlowCount]) -> FlowCount {
     let mut total = FlowCount::default();
     let add = |to: &mut Tally, from: &Tally| {
         to.packets += from.packets;

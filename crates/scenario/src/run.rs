@@ -10,7 +10,7 @@ use forebay_units::{Span, Time};
 use crate::VERSION;
 use crate::build::{Plan, Wired};
 use crate::parse;
-use crate::results::{CallResult, Counted, FlowResult, GroupResult, LinkResult, RunResult, sum};
+use crate::results::{CallResult, LinkResult, RunResult, flow_rows};
 use crate::series::Series;
 
 /// A scenario: checked, hashed, ready to be run any number of times, from any number of threads.
@@ -142,6 +142,18 @@ impl Scenario {
         options: &RunOptions,
         control: &Control,
     ) -> Option<(RunResult, Vec<RecordTable>)> {
+        self.run_timed(options, control, || {})
+    }
+
+    /// As [`Scenario::run`]; `begins` is called when the network is wired and simulated time
+    /// begins, for who wants to know how long that took.
+    #[must_use]
+    pub fn run_timed(
+        &self,
+        options: &RunOptions,
+        control: &Control,
+        begins: impl FnOnce(),
+    ) -> Option<(RunResult, Vec<RecordTable>)> {
         let echo = Echo::default();
         let mut plan = Plan::read(&self.root, &echo).expect("the scenario was checked when parsed");
         let seed = options.seed.unwrap_or(plan.parameters.seed);
@@ -150,6 +162,7 @@ impl Scenario {
         if options.record {
             run.attach();
         }
+        begins();
         let events = run.go()?;
         let tables = run.tables();
         let mut result = run.result(events);
@@ -271,17 +284,24 @@ impl Run<'_> {
                 .map(|link| link.name.clone())
         };
         let group = |n: u64| self.plan.flows[n as usize].name.clone();
-        let mut flows: Vec<String> = Vec::new();
+        let mut firsts = Vec::with_capacity(self.plan.flows.len());
+        let mut flows = 0;
         for flow in &self.plan.flows {
-            flows.extend((0..flow.count).map(|index| flow.flow_name(index)));
+            firsts.push(flows);
+            flows += u64::from(flow.count);
         }
+        let flow = |n: u64| {
+            let group = firsts.partition_point(|first| *first <= n) - 1;
+            let index = u32::try_from(n - firsts[group]).expect("a group counts its flows so");
+            self.plan.flows[group].flow_name(index)
+        };
         for (name, column) in &mut table.columns {
             let Column::Whole(numbers) = column else {
                 continue;
             };
             let names: Vec<String> = match name.as_str() {
                 "link" => numbers.iter().map(|n| link(*n).unwrap_or_default()).collect(),
-                "flow" => numbers.iter().map(|n| flows[*n as usize].clone()).collect(),
+                "flow" => numbers.iter().map(|n| flow(*n)).collect(),
                 "group" => numbers.iter().map(|n| group(*n)).collect(),
                 _ => continue,
             };
@@ -294,28 +314,8 @@ impl Run<'_> {
         let network = &mut self.wired.network;
         let digest = format!("{:016x}", network.digest());
         let ledger = network.ledger();
-        let mut flows = Vec::new();
-        let mut groups = Vec::new();
-        let mut first = 0;
-        for plan in &self.plan.flows {
-            let counts = &ledger.flows[first..first + plan.count as usize];
-            first += plan.count as usize;
-            groups.push(GroupResult {
-                name: plan.name.clone(),
-                transport: plan.transport_name(),
-                flows: plan.count,
-                counted: Counted::of(&sum(counts), measured),
-            });
-            for (count, index) in counts.iter().zip(0..) {
-                flows.push(FlowResult {
-                    name: plan.flow_name(index),
-                    group: plan.name.clone(),
-                    counted: Counted::of(count, measured),
-                    started_s: count.started.map(Time::seconds),
-                    ended_s: count.ended.map(Time::seconds),
-                });
-            }
-        }
+        let rows = self.plan.record.flows;
+        let (flows, groups) = flow_rows(&self.plan.flows, &ledger.flows, rows, measured);
         let calls = self.plan.call_flows().zip(&ledger.calls);
         let calls = calls
             .map(|((name, aggregate), count)| CallResult::of(name, aggregate, count, measured))

@@ -1,6 +1,6 @@
 //! The fixed sections of a scenario file.
 
-use forebay_parameters::{Entry, Section, Spread, parameters};
+use forebay_parameters::{Entry, Section, Spread, choice, parameters};
 use forebay_units::{Rate, Size, Span};
 
 parameters! {
@@ -112,6 +112,19 @@ parameters! {
         calls: bool = false, "-";
         /// Record a packet trace of at most so many rows.
         trace: u32 = 0, "-";
+        /// Which groups of flows get a row for each flow in the results, recorded or not. Those of
+        /// up to 10,000 flows if left out.
+        flows: Option<FlowRows>, "-";
+    }
+}
+
+choice! {
+    /// The rows of flows in results.
+    pub enum FlowRows {
+        /// Every flow has a row.
+        Each = "each",
+        /// Every group has a row with the sums of its flows, and how these spread.
+        Groups = "groups",
     }
 }
 

@@ -15,6 +15,7 @@ mod determinism;
 mod exact;
 mod extremes;
 mod loss_systems;
+mod many_flows;
 mod pcn;
 mod residual;
 mod statistics;

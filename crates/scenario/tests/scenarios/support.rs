@@ -94,7 +94,7 @@ pub fn call_log(tables: &[RecordTable]) -> Vec<(u64, &'static str, String, u64)>
     (0..times.len()).map(|at| (ps(times[at]), events[at], flows[at].clone(), calls[at])).collect()
 }
 
-fn column<'t>(table: &'t RecordTable, name: &str) -> &'t Column {
+pub fn column<'t>(table: &'t RecordTable, name: &str) -> &'t Column {
     let found = table.columns.iter().find(|(known, _)| known == name);
     &found.unwrap_or_else(|| panic!("no column {name}")).1
 }
