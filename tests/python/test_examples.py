@@ -84,7 +84,7 @@ def codel() -> None:
     ecn = ("links.uplink.queue.codel.ecn=true", "flows.upload.tcp.ecn=true")
     marked = run("codel", *ecn)
     assert marked.link("uplink")["drops"] == 0
-    assert marked.group("upload")["marked_packets"] > 0
+    assert marked.link("uplink")["marks"] == marked.group("upload")["marked_packets"] > 0
     assert marked.group("call")["max_delay_s"] < limit
 
 

@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 use forebay_kernel::{Stream, Streams};
 use forebay_mechanisms::LinkFacts;
 use forebay_mechanisms::queue::{BuildQueue, QUEUES, Queue};
-use forebay_network::{Arrival, Backlog, DropReason, Ecn, Packet, QueueDiscipline, Verdict};
+use forebay_network::{
+    Arrival, Backlog, Departure, DropReason, Ecn, Packet, QueueDiscipline, Verdict,
+};
 use forebay_parameters::{Entry, Problem, Value};
 use forebay_units::{Rate, Size, Span, Time};
 use support::{build, list, strange, table, with};
@@ -111,11 +113,13 @@ impl Bench {
             let next = queue.dequeue(at, stream, &mut |packet, reason| {
                 drop_from(waiting, fates, &packet, reason);
             });
-            let Some(packet) = next else {
+            let Some(Departure { packet, marked }) = next else {
                 assert!(self.waiting.is_empty(), "packets wait and none is served");
                 return;
             };
             let before = self.waiting.remove(&packet.number).expect("it was waiting");
+            assert!(!marked || before.is_ecn_capable());
+            let packet = if marked { packet.with_ecn(Ecn::Ce) } else { packet };
             let marked = packet.ecn() == Ecn::Ce && before.is_ecn_capable();
             assert!(packet == before || marked && packet == before.with_ecn(Ecn::Ce));
             self.fates.push((packet.number, Fate::Departed(at, packet)));

@@ -76,6 +76,16 @@ pub trait QueueManager: Send {
     fn gauges(&self, _tell: &mut dyn FnMut(&str, f64)) {}
 }
 
+/// A packet that a discipline lets go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Departure {
+    /// The packet.
+    pub packet: Packet,
+    /// Whether it is marked on its way out: it gets the CE codepoint. Only for packets that are
+    /// ECN-capable. (What was marked on its way in has it already.)
+    pub marked: bool,
+}
+
 /// Where a discipline puts packets that it drops.
 pub type Discard<'a> = dyn FnMut(Packet, DropReason) + 'a;
 
@@ -99,7 +109,7 @@ pub trait QueueDiscipline: Send {
         now: Time,
         stream: &mut Stream,
         discard: &mut Discard<'_>,
-    ) -> Option<Packet>;
+    ) -> Option<Departure>;
 
     /// What waits.
     fn backlog(&self) -> Backlog;

@@ -22,8 +22,8 @@ pub use edge::{
 };
 pub use element::Element;
 pub use law::{
-    Ack, Arrival, Backlog, Burst, Conditioner, CongestionControl, Discard, QueueDiscipline,
-    QueueManager, ShapingLaw, Signal, Traffic, Verdict, Window,
+    Ack, Arrival, Backlog, Burst, Conditioner, CongestionControl, Departure, Discard,
+    QueueDiscipline, QueueManager, ShapingLaw, Signal, Traffic, Verdict, Window,
 };
 pub use ledger::{CallCount, FlowCount, Ledger, LinkCount, PRECEDENCES, Tally};
 pub use network::{Network, Progress};

@@ -12,8 +12,8 @@
 
 use forebay_kernel::{Ring, Stream};
 use forebay_network::{
-    Arrival, Context, Element, Observation, Packet, QueueDiscipline, QueueManager, Standing,
-    Verdict,
+    Arrival, Context, Departure, Element, Observation, Packet, QueueDiscipline, QueueManager,
+    Standing, Verdict,
 };
 use forebay_units::{Rate, Span, Time};
 
@@ -396,8 +396,11 @@ impl ScheduledLink {
             line.waits_no_more(&packet, now);
             cx.discard(link, &packet, reason);
         });
-        let Some(packet) = next else { return };
+        let Some(Departure { mut packet, marked }) = next else { return };
         self.line.waits_no_more(&packet, now);
+        if marked {
+            Line::mark(link, &mut packet, cx);
+        }
         let alone = self.line.slots.is_empty();
         let out = self.line.book(&packet, now);
         if self.standing.early {

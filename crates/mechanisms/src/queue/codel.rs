@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use forebay_kernel::Stream;
 use forebay_network::{
-    Arrival, Backlog, Discard, DropReason, Ecn, Packet, QueueDiscipline, Verdict,
+    Arrival, Backlog, Departure, Discard, DropReason, Packet, QueueDiscipline, Verdict,
 };
 use forebay_parameters::{Entry, Length, Parameters, Problem, Section, parameters};
 use forebay_units::{Size, Span, Time};
@@ -121,13 +121,9 @@ impl CoDel {
         from + self.interval.scaled(1.0 / f64::from(self.count).sqrt())
     }
 
-    /// Mark `packet` if it can be marked and shall be.
-    fn marks(&self, packet: &mut Packet) -> bool {
-        let marks = self.ecn && packet.is_ecn_capable();
-        if marks {
-            *packet = packet.with_ecn(Ecn::Ce);
-        }
-        marks
+    /// Whether `packet` can be marked and shall be.
+    fn marks(&self, packet: &Packet) -> bool {
+        self.ecn && packet.is_ecn_capable()
     }
 
     /// In the dropping state: drop all that is due by now, unless a mark does.
@@ -136,37 +132,32 @@ impl CoDel {
         mut head: Option<Head>,
         now: Time,
         discard: &mut Discard<'_>,
-    ) -> Option<Packet> {
-        while let Some(Head { packet, late: true }) = &mut head
+    ) -> Option<Departure> {
+        while let Some(Head { packet, late: true }) = head
             && now >= self.next_drop
         {
             self.count += 1;
-            if self.marks(packet) {
+            if self.marks(&packet) {
                 self.next_drop = self.next_after(self.next_drop);
-                return Some(*packet);
+                return Some(Departure { packet, marked: true });
             }
-            discard(*packet, DropReason::Forced);
+            discard(packet, DropReason::Forced);
             head = self.head(now);
             if head.as_ref().is_some_and(|head| head.late) {
                 self.next_drop = self.next_after(self.next_drop);
             }
         }
         self.dropping = head.as_ref().is_some_and(|head| head.late);
-        head.map(|head| head.packet)
+        head.map(unmarked)
     }
 
     /// Drop or mark the first packet and enter the dropping state.
-    fn enter(
-        &mut self,
-        mut packet: Packet,
-        now: Time,
-        discard: &mut Discard<'_>,
-    ) -> Option<Packet> {
-        let next = if self.marks(&mut packet) {
-            Some(packet)
+    fn enter(&mut self, packet: Packet, now: Time, discard: &mut Discard<'_>) -> Option<Departure> {
+        let next = if self.marks(&packet) {
+            Some(Departure { packet, marked: true })
         } else {
             discard(packet, DropReason::Forced);
-            self.head(now).map(|head| head.packet)
+            self.head(now).map(unmarked)
         };
         self.dropping = true;
         // Soon after the last stay, begin near the rate of drops that held the queue then.
@@ -177,6 +168,11 @@ impl CoDel {
         self.next_drop = self.next_after(now);
         next
     }
+}
+
+/// The packet at the head, as it is.
+fn unmarked(head: Head) -> Departure {
+    Departure { packet: head.packet, marked: false }
 }
 
 impl QueueDiscipline for CoDel {
@@ -202,13 +198,13 @@ impl QueueDiscipline for CoDel {
         now: Time,
         _stream: &mut Stream,
         discard: &mut Discard<'_>,
-    ) -> Option<Packet> {
+    ) -> Option<Departure> {
         let head = self.head(now);
         if self.dropping {
             return self.go_on(head, now, discard);
         }
-        let Head { packet, late } = head?;
-        if late { self.enter(packet, now, discard) } else { Some(packet) }
+        let head = head?;
+        if head.late { self.enter(head.packet, now, discard) } else { Some(unmarked(head)) }
     }
 
     fn backlog(&self) -> Backlog {
@@ -226,6 +222,7 @@ impl QueueDiscipline for CoDel {
 mod tests {
     use super::*;
     use forebay_kernel::Streams;
+    use forebay_network::Ecn;
 
     fn codel(ecn: bool) -> CoDel {
         CoDel::new(&CoDelParameters {
@@ -250,7 +247,7 @@ mod tests {
     }
 
     /// The packet that leaves, and how many are dropped before it.
-    fn take(law: &mut CoDel, us: u64) -> (Option<Packet>, usize) {
+    fn take(law: &mut CoDel, us: u64) -> (Option<Departure>, usize) {
         let (mut drops, mut stream) = (0, Streams::new(0, 0).named("test"));
         let mut discard = |_: Packet, reason| {
             assert_eq!(reason, DropReason::Forced);
@@ -268,7 +265,7 @@ mod tests {
         for us in (from..to).step_by(100) {
             put(law, us, 1000, ecn, us);
             let (packet, drops) = take(law, us);
-            let marks = usize::from(packet.is_some_and(|packet| packet.ecn() == Ecn::Ce));
+            let marks = usize::from(packet.is_some_and(|packet| packet.marked));
             times.extend(std::iter::repeat_n(us, drops + marks));
         }
         times

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use forebay_kernel::Stream;
 use forebay_network::{
-    Arrival, Backlog, Discard, Ecn, Packet, QueueDiscipline, QueueManager, Verdict,
+    Arrival, Backlog, Departure, Discard, Ecn, Packet, QueueDiscipline, QueueManager, Verdict,
 };
 use forebay_units::Time;
 
@@ -49,11 +49,11 @@ impl QueueDiscipline for Fifo {
         now: Time,
         _stream: &mut Stream,
         _discard: &mut Discard<'_>,
-    ) -> Option<Packet> {
+    ) -> Option<Departure> {
         let packet = self.waiting.pop_front()?;
         self.backlog.remove(&packet);
         self.law.departed(&packet, now);
-        Some(packet)
+        Some(Departure { packet, marked: false })
     }
 
     fn backlog(&self) -> Backlog {

@@ -1,7 +1,7 @@
 //! Strict priority over precedences.
 
 use forebay_kernel::Stream;
-use forebay_network::{Backlog, Discard, Packet, QueueDiscipline, Verdict};
+use forebay_network::{Backlog, Departure, Discard, Packet, QueueDiscipline, Verdict};
 use forebay_parameters::{Entry, Field, Problem, Section, choose_all};
 use forebay_units::Time;
 
@@ -75,7 +75,7 @@ impl QueueDiscipline for Priority {
         now: Time,
         stream: &mut Stream,
         discard: &mut Discard<'_>,
-    ) -> Option<Packet> {
+    ) -> Option<Departure> {
         let backlog = &mut self.backlog;
         let mut discard = |packet: Packet, reason| {
             backlog.remove(&packet);
@@ -87,7 +87,7 @@ impl QueueDiscipline for Priority {
             .filter(|class| class.backlog().packets > 0)
             // A class may drop all that it holds (CoDel); then the next one is served.
             .find_map(|class| class.dequeue(now, stream, &mut discard))?;
-        self.backlog.remove(&next);
+        self.backlog.remove(&next.packet);
         Some(next)
     }
 
@@ -144,7 +144,7 @@ mod tests {
         let served: Vec<u64> = std::iter::from_fn(|| {
             queue.dequeue(Time::ZERO, &mut stream, &mut |_, _| panic!("no drops"))
         })
-        .map(|packet| packet.number)
+        .map(|next| next.packet.number)
         .collect();
         assert_eq!(served, [2, 4, 0, 1, 3]);
         assert_eq!(queue.backlog(), Backlog::default());

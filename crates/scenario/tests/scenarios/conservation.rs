@@ -15,7 +15,7 @@ use crate::support::{Row, floats, link, record, run, table, trace};
 
 /// An example of every queue, small enough for the loads below to overflow it.
 pub const QUEUE_EXAMPLES: &[(&str, &str)] = &[
-    ("codel", "interval = \"40 ms\", limit = \"25 packets\""),
+    ("codel", "interval = \"40 ms\", ecn = true, limit = \"12 packets\""),
     ("droptail", "limit = \"12 packets\""),
     (
         "priority",
