@@ -9,8 +9,8 @@ export PYO3_PYTHON := $(abspath $(BIN)/python)
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce record test test-rust test-python lint tidy format bench peers docs \
-  instructions instructions-record growth clean
+.PHONY: help setup reproduce record test test-rust test-python lint tidy format fast bench peers \
+  docs instructions instructions-record growth clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -65,6 +65,11 @@ format: $(VENV)/.tools ## format everything
 	cargo fmt --all
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+fast: setup ## rebuild the engine for this machine, guided by a profile of the benchmarks
+	bench/profile/build.sh $(abspath $(BIN)/python)
+	@touch $(VENV)/.built
+	@echo "ready: $(BIN)/forebay"
 
 bench: setup ## the standard benchmarks
 	$(BIN)/forebay bench

@@ -400,10 +400,11 @@ def command_line() -> str:
 
 def results() -> str:
     """Every column of every result, as a run gives them."""
-    run = _sample()
+    run, summed = _sample()
     lines = ["# Results", "", GENERATED, ""]
     lines += [_RESULTS_HEAD, ""]
-    flows = run.document["flows"][0].keys() | run.document["groups"][0].keys()
+    groups = run.document["groups"] + summed.document["groups"]
+    flows = run.document["flows"][0].keys() | {column for row in groups for column in row}
     lines += _columns("A run", "", RUN, run.document.keys())
     lines += _columns("`flows` and `groups`", "", FLOW, flows)
     lines += _columns("`links`", _LINKS_HEAD, LINK, run.document["links"][0].keys())
@@ -426,10 +427,15 @@ def results() -> str:
     return "\n".join([*lines, *_FILES]) + "\n"
 
 
-def _sample() -> Run:
-    runs: list[Run] = []
-    run_jobs([Job(_everything(), record=True)], lambda _, run: runs.append(run), 1)
-    return runs[0]
+def _sample() -> list[Run]:
+    """A run with everything that a result can have, once with a row for each flow, once without."""
+    runs: dict[int, Run] = {}
+    jobs = [
+        Job(_everything(), record=True),
+        Job(_everything(), overrides=('record.flows="groups"',)),
+    ]
+    run_jobs(jobs, runs.__setitem__, 1)
+    return [runs[number] for number in sorted(runs)]
 
 
 def _columns(title: str, head: str, meanings: Mapping[str, str], found: Any) -> list[str]:

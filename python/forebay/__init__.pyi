@@ -11,6 +11,15 @@ from forebay.scenario import Node as Node
 __version__: str
 
 class _Queue:
+    def codel(
+        self,
+        *,
+        target: str = ...,
+        interval: str = ...,
+        mtu: str = ...,
+        ecn: bool = ...,
+        limit: str = ...,
+    ) -> Mechanism: ...
     def droptail(self, *, limit: str = ...) -> Mechanism: ...
     def priority(self, *, classes: Sequence[Any]) -> Mechanism: ...
     def red(
@@ -74,6 +83,16 @@ queue: _Queue
 
 class _Conditioner:
     def ar_meter(self, *, rate: str, size: str, threshold: str) -> Mechanism: ...
+    def drtcm(
+        self,
+        *,
+        cir: str,
+        cbs: str,
+        eir: str,
+        ebs: str,
+        mode: Literal["blind", "aware"] = ...,
+        excess: Literal["mark", "drop"] = ...,
+    ) -> Mechanism: ...
     def excess_meter(
         self,
         *,
@@ -195,6 +214,15 @@ class _Traffic:
     ) -> Mechanism: ...
     def file(self, *, size: str, count: int = ..., interval: str = ...) -> Mechanism: ...
     def on_off(self, *, rate: str, size: str, on: str = ..., off: str = ...) -> Mechanism: ...
+    def pareto(
+        self,
+        *,
+        rate: str,
+        size: str,
+        on: str = ...,
+        off: str = ...,
+        shape: float = ...,
+    ) -> Mechanism: ...
     def poisson(
         self,
         *,
@@ -234,6 +262,14 @@ class _Control:
         c: float = ...,
         beta: float = ...,
         fast_convergence: bool = ...,
+    ) -> Mechanism: ...
+    def highspeed(
+        self,
+        *,
+        low_window: int = ...,
+        high_window: int = ...,
+        high_p: float = ...,
+        high_decrease: float = ...,
     ) -> Mechanism: ...
 
 control: _Control

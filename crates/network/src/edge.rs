@@ -2,8 +2,8 @@
 //! ingress node of an ingress-egress aggregate, and what the ingress node does about it.
 //!
 //! A law has two halves that see each other only through signals: methods named `leaves` and
-//! `interval_ended` are asked at the egress node, `signalled` and `expired` at the ingress node. The
-//! element carries the signals and knows how long they take.
+//! `interval_ended` are asked at the egress node, `signalled` and `expired` at the ingress node.
+//! The element carries the signals and knows how long they take.
 
 use forebay_units::{Span, Time};
 

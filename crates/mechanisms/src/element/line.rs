@@ -42,8 +42,8 @@ pub(super) struct Line {
     pub(super) link: u32,
     rate: Rate,
     delay: Span,
-    /// Transmission time of a byte, where it is a whole number of picoseconds: then no packet needs a
-    /// division.
+    /// Transmission time of a byte, where it is a whole number of picoseconds: then no packet needs
+    /// a division.
     byte: Option<Span>,
     cache: SpanCache,
     /// Packets in order: those that left the queue, then (in a FIFO link) those that wait.
@@ -138,8 +138,8 @@ impl Line {
         self.residual.is_some()
     }
 
-    /// When the far end would get `packet` if it arrived at `at`, next after all that is booked, and
-    /// found no packets of lower priority.
+    /// When the far end would get `packet` if it arrived at `at`, next after all that is booked,
+    /// and found no packets of lower priority.
     #[inline]
     pub(super) fn soonest(&mut self, packet: &Packet, at: Time) -> Time {
         at.max(self.free_at) + self.transmission_time(packet.size) + self.delay
