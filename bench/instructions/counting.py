@@ -21,7 +21,17 @@ from pathlib import Path
 
 from history import Compiler
 
-__all__ = ["PLANS", "CountingError", "Plan", "build", "compiler", "count_all", "per_hop", "plans"]
+__all__ = [
+    "PLANS",
+    "CountingError",
+    "Plan",
+    "build",
+    "compiler",
+    "count_all",
+    "per_hop",
+    "plans",
+    "run",
+]
 
 ROOT = Path(__file__).resolve().parents[2]
 SCENARIOS = ROOT / "bench" / "scenarios"
@@ -125,6 +135,11 @@ def _lengths(plan: Plan) -> tuple[float, float]:
 
 
 def _run(runner: Path, name: str, length_s: float) -> Counted:
+    return run(runner, name, length_s)[0]
+
+
+def run(runner: Path, name: str, length_s: float) -> tuple[Counted, str]:
+    """One run of a benchmark under callgrind, and the profile that callgrind wrote."""
     with tempfile.TemporaryDirectory(prefix="forebay-callgrind-") as folder:
         profile = Path(folder) / "profile"
         command = ["valgrind", "--quiet", "--tool=callgrind", f"--callgrind-out-file={profile}"]
@@ -132,10 +147,11 @@ def _run(runner: Path, name: str, length_s: float) -> Counted:
         # Options of the user's own could switch on what counts something else.
         environment = os.environ | {"VALGRIND_OPTS": ""}
         result = json.loads(_output([*command, *PLANS[name].changes], environment))
-        total = re.search(r"^(?:summary|totals): (\d+)", profile.read_text(), re.MULTILINE)
+        text = profile.read_text()
+        total = re.search(r"^(?:summary|totals): (\d+)", text, re.MULTILINE)
     if total is None:
         raise CountingError(f"{name}: callgrind left no total")
-    return Counted(int(total[1]), result["packet_hops"], result["version"])
+    return Counted(int(total[1]), result["packet_hops"], result["version"]), text
 
 
 def _output(

@@ -1,0 +1,59 @@
+"""The attribution of instructions to parts of the engine."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import where
+
+PROFILE = """\
+events: Ir
+
+fl=(1) /x/crates/mechanisms/src/element/link.rs
+fn=(1) <forebay_mechanisms::element::link::FifoLink as forebay_network::element::Element>::wake
+10 100
+fi=(2) /x/crates/kernel/src/agenda.rs
++5 40
+fe=(1)
+cfi=(3) /x/crates/network/src/context.rs
+cfn=(2) forebay_network::context::Context::forward
+calls=7 30
+* 900
+
+fl=(3)
+fn=(2)
+20 30
+fi=(4) /rustc/library/core/src/slice/index.rs
+-3 5
+"""
+
+
+def test_lines_belong_to_the_part_that_they_stand_in() -> None:
+    """Otherwise the page would blame one part for the work of another.
+
+    Of the profile above, by callgrind's format: 100 in link.rs, 40 of agenda.rs built into it, 30
+    in context.rs, and 5 of the standard library in the same function. The 900 behind `calls` are
+    the callee's, counted there.
+    """
+    expected = {"links": 100, "event list": 40, "handing on": 35}
+    assert where.attribute(PROFILE) == expected
+
+
+@pytest.mark.parametrize(
+    ("file", "function", "part"),
+    [
+        ("/x/crates/kernel/src/digest.rs", "Network::hand_on", "digest"),
+        ("/rustc/core.rs", "forebay_mechanisms::element::tcp::turn::Turn::send", "TCP"),
+        ("/rustc/alloc.rs", "malloc", where.REST),
+    ],
+)
+def test_a_line_of_a_library_belongs_where_it_was_built_in(
+    file: str, function: str, part: str
+) -> None:
+    """Otherwise the standard library would look like a part of the engine, or hide one."""
+    assert where.part(file, function) == part
