@@ -89,16 +89,14 @@ impl Routes {
             }
         }
         let lone = |next: u32| expects[next as usize] && !shared[next as usize];
+        let books = |me: u32| books[me as usize] && self.following(me).next().is_some();
         let early = |me: u32| {
-            let mut following = self.following(me).peekable();
-            books[me as usize]
-                && following.peek().is_some()
-                && following.all(|next| next & SINK != 0 || lone(next))
+            books(me) && self.following(me).all(|next| next & SINK == 0 && lone(next))
         };
         let standing = |me: u32| Standing {
             expects: lone(me) && feeder[me as usize].is_some_and(early),
             early: early(me),
-            quiet: early(me) && self.following(me).all(|next| next & SINK != 0),
+            quiet: books(me) && self.following(me).all(|next| next & SINK != 0),
         };
         elements.map(standing).collect()
     }
@@ -135,10 +133,11 @@ pub(crate) fn note(digest: &mut Digest, now: Time, packet: &Packet) {
 pub struct Standing {
     /// Every packet comes through [`crate::Element::expect`], ahead of its time.
     pub expects: bool,
-    /// Whatever leaves goes to sinks, or to elements that are told of it ahead of its time: leaving
-    /// needs no event. See [`Context::announce`] and [`Context::crossed_at`].
+    /// Whatever leaves goes to elements that expect it: they are told by [`Context::announce`] ahead
+    /// of its time, and leaving needs no event.
     pub early: bool,
-    /// As `early`, and sinks alone follow: nobody needs to know soon.
+    /// Whatever leaves goes to sinks: nobody needs to know soon, and leaving needs no event. See
+    /// [`Context::crossed_at`].
     pub quiet: bool,
 }
 
@@ -252,32 +251,30 @@ impl Context<'_> {
         self.core.standings[self.me as usize]
     }
 
-    /// `packet` will have reached the far end of a link at `at`: tell the next element if it
+    /// `packet` will have reached the far end of a link at `at`: tell the next element, which
     /// expects that. Only if [`Standing::early`], and in the order of time.
     #[inline]
     pub fn announce(&mut self, packet: &Packet, at: Time) {
         let to = self.core.routes.after(self.me, packet.route);
-        if to & SINK == 0 {
-            self.core.mail.push(Letter { packet: *packet, at, to, early: true });
-        }
+        self.core.mail.push(Letter { packet: *packet, at, to, early: true });
     }
 
-    /// `packet` has reached the far end of a link at `at`, which may be past: it is counted, and a
-    /// sink gets it; who expects it knows already. Only if [`Standing::early`], and in the order of
-    /// time.
+    /// `packet` has reached the far end of a link at `at`, which may be past, and there a sink. Only
+    /// if [`Standing::quiet`], and in the order of time.
     #[inline]
     pub fn crossed_at(&mut self, packet: &Packet, at: Time) {
         self.core.traversals += 1;
         self.core.unlisted += 1;
         let to = self.core.routes.after(self.me, packet.route);
-        if to & SINK != 0 {
-            self.sink(to, packet, at);
-        }
+        self.sink(to, packet, at);
     }
 
-    /// `packet`, which was expected, has arrived at `at`, which may be past: in the order of time.
+    /// `packet`, which was expected, has crossed the link before this element and arrived at `at`,
+    /// which may be past: in the order of time.
     #[inline]
     pub fn arrived_at(&mut self, packet: &Packet, at: Time) {
+        self.core.traversals += 1;
+        self.core.unlisted += 1;
         note(&mut self.core.expected[self.me as usize], at, packet);
     }
 

@@ -46,8 +46,11 @@ pub(super) struct Line {
     /// a division.
     byte: Option<Span>,
     cache: SpanCache,
-    /// Packets in order: those that left the queue, then (in a FIFO link) those that wait.
+    /// Packets in order: those that left the queue, then (in a FIFO link) those that wait. Where
+    /// the next element is told early of what leaves, it has those that left.
     pub(super) slots: Ring<Slot>,
+    /// The packet that left the queue last, where `slots` does not hold it.
+    pub(super) last: Option<Slot>,
     /// End of the last transmission booked.
     pub(super) free_at: Time,
     backlog: Backlog,
@@ -69,6 +72,7 @@ impl Line {
             byte: whole_byte_time(rate),
             cache: SpanCache::default(),
             slots: Ring::default(),
+            last: None,
             free_at: Time::ZERO,
             backlog: Backlog::default(),
             changed: Time::ZERO,
@@ -123,7 +127,7 @@ impl Line {
         out
     }
 
-    /// As [`Line::book`], for a packet that need not be kept: the far end has got it by now.
+    /// As [`Line::book`], for a packet that need not be kept: the far end has got it, or knows of it.
     #[inline(always)]
     pub(super) fn transmit(&mut self, packet: &Packet, start: Time) -> Time {
         let span = self.transmission_time(packet.size);
@@ -194,7 +198,7 @@ impl Line {
     /// What is booked for after `now`.
     fn beyond(&self, now: Time) -> Booked {
         let mut beyond = Booked::default();
-        for slot in self.slots.iter().rev() {
+        for slot in self.slots.iter().rev().chain(&self.last) {
             let span = self.rate.transmission_time(slot.packet.wire_size());
             let done = now.since(slot.start);
             if done >= span {

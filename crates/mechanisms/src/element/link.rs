@@ -18,7 +18,7 @@ use forebay_network::{
 use forebay_units::{Rate, Span, Time};
 
 pub use super::line::Conditioning;
-use super::line::Line;
+use super::line::{Line, Slot};
 use crate::queue::{DropTail, Queue};
 
 /// What a link is made of.
@@ -131,10 +131,15 @@ impl FifoLink {
         while let Some(slot) = self.line.slots.get(self.begun)
             && slot.start <= now
         {
-            let (packet, start) = (slot.packet, slot.start);
-            self.line.waits_no_more(&packet, start);
-            self.manager.departed(&packet, start);
-            self.begun += 1;
+            let slot = *slot;
+            self.line.waits_no_more(&slot.packet, slot.start);
+            self.manager.departed(&slot.packet, slot.start);
+            if self.standing.early {
+                self.line.last = Some(slot);
+                self.line.slots.pop_front();
+            } else {
+                self.begun += 1;
+            }
         }
     }
 
@@ -179,22 +184,25 @@ impl FifoLink {
     #[inline(always)]
     fn take_in(&mut self, packet: &Packet, at: Time, idle: bool, cx: &mut Context<'_>) {
         let (link, line) = (self.line.link, &mut self.line);
-        let start = if idle && !line.busy_below(at) {
+        let out = if idle && !line.busy_below(at) {
             // It waits for no time: it is not counted as ever having waited.
             self.manager.departed(packet, at);
-            self.begun += 1;
-            at
+            if self.standing.early {
+                let out = line.transmit(packet, at);
+                line.last = Some(Slot { packet: *packet, start: at, out });
+                out
+            } else {
+                self.begun += 1;
+                line.book(packet, at)
+            }
         } else {
             line.waits(packet, at);
             line.note_longest();
-            line.free_at
+            line.book(packet, line.free_at)
         };
-        let out = line.book(packet, start);
         if self.standing.early {
-            if !self.standing.quiet {
-                cx.announce(packet, out);
-            }
-        } else if !self.armed {
+            cx.announce(packet, out);
+        } else if !self.armed && !self.standing.quiet {
             self.armed = true;
             cx.wake_at(out, OUT);
         }
@@ -210,7 +218,7 @@ impl FifoLink {
             && at <= now
         {
             self.expected.pop_front();
-            if self.standing.early {
+            if self.standing.quiet {
                 self.let_out(at, cx);
             }
             cx.arrived_at(&packet, at);
@@ -218,7 +226,7 @@ impl FifoLink {
         }
     }
 
-    /// If what leaves is known early: let the packets go that have reached the far end by `now`.
+    /// If sinks follow: let the packets go that have reached the far end by `now`.
     #[inline]
     fn let_out(&mut self, now: Time, cx: &mut Context<'_>) {
         while let Some(slot) = self.line.slots.front()
@@ -308,12 +316,13 @@ impl Element for FifoLink {
         self.plain = matches!(self.manager, Manager::Tail(_))
             && self.conditioning.is_empty()
             && !self.line.has_residual()
-            && !self.standing.early;
+            && !self.standing.early
+            && !self.standing.quiet;
     }
 
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         let now = cx.now();
-        if self.standing.early {
+        if self.standing.quiet {
             self.let_out(now, cx);
         }
         self.meet(packet, now, cx);
@@ -354,7 +363,7 @@ impl Element for FifoLink {
         self.meet_expected(cx);
         self.armed = armed;
         self.catch_up(now);
-        if self.standing.early {
+        if self.standing.quiet {
             self.let_out(now, cx);
         }
         self.line.settle(true, cx);
@@ -367,8 +376,10 @@ impl Element for FifoLink {
         }
     }
 
+    /// What was announced is held by who expects it.
     fn held(&self) -> u64 {
-        self.line.slots.len() as u64
+        let own = if self.standing.early { 0 } else { self.line.slots.len() };
+        (own + self.expected.len()) as u64
     }
 }
 
@@ -401,18 +412,22 @@ impl ScheduledLink {
         if marked {
             Line::mark(link, &mut packet, cx);
         }
+        if self.standing.early {
+            let out = self.line.transmit(&packet, now);
+            self.line.last = Some(Slot { packet, start: now, out });
+            cx.announce(&packet, out);
+            return;
+        }
         let alone = self.line.slots.is_empty();
         let out = self.line.book(&packet, now);
-        if self.standing.early {
-            cx.announce(&packet, out);
-        } else if alone {
+        if alone && !self.standing.quiet {
             cx.wake_at(out, OUT);
         }
     }
 
-    /// If what leaves is known early: let the packets go that have reached the far end by now.
+    /// If sinks follow: let the packets go that have reached the far end by now.
     fn let_out(&mut self, cx: &mut Context<'_>) {
-        if !self.standing.early {
+        if !self.standing.quiet {
             return;
         }
         while let Some(slot) = self.line.slots.front()
