@@ -90,9 +90,8 @@ impl Routes {
         }
         let lone = |next: u32| expects[next as usize] && !shared[next as usize];
         let books = |me: u32| books[me as usize] && self.following(me).next().is_some();
-        let early = |me: u32| {
-            books(me) && self.following(me).all(|next| next & SINK == 0 && lone(next))
-        };
+        let early =
+            |me: u32| books(me) && self.following(me).all(|next| next & SINK == 0 && lone(next));
         let standing = |me: u32| Standing {
             expects: lone(me) && feeder[me as usize].is_some_and(early),
             early: early(me),
@@ -133,8 +132,8 @@ pub(crate) fn note(digest: &mut Digest, now: Time, packet: &Packet) {
 pub struct Standing {
     /// Every packet comes through [`crate::Element::expect`], ahead of its time.
     pub expects: bool,
-    /// Whatever leaves goes to elements that expect it: they are told by [`Context::announce`] ahead
-    /// of its time, and leaving needs no event.
+    /// Whatever leaves goes to elements that expect it: they are told by [`Context::announce`]
+    /// ahead of its time, and leaving needs no event.
     pub early: bool,
     /// Whatever leaves goes to sinks: nobody needs to know soon, and leaving needs no event. See
     /// [`Context::crossed_at`].
@@ -259,8 +258,8 @@ impl Context<'_> {
         self.core.mail.push(Letter { packet: *packet, at, to, early: true });
     }
 
-    /// `packet` has reached the far end of a link at `at`, which may be past, and there a sink. Only
-    /// if [`Standing::quiet`], and in the order of time.
+    /// `packet` has reached the far end of a link at `at`, which may be past, and there a sink.
+    /// Only if [`Standing::quiet`], and in the order of time.
     #[inline]
     pub fn crossed_at(&mut self, packet: &Packet, at: Time) {
         self.core.traversals += 1;

@@ -127,7 +127,7 @@ impl Line {
         out
     }
 
-    /// As [`Line::book`], for a packet that need not be kept: the far end has got it, or knows of it.
+    /// As [`Line::book`], for a packet that need not be kept: the far end has it, or knows of it.
     #[inline(always)]
     pub(super) fn transmit(&mut self, packet: &Packet, start: Time) -> Time {
         let span = self.transmission_time(packet.size);
