@@ -4,12 +4,14 @@
 
 `by-example.md`, `command-line.md` and `results.md`; those of mechanisms and sections come from
 `python -m forebay.reference docs/reference`. `make docs` runs both. Nothing here is written down
-twice: commands are asked for their options, columns for their names, examples are checked by the
-engine, and what lacks a description stops the script.
+twice: commands are asked for their options, the engine for the columns of a run, the others are
+held against what is there, examples are checked by the engine, and what lacks a description stops
+the script.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -20,9 +22,14 @@ import click
 
 from forebay.catalogue import Page, catalogue
 from forebay.cli import forebay as commands
+from forebay.comparison import run_cells
+from forebay.outcome import Cell
 from forebay.reference import file_name
-from forebay.run import Job, Run, check, run_jobs
+from forebay.reproduce import Driver, Request
+from forebay.results import document_of
+from forebay.run import Job, Run, check, native, run_jobs
 from forebay.store import write_text
+from forebay.study import load_study
 
 EXAMPLES_FOLDER = Path(__file__).parents[1] / "examples"
 
@@ -92,88 +99,6 @@ EXAMPLES: dict[str, dict[str, Any]] = {
 }
 """Parameters that show a mechanism; one without an entry is shown with none."""
 
-RUN = {
-    "name": "Name of the scenario.",
-    "digest": "Fingerprint of the trajectory: equal digests, equal runs.",
-    "scenario_hash": "Fingerprint of the scenario, whatever units, order and defaults its file "
-    "uses. Name, seed and recording do not count.",
-    "version": "Version of the engine.",
-    "seed": "Root seed of all random streams.",
-    "replication": "Replication number.",
-    "simulated_s": "Simulated time in seconds.",
-    "measured_s": "Length of the window of measurement, from the warm-up to the end, in seconds.",
-    "events": "Events handled, warm-up included; with those that needed no place in the event "
-    "list, so that the number does not depend on what is recorded.",
-    "packet_hops": "Packets that reached the far end of a link, warm-up included.",
-    "wall_s": "Time that the run took, in seconds.",
-    "setup_s": "How much of it passed before simulated time began, in seconds.",
-    "flows": "A row a flow; groups of more than 10,000 flows have none, unless `[record]` says "
-    '`flows = "each"`. With `flows = "groups"` no group has any, but for calls.',
-    "groups": "A row a group of flows.",
-    "links": "A row a link and direction.",
-    "calls": "A row a group of calls; empty if there are none.",
-}
-FLOW = {
-    "name": "`GROUP`, or `GROUP[i]` if the group has several flows. A group of calls is one flow, "
-    "or one for each entry of `linked`.",
-    "group": "The group that a flow belongs to (rows of flows only).",
-    "transport": "`tcp`, `udp` or `calls` (rows of groups only).",
-    "flows": "Number of flows (rows of groups only).",
-    "sent_packets": "Data packets handed to the network, retransmissions included.",
-    "delivered_packets": "Data packets that reached the destination, duplicates included.",
-    "dropped_packets": "Data packets dropped anywhere.",
-    "marked_packets": "Data packets that arrived with a congestion mark (CE; of PCN traffic: "
-    "excess-traffic-marked, ETM).",
-    "throughput_bps": "Delivered data packets on the wire, headers included, in bit/s.",
-    "goodput_bps": "Payload handed to the receiving application, in order and once, in bit/s.",
-    "mean_delay_s": "Mean one-way delay of delivered data packets in seconds; 0 if there are none.",
-    "max_delay_s": "Largest one-way delay in seconds.",
-    "retransmissions": "Data packets sent again.",
-    "timeouts": "Retransmission timeouts.",
-    "sent_acks": "Acknowledgements sent.",
-    "dropped_acks": "Acknowledgements dropped.",
-    "spread": "How the flows differ (rows of groups whose flows have no rows): `started` and "
-    "`ended`, numbers of flows; and the quantiles `min`, `p05`, `p25`, `p50`, `p75`, `p95` and "
-    "`max` over the flows of `sent_packets`, `delivered_packets`, `dropped_packets`, "
-    "`throughput_bps`, `goodput_bps` and `mean_delay_s` (of flows that delivered something). That "
-    "of p is the smallest value which at least that share of the flows does not exceed.",
-    "started_s": "When the first packet left, in seconds (rows of flows only).",
-    "ended_s": "When the flow ended, in seconds; null while it runs (rows of flows only).",
-}
-LINK = {
-    "name": "Name of the link; `NAME.reverse` for the way back of a duplex link.",
-    "utilization": "Share of time spent transmitting, 0 to 1.",
-    "throughput_bps": "Bits transmitted per second.",
-    "drops": "Packets dropped.",
-    "marks": "Packets marked CE here (PCN traffic: excess-traffic-marked, ETM).",
-    "threshold_marks": "PCN packets threshold-marked here (ThM).",
-    "mean_queue_packets": "Time average of the packets waiting; the one being transmitted does "
-    "not count.",
-    "max_queue_packets": "Most packets that waited.",
-    "arrived_packets": "Packets that arrived, by precedence after conditioning.",
-    "arrived_bytes": "Bytes that arrived, by precedence after conditioning.",
-    "departed_packets": "Packets whose transmission began, by precedence.",
-    "departed_bytes": "Their bytes, by precedence.",
-    "dropped_packets": "Packets dropped, by precedence.",
-    "drop_reasons": "Packets dropped by reason: `overflow` (buffer full), `early` (active queue "
-    "management, by chance), `forced` (active queue management, with certainty), `policed` (out "
-    "of profile at a policer), `shaper` (shaper's buffer full).",
-}
-CALLS = {
-    "name": "As in `flows`.",
-    "aggregate": "The aggregate that controls them; empty if none does.",
-    "admitted": "New calls let in.",
-    "blocked": "New calls not let in.",
-    "refused": "Calls let in that a marked probe then refused.",
-    "blocking_ratio": "Blocked and refused calls over new calls; 0 if none arrived.",
-    "rerouted": "Calls that came with a surge, or were there from the start: nobody asked whether "
-    "they may in.",
-    "terminated": "Calls ended by flow termination.",
-    "ended": "Calls that ended by themselves.",
-    "present": "Calls present at the end of the run.",
-    "mean_present": "Time average of the calls present.",
-    "max_present": "Most calls present at once.",
-}
 SERIES = {
     "time_s": "Simulated time of the sample in seconds.",
     "queue_packets": "Packets waiting. `priority` adds one for each class: `queue_packets.0`, ...",
@@ -241,6 +166,61 @@ TRACE = {
     "size_bytes": "Size on the wire.",
     "precedence": "Precedence after the event.",
     "kind": "`data`, `data, CE` (PCN traffic: ETM), `retransmission` or `ack`.",
+}
+
+STUDY = {
+    "study": "Name of the study.",
+    "version": "Version of the engine.",
+    "scenario_hash": "Fingerprint of the study's `scenario.toml`.",
+    "wall_s": "Time that all runs took, in seconds.",
+    "command": "The command that gives the same digits again.",
+    "seeds": "Root seeds of the runs.",
+    "runs": "Number of runs.",
+    "stopped": "Why it ended early: empty, `deadline` or `interrupted`.",
+    "claims": "A row a claim that was measured.",
+    "summary": "How many claims got each grade, and `total`.",
+    "comparisons": "What the study's `beyond.py` compares, a block each; empty if only some claims "
+    "were asked for.",
+}
+CLAIM = {
+    "id": "Its name: `TABLE/ROW/COLUMN` of the study's `paper.toml`, or that of a statement.",
+    "place": "Where the paper has it.",
+    "quantity": "The quantity measured; of a statement, the predicate that judges it.",
+    "unit": "Unit of `published`, `measured`, `low` and `high`; empty for a statement.",
+    "published": "The value as published; of a statement, its words.",
+    "measured": "Mean over the replications; null for a statement.",
+    "low": "Lower end of its 95 % interval; null with a single replication.",
+    "high": "Upper end.",
+    "replications": "Replications of its grid point; of a statement, of the one with the fewest.",
+    "grade": "`exact`, `close`, `trend`, `deviates` or `imprecise`; of a statement `holds`, "
+    "`fails` or `imprecise`.",
+    "note": "What `paper.toml` and `deviations.toml` say of it.",
+}
+COMPARISON = {
+    "id": "Name of the comparison.",
+    "title": "What it compares, in a line.",
+    "baseline": "The `id` of the design that the others are compared with.",
+    "designs": "Every design, the baseline first: `id` and `title`.",
+    "complete": "Whether every case has as many runs of each design, two at least.",
+    "rows": "A row for each quantity, case and design.",
+    "conclusion": "Paragraphs of the conclusion; if not `complete`, one that says that none is "
+    "drawn.",
+}
+COMPARED = {
+    "design": "The `id` of the design.",
+    "case": "The case in words: group and label.",
+    "point": "Its parameters.",
+    "quantity": "What was measured; its name ends in the SI unit of all values of the row.",
+    "replications": "Runs of the design in this case.",
+    "mean": "Mean over the replications.",
+    "low": "Lower end of its 95 % interval; null with a single replication.",
+    "high": "Upper end.",
+    "difference": "Mean of design minus baseline, paired by replication; null for the baseline.",
+    "difference_low": "Lower end of the paired 95 % interval.",
+    "difference_high": "Upper end.",
+    "verdict": "What the difference says: `better` or `worse`; `less` or `more` where neither is "
+    "better; `equal` where every pair of runs agrees; `open` where the interval holds 0. Null for "
+    "the baseline.",
 }
 
 KEYS = (
@@ -401,30 +381,71 @@ def command_line() -> str:
 def results() -> str:
     """Every column of every result, as a run gives them."""
     run, summed = _sample()
-    lines = ["# Results", "", GENERATED, ""]
-    lines += [_RESULTS_HEAD, ""]
-    groups = run.document["groups"] + summed.document["groups"]
-    flows = run.document["flows"][0].keys() | {column for row in groups for column in row}
-    lines += _columns("A run", "", RUN, run.document.keys())
-    lines += _columns("`flows` and `groups`", "", FLOW, flows)
-    lines += _columns("`links`", _LINKS_HEAD, LINK, run.document["links"][0].keys())
-    lines += _columns("`calls`", _CALLS_HEAD, CALLS, run.document["calls"][0].keys())
+    described: dict[str, list[dict[str, str]]] = json.loads(native().result_columns())
+    meanings = {
+        part: {column["name"]: column["meaning"] for column in columns}
+        for part, columns in described.items()
+    }
+    group = summed.document["groups"][0]
+    found: dict[str, Any] = {
+        "run": run.document,
+        "flows": run.document["flows"][0],
+        "groups": group,
+        "spread": group["spread"],
+        "quantiles": group["spread"]["sent_packets"],
+        "links": run.document["links"][0],
+        "drop_reasons": run.document["links"][0]["drop_reasons"],
+        "calls": run.document["calls"][0],
+    }
+    for part, columns in found.items():
+        _refuse_unlike(part, meanings[part], columns)
+    # What a flow and a group count is told once.
+    counted = dict(meanings["flows"].items() & meanings["groups"].items())
+    own = {part: meanings[part].keys() - counted for part in ("flows", "groups")}
+    lines = ["# Results", "", GENERATED, "", _RESULTS_HEAD, ""]
+    for part, title, head in _PARTS:
+        columns = meanings["flows" if part == "counted" else part]
+        wanted = counted if part == "counted" else own.get(part, columns)
+        lines += _table(title, head, {n: m for n, m in columns.items() if n in wanted})
+    return "\n".join([*lines, *_recorded(run), *_studied(), *_FILES]) + "\n"
+
+
+def _recorded(run: Run) -> list[str]:
+    """The tables that `[record]` asks for."""
     series = {
         column.partition(".")[0]
         for name, columns in run.tables.items()
         if name.startswith("series/")
         for column in columns
     }
-    lines += _columns("Tables `series/...`", _SERIES_HEAD, SERIES, series)
-    lines += _columns(
-        "Table `delays`", "With `record.delays`.", DELAYS, run.tables["delays"].keys()
-    )
-    lines += _columns("Table `calls`", _CALL_LOG_HEAD, CALL_LOG, run.tables["calls"].keys())
-    lines += _columns(
-        "Table `admission`", "With `record.calls`.", ADMISSION, run.tables["admission"].keys()
-    )
-    lines += _columns("Table `trace`", "With `record.trace`.", TRACE, run.tables["trace"].keys())
-    return "\n".join([*lines, *_FILES]) + "\n"
+    lines = _columns("Tables `series/...`", _SERIES_HEAD, SERIES, series)
+    for name, head, meanings in (
+        ("delays", "With `record.delays`.", DELAYS),
+        ("calls", _CALL_LOG_HEAD, CALL_LOG),
+        ("admission", "With `record.calls`.", ADMISSION),
+        ("trace", "With `record.trace`.", TRACE),
+    ):
+        lines += _columns(f"Table `{name}`", head, meanings, run.tables[name].keys())
+    return lines
+
+
+def _studied() -> list[str]:
+    """The document of a study: that of one claim and one comparison, each measured once."""
+    study = load_study("pcn")
+    claim, comparison = study.paper.claims[0], study.comparisons[0]
+    driver = Driver(study, Request(claims=claim.id))
+    samples = driver.outcome.samples
+    samples.add(Cell.of(claim.point), 0, {"seed": 1, claim.quantity: 1.0})
+    values = {"seed": 1, **{shown.quantity: 1.0 for shown in comparison.shown}}
+    for compared, _, case, cell in run_cells(study, quick=True):
+        if compared is comparison and case is comparison.cases[0]:
+            samples.add(cell, 0, values)
+    document = document_of(driver)
+    (block,) = document["comparisons"]
+    lines = _columns("A study", _STUDY_HEAD, STUDY, document.keys())
+    lines += _columns("`claims` of a study", "", CLAIM, document["claims"][0].keys())
+    lines += _columns("`comparisons` of a study", _COMPARISON_HEAD, COMPARISON, block.keys())
+    return lines + _columns("`rows` of a comparison", "", COMPARED, block["rows"][0].keys())
 
 
 def _sample() -> list[Run]:
@@ -439,9 +460,17 @@ def _sample() -> list[Run]:
 
 
 def _columns(title: str, head: str, meanings: Mapping[str, str], found: Any) -> list[str]:
+    _refuse_unlike(title, meanings, found)
+    return _table(title, head, meanings)
+
+
+def _refuse_unlike(title: str, meanings: Mapping[str, str], found: Any) -> None:
     unlike = set(meanings) ^ set(found)
     if unlike:
         raise SystemExit(f"docs/pages.py: {title}: described or found, not both: {sorted(unlike)}")
+
+
+def _table(title: str, head: str, meanings: Mapping[str, str]) -> list[str]:
     lines = [f"## {title}", "", *([head, ""] if head else [])]
     lines += ["| column | meaning |", "|---|---|"]
     return [*lines, *(f"| `{name}` | {meaning} |" for name, meaning in meanings.items()), ""]
@@ -453,6 +482,9 @@ quantity's unit ends its name: `_bps` bit/s, `_s` seconds, `_packets`, `_bytes`.
 window of measurement, from the end of the warm-up to the end of the run. Sums over a group add the
 counters of its flows; its mean delay is the mean over the packets."""
 
+_QUANTILES_HEAD = """\
+That of p is the smallest value which at least that share of the flows does not exceed."""
+
 _LINKS_HEAD = """\
 Lists have four entries, for the precedences 0, 1, 2 and 3 and above. In Python tables they are
 columns of lists."""
@@ -460,6 +492,19 @@ columns of lists."""
 _CALLS_HEAD = """\
 A row a group of calls, in the order of the aggregates; where a call consists of several flows
 (`linked`), one for each of them."""
+
+_PARTS = (
+    ("run", "A run", ""),
+    ("flows", "`flows`", "Each row has these and the [counters](#counters)."),
+    ("groups", "`groups`", "Each row has these and the [counters](#counters)."),
+    ("counted", "Counters", "Of a flow in `flows`; of all flows of the group in `groups`."),
+    ("spread", "`spread` of a group", "Of each quantity its [quantiles](#quantiles)."),
+    ("quantiles", "Quantiles", _QUANTILES_HEAD),
+    ("links", "`links`", _LINKS_HEAD),
+    ("drop_reasons", "`drop_reasons` of a link", ""),
+    ("calls", "`calls`", _CALLS_HEAD),
+)
+"""What the engine describes: the part, its title and what else is to be said."""
 
 _CALL_LOG_HEAD = """\
 With `record.calls`: a row for each thing that happens to a flow of a call."""
@@ -469,6 +514,13 @@ With `record.series`, one table for each link direction (`series/links.NAME`), e
 (`series/flows.NAME`) and each aggregate (`series/aggregates.NAME`), which holds the columns of its
 calls; those of calls without an aggregate are in the table of their group. Which columns there are
 depends on the mechanisms used."""
+
+_STUDY_HEAD = """\
+What `forebay reproduce --json` prints and `result.json` holds; of `reproduce all --json`, a list of
+such documents under `studies`."""
+
+_COMPARISON_HEAD = """\
+Designs tried in the same cases on the same random numbers. All values are in SI units."""
 
 _FILES = [
     "## Files",
@@ -482,7 +534,11 @@ _FILES = [
     "| | `runs.parquet` | grid values and quantities of every run |",
     "| | `summary.parquet` | means and intervals |",
     "| | `sweep.json` | what was run and the summary |",
-    "| `reproduce` | `result.json`, `claims.csv` | every claim: published, measured, grade |",
+    "| `reproduce` | `result.json` | the study's document: claims, comparisons |",
+    "| | `claims.csv` | its claims as a table |",
+    "| | `runs.parquet` | grid point, identity and quantities of every run |",
+    "| | `tables/*/*.parquet` | series of the runs that figures show |",
+    "| | `README.md` | the study's, with these results in it |",
     "| all | `report.html` | the page, self-contained; `forebay report DIR` builds it again |",
 ]
 

@@ -31,6 +31,12 @@ fn catalogue() -> String {
     forebay_scenario::catalogue()
 }
 
+/// Every column of a result of a run, by part: name and meaning, as JSON.
+#[pyfunction]
+fn result_columns() -> String {
+    forebay_scenario::result_columns(&batch::CLOCKED)
+}
+
 /// The JSON schema of scenario files.
 #[pyfunction]
 fn schema() -> String {
@@ -52,6 +58,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
+    module.add_function(wrap_pyfunction!(result_columns, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(batch::run_batch, module)?)?;

@@ -2,8 +2,9 @@
 //! [PATH=VALUE ...]`.
 //!
 //! For profiling and for embedding: no Python, no threads. Prints the result as JSON.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that talks to its user")]
+#![expect(clippy::print_stderr, reason = "a program that talks to its user")]
 
+use std::io::{ErrorKind, Write as _, stdout};
 use std::process::ExitCode;
 
 use forebay_scenario::{Control, RunOptions, Scenario};
@@ -11,26 +12,32 @@ use forebay_scenario::{Control, RunOptions, Scenario};
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let Some(file) = arguments.next() else {
-        eprintln!("usage: run FILE [PATH=VALUE ...]");
-        return ExitCode::from(2);
+        return refuse("usage: run FILE [PATH=VALUE ...]");
     };
     let text = match std::fs::read_to_string(&file) {
         Ok(text) => text,
-        Err(error) => {
-            eprintln!("{file}: {error}");
-            return ExitCode::from(2);
-        }
+        Err(error) => return refuse(&format!("{file}: {error}")),
     };
-    match Scenario::parse(&text, &file, &arguments.collect::<Vec<_>>()) {
+    let scenario = match Scenario::parse(&text, &file, &arguments.collect::<Vec<_>>()) {
+        Ok(scenario) => scenario,
+        Err(error) => return refuse(&error.to_string()),
+    };
+    let run = scenario.run(&RunOptions::default(), &Control::default());
+    let (result, _) = run.expect("nobody cancels this run");
+    let json = serde_json::to_string_pretty(&result).expect("plain data can be written");
+    match writeln!(stdout(), "{json}") {
+        Ok(()) => ExitCode::SUCCESS,
+        // The reader, `head` for one, has seen enough.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");
-            ExitCode::from(2)
-        }
-        Ok(scenario) => {
-            let run = scenario.run(&RunOptions::default(), &Control::default());
-            let (result, _) = run.expect("nobody cancels this run");
-            println!("{}", serde_json::to_string_pretty(&result).expect("plain data"));
-            ExitCode::SUCCESS
+            ExitCode::FAILURE
         }
     }
+}
+
+/// What the user got wrong.
+fn refuse(message: &str) -> ExitCode {
+    eprintln!("{message}");
+    ExitCode::from(2)
 }

@@ -13,6 +13,7 @@ use forebay_mechanisms::traffic::TRAFFICS;
 use forebay_parameters::{Catalogued, Entry, Field, Parameters, Value};
 use serde_json::{Map, Value as Json, json};
 
+use crate::columns::words;
 use crate::sections::{
     AggregateParameters, FlowParameters, LinkParameters, RecordParameters, ReverseParameters,
     ScenarioParameters,
@@ -132,10 +133,6 @@ fn show_fields(fields: &[Field]) -> Vec<Json> {
 
 fn meaning(field: &Field) -> String {
     words(field.meaning)
-}
-
-fn words(documentation: &str) -> String {
-    documentation.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn plain(value: &Value) -> Json {

@@ -8,6 +8,7 @@
 mod build;
 mod calls;
 mod catalogue;
+mod columns;
 mod flows;
 mod links;
 mod parse;
@@ -19,6 +20,7 @@ mod spread;
 mod topology;
 
 pub use catalogue::{catalogue, schema};
+pub use columns::{ResultColumn, result_columns};
 pub use results::{CallResult, Counted, FlowResult, GroupResult, LinkResult, RunResult};
 pub use run::{Control, RunOptions, Scenario, ScenarioError};
 pub use spread::{Quantiles, Spread};

@@ -4,182 +4,203 @@ use forebay_network::{CallCount, DropReason, FlowCount, LinkCount, PRECEDENCES, 
 use forebay_units::{PS_PER_S, Rate, Span, Time};
 use serde::Serialize;
 
+use crate::columns::columns;
 use crate::flows::FlowPlan;
 use crate::sections::FlowRows;
 use crate::spread::Spread;
 
-/// The result of one run. Everything but `digest`, `events` and `packet_hops` covers the window of
-/// measurement from the warm-up to the end.
-#[derive(Clone, Debug, Serialize)]
-pub struct RunResult {
-    /// Name of the scenario.
-    pub name: String,
-    /// Fingerprint of the trajectory, in hexadecimal.
-    pub digest: String,
-    /// Hash of the scenario, whatever units and order its file uses, in hexadecimal.
-    pub scenario_hash: String,
-    /// Version of the engine.
-    pub version: &'static str,
-    /// Root seed.
-    pub seed: u64,
-    /// Replication number.
-    pub replication: u64,
-    /// Simulated time in seconds.
-    pub simulated_s: f64,
-    /// Length of the window of measurement in seconds.
-    pub measured_s: f64,
-    /// Events handled.
-    pub events: u64,
-    /// Link traversals: packets that left a link at its far end.
-    pub packet_hops: u64,
-    /// By flow, but for groups of so many that [`GroupResult::spread`] stands for them.
-    pub flows: Vec<FlowResult>,
-    /// By group of flows.
-    pub groups: Vec<GroupResult>,
-    /// By link.
-    pub links: Vec<LinkResult>,
-    /// By class of calls (by medium, where a call has several).
-    pub calls: Vec<CallResult>,
+columns! {
+    /// The result of one run. Everything but `digest`, `events` and `packet_hops` covers the window
+    /// of measurement from the warm-up to the end.
+    #[derive(Clone, Debug, Serialize)]
+    pub struct RunResult {
+        /// Name of the scenario.
+        pub name: String,
+        /// Fingerprint of the trajectory: equal digests, equal runs.
+        pub digest: String,
+        /// Fingerprint of the scenario, whatever units, order and defaults its file uses. Name,
+        /// seed and recording do not count.
+        pub scenario_hash: String,
+        /// Version of the engine.
+        pub version: &'static str,
+        /// Root seed of all random streams.
+        pub seed: u64,
+        /// Replication number.
+        pub replication: u64,
+        /// Simulated time in seconds.
+        pub simulated_s: f64,
+        /// Length of the window of measurement, from the warm-up to the end, in seconds.
+        pub measured_s: f64,
+        /// Events handled, warm-up included; with those that needed no place in the event list,
+        /// so that the number does not depend on what is recorded.
+        pub events: u64,
+        /// Packets that reached the far end of a link, warm-up included.
+        pub packet_hops: u64,
+        /// A row a flow; groups of more than 10,000 flows have none, unless `[record]` says
+        /// `flows = "each"`. With `flows = "groups"` no group has any, but for calls.
+        pub flows: Vec<FlowResult>,
+        /// A row a group of flows.
+        pub groups: Vec<GroupResult>,
+        /// A row a link and direction.
+        pub links: Vec<LinkResult>,
+        /// A row a group of calls; empty if there are none.
+        pub calls: Vec<CallResult>,
+    }
 }
 
-/// The counters of a flow, or of several added up.
-#[derive(Clone, Debug, Serialize)]
-pub struct Counted {
-    /// Data packets handed to the network.
-    pub sent_packets: u64,
-    /// Data packets that reached the destination.
-    pub delivered_packets: u64,
-    /// Data packets dropped.
-    pub dropped_packets: u64,
-    /// Data packets that arrived with a congestion mark.
-    pub marked_packets: u64,
-    /// Rate of delivered data packets on the wire, in bit/s.
-    pub throughput_bps: f64,
-    /// Rate of payload handed to the receiving application once, in bit/s.
-    pub goodput_bps: f64,
-    /// Mean one-way delay of delivered data packets in seconds; 0 if there are none.
-    pub mean_delay_s: f64,
-    /// Largest one-way delay in seconds.
-    pub max_delay_s: f64,
-    /// Data packets sent again.
-    pub retransmissions: u64,
-    /// Retransmission timeouts.
-    pub timeouts: u64,
-    /// Acknowledgements sent.
-    pub sent_acks: u64,
-    /// Acknowledgements dropped.
-    pub dropped_acks: u64,
+columns! {
+    /// The counters of a flow, or of several added up.
+    #[derive(Clone, Debug, Serialize)]
+    pub struct Counted {
+        /// Data packets handed to the network, retransmissions included.
+        pub sent_packets: u64,
+        /// Data packets that reached the destination, duplicates included.
+        pub delivered_packets: u64,
+        /// Data packets dropped anywhere.
+        pub dropped_packets: u64,
+        /// Data packets that arrived with a congestion mark (CE; of PCN traffic:
+        /// excess-traffic-marked, ETM).
+        pub marked_packets: u64,
+        /// Delivered data packets on the wire, headers included, in bit/s.
+        pub throughput_bps: f64,
+        /// Payload handed to the receiving application, in order and once, in bit/s.
+        pub goodput_bps: f64,
+        /// Mean one-way delay of delivered data packets in seconds; 0 if there are none.
+        pub mean_delay_s: f64,
+        /// Largest one-way delay in seconds.
+        pub max_delay_s: f64,
+        /// Data packets sent again.
+        pub retransmissions: u64,
+        /// Retransmission timeouts.
+        pub timeouts: u64,
+        /// Acknowledgements sent.
+        pub sent_acks: u64,
+        /// Acknowledgements dropped.
+        pub dropped_acks: u64,
+    }
 }
 
-/// What is known of one flow.
-#[derive(Clone, Debug, Serialize)]
-pub struct FlowResult {
-    /// Its name.
-    pub name: String,
-    /// The group that it belongs to.
-    pub group: String,
-    /// Its counters.
-    #[serde(flatten)]
-    pub counted: Counted,
-    /// When its first packet left, in seconds.
-    pub started_s: Option<f64>,
-    /// When it ended, in seconds; absent while it runs.
-    pub ended_s: Option<f64>,
+columns! {
+    /// What is known of one flow.
+    #[derive(Clone, Debug, Serialize)]
+    pub struct FlowResult {
+        /// `GROUP`, or `GROUP[i]` if the group has several flows. A group of calls is one flow,
+        /// or one for each entry of `linked`.
+        pub name: String,
+        /// The group that it belongs to.
+        pub group: String,
+        /// Its counters.
+        #[serde(flatten)]
+        pub counted: Counted,
+        /// When its first packet left, in seconds; null if none has.
+        pub started_s: Option<f64>,
+        /// When it ended, in seconds; null while it runs.
+        pub ended_s: Option<f64>,
+    }
 }
 
-/// What is known of a group of flows.
-#[derive(Clone, Debug, Serialize)]
-pub struct GroupResult {
-    /// Its name.
-    pub name: String,
-    /// `tcp`, `udp` or `calls`.
-    pub transport: &'static str,
-    /// Number of flows.
-    pub flows: u32,
-    /// The counters of all flows together.
-    #[serde(flatten)]
-    pub counted: Counted,
-    /// How the flows differ, if they have no rows of their own.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub spread: Option<Spread>,
+columns! {
+    /// What is known of a group of flows.
+    #[derive(Clone, Debug, Serialize)]
+    pub struct GroupResult {
+        /// Name of the group.
+        pub name: String,
+        /// `tcp`, `udp` or `calls`.
+        pub transport: &'static str,
+        /// Number of flows.
+        pub flows: u32,
+        /// The counters of all flows together.
+        #[serde(flatten)]
+        pub counted: Counted,
+        /// How the flows differ, if they have no rows of their own.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub spread: Option<Spread>,
+    }
 }
 
-/// What is known of a class of calls.
-#[derive(Clone, Debug, Serialize)]
-pub struct CallResult {
-    /// Name of the flow: as in `flows`.
-    pub name: String,
-    /// The aggregate that controls them; empty if none does.
-    pub aggregate: String,
-    /// New calls admitted.
-    pub admitted: u64,
-    /// New calls blocked.
-    pub blocked: u64,
-    /// Share of new calls blocked or refused; 0 if none arrived.
-    pub blocking_ratio: f64,
-    /// Calls that came with a reroute or were there from the start.
-    pub rerouted: u64,
-    /// Calls admitted that probing refused.
-    pub refused: u64,
-    /// Calls ended by flow termination.
-    pub terminated: u64,
-    /// Calls that ended by themselves.
-    pub ended: u64,
-    /// Calls present at the end.
-    pub present: u32,
-    /// Time average of the calls present.
-    pub mean_present: f64,
-    /// Most calls present at once.
-    pub max_present: u32,
+columns! {
+    /// What is known of a class of calls.
+    #[derive(Clone, Debug, Serialize)]
+    pub struct CallResult {
+        /// As in `flows`.
+        pub name: String,
+        /// The aggregate that controls them; empty if none does.
+        pub aggregate: String,
+        /// New calls let in.
+        pub admitted: u64,
+        /// New calls not let in.
+        pub blocked: u64,
+        /// Blocked and refused calls over new calls; 0 if none arrived.
+        pub blocking_ratio: f64,
+        /// Calls that came with a surge, or were there from the start: nobody asked whether
+        /// they may in.
+        pub rerouted: u64,
+        /// Calls let in that a marked probe then refused.
+        pub refused: u64,
+        /// Calls ended by flow termination.
+        pub terminated: u64,
+        /// Calls that ended by themselves.
+        pub ended: u64,
+        /// Calls present at the end of the run.
+        pub present: u32,
+        /// Time average of the calls present.
+        pub mean_present: f64,
+        /// Most calls present at once.
+        pub max_present: u32,
+    }
 }
 
-/// What is known of one direction of a link. Lists are by precedence, the last counts all higher
-/// ones.
-#[derive(Clone, Debug, Serialize)]
-pub struct LinkResult {
-    /// Its name.
-    pub name: String,
-    /// Share of time spent transmitting.
-    pub utilization: f64,
-    /// Bits transmitted per second.
-    pub throughput_bps: f64,
-    /// Packets dropped.
-    pub drops: u64,
-    /// Packets marked CE (PCN: excess-traffic-marked).
-    pub marks: u64,
-    /// Packets threshold-marked (PCN).
-    pub threshold_marks: u64,
-    /// Time average of the packets waiting.
-    pub mean_queue_packets: f64,
-    /// Most packets that waited.
-    pub max_queue_packets: u32,
-    /// Packets that arrived, after conditioning.
-    pub arrived_packets: [u64; PRECEDENCES],
-    /// Bytes that arrived, after conditioning.
-    pub arrived_bytes: [u64; PRECEDENCES],
-    /// Packets transmitted.
-    pub departed_packets: [u64; PRECEDENCES],
-    /// Bytes transmitted.
-    pub departed_bytes: [u64; PRECEDENCES],
-    /// Packets dropped.
-    pub dropped_packets: [u64; PRECEDENCES],
-    /// Packets dropped by reason.
-    pub drop_reasons: DropReasons,
+columns! {
+    /// What is known of one direction of a link. Lists are by precedence, the last counts all
+    /// higher ones.
+    #[derive(Clone, Debug, Serialize)]
+    pub struct LinkResult {
+        /// Name of the link; `NAME.reverse` for the way back of a duplex link.
+        pub name: String,
+        /// Share of time spent transmitting, 0 to 1.
+        pub utilization: f64,
+        /// Bits transmitted per second.
+        pub throughput_bps: f64,
+        /// Packets dropped.
+        pub drops: u64,
+        /// Packets marked CE here (PCN traffic: excess-traffic-marked, ETM).
+        pub marks: u64,
+        /// PCN packets threshold-marked here (ThM).
+        pub threshold_marks: u64,
+        /// Time average of the packets waiting; the one being transmitted does not count.
+        pub mean_queue_packets: f64,
+        /// Most packets that waited.
+        pub max_queue_packets: u32,
+        /// Packets that arrived, by precedence after conditioning.
+        pub arrived_packets: [u64; PRECEDENCES],
+        /// Bytes that arrived, by precedence after conditioning.
+        pub arrived_bytes: [u64; PRECEDENCES],
+        /// Packets whose transmission began, by precedence.
+        pub departed_packets: [u64; PRECEDENCES],
+        /// Their bytes, by precedence.
+        pub departed_bytes: [u64; PRECEDENCES],
+        /// Packets dropped, by precedence.
+        pub dropped_packets: [u64; PRECEDENCES],
+        /// Packets dropped, by reason.
+        pub drop_reasons: DropReasons,
+    }
 }
 
-/// Drops by reason.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-pub struct DropReasons {
-    /// Buffer full.
-    pub overflow: u64,
-    /// Active queue management, by chance.
-    pub early: u64,
-    /// Active queue management, with certainty.
-    pub forced: u64,
-    /// Out of profile at a policer.
-    pub policed: u64,
-    /// Shaper's buffer full.
-    pub shaper: u64,
+columns! {
+    /// Drops by reason.
+    #[derive(Clone, Copy, Debug, Default, Serialize)]
+    pub struct DropReasons {
+        /// Buffer full.
+        pub overflow: u64,
+        /// Active queue management, by chance.
+        pub early: u64,
+        /// Active queue management, with certainty.
+        pub forced: u64,
+        /// Out of profile at a policer.
+        pub policed: u64,
+        /// Shaper's buffer full.
+        pub shaper: u64,
+    }
 }
 
 /// Flows of a group that get a row each unless the scenario says otherwise.

@@ -4,45 +4,51 @@ use forebay_network::FlowCount;
 use forebay_units::{PS_PER_S, Span};
 use serde::Serialize;
 
-/// The distribution of quantities over the flows of a group.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Spread {
-    /// Flows that have sent a packet.
-    pub started: u64,
-    /// Flows that have ended.
-    pub ended: u64,
-    /// Data packets sent.
-    pub sent_packets: Quantiles,
-    /// Data packets delivered.
-    pub delivered_packets: Quantiles,
-    /// Data packets dropped.
-    pub dropped_packets: Quantiles,
-    /// Rate of delivered data packets on the wire, in bit/s.
-    pub throughput_bps: Quantiles,
-    /// Rate of payload handed to the receiving application once, in bit/s.
-    pub goodput_bps: Quantiles,
-    /// Mean one-way delay in seconds, of the flows of which a packet was delivered.
-    pub mean_delay_s: Quantiles,
+use crate::columns::columns;
+
+columns! {
+    /// The distribution of quantities over the flows of a group.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct Spread {
+        /// Flows that have sent a packet.
+        pub started: u64,
+        /// Flows that have ended.
+        pub ended: u64,
+        /// Data packets sent.
+        pub sent_packets: Quantiles,
+        /// Data packets delivered.
+        pub delivered_packets: Quantiles,
+        /// Data packets dropped.
+        pub dropped_packets: Quantiles,
+        /// Rate of delivered data packets on the wire, in bit/s.
+        pub throughput_bps: Quantiles,
+        /// Rate of payload handed to the receiving application once, in bit/s.
+        pub goodput_bps: Quantiles,
+        /// Mean one-way delay in seconds, of the flows of which a packet was delivered.
+        pub mean_delay_s: Quantiles,
+    }
 }
 
-/// Quantiles of a set of values. That of p is the smallest value which at least that share of all
-/// does not exceed; all are 0 for a set without values.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Quantiles {
-    /// The smallest value.
-    pub min: f64,
-    /// 5 %.
-    pub p05: f64,
-    /// The lower quartile.
-    pub p25: f64,
-    /// The median.
-    pub p50: f64,
-    /// The upper quartile.
-    pub p75: f64,
-    /// 95 %.
-    pub p95: f64,
-    /// The largest value.
-    pub max: f64,
+columns! {
+    /// Quantiles of a set of values. That of p is the smallest value which at least that share of
+    /// all does not exceed; all are 0 for a set without values.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+    pub struct Quantiles {
+        /// The smallest value.
+        pub min: f64,
+        /// 5 %.
+        pub p05: f64,
+        /// The lower quartile.
+        pub p25: f64,
+        /// The median.
+        pub p50: f64,
+        /// The upper quartile.
+        pub p75: f64,
+        /// 95 %.
+        pub p95: f64,
+        /// The largest value.
+        pub max: f64,
+    }
 }
 
 impl Spread {
