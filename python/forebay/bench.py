@@ -134,7 +134,7 @@ def _divided(quantity: str, part: int) -> str:
 
 
 def _show(rows: list[dict[str, Any]]) -> None:
-    from forebay.show import console, table
+    from forebay.terminal import console, table
 
     grown = table(
         "benchmarks", "name", "packet hops", "events", "wall time", "ns/hop", "ns/event",

@@ -27,7 +27,7 @@ from forebay.errors import UserError, nearest
 from forebay.grades import Parameter
 from forebay.outcome import Cell, Outcome
 from forebay.run import Job, Run, check
-from forebay.stats import Interval, paired_difference
+from forebay.stats import Interval, finite, paired_difference
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -309,11 +309,11 @@ class Findings:
             "quantity": shown.quantity,
             "replications": mean.n if mean else 0,
             "mean": mean.mean if mean else None,
-            "low": _finite(mean.low if mean else None),
-            "high": _finite(mean.high if mean else None),
+            "low": finite(mean.low if mean else None),
+            "high": finite(mean.high if mean else None),
             "difference": apart.mean if apart else None,
-            "difference_low": _finite(apart.low if apart else None),
-            "difference_high": _finite(apart.high if apart else None),
+            "difference_low": finite(apart.low if apart else None),
+            "difference_high": finite(apart.high if apart else None),
             "verdict": None if baseline else self.verdict(shown, design, case),
         }
 
@@ -437,7 +437,3 @@ def _by_case(given: Assignments, case: Case) -> Sequence[str]:
 
 def _variant(comparison: Comparison, design: Design) -> str:
     return f"beyond/{comparison.id}/{design.id}"
-
-
-def _finite(value: float | None) -> float | None:
-    return value if value is not None and math.isfinite(value) else None

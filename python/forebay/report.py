@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from forebay.outcome import Outcome
     from forebay.study import Variant
 
-__all__ = ["build_report", "render", "write_study_report"]
+__all__ = ["build_report", "render", "table_links", "write_study_report"]
 
 REPORT = "report.html"
 
@@ -86,6 +87,7 @@ def write_study_report(
         document=document,
         tally=[(k, v) for k, v in document["summary"].items() if v and k != "total"],
         tables=tables,
+        table_links=table_links(tables),
         statements=[row for row in document["claims"] if row["measured"] is None],
         figures=list(study.figures(outcome)) if study.figures else [],
         variants=variants,
@@ -142,7 +144,6 @@ def _tables(
         pages.append(
             {
                 "anchor": f"t-{slug(table.id)}",
-                "name": table.place.partition(",")[0],
                 "place": table.place,
                 "unit": table.unit,
                 "heads": [column.label for column in table.columns],
@@ -154,6 +155,26 @@ def _tables(
             }
         )
     return pages
+
+
+def table_links(tables: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Links to the tables by the beginning of their places: `Table 3.2`; where several begin
+    alike, `Figure 3` with links that are called what tells them apart: `tail bandwidth`."""
+    groups: dict[str, list[tuple[str, list[str]]]] = {}
+    for table in tables:
+        head, *rest = table["place"].split(", ")
+        groups.setdefault(head, []).append((table["anchor"], rest))
+    found = []
+    for head, group in groups.items():
+        alike = takewhile(
+            lambda parts: len(set(parts)) == 1, zip(*(r for _, r in group), strict=False)
+        )
+        # Something must remain of each, or its link would have no words.
+        shared = min(len(list(alike)), *(len(rest) - 1 for _, rest in group))
+        own = len(group) > 1
+        links = [(a, (own and ", ".join(rest[max(shared, 0) :])) or head) for a, rest in group]
+        found.append({"head": head, "links": links})
+    return found
 
 
 def _table_notes(table: PaperTable) -> list[str]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from forebay.outcome import Outcome
     from forebay.plot import Figure
 
-__all__ = ["comparison_lines", "comparison_parts", "print_comparisons"]
+__all__ = ["case_count", "comparison_lines", "comparison_parts", "summary_rows"]
 
 ARROWS = {"up": "\u25b2", "down": "\u25bc"}
 LEVEL_MISSED = 0.05
@@ -30,27 +30,6 @@ LEVEL_MISSED = 0.05
 def comparison_parts(outcome: Outcome, command: str) -> list[dict[str, Any]]:
     """What the page shows of each comparison."""
     return [_part(findings, command) for findings in findings_of(outcome)]
-
-
-def print_comparisons(outcome: Outcome, screen: Any) -> None:
-    """A table for each comparison on the terminal: verdicts counted over the cases."""
-    from forebay.show import plain_markup, table
-
-    for findings in findings_of(outcome):
-        comparison = findings.comparison
-        grown = table(
-            f"beyond the paper: {plain_markup(comparison.title)}; "
-            f"in {_cases(findings)}, paired with {plain_markup(comparison.baseline.title)}",
-            "quantity",
-            "design",
-            "verdicts",
-            "difference",
-            left=3,
-        )
-        for shown, design, verdicts, difference in _summary(findings):
-            grown.add_row(*map(plain_markup, (shown.label, design.title, verdicts, difference)))
-        screen.print(grown)
-        screen.print()
 
 
 def comparison_lines(outcome: Outcome) -> list[str]:
@@ -65,18 +44,37 @@ def comparison_lines(outcome: Outcome) -> list[str]:
             " ".join(comparison.question.split()),
             "",
             f"Differences from {comparison.baseline.title}, paired by replication, 95 % intervals, "
-            f"in {_cases(findings)}:",
+            f"in {case_count(findings)}:",
             "",
             "| quantity | design | verdicts | differences of the means |",
             "|---|---|---|---|",
         ]
         lines += [
             f"| {shown.label} | {design.title} | {verdicts} | {difference} |"
-            for shown, design, verdicts, difference in _summary(findings)
+            for shown, design, verdicts, difference in summary_rows(findings)
         ]
         for paragraph in findings.conclusion():
             lines += ["", paragraph]
     return [*lines, ""] if lines else []
+
+
+def summary_rows(findings: Findings) -> list[tuple[Shown, Design, str, str]]:
+    """By quantity and design: verdicts counted, and from where to where the differences go."""
+    rows = []
+    for shown in findings.comparison.shown:
+        for design in findings.comparison.designs:
+            tally = findings.tally(shown, design)
+            verdicts = ", ".join(f"{count} {verdict}" for verdict, count in tally.items())
+            found = [findings.difference(shown.quantity, design, case) for case in findings.cases]
+            means = [difference.mean / shown.size for difference in found if difference]
+            rows.append((shown, design, verdicts, _range(means, shown.unit)))
+    return rows
+
+
+def case_count(findings: Findings) -> str:
+    """In how many cases the designs were compared, in words."""
+    number = len(findings.cases)
+    return "1 case" if number == 1 else f"{number} cases"
 
 
 def draw_cases(findings: Findings, shown: Shown) -> Figure:
@@ -176,7 +174,7 @@ def _part(findings: Findings, command: str) -> dict[str, Any]:
             for shown in comparison.shown
         ],
         "figures": own,
-        "cases": _cases(findings),
+        "cases": case_count(findings),
         "left_out": len(comparison.cases) - len(findings.cases),
         "replications": f"{least}" if least == most else f"{least} to {most}",
         "chance": f"{count} intervals of 95 %, of which about {max(1, round(LEVEL_MISSED * count))}"
@@ -220,19 +218,6 @@ def _arrow(findings: Findings, shown: Shown, design: Design, case: Case) -> str:
     return ARROWS["down" if difference.mean < 0.0 else "up"]
 
 
-def _summary(findings: Findings) -> list[tuple[Shown, Design, str, str]]:
-    """By quantity and design: verdicts counted, and from where to where the differences go."""
-    rows = []
-    for shown in findings.comparison.shown:
-        for design in findings.comparison.designs:
-            tally = findings.tally(shown, design)
-            verdicts = ", ".join(f"{count} {verdict}" for verdict, count in tally.items())
-            found = [findings.difference(shown.quantity, design, case) for case in findings.cases]
-            means = [difference.mean / shown.size for difference in found if difference]
-            rows.append((shown, design, verdicts, _range(means, shown.unit)))
-    return rows
-
-
 def _range(values: Sequence[float], unit: str) -> str:
     if not values:
         return "-"
@@ -240,11 +225,6 @@ def _range(values: Sequence[float], unit: str) -> str:
     low, high = min(values), max(values)
     digits = _digits(max(abs(low), abs(high)) / 10)
     return f"{_signed(low, digits)} to {_signed(high, digits)}{shown}"
-
-
-def _cases(findings: Findings) -> str:
-    number = len(findings.cases)
-    return "1 case" if number == 1 else f"{number} cases"
 
 
 def _mean(interval: Interval | None, shown: Shown) -> str:

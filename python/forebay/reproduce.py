@@ -68,7 +68,8 @@ def reproduce_studies(study_id: str, request: Request) -> int:
     Raises `UserError` for an unknown study, claims that match nothing, or a folder that cannot be
     written to.
     """
-    from forebay.results import print_documents, publish
+    from forebay.results import publish
+    from forebay.show_study import print_documents
 
     all_of_them = study_id == "all"
     chosen = list(study_folders()) if all_of_them else [study_id]

@@ -1,19 +1,18 @@
-"""What `run`, `check` and `mechanisms` print: tables of at most 100 columns."""
+"""The commands that show one thing: `run`, `check` and `mechanisms`."""
 
 from __future__ import annotations
 
 import json
 import shlex
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forebay import text
 from forebay.errors import UserError, nearest, output_folder
+from forebay.terminal import console, plain_markup, print_json, table
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.table import Table
 
     from forebay.catalogue import Category, Page
@@ -22,14 +21,10 @@ if TYPE_CHECKING:
 __all__ = [
     "check_scenario",
     "command_line",
-    "console",
-    "plain_markup",
     "run_scenario",
     "show_mechanisms",
-    "table",
 ]
 
-WIDTH = 100
 MANY_FLOWS = 20
 
 
@@ -70,8 +65,7 @@ def run_scenario(
     if out is not None:
         _keep(out, job, run, document)
     if as_json:
-        json.dump(document, sys.stdout, indent=1)
-        print()
+        print_json(document)
         return
     show_run(run)
     if out is not None:
@@ -204,8 +198,7 @@ def check_scenario(scenario: Path, overrides: tuple[str, ...], as_json: bool) ->
 
     found = check(replace(load(scenario), overrides=overrides))
     if as_json:
-        json.dump(found, sys.stdout, indent=1)
-        print()
+        print_json(found)
         return
     print(
         f"{scenario}: fine. {found['name']}: {found['nodes']} nodes, {found['links']} links, "
@@ -231,8 +224,7 @@ def show_mechanisms(name: str | None, as_json: bool) -> None:
     if as_json:
         pages += [page for category in categories for page in category.pages]
         document = [page.as_dict() for page in pages] if name else known.as_dict()
-        json.dump(document, sys.stdout, indent=1)
-        print()
+        print_json(document)
         return
     for page in pages:
         _show_page(page)
@@ -258,6 +250,7 @@ def _show_categories(categories: Sequence[Category], sections: Sequence[Page] | 
         for page in category.pages:
             rows.add_row(page.name, plain_markup(page.summary))
         out.print(rows)
+        out.print()
     if sections:
         names = ", ".join(page.name for page in sections)
         out.print(f"Sections of a scenario file: {plain_markup(names)}")
@@ -274,44 +267,6 @@ def _field_table(fields: Iterable[Any]) -> Table:
         source = "" if field.source == "-" else field.source
         rows.add_row(field.name, plain_markup(default), plain_markup(about), plain_markup(source))
     return rows
-
-
-def table(title: str, *columns: str, left: int = 1) -> Table:
-    """An empty table; the first `left` columns are words, the others numbers."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    grown = Table(
-        title=title,
-        title_justify="left",
-        title_style="bold",
-        box=SIMPLE_HEAD,
-        pad_edge=False,
-        show_edge=False,
-    )
-    for index, column in enumerate(columns):
-        if index < left:
-            grown.add_column(column, overflow="fold")
-        else:
-            grown.add_column(column, justify="right", no_wrap=True)
-    return grown
-
-
-def console() -> Console:
-    """Standard output: the terminal's width but at most 100; no colour unless a terminal."""
-    from rich.console import Console
-
-    found = Console(highlight=False)
-    # Without a terminal rich assumes 80 columns, which would cut names that a file has room for.
-    found.width = min(found.width, WIDTH) if found.is_terminal else WIDTH
-    return found
-
-
-def plain_markup(words: str) -> str:
-    """A text from outside, in which square brackets are not rich's markup."""
-    from rich.markup import escape
-
-    return escape(words)
 
 
 def _list(names: Sequence[str]) -> str:

@@ -34,6 +34,7 @@ __all__ = [
     "StoppingRule",
     "Warmup",
     "batch_means",
+    "finite",
     "mser5",
     "paired_difference",
     "summarize",
@@ -94,6 +95,11 @@ def summarize(values: Sequence[float], level: float = DEFAULT_LEVEL) -> Interval
     variance = math.fsum((value - mean) ** 2 for value in values) / (n - 1)
     half_width = t_quantile(n - 1, level) * math.sqrt(variance / n)
     return Interval(mean, mean - half_width, mean + half_width, half_width, n)
+
+
+def finite(value: float | None) -> float | None:
+    """An end of an interval as JSON has it, which knows no infinity: `None` stands for it."""
+    return value if value is not None and math.isfinite(value) else None
 
 
 def paired_difference(

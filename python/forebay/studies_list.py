@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
-import sys
 import textwrap
 import tomllib
 from pathlib import Path
 from typing import Any
 
 from forebay.errors import UserError, read_text
+from forebay.terminal import print_json
 
 __all__ = ["list_studies", "study_folders"]
 
@@ -19,8 +18,7 @@ def list_studies(as_json: bool) -> None:
     """Print every study: its id, the paper, and how many claims are checked."""
     rows = [_describe(folder) for folder in study_folders().values()]
     if as_json:
-        json.dump({"studies": rows}, sys.stdout, indent=1)
-        print()
+        print_json({"studies": rows})
         return
     width = max(len(row["id"]) for row in rows)
     for row in rows:

@@ -28,7 +28,6 @@ from __future__ import annotations
 import itertools
 import json
 import shlex
-import sys
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -43,8 +42,9 @@ from forebay.executors import Executor
 from forebay.executors import executor as find_executor
 from forebay.progress import meter
 from forebay.run import Job, Run, check, load, run_jobs, version
-from forebay.stats import summarize
+from forebay.stats import finite, summarize
 from forebay.store import Journal, rows_table, write_table, write_text
+from forebay.terminal import console, plain_markup, print_json, table
 
 __all__ = ["Sweep", "load_sweep", "run_sweep"]
 
@@ -112,8 +112,7 @@ def run_sweep(
 
     page = sweep_report(folder)
     if as_json:
-        json.dump(document, sys.stdout, indent=1)
-        print()
+        print_json(document)
         return
     _show(sweep, document, page)
 
@@ -126,6 +125,11 @@ def load_sweep(path: Path) -> Sweep:
     """
     try:
         raw = tomllib.loads(read_text(path, "a sweep"))
+        if "links" in raw and "scenario" not in raw:
+            raise UserError(
+                f"{path}: is a scenario; a sweep is a file of its own that names one "
+                f'(scenario = "{path.name}"), with quantities and a [grid] of values'
+            )
         file = _File.model_validate(raw)
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{path}: not valid TOML: {error}") from None
@@ -245,12 +249,11 @@ def _write(sweep: Sweep, hashes: Sequence[str], journal: Journal, folder: Path) 
 
 def _summary(quantity: str, values: Sequence[float]) -> dict[str, Any]:
     interval = summarize(values)
-    alone = interval.n < 2
     return {
         "quantity": quantity,
         "mean": interval.mean,
-        "low": None if alone else interval.low,
-        "high": None if alone else interval.high,
+        "low": finite(interval.low),
+        "high": finite(interval.high),
         "replications": interval.n,
     }
 
@@ -282,8 +285,6 @@ def value_of(run: Run, quantity: str) -> float:
 
 
 def _show(sweep: Sweep, document: Mapping[str, Any], page: Path) -> None:
-    from forebay.show import console, plain_markup, table
-
     screen = console()
     for quantity in sweep.quantities:
         names = [name.rsplit(".", 1)[-1] for name in sweep.grid]

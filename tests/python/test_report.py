@@ -11,6 +11,7 @@ import pytest
 
 from forebay.assumptions import tagged_values
 from forebay.plot import COLOURS, INK, new_axis, to_svg
+from forebay.report import table_links
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
 
@@ -115,6 +116,23 @@ def test_a_sensitivity_run_shows_its_effect(page: str) -> None:
     assert float(cells[1]) == pytest.approx(2.0, abs=0.05)
     assert float(cells[2]) == pytest.approx(1.0, abs=0.05)
     assert float(cells[3].split()[0]) == pytest.approx(-1.0, abs=0.05)
+
+
+def test_links_to_tables_can_be_told_apart() -> None:
+    """Otherwise a reader would see "Figure 3" twice and have to guess where each link leads."""
+    places = {
+        "a": "Figure 3, section 3.1, time to % of SR",
+        "b": "Figure 3, section 3.1, tail bandwidth",
+        "c": "Table 3.2, throughput",
+        "d": "Section 4, data rate",
+        "e": "Section 4, data rate, theory",
+    }
+    found = table_links([{"anchor": key, "place": place} for key, place in places.items()])
+    assert found == [
+        {"head": "Figure 3", "links": [("a", "time to % of SR"), ("b", "tail bandwidth")]},
+        {"head": "Table 3.2", "links": [("c", "Table 3.2")]},
+        {"head": "Section 4", "links": [("d", "data rate"), ("e", "data rate, theory")]},
+    ]
 
 
 def test_a_report_is_built_again_from_its_files(

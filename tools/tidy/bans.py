@@ -122,10 +122,9 @@ PYTHON = (
             "python/forebay/bench.py": "the command `bench`",
             "python/forebay/cli.py": "the commands' errors",
             "python/forebay/progress.py": "the progress of a long command",
-            "python/forebay/results.py": "the command `reproduce`",
             "python/forebay/show.py": "the commands that show one thing",
             "python/forebay/studies_list.py": "the command `studies`",
-            "python/forebay/sweep.py": "the command `sweep`",
+            "python/forebay/terminal.py": "what commands print with",
         },
     ),
     Ban(

@@ -1,0 +1,134 @@
+"""What `reproduce` prints: claims in the tables of their paper, statements, comparisons."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from forebay.comparison import findings_of
+from forebay.grades import Grade
+from forebay.layout import paper_tables
+from forebay.report_comparison import case_count, summary_rows
+from forebay.results import measured_text, published_text, summary_text
+from forebay.terminal import console, plain_markup, print_json, table
+
+if TYPE_CHECKING:
+    from forebay.claims import NumericClaim
+    from forebay.outcome import Outcome
+    from forebay.study import Study
+
+__all__ = ["print_documents"]
+
+HEAD = 21
+"""Columns that a heading may take."""
+
+MARKS = {
+    Grade.EXACT: "=",
+    Grade.CLOSE: "~",
+    Grade.TREND: "/",
+    Grade.DEVIATES: "!",
+    Grade.IMPRECISE: "?",
+}
+"""How a grade stands beside a number; words where there is room."""
+
+
+def print_documents(
+    results: Sequence[tuple[Study, Outcome, dict[str, Any], Path]], as_json: bool, many: bool
+) -> None:
+    """Print the documents of the studies that were run: one, or a list of them for `all`."""
+    if as_json:
+        documents = [document for _, _, document, _ in results]
+        print_json({"studies": documents} if many else documents[0])
+        return
+    for _, outcome, document, out in results:
+        _print_study(outcome, document, out)
+
+
+def _print_study(outcome: Outcome, document: Mapping[str, Any], out: Path) -> None:
+    study = outcome.study
+    screen = console()
+    citation = study.paper.citation
+    screen.print(f"[bold]{plain_markup(citation.title)}[/]")
+    screen.print(f"{', '.join(citation.authors)}; {citation.venue}, {citation.date}\n")
+    _print_tables(study, document, screen)
+    _print_statements(document, screen)
+    _print_comparisons(outcome, screen)
+    screen.print(f"[bold]{document['study']}[/]: {summary_text(document['summary'])}")
+    screen.print(
+        f"{document['runs']} runs in {document['wall_s']:.0f} s; version {document['version']}, "
+        f"scenario {document['scenario_hash']}, seed {', '.join(map(str, document['seeds']))}"
+    )
+    reasons = {
+        "deadline": "stopped at the time limit: claims have fewer replications than planned",
+        "interrupted": "interrupted: judged by the runs that had finished",
+    }
+    if document["stopped"]:
+        screen.print(reasons[document["stopped"]])
+    screen.print(f"again: {document['command']}")
+    screen.print(f"report: {out / 'report.html'}", soft_wrap=True)
+
+
+def _print_tables(study: Study, document: Mapping[str, Any], screen: Any) -> None:
+    rows = {row["id"]: row for row in document["claims"]}
+    text = (study.folder / "paper.toml").read_text(encoding="utf-8")
+    shown = False
+    for paper_table in paper_tables(study.paper, text):
+        lines = [
+            (line.label, [(cell, rows.get(cell.id) if cell else None) for cell in line.cells])
+            for line in paper_table.rows
+        ]
+        if not any(row for _, cells in lines for _, row in cells):
+            continue
+        shown = True
+        grown = table(
+            f"{paper_table.place} ({paper_table.unit}): published, measured ± 95 %, grade",
+            "",
+            *("\n".join(textwrap.wrap(column.label, HEAD)) for column in paper_table.columns),
+        )
+        for label, cells in lines:
+            if any(row for _, row in cells):
+                grown.add_row(label, *(_compared(claim, row) for claim, row in cells))
+        screen.print(grown)
+        screen.print()
+    if shown:
+        screen.print("= exact   ~ close   / trend   ! deviates   ? imprecise\n")
+
+
+def _compared(claim: NumericClaim | None, row: Mapping[str, Any] | None) -> str:
+    if row is None or claim is None:
+        return "-"
+    mark = MARKS[Grade(row["grade"])]
+    measured = measured_text(row, claim.decimals).replace(" ", "")
+    return f"{published_text(claim)}  {measured} {mark}"
+
+
+def _print_statements(document: Mapping[str, Any], screen: Any) -> None:
+    statements = [row for row in document["claims"] if row["measured"] is None]
+    if not statements:
+        return
+    grown = table("statements", "grade", "what the paper says", "place", left=3)
+    for row in statements:
+        grown.add_row(row["grade"], plain_markup(" ".join(row["published"].split())), row["place"])
+    screen.print(grown)
+    screen.print()
+
+
+def _print_comparisons(outcome: Outcome, screen: Any) -> None:
+    """A table for each comparison on the terminal: verdicts counted over the cases."""
+    for findings in findings_of(outcome):
+        comparison = findings.comparison
+        grown = table(
+            f"beyond the paper: {plain_markup(comparison.title)}; "
+            f"in {case_count(findings)}, paired with {plain_markup(comparison.baseline.title)}",
+            "quantity",
+            "design",
+            "verdicts",
+            "difference",
+            left=3,
+        )
+        for shown, design, verdicts, difference in summary_rows(findings):
+            grown.add_row(*map(plain_markup, (shown.label, design.title, verdicts, difference)))
+        screen.print(grown)
+        screen.print()
