@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from forebay.comparison import Case, Comparison, Design, Findings, Shown
 from forebay.study import Point, Run
+from forebay_studies.pcn.draft import MBPS, PEAK_BPS, codec_bps, px_bucket
 from forebay_studies.pcn.measure import after, erlang_b, first_at_or_below, load
 
 ADMISSIBLE = 0.8
@@ -36,10 +37,6 @@ STEP_S = 0.01
 WINDOW_S = 0.05
 """Observation window of the draft's figures."""
 
-ACTIVITY = 1.004 / (1.004 + 1.590)
-"""Share of the time that a source with silence suppression sends (section 3.2)."""
-
-PEAK_BPS = {"g711_20ms": 80e3, "g711_10ms": 96e3, "g729_20ms": 24e3, "dual_rate": 144e3}
 CBR_BPS = PEAK_BPS["g711_20ms"]
 
 CODECS: Mapping[str, tuple[tuple[str, bool], ...]] = {
@@ -48,9 +45,6 @@ CODECS: Mapping[str, tuple[tuple[str, bool], ...]] = {
     "mix": (("dual_rate", False), ("g711_10ms", True), ("g711_20ms", True), ("g729_20ms", True)),
 }
 """Codec and silence suppression by type of traffic (section 3.1), from the fastest codec on."""
-
-SIZES = {0.8: "10 kB", 4: "50 kB", 40: "50 kB"}
-"""Token bucket of the meters at SR, by SR in Mbit/s (sections 3.1.1.1 and 3.1.1.2)."""
 
 SCENARIO = """
 name = "pcn-beyond"
@@ -82,7 +76,7 @@ def _cases(rates: Sequence[float]) -> list[Case]:
 
 def _sr(case: Case) -> float:
     """SR, or the base load, in bit/s."""
-    return float(case["sr_mbps"]) * 1e6
+    return float(case["sr_mbps"]) * MBPS
 
 
 def _flows(case: Case, bps: float) -> list[tuple[str, bool, int]]:
@@ -92,7 +86,7 @@ def _flows(case: Case, bps: float) -> list[tuple[str, bool, int]]:
     found: list[tuple[str, bool, int]] = []
     left = bps
     for number, (name, silent) in enumerate(codecs):
-        rate = PEAK_BPS[name] * (ACTIVITY if silent else 1.0)
+        rate = codec_bps(name, silent)
         calls = math.floor(left / (len(codecs) - number) / rate + 0.5)
         found.append((name, silent, calls))
         left -= calls * rate
@@ -161,7 +155,7 @@ def _termination_3sm(case: Case) -> list[str]:
     multiple of a packet (section 4.6)."""
     sr = _sr(case)
     slow_down = 2 * CBR_BPS / 8 * case["rtt_ms"] / 1e3 + 64
-    meter = f'{_rate(sr)}, size = "{SIZES[case["sr_mbps"]]}", slow_down = "{slow_down:.0f} B"'
+    meter = f'{_rate(sr)}, size = "{px_bucket(case["sr_mbps"])}", slow_down = "{slow_down:.0f} B"'
     return [
         _meters(_admission_stop("ar_meter", ADMISSIBLE * sr), f"sr_meter = {{ {meter} }}"),
         'aggregates.ab.termination="per_packet"',
@@ -173,7 +167,7 @@ def _termination_cl(case: Case) -> list[str]:
     return [
         _meters(
             _admission_stop("threshold_meter", ADMISSIBLE * sr),
-            _excess(sr, SIZES[case["sr_mbps"]]),
+            _excess(sr, px_bucket(case["sr_mbps"])),
         ),
         "aggregates.ab.termination={ sustainable_rate = { factor = 1.0 } }",
     ]
@@ -183,7 +177,7 @@ def _termination_sm(case: Case) -> list[str]:
     sr = _sr(case)
     edge = f"{{ factor = {FACTOR}, limit = {LIMIT} }}"
     return [
-        _meters(_excess(ADMISSIBLE * sr, SIZES[case["sr_mbps"]])),
+        _meters(_excess(ADMISSIBLE * sr, px_bucket(case["sr_mbps"]))),
         f"aggregates.ab.termination={{ sustainable_rate = {edge} }}",
     ]
 

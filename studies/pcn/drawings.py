@@ -7,25 +7,50 @@ from collections.abc import Callable, Iterator
 from forebay.outcome import Outcome
 from forebay.plot import Figure, time_series
 from forebay.study import Point, Recording
+from forebay_studies.pcn.draft import MBPS, NO_LOSS, VOICE_MBPS
 
 __all__ = ["figures", "recordings"]
 
 VOICE: dict[str, tuple[str, Point]] = {
     "large-cbr": (
         "large number of CBR flows, px 2064 B, RTT 50 ms",
-        {"flows": "large", "traffic": "cbr", "px_bytes": 2064, "rtt_ms": 50, "forward_pct": 200},
+        {
+            "flows": "large",
+            "traffic": "cbr",
+            "px_bytes": 2064,
+            "rtt_ms": 50,
+            "forward_pct": NO_LOSS,
+        },
     ),
     "large-vbr": (
         "large number of VBR flows, px 8064 B, RTT 200 ms",
-        {"flows": "large", "traffic": "vbr", "px_bytes": 8064, "rtt_ms": 200, "forward_pct": 200},
+        {
+            "flows": "large",
+            "traffic": "vbr",
+            "px_bytes": 8064,
+            "rtt_ms": 200,
+            "forward_pct": NO_LOSS,
+        },
     ),
     "large-mix": (
         "codec mix, px 4064 B, RTT 200 ms",
-        {"flows": "large", "traffic": "mix", "px_bytes": 4064, "rtt_ms": 200, "forward_pct": 200},
+        {
+            "flows": "large",
+            "traffic": "mix",
+            "px_bytes": 4064,
+            "rtt_ms": 200,
+            "forward_pct": NO_LOSS,
+        },
     ),
     "over": (
         "over-termination: CBR, px 2064 B, RTT 800 ms",
-        {"flows": "large", "traffic": "cbr", "px_bytes": 2064, "rtt_ms": 800, "forward_pct": 200},
+        {
+            "flows": "large",
+            "traffic": "cbr",
+            "px_bytes": 2064,
+            "rtt_ms": 800,
+            "forward_pct": NO_LOSS,
+        },
     ),
     "loss": (
         "CBR with 40 % loss, px 8064 B, RTT 200 ms",
@@ -33,7 +58,13 @@ VOICE: dict[str, tuple[str, Point]] = {
     ),
     "small-cbr": (
         "small number of CBR flows, px 2064 B, RTT 50 ms",
-        {"flows": "small", "traffic": "cbr", "px_bytes": 2064, "rtt_ms": 50, "forward_pct": 200},
+        {
+            "flows": "small",
+            "traffic": "cbr",
+            "px_bytes": 2064,
+            "rtt_ms": 50,
+            "forward_pct": NO_LOSS,
+        },
     ),
 }
 """Of section 4: title and grid point, without the family."""
@@ -66,7 +97,7 @@ def figures(outcome: Outcome) -> list[Figure]:
     """Load, active flows and marks after the failures; the parking lot; the state of admission."""
     drawn: list[Figure | None] = []
     for name, (title, point) in VOICE.items():
-        drawn += _failure(outcome, name, title, 40.0 if point["flows"] == "large" else 0.8)
+        drawn += _failure(outcome, name, title, VOICE_MBPS[str(point["flows"])])
     drawn += [*_parking_lot(outcome), *_overload(outcome)]
     return [figure for figure in drawn if figure is not None]
 
@@ -79,7 +110,7 @@ def _failure(outcome: Outcome, name: str, title: str, sr_mbps: float) -> Iterato
         {"arrived_bps": "into the router", "throughput_bps": "out of the router"},
         title=f"Load, {title}",
         ylabel="rate (Mbit/s)",
-        scale=1e-6,
+        scale=1 / MBPS,
         thresholds={"SR": sr_mbps},
     )
     yield time_series(
@@ -110,7 +141,7 @@ def _parking_lot(outcome: Outcome) -> Iterator[Figure | None]:
             {"arrived_bps": "load"},
             title=f"Parking lot, CBR, base SR 16 Mbit/s: Link {number}",
             ylabel="rate (Mbit/s)",
-            scale=1e-6,
+            scale=1 / MBPS,
             thresholds={"SR": 16.0 * units},
             window=(4.5, 6.5),
         )
@@ -124,7 +155,7 @@ def _overload(outcome: Outcome) -> Iterator[Figure | None]:
         {"arrived_bps": "load"},
         title="Admission control at twice the base load, N = 50",
         ylabel="rate (Mbit/s)",
-        scale=1e-6,
+        scale=1 / MBPS,
         thresholds={"AR": 3.92},
     )
     yield time_series(

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forebay.study import Point, Run
+from forebay_studies.pcn.draft import MBPS
 
 Array = NDArray[np.float64]
 
@@ -49,7 +50,7 @@ def first_at_or_below(series: Array, level: float) -> int:
 def single(run: Run, point: Point) -> dict[str, float]:
     """Figures 3 to 8: windows of 50 ms, the tail from 5 s to 17 s after the reroute."""
     window, start = 0.05, SURGE_S["single"]
-    supportable = float(point["sr_mbps"]) * 1e6
+    supportable = float(point["sr_mbps"]) * MBPS
     series = load(run, "ab", window)
     loaded = after(series, start, window) / supportable
     found = {
@@ -75,7 +76,7 @@ def settling(loaded: Array, window: float) -> tuple[float, dict[str, float]]:
 def row(run: Run, point: Point) -> dict[str, float]:
     """Figures 9 and 10: the first node, windows of 40 ms, the tail from 5 s after the reroute."""
     window, start = 0.04, SURGE_S["row"]
-    supportable = float(point["sr_mbps"]) * 1e6
+    supportable = float(point["sr_mbps"]) * MBPS
     series = load(run, "ab", window) / supportable
     tail = float(after(series, start + 5.0, window).mean())
     settled, stages = settling(after(series, start, window), window)
@@ -91,7 +92,7 @@ def row(run: Run, point: Point) -> dict[str, float]:
 def parking(run: Run, point: Point) -> dict[str, float]:
     """Figures 12 and 13: every link, and what is left of each aggregate; settling at Link 1."""
     window, start = 0.04, SURGE_S["parking"]
-    base = float(point["sr_mbps"]) * 1e6
+    base = float(point["sr_mbps"]) * MBPS
     found: dict[str, float] = {}
     for number, (link, units) in enumerate((("ab", 2), ("bc", 3), ("cd", 2)), start=1):
         series = load(run, link, window) / (units * base)

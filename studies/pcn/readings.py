@@ -17,8 +17,8 @@ from forebay.grades import (
     surely_less,
     surely_within,
 )
+from forebay_studies.pcn.draft import MBPS, NO_LOSS
 
-MBPS = 1e6
 MUCH = 0.5
 POINTS = 0.05
 QUARTER = 0.25
@@ -38,7 +38,6 @@ NUMBERS = ("large", "small")
 PX = {"large": (2064, 4064, 8064), "small": (2064, 8064)}
 RULE_RTT = {2064: (50,), 4064: (50, 200), 8064: (50, 200)}
 """RTT in ms at which each px is at least 2 * 10000 byte/s * RTT."""
-NO_LOSS = 200
 LOSS = (120, 100)
 LOSS_RTTS = {"large": (200, 800), "small": (800,)}
 

@@ -18,10 +18,10 @@ from forebay.grades import (
     surely_greater,
     surely_less,
 )
+from forebay_studies.pcn.draft import NO_LOSS
 from forebay_studies.pcn.readings import (
     BUCKETS,
     LOSS,
-    NO_LOSS,
     NUMBERS,
     PX,
     RTTS,

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from forebay.study import Point, Variant
+from forebay_studies.pcn.draft import MBPS, codec_bps, px_bucket
 
 __all__ = ["VARIANTS"]
-
-MEAN_BPS = 80e3 * 1.004 / (1.004 + 1.590)
-"""Mean rate of G.711 with silence suppression."""
 
 SINGLE = ("f3/*", "f4/*", "f6/*", "f8/*")
 ROW = ("f9/*/sr0.8/*", "f9/*/sr16/*", "f10/*/sr0.8/*", "f10/*/sr16/*")
@@ -17,7 +15,7 @@ ADMISSION = ("t321/blocking/*", "t321/utilization/*")
 
 def _text_form(point: Point) -> list[str]:
     rate, slow_down = point["sr_mbps"], point["s_bytes"]
-    bucket = "50 kB" if float(rate) > 1 else "10 kB"
+    bucket = px_bucket(float(rate))
     meter = f'rate = "{rate} Mbit/s", size = "{bucket}", slow_down = "{slow_down} B"'
     return [f"links.ab.conditioners=[{{ sr_meter = {{ {meter} }} }}]"]
 
@@ -58,7 +56,7 @@ def _stationary(point: Point) -> list[str]:
         members = ("eh", "g711_10ms", "g729_20ms")
         return [f'flows.{name}_added.traffic.voice.start="stationary"' for name in members]
     # As many flows as are 100 % of SR in the mean, not at once.
-    flows = round(float(point["sr_mbps"]) * 1e6 / MEAN_BPS)
+    flows = round(float(point["sr_mbps"]) * MBPS / codec_bps("g711_20ms", silence_suppression=True))
     return [
         assignment
         for name in _members(point)

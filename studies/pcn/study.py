@@ -18,6 +18,14 @@ from collections.abc import Callable
 
 from forebay.study import Point, Replications, Run
 from forebay_studies.pcn import measure
+from forebay_studies.pcn.draft import (
+    MBPS,
+    NO_LOSS,
+    PEAK_BPS,
+    VOICE_MBPS,
+    codec_bps,
+    px_bucket,
+)
 from forebay_studies.pcn.drawings import figures, recordings
 from forebay_studies.pcn.sensitivity import VARIANTS
 
@@ -63,10 +71,6 @@ REPLICATIONS = Replications(
     variant=4,
 )
 
-ACTIVITY = 1.004 / (1.004 + 1.590)
-"""Share of the time that a source with silence suppression sends (section 3.2)."""
-
-PEAK_BPS = {"g711_20ms": 80e3, "g711_10ms": 96e3, "g729_20ms": 24e3, "dual_rate": 144e3}
 MEAN_BPS = {"g711_20ms": 31e3, "g711_10ms": 37.2e3, "g729_20ms": 9.3e3}
 """Data rates with silence suppression as section 3.2 prints them."""
 
@@ -93,7 +97,6 @@ PARKING_LINK = {0.8: "10 Mbit/s", 4: "100 Mbit/s", 16: "1 Gbit/s", 40: "1 Gbit/s
 SINGLE_LINK = {0.8: "3 Mbit/s", 40: "100 Mbit/s"}
 """Section 2.2: the link is 3, 10, 100 Mbit/s or 1 Gbit/s, "depending on the tested load"."""
 
-VOICE_MBPS = {"large": 40, "small": 0.8}
 VIDEO = {"small": (4, 8, 10), "medium": (40, 80, 100), "large": (200, 400, 500)}
 """Section 4.7: preemption threshold in Mbit/s, flows at the start, flows in each reroute."""
 VIDEO_BPS = 400e3
@@ -134,9 +137,9 @@ def quantities(run: Run, point: Point) -> dict[str, float]:
             found = measure.admission(run, _base_bps(point), "eh", OVERSHOOT_S)
             return found | _theory(point)
         case "voice":
-            return measure.voice(run, VOICE_MBPS[str(point["flows"])] * 1e6)
+            return measure.voice(run, VOICE_MBPS[str(point["flows"])] * MBPS)
         case _:
-            return measure.video(run, VIDEO[str(point["video"])][0] * 1e6, VIDEO_BPS)
+            return measure.video(run, VIDEO[str(point["video"])][0] * MBPS, VIDEO_BPS)
 
 
 def _single(point: Point) -> list[str]:
@@ -148,7 +151,7 @@ def _single(point: Point) -> list[str]:
         *_one_link(SINGLE_LINK[rate]),
         f"links.ab.conditioners=[{_px_meter(rate, point, 's_bytes')}]",
         _rtt(point),
-        *_mixed_flows(str(point["traffic"]), rate * 1e6, before, measure.SURGE_S["single"]),
+        *_mixed_flows(str(point["traffic"]), rate * MBPS, before, measure.SURGE_S["single"]),
     ]
 
 
@@ -212,16 +215,18 @@ def _admission(point: Point) -> list[str]:
 def _voice(point: Point) -> list[str]:
     rate = VOICE_MBPS[str(point["flows"])]
     forward = int(point["forward_pct"])
-    # 200 stands for "no loss": some room above twice the rate, for sources that vary.
+    lossless = forward == NO_LOSS
+    # Some room above twice the rate, for sources that vary.
+    link_pct = 250 if lossless else forward
     assignments = [
-        f'duration="{30 if forward == 200 else 40} s"',
+        f'duration="{30 if lossless else 40} s"',
         'warm_up="2 s"',
-        *_one_link(f"{rate * 1e3 * (250 if forward == 200 else forward) / 100:.0f} kbit/s"),
+        *_one_link(f"{rate * 1e3 * link_pct / 100:.0f} kbit/s"),
         f"links.ab.conditioners=[{_px_meter(rate, point, 'px_bytes')}]",
         _rtt(point),
-        *_mixed_flows(str(point["traffic"]), rate * 1e6, 1.0, measure.SURGE_S["voice"]),
+        *_mixed_flows(str(point["traffic"]), rate * MBPS, 1.0, measure.SURGE_S["voice"]),
     ]
-    if forward != 200:
+    if not lossless:
         assignments.append('links.ab.queue={ droptail = { limit = "100 packets" } }')
     return assignments
 
@@ -266,7 +271,7 @@ def _rtt(point: Point) -> str:
 
 def _px_meter(mbps: float, point: Point, key: str) -> str:
     """The algorithm of Figure 14, with the buckets of sections 3.1.1.1 and 3.1.1.2."""
-    bucket, px = "50 kB" if mbps > 1 else "10 kB", point[key]
+    bucket, px = px_bucket(mbps), point[key]
     return f'{{ px_meter = {{ rate = "{mbps} Mbit/s", size = "{bucket}", px = "{px} B" }} }}'
 
 
@@ -292,11 +297,11 @@ def _calls(aggregate: str, point: Point) -> list[str]:
     """Section 3.1.2: 95 % of a unit of load, then "a 100 % SR load", added instantaneously: flows
     that send at once, so many that their packets are that load."""
     (codec,) = CODECS[str(point["traffic"])]
-    bps = float(point["sr_mbps"]) * 1e6
+    bps = float(point["sr_mbps"]) * MBPS
     at = measure.SURGE_S["row"]
     surge = f'{{ at = "{at} s", calls = {_whole(bps / PEAK_BPS[codec[0]])} }}'
     return [
-        f"flows.{aggregate}.calls={{ initial = {_whole(0.95 * bps / _rate(codec))} }}",
+        f"flows.{aggregate}.calls={{ initial = {_whole(0.95 * bps / codec_bps(*codec))} }}",
         f"flows.{aggregate}.traffic={_traffic(codec, start='stationary')}",
         f"flows.{aggregate}_added.calls={{ surges = [{surge}] }}",
         f"flows.{aggregate}_added.traffic={_traffic(codec, start='on')}",
@@ -308,7 +313,7 @@ def _mixed_flows(traffic: str, bps: float, before: float, at: float) -> list[str
     assignments = ['flows.eh_added.to="B"']
     codecs = CODECS[traffic]
     for number, codec in enumerate(codecs):
-        flows = bps / len(codecs) / _rate(codec)
+        flows = bps / len(codecs) / codec_bps(*codec)
         name = "eh" if number == 0 else codec[0]
         surge = f'{{ at = "{at} s", calls = {_whole(flows)} }}'
         ends = ("A", "B")
@@ -362,11 +367,6 @@ def _theory(point: Point) -> dict[str, float]:
     }
 
 
-def _rate(codec: tuple[str, bool]) -> float:
-    name, silent = codec
-    return PEAK_BPS[name] * (ACTIVITY if silent else 1.0)
-
-
 def _whole(flows: float) -> int:
     """Half a flow counts as one."""
     return math.floor(flows + 0.5)
@@ -374,12 +374,12 @@ def _whole(flows: float) -> int:
 
 def _two_reroutes(point: Point) -> list[str]:
     """Section 4.1: a second reroute, 80 % of it within 1 s and the rest within 5 s more."""
-    bps = VOICE_MBPS[str(point["flows"])] * 1e6
+    bps = VOICE_MBPS[str(point["flows"])] * MBPS
     codecs = CODECS[str(point["traffic"])]
     assignments = ['duration="50 s"']
     for number, codec in enumerate(codecs):
         name = "eh" if number == 0 else codec[0]
-        flows = _whole(bps / len(codecs) / _rate(codec))
+        flows = _whole(bps / len(codecs) / codec_bps(*codec))
         soon = _whole(0.8 * flows)
         surges = (
             f'{{ at = "3 s", calls = {flows} }}, {{ at = "25 s", calls = {soon}, over = "1 s" }}, '
