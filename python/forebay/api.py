@@ -67,6 +67,11 @@ def run_network(
     jobs = [replace(job, replication=number) for number in replications]
     if not jobs:
         raise ValueError("no replications; at least one is needed")
+    if threads is not None:
+        if threads < 1:
+            raise ValueError(f"threads = {threads}; at least one is needed")
+        # Cores that would have no replication to run help with those that there are.
+        jobs = [replace(job, threads=max(1, threads // len(jobs))) for job in jobs]
     runs: dict[int, Run] = {}
     interrupted = False
     try:

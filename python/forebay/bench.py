@@ -9,6 +9,9 @@ replications of one scenario on all cores; its `wall_s` is the time of the whole
 `s4-million` tells beside it is how cost grows with size: the same scenario with a thousandth of the
 flows, rates and buffers has the same work for each packet, so that `cost_growth`, the ratio of the
 costs of a hop without set-up, would be 1 if memory were equally fast everywhere.
+
+What `p1-dual-bottleneck` and `p2-64-routers` tell beside it is how much faster one run is on two
+cores: `speedup` is the least time of three runs on one over that of three on two, in turn.
 """
 
 from __future__ import annotations
@@ -21,12 +24,16 @@ import time
 import tomllib
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from forebay import text
 from forebay.errors import UserError, nearest, read_text
 from forebay.progress import note
+
+if TYPE_CHECKING:
+    from forebay.run import Job
 
 __all__ = ["names", "run_benchmarks"]
 
@@ -51,6 +58,9 @@ ENSEMBLES = {"s5-ensemble": _Benchmark("s1-af", replications=64, until="10 s", t
 
 PARTS = {"s4-million": _Benchmark("s4-million", replications=100, part=1000)}
 """What benchmarks are compared with; enough replications that the time can be measured."""
+
+COUPLED = ("p1-dual-bottleneck", "p2-64-routers")
+"""Networks of several regions, of which one run is timed on one core and on two."""
 
 
 def run_benchmarks(name: str | None, as_json: bool) -> None:
@@ -154,6 +164,11 @@ def _show(rows: list[dict[str, Any]]) -> None:
         )
     console().print(grown)
     for row in rows:
+        if "speedup" in row:
+            console().print(
+                f"{row['name']}: one run on {row['threads']} cores takes "
+                f"{text.span(row['wall_s_threads'])}, {row['speedup']:.2f} times faster than on one"
+            )
         if "cost_growth" in row:
             console().print(
                 f"{row['name']}: {row['bytes_per_flow']:.0f} B a flow, Python included; "
@@ -215,9 +230,31 @@ def _child(name: str, part: bool = False) -> dict[str, Any]:
         "simulated_s": sum(run.document["simulated_s"] for run in runs),
         "version": runs[0].document["version"],
     }
+    if name in COUPLED:
+        result |= _speedup(whole)
     if alone:
         result |= {"threads": threads, "scaling_efficiency": hops / wall / (alone * threads)}
     return result
+
+
+def _speedup(job: Job, threads: int = 2) -> dict[str, Any]:
+    """How much faster one run is on so many cores than on one."""
+    from forebay.run import Run, run_jobs
+
+    times: dict[int, list[float]] = {1: [], threads: []}
+    digests = set()
+
+    def done(number: int, _index: int, run: Run) -> None:
+        times[number].append(run.document["wall_s"])
+        digests.add(run.document["digest"])
+
+    for _ in range(3):
+        for number in times:
+            run_jobs([replace(job, threads=number)], partial(done, number), 1)
+    if len(digests) > 1:
+        raise RuntimeError(f"runs on one core and on {threads} differ: a bug in Forebay")
+    one, several = (min(times[number]) for number in (1, threads))
+    return {"threads": threads, "wall_s_threads": several, "speedup": one / several}
 
 
 def _peak_memory() -> int:

@@ -170,13 +170,21 @@ def reproduce(study: str, **options: Any) -> int:
 @click.option(
     "--set", "overrides", multiple=True, metavar="PATH=VALUE", help="Change a key of the scenario."
 )
+@click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    default=1,
+    metavar="N",
+    help="Cores for this run (default 1), if the network has delays at which it can be divided. "
+    "Results do not depend on it.",
+)
 @_out(" (default: nowhere)")
 @_json
-def run(scenario: Path, **options: Any) -> None:
+def run(scenario: Path, out: Path | None, as_json: bool, **options: Any) -> None:
     """Run a scenario file once and show its flows and links."""
     from forebay.show import run_scenario
 
-    run_scenario(scenario, **options)
+    run_scenario(scenario, options, out, as_json)
 
 
 @forebay.command()

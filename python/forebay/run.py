@@ -39,7 +39,9 @@ class Job:
     `text` is the scenario file's text and `name` what errors call it. `overrides` are `PATH=VALUE`
     assignments on top of it. `seed` is the root seed, that of the scenario if `None`; `replication`
     counts independent repetitions. `until` replaces the scenario's duration (`"10 s"`). `record`
-    switches on what the scenario's `[record]` asks for.
+    switches on what the scenario's `[record]` asks for. `threads` is how many cores this one run
+    may use: a network of several regions joined by links with a delay runs on two or more, with
+    the same result.
     """
 
     text: str
@@ -49,6 +51,7 @@ class Job:
     replication: int = 0
     until: str | None = None
     record: bool = False
+    threads: int = 1
 
     def as_native(self) -> dict[str, Any]:
         """The job as the engine takes it."""
@@ -60,6 +63,7 @@ class Job:
             "replication": self.replication,
             "until": self.until,
             "record": self.record,
+            "threads": self.threads,
         }
 
 

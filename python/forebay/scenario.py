@@ -223,8 +223,10 @@ class Network:
         """Run independent replications on all cores and gather what they gave.
 
         `replications` are numbered from `first`; `seed` replaces the network's. `until` replaces
-        the duration. The results do not depend on `threads` (default: all cores). On Ctrl-C the
-        finished replications are returned. Raises `UserError` for a wrong network.
+        the duration. The results do not depend on `threads` (default: all cores, a replication
+        each); where more are given than there are replications, each of these runs on several, if
+        the network has delays at which it can be divided. On Ctrl-C the finished replications are
+        returned. Raises `UserError` for a wrong network.
         """
         from forebay.api import run_network
 

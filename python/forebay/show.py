@@ -29,15 +29,11 @@ MANY_FLOWS = 20
 
 
 def run_scenario(
-    scenario: Path,
-    seed: int | None,
-    replication: int,
-    until: str | None,
-    overrides: tuple[str, ...],
-    out: Path | None,
-    as_json: bool,
+    scenario: Path, options: Mapping[str, Any], out: Path | None, as_json: bool
 ) -> None:
     """`forebay run`: one run of a scenario file, printed and, with `out`, kept.
+
+    `options` are fields of `forebay.run.Job`.
 
     Raises `UserError` for a wrong scenario or an `out` that cannot be written.
     """
@@ -46,15 +42,7 @@ def run_scenario(
     from forebay.progress import meter
     from forebay.run import load, run_jobs
 
-    job = load(scenario)
-    job = replace(
-        job,
-        overrides=overrides,
-        seed=seed,
-        replication=replication,
-        until=until,
-        record=out is not None,
-    )
+    job = replace(load(scenario), record=out is not None, **options)
     if out is not None:
         output_folder(out)
     runs: list[Run] = []

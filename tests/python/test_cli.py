@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import front
 import pytest
@@ -59,6 +60,8 @@ def test_version_is_the_engines(forebay: front.Forebay) -> None:
         (["run"], "SCENARIO.toml"),
         (["run", "x.toml", "--seed", "-1"], "--seed"),
         (["run", "x.toml", "--replication", "two"], "--replication"),
+        (["run", "x.toml", "--threads", "0"], "--threads"),
+        (["run", "x.toml", "--threads", "two"], "--threads"),
         (["reproduce", "aff"], 'did you mean "af"'),
         (["reproduce", "af", "--replications", "1"], "--replications"),
         (["reproduce", "af", "--jobs", "0"], "--jobs"),
@@ -294,8 +297,29 @@ def test_every_standard_benchmark_is_a_valid_scenario(forebay: front.Forebay) ->
     from forebay.bench import SCENARIOS, names
 
     assert {"s1-tcp-red", "s1-af", "s2-cbr", "s3-mm1", "s4-million", "s5-ensemble"} <= set(names())
+    assert {"p1-dual-bottleneck", "p2-64-routers"} <= set(names())
     for path in sorted(SCENARIOS.glob("*.toml")):
         assert forebay("check", path).status == 0
+
+
+def test_a_run_on_two_cores_is_the_run_on_one(forebay: front.Forebay) -> None:
+    """Otherwise speed would cost repeatability: every number is the same, but the time that it took
+    and the number of regions that the network ran in."""
+    from forebay.bench import SCENARIOS
+
+    def document(threads: int) -> dict[str, Any]:
+        answer = forebay("run", SCENARIOS / "p1-dual-bottleneck.toml", "--until", "500 ms",
+                         "--threads", str(threads), "--json")  # fmt: skip
+        assert answer.status == 0
+        return answer.document()
+
+    one, two = document(1), document(2)
+    assert one["regions"] == 1
+    assert two["regions"] > 1
+    for key in ("regions", "wall_s", "setup_s", "command"):
+        one.pop(key)
+        two.pop(key)
+    assert one == two
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals differ")

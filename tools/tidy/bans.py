@@ -96,6 +96,7 @@ RUST = (
         ("std::thread",),
         "the order of threads must not reach results; whole runs go side by side in crates/python",
         ENGINE,
+        but={"crates/network/src/parallel.rs": "regions of one run, in lockstep; see its head"},
         tests=False,
     ),
     Ban(

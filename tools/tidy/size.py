@@ -28,6 +28,7 @@ LONG = {
     "studies/*/paper.toml": "data: every cell that the paper prints",
     "studies/*/result.json": "written by `make record`",
     "studies/*/scenario.toml": "data: a value shares its line with its place in the paper",
+    "bench/scenarios/p2-64-routers.toml": "data: a link or a flow a line",
     "crates/scenario/tests/data/*": "data: scenarios and digests",
 }
 """Files that may be long and wide, and why."""

@@ -3,6 +3,7 @@
 use forebay_kernel::{Agenda, Digest, Ring};
 use forebay_units::Time;
 
+use crate::border::{Cut, Parcels};
 use crate::ledger::slot;
 use crate::{DropReason, Ecn, Ledger, LinkCount, Observation, Observer, Packet};
 
@@ -67,13 +68,33 @@ impl Routes {
     }
 
     /// What follows `element` on the routes that pass it.
-    fn following(&self, element: u32) -> impl Iterator<Item = u32> {
+    pub(crate) fn following(&self, element: u32) -> impl Iterator<Item = u32> {
         let here = self.next.get(element as usize).into_iter().flatten();
         here.copied().filter(|next| *next != NOT_HERE)
     }
 
-    /// How each of `elements` stands to its neighbours; `books` and `expects` say what it can do.
-    pub(crate) fn standings(&self, books: &[bool], expects: &[bool]) -> Vec<Standing> {
+    /// The table with `lead(element, next)` instead of `next` after each element; nothing follows
+    /// where that gives nothing.
+    pub(crate) fn within(&self, lead: &dyn Fn(u32, u32) -> Option<u32>) -> Self {
+        let row = |(element, row): (u32, &Vec<u32>)| {
+            let lead = |next: &u32| {
+                let there = (*next != NOT_HERE).then(|| lead(element, *next)).flatten();
+                there.unwrap_or(NOT_HERE)
+            };
+            let row: Vec<u32> = row.iter().map(lead).collect();
+            if row.iter().all(|next| *next == NOT_HERE) { Vec::new() } else { row }
+        };
+        Self { first: self.first.clone(), next: (0..).zip(&self.next).map(row).collect() }
+    }
+
+    /// How each element stands to its neighbours, some of which `cut` may put into other regions;
+    /// `books` and `expects` say what it can do.
+    pub(crate) fn standings(
+        &self,
+        books: &[bool],
+        expects: &[bool],
+        cut: &Cut<'_>,
+    ) -> Vec<Standing> {
         let elements = 0..u32::try_from(books.len()).expect("elements are numbered by 32 bits");
         // Who alone sends to each: itself stands for nobody yet, or for several.
         let mut feeder: Vec<Option<u32>> = vec![None; books.len()];
@@ -88,10 +109,18 @@ impl Routes {
                 *feeder = Some(me);
             }
         }
-        let lone = |next: u32| expects[next as usize] && !shared[next as usize];
+        // Before a border, a packet must be met when it arrives, and not when that begins to
+        // matter.
+        let lone =
+            |next: u32| expects[next as usize] && !shared[next as usize] && !cut.is_border(next);
         let books = |me: u32| books[me as usize] && self.following(me).next().is_some();
-        let early =
-            |me: u32| books(me) && self.following(me).all(|next| next & SINK == 0 && lone(next));
+        let early = |me: u32| {
+            let told = |next: u32| match next & SINK {
+                0 => lone(next) || cut.parts(me, next),
+                _ => cut.is_border(me),
+            };
+            books(me) && self.following(me).all(told)
+        };
         let standing = |me: u32| Standing {
             expects: lone(me) && feeder[me as usize].is_some_and(early),
             early: early(me),
@@ -207,8 +236,10 @@ pub(crate) struct Core {
     pub(crate) unlisted: i64,
     /// How elements stand to their neighbours; known when the run begins.
     pub(crate) standings: Vec<Standing>,
-    notes: Vec<SackBlocks>,
-    free_notes: Vec<u32>,
+    /// What goes to other regions, by region.
+    pub(crate) outbox: Vec<Parcels>,
+    pub(crate) notes: Vec<SackBlocks>,
+    pub(crate) free_notes: Vec<u32>,
 }
 
 /// The hands of an element: all that it can do to the rest of the network.
@@ -275,6 +306,20 @@ impl Context<'_> {
         self.core.traversals += 1;
         self.core.unlisted += 1;
         note(&mut self.core.expected[self.me as usize], at, packet);
+    }
+
+    /// Whether whoever follows on the route of `packet` is told of it ahead of its time.
+    #[inline]
+    pub(crate) fn next_expects(&self, packet: &Packet) -> bool {
+        let to = self.core.routes.after(self.me, packet.route);
+        to & SINK == 0 && self.core.standings[to as usize].expects
+    }
+
+    /// `packet` will reach the far end of `link` at `at`, which lies in another region.
+    #[inline]
+    pub(crate) fn post(&mut self, region: u32, link: u32, packet: &Packet, at: Time) {
+        let blocks = self.take_blocks(packet.note);
+        self.core.outbox[region as usize].push(link, packet, at, blocks);
     }
 
     /// The event that this element was woken by is none of the model, only of its execution.

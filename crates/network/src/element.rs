@@ -1,6 +1,6 @@
 //! The contract of elements: boxes in which time passes.
 
-use forebay_units::Time;
+use forebay_units::{Span, Time};
 
 use crate::{Context, Packet};
 
@@ -26,6 +26,12 @@ pub trait Element: Send {
     /// does so in order.
     fn books(&self) -> bool {
         false
+    }
+
+    /// Where it [books](Element::books): how long before the far end gets a packet it knows of it,
+    /// at the least. The propagation delay of a link.
+    fn ahead(&self) -> Span {
+        Span::ZERO
     }
 
     /// Whether it can be told of packets before they arrive, see [`Element::expect`].

@@ -23,6 +23,11 @@ impl Tally {
         self.packets += 1;
         self.bytes += u64::from(packet.size);
     }
+
+    fn take_in(&mut self, other: Self) {
+        self.packets += other.packets;
+        self.bytes += other.bytes;
+    }
 }
 
 /// What is counted of a flow. Data packets and acknowledgements are counted apart.
@@ -53,6 +58,25 @@ pub struct FlowCount {
     pub started: Option<Time>,
     /// When it ended, if it has.
     pub ended: Option<Time>,
+}
+
+impl FlowCount {
+    fn take_in(&mut self, other: &Self) {
+        self.sent.take_in(other.sent);
+        self.delivered.take_in(other.delivered);
+        self.dropped.take_in(other.dropped);
+        self.marked += other.marked;
+        self.goodput += other.goodput;
+        self.delay += other.delay;
+        self.max_delay = self.max_delay.max(other.max_delay);
+        for (mine, other) in self.acks.iter_mut().zip(other.acks) {
+            *mine += other;
+        }
+        self.retransmissions += other.retransmissions;
+        self.timeouts += other.timeouts;
+        self.started = self.started.or(other.started);
+        self.ended = self.ended.or(other.ended);
+    }
 }
 
 /// What is counted of a link (one direction).
@@ -139,6 +163,25 @@ impl Ledger {
             *calls = CallCount { present, most: present, changed: now, ..CallCount::default() };
         }
         self.since = now;
+    }
+
+    /// Add what `other` counted in another part of the network in the same window. A link, a class
+    /// of calls, and start and end of a flow belong to one part each.
+    pub(crate) fn take_in(&mut self, other: &Self) {
+        for (mine, other) in self.flows.iter_mut().zip(&other.flows) {
+            mine.take_in(other);
+        }
+        for (mine, other) in self.links.iter_mut().zip(&other.links) {
+            if *other != LinkCount::default() {
+                *mine = *other;
+            }
+        }
+        let idle = CallCount { changed: self.since, ..CallCount::default() };
+        for (mine, other) in self.calls.iter_mut().zip(&other.calls) {
+            if *other != idle {
+                *mine = *other;
+            }
+        }
     }
 
     /// The counters of the flow of `packet`.

@@ -7,6 +7,7 @@
 //! [`Observer`]s are told facts and cannot answer back. This crate knows no mechanism: they live in
 //! `forebay-mechanisms`.
 
+mod border;
 mod context;
 mod edge;
 mod element;
@@ -15,7 +16,9 @@ mod ledger;
 mod network;
 mod observation;
 mod packet;
+mod parallel;
 pub mod record;
+mod region;
 
 pub use context::{Context, SackBlocks, Standing};
 pub use edge::{

@@ -1,25 +1,27 @@
-//! The network: elements, routes, and the loop that runs them.
+//! The network: elements, routes, and the regions that run them.
 
 use forebay_kernel::Digest;
 use forebay_units::Time;
 
-use crate::context::{Core, Letter, SINK, Sink, Standing, note};
-use crate::{CallCount, Context, Element, FlowCount, Ledger, LinkCount, Observer};
+use crate::border::Cut;
+use crate::context::{SINK, Sink, Standing};
+use crate::parallel::Exchange;
+use crate::region::{Place, Region};
+use crate::{CallCount, Element, FlowCount, Ledger, LinkCount, Observer};
 
 /// A wired network, ready to run.
-#[derive(Default)]
 pub struct Network {
-    places: Vec<Place>,
-    core: Core,
+    /// One until the run begins, at least.
+    regions: Vec<Region>,
+    /// The region of each element, where there are several.
+    division: Vec<u32>,
+    /// Threads for several regions.
+    threads: usize,
+    /// What several regions share.
+    exchange: Option<Exchange>,
+    /// The counters of several regions together, if nothing has happened since.
+    together: Option<Ledger>,
     started: bool,
-    events: u64,
-}
-
-/// An element in its place.
-struct Place {
-    element: Box<dyn Element>,
-    /// What it received, unless that was expected.
-    digest: Digest,
 }
 
 /// What a run has done so far.
@@ -36,6 +38,19 @@ pub struct Progress {
     pub complete: bool,
 }
 
+impl Default for Network {
+    fn default() -> Self {
+        Self {
+            regions: vec![Region::default()],
+            division: Vec::new(),
+            threads: 1,
+            exchange: None,
+            together: None,
+            started: false,
+        }
+    }
+}
+
 impl Network {
     /// A network of nothing.
     #[must_use]
@@ -45,162 +60,154 @@ impl Network {
 
     /// Add an element; its number.
     pub fn add(&mut self, element: Box<dyn Element>) -> u32 {
-        self.places.push(Place { element, digest: Digest::default() });
-        index(self.places.len() - 1)
+        self.whole().places.push(Place::of(element));
+        self.next_element() - 1
     }
 
     /// The number that the next element will get.
     #[must_use]
     pub fn next_element(&self) -> u32 {
-        index(self.places.len())
+        index(self.regions[0].places.len())
     }
 
     /// Add a sink: the end of routes whose packets are only counted, as payload but for `header`
     /// bytes of each. Its number, for the end of [`Network::add_route`].
     pub fn add_sink(&mut self, header: u64) -> u32 {
-        self.core.sinks.push(Sink { header, digest: Digest::default() });
-        SINK | index(self.core.sinks.len() - 1)
+        let sinks = &mut self.whole().core.sinks;
+        sinks.push(Sink { header, digest: Digest::default() });
+        SINK | index(sinks.len() - 1)
     }
 
     /// Add counters for `count` flows; the number of the first.
     pub fn add_flows(&mut self, count: u32) -> u32 {
-        let first = index(self.core.ledger.flows.len());
-        let total = first as usize + count as usize;
-        self.core.ledger.flows.resize(total, FlowCount::default());
+        let flows = &mut self.whole().core.ledger.flows;
+        let first = index(flows.len());
+        flows.resize(first as usize + count as usize, FlowCount::default());
         first
     }
 
     /// Add counters for a class of calls; its number.
     pub fn add_calls(&mut self) -> u32 {
-        self.core.ledger.calls.push(CallCount::default());
-        index(self.core.ledger.calls.len() - 1)
+        let calls = &mut self.whole().core.ledger.calls;
+        calls.push(CallCount::default());
+        index(calls.len() - 1)
     }
 
     /// Add counters for a link; its number.
     pub fn add_link(&mut self) -> u32 {
-        self.core.ledger.links.push(LinkCount::default());
-        index(self.core.ledger.links.len() - 1)
+        let links = &mut self.whole().core.ledger.links;
+        links.push(LinkCount::default());
+        index(links.len() - 1)
     }
 
     /// Add a route: the elements that a packet passes, each once, the last one its destination.
-    /// Gives the number for [`Packet::route`].
+    /// Gives the number for [`crate::Packet::route`].
     pub fn add_route(&mut self, elements: &[u32]) -> u32 {
-        self.core.routes.add(elements)
+        self.whole().core.routes.add(elements)
     }
 
-    /// Tell `observer` everything from now on.
+    /// Tell `observer` everything. Before the run begins.
     pub fn attach(&mut self, observer: Box<dyn Observer>) {
-        self.core.observers.push(observer);
+        assert!(!self.started, "observers are told of everything from the beginning");
+        self.whole().core.observers.push(observer);
     }
 
     /// Give the observers back.
     pub fn detach(&mut self) -> Vec<Box<dyn Observer>> {
-        std::mem::take(&mut self.core.observers)
+        std::mem::take(&mut self.whole().core.observers)
+    }
+
+    /// Have the network run in several regions on at most so many threads: `regions` names the
+    /// region of each element, from 0. Several regions a thread can be spread by what there is to
+    /// do, and are kinder to caches. Nothing that happens depends on any of it. Before the run
+    /// begins; without effect if there are observers then, who must be told of everything in order.
+    ///
+    /// Where a route leads from one region into another, it leaves an element that
+    /// [books](Element::books) packets [ahead](Element::ahead) of their time, and whatever follows
+    /// that element, on any route, lies in other regions; sinks do of themselves. An element that
+    /// sends lies in the region of the first element of its routes.
+    pub fn divide(&mut self, regions: Vec<u32>, threads: usize) {
+        assert!(!self.started, "a network is divided before it runs");
+        (self.division, self.threads) = (regions, threads);
+    }
+
+    /// Regions that the network runs in; known when the run has begun.
+    #[must_use]
+    pub fn regions(&self) -> usize {
+        self.regions.len()
     }
 
     /// Run until simulated time `limit` (everything due at or before it), or until `budget` events
-    /// were handled. Call again to go on.
+    /// were handled. Call again to go on. Several regions look at the budget when they meet.
+    ///
+    /// # Panics
+    /// If the network was [divided](Network::divide) where it cannot be.
     pub fn run(&mut self, limit: Time, budget: u64) -> Progress {
         if !self.started {
             self.started = true;
-            self.take_stands();
-            for me in 0..self.places.len() {
-                let cx = &mut Context { core: &mut self.core, me: index(me) };
-                self.places[me].element.start(cx);
-                self.hand_on();
+            self.begin();
+        }
+        self.together = None;
+        let complete = match &self.exchange {
+            Some(exchange) => exchange.run(&mut self.regions, limit, budget),
+            None => {
+                let region = &mut self.regions[0];
+                let complete = region.advance(limit, budget);
+                if complete {
+                    region.finish(limit);
+                }
+                complete
             }
-        }
-        let mut left = budget;
-        let mut complete = true;
-        while let Some(event) = self.core.agenda.take(limit) {
-            let cx = &mut Context { core: &mut self.core, me: event.target };
-            self.places[event.target as usize].element.wake(event.token, cx);
-            self.hand_on();
-            left -= 1;
-            if left == 0 {
-                complete = false;
-                break;
-            }
-        }
-        self.events += budget - left;
-        if complete {
-            self.core.agenda.pass_to(limit);
-            self.settle();
-        }
+        };
+        let listed: u64 = self.regions.iter().map(|region| region.events).sum();
+        let unlisted: i64 = self.regions.iter().map(|region| region.core.unlisted).sum();
         Progress {
-            now: self.core.agenda.now(),
-            events: self.events.wrapping_add_signed(self.core.unlisted),
-            hops: self.core.traversals,
+            now: self.now(),
+            events: listed.wrapping_add_signed(unlisted),
+            hops: self.regions.iter().map(|region| region.core.traversals).sum(),
             complete,
-        }
-    }
-
-    /// Find out how elements stand to their neighbours. Observers are told of everything in its
-    /// time, so for them nobody is early.
-    fn take_stands(&mut self) {
-        let watched = !self.core.observers.is_empty();
-        let books: Vec<bool> = self.places.iter().map(|p| p.element.books() && !watched).collect();
-        let expects: Vec<bool> = self.places.iter().map(|p| p.element.expects()).collect();
-        self.core.expected = vec![Digest::default(); self.places.len()];
-        self.core.standings = self.core.routes.standings(&books, &expects);
-    }
-
-    /// Deliver everything that elements have handed on, in order. What they hand on meanwhile comes
-    /// after.
-    #[inline(always)]
-    fn hand_on(&mut self) {
-        while self.core.mail.full {
-            self.core.mail.full = false;
-            let Letter { packet, to, at, early } = self.core.mail.first;
-            let place = &mut self.places[to as usize];
-            let cx = &mut Context { core: &mut self.core, me: to };
-            if early {
-                place.element.expect(&packet, at, cx);
-            } else {
-                note(&mut place.digest, at, &packet);
-                place.element.receive(&packet, cx);
-            }
-            if !self.core.mail.full {
-                self.core.mail.refill();
-            }
         }
     }
 
     /// Counters brought up to the present.
     pub fn ledger(&mut self) -> &Ledger {
-        self.settle();
-        &self.core.ledger
+        if self.regions.len() == 1 {
+            self.settle();
+            return &self.regions[0].core.ledger;
+        }
+        if self.together.is_none() {
+            self.settle();
+            let mut ledgers = self.regions.iter().map(|region| &region.core.ledger);
+            let mut all = ledgers.next().expect("a network has a region").clone();
+            ledgers.for_each(|ledger| all.take_in(ledger));
+            self.together = Some(all);
+        }
+        self.together.as_ref().expect("it was made above")
     }
 
     /// Begin a new window of measurement at the present.
     pub fn reset_counters(&mut self) {
         self.settle();
-        let now = self.core.agenda.now();
-        self.core.ledger.reset(now);
-    }
-
-    fn settle(&mut self) {
-        for me in 0..self.places.len() {
-            self.settle_one(me);
+        self.together = None;
+        for region in &mut self.regions {
+            let now = region.core.agenda.now();
+            region.core.ledger.reset(now);
         }
-    }
-
-    fn settle_one(&mut self, me: usize) {
-        self.places[me].element.settle(&mut Context { core: &mut self.core, me: index(me) });
-        // Settling may announce packets that arrive later.
-        self.hand_on();
     }
 
     /// The inner quantities of element `number` at this instant.
     pub fn gauges(&mut self, number: u32, tell: &mut dyn FnMut(&str, f64)) {
-        self.settle_one(number as usize);
-        self.places[number as usize].element.gauges(tell);
+        let home = self.home_of(number as usize);
+        let region = &mut self.regions[home];
+        region.settle_one(number as usize);
+        region.places[number as usize].element.gauges(tell);
     }
 
     /// Packets inside elements at this instant.
     #[must_use]
     pub fn held(&self) -> u64 {
-        self.places.iter().map(|place| place.element.held()).sum()
+        let places = self.regions.iter().flat_map(|region| &region.places);
+        places.map(|place| place.element.held()).sum()
     }
 
     /// The fingerprint of the trajectory so far: what each element and each sink received, in
@@ -209,18 +216,74 @@ impl Network {
     #[must_use]
     pub fn digest(&mut self) -> u64 {
         self.settle();
-        let mut all = Digest::default();
-        let elements = self.places.iter().enumerate().map(|(number, place)| {
-            match self.core.standings.get(number) {
-                Some(Standing { expects: true, .. }) => &self.core.expected[number],
-                _ => &place.digest,
+        let elements = if self.exchange.is_some() {
+            self.division.len()
+        } else {
+            self.regions[0].places.len()
+        };
+        let of_element = |number: usize| {
+            let region = &self.regions[self.home_of(number)];
+            match region.core.standings.get(number) {
+                Some(Standing { expects: true, .. }) => region.core.expected[number],
+                _ => region.places[number].digest,
             }
-        });
-        let sinks = self.core.sinks.iter().map(|sink| &sink.digest);
-        for (place, digest) in (0..).zip(elements.chain(sinks)) {
+        };
+        // A sink lies where packets reach it, if any do.
+        let of_sink = |number: usize| {
+            let mut digests = self.regions.iter().map(|region| region.core.sinks[number].digest);
+            digests.find(|digest| *digest != Digest::default()).unwrap_or_default()
+        };
+        let sinks = (0..self.regions[0].core.sinks.len()).map(of_sink);
+        let mut all = Digest::default();
+        for (place, digest) in (0..).zip((0..elements).map(of_element).chain(sinks)) {
             all.note(place, digest.value());
         }
         all.value()
+    }
+
+    /// All of the network, which is not divided yet.
+    fn whole(&mut self) -> &mut Region {
+        &mut self.regions[0]
+    }
+
+    /// The region of element `number`.
+    fn home_of(&self, number: usize) -> usize {
+        if self.exchange.is_some() { self.division[number] as usize } else { 0 }
+    }
+
+    fn now(&self) -> Time {
+        let times = self.regions.iter().map(|region| region.core.agenda.now());
+        times.min().unwrap_or(Time::ZERO)
+    }
+
+    /// Divide the network if that is wanted, and let every element set its first timers. Observers
+    /// are told of everything in its time, so for them nobody is told early.
+    fn begin(&mut self) {
+        let mut whole = std::mem::take(&mut self.regions[0]);
+        let watched = !whole.core.observers.is_empty();
+        let count = self.division.iter().max().map_or(1, |last| *last as usize + 1);
+        let one = watched || count == 1;
+        if one {
+            self.division = vec![0; whole.places.len()];
+        }
+        let cut = Cut::new(&whole, &self.division);
+        let books: Vec<bool> =
+            whole.places.iter().map(|place| place.element.books() && !watched).collect();
+        let expects: Vec<bool> = whole.places.iter().map(|place| place.element.expects()).collect();
+        whole.core.expected = vec![Digest::default(); whole.places.len()];
+        whole.core.standings = whole.core.routes.standings(&books, &expects, &cut);
+        if one {
+            self.regions[0] = whole;
+        } else {
+            let (ahead, roads) = (cut.ahead(&whole), cut.roads());
+            self.regions = cut.divide(whole, count);
+            self.exchange = Some(Exchange::new((count, self.threads), ahead, roads));
+        }
+        self.regions.iter_mut().for_each(Region::start);
+    }
+
+    fn settle(&mut self) {
+        self.regions.iter_mut().for_each(Region::settle);
     }
 }
 

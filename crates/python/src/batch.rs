@@ -97,8 +97,12 @@ fn prepare(jobs: Vec<Job>) -> PyResult<Vec<Task>> {
                 scenario
             }
         };
-        let options =
-            RunOptions { seed: job.seed, replication: job.replication, record: job.record };
+        let options = RunOptions {
+            seed: job.seed,
+            replication: job.replication,
+            record: job.record,
+            threads: job.threads,
+        };
         tasks.push(Task { scenario, options, control: Control::default() });
     }
     Ok(tasks)

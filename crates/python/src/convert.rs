@@ -17,6 +17,7 @@ pub(crate) struct Job {
     pub(crate) replication: u64,
     pub(crate) until: Option<String>,
     pub(crate) record: bool,
+    pub(crate) threads: usize,
 }
 
 /// Tables as `{table: {column: values}}`: numbers become NumPy arrays without a copy, words lists.

@@ -1,7 +1,7 @@
-//! Run a scenario file with the engine alone: `cargo run --release --example run -- FILE
-//! [PATH=VALUE ...]`.
+//! Run a scenario file with the engine alone: `cargo run --release --example run -- [--threads N]
+//! FILE [PATH=VALUE ...]`.
 //!
-//! For profiling and for embedding: no Python, no threads. Prints the result as JSON.
+//! For profiling and for embedding: no Python. Prints the result as JSON.
 #![expect(clippy::print_stderr, reason = "a program that talks to its user")]
 
 use std::io::{ErrorKind, Write as _, stdout};
@@ -10,9 +10,13 @@ use std::process::ExitCode;
 use forebay_scenario::{Control, RunOptions, Scenario};
 
 fn main() -> ExitCode {
-    let mut arguments = std::env::args().skip(1);
-    let Some(file) = arguments.next() else {
-        return refuse("usage: run FILE [PATH=VALUE ...]");
+    let mut arguments = std::env::args().skip(1).peekable();
+    let mut options = RunOptions::default();
+    if arguments.next_if_eq("--threads").is_some() {
+        options.threads = arguments.next().and_then(|n| n.parse().ok()).unwrap_or(0);
+    }
+    let Some(file) = arguments.next().filter(|_| options.threads > 0) else {
+        return refuse("usage: run [--threads N] FILE [PATH=VALUE ...]");
     };
     let text = match std::fs::read_to_string(&file) {
         Ok(text) => text,
@@ -22,7 +26,7 @@ fn main() -> ExitCode {
         Ok(scenario) => scenario,
         Err(error) => return refuse(&error.to_string()),
     };
-    let run = scenario.run(&RunOptions::default(), &Control::default());
+    let run = scenario.run(&options, &Control::default());
     let (result, _) = run.expect("nobody cancels this run");
     let json = serde_json::to_string_pretty(&result).expect("plain data can be written");
     match writeln!(stdout(), "{json}") {

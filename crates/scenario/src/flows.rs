@@ -10,7 +10,7 @@ use forebay_mechanisms::traffic::{self, BuildTraffic, TRAFFICS, TrafficKind};
 use forebay_network::Network;
 use forebay_parameters::{Entry, Parameters, Problem, Section, choose};
 use forebay_units::quantity::show_span;
-use forebay_units::{Span, Time};
+use forebay_units::{Rate, Span, Time};
 
 use crate::calls::{AggregatePlan, CallsPlan, Place, find_aggregate, read_calls};
 use crate::sections::{FLOW_MECHANISMS, FlowParameters, by_default};
@@ -222,6 +222,23 @@ impl FlowPlan {
         }
     }
 
+    /// The mean rate of one flow, where it does not depend on the network.
+    pub(crate) fn mean_rate(&self) -> Option<Rate> {
+        match &self.transport {
+            Transport::Tcp(_, _, traffic) | Transport::Udp(_, traffic) => traffic.mean_rate,
+            Transport::Calls(_) => None,
+        }
+    }
+
+    pub(crate) fn is_tcp(&self) -> bool {
+        matches!(self.transport, Transport::Tcp(..))
+    }
+
+    /// The receivers' element of a group of TCP flows, given the senders'.
+    pub(crate) fn receivers(senders: u32) -> u32 {
+        senders + 1
+    }
+
     /// Whether it consists of calls.
     pub(crate) fn has_calls(&self) -> bool {
         matches!(self.transport, Transport::Calls(_))
@@ -239,7 +256,7 @@ impl FlowPlan {
         let senders = network.next_element();
         let receivers = match &self.transport {
             Transport::Udp(parameters, _) => network.add_sink(parameters.header.bytes()),
-            _ => senders + 1,
+            _ => Self::receivers(senders),
         };
         let data = network.add_route(&through(&self.there, links, receivers));
         let group = self.group(first, data, streams);

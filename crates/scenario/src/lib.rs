@@ -9,6 +9,7 @@ mod build;
 mod calls;
 mod catalogue;
 mod columns;
+mod division;
 mod flows;
 mod links;
 mod parse;

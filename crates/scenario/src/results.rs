@@ -10,8 +10,8 @@ use crate::sections::FlowRows;
 use crate::spread::Spread;
 
 columns! {
-    /// The result of one run. Everything but `digest`, `events` and `packet_hops` covers the window
-    /// of measurement from the warm-up to the end.
+    /// The result of one run. Everything but `digest`, `events`, `packet_hops` and `regions` covers
+    /// the window of measurement from the warm-up to the end.
     #[derive(Clone, Debug, Serialize)]
     pub struct RunResult {
         /// Name of the scenario.
@@ -36,6 +36,9 @@ columns! {
         pub events: u64,
         /// Packets that reached the far end of a link, warm-up included.
         pub packet_hops: u64,
+        /// Regions of the network that ran side by side on several cores (`--threads`); 1 for a
+        /// run on one core. Nothing else depends on it, but the time that the run took.
+        pub regions: usize,
         /// A row a flow; groups of more than 10,000 flows have none, unless `[record]` says
         /// `flows = "each"`. With `flows = "groups"` no group has any, but for calls.
         pub flows: Vec<FlowResult>,

@@ -9,6 +9,7 @@ use forebay_units::{Span, Time};
 
 use crate::VERSION;
 use crate::build::{Plan, Wired};
+use crate::division::divide;
 use crate::parse;
 use crate::results::{CallResult, LinkResult, RunResult, flow_rows};
 use crate::series::Series;
@@ -52,7 +53,7 @@ impl std::fmt::Display for ScenarioError {
 impl std::error::Error for ScenarioError {}
 
 /// How to run a scenario.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct RunOptions {
     /// Root seed; that of the scenario if absent.
     pub seed: Option<u64>,
@@ -60,6 +61,16 @@ pub struct RunOptions {
     pub replication: u64,
     /// Record what the scenario's `record` section asks for.
     pub record: bool,
+    /// Most threads for this run, each with regions of the network; no result depends on it. One
+    /// does where the network has no delay to be divided at, where that would not pay, and where
+    /// packets are recorded one by one.
+    pub threads: usize,
+}
+
+impl Default for RunOptions {
+    fn default() -> Self {
+        Self { seed: None, replication: 0, record: false, threads: 1 }
+    }
 }
 
 /// A hand on a run from another thread.
@@ -73,6 +84,8 @@ pub struct Control {
 
 /// Events between two looks at [`Control`].
 const CHUNK: u64 = 1 << 16;
+/// The same for each of several threads, which begin anew after each look.
+const LONG_CHUNK: u64 = 1 << 19;
 
 impl Scenario {
     /// Read and check a scenario: `text` of a file called `file`, with `PATH=VALUE` assignments on
@@ -158,10 +171,11 @@ impl Scenario {
         let mut plan = Plan::read(&self.root, &echo).expect("the scenario was checked when parsed");
         let seed = options.seed.unwrap_or(plan.parameters.seed);
         let wired = plan.wire(&Streams::new(seed, options.replication));
-        let mut run = Run { plan, wired, control, series: None };
+        let mut run = Run { plan, wired, control, series: None, chunk: CHUNK };
         if options.record {
             run.attach();
         }
+        run.divide(options.threads);
         begins();
         let events = run.go()?;
         let tables = run.tables();
@@ -198,6 +212,8 @@ struct Run<'a> {
     wired: Wired,
     control: &'a Control,
     series: Option<Series>,
+    /// Events between two looks at `control`.
+    chunk: u64,
 }
 
 impl Run<'_> {
@@ -218,6 +234,14 @@ impl Run<'_> {
             self.wired.network.attach(Box::new(DelayHistogram::new(of_flows.collect(), from)));
         }
         self.series = record.series.map(|interval| Series::new(interval, &self.plan, &self.wired));
+    }
+
+    /// Divide the network into regions that run on at most `threads` threads, if it can be.
+    fn divide(&mut self, threads: usize) {
+        if let Some(regions) = divide(&self.plan, &self.wired, threads) {
+            self.wired.network.divide(regions, threads);
+            self.chunk = LONG_CHUNK * threads as u64;
+        }
     }
 
     /// Run to the end, stopping at samples and at the end of the warm-up. Gives the number of
@@ -245,7 +269,7 @@ impl Run<'_> {
             let sample = self.series.as_ref().map_or(Time::NEVER, Series::next);
             stop = if warm { end } else { warm_up }.min(sample).min(end);
             loop {
-                let progress = self.wired.network.run(stop, CHUNK);
+                let progress = self.wired.network.run(stop, self.chunk);
                 counted = (progress.events, progress.hops);
                 self.control.reached_ps.store(progress.now.ps(), Ordering::Relaxed);
                 if progress.complete {
@@ -335,6 +359,7 @@ impl Run<'_> {
             measured_s: measured.seconds(),
             events,
             packet_hops: hops,
+            regions: network.regions(),
             flows,
             groups,
             links,

@@ -41,7 +41,7 @@ struct Booked {
 pub(super) struct Line {
     pub(super) link: u32,
     rate: Rate,
-    delay: Span,
+    pub(super) delay: Span,
     /// Transmission time of a byte, where it is a whole number of picoseconds: then no packet needs
     /// a division.
     byte: Option<Span>,

@@ -332,6 +332,10 @@ impl Element for FifoLink {
         true
     }
 
+    fn ahead(&self) -> Span {
+        self.line.delay
+    }
+
     fn expects(&self) -> bool {
         true
     }
@@ -454,6 +458,10 @@ impl Element for ScheduledLink {
 
     fn books(&self) -> bool {
         true
+    }
+
+    fn ahead(&self) -> Span {
+        self.line.delay
     }
 
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {

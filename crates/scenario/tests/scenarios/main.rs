@@ -17,6 +17,7 @@ mod extremes;
 mod loss_systems;
 mod many_flows;
 mod pcn;
+mod regions;
 mod residual;
 mod statistics;
 mod support;

@@ -16,7 +16,7 @@ pub fn run_with(
     replication: u64,
     record: bool,
 ) -> (RunResult, Vec<RecordTable>) {
-    let options = RunOptions { seed: None, replication, record };
+    let options = RunOptions { replication, record, ..RunOptions::default() };
     scenario.run(&options, &Control::default()).expect("nobody cancels this run")
 }
 

@@ -1,0 +1,244 @@
+//! Borders: how a network is cut into regions, and how packets get from one into another.
+//!
+//! It is cut at the far end of links that know of a packet before the far end gets it. In the
+//! region of such a link an [`Exit`] stands for whatever follows elsewhere; there an [`Entrance`]
+//! stands for the link, under the link's number, so that what happens at one instant happens in the
+//! same order as in a network of one region.
+
+use forebay_kernel::{Digest, Ring};
+use forebay_units::{Span, Time};
+
+use crate::context::{Core, SINK, Sink};
+use crate::region::{Place, Region};
+use crate::{Context, Element, Packet, SackBlocks};
+
+/// A packet on its way into another region.
+struct Parcel {
+    packet: Packet,
+    at: Time,
+    link: u32,
+}
+
+/// Packets on their way from one region into another, those of a link in the order of time.
+#[derive(Default)]
+pub(crate) struct Parcels {
+    all: Vec<Parcel>,
+    /// The SACK blocks of packets, which name them by place, counted from 1.
+    blocks: Vec<SackBlocks>,
+    /// When the first packet arrives.
+    first: Option<Time>,
+}
+
+impl Parcels {
+    /// The far end of `link` gets `packet` at `at`; it has `blocks` if its note is not 0.
+    pub(crate) fn push(&mut self, link: u32, packet: &Packet, at: Time, blocks: SackBlocks) {
+        let mut packet = *packet;
+        if packet.note != 0 {
+            self.blocks.push(blocks);
+            packet.note = u32::try_from(self.blocks.len()).expect("a window is short");
+        }
+        self.first = Some(self.first.map_or(at, |first| first.min(at)));
+        self.all.push(Parcel { packet, at, link });
+    }
+
+    /// When the first packet arrives.
+    pub(crate) fn first(&self) -> Option<Time> {
+        self.first
+    }
+
+    /// All: link, packet and time.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (u32, Packet, Time)> {
+        self.all.iter().map(|parcel| (parcel.link, parcel.packet, parcel.at))
+    }
+
+    /// The SACK blocks of a packet of this lot.
+    pub(crate) fn blocks_of(&self, packet: &Packet) -> Option<SackBlocks> {
+        (packet.note != 0).then(|| self.blocks[packet.note as usize - 1])
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.all.clear();
+        self.blocks.clear();
+        self.first = None;
+    }
+}
+
+/// Stands for what follows a link in another region.
+struct Exit {
+    link: u32,
+    region: u32,
+}
+
+impl Element for Exit {
+    fn receive(&mut self, _packet: &Packet, _cx: &mut Context<'_>) {
+        unreachable!("a link at a border tells of packets ahead of time");
+    }
+
+    fn expect(&mut self, packet: &Packet, at: Time, cx: &mut Context<'_>) {
+        cx.post(self.region, self.link, packet, at);
+    }
+
+    fn wake(&mut self, _token: u32, _cx: &mut Context<'_>) {
+        unreachable!("an exit sets no timer");
+    }
+}
+
+/// Stands for a link of another region: hands its packets on when the far end gets them.
+#[derive(Default)]
+struct Entrance {
+    under_way: Ring<(Packet, Time)>,
+}
+
+impl Element for Entrance {
+    fn receive(&mut self, _packet: &Packet, _cx: &mut Context<'_>) {
+        unreachable!("packets for a link are received in its own region");
+    }
+
+    fn expect(&mut self, packet: &Packet, at: Time, cx: &mut Context<'_>) {
+        if cx.next_expects(packet) {
+            cx.announce(packet, at);
+            return;
+        }
+        if self.under_way.is_empty() {
+            cx.wake_at(at, 0);
+        }
+        self.under_way.push_back((*packet, at));
+    }
+
+    fn wake(&mut self, _token: u32, cx: &mut Context<'_>) {
+        let (packet, _) = self.under_way.front().expect("the timer was set for a packet");
+        cx.cross(packet);
+        self.under_way.pop_front();
+        if let Some((_, at)) = self.under_way.front() {
+            cx.wake_at(*at, 0);
+        }
+    }
+
+    fn held(&self) -> u64 {
+        self.under_way.len() as u64
+    }
+}
+
+/// Keeps the place of an element that other regions know by no border.
+struct Elsewhere;
+
+impl Element for Elsewhere {
+    fn receive(&mut self, _packet: &Packet, _cx: &mut Context<'_>) {
+        unreachable!("only links at borders lead into another region");
+    }
+
+    fn wake(&mut self, _token: u32, _cx: &mut Context<'_>) {
+        unreachable!("an element sets its own timers only");
+    }
+}
+
+/// Where a network is cut: links, each with a region that it leads into.
+pub(crate) struct Cut<'a> {
+    /// The region of each element.
+    pub(crate) region_of: &'a [u32],
+    /// Link and region; sorted.
+    pub(crate) borders: Vec<(u32, u32)>,
+}
+
+impl<'a> Cut<'a> {
+    /// The borders between regions of `whole`.
+    pub(crate) fn new(whole: &Region, region_of: &'a [u32]) -> Self {
+        assert_eq!(region_of.len(), whole.places.len(), "each element lies in one region");
+        let mut borders = Vec::new();
+        for (link, home) in (0..).zip(region_of) {
+            let elements = whole.core.routes.following(link).filter(|next| next & SINK == 0);
+            let regions = elements.map(|next| region_of[next as usize]);
+            borders.extend(regions.filter(|region| region != home).map(|region| (link, region)));
+        }
+        borders.sort_unstable();
+        borders.dedup();
+        Self { region_of, borders }
+    }
+
+    /// Whether `element` is a link at a border.
+    pub(crate) fn is_border(&self, element: u32) -> bool {
+        self.beyond(element).is_some()
+    }
+
+    /// Whether a border lies between `element` and `next`, which follows it.
+    pub(crate) fn parts(&self, element: u32, next: u32) -> bool {
+        self.region_of[element as usize] != self.region_of[next as usize]
+    }
+
+    /// Which regions lead into which others; each pair once.
+    pub(crate) fn roads(&self) -> Vec<(usize, usize)> {
+        let home = |link: u32| self.region_of[link as usize] as usize;
+        let mut roads: Vec<(usize, usize)> =
+            self.borders.iter().map(|(link, region)| (home(*link), *region as usize)).collect();
+        roads.sort_unstable();
+        roads.dedup();
+        roads
+    }
+
+    /// The least time from when a link at a border knows of a packet to when the far end gets it.
+    pub(crate) fn ahead(&self, whole: &Region) -> Span {
+        let spans =
+            self.borders.iter().map(|(link, _)| whole.places[*link as usize].element.ahead());
+        spans.min().unwrap_or(Span::MAX)
+    }
+
+    /// Cut `whole` into `count` regions.
+    pub(crate) fn divide(&self, whole: Region, count: usize) -> Vec<Region> {
+        for (link, _) in &self.borders {
+            let early = whole.core.standings[*link as usize].early;
+            assert!(early, "element {link} must act here on what it sends into another region");
+        }
+        let elements = whole.places.len();
+        let mut regions: Vec<Region> =
+            (0..count).map(|number| self.region(&whole.core, number, count)).collect();
+        for region in &mut regions {
+            let all = elements + self.borders.len();
+            region.places.resize_with(all, || Place::of(Box::new(Elsewhere)));
+        }
+        for (at, place) in whole.places.into_iter().enumerate() {
+            regions[self.region_of[at] as usize].places[at] = place;
+        }
+        for (at, (link, region)) in (elements..).zip(&self.borders) {
+            let home = self.region_of[*link as usize] as usize;
+            let exit = Exit { link: *link, region: *region };
+            regions[home].places[at] = Place::of(Box::new(exit));
+            let entrance = Box::new(Entrance::default());
+            regions[*region as usize].places[*link as usize] = Place::of(entrance);
+        }
+        regions
+    }
+
+    /// Region `number` without its elements.
+    fn region(&self, whole: &Core, number: usize, count: usize) -> Region {
+        let fresh = |sink: &Sink| Sink { header: sink.header, digest: Digest::default() };
+        let core = Core {
+            routes: whole.routes.within(&|link, next| self.lead(number, link, next)),
+            ledger: whole.ledger.clone(),
+            expected: vec![Digest::default(); self.region_of.len()],
+            sinks: whole.sinks.iter().map(fresh).collect(),
+            standings: whole.standings.clone(),
+            outbox: (0..count).map(|_| Parcels::default()).collect(),
+            ..Core::default()
+        };
+        Region { core, ..Region::default() }
+    }
+
+    /// The first border at `element`.
+    fn beyond(&self, element: u32) -> Option<&(u32, u32)> {
+        let at = self.borders.partition_point(|(link, _)| *link < element);
+        self.borders.get(at).filter(|(link, _)| *link == element)
+    }
+
+    /// What follows `link` in region `number` where `next` does in the whole network; nothing for
+    /// what concerns other regions. Sinks after a border lie beyond it.
+    fn lead(&self, number: usize, link: u32, next: u32) -> Option<u32> {
+        let home = self.region_of[link as usize];
+        let beyond = || self.beyond(link).map_or(home, |(_, region)| *region);
+        let there = if next & SINK == 0 { self.region_of[next as usize] } else { beyond() };
+        if home as usize == number && there != home {
+            let at = self.borders.binary_search(&(link, there)).expect("all borders are known");
+            return u32::try_from(self.region_of.len() + at).ok();
+        }
+        (there as usize == number).then_some(next)
+    }
+}

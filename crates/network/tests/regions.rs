@@ -1,0 +1,246 @@
+//! A network in several regions, of elements that do nothing but what the contract of elements
+//! demands.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::collections::VecDeque;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use forebay_network::{Context, Element, Ledger, Network, Packet, Progress};
+use forebay_units::{Span, Time};
+
+/// Hands a packet on after `delay`, and one ps for the packet itself.
+struct Wire {
+    delay: Span,
+    early: bool,
+    last: Time,
+    under_way: VecDeque<(Packet, Time)>,
+}
+
+fn wire(delay: u64) -> Box<Wire> {
+    let (early, last, under_way) = (false, Time::ZERO, VecDeque::new());
+    Box::new(Wire { delay: Span::from_ps(delay), early, last, under_way })
+}
+
+impl Element for Wire {
+    fn start(&mut self, cx: &mut Context<'_>) {
+        self.early = cx.standing().early;
+    }
+
+    fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
+        let now = cx.now();
+        let free = if self.last > now { self.last } else { now };
+        self.last = free + Span::from_ps(1);
+        let out = self.last + self.delay;
+        if self.early {
+            cx.announce(packet, out);
+        } else {
+            self.under_way.push_back((*packet, out));
+            cx.wake_at(out, 0);
+        }
+    }
+
+    fn books(&self) -> bool {
+        true
+    }
+
+    fn ahead(&self) -> Span {
+        self.delay
+    }
+
+    fn wake(&mut self, _token: u32, cx: &mut Context<'_>) {
+        let (packet, out) = self.under_way.pop_front().unwrap();
+        assert_eq!(out, cx.now());
+        cx.cross(&packet);
+    }
+
+    fn held(&self) -> u64 {
+        self.under_way.len() as u64
+    }
+}
+
+/// Sends `size` packets every `gap`, and takes what others send.
+struct Host {
+    flow: u32,
+    gap: u64,
+    size: u32,
+    route: u32,
+    sent: u64,
+    received: u64,
+    /// How many packets are too many.
+    most: u64,
+}
+
+impl Element for Host {
+    fn start(&mut self, cx: &mut Context<'_>) {
+        cx.wake_at(Time::from_ps(self.gap), 0);
+    }
+
+    fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
+        cx.deliver(packet);
+        self.received += 1;
+        assert!(self.received < self.most, "too many packets");
+    }
+
+    fn wake(&mut self, _token: u32, cx: &mut Context<'_>) {
+        for _ in 0..self.size {
+            cx.send(Packet::data(cx.now(), self.flow, self.sent, 100, self.route));
+            self.sent += 1;
+        }
+        cx.wake_at(cx.now() + Span::from_ps(self.gap), 0);
+    }
+}
+
+/// A ring of `hosts`, each of which sends to the one `hop` further on; wires have the delays given,
+/// in ps, in turn. Hosts have the numbers 0 to `hosts`, the wires that leave them the following.
+fn ring(hosts: u32, hop: u32, delays: &[u64], most: u64) -> Network {
+    let mut network = Network::new();
+    network.add_flows(hosts);
+    for from in 0..hosts {
+        let mut route: Vec<u32> = (0..hop).map(|step| hosts + (from + step) % hosts).collect();
+        route.push((from + hop) % hosts);
+        let route = network.add_route(&route);
+        // Many events at the same instants.
+        let (gap, size) = (7 + u64::from(from % 3), 1 + from % 4);
+        network.add(Box::new(Host { flow: from, gap, size, route, sent: 0, received: 0, most }));
+    }
+    for from in 0..hosts {
+        network.add(wire(delays[from as usize % delays.len()]));
+    }
+    network
+}
+
+/// The regions of the elements of a ring: its hosts in `count` rows.
+fn rows(hosts: u32, count: u32) -> Vec<u32> {
+    let of = |host: u32| host * count / hosts;
+    (0..hosts).chain(0..hosts).map(of).collect()
+}
+
+/// Do something that might go on for ever, with a limit to patience.
+fn soon<T: Send + 'static>(what: impl FnOnce() -> T + Send + 'static) -> std::thread::Result<T> {
+    let (sender, receiver) = channel();
+    let thread = std::thread::spawn(move || {
+        let outcome = what();
+        drop(sender);
+        outcome
+    });
+    let ended = receiver.recv_timeout(Duration::from_secs(120));
+    assert_eq!(ended, Err::<(), _>(std::sync::mpsc::RecvTimeoutError::Disconnected), "it hangs");
+    thread.join()
+}
+
+/// Everything that shows of a network at `times`, run with `budget` events at a time.
+fn trajectory(
+    network: &mut Network,
+    times: &[u64],
+    budget: u64,
+) -> Vec<(Progress, u64, u64, Ledger)> {
+    let at = |time: &u64| {
+        let progress = loop {
+            let progress = network.run(Time::from_ps(*time), budget);
+            if progress.complete {
+                break progress;
+            }
+        };
+        let seen = (progress, network.digest(), network.held(), network.ledger().clone());
+        network.reset_counters();
+        seen
+    };
+    times.iter().map(at).collect()
+}
+
+fn assert_same(one: &[(Progress, u64, u64, Ledger)], other: &[(Progress, u64, u64, Ledger)]) {
+    assert_eq!(one.len(), other.len());
+    for (one, other) in one.iter().zip(other) {
+        assert_eq!((one.0, one.1, one.2), (other.0, other.1, other.2));
+        assert_eq!(one.3.flows, other.3.flows);
+        assert_eq!(one.3.since, other.3.since);
+    }
+}
+
+/// Otherwise a result would depend on how a network is divided, on the number of threads, or on
+/// when somebody looks: a ring of twelve hosts with many simultaneous events gives the same digest,
+/// events, traversals, packets under way and counters in every window, whole or in 2 to 12 regions,
+/// on 1 to 16 threads, with or without pauses.
+#[test]
+fn no_division_changes_anything() {
+    let times = [0, 40, 41, 300, 1000, 1000, 5000];
+    let build = || ring(12, 7, &[20, 5, 33, 1], u64::MAX);
+    let alone = trajectory(&mut build(), &times, u64::MAX);
+    assert!(alone.last().unwrap().0.hops > 10_000, "nothing happens");
+    for (count, threads) in [(2, 2), (3, 2), (4, 4), (6, 3), (12, 1), (12, 5), (5, 16)] {
+        for budget in [u64::MAX, 100] {
+            let mut network = build();
+            network.divide(rows(12, count), threads);
+            let (regions, seen) = soon(move || {
+                let seen = trajectory(&mut network, &times, budget);
+                (network.regions(), seen)
+            })
+            .unwrap();
+            assert_eq!(regions, count as usize);
+            assert_same(&alone, &seen);
+        }
+    }
+}
+
+/// Otherwise a bug in an element would hang the program instead of ending the run: when an element
+/// panics on one thread, the others stop, and the panic reaches the caller with its message.
+#[test]
+fn a_panic_in_one_region_ends_the_run() {
+    for threads in [1, 2, 4] {
+        let outcome = soon(move || {
+            let mut network = ring(8, 3, &[50], 200);
+            network.divide(rows(8, 4), threads);
+            network.run(Time::from_ps(1_000_000), u64::MAX)
+        });
+        let panic = outcome.unwrap_err();
+        let message = panic.downcast_ref::<&str>().copied();
+        assert_eq!(message, Some("too many packets"), "{threads} threads");
+    }
+}
+
+/// Otherwise packets would get lost at a border without delay, or arrive in the past.
+#[test]
+#[should_panic(expected = "a link without delay cannot be at a border")]
+fn a_border_needs_a_delay() {
+    let mut network = ring(4, 2, &[0, 10], u64::MAX);
+    network.divide(rows(4, 4), 2);
+    network.run(Time::from_ps(100), u64::MAX);
+}
+
+/// Otherwise an element that acts on its packets when they arrive could be cut off from where they
+/// arrive: only what books its packets ahead can be at a border.
+#[test]
+#[should_panic(expected = "must act here")]
+fn a_border_needs_an_element_that_books() {
+    let mut network = Network::new();
+    network.add_flows(1);
+    let host = |route| Host { flow: 0, gap: 9, size: 1, route, sent: 0, received: 0, most: 99 };
+    let route = network.add_route(&[1, 2]);
+    for _ in 0..3 {
+        network.add(Box::new(host(route)));
+    }
+    network.divide(vec![0, 0, 1], 2);
+    network.run(Time::from_ps(100), u64::MAX);
+}
+
+/// Otherwise observers would be told of things in an order that depends on threads: with one, a
+/// network runs in one region, and the same happens.
+#[test]
+fn an_observer_keeps_a_network_whole() {
+    struct Deaf;
+    impl forebay_network::Observer for Deaf {
+        fn observe(&mut self, _now: Time, _fact: &forebay_network::Observation<'_>) {}
+        fn tables(&mut self) -> Vec<forebay_network::record::RecordTable> {
+            Vec::new()
+        }
+    }
+    let mut watched = ring(6, 4, &[10], u64::MAX);
+    watched.attach(Box::new(Deaf));
+    watched.divide(rows(6, 3), 3);
+    let times = [10, 500];
+    let seen = trajectory(&mut watched, &times, u64::MAX);
+    assert_eq!(watched.regions(), 1);
+    assert_same(&seen, &trajectory(&mut ring(6, 4, &[10], u64::MAX), &times, u64::MAX));
+}
