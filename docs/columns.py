@@ -1,0 +1,136 @@
+"""What the columns of recorded tables and of a study's document mean: `docs/pages.py` prints them.
+
+What the engine itself describes, the columns of a run, is not here. A column without an entry, and
+an entry without a column, stop the script.
+"""
+
+SERIES = {
+    "time_s": "Simulated time of the sample in seconds.",
+    "queue_packets": "Packets waiting. `priority` adds one for each class: `queue_packets.0`, ...",
+    "queue_bytes": "Bytes waiting.",
+    "throughput_bps": "Of a link: bits transmitted per second since the last sample, and by "
+    "precedence as `throughput_bps.0`, ... Of a group: delivered data packets on the wire.",
+    "goodput_bps": "Of a group: payload handed to the application per second since the last "
+    "sample.",
+    "arrived_bps": "Of a link: bits that arrived per second since the last sample, after "
+    "conditioning.",
+    "drops": "Of a link: packets dropped since the last sample.",
+    "marks": "Of a link: packets marked CE (PCN traffic: ETM) since the last sample.",
+    "threshold_marks": "Of a link: PCN packets threshold-marked since the last sample.",
+    "average": "`red`, `wred`: average queue, in bytes or packets like the thresholds; `rio`: one "
+    "for each precedence, `average.0`, ...",
+    "sojourn_s": "`codel`: how long the packet waited that left the queue last, in seconds.",
+    "dropping": "`codel`: 1 in the dropping state, else 0.",
+    "drop_count": "`codel`: drops (or marks) since the dropping state was entered, with those that "
+    "a former stay in it counts for.",
+    "tokens": "`token_bucket`, `ar_meter`, `sr_meter`, `px_meter`, `threshold_meter`, "
+    "`excess_meter`: bytes in the bucket, negative in debt. Gauges of several conditioners on one "
+    "link are numbered in their order: `tokens.0`, `tokens.1`.",
+    "committed_tokens": "`srtcm`, `drtcm`, `trtcm`: bytes in the committed bucket.",
+    "excess_tokens": "`srtcm`, `drtcm`: bytes in the excess bucket.",
+    "peak_tokens": "`trtcm`: bytes in the peak bucket.",
+    "estimated_rate": "`tswtcm`: estimate of the rate in bit/s.",
+    "shaper_packets": "Packets waiting in the shaper.",
+    "shaper_bytes": "Bytes waiting in the shaper.",
+    "arrival_rate": "`ras`: estimate of the rate of arrivals in bit/s.",
+    "present_flows": "Calls: flows of calls present.",
+    "talking_flows": "Calls: flows of calls whose next packet is due within 100 ms (not silent).",
+    "active_flows": "Calls: flows of calls present that have sent a packet. TCP: "
+    "connections that have sent and not ended; the means below are over them.",
+    "blocking": "Calls: 1 while signals from the egress node have new calls blocked, else 0 "
+    "(`capacity` needs no signals: 0).",
+    "mean_cwnd_bytes": "TCP: mean congestion window in bytes.",
+    "mean_flight_packets": "TCP: mean number of segments outstanding.",
+    "mean_srtt_s": "TCP: mean smoothed round-trip time in seconds.",
+}
+
+DELAYS = {
+    "group": "Group of flows.",
+    "from_s": "Lower end of the class of delays, in seconds.",
+    "to_s": "Its upper end; classes are at most 0.1 % wide.",
+    "packets": "Packets delivered with a delay in the class.",
+}
+
+CALL_LOG = {
+    "time_s": "Simulated time in seconds.",
+    "event": "`initial`, `admitted`, `blocked`, `rerouted`, `refused`, `terminated`, `ended`.",
+    "flow": "Name of the flow; of a blocked call, that of its first flow.",
+    "call": "Tells the flows of a group that were let in apart. Of a blocked call: how many calls "
+    "of the group came before it.",
+}
+
+ADMISSION = {
+    "time_s": "Simulated time in seconds.",
+    "flow": "Name of the first flow of the aggregate.",
+    "blocking": "1: from now on new calls are blocked; 0: from now on they are admitted.",
+}
+
+TRACE = {
+    "time_s": "Simulated time in seconds.",
+    "event": "`sent`, `coloured`, `enqueued`, `marked`, `dropped: REASON`, `delivered`.",
+    "link": "Where it happened; empty at a host.",
+    "flow": "Name of the flow.",
+    "number": "Number of the segment or datagram, counted from 0; of an acknowledgement, the next "
+    "segment expected.",
+    "size_bytes": "Size on the wire.",
+    "precedence": "Precedence after the event.",
+    "kind": "`data`, `data, CE` (PCN traffic: ETM), `retransmission` or `ack`.",
+}
+
+STUDY = {
+    "study": "Name of the study.",
+    "version": "Version of the engine.",
+    "scenario_hash": "Fingerprint of the study's `scenario.toml`.",
+    "wall_s": "Time that all runs took, in seconds.",
+    "command": "The command that gives the same digits again.",
+    "seeds": "Root seeds of the runs.",
+    "runs": "Number of runs.",
+    "stopped": "Why it ended early: empty, `deadline` or `interrupted`.",
+    "claims": "A row a claim that was measured.",
+    "summary": "How many claims got each grade, and `total`.",
+    "comparisons": "What the study's `beyond.py` compares, a block each; empty if only some claims "
+    "were asked for.",
+}
+
+CLAIM = {
+    "id": "Its name: `TABLE/ROW/COLUMN` of the study's `paper.toml`, or that of a statement.",
+    "place": "Where the paper has it.",
+    "quantity": "The quantity measured; of a statement, the predicate that judges it.",
+    "unit": "Unit of `published`, `measured`, `low` and `high`; empty for a statement.",
+    "published": "The value as published; of a statement, its words.",
+    "measured": "Mean over the replications; null for a statement.",
+    "low": "Lower end of its 95 % interval; null with a single replication.",
+    "high": "Upper end.",
+    "replications": "Replications of its grid point; of a statement, of the one with the fewest.",
+    "grade": "`exact`, `close`, `trend`, `deviates` or `imprecise`; of a statement `holds`, "
+    "`fails` or `imprecise`.",
+    "note": "What `paper.toml` and `deviations.toml` say of it.",
+}
+
+COMPARISON = {
+    "id": "Name of the comparison.",
+    "title": "What it compares, in a line.",
+    "baseline": "The `id` of the design that the others are compared with.",
+    "designs": "Every design, the baseline first: `id` and `title`.",
+    "complete": "Whether every case has as many runs of each design, two at least.",
+    "rows": "A row for each quantity, case and design.",
+    "conclusion": "Paragraphs of the conclusion; if not `complete`, one that says that none is "
+    "drawn.",
+}
+
+COMPARED = {
+    "design": "The `id` of the design.",
+    "case": "The case in words: group and label.",
+    "point": "Its parameters.",
+    "quantity": "What was measured; its name ends in the SI unit of all values of the row.",
+    "replications": "Runs of the design in this case.",
+    "mean": "Mean over the replications.",
+    "low": "Lower end of its 95 % interval; null with a single replication.",
+    "high": "Upper end.",
+    "difference": "Mean of design minus baseline, paired by replication; null for the baseline.",
+    "difference_low": "Lower end of the paired 95 % interval.",
+    "difference_high": "Upper end.",
+    "verdict": "What the difference says: `better` or `worse`; `less` or `more` where neither is "
+    "better; `equal` where every pair of runs agrees; `open` where the interval holds 0. Null for "
+    "the baseline.",
+}
