@@ -19,6 +19,8 @@ SERIES = {
     "threshold_marks": "Of a link: PCN packets threshold-marked since the last sample.",
     "average": "`red`, `wred`: average queue, in bytes or packets like the thresholds; `rio`: one "
     "for each precedence, `average.0`, ...",
+    "actual": "`rio`: what the average follows, `actual.0`, ...: packets or bytes of this and, coupled, "
+    "all lower precedences that wait.",
     "sojourn_s": "`codel`: how long the packet waited that left the queue last, in seconds.",
     "dropping": "`codel`: 1 in the dropping state, else 0.",
     "drop_count": "`codel`: drops (or marks) since the dropping state was entered, with those that "

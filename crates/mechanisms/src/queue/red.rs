@@ -57,15 +57,21 @@ impl Red {
         Self { core, classes, average: 0.0, decayed: Time::ZERO }
     }
 
-    #[cfg(test)]
+    /// The average queue.
+    #[inline]
     pub fn average(&self) -> f64 {
         self.average
     }
-}
 
-impl QueueManager for Red {
-    fn admit(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
-        let Core { averaging, policy, in_bytes } = &self.core;
+    /// Move the maximum probability of every class.
+    pub fn set_probability(&mut self, probability: f64) {
+        self.classes.iter_mut().for_each(|class| class.set_probability(probability));
+    }
+
+    /// Bring the average up to date; gives the queue that it follows.
+    #[inline]
+    pub fn update(&mut self, arrival: &Arrival<'_>) -> f64 {
+        let Core { averaging, in_bytes, .. } = &self.core;
         let waiting = arrival.backlog;
         let queue = if *in_bytes { waiting.bytes as f64 } else { f64::from(waiting.packets) };
         if let Some(since) = arrival.idle_since {
@@ -74,8 +80,22 @@ impl QueueManager for Red {
         } else {
             averaging.sample(&mut self.average, queue);
         }
+        queue
+    }
+
+    /// The verdict on an arrival that found `queue`; the average has been brought up to date.
+    #[inline]
+    pub fn decide(&mut self, queue: f64, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
         let index = usize::from(arrival.packet.precedence).min(self.classes.len() - 1);
-        policy.decide(&mut self.classes[index], self.average, queue, arrival, stream)
+        let class = &mut self.classes[index];
+        self.core.policy.decide(class, self.average, queue, arrival, stream)
+    }
+}
+
+impl QueueManager for Red {
+    fn admit(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
+        let queue = self.update(arrival);
+        self.decide(queue, arrival, stream)
     }
 
     fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {

@@ -40,8 +40,13 @@ impl Core {
                 Class::new(Curve::new(min, max, *p, options.gentle), options.count)
             })
             .collect();
-        let averaging = Averaging::new(&options, facts);
-        Ok((Self { averaging, policy: Policy::new(&options), in_bytes }, classes))
+        Ok((Self::new(facts, &options, in_bytes), classes))
+    }
+
+    /// The shared part alone; `options` are right.
+    pub fn new(facts: &LinkFacts, options: &Options, in_bytes: bool) -> Self {
+        let averaging = Averaging::new(options, facts);
+        Self { averaging, policy: Policy::new(options), in_bytes }
     }
 }
 
@@ -102,14 +107,17 @@ pub(super) struct Curve {
 
 impl Curve {
     pub fn new(min: f64, max: f64, probability: f64, gentle: bool) -> Self {
-        Self {
-            min,
-            max,
-            top: if gentle { 2.0 * max } else { max },
-            slope: probability / (max - min),
-            gentle_slope: (1.0 - probability) / max,
-            gentle_offset: 2.0 * probability - 1.0,
-        }
+        let top = if gentle { 2.0 * max } else { max };
+        let mut curve = Self { min, max, top, slope: 0.0, gentle_slope: 0.0, gentle_offset: 0.0 };
+        curve.set_probability(probability);
+        curve
+    }
+
+    /// Move the probability at the maximum threshold.
+    fn set_probability(&mut self, probability: f64) {
+        self.slope = probability / (self.max - self.min);
+        self.gentle_slope = (1.0 - probability) / self.max;
+        self.gentle_offset = 2.0 * probability - 1.0;
     }
 
     /// Probability at an average from the minimum threshold up to the top.
@@ -139,6 +147,11 @@ impl Class {
         Self { curve, count: fresh(convention), count_bytes: 0, entered: false }
     }
 
+    /// Move the probability at the maximum threshold; the count goes on.
+    pub fn set_probability(&mut self, probability: f64) {
+        self.curve.set_probability(probability);
+    }
+
     #[inline]
     fn restart(&mut self, count: i64) {
         self.count = count;
@@ -162,6 +175,7 @@ pub(super) struct Policy {
     mean_packet: u64,
     per_max_packet: f64,
     ecn: bool,
+    gentle_ecn: bool,
     ns2_guards: bool,
     limit: Option<Length>,
 }
@@ -175,6 +189,7 @@ impl Policy {
             mean_packet: options.mean_packet.bytes(),
             per_max_packet: 1.0 / options.max_packet.bytes() as f64,
             ecn: options.ecn,
+            gentle_ecn: options.gentle_ecn,
             ns2_guards: options.ns2_guards,
             limit: options.limit,
         }
@@ -192,12 +207,33 @@ impl Policy {
         stream: &mut Stream,
     ) -> Verdict {
         let verdict = if average < class.curve.min {
-            class.restart(fresh(self.convention));
-            class.entered = false;
-            Verdict::Accept
+            self.below_minimum(class)
         } else {
             self.above_minimum(class, average, queue, arrival, stream)
         };
+        self.limited(class, verdict, arrival)
+    }
+
+    /// The verdict on an arrival of `class` where the queue is not congested, whatever the average
+    /// says; the count starts anew as below the minimum threshold if `restart`, or stays.
+    #[inline]
+    pub fn spare(&self, class: &mut Class, restart: bool, arrival: &Arrival<'_>) -> Verdict {
+        if restart {
+            self.below_minimum(class);
+        }
+        self.limited(class, Verdict::Accept, arrival)
+    }
+
+    #[inline]
+    fn below_minimum(&self, class: &mut Class) -> Verdict {
+        class.restart(fresh(self.convention));
+        class.entered = false;
+        Verdict::Accept
+    }
+
+    /// `verdict`, or a drop if the buffer is full.
+    #[inline]
+    fn limited(&self, class: &mut Class, verdict: Verdict, arrival: &Arrival<'_>) -> Verdict {
         if matches!(verdict, Verdict::Drop(_)) || fits(self.limit, arrival) {
             return verdict;
         }
@@ -234,7 +270,8 @@ impl Policy {
         }
         if stream.happens(self.spaced(class, average, size)) {
             class.restart(0);
-            return if self.ecn && arrival.packet.is_ecn_capable() {
+            let marks = self.ecn && (self.gentle_ecn || average <= class.curve.max);
+            return if marks && arrival.packet.is_ecn_capable() {
                 Verdict::Mark
             } else {
                 Verdict::Drop(DropReason::Early)
@@ -350,6 +387,18 @@ mod tests {
         assert_eq!(wide.top, 5040.0);
     }
 
+    /// Otherwise a maximum probability that moves at run time would give another curve than one
+    /// that is configured: from 0.1 to 0.5, in both phases.
+    #[test]
+    fn the_curve_follows_its_maximum_probability() {
+        let mut moved = Curve::new(189.0, 2520.0, 0.1, true);
+        moved.set_probability(0.5);
+        // 0.5 * 189 / 2331 = 0.0405405405; 3780 / 2520 * 0.5 + 2 * 0.5 - 1 = 0.75.
+        near(moved.rising(378.0), 0.040_540_540_5, 1e-10);
+        near(moved.rising(3780.0), 0.75, 1e-15);
+        assert_eq!(moved.top, 5040.0);
+    }
+
     /// Otherwise gaps between drops would not be distributed as published. With pb = 0.125 (exact
     /// in binary): uniform 0.125 / (1 - 0.125 count), certain from 8 on; wait 0 before 8, then
     /// 0.125 / (2 - 0.125 count), certain from 16 on; the clamp keeps pa from turning negative.
@@ -379,6 +428,7 @@ mod tests {
             mean_packet: 500,
             per_max_packet: 1.0 / 1000.0,
             ecn: false,
+            gentle_ecn: true,
             ns2_guards: false,
             limit: None,
         }

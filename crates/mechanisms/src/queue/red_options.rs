@@ -50,25 +50,28 @@ choice! {
     }
 }
 
-/// Define parameters that end with those that every kind of RED has.
-macro_rules! red_parameters {
-    ($(#[$meta:meta])* pub struct $name:ident { $($own:tt)* }) => {
+/// Define parameters that end with those that every kind of RED has. What stands in brackets are
+/// defaults, each with its source, in which the kinds differ.
+macro_rules! red_kind_parameters {
+    (
+        [gentle = $gentle:literal, $gentle_source:literal]
+        [count = $count:literal, $count_source:literal]
+        $(#[$meta:meta])*
+        pub struct $name:ident { $($own:tt)* }
+    ) => {
         forebay_parameters::parameters! {
             $(#[$meta])*
             pub struct $name {
                 $($own)*
-                /// Weight w of the newest sample in the average queue, above 0 and at most 1.
-                weight: f64 = 0.002, "Floyd and Jacobson 1993, section 6";
                 /// Let the drop probability rise linearly to 1 between the maximum threshold and
                 /// twice the maximum threshold, instead of jumping to 1.
-                gentle: bool = false, "Floyd 2000, Recommendation on using the gentle variant";
+                gentle: bool = $gentle, $gentle_source;
                 /// How early drops are spaced: uniform, wait or geometric.
                 spacing: $crate::queue::red_options::Spacing = "uniform",
                     "Floyd and Jacobson 1993, section 7; ns-2 wait_";
                 /// Whether the count since the last drop includes the arriving packet (code) or not
                 /// (analysis).
-                count: $crate::queue::red_options::CountConvention = "code",
-                    "Floyd and Jacobson 1993, figure 2 against section 7";
+                count: $crate::queue::red_options::CountConvention = $count, $count_source;
                 /// How the average decays over idle time: fj or ns2.
                 idle_correction: $crate::queue::red_options::IdleCorrection = "fj",
                     "Floyd and Jacobson 1993, section 4; ns-2 red.cc";
@@ -94,9 +97,9 @@ macro_rules! red_parameters {
         }
 
         impl $name {
-            fn options(&self) -> $crate::queue::red_options::Options {
+            fn options_with(&self, weight: f64) -> $crate::queue::red_options::Options {
                 $crate::queue::red_options::Options {
-                    weight: self.weight,
+                    weight,
                     gentle: self.gentle,
                     spacing: self.spacing,
                     count: self.count,
@@ -105,9 +108,32 @@ macro_rules! red_parameters {
                     byte_mode: self.byte_mode,
                     max_packet: self.max_packet,
                     ecn: self.ecn,
+                    gentle_ecn: true,
                     limit: self.limit,
                     ns2_guards: self.ns2_guards,
                 }
+            }
+        }
+    };
+}
+
+/// Define parameters that end with those of RED.
+macro_rules! red_parameters {
+    ($(#[$meta:meta])* pub struct $name:ident { $($own:tt)* }) => {
+        $crate::queue::red_options::red_kind_parameters! {
+            [gentle = false, "Floyd 2000, Recommendation on using the gentle variant"]
+            [count = "code", "Floyd and Jacobson 1993, figure 2 against section 7"]
+            $(#[$meta])*
+            pub struct $name {
+                $($own)*
+                /// Weight w of the newest sample in the average queue, above 0 and at most 1.
+                weight: f64 = 0.002, "Floyd and Jacobson 1993, section 6";
+            }
+        }
+
+        impl $name {
+            fn options(&self) -> $crate::queue::red_options::Options {
+                self.options_with(self.weight)
             }
         }
     };
@@ -135,7 +161,7 @@ macro_rules! precedence_red_parameters {
     };
 }
 
-pub(super) use {precedence_red_parameters, red_parameters};
+pub(super) use {precedence_red_parameters, red_kind_parameters, red_parameters};
 
 /// The parameters that every kind of RED has, as read.
 #[derive(Clone, Copy, Debug)]
@@ -149,6 +175,8 @@ pub(super) struct Options {
     pub byte_mode: ByteMode,
     pub max_packet: Size,
     pub ecn: bool,
+    /// Whether ECN-capable packets are also marked above the maximum threshold.
+    pub gentle_ecn: bool,
     pub limit: Option<Length>,
     pub ns2_guards: bool,
 }

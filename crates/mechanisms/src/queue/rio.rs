@@ -71,7 +71,8 @@ struct Level {
     idle_since: Time,
 }
 
-struct Rio {
+/// Averages of precedences, and classes judged by them.
+pub(super) struct Rio {
     core: Core,
     classes: Vec<Class>,
     levels: Vec<Level>,
@@ -82,7 +83,7 @@ struct Rio {
 }
 
 impl Rio {
-    fn new(core: Core, classes: Vec<Class>, coupling: Coupling, idle: IdleMeaning) -> Self {
+    pub fn new(core: Core, classes: Vec<Class>, coupling: Coupling, idle: IdleMeaning) -> Self {
         let level = |_: &Class| Level { queue: 0.0, average: 0.0, idle_since: Time::ZERO };
         Self {
             core,
@@ -94,8 +95,36 @@ impl Rio {
         }
     }
 
+    /// How many precedences there are.
+    pub fn precedences(&self) -> usize {
+        self.levels.len()
+    }
+
+    /// The average of precedence `index`.
     #[inline]
-    fn index(&self, packet: &Packet) -> usize {
+    pub fn average(&self, index: usize) -> f64 {
+        self.levels[index].average
+    }
+
+    /// The packets or bytes of precedence `index` alone that wait.
+    #[inline]
+    pub fn waiting(&self, index: usize) -> f64 {
+        self.levels[index].queue
+    }
+
+    #[cfg(test)]
+    pub fn set_average(&mut self, index: usize, average: f64) {
+        self.levels[index].average = average;
+    }
+
+    /// Move the maximum probability of precedence `index`.
+    pub fn set_probability(&mut self, index: usize, probability: f64) {
+        self.classes[index].set_probability(probability);
+    }
+
+    /// The precedence as which `packet` counts.
+    #[inline]
+    pub fn index(&self, packet: &Packet) -> usize {
         usize::from(packet.precedence).min(self.levels.len() - 1)
     }
 
@@ -106,8 +135,8 @@ impl Rio {
 
     /// Bring the averages that follow precedence `index` up to date; gives what that of `index`
     /// follows.
-    #[inline]
-    fn update(&mut self, index: usize, arrival: &Arrival<'_>) -> f64 {
+    #[inline(always)]
+    pub fn update(&mut self, index: usize, arrival: &Arrival<'_>) -> f64 {
         let averaging = &self.core.averaging;
         let (below, rest) = self.levels.split_at_mut(index);
         let (from, end) = if self.coupled {
@@ -141,12 +170,17 @@ impl Rio {
         }
         own
     }
-}
 
-impl QueueManager for Rio {
-    fn admit(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
-        let index = self.index(arrival.packet);
-        let queue = self.update(index, arrival);
+    /// The verdict on an arrival of precedence `index`, whose average has been brought up to date
+    /// and follows `queue`.
+    #[inline(always)]
+    pub fn decide(
+        &mut self,
+        index: usize,
+        queue: f64,
+        arrival: &Arrival<'_>,
+        stream: &mut Stream,
+    ) -> Verdict {
         let amount = self.amount(arrival.packet);
         let (level, class) = (&mut self.levels[index], &mut self.classes[index]);
         let verdict = self.core.policy.decide(class, level.average, queue, arrival, stream);
@@ -155,6 +189,38 @@ impl QueueManager for Rio {
             self.occupied |= 1 << index;
         }
         verdict
+    }
+
+    /// The verdict where nothing is dropped early, whatever the average says; see
+    /// [`Policy::spare`](super::red_core::Policy::spare).
+    #[inline]
+    pub fn spare(&mut self, index: usize, restart: bool, arrival: &Arrival<'_>) -> Verdict {
+        let amount = self.amount(arrival.packet);
+        let verdict = self.core.policy.spare(&mut self.classes[index], restart, arrival);
+        if !matches!(verdict, Verdict::Drop(_)) {
+            self.levels[index].queue += amount;
+            self.occupied |= 1 << index;
+        }
+        verdict
+    }
+
+    /// What the average of each precedence follows, by precedence.
+    fn actual(&self) -> impl Iterator<Item = f64> {
+        self.levels.iter().scan(0.0, |below, level| {
+            let own = *below + level.queue;
+            if self.coupled {
+                *below = own;
+            }
+            Some(own)
+        })
+    }
+}
+
+impl QueueManager for Rio {
+    fn admit(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
+        let index = self.index(arrival.packet);
+        let queue = self.update(index, arrival);
+        self.decide(index, queue, arrival, stream)
     }
 
     fn departed(&mut self, packet: &Packet, at: Time) {
@@ -184,6 +250,9 @@ impl QueueManager for Rio {
     fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
         for (i, level) in self.levels.iter().enumerate() {
             tell(&format!("average.{i}"), level.average);
+        }
+        for (i, queue) in self.actual().enumerate() {
+            tell(&format!("actual.{i}"), queue);
         }
     }
 }
