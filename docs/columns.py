@@ -79,6 +79,18 @@ TRACE = {
     "kind": "`data`, `data, CE` (PCN traffic: ETM), `retransmission` or `ack`.",
 }
 
+ADJUSTMENTS = {
+    "time_s": "Simulated time in seconds.",
+    "link": "Link of the queue.",
+    "precedence": "Precedence whose state changed; 0 where the law knows none.",
+    "average": "The average queue from which it followed.",
+    "region": "Where it lies: `below`, `between` or `above` the thresholds (`adaptive_red`: of the "
+    "target range).",
+    "above_middle": "As in the series.",
+    "dynamic_probability": "The maximum probability that grows and shrinks.",
+    "max_probability": "The maximum probability in use.",
+}
+
 STUDY = {
     "study": "Name of the study.",
     "version": "Version of the engine.",

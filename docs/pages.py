@@ -35,6 +35,7 @@ from forebay.study import load_study
 sys.path.insert(0, str(Path(__file__).parent))
 
 from columns import (
+    ADJUSTMENTS,
     ADMISSION,
     CALL_LOG,
     CLAIM,
@@ -199,6 +200,7 @@ def _everything() -> str:
     """A scenario that uses every mechanism once, as its example has it."""
     head = ['duration = "20 ms"']
     record = ["[record]", 'series = "10 ms"', "delays = true", "calls = true", "trace = 100"]
+    record += ["adjustments = true"]
     for number, page in enumerate(p for c in catalogue().categories for p in c.pages):
         link = {"from": f"a{number}", "to": f"b{number}", "rate": "10 Mbit/s"}
         flow: dict[str, Any] = {"from": link["from"], "to": link["to"]}
@@ -314,6 +316,7 @@ def _recorded(run: Run) -> list[str]:
         ("delays", "With `record.delays`.", DELAYS),
         ("calls", _CALL_LOG_HEAD, CALL_LOG),
         ("admission", "With `record.calls`.", ADMISSION),
+        ("adjustments", _ADJUSTMENTS_HEAD, ADJUSTMENTS),
         ("trace", "With `record.trace`.", TRACE),
     ):
         lines += _columns(f"Table `{name}`", head, meanings, run.tables[name].keys())
@@ -396,6 +399,10 @@ _PARTS = (
     ("calls", "`calls`", _CALLS_HEAD),
 )
 """What the engine describes: the part, its title and what else is to be said."""
+
+_ADJUSTMENTS_HEAD = """\
+With `record.adjustments`: a row for each time that a queue law takes its average to be in another
+region, or moves a maximum probability: `self_configuring`, `adaptive_redn`, `adaptive_red`."""
 
 _CALL_LOG_HEAD = """\
 With `record.calls`: a row for each thing that happens to a flow of a call."""

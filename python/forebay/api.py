@@ -145,8 +145,8 @@ class Results:
         }
 
     def table(self, name: str) -> pa.Table:
-        """A recorded table (`delays`, `calls`, `admission`, `trace`, `series/...`) of all
-        replications.
+        """A recorded table (`delays`, `calls`, `admission`, `adjustments`, `trace`, `series/...`)
+        of all replications.
 
         Raises `KeyError` if it was not recorded.
         """

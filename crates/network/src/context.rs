@@ -436,13 +436,20 @@ impl Context<'_> {
     /// Tell observers a fact; costs a test when there are none.
     #[inline]
     pub fn observe<'f>(&mut self, fact: impl FnOnce() -> Observation<'f>) {
-        if !self.core.observers.is_empty() {
+        if self.is_observed() {
             let fact = fact();
             let now = self.core.agenda.now();
             for observer in &mut self.core.observers {
                 observer.observe(now, &fact);
             }
         }
+    }
+
+    /// Whether there are observers: for facts that it costs something to gather.
+    #[inline]
+    #[must_use]
+    pub fn is_observed(&self) -> bool {
+        !self.core.observers.is_empty()
     }
 
     /// Keep SACK blocks for an acknowledgement; the handle goes into [`Packet::note`].

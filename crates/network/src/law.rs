@@ -58,6 +58,48 @@ pub enum Verdict {
     Drop(DropReason),
 }
 
+/// Where an average queue lies among its thresholds, or of the range in which a law keeps it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Region {
+    /// Below the minimum threshold.
+    #[default]
+    Below = 0,
+    /// From the minimum to the maximum threshold.
+    Between = 1,
+    /// Above the maximum threshold.
+    Above = 2,
+}
+
+impl Region {
+    /// The region's name in tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Below => "below",
+            Self::Between => "between",
+            Self::Above => "above",
+        }
+    }
+}
+
+/// What a queue law has changed in itself: where it takes the average to be, and the maximum
+/// probabilities that follow from it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Adjustment {
+    /// Of which precedence; 0 where a law knows none.
+    pub precedence: u8,
+    /// The average queue from which it followed, in the unit of the law's thresholds.
+    pub average: f64,
+    /// Where the average lies now.
+    pub region: Region,
+    /// Whether it was at or above the middle threshold when it last lay between the others.
+    pub above_middle: bool,
+    /// The maximum probability that grows and shrinks.
+    pub dynamic_probability: f64,
+    /// The maximum probability in use.
+    pub max_probability: f64,
+}
+
 /// Management of a first-in-first-out queue whose decisions all fall when a packet arrives: tail
 /// drop, RED, RIO and their kin.
 ///
@@ -71,6 +113,10 @@ pub trait QueueManager: Send {
     /// packet, also of one that waited for no time; in order, and before any later
     /// [`QueueManager::admit`], but not necessarily at once.
     fn departed(&mut self, _packet: &Packet, _at: Time) {}
+
+    /// What the law has changed in itself since it was last asked, the latest of each precedence.
+    /// Asked after every arrival where somebody observes, else never.
+    fn adjustments(&mut self, _tell: &mut dyn FnMut(&Adjustment)) {}
 
     /// Inner quantities worth plotting, such as averages: told by name.
     fn gauges(&self, _tell: &mut dyn FnMut(&str, f64)) {}
@@ -113,6 +159,9 @@ pub trait QueueDiscipline: Send {
 
     /// What waits.
     fn backlog(&self) -> Backlog;
+
+    /// As [`QueueManager::adjustments`].
+    fn adjustments(&mut self, _tell: &mut dyn FnMut(&Adjustment)) {}
 
     /// Inner quantities worth plotting: told by name.
     fn gauges(&self, _tell: &mut dyn FnMut(&str, f64)) {}

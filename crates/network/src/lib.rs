@@ -26,8 +26,8 @@ pub use edge::{
 };
 pub use element::Element;
 pub use law::{
-    Ack, Arrival, Backlog, Burst, Conditioner, CongestionControl, Departure, Discard,
-    QueueDiscipline, QueueManager, ShapingLaw, Signal, Traffic, Verdict, Window,
+    Ack, Adjustment, Arrival, Backlog, Burst, Conditioner, CongestionControl, Departure, Discard,
+    QueueDiscipline, QueueManager, Region, ShapingLaw, Signal, Traffic, Verdict, Window,
 };
 pub use ledger::{CallCount, FlowCount, Ledger, LinkCount, PRECEDENCES, Tally};
 pub use network::{Network, Progress};

@@ -2,7 +2,7 @@
 
 use forebay_units::{Span, Time};
 
-use crate::{Backlog, Packet};
+use crate::{Adjustment, Backlog, Packet};
 
 /// Why a packet was dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -103,6 +103,14 @@ pub enum Observation<'a> {
         link: u32,
         /// The packet, marked.
         packet: &'a Packet,
+    },
+    /// A queue's law has changed something in itself. Told after what became of the packet whose
+    /// arrival made it.
+    Adjusted {
+        /// At which link.
+        link: u32,
+        /// What.
+        adjustment: &'a Adjustment,
     },
     /// A packet was dropped.
     Dropped {

@@ -3,7 +3,7 @@
 use forebay_units::{Span, Time};
 use hdrhistogram::Histogram;
 
-use crate::{Ecn, Observation, Observer, Packet};
+use crate::{Adjustment, Ecn, Observation, Observer, Packet};
 
 /// One column of a table.
 #[derive(Clone, PartialEq, Debug)]
@@ -123,6 +123,43 @@ impl Observer for CallLog {
     }
 }
 
+/// Records how queue laws adjust themselves.
+#[derive(Default)]
+pub struct AdjustmentLog {
+    time: Vec<f64>,
+    link: Vec<u64>,
+    rows: Vec<Adjustment>,
+}
+
+impl Observer for AdjustmentLog {
+    fn observe(&mut self, now: Time, fact: &Observation<'_>) {
+        if let Observation::Adjusted { link, adjustment } = *fact {
+            self.time.push(now.seconds());
+            self.link.push(u64::from(link));
+            self.rows.push(*adjustment);
+        }
+    }
+
+    fn tables(&mut self) -> Vec<RecordTable> {
+        let rows = std::mem::take(&mut self.rows);
+        let whole = |of: fn(&Adjustment) -> u64| Column::Whole(rows.iter().map(of).collect());
+        let float = |of: fn(&Adjustment) -> f64| Column::Float(rows.iter().map(of).collect());
+        let regions = rows.iter().map(|row| row.region.name()).collect();
+        let columns = [
+            ("time_s", Column::Float(std::mem::take(&mut self.time))),
+            ("link", Column::Whole(std::mem::take(&mut self.link))),
+            ("precedence", whole(|row| u64::from(row.precedence))),
+            ("average", float(|row| row.average)),
+            ("region", Column::Word(regions)),
+            ("above_middle", whole(|row| u64::from(row.above_middle))),
+            ("dynamic_probability", float(|row| row.dynamic_probability)),
+            ("max_probability", float(|row| row.max_probability)),
+        ];
+        let columns = columns.into_iter().map(|(name, column)| (name.to_owned(), column));
+        vec![RecordTable { name: "adjustments".to_owned(), columns: columns.collect() }]
+    }
+}
+
 /// Rows that are not at a link have this place.
 const NOWHERE: u64 = u64::MAX;
 
@@ -141,7 +178,8 @@ impl Observer for PacketTrace {
                 self.row(now, drop_word(reason), link.into(), packet);
             }
             Observation::Delivered { packet, .. } => self.row(now, "delivered", NOWHERE, packet),
-            Observation::Window { .. }
+            Observation::Adjusted { .. }
+            | Observation::Window { .. }
             | Observation::Timeout { .. }
             | Observation::Started { .. }
             | Observation::Ended { .. }

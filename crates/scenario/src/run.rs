@@ -3,7 +3,9 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use forebay_kernel::Streams;
-use forebay_network::record::{CallLog, Column, DelayHistogram, PacketTrace, RecordTable};
+use forebay_network::record::{
+    AdjustmentLog, CallLog, Column, DelayHistogram, PacketTrace, RecordTable,
+};
 use forebay_parameters::{Echo, Node, Problem};
 use forebay_units::{Span, Time};
 
@@ -222,6 +224,9 @@ impl Run<'_> {
         let record = &self.plan.record;
         if record.trace > 0 {
             self.wired.network.attach(Box::new(PacketTrace::new(record.trace as usize)));
+        }
+        if record.adjustments {
+            self.wired.network.attach(Box::new(AdjustmentLog::default()));
         }
         if record.calls {
             self.wired.network.attach(Box::new(CallLog::default()));

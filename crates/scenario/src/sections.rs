@@ -106,6 +106,9 @@ parameters! {
     pub struct RecordParameters {
         /// Sampling interval of queue lengths, averages, windows and rates; none if left out.
         series: Option<Span>, "-";
+        /// Record how queue laws adjust themselves: averages that enter another region, and maximum
+        /// probabilities that follow them.
+        adjustments: bool = false, "-";
         /// Record the distribution of delays by group of flows.
         delays: bool = false, "-";
         /// Record what happens to calls: admitted, blocked, terminated ...

@@ -156,6 +156,17 @@ impl FifoLink {
         }
     }
 
+    /// Tell observers what the law has changed in itself.
+    #[cold]
+    fn tell_adjustments(&mut self, cx: &mut Context<'_>) {
+        let link = self.line.link;
+        if let Manager::Law(law) = &mut self.manager {
+            law.adjustments(&mut |adjustment| {
+                cx.observe(|| Observation::Adjusted { link, adjustment });
+            });
+        }
+    }
+
     /// Let the queue's law decide over a packet that has passed the conditioners.
     #[inline(always)]
     fn decide(&mut self, packet: &Packet, at: Time, cx: &mut Context<'_>) {
@@ -326,6 +337,10 @@ impl Element for FifoLink {
             self.let_out(now, cx);
         }
         self.meet(packet, now, cx);
+        // Where packets are expected instead, nobody observes.
+        if cx.is_observed() {
+            self.tell_adjustments(cx);
+        }
     }
 
     fn books(&self) -> bool {
@@ -482,7 +497,13 @@ impl Element for ScheduledLink {
             line.waits_no_more(&packet, now);
             cx.discard(link, &packet, reason);
         };
-        match self.law.enqueue(packet, idle_since, now, &mut self.stream, &mut discard) {
+        let verdict = self.law.enqueue(packet, idle_since, now, &mut self.stream, &mut discard);
+        if cx.is_observed() {
+            self.law.adjustments(&mut |adjustment| {
+                cx.observe(|| Observation::Adjusted { link, adjustment });
+            });
+        }
+        match verdict {
             Verdict::Accept => {}
             Verdict::Mark => Line::mark(link, &mut packet, cx),
             Verdict::Drop(reason) => {

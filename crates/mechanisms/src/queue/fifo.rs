@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 
 use forebay_kernel::Stream;
 use forebay_network::{
-    Arrival, Backlog, Departure, Discard, Ecn, Packet, QueueDiscipline, QueueManager, Verdict,
+    Adjustment, Arrival, Backlog, Departure, Discard, Ecn, Packet, QueueDiscipline, QueueManager,
+    Verdict,
 };
 use forebay_units::Time;
 
@@ -58,6 +59,10 @@ impl QueueDiscipline for Fifo {
 
     fn backlog(&self) -> Backlog {
         self.backlog
+    }
+
+    fn adjustments(&mut self, tell: &mut dyn FnMut(&Adjustment)) {
+        self.law.adjustments(tell);
     }
 
     fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {

@@ -1,7 +1,7 @@
 //! Strict priority over precedences.
 
 use forebay_kernel::Stream;
-use forebay_network::{Backlog, Departure, Discard, Packet, QueueDiscipline, Verdict};
+use forebay_network::{Adjustment, Backlog, Departure, Discard, Packet, QueueDiscipline, Verdict};
 use forebay_parameters::{Entry, Field, Problem, Section, choose_all};
 use forebay_units::Time;
 
@@ -93,6 +93,10 @@ impl QueueDiscipline for Priority {
 
     fn backlog(&self) -> Backlog {
         self.backlog
+    }
+
+    fn adjustments(&mut self, tell: &mut dyn FnMut(&Adjustment)) {
+        self.classes.iter_mut().for_each(|class| class.adjustments(tell));
     }
 
     fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
