@@ -8,13 +8,20 @@ SERIES = {
     "time_s": "Simulated time of the sample in seconds.",
     "queue_packets": "Packets waiting. `priority` adds one for each class: `queue_packets.0`, ...",
     "queue_bytes": "Bytes waiting.",
+    "mean_queue_packets": "Of a link: time average of the packets waiting since the last sample. "
+    "Over the rate in packets per second it is their mean queueing delay (Little's law).",
     "throughput_bps": "Of a link: bits transmitted per second since the last sample, and by "
     "precedence as `throughput_bps.0`, ... Of a group: delivered data packets on the wire.",
     "goodput_bps": "Of a group: payload handed to the application per second since the last "
     "sample.",
     "arrived_bps": "Of a link: bits that arrived per second since the last sample, after "
     "conditioning.",
+    "arrived_packets": "Of a link: packets that arrived since the last sample, after conditioning.",
     "drops": "Of a link: packets dropped since the last sample.",
+    "early_drops": "Of a link: those that active queue management dropped by chance.",
+    "forced_drops": "Of a link: those that it dropped with certainty.",
+    "mean_delay_s": "Of a group: mean one-way delay of the data packets delivered since the last "
+    "sample; no number if there were none.",
     "marks": "Of a link: packets marked CE (PCN traffic: ETM) since the last sample.",
     "threshold_marks": "Of a link: PCN packets threshold-marked since the last sample.",
     "average": "`red`, `wred`: average queue, in bytes or packets like the thresholds; `rio`: one "

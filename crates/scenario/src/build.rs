@@ -10,6 +10,7 @@ use crate::calls::{AggregatePlan, read_aggregate};
 use crate::flows::{Around, FlowPlan, read_flow};
 use crate::links::{LinkPlan, read_link};
 use crate::sections::{RecordParameters, SCENARIO_SECTIONS, ScenarioParameters};
+use crate::series::check_series;
 use crate::topology::Topology;
 
 /// A scenario read and checked, ready to be wired.
@@ -74,7 +75,11 @@ impl<'a> Plan<'a> {
         check_members(&root, &aggregates, &flows)?;
         check_bursts(&links, &flows)?;
         let nodes = topology.nodes().len();
-        Ok(Self { parameters, record, links, aggregates, flows, nodes })
+        let plan = Self { parameters, record, links, aggregates, flows, nodes };
+        if let Some(section) = root.section("record")? {
+            check_series(&section, &plan)?;
+        }
+        Ok(plan)
     }
 
     /// The flows that calls consist of, in the order of their counters: names of flow and

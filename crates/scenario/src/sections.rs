@@ -106,6 +106,9 @@ parameters! {
     pub struct RecordParameters {
         /// Sampling interval of queue lengths, averages, windows and rates; none if left out.
         series: Option<Span>, "-";
+        /// What is sampled: `links.NAME`, `flows.NAME` or `aggregates.NAME`, and `links`, `flows`
+        /// or `aggregates` for all of them. Everything if left out.
+        series_of: Option<Vec<String>>, "-";
         /// Record how queue laws adjust themselves: averages that enter another region, and maximum
         /// probabilities that follow them.
         adjustments: bool = false, "-";

@@ -4,10 +4,50 @@
 //! run.
 
 use forebay_network::record::{Column, RecordTable};
-use forebay_network::{Ledger, PRECEDENCES};
-use forebay_units::{Span, Time};
+use forebay_network::{DropReason, FlowCount, Ledger, LinkCount, PRECEDENCES, Tally};
+use forebay_parameters::{Problem, Section, nearest};
+use forebay_units::{PS_PER_S, Span, Time};
 
 use crate::build::{Plan, Wired};
+
+const LINKS: &str = "links";
+const FLOWS: &str = "flows";
+const AGGREGATES: &str = "aggregates";
+
+/// Whether `wanted` asks for the series of `name`.
+fn is_wanted(wanted: Option<&[String]>, kind: &str, name: &str) -> bool {
+    let is_it = |entry: &String| {
+        entry == kind
+            || entry.strip_prefix(kind).and_then(|rest| rest.strip_prefix('.')) == Some(name)
+    };
+    wanted.is_none_or(|wanted| wanted.iter().any(is_it))
+}
+
+/// Refuse to sample what is not there.
+pub(crate) fn check_series(section: &Section<'_>, plan: &Plan<'_>) -> Result<(), Problem> {
+    let Some(wanted) = &plan.record.series_of else { return Ok(()) };
+    let names = plan
+        .links
+        .iter()
+        .map(|link| (LINKS, &link.name))
+        .chain(plan.flows.iter().map(|flow| (FLOWS, &flow.name)))
+        .chain(plan.aggregates.iter().map(|aggregate| (AGGREGATES, &aggregate.name)));
+    let mut known: Vec<String> = names.map(|(kind, name)| format!("{kind}.{name}")).collect();
+    known.extend([LINKS, FLOWS, AGGREGATES].map(str::to_owned));
+    for entry in wanted {
+        if !known.contains(entry) {
+            let near = nearest(entry, known.iter().map(String::as_str));
+            let hint = near.map_or(String::new(), |name| format!(" (did you mean \"{name}\"?)"));
+            let message = format!(
+                "\"{entry}\" is not in this scenario{hint}; allowed are links, flows, aggregates, \
+                 and one of them by its name, such as \"{}\"",
+                known[0]
+            );
+            return Err(section.fail("series_of", message));
+        }
+    }
+    Ok(())
+}
 
 /// Samples taken so far.
 pub(crate) struct Series {
@@ -39,44 +79,54 @@ const THROUGHPUTS: [&str; PRECEDENCES] =
 
 /// Cumulative counters of which the rate between samples is shown.
 enum Rates {
-    Link { number: usize, bytes: [u64; PRECEDENCES], arrived: u64, drops: u64, marks: [u64; 2] },
-    Flows { first: usize, count: usize, wire: u64, payload: u64 },
+    Link { number: usize, then: Box<LinkSums> },
+    Flows { first: usize, count: usize, then: FlowSums },
     None,
+}
+
+/// What a link had counted at the last sample.
+#[derive(Default)]
+struct LinkSums {
+    bytes: [u64; PRECEDENCES],
+    arrived: Tally,
+    drops: [u64; DropReason::ALL.len()],
+    marks: [u64; 2],
+    queue_area: u128,
+}
+
+/// What a group of flows had counted at the last sample.
+#[derive(Default)]
+struct FlowSums {
+    delivered: Tally,
+    payload: u64,
+    delay: u128,
 }
 
 impl Series {
     /// Samples every `interval`, first at time zero.
     pub(crate) fn new(interval: Span, plan: &Plan<'_>, wired: &Wired) -> Self {
         let mut tables = Vec::new();
+        let mut add = |kind: &str, name: &str, elements: Vec<u32>, rates: Rates| {
+            if is_wanted(plan.record.series_of.as_deref(), kind, name) {
+                let name = format!("series/{kind}.{name}");
+                tables.push(PlaceSeries { name, elements, rates, columns: Columns::default() });
+            }
+        };
         for (number, (link, elements)) in plan.links.iter().zip(&wired.links).enumerate() {
-            tables.push(PlaceSeries {
-                name: format!("series/links.{}", link.name),
-                elements: elements.clone(),
-                rates: Rates::link(number),
-                columns: Columns::default(),
-            });
+            add(LINKS, &link.name, elements.clone(), Rates::link(number));
         }
         let mut first = 0;
         for (flow, element) in plan.flows.iter().zip(&wired.senders) {
             let count = flow.count as usize;
             // An aggregate has a table of its own.
             let elements = if flow.aggregate.is_none() { vec![*element] } else { Vec::new() };
-            tables.push(PlaceSeries {
-                name: format!("series/flows.{}", flow.name),
-                elements,
-                rates: Rates::Flows { first, count, wire: 0, payload: 0 },
-                columns: Columns::default(),
-            });
+            add(FLOWS, &flow.name, elements, Rates::flows(first, count));
             first += count;
         }
         for (number, aggregate) in plan.aggregates.iter().enumerate() {
             let member = plan.flows.iter().position(|flow| flow.aggregate == Some(number));
-            tables.push(PlaceSeries {
-                name: format!("series/aggregates.{}", aggregate.name),
-                elements: member.map(|at| wired.senders[at]).into_iter().collect(),
-                rates: Rates::None,
-                columns: Columns::default(),
-            });
+            let elements = member.map(|at| wired.senders[at]).into_iter().collect();
+            add(AGGREGATES, &aggregate.name, elements, Rates::None);
         }
         Self { interval, next: Time::ZERO + interval, time: Vec::new(), tables }
     }
@@ -90,8 +140,8 @@ impl Series {
     pub(crate) fn forget(&mut self) {
         for table in &mut self.tables {
             match &mut table.rates {
-                Rates::Link { number, .. } => table.rates = Rates::link(*number),
-                Rates::Flows { wire, payload, .. } => (*wire, *payload) = (0, 0),
+                Rates::Link { then, .. } => **then = LinkSums::default(),
+                Rates::Flows { then, .. } => *then = FlowSums::default(),
                 Rates::None => {}
             }
         }
@@ -108,8 +158,7 @@ impl Series {
                 wired.network.gauges(*element, &mut |name, value| columns.put(row, name, value));
             }
             let ledger = wired.network.ledger();
-            let interval = self.interval.seconds();
-            table.rates.tell(ledger, interval, &mut |name, value| {
+            table.rates.tell(ledger, self.interval, &mut |name, value| {
                 table.columns.put(row, name, value);
             });
         }
@@ -152,40 +201,76 @@ impl Columns {
 
 impl Rates {
     fn link(number: usize) -> Self {
-        Self::Link { number, bytes: [0; PRECEDENCES], arrived: 0, drops: 0, marks: [0; 2] }
+        Self::Link { number, then: Box::default() }
     }
 
-    fn tell(&mut self, ledger: &Ledger, interval: f64, tell: &mut dyn FnMut(&str, f64)) {
-        let rate = |now: u64, then: &mut u64| {
-            let bytes = now - std::mem::replace(then, now);
-            bytes as f64 * 8.0 / interval
-        };
+    fn flows(first: usize, count: usize) -> Self {
+        Self::Flows { first, count, then: FlowSums::default() }
+    }
+
+    fn tell(&mut self, ledger: &Ledger, interval: Span, tell: &mut dyn FnMut(&str, f64)) {
         match self {
             Self::None => {}
-            Self::Link { number, bytes, arrived, drops, marks } => {
-                let count = &ledger.links[*number];
-                let mut total = 0.0;
-                for (precedence, (tally, then)) in count.departed.iter().zip(bytes).enumerate() {
-                    let bps = rate(tally.bytes, then);
-                    total += bps;
-                    tell(THROUGHPUTS[precedence], bps);
-                }
-                tell("throughput_bps", total);
-                let now = count.arrived.iter().map(|tally| tally.bytes).sum();
-                tell("arrived_bps", rate(now, arrived));
-                let mut events = |name, now: u64, then: &mut u64| {
-                    tell(name, (now - std::mem::replace(then, now)) as f64);
-                };
-                events("drops", count.dropped.iter().flatten().sum(), drops);
-                events("marks", count.marked.iter().sum(), &mut marks[0]);
-                events("threshold_marks", count.threshold_marked.iter().sum(), &mut marks[1]);
-            }
-            Self::Flows { first, count, wire, payload } => {
-                let flows = &ledger.flows[*first..*first + *count];
-                let sum = |of: fn(&forebay_network::FlowCount) -> u64| flows.iter().map(of).sum();
-                tell("throughput_bps", rate(sum(|flow| flow.delivered.bytes), wire));
-                tell("goodput_bps", rate(sum(|flow| flow.goodput), payload));
+            Self::Link { number, then } => then.tell(&ledger.links[*number], interval, tell),
+            Self::Flows { first, count, then } => {
+                then.tell(&ledger.flows[*first..*first + *count], interval, tell);
             }
         }
     }
+}
+
+impl LinkSums {
+    fn tell(&mut self, count: &LinkCount, interval: Span, tell: &mut dyn FnMut(&str, f64)) {
+        let mut total = 0.0;
+        for (precedence, (tally, then)) in count.departed.iter().zip(&mut self.bytes).enumerate() {
+            let bps = per_second(since(tally.bytes, then), interval);
+            total += bps;
+            tell(THROUGHPUTS[precedence], bps);
+        }
+        tell("throughput_bps", total);
+        let mut arrived = Tally::default();
+        for tally in &count.arrived {
+            arrived.packets += tally.packets;
+            arrived.bytes += tally.bytes;
+        }
+        tell("arrived_bps", per_second(since(arrived.bytes, &mut self.arrived.bytes), interval));
+        tell("arrived_packets", since(arrived.packets, &mut self.arrived.packets) as f64);
+        let mut drops = [0; DropReason::ALL.len()];
+        for (reason, (number, then)) in drops.iter_mut().zip(&mut self.drops).enumerate() {
+            let now = count.dropped.iter().map(|by_reason| by_reason[reason]).sum();
+            *number = since(now, then);
+        }
+        tell("drops", drops.iter().sum::<u64>() as f64);
+        tell("early_drops", drops[DropReason::Early as usize] as f64);
+        tell("forced_drops", drops[DropReason::Forced as usize] as f64);
+        let marks = [&count.marked, &count.threshold_marked].map(|by| by.iter().sum());
+        tell("marks", since(marks[0], &mut self.marks[0]) as f64);
+        tell("threshold_marks", since(marks[1], &mut self.marks[1]) as f64);
+        let area = count.queue_area - std::mem::replace(&mut self.queue_area, count.queue_area);
+        tell("mean_queue_packets", area as f64 / interval.ps() as f64);
+    }
+}
+
+impl FlowSums {
+    fn tell(&mut self, flows: &[FlowCount], interval: Span, tell: &mut dyn FnMut(&str, f64)) {
+        let sum = |of: fn(&FlowCount) -> u64| flows.iter().map(of).sum();
+        let wire = since(sum(|flow| flow.delivered.bytes), &mut self.delivered.bytes);
+        tell("throughput_bps", per_second(wire, interval));
+        let payload = since(sum(|flow| flow.goodput), &mut self.payload);
+        tell("goodput_bps", per_second(payload, interval));
+        let packets = since(sum(|flow| flow.delivered.packets), &mut self.delivered.packets);
+        let delay = flows.iter().map(|flow| flow.delay).sum();
+        let delay = delay - std::mem::replace(&mut self.delay, delay);
+        // Without a packet there is no mean: 0 / 0 is not a number.
+        tell("mean_delay_s", delay as f64 / PS_PER_S as f64 / packets as f64);
+    }
+}
+
+/// How much `now` is more than `then`, which becomes `now`.
+fn since(now: u64, then: &mut u64) -> u64 {
+    now - std::mem::replace(then, now)
+}
+
+fn per_second(bytes: u64, interval: Span) -> f64 {
+    bytes as f64 * 8.0 / interval.seconds()
 }
