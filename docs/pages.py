@@ -56,6 +56,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "queue.droptail": {"limit": "100 packets"},
     "queue.priority": {"classes": ["droptail", {"red": {"limit": "100 packets"}}]},
     "queue.red": {"min_threshold": "20 packets", "max_threshold": "60 packets", "gentle": True},
+    "queue.redn": {"min_threshold": "20 packets", "max_threshold": "250 packets"},
     "queue.rio": {
         "min_threshold": ["40 packets", "20 packets", "10 packets"],
         "max_threshold": ["80 packets", "40 packets", "20 packets"],

@@ -28,6 +28,16 @@ fn example(name: &str) -> Value {
             ("limit", "20 kB".into()),
         ])
     };
+    // Thresholds that the averages cross often.
+    let shared = || {
+        table(&[
+            ("min_threshold", "4 kB".into()),
+            ("max_threshold", "12 kB".into()),
+            ("weight", 0.02.into()),
+            ("ecn", true.into()),
+            ("limit", "20 kB".into()),
+        ])
+    };
     match name {
         "codel" => table(&[("interval", "20 ms".into()), ("limit", "40 packets".into())]),
         "droptail" => table(&[("limit", "20 packets".into())]),
@@ -39,6 +49,7 @@ fn example(name: &str) -> Value {
         "red" => {
             table(&[("weight", 0.02.into()), ("ecn", true.into()), ("limit", "40 packets".into())])
         }
+        "redn" => shared(),
         "rio" | "wred" => lists(),
         other => panic!("queue \"{other}\" has no example: add one to this battery"),
     }

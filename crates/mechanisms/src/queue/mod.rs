@@ -7,6 +7,7 @@ mod priority;
 mod red;
 mod red_core;
 mod red_options;
+mod redn;
 mod rio;
 mod wred;
 
@@ -50,8 +51,15 @@ pub type BuildQueue = fn(&Section<'_>, &LinkFacts) -> Result<Queue, Problem>;
 pub static DEFAULT: &Entry<BuildQueue> = &droptail::ENTRY;
 
 /// Every queue.
-pub static QUEUES: &[Entry<BuildQueue>] =
-    &[codel::ENTRY, droptail::ENTRY, priority::ENTRY, red::ENTRY, rio::ENTRY, wred::ENTRY];
+pub static QUEUES: &[Entry<BuildQueue>] = &[
+    codel::ENTRY,
+    droptail::ENTRY,
+    priority::ENTRY,
+    red::ENTRY,
+    redn::ENTRY,
+    rio::ENTRY,
+    wred::ENTRY,
+];
 
 /// Whether a buffer of `limit` has room for an arriving packet.
 #[inline]

@@ -24,6 +24,10 @@ pub const QUEUE_EXAMPLES: &[(&str, &str)] = &[
     ),
     ("red", "weight = 0.02, limit = \"25 packets\", ecn = true"),
     (
+        "redn",
+        "min_threshold = \"3 kB\", max_threshold = \"9 kB\", weight = 0.05, limit = \"25 packets\"",
+    ),
+    (
         "rio",
         "min_threshold = [\"9 packets\", \"6 packets\", \"3 packets\"], \
          max_threshold = [\"18 packets\", \"12 packets\", \"6 packets\"], \

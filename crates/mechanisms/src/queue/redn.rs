@@ -1,0 +1,180 @@
+//! REDn: RIO-C with any number of precedences and one set of parameters for all of them; also what
+//! the laws share that move its maximum probabilities.
+
+use forebay_parameters::{Entry, Length, Parameter, Parameters, Problem, Section};
+use forebay_units::Size;
+
+use super::red_core::Core;
+use super::red_options::{Options, Thresholds};
+use super::rio::{Coupling, IdleMeaning, Rio};
+use super::{BuildQueue, MOST_PRECEDENCES, Queue};
+use crate::LinkFacts;
+
+pub(super) const ENTRY: Entry<BuildQueue> = Entry {
+    name: "redn",
+    summary: "RED with n precedences: RIO-C, gentle, the same parameters for every precedence.",
+    source: "Liu 2001, Adaptive REDn Gateway, thesis, Univ. of British Columbia, section 1.1.1",
+    fields: RednParameters::FIELDS,
+    build,
+};
+
+/// Define parameters that begin and end with those of REDn.
+macro_rules! redn_parameters {
+    ($(#[$meta:meta])* pub struct $name:ident { $($own:tt)* }) => {
+        $crate::queue::red_options::red_kind_parameters! {
+            [gentle = true, "Liu 2001, eq. 1.3"]
+            [count = "analysis", "Liu 2001, section 4.1: 0.5/p + 0.5 packets between marks"]
+            $(#[$meta])*
+            pub struct $name {
+                /// Number of precedences, 1 to 64. Packets of higher precedence count as the last;
+                /// with 1 the law has one average, of the whole queue.
+                precedences: u32 = 3, "Liu 2001, section 1.1.1";
+                /// Average queue below which nothing is dropped early, of every precedence, in
+                /// bytes or in packets. Left out: half of the packets that the link sends in 15 ms.
+                min_threshold: Option<forebay_parameters::Length>, "Liu 2001, section 4.1";
+                /// Average queue at which the drop probability reaches its maximum, of every
+                /// precedence. Above the minimum threshold. Left out: the packets that the link
+                /// sends in 500 ms, times twice the maximum probability.
+                max_threshold: Option<forebay_parameters::Length>, "Liu 2001, section 4.1";
+                $($own)*
+                /// When an average decays as idle: while none of the packets that it follows waits
+                /// (cumulative) or while the link is idle, as in RED (physical).
+                idle: $crate::queue::rio::IdleMeaning = "physical",
+                    "assumed: as in RED (Floyd and Jacobson 1993, section 4); not stated";
+                /// Mark ECN-capable packets also above the maximum threshold (of a gentle law),
+                /// instead of dropping them early there.
+                gentle_ecn: bool = false, "Liu 2001, chapter 1: packet drop alone above it";
+                /// Weight w of the newest sample in the averages, above 0 and at most 1.
+                weight: f64 = 0.002, "Liu 2001, section 4.1";
+            }
+        }
+
+        impl $name {
+            fn options(&self) -> $crate::queue::red_options::Options {
+                $crate::queue::red_options::Options {
+                    gentle_ecn: self.gentle_ecn,
+                    ..self.options_with(self.weight)
+                }
+            }
+
+            fn shape(&self, middle: Option<forebay_parameters::Length>)
+                -> $crate::queue::redn::Shape
+            {
+                $crate::queue::redn::Shape {
+                    precedences: self.precedences,
+                    min: self.min_threshold,
+                    middle,
+                    max: self.max_threshold,
+                    probability: self.max_probability,
+                    idle: self.idle,
+                }
+            }
+        }
+    };
+}
+
+pub(super) use redn_parameters;
+
+redn_parameters! {
+    /// Parameters of REDn.
+    pub struct RednParameters {
+        /// Drop probability at the maximum threshold.
+        max_probability: f64 = 0.1, "Liu 2001, section 4.1";
+    }
+}
+
+fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
+    let parameters = RednParameters::read(section)?;
+    let rio = parameters.shape(None).build(section, facts, parameters.options())?;
+    Ok(Queue::Managed(Box::new(rio)))
+}
+
+/// What is the same for every precedence.
+pub(super) struct Shape {
+    pub precedences: u32,
+    pub min: Option<Length>,
+    pub middle: Option<Length>,
+    pub max: Option<Length>,
+    pub probability: f64,
+    pub idle: IdleMeaning,
+}
+
+impl Shape {
+    pub fn build(
+        &self,
+        section: &Section<'_>,
+        facts: &LinkFacts,
+        options: Options,
+    ) -> Result<Rio, Problem> {
+        let precedences = self.precedences as usize;
+        if precedences == 0 || precedences > MOST_PRECEDENCES {
+            let message =
+                format!("{precedences} is out of range; allowed are 1 to {MOST_PRECEDENCES}");
+            return Err(section.fail("precedences", message));
+        }
+        if !(0.0..=1.0).contains(&self.probability) {
+            let message = format!("{} is not a probability; allowed are 0 to 1", self.probability);
+            return Err(section.fail("max_probability", message));
+        }
+        let [min, _, max] = self.thresholds(facts, options.mean_packet);
+        if self.max.is_none() && max.amount() <= min.amount() {
+            let message = format!(
+                "is left out, and \"{}\", which follows from rate and max_probability, is not \
+                 above the minimum threshold; allowed is more than \"{}\"",
+                max.show(),
+                min.show()
+            );
+            return Err(section.fail("max_threshold", message));
+        }
+        let thresholds = Thresholds { min: &[min], max: &[max], probability: &[self.probability] };
+        let (core, classes) = Core::build(section, facts, options, &thresholds)?;
+        let classes = vec![classes[0].clone(); precedences];
+        Ok(Rio::new(core, classes, Coupling::Coupled, self.idle))
+    }
+
+    /// Minimum, middle and maximum threshold: what is given, else what the guidelines of the
+    /// thesis say (section 4.1), in whole packets of `mean_packet`.
+    pub fn thresholds(&self, facts: &LinkFacts, mean_packet: Size) -> [Length; 3] {
+        let (rate, bits) = (facts.rate.bps(), 8 * u128::from(mean_packet.bytes().max(1)));
+        let middle = self.middle.unwrap_or_else(|| {
+            let packets = u128::from(rate) * MIDDLE_DELAY_MS / (1000 * bits);
+            Length::Packets(u64::try_from(packets).unwrap_or(u64::MAX))
+        });
+        let half = match middle {
+            Length::Bytes(n) => Length::Bytes(n / 2),
+            Length::Packets(n) => Length::Packets(n / 2),
+        };
+        let max = self.max.unwrap_or_else(|| {
+            let packets = rate as f64 / bits as f64 * LONGEST_RTT_S * 2.0 * self.probability;
+            // A product that is whole but for rounding must not lose a packet.
+            Length::Packets((packets + 1e-6) as u64)
+        });
+        [self.min.unwrap_or(half), middle, max]
+    }
+}
+
+/// Queueing delay at the middle threshold.
+const MIDDLE_DELAY_MS: u128 = 15;
+/// Round-trip time of the longest path.
+const LONGEST_RTT_S: f64 = 0.5;
+
+/// The queue of `entry` on a link of `rate`, or the key that is wrong.
+#[cfg(test)]
+pub(super) fn built(
+    entry: &Entry<BuildQueue>,
+    rate: forebay_units::Rate,
+    parameters: &[(&str, forebay_parameters::Value)],
+) -> Result<Box<dyn forebay_network::QueueManager>, String> {
+    use forebay_parameters::{Echo, Node, Table, Value};
+    let entries = parameters.iter().map(|(key, value)| ((*key).into(), Node::new(value.clone())));
+    let (node, echo) = (Node::new(Value::Table(entries.collect::<Table>())), Echo::default());
+    let section = Section::root(&node, &echo).map_err(|problem| problem.path)?;
+    match (entry.build)(&section, &LinkFacts { rate }) {
+        Ok(Queue::Managed(law)) => Ok(law),
+        Ok(_) => panic!("every kind of RED decides at arrival"),
+        Err(problem) => Err(problem.path),
+    }
+}
+
+#[cfg(test)]
+mod tests;
