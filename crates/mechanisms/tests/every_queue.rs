@@ -49,7 +49,8 @@ fn example(name: &str) -> Value {
         "red" => {
             table(&[("weight", 0.02.into()), ("ecn", true.into()), ("limit", "40 packets".into())])
         }
-        "redn" => shared(),
+        "redn" | "self_configuring" => shared(),
+        "adaptive_redn" => with(&shared(), "middle_threshold", "7 kB".into()),
         "rio" | "wred" => lists(),
         other => panic!("queue \"{other}\" has no example: add one to this battery"),
     }

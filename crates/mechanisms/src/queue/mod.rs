@@ -1,7 +1,9 @@
 //! Queues: who gets in, and who goes next.
 
+mod adaptive_redn;
 mod codel;
 mod droptail;
+mod dynamic_redn;
 mod fifo;
 mod priority;
 mod red;
@@ -9,6 +11,7 @@ mod red_core;
 mod red_options;
 mod redn;
 mod rio;
+mod self_configuring;
 mod wred;
 
 use forebay_network::{Arrival, QueueDiscipline, QueueManager};
@@ -52,12 +55,14 @@ pub static DEFAULT: &Entry<BuildQueue> = &droptail::ENTRY;
 
 /// Every queue.
 pub static QUEUES: &[Entry<BuildQueue>] = &[
+    adaptive_redn::ENTRY,
     codel::ENTRY,
     droptail::ENTRY,
     priority::ENTRY,
     red::ENTRY,
     redn::ENTRY,
     rio::ENTRY,
+    self_configuring::ENTRY,
     wred::ENTRY,
 ];
 

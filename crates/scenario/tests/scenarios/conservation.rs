@@ -15,6 +15,11 @@ use crate::support::{Row, floats, link, record, run, table, trace};
 
 /// An example of every queue, small enough for the loads below to overflow it.
 pub const QUEUE_EXAMPLES: &[(&str, &str)] = &[
+    (
+        "adaptive_redn",
+        "min_threshold = \"3 packets\", middle_threshold = \"6 packets\", \
+         max_threshold = \"12 packets\", weight = 0.05, limit = \"25 packets\", ecn = true",
+    ),
     ("codel", "interval = \"40 ms\", ecn = true, limit = \"12 packets\""),
     ("droptail", "limit = \"12 packets\""),
     (
@@ -32,6 +37,11 @@ pub const QUEUE_EXAMPLES: &[(&str, &str)] = &[
         "min_threshold = [\"9 packets\", \"6 packets\", \"3 packets\"], \
          max_threshold = [\"18 packets\", \"12 packets\", \"6 packets\"], \
          max_probability = [0.02, 0.1, 0.5], weight = 0.05, limit = \"25 packets\"",
+    ),
+    (
+        "self_configuring",
+        "min_threshold = \"3 packets\", max_threshold = \"9 packets\", \
+         actual_threshold = \"2 packets\", weight = 0.05, limit = \"25 packets\"",
     ),
     (
         "wred",

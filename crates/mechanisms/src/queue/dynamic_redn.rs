@@ -1,0 +1,333 @@
+//! REDn whose maximum probabilities follow its averages: the law of Self-Configuring REDn and of
+//! Adaptive REDn.
+
+use forebay_kernel::Stream;
+use forebay_network::{Adjustment, Arrival, Packet, QueueManager, Region, Verdict};
+use forebay_parameters::{Length, Problem, Section, choice};
+use forebay_units::Time;
+
+use super::red_options::Options;
+use super::redn::Shape;
+use super::rio::{Coupling, Rio};
+use crate::LinkFacts;
+
+choice! {
+    /// What becomes of the count of packets since the last drop when congestion is ruled out.
+    pub enum SparedCount {
+        /// It starts anew, as below the minimum threshold.
+        Restart = "restart",
+        /// It stays.
+        Keep = "keep",
+    }
+}
+
+/// Define parameters of REDn whose maximum probabilities move.
+macro_rules! dynamic_redn_parameters {
+    ($(#[$meta:meta])* pub struct $name:ident { $($own:tt)* }) => {
+        $crate::queue::redn::redn_parameters! {
+            $(#[$meta])*
+            pub struct $name {
+                $($own)*
+                /// Factor by which a maximum probability grows when its average exceeds a
+                /// threshold, above 1. It never grows beyond 1.
+                increment: f64 = 2.0, "Feng et al. 1999; Liu 2001, section 4.1";
+                /// Divisor by which it shrinks when the average falls below the minimum threshold,
+                /// above 1: a factor of 1/3 by default.
+                decrement: f64 = 3.0, "Feng et al. 1999; Liu 2001, section 4.1 and table 3.1";
+                /// What the actual threshold is held against: the packets of this and all lower
+                /// precedences, as in the averages (coupled), or of this alone (decoupled).
+                actual_queue: $crate::queue::rio::Coupling = "coupled", "Liu 2001, section 3.2";
+                /// Whether the count of packets since the last drop starts anew (restart) or stays
+                /// (keep) while the actual threshold rules congestion out.
+                spared_count: $crate::queue::dynamic_redn::SparedCount = "restart",
+                    "assumed: as below the minimum threshold; Liu 2001 does not say";
+            }
+        }
+    };
+}
+
+pub(super) use dynamic_redn_parameters;
+
+/// What Self-Configuring and Adaptive REDn are configured by beside the shape of REDn.
+pub(super) struct Dynamics {
+    pub increment: f64,
+    pub decrement: f64,
+    pub actual_threshold: Length,
+    pub actual_queue: Coupling,
+    pub spared_count: SparedCount,
+    /// Only of Adaptive REDn.
+    pub middle: Option<Middle>,
+}
+
+/// The middle threshold algorithm.
+#[derive(Clone, Copy)]
+pub(super) struct Middle {
+    pub threshold: f64,
+    /// The lowest precedence that has a middle threshold.
+    pub first: usize,
+    /// Whether a maximum probability grows from the static one at least where the average exceeds
+    /// the maximum threshold.
+    pub raise_to_static: bool,
+}
+
+/// REDn with a state machine for the maximum probability of each precedence.
+pub(super) struct DynamicRedn {
+    rio: Rio,
+    machines: Vec<Machine>,
+    /// Below so much of its actual queue a precedence is not congested.
+    actual_threshold: f64,
+    coupled: bool,
+    restarts: bool,
+    adaptive: bool,
+}
+
+impl DynamicRedn {
+    pub fn build(
+        section: &Section<'_>,
+        facts: &LinkFacts,
+        (shape, options): (&Shape, Options),
+        dynamics: &Dynamics,
+    ) -> Result<Self, Problem> {
+        let [min, _, max] = shape.thresholds(facts, options.mean_packet);
+        check(section, shape.probability, min, dynamics)?;
+        let rio = shape.build(section, facts, options)?;
+        let rule = Rule {
+            min: min.amount() as f64,
+            max: max.amount() as f64,
+            middle: f64::INFINITY,
+            start: shape.probability,
+            increment: dynamics.increment,
+            decrement: dynamics.decrement,
+            raise_to_static: dynamics.middle.is_some_and(|middle| middle.raise_to_static),
+        };
+        let machine = |precedence: usize| {
+            let middle = dynamics.middle.filter(|middle| precedence >= middle.first);
+            Machine::new(Rule { middle: middle.map_or(f64::INFINITY, |m| m.threshold), ..rule })
+        };
+        Ok(Self {
+            machines: (0..rio.precedences()).map(machine).collect(),
+            rio,
+            actual_threshold: dynamics.actual_threshold.amount() as f64,
+            coupled: dynamics.actual_queue == Coupling::Coupled,
+            restarts: dynamics.spared_count == SparedCount::Restart,
+            adaptive: dynamics.middle.is_some(),
+        })
+    }
+}
+
+fn check(
+    section: &Section<'_>,
+    probability: f64,
+    min: Length,
+    dynamics: &Dynamics,
+) -> Result<(), Problem> {
+    if probability <= 0.0 {
+        let message = format!("{probability} could never move; allowed is more than 0 and up to 1");
+        return Err(section.fail("max_probability", message));
+    }
+    let factors = [("increment", dynamics.increment), ("decrement", dynamics.decrement)];
+    for (key, factor) in factors {
+        if factor <= 1.0 {
+            let message = format!("{factor} is out of range; allowed is more than 1");
+            return Err(section.fail(key, message));
+        }
+    }
+    same_unit(section, "actual_threshold", dynamics.actual_threshold, min)
+}
+
+/// Refuse a threshold in another unit than the minimum threshold; zero has none.
+pub(super) fn same_unit(
+    section: &Section<'_>,
+    key: &str,
+    length: Length,
+    min: Length,
+) -> Result<(), Problem> {
+    if length.amount() == 0 || length.in_bytes() == min.in_bytes() {
+        return Ok(());
+    }
+    let unit = if min.in_bytes() { "bytes" } else { "packets" };
+    let message = format!("is in another unit than min_threshold; allowed here are {unit}");
+    Err(section.fail(key, message))
+}
+
+impl QueueManager for DynamicRedn {
+    fn admit(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
+        let rio = &mut self.rio;
+        let index = rio.index(arrival.packet);
+        let queue = rio.update(index, arrival);
+        // The averages that follow this precedence are those from it on.
+        for (i, machine) in self.machines.iter_mut().enumerate().skip(index) {
+            if machine.follow(rio.average(i), arrival.now) {
+                rio.set_probability(i, machine.effective);
+            }
+        }
+        let actual = if self.coupled { queue } else { rio.waiting(index) };
+        if actual < self.actual_threshold {
+            rio.spare(index, self.restarts, arrival)
+        } else {
+            rio.decide(index, queue, arrival, stream)
+        }
+    }
+
+    fn departed(&mut self, packet: &Packet, at: Time) {
+        self.rio.departed(packet, at);
+    }
+
+    fn adjustments(&mut self, tell: &mut dyn FnMut(&Adjustment)) {
+        for (precedence, machine) in (0..).zip(&mut self.machines) {
+            if std::mem::take(&mut machine.moved) {
+                tell(&Adjustment {
+                    precedence,
+                    average: self.rio.average(usize::from(precedence)),
+                    region: machine.region,
+                    above_middle: machine.above_middle,
+                    dynamic_probability: machine.dynamic,
+                    max_probability: machine.effective,
+                });
+            }
+        }
+    }
+
+    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
+        self.rio.gauges(tell);
+        for (i, machine) in self.machines.iter().enumerate() {
+            let mut tell = |name: &str, value: f64| tell(&format!("{name}.{i}"), value);
+            tell("max_probability", machine.effective);
+            if self.adaptive {
+                tell("dynamic_probability", machine.dynamic);
+                tell("above_middle", f64::from(u8::from(machine.above_middle)));
+                tell("middle_changes", machine.middle_changes as f64);
+            }
+            tell("region", f64::from(machine.region as u8));
+            tell("region_changes", machine.region_changes as f64);
+            tell("increases", machine.increases as f64);
+            tell("decreases", machine.decreases as f64);
+            tell("changed_s", machine.changed.seconds());
+        }
+    }
+}
+
+/// How the maximum probability of a precedence moves.
+#[derive(Clone, Copy, Debug)]
+struct Rule {
+    min: f64,
+    /// Infinite if there is none.
+    middle: f64,
+    max: f64,
+    /// The static maximum probability, from which the dynamic one starts.
+    start: f64,
+    increment: f64,
+    decrement: f64,
+    raise_to_static: bool,
+}
+
+/// The state machine of one precedence: figure 1.2 of the thesis, and with a middle threshold its
+/// figure 3.5.
+#[derive(Clone, Debug)]
+struct Machine {
+    rule: Rule,
+    /// The dynamic maximum probability.
+    dynamic: f64,
+    /// The effective one: what is in use.
+    effective: f64,
+    /// The thesis's prev-state.
+    region: Region,
+    /// The thesis's prev-state-mid.
+    above_middle: bool,
+    region_changes: u64,
+    middle_changes: u64,
+    increases: u64,
+    decreases: u64,
+    /// When one of the two probabilities changed last.
+    changed: Time,
+    /// Whether it has moved since somebody asked.
+    moved: bool,
+}
+
+impl Machine {
+    fn new(rule: Rule) -> Self {
+        Self {
+            rule,
+            dynamic: rule.start,
+            effective: rule.start,
+            region: Region::Below,
+            above_middle: false,
+            region_changes: 0,
+            middle_changes: 0,
+            increases: 0,
+            decreases: 0,
+            changed: Time::ZERO,
+            moved: false,
+        }
+    }
+
+    /// The average has been updated; gives whether the effective maximum probability has changed.
+    #[inline]
+    fn follow(&mut self, average: f64, now: Time) -> bool {
+        let region = if average < self.rule.min {
+            Region::Below
+        } else if average <= self.rule.max {
+            Region::Between
+        } else {
+            Region::Above
+        };
+        let crosses =
+            region == Region::Between && (average >= self.rule.middle) != self.above_middle;
+        (region != self.region || crosses) && self.enter(region, crosses, now)
+    }
+
+    /// `region` is new, or between the thresholds the average `crosses` the middle one.
+    fn enter(&mut self, region: Region, crosses: bool, now: Time) -> bool {
+        let before = (self.dynamic, self.effective);
+        self.moved = true;
+        match region {
+            Region::Below => {
+                self.decrease();
+                self.effective = self.dynamic;
+            }
+            Region::Between if crosses => self.cross_middle(),
+            Region::Between => {}
+            Region::Above => {
+                let floor = if self.rule.raise_to_static { self.rule.start } else { 0.0 };
+                self.increase(floor);
+                self.effective = self.dynamic;
+            }
+        }
+        self.region_changes += u64::from(region != self.region);
+        self.region = region;
+        if before != (self.dynamic, self.effective) {
+            self.changed = now;
+        }
+        before.1 != self.effective
+    }
+
+    fn cross_middle(&mut self) {
+        self.above_middle = !self.above_middle;
+        self.middle_changes += 1;
+        if self.above_middle {
+            if self.dynamic < self.rule.start {
+                self.increase(0.0);
+            }
+            self.effective = self.dynamic.max(self.rule.start);
+        } else {
+            self.effective = self.dynamic;
+        }
+    }
+
+    /// Let the dynamic maximum probability grow, from `floor` at least.
+    fn increase(&mut self, floor: f64) {
+        let before = self.dynamic;
+        self.dynamic = (before.max(floor) * self.rule.increment).min(1.0);
+        self.increases += u64::from(self.dynamic > before);
+    }
+
+    fn decrease(&mut self) {
+        let before = self.dynamic;
+        // The sources set no lower bound, but from zero no factor would lead back.
+        self.dynamic = (before / self.rule.decrement).max(f64::MIN_POSITIVE);
+        self.decreases += u64::from(self.dynamic < before);
+    }
+}
+
+#[cfg(test)]
+mod tests;
