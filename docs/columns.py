@@ -24,10 +24,24 @@ SERIES = {
     "sample; no number if there were none.",
     "marks": "Of a link: packets marked CE (PCN traffic: ETM) since the last sample.",
     "threshold_marks": "Of a link: PCN packets threshold-marked since the last sample.",
-    "average": "`red`, `wred`: average queue, in bytes or packets like the thresholds; `rio`: one "
-    "for each precedence, `average.0`, ...",
-    "actual": "`rio`: what the average follows, `actual.0`, ...: packets or bytes of this and, coupled, "
-    "all lower precedences that wait.",
+    "average": "`red`, `wred`, `adaptive_red`: average queue, in bytes or packets like the "
+    "thresholds; `rio`, `redn`, `self_configuring`, `adaptive_redn`: one for each precedence, "
+    "`average.0`, ... (so also below).",
+    "actual": "`rio`, `redn`, `self_configuring`, `adaptive_redn`: what the average follows, "
+    "`actual.0`, ...: packets or bytes of this and, coupled, all lower precedences that wait.",
+    "max_probability": "`adaptive_red`; `self_configuring`, `adaptive_redn` by precedence: "
+    "maximum probability in use (the thesis's effective one).",
+    "dynamic_probability": "`adaptive_redn`, by precedence: the dynamic maximum probability.",
+    "region": "`self_configuring`, `adaptive_redn`, by precedence: where the average lies: 0 below "
+    "the minimum threshold, 1 between, 2 above the maximum threshold.",
+    "region_changes": "Times that it changed.",
+    "above_middle": "`adaptive_redn`, by precedence: 1 if the average was at or above the middle "
+    "threshold when it last lay between minimum and maximum threshold, else 0.",
+    "middle_changes": "Times that this changed.",
+    "increases": "`adaptive_red`; `self_configuring`, `adaptive_redn` by precedence: times that "
+    "the (dynamic) maximum probability has grown since the start of the run.",
+    "decreases": "Times that it has shrunk.",
+    "changed_s": "When it, or the one in use, changed last, in seconds; 0 if it never did.",
     "sojourn_s": "`codel`: how long the packet waited that left the queue last, in seconds.",
     "dropping": "`codel`: 1 in the dropping state, else 0.",
     "drop_count": "`codel`: drops (or marks) since the dropping state was entered, with those that "

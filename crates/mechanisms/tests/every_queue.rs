@@ -49,6 +49,11 @@ fn example(name: &str) -> Value {
         "red" => {
             table(&[("weight", 0.02.into()), ("ecn", true.into()), ("limit", "40 packets".into())])
         }
+        "adaptive_red" => table(&[
+            ("interval", "20 ms".into()),
+            ("ecn", true.into()),
+            ("limit", "40 packets".into()),
+        ]),
         "redn" | "self_configuring" => shared(),
         "adaptive_redn" => with(&shared(), "middle_threshold", "7 kB".into()),
         "rio" | "wred" => lists(),

@@ -1,5 +1,6 @@
 //! Queues: who gets in, and who goes next.
 
+mod adaptive_red;
 mod adaptive_redn;
 mod codel;
 mod droptail;
@@ -55,6 +56,7 @@ pub static DEFAULT: &Entry<BuildQueue> = &droptail::ENTRY;
 
 /// Every queue.
 pub static QUEUES: &[Entry<BuildQueue>] = &[
+    adaptive_red::ENTRY,
     adaptive_redn::ENTRY,
     codel::ENTRY,
     droptail::ENTRY,

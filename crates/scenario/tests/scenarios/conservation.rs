@@ -15,6 +15,7 @@ use crate::support::{Row, floats, link, record, run, table, trace};
 
 /// An example of every queue, small enough for the loads below to overflow it.
 pub const QUEUE_EXAMPLES: &[(&str, &str)] = &[
+    ("adaptive_red", "interval = \"100 ms\", limit = \"20 packets\", ecn = true"),
     (
         "adaptive_redn",
         "min_threshold = \"3 packets\", middle_threshold = \"6 packets\", \
