@@ -3,9 +3,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod adaptive_queues;
 mod bad_calls;
 mod bad_input;
 mod bad_networks;
+mod bad_queues;
 mod bad_text;
 mod call_extremes;
 mod calls;
