@@ -2,7 +2,7 @@
 
 A *program* is one simulator's version of one standard benchmark. Peers print one JSON object with
 "simulated_s", "run_wall_s", "packet_hops", "packets_delivered" and more; forebay prints the
-document of ``forebay bench NAME --json``. Both are reduced to an :class:`Outcome`.
+document of ``forebay run --json``. Both are reduced to an :class:`Outcome`.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import daytone
 
 HERE = Path(__file__).resolve().parent
 VENV = HERE.parents[1] / ".venv-peers"
+SCENARIOS = HERE.parent / "scenarios"
 BENCHMARKS = ("s1-af", "s1-tcp-red", "s2-cbr", "s3-mm1")
 
 #: Length of each benchmark at scale 1: simulated seconds, for s3-mm1 packets.
@@ -92,17 +93,10 @@ def _outcome(result: dict[str, Any]) -> Outcome:
     return Outcome(result["packet_hops"], result["run_wall_s"], result.get("events"), result)
 
 
-def read_forebay(benchmark: str) -> Callable[[str], Outcome]:
-    """Makes the reader of ``forebay bench BENCHMARK --json``."""
-
-    def read(text: str) -> Outcome:
-        entries = json.loads(text)["benchmarks"]
-        for entry in entries:
-            if entry["name"] == benchmark:
-                return Outcome(entry["packet_hops"], entry["wall_s"], entry.get("events"), entry)
-        raise ValueError(f"no benchmark {benchmark} among {[e['name'] for e in entries]}")
-
-    return read
+def read_forebay(text: str) -> Outcome:
+    """Reads the document of ``forebay run --json``."""
+    run = json.loads(text)
+    return Outcome(run["packet_hops"], run["wall_s"], run["events"], run)
 
 
 def programs_for(benchmark: str) -> list[Program]:
@@ -155,9 +149,9 @@ def _forebay(benchmark: str) -> Program:
         if not os.access(settings.forebay, os.X_OK):
             hint = "run `make setup`, or name it with --forebay"
             raise UnavailableError(f"no {settings.forebay}; {hint}")
-        return [str(settings.forebay), "bench", benchmark, "--json"]
+        return [str(settings.forebay), "run", str(SCENARIOS / f"{benchmark}.toml"), "--json"]
 
-    return Program("forebay", prepare, read_forebay(benchmark))
+    return Program("forebay", prepare, read_forebay)
 
 
 def _ns2(script: str) -> Program:

@@ -86,21 +86,10 @@ def test_memory_and_time_are_those_of_the_process(settings: programs.Settings) -
 
 
 def test_forebay_is_read_by_the_contract() -> None:
-    """If this fails, another benchmark's numbers, or none, are compared with the peers."""
-    entry = {
-        "name": "s2-cbr",
-        "packet_hops": 6_000_000,
-        "events": 7_000_000,
-        "wall_s": 0.5,
-        "ns_per_hop": 83.3,
-        "ns_per_event": 71.4,
-        "peak_rss_bytes": 30_000_000,
-    }
-    document = json.dumps({"benchmarks": [{"name": "s1-af", "packet_hops": 1, "wall_s": 9}, entry]})
-    outcome = programs.read_forebay("s2-cbr")(document)
+    """If this fails, other numbers than those of the run are compared with the peers."""
+    document = {"digest": "0", "events": 7_000_000, "packet_hops": 6_000_000, "wall_s": 0.5}
+    outcome = programs.read_forebay(json.dumps({**document, "flows": [], "links": []}))
     assert (outcome.packet_hops, outcome.loop_wall_s, outcome.events) == (6_000_000, 0.5, 7_000_000)
-    with pytest.raises(ValueError, match="s3-mm1"):
-        programs.read_forebay("s3-mm1")(document)
 
 
 def test_missing_programs_are_named_with_the_way_to_get_them(
