@@ -157,7 +157,10 @@ impl Series {
                 let columns = &mut table.columns;
                 wired.network.gauges(*element, &mut |name, value| columns.put(row, name, value));
             }
-            let ledger = wired.network.ledger();
+        }
+        // Once for all: that brings every element up to the present.
+        let ledger = wired.network.ledger();
+        for table in &mut self.tables {
             table.rates.tell(ledger, self.interval, &mut |name, value| {
                 table.columns.put(row, name, value);
             });
