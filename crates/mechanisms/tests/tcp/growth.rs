@@ -89,14 +89,16 @@ fn a_long_pause_starts_over_from_the_initial_window() {
     assert_eq!(second(1200, true), (1200, after(&[], 20..40)));
 }
 
-/// Otherwise initial windows would not be the published ones. RFC 3390: min(4 MSS, max(2 MSS, 4380
-/// B)); RFC 6928: min(10 MSS, max(2 MSS, 14600 B)).
+/// Otherwise initial windows would not be the published ones. RFC 2414 (section 1, equation 1) and
+/// RFC 3390: min(4 MSS, max(2 MSS, 4380 B)); RFC 6928: min(10 MSS, max(2 MSS, 14600 B)).
 #[test]
 fn initial_windows_are_the_published_ones() {
     use forebay_mechanisms::element::tcp::InitialWindow as Iw;
     let rfc3390 =
         [(536, 2144), (1000, 4000), (1095, 4380), (1460, 4380), (2190, 4380), (4380, 8760)];
-    assert!(rfc3390.iter().all(|(mss, bytes)| Iw::Rfc3390.bytes(*mss) == *bytes));
+    for window in [Iw::Rfc2414, Iw::Rfc3390] {
+        assert!(rfc3390.iter().all(|(mss, bytes)| window.bytes(*mss) == *bytes));
+    }
     let rfc6928 = [(536, 5360), (1460, 14_600), (7300, 14_600), (9000, 18_000)];
     assert!(rfc6928.iter().all(|(mss, bytes)| Iw::Rfc6928.bytes(*mss) == *bytes));
     assert_eq!((Iw::Rfc2001.bytes(536), Iw::Rfc2581.bytes(536)), (536, 1072));

@@ -64,6 +64,8 @@ pub enum InitialWindow {
     Rfc2001,
     /// Two segments, the most that RFC 2581 allows.
     Rfc2581,
+    /// min(4 MSS, max(2 MSS, 4380 B)), the experimental predecessor of RFC 3390 (RFC 2414).
+    Rfc2414,
     /// min(4 MSS, max(2 MSS, 4380 B)) (RFC 3390, RFC 5681).
     Rfc3390,
     /// min(10 MSS, max(2 MSS, 14600 B)) (RFC 6928).
@@ -73,8 +75,9 @@ pub enum InitialWindow {
 }
 
 impl InitialWindow {
-    const WORDS: [(&'static str, Self); 4] = [
+    const WORDS: [(&'static str, Self); 5] = [
         ("rfc2001", Self::Rfc2001),
+        ("rfc2414", Self::Rfc2414),
         ("rfc2581", Self::Rfc2581),
         ("rfc3390", Self::Rfc3390),
         ("rfc6928", Self::Rfc6928),
@@ -86,7 +89,7 @@ impl InitialWindow {
         match self {
             Self::Rfc2001 => mss,
             Self::Rfc2581 => 2 * mss,
-            Self::Rfc3390 => (4 * mss).min((2 * mss).max(4380)),
+            Self::Rfc2414 | Self::Rfc3390 => (4 * mss).min((2 * mss).max(4380)),
             Self::Rfc6928 => (10 * mss).min((2 * mss).max(14_600)),
             Self::Segments(n) => n.saturating_mul(mss),
         }
@@ -95,7 +98,7 @@ impl InitialWindow {
 
 impl Parameter for InitialWindow {
     const KIND: &'static str =
-        "one of rfc2001, rfc2581, rfc3390, rfc6928, or a number such as \"4 packets\"";
+        "one of rfc2001, rfc2414, rfc2581, rfc3390, rfc6928, or a number such as \"4 packets\"";
 
     fn read(node: &Node) -> Result<Self, String> {
         if let Value::Text(text) = &node.value
@@ -140,7 +143,7 @@ parameters! {
         /// Count the bytes of SACK options in acknowledgements (4 + 8 for each block).
         sack_header_bytes: bool = true, "RFC 2018, section 3";
         /// Initial congestion window.
-        initial_window: InitialWindow = "rfc3390", "RFC 5681, section 3.1";
+        initial_window: InitialWindow = "rfc3390", "RFC 5681, section 3.1; RFC 2414, section 1";
         /// Initial slow-start threshold. Unlimited if left out.
         initial_ssthresh: Option<Length>, "RFC 5681, section 3.1";
         /// Window advertised by the receiver. Unlimited if left out.
