@@ -112,6 +112,16 @@ ADJUSTMENTS = {
     "max_probability": "The maximum probability in use.",
 }
 
+REDUCTIONS = {
+    "time_s": "Simulated time in seconds.",
+    "flow": "Name of the flow.",
+    "signal": "Why: `loss` (fast retransmit), `ecn`, or `timeout`, also of a segment that timed "
+    "out before.",
+    "before_bytes": "Congestion window before.",
+    "cwnd_bytes": "Congestion window that follows, without what fast recovery adds to it.",
+    "ssthresh_bytes": "Slow-start threshold that follows.",
+}
+
 STUDY = {
     "study": "Name of the study.",
     "version": "Version of the engine.",

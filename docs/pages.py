@@ -42,6 +42,7 @@ from columns import (
     COMPARED,
     COMPARISON,
     DELAYS,
+    REDUCTIONS,
     SERIES,
     STUDY,
     TRACE,
@@ -208,7 +209,7 @@ def _everything() -> str:
     """A scenario that uses every mechanism once, as its example has it."""
     head = ['duration = "20 ms"']
     record = ["[record]", 'series = "10 ms"', "delays = true", "calls = true", "trace = 100"]
-    record += ["adjustments = true"]
+    record += ["adjustments = true", "reductions = true"]
     for number, page in enumerate(p for c in catalogue().categories for p in c.pages):
         link = {"from": f"a{number}", "to": f"b{number}", "rate": "10 Mbit/s"}
         flow: dict[str, Any] = {"from": link["from"], "to": link["to"]}
@@ -325,6 +326,7 @@ def _recorded(run: Run) -> list[str]:
         ("calls", _CALL_LOG_HEAD, CALL_LOG),
         ("admission", "With `record.calls`.", ADMISSION),
         ("adjustments", _ADJUSTMENTS_HEAD, ADJUSTMENTS),
+        ("reductions", _REDUCTIONS_HEAD, REDUCTIONS),
         ("trace", "With `record.trace`.", TRACE),
     ):
         lines += _columns(f"Table `{name}`", head, meanings, run.tables[name].keys())
@@ -414,6 +416,9 @@ region, or moves a maximum probability: `self_configuring`, `adaptive_redn`, `ad
 
 _CALL_LOG_HEAD = """\
 With `record.calls`: a row for each thing that happens to a flow of a call."""
+
+_REDUCTIONS_HEAD = """\
+With `record.reductions`: a row for each time that a TCP sender reduces its congestion window."""
 
 _SERIES_HEAD = """\
 With `record.series`, one table for each link direction (`series/links.NAME`), each group

@@ -158,7 +158,8 @@ class Network:
         )
 
     def record(self, **parameters: Any) -> Network:
-        """Record more than counters: `series="10 ms"`, `delays=True`, `calls=True`, `trace=1000`.
+        """Record more than counters: `series="10 ms"`, `delays=True`, `calls=True`,
+        `reductions=True`, `trace=1000`.
 
         See `forebay mechanisms record`.
         """

@@ -276,6 +276,18 @@ pub enum Signal {
     },
 }
 
+impl Signal {
+    /// The signal's name in tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Loss => "loss",
+            Self::Ecn => "ecn",
+            Self::Timeout { .. } => "timeout",
+        }
+    }
+}
+
 /// Congestion control: how the window follows acknowledgements and congestion. Loss recovery,
 /// timers and sending belong to the sender.
 pub trait CongestionControl: Send {

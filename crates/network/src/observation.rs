@@ -2,7 +2,7 @@
 
 use forebay_units::{Span, Time};
 
-use crate::{Adjustment, Backlog, Packet};
+use crate::{Adjustment, Backlog, Packet, Signal};
 
 /// Why a packet was dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -141,6 +141,19 @@ pub enum Observation<'a> {
     Timeout {
         /// Whose.
         flow: u32,
+    },
+    /// A sender reduced its congestion window.
+    Reduced {
+        /// Whose.
+        flow: u32,
+        /// Why.
+        signal: Signal,
+        /// Congestion window in bytes before.
+        before: f64,
+        /// Congestion window in bytes that follows, before any inflation by fast recovery.
+        cwnd: f64,
+        /// Slow-start threshold in bytes that follows.
+        ssthresh: f64,
     },
     /// A flow began.
     Started {

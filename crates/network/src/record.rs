@@ -160,6 +160,43 @@ impl Observer for AdjustmentLog {
     }
 }
 
+/// Records why and how far senders reduce their congestion windows.
+#[derive(Default)]
+pub struct ReductionLog {
+    time: Vec<f64>,
+    flow: Vec<u64>,
+    signal: Vec<&'static str>,
+    before: Vec<f64>,
+    cwnd: Vec<f64>,
+    ssthresh: Vec<f64>,
+}
+
+impl Observer for ReductionLog {
+    fn observe(&mut self, now: Time, fact: &Observation<'_>) {
+        if let Observation::Reduced { flow, signal, before, cwnd, ssthresh } = *fact {
+            self.time.push(now.seconds());
+            self.flow.push(u64::from(flow));
+            self.signal.push(signal.name());
+            self.before.push(before);
+            self.cwnd.push(cwnd);
+            self.ssthresh.push(ssthresh);
+        }
+    }
+
+    fn tables(&mut self) -> Vec<RecordTable> {
+        let float = |values: &mut Vec<f64>| Column::Float(std::mem::take(values));
+        let columns = vec![
+            ("time_s".to_owned(), float(&mut self.time)),
+            ("flow".to_owned(), Column::Whole(std::mem::take(&mut self.flow))),
+            ("signal".to_owned(), Column::Word(std::mem::take(&mut self.signal))),
+            ("before_bytes".to_owned(), float(&mut self.before)),
+            ("cwnd_bytes".to_owned(), float(&mut self.cwnd)),
+            ("ssthresh_bytes".to_owned(), float(&mut self.ssthresh)),
+        ];
+        vec![RecordTable { name: "reductions".to_owned(), columns }]
+    }
+}
+
 /// Rows that are not at a link have this place.
 const NOWHERE: u64 = u64::MAX;
 
@@ -181,6 +218,7 @@ impl Observer for PacketTrace {
             Observation::Adjusted { .. }
             | Observation::Window { .. }
             | Observation::Timeout { .. }
+            | Observation::Reduced { .. }
             | Observation::Started { .. }
             | Observation::Ended { .. }
             | Observation::Call { .. }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use forebay_kernel::Streams;
 use forebay_network::record::{
-    AdjustmentLog, CallLog, Column, DelayHistogram, PacketTrace, RecordTable,
+    AdjustmentLog, CallLog, Column, DelayHistogram, PacketTrace, RecordTable, ReductionLog,
 };
 use forebay_parameters::{Echo, Node, Problem};
 use forebay_units::{Span, Time};
@@ -230,6 +230,9 @@ impl Run<'_> {
         }
         if record.calls {
             self.wired.network.attach(Box::new(CallLog::default()));
+        }
+        if record.reductions {
+            self.wired.network.attach(Box::new(ReductionLog::default()));
         }
         if record.delays {
             let groups = self.plan.flows.iter().zip(0..);

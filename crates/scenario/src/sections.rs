@@ -116,6 +116,8 @@ parameters! {
         delays: bool = false, "-";
         /// Record what happens to calls: admitted, blocked, terminated ...
         calls: bool = false, "-";
+        /// Record when, why and how far TCP reduces its congestion windows.
+        reductions: bool = false, "-";
         /// Record a packet trace of at most so many rows.
         trace: u32 = 0, "-";
         /// Which groups of flows get a row for each flow in the results, recorded or not. Those of

@@ -19,6 +19,7 @@ mod extremes;
 mod loss_systems;
 mod many_flows;
 mod pcn;
+mod recording;
 mod regions;
 mod residual;
 mod statistics;

@@ -75,9 +75,7 @@ impl Turn<'_, '_> {
         // A window that ECN has reduced for the same flight of data is not reduced again.
         let again = self.p.ecn && self.c.una < self.c.reduced;
         if !again {
-            let now = self.cx.now();
-            self.c.control.congested(&mut self.c.window, Signal::Loss, flight, now);
-            self.note_reduction();
+            self.congested(Signal::Loss, flight);
         }
         self.c.recover = self.c.max;
         self.c.phase = Phase::Recovery;
@@ -257,9 +255,7 @@ impl Turn<'_, '_> {
         let una = self.c.una;
         let first = self.c.timed_out != una;
         let flight = self.bytes(una, self.c.nxt);
-        let now = self.cx.now();
-        self.c.control.congested(&mut self.c.window, Signal::Timeout { first }, flight, now);
-        self.note_reduction();
+        self.congested(Signal::Timeout { first }, flight);
         self.c.timed_out = una;
         self.c.rto.back_off(&self.p.rules);
         self.c.recover = self.c.max;

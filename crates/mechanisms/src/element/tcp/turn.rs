@@ -1,6 +1,6 @@
 //! One sender's turn: what it does when an acknowledgement, a write or its timer arrives.
 
-use forebay_network::{Ack, Context, Ecn, Observation, Packet, Signal};
+use forebay_network::{Ack, Context, Ecn, Observation, Packet, Signal, Window};
 use forebay_units::{Span, Time};
 
 use super::Recovery;
@@ -124,8 +124,7 @@ impl Turn<'_, '_> {
         }
         let alone = self.c.window.cwnd <= self.c.window.smss;
         let flight = self.bytes(self.c.una, self.c.nxt);
-        self.c.control.congested(&mut self.c.window, Signal::Ecn, flight, self.cx.now());
-        self.note_reduction();
+        self.congested(Signal::Ecn, flight);
         if alone {
             // The window cannot shrink below one segment: the next waits for the timer instead.
             self.c.held = true;
@@ -133,10 +132,15 @@ impl Turn<'_, '_> {
         }
     }
 
-    /// The window was reduced: not again for what is outstanding, and the receiver is told (CWR).
-    pub(super) fn note_reduction(&mut self) {
+    /// Reduce the window: not again for what is outstanding, and the receiver is told (CWR).
+    pub(super) fn congested(&mut self, signal: Signal, flight: f64) {
+        let before = self.c.window.cwnd;
+        let now = self.cx.now();
+        self.c.control.congested(&mut self.c.window, signal, flight, now);
         self.c.reduced = self.c.max;
         self.c.cwr = self.p.ecn;
+        let (flow, Window { cwnd, ssthresh, .. }) = (self.flow(), self.c.window);
+        self.cx.observe(|| Observation::Reduced { flow, signal, before, cwnd, ssthresh });
     }
 
     /// Send what window and application allow, from SND.NXT on.

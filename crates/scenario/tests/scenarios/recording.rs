@@ -1,0 +1,101 @@
+//! What is recorded of queues, delays and windows, against what follows from the scenario.
+
+use crate::support::{floats, link, names, read, record, run_with, table, words};
+
+fn close(values: &[f64], expected: f64) {
+    let near = |value: &f64| (value - expected).abs() < 1e-9;
+    assert!(values.iter().all(near), "{values:?} are not {expected}");
+}
+
+/// Otherwise samples would tell other queues and delays than those of their interval. Two packets
+/// of 1000 B meet every 100 ms at a link that takes 8 ms for each: one waits for 8 ms in each 100
+/// ms, 0.08 on average; with 5 ms to the far end, one takes 13 ms and the other 21 ms. A group has
+/// no delay in a sample without deliveries: the third starts after 1 s; its packets come 30 ms
+/// after the others and wait for nobody.
+#[test]
+fn samples_tell_the_queue_and_the_delay_of_their_interval() {
+    let cbr = "udp = {}\ntraffic = { cbr = { rate = \"80 kbit/s\", size = \"1000 B\", \
+               random_phase = false } }\n";
+    let group = |name: &str, start: &str| {
+        format!("[flows.{name}]\nfrom = \"a\"\nto = \"b\"\nstart = \"{start}\"\n{cbr}")
+    };
+    let text = format!(
+        "duration = \"2 s\"\n[links.ab]\nfrom = \"a\"\nto = \"b\"\nrate = \"1 Mbit/s\"\n\
+         delay = \"5 ms\"\n{}{}{}[record]\nseries = \"100 ms\"\n",
+        group("first", "30 ms"),
+        group("second", "30 ms"),
+        group("third", "1060 ms"),
+    );
+    let (result, tables) = record(&text);
+    let of = |place: &str, column: &str| {
+        floats(table(&tables, &format!("series/{place}")), column).to_vec()
+    };
+    let first = of("flows.first", "mean_delay_s");
+    // The first packet may come with the start or an interval after it: both meet the same.
+    close(&first[1..], 0.013);
+    close(&of("flows.second", "mean_delay_s")[1..], 0.021);
+    let third = of("flows.third", "mean_delay_s");
+    assert!(third[..10].iter().all(|delay| delay.is_nan()), "{third:?}");
+    close(&third[11..], 0.013);
+    let queue = of("links.ab", "mean_queue_packets");
+    close(&queue[1..], 0.08);
+    let mean = queue.iter().sum::<f64>() / queue.len() as f64;
+    close(&[mean], link(&result, "ab").mean_queue_packets);
+}
+
+/// TCP flows that meet at a link whose queue drops or marks by ECN.
+fn congested(ecn: bool, record: &str) -> String {
+    format!(
+        "duration = \"20 s\"\n[links.ab]\nfrom = \"a\"\nto = \"b\"\nrate = \"2 Mbit/s\"\n\
+         delay = \"20 ms\"\n\
+         queue = {{ red = {{ weight = 0.02, ecn = {ecn}, limit = \"30 packets\" }} }}\n\
+         [flows.t]\nfrom = \"a\"\nto = \"b\"\ncount = 4\n\
+         tcp = {{ mss = \"1000 B\", recovery = \"newreno\", ecn = {ecn} }}\n{record}"
+    )
+}
+
+/// Otherwise what a sender did to its window would be recorded wrongly. RFC 5681, section 3.1, and
+/// RFC 6582: after a loss the window begins at the threshold, half of the flight but at least two
+/// segments; after a timeout it is one segment. RFC 3168, section 6.1.2: ECN halves it. Every
+/// timeout that is counted has a row, and recording changes no run.
+#[test]
+fn reductions_are_those_of_the_standards() {
+    const MSS: f64 = 1000.0;
+    for ecn in [false, true] {
+        let scenario = read(&congested(ecn, "[record]\nreductions = true\n"));
+        let (result, tables) = run_with(&scenario, 0, true);
+        assert_eq!(result.digest, run_with(&scenario, 0, false).0.digest);
+        let log = table(&tables, "reductions");
+        let signals = words(log, "signal");
+        let values = |name| floats(log, name);
+        let (before, cwnd) = (values("before_bytes"), values("cwnd_bytes"));
+        let (ssthresh, flows) = (values("ssthresh_bytes"), names(log, "flow"));
+        assert!(values("time_s").is_sorted());
+        for (at, signal) in signals.iter().enumerate() {
+            let (before, cwnd, ssthresh) = (before[at], cwnd[at], ssthresh[at]);
+            assert!(ssthresh >= 2.0 * MSS, "{signal} at row {at}");
+            match *signal {
+                "ecn" => {
+                    let half = (before / 2.0).max(MSS);
+                    assert!(cwnd == half && ssthresh == half.max(2.0 * MSS), "row {at}");
+                }
+                // What is outstanding before the first reduction fits the window; later more may
+                // be on its way than a window that has shrunk.
+                "loss" => {
+                    let first = flows[..at].iter().all(|flow| *flow != flows[at]);
+                    let half = if first { (before / 2.0).max(2.0 * MSS) } else { f64::INFINITY };
+                    assert!(cwnd == ssthresh && ssthresh <= half, "row {at}");
+                }
+                _ => assert_eq!(cwnd, MSS),
+            }
+        }
+        let count = |name: &str| signals.iter().filter(|signal| **signal == name).count() as u64;
+        let timeouts: u64 = result.flows.iter().map(|flow| flow.counted.timeouts).sum();
+        assert_eq!(count("timeout"), timeouts);
+        assert!(count(if ecn { "ecn" } else { "loss" }) > 20, "{signals:?}");
+        assert!(ecn || count("ecn") == 0);
+        // A window is marked more often than it is reduced.
+        let marked: u64 = result.flows.iter().map(|flow| flow.counted.marked_packets).sum();
+        assert!(count("ecn") <= marked);
+    }
+}
