@@ -49,9 +49,15 @@ SERIES = {
     "tokens": "`token_bucket`, `ar_meter`, `sr_meter`, `px_meter`, `threshold_meter`, "
     "`excess_meter`: bytes in the bucket, negative in debt. Gauges of several conditioners on one "
     "link are numbered in their order: `tokens.0`, `tokens.1`.",
-    "committed_tokens": "`srtcm`, `drtcm`, `trtcm`: bytes in the committed bucket.",
+    "committed_tokens": "`srtcm`, `drtcm`, `trtcm`, `adaptive_token_bucket`: bytes in the "
+    "committed bucket.",
     "excess_tokens": "`srtcm`, `drtcm`: bytes in the excess bucket.",
-    "peak_tokens": "`trtcm`: bytes in the peak bucket.",
+    "peak_tokens": "`trtcm`, `adaptive_token_bucket`: bytes in the peak bucket.",
+    "committed_depth": "`adaptive_token_bucket`: bytes that the committed bucket can hold.",
+    "peak_depth": "`adaptive_token_bucket`: bytes that the peak bucket can hold.",
+    "told_srtt_s": "`adaptive_token_bucket`: the round-trip time that sets the depths, in seconds; "
+    "0 until one is told.",
+    "conditioned_flows": "`per_flow`: flows seen; the other gauges are means over them.",
     "estimated_rate": "`tswtcm`: estimate of the rate in bit/s.",
     "shaper_packets": "Packets waiting in the shaper.",
     "shaper_bytes": "Bytes waiting in the shaper.",

@@ -75,6 +75,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "max_threshold": ["80 packets", "40 packets"],
         "max_probability": [0.05, 0.1],
     },
+    "conditioner.adaptive_token_bucket": {"cir": "3 Mbit/s", "pir": "6 Mbit/s"},
     "conditioner.ar_meter": {"rate": "4 Mbit/s", "size": "20 kB", "threshold": "10 kB"},
     "conditioner.drtcm": {
         "cir": "2 Mbit/s",
@@ -84,6 +85,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     },
     "conditioner.excess_meter": {"rate": "6 Mbit/s", "size": "20 kB"},
     "conditioner.fixed": {"precedence": 1},
+    "conditioner.per_flow": {"of": {"token_bucket": {"cir": "1 Mbit/s", "cbs": "10 kB"}}},
     "conditioner.px_meter": {"rate": "6 Mbit/s", "size": "20 kB", "px": "1064 B"},
     "conditioner.sr_meter": {"rate": "6 Mbit/s", "size": "20 kB", "slow_down": "1064 B"},
     "conditioner.srtcm": {"cir": "2 Mbit/s", "cbs": "10 kB", "ebs": "20 kB"},
@@ -126,7 +128,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
 
 KEYS = (
     "queue", "conditioner", "conditioners", "shaper", "admission", "termination", "traffic",
-    "linked", "control", "classes",
+    "linked", "control", "classes", "of",
 )  # fmt: skip
 """Keys of a scenario under which mechanisms stand."""
 

@@ -182,6 +182,17 @@ class _Queue:
 queue: _Queue
 
 class _Conditioner:
+    def adaptive_token_bucket(
+        self,
+        *,
+        cir: str,
+        pir: str,
+        min_depth: str = ...,
+        floor: bool = ...,
+        srtt_weight: float = ...,
+        mode: Literal["blind", "aware"] = ...,
+        excess: Literal["mark", "drop"] = ...,
+    ) -> Mechanism: ...
     def ar_meter(self, *, rate: str, size: str, threshold: str) -> Mechanism: ...
     def drtcm(
         self,
@@ -201,6 +212,7 @@ class _Conditioner:
         form: Literal["size_independent", "classic"] = ...,
     ) -> Mechanism: ...
     def fixed(self, *, precedence: int) -> Mechanism: ...
+    def per_flow(self, *, of: str) -> Mechanism: ...
     def px_meter(self, *, rate: str, size: str, px: str) -> Mechanism: ...
     def sr_meter(
         self,

@@ -57,6 +57,15 @@ fn absorb(state: u64, word: u64) -> u64 {
 pub struct Stream(Xoshiro256PlusPlus);
 
 impl Stream {
+    /// The stream of member `number` of the component that this stream belongs to, for members that
+    /// show only during the run. It depends on the name of this stream, on how much was drawn from
+    /// it, and on the number; nothing is drawn.
+    #[must_use]
+    pub fn member(&self, number: u64) -> Self {
+        let word = self.clone().0.next_u64();
+        Self(Xoshiro256PlusPlus::seed_from_u64(absorb(word, number)))
+    }
+
     /// Uniform on [0, 1), with 53 random bits.
     #[inline]
     pub fn uniform(&mut self) -> f64 {
@@ -117,6 +126,18 @@ mod tests {
         let mut own = streams.named("links.a.queue");
         let first = own.uniform();
         assert!(others.iter().all(|x| *x != first));
+    }
+
+    /// Otherwise members of a component would share their numbers, or shift those of another.
+    #[test]
+    fn members_have_streams_of_their_own() {
+        let component = Streams::new(1, 2).named("links.a.conditioner");
+        let draw = |number| component.member(number).uniform();
+        assert_eq!(draw(7), draw(7));
+        let drawn = [draw(7), draw(8), draw(0), component.clone().uniform()];
+        for (at, x) in drawn.iter().enumerate() {
+            assert!(drawn[..at].iter().all(|other| other != x), "{drawn:?}");
+        }
     }
 
     /// Otherwise every run would silently follow another generator than the one documented: the

@@ -19,10 +19,12 @@ fn example(name: &str) -> Value {
     let (cbs, pbs) = (("cbs", "4000 B".into()), ("pbs", "5000 B".into()));
     let (rate, size) = (("rate", "8 Mbit/s".into()), ("size", "4000 B".into()));
     match name {
+        "adaptive_token_bucket" => table(&[cir, pir, ("min_depth", "4000 B".into())]),
         "ar_meter" | "threshold_meter" => table(&[rate, size, ("threshold", "1000 B".into())]),
         "drtcm" => table(&[cir, cbs, ("eir", "8 Mbit/s".into()), ("ebs", "3000 B".into())]),
         "excess_meter" => table(&[rate, size]),
         "fixed" => table(&[("precedence", 2.into())]),
+        "per_flow" => table(&[("of", table(&[("trtcm", example("trtcm"))]))]),
         "px_meter" => table(&[rate, size, ("px", "1064 B".into())]),
         "sr_meter" => table(&[rate, size, ("slow_down", "1064 B".into())]),
         "srtcm" => table(&[cir, cbs, ("ebs", "3000 B".into())]),
@@ -184,6 +186,9 @@ fn impossible_profiles_are_refused_by_their_key() {
     assert_eq!(path("trtcm", &[("cbs", "0 B")]), "cbs");
     assert_eq!(path("trtcm", &[("pbs", "0 B")]), "pbs");
     assert_eq!(path("trtcm", &[("pir", "7 Mbit/s")]), "pir");
+    assert_eq!(path("adaptive_token_bucket", &[("pir", "7 Mbit/s")]), "pir");
+    assert_eq!(path("adaptive_token_bucket", &[("min_depth", "19 B")]), "min_depth");
+    assert_eq!(path("per_flow", &[("of", "fixed")]), "of.fixed.precedence");
     assert_eq!(path("tswtcm", &[("ptr", "7 Mbit/s")]), "ptr");
     assert_eq!(path("tswtcm", &[("window", "0 s")]), "window");
     for name in PCN_METERS {
@@ -545,6 +550,8 @@ fn the_smallest_burst_is_told() {
     assert_eq!(told("srtcm"), Some(4000));
     assert_eq!(told("drtcm"), Some(3999), "a token must be left");
     assert_eq!(told("trtcm"), Some(4000));
+    assert_eq!(told("adaptive_token_bucket"), Some(4000));
+    assert_eq!(told("per_flow"), Some(4000));
     assert_eq!(told("fixed"), None);
     assert!(PCN_METERS.iter().all(|name| told(name).is_none()), "they colour nothing green");
     assert_eq!(told("tswtcm"), None);

@@ -184,6 +184,12 @@ pub trait Conditioner: Send {
         None
     }
 
+    /// Whether it adapts to the round-trip times of its flows: then senders whose packets pass it
+    /// tell theirs ([`Packet::srtt`]).
+    fn hears_rtt(&self) -> bool {
+        false
+    }
+
     /// Inner quantities worth plotting, such as bucket levels: told by name.
     fn gauges(&self, _tell: &mut dyn FnMut(&str, f64)) {}
 }

@@ -1,6 +1,6 @@
 //! The packet: plain data without behaviour.
 
-use forebay_units::{Size, Time};
+use forebay_units::{Size, Span, Time};
 
 /// ECN field of the IP header (RFC 3168, section 5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,7 +35,8 @@ pub struct Packet {
     /// Number of the segment (data) or of the next segment expected (ACK); a count for datagrams.
     pub number: u64,
     /// What its sender wants to hear again. ACK: `created` of the data packet that it answers (the
-    /// timestamp echo of RFC 7323), in ps. Packet of a call: which call.
+    /// timestamp echo of RFC 7323), in ps. Packet of a call: which call. Segment of TCP: the
+    /// sender's smoothed round-trip time, if it tells; see [`Packet::srtt`].
     pub tag: u64,
     /// The flow that it belongs to: an index into the network's flows.
     pub flow: u32,
@@ -58,6 +59,10 @@ const CWR: u8 = 1 << 4;
 const RETRANSMISSION: u8 = 1 << 5;
 const LAST: u8 = 1 << 6;
 const PROBE: u8 = 1 << 7;
+
+/// Top bit of a tag that tells a round-trip time: neither a time of sending, nor the place and
+/// generation of a call, ever gets there.
+const SRTT: u64 = 1 << 63;
 
 macro_rules! flag {
     ($(#[$doc:meta])* $get:ident, $(#[$set_doc:meta])* $set:ident, $bit:ident) => {
@@ -151,6 +156,26 @@ impl Packet {
         self
     }
 
+    /// The data packet with its sender's smoothed round-trip time, for conditioners that adapt to
+    /// it.
+    #[inline]
+    #[must_use]
+    pub const fn with_srtt(mut self, srtt: Span) -> Self {
+        self.tag = SRTT | srtt.ps();
+        self
+    }
+
+    /// The smoothed round-trip time of its sender; `None` where that does not tell or does not know
+    /// it, and for acknowledgements and packets of calls.
+    #[inline]
+    #[must_use]
+    pub const fn srtt(&self) -> Option<Span> {
+        if self.is_ack() || self.tag & SRTT == 0 {
+            return None;
+        }
+        Some(Span::from_ps(self.tag & !SRTT))
+    }
+
     /// All one-bit and two-bit fields together, for the digest and for traces.
     #[inline]
     #[must_use]
@@ -224,5 +249,22 @@ mod tests {
             assert_eq!(packet.as_probe(true).with_pcn(mark).pcn(), Some(mark));
         }
         assert_eq!(packet.pcn(), None);
+    }
+
+    /// Otherwise a conditioner would take a timestamp echo, a call's number or nothing for a
+    /// round-trip time.
+    #[test]
+    fn only_a_told_round_trip_time_is_one() {
+        let packet = Packet::data(Time::ZERO, 1, 2, 576, 3);
+        assert_eq!(packet.srtt(), None);
+        for span in [Span::ZERO, Span::from_ms(120), Span::from_s(9_000_000)] {
+            assert_eq!(packet.with_srtt(span).srtt(), Some(span));
+        }
+        let mut echo = packet.as_ack(true);
+        echo.tag = Time::from_ps(u64::MAX).ps();
+        assert_eq!(echo.srtt(), None);
+        let mut of_call = packet.with_ecn(Ecn::Ect0);
+        of_call.tag = (5 << 32) | 7;
+        assert_eq!(of_call.srtt(), None);
     }
 }

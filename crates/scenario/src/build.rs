@@ -64,7 +64,8 @@ impl<'a> Plan<'a> {
         let section = required(&root, "flows")?;
         for name in section.keys() {
             let inner = section.section(name)?.expect("the key is present");
-            let plan = read_flow(name, &inner, &around)?;
+            let mut plan = read_flow(name, &inner, &around)?;
+            plan.tell_rtt = plan.there.iter().any(|number| links[*number].hears_rtt);
             check_route(&plan, &flows, &aggregates, &inner)?;
             flows.push(plan);
             if flows.iter().map(|flow| u64::from(flow.count)).sum::<u64>() > MOST_FLOWS {

@@ -30,6 +30,8 @@ pub(crate) struct FlowPlan {
     transport: Transport,
     /// The aggregate that controls its calls.
     pub(crate) aggregate: Option<usize>,
+    /// Whether a conditioner on the way adapts to round-trip times, which TCP then tells.
+    pub(crate) tell_rtt: bool,
 }
 
 enum Transport {
@@ -82,7 +84,18 @@ pub(crate) fn read_flow(
     let largest = largest_packet(section, &transport)?;
     let path = section.path().to_owned();
     let name = name.to_owned();
-    Ok(FlowPlan { name, count, there, back, largest, parameters, path, transport, aggregate })
+    Ok(FlowPlan {
+        name,
+        count,
+        there,
+        back,
+        largest,
+        parameters,
+        path,
+        transport,
+        aggregate,
+        tell_rtt: false,
+    })
 }
 
 fn largest_packet(section: &Section<'_>, transport: &Transport) -> Result<u64, Problem> {
@@ -276,7 +289,8 @@ impl FlowPlan {
                 let acks = network.add_route(&through(&self.back, links, senders));
                 let receivers =
                     TcpReceivers::new(first, count, parameters, acks).with_precedence(precedence);
-                network.add(Box::new(TcpSenders::new(group, parameters, applications, control)));
+                let senders = TcpSenders::new(group, parameters, applications, control);
+                network.add(Box::new(senders.telling_rtt(self.tell_rtt)));
                 network.add(Box::new(receivers));
             }
             Transport::Calls(_) => unreachable!("calls are wired with their aggregate"),

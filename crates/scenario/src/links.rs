@@ -31,6 +31,8 @@ pub(crate) struct LinkPlan<'a> {
     parts: Option<Parts>,
     /// The smallest burst that its meters let pass, and where that was said.
     pub(crate) burst: Option<(u64, Problem)>,
+    /// Whether one of its conditioners adapts to round-trip times.
+    pub(crate) hears_rtt: bool,
 }
 
 struct Parts {
@@ -63,6 +65,7 @@ pub(crate) fn read_link<'a>(
         section: section.clone(),
         parts: None,
         burst: None,
+        hears_rtt: false,
     };
     let reverse = section.section("reverse")?;
     if !parameters.duplex {
@@ -81,6 +84,7 @@ pub(crate) fn read_link<'a>(
         section: Section::empty(format!("{}.reverse", section.path()), section.echo()),
         parts: None,
         burst: None,
+        hears_rtt: false,
     };
     if let Some(reverse) = reverse {
         let other = ReverseParameters::read_among(&reverse, REVERSE_MECHANISMS)?;
@@ -122,7 +126,7 @@ impl LinkPlan<'_> {
         let shaper = choose(section, "shaper", SHAPERS)?
             .map(|(entry, inner)| (entry.build)(&inner, &facts))
             .transpose()?;
-        let mut conditioners = Vec::new();
+        let mut conditioners: Vec<Box<dyn Conditioner>> = Vec::new();
         let mut burst: Option<(u64, Problem)> = None;
         for (entry, inner) in conditioner_sections(section)? {
             let law = (entry.build)(&inner, &facts)?;
@@ -133,6 +137,7 @@ impl LinkPlan<'_> {
             }
             conditioners.push(law);
         }
+        self.hears_rtt = conditioners.iter().any(|law| law.hears_rtt());
         self.parts = Some(Parts { queue, shaper, conditioners });
         self.burst = burst;
         Ok(self)

@@ -68,7 +68,7 @@ pub(super) fn earned(rate: Rate, span: Span) -> u128 {
 
 /// The tokens for `bytes`.
 #[inline]
-const fn tokens(bytes: u64) -> i128 {
+pub(super) const fn tokens(bytes: u64) -> i128 {
     // Below 1.5 10^32, which leaves room for any debt that a run could pile up.
     bytes as i128 * PER_BYTE
 }
@@ -86,6 +86,18 @@ impl Bucket {
     pub fn full(depth: Size) -> Self {
         let depth = tokens(depth.bytes());
         Self { level: depth, depth }
+    }
+
+    /// From now on it holds `depth`; tokens beyond that are lost.
+    #[inline]
+    pub fn resize(&mut self, depth: i128) {
+        self.depth = depth;
+        self.level = self.level.min(depth);
+    }
+
+    /// Fill it.
+    pub fn fill(&mut self) {
+        self.level = self.depth;
     }
 
     /// Pour `tokens` in, which may be none; gives what runs over.

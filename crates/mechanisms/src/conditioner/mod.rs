@@ -1,11 +1,13 @@
 //! Conditioners: meters, markers and policers.
 
+mod adaptive_token_bucket;
 mod ar_meter;
 mod bucket;
 mod drtcm;
 mod excess_meter;
 mod fixed;
 mod pcn;
+mod per_flow;
 mod px_meter;
 mod sr_meter;
 mod srtcm;
@@ -24,10 +26,12 @@ pub type BuildConditioner = fn(&Section<'_>, &LinkFacts) -> Result<Box<dyn Condi
 
 /// Every conditioner.
 pub static CONDITIONERS: &[Entry<BuildConditioner>] = &[
+    adaptive_token_bucket::ENTRY,
     ar_meter::ENTRY,
     drtcm::ENTRY,
     excess_meter::ENTRY,
     fixed::ENTRY,
+    per_flow::ENTRY,
     px_meter::ENTRY,
     sr_meter::ENTRY,
     srtcm::ENTRY,

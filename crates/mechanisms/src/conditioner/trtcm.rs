@@ -40,34 +40,50 @@ fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Box<dyn Conditione
     let TrTcmParameters { cir, cbs, pir, pbs, mode, excess } = TrTcmParameters::read(section)?;
     check_depth(section, "cbs", cbs, false)?;
     check_depth(section, "pbs", pbs, false)?;
-    if pir < cir {
-        let message = format!(
-            "\"{}\" is below the committed rate; allowed is at least \"{}\"",
-            show_rate(pir),
-            show_rate(cir)
-        );
-        return Err(section.fail("pir", message));
-    }
+    check_peak(section, cir, pir)?;
     let (committed, peak) = (Bucket::full(cbs), Bucket::full(pbs));
     Ok(Box::new(TrTcm { cir, committed, pir, peak, last: Time::ZERO, mode, excess }))
 }
 
-struct TrTcm {
-    cir: Rate,
-    committed: Bucket,
-    pir: Rate,
-    peak: Bucket,
-    last: Time,
-    mode: Mode,
-    excess: Excess,
+/// Refuse a peak rate below the committed one.
+pub(super) fn check_peak(section: &Section<'_>, cir: Rate, pir: Rate) -> Result<(), Problem> {
+    if pir >= cir {
+        return Ok(());
+    }
+    let message = format!(
+        "\"{}\" is below the committed rate; allowed is at least \"{}\"",
+        show_rate(pir),
+        show_rate(cir)
+    );
+    Err(section.fail("pir", message))
 }
 
-impl Conditioner for TrTcm {
-    fn condition(&mut self, packet: &mut Packet, now: Time, _stream: &mut Stream) -> Verdict {
+/// The marker with its two buckets.
+#[derive(Clone)]
+pub(super) struct TrTcm {
+    pub cir: Rate,
+    pub committed: Bucket,
+    pub pir: Rate,
+    pub peak: Bucket,
+    pub last: Time,
+    pub mode: Mode,
+    pub excess: Excess,
+}
+
+impl TrTcm {
+    /// Let the tokens arrive that are due by `now`.
+    #[inline]
+    pub fn replenish(&mut self, now: Time) {
         let span = now.since(self.last);
         self.committed.pour(earned(self.cir, span));
         self.peak.pour(earned(self.pir, span));
         self.last = self.last.max(now);
+    }
+}
+
+impl Conditioner for TrTcm {
+    fn condition(&mut self, packet: &mut Packet, now: Time, _stream: &mut Stream) -> Verdict {
+        self.replenish(now);
         let best = self.mode.best(packet);
         if best >= RED || !self.peak.covers(packet.size) {
             packet.precedence = RED;

@@ -191,6 +191,7 @@ pub struct Scene {
     pub marks: Vec<u64>,
     pub script: Option<Vec<(u64, u64, bool)>>,
     pub stop: Time,
+    pub tell_rtt: bool,
 }
 
 /// What came of it.
@@ -217,6 +218,7 @@ impl Scene {
             marks: Vec::new(),
             script: None,
             stop: Time::NEVER,
+            tell_rtt: false,
         };
         scene
             .with("mss", "1000 B")
@@ -240,6 +242,12 @@ impl Scene {
     /// Writes of so many bytes, each so many ms after the one before.
     pub fn writing(mut self, writes: &[(u64, u64)]) -> Self {
         self.writes = writes.to_vec();
+        self
+    }
+
+    /// Have segments tell the smoothed round-trip time.
+    pub fn telling_rtt(mut self) -> Self {
+        self.tell_rtt = true;
         self
     }
 
@@ -276,7 +284,7 @@ impl Scene {
         };
         let applications = Box::new(vec![(writes, stream)]);
         let senders = TcpSenders::new(group, &parameters, applications, &|| control("reno"));
-        let senders = network.add(Box::new(senders));
+        let senders = network.add(Box::new(senders.telling_rtt(self.tell_rtt)));
         match self.script {
             None => network.add(Box::new(TcpReceivers::new(0, 1, &parameters, back))),
             Some(acks) => network.add(Box::new(Script { acks, route: direct })),

@@ -1,5 +1,7 @@
 //! Timers: retransmission, delayed acknowledgement, and what is measured for them.
 
+use forebay_units::{Rate, Span};
+
 use crate::scene::{Scene, after, at};
 
 /// Otherwise a dead path would be probed at another pace than RFC 6298's (section 5.5): 1 s,
@@ -96,6 +98,48 @@ fn the_earliest_segment_is_echoed() {
     let echoes: Vec<(u64, u64)> = run.log.acks.iter().map(|(_, p)| (p.number, p.tag)).collect();
     assert_eq!(echoes, [(2, 0), (2, 0)]);
     assert!((run.srtt - 0.180).abs() < 1e-9);
+}
+
+/// Otherwise a conditioner at the sender would hear of another round-trip time than the sender has
+/// smoothed, or of one when it should hear of none. A line of 50 ms each way that takes 10 ms for a
+/// full segment; from a window of one, each round is timed by its first segment. The first takes
+/// 110 ms: SRTT = 110 ms. Of the second round (2 segments at 110 ms), the first takes 110 ms again;
+/// of the third (4 segments, sent in pairs at 220 and 230 ms), the first takes 110 ms too, so all
+/// tell 110 ms. With a clock of 100 ms ticks TCP's own variable would be 100 ms. Retransmissions
+/// tell it as well.
+#[test]
+fn segments_tell_the_smoothed_round_trip_time() {
+    for tick in ["0 s", "100 ms"] {
+        let mut scene = Scene::opening(1).telling_rtt().with("rto_tick", tick);
+        // 1040 B in 10 ms.
+        scene.rate = Some(Rate::from_bps(832_000));
+        let run = scene.losing(&[6]).run(2000);
+        let told = |number| {
+            let of = run.log.data.iter().filter(|(_, packet)| packet.number == number);
+            of.map(|(_, packet)| packet.srtt()).collect::<Vec<_>>()
+        };
+        assert_eq!(told(0), [None]);
+        let measured = Some(Span::from_ms(110));
+        assert!((1..7).all(|number| told(number)[0] == measured), "tick {tick}");
+        assert!(told(6).len() > 1 && told(6).iter().all(Option::is_some), "it was sent again");
+        let acks = run.log.acks.iter().all(|(_, ack)| ack.srtt().is_none());
+        assert!(acks, "acknowledgements echo timestamps there");
+    }
+    let run = Scene::opening(1).run(500);
+    assert!(run.log.data.iter().all(|(_, packet)| packet.srtt().is_none() && packet.tag == 0));
+}
+
+/// Otherwise what segments tell would be the last measurement, or forget too fast: the script
+/// acknowledges 0 and 1 after 100 and 140 ms, timed one after the other. The first acknowledgement
+/// opens the window to two segments: 1 and 2 are sent at 100 ms and tell 100 ms. That of 1, 40 ms
+/// later, makes SRTT = 100 + (40 - 100) / 8 = 92.5 ms, told by 3, which is sent then.
+#[test]
+fn what_segments_tell_is_smoothed() {
+    let scene = Scene::steady(1).telling_rtt();
+    let run = scene.scripted(&[(100, 1), (140, 2)]).run(150);
+    let told: Vec<_> = run.log.data.iter().map(|(_, packet)| packet.srtt()).collect();
+    let first = Some(Span::from_ms(100));
+    assert_eq!(told, [None, first, first, Some(Span::from_us(92_500))]);
 }
 
 /// Otherwise the option's bytes would be missing on the wire: 12 in segments and acknowledgements.

@@ -53,6 +53,10 @@ pub const QUEUE_EXAMPLES: &[(&str, &str)] = &[
 
 /// An example of every conditioner, exceeded by the loads below; those that can drop do.
 pub const CONDITIONER_EXAMPLES: &[(&str, &str)] = &[
+    (
+        "adaptive_token_bucket",
+        "cir = \"500 kbit/s\", pir = \"1.5 Mbit/s\", min_depth = \"4 kB\", excess = \"drop\"",
+    ),
     ("ar_meter", "rate = \"300 kbit/s\", size = \"9 kB\", threshold = \"4 kB\""),
     (
         "drtcm",
@@ -61,6 +65,10 @@ pub const CONDITIONER_EXAMPLES: &[(&str, &str)] = &[
     ),
     ("excess_meter", "rate = \"600 kbit/s\", size = \"20 kB\""),
     ("fixed", "precedence = 2"),
+    (
+        "per_flow",
+        "of = { token_bucket = { cir = \"400 kbit/s\", cbs = \"3 kB\", excess = \"drop\" } }",
+    ),
     ("px_meter", "rate = \"600 kbit/s\", size = \"20 kB\", px = \"20 kB\""),
     (
         "sr_meter",

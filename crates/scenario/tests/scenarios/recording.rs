@@ -1,6 +1,6 @@
 //! What is recorded of queues, delays and windows, against what follows from the scenario.
 
-use crate::support::{floats, link, names, read, record, run_with, table, words};
+use crate::support::{floats, flow, link, names, read, record, run, run_with, table, words};
 
 fn close(values: &[f64], expected: f64) {
     let near = |value: &f64| (value - expected).abs() < 1e-9;
@@ -97,5 +97,42 @@ fn reductions_are_those_of_the_standards() {
         // A window is marked more often than it is reduced.
         let marked: u64 = result.flows.iter().map(|flow| flow.counted.marked_packets).sum();
         assert!(count("ecn") <= marked);
+    }
+}
+
+/// One segment of 1000 B at a time over 8 Mbit/s and 10 ms each way, conditioned by `conditioner`.
+fn alone(conditioner: &str) -> String {
+    format!(
+        "duration = \"2 s\"\n[links.ab]\nfrom = \"a\"\nto = \"b\"\nrate = \"8 Mbit/s\"\n\
+         delay = \"10 ms\"\nconditioner = {conditioner}\n\
+         [flows.t]\nfrom = \"a\"\nto = \"b\"\n\
+         tcp = {{ mss = \"960 B\", window = \"1 packet\", delayed_ack = false, \
+         rto_tick = \"100 ms\" }}\n[record]\nseries = \"1 s\"\n"
+    )
+}
+
+/// Otherwise a conditioner that adapts to round-trip times would not be told of them, alone or
+/// inside another: 1 ms for the segment, 40 us for the acknowledgement and twice 10 ms make 21.04
+/// ms, whatever the tick of TCP's own clock; times 125000 B/s (and twice that) they make depths of
+/// 2630 B (and 5260 B). Where nobody adapts nothing is told, so that packets, and with them
+/// digests, are as they always were.
+#[test]
+fn conditioners_hear_of_round_trip_times() {
+    let adaptive = "{ adaptive_token_bucket = { cir = \"1 Mbit/s\", pir = \"2 Mbit/s\" } }";
+    let plain = "{ trtcm = { cir = \"1 Mbit/s\", cbs = \"5000 B\", pir = \"2 Mbit/s\", \
+                 pbs = \"5000 B\" } }";
+    for conditioner in [adaptive.to_owned(), format!("{{ per_flow = {{ of = {adaptive} }} }}")] {
+        let (result, tables) = record(&alone(&conditioner));
+        let series = table(&tables, "series/links.ab");
+        close(floats(series, "told_srtt_s"), 0.02104);
+        close(floats(series, "committed_depth"), 2630.0);
+        close(floats(series, "peak_depth"), 5260.0);
+        let plain = run(&alone(plain));
+        // At 380 kbit/s all is green under either: only what is told tells them apart.
+        let counted = |result| format!("{:?}", flow(result, "t").counted);
+        assert_eq!(counted(&result), counted(&plain));
+        assert_ne!(result.digest, plain.digest);
+        let fixed = run(&alone("{ fixed = { precedence = 0 } }"));
+        assert_eq!(fixed.digest, plain.digest);
     }
 }

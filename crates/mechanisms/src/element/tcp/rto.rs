@@ -15,6 +15,18 @@ pub(super) struct RtoRules {
     pub(super) initial: Span,
 }
 
+/// SRTT after a measurement that is `share` of a round trip's (section 2.3).
+#[inline]
+pub(super) fn smooth(srtt: f64, rtt: f64, share: f64) -> f64 {
+    srtt + share / 8.0 * (rtt - srtt)
+}
+
+/// The share of one measurement in `expected` of a round trip (RFC 7323, appendix G).
+#[inline]
+pub(super) fn share_of(expected: u64) -> f64 {
+    if expected > 1 { 1.0 / expected as f64 } else { 1.0 }
+}
+
 /// Smoothed round-trip time, its variation, and the timeout that follows from them.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Rto {
@@ -59,10 +71,9 @@ impl Rto {
             self.srtt = rtt;
             self.rttvar = rtt / 2.0;
         } else {
-            let share = if expected > 1 { 1.0 / expected as f64 } else { 1.0 };
-            let (alpha, beta) = (share / 8.0, share / 4.0);
-            self.rttvar += beta * ((self.srtt - rtt).abs() - self.rttvar);
-            self.srtt += alpha * (rtt - self.srtt);
+            let share = share_of(expected);
+            self.rttvar += share / 4.0 * ((self.srtt - rtt).abs() - self.rttvar);
+            self.srtt = smooth(self.srtt, rtt, share);
         }
         let tick = rules.tick.ps();
         let raw = self.srtt + (4.0 * self.rttvar).max(tick as f64);

@@ -46,6 +46,7 @@ pub(super) struct Settings {
     pub(super) idle_restart: bool,
     pub(super) timestamps: bool,
     pub(super) ecn: bool,
+    pub(super) tell_rtt: bool,
     pub(super) rules: RtoRules,
 }
 
@@ -78,6 +79,9 @@ pub(super) struct Connection {
     /// When the pending event of the timer comes.
     pub(super) pending: Time,
     pub(super) rto: Rto,
+    /// The smoothed round-trip time that segments tell, in ps; negative before the first
+    /// measurement, and if they tell none.
+    pub(super) told: f64,
     /// The segment that is being timed; `u64::MAX` for none.
     pub(super) timed: u64,
     pub(super) timed_at: Time,
@@ -136,6 +140,16 @@ impl TcpSenders {
         Self { settings, starts, connections, sources, applications, spare }
     }
 
+    /// Whether segments carry the sender's smoothed round-trip time, once it is known, to
+    /// conditioners that adapt to it (Liu 2001, section 2.1.1). Measured by an ideal clock,
+    /// whatever the ticks of the timer are. It costs no bytes: the conditioner belongs to the
+    /// sender's host.
+    #[must_use]
+    pub const fn telling_rtt(mut self, tell: bool) -> Self {
+        self.settings.tell_rtt = tell;
+        self
+    }
+
     fn turn<'t, 'c>(&'t mut self, index: u32, cx: &'t mut Context<'c>) -> Turn<'t, 'c> {
         Turn {
             p: &self.settings,
@@ -170,6 +184,7 @@ impl Settings {
             idle_restart: parameters.idle_restart,
             timestamps: parameters.timestamps,
             ecn: parameters.ecn,
+            tell_rtt: false,
             rules: parameters.rto_rules(),
         }
     }
@@ -187,6 +202,7 @@ impl Connection {
             deadline: Time::NEVER,
             pending: Time::NEVER,
             rto,
+            told: -1.0,
             timed: u64::MAX,
             timed_at: Time::ZERO,
             last_sent: Time::ZERO,

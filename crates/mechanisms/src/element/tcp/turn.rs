@@ -4,7 +4,7 @@ use forebay_network::{Ack, Context, Ecn, Observation, Packet, Signal, Window};
 use forebay_units::{Span, Time};
 
 use super::Recovery;
-use super::rto::Rto;
+use super::rto::{Rto, share_of, smooth};
 use super::scoreboard::Scoreboard;
 use super::sender::{Connection, Phase, Settings};
 use super::source::{ENDLESS, Source};
@@ -103,7 +103,13 @@ impl Turn<'_, '_> {
         };
         let measured = Rto::measure(&self.p.rules, from, now);
         self.c.rto.sample(measured, samples, &self.p.rules);
-        Some(now.since(from))
+        let rtt = now.since(from);
+        if self.p.tell_rtt {
+            let exact = rtt.ps() as f64;
+            let told = self.c.told;
+            self.c.told = if told < 0.0 { exact } else { smooth(told, exact, share_of(samples)) };
+        }
+        Some(rtt)
     }
 
     /// New data was acknowledged (RFC 6298, sections 5.2 and 5.3): restart the timer, or stop it if
@@ -236,6 +242,9 @@ impl Turn<'_, '_> {
         }
         if self.c.finished && number + 1 == self.c.end {
             packet = packet.as_last(true);
+        }
+        if self.c.told >= 0.0 {
+            packet = packet.with_srtt(Span::from_ps(self.c.told as u64));
         }
         self.c.last_sent = now;
         if self.c.deadline == Time::NEVER {

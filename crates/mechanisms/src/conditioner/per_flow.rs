@@ -1,0 +1,219 @@
+//! A conditioner of its own for each flow.
+
+use forebay_kernel::Stream;
+use forebay_network::{Conditioner, Packet, Verdict};
+use forebay_parameters::{Echo, Entry, Field, Node, Problem, Section, Value, choose};
+use forebay_units::Time;
+
+use super::{BuildConditioner, CONDITIONERS};
+use crate::LinkFacts;
+
+pub(super) const ENTRY: Entry<BuildConditioner> = Entry {
+    name: "per_flow",
+    summary: "Gives each flow that passes a conditioner of its own, all with equal parameters.",
+    source: "RFC 2475, section 2.3.1 (classification by microflow)",
+    fields: FIELDS,
+    build,
+};
+
+const FIELDS: &[Field] = &[Field {
+    name: "of",
+    meaning: " The conditioner that each flow gets, new when its first packet arrives. The calls \
+              of a class are one flow. Series show the means of its gauges over the flows seen.",
+    kind: "conditioner such as { token_bucket = { cir = \"1 Mbit/s\", cbs = \"5 kB\" } }",
+    list: false,
+    choices: &[],
+    default: None,
+    optional: false,
+    source: "RFC 2475, section 2.3.1",
+}];
+
+fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Box<dyn Conditioner>, Problem> {
+    section.refuse_unknown(&["of"])?;
+    let pattern = build_one(section, facts)?;
+    let of = section.node("of").cloned().into_iter().map(|node| ("of".to_owned(), node));
+    let parameters = Node::new(Value::Table(of.collect()));
+    let facts = *facts;
+    Ok(Box::new(PerFlow { parameters, facts, pattern, places: Vec::new(), flows: Vec::new() }))
+}
+
+/// The conditioner described under `of`.
+fn build_one(section: &Section<'_>, facts: &LinkFacts) -> Result<Box<dyn Conditioner>, Problem> {
+    let Some((entry, inner)) = choose(section, "of", CONDITIONERS)? else {
+        return Err(section.fail("of", "is missing; it takes a conditioner"));
+    };
+    (entry.build)(&inner, facts)
+}
+
+struct PerFlow {
+    /// What each flow's conditioner is built from: one that has seen packets cannot be the pattern
+    /// of a new one.
+    parameters: Node,
+    facts: LinkFacts,
+    /// One that nothing ever passes, to ask what is true of all.
+    pattern: Box<dyn Conditioner>,
+    /// By number of the flow: its place among `flows`.
+    places: Vec<u32>,
+    /// In the order of their first packets: conditioner, and the stream that it draws from.
+    flows: Vec<(Box<dyn Conditioner>, Stream)>,
+}
+
+/// The place of a flow that has not been seen.
+const NONE: u32 = u32::MAX;
+
+impl PerFlow {
+    /// The place of `flow`, which gets one if it is new. `stream` is that of all.
+    #[inline]
+    fn place(&mut self, flow: u32, stream: &Stream) -> usize {
+        match self.places.get(flow as usize) {
+            Some(&place) if place != NONE => place as usize,
+            _ => self.add(flow, stream),
+        }
+    }
+
+    #[cold]
+    fn add(&mut self, flow: u32, stream: &Stream) -> usize {
+        let place = self.flows.len();
+        if self.places.len() <= flow as usize {
+            self.places.resize(flow as usize + 1, NONE);
+        }
+        self.places[flow as usize] = u32::try_from(place).expect("flows are numbered by u32");
+        let echo = Echo::default();
+        let law = Section::root(&self.parameters, &echo)
+            .and_then(|section| build_one(&section, &self.facts))
+            .expect("the pattern was built from the same parameters");
+        self.flows.push((law, stream.member(u64::from(flow))));
+        place
+    }
+}
+
+impl Conditioner for PerFlow {
+    fn condition(&mut self, packet: &mut Packet, now: Time, stream: &mut Stream) -> Verdict {
+        let place = self.place(packet.flow, stream);
+        let (law, own) = &mut self.flows[place];
+        law.condition(packet, now, own)
+    }
+
+    fn smallest_burst(&self) -> Option<u64> {
+        self.pattern.smallest_burst()
+    }
+
+    fn hears_rtt(&self) -> bool {
+        self.pattern.hears_rtt()
+    }
+
+    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
+        let mut sums: Vec<(String, f64, u32)> = Vec::new();
+        for (law, _) in &self.flows {
+            law.gauges(
+                &mut |name, value| match sums.iter_mut().find(|(known, ..)| known == name) {
+                    Some((_, sum, count)) => (*sum, *count) = (*sum + value, *count + 1),
+                    None => sums.push((name.to_owned(), value, 1)),
+                },
+            );
+        }
+        for (name, sum, count) in sums {
+            tell(&name, sum / f64::from(count));
+        }
+        tell("conditioned_flows", self.flows.len() as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use forebay_kernel::Streams;
+    use forebay_parameters::Table;
+    use forebay_units::{Rate, Span};
+
+    fn table(entries: &[(&str, Value)]) -> Value {
+        let node = |(key, value): &(&str, Value)| ((*key).to_owned(), Node::new(value.clone()));
+        Value::Table(entries.iter().map(node).collect::<Table>())
+    }
+
+    fn make(of: Value) -> Result<Box<dyn Conditioner>, Problem> {
+        let (node, echo) = (Node::new(table(&[("of", of)])), Echo::default());
+        let facts = LinkFacts { rate: Rate::from_bps(100_000_000) };
+        build(&Section::root(&node, &echo)?, &facts)
+    }
+
+    fn stream() -> Stream {
+        Streams::new(1, 0).named("links.a.conditioner")
+    }
+
+    fn bucket() -> Value {
+        table(&[("token_bucket", table(&[("cir", "8 Mbit/s".into()), ("cbs", "3 kB".into())]))])
+    }
+
+    /// Otherwise one flow would use up the profile of another: each of three flows, numbered with
+    /// gaps and in no order, has 3000 B at once and 1000 B more each ms.
+    #[test]
+    fn every_flow_has_its_own_profile() {
+        let mut law = make(bucket()).unwrap();
+        let mut stream = stream();
+        let mut offer = |ms: u64, flow: u32| {
+            let now = Time::ZERO + Span::from_ms(ms);
+            let mut packet = Packet::data(now, flow, 0, 1000, 0);
+            assert_eq!(law.condition(&mut packet, now, &mut stream), Verdict::Accept);
+            packet.precedence
+        };
+        for _ in 0..3 {
+            assert_eq!([9, 2, 5].map(|flow| offer(0, flow)), [0; 3]);
+        }
+        assert_eq!([9, 2, 5].map(|flow| offer(0, flow)), [1; 3]);
+        assert_eq!([offer(1, 2), offer(1, 2), offer(1, 9)], [0, 1, 0]);
+        let mut told = Vec::new();
+        law.gauges(&mut |name, value| told.push((name.to_owned(), value)));
+        // Nobody looks after flow 5: its bucket is brought up to date when its next packet comes.
+        let expected = [("tokens".to_owned(), 0.0), ("conditioned_flows".to_owned(), 3.0)];
+        assert_eq!(told, expected);
+        assert_eq!(law.smallest_burst(), Some(3000));
+    }
+
+    /// Otherwise what is drawn for one flow would depend on the packets of another: the colours of
+    /// a flow are those that it gets alone.
+    #[test]
+    fn flows_draw_from_streams_of_their_own() {
+        let colours = |flows: &[u32]| -> Vec<u8> {
+            let of = [
+                ("ctr", "1 Mbit/s".into()),
+                ("ptr", "2 Mbit/s".into()),
+                ("window", "10 ms".into()),
+            ];
+            let mut law = make(table(&[("tswtcm", table(&of))])).unwrap();
+            let mut stream = stream();
+            let mut seen = Vec::new();
+            for ms in 0..200 {
+                for flow in flows {
+                    let now = Time::ZERO + Span::from_ms(ms);
+                    let mut packet = Packet::data(now, *flow, ms, 300, 0);
+                    law.condition(&mut packet, now, &mut stream);
+                    if *flow == 3 {
+                        seen.push(packet.precedence);
+                    }
+                }
+            }
+            seen
+        };
+        let alone = colours(&[3]);
+        assert_eq!(alone, colours(&[7, 3, 4]));
+        assert!((0..3).all(|colour| alone.contains(&colour)), "the law draws: {alone:?}");
+    }
+
+    /// Otherwise a wrong profile would be found when its first flow arrives, or its error point
+    /// elsewhere.
+    #[test]
+    fn wrong_profiles_are_refused_where_they_stand() {
+        let path = |of| make(of).err().map_or(String::new(), |problem| problem.path);
+        assert_eq!(path(bucket()), "");
+        assert_eq!(path("token_bucket".into()), "of.token_bucket.cir");
+        assert_eq!(path("token_buckets".into()), "of");
+        assert_eq!(path(table(&[("per_flow", table(&[]))])), "of.per_flow.of");
+        let nested = table(&[("per_flow", table(&[("of", bucket())]))]);
+        assert_eq!(path(nested), "");
+        let (node, echo) = (Node::new(table(&[])), Echo::default());
+        let facts = LinkFacts { rate: Rate::from_bps(1) };
+        let missing = build(&Section::root(&node, &echo).unwrap(), &facts).err().unwrap();
+        assert_eq!(missing.path, "of");
+    }
+}
