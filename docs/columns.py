@@ -42,6 +42,11 @@ SERIES = {
     "the (dynamic) maximum probability has grown since the start of the run.",
     "decreases": "Times that it has shrunk.",
     "changed_s": "When it, or the one in use, changed last, in seconds; 0 if it never did.",
+    "choke_average": "`choke`: the average queue that decides whether arrivals are compared.",
+    "choke_matches": "`choke`: arrivals dropped since the start because a packet of their flow was "
+    "drawn.",
+    "hit_frequency": "`sred`: estimated frequency of hits; its inverse estimates the number of "
+    "flows.",
     "sojourn_s": "`codel`: how long the packet waited that left the queue last, in seconds.",
     "dropping": "`codel`: 1 in the dropping state, else 0.",
     "drop_count": "`codel`: drops (or marks) since the dropping state was entered, with those that "

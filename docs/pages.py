@@ -59,6 +59,10 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "middle_threshold": "40 packets",
         "max_threshold": "250 packets",
     },
+    "queue.choke": {
+        "of": {"red": {"min_threshold": "20 packets", "max_threshold": "60 packets"}},
+        "threshold": "20 packets",
+    },
     "queue.codel": {"target": "5 ms", "interval": "100 ms", "limit": "1000 packets"},
     "queue.droptail": {"limit": "100 packets"},
     "queue.priority": {"classes": ["droptail", {"red": {"limit": "100 packets"}}]},
@@ -70,6 +74,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "max_probability": [0.02, 0.05, 0.1],
     },
     "queue.self_configuring": {"min_threshold": "20 packets", "max_threshold": "250 packets"},
+    "queue.sred": {"limit": "600 packets"},
     "queue.wred": {
         "min_threshold": ["40 packets", "20 packets"],
         "max_threshold": ["80 packets", "40 packets"],

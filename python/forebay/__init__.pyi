@@ -64,6 +64,16 @@ class _Queue:
         limit: str = ...,
         ns2_guards: bool = ...,
     ) -> Mechanism: ...
+    def choke(
+        self,
+        *,
+        of: Any,
+        threshold: str = ...,
+        weight: float = ...,
+        mean_packet: str = ...,
+        candidates: int = ...,
+        region: str = ...,
+    ) -> Mechanism: ...
     def codel(
         self,
         *,
@@ -159,6 +169,16 @@ class _Queue:
         ecn: bool = ...,
         limit: str = ...,
         ns2_guards: bool = ...,
+    ) -> Mechanism: ...
+    def sred(
+        self,
+        *,
+        limit: str,
+        max_probability: float = ...,
+        zombies: int = ...,
+        overwrite: float = ...,
+        flows: int = ...,
+        full: bool = ...,
     ) -> Mechanism: ...
     def wred(
         self,

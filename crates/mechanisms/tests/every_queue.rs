@@ -39,6 +39,11 @@ fn example(name: &str) -> Value {
         ])
     };
     match name {
+        "choke" => table(&[
+            ("of", table(&[("red", example("red"))])),
+            ("weight", 0.02.into()),
+            ("candidates", 2.into()),
+        ]),
         "codel" => table(&[("interval", "20 ms".into()), ("limit", "40 packets".into())]),
         "droptail" => table(&[("limit", "20 packets".into())]),
         "priority" => {
@@ -57,6 +62,7 @@ fn example(name: &str) -> Value {
         "redn" | "self_configuring" => shared(),
         "adaptive_redn" => with(&shared(), "middle_threshold", "7 kB".into()),
         "rio" | "wred" => lists(),
+        "sred" => table(&[("limit", "40 packets".into()), ("zombies", 20.into())]),
         other => panic!("queue \"{other}\" has no example: add one to this battery"),
     }
 }

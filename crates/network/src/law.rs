@@ -111,7 +111,8 @@ pub trait QueueManager: Send {
 
     /// A packet accepted earlier left the queue at `at` to be transmitted. Told of every accepted
     /// packet, also of one that waited for no time; in order, and before any later
-    /// [`QueueManager::admit`], but not necessarily at once.
+    /// [`QueueManager::admit`], but not necessarily at once. Another law may take a packet out of
+    /// the middle of the queue (CHOKe): then this is told of it at that time.
     fn departed(&mut self, _packet: &Packet, _at: Time) {}
 
     /// What the law has changed in itself since it was last asked, the latest of each precedence.

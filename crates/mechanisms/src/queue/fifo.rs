@@ -22,26 +22,58 @@ impl Fifo {
     pub fn new(law: Box<dyn QueueManager>) -> Self {
         Self { law, waiting: VecDeque::new(), backlog: Backlog::default() }
     }
+
+    /// What the law says of `packet`, which is in its queue from now on if it accepts.
+    pub(super) fn ask(
+        &mut self,
+        packet: &Packet,
+        idle_since: Option<Time>,
+        now: Time,
+        stream: &mut Stream,
+    ) -> Verdict {
+        self.law.admit(&Arrival { now, packet, backlog: self.backlog, idle_since }, stream)
+    }
+
+    /// Put a packet that the law has accepted or marked at the end of the queue.
+    pub(super) fn push(&mut self, packet: Packet, verdict: Verdict) {
+        let marked = verdict == Verdict::Mark;
+        let packet = if marked { packet.with_ecn(Ecn::Ce) } else { packet };
+        self.waiting.push_back(packet);
+        self.backlog.add(&packet);
+    }
+
+    /// Turn away a packet that the law has accepted or marked; it hears of that as of a departure.
+    pub(super) fn turn_away(&mut self, packet: &Packet, now: Time) {
+        self.law.departed(packet, now);
+    }
+
+    /// The packet at `place` of the queue, counted from its head.
+    pub(super) fn at(&self, place: usize) -> Option<&Packet> {
+        self.waiting.get(place)
+    }
+
+    /// Take the packet at `place` out; its law hears of it as of a departure.
+    pub(super) fn take_out(&mut self, place: usize, now: Time) -> Option<Packet> {
+        let packet = self.waiting.remove(place)?;
+        self.backlog.remove(&packet);
+        self.law.departed(&packet, now);
+        Some(packet)
+    }
 }
 
 impl QueueDiscipline for Fifo {
     fn enqueue(
         &mut self,
-        mut packet: Packet,
+        packet: Packet,
         idle_since: Option<Time>,
         now: Time,
         stream: &mut Stream,
         _discard: &mut Discard<'_>,
     ) -> Verdict {
-        let arrival = Arrival { now, packet: &packet, backlog: self.backlog, idle_since };
-        let verdict = self.law.admit(&arrival, stream);
-        match verdict {
-            Verdict::Accept => {}
-            Verdict::Mark => packet = packet.with_ecn(Ecn::Ce),
-            Verdict::Drop(_) => return verdict,
+        let verdict = self.ask(&packet, idle_since, now, stream);
+        if !matches!(verdict, Verdict::Drop(_)) {
+            self.push(packet, verdict);
         }
-        self.waiting.push_back(packet);
-        self.backlog.add(&packet);
         verdict
     }
 

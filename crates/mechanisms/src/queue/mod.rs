@@ -2,6 +2,7 @@
 
 mod adaptive_red;
 mod adaptive_redn;
+mod choke;
 mod codel;
 mod droptail;
 mod dynamic_redn;
@@ -13,6 +14,7 @@ mod red_options;
 mod redn;
 mod rio;
 mod self_configuring;
+mod sred;
 mod wred;
 
 use forebay_network::{Arrival, QueueDiscipline, QueueManager};
@@ -58,6 +60,7 @@ pub static DEFAULT: &Entry<BuildQueue> = &droptail::ENTRY;
 pub static QUEUES: &[Entry<BuildQueue>] = &[
     adaptive_red::ENTRY,
     adaptive_redn::ENTRY,
+    choke::ENTRY,
     codel::ENTRY,
     droptail::ENTRY,
     priority::ENTRY,
@@ -65,6 +68,7 @@ pub static QUEUES: &[Entry<BuildQueue>] = &[
     redn::ENTRY,
     rio::ENTRY,
     self_configuring::ENTRY,
+    sred::ENTRY,
     wred::ENTRY,
 ];
 

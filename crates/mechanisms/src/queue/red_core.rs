@@ -3,7 +3,7 @@
 use forebay_kernel::{Stream, math};
 use forebay_network::{Arrival, DropReason, Verdict};
 use forebay_parameters::{Length, Problem, Section};
-use forebay_units::{PS_PER_S, Span};
+use forebay_units::{PS_PER_S, Size, Span};
 
 use super::fits;
 use super::red_options::{
@@ -45,7 +45,8 @@ impl Core {
 
     /// The shared part alone; `options` are right.
     pub fn new(facts: &LinkFacts, options: &Options, in_bytes: bool) -> Self {
-        let averaging = Averaging::new(options, facts);
+        let Options { weight, mean_packet, idle_correction, .. } = *options;
+        let averaging = Averaging::new(weight, mean_packet, idle_correction, facts);
         Self { averaging, policy: Policy::new(options), in_bytes }
     }
 }
@@ -61,15 +62,20 @@ pub(super) struct Averaging {
 }
 
 impl Averaging {
-    fn new(options: &Options, facts: &LinkFacts) -> Self {
-        let bits = 8.0 * options.mean_packet.bytes() as f64;
+    pub fn new(
+        weight: f64,
+        mean_packet: Size,
+        correction: IdleCorrection,
+        facts: &LinkFacts,
+    ) -> Self {
+        let bits = 8.0 * mean_packet.bytes() as f64;
         Self {
-            weight: options.weight,
+            weight,
             // Weight 1 forgets everything at once: minus infinity, kept finite because 0 times
             // infinity is not a number.
-            ln_keep: math::ln_1p(-options.weight).max(f64::MIN),
+            ln_keep: math::ln_1p(-weight).max(f64::MIN),
             packet_ps: bits * PS_PER_S as f64 / facts.rate.bps() as f64,
-            correction: options.idle_correction,
+            correction,
         }
     }
 

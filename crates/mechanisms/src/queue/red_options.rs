@@ -189,19 +189,31 @@ pub(super) struct Thresholds<'a> {
 }
 
 pub(super) fn check_options(section: &Section<'_>, options: &Options) -> Result<(), Problem> {
-    let weight = options.weight;
+    check_average(section, options.weight, options.mean_packet)?;
+    check_packet(section, "max_packet", options.max_packet)?;
+    if options.ns2_guards && options.count == CountConvention::Analysis {
+        let message = "\"analysis\" contradicts ns2_guards = true; allowed with it is \"code\"";
+        return Err(section.fail("count", message));
+    }
+    Ok(())
+}
+
+/// Refuse a weight that makes no average, and packets without size.
+pub(super) fn check_average(
+    section: &Section<'_>,
+    weight: f64,
+    mean_packet: Size,
+) -> Result<(), Problem> {
     if !(weight > 0.0 && weight <= 1.0) {
         let message = format!("{weight} is out of range; allowed are weights above 0 and up to 1");
         return Err(section.fail("weight", message));
     }
-    for (key, size) in [("mean_packet", options.mean_packet), ("max_packet", options.max_packet)] {
-        if size.bytes() == 0 {
-            return Err(section.fail(key, "is 0 B; allowed are sizes from 1 B"));
-        }
-    }
-    if options.ns2_guards && options.count == CountConvention::Analysis {
-        let message = "\"analysis\" contradicts ns2_guards = true; allowed with it is \"code\"";
-        return Err(section.fail("count", message));
+    check_packet(section, "mean_packet", mean_packet)
+}
+
+fn check_packet(section: &Section<'_>, key: &str, size: Size) -> Result<(), Problem> {
+    if size.bytes() == 0 {
+        return Err(section.fail(key, "is 0 B; allowed are sizes from 1 B"));
     }
     Ok(())
 }

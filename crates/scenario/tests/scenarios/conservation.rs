@@ -21,6 +21,11 @@ pub const QUEUE_EXAMPLES: &[(&str, &str)] = &[
         "min_threshold = \"3 packets\", middle_threshold = \"6 packets\", \
          max_threshold = \"12 packets\", weight = 0.05, limit = \"25 packets\", ecn = true",
     ),
+    (
+        "choke",
+        "of = { droptail = { limit = \"20 packets\" } }, threshold = \"3 packets\", \
+         weight = 0.1, region = \"3 packets\"",
+    ),
     ("codel", "interval = \"40 ms\", ecn = true, limit = \"12 packets\""),
     ("droptail", "limit = \"12 packets\""),
     (
@@ -44,6 +49,7 @@ pub const QUEUE_EXAMPLES: &[(&str, &str)] = &[
         "min_threshold = \"3 packets\", max_threshold = \"9 packets\", \
          actual_threshold = \"2 packets\", weight = 0.05, limit = \"25 packets\"",
     ),
+    ("sred", "limit = \"18 packets\", zombies = 20, flows = 3"),
     (
         "wred",
         "min_threshold = [\"9 kB\", \"3 kB\"], max_threshold = [\"18 kB\", \"9 kB\"], \
@@ -268,8 +274,9 @@ fn check_trace(what: &str, result: &RunResult, rows: &[Row]) {
             rows.filter(|row| row.event == event).count() as u64
         };
         let departed: u64 = link.departed_packets.iter().sum();
-        // CoDel drops what has waited in the queue, all others what is not let in.
-        let from_queue = if what.contains("codel") { at_link("dropped: forced") } else { 0 };
+        // CoDel and CHOKe drop what has waited in the queue, all others what is not let in.
+        let takes_out = what.contains("codel") || what.contains("choke");
+        let from_queue = if takes_out { at_link("dropped: forced") } else { 0 };
         assert_eq!(at_link("enqueued"), departed + from_queue, "{what}: {}", link.name);
     }
     check_order(what, rows);

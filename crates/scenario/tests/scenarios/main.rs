@@ -16,6 +16,7 @@ mod conservation;
 mod determinism;
 mod exact;
 mod extremes;
+mod fairness;
 mod loss_systems;
 mod many_flows;
 mod pcn;
