@@ -11,7 +11,7 @@ import io
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from forebay.grades import Point
 
@@ -24,10 +24,17 @@ if TYPE_CHECKING:
     from forebay.outcome import Outcome
 
 __all__ = [
+    "COLOURS",
+    "DOTTED",
+    "INK",
     "Figure",
+    "curve",
     "draw_table",
+    "level",
     "new_axes",
     "new_axis",
+    "new_grid",
+    "published",
     "shares",
     "slug",
     "time_series",
@@ -57,6 +64,19 @@ LOOK: Any = {
     "font.size": 9,
     "hatch.linewidth": 0.5,
 }
+SMALL: Any = {
+    "axes.titlesize": 9,
+    "axes.titleweight": "normal",
+    "axes.labelsize": 8.5,
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+}
+"""What small panels have smaller."""
+WIDTH = 7.6
+"""Width of a page in inches."""
+LEGEND_ROW = 0.3
+"""Inches that small panels leave for the legend."""
+DOTTED = (0, (1, 2))
 LEGEND = 104
 """Letters that fit side by side below a drawing."""
 MANY_ROWS = 7
@@ -148,17 +168,8 @@ def time_series(
                 alpha=0.65 if index == 0 else 1.0,
                 label=label,
             )
-    for label, level in (thresholds or {}).items():
-        axis.axhline(level, color=INK, linewidth=0.7, linestyle=(0, (1, 2)))
-        axis.annotate(
-            label,
-            (1.0, level),
-            xycoords=("axes fraction", "data"),
-            xytext=(4, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=8,
-        )
+    for label, value in (thresholds or {}).items():
+        level(axis, label, value)
     axis.set_xlabel("simulated time (s)")
     axis.set_ylabel(ylabel)
     axis.set_ylim(bottom=0)
@@ -239,8 +250,8 @@ def to_svg(drawing: Drawing, identity: str, description: str) -> str:
     svg = svg.replace(INK, "currentColor").replace(GRID, "var(--grid)")
     svg = re.sub(r"font-family: [^;\"]*; ", "", svg)
     svg = re.sub(r"<style.*?</style>", "", svg, flags=re.DOTALL)
-    # A hundredth of a point is finer than any screen or printer.
-    svg = re.sub(r"(\d+\.\d{2})\d+", r"\1", svg)
+    # A hundredth of a point is finer than any screen or printer; numbers in text stay whole.
+    svg = re.sub(r"<[^>]*>", lambda tag: re.sub(r"(\d+\.\d{2})\d+", r"\1", tag[0]), svg)
     svg = re.sub(r"\s+", " ", svg).replace("> <", "><")
     svg = re.sub(r'\bid="', f'id="{identity}-', svg)
     svg = re.sub(r'(url\(#|href="#)', rf"\g<1>{identity}-", svg)
@@ -263,14 +274,94 @@ def new_axes(panels: int, height: float) -> tuple[Drawing, list[Axes]]:
     from matplotlib.figure import Figure as Drawing
 
     with rc_context(LOOK):
-        drawing = Drawing(figsize=(7.6, height), layout="constrained")
+        drawing = Drawing(figsize=(WIDTH, height), layout="constrained")
         FigureCanvasSVG(drawing)
         grid = drawing.subplots(1, panels, sharey=True, squeeze=False)
         return drawing, list(grid[0])
 
 
-def with_legend(drawing: Drawing, axes: Sequence[Axes]) -> None:
-    """One legend below all axes, each label once."""
+def new_grid(
+    titles: Sequence[str], columns: int, height: float, *, share_y: Literal["row", "none"] = "none"
+) -> tuple[Drawing, list[Axes]]:
+    """A drawing of page width with small panels, one for each of `titles`, in rows of `columns`.
+
+    A row is `height` inches high. Panels of a column share the horizontal axis, whose ticks only
+    the lowest has; those of a row the vertical one if `share_y` is `row`. Places in the last row
+    without a panel stay empty.
+    """
+    from matplotlib import rc_context
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure as Drawing
+
+    rows = -(-len(titles) // columns)
+    with rc_context(LOOK | SMALL):
+        drawing = Drawing(figsize=(WIDTH, rows * height + LEGEND_ROW), layout="constrained")
+        FigureCanvasSVG(drawing)
+        grid = drawing.subplots(rows, columns, sharex="col", sharey=share_y, squeeze=False).flat
+        for axis, title in zip(grid, titles, strict=False):
+            axis.set_title(title)
+        for axis in grid[len(titles) :]:
+            axis.remove()
+        # Above an empty place the axis has nobody below to show its ticks.
+        for axis in grid[max(len(titles) - columns, 0) : len(titles)]:
+            axis.tick_params(labelbottom=True)
+        return drawing, list(grid[: len(titles)])
+
+
+def curve(
+    axis: Axes, index: int, x: Any, y: Any, label: str | None = None, *, every: int = 0
+) -> None:
+    """A series of a small panel: a thin line in the `index`-th colour, with gaps where `y` is NaN.
+
+    Where a panel has several, `every` tells them apart without colour: each has its own marker at
+    one of so many points, not at the same ones as the others.
+    """
+    axis.plot(
+        x,
+        y,
+        color=COLOURS[index % len(COLOURS)],
+        linewidth=1.0,
+        marker=MARKERS[index % len(MARKERS)] if every else None,
+        markevery=(index * every // len(MARKERS), every) if every else None,
+        markersize=3.5,
+        markerfacecolor="none",
+        markeredgewidth=0.9,
+        label=label,
+    )
+
+
+def level(axis: Axes, label: str, y: float) -> None:
+    """A threshold: a dotted line across an axis, with its name to the right."""
+    axis.axhline(y, color=INK, linewidth=0.7, linestyle=DOTTED)
+    axis.annotate(
+        label,
+        (1.0, y),
+        xycoords=("axes fraction", "data"),
+        xytext=(4, 0),
+        textcoords="offset points",
+        va="center",
+        fontsize=8,
+        color=INK,
+    )
+
+
+def published(axis: Axes, index: int, x: Any, y: Any, label: str | None = None) -> None:
+    """What the paper prints, as hollow marks, of the shape of the `index`-th series."""
+    axis.plot(
+        x,
+        y,
+        MARKERS[index % len(MARKERS)],
+        markersize=5,
+        markerfacecolor="none",
+        markeredgecolor=INK,
+        markeredgewidth=1.0,
+        zorder=5,
+        label=label,
+    )
+
+
+def with_legend(drawing: Drawing, axes: Sequence[Axes], columns: int | None = None) -> None:
+    """One legend below all axes, each label once, in as many columns as fit or in `columns`."""
     handles: dict[str, Any] = {}
     for axis in axes:
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
@@ -280,7 +371,7 @@ def with_legend(drawing: Drawing, axes: Sequence[Axes]) -> None:
             list(handles.values()),
             list(handles),
             loc="outside lower center",
-            ncols=max(1, min(len(handles), LEGEND // (max(map(len, handles)) + 6))),
+            ncols=columns or max(1, min(len(handles), LEGEND // (max(map(len, handles)) + 6))),
             fontsize=9,
             frameon=False,
             labelcolor=INK,
@@ -298,10 +389,6 @@ class _Place:
     @property
     def colour(self) -> str:
         return COLOURS[self.index % len(COLOURS)]
-
-    @property
-    def marker(self) -> str:
-        return MARKERS[self.index % len(MARKERS)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,7 +477,7 @@ def _curve(axis: Axes, place: _Place, spots: Sequence[_Spot]) -> int:
         axis.plot(x, means, color=place.colour, linestyle=style, label=place.label)
     for spot in spots:
         if spot.published is not None:
-            _published(axis, place, spot.x, spot.published)
+            published(axis, place.index, [spot.x], [spot.published])
     return len(known)
 
 
@@ -415,18 +502,5 @@ def _bars(axis: Axes, place: _Place, spots: Sequence[_Spot]) -> int:
             )
             drawn += 1
         if spot.published is not None:
-            _published(axis, place, x, spot.published)
+            published(axis, place.index, [x], [spot.published])
     return drawn
-
-
-def _published(axis: Axes, place: _Place, x: float, y: float) -> None:
-    axis.plot(
-        [x],
-        [y],
-        place.marker,
-        markersize=5,
-        markerfacecolor="none",
-        markeredgecolor=INK,
-        markeredgewidth=1.0,
-        zorder=5,
-    )

@@ -16,7 +16,7 @@ import math
 import shlex
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,9 +27,9 @@ from forebay.errors import UserError, nearest, output_folder
 from forebay.grades import Grade, Point
 from forebay.outcome import FACTS, Cell, Outcome, Samples, unique_points
 from forebay.progress import Meter, meter, note
-from forebay.run import Job, Run, check, run_jobs
+from forebay.run import Job, Run, Tables, check, run_jobs
 from forebay.stats import Interval
-from forebay.study import Study, Variant, load_study, study_folders
+from forebay.study import Recording, Study, Variant, load_study, study_folders
 
 if TYPE_CHECKING:
     from forebay.claims import NumericClaim, Statement
@@ -96,12 +96,12 @@ class _OutOfTimeError(Exception):
 
 @dataclass(slots=True)
 class _Task:
-    """One run to do: a replication of a cell, or a recording."""
+    """One run to do: a replication of a cell, a recording, or both."""
 
     job: Job
     cell: Cell | None = None
     replication: int = 0
-    recording: str = ""
+    recording: Recording | None = None
     measure: Callable[[Run], Mapping[str, float]] | None = None
     """What a run of a cell measured."""
 
@@ -147,7 +147,8 @@ class Driver:
         recordings = self._recordings(points)
         variants = self._variant_targets()
         beyond = self._comparison_tasks()
-        total = first * len(points) + len(recordings) + sum(variants.values()) + len(beyond)
+        apart = sum(task.cell is None for task in recordings)
+        total = first * len(points) + apart + sum(variants.values()) + len(beyond)
         note(f"{self.study.id}: {len(points)} grid points, {total} runs to begin with")
         try:
             with meter(total, self.study.id) as progress:
@@ -237,23 +238,24 @@ class Driver:
 
     def _tasks(self, targets: Mapping[Cell, int]) -> list[_Task]:
         """The runs that cells lack, first replications first: cut short, every cell has some."""
-        variants = {variant.id: variant for variant in self.study.variants}
         lacking = [
             (replication, order, cell)
             for order, (cell, target) in enumerate(targets.items())
             for replication in _missing(self.outcome.samples.replications(cell), target)
         ]
         lacking.sort(key=lambda entry: entry[:2])
+        return [self._task(cell, replication) for replication, _, cell in lacking]
+
+    def _task(self, cell: Cell, replication: int) -> _Task:
+        variants = {variant.id: variant for variant in self.study.variants}
         extra = self.study.replications.quick_overrides if self.request.quick else ()
-        return [
-            _Task(
-                self.study.job(dict(cell.point), replication, variants.get(cell.variant), extra),
-                cell,
-                replication,
-                measure=partial(_quantities, self.study, dict(cell.point)),
-            )
-            for replication, _, cell in lacking
-        ]
+        point = dict(cell.point)
+        return _Task(
+            self.study.job(point, replication, variants.get(cell.variant), extra),
+            cell,
+            replication,
+            measure=partial(_quantities, self.study, point),
+        )
 
     def _comparison_tasks(self) -> list[_Task]:
         """The runs of what goes beyond the paper, first replications first."""
@@ -287,12 +289,17 @@ class Driver:
         }
 
     def _recordings(self, points: Sequence[Point]) -> list[_Task]:
+        """The runs to record; one that is the first replication of its point counts as that."""
         ours = {Cell.of(point) for point in points}
-        return [
-            _Task(self.study.recording_job(recording), recording=recording.id)
-            for recording in self.study.recordings
-            if Cell.of(recording.point) in ours
-        ]
+        tasks = []
+        for recording in self.study.recordings:
+            cell = Cell.of(recording.point)
+            if cell in ours:
+                first = self._task(cell, 0)
+                job = self.study.recording_job(recording)
+                task = first if job == first.job else _Task(job)
+                tasks.append(replace(task, recording=recording))
+        return tasks
 
     def _batch(self, tasks: Sequence[_Task], progress: Meter) -> None:
         recorded = dict(self.outcome.recordings)
@@ -302,8 +309,8 @@ class Driver:
             if task.cell is not None and task.measure is not None:
                 facts = _facts(run) | dict(task.measure(run))
                 self.outcome.samples.add(task.cell, task.replication, facts)
-            else:
-                recorded[task.recording] = _arrow(run)
+            if task.recording is not None:
+                recorded[task.recording.id] = _arrow(task.recording.tables(run))
                 self.outcome.recordings = recorded
             progress.finished()
             self._look_at_clock()
@@ -340,10 +347,10 @@ def _facts(run: Run) -> dict[str, Any]:
     return {name: run.document[name] for name in FACTS}
 
 
-def _arrow(run: Run) -> dict[str, Any]:
+def _arrow(tables: Tables) -> dict[str, Any]:
     import pyarrow as pa
 
-    return {name: pa.table(dict(columns)) for name, columns in run.tables.items()}
+    return {name: pa.table(dict(columns)) for name, columns in tables.items()}
 
 
 def _missing(have: Iterable[int], target: int) -> list[int]:

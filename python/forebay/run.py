@@ -20,6 +20,7 @@ __all__ = [
     "Job",
     "Run",
     "RunFailedError",
+    "Tables",
     "check",
     "cores",
     "load",

@@ -50,7 +50,7 @@ from typing import TYPE_CHECKING, Any
 
 from forebay.errors import UserError, nearest, read_text
 from forebay.grades import Point, Predicate
-from forebay.run import Job, Run
+from forebay.run import Job, Run, Tables
 from forebay.studies_list import study_folders
 
 if TYPE_CHECKING:
@@ -128,13 +128,21 @@ class Variant:
 class Recording:
     """One run (the first replication) of a grid point whose time series are kept.
 
-    `interval` is the sampling interval (`"100 ms"`). Figures find the tables under `id`.
+    `interval` is the sampling interval (`"100 ms"`); with `None` it is the scenario's, and where
+    the study records its runs anyway, one run serves both. Figures find the tables under `id`: all
+    that was recorded, or those that `keep` makes of the run and its grid point. A study of many
+    links or flows keeps what its figures need, in few tables: each is a file of the results.
     """
 
     id: str
     point: Mapping[str, bool | int | float | str]
-    interval: str = "100 ms"
+    interval: str | None = "100 ms"
     overrides: tuple[str, ...] = ()
+    keep: Callable[[Run, Point], Tables] | None = None
+
+    def tables(self, run: Run) -> Tables:
+        """The tables of its run that are kept."""
+        return run.tables if self.keep is None else self.keep(run, self.point)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +193,8 @@ class Study:
     def recording_job(self, recording: Recording) -> Job:
         """The run whose time series `recording` keeps."""
         job = self.job(recording.point, 0)
-        extra = (f"record.series={recording.interval}", *recording.overrides)
+        interval = recording.interval
+        extra = (*([f"record.series={interval}"] if interval else []), *recording.overrides)
         return Job(job.text, job.name, job.overrides + extra, record=True)
 
 

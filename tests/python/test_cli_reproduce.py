@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import front
 import pytest
+
+from forebay.run import Job, run_jobs
 
 CLAIM_KEYS = {
     "id", "place", "quantity", "unit", "published", "measured", "low", "high", "replications",
@@ -165,3 +168,61 @@ def test_wrong_study_files_are_refused(forebay: front.Forebay, tiny: Path) -> No
         path.write_text(whole)
     (tiny / "study.py").unlink()
     assert "no such file" in forebay.refused("reproduce", "tiny")
+
+
+KEEPING = """
+def keep(run, point):
+    rates = run.tables["series/links.wire"]["throughput_bps"]
+    return {"wire": {"offered_mbps": [point["rate_mbps"]], "mean_bps": [rates[1:].mean()]}}
+
+RECORDINGS = [Recording("kept", {"rate_mbps": 4}, "500 ms", keep=keep)]
+
+def figures(outcome):
+    assert outcome.recordings["kept"]["wire"].num_rows == 1
+    return []
+"""
+
+
+def test_a_recording_keeps_what_its_study_makes_of_it(forebay: front.Forebay, tiny: Path) -> None:
+    """Otherwise a study of a hundred flows would leave a hundred files, most of them unread.
+
+    What is kept is of the run at the recording's grid point: its link carries 4 Mbit/s.
+    """
+    import pyarrow.parquet as pq
+
+    with (tiny / "study.py").open("a", encoding="utf-8") as file:
+        file.write(KEEPING)
+    assert forebay("reproduce", "tiny", "--quick", "--out", "results").status == 0
+    tables = Path("results/tables")
+    assert [path.relative_to(tables) for path in tables.rglob("*.*")] == [Path("kept/wire.parquet")]
+    (row,) = pq.read_table(tables / "kept/wire.parquet").to_pylist()
+    assert row["offered_mbps"] == 4
+    assert row["mean_bps"] == pytest.approx(4e6, rel=0.02)
+    assert forebay("report", "results").status == 0
+
+
+def test_a_run_that_is_recorded_anyway_is_not_run_again(
+    forebay: front.Forebay, tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise figures would cost runs that were there, or change what is measured."""
+    from forebay import reproduce
+
+    begun: list[int] = []
+
+    def counted(jobs: Sequence[Job], *others: Any) -> None:
+        begun[-1] += len(jobs)
+        run_jobs(jobs, *others)
+
+    monkeypatch.setattr(reproduce, "run_jobs", counted)
+    scenario, module = tiny / "scenario.toml", tiny / "study.py"
+    scenario.write_text(scenario.read_text() + '[record]\nseries = "1 s"  # assumed: enough\n')
+    apart = module.read_text() + KEEPING + "RECORD_RUNS = True\n"
+    results = []
+    for text in (apart, apart.replace('{"rate_mbps": 4}, "500 ms"', '{"rate_mbps": 4}, None')):
+        module.write_text(text)
+        begun.append(0)
+        results.append(forebay("reproduce", "tiny", "--quick", "--json").document())
+        assert Path("out/tiny/tables/kept/wire.parquet").is_file()
+    assert begun[1] == begun[0] - 1
+    assert results[0]["claims"] == results[1]["claims"]
+    assert results[0]["runs"] == results[1]["runs"]

@@ -10,7 +10,7 @@ import front
 import pytest
 
 from forebay.assumptions import tagged_values
-from forebay.plot import COLOURS, INK, new_axis, to_svg
+from forebay.plot import COLOURS, INK, curve, level, new_axis, new_grid, to_svg, with_legend
 from forebay.report import table_links
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
@@ -185,3 +185,58 @@ def test_the_same_drawing_is_the_same_text() -> None:
 
     assert drawn() == drawn()
     assert 'aria-label="A &quot;title&quot; &amp; more"' in drawn()
+
+
+def test_numbers_that_are_read_stay_whole() -> None:
+    """Otherwise the ticks of a small ratio would read 0.00, 0.00, 0.00."""
+    drawing, axis = new_axis()
+    axis.plot([0.0, 1.0], [0.0, 0.0125])
+    axis.set_yticks([0.0, 0.0025, 0.0125])
+    drawn = to_svg(drawing, "ratio", "Ratio")
+    assert re.findall(r">(0\.\d{4})</text>", drawn) == ["0.0000", "0.0025", "0.0125"]
+    # Coordinates need no more than a hundredth of a point.
+    assert not re.search(r"\d\.\d{3}", re.sub(r"(?<=>)[^<]*(?=<)", "", drawn))
+
+
+def test_small_panels_are_labelled_and_told_apart() -> None:
+    """Otherwise a reader would see axes without ticks, panels without a name, curves without one.
+
+    Three panels in two columns: the third has an empty place beside it, so that the second has no
+    panel below that could show its ticks.
+    """
+    drawing, axes = new_grid(["first", "second", "third"], 2, 1.5)
+    assert [axis.get_title() for axis in axes] == ["first", "second", "third"]
+    for axis in axes:
+        curve(axis, 0, range(60), range(60), "rising", every=12)
+        curve(axis, 1, range(60), range(60, 0, -1), "falling", every=12)
+    level(axes[2], "limit", 30.0)
+    with_legend(drawing, axes)
+    shown = [axis.xaxis.get_tick_params()["labelbottom"] for axis in axes]
+    assert shown == [False, True, True]
+    rising, falling = axes[0].lines
+    assert rising.get_marker() != falling.get_marker()
+    assert rising.get_markevery() != falling.get_markevery()
+    drawn = to_svg(drawing, "panels", "Panels")
+    for words in ("first", "second", "third", "limit", "rising", "falling"):
+        assert drawn.count(f">{words}</text>") == 1
+    # Text without a colour is black, on whatever ground.
+    assert all("currentColor" in text for text in re.findall(r"<text.*?>", drawn))
+
+
+def test_many_figures_are_listed(forebay: front.Forebay, tiny: Path) -> None:
+    """Otherwise a reader would scroll through all of them to find one."""
+    with (tiny / "study.py").open("a", encoding="utf-8") as file:
+        file.write(TEN_FIGURES)
+    assert forebay("reproduce", "tiny", "--quick", "--out", "results").status == 0
+    page = Path("results/report.html").read_text()
+    assert set(Page(page).targets) <= set(Page(page).ids)
+    for number in range(10):
+        assert f'<a href="#drawn-{number}">Drawing {number}</a>' in page
+
+
+TEN_FIGURES = """
+from forebay.plot import Figure
+
+def figures(outcome):
+    return [Figure(f"drawn-{n}", f"Drawing {n}", "A caption.", "<svg></svg>") for n in range(10)]
+"""

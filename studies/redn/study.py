@@ -1,0 +1,63 @@
+"""Adaptive REDn gateway and adaptive token bucket conditioner: grid points and quantities.
+
+scenario.toml shows one path; `network.py` lays the 48 or 96 of a grid point after it. Flows are
+measured in `measure_flows.py`, gateways in `measure_gates.py`; `samples.py` reads what was
+recorded. `readings.py`, `received.py` and `gateway.py` hold what the sentences mean;
+`recordings.py`, `graphs.py` and `drawings.py` redraw the figures.
+"""
+
+from __future__ import annotations
+
+from forebay.study import Point, Replications, Run
+from forebay_studies.redn.drawings import RECORDINGS, figures
+from forebay_studies.redn.measure_flows import conditioner_quantities, flow_quantities
+from forebay_studies.redn.measure_gates import (
+    gateway_quantities,
+    mix_quantities,
+    rules,
+    table_3_1,
+)
+from forebay_studies.redn.network import PATTERN, network
+from forebay_studies.redn.sensitivity import VARIANTS
+
+__all__ = [
+    "RECORDINGS",
+    "REPLICATIONS",
+    "VARIANTS",
+    "figures",
+    "overrides",
+    "quantities",
+    "without",
+]
+
+RECORD_RUNS = True
+
+REPLICATIONS = Replications(
+    first=5,
+    cap=16,
+    quick_first=2,
+    quick_cap=3,
+    quick_s=90.0,
+    variant=3,
+)
+
+
+def overrides(point: Point) -> list[str]:
+    """Gateways, paths and flows of a grid point."""
+    return network(point)
+
+
+def without(point: Point) -> list[str]:
+    """The one path that scenario.toml shows stands for all."""
+    return list(PATTERN)
+
+
+def quantities(run: Run, point: Point) -> dict[str, float]:
+    """Throughputs, windows and marks of flows; queues, delays and probabilities of gateways."""
+    found = flow_quantities(run, point) | conditioner_quantities(run, point)
+    found |= gateway_quantities(run, point) | rules(point)
+    if point["gateway"] == "self-configuring":
+        found |= table_3_1(run, point)
+    if point["network"] == "mix":
+        found |= mix_quantities(run, point)
+    return found

@@ -1,0 +1,123 @@
+"""The redn study: its transcription against the thesis's arithmetic, and what a run must tell."""
+
+import re
+import tomllib
+
+import pytest
+
+from forebay.run import check, run_jobs
+from forebay.study import Point, Study, load_study
+
+SINGLE: Point = {
+    "network": "single",
+    "gateway": "adaptive",
+    "marking": "drop",
+    "scenario": "b-u-o",
+}
+
+MIX: Point = {"network": "mix", "gateway": "adaptive", "marking": "mixed", "scenario": "b"}
+
+
+@pytest.fixture(scope="module")
+def study() -> Study:
+    """The study as it stands."""
+    return load_study("redn")
+
+
+def test_table_4_1_gives_out_what_it_has(study: Study) -> None:
+    """A digit of Table 4.1 would have been copied wrongly: in each phase it gives out 168 Mbit/s
+    (section 4.1: 201.6 less a sixth), nobody gets less than the baseline where there is enough,
+    and where there is not, 5 and 10 share alike what 1 and 3 leave (page 44)."""
+    from forebay_studies.redn.readings import ASSURED
+
+    each = 12
+    for phase, rates in ASSURED.items():
+        assert each * sum(rates.values()) == 168, phase
+    assert all(got >= rate for phase in "bu" for rate, got in ASSURED[phase].items())
+    assert ASSURED["o"] == {1: 1.0, 3: 3.0, 5: 5.0, 10: (168 - each * (1 + 3)) / each / 2}
+
+
+def test_every_grid_point_is_a_scenario_of_the_thesis(study: Study) -> None:
+    """A network would have other paths than the thesis: 48 through one bottleneck, 96 where there
+    are two, six roundtrip delays and four expected throughputs, each path as long as printed."""
+    links = {"single": 1 + 2 * 48, "dual": 2 + 2 * 96, "mix": 1 + 2 * 48}
+    for name, claim in {str(c.point["network"]): c for c in study.paper.claims}.items():
+        facts = check(study.job(claim.point, 0))
+        # Duplex: a link each way.
+        assert facts["links"] == 2 * links[name], name
+    text = "\n".join(study.job(SINGLE, 0).overrides)
+    table = tomllib.loads(
+        "\n".join(line for line in text.splitlines() if line.startswith("links."))
+    )["links"]
+    for name, link in table.items():
+        found = re.fullmatch(r"in-(\d+)-(\d+)-[ab]", name)
+        if found:
+            rate, rtt = int(found[1]), int(found[2])
+            one_way = 2 * float(link["delay"].removesuffix(" ms")) + 2.0
+            assert one_way == rtt / 2, name
+            bucket = link["conditioner"]["adaptive_token_bucket"]
+            assert (bucket["cir"], bucket["pir"]) == (f"{rate} Mbit/s", f"{2 * rate} Mbit/s")
+
+
+def test_guidelines_give_the_printed_thresholds() -> None:
+    """A threshold would have been copied wrongly: with R packets/s, the maximum threshold is
+    R * 0.5 s * 2 * 0.1, the middle one R * 15 ms, the minimum half of it (section 4.1), but for the
+    second gateway of two, whose printed ones follow from 443.52 Mbit/s."""
+    from forebay_studies.redn.network import gateways
+
+    for point, rates in (
+        (SINGLE, (201.6,)),
+        ({**SINGLE, "network": "dual"}, (201.6, 443.52)),
+        ({**SINGLE, "network": "mix"}, (273.6,)),
+    ):
+        for gate, mbps in zip(gateways(point), rates, strict=True):
+            packets = mbps * 1e6 / 8000
+            assert gate.maximum == int(packets * 0.5 * 2 * 0.1 + 1e-6)
+            assert gate.middle == int(packets * 0.015 + 1e-6)
+            assert gate.minimum == int(packets * 0.015 + 1e-6) // 2
+
+
+def test_who_stops_and_starts_again_has_a_new_connection(study: Study) -> None:
+    """A flow would go on through a phase in which it is disabled, or keep its window over it: in
+    B-U-O the flows of 10 Mbit/s have two connections, in B-O-U one over two phases."""
+    from forebay_studies.redn.network import flows
+
+    def spans(scenario: str, rate: int) -> set[tuple[float, float]]:
+        point = {**SINGLE, "scenario": scenario}
+        return {(f.start_s, f.stop_s) for f in flows(point) if f.path.rate == rate}
+
+    assert spans("b-u-o", 10) == {(0, 50), (100, 150)}
+    assert spans("b-u-o", 5) == {(100, 150)}
+    assert spans("b-u-o", 1) == {(0, 150)}
+    assert spans("b-o-u", 10) == {(0, 100)}
+    assert spans("b-o-u", 5) == {(50, 100)}
+    assert spans("b-o-u", 3) == {(0, 150)}
+
+
+def test_a_run_tells_what_it_measured(study: Study) -> None:
+    """Quantities would not be those of the run: what the receivers got adds up to what the link
+    carried less what was dropped behind the conditioners, colours add up to what was sent, and no
+    early drop is missed by the samples."""
+    from forebay_studies.redn.network import flows
+    from forebay_studies.redn.samples import Gate, Path, link_series
+
+    job = study.job(MIX, 0, extra=('duration="12 s"',))
+    runs = []
+    run_jobs([job], lambda _, run: runs.append(run), 1)
+    (run,) = runs
+    core = run.link("core")
+    got = sum(row["throughput_bps"] for row in run.document["groups"])
+    # What is on the way at the end is less than a second's packets of 12.
+    assert got == pytest.approx(core["throughput_bps"], rel=0.01)
+    assert link_series(run, "core", "early_drops").sum() == core["drop_reasons"]["early"]
+    gate = Gate(run, "core", 273.6)
+    # A packet under way at the end counts in part or whole: one of 12 s * 34200 packets/s.
+    near = 3 / (12 * 34200)
+    assert gate.utilization.mean() == pytest.approx(core["utilization"], rel=near)
+    carried = core["throughput_bps"] / 8000
+    # Little's law over the whole run, and over its seconds weighted by their packets.
+    weighted = (gate.delay * gate.utilization).sum() / gate.utilization.sum()
+    assert weighted == pytest.approx(core["mean_queue_packets"] / carried, rel=near)
+    path = Path(run, "in-3-30-a")
+    assert sum(colour.sum() for colour in path.colour) == pytest.approx(path.sent.sum())
+    assert len({flow.name for flow in flows(MIX)}) == len(run.document["groups"])
