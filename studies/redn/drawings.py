@@ -49,46 +49,15 @@ from forebay_studies.redn.readings import (
 )
 from forebay_studies.redn.recordings import CLUSTERS, CLUSTERS_S, RECORDINGS
 
-__all__ = ["RECORDINGS", "figures"]
-
-BASELINE = 3
-"""Baseline expected throughput in Mbit/s of the flows of Figure 4.2; the higher one is twice it."""
-
-
-def figures(outcome: Outcome) -> list[Figure]:
-    """What of the thesis's figures the recordings at hand show."""
-    drawn: list[Figure | None] = [red_law(), clusters(outcome)]
-    for number, setting, name in (("3.1", REDN, "REDn"), ("3.3", SELF_CONFIGURING, SELF)):
-        first = Shown(number, f"Per-Flow Throughputs with {name}", setting)
-        drawn.append(throughputs(outcome, first))
-        following = f"3.{int(number[2:]) + 1}"
-        drawn.append(queues(outcome, Shown(following, f"{QUEUES} with {name}", setting)))
-        if setting == REDN:
-            drawn.append(table_3_1(outcome))
-    drawn += [effective_law(), conditionings(outcome)]
-    for shown, graph in _sequence():
-        drawn.append(graph(outcome, shown))
-    return [figure for figure in drawn if figure is not None]
-
+__all__ = ["RECORDINGS", "figures", "sequence"]
 
 SELF = "Self-Configuring REDn"
 ADAPTED = "with Adaptive REDn"
 QUEUES = "Average Queue Lengths and Overall Queuing Delay"
 EFFECTIVE = "Effective Maximum Packet Marking Probabilities of"
 
-
-def _sequence() -> Iterator[tuple[Shown, Graph]]:
-    """Figures 4.3 to 4.18 without networks, then those of appendix A: numbers follow each other."""
-    for first, setting in ((3, ADAPTIVE), (9, DUAL)):
-        yield from _numbered("4.", first, setting)
-    yield Shown("4.17", f"Per-Flow Throughputs {ADAPTED}", MIX), throughputs
-    yield Shown("4.18", f"Average Queue Lengths {ADAPTED}", MIX), queues
-    number = 1
-    for setting in APPENDIX:
-        section = list(_numbered("A.", number, setting))
-        yield from section
-        number += len(section)
-
+BASELINE = 3
+"""Baseline expected throughput in Mbit/s of the flows of Figure 4.2; the higher one is twice it."""
 
 APPENDIX = (
     ADAPTIVE_ECN,
@@ -99,6 +68,37 @@ APPENDIX = (
     DUAL_BOU_ECN,
 )
 """Settings in the order of appendix A."""
+
+
+def figures(outcome: Outcome) -> list[Figure]:
+    """Those of the thesis's figures of which a run was recorded, and the laws."""
+    drawn: list[Figure | None] = [red_law(), clusters(outcome)]
+    for shown, graph in sequence():
+        if shown.number == "4.2":
+            drawn.append(effective_law())
+        drawn.append(graph(outcome, shown))
+    return [figure for figure in drawn if figure is not None]
+
+
+def sequence() -> Iterator[tuple[Shown, Graph]]:
+    """Figures of the grid's runs and Table 3.1, in the thesis's order; how each is drawn."""
+    yield Shown("3.1", "Per-Flow Throughputs with REDn", REDN), throughputs
+    yield Shown("3.2", f"{QUEUES} with REDn", REDN), queues
+    title = f"Dynamic Maximum Packet Marking Probabilities of {SELF}"
+    yield Shown("Table 3.1", title, SELF_CONFIGURING), table_3_1
+    yield Shown("3.3", f"Per-Flow Throughputs with {SELF}", SELF_CONFIGURING), throughputs
+    yield Shown("3.4", f"{QUEUES} with {SELF}", SELF_CONFIGURING), queues
+    title = "Traffic Conditionings with Adaptive Token Bucket Traffic Conditioner"
+    yield Shown("4.2", title, ADAPTIVE), conditionings
+    for first, setting in ((3, ADAPTIVE), (9, DUAL)):
+        yield from _numbered("4.", first, setting)
+    yield Shown("4.17", f"Per-Flow Throughputs {ADAPTED}", MIX), throughputs
+    yield Shown("4.18", f"Average Queue Lengths {ADAPTED}", MIX), queues
+    number = 1
+    for setting in APPENDIX:
+        section = list(_numbered("A.", number, setting))
+        yield from section
+        number += len(section)
 
 
 def _numbered(chapter: str, first: int, setting: Setting) -> Iterator[tuple[Shown, Graph]]:
@@ -206,11 +206,8 @@ def clusters(outcome: Outcome) -> Figure | None:
     return Figure("figure-2-2", title, words, to_svg(drawing, "figure-2-2", title))
 
 
-def conditionings(outcome: Outcome) -> Figure | None:
+def conditionings(outcome: Outcome, shown: Shown) -> Figure | None:
     """Figure 4.2: what conditioners let through, by colour and in all."""
-    shown = Shown(
-        "4.2", "Traffic Conditionings with Adaptive Token Bucket Traffic Conditioner", ADAPTIVE
-    )
     table = shown.table(outcome, "conditioners")
     if table is None:
         return None
@@ -234,11 +231,8 @@ def conditionings(outcome: Outcome) -> Figure | None:
     return figure_of(shown, drawing, axes, "Flows of 3 Mbps, by the second.")
 
 
-def table_3_1(outcome: Outcome) -> Figure | None:
+def table_3_1(outcome: Outcome, shown: Shown) -> Figure | None:
     """Table 3.1: dynamic probabilities as steps, beside the printed ones."""
-    shown = Shown(
-        "Table 3.1", f"Dynamic Maximum Packet Marking Probabilities of {SELF}", SELF_CONFIGURING
-    )
     table = shown.table(outcome, "adjustments")
     if table is None:
         return None
@@ -260,11 +254,8 @@ def table_3_1(outcome: Outcome) -> Figure | None:
     axis.set_yscale("log")
     axis.set_ylabel("dynamic maximum probability")
     time_axis(SELF_CONFIGURING, [axis], 1)
-    with_legend(drawing, [axis], columns=len(COLOURS))
-    identity = "table-3-1"
-    svg = to_svg(drawing, identity, shown.title)
-    words = shown.described("Hollow marks: the rows of the printed table.")
-    return Figure(identity, shown.title, words, svg)
+    words = "Hollow marks: the rows of the printed table."
+    return figure_of(shown, drawing, [axis], words, columns=len(COLOURS))
 
 
 def _printed(outcome: Outcome, colour: str) -> tuple[list[float], list[float]]:

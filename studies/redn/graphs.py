@@ -119,13 +119,14 @@ Graph = Callable[[Outcome, Shown], Figure | None]
 """How a kind of graph is drawn; nothing if its run was not recorded."""
 
 
-def figure_of(shown: Shown, drawing: Drawing, axes: Sequence[Axes], words: str) -> Figure:
-    """A finished drawing as a figure of the report."""
-    with_legend(drawing, axes)
+def figure_of(
+    shown: Shown, drawing: Drawing, axes: Sequence[Axes], words: str, columns: int | None = None
+) -> Figure:
+    """A finished drawing as a figure of the report; `columns` are those of its legend."""
+    with_legend(drawing, axes, columns)
     identity = slug(shown.title.partition(":")[0])
-    return Figure(
-        identity, shown.title, shown.described(words), to_svg(drawing, identity, shown.title)
-    )
+    svg = to_svg(drawing, identity, shown.title)
+    return Figure(identity, shown.title, shown.described(words), svg)
 
 
 def letters(titles: Sequence[str]) -> list[str]:

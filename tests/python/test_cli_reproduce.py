@@ -186,7 +186,8 @@ def figures(outcome):
 def test_a_recording_keeps_what_its_study_makes_of_it(forebay: front.Forebay, tiny: Path) -> None:
     """Otherwise a study of a hundred flows would leave a hundred files, most of them unread.
 
-    What is kept is of the run at the recording's grid point: its link carries 4 Mbit/s.
+    What is kept is of the run at the recording's grid point: its link carries 4 Mbit/s, of which a
+    run's mean has a relative standard deviation of 0.41 % (above): a fifth of what is allowed.
     """
     import pyarrow.parquet as pq
 
