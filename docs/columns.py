@@ -32,6 +32,8 @@ SERIES = {
     "max_probability": "`adaptive_red`; `self_configuring`, `adaptive_redn` by precedence: "
     "maximum probability in use (the thesis's effective one).",
     "dynamic_probability": "`adaptive_redn`, by precedence: the dynamic maximum probability.",
+    "middle_probability": "`adaptive_redn` with `middle_interval`, by precedence that has a middle "
+    "threshold: the maximum probability in use at or above it.",
     "region": "`self_configuring`, `adaptive_redn`, by precedence: where the average lies: 0 below "
     "the minimum threshold, 1 between, 2 above the maximum threshold.",
     "region_changes": "Times that it changed.",

@@ -58,6 +58,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "min_threshold": "20 packets",
         "middle_threshold": "40 packets",
         "max_threshold": "250 packets",
+        "middle_interval": "500 ms",
     },
     "queue.choke": {
         "of": {"red": {"min_threshold": "20 packets", "max_threshold": "60 packets"}},

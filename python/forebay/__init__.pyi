@@ -46,6 +46,7 @@ class _Queue:
         max_probability: float = ...,
         first_middle: int = ...,
         raise_to_static: bool = ...,
+        middle_interval: str = ...,
         increment: float = ...,
         decrement: float = ...,
         actual_queue: Literal["coupled", "decoupled"] = ...,

@@ -1,6 +1,7 @@
 //! Adaptive REDn: Self-Configuring REDn with a minimum of the actual queue and a middle threshold.
 
 use forebay_parameters::{Entry, Length, Parameter, Parameters, Problem, Section};
+use forebay_units::Span;
 
 use super::dynamic_redn::{DynamicRedn, Dynamics, Middle, dynamic_redn_parameters, same_unit};
 use super::{BuildQueue, Queue};
@@ -35,6 +36,13 @@ dynamic_redn_parameters! {
         /// probability up to the static one before it grows by the increment; without this it grows
         /// from where it is, as in Self-Configuring REDn.
         raise_to_static: bool = true, "Liu 2001, figure 3.5";
+        /// Adjust the static maximum probability of middle thresholds: it grows by the increment
+        /// when the average has been at or above the middle threshold for so long, and again after
+        /// each as long a time, up to 1; it shrinks as often by as much while the average is below,
+        /// down to what is configured. At or above the middle threshold it alone is in use, and
+        /// exceeds the dynamic one by the increment at least. Above 0. Left out: it is static.
+        middle_interval: Option<Span>,
+            "Liu 2001, chapter 5 (at run time, and larger); assumed: how";
     }
 }
 
@@ -52,6 +60,7 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
             threshold: middle.amount() as f64,
             first: parameters.first_middle as usize,
             raise_to_static: parameters.raise_to_static,
+            interval: parameters.middle_interval,
         }),
     };
     let law = DynamicRedn::build(section, facts, (&shape, parameters.options()), &dynamics)?;
@@ -72,6 +81,9 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
             parameters.first_middle, parameters.precedences
         );
         return Err(section.fail("first_middle", message));
+    }
+    if parameters.middle_interval == Some(Span::ZERO) {
+        return Err(section.fail("middle_interval", "is zero; allowed are intervals above 0"));
     }
     Ok(Queue::Managed(Box::new(law)))
 }
@@ -124,6 +136,7 @@ mod tests {
             ("precedences", 0.into()),
             ("precedences", 65.into()),
             ("actual_threshold", "1 kB".into()),
+            ("middle_interval", "0 s".into()),
         ] {
             assert_eq!(wrong(key, value).as_deref(), Some(key));
         }

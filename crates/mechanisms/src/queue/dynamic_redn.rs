@@ -4,7 +4,7 @@
 use forebay_kernel::Stream;
 use forebay_network::{Adjustment, Arrival, Packet, QueueManager, Region, Verdict};
 use forebay_parameters::{Length, Problem, Section, choice};
-use forebay_units::Time;
+use forebay_units::{Span, Time};
 
 use super::red_options::Options;
 use super::redn::Shape;
@@ -68,6 +68,8 @@ pub(super) struct Middle {
     /// Whether a maximum probability grows from the static one at least where the average exceeds
     /// the maximum threshold.
     pub raise_to_static: bool,
+    /// How long the average stays on one side before the static one is adjusted, if it ever is.
+    pub interval: Option<Span>,
 }
 
 /// REDn with a state machine for the maximum probability of each precedence.
@@ -99,10 +101,15 @@ impl DynamicRedn {
             increment: dynamics.increment,
             decrement: dynamics.decrement,
             raise_to_static: dynamics.middle.is_some_and(|middle| middle.raise_to_static),
+            interval: None,
         };
         let machine = |precedence: usize| {
             let middle = dynamics.middle.filter(|middle| precedence >= middle.first);
-            Machine::new(Rule { middle: middle.map_or(f64::INFINITY, |m| m.threshold), ..rule })
+            Machine::new(Rule {
+                middle: middle.map_or(f64::INFINITY, |m| m.threshold),
+                interval: middle.and_then(|m| m.interval),
+                ..rule
+            })
         };
         Ok(Self {
             machines: (0..rio.precedences()).map(machine).collect(),
@@ -198,6 +205,9 @@ impl QueueManager for DynamicRedn {
                 tell("above_middle", f64::from(u8::from(machine.above_middle)));
                 tell("middle_changes", machine.middle_changes as f64);
             }
+            if machine.rule.interval.is_some() {
+                tell("middle_probability", machine.middle);
+            }
             tell("region", f64::from(machine.region as u8));
             tell("region_changes", machine.region_changes as f64);
             tell("increases", machine.increases as f64);
@@ -219,6 +229,8 @@ struct Rule {
     increment: f64,
     decrement: f64,
     raise_to_static: bool,
+    /// None if the probability of the middle threshold is static.
+    interval: Option<Span>,
 }
 
 /// The state machine of one precedence: figure 1.2 of the thesis, and with a middle threshold its
@@ -230,6 +242,12 @@ struct Machine {
     dynamic: f64,
     /// The effective one: what is in use.
     effective: f64,
+    /// That of the middle threshold: the static one, unless it is adjusted.
+    middle: f64,
+    /// Where it is adjusted: whether the average is at or above the middle threshold.
+    high: bool,
+    /// When it is adjusted next if the average stays on its side. [`Time::NEVER`] if it is not.
+    due: Time,
     /// The thesis's prev-state.
     region: Region,
     /// The thesis's prev-state-mid.
@@ -250,6 +268,9 @@ impl Machine {
             rule,
             dynamic: rule.start,
             effective: rule.start,
+            middle: rule.start,
+            high: false,
+            due: Time::NEVER,
             region: Region::Below,
             above_middle: false,
             region_changes: 0,
@@ -273,12 +294,28 @@ impl Machine {
         };
         let crosses =
             region == Region::Between && (average >= self.rule.middle) != self.above_middle;
-        (region != self.region || crosses) && self.enter(region, crosses, now)
+        (region != self.region || crosses || now >= self.due)
+            && self.turn(average, (region, crosses), now)
+    }
+
+    /// The average comes to a region, `crosses` the middle threshold, or has stayed so long that
+    /// the probability of the middle threshold is due.
+    fn turn(&mut self, average: f64, (region, crosses): (Region, bool), now: Time) -> bool {
+        let before = (self.dynamic, self.effective);
+        if region != self.region || crosses {
+            self.enter(region, crosses);
+        }
+        if let Some(interval) = self.rule.interval {
+            self.adjust(interval, average >= self.rule.middle, now);
+        }
+        if before != (self.dynamic, self.effective) {
+            self.changed = now;
+        }
+        before.1 != self.effective
     }
 
     /// `region` is new, or between the thresholds the average `crosses` the middle one.
-    fn enter(&mut self, region: Region, crosses: bool, now: Time) -> bool {
-        let before = (self.dynamic, self.effective);
+    fn enter(&mut self, region: Region, crosses: bool) {
         self.moved = true;
         match region {
             Region::Below => {
@@ -295,10 +332,29 @@ impl Machine {
         }
         self.region_changes += u64::from(region != self.region);
         self.region = region;
-        if before != (self.dynamic, self.effective) {
-            self.changed = now;
+    }
+
+    /// Adjust the maximum probability of the middle threshold, which is in use where the average is
+    /// `high`: at or above it. The dynamic one moves as without.
+    fn adjust(&mut self, interval: Span, high: bool, now: Time) {
+        let (before, factor) = (self.middle, self.rule.increment);
+        if high != self.high {
+            self.high = high;
+            self.due = now + interval;
+        } else if now >= self.due {
+            let moved = if high { before * factor } else { before / factor };
+            self.middle = moved.clamp(self.rule.start, 1.0);
+            let rests = !high && self.middle == self.rule.start;
+            self.due = if rests { Time::NEVER } else { now + interval };
         }
-        before.1 != self.effective
+        if high {
+            // Strictly above the dynamic one, as the thesis asks for, as long as it can be.
+            self.middle = self.middle.max(self.dynamic * factor).min(1.0);
+            self.effective = self.middle;
+        } else {
+            self.effective = self.dynamic;
+        }
+        self.moved |= before != self.middle;
     }
 
     fn cross_middle(&mut self) {

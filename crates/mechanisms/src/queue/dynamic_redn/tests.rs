@@ -7,6 +7,8 @@ use forebay_network::{Backlog, DropReason};
 use forebay_parameters::Echo;
 use forebay_units::Rate;
 
+mod adjusted;
+
 /// The thesis's single bottleneck: 189, 378 and 2520 packets, static 0.1, by 2 and 3.
 fn thesis(middle: f64, raise_to_static: bool) -> Machine {
     Machine::new(Rule {
@@ -17,6 +19,7 @@ fn thesis(middle: f64, raise_to_static: bool) -> Machine {
         increment: 2.0,
         decrement: 3.0,
         raise_to_static,
+        interval: None,
     })
 }
 
@@ -315,6 +318,7 @@ struct Setting {
     spared_count: SparedCount,
     static_probability: f64,
     spacing: Spacing,
+    interval: Option<Span>,
 }
 
 const PLAIN: Setting = Setting {
@@ -324,6 +328,7 @@ const PLAIN: Setting = Setting {
     spared_count: SparedCount::Restart,
     static_probability: 0.1,
     spacing: Spacing::Uniform,
+    interval: None,
 };
 
 fn law(setting: &Setting) -> DynamicRedn {
@@ -351,7 +356,12 @@ fn law(setting: &Setting) -> DynamicRedn {
         actual_threshold: Length::Packets(setting.actual_threshold),
         actual_queue: setting.actual_queue,
         spared_count: setting.spared_count,
-        middle: Some(Middle { threshold: 8.0, first: 1, raise_to_static: true }),
+        middle: Some(Middle {
+            threshold: 8.0,
+            first: 1,
+            raise_to_static: true,
+            interval: setting.interval,
+        }),
     };
     let facts = LinkFacts { rate: Rate::from_bps(10_000_000) };
     DynamicRedn::build(&section, &facts, (&shape, options), &dynamics).unwrap()
