@@ -106,10 +106,16 @@ impl Agenda {
     }
 
     /// The time of the first event.
+    #[inline]
     #[must_use]
-    pub fn next(&self) -> Option<Time> {
-        let first = self.near.last().or(self.far.first());
-        first.map(|key| Time::from_ps((key >> 64) as u64))
+    pub fn soonest(&mut self) -> Option<Time> {
+        if self.near.is_empty() {
+            if self.far.is_empty() && self.ladder.len() == 0 {
+                return None;
+            }
+            self.refill();
+        }
+        self.near.last().map(|event| Time::from_ps(ps(*event)))
     }
 
     /// Wake component `target` at `time` with `token`. An instant in the past counts as now.
@@ -148,6 +154,24 @@ impl Agenda {
         self.near.pop();
         self.now = time;
         Some(Event { time, target: (event >> 32) as u32, token: event as u32 })
+    }
+
+    /// Take the first event if it comes before any of `target` at `time`; time moves on to it.
+    #[inline]
+    pub fn take_before(&mut self, (time, target): (Time, u32)) -> Option<Event> {
+        if self.near.is_empty() {
+            if self.far.is_empty() && self.ladder.len() == 0 {
+                return None;
+            }
+            self.refill();
+        }
+        let event = *self.near.last()?;
+        if event >= key(time, target, 0) {
+            return None;
+        }
+        self.near.pop();
+        self.now = Time::from_ps(ps(event));
+        Some(Event { time: self.now, target: (event >> 32) as u32, token: event as u32 })
     }
 
     /// Let time pass to `time` when nothing is due before.
@@ -278,7 +302,7 @@ mod tests {
                 sorted.push((time, target, token));
             } else {
                 let next = sorted.iter().copied().min();
-                assert_eq!(agenda.next().map(Time::ps), next.map(|(time, ..)| time));
+                assert_eq!(agenda.soonest().map(Time::ps), next.map(|(time, ..)| time));
                 let taken = agenda.take(Time::NEVER);
                 assert_eq!(taken.map(|e| (e.time.ps(), e.target, e.token)), next);
                 let at = sorted.iter().position(|entry| Some(*entry) == next);
@@ -318,8 +342,16 @@ mod tests {
         }
         for token in 100_000..400_000 {
             assert_eq!(agenda.len(), sorted.len());
-            let taken = agenda.take(Time::NEVER).map(|e| (e.time.ps(), e.target, e.token));
-            assert_eq!(taken, sorted.pop_first());
+            let first = sorted.pop_first();
+            assert_eq!(agenda.soonest().map(Time::ps), first.map(|(time, ..)| time));
+            let (time, target, _) = first.unwrap_or_default();
+            let time = Time::from_ps(time);
+            assert_eq!(agenda.take_before((time, target)), None);
+            let taken = match token % 3 {
+                0 => agenda.take_before((time, target + 1)),
+                _ => agenda.take(Time::NEVER),
+            };
+            assert_eq!(taken.map(|e| (e.time.ps(), e.target, e.token)), first);
             // Twice as many go as come, so that the ladder is climbed to its end.
             if token % 2 == 0 {
                 sorted.insert(insert(&mut agenda, token));

@@ -52,26 +52,36 @@ impl<T: Copy> Ring<T> {
         if index < self.len { self.places.get(self.place(index)) } else { None }
     }
 
+    /// Whether the next to be appended needs more room.
+    #[inline(always)]
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.len == self.places.len()
+    }
+
     /// Append `value`.
     #[inline(always)]
     pub fn push_back(&mut self, value: T) {
-        if self.len == self.places.len() {
-            self.grow(value);
+        if self.is_full() {
+            self.grow_for(value);
+            return;
         }
         let place = self.place(self.len);
         self.places[place] = value;
         self.len += 1;
     }
 
-    /// Take the first away, which may be read in its place until the next change.
+    /// Take the first away, which can be read in its place until the next change.
     ///
     /// # Panics
     /// If there is none.
     #[inline(always)]
-    pub fn pop_front(&mut self) {
+    pub fn pop_front(&mut self) -> &T {
         assert!(self.len > 0, "nothing to take away");
+        let place = self.place(0);
         self.first = self.first.wrapping_add(1);
         self.len -= 1;
+        &self.places[place]
     }
 
     /// All, the first first.
@@ -79,13 +89,15 @@ impl<T: Copy> Ring<T> {
         (0..self.len).map(|index| &self.places[self.place(index)])
     }
 
-    /// Double the places; `filler` stands in the new ones.
+    /// Double the places and append `value`, which stands in the new ones.
     #[cold]
-    fn grow(&mut self, filler: T) {
+    #[inline(never)]
+    fn grow_for(&mut self, value: T) {
         let all: Vec<T> = self.iter().copied().collect();
         self.places = all;
         self.first = 0;
-        self.places.resize((2 * self.len).max(4), filler);
+        self.places.resize((2 * self.len).max(4), value);
+        self.len += 1;
     }
 }
 

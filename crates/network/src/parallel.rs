@@ -148,7 +148,7 @@ impl Exchange {
 
     /// Tell the others what they must know of `region`, which has come to the end of a window.
     fn tell(&self, number: usize, turn: usize, region: &mut Region) {
-        let mut next = region.core.agenda.next().unwrap_or(Time::NEVER);
+        let mut next = region.core.agenda.soonest().unwrap_or(Time::NEVER);
         for road in self.roads.iter().filter(|road| road.from == number) {
             let parcels = &mut region.core.outbox[road.to];
             if let Some(first) = parcels.first() {

@@ -42,6 +42,12 @@ impl Time {
         self.0 as f64 / PS_PER_S as f64
     }
 
+    /// The last instant before this one; the start has none before it and stays.
+    #[must_use]
+    pub const fn just_before(self) -> Self {
+        Self(self.0.saturating_sub(1))
+    }
+
     /// The span since `earlier`; zero if `earlier` is not earlier.
     #[must_use]
     pub const fn since(self, earlier: Self) -> Span {
