@@ -8,8 +8,10 @@
 use forebay_kernel::{Digest, Ring};
 use forebay_units::{Span, Time};
 
-use crate::context::{Core, SINK, Sink};
+use crate::context::{Core, Sink};
 use crate::region::{Place, Region};
+use crate::routes::SINK;
+use crate::site::Site;
 use crate::{Context, Element, Packet, SackBlocks};
 
 /// A packet on its way into another region.
@@ -190,10 +192,16 @@ impl<'a> Cut<'a> {
         }
         let elements = whole.places.len();
         let mut regions: Vec<Region> =
-            (0..count).map(|number| self.region(&whole.core, number, count)).collect();
+            (0..count).map(|number| self.region(&whole, number, count)).collect();
         for region in &mut regions {
             let all = elements + self.borders.len();
             region.places.resize_with(all, || Place::of(Box::new(Elsewhere)));
+        }
+        for (at, site) in whole.sites.into_iter().enumerate() {
+            // Hosts that send into one link lie in one region.
+            if let Some(host) = site.host() {
+                regions[self.region_of[host as usize] as usize].sites[at] = site;
+            }
         }
         for (at, place) in whole.places.into_iter().enumerate() {
             regions[self.region_of[at] as usize].places[at] = place;
@@ -209,18 +217,20 @@ impl<'a> Cut<'a> {
     }
 
     /// Region `number` without its elements.
-    fn region(&self, whole: &Core, number: usize, count: usize) -> Region {
+    fn region(&self, whole: &Region, number: usize, count: usize) -> Region {
+        let sites = whole.sites.iter().map(|_| Site::elsewhere()).collect();
+        let whole = &whole.core;
         let fresh = |sink: &Sink| Sink { header: sink.header, digest: Digest::default() };
         let core = Core {
             routes: whole.routes.within(&|link, next| self.lead(number, link, next)),
             ledger: whole.ledger.clone(),
-            expected: vec![Digest::default(); self.region_of.len()],
             sinks: whole.sinks.iter().map(fresh).collect(),
             standings: whole.standings.clone(),
+            feeds: whole.feeds.fresh(),
             outbox: (0..count).map(|_| Parcels::default()).collect(),
             ..Core::default()
         };
-        Region { core, ..Region::default() }
+        Region { core, sites, ..Region::default() }
     }
 
     /// The first border at `element`.

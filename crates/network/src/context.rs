@@ -3,8 +3,11 @@
 use forebay_kernel::{Agenda, Digest, Ring};
 use forebay_units::Time;
 
-use crate::border::{Cut, Parcels};
+use crate::border::Parcels;
+use crate::feeds::{Feeds, Inbox};
 use crate::ledger::slot;
+use crate::routes::{NO_FEED, Routes, SINK};
+use crate::standing::Standing;
 use crate::{DropReason, Ecn, Ledger, LinkCount, Observation, Observer, Packet};
 
 /// SACK blocks of an acknowledgement (RFC 2018): half-open ranges of segment numbers, the most
@@ -31,113 +34,6 @@ impl SackBlocks {
     }
 }
 
-/// Which element comes next, by element and route: what a router's forwarding table is.
-#[derive(Default)]
-pub(crate) struct Routes {
-    first: Vec<u32>,
-    next: Vec<Vec<u32>>,
-}
-
-/// An entry of the table for a route that does not pass the element.
-const NOT_HERE: u32 = u32::MAX;
-
-impl Routes {
-    /// Add the route that passes `elements`; its number.
-    pub(crate) fn add(&mut self, elements: &[u32]) -> u32 {
-        assert!(elements.len() > 1 || elements[0] & SINK == 0, "a route passes an element");
-        let route = self.first.len();
-        self.first.push(*elements.first().expect("a route has a destination"));
-        for pair in elements.windows(2) {
-            let here = pair[0] as usize;
-            if self.next.len() <= here {
-                self.next.resize(here + 1, Vec::new());
-            }
-            let row = &mut self.next[here];
-            if row.len() <= route {
-                row.resize(route + 1, NOT_HERE);
-            }
-            assert_eq!(row[route], NOT_HERE, "a route passes an element once");
-            row[route] = pair[1];
-        }
-        u32::try_from(route).expect("a network has fewer than 2^32 routes")
-    }
-
-    #[inline]
-    fn first(&self, route: u32) -> u32 {
-        self.first[route as usize]
-    }
-
-    /// What follows `element` on the routes that pass it.
-    pub(crate) fn following(&self, element: u32) -> impl Iterator<Item = u32> {
-        let here = self.next.get(element as usize).into_iter().flatten();
-        here.copied().filter(|next| *next != NOT_HERE)
-    }
-
-    /// The table with `lead(element, next)` instead of `next` after each element; nothing follows
-    /// where that gives nothing.
-    pub(crate) fn within(&self, lead: &dyn Fn(u32, u32) -> Option<u32>) -> Self {
-        let row = |(element, row): (u32, &Vec<u32>)| {
-            let lead = |next: &u32| {
-                let there = (*next != NOT_HERE).then(|| lead(element, *next)).flatten();
-                there.unwrap_or(NOT_HERE)
-            };
-            let row: Vec<u32> = row.iter().map(lead).collect();
-            if row.iter().all(|next| *next == NOT_HERE) { Vec::new() } else { row }
-        };
-        Self { first: self.first.clone(), next: (0..).zip(&self.next).map(row).collect() }
-    }
-
-    /// How each element stands to its neighbours, some of which `cut` may put into other regions;
-    /// `books` and `expects` say what it can do.
-    pub(crate) fn standings(
-        &self,
-        books: &[bool],
-        expects: &[bool],
-        cut: &Cut<'_>,
-    ) -> Vec<Standing> {
-        let elements = 0..u32::try_from(books.len()).expect("elements are numbered by 32 bits");
-        // Who alone sends to each: itself stands for nobody yet, or for several.
-        let mut feeder: Vec<Option<u32>> = vec![None; books.len()];
-        let mut shared = vec![false; books.len()];
-        for first in self.first.iter().filter(|first| **first & SINK == 0) {
-            shared[*first as usize] = true;
-        }
-        for me in elements.clone() {
-            for next in self.following(me).filter(|next| next & SINK == 0) {
-                let feeder = &mut feeder[next as usize];
-                shared[next as usize] |= feeder.is_some_and(|other| other != me);
-                *feeder = Some(me);
-            }
-        }
-        // Before a border, a packet must be met when it arrives, and not when that begins to
-        // matter.
-        let lone =
-            |next: u32| expects[next as usize] && !shared[next as usize] && !cut.is_border(next);
-        let books = |me: u32| books[me as usize] && self.following(me).next().is_some();
-        let early = |me: u32| {
-            let told = |next: u32| match next & SINK {
-                0 => lone(next) || cut.parts(me, next),
-                _ => cut.is_border(me),
-            };
-            books(me) && self.following(me).all(told)
-        };
-        let standing = |me: u32| Standing {
-            expects: lone(me) && feeder[me as usize].is_some_and(early),
-            early: early(me),
-            quiet: books(me) && self.following(me).all(|next| next & SINK != 0),
-        };
-        elements.map(standing).collect()
-    }
-
-    #[inline]
-    fn after(&self, element: u32, route: u32) -> u32 {
-        self.next[element as usize][route as usize]
-    }
-}
-
-/// Numbers with this bit name sinks.
-pub(crate) const SINK: u32 = 1 << 31;
-
 /// An end of routes that only counts.
 pub(crate) struct Sink {
     /// Bytes of each packet that are not payload.
@@ -154,19 +50,6 @@ pub(crate) fn note(digest: &mut Digest, now: Time, packet: &Packet) {
         | u64::from(packet.flag_bits()) << 24
         | u64::from(packet.flow) << 32;
     digest.note(now.ps(), packet.number.rotate_left(32) ^ header ^ packet.tag.rotate_left(16));
-}
-
-/// How an element stands to its neighbours, which the routes and the observers decide.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Standing {
-    /// Every packet comes through [`crate::Element::expect`], ahead of its time.
-    pub expects: bool,
-    /// Whatever leaves goes to elements that expect it: they are told by [`Context::announce`]
-    /// ahead of its time, and leaving needs no event.
-    pub early: bool,
-    /// Whatever leaves goes to sinks: nobody needs to know soon, and leaving needs no event. See
-    /// [`Context::crossed_at`].
-    pub quiet: bool,
 }
 
 /// A packet on the way between elements.
@@ -227,8 +110,6 @@ pub(crate) struct Core {
     pub(crate) routes: Routes,
     pub(crate) ledger: Ledger,
     pub(crate) observers: Vec<Box<dyn Observer>>,
-    /// What each element received of the packets that it expected.
-    pub(crate) expected: Vec<Digest>,
     pub(crate) sinks: Vec<Sink>,
     pub(crate) traversals: u64,
     /// Events of the model that never were in the agenda, less those of the agenda that were none
@@ -236,6 +117,10 @@ pub(crate) struct Core {
     pub(crate) unlisted: i64,
     /// How elements stand to their neighbours; known when the run begins.
     pub(crate) standings: Vec<Standing>,
+    /// What has been told ahead of time and not been met.
+    pub(crate) feeds: Feeds,
+    /// All that arrives up to then is known to whoever is told ahead of time.
+    pub(crate) horizon: Time,
     /// What goes to other regions, by region.
     pub(crate) outbox: Vec<Parcels>,
     pub(crate) notes: Vec<SackBlocks>,
@@ -246,27 +131,40 @@ pub(crate) struct Core {
 pub struct Context<'a> {
     pub(crate) core: &'a mut Core,
     pub(crate) me: u32,
+    /// The present of the element, which is past where it is run late.
+    pub(crate) now: Time,
+    /// The timers of the element's site; `None` for an element that is never run late.
+    pub(crate) own: Option<&'a mut Agenda>,
 }
 
-impl Context<'_> {
+impl<'a> Context<'a> {
+    /// The hands of element `me`, which is never run late, at `now`.
+    #[inline(always)]
+    pub(crate) fn of(core: &'a mut Core, me: u32, now: Time) -> Self {
+        Self { core, me, now, own: None }
+    }
+
     /// The present.
     #[inline]
     #[must_use]
     pub fn now(&self) -> Time {
-        self.core.agenda.now()
+        self.now
     }
 
     /// Have [`crate::Element::wake`] called at `time` with `token`. Timers are not cancelled: an
     /// element that has changed its mind ignores the call.
     #[inline(always)]
     pub fn wake_at(&mut self, time: Time, token: u32) {
-        self.core.agenda.insert(time, self.me, token);
+        match &mut self.own {
+            None => self.core.agenda.insert(time, self.me, token),
+            Some(timers) => timers.insert(time, self.me, token),
+        }
     }
 
     /// Hand `packet` to the next element of its route.
     #[inline]
     pub fn forward(&mut self, packet: &Packet) {
-        let to = self.core.routes.after(self.me, packet.route);
+        let to = self.core.routes.after(self.me, packet.route).to;
         let at = self.now();
         if to & SINK == 0 {
             self.core.mail.push(Letter { packet: *packet, at, to, early: false });
@@ -285,7 +183,18 @@ impl Context<'_> {
     /// expects that. Only if [`Standing::early`], and in the order of time.
     #[inline]
     pub fn announce(&mut self, packet: &Packet, at: Time) {
-        let to = self.core.routes.after(self.me, packet.route);
+        let next = self.core.routes.after(self.me, packet.route);
+        debug_assert!(at + self.standing().slack >= self.core.agenda.now(), "told too late");
+        if next.feed == NO_FEED {
+            self.announce_at_border(next.to, packet, at);
+        } else {
+            self.core.feeds.tell(next.inbox, next.feed, packet, at);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn announce_at_border(&mut self, to: u32, packet: &Packet, at: Time) {
         self.core.mail.push(Letter { packet: *packet, at, to, early: true });
     }
 
@@ -295,24 +204,51 @@ impl Context<'_> {
     pub fn crossed_at(&mut self, packet: &Packet, at: Time) {
         self.core.traversals += 1;
         self.core.unlisted += 1;
-        let to = self.core.routes.after(self.me, packet.route);
+        let to = self.core.routes.after(self.me, packet.route).to;
         self.sink(to, packet, at);
     }
 
-    /// `packet`, which was expected, has crossed the link before this element and arrived at `at`,
-    /// which may be past: in the order of time.
+    /// The packets that this element has been told of.
     #[inline]
-    pub fn arrived_at(&mut self, packet: &Packet, at: Time) {
-        self.core.traversals += 1;
-        self.core.unlisted += 1;
-        note(&mut self.core.expected[self.me as usize], at, packet);
+    pub fn inbox(&mut self) -> &mut Inbox {
+        self.core.feeds.of(self.me)
+    }
+
+    /// Take the inbox in hand, to read packets in their places while they are handled.
+    #[inline]
+    #[must_use]
+    pub fn open_inbox(&mut self) -> Inbox {
+        std::mem::take(self.core.feeds.of(self.me))
+    }
+
+    /// Put the inbox back: what was taken from it has crossed the link before this element.
+    #[inline]
+    pub fn close_inbox(&mut self, mut inbox: Inbox) {
+        let taken = std::mem::take(&mut inbox.taken);
+        self.core.traversals += taken;
+        self.core.unlisted += taken as i64;
+        *self.core.feeds.of(self.me) = inbox;
+    }
+
+    /// All that arrives up to then is known to whoever is told ahead of time.
+    #[inline]
+    #[must_use]
+    pub fn horizon(&self) -> Time {
+        self.core.horizon
+    }
+
+    /// Have [`crate::Element::told`] called when this element is told of a packet that arrives
+    /// before `time`, and only then. Once it was called, nothing later concerns it until it says so
+    /// again.
+    #[inline]
+    pub fn listen_before(&mut self, time: Time) {
+        self.core.feeds.ring_before(self.me, time);
     }
 
     /// Whether whoever follows on the route of `packet` is told of it ahead of its time.
     #[inline]
     pub(crate) fn next_expects(&self, packet: &Packet) -> bool {
-        let to = self.core.routes.after(self.me, packet.route);
-        to & SINK == 0 && self.core.standings[to as usize].expects
+        self.core.routes.after(self.me, packet.route).feed != NO_FEED
     }
 
     /// `packet` will reach the far end of `link` at `at`, which lies in another region.
@@ -360,8 +296,12 @@ impl Context<'_> {
             }
         }
         self.observe(|| Observation::Sent { packet: &packet });
-        let to = self.core.routes.first(packet.route);
-        self.core.mail.push(Letter { packet, at: now, to, early: false });
+        let first = self.core.routes.first(packet.route);
+        if first.feed == NO_FEED {
+            self.core.mail.push(Letter { packet, at: now, to: first.to, early: false });
+        } else {
+            self.core.feeds.tell(first.inbox, first.feed, &packet, now);
+        }
     }
 
     /// `packet` reached its destination: count it.
@@ -438,7 +378,7 @@ impl Context<'_> {
     pub fn observe<'f>(&mut self, fact: impl FnOnce() -> Observation<'f>) {
         if self.is_observed() {
             let fact = fact();
-            let now = self.core.agenda.now();
+            let now = self.now;
             for observer in &mut self.core.observers {
                 observer.observe(now, &fact);
             }

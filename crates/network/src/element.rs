@@ -16,11 +16,15 @@ pub trait Element: Send {
     /// A packet arrived.
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>);
 
-    /// A packet will arrive at `at`, now or later: told in the order of time, and of every packet,
-    /// to an element whose [`crate::Standing`] says so.
+    /// A packet will arrive at `at`, now or later: told, at borders of a region, in the order of
+    /// time.
     fn expect(&mut self, _packet: &Packet, _at: Time, _cx: &mut Context<'_>) {
-        unreachable!("only an element that expects packets is told of them early");
+        unreachable!("only what stands at a border is told so");
     }
+
+    /// There is news in its [inbox](Context::inbox) that it [listens to](Context::listen_before);
+    /// or who follows needs to know all that has left by now.
+    fn told(&mut self, _cx: &mut Context<'_>) {}
 
     /// Whether it knows of each packet when it takes it in at what time it will hand it on, and
     /// does so in order.
@@ -34,9 +38,18 @@ pub trait Element: Send {
         Span::ZERO
     }
 
-    /// Whether it can be told of packets before they arrive, see [`Element::expect`].
+    /// Whether it can be told of packets before they arrive, if all come from links that tell early
+    /// ([`Element::told`]); and whether it can receive them up to [`Element::ahead`] late, if all
+    /// come from hosts that are run late.
     fn expects(&self) -> bool {
         false
+    }
+
+    /// The routes on which it sends, if it is a host that can be run late: nobody else sends on
+    /// them, and it acts on nothing but its packets and its timers, touches nothing but what its
+    /// [`Context`] gives, and keeps no counters itself.
+    fn sends(&self) -> &[u32] {
+        &[]
     }
 
     /// A timer set with [`Context::wake_at`] expired.

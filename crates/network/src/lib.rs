@@ -11,6 +11,7 @@ mod border;
 mod context;
 mod edge;
 mod element;
+mod feeds;
 mod law;
 mod ledger;
 mod network;
@@ -19,12 +20,16 @@ mod packet;
 mod parallel;
 pub mod record;
 mod region;
+mod routes;
+mod site;
+mod standing;
 
-pub use context::{Context, SackBlocks, Standing};
+pub use context::{Context, SackBlocks};
 pub use edge::{
     AdmissionControl, AdmissionSignal, FlowTermination, Leaving, Termination, TerminationSignal,
 };
 pub use element::Element;
+pub use feeds::Inbox;
 pub use law::{
     Ack, Adjustment, Arrival, Backlog, Burst, Conditioner, CongestionControl, Departure, Discard,
     QueueDiscipline, QueueManager, Region, ShapingLaw, Signal, Traffic, Verdict, Window,
@@ -33,3 +38,4 @@ pub use ledger::{CallCount, FlowCount, Ledger, LinkCount, PRECEDENCES, Tally};
 pub use network::{Network, Progress};
 pub use observation::{CallEvent, DropReason, Observation, Observer};
 pub use packet::{Ecn, Packet, PcnMark};
+pub use standing::Standing;

@@ -4,9 +4,11 @@ use forebay_kernel::Digest;
 use forebay_units::Time;
 
 use crate::border::Cut;
-use crate::context::{SINK, Sink, Standing};
+use crate::context::Sink;
 use crate::parallel::Exchange;
 use crate::region::{Place, Region};
+use crate::routes::SINK;
+use crate::standing::{Standing, stand};
 use crate::{CallCount, Element, FlowCount, Ledger, LinkCount, Observer};
 
 /// A wired network, ready to run.
@@ -199,6 +201,7 @@ impl Network {
     pub fn gauges(&mut self, number: u32, tell: &mut dyn FnMut(&str, f64)) {
         let home = self.home_of(number as usize);
         let region = &mut self.regions[home];
+        region.settle_sites();
         region.settle_one(number as usize);
         region.places[number as usize].element.gauges(tell);
     }
@@ -207,7 +210,8 @@ impl Network {
     #[must_use]
     pub fn held(&self) -> u64 {
         let places = self.regions.iter().flat_map(|region| &region.places);
-        places.map(|place| place.element.held()).sum()
+        let told = self.regions.iter().map(|region| region.core.feeds.held());
+        places.map(|place| place.element.held()).chain(told).sum()
     }
 
     /// The fingerprint of the trajectory so far: what each element and each sink received, in
@@ -224,7 +228,7 @@ impl Network {
         let of_element = |number: usize| {
             let region = &self.regions[self.home_of(number)];
             match region.core.standings.get(number) {
-                Some(Standing { expects: true, .. }) => region.core.expected[number],
+                Some(Standing { expects: true, .. }) => region.core.feeds.digest(number),
                 _ => region.places[number].digest,
             }
         };
@@ -267,11 +271,7 @@ impl Network {
             self.division = vec![0; whole.places.len()];
         }
         let cut = Cut::new(&whole, &self.division);
-        let books: Vec<bool> =
-            whole.places.iter().map(|place| place.element.books() && !watched).collect();
-        let expects: Vec<bool> = whole.places.iter().map(|place| place.element.expects()).collect();
-        whole.core.expected = vec![Digest::default(); whole.places.len()];
-        whole.core.standings = whole.core.routes.standings(&books, &expects, &cut);
+        stand(&mut whole, &cut, watched);
         if one {
             self.regions[0] = whole;
         } else {

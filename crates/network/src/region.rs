@@ -6,6 +6,7 @@ use forebay_units::Time;
 
 use crate::border::Parcels;
 use crate::context::{Core, Letter, note};
+use crate::site::{NO_SITE, Site};
 use crate::{Context, Element};
 
 /// An element in its place.
@@ -13,11 +14,13 @@ pub(crate) struct Place {
     pub(crate) element: Box<dyn Element>,
     /// What it received, unless that was expected.
     pub(crate) digest: Digest,
+    /// Its site, if it is run late.
+    pub(crate) site: u32,
 }
 
 impl Place {
     pub(crate) fn of(element: Box<dyn Element>) -> Self {
-        Self { element, digest: Digest::default() }
+        Self { element, digest: Digest::default(), site: NO_SITE }
     }
 }
 
@@ -27,6 +30,7 @@ impl Place {
 #[repr(align(128))]
 pub(crate) struct Region {
     pub(crate) places: Vec<Place>,
+    pub(crate) sites: Vec<Site>,
     pub(crate) core: Core,
     /// Events taken from the agenda.
     pub(crate) events: u64,
@@ -35,11 +39,14 @@ pub(crate) struct Region {
 impl Region {
     /// Let every element set its first timers.
     pub(crate) fn start(&mut self) {
+        let now = self.core.agenda.now();
         for me in 0..self.places.len() {
-            let cx = &mut Context { core: &mut self.core, me: me as u32 };
-            self.places[me].element.start(cx);
+            let place = &mut self.places[me];
+            let own = self.sites.get_mut(place.site as usize).map(|site| &mut site.timers);
+            place.element.start(&mut Context { core: &mut self.core, me: me as u32, now, own });
             self.hand_on();
         }
+        (0..self.sites.len()).for_each(|site| self.arm_site(site));
     }
 
     /// Handle everything due at or before `limit`, or `budget` events; false in the latter case.
@@ -47,9 +54,16 @@ impl Region {
         let mut left = budget;
         let mut complete = true;
         while let Some(event) = self.core.agenda.take(limit) {
-            let cx = &mut Context { core: &mut self.core, me: event.target };
-            self.places[event.target as usize].element.wake(event.token, cx);
-            self.hand_on();
+            self.core.horizon = event.time.just_before();
+            let place = &mut self.places[event.target as usize];
+            let site = place.site;
+            if site == NO_SITE {
+                let cx = &mut Context::of(&mut self.core, event.target, event.time);
+                place.element.wake(event.token, cx);
+                self.hand_on();
+            } else {
+                self.wake_site(site as usize);
+            }
             left -= 1;
             if left == 0 {
                 complete = false;
@@ -63,34 +77,42 @@ impl Region {
     /// All that is due up to `limit` has been handled: time passes on to it.
     pub(crate) fn finish(&mut self, limit: Time) {
         self.core.agenda.pass_to(limit);
+        self.core.horizon = limit;
         self.settle();
     }
 
     /// Deliver everything that elements have handed on, in order. What they hand on meanwhile comes
     /// after.
     #[inline(always)]
-    fn hand_on(&mut self) {
-        while self.core.mail.full {
-            self.core.mail.full = false;
-            let Letter { packet, to, at, early } = self.core.mail.first;
-            let place = &mut self.places[to as usize];
-            let cx = &mut Context { core: &mut self.core, me: to };
-            if early {
-                place.element.expect(&packet, at, cx);
-            } else {
-                note(&mut place.digest, at, &packet);
-                place.element.receive(&packet, cx);
+    pub(crate) fn hand_on(&mut self) {
+        loop {
+            while self.core.mail.full {
+                self.core.mail.full = false;
+                let Letter { packet, to, at, early } = self.core.mail.first;
+                let place = &mut self.places[to as usize];
+                let cx = &mut Context::of(&mut self.core, to, at);
+                if early {
+                    place.element.expect(&packet, at, cx);
+                } else {
+                    note(&mut place.digest, at, &packet);
+                    place.element.receive(&packet, cx);
+                }
+                if !self.core.mail.full {
+                    self.core.mail.refill();
+                }
             }
-            if !self.core.mail.full {
-                self.core.mail.refill();
+            if self.core.feeds.bells.is_empty() {
+                return;
             }
+            self.ring();
         }
     }
 
     /// Take in what another region has sent: each parcel reaches the entrance of its link.
     pub(crate) fn take_in(&mut self, parcels: &mut Parcels) {
+        let now = self.core.agenda.now();
         for (link, mut packet, at) in parcels.all() {
-            let cx = &mut Context { core: &mut self.core, me: link };
+            let cx = &mut Context::of(&mut self.core, link, now);
             if let Some(blocks) = parcels.blocks_of(&packet) {
                 packet.note = cx.keep_blocks(blocks);
             }
@@ -100,16 +122,28 @@ impl Region {
         parcels.clear();
     }
 
+    /// Bring everything up to the present: first whoever is run late, since others get packets of
+    /// the past from them.
     pub(crate) fn settle(&mut self) {
+        self.settle_sites();
         for me in 0..self.places.len() {
             self.settle_one(me);
         }
     }
 
-    /// Bring the counters of one element up to the present.
+    /// Bring whoever is run late up to the present.
+    pub(crate) fn settle_sites(&mut self) {
+        for site in 0..self.sites.len() {
+            self.run_site(site);
+            self.arm_site(site);
+        }
+    }
+
+    /// Bring the counters of one element up to the present, after the sites.
     pub(crate) fn settle_one(&mut self, me: usize) {
-        self.places[me].element.settle(&mut Context { core: &mut self.core, me: me as u32 });
-        // Settling may announce packets that arrive later.
+        let now = self.core.agenda.now();
+        self.places[me].element.settle(&mut Context::of(&mut self.core, me as u32, now));
+        // Settling may tell of packets that arrive later.
         self.hand_on();
     }
 }

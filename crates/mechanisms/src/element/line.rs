@@ -19,6 +19,21 @@ pub(super) struct Slot {
     pub(super) out: Time,
 }
 
+/// What is known of a transmission when the packet is gone.
+#[derive(Clone, Copy)]
+pub(super) struct Sent {
+    start: Time,
+    size: u16,
+    precedence: u8,
+}
+
+impl Sent {
+    #[inline(always)]
+    pub(super) fn new(packet: &Packet, start: Time) -> Self {
+        Self { start, size: packet.size, precedence: packet.precedence }
+    }
+}
+
 /// The transmission time of the two sizes that a link has seen last: links carry few sizes, and a
 /// comparison is cheaper than a division.
 #[derive(Clone, Copy, Default)]
@@ -37,6 +52,36 @@ struct Booked {
     busy: u64,
 }
 
+/// What waits, and how much that has been over time.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Waiting {
+    pub(super) backlog: Backlog,
+    changed: Time,
+    area: u128,
+    max: u32,
+}
+
+impl Waiting {
+    #[inline(always)]
+    pub(super) fn add(&mut self, packet: &Packet, now: Time) {
+        self.integrate(now);
+        self.backlog.add(packet);
+    }
+
+    #[inline(always)]
+    pub(super) fn remove(&mut self, packet: &Packet, at: Time) {
+        self.integrate(at);
+        self.backlog.remove(packet);
+    }
+
+    #[inline(always)]
+    fn integrate(&mut self, now: Time) {
+        let span = now.ps() - self.changed.ps();
+        self.area += u128::from(self.backlog.packets) * u128::from(span);
+        self.changed = now;
+    }
+}
+
 /// Transmitter, propagation and the counters that belong to them.
 pub(super) struct Line {
     pub(super) link: u32,
@@ -50,13 +95,10 @@ pub(super) struct Line {
     /// the next element is told early of what leaves, it has those that left.
     pub(super) slots: Ring<Slot>,
     /// The packet that left the queue last, where `slots` does not hold it.
-    pub(super) last: Option<Slot>,
+    pub(super) last: Option<Sent>,
     /// End of the last transmission booked.
     pub(super) free_at: Time,
-    backlog: Backlog,
-    changed: Time,
-    area: u128,
-    max_queue: u32,
+    pub(super) queue: Waiting,
     booked: Booked,
     owed: Booked,
     residual: Option<Residual>,
@@ -74,10 +116,7 @@ impl Line {
             slots: Ring::default(),
             last: None,
             free_at: Time::ZERO,
-            backlog: Backlog::default(),
-            changed: Time::ZERO,
-            area: 0,
-            max_queue: 0,
+            queue: Waiting::default(),
             booked: Booked::default(),
             owed: Booked::default(),
         }
@@ -142,11 +181,18 @@ impl Line {
         self.residual.is_some()
     }
 
-    /// When the far end would get `packet` if it arrived at `at`, next after all that is booked,
-    /// and found no packets of lower priority.
+    /// When the far end gets `packet` if it arrives at `at`, next after all that is booked, and
+    /// finds no packets of lower priority.
     #[inline]
     pub(super) fn soonest(&mut self, packet: &Packet, at: Time) -> Time {
         at.max(self.free_at) + self.transmission_time(packet.size) + self.delay
+    }
+
+    /// The far end gets nothing that is not booked before then, if the next packet arrives at `at`:
+    /// a transmission takes some time, however short.
+    #[inline]
+    pub(super) fn not_before(&self, at: Time) -> Time {
+        at.max(self.free_at) + self.delay + Span::from_ps(1)
     }
 
     /// The packet that reaches the far end now goes on. Gives the time of the next.
@@ -162,51 +208,45 @@ impl Line {
     /// Whether the link is idle at `now`, and since when.
     #[inline]
     pub(super) fn idle_since(&self, now: Time) -> Option<Time> {
-        (self.free_at <= now && self.backlog.packets == 0).then_some(self.free_at)
+        (self.free_at <= now && self.queue.backlog.packets == 0).then_some(self.free_at)
     }
 
     #[inline]
     pub(super) fn backlog(&self) -> Backlog {
-        self.backlog
+        self.queue.backlog
     }
 
     #[inline]
     pub(super) fn waits(&mut self, packet: &Packet, now: Time) {
-        self.integrate(now);
-        self.backlog.add(packet);
+        self.queue.add(packet, now);
     }
 
     /// What waits now waits for some time: remember the most.
     #[inline]
     pub(super) fn note_longest(&mut self) {
-        self.max_queue = self.max_queue.max(self.backlog.packets);
+        self.queue.max = self.queue.max.max(self.queue.backlog.packets);
     }
 
     #[inline]
     pub(super) fn waits_no_more(&mut self, packet: &Packet, at: Time) {
-        self.integrate(at);
-        self.backlog.remove(packet);
-    }
-
-    #[inline]
-    fn integrate(&mut self, now: Time) {
-        let span = now.ps() - self.changed.ps();
-        self.area += u128::from(self.backlog.packets) * u128::from(span);
-        self.changed = now;
+        self.queue.remove(packet, at);
     }
 
     /// What is booked for after `now`.
     fn beyond(&self, now: Time) -> Booked {
         let mut beyond = Booked::default();
-        for slot in self.slots.iter().rev().chain(&self.last) {
-            let span = self.rate.transmission_time(slot.packet.wire_size());
-            let done = now.since(slot.start);
+        let kept = self.slots.iter().rev().map(|slot| Sent::new(&slot.packet, slot.start));
+        for sent in kept.chain(self.last) {
+            let span = self.rate.transmission_time(Size::from_bytes(u64::from(sent.size)));
+            let done = now.since(sent.start);
             if done >= span {
                 break;
             }
             beyond.busy = beyond.busy.wrapping_add((span - done).ps());
-            if slot.start > now {
-                beyond.departed[precedence_slot(slot.packet.precedence)].add(&slot.packet);
+            if sent.start > now {
+                let tally = &mut beyond.departed[precedence_slot(sent.precedence)];
+                tally.packets += 1;
+                tally.bytes += u64::from(sent.size);
             }
         }
         beyond
@@ -216,11 +256,12 @@ impl Line {
     /// arrived: where transmissions are booked at arrival, nobody else has to.
     pub(super) fn settle(&mut self, arrivals: bool, cx: &mut Context<'_>) {
         let now = cx.now();
-        self.integrate(now);
+        let queue = &mut self.queue;
+        queue.integrate(now);
         let count = cx.link(self.link);
-        count.queue_area += std::mem::take(&mut self.area);
-        count.max_queue = count.max_queue.max(self.max_queue);
-        self.max_queue = self.backlog.packets;
+        count.queue_area += std::mem::take(&mut queue.area);
+        count.max_queue = count.max_queue.max(queue.max);
+        queue.max = queue.backlog.packets;
         let booked = std::mem::take(&mut self.booked);
         let beyond = self.beyond(now);
         let owed = std::mem::replace(&mut self.owed, beyond);
@@ -293,8 +334,8 @@ impl Line {
 
     /// Inner quantities of the queue and of the conditioners in front of it.
     pub(super) fn gauges(&self, conditioning: &[Conditioning], tell: &mut dyn FnMut(&str, f64)) {
-        tell("queue_packets", f64::from(self.backlog.packets));
-        tell("queue_bytes", self.backlog.bytes as f64);
+        tell("queue_packets", f64::from(self.queue.backlog.packets));
+        tell("queue_bytes", self.queue.backlog.bytes as f64);
         match conditioning {
             [(law, _)] => law.gauges(tell),
             several => {

@@ -5,20 +5,21 @@
 //! event a busy link, and a hop costs one event unless a discipline must choose.
 //!
 //! What leaves a link whose transmissions are booked ahead is known early. Where it goes to sinks,
-//! or to links that get packets from nowhere else, these are told at once, and the hop costs no
-//! event: such a link meets its packets when it must act on the first of them, which is not before
-//! the first could have passed it. Nobody can tell the difference: all that a packet meets, it
-//! meets in the order and with the time of its arrival.
+//! or to links and hosts that get packets only from links of that kind, these are told at once, and
+//! the hop costs no event: such a link meets its packets, all that have come by then, when it must
+//! act on the first of them, which is not before one could have passed it. In the same way it takes
+//! packets late from hosts that are run late, by less than its propagation delay. Nobody can tell
+//! the difference: all that a packet meets, it meets in the order and with the time of its arrival.
 
-use forebay_kernel::{Ring, Stream};
+use forebay_kernel::Stream;
 use forebay_network::{
-    Arrival, Context, Departure, Element, Observation, Packet, QueueDiscipline, QueueManager,
-    Standing, Verdict,
+    Arrival, Context, Element, Observation, Packet, QueueManager, Standing, Verdict,
 };
 use forebay_units::{Rate, Span, Time};
 
 pub use super::line::Conditioning;
-use super::line::{Line, Slot};
+use super::line::{Line, Sent};
+use super::scheduled::ScheduledLink;
 use crate::queue::{DropTail, Queue};
 
 /// What a link is made of.
@@ -51,15 +52,7 @@ pub fn link(parts: LinkParts) -> Box<dyn Element> {
         Queue::Tail(law) => Manager::Tail(law),
         Queue::Managed(law) => Manager::Law(law),
         Queue::Discipline(law) => {
-            let standing = Standing::default();
-            return Box::new(ScheduledLink {
-                line,
-                conditioning,
-                law,
-                stream,
-                waking: false,
-                standing,
-            });
+            return Box::new(ScheduledLink::new(line, conditioning, law, stream));
         }
     };
     Box::new(FifoLink {
@@ -69,16 +62,16 @@ pub fn link(parts: LinkParts) -> Box<dyn Element> {
         stream,
         begun: 0,
         standing: Standing::default(),
-        expected: Ring::default(),
-        armed: false,
+        alarm: Time::NEVER,
+        sure: false,
+        endless: false,
         plain: false,
+        swift: false,
     })
 }
 
-/// A packet has reached the far end.
-const OUT: u32 = 0;
-/// The transmitter is free and packets wait.
-const FREE: u32 = 1;
+/// The token of a link's timer: a packet has reached the far end.
+pub(super) const OUT: u32 = 0;
 
 /// Who decides over arrivals.
 enum Manager {
@@ -113,30 +106,34 @@ struct FifoLink {
     /// How many of the line's slots have begun transmission.
     begun: usize,
     standing: Standing,
-    /// Packets announced that have not been met yet, with the times of their arrival.
-    expected: Ring<(Packet, Time)>,
-    /// Whether a timer is set.
-    armed: bool,
+    /// When the timer comes that matters; [`Time::NEVER`] for none.
+    alarm: Time,
+    /// Whether an idle link never drops a packet.
+    sure: bool,
+    /// Whether the link never does.
+    endless: bool,
     /// Whether an idle link lets every packet pass at once, and nobody is told early.
     plain: bool,
+    /// The same, and whoever follows is told early.
+    swift: bool,
 }
 
 impl FifoLink {
     /// Let the departures up to `now` happen.
     #[inline(always)]
     fn catch_up(&mut self, now: Time) {
-        if self.line.backlog().packets == 0 {
+        let Line { slots, queue, last, .. } = &mut self.line;
+        if queue.backlog.packets == 0 {
             return;
         }
-        while let Some(slot) = self.line.slots.get(self.begun)
+        while let Some(slot) = slots.get(self.begun)
             && slot.start <= now
         {
-            let slot = *slot;
-            self.line.waits_no_more(&slot.packet, slot.start);
+            queue.remove(&slot.packet, slot.start);
             self.manager.departed(&slot.packet, slot.start);
             if self.standing.early {
-                self.line.last = Some(slot);
-                self.line.slots.pop_front();
+                *last = Some(Sent::new(&slot.packet, slot.start));
+                slots.pop_front();
             } else {
                 self.begun += 1;
             }
@@ -199,9 +196,8 @@ impl FifoLink {
             // It waits for no time: it is not counted as ever having waited.
             self.manager.departed(packet, at);
             if self.standing.early {
-                let out = line.transmit(packet, at);
-                line.last = Some(Slot { packet: *packet, start: at, out });
-                out
+                line.last = Some(Sent::new(packet, at));
+                line.transmit(packet, at)
             } else {
                 self.begun += 1;
                 line.book(packet, at)
@@ -213,8 +209,8 @@ impl FifoLink {
         };
         if self.standing.early {
             cx.announce(packet, out);
-        } else if !self.armed && !self.standing.quiet {
-            self.armed = true;
+        } else if self.alarm == Time::NEVER && !self.standing.quiet {
+            self.alarm = out;
             cx.wake_at(out, OUT);
         }
         let backlog = line.backlog();
@@ -224,17 +220,29 @@ impl FifoLink {
     /// Meet the packets expected that have arrived by now.
     #[inline]
     fn meet_expected(&mut self, cx: &mut Context<'_>) {
-        let now = cx.now();
-        while let Some((packet, at)) = self.expected.front().copied()
-            && at <= now
-        {
-            self.expected.pop_front();
+        // While packets are met no timer is wanted for what becomes of them.
+        let alarm = std::mem::replace(&mut self.alarm, Time::ZERO);
+        let (mut inbox, limit) = (cx.open_inbox(), cx.horizon());
+        while let Some((packet, at)) = inbox.take(limit) {
+            if self.swift && self.line.idle_since(at).is_some() {
+                self.pass(packet, at, cx);
+                continue;
+            }
             if self.standing.quiet {
                 self.let_out(at, cx);
             }
-            cx.arrived_at(&packet, at);
-            self.meet(&packet, at, cx);
+            self.meet(packet, at, cx);
         }
+        cx.close_inbox(inbox);
+        self.alarm = alarm;
+    }
+
+    /// `packet`, which found the link idle at `at`, passes.
+    #[inline(always)]
+    fn pass(&mut self, packet: &Packet, at: Time, cx: &mut Context<'_>) {
+        self.line.last = Some(Sent::new(packet, at));
+        let out = self.line.transmit(packet, at);
+        cx.announce(packet, out);
     }
 
     /// If sinks follow: let the packets go that have reached the far end by `now`.
@@ -252,11 +260,15 @@ impl FifoLink {
         }
     }
 
-    /// The first packet on the wire has reached the far end.
+    /// The first packet on the wire has reached the far end. When the next does.
     #[inline(always)]
     fn cross(&mut self, cx: &mut Context<'_>) -> Option<Time> {
-        if self.begun == 0 {
-            self.catch_up(cx.now());
+        if self.begun == 0
+            && let Some(slot) = self.line.slots.front()
+        {
+            // No further: hosts that are run late may have sent since something that comes before
+            // the next departure.
+            self.catch_up(slot.start);
         }
         self.begun -= 1;
         self.line.arrive(cx)
@@ -266,27 +278,25 @@ impl FifoLink {
     /// which the first could have passed, or for one that has.
     fn wake_expecting(&mut self, cx: &mut Context<'_>) {
         if self.plain && self.line.slots.is_empty() && self.pass_through(cx) {
-            self.armed = false;
             self.arm_for_expected(cx);
             return;
         }
-        // While packets are met no further timer is wanted: it is set below.
-        self.armed = true;
         self.meet_expected(cx);
-        let mut next = None;
         if self.standing.early {
             cx.uncount_event();
-        } else {
-            next = self.line.slots.front().map(|slot| slot.out);
-            if next == Some(cx.now()) {
-                next = self.cross(cx);
-            } else {
-                cx.uncount_event();
-            }
+            self.arm_for_expected(cx);
+            return;
         }
-        self.armed = false;
+        let mut next = self.line.slots.front().map(|slot| slot.out);
+        if next == Some(cx.now()) {
+            next = self.cross(cx);
+        } else {
+            cx.uncount_event();
+        }
         if let Some(out) = next {
-            self.armed = true;
+            // What is expected passes after it.
+            cx.listen_before(Time::ZERO);
+            self.alarm = out;
             cx.wake_at(out, OUT);
         } else {
             self.arm_for_expected(cx);
@@ -297,26 +307,36 @@ impl FifoLink {
     /// is nowhere kept in between. Only for plain links, whose wire is empty.
     #[inline(always)]
     fn pass_through(&mut self, cx: &mut Context<'_>) -> bool {
-        let Some((packet, at)) = self.expected.front() else { return false };
-        if self.line.idle_since(*at).is_none() {
-            return false;
+        let mut inbox = cx.open_inbox();
+        let now = cx.now();
+        let passes = inbox.first().is_some_and(|(packet, at)| {
+            self.line.soonest(packet, at) == now && self.line.idle_since(at).is_some()
+        });
+        if passes && let Some((packet, at)) = inbox.take(now) {
+            self.line.transmit(packet, at);
+            cx.cross(packet);
         }
-        let out = self.line.transmit(packet, *at);
-        debug_assert_eq!(out, cx.now(), "the timer was set for the first packet expected");
-        cx.arrived_at(packet, *at);
-        cx.cross(packet);
-        self.expected.pop_front();
-        true
+        cx.close_inbox(inbox);
+        passes
     }
 
-    /// Set the timer for the first packet expected, unless it is set or nobody needs it.
+    /// Set the timer for the first packet expected, unless one comes before.
     fn arm_for_expected(&mut self, cx: &mut Context<'_>) {
-        if let Some((packet, at)) = self.expected.front()
-            && !self.armed
-            && !self.standing.quiet
-        {
-            self.armed = true;
-            cx.wake_at(self.line.soonest(packet, *at), OUT);
+        let Some((packet, at)) = cx.inbox().first() else {
+            cx.listen_before(Time::NEVER);
+            return;
+        };
+        // If it is dropped, a shorter one might pass before it would have.
+        let soonest = if self.endless || (self.sure && self.line.idle_since(at).is_some()) {
+            self.line.soonest(packet, at)
+        } else {
+            self.line.not_before(at)
+        };
+        let soonest = soonest + self.standing.slack;
+        cx.listen_before(at);
+        if soonest < self.alarm {
+            self.alarm = soonest;
+            cx.wake_at(soonest, OUT);
         }
     }
 }
@@ -324,15 +344,19 @@ impl FifoLink {
 impl Element for FifoLink {
     fn start(&mut self, cx: &mut Context<'_>) {
         self.standing = cx.standing();
-        self.plain = matches!(self.manager, Manager::Tail(_))
-            && self.conditioning.is_empty()
-            && !self.line.has_residual()
-            && !self.standing.early
-            && !self.standing.quiet;
+        self.sure = matches!(self.manager, Manager::Tail(_)) && self.conditioning.is_empty();
+        self.endless = matches!(&self.manager, Manager::Tail(law) if law.is_endless()) && self.sure;
+        let idle = self.sure && !self.line.has_residual();
+        self.plain = idle && !self.standing.early && !self.standing.quiet;
+        self.swift = idle && self.standing.early;
     }
 
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         let now = cx.now();
+        if self.swift && self.line.idle_since(now).is_some() {
+            self.pass(packet, now, cx);
+            return;
+        }
         if self.standing.quiet {
             self.let_out(now, cx);
         }
@@ -355,32 +379,41 @@ impl Element for FifoLink {
         true
     }
 
-    fn expect(&mut self, packet: &Packet, at: Time, cx: &mut Context<'_>) {
-        self.expected.push_back((*packet, at));
+    fn told(&mut self, cx: &mut Context<'_>) {
+        if !self.standing.expects {
+            return;
+        }
         if self.standing.quiet {
             self.meet_expected(cx);
-        } else {
-            self.arm_for_expected(cx);
+            cx.listen_before(Time::NEVER);
+            return;
         }
+        if self.standing.early {
+            self.meet_expected(cx);
+        }
+        self.arm_for_expected(cx);
     }
 
     fn wake(&mut self, _token: u32, cx: &mut Context<'_>) {
-        if self.standing.expects {
+        if !self.standing.expects {
+            self.alarm = self.cross(cx).unwrap_or(Time::NEVER);
+            if self.alarm < Time::NEVER {
+                cx.wake_at(self.alarm, OUT);
+            }
+        } else if self.alarm == cx.now() {
+            self.alarm = Time::NEVER;
             self.wake_expecting(cx);
-            return;
-        }
-        let next = self.cross(cx);
-        self.armed = next.is_some();
-        if let Some(out) = next {
-            cx.wake_at(out, OUT);
+        } else {
+            // Something came that passes before: an earlier timer took the place of this one.
+            cx.uncount_event();
         }
     }
 
     fn settle(&mut self, cx: &mut Context<'_>) {
         let now = cx.now();
-        let armed = std::mem::replace(&mut self.armed, true);
-        self.meet_expected(cx);
-        self.armed = armed;
+        if self.standing.expects {
+            self.meet_expected(cx);
+        }
         self.catch_up(now);
         if self.standing.quiet {
             self.let_out(now, cx);
@@ -397,156 +430,6 @@ impl Element for FifoLink {
 
     /// What was announced is held by who expects it.
     fn held(&self) -> u64 {
-        let own = if self.standing.early { 0 } else { self.line.slots.len() };
-        (own + self.expected.len()) as u64
-    }
-}
-
-/// A link whose queue chooses the next packet when the transmitter is free.
-struct ScheduledLink {
-    line: Line,
-    conditioning: Vec<Conditioning>,
-    law: Box<dyn QueueDiscipline>,
-    stream: Stream,
-    /// Whether a timer is set for the end of the transmission.
-    waking: bool,
-    standing: Standing,
-}
-
-impl ScheduledLink {
-    /// Transmit the next packet if the transmitter is free.
-    fn serve(&mut self, cx: &mut Context<'_>) {
-        let now = cx.now();
-        if self.line.free_at > now {
-            return;
-        }
-        let link = self.line.link;
-        let line = &mut self.line;
-        let next = self.law.dequeue(now, &mut self.stream, &mut |packet, reason| {
-            line.waits_no_more(&packet, now);
-            cx.discard(link, &packet, reason);
-        });
-        let Some(Departure { mut packet, marked }) = next else { return };
-        self.line.waits_no_more(&packet, now);
-        if marked {
-            Line::mark(link, &mut packet, cx);
-        }
-        if self.standing.early {
-            let out = self.line.transmit(&packet, now);
-            self.line.last = Some(Slot { packet, start: now, out });
-            cx.announce(&packet, out);
-            return;
-        }
-        let alone = self.line.slots.is_empty();
-        let out = self.line.book(&packet, now);
-        if alone && !self.standing.quiet {
-            cx.wake_at(out, OUT);
-        }
-    }
-
-    /// If sinks follow: let the packets go that have reached the far end by now.
-    fn let_out(&mut self, cx: &mut Context<'_>) {
-        if !self.standing.quiet {
-            return;
-        }
-        while let Some(slot) = self.line.slots.front()
-            && slot.out <= cx.now()
-        {
-            cx.crossed_at(&slot.packet, slot.out);
-            self.line.slots.pop_front();
-        }
-    }
-
-    /// Have somebody look again at the end of the transmission if packets wait.
-    fn arm(&mut self, cx: &mut Context<'_>) {
-        if !self.waking && self.line.backlog().packets > 0 {
-            self.waking = true;
-            cx.wake_at(self.line.free_at, FREE);
-        }
-    }
-}
-
-impl Element for ScheduledLink {
-    fn start(&mut self, cx: &mut Context<'_>) {
-        self.standing = cx.standing();
-    }
-
-    fn books(&self) -> bool {
-        true
-    }
-
-    fn ahead(&self) -> Span {
-        self.line.delay
-    }
-
-    fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
-        let now = cx.now();
-        self.let_out(cx);
-        let mut packet = *packet;
-        if !Line::colour(self.line.link, &mut self.conditioning, &mut packet, now, cx) {
-            return;
-        }
-        Line::count_arrival(self.line.link, &packet, cx);
-        if self.line.backlog().packets > 0 {
-            self.serve(cx);
-        }
-        let idle_since = self.line.idle_since(now);
-        let link = self.line.link;
-        let line = &mut self.line;
-        let mut discard = |packet: Packet, reason| {
-            line.waits_no_more(&packet, now);
-            cx.discard(link, &packet, reason);
-        };
-        let verdict = self.law.enqueue(packet, idle_since, now, &mut self.stream, &mut discard);
-        if cx.is_observed() {
-            self.law.adjustments(&mut |adjustment| {
-                cx.observe(|| Observation::Adjusted { link, adjustment });
-            });
-        }
-        match verdict {
-            Verdict::Accept => {}
-            Verdict::Mark => Line::mark(link, &mut packet, cx),
-            Verdict::Drop(reason) => {
-                cx.discard(link, &packet, reason);
-                return;
-            }
-        }
-        if idle_since.is_some() {
-            self.line.busy_below(now);
-        }
-        self.line.waits(&packet, now);
-        debug_assert_eq!(self.law.backlog(), self.line.backlog(), "a discipline lost a packet");
-        let backlog = self.line.backlog();
-        cx.observe(|| Observation::Enqueued { link, packet: &packet, backlog });
-        self.serve(cx);
-        // A packet that is served at once has not waited.
-        self.line.note_longest();
-        self.arm(cx);
-    }
-
-    fn wake(&mut self, token: u32, cx: &mut Context<'_>) {
-        if token == OUT {
-            if let Some(next) = self.line.arrive(cx) {
-                cx.wake_at(next, OUT);
-            }
-        } else {
-            self.waking = false;
-            self.serve(cx);
-            self.arm(cx);
-        }
-    }
-
-    fn settle(&mut self, cx: &mut Context<'_>) {
-        self.let_out(cx);
-        self.line.settle(false, cx);
-    }
-
-    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
-        self.line.gauges(&self.conditioning, tell);
-        self.law.gauges(tell);
-    }
-
-    fn held(&self) -> u64 {
-        self.line.slots.len() as u64 + u64::from(self.law.backlog().packets)
+        if self.standing.early { 0 } else { self.line.slots.len() as u64 }
     }
 }

@@ -7,6 +7,7 @@ pub mod tcp;
 pub mod udp;
 
 mod line;
+mod scheduled;
 
 use forebay_units::Time;
 

@@ -154,6 +154,10 @@ impl Element for UdpSenders {
         }
     }
 
+    fn sends(&self) -> &[u32] {
+        std::slice::from_ref(&self.group.route)
+    }
+
     fn receive(&mut self, _packet: &Packet, _cx: &mut Context<'_>) {
         unreachable!("nothing is routed to a UDP sender");
     }

@@ -33,6 +33,14 @@ pub struct DropTail {
     limit: Option<Length>,
 }
 
+impl DropTail {
+    /// Whether it never drops a packet.
+    #[must_use]
+    pub fn is_endless(&self) -> bool {
+        self.limit.is_none()
+    }
+}
+
 impl QueueManager for DropTail {
     fn admit(&mut self, arrival: &Arrival<'_>, _stream: &mut Stream) -> Verdict {
         if fits(self.limit, arrival) {

@@ -14,6 +14,7 @@ mod calls;
 mod closed_forms;
 mod conservation;
 mod determinism;
+mod early;
 mod exact;
 mod extremes;
 mod fairness;

@@ -210,6 +210,10 @@ impl Reorder {
 }
 
 impl Element for TcpReceivers {
+    fn sends(&self) -> &[u32] {
+        std::slice::from_ref(&self.route)
+    }
+
     #[inline]
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         cx.deliver(packet);

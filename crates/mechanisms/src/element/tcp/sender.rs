@@ -230,6 +230,10 @@ impl Element for TcpSenders {
         }
     }
 
+    fn sends(&self) -> &[u32] {
+        std::slice::from_ref(&self.settings.route)
+    }
+
     #[inline]
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         cx.deliver(packet);

@@ -1,0 +1,184 @@
+//! Feeds: what elements are told ahead of time.
+
+use forebay_kernel::{Digest, Ring};
+use forebay_units::Time;
+
+use crate::Packet;
+use crate::context::note;
+
+/// Packets on their way from one link to one receiver, in the order of time.
+struct Feed {
+    under_way: Ring<(Packet, Time)>,
+    /// When the first arrives; [`Time::NEVER`] for none.
+    head: Time,
+    feeder: u32,
+}
+
+/// What one receiver, a link or a site, has been told of ahead of time and not met: for each link
+/// that tells it a feed of its own, as each tells in the order of time. Packets are taken by time,
+/// and those of one instant by the numbers of the links that they come from, which is the order of
+/// the events that would have brought them.
+#[derive(Default)]
+pub struct Inbox {
+    feeds: Vec<Feed>,
+    /// Only a packet that arrives before this concerns whoever reads: it is told.
+    bell: Time,
+    /// What was taken.
+    pub(crate) digest: Digest,
+    /// How many were taken and not yet counted by the network, if they have crossed a link.
+    pub(crate) taken: u64,
+    /// Whether they have: they come from links, and not from a site.
+    crossed: bool,
+}
+
+impl Inbox {
+    fn new(feeders: &[u32], crossed: bool) -> Self {
+        let feed =
+            |feeder: &u32| Feed { under_way: Ring::default(), head: Time::NEVER, feeder: *feeder };
+        let feeds = feeders.iter().map(feed).collect();
+        Self { feeds, bell: Time::NEVER, digest: Digest::default(), taken: 0, crossed }
+    }
+
+    /// The links that feed it.
+    pub(crate) fn feeders(&self) -> impl Iterator<Item = u32> {
+        self.feeds.iter().map(|feed| feed.feeder)
+    }
+
+    /// How many links feed it.
+    pub(crate) fn count(&self) -> usize {
+        self.feeds.len()
+    }
+
+    /// Who feeds it by feed `feed`.
+    #[inline]
+    pub(crate) fn feeder(&self, feed: usize) -> u32 {
+        self.feeds[feed].feeder
+    }
+
+    /// Where the first packet is, and when it arrives; [`Time::NEVER`] if there is none.
+    #[inline(always)]
+    pub(crate) fn next(&self) -> (usize, Time) {
+        if let [feed] = self.feeds.as_slice() {
+            return (0, feed.head);
+        }
+        let mut next = (0, Time::NEVER);
+        for (at, feed) in self.feeds.iter().enumerate() {
+            if feed.head < next.1 {
+                next = (at, feed.head);
+            }
+        }
+        next
+    }
+
+    /// The first packet and when it arrives.
+    #[inline]
+    #[must_use]
+    pub fn first(&self) -> Option<(&Packet, Time)> {
+        let (feed, _) = self.next();
+        let (packet, at) = self.feeds.get(feed)?.under_way.front()?;
+        Some((packet, *at))
+    }
+
+    /// Take the first packet if it arrives by `limit`: it is lent until the next is taken.
+    #[inline(always)]
+    pub fn take(&mut self, limit: Time) -> Option<(&Packet, Time)> {
+        let (feed, at) = self.next();
+        if at > limit {
+            return None;
+        }
+        let from = &mut self.feeds[feed];
+        self.taken += u64::from(self.crossed);
+        let packet = from.take();
+        note(&mut self.digest, at, packet);
+        Some((packet, at))
+    }
+
+    /// Take the first packet of feed `feed`, which has one.
+    #[inline(always)]
+    pub(crate) fn take_from(&mut self, feed: usize) -> &Packet {
+        self.taken += 1;
+        self.feeds[feed].take()
+    }
+}
+
+impl Feed {
+    #[inline(always)]
+    fn take(&mut self) -> &Packet {
+        self.head = self.under_way.get(1).map_or(Time::NEVER, |next| next.1);
+        &self.under_way.pop_front().0
+    }
+}
+
+/// The inboxes of a network.
+#[derive(Default)]
+pub(crate) struct Feeds {
+    /// By element; that of a site stands where its first member is.
+    inboxes: Vec<Inbox>,
+    /// Receivers to be told that there is something new.
+    pub(crate) bells: Vec<u32>,
+}
+
+impl Feeds {
+    /// Inboxes, given who feeds each, in order, and whether these are links.
+    pub(crate) fn new(feeders: &[(Vec<u32>, bool)]) -> Self {
+        let inbox = |(feeders, links): &(Vec<u32>, bool)| Inbox::new(feeders, *links);
+        Self { inboxes: feeders.iter().map(inbox).collect(), bells: Vec::new() }
+    }
+
+    /// The same without packets.
+    pub(crate) fn fresh(&self) -> Self {
+        let feeders = |inbox: &Inbox| (inbox.feeders().collect(), inbox.crossed);
+        Self::new(&self.inboxes.iter().map(feeders).collect::<Vec<_>>())
+    }
+
+    /// `packet` will arrive at `at` by feed `feed` of `receiver`.
+    #[inline(always)]
+    pub(crate) fn tell(&mut self, receiver: u32, feed: u32, packet: &Packet, at: Time) {
+        let inbox = &mut self.inboxes[receiver as usize];
+        let Feed { under_way, head, .. } = &mut inbox.feeds[feed as usize];
+        // Calls that are rare stand apart, so that nothing is saved for them.
+        if at <= inbox.bell || under_way.is_full() {
+            self.tell_and_ring(receiver, feed, packet, at);
+            return;
+        }
+        under_way.push_back((*packet, at));
+        // Later than what it holds, if it holds anything.
+        *head = at.min(*head);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell_and_ring(&mut self, receiver: u32, feed: u32, packet: &Packet, at: Time) {
+        let inbox = &mut self.inboxes[receiver as usize];
+        let Feed { under_way, head, .. } = &mut inbox.feeds[feed as usize];
+        under_way.push_back((*packet, at));
+        *head = at.min(*head);
+        if at <= inbox.bell {
+            inbox.bell = at;
+            self.bells.push(receiver);
+        }
+    }
+
+    /// The inbox of `receiver`.
+    #[inline]
+    pub(crate) fn of(&mut self, receiver: u32) -> &mut Inbox {
+        &mut self.inboxes[receiver as usize]
+    }
+
+    /// Let `receiver` be told of packets that arrive before `time`.
+    #[inline]
+    pub(crate) fn ring_before(&mut self, receiver: u32, time: Time) {
+        self.inboxes[receiver as usize].bell = time;
+    }
+
+    /// Packets told of and not met.
+    pub(crate) fn held(&self) -> u64 {
+        let feeds = self.inboxes.iter().flat_map(|inbox| &inbox.feeds);
+        feeds.map(|feed| feed.under_way.len() as u64).sum()
+    }
+
+    /// What `receiver` has taken.
+    pub(crate) fn digest(&self, receiver: usize) -> Digest {
+        self.inboxes[receiver].digest
+    }
+}

@@ -1,0 +1,109 @@
+//! Routes: which element comes after which.
+
+/// Numbers with this bit name sinks.
+pub(crate) const SINK: u32 = 1 << 31;
+
+/// What follows an element on a route.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Step {
+    /// The element, or a sink.
+    pub(crate) to: u32,
+    /// Whose inbox is told of packets for it ahead of their time, and by which feed; [`NO_FEED`] if
+    /// none is.
+    pub(crate) inbox: u32,
+    pub(crate) feed: u32,
+}
+
+/// Whoever follows is not told ahead of time, or by a call as it is a border.
+pub(crate) const NO_FEED: u32 = u32::MAX;
+
+/// An entry of the table for a route that does not pass the element.
+const NOT_HERE: Step = Step::to(u32::MAX);
+
+impl Step {
+    const fn to(to: u32) -> Self {
+        Self { to, inbox: to, feed: NO_FEED }
+    }
+}
+
+/// Which element comes next, by element and route: what a router's forwarding table is.
+#[derive(Default)]
+pub(crate) struct Routes {
+    first: Vec<Step>,
+    next: Vec<Vec<Step>>,
+}
+
+impl Routes {
+    /// Add the route that passes `elements`; its number.
+    pub(crate) fn add(&mut self, elements: &[u32]) -> u32 {
+        assert!(elements.len() > 1 || elements[0] & SINK == 0, "a route passes an element");
+        let route = self.first.len();
+        self.first.push(Step::to(*elements.first().expect("a route has a destination")));
+        for pair in elements.windows(2) {
+            let here = pair[0] as usize;
+            if self.next.len() <= here {
+                self.next.resize(here + 1, Vec::new());
+            }
+            let row = &mut self.next[here];
+            if row.len() <= route {
+                row.resize(route + 1, NOT_HERE);
+            }
+            assert_eq!(row[route], NOT_HERE, "a route passes an element once");
+            row[route] = Step::to(pair[1]);
+        }
+        u32::try_from(route).expect("a network has fewer than 2^32 routes")
+    }
+
+    /// The first element of each route.
+    pub(crate) fn firsts(&self) -> impl Iterator<Item = u32> {
+        self.first.iter().map(|step| step.to)
+    }
+
+    /// What comes first on a route.
+    #[inline]
+    pub(crate) fn first(&self, route: u32) -> Step {
+        self.first[route as usize]
+    }
+
+    /// Have what comes first on `route` told in its own inbox, which only senders feed.
+    pub(crate) fn lay_first_feed(&mut self, route: u32) {
+        let first = &mut self.first[route as usize];
+        (first.inbox, first.feed) = (first.to, 0);
+    }
+
+    #[inline]
+    pub(crate) fn after(&self, element: u32, route: u32) -> Step {
+        self.next[element as usize][route as usize]
+    }
+
+    /// What follows `element` on the routes that pass it.
+    pub(crate) fn following(&self, element: u32) -> impl Iterator<Item = u32> {
+        let here = self.next.get(element as usize).into_iter().flatten();
+        here.filter(|step| **step != NOT_HERE).map(|step| step.to)
+    }
+
+    /// Have whatever follows `element` told where `feed(next)` says: by which feed of what inbox.
+    pub(crate) fn lay_feeds(&mut self, element: u32, feed: &dyn Fn(u32) -> Option<(u32, u32)>) {
+        let here = self.next.get_mut(element as usize).into_iter().flatten();
+        for step in here.filter(|step| **step != NOT_HERE) {
+            if let Some((inbox, feed)) = feed(step.to) {
+                (step.inbox, step.feed) = (inbox, feed);
+            }
+        }
+    }
+
+    /// The table with `lead(element, next)` instead of `next` after each element; nothing follows
+    /// where that gives nothing.
+    pub(crate) fn within(&self, lead: &dyn Fn(u32, u32) -> Option<u32>) -> Self {
+        let row = |(element, row): (u32, &Vec<Step>)| {
+            let lead = |step: &Step| match (*step != NOT_HERE).then(|| lead(element, step.to)) {
+                Some(Some(to)) if to == step.to => *step,
+                Some(Some(to)) => Step::to(to),
+                _ => NOT_HERE,
+            };
+            let row: Vec<Step> = row.iter().map(lead).collect();
+            if row.iter().all(|step| *step == NOT_HERE) { Vec::new() } else { row }
+        };
+        Self { first: self.first.clone(), next: (0..).zip(&self.next).map(row).collect() }
+    }
+}

@@ -1,0 +1,133 @@
+//! Sites: hosts that are run late.
+//!
+//! What hosts send enters the network by links that keep each packet for their propagation delay at
+//! least. So nobody can tell whether hosts that alone send into such links act in time or, with the
+//! times at which they should have acted, up to that delay later. A site is a set of such hosts. It
+//! has a list of timers of its own, is told ahead of time of all that arrives, and does in one go
+//! what a whole span brings, in the order in which single events would have: by time, then by the
+//! element of the event, the link that brings a packet or the host that set a timer.
+
+use forebay_kernel::Agenda;
+use forebay_units::{Span, Time};
+
+use crate::Context;
+use crate::context::note;
+use crate::region::Region;
+
+/// The site of an element that is in none.
+pub(crate) const NO_SITE: u32 = u32::MAX;
+
+/// Hosts that are run together, and late.
+pub(crate) struct Site {
+    /// It is told of packets where the first of them would be.
+    members: Vec<u32>,
+    /// How late it may be run.
+    slack: Span,
+    /// The timers of its members.
+    pub(crate) timers: Agenda,
+    /// When the pending event in the network's agenda comes.
+    alarm: Time,
+}
+
+impl Site {
+    /// A site of `members`, who may act up to `slack` late.
+    pub(crate) fn new(members: Vec<u32>, slack: Span) -> Self {
+        Self { members, slack, timers: Agenda::new(), alarm: Time::NEVER }
+    }
+
+    /// A site that lies in another region, or none.
+    pub(crate) fn elsewhere() -> Self {
+        Self::new(Vec::new(), Span::ZERO)
+    }
+
+    /// Its members, in order.
+    pub(crate) fn members(&self) -> &[u32] {
+        &self.members
+    }
+
+    /// The member under whose number the site's events stand.
+    pub(crate) fn host(&self) -> Option<u32> {
+        self.members.first().copied()
+    }
+}
+
+impl Region {
+    /// The event of a site has come.
+    pub(crate) fn wake_site(&mut self, site: usize) {
+        // It is none of the model.
+        self.core.unlisted -= 1;
+        if self.sites[site].alarm == self.core.agenda.now() {
+            self.sites[site].alarm = Time::NEVER;
+            self.run_site(site);
+            self.arm_site(site);
+        }
+    }
+
+    /// Do at a site all that is due and known.
+    pub(crate) fn run_site(&mut self, site: usize) {
+        let Some(host) = self.sites[site].host() else { return };
+        let (limit, now) = (self.core.horizon, self.core.agenda.now());
+        // Links that lead here are in no hurry.
+        for feed in 0..self.core.feeds.of(host).count() {
+            let feeder = self.core.feeds.of(host).feeder(feed);
+            let cx = &mut Context::of(&mut self.core, feeder, now);
+            self.places[feeder as usize].element.told(cx);
+        }
+        let mut inbox = std::mem::take(self.core.feeds.of(host));
+        let past = (limit + Span::from_ps(1), 0);
+        loop {
+            let (feed, at) = inbox.next();
+            let arrives = at <= limit;
+            let before = if arrives { (at, inbox.feeder(feed)) } else { past };
+            let timers = &mut self.sites[site].timers;
+            if let Some(event) = timers.take_before(before) {
+                self.core.unlisted += 1;
+                let (core, me, own) = (&mut self.core, event.target, Some(timers));
+                let cx = &mut Context { core, me, now: event.time, own };
+                self.places[event.target as usize].element.wake(event.token, cx);
+            } else if arrives {
+                let packet = inbox.take_from(feed);
+                let me = self.core.routes.after(before.1, packet.route).to;
+                let place = &mut self.places[me as usize];
+                note(&mut place.digest, at, packet);
+                let (core, own) = (&mut self.core, Some(timers));
+                place.element.receive(packet, &mut Context { core, me, now: at, own });
+            } else {
+                break;
+            }
+        }
+        Context::of(&mut self.core, host, now).close_inbox(inbox);
+        // The links that they have sent into.
+        self.ring();
+    }
+
+    /// Set the event of a site for when it must act on the first of what lies before it.
+    pub(crate) fn arm_site(&mut self, site: usize) {
+        let site = &mut self.sites[site];
+        let Some(host) = site.host() else { return };
+        let timer = site.timers.soonest().unwrap_or(Time::NEVER);
+        let (_, arrival) = self.core.feeds.of(host).next();
+        let first = timer.min(arrival);
+        self.core.feeds.ring_before(host, first);
+        let due = first + site.slack;
+        if due < site.alarm {
+            site.alarm = due;
+            self.core.agenda.insert(due, host, 0);
+        }
+    }
+
+    /// Tell those of what is new whom it concerns.
+    #[inline(always)]
+    pub(crate) fn ring(&mut self) {
+        while let Some(receiver) = self.core.feeds.bells.pop() {
+            let place = &mut self.places[receiver as usize];
+            if place.site == NO_SITE {
+                let now = self.core.agenda.now();
+                place.element.told(&mut Context::of(&mut self.core, receiver, now));
+            } else {
+                let site = place.site as usize;
+                self.arm_site(site);
+            }
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! How elements stand to their neighbours: who is told of packets ahead of time, and who is run
+//! late.
+
+use forebay_units::Span;
+
+use crate::border::Cut;
+use crate::feeds::Feeds;
+use crate::region::Region;
+use crate::routes::SINK;
+use crate::site::{NO_SITE, Site};
+
+/// How an element stands to its neighbours, which the routes and the observers decide.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Standing {
+    /// Every packet comes through the inbox: ahead of its time from links that tell early, or late
+    /// from hosts that are run late. See [`crate::Element::told`].
+    pub expects: bool,
+    /// Whatever leaves goes to elements that expect it: they are told by
+    /// [`crate::Context::announce`] ahead of its time, and leaving needs no event.
+    pub early: bool,
+    /// Whatever leaves goes to sinks: nobody needs to know soon, and leaving needs no event. See
+    /// [`crate::Context::crossed_at`].
+    pub quiet: bool,
+    /// Where it is `early`: how long after a packet has left others can still be told of it.
+    pub slack: Span,
+}
+
+/// Who takes packets from more links than this is not told of them ahead of time: to find the first
+/// would cost more than an event.
+const MOST_FEEDERS: usize = 8;
+
+/// How late hosts are run at the most where only sinks would notice: nobody does, but a run that is
+/// to be interrupted must come to an end.
+const UNNOTICED: Span = Span::from_ms(10);
+
+/// Find out how the elements of `whole` stand to each other, some of which `cut` may put into other
+/// regions, and lay the feeds and sites that follow from it. With `watched` nobody is told early or
+/// run late.
+pub(crate) fn stand(whole: &mut Region, cut: &Cut<'_>, watched: bool) {
+    if watched {
+        whole.core.standings = vec![Standing::default(); whole.places.len()];
+        return;
+    }
+    let mut search = Search::new(whole, cut);
+    while search.strike() {}
+    let slacks: Vec<Span> = search.sites.iter().map(|members| search.slack(members)).collect();
+    let (standings, inboxes) = (search.standings(&slacks), search.inboxes());
+    let sites = search.sites.iter().zip(&slacks);
+    let sites: Vec<Site> =
+        sites.map(|(members, slack)| Site::new(members.clone(), *slack)).collect();
+    let site_of = search.site_of;
+    for (me, _) in (0..).zip(&standings).filter(|(_, standing)| standing.early) {
+        whole.core.routes.lay_feeds(me, &|next| {
+            let inbox = match site_of.get(next as usize)? {
+                &NO_SITE => next,
+                site => sites[*site as usize].host()?,
+            };
+            let feed = inboxes[inbox as usize].0.iter().position(|feeder| *feeder == me)?;
+            Some((inbox, feed as u32))
+        });
+    }
+    for host in sites.iter().flat_map(Site::members) {
+        for route in whole.places[*host as usize].element.sends() {
+            whole.core.routes.lay_first_feed(*route);
+        }
+    }
+    let feeds = Feeds::new(&inboxes);
+    for (place, site) in whole.places.iter_mut().zip(site_of) {
+        place.site = site;
+    }
+    (whole.core.standings, whole.core.feeds, whole.sites) = (standings, feeds, sites);
+}
+
+/// What is known of the elements of a network while their standing is found out. Everybody who
+/// could be is taken to be early, told or late, and those are struck out of whom that cannot be
+/// true, until nothing changes.
+struct Search<'a> {
+    whole: &'a Region,
+    cut: &'a Cut<'a>,
+    /// Links that lead to each element, in order.
+    feeders: Vec<Vec<u32>>,
+    /// Whether routes begin at it that nobody names as his own.
+    open: Vec<bool>,
+    /// Whether routes begin at it that somebody names as his own.
+    entered: Vec<bool>,
+    /// Whether it books what leaves, and sinks alone follow.
+    quiet: Vec<bool>,
+    early: Vec<bool>,
+    expects: Vec<bool>,
+    /// By element: the site that it would be in, [`NO_SITE`] for none.
+    site_of: Vec<u32>,
+    /// Members of each site; none if it is not run late.
+    sites: Vec<Vec<u32>>,
+}
+
+impl<'a> Search<'a> {
+    fn new(whole: &'a Region, cut: &'a Cut<'a>) -> Self {
+        let routes = &whole.core.routes;
+        let elements = whole.places.len();
+        let mut feeders = vec![Vec::new(); elements];
+        for me in 0..elements as u32 {
+            for next in routes.following(me).filter(|next| next & SINK == 0) {
+                let feeders: &mut Vec<u32> = &mut feeders[next as usize];
+                if feeders.last() != Some(&me) {
+                    feeders.push(me);
+                }
+            }
+        }
+        let mut named = vec![false; routes.firsts().count()];
+        for place in &whole.places {
+            place.element.sends().iter().for_each(|route| named[*route as usize] = true);
+        }
+        let (mut open, mut entered) = (vec![false; elements], vec![false; elements]);
+        let firsts = routes.firsts().zip(named);
+        for (first, named) in firsts.filter(|(first, _)| first & SINK == 0) {
+            let begins = if named { &mut entered } else { &mut open };
+            begins[first as usize] = true;
+        }
+        let books = |me: &u32| whole.places[*me as usize].element.books();
+        let leads = |me: u32| routes.following(me).next().is_some();
+        let sinks = |me: u32| routes.following(me).all(|next| next & SINK != 0);
+        let all = 0..elements as u32;
+        let early = all.clone().map(|me| books(&me) && leads(me)).collect();
+        let quiet = all.map(|me| books(&me) && leads(me) && sinks(me)).collect();
+        let expects = whole.places.iter().map(|place| place.element.expects());
+        let expects = expects.collect();
+        let (site_of, sites) = sites(whole);
+        Self { whole, cut, feeders, open, entered, quiet, early, expects, site_of, sites }
+    }
+
+    /// Strike out whoever cannot stand as was thought; false if there was nobody.
+    fn strike(&mut self) -> bool {
+        let mut struck = false;
+        for me in 0..self.whole.places.len() as u32 {
+            let at = me as usize;
+            if self.early[at] && !self.can_be_early(me) {
+                (self.early[at], struck) = (false, true);
+            }
+            if self.expects[at] && !self.can_expect(me) {
+                (self.expects[at], struck) = (false, true);
+            }
+        }
+        for site in 0..self.sites.len() {
+            let members = &self.sites[site];
+            if !members.is_empty() && !self.can_be_late(members) {
+                for member in std::mem::take(&mut self.sites[site]) {
+                    self.site_of[member as usize] = NO_SITE;
+                }
+                struck = true;
+            }
+        }
+        struck
+    }
+
+    fn can_be_early(&self, me: u32) -> bool {
+        let told = |next: u32| match next & SINK {
+            0 => {
+                let (expects, site) = (self.expects[next as usize], self.site_of[next as usize]);
+                expects || site != NO_SITE || self.cut.parts(me, next)
+            }
+            _ => self.cut.is_border(me),
+        };
+        self.whole.core.routes.following(me).all(told)
+    }
+
+    /// Only links that tell early lead to it. Before a border, a packet must be met when it
+    /// arrives, and not when that begins to matter.
+    fn can_expect(&self, me: u32) -> bool {
+        let feeders = &self.feeders[me as usize];
+        let alone = !self.open[me as usize] && !self.entered[me as usize];
+        let few = (1..=MOST_FEEDERS).contains(&feeders.len());
+        alone && few && self.all_early(feeders) && !self.cut.is_border(me)
+    }
+
+    /// Only links that tell early lead to `members`; what they send into takes packets from them
+    /// alone, is patient, and does not lead back.
+    fn can_be_late(&self, members: &[u32]) -> bool {
+        let feeders = self.feeders_of(members);
+        let firsts = members.iter().flat_map(|member| firsts(self.whole, *member));
+        let firsts = in_order(firsts.collect());
+        let patient = |first: &u32| {
+            let alone = !self.open[*first as usize] && self.feeders[*first as usize].is_empty();
+            let able = self.whole.places[*first as usize].element.expects();
+            alone && able && !self.cut.is_border(*first) && self.patience(*first) > Span::ZERO
+        };
+        let away = feeders.iter().all(|feeder| firsts.binary_search(feeder).is_err());
+        let told = feeders.len() <= MOST_FEEDERS && self.all_early(&feeders);
+        told && away && firsts.iter().all(patient)
+    }
+
+    /// Links that lead to `members`, in order.
+    fn feeders_of(&self, members: &[u32]) -> Vec<u32> {
+        let feeders = members.iter().flat_map(|member| &self.feeders[*member as usize]);
+        in_order(feeders.copied().collect())
+    }
+
+    fn all_early(&self, feeders: &[u32]) -> bool {
+        feeders.iter().all(|feeder| self.early[*feeder as usize])
+    }
+
+    /// How late `link` may be handed packets before anybody notices.
+    fn patience(&self, link: u32) -> Span {
+        let ahead = self.whole.places[link as usize].element.ahead();
+        if self.quiet[link as usize] { ahead.max(UNNOTICED) } else { ahead }
+    }
+
+    /// How late a site of these members may be run.
+    fn slack(&self, members: &[u32]) -> Span {
+        let firsts = members.iter().flat_map(|member| firsts(self.whole, *member));
+        firsts.map(|first| self.patience(first)).min().unwrap_or(Span::ZERO)
+    }
+
+    /// `slacks` are those of the sites.
+    fn standings(&self, slacks: &[Span]) -> Vec<Standing> {
+        let late = self.entered_late();
+        let standing = |me: u32| {
+            let early = self.early[me as usize];
+            let slack = |next: u32| match self.site_of[next as usize] {
+                NO_SITE => Span::ZERO,
+                site => slacks[site as usize],
+            };
+            let following = self.whole.core.routes.following(me).filter(|next| next & SINK == 0);
+            let slack = if early { following.map(slack).min() } else { None };
+            Standing {
+                expects: self.expects[me as usize] || late[me as usize],
+                early,
+                quiet: self.quiet[me as usize],
+                slack: slack.unwrap_or(Span::ZERO),
+            }
+        };
+        (0..self.whole.places.len() as u32).map(standing).collect()
+    }
+
+    /// Whether sites send into each element.
+    fn entered_late(&self) -> Vec<bool> {
+        let mut late = vec![false; self.whole.places.len()];
+        for first in self.sites.iter().flatten().flat_map(|host| firsts(self.whole, *host)) {
+            late[first as usize] = true;
+        }
+        late
+    }
+
+    /// Who feeds each element, and each site where its first member is; and whether these are
+    /// links.
+    fn inboxes(&self) -> Vec<(Vec<u32>, bool)> {
+        let told = self.feeders.iter().zip(&self.expects);
+        let inbox = |(feeders, expects): (&Vec<u32>, &bool)| match expects {
+            true => (feeders.clone(), true),
+            false => (Vec::new(), true),
+        };
+        let mut inboxes: Vec<(Vec<u32>, bool)> = told.map(inbox).collect();
+        for members in self.sites.iter().filter(|members| !members.is_empty()) {
+            inboxes[members[0] as usize] = (self.feeders_of(members), true);
+            for first in members.iter().flat_map(|host| firsts(self.whole, *host)) {
+                inboxes[first as usize] = (vec![members[0]], false);
+            }
+        }
+        inboxes
+    }
+}
+
+/// `numbers` in order, each once.
+fn in_order(mut numbers: Vec<u32>) -> Vec<u32> {
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
+}
+
+/// Where `host` sends into.
+fn firsts(whole: &Region, host: u32) -> impl Iterator<Item = u32> {
+    let routes = whole.places[host as usize].element.sends();
+    routes.iter().map(|route| whole.core.routes.first(*route).to)
+}
+
+/// The sites that elements might form: those that name routes of their own, together with others
+/// that send into the same elements. The site of each, and its members in order.
+fn sites(whole: &Region) -> (Vec<u32>, Vec<Vec<u32>>) {
+    let elements = whole.places.len() as u32;
+    // Who was the first to send into each, and in whose site each is.
+    let mut entrant = vec![NO_SITE; elements as usize];
+    let mut head: Vec<u32> = (0..elements).collect();
+    let root = |head: &[u32], mut me: u32| {
+        while head[me as usize] != me {
+            me = head[me as usize];
+        }
+        me
+    };
+    for me in 0..elements {
+        for first in firsts(whole, me) {
+            let entrant = &mut entrant[first as usize];
+            if *entrant == NO_SITE {
+                *entrant = me;
+            }
+            let (one, other) = (root(&head, *entrant), root(&head, me));
+            head[one.max(other) as usize] = one.min(other);
+        }
+    }
+    let (mut site_of, mut sites) = (vec![NO_SITE; elements as usize], Vec::<Vec<u32>>::new());
+    for me in (0..elements).filter(|me| firsts(whole, *me).next().is_some()) {
+        let root = root(&head, me) as usize;
+        // The root is the least of them, so it comes first.
+        if root == me as usize {
+            site_of[root] = sites.len() as u32;
+            sites.push(Vec::new());
+        }
+        let site = site_of[root];
+        site_of[me as usize] = site;
+        sites[site as usize].push(me);
+    }
+    (site_of, sites)
+}
