@@ -6,9 +6,7 @@ text says what was read, where, and what is allowed, with the nearest valid name
 
 from __future__ import annotations
 
-import difflib
 import os
-import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -22,6 +20,9 @@ class UserError(Exception):
 
 def nearest(name: str, allowed: Iterable[str]) -> str:
     """` (did you mean "x"?)` for the allowed name most like `name`; empty if none is like it."""
+    # Imported where needed, as below: most commands are right.
+    import difflib
+
     names = {known.lower(): known for known in allowed}
     found = difflib.get_close_matches(name.lower(), names, n=1)
     return f' (did you mean "{names[found[0]]}"?)' if found else ""
@@ -79,6 +80,8 @@ def output_folder(path: Path) -> Path:
     Called before anything runs: hours of simulation must not end in "permission denied". Raises
     `UserError`.
     """
+    import tempfile
+
     try:
         path.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path):
@@ -93,6 +96,8 @@ def output_folder(path: Path) -> Path:
 
 
 def _nearest_file(path: Path) -> str:
+    import difflib
+
     try:
         siblings = {e.stem: e.name for e in path.parent.iterdir() if e.suffix == path.suffix}
     except OSError:
