@@ -11,8 +11,9 @@ Everything is imported when it is first used, so that the command line starts at
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+TYPE_CHECKING = False  # as in typing, without importing it
+if TYPE_CHECKING:
+    from typing import Any
 
 _HOMES = {
     "Network": "forebay.scenario",
@@ -30,16 +31,18 @@ __all__ = [*_HOMES, *_CATEGORIES, *_TRANSPORTS, "__version__"]
 
 
 def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'forebay' has no attribute {name!r}")
+    from importlib import import_module
+
     if name in _HOMES:
         found = getattr(import_module(_HOMES[name]), name)
     elif name in _CATEGORIES:
         found = import_module("forebay.mechanism").category(name)
     elif name in _TRANSPORTS:
         found = import_module("forebay.mechanism").transport(name)
-    elif name == "__version__":
-        found = import_module("forebay.run").version()
     else:
-        raise AttributeError(f"module 'forebay' has no attribute {name!r}")
+        found = import_module("forebay.run").version()
     globals()[name] = found
     return found
 

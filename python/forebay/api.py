@@ -7,7 +7,6 @@ polars one. Every row says which replication it is from.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,15 +62,15 @@ def run_network(
     from forebay.progress import meter
 
     document = network.to_dict()
-    job = replace(network.job(), seed=seed, until=until, record="record" in document)
-    jobs = [replace(job, replication=number) for number in replications]
+    job = network.job().but(seed=seed, until=until, record="record" in document)
+    jobs = [job.but(replication=number) for number in replications]
     if not jobs:
         raise ValueError("no replications; at least one is needed")
     if threads is not None:
         if threads < 1:
             raise ValueError(f"threads = {threads}; at least one is needed")
         # Cores that would have no replication to run help with those that there are.
-        jobs = [replace(job, threads=max(1, threads // len(jobs))) for job in jobs]
+        jobs = [job.but(threads=max(1, threads // len(jobs))) for job in jobs]
     runs: dict[int, Run] = {}
     interrupted = False
     try:

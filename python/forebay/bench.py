@@ -22,7 +22,7 @@ import subprocess
 import sys
 import time
 import tomllib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -200,7 +200,7 @@ def _child(name: str, part: bool = False) -> dict[str, Any]:
     def run(replications: int, threads: int) -> float:
         """Run so many replications anew; the time they took."""
         runs.clear()
-        jobs = [replace(whole, replication=number) for number in range(replications)]
+        jobs = [whole.but(replication=number) for number in range(replications)]
         begun = time.perf_counter()
         run_jobs(jobs, lambda _index, run: runs.append(run), threads)
         return time.perf_counter() - begun
@@ -250,7 +250,7 @@ def _speedup(job: Job, threads: int = 2) -> dict[str, Any]:
 
     for _ in range(3):
         for number in times:
-            run_jobs([replace(job, threads=number)], partial(done, number), 1)
+            run_jobs([job.but(threads=number)], partial(done, number), 1)
     if len(digests) > 1:
         raise RuntimeError(f"runs on one core and on {threads} differ: a bug in Forebay")
     one, several = (min(times[number]) for number in (1, threads))

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from pathlib import Path
-from typing import Any
+
+TYPE_CHECKING = False  # as in typing, without importing it
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Any
 
 __all__ = ["UserError", "located", "nearest", "output_folder", "read_text"]
 
@@ -28,13 +31,14 @@ def nearest(name: str, allowed: Iterable[str]) -> str:
     return f' (did you mean "{names[found[0]]}"?)' if found else ""
 
 
-def read_text(path: Path, what: str = "a scenario") -> str:
+def read_text(path: Path | str, what: str = "a scenario") -> str:
     """The text of a file that the user named.
 
     Raises `UserError` for a missing file, a directory, no permission, or bytes that are no UTF-8.
     """
     try:
-        data = path.read_bytes()
+        with open(path, "rb") as file:
+            data = file.read()
     except FileNotFoundError:
         raise UserError(f"{path}: no such file{_nearest_file(path)}") from None
     except NotADirectoryError:
@@ -95,9 +99,11 @@ def output_folder(path: Path) -> Path:
     return path
 
 
-def _nearest_file(path: Path) -> str:
+def _nearest_file(missing: Path | str) -> str:
     import difflib
+    from pathlib import Path
 
+    path = Path(missing)
     try:
         siblings = {e.stem: e.name for e in path.parent.iterdir() if e.suffix == path.suffix}
     except OSError:
@@ -107,9 +113,9 @@ def _nearest_file(path: Path) -> str:
     return f' (did you mean "{path.with_name(siblings[found[0]])}"?)' if found else ""
 
 
-def _folder_message(path: Path, what: str) -> str:
+def _folder_message(path: Path | str, what: str) -> str:
     message = f"{path}: is a folder; {what} is a TOML file"
     inside = sorted(entry for entry in os.listdir(path) if entry.endswith(".toml"))
     if inside:
-        message += f" such as {path / inside[0]}"
+        message += f" such as {os.path.join(path, inside[0])}"
     return message

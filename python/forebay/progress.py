@@ -9,10 +9,10 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from forebay.text import clock
 
+TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 

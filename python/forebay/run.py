@@ -10,11 +10,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
 
-from forebay.errors import UserError, read_text
+from forebay.errors import UserError, nearest, read_text
+
+TYPE_CHECKING = False  # as in typing, without importing it
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Any
 
 __all__ = [
     "Job",
@@ -29,11 +31,13 @@ __all__ = [
     "version",
 ]
 
-Tables = Mapping[str, Mapping[str, Any]]
+Tables = Mapping[str, Mapping[str, "Any"]]
 """Recorded data: columns (NumPy arrays, or lists of words) by table and name."""
 
+# The next two are written out: `forebay run` would start half as fast again if it had to import
+# dataclasses for them.
 
-@dataclass(frozen=True, slots=True)
+
 class Job:
     """One run: a scenario, changes to it, and which random numbers it draws.
 
@@ -46,13 +50,35 @@ class Job:
     """
 
     text: str
-    name: str = "scenario"
-    overrides: tuple[str, ...] = ()
+    name: str
+    overrides: tuple[str, ...]
     seed: int | None = None
     replication: int = 0
     until: str | None = None
     record: bool = False
     threads: int = 1
+
+    def __init__(
+        self,
+        text: str,
+        name: str = "scenario",
+        overrides: tuple[str, ...] = (),
+        **others: Any,
+    ) -> None:
+        self.text = text
+        self.name = name
+        self.overrides = overrides
+        for key, value in others.items():
+            if key not in Job.__annotations__:
+                raise TypeError(f"a job has no {key!r}{nearest(key, Job.__annotations__)}")
+            setattr(self, key, value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Job) and self.as_native() == other.as_native()
+
+    def but(self, **changes: Any) -> Job:
+        """The same job with other values for some of these."""
+        return Job(**{**vars(self), **changes})
 
     def as_native(self) -> dict[str, Any]:
         """The job as the engine takes it."""
@@ -68,12 +94,14 @@ class Job:
         }
 
 
-@dataclass(frozen=True, slots=True)
 class Run:
     """What one run gave: the document of `forebay run --json`, and recorded tables if any."""
 
-    document: Mapping[str, Any]
-    tables: Tables = field(default_factory=dict)
+    __slots__ = ("document", "tables")
+
+    def __init__(self, document: Mapping[str, Any], tables: Tables | None = None) -> None:
+        self.document = document
+        self.tables: Tables = {} if tables is None else tables
 
     def flows(self, group: str) -> list[Mapping[str, Any]]:
         """Every flow of a group, in order. Raises `KeyError` for an unknown group."""
@@ -99,7 +127,7 @@ class RunFailedError(RuntimeError):
     """The engine gave up on a run: a bug in it, not in the scenario."""
 
 
-def load(path: Path) -> Job:
+def load(path: Path | str) -> Job:
     """The job of running a scenario file as it stands.
 
     Raises `UserError` if it cannot be read; what it says is checked when it is run.

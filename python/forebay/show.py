@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from forebay import text
 from forebay.errors import UserError, nearest, output_folder
 from forebay.terminal import console, plain_markup, print_json, table
 
+TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Any
+
     from rich.table import Table
 
     from forebay.catalogue import Category, Page
@@ -29,7 +32,7 @@ MANY_FLOWS = 20
 
 
 def run_scenario(
-    scenario: Path, options: Mapping[str, Any], out: Path | None, as_json: bool
+    scenario: Path | str, options: Mapping[str, Any], out: Path | None, as_json: bool
 ) -> None:
     """`forebay run`: one run of a scenario file, printed and, with `out`, kept.
 
@@ -37,16 +40,14 @@ def run_scenario(
 
     Raises `UserError` for a wrong scenario or an `out` that cannot be written.
     """
-    from dataclasses import replace
-
     from forebay.progress import meter
     from forebay.run import load, run_jobs
 
-    job = replace(load(scenario), record=out is not None, **options)
+    job = load(scenario).but(record=out is not None, **options)
     if out is not None:
         output_folder(out)
     runs: list[Run] = []
-    with meter(1, scenario.name) as progress:
+    with meter(1, os.path.basename(scenario)) as progress:
         run_jobs([job], lambda _index, run: runs.append(run), 1, progress.tick)
     run = runs[0]
     document = {**run.document, "command": command_line(scenario, job)}
@@ -60,7 +61,7 @@ def run_scenario(
         print(f"results: {out}; a page of them: forebay report {shlex.quote(str(out))}")
 
 
-def command_line(scenario: Path, job: Job) -> str:
+def command_line(scenario: Path | str, job: Job) -> str:
     """The command that gives the same run again."""
     words = ["forebay", "run", str(scenario)]
     for flag, value in (("--seed", job.seed), ("--until", job.until)):
@@ -178,13 +179,11 @@ def _filled(
     return grown
 
 
-def check_scenario(scenario: Path, overrides: tuple[str, ...], as_json: bool) -> None:
+def check_scenario(scenario: Path | str, overrides: tuple[str, ...], as_json: bool) -> None:
     """`forebay check`: says what the scenario consists of, or raises `UserError`."""
-    from dataclasses import replace
-
     from forebay.run import check, load
 
-    found = check(replace(load(scenario), overrides=overrides))
+    found = check(load(scenario).but(overrides=overrides))
     if as_json:
         print_json(found)
         return

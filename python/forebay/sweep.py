@@ -30,7 +30,7 @@ import json
 import shlex
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -84,7 +84,7 @@ class Sweep:
     def job(self, combination: Mapping[str, Value], replication: int) -> Job:
         """One run."""
         overrides = tuple(f"{path}={_toml(value)}" for path, value in combination.items())
-        return replace(self.scenario, overrides=overrides, seed=self.seed, replication=replication)
+        return self.scenario.but(overrides=overrides, seed=self.seed, replication=replication)
 
 
 def run_sweep(
@@ -181,9 +181,9 @@ def _run_missing(sweep: Sweep, hashes: Sequence[str], journal: Journal, where: E
 
 def _try_quantities(sweep: Sweep) -> None:
     """A misspelt quantity must show before an hour of runs, not after: look at a short run."""
-    job = replace(sweep.job(sweep.combinations()[0], 0), until=None)
+    job = sweep.job(sweep.combinations()[0], 0).but(until=None)
     warm_up = check(job)["warm_up_s"]
-    trial = replace(job, until=f"{warm_up + 1e-3:.6f} s")
+    trial = job.but(until=f"{warm_up + 1e-3:.6f} s")
     try:
         check(trial)
     except UserError:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
+    from typing import Any
+
     from rich.console import Console
     from rich.table import Table
 
@@ -55,5 +56,5 @@ def plain_markup(words: str) -> str:
 
 def print_json(document: Any) -> None:
     """What `--json` asks for: one document on standard output."""
-    json.dump(document, sys.stdout, indent=1)
-    print()
+    # Written at once: in pieces, each would be a system call where output is not buffered.
+    print(json.dumps(document, indent=1))
