@@ -18,10 +18,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import click
-
 from forebay.catalogue import Page, catalogue
-from forebay.cli import forebay as commands
+from forebay.cli import COMMANDS
 from forebay.comparison import run_cells
 from forebay.outcome import Cell
 from forebay.reference import file_name
@@ -272,19 +270,12 @@ def command_line() -> str:
     lines += ["| 1 | something else went wrong |"]
     lines += ["| 2 | the input is wrong: one message on stderr says where and what is allowed |"]
     lines += ["| 130 | interrupted (Ctrl-C); finished runs are kept |"]
-    # With the settings of a real call: click remembers the help option that it makes first.
-    top = click.Context(commands, info_name="forebay", **commands.context_settings)
-    for name in commands.list_commands(top):
-        command = commands.commands[name]
-        context = click.Context(command, info_name=name, parent=top)
-        usage = command.get_usage(context).removeprefix("Usage: ")
-        lines += ["", f"## {name}", "", command.help or "", "", "```", usage, "```", ""]
+    for name, command in COMMANDS.items():
+        lines += ["", f"## {name}", "", command.summary, "", "```", command.usage(), "```", ""]
         lines += ["| option | meaning |", "|---|---|"]
-        for parameter in command.get_params(context):
-            record = parameter.get_help_record(context)
-            if record is not None:
-                option, meaning = (" ".join(word.split()).replace("|", "\\|") for word in record)
-                lines.append(f"| `{option}` | {meaning} |")
+        for row in command.rows():
+            option, meaning = (words.replace("|", "\\|") for words in row)
+            lines.append(f"| `{option}` | {meaning} |")
     return "\n".join(lines) + "\n"
 
 
