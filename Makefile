@@ -15,7 +15,9 @@ RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.l
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+# Compiled once here, sources need not be compiled at every start where Python may not write.
 setup: $(VENV)/.built ## .venv/ with the release build; the command is .venv/bin/forebay
+	@$(BIN)/python -m compileall -q python/forebay
 	@echo "ready: $(BIN)/forebay"
 
 $(BIN)/python:
