@@ -12,6 +12,7 @@ use crate::context::{Core, Sink};
 use crate::region::{Place, Region};
 use crate::routes::SINK;
 use crate::site::Site;
+use crate::standing::firsts;
 use crate::{Context, Element, Packet, SackBlocks};
 
 /// A packet on its way into another region.
@@ -167,11 +168,18 @@ impl<'a> Cut<'a> {
         self.region_of[element as usize] != self.region_of[next as usize]
     }
 
+    /// The region of `element`.
+    fn home(&self, element: u32) -> usize {
+        self.region_of[element as usize] as usize
+    }
+
     /// Which regions lead into which others; each pair once.
     pub(crate) fn roads(&self) -> Vec<(usize, usize)> {
-        let home = |link: u32| self.region_of[link as usize] as usize;
-        let mut roads: Vec<(usize, usize)> =
-            self.borders.iter().map(|(link, region)| (home(*link), *region as usize)).collect();
+        let mut roads: Vec<(usize, usize)> = self
+            .borders
+            .iter()
+            .map(|(link, region)| (self.home(*link), *region as usize))
+            .collect();
         roads.sort_unstable();
         roads.dedup();
         roads
@@ -197,17 +205,31 @@ impl<'a> Cut<'a> {
             let all = elements + self.borders.len();
             region.places.resize_with(all, || Place::of(Box::new(Elsewhere)));
         }
+        for (at, site) in whole.sites.iter().enumerate() {
+            let sends = site.members().iter().flat_map(|member| firsts(&whole, *member));
+            if let Some(border) = sends.into_iter().find(|first| self.is_border(*first)) {
+                regions[self.home(border)].sites_at_borders.push(at);
+            }
+        }
+        for (link, _) in &self.borders {
+            let region = &mut regions[self.home(*link)];
+            // One that leads into several regions is named for each.
+            let new = region.borders.last() != Some(link);
+            if new && region.core.standings[*link as usize].expects {
+                region.borders.push(*link);
+            }
+        }
         for (at, site) in whole.sites.into_iter().enumerate() {
             // Hosts that send into one link lie in one region.
             if let Some(host) = site.host() {
-                regions[self.region_of[host as usize] as usize].sites[at] = site;
+                regions[self.home(host)].sites[at] = site;
             }
         }
         for (at, place) in whole.places.into_iter().enumerate() {
             regions[self.region_of[at] as usize].places[at] = place;
         }
         for (at, (link, region)) in (elements..).zip(&self.borders) {
-            let home = self.region_of[*link as usize] as usize;
+            let home = self.home(*link);
             let exit = Exit { link: *link, region: *region };
             regions[home].places[at] = Place::of(Box::new(exit));
             let entrance = Box::new(Entrance::default());

@@ -132,8 +132,7 @@ impl Exchange {
                 if complete {
                     region.finish(run.limit);
                 } else if !spent {
-                    region.advance(end, u64::MAX);
-                    region.core.agenda.pass_to(end);
+                    region.pass_window(end);
                 }
             }
             if complete || spent {
@@ -148,7 +147,7 @@ impl Exchange {
 
     /// Tell the others what they must know of `region`, which has come to the end of a window.
     fn tell(&self, number: usize, turn: usize, region: &mut Region) {
-        let mut next = region.core.agenda.soonest().unwrap_or(Time::NEVER);
+        let mut next = region.soonest();
         for road in self.roads.iter().filter(|road| road.from == number) {
             let parcels = &mut region.core.outbox[road.to];
             if let Some(first) = parcels.first() {

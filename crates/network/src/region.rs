@@ -32,6 +32,10 @@ pub(crate) struct Region {
     pub(crate) places: Vec<Place>,
     pub(crate) sites: Vec<Site>,
     pub(crate) core: Core,
+    /// Links at borders that take packets from inboxes.
+    pub(crate) borders: Vec<u32>,
+    /// Sites that send into such links.
+    pub(crate) sites_at_borders: Vec<usize>,
     /// Events taken from the agenda.
     pub(crate) events: u64,
 }
@@ -72,6 +76,36 @@ impl Region {
         }
         self.events += budget - left;
         complete
+    }
+
+    /// When something happens next that could matter to another region.
+    pub(crate) fn soonest(&mut self) -> Time {
+        let mut soonest = self.core.agenda.soonest().unwrap_or(Time::NEVER);
+        for border in &self.borders {
+            soonest = soonest.min(self.core.feeds.of(*border).next().1);
+        }
+        for site in 0..self.sites_at_borders.len() {
+            soonest = soonest.min(self.soonest_at(self.sites_at_borders[site]));
+        }
+        soonest
+    }
+
+    /// Handle all that is due in a window that ends at `end`; nothing is left for later that
+    /// concerns links at borders, as other regions go on from what these tell.
+    pub(crate) fn pass_window(&mut self, end: Time) {
+        self.advance(end, u64::MAX);
+        self.core.agenda.pass_to(end);
+        self.core.horizon = end;
+        for at in 0..self.sites_at_borders.len() {
+            self.run_site(self.sites_at_borders[at]);
+            self.arm_site(self.sites_at_borders[at]);
+        }
+        for at in 0..self.borders.len() {
+            let border = self.borders[at];
+            let cx = &mut Context::of(&mut self.core, border, end);
+            self.places[border as usize].element.told(cx);
+            self.hand_on();
+        }
     }
 
     /// All that is due up to `limit` has been handled: time passes on to it.

@@ -101,13 +101,20 @@ impl Region {
         self.ring();
     }
 
-    /// Set the event of a site for when it must act on the first of what lies before it.
-    pub(crate) fn arm_site(&mut self, site: usize) {
+    /// When something happens next at a site.
+    pub(crate) fn soonest_at(&mut self, site: usize) -> Time {
         let site = &mut self.sites[site];
-        let Some(host) = site.host() else { return };
+        let Some(host) = site.host() else { return Time::NEVER };
         let timer = site.timers.soonest().unwrap_or(Time::NEVER);
         let (_, arrival) = self.core.feeds.of(host).next();
-        let first = timer.min(arrival);
+        timer.min(arrival)
+    }
+
+    /// Set the event of a site for when it must act on the first of what lies before it.
+    pub(crate) fn arm_site(&mut self, site: usize) {
+        let first = self.soonest_at(site);
+        let site = &mut self.sites[site];
+        let Some(host) = site.host() else { return };
         self.core.feeds.ring_before(host, first);
         let due = first + site.slack;
         if due < site.alarm {

@@ -163,13 +163,12 @@ impl<'a> Search<'a> {
         self.whole.core.routes.following(me).all(told)
     }
 
-    /// Only links that tell early lead to it. Before a border, a packet must be met when it
-    /// arrives, and not when that begins to matter.
+    /// Only links that tell early lead to it.
     fn can_expect(&self, me: u32) -> bool {
         let feeders = &self.feeders[me as usize];
         let alone = !self.open[me as usize] && !self.entered[me as usize];
         let few = (1..=MOST_FEEDERS).contains(&feeders.len());
-        alone && few && self.all_early(feeders) && !self.cut.is_border(me)
+        alone && few && self.all_early(feeders)
     }
 
     /// Only links that tell early lead to `members`; what they send into takes packets from them
@@ -181,7 +180,7 @@ impl<'a> Search<'a> {
         let patient = |first: &u32| {
             let alone = !self.open[*first as usize] && self.feeders[*first as usize].is_empty();
             let able = self.whole.places[*first as usize].element.expects();
-            alone && able && !self.cut.is_border(*first) && self.patience(*first) > Span::ZERO
+            alone && able && self.patience(*first) > Span::ZERO
         };
         let away = feeders.iter().all(|feeder| firsts.binary_search(feeder).is_err());
         let told = feeders.len() <= MOST_FEEDERS && self.all_early(&feeders);
@@ -267,7 +266,7 @@ fn in_order(mut numbers: Vec<u32>) -> Vec<u32> {
 }
 
 /// Where `host` sends into.
-fn firsts(whole: &Region, host: u32) -> impl Iterator<Item = u32> {
+pub(crate) fn firsts(whole: &Region, host: u32) -> impl Iterator<Item = u32> {
     let routes = whole.places[host as usize].element.sends();
     routes.iter().map(|route| whole.core.routes.first(*route).to)
 }
