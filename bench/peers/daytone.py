@@ -49,8 +49,10 @@ def read(benchmark: str, text: str) -> dict[str, Any]:
     """The result in a log of daytone's, with its table of sinks behind it.
 
     TCP is taken to have sent an acknowledgement back for each segment. Raises `ValueError` if
-    nothing arrived: after a panic daytone reports success, too.
+    daytone has panicked, after which it reports success, too, or if nothing arrived.
     """
+    if panic := re.search(r"panicked at .*\n(.*)", text):
+        raise ValueError(f"daytone panicked: {panic[1]}")
     wall = re.search(r"Elapsed wall-clock time: ([\d.]+) seconds", text)
     end = re.search(r"completed at time ([\d.]+) seconds", text)
     rows = list(_sinks(text))

@@ -33,9 +33,10 @@ LENGTH = {"s1-af": 100, "s1-tcp-red": 100, "s2-cbr": 60, "s3-mm1": 5_000_000}
 NS3_MODULES = ("ns3-applications", "ns3-internet", "ns3-point-to-point", "ns3-traffic-control")
 INSTALL = f"run {HERE / 'install.sh'}"
 
-#: The share of a benchmark's length for programs that would take minutes.
+#: The share of a benchmark's length for programs that would take minutes. daytone 0.3.4 panics in
+#: s3-mm1 after 223 simulated seconds of 2,000 (InvalidScheduledTime in its source).
 NSPY_SHARE = {"s2-cbr": 0.02, "s3-mm1": 0.05}
-DAYTONE_SHARE = {"s1-tcp-red": 0.1, "s2-cbr": 0.1, "s3-mm1": 0.2}
+DAYTONE_SHARE = {"s1-tcp-red": 0.1, "s2-cbr": 0.1, "s3-mm1": 0.05}
 
 #: Mean gap in microseconds and mean size in bytes of s3-mm1: load 0.8 of 10 Mbit/s.
 MM1_GAP_US = 400

@@ -206,11 +206,13 @@ def test_daytone_after_a_panic_is_a_failure() -> None:
     empty = "\n".join(line for line in DAYTONE_LOG.splitlines() if not line[0].isdigit())
     with pytest.raises(ValueError, match="no packets"):
         daytone.read("s3-mm1", empty)
+    panic = (
+        "thread 'main' panicked at src/source.rs:1:2:\ncalled `unwrap()`: InvalidScheduledTime\n"
+    )
+    with pytest.raises(ValueError, match=r"panicked: .*InvalidScheduledTime"):
+        daytone.read("s3-mm1", panic + DAYTONE_LOG)
     with pytest.raises(ValueError, match="no end"):
-        daytone.read(
-            "s3-mm1",
-            "thread 'main' panicked\nid,flow_id,start_time,received_packets,received_sizes\n",
-        )
+        daytone.read("s3-mm1", "id,flow_id,start_time,received_packets,received_sizes\n")
 
 
 @pytest.mark.parametrize("benchmark", daytone.BENCHMARKS)
