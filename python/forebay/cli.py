@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from forebay.errors import UserError, nearest
-from forebay.options import HELP, Command, Parameter, Whole, argument, flag, listing, option
+from forebay.options import HELP, Command, Parameter, Whole, argument, flag, option
 
 TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
@@ -73,13 +73,18 @@ def _run(words: list[str]) -> int:
 
 def _help() -> str:
     """What `forebay --help` prints."""
-    commands = listing((command.name, command.summary) for command in COMMANDS.values())
-    return (
-        "Usage: forebay COMMAND [OPTIONS] [ARGUMENTS]\n\n"
-        "Simulate queues, markers and congestion control, packet by packet, with error bars.\n\n"
-        f"{commands}\n\n"
-        "Of each command, `forebay COMMAND --help` tells what it takes; `forebay --version` is\n"
-        "the version of the engine."
+    rows = (f"  {command.name:<12}{command.summary}" for command in COMMANDS.values())
+    return "\n".join(
+        [
+            "usage: forebay COMMAND [OPTIONS] [ARGUMENTS]",
+            "",
+            "Simulate queues, markers and congestion control, packet by packet, with error bars.",
+            "",
+            *rows,
+            "",
+            "Of each command, `forebay COMMAND --help` tells what it takes; `forebay --version` is",
+            "the version of the engine.",
+        ]
     )
 
 
@@ -204,7 +209,7 @@ def sweep(sweep_file: Path, **options: Any) -> None:
 
 
 @_command(_SCENARIO, _SET, _JSON)
-def check(scenario: str, overrides: tuple[str, ...], as_json: bool) -> None:
+def check(scenario: str, overrides: list[str], as_json: bool) -> None:
     """Check a scenario file without running it."""
     from forebay.show import check_scenario
 

@@ -1,11 +1,8 @@
-"""Command lines: each command has one table, from which its words are read and its help is made.
-
-`argparse` and its like would do as well. But importing them takes a good part of the time of a
-short run, and what they say of a slip does not name the nearest option.
-"""
+"""Command lines: each command has one table, from which its parser and its page are made."""
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Callable, Iterator, Sequence
 
 from forebay.errors import UserError, nearest
@@ -14,13 +11,10 @@ TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
-__all__ = ["HELP", "Command", "Parameter", "Whole", "argument", "flag", "listing", "option"]
+__all__ = ["HELP", "Command", "Parameter", "Whole", "argument", "flag", "option"]
 
 HELP = ("-h", "--help")
 """The option that every command has: it asks for its help."""
-
-_WIDTH = 80
-_INDENT = 24
 
 
 class Parameter:
@@ -29,7 +23,7 @@ class Parameter:
     `name` is what one types, and for an argument what stands for it in the help. `key` is the
     keyword by which the command is handed the value. `metavar` stands for an option's value; a
     `flag` has none and is true where it is named. `read` makes the value of a word and raises
-    `ValueError` with what is allowed. `many`: all values are kept, as a tuple.
+    `argparse.ArgumentTypeError` with what is allowed. `many`: all values are kept, in a list.
     """
 
     __slots__ = ("default", "key", "many", "meaning", "metavar", "name", "read", "required")
@@ -55,15 +49,31 @@ class Parameter:
         self.many = many
         self.required = required
 
-    @property
-    def is_option(self) -> bool:
-        """Whether it is an option, and not an argument."""
-        return self.name.startswith("-")
-
     def row(self) -> tuple[str, str]:
         """How it is written, and what it means."""
         bounds = f" [{self.read}]" if isinstance(self.read, Whole) else ""
         return f"{self.name} {self.metavar}".rstrip(), self.meaning + bounds
+
+    def add_to(self, parser: argparse.ArgumentParser) -> None:
+        """Have `parser` read it."""
+        meaning = self.row()[1].replace("%", "%%")
+        if not self.name.startswith("-"):
+            count = None if self.required else "?"
+            parser.add_argument(
+                self.key, metavar=self.name, type=self.read, nargs=count, help=meaning
+            )
+        elif not self.metavar:
+            parser.add_argument(self.name, dest=self.key, action="store_true", help=meaning)
+        else:
+            parser.add_argument(
+                self.name,
+                dest=self.key,
+                metavar=self.metavar,
+                type=self.read,
+                action="append" if self.many else "store",
+                default=[] if self.many else self.default,
+                help=meaning,
+            )
 
 
 def argument(name: str, key: str, meaning: str, **details: Any) -> Parameter:
@@ -91,17 +101,20 @@ class Whole:
         self.most = most
 
     def __call__(self, word: str) -> int:
-        """The number that `word` is. Raises `ValueError` with what is allowed."""
+        """The number that `word` is; what is allowed, in the error."""
         try:
             number = int(word)
         except ValueError:
-            raise ValueError(f"a whole number, {self}") from None
+            raise argparse.ArgumentTypeError(self._refusal(word)) from None
         if number < self.least or (self.most is not None and number > self.most):
-            raise ValueError(f"a whole number, {self}")
+            raise argparse.ArgumentTypeError(self._refusal(word))
         return number
 
     def __str__(self) -> str:
         return f"at least {self.least}" if self.most is None else f"{self.least} to {self.most}"
+
+    def _refusal(self, word: str) -> str:
+        return f'"{word}"; allowed is a whole number, {self}'
 
 
 class Command:
@@ -127,76 +140,51 @@ class Command:
 
     def read(self, words: Sequence[str]) -> dict[str, Any]:
         """The value of every parameter, by key. Raises `UserError`."""
-        options = {each.name: each for each in self.parameters if each.is_option}
-        arguments = [each for each in self.parameters if not each.is_option]
-        values = {each.key: () if each.many else each.default for each in self.parameters}
-        left = iter(words)
-        for word in left:
-            if word == "--":
-                break
-            if not word.startswith("-") or word == "-":
-                self._take_argument(word, arguments, values)
-                continue
-            name, equals, text = word.partition("=")
-            found = options.get(name)
-            if found is None:
-                self._refuse(f'no option "{name}"{nearest(name, [*options, *HELP])}')
-            if found.metavar:
-                value = self._value(found, text if equals else next(left, None))
-                values[found.key] = (*values[found.key], value) if found.many else value
-            elif equals:
-                self._refuse(f"{name} takes no value")
-            else:
-                values[found.key] = True
-        for word in left:
-            self._take_argument(word, arguments, values)
-        if arguments and arguments[0].required:
-            self._refuse(f"{arguments[0].name} is missing")
-        return values
-
-    def _take_argument(self, word: str, due: list[Parameter], values: dict[str, Any]) -> None:
-        if not due:
-            self._refuse(f'"{word}" is one argument too many')
-        first = due.pop(0)
-        values[first.key] = self._value(first, word)
-
-    def _value(self, parameter: Parameter, word: str | None) -> Any:
-        if word is None:
-            self._refuse(f"{parameter.name} needs a value: {parameter.row()[0]}")
-        try:
-            return parameter.read(word)
-        except ValueError as error:
-            self._refuse(f'{parameter.name}: "{word}"; allowed is {error}')
-
-    def _refuse(self, message: str) -> NoReturn:
-        raise UserError(f"{message}; see `forebay {self.name} --help`")
-
-    def usage(self) -> str:
-        """How it is called."""
-        arguments = [each for each in self.parameters if not each.is_option]
-        names = [each.name if each.required else f"[{each.name}]" for each in arguments]
-        return " ".join(["forebay", self.name, "[OPTIONS]", *names])
+        parser = self._parser()
+        values, left = parser.parse_known_args(words)
+        if left and left[0].startswith("-"):
+            name = left[0].partition("=")[0]
+            options = [each.name for each in self.parameters if each.name.startswith("-")]
+            parser.error(f'no option "{name}"{nearest(name, [*options, *HELP])}')
+        if left:
+            parser.error(f'"{left[0]}" is one argument too many')
+        return vars(values)
 
     def rows(self) -> Iterator[tuple[str, str]]:
         """How each parameter is written, and what it means."""
         yield from (each.row() for each in self.parameters)
         yield ", ".join(HELP), "Show this message and exit."
 
+    def usage(self) -> str:
+        """How it is called."""
+        arguments = [each for each in self.parameters if not each.name.startswith("-")]
+        names = [each.name if each.required else f"[{each.name}]" for each in arguments]
+        return " ".join(["forebay", self.name, "[OPTIONS]", *names])
+
     def help(self) -> str:
         """What `--help` prints."""
-        return f"Usage: {self.usage()}\n\n{self.summary}\n\n{listing(self.rows())}"
+        return self._parser().format_help().rstrip()
+
+    def _parser(self) -> _Parser:
+        parser = _Parser(
+            f"forebay {self.name}",
+            self.usage(),
+            self.summary,
+            formatter_class=_layout,
+            allow_abbrev=False,
+        )
+        for parameter in self.parameters:
+            parameter.add_to(parser)
+        return parser
 
 
-def listing(rows: Iterator[tuple[str, str]]) -> str:
-    """Names with what they mean beside them, no wider than 80 columns, which every terminal has."""
-    import textwrap
+class _Parser(argparse.ArgumentParser):
+    """Refuses slips as everything else that a user can get wrong is refused."""
 
-    lines = []
-    for name, meaning in rows:
-        head = f"  {name}".ljust(_INDENT)
-        if len(head) > _INDENT:
-            lines.append(head)
-            head = " " * _INDENT
-        body = textwrap.wrap(meaning, _WIDTH - _INDENT, break_on_hyphens=False) or [""]
-        lines += [(head + body[0]).rstrip(), *(" " * _INDENT + line for line in body[1:])]
-    return "\n".join(lines)
+    def error(self, message: str) -> NoReturn:
+        raise UserError(f"{message.removeprefix('argument ')}; see `{self.prog} --help`")
+
+
+def _layout(prog: str) -> argparse.HelpFormatter:
+    # Every terminal has 80 columns.
+    return argparse.HelpFormatter(prog, max_help_position=24, width=80)

@@ -179,7 +179,7 @@ def _filled(
     return grown
 
 
-def check_scenario(scenario: Path | str, overrides: tuple[str, ...], as_json: bool) -> None:
+def check_scenario(scenario: Path | str, overrides: list[str], as_json: bool) -> None:
     """`forebay check`: says what the scenario consists of, or raises `UserError`."""
     from forebay.run import check, load
 
