@@ -264,6 +264,12 @@ impl<'a> Context<'a> {
         self.core.unlisted -= 1;
     }
 
+    /// Something has happened in the model that is an event where somebody watches.
+    #[inline]
+    pub fn count_event(&mut self) {
+        self.core.unlisted += 1;
+    }
+
     /// `packet` arrived at sink `to` at `at`.
     #[inline]
     fn sink(&mut self, to: u32, packet: &Packet, at: Time) {
@@ -304,6 +310,13 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// The route that leads from here back to where `route` comes from, if one was laid.
+    #[inline]
+    #[must_use]
+    pub fn way_back(&self, route: u32) -> Option<u32> {
+        self.core.routes.back(self.me, route)
+    }
+
     /// `packet` reached its destination: count it.
     #[inline]
     pub fn deliver(&mut self, packet: &Packet) {
@@ -322,6 +335,9 @@ impl<'a> Context<'a> {
             flow.marked += u64::from(packet.ecn() == Ecn::Ce);
             flow.delay += u128::from(delay.ps());
             flow.max_delay = flow.max_delay.max(delay);
+            if let Some(lateness) = self.core.ledger.lateness.get_mut(packet.flow as usize) {
+                lateness.note(delay);
+            }
         }
         self.observe(|| Observation::Delivered { packet, delay });
     }

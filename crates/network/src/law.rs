@@ -161,6 +161,11 @@ pub trait QueueDiscipline: Send {
     /// What waits.
     fn backlog(&self) -> Backlog;
 
+    /// Whether it may drop a packet that it has taken in.
+    fn drops_later(&self) -> bool {
+        true
+    }
+
     /// As [`QueueManager::adjustments`].
     fn adjustments(&mut self, _tell: &mut dyn FnMut(&Adjustment)) {}
 

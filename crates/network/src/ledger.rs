@@ -2,7 +2,7 @@
 
 use forebay_units::{Span, Time};
 
-use crate::{DropReason, Packet};
+use crate::{DropReason, Lateness, Packet};
 
 /// Precedences counted apart; higher ones are counted with the last.
 pub const PRECEDENCES: usize = 4;
@@ -48,7 +48,7 @@ pub struct FlowCount {
     pub delay: u128,
     /// Largest delay of a delivered data packet.
     pub max_delay: Span,
-    /// Acknowledgements sent, delivered and dropped.
+    /// Acknowledgements (of a paced source: notifications) sent, delivered and dropped.
     pub acks: [u64; 3],
     /// Segments sent again.
     pub retransmissions: u64,
@@ -135,6 +135,52 @@ impl CallCount {
     }
 }
 
+/// What is counted of a paced source, besides its flow.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct PacedCount {
+    /// Sessions begun.
+    pub sessions: u64,
+    /// Sessions and times between sessions begun.
+    pub periods: u64,
+    /// Time in sessions, in ps; silences within count.
+    pub session: u64,
+    /// The scale of the rate integrated over the time in sessions, in ps.
+    pub scaled: f64,
+    /// Time in sessions in which notifications kept the scale at its floor, in ps.
+    pub floor: u64,
+    /// The nominal rate integrated over the time in sessions, in bit/s ps.
+    pub nominal: u128,
+    /// The least scale within a session, if there was one.
+    pub least: Option<f64>,
+    /// Transfers of a given volume that were completed, and the time that they took in all, in ps.
+    pub transfers: (u64, u64),
+    /// Notifications accepted, by [`crate::Notice::place`].
+    pub accepted: [u64; 2],
+    /// Notifications that arrived and were ignored: between sessions, or soon after another.
+    pub ignored: [u64; 2],
+    /// When the first notification arrived.
+    pub first_notice: Option<Time>,
+    /// When the latest arrived.
+    pub last_notice: Option<Time>,
+    /// The least time between two arrivals of notifications.
+    pub notice_gap: Option<Span>,
+    /// Sum of the times that notifications took, in ps.
+    pub notice_delay: u128,
+}
+
+/// What is counted of the policing of a group of flows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PolicerCount {
+    /// Packets that a peak rate controller with a full queue let go early, marked.
+    pub marked_by_peak: u64,
+    /// Packets marked for want of a token.
+    pub marked_by_bucket: u64,
+    /// Packets dropped.
+    pub dropped: u64,
+    /// Most packets of one flow that waited at once, in both queues.
+    pub max_queue: u32,
+}
+
 /// All counters, for one window of measurement.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
@@ -144,6 +190,12 @@ pub struct Ledger {
     pub links: Vec<LinkCount>,
     /// By class of calls.
     pub calls: Vec<CallCount>,
+    /// By paced source.
+    pub paced: Vec<PacedCount>,
+    /// By policer.
+    pub policers: Vec<PolicerCount>,
+    /// By flow, up to the last whose late packets are counted.
+    pub lateness: Vec<Lateness>,
     /// Since when they count.
     pub since: Time,
 }
@@ -162,11 +214,15 @@ impl Ledger {
             let present = calls.present;
             *calls = CallCount { present, most: present, changed: now, ..CallCount::default() };
         }
+        self.paced.fill(PacedCount::default());
+        self.policers.fill(PolicerCount::default());
+        self.lateness.iter_mut().for_each(Lateness::reset);
         self.since = now;
     }
 
     /// Add what `other` counted in another part of the network in the same window. A link, a class
-    /// of calls, and start and end of a flow belong to one part each.
+    /// of calls, a paced source, a policer, and start, end and destination of a flow belong to one
+    /// part each.
     pub(crate) fn take_in(&mut self, other: &Self) {
         for (mine, other) in self.flows.iter_mut().zip(&other.flows) {
             mine.take_in(other);
@@ -180,6 +236,21 @@ impl Ledger {
         for (mine, other) in self.calls.iter_mut().zip(&other.calls) {
             if *other != idle {
                 *mine = *other;
+            }
+        }
+        for (mine, other) in self.paced.iter_mut().zip(&other.paced) {
+            if *other != PacedCount::default() {
+                *mine = *other;
+            }
+        }
+        for (mine, other) in self.policers.iter_mut().zip(&other.policers) {
+            if *other != PolicerCount::default() {
+                *mine = *other;
+            }
+        }
+        for (mine, other) in self.lateness.iter_mut().zip(&other.lateness) {
+            if other.least().is_some() {
+                mine.clone_from(other);
             }
         }
     }

@@ -2,8 +2,9 @@
 //!
 //! One rule settles most questions: if time passes inside it, it is an [`Element`]; if it only
 //! decides, it is a law ([`QueueManager`], [`QueueDiscipline`], [`Conditioner`], [`ShapingLaw`],
-//! [`Traffic`], [`CongestionControl`], [`AdmissionControl`], [`FlowTermination`]). A law is handed
-//! the time, a random stream and the facts, and answers; it has no clock, no event list and no log.
+//! [`Traffic`], [`CongestionControl`], [`AdmissionControl`], [`FlowTermination`],
+//! [`CongestionDetector`], [`Activity`], [`RateControl`]). A law is handed the time, a random stream
+//! and the facts, and answers; it has no clock, no event list and no log.
 //! [`Observer`]s are told facts and cannot answer back. This crate knows no mechanism: they live in
 //! `forebay-mechanisms`.
 
@@ -12,10 +13,12 @@ mod context;
 mod edge;
 mod element;
 mod feeds;
+mod lateness;
 mod law;
 mod ledger;
 mod network;
 mod observation;
+mod pace;
 mod packet;
 mod parallel;
 pub mod record;
@@ -30,12 +33,16 @@ pub use edge::{
 };
 pub use element::Element;
 pub use feeds::Inbox;
+pub use lateness::Lateness;
 pub use law::{
     Ack, Adjustment, Arrival, Backlog, Burst, Conditioner, CongestionControl, Departure, Discard,
     QueueDiscipline, QueueManager, Region, ShapingLaw, Signal, Traffic, Verdict, Window,
 };
-pub use ledger::{CallCount, FlowCount, Ledger, LinkCount, PRECEDENCES, Tally};
+pub use ledger::{
+    CallCount, FlowCount, Ledger, LinkCount, PRECEDENCES, PacedCount, PolicerCount, Tally,
+};
 pub use network::{Network, Progress};
 pub use observation::{CallEvent, DropReason, Observation, Observer};
+pub use pace::{Activity, CongestionDetector, Lasts, Notice, Pace, Phase, RateControl, Session};
 pub use packet::{Ecn, Packet, PcnMark};
 pub use standing::Standing;

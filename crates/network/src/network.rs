@@ -9,7 +9,9 @@ use crate::parallel::Exchange;
 use crate::region::{Place, Region};
 use crate::routes::SINK;
 use crate::standing::{Standing, stand};
-use crate::{CallCount, Element, FlowCount, Ledger, LinkCount, Observer};
+use crate::{
+    CallCount, Element, FlowCount, Lateness, Ledger, LinkCount, Observer, PacedCount, PolicerCount,
+};
 
 /// A wired network, ready to run.
 pub struct Network {
@@ -95,6 +97,29 @@ impl Network {
         index(calls.len() - 1)
     }
 
+    /// Add counters for `count` paced sources; the number of the first.
+    pub fn add_paced(&mut self, count: u32) -> u32 {
+        let paced = &mut self.whole().core.ledger.paced;
+        let first = index(paced.len());
+        paced.resize(first as usize + count as usize, PacedCount::default());
+        first
+    }
+
+    /// Add counters for a policer; its number.
+    pub fn add_policer(&mut self) -> u32 {
+        let policers = &mut self.whole().core.ledger.policers;
+        policers.push(PolicerCount::default());
+        index(policers.len() - 1)
+    }
+
+    /// Count the packets of the `count` flows from `first` on that `lateness` says are late.
+    pub fn count_late(&mut self, first: u32, count: u32, lateness: &Lateness) {
+        let all = &mut self.whole().core.ledger.lateness;
+        let (first, end) = (first as usize, first as usize + count as usize);
+        all.resize(all.len().max(end), Lateness::default());
+        all[first..end].fill(lateness.clone());
+    }
+
     /// Add counters for a link; its number.
     pub fn add_link(&mut self) -> u32 {
         let links = &mut self.whole().core.ledger.links;
@@ -106,6 +131,12 @@ impl Network {
     /// Gives the number for [`crate::Packet::route`].
     pub fn add_route(&mut self, elements: &[u32]) -> u32 {
         self.whole().core.routes.add(elements)
+    }
+
+    /// Have [`crate::Context::way_back`] tell `element`, which is asked about packets of `route`,
+    /// that `back` leads to their source.
+    pub fn add_way_back(&mut self, element: u32, route: u32, back: u32) {
+        self.whole().core.routes.add_back(element, route, back);
     }
 
     /// Tell `observer` everything. Before the run begins.

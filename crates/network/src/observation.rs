@@ -18,12 +18,14 @@ pub enum DropReason {
     Policed = 3,
     /// The shaper's buffer was full.
     Shaper = 4,
+    /// The buffer was full for packets that may be dropped first.
+    Selective = 5,
 }
 
 impl DropReason {
     /// Every reason, in the order of the counters.
-    pub const ALL: [Self; 5] =
-        [Self::Overflow, Self::Early, Self::Forced, Self::Policed, Self::Shaper];
+    pub const ALL: [Self; 6] =
+        [Self::Overflow, Self::Early, Self::Forced, Self::Policed, Self::Shaper, Self::Selective];
 
     /// The reason's name in results.
     #[must_use]
@@ -34,6 +36,7 @@ impl DropReason {
             Self::Forced => "forced",
             Self::Policed => "policed",
             Self::Shaper => "shaper",
+            Self::Selective => "selective",
         }
     }
 }
@@ -136,6 +139,13 @@ pub enum Observation<'a> {
         cwnd: f64,
         /// Slow-start threshold in bytes.
         ssthresh: f64,
+    },
+    /// A paced source changed the scale of its rate.
+    Pace {
+        /// Whose.
+        flow: u32,
+        /// Its rate over its nominal rate; 0 between sessions.
+        scale: f64,
     },
     /// A retransmission timer expired.
     Timeout {

@@ -2,6 +2,8 @@
 
 use forebay_units::{Size, Span, Time};
 
+use crate::Notice;
+
 /// ECN field of the IP header (RFC 3168, section 5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
@@ -176,6 +178,24 @@ impl Packet {
         Some(Span::from_ps(self.tag & !SRTT))
     }
 
+    /// Whether it is a notification of congestion, on its way back to a source; [`crate::Notice`]
+    /// is in [`Packet::tag`]. Like an acknowledgement it is no data, and it is written as one that
+    /// probes, which no acknowledgement does.
+    #[inline]
+    #[must_use]
+    pub const fn is_notice(&self) -> bool {
+        self.flags & (ACK | PROBE) == ACK | PROBE
+    }
+
+    /// The packet as a notification.
+    #[inline]
+    #[must_use]
+    pub const fn as_notice(self, notice: Notice) -> Self {
+        let mut packet = self.as_ack(true).as_probe(true);
+        packet.tag = notice as u64;
+        packet
+    }
+
     /// All one-bit and two-bit fields together, for the digest and for traces.
     #[inline]
     #[must_use]
@@ -266,5 +286,18 @@ mod tests {
         let mut of_call = packet.with_ecn(Ecn::Ect0);
         of_call.tag = (5 << 32) | 7;
         assert_eq!(of_call.srtt(), None);
+    }
+
+    /// Otherwise acknowledgements of TCP or probes of calls would be taken for notifications, or a
+    /// source would hear of another kind of congestion than there was.
+    #[test]
+    fn a_notification_is_told_from_acknowledgements_and_probes() {
+        let packet = Packet::data(Time::ZERO, 1, 2, 53, 3);
+        assert!(!packet.as_ack(true).is_notice() && !packet.as_probe(true).is_notice());
+        for notice in [Notice::Rate, Notice::Discard] {
+            let told = packet.as_notice(notice);
+            assert!(told.is_notice() && told.is_ack());
+            assert_eq!(Notice::of(&told), notice);
+        }
     }
 }

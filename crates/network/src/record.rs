@@ -65,10 +65,38 @@ impl PacketTrace {
 
 fn kind(packet: &Packet) -> &'static str {
     match (packet.is_ack(), packet.is_retransmission(), packet.ecn() == Ecn::Ce) {
+        (true, _, _) if packet.is_notice() => "notice",
         (true, _, _) => "ack",
         (false, true, _) => "retransmission",
         (false, false, true) => "data, CE",
         (false, false, false) => "data",
+    }
+}
+
+/// Records how paced sources change the scale of their rates.
+#[derive(Default)]
+pub struct PaceLog {
+    time: Vec<f64>,
+    flow: Vec<u64>,
+    scale: Vec<f64>,
+}
+
+impl Observer for PaceLog {
+    fn observe(&mut self, now: Time, fact: &Observation<'_>) {
+        if let Observation::Pace { flow, scale } = *fact {
+            self.time.push(now.seconds());
+            self.flow.push(u64::from(flow));
+            self.scale.push(scale);
+        }
+    }
+
+    fn tables(&mut self) -> Vec<RecordTable> {
+        let columns = vec![
+            ("time_s".to_owned(), Column::Float(std::mem::take(&mut self.time))),
+            ("flow".to_owned(), Column::Whole(std::mem::take(&mut self.flow))),
+            ("scale".to_owned(), Column::Float(std::mem::take(&mut self.scale))),
+        ];
+        vec![RecordTable { name: "paces".to_owned(), columns }]
     }
 }
 
@@ -217,6 +245,7 @@ impl Observer for PacketTrace {
             Observation::Delivered { packet, .. } => self.row(now, "delivered", NOWHERE, packet),
             Observation::Adjusted { .. }
             | Observation::Window { .. }
+            | Observation::Pace { .. }
             | Observation::Timeout { .. }
             | Observation::Reduced { .. }
             | Observation::Started { .. }
@@ -245,13 +274,14 @@ impl Observer for PacketTrace {
 }
 
 fn drop_word(reason: crate::DropReason) -> &'static str {
-    use crate::DropReason::{Early, Forced, Overflow, Policed, Shaper};
+    use crate::DropReason::{Early, Forced, Overflow, Policed, Selective, Shaper};
     match reason {
         Overflow => "dropped: overflow",
         Early => "dropped: early",
         Forced => "dropped: forced",
         Policed => "dropped: policed",
         Shaper => "dropped: shaper",
+        Selective => "dropped: selective",
     }
 }
 

@@ -31,6 +31,8 @@ impl Step {
 pub(crate) struct Routes {
     first: Vec<Step>,
     next: Vec<Vec<Step>>,
+    /// By element and route: the route that leads back from there.
+    back: Vec<Vec<Option<u32>>>,
 }
 
 impl Routes {
@@ -52,6 +54,25 @@ impl Routes {
             row[route] = Step::to(pair[1]);
         }
         u32::try_from(route).expect("a network has fewer than 2^32 routes")
+    }
+
+    /// From `element`, `back` leads to where `route` comes from.
+    pub(crate) fn add_back(&mut self, element: u32, route: u32, back: u32) {
+        let (element, route) = (element as usize, route as usize);
+        if self.back.len() <= element {
+            self.back.resize(element + 1, Vec::new());
+        }
+        let row = &mut self.back[element];
+        if row.len() <= route {
+            row.resize(route + 1, None);
+        }
+        row[route] = Some(back);
+    }
+
+    /// The route that leads from `element` back to where `route` comes from, if one was laid.
+    #[inline]
+    pub(crate) fn back(&self, element: u32, route: u32) -> Option<u32> {
+        *self.back.get(element as usize)?.get(route as usize)?
     }
 
     /// The first element of each route.
@@ -104,6 +125,7 @@ impl Routes {
             let row: Vec<Step> = row.iter().map(lead).collect();
             if row.iter().all(|step| *step == NOT_HERE) { Vec::new() } else { row }
         };
-        Self { first: self.first.clone(), next: (0..).zip(&self.next).map(row).collect() }
+        let next = (0..).zip(&self.next).map(row).collect();
+        Self { first: self.first.clone(), next, back: self.back.clone() }
     }
 }

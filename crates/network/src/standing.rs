@@ -21,6 +21,9 @@ pub struct Standing {
     /// Whatever leaves goes to sinks: nobody needs to know soon, and leaving needs no event. See
     /// [`crate::Context::crossed_at`].
     pub quiet: bool,
+    /// What leaves needs to be decided only when somebody looks, or (unless `quiet`) when it could
+    /// have reached whoever expects it.
+    pub lazy: bool,
     /// Where it is `early`: how long after a packet has left others can still be told of it.
     pub slack: Span,
 }
@@ -213,7 +216,7 @@ impl<'a> Search<'a> {
     fn standings(&self, slacks: &[Span]) -> Vec<Standing> {
         let late = self.entered_late();
         let standing = |me: u32| {
-            let early = self.early[me as usize];
+            let (early, quiet) = (self.early[me as usize], self.quiet[me as usize]);
             let slack = |next: u32| match self.site_of[next as usize] {
                 NO_SITE => Span::ZERO,
                 site => slacks[site as usize],
@@ -223,7 +226,8 @@ impl<'a> Search<'a> {
             Standing {
                 expects: self.expects[me as usize] || late[me as usize],
                 early,
-                quiet: self.quiet[me as usize],
+                quiet,
+                lazy: quiet || (early && !self.cut.is_border(me)),
                 slack: slack.unwrap_or(Span::ZERO),
             }
         };

@@ -1,0 +1,121 @@
+//! Late packets: how many took much longer than the fastest of their flow.
+
+use forebay_units::Span;
+
+/// Counts the packets of a flow that took longer than the fastest of all of them by more than some
+/// time, the fastest being known only at the end.
+///
+/// Exact, though delays are not kept: a packet that is late by the smallest delay so far stays late
+/// whatever comes, as that can only fall. Another may become late, but only if it took longer than
+/// the smallest delay *possible* by that time. So what is kept lies in a band as wide as the
+/// difference of the two, a few transmission times.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Lateness {
+    after: Span,
+    floor: Span,
+    least: Span,
+    late: u64,
+    /// Delays that a smaller least delay would make late.
+    near: Vec<Span>,
+}
+
+impl Default for Lateness {
+    /// Nothing is ever late.
+    fn default() -> Self {
+        Self::new(Span::MAX, Span::ZERO)
+    }
+}
+
+impl Lateness {
+    /// Late is what takes longer than the fastest by more than `after`; nothing can be faster than
+    /// `floor` (the transmission and propagation times of the route).
+    #[must_use]
+    pub const fn new(after: Span, floor: Span) -> Self {
+        Self { after, floor, least: Span::MAX, late: 0, near: Vec::new() }
+    }
+
+    /// A packet took `delay`.
+    #[inline]
+    pub fn note(&mut self, delay: Span) {
+        if delay < self.least {
+            self.fall(delay);
+        }
+        if delay > self.least + self.after {
+            self.late += 1;
+        } else if delay > self.floor + self.after {
+            self.near.push(delay);
+        }
+    }
+
+    /// The least delay falls to `least`.
+    #[cold]
+    fn fall(&mut self, least: Span) {
+        debug_assert!(least >= self.floor, "a packet was faster than its route");
+        self.least = least;
+        let limit = least + self.after;
+        let before = self.near.len();
+        self.near.retain(|delay| *delay <= limit);
+        self.late += (before - self.near.len()) as u64;
+    }
+
+    /// Packets that were late.
+    #[must_use]
+    pub const fn late(&self) -> u64 {
+        self.late
+    }
+
+    /// The least delay; `None` if no packet was noted.
+    #[must_use]
+    pub fn least(&self) -> Option<Span> {
+        (self.least < Span::MAX).then_some(self.least)
+    }
+
+    /// A new window of measurement.
+    pub(crate) fn reset(&mut self) {
+        *self = Self::new(self.after, self.floor);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use forebay_kernel::Streams;
+
+    /// Otherwise the share of late packets would depend on the order in which they came: it is
+    /// counted here against all delays, kept, and their true minimum. Delays are from 100 to 160
+    /// us, the smallest possible is 95 us, and the fastest come late in the run.
+    #[test]
+    fn lateness_is_exact_though_the_minimum_comes_last() {
+        let mut stream = Streams::new(3, 0).named("delays");
+        for after in [0, 1, 20, 59, 60] {
+            let after = Span::from_us(after);
+            let mut lateness = Lateness::new(after, Span::from_us(95));
+            let mut delays = Vec::new();
+            for number in 0_u64..2000 {
+                let least = 120 - number / 100;
+                let delay = Span::from_us(least + stream.below(161 - least));
+                delays.push(delay);
+                lateness.note(delay);
+            }
+            let least = *delays.iter().min().unwrap();
+            let late = delays.iter().filter(|delay| **delay > least + after).count() as u64;
+            assert_eq!((lateness.late(), lateness.least()), (late, Some(least)), "{after:?}");
+        }
+    }
+
+    /// Otherwise a packet at the limit itself would count as late, or flows whose lateness nobody
+    /// asked for would cost memory: 20 us above the least delay is not late, 20 us and 1 ps is.
+    #[test]
+    fn the_limit_itself_is_in_time() {
+        let mut lateness = Lateness::new(Span::from_us(20), Span::ZERO);
+        let mut unasked = Lateness::default();
+        for ps in [100_000_000, 120_000_000, 120_000_001] {
+            lateness.note(Span::from_ps(ps));
+            unasked.note(Span::from_ps(ps));
+        }
+        assert_eq!(lateness.late(), 1);
+        assert_eq!((unasked.late(), unasked.near.len()), (0, 0));
+        lateness.reset();
+        assert_eq!((lateness.late(), lateness.least()), (0, None));
+    }
+}
