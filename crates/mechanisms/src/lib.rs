@@ -8,15 +8,23 @@
 //! | `traffic/` | [`Traffic`](forebay_network::Traffic) | [`traffic::TRAFFICS`] |
 //! | `congestion/` | [`CongestionControl`](forebay_network::CongestionControl) | [`congestion::CONTROLS`] |
 //! | `edge/` | [`AdmissionControl`](forebay_network::AdmissionControl), [`FlowTermination`](forebay_network::FlowTermination) | [`edge::ADMISSIONS`], [`edge::TERMINATIONS`] |
+//! | `detector/` | [`CongestionDetector`](forebay_network::CongestionDetector) | [`detector::DETECTORS`] |
+//! | `activity/` | [`Activity`](forebay_network::Activity) | [`activity::ACTIVITIES`] |
+//! | `pace/` | [`RateControl`](forebay_network::RateControl) | [`pace::PACES`] |
+//! | `policing/` | when cells conform, and may leave | asked by conditioners and a policer |
 //! | `element/` | [`Element`](forebay_network::Element) | wired by the scenario |
 //!
 //! Adding a mechanism touches its own file and one line of its table: schema, reference page,
 //! Python class and the battery of tests follow from the table.
 
+pub mod activity;
 pub mod conditioner;
 pub mod congestion;
+pub mod detector;
 pub mod edge;
 pub mod element;
+pub mod pace;
+pub mod policing;
 pub mod queue;
 pub mod shaping;
 pub mod traffic;

@@ -23,6 +23,8 @@ fn example(name: &str) -> Value {
         "ar_meter" | "threshold_meter" => table(&[rate, size, ("threshold", "1000 B".into())]),
         "drtcm" => table(&[cir, cbs, ("eir", "8 Mbit/s".into()), ("ebs", "3000 B".into())]),
         "excess_meter" => table(&[rate, size]),
+        "gcra" => table(&[("rate", "848 kbit/s".into()), ("tolerance", "2 ms".into())]),
+        "leaky_bucket" => table(&[("rate", "848 kbit/s".into()), ("depth", 5.into())]),
         "fixed" => table(&[("precedence", 2.into())]),
         "per_flow" => table(&[("of", table(&[("trtcm", example("trtcm"))]))]),
         "px_meter" => table(&[rate, size, ("px", "1064 B".into())]),

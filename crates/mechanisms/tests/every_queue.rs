@@ -51,6 +51,9 @@ fn example(name: &str) -> Value {
             let red = table(&[("red", example("red"))]);
             table(&[("classes", list(&[droptail, red]))])
         }
+        "partial_buffer_sharing" => {
+            table(&[("limit", "20 packets".into()), ("threshold", "9 packets".into())])
+        }
         "red" => {
             table(&[("weight", 0.02.into()), ("ecn", true.into()), ("limit", "40 packets".into())])
         }

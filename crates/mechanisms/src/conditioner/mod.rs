@@ -6,6 +6,8 @@ mod bucket;
 mod drtcm;
 mod excess_meter;
 mod fixed;
+mod gcra;
+mod leaky_bucket;
 mod pcn;
 mod per_flow;
 mod px_meter;
@@ -31,6 +33,8 @@ pub static CONDITIONERS: &[Entry<BuildConditioner>] = &[
     drtcm::ENTRY,
     excess_meter::ENTRY,
     fixed::ENTRY,
+    gcra::ENTRY,
+    leaky_bucket::ENTRY,
     per_flow::ENTRY,
     px_meter::ENTRY,
     sr_meter::ENTRY,

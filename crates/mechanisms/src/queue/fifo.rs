@@ -93,6 +93,10 @@ impl QueueDiscipline for Fifo {
         self.backlog
     }
 
+    fn drops_later(&self) -> bool {
+        false
+    }
+
     fn adjustments(&mut self, tell: &mut dyn FnMut(&Adjustment)) {
         self.law.adjustments(tell);
     }

@@ -7,6 +7,7 @@ mod codel;
 mod droptail;
 mod dynamic_redn;
 mod fifo;
+mod partial_sharing;
 mod priority;
 mod red;
 mod red_core;
@@ -63,6 +64,7 @@ pub static QUEUES: &[Entry<BuildQueue>] = &[
     choke::ENTRY,
     codel::ENTRY,
     droptail::ENTRY,
+    partial_sharing::ENTRY,
     priority::ENTRY,
     red::ENTRY,
     redn::ENTRY,

@@ -2,7 +2,7 @@
 
 use forebay_kernel::Stream;
 use forebay_network::{Adjustment, Backlog, Departure, Discard, Packet, QueueDiscipline, Verdict};
-use forebay_parameters::{Entry, Field, Problem, Section, choose_all};
+use forebay_parameters::{Entry, Field, Parameter, Problem, Section, choose_all};
 use forebay_units::Time;
 
 use super::{BuildQueue, MOST_PRECEDENCES, QUEUES, Queue};
@@ -16,7 +16,22 @@ pub(super) const ENTRY: Entry<BuildQueue> = Entry {
     build,
 };
 
-const FIELDS: &[Field] = &[Field {
+const FIELDS: &[Field] = &[CLASSES, MAP];
+
+const MAP: Field = Field {
+    name: "map",
+    meaning: " The class of each precedence, from 0 on; the last holds for higher ones too. For\n \
+              cells with two priorities, of which precedences 2 and 3 are those with CLP=1: [0,\n \
+              1, 0, 1]. Each precedence its own class if left out.",
+    kind: <Vec<u32> as Parameter>::KIND,
+    list: true,
+    choices: &[],
+    default: None,
+    optional: true,
+    source: "RFC 2597, section 2 (class and drop precedence are two things)",
+};
+
+const CLASSES: Field = Field {
     name: "classes",
     meaning: " The queue of each class, the first served first: 1 to 64 of them. Packets of\n \
               precedence 0 belong to the first, and so on; higher precedences to the last.",
@@ -26,10 +41,10 @@ const FIELDS: &[Field] = &[Field {
     default: None,
     optional: false,
     source: "RFC 2474, section 4.2.2.2 (class selectors); Cobham 1954",
-}];
+};
 
 fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
-    section.refuse_unknown(&["classes"])?;
+    section.refuse_unknown(&["classes", "map"])?;
     let chosen = choose_all(section, "classes", QUEUES)?;
     if chosen.is_empty() || chosen.len() > MOST_PRECEDENCES {
         let message = format!("has {} queues; allowed are 1 to {MOST_PRECEDENCES}", chosen.len());
@@ -39,11 +54,40 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
         .iter()
         .map(|(entry, inner)| Ok((entry.build)(inner, facts)?.into_discipline()))
         .collect::<Result<Vec<_>, Problem>>()?;
-    Ok(Queue::Discipline(Box::new(Priority { classes, backlog: Backlog::default() })))
+    let map = read_map(section, classes.len())?;
+    Ok(Queue::Discipline(Box::new(Priority { classes, map, backlog: Backlog::default() })))
+}
+
+/// The class of each precedence that can be told apart.
+fn read_map(section: &Section<'_>, classes: usize) -> Result<[u8; MOST_PRECEDENCES], Problem> {
+    let mut map = [0; MOST_PRECEDENCES];
+    let given: Option<Vec<u32>> = section.get("map", None)?;
+    let last = classes - 1;
+    let class_of = |precedence: usize| match &given {
+        None => precedence.min(last),
+        Some(given) => given[precedence.min(given.len() - 1)] as usize,
+    };
+    if let Some(given) = &given {
+        if given.is_empty() || given.len() > MOST_PRECEDENCES {
+            let message =
+                format!("has {} entries; allowed are 1 to {MOST_PRECEDENCES}", given.len());
+            return Err(section.fail("map", message));
+        }
+        if let Some(wrong) = given.iter().find(|class| **class as usize > last) {
+            let message = format!("{wrong} is no class; classes are 0 to {last}");
+            return Err(section.fail("map", message));
+        }
+    }
+    for (precedence, class) in map.iter_mut().enumerate() {
+        *class = u8::try_from(class_of(precedence)).expect("there are up to 64 classes");
+    }
+    Ok(map)
 }
 
 struct Priority {
     classes: Vec<Box<dyn QueueDiscipline>>,
+    /// The class of each precedence.
+    map: [u8; MOST_PRECEDENCES],
     backlog: Backlog,
 }
 
@@ -56,7 +100,7 @@ impl QueueDiscipline for Priority {
         stream: &mut Stream,
         discard: &mut Discard<'_>,
     ) -> Verdict {
-        let index = usize::from(packet.precedence).min(self.classes.len() - 1);
+        let index = usize::from(self.map[usize::from(packet.precedence) % MOST_PRECEDENCES]);
         let backlog = &mut self.backlog;
         let mut discard = |packet: Packet, reason| {
             backlog.remove(&packet);
@@ -93,6 +137,10 @@ impl QueueDiscipline for Priority {
 
     fn backlog(&self) -> Backlog {
         self.backlog
+    }
+
+    fn drops_later(&self) -> bool {
+        self.classes.iter().any(|class| class.drops_later())
     }
 
     fn adjustments(&mut self, tell: &mut dyn FnMut(&Adjustment)) {
@@ -152,6 +200,38 @@ mod tests {
         .collect();
         assert_eq!(served, [2, 4, 0, 1, 3]);
         assert_eq!(queue.backlog(), Backlog::default());
+    }
+
+    /// Otherwise a cell whose loss priority is set would change its place in the line: precedence 2
+    /// is priority 0 with CLP=1, and leaves with those of precedence 0 in the order of arrival.
+    #[test]
+    fn a_map_puts_several_precedences_into_one_class() {
+        let map = |classes: &[i64]| {
+            Node::new(Value::List(classes.iter().map(|n| Node::new(Value::Integer(*n))).collect()))
+        };
+        let built = |map: Node| {
+            let classes = Node::new(Value::List(vec![droptail(9), droptail(9)]));
+            let table = Table::from([("classes".to_owned(), classes), ("map".to_owned(), map)]);
+            let (node, echo) = (Node::new(Value::Table(table)), Echo::default());
+            let facts = LinkFacts { rate: Rate::from_bps(8_000_000) };
+            build(&Section::root(&node, &echo).unwrap(), &facts)
+        };
+        let mut queue = built(map(&[0, 1, 0, 1])).unwrap().into_discipline();
+        let mut stream = Streams::new(0, 0).named("test");
+        // Precedence 5 belongs where the last of the map does.
+        for (number, precedence) in [(0, 3), (1, 1), (2, 2), (3, 0), (4, 5), (5, 2)] {
+            let packet = Packet::data(Time::ZERO, 0, number, 53, 0).with_precedence(precedence);
+            queue.enqueue(packet, None, Time::ZERO, &mut stream, &mut |_, _| panic!("others"));
+        }
+        let served: Vec<u64> = std::iter::from_fn(|| {
+            queue.dequeue(Time::ZERO, &mut stream, &mut |_, _| panic!("no drops"))
+        })
+        .map(|next| next.packet.number)
+        .collect();
+        assert_eq!(served, [2, 3, 5, 0, 1, 4]);
+        let problem = |classes: &[i64]| built(map(classes)).err().unwrap();
+        assert!(problem(&[0, 2]).message.contains("2 is no class; classes are 0 to 1"));
+        assert!(problem(&[]).message.contains("has 0 entries"));
     }
 
     /// Otherwise one class could take the buffer of another.

@@ -1,0 +1,53 @@
+//! What paced sources want to send: sessions of talkers and of video, transfers of files.
+
+mod files;
+mod sessions;
+
+use forebay_network::Activity;
+use forebay_parameters::{Entry, Problem, Section};
+use forebay_units::{Rate, Span};
+
+/// An activity that a scenario describes, of any number of sources.
+pub struct ActivityKind {
+    /// Makes that of one source after another.
+    pub make: Box<dyn Fn() -> Box<dyn Activity>>,
+    /// The mean rate of a source that nothing slows down.
+    pub mean_rate: Rate,
+}
+
+/// Reads an activity from its section of the scenario.
+pub type BuildActivity = fn(&Section<'_>) -> Result<ActivityKind, Problem>;
+
+/// Every activity.
+pub static ACTIVITIES: &[Entry<BuildActivity>] = &[files::ENTRY, sessions::ENTRY];
+
+/// Above this a packet would take less than the resolution of the clock: that of links.
+const FASTEST: u64 = 8_000_000_000_000_000;
+
+/// Refuse a rate at which nothing would ever be sent, or packets in no time.
+fn check_rate(section: &Section<'_>, key: &str, rate: Rate) -> Result<(), Problem> {
+    match rate.bps() {
+        0 => Err(section.fail(key, "is zero; a source needs a rate above 0")),
+        bps if bps > FASTEST => Err(section.fail(key, "is too fast; allowed are up to 8 Pbit/s")),
+        _ => Ok(()),
+    }
+}
+
+/// The longest mean time: what is due after the end of a run must lie within the clock.
+const LONGEST: Span = Span::from_s(3600 * 24 * 100);
+
+/// Refuse a mean time that is none, or beyond every run.
+fn check_mean(section: &Section<'_>, key: &str, mean: Span) -> Result<(), Problem> {
+    if mean < Span::from_us(1) || mean > LONGEST {
+        return Err(section.fail(key, "is out of range; allowed are means of 1 us to 100 days"));
+    }
+    Ok(())
+}
+
+/// Refuse what is no probability.
+fn check_probability(section: &Section<'_>, key: &str, value: f64) -> Result<(), Problem> {
+    if (0.0..=1.0).contains(&value) {
+        return Ok(());
+    }
+    Err(section.fail(key, format!("{value} is not a probability; allowed are 0 to 1")))
+}

@@ -1,0 +1,45 @@
+//! Congestion detection at ports: whose source is told to slow down.
+
+mod discard;
+mod input_rate;
+
+use forebay_network::CongestionDetector;
+use forebay_parameters::{Entry, Problem, Section};
+use forebay_units::{Span, Time};
+
+use crate::LinkFacts;
+
+/// Makes a detector from its section of the scenario.
+pub type BuildDetector =
+    fn(&Section<'_>, &LinkFacts) -> Result<Box<dyn CongestionDetector>, Problem>;
+
+/// Every detector.
+pub static DETECTORS: &[Entry<BuildDetector>] = &[discard::ENTRY, input_rate::ENTRY];
+
+/// When each source was notified last, so that none is more often than a hold-off allows.
+struct Spacing {
+    hold_off: Span,
+    /// By flow.
+    last: Vec<Option<Time>>,
+}
+
+impl Spacing {
+    fn new(hold_off: Span) -> Self {
+        Self { hold_off, last: Vec::new() }
+    }
+
+    /// Whether the source of `flow` may be notified now, which then counts as done: if that was
+    /// more than the hold-off ago.
+    fn allows(&mut self, flow: u32, now: Time) -> bool {
+        let flow = flow as usize;
+        if self.last.len() <= flow {
+            self.last.resize(flow + 1, None);
+        }
+        let last = &mut self.last[flow];
+        if last.is_some_and(|last| now.since(last) <= self.hold_off) {
+            return false;
+        }
+        *last = Some(now);
+        true
+    }
+}

@@ -1,0 +1,98 @@
+//! No control: sources that hear nothing.
+
+use forebay_network::{Notice, Pace, RateControl};
+use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
+use forebay_units::{Span, Time};
+
+use super::slow_start::SlowStart;
+use super::{BuildPace, PaceKind, check_rtt};
+
+pub(super) const ENTRY: Entry<BuildPace> = Entry {
+    name: "fixed",
+    summary: "Deaf to notifications: slow start of each session, then the nominal rate.",
+    source: "Rate-Based Congestion Control for ATM Satellite Networks (COMSAT thesis), table 1 \
+             (case 1) and section 6.2.1.4",
+    fields: FixedParameters::FIELDS,
+    build,
+};
+
+parameters! {
+    /// Parameters of sources without control.
+    pub struct FixedParameters {
+        /// Time between two steps of slow start. Twice the propagation delay of the route there if
+        /// left out.
+        rtt: Option<Span>, "COMSAT thesis, section 5.3";
+        /// Rate that a session begins with, over the nominal rate; 1 for no slow start.
+        start: f64 = 0.5, "COMSAT thesis, section 6.2.1.4";
+        /// By how much that rises each round-trip time, up to the nominal rate.
+        start_increase: f64 = 0.1, "COMSAT thesis, section 6.2.1.4";
+    }
+}
+
+fn build(section: &Section<'_>) -> Result<PaceKind, Problem> {
+    let FixedParameters { rtt, start, start_increase } = FixedParameters::read(section)?;
+    let slow_start = SlowStart { from: start, by: start_increase };
+    slow_start.check(section)?;
+    if let Some(rtt) = rtt {
+        check_rtt(section, rtt)?;
+    }
+    let make =
+        move |rtt| -> Box<dyn RateControl> { Box::new(Fixed { slow_start, rtt, scale: 1.0 }) };
+    Ok(PaceKind { rtt, make: Box::new(make) })
+}
+
+struct Fixed {
+    slow_start: SlowStart,
+    rtt: Span,
+    scale: f64,
+}
+
+impl Fixed {
+    fn pace(&self, now: Time) -> Pace {
+        let next = if self.scale < 1.0 { now + self.rtt } else { Time::NEVER };
+        Pace { scale: self.scale, at_floor: false, next }
+    }
+}
+
+impl RateControl for Fixed {
+    fn begin(&mut self, now: Time) -> Pace {
+        self.scale = self.slow_start.from;
+        self.pace(now)
+    }
+
+    fn notified(&mut self, _notice: Notice, _now: Time) -> Option<Pace> {
+        None
+    }
+
+    fn expired(&mut self, now: Time) -> Pace {
+        self.scale = self.slow_start.after(self.scale).unwrap_or(1.0);
+        self.pace(now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Otherwise sources without control would rise faster or slower than those with it, or go on
+    /// rising: from 250 of 500 kbit/s in five steps, after 5 * 0.56 s = 2.8 s, and no more.
+    #[test]
+    fn slow_start_reaches_the_nominal_rate_after_five_steps() {
+        let rtt = Span::from_ms(560);
+        let slow_start = SlowStart { from: 0.5, by: 0.1 };
+        let mut law = Fixed { slow_start, rtt, scale: 1.0 };
+        let mut pace = law.begin(Time::ZERO);
+        let mut rates = vec![(500.0 * pace.scale).round()];
+        while pace.next < Time::NEVER {
+            assert_eq!(law.notified(Notice::Discard, pace.next), None);
+            let now = pace.next;
+            pace = law.expired(now);
+            rates.push((500.0 * pace.scale).round());
+            if pace.next == Time::NEVER {
+                assert_eq!(now, Time::ZERO + Span::from_ms(2800));
+                assert_eq!(pace.scale, 1.0);
+            }
+        }
+        assert_eq!(rates, [250.0, 300.0, 350.0, 400.0, 450.0, 500.0]);
+    }
+}

@@ -1,0 +1,39 @@
+//! Rate control: how the rate of a paced source follows what the network tells it.
+
+mod fixed;
+mod slow_start;
+mod steps;
+
+use forebay_network::RateControl;
+use forebay_parameters::{Entry, Problem, Section};
+use forebay_units::Span;
+
+/// A rate control that a scenario describes, of any number of sources.
+pub struct PaceKind {
+    /// The time that it waits between changes; `None` if that is to be the round-trip time of the
+    /// route.
+    pub rtt: Option<Span>,
+    /// Makes that of one source after another, given this time.
+    pub make: Box<dyn Fn(Span) -> Box<dyn RateControl>>,
+}
+
+/// Reads a rate control from its section of the scenario.
+pub type BuildPace = fn(&Section<'_>) -> Result<PaceKind, Problem>;
+
+/// The rate control of sources that name none.
+pub static DEFAULT: &Entry<BuildPace> = &steps::ENTRY;
+
+/// Every rate control.
+pub static PACES: &[Entry<BuildPace>] = &[fixed::ENTRY, steps::ENTRY];
+
+/// Refuse a round-trip time in which nothing could be heard.
+///
+/// # Errors
+/// What is allowed.
+pub fn check_rtt(section: &Section<'_>, rtt: Span) -> Result<(), Problem> {
+    if rtt < Span::from_us(1) {
+        let message = "is too short for a round trip; give a time of 1 us or more";
+        return Err(section.fail("rtt", message));
+    }
+    Ok(())
+}

@@ -1,0 +1,53 @@
+//! The peak rate controller.
+
+use forebay_units::{Rate, Size, Time};
+
+/// Spaces packets: after each the time runs in which it could be transmitted at the peak rate, and
+/// the next leaves no earlier. So packet n leaves at max(arrival n, departure n-1 + size n-1 /
+/// rate).
+#[derive(Clone, Debug)]
+pub struct PeakRate {
+    rate: Rate,
+    next: Time,
+}
+
+impl PeakRate {
+    /// A controller with a peak rate of `rate`.
+    #[must_use]
+    pub const fn new(rate: Rate) -> Self {
+        Self { rate, next: Time::ZERO }
+    }
+
+    /// From when on the next packet may leave.
+    #[inline]
+    #[must_use]
+    pub const fn next(&self) -> Time {
+        self.next
+    }
+
+    /// A packet of `size` leaves at `now`: the timer starts anew.
+    #[inline]
+    pub fn leaves(&mut self, size: Size, now: Time) {
+        self.next = now + self.rate.transmission_time(size);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use forebay_units::Span;
+
+    /// Otherwise cells would leave faster than the peak rate, or wait when they need not. At 64
+    /// kbit/s a cell takes 424 / 64000 s = 6.625 ms; cells come at 0, 1, 2, 10 and 30 ms.
+    #[test]
+    fn the_test_vector_of_the_peak_rate_controller() {
+        let mut law = PeakRate::new(Rate::from_bps(64_000));
+        let departures = [0, 1_000, 2_000, 10_000, 30_000].map(|us| {
+            let at = law.next().max(Time::ZERO + Span::from_us(us));
+            law.leaves(Size::from_bytes(53), at);
+            at
+        });
+        let expected = [0, 6_625, 13_250, 19_875, 30_000];
+        assert_eq!(departures, expected.map(|us| Time::ZERO + Span::from_us(us)));
+    }
+}

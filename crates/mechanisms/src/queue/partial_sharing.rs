@@ -1,0 +1,139 @@
+//! Partial buffer sharing: a buffer whose last part is kept for packets that are to be lost last.
+
+use forebay_kernel::Stream;
+use forebay_network::{Arrival, DropReason, QueueManager, Verdict};
+use forebay_parameters::{Entry, Length, Parameters, Problem, Section, parameters};
+
+use super::{BuildQueue, MOST_PRECEDENCES, Queue, fits};
+use crate::LinkFacts;
+
+pub(super) const ENTRY: Entry<BuildQueue> = Entry {
+    name: "partial_buffer_sharing",
+    summary: "Tail drop with a threshold: higher precedences are let in below it only.",
+    source: "Kroener, Hebuterne, Boyer and Gravey, IEEE JSAC 9(3), 1991; ITU-T I.371, section \
+             6.2.3 (selective cell discard)",
+    fields: PartialSharingParameters::FIELDS,
+    build,
+};
+
+parameters! {
+    /// Parameters of partial buffer sharing.
+    pub struct PartialSharingParameters {
+        /// Buffer size, without the packet being transmitted.
+        limit: Length, "Kroener et al. 1991, section II";
+        /// From here on packets of low precedence only are let in; at most the limit, and in the
+        /// same unit.
+        threshold: Length, "Kroener et al. 1991, section II";
+        /// The first precedence that the threshold holds for, 1 to 63: that of cells with CLP=1.
+        high: u32 = 2, "ITU-T I.361, section 2.3.3 (cell loss priority)";
+    }
+}
+
+fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Queue, Problem> {
+    let PartialSharingParameters { limit, threshold, high } =
+        PartialSharingParameters::read(section)?;
+    if limit.in_bytes() != threshold.in_bytes() {
+        let unit = if limit.in_bytes() { "bytes" } else { "packets" };
+        let message = format!("mixes packets and bytes; the limit is in {unit}");
+        return Err(section.fail("threshold", message));
+    }
+    if threshold.amount() > limit.amount() {
+        let message = "is above the limit; allowed are thresholds up to it";
+        return Err(section.fail("threshold", message));
+    }
+    if !(1..MOST_PRECEDENCES as u32).contains(&high) {
+        let message = format!("{high} is out of range; allowed are 1 to {}", MOST_PRECEDENCES - 1);
+        return Err(section.fail("high", message));
+    }
+    let high = u8::try_from(high).expect("checked above");
+    Ok(Queue::Managed(Box::new(PartialSharing { limit, threshold, high })))
+}
+
+struct PartialSharing {
+    limit: Length,
+    threshold: Length,
+    high: u8,
+}
+
+impl QueueManager for PartialSharing {
+    fn admit(&mut self, arrival: &Arrival<'_>, _stream: &mut Stream) -> Verdict {
+        if arrival.packet.precedence >= self.high && !fits(Some(self.threshold), arrival) {
+            // Whatever kept it out, a full buffer is told as one.
+            let reason = if fits(Some(self.limit), arrival) {
+                DropReason::Selective
+            } else {
+                DropReason::Overflow
+            };
+            return Verdict::Drop(reason);
+        }
+        if fits(Some(self.limit), arrival) {
+            Verdict::Accept
+        } else {
+            Verdict::Drop(DropReason::Overflow)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use forebay_kernel::Streams;
+    use forebay_network::{Backlog, Packet};
+    use forebay_parameters::{Echo, Node, Table, Value};
+    use forebay_units::{Rate, Time};
+
+    fn section(limit: &str, threshold: &str, high: i64) -> Node {
+        let entry = |name: &str, value: Value| (name.to_owned(), Node::new(value));
+        Node::new(Value::Table(Table::from([
+            entry("limit", limit.into()),
+            entry("threshold", threshold.into()),
+            entry("high", Value::Integer(high)),
+        ])))
+    }
+
+    fn make(limit: &str, threshold: &str, high: i64) -> Result<Queue, Problem> {
+        let (node, echo) = (section(limit, threshold, high), Echo::default());
+        let facts = LinkFacts { rate: Rate::from_bps(6_000_000) };
+        build(&Section::root(&node, &echo).unwrap(), &facts)
+    }
+
+    fn verdict(waiting: u32, precedence: u8) -> Verdict {
+        let Ok(Queue::Managed(mut law)) = make("512 packets", "256 packets", 2) else {
+            panic!("it decides at arrival");
+        };
+        let packet = Packet::data(Time::ZERO, 0, 0, 53, 0).with_precedence(precedence);
+        let backlog = Backlog { packets: waiting, bytes: u64::from(waiting) * 53 };
+        let arrival = Arrival { now: Time::ZERO, packet: &packet, backlog, idle_since: None };
+        law.admit(&arrival, &mut Streams::new(0, 0).named("test"))
+    }
+
+    /// Otherwise cells with CLP=1 would take the room of those with CLP=0, or a buffer hold more
+    /// than its size. The rule: an arrival is accepted while fewer than the threshold wait; above
+    /// it only with CLP=0 (precedences 0 and 1) and while fewer than the limit wait.
+    #[test]
+    fn the_threshold_holds_for_marked_cells_only() {
+        let (full, selective) =
+            (Verdict::Drop(DropReason::Overflow), Verdict::Drop(DropReason::Selective));
+        for clear in [0, 1] {
+            assert_eq!(verdict(511, clear), Verdict::Accept);
+            assert_eq!(verdict(512, clear), full);
+        }
+        for marked in [2, 3] {
+            assert_eq!(verdict(255, marked), Verdict::Accept);
+            assert_eq!(verdict(256, marked), selective);
+            assert_eq!(verdict(511, marked), selective);
+            assert_eq!(verdict(512, marked), full);
+        }
+    }
+
+    /// Otherwise a threshold that can never be reached would pass for one that protects.
+    #[test]
+    fn contradictions_are_refused() {
+        let problem = |limit, threshold, high| make(limit, threshold, high).err().unwrap();
+        assert_eq!(problem("256 packets", "512 packets", 2).path, "threshold");
+        assert_eq!(problem("256 packets", "53 B", 2).path, "threshold");
+        assert_eq!(problem("256 packets", "128 packets", 0).path, "high");
+        assert_eq!(problem("256 packets", "128 packets", 64).path, "high");
+        assert!(make("256 packets", "256 packets", 63).is_ok());
+    }
+}
