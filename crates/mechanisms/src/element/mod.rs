@@ -2,6 +2,8 @@
 
 pub mod calls;
 pub mod link;
+pub mod paced;
+pub mod policer;
 pub mod shaper;
 pub mod tcp;
 pub mod udp;

@@ -1,0 +1,225 @@
+//! Paced sources: packets of one size at a rate that follows what the network tells them.
+//!
+//! What a source wants to send, and at which nominal rate, is its [`Activity`]; by how much that is
+//! scaled is decided by its [`RateControl`], which hears of notifications. A source has one timer,
+//! for whatever is due next: a packet, the end of a phase, a step of the control.
+
+mod source;
+
+use forebay_kernel::Streams;
+use forebay_network::{
+    Activity, Context, Element, Notice, Observation, PacedCount, Packet, RateControl, Session,
+};
+use forebay_parameters::{Problem, Section, parameters};
+use forebay_units::{Size, Time};
+
+use super::FlowGroup;
+use source::Source;
+
+parameters! {
+    /// Parameters of paced sources.
+    pub struct PacedParameters {
+        /// Size of their packets.
+        size: Size = "53 B", "ITU-T I.361, section 2 (cell)";
+        /// Bytes of header within each packet: goodput counts the rest.
+        header: Size = "5 B", "ITU-T I.361, section 2 (cell header)";
+    }
+}
+
+impl PacedParameters {
+    /// Refuse what cannot be.
+    ///
+    /// # Errors
+    /// The key and what is allowed.
+    pub fn check(&self, section: &Section<'_>) -> Result<(), Problem> {
+        if !(1..=65_535).contains(&self.size.bytes()) {
+            return Err(section.fail("size", "is not a packet size; allowed are 1 B to 65535 B"));
+        }
+        if self.header > self.size {
+            return Err(section.fail("header", "is larger than the packet"));
+        }
+        Ok(())
+    }
+}
+
+/// Makes what each source of a group is made of.
+pub struct PacedParts<'a> {
+    /// What they want to send.
+    pub activity: &'a dyn Fn() -> Box<dyn Activity>,
+    /// How their rates follow notifications.
+    pub control: &'a dyn Fn() -> Box<dyn RateControl>,
+    /// Size of their packets.
+    pub size: Size,
+    /// The counters of the first; the others follow.
+    pub counters: u32,
+}
+
+/// The paced sources of one group of flows.
+pub struct PacedSources {
+    group: FlowGroup,
+    size: u16,
+    counters: u32,
+    sources: Vec<Source>,
+}
+
+/// The token of the time at which all stop: after all that is due then.
+const STOP: u32 = u32::MAX;
+
+impl PacedSources {
+    /// The sources of `group`; its path names their random streams.
+    ///
+    /// # Panics
+    /// If the packets' size is none: scenario reading refuses it.
+    #[must_use]
+    pub fn new(group: FlowGroup, parts: &PacedParts<'_>, streams: &Streams) -> Self {
+        let name = format!("{}.activity", group.path);
+        let source = |(start, number): (&Time, u64)| {
+            let stream = streams.numbered(&name, number);
+            Source::new((parts.activity)(), (parts.control)(), stream, *start)
+        };
+        let sources = group.starts.iter().zip(0..).map(source).collect();
+        let size = u16::try_from(parts.size.bytes()).expect("checked when read");
+        Self { group, size, counters: parts.counters, sources }
+    }
+
+    fn count<'c>(&self, index: usize, cx: &'c mut Context<'_>) -> &'c mut PacedCount {
+        &mut cx.ledger().paced[self.counters as usize + index]
+    }
+
+    /// Set the timer of source `index`, unless it is set for an earlier time: then it is set again
+    /// when that has come.
+    #[inline]
+    fn arm(&mut self, index: usize, cx: &mut Context<'_>) {
+        let source = &mut self.sources[index];
+        let due = source.due();
+        if due < source.armed {
+            source.armed = due;
+            cx.wake_at(due, index as u32);
+        }
+    }
+
+    #[inline]
+    fn send(&mut self, index: usize, cx: &mut Context<'_>) {
+        let (flow, now) = (self.group.first + index as u32, cx.now());
+        let source = &mut self.sources[index];
+        let packet = Packet::data(now, flow, source.sent, self.size, self.group.route)
+            .with_precedence(self.group.precedence);
+        let last = source.fill_next();
+        cx.send(packet);
+        if last {
+            self.change_phase(index, cx);
+        }
+    }
+
+    #[cold]
+    fn change_phase(&mut self, index: usize, cx: &mut Context<'_>) {
+        let (now, size) = (cx.now(), self.size);
+        let count = &mut cx.ledger().paced[self.counters as usize + index];
+        let source = &mut self.sources[index];
+        source.change_phase(size, now, count);
+        if source.phase.session != Session::GoesOn {
+            self.tell_pace(index, cx);
+        }
+    }
+
+    #[cold]
+    fn expire(&mut self, index: usize, cx: &mut Context<'_>) {
+        let (now, size) = (cx.now(), self.size);
+        let count = &mut cx.ledger().paced[self.counters as usize + index];
+        let source = &mut self.sources[index];
+        let pace = source.control.expired(now);
+        source.change_pace(pace, size, now, count);
+        self.tell_pace(index, cx);
+    }
+
+    fn tell_pace(&self, index: usize, cx: &mut Context<'_>) {
+        let (flow, scale) = (self.group.first + index as u32, self.sources[index].pace.scale);
+        cx.observe(|| Observation::Pace { flow, scale });
+    }
+
+    fn stop(&mut self, cx: &mut Context<'_>) {
+        let now = cx.now();
+        for index in 0..self.sources.len() {
+            let count = &mut cx.ledger().paced[self.counters as usize + index];
+            self.sources[index].stop(now, count);
+            cx.ended(self.group.first + index as u32);
+        }
+    }
+}
+
+impl Element for PacedSources {
+    fn start(&mut self, cx: &mut Context<'_>) {
+        if self.group.stop != Time::NEVER {
+            cx.wake_at(self.group.stop, STOP);
+        }
+        (0..self.sources.len()).for_each(|index| self.arm(index, cx));
+    }
+
+    /// A notification has come back.
+    fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
+        cx.deliver(packet);
+        let (now, size) = (cx.now(), self.size);
+        let index = (packet.flow - self.group.first) as usize;
+        let notice = Notice::of(packet);
+        let count = self.count(index, cx);
+        count.notice_delay += u128::from(now.since(packet.created).ps());
+        if let Some(last) = count.last_notice.replace(now) {
+            let gap = now.since(last);
+            count.notice_gap = Some(count.notice_gap.map_or(gap, |least| least.min(gap)));
+        }
+        count.first_notice.get_or_insert(now);
+        let source = &mut self.sources[index];
+        let pace = if source.in_session() { source.control.notified(notice, now) } else { None };
+        match pace {
+            None => count.ignored[notice.place()] += 1,
+            Some(pace) => {
+                count.accepted[notice.place()] += 1;
+                source.change_pace(pace, size, now, count);
+                self.tell_pace(index, cx);
+                self.arm(index, cx);
+            }
+        }
+    }
+
+    fn wake(&mut self, token: u32, cx: &mut Context<'_>) {
+        if token == STOP {
+            self.stop(cx);
+            return;
+        }
+        let (index, now) = (token as usize, cx.now());
+        let source = &mut self.sources[index];
+        if source.armed != now {
+            return;
+        }
+        source.armed = Time::NEVER;
+        // What has been filled leaves before anything changes.
+        if source.full_at <= now {
+            self.send(index, cx);
+        }
+        while self.sources[index].phase_end <= now {
+            self.change_phase(index, cx);
+        }
+        if self.sources[index].pace.next <= now {
+            self.expire(index, cx);
+        }
+        self.arm(index, cx);
+    }
+
+    fn settle(&mut self, cx: &mut Context<'_>) {
+        let now = cx.now();
+        for (index, source) in self.sources.iter_mut().enumerate() {
+            source.account(now, &mut cx.ledger().paced[self.counters as usize + index]);
+        }
+    }
+
+    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
+        let (mut sessions, mut scales) = (0_u32, 0.0);
+        for source in self.sources.iter().filter(|source| source.in_session()) {
+            sessions += 1;
+            scales += source.pace.scale;
+        }
+        tell("sessions", f64::from(sessions));
+        // Without a session there is no mean: 0 / 0 is not a number.
+        tell("mean_scale", scales / f64::from(sessions));
+    }
+}

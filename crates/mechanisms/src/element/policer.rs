@@ -1,0 +1,342 @@
+//! Policing of a group of virtual connections, each by itself: a peak rate controller, then a leaky
+//! bucket, both with queues.
+//!
+//! A packet that need not wait passes in the same instant and costs no event. What was due to leave
+//! before a packet arrives leaves before it.
+
+use std::collections::VecDeque;
+
+use forebay_network::{Context, DropReason, Element, Packet};
+use forebay_parameters::{Length, Problem, Section, choice, parameters};
+use forebay_units::{Rate, Size};
+
+use super::line::Line;
+use crate::policing::{FullQueue, LeakyBucket, PeakRate, marked};
+
+choice! {
+    /// Where a packet goes that a full peak rate controller lets go early.
+    pub enum Forced {
+        /// Past the leaky bucket: it is marked already.
+        Pass = "pass",
+        /// Through the leaky bucket like others.
+        Bucket = "bucket",
+    }
+}
+
+parameters! {
+    /// A peak rate controller.
+    pub struct PeakParameters {
+        /// Peak rate: a packet leaves when its predecessor could have been transmitted at it.
+        rate: Rate, "COMSAT thesis, section 3.2";
+        /// Size of the queue.
+        queue: Length = "512 packets", "COMSAT thesis, table 2";
+        /// What becomes of a packet that finds it full.
+        full: FullQueue = "discard", "COMSAT thesis, section 6.1.2 (voice and video; data: mark_head)";
+        /// Where a packet goes that leaves early.
+        forced: Forced = "pass", "assumed: the thesis does not say it, section 6.1.2";
+        /// Whether a packet that leaves early delays the next.
+        restart: bool = false, "assumed: the thesis does not say it, section 6.1.2";
+    }
+}
+
+parameters! {
+    /// A leaky bucket: a packet needs a token, which come periodically.
+    pub struct BucketParameters {
+        /// Drain rate: a token comes each time in which a packet could be transmitted at it.
+        rate: Rate, "COMSAT thesis, section 3.1";
+        /// Most tokens in the pool, which is full at the start.
+        depth: u32, "COMSAT thesis, section 3.1: (arrival rate - drain rate) * burst / 424 bit";
+        /// Size of the packets, each of which takes one token.
+        token: Size = "53 B", "ITU-T I.361, section 2 (cell)";
+        /// Size of the queue of packets without token.
+        queue: Length = "0 packets", "COMSAT thesis, table 2";
+        /// What becomes of a packet that finds it full.
+        full: FullQueue = "mark_head", "COMSAT thesis, section 3.1";
+    }
+}
+
+impl PeakParameters {
+    /// Refuse what cannot be.
+    ///
+    /// # Errors
+    /// The key and what is allowed.
+    pub fn check(&self, section: &Section<'_>) -> Result<(), Problem> {
+        if self.rate.bps() == 0 {
+            return Err(section.fail("rate", "is zero; nothing would ever leave"));
+        }
+        check_queue(section, self.queue)
+    }
+}
+
+impl BucketParameters {
+    /// Refuse what cannot be.
+    ///
+    /// # Errors
+    /// The key and what is allowed.
+    pub fn check(&self, section: &Section<'_>) -> Result<(), Problem> {
+        if self.rate.bps() == 0 {
+            return Err(section.fail("rate", "is zero; no token would ever come"));
+        }
+        if self.depth == 0 {
+            return Err(section.fail("depth", "is zero; a pool holds at least 1 token"));
+        }
+        if !(1..=65_535).contains(&self.token.bytes()) {
+            let message = "is not a packet size; allowed are 1 B to 65535 B";
+            return Err(section.fail("token", message));
+        }
+        check_queue(section, self.queue)
+    }
+}
+
+/// Queues of policers are counted in packets: they hold those of one connection.
+fn check_queue(section: &Section<'_>, queue: Length) -> Result<(), Problem> {
+    match queue {
+        Length::Packets(_) => Ok(()),
+        Length::Bytes(_) => {
+            Err(section.fail("queue", "is in bytes; allowed here are packets, \"512 packets\""))
+        }
+    }
+}
+
+/// What a policer is made of.
+#[derive(Clone)]
+pub struct PolicerPlan {
+    /// The first of its flows, and how many there are.
+    pub flows: (u32, u32),
+    /// Its counters.
+    pub counters: u32,
+    /// The link behind it: where its drops are counted.
+    pub link: u32,
+    /// The peak rate controllers.
+    pub peak: Option<PeakParameters>,
+    /// The leaky buckets, behind them.
+    pub bucket: Option<BucketParameters>,
+}
+
+/// Polices the flows of a group one by one.
+pub struct Policer {
+    plan: PolicerPlan,
+    connections: Vec<Connection>,
+    held: u64,
+}
+
+/// A queue and whether a timer is set for its head.
+#[derive(Default)]
+struct Waiting {
+    packets: VecDeque<Packet>,
+    armed: bool,
+}
+
+/// What is kept of a virtual connection.
+struct Connection {
+    peak: Option<PeakRate>,
+    at_peak: Waiting,
+    bucket: Option<LeakyBucket>,
+    at_bucket: Waiting,
+}
+
+/// Tokens of timers: which connection, and which of its queues. At one instant what waits for a
+/// token of the bucket comes first.
+const AT_BUCKET: u32 = 0;
+const AT_PEAK: u32 = 1;
+
+impl Policer {
+    /// A policer, all pools full.
+    #[must_use]
+    pub fn new(plan: PolicerPlan) -> Self {
+        let connection = |_| Connection {
+            peak: plan.peak.as_ref().map(|peak| PeakRate::new(peak.rate)),
+            at_peak: Waiting::default(),
+            bucket: plan
+                .bucket
+                .as_ref()
+                .map(|bucket| LeakyBucket::new(bucket.rate, bucket.token, bucket.depth)),
+            at_bucket: Waiting::default(),
+        };
+        let connections = (0..plan.flows.1).map(connection).collect();
+        Self { plan, connections, held: 0 }
+    }
+
+    fn index(&self, packet: &Packet) -> usize {
+        (packet.flow - self.plan.flows.0) as usize
+    }
+
+    /// Let go what is due at or before now.
+    #[inline]
+    fn release_due(&mut self, index: usize, cx: &mut Context<'_>) {
+        let connection = &self.connections[index];
+        if !connection.at_bucket.packets.is_empty() {
+            self.release_from_bucket(index, cx);
+        }
+        if !self.connections[index].at_peak.packets.is_empty() {
+            self.release_from_peak(index, cx);
+        }
+    }
+
+    #[cold]
+    fn release_from_bucket(&mut self, index: usize, cx: &mut Context<'_>) {
+        let now = cx.now();
+        let connection = &mut self.connections[index];
+        let bucket = connection.bucket.as_mut().expect("packets wait for its tokens");
+        while let Some(packet) = connection.at_bucket.packets.front()
+            && bucket.take(now)
+        {
+            self.held -= 1;
+            cx.forward(packet);
+            connection.at_bucket.packets.pop_front();
+        }
+        if !connection.at_bucket.packets.is_empty() && !connection.at_bucket.armed {
+            connection.at_bucket.armed = true;
+            cx.wake_at(bucket.next_token(), index as u32 * 2 + AT_BUCKET);
+        }
+    }
+
+    #[cold]
+    fn release_from_peak(&mut self, index: usize, cx: &mut Context<'_>) {
+        let now = cx.now();
+        loop {
+            let connection = &mut self.connections[index];
+            let law = connection.peak.as_mut().expect("packets wait for it");
+            let Some(packet) = connection.at_peak.packets.front().copied() else { return };
+            if law.next() > now {
+                if !connection.at_peak.armed {
+                    connection.at_peak.armed = true;
+                    cx.wake_at(law.next(), index as u32 * 2 + AT_PEAK);
+                }
+                return;
+            }
+            law.leaves(packet.wire_size(), now);
+            connection.at_peak.packets.pop_front();
+            self.held -= 1;
+            self.reach_bucket(index, &packet, cx);
+        }
+    }
+
+    /// `packet` arrives at the peak rate controller.
+    #[inline]
+    fn reach_peak(&mut self, index: usize, packet: &Packet, cx: &mut Context<'_>) {
+        let now = cx.now();
+        let connection = &mut self.connections[index];
+        let Some(law) = &mut connection.peak else {
+            self.reach_bucket(index, packet, cx);
+            return;
+        };
+        if connection.at_peak.packets.is_empty() && law.next() <= now {
+            law.leaves(packet.wire_size(), now);
+            self.reach_bucket(index, packet, cx);
+        } else {
+            self.wait_at_peak(index, packet, cx);
+        }
+    }
+
+    fn wait_at_peak(&mut self, index: usize, packet: &Packet, cx: &mut Context<'_>) {
+        let now = cx.now();
+        let plan = self.plan.peak.as_ref().expect("it has a queue");
+        let (limit, full, forced, restart) =
+            (plan.queue.amount(), plan.full, plan.forced, plan.restart);
+        let connection = &mut self.connections[index];
+        if (connection.at_peak.packets.len() as u64) < limit {
+            self.held += 1;
+            connection.at_peak.packets.push_back(*packet);
+            self.note_queue(index, cx);
+            self.release_from_peak(index, cx);
+            return;
+        }
+        if full == FullQueue::Discard {
+            self.drop(packet, cx);
+            return;
+        }
+        // Without a queue the packet itself is the head.
+        connection.at_peak.packets.push_back(*packet);
+        let head = connection.at_peak.packets.pop_front().expect("one was put in");
+        if restart {
+            let law = connection.peak.as_mut().expect("it has a queue");
+            law.leaves(head.wire_size(), now);
+        }
+        cx.ledger().policers[self.plan.counters as usize].marked_by_peak += 1;
+        let head = marked(&head);
+        match forced {
+            Forced::Pass => cx.forward(&head),
+            Forced::Bucket => self.reach_bucket(index, &head, cx),
+        }
+    }
+
+    /// `packet` arrives at the leaky bucket.
+    #[inline]
+    fn reach_bucket(&mut self, index: usize, packet: &Packet, cx: &mut Context<'_>) {
+        let connection = &mut self.connections[index];
+        let Some(law) = &mut connection.bucket else {
+            cx.forward(packet);
+            return;
+        };
+        if connection.at_bucket.packets.is_empty() && law.take(cx.now()) {
+            cx.forward(packet);
+        } else {
+            self.wait_at_bucket(index, packet, cx);
+        }
+    }
+
+    fn wait_at_bucket(&mut self, index: usize, packet: &Packet, cx: &mut Context<'_>) {
+        let plan = self.plan.bucket.as_ref().expect("it has a queue");
+        let (limit, full) = (plan.queue.amount(), plan.full);
+        let waiting = &mut self.connections[index].at_bucket.packets;
+        if (waiting.len() as u64) < limit {
+            self.held += 1;
+            waiting.push_back(*packet);
+            self.note_queue(index, cx);
+            self.release_from_bucket(index, cx);
+            return;
+        }
+        if full == FullQueue::Discard {
+            self.drop(packet, cx);
+            return;
+        }
+        waiting.push_back(*packet);
+        let head = waiting.pop_front().expect("one was put in");
+        cx.ledger().policers[self.plan.counters as usize].marked_by_bucket += 1;
+        cx.forward(&marked(&head));
+    }
+
+    /// Drops count as arrivals at the link behind, so that its arrivals still are what departed and
+    /// what was dropped.
+    fn drop(&self, packet: &Packet, cx: &mut Context<'_>) {
+        cx.ledger().policers[self.plan.counters as usize].dropped += 1;
+        Line::count_arrival(self.plan.link, packet, cx);
+        cx.discard(self.plan.link, packet, DropReason::Policed);
+    }
+
+    fn note_queue(&self, index: usize, cx: &mut Context<'_>) {
+        let Connection { at_peak, at_bucket, .. } = &self.connections[index];
+        let waiting = (at_peak.packets.len() + at_bucket.packets.len()) as u32;
+        let count = &mut cx.ledger().policers[self.plan.counters as usize];
+        count.max_queue = count.max_queue.max(waiting);
+    }
+}
+
+impl Element for Policer {
+    fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
+        let index = self.index(packet);
+        self.release_due(index, cx);
+        self.reach_peak(index, packet, cx);
+    }
+
+    fn wake(&mut self, token: u32, cx: &mut Context<'_>) {
+        let index = (token / 2) as usize;
+        let connection = &mut self.connections[index];
+        if token % 2 == AT_BUCKET {
+            connection.at_bucket.armed = false;
+        } else {
+            connection.at_peak.armed = false;
+        }
+        // Nothing may be left that waits: what arrived at this instant has let it go.
+        self.release_due(index, cx);
+    }
+
+    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
+        tell("policer_packets", self.held as f64);
+    }
+
+    fn held(&self) -> u64 {
+        self.held
+    }
+}
