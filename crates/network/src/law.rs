@@ -161,8 +161,8 @@ pub trait QueueDiscipline: Send {
     /// What waits.
     fn backlog(&self) -> Backlog;
 
-    /// Whether it may drop a packet that it has taken in.
-    fn drops_later(&self) -> bool {
+    /// Whether it may drop packets in [`QueueDiscipline::dequeue`].
+    fn drops_when_leaving(&self) -> bool {
         true
     }
 

@@ -227,7 +227,7 @@ impl<'a> Search<'a> {
                 expects: self.expects[me as usize] || late[me as usize],
                 early,
                 quiet,
-                lazy: quiet || (early && !self.cut.is_border(me)),
+                lazy: (quiet || early) && !self.cut.is_border(me),
                 slack: slack.unwrap_or(Span::ZERO),
             }
         };

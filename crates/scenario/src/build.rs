@@ -58,8 +58,12 @@ impl<'a> Plan<'a> {
             }
         }
         let aggregates = read_aggregates(&root)?;
-        let around =
-            Around { topology: &topology, aggregates: &aggregates, duration: parameters.duration };
+        let around = Around {
+            topology: &topology,
+            links: &links,
+            aggregates: &aggregates,
+            duration: parameters.duration,
+        };
         let mut flows: Vec<FlowPlan> = Vec::new();
         let section = required(&root, "flows")?;
         for name in section.keys() {

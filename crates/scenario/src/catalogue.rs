@@ -1,12 +1,17 @@
 //! The catalogue of mechanisms and the schema of scenario files, from the mechanisms' own
 //! definitions.
 
+use forebay_mechanisms::activity::ACTIVITIES;
 use forebay_mechanisms::conditioner::CONDITIONERS;
 use forebay_mechanisms::congestion::CONTROLS;
+use forebay_mechanisms::detector::DETECTORS;
 use forebay_mechanisms::edge::{ADMISSIONS, TERMINATIONS};
 use forebay_mechanisms::element::calls::{CallParameters, ProbingParameters, SurgeParameters};
+use forebay_mechanisms::element::paced::PacedParameters;
+use forebay_mechanisms::element::policer::{BucketParameters, PeakParameters};
 use forebay_mechanisms::element::tcp::TcpParameters;
 use forebay_mechanisms::element::udp::UdpParameters;
+use forebay_mechanisms::pace::PACES;
 use forebay_mechanisms::queue::QUEUES;
 use forebay_mechanisms::shaping::SHAPERS;
 use forebay_mechanisms::traffic::TRAFFICS;
@@ -15,8 +20,8 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::columns::words;
 use crate::sections::{
-    AggregateParameters, FlowParameters, LinkParameters, RecordParameters, ReverseParameters,
-    ScenarioParameters,
+    AggregateParameters, FlowParameters, LinkParameters, PolicingParameters, RecordParameters,
+    ReverseParameters, ScenarioParameters,
 };
 
 /// Every mechanism and every section of a scenario file, as JSON.
@@ -31,6 +36,9 @@ pub fn catalogue() -> String {
             category("termination", "Which calls in progress must end.", TERMINATIONS),
             category("traffic", "What an application sends, and when.", TRAFFICS),
             category("control", "TCP congestion control: how the window moves.", CONTROLS),
+            category("detector", "When a link tells a source to slow down.", DETECTORS),
+            category("activity", "What a paced source wants to send, and when.", ACTIVITIES),
+            category("pace", "How a paced source's rate follows notifications.", PACES),
         ],
         "sections": sections().map(|(name, summary, fields, also)| json!({
             "name": name, "summary": summary, "fields": show_fields(fields), "mechanisms": also,
@@ -41,26 +49,26 @@ pub fn catalogue() -> String {
 
 type SectionRow = (&'static str, &'static str, &'static [Field], &'static [&'static str]);
 
-fn sections() -> [SectionRow; 11] {
+fn sections() -> [SectionRow; 15] {
     [
         ("scenario", "The top level.", ScenarioParameters::FIELDS, &[]),
         (
             "links.NAME",
             "A link between two nodes.",
             LinkParameters::FIELDS,
-            &["queue", "conditioner", "shaper", "reverse"],
+            &["queue", "conditioner", "shaper", "detector", "reverse"],
         ),
         (
             "links.NAME.reverse",
             "The way back of a duplex link, where it differs.",
             ReverseParameters::FIELDS,
-            &["queue", "conditioner", "shaper"],
+            &["queue", "conditioner", "shaper", "detector"],
         ),
         (
             "flows.NAME",
             "A group of flows.",
             FlowParameters::FIELDS,
-            &["tcp", "udp", "calls", "traffic", "linked"],
+            &["tcp", "udp", "calls", "paced", "traffic", "linked", "policing"],
         ),
         ("flows.NAME.tcp", "TCP as transport.", TcpParameters::FIELDS, &["control"]),
         ("flows.NAME.udp", "UDP as transport.", UdpParameters::FIELDS, &[]),
@@ -75,6 +83,31 @@ fn sections() -> [SectionRow; 11] {
             "flows.NAME.calls.surges[]",
             "Calls that come with a reroute: a list of such tables.",
             SurgeParameters::FIELDS,
+            &[],
+        ),
+        (
+            "flows.NAME.paced",
+            "Paced sources: packets at a rate that follows notifications of congestion.",
+            PacedParameters::FIELDS,
+            &["activity", "pace"],
+        ),
+        (
+            "flows.NAME.policing",
+            "Policing of each flow of a group by itself: a peak rate controller, a leaky bucket, or \
+             both in this order.",
+            PolicingParameters::FIELDS,
+            &["peak", "bucket"],
+        ),
+        (
+            "flows.NAME.policing.peak",
+            "A peak rate controller: it spaces packets.",
+            PeakParameters::FIELDS,
+            &[],
+        ),
+        (
+            "flows.NAME.policing.bucket",
+            "A leaky bucket: a packet needs a token, which come periodically.",
+            BucketParameters::FIELDS,
             &[],
         ),
         (
@@ -151,8 +184,8 @@ fn plain(value: &Value) -> Json {
 /// The JSON schema (2020-12) of scenario files.
 #[must_use]
 pub fn schema() -> String {
-    let [top, link, reverse, flow, tcp, udp, calls, surge, aggregate, probing, record] =
-        sections().map(|row| row.2);
+    let [top, link, reverse, flow, tcp, udp, calls, surge, rest @ ..] = sections().map(|row| row.2);
+    let [paced, policing, peak, bucket, aggregate, probing, record] = rest;
     let queue = choice(QUEUES);
     let conditioner = choice(CONDITIONERS);
     let conditioners = json!({ "type": "array", "items": conditioner });
@@ -162,16 +195,21 @@ pub fn schema() -> String {
         ("conditioner", conditioner),
         ("conditioners", conditioners),
         ("shaper", shaper),
+        ("detector", choice(DETECTORS)),
     ];
     let reverse = object(reverse, on_links.clone());
     let mut on_link = on_links.to_vec();
     on_link.push(("reverse", reverse));
     let tcp = object(tcp, [("control", choice(CONTROLS))]);
     let surges = json!({ "type": "array", "items": object(surge, []) });
+    let paced = object(paced, [("activity", choice(ACTIVITIES)), ("pace", choice(PACES))]);
+    let policing = object(policing, [("peak", object(peak, [])), ("bucket", object(bucket, []))]);
     let on_flow = [
         ("tcp", tcp),
         ("udp", object(udp, [])),
         ("calls", object(calls, [("surges", surges)])),
+        ("paced", paced),
+        ("policing", policing),
         ("traffic", choice(TRAFFICS)),
         ("linked", json!({ "type": "array", "items": choice(TRAFFICS) })),
     ];

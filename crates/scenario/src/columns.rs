@@ -7,6 +7,7 @@ use serde_json::{Value as Json, json};
 use crate::results::{
     CallResult, Counted, DropReasons, FlowResult, GroupResult, LinkResult, RunResult,
 };
+use crate::results_paced::{LatenessResult, PacedResult, PolicingResult};
 use crate::spread::{Quantiles, Spread};
 
 /// A column of a result.
@@ -65,6 +66,9 @@ pub fn result_columns(of_run: &[ResultColumn]) -> String {
         "links": described(LinkResult::COLUMNS),
         "drop_reasons": described(DropReasons::COLUMNS),
         "calls": described(CallResult::COLUMNS),
+        "paced": described(PacedResult::COLUMNS),
+        "policing": described(PolicingResult::COLUMNS),
+        "lateness": described(LatenessResult::COLUMNS),
     })
     .to_string()
 }
@@ -103,6 +107,7 @@ mod tests {
         from = "a"
         to = "b"
         rate = "1 Mbit/s"
+        delay = "1 ms"
         [flows.steady]
         from = "a"
         to = "b"
@@ -113,6 +118,12 @@ mod tests {
         to = "b"
         calls = { initial = 1 }
         traffic = { voice = { codec = "g711_20ms" } }
+        [flows.file]
+        from = "a"
+        to = "b"
+        late_after = "20 ms"
+        paced = { activity = { files = { rate = "100 kbit/s" } }, pace = "fixed" }
+        policing = { peak = { rate = "100 kbit/s" } }
     "#;
 
     /// Otherwise a reader of results would find columns that no page describes, or look for
@@ -132,6 +143,9 @@ mod tests {
             let summed = &json["groups"][0];
             let mut parts = vec![("run", &json), ("flows", &json["flows"][0])];
             parts.extend([("calls", &json["calls"][0]), ("links", &json["links"][0])]);
+            for part in ["paced", "policing", "lateness"] {
+                parts.push((part, &json[part][0]));
+            }
             parts.push(("drop_reasons", &json["links"][0]["drop_reasons"]));
             if rows == "groups" {
                 parts.extend([("groups", summed), ("spread", &summed["spread"])]);

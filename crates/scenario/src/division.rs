@@ -103,6 +103,10 @@ impl Map {
         for (node, load) in [(first, packets + acks), (last, packets + acks)] {
             self.work[node] += load;
         }
+        // Notifications are few, but their ways must not be cut where there is no delay.
+        for link in flow.ways_back.iter().flat_map(|(_, back)| back) {
+            self.ways[*link].used = true;
+        }
         let back: &[usize] = if flow.is_tcp() { &flow.back } else { &[] };
         for (links, load) in [(flow.there.as_slice(), packets), (back, acks)] {
             for link in links {
@@ -143,6 +147,9 @@ impl Map {
         for (flow, senders) in plan.flows.iter().zip(&wired.senders) {
             let (first, last) = ends(flow, &self.ways);
             of[*senders as usize] = regions[first] as u32;
+            if let Some((policer, link)) = flow.policer(*senders) {
+                of[policer as usize] = regions[self.ways[link].from] as u32;
+            }
             if flow.is_tcp() {
                 of[FlowPlan::receivers(*senders) as usize] = regions[last] as u32;
             }

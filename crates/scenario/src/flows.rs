@@ -7,12 +7,16 @@ use forebay_mechanisms::element::calls::ClassPlan;
 use forebay_mechanisms::element::tcp::{TcpParameters, TcpReceivers, TcpSenders};
 use forebay_mechanisms::element::udp::{UdpParameters, UdpSenders};
 use forebay_mechanisms::traffic::{self, BuildTraffic, TRAFFICS, TrafficKind};
-use forebay_network::Network;
+use forebay_network::{Lateness, Network};
 use forebay_parameters::{Entry, Parameters, Problem, Section, choose};
 use forebay_units::quantity::show_span;
-use forebay_units::{Rate, Span, Time};
+use forebay_units::{Rate, Size, Span, Time};
 
 use crate::calls::{AggregatePlan, CallsPlan, Place, find_aggregate, read_calls};
+use crate::links::LinkPlan;
+use crate::paced::{
+    PacedPlan, PolicingPlan, WayBack, lateness, read_paced, read_policing, ways_back,
+};
 use crate::sections::{FLOW_MECHANISMS, FlowParameters, by_default};
 use crate::topology::Topology;
 
@@ -32,17 +36,23 @@ pub(crate) struct FlowPlan {
     pub(crate) aggregate: Option<usize>,
     /// Whether a conditioner on the way adapts to round-trip times, which TCP then tells.
     pub(crate) tell_rtt: bool,
+    policing: Option<PolicingPlan>,
+    /// On which notifications of congestion travel back.
+    pub(crate) ways_back: Vec<WayBack>,
+    late: Option<Lateness>,
 }
 
 enum Transport {
     Tcp(Box<TcpParameters>, ControlFactory, TrafficKind),
     Udp(UdpParameters, TrafficKind),
     Calls(Box<CallsPlan>),
+    Paced(Box<PacedPlan>),
 }
 
 /// What flows need to know of the rest of the scenario.
 pub(crate) struct Around<'a> {
     pub(crate) topology: &'a Topology,
+    pub(crate) links: &'a [LinkPlan<'a>],
     pub(crate) aggregates: &'a [AggregatePlan],
     pub(crate) duration: Span,
 }
@@ -63,7 +73,14 @@ pub(crate) fn read_flow(
         return Err(section.fail("precedence", message));
     }
     let (there, back) = routes(section, &parameters, network.topology)?;
-    let transport = read_transport(section, network.duration)?;
+    let transport = read_transport(section, &there, network)?;
+    let policing = read_policing(section, &there, network.links)?;
+    let ways_back = match &transport {
+        Transport::Paced(_) => {
+            ways_back(section, (&there, &back), parameters.route.is_some(), network)?
+        }
+        _ => Vec::new(),
+    };
     let aggregate = match (&parameters.aggregate, &transport) {
         (None, _) => None,
         (Some(name), Transport::Calls(_)) => {
@@ -82,6 +99,16 @@ pub(crate) fn read_flow(
         _ => parameters.count,
     };
     let largest = largest_packet(section, &transport)?;
+    let least = match &transport {
+        Transport::Paced(paced) => paced.parameters.size,
+        Transport::Calls(_) if parameters.late_after.is_some() => {
+            return Err(
+                section.fail("late_after", "calls come and go: no flow has a fastest packet")
+            );
+        }
+        _ => Size::from_bytes(1),
+    };
+    let late = parameters.late_after.map(|after| lateness(after, least, &there, network.links));
     let path = section.path().to_owned();
     let name = name.to_owned();
     Ok(FlowPlan {
@@ -95,6 +122,9 @@ pub(crate) fn read_flow(
         transport,
         aggregate,
         tell_rtt: false,
+        policing,
+        ways_back,
+        late,
     })
 }
 
@@ -103,6 +133,7 @@ fn largest_packet(section: &Section<'_>, transport: &Transport) -> Result<u64, P
         Transport::Tcp(tcp, ..) => Some(tcp.largest_packet()),
         Transport::Udp(_, traffic) => traffic.largest.map(|size| size.bytes()),
         Transport::Calls(calls) => calls.largest(),
+        Transport::Paced(paced) => Some(paced.parameters.size.bytes()),
     };
     let message = "this traffic has no packets of its own: only TCP can carry it";
     largest.ok_or_else(|| section.fail("traffic", message))
@@ -171,17 +202,34 @@ fn routes(
     Ok((there, back))
 }
 
-fn read_transport(section: &Section<'_>, duration: Span) -> Result<Transport, Problem> {
-    let given = ["tcp", "udp", "calls"].map(|key| section.node(key).is_some().then_some(key));
+fn read_transport(
+    section: &Section<'_>,
+    there: &[usize],
+    network: &Around<'_>,
+) -> Result<Transport, Problem> {
+    let keys = ["tcp", "udp", "calls", "paced"];
+    let given = keys.map(|key| section.node(key).is_some().then_some(key));
     let mut given = given.into_iter().flatten();
     match (given.next(), given.next()) {
-        (None, _) => Err(section.fail("", "needs a transport: tcp = {}, udp = {} or calls = {}")),
+        (None, _) => {
+            let message = "needs a transport: tcp = {}, udp = {}, calls = {} or paced = {}";
+            Err(section.fail("", message))
+        }
         (Some(one), Some(other)) => {
             Err(section.fail(other, format!("a flow has either {one} or {other}, not both")))
         }
         (Some("calls"), None) => {
             let calls = section.section("calls")?.expect("the key is present");
-            Ok(Transport::Calls(Box::new(read_calls(section, &calls, duration)?)))
+            Ok(Transport::Calls(Box::new(read_calls(section, &calls, network.duration)?)))
+        }
+        (Some("paced"), None) => {
+            if let Some(key) = ["traffic", "linked"].iter().find(|key| section.node(key).is_some())
+            {
+                let message = "paced sources have an activity instead: paced.activity";
+                return Err(section.fail(key, message));
+            }
+            let paced = section.section("paced")?.expect("the key is present");
+            Ok(Transport::Paced(Box::new(read_paced(&paced, there, network.links)?)))
         }
         (Some(key), None) => {
             if section.node("linked").is_some() {
@@ -232,6 +280,7 @@ impl FlowPlan {
             Transport::Tcp(..) => "tcp",
             Transport::Udp(..) => "udp",
             Transport::Calls(_) => "calls",
+            Transport::Paced(_) => "paced",
         }
     }
 
@@ -240,6 +289,7 @@ impl FlowPlan {
         match &self.transport {
             Transport::Tcp(_, _, traffic) | Transport::Udp(_, traffic) => traffic.mean_rate,
             Transport::Calls(_) => None,
+            Transport::Paced(paced) => Some(paced.mean_rate()),
         }
     }
 
@@ -250,6 +300,40 @@ impl FlowPlan {
     /// The receivers' element of a group of TCP flows, given the senders'.
     pub(crate) fn receivers(senders: u32) -> u32 {
         senders + 1
+    }
+
+    /// Whether its sources are paced.
+    pub(crate) fn is_paced(&self) -> bool {
+        matches!(self.transport, Transport::Paced(_))
+    }
+
+    /// Whether it is policed.
+    pub(crate) fn is_policed(&self) -> bool {
+        self.policing.is_some()
+    }
+
+    /// Whether its late packets are counted.
+    pub(crate) fn counts_late(&self) -> bool {
+        self.late.is_some()
+    }
+
+    /// Its policer given the senders' element, and the link in front of which it stands.
+    pub(crate) fn policer(&self, senders: u32) -> Option<(u32, usize)> {
+        let policing = self.policing.as_ref()?;
+        let ends = if self.is_tcp() { 2 } else { 1 };
+        Some((senders + ends, self.there[policing.place]))
+    }
+
+    /// The elements that data passes, given the senders' element and the end.
+    fn way(&self, links: &[Vec<u32>], senders: u32, end: u32) -> Vec<u32> {
+        let mut way = Vec::new();
+        let policer = self.policer(senders);
+        for link in &self.there {
+            way.extend(policer.filter(|(_, at)| at == link).map(|(policer, _)| policer));
+            way.extend(&links[*link]);
+        }
+        way.push(end);
+        way
     }
 
     /// Whether it consists of calls.
@@ -269,9 +353,18 @@ impl FlowPlan {
         let senders = network.next_element();
         let receivers = match &self.transport {
             Transport::Udp(parameters, _) => network.add_sink(parameters.header.bytes()),
+            Transport::Paced(paced) => network.add_sink(paced.parameters.header.bytes()),
             _ => Self::receivers(senders),
         };
-        let data = network.add_route(&through(&self.there, links, receivers));
+        let data = network.add_route(&self.way(links, senders, receivers));
+        for (link, back) in &self.ways_back {
+            let back = network.add_route(&through(back, links, senders));
+            let port = links[*link].last().expect("a link has an element");
+            network.add_way_back(*port, data, back);
+        }
+        if let Some(late) = &self.late {
+            network.count_late(first, self.count, late);
+        }
         let group = self.group(first, data, streams);
         let precedence = group.precedence;
         let name = format!("{}.traffic", self.path);
@@ -293,7 +386,11 @@ impl FlowPlan {
                 network.add(Box::new(senders.telling_rtt(self.tell_rtt)));
                 network.add(Box::new(receivers));
             }
+            Transport::Paced(paced) => paced.wire(group, network, streams),
             Transport::Calls(_) => unreachable!("calls are wired with their aggregate"),
+        }
+        if let (Some(policing), Some((_, link))) = (&self.policing, self.policer(senders)) {
+            policing.wire(first, self.count, link, network);
         }
         senders
     }

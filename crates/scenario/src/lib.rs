@@ -12,8 +12,10 @@ mod columns;
 mod division;
 mod flows;
 mod links;
+mod paced;
 mod parse;
 mod results;
+mod results_paced;
 mod run;
 mod sections;
 mod series;
@@ -23,6 +25,7 @@ mod topology;
 pub use catalogue::{catalogue, schema};
 pub use columns::{ResultColumn, result_columns};
 pub use results::{CallResult, Counted, FlowResult, GroupResult, LinkResult, RunResult};
+pub use results_paced::{LatenessResult, PacedResult, PolicingResult};
 pub use run::{Control, RunOptions, Scenario, ScenarioError};
 pub use spread::{Quantiles, Spread};
 

@@ -3,11 +3,12 @@
 use forebay_kernel::Streams;
 use forebay_mechanisms::LinkFacts;
 use forebay_mechanisms::conditioner::{BuildConditioner, CONDITIONERS};
-use forebay_mechanisms::element::link::{Conditioning, LinkParts, link};
+use forebay_mechanisms::detector::DETECTORS;
+use forebay_mechanisms::element::link::{Conditioning, Detecting, LinkParts, link};
 use forebay_mechanisms::element::shaper::Shaper;
 use forebay_mechanisms::queue::{self, QUEUES, Queue};
 use forebay_mechanisms::shaping::SHAPERS;
-use forebay_network::{Conditioner, Network, ShapingLaw};
+use forebay_network::{Conditioner, CongestionDetector, Network, ShapingLaw};
 use forebay_parameters::{Chosen, Parameters, Problem, Section, choose, choose_all};
 use forebay_units::quantity::show_rate;
 use forebay_units::{Rate, Size, Span};
@@ -25,6 +26,7 @@ pub(crate) struct LinkPlan<'a> {
     pub(crate) rate: Rate,
     pub(crate) delay: Span,
     residual: Option<Size>,
+    notice_size: Size,
     /// Where its mechanisms are described; its path names the random streams.
     section: Section<'a>,
     /// The mechanisms, checked and ready to be wired.
@@ -33,13 +35,19 @@ pub(crate) struct LinkPlan<'a> {
     pub(crate) burst: Option<(u64, Problem)>,
     /// Whether one of its conditioners adapts to round-trip times.
     pub(crate) hears_rtt: bool,
+    /// Whether it has a congestion detector.
+    pub(crate) detects: bool,
 }
 
 struct Parts {
     queue: Queue,
     shaper: Option<Box<dyn ShapingLaw>>,
     conditioners: Vec<Box<dyn Conditioner>>,
+    detector: Option<Box<dyn CongestionDetector>>,
 }
+
+/// Size of notifications unless the scenario says otherwise: a cell.
+const NOTICE: Size = Size::from_bytes(53);
 
 /// Read the section of one link: one plan, or two if it is duplex.
 pub(crate) fn read_link<'a>(
@@ -62,10 +70,12 @@ pub(crate) fn read_link<'a>(
         rate: parameters.rate,
         delay: parameters.delay,
         residual: parameters.residual,
+        notice_size: notice_size(section, parameters.notice_size)?,
         section: section.clone(),
         parts: None,
         burst: None,
         hears_rtt: false,
+        detects: false,
     };
     let reverse = section.section("reverse")?;
     if !parameters.duplex {
@@ -81,19 +91,31 @@ pub(crate) fn read_link<'a>(
         rate: parameters.rate,
         delay: parameters.delay,
         residual: None,
+        notice_size: NOTICE,
         section: Section::empty(format!("{}.reverse", section.path()), section.echo()),
         parts: None,
         burst: None,
         hears_rtt: false,
+        detects: false,
     };
     if let Some(reverse) = reverse {
         let other = ReverseParameters::read_among(&reverse, REVERSE_MECHANISMS)?;
         back.rate = other.rate.unwrap_or(back.rate);
         back.delay = other.delay.unwrap_or(back.delay);
         check_rate(&reverse, back.rate)?;
+        back.notice_size = notice_size(&reverse, other.notice_size)?;
         back.section = reverse;
     }
     Ok(vec![there.prepare()?, back.prepare()?])
+}
+
+fn notice_size(section: &Section<'_>, size: Option<Size>) -> Result<Size, Problem> {
+    let size = size.unwrap_or(NOTICE);
+    if !(1..=65_535).contains(&size.bytes()) {
+        let message = "is not a packet size; allowed are 1 B to 65535 B";
+        return Err(section.fail("notice_size", message));
+    }
+    Ok(size)
 }
 
 /// Packets of a kilobit must take less than days, and transmission times must fit the clock.
@@ -138,7 +160,11 @@ impl LinkPlan<'_> {
             conditioners.push(law);
         }
         self.hears_rtt = conditioners.iter().any(|law| law.hears_rtt());
-        self.parts = Some(Parts { queue, shaper, conditioners });
+        let detector = choose(section, "detector", DETECTORS)?
+            .map(|(entry, inner)| (entry.build)(&inner, &facts))
+            .transpose()?;
+        self.detects = detector.is_some();
+        self.parts = Some(Parts { queue, shaper, conditioners, detector });
         self.burst = burst;
         Ok(self)
     }
@@ -162,6 +188,7 @@ impl LinkPlan<'_> {
         let residual = self
             .residual
             .map(|size| (rate.transmission_time(size), streams.named(&format!("{path}.residual"))));
+        let detecting = parts.detector.map(|law| Detecting::new(law, self.notice_size));
         elements.push(network.add(link(LinkParts {
             link: number,
             rate,
@@ -169,6 +196,7 @@ impl LinkPlan<'_> {
             conditioning,
             queue,
             residual,
+            detecting,
         })));
         elements
     }

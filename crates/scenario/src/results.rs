@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::columns::columns;
 use crate::flows::FlowPlan;
+use crate::results_paced::{LatenessResult, PacedResult, PolicingResult};
 use crate::sections::FlowRows;
 use crate::spread::Spread;
 
@@ -48,6 +49,12 @@ columns! {
         pub links: Vec<LinkResult>,
         /// A row a group of calls; empty if there are none.
         pub calls: Vec<CallResult>,
+        /// A row a group of paced sources; empty if there are none.
+        pub paced: Vec<PacedResult>,
+        /// A row a group of flows with policing; empty if there are none.
+        pub policing: Vec<PolicingResult>,
+        /// A row a group of flows with `late_after`; empty if there are none.
+        pub lateness: Vec<LatenessResult>,
     }
 }
 
@@ -76,9 +83,9 @@ columns! {
         pub retransmissions: u64,
         /// Retransmission timeouts.
         pub timeouts: u64,
-        /// Acknowledgements sent.
+        /// Acknowledgements sent; of paced sources, notifications sent to them.
         pub sent_acks: u64,
-        /// Acknowledgements dropped.
+        /// Acknowledgements, or notifications, dropped.
         pub dropped_acks: u64,
     }
 }
@@ -108,7 +115,7 @@ columns! {
     pub struct GroupResult {
         /// Name of the group.
         pub name: String,
-        /// `tcp`, `udp` or `calls`.
+        /// `tcp`, `udp`, `calls` or `paced`.
         pub transport: &'static str,
         /// Number of flows.
         pub flows: u32,
@@ -203,6 +210,8 @@ columns! {
         pub policed: u64,
         /// Shaper's buffer full.
         pub shaper: u64,
+        /// Buffer full for packets that are to be lost first.
+        pub selective: u64,
     }
 }
 
@@ -346,6 +355,7 @@ impl LinkResult {
                 forced: reason(DropReason::Forced),
                 policed: reason(DropReason::Policed),
                 shaper: reason(DropReason::Shaper),
+                selective: reason(DropReason::Selective),
             },
         }
     }

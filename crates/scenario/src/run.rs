@@ -3,8 +3,9 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use forebay_kernel::Streams;
+use forebay_network::Ledger;
 use forebay_network::record::{
-    AdjustmentLog, CallLog, Column, DelayHistogram, PacketTrace, RecordTable, ReductionLog,
+    AdjustmentLog, CallLog, Column, DelayHistogram, PaceLog, PacketTrace, RecordTable, ReductionLog,
 };
 use forebay_parameters::{Echo, Node, Problem};
 use forebay_units::{Span, Time};
@@ -14,6 +15,7 @@ use crate::build::{Plan, Wired};
 use crate::division::divide;
 use crate::parse;
 use crate::results::{CallResult, LinkResult, RunResult, flow_rows};
+use crate::results_paced::{LatenessResult, PacedResult, PolicingResult};
 use crate::series::Series;
 
 /// A scenario: checked, hashed, ready to be run any number of times, from any number of threads.
@@ -228,6 +230,9 @@ impl Run<'_> {
         if record.adjustments {
             self.wired.network.attach(Box::new(AdjustmentLog::default()));
         }
+        if record.paces {
+            self.wired.network.attach(Box::new(PaceLog::default()));
+        }
         if record.calls {
             self.wired.network.attach(Box::new(CallLog::default()));
         }
@@ -352,6 +357,7 @@ impl Run<'_> {
         let calls = calls
             .map(|((name, aggregate), count)| CallResult::of(name, aggregate, count, measured))
             .collect();
+        let (paced, policing, lateness) = paced_rows(&self.plan, ledger);
         let links = self.plan.links.iter().zip(&ledger.links);
         let links = links
             .map(|(plan, count)| LinkResult::of(plan.name.clone(), count, plan.rate, measured))
@@ -372,6 +378,36 @@ impl Run<'_> {
             groups,
             links,
             calls,
+            paced,
+            policing,
+            lateness,
         }
     }
+}
+
+/// The rows of paced sources, of policing and of late packets.
+fn paced_rows(
+    plan: &Plan<'_>,
+    ledger: &Ledger,
+) -> (Vec<PacedResult>, Vec<PolicingResult>, Vec<LatenessResult>) {
+    let (mut paced, mut policing, mut lateness) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut sources, mut policers, mut first) = (&ledger.paced[..], ledger.policers.iter(), 0);
+    for flow in &plan.flows {
+        let count = flow.count as usize;
+        if flow.is_paced() {
+            let own;
+            (own, sources) = sources.split_at(count);
+            paced.push(PacedResult::of(flow.name.clone(), own));
+        }
+        if flow.is_policed() {
+            let own = policers.next().expect("each group with policing has a policer");
+            policing.push(PolicingResult::of(flow.name.clone(), own));
+        }
+        if flow.counts_late() {
+            let own = &ledger.lateness[first..first + count];
+            lateness.push(LatenessResult::of(flow.name.clone(), own));
+        }
+        first += count;
+    }
+    (paced, policing, lateness)
 }

@@ -38,12 +38,14 @@ parameters! {
         /// finds it idle waits for the rest of one, a uniform part of its transmission time. No
         /// such traffic if left out. On the way there; that back has none.
         residual: Option<Size>, "draft-babiarz-pcn-explicit-marking-02, section 2.2, option b";
+        /// Size of the notifications of its detector, sent with precedence 0; 53 B if left out.
+        notice_size: Option<Size>, "COMSAT thesis, section 5.2 (a cell)";
     }
 }
 
 /// Keys of a link that name mechanisms.
 pub(crate) const LINK_MECHANISMS: &[&str] =
-    &["queue", "conditioner", "conditioners", "shaper", "reverse"];
+    &["queue", "conditioner", "conditioners", "shaper", "detector", "reverse"];
 
 parameters! {
     /// The way back of a duplex link, where it differs.
@@ -52,11 +54,14 @@ parameters! {
         rate: Option<Rate>, "-";
         /// Propagation delay; that of the way there if left out.
         delay: Option<Span>, "-";
+        /// Size of the notifications of its detector, sent with precedence 0; 53 B if left out.
+        notice_size: Option<Size>, "COMSAT thesis, section 5.2 (a cell)";
     }
 }
 
 /// Keys of the way back that name mechanisms.
-pub(crate) const REVERSE_MECHANISMS: &[&str] = &["queue", "conditioner", "conditioners", "shaper"];
+pub(crate) const REVERSE_MECHANISMS: &[&str] =
+    &["queue", "conditioner", "conditioners", "shaper", "detector"];
 
 parameters! {
     /// A group of flows between two nodes.
@@ -79,11 +84,30 @@ parameters! {
         /// The aggregate that controls its calls; only for calls. They are neither blocked nor
         /// terminated if left out.
         aggregate: Option<String>, "RFC 5559, section 3.2 (ingress-egress aggregate)";
+        /// Count the packets that take longer than the fastest of their flow by more than this; not
+        /// for calls.
+        late_after: Option<Span>, "COMSAT thesis, section 7.1 (20 ms)";
     }
 }
 
 /// Keys of a flow that name mechanisms.
-pub(crate) const FLOW_MECHANISMS: &[&str] = &["tcp", "udp", "calls", "traffic", "linked"];
+pub(crate) const FLOW_MECHANISMS: &[&str] =
+    &["tcp", "udp", "calls", "paced", "traffic", "linked", "policing"];
+
+/// Keys of paced sources that name mechanisms.
+pub(crate) const PACED_MECHANISMS: &[&str] = &["activity", "pace"];
+
+parameters! {
+    /// Policing of each flow of a group by itself: a peak rate controller, then a leaky bucket.
+    pub struct PolicingParameters {
+        /// The node where they stand, in front of the link that leads on; that at the far end of
+        /// the first link if left out.
+        at: Option<String>, "COMSAT thesis, section 3 (at the network interface)";
+    }
+}
+
+/// Keys of policing that are sections of their own.
+pub(crate) const POLICING_SECTIONS: &[&str] = &["peak", "bucket"];
 
 /// Keys of calls that are sections of their own.
 pub(crate) const CALL_SECTIONS: &[&str] = &["surges"];
@@ -118,6 +142,8 @@ parameters! {
         calls: bool = false, "-";
         /// Record when, why and how far TCP reduces its congestion windows.
         reductions: bool = false, "-";
+        /// Record how paced sources change the scale of their rates.
+        paces: bool = false, "-";
         /// Record a packet trace of at most so many rows.
         trace: u32 = 0, "-";
         /// Which groups of flows get a row for each flow in the results, recorded or not. Those of

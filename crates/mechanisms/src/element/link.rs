@@ -17,6 +17,7 @@ use forebay_network::{
 };
 use forebay_units::{Rate, Span, Time};
 
+pub use super::detecting::Detecting;
 pub use super::line::Conditioning;
 use super::line::{Line, Sent};
 use super::scheduled::ScheduledLink;
@@ -37,6 +38,8 @@ pub struct LinkParts {
     /// Transmission time of the packets of lower priority that fill the link whenever it would be
     /// idle, with a stream; `None` if there are none.
     pub residual: Option<Residual>,
+    /// Congestion detection, with what its notifications look like.
+    pub detecting: Option<Detecting>,
 }
 
 /// Traffic of lower priority, not simulated packet by packet: whoever finds the link idle waits for
@@ -46,13 +49,19 @@ pub type Residual = (Span, Stream);
 /// A link, in the form that suits its queue.
 #[must_use]
 pub fn link(parts: LinkParts) -> Box<dyn Element> {
-    let LinkParts { link, rate, delay, conditioning, queue: (queue, stream), residual } = parts;
+    let LinkParts { link, rate, delay, conditioning, queue: (queue, stream), .. } = parts;
+    let LinkParts { residual, detecting, .. } = parts;
     let line = Line::new(link, rate, delay, residual);
+    // A detector must see each packet in its time: such a link does without early bookings.
+    let queue = match &detecting {
+        Some(_) => Queue::Discipline(queue.into_discipline()),
+        None => queue,
+    };
     let manager = match queue {
         Queue::Tail(law) => Manager::Tail(law),
         Queue::Managed(law) => Manager::Law(law),
         Queue::Discipline(law) => {
-            return Box::new(ScheduledLink::new(line, conditioning, law, stream));
+            return Box::new(ScheduledLink::new(line, conditioning, (law, stream), detecting));
         }
     };
     Box::new(FifoLink {

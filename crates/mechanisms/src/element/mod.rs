@@ -8,6 +8,7 @@ pub mod shaper;
 pub mod tcp;
 pub mod udp;
 
+mod detecting;
 mod line;
 mod scheduled;
 

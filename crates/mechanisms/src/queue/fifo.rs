@@ -93,7 +93,7 @@ impl QueueDiscipline for Fifo {
         self.backlog
     }
 
-    fn drops_later(&self) -> bool {
+    fn drops_when_leaving(&self) -> bool {
         false
     }
 

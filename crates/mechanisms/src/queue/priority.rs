@@ -139,8 +139,8 @@ impl QueueDiscipline for Priority {
         self.backlog
     }
 
-    fn drops_later(&self) -> bool {
-        self.classes.iter().any(|class| class.drops_later())
+    fn drops_when_leaving(&self) -> bool {
+        self.classes.iter().any(|class| class.drops_when_leaving())
     }
 
     fn adjustments(&mut self, tell: &mut dyn FnMut(&Adjustment)) {

@@ -250,6 +250,7 @@ fn metered(number: u32, laws: &[Law], streams: &Streams) -> Box<dyn Element> {
         conditioning: conditioning.collect(),
         queue: (queue, streams.named("queue")),
         residual: None,
+        detecting: None,
     })
 }
 

@@ -4,6 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod adaptive_queues;
+mod atm;
+mod bad_atm;
 mod bad_calls;
 mod bad_input;
 mod bad_networks;

@@ -1,0 +1,198 @@
+//! Reading paced sources and policing, and the ways on which notifications travel back.
+
+use forebay_kernel::Streams;
+use forebay_mechanisms::activity::{ACTIVITIES, ActivityKind};
+use forebay_mechanisms::element::FlowGroup;
+use forebay_mechanisms::element::paced::{PacedParameters, PacedParts, PacedSources};
+use forebay_mechanisms::element::policer::{
+    BucketParameters, PeakParameters, Policer, PolicerPlan,
+};
+use forebay_mechanisms::pace::{self, PACES, PaceKind, check_rtt};
+use forebay_network::{Lateness, Network};
+use forebay_parameters::{Parameters, Problem, Section, choose};
+use forebay_units::{Rate, Size, Span};
+
+use crate::flows::Around;
+use crate::links::LinkPlan;
+use crate::sections::{PACED_MECHANISMS, POLICING_SECTIONS, PolicingParameters, by_default};
+
+/// Paced sources as the scenario describes them.
+pub(crate) struct PacedPlan {
+    pub(crate) parameters: PacedParameters,
+    activity: ActivityKind,
+    control: PaceKind,
+    rtt: Span,
+}
+
+/// Read the section of paced sources at the beginning of a way over links of `there`.
+pub(crate) fn read_paced(
+    section: &Section<'_>,
+    there: &[usize],
+    links: &[LinkPlan<'_>],
+) -> Result<PacedPlan, Problem> {
+    let parameters = PacedParameters::read_among(section, PACED_MECHANISMS)?;
+    parameters.check(section)?;
+    let (entry, inner) = choose(section, "activity", ACTIVITIES)?.ok_or_else(|| {
+        let names: Vec<&str> = ACTIVITIES.iter().map(|entry| entry.name).collect();
+        let message = format!("is missing; paced sources need one of: {}", names.join(", "));
+        section.fail("activity", message)
+    })?;
+    let activity = (entry.build)(&inner)?;
+    let (control, inner) = match choose(section, "pace", PACES)? {
+        Some((entry, inner)) => ((entry.build)(&inner)?, inner),
+        None => {
+            let inner = by_default(section, "pace", pace::DEFAULT);
+            ((pace::DEFAULT.build)(&inner)?, inner)
+        }
+    };
+    let rtt = match control.rtt {
+        Some(rtt) => rtt,
+        None => {
+            let rtt = propagation(there, links).times(2);
+            check_rtt(&inner, rtt)?;
+            rtt
+        }
+    };
+    Ok(PacedPlan { parameters, activity, control, rtt })
+}
+
+/// The propagation delay of a way.
+fn propagation(there: &[usize], links: &[LinkPlan<'_>]) -> Span {
+    there.iter().fold(Span::ZERO, |sum, link| sum + links[*link].delay)
+}
+
+impl PacedPlan {
+    /// The mean rate of one source that nothing slows down.
+    pub(crate) fn mean_rate(&self) -> Rate {
+        self.activity.mean_rate
+    }
+
+    /// Make the sources of `group`.
+    pub(crate) fn wire(&self, group: FlowGroup, network: &mut Network, streams: &Streams) {
+        let count = u32::try_from(group.starts.len()).expect("flows are counted so");
+        let parts = PacedParts {
+            activity: &self.activity.make,
+            control: &|| (self.control.make)(self.rtt),
+            size: self.parameters.size,
+            counters: network.add_paced(count),
+        };
+        network.add(Box::new(PacedSources::new(group, &parts, streams)));
+    }
+}
+
+/// Policing of a group of flows as the scenario describes it.
+pub(crate) struct PolicingPlan {
+    /// Before which link of the way it stands.
+    pub(crate) place: usize,
+    peak: Option<PeakParameters>,
+    bucket: Option<BucketParameters>,
+}
+
+/// Read the policing of the flows in `flow`, whose way is `there`; `None` if there is none.
+pub(crate) fn read_policing(
+    flow: &Section<'_>,
+    there: &[usize],
+    links: &[LinkPlan<'_>],
+) -> Result<Option<PolicingPlan>, Problem> {
+    let Some(section) = flow.section("policing")? else { return Ok(None) };
+    if flow.node("calls").is_some() {
+        return Err(flow.fail("policing", "calls come and go: they cannot be policed one by one"));
+    }
+    let PolicingParameters { at } = PolicingParameters::read_among(&section, POLICING_SECTIONS)?;
+    let near = |link: &usize| links[*link].from.as_str();
+    let place = match &at {
+        None => 1,
+        Some(node) => there.iter().position(|link| near(link) == node).ok_or_else(|| {
+            let nodes: Vec<&str> = there.iter().map(near).collect();
+            let message = format!(
+                "\"{node}\" is no node that a link of these flows begins at; those are {}",
+                nodes.join(", ")
+            );
+            section.fail("at", message)
+        })?,
+    };
+    if place >= there.len() {
+        let message = "these flows pass one link only: give `at`, the node before it";
+        return Err(section.fail("", message));
+    }
+    let peak = match section.section("peak")? {
+        Some(inner) => {
+            let peak = PeakParameters::read(&inner)?;
+            peak.check(&inner)?;
+            Some(peak)
+        }
+        None => None,
+    };
+    let bucket = match section.section("bucket")? {
+        Some(inner) => {
+            let bucket = BucketParameters::read(&inner)?;
+            bucket.check(&inner)?;
+            Some(bucket)
+        }
+        None => None,
+    };
+    if peak.is_none() && bucket.is_none() {
+        return Err(section.fail("", "polices nothing: give peak = {...} or bucket = {...}"));
+    }
+    Ok(Some(PolicingPlan { place, peak, bucket }))
+}
+
+impl PolicingPlan {
+    /// Make the policer of `count` flows from `first` on, in front of link number `link`.
+    pub(crate) fn wire(&self, first: u32, count: u32, link: usize, network: &mut Network) {
+        let plan = PolicerPlan {
+            flows: (first, count),
+            counters: network.add_policer(),
+            link: u32::try_from(link).expect("links are counted so"),
+            peak: self.peak.clone(),
+            bucket: self.bucket.clone(),
+        };
+        network.add(Box::new(Policer::new(plan)));
+    }
+}
+
+/// A link with a detector, and the links from its near end back to the sources.
+pub(crate) type WayBack = (usize, Vec<usize>);
+
+/// The ways on which notifications for the flows in `flow` travel back; `given` says whether the
+/// scenario gives their route, to which `back` is the way back then.
+pub(crate) fn ways_back(
+    flow: &Section<'_>,
+    (there, back): (&[usize], &[usize]),
+    given: bool,
+    network: &Around<'_>,
+) -> Result<Vec<WayBack>, Problem> {
+    let Some(first) = there.first() else { return Ok(Vec::new()) };
+    let source = &network.links[*first].from;
+    let detecting = there.iter().enumerate().filter(|(_, link)| network.links[**link].detects);
+    detecting
+        .map(|(passed, link)| {
+            let plan = &network.links[*link];
+            let way = match (passed, given) {
+                (0, _) => Some(Vec::new()),
+                (_, true) => back.len().checked_sub(passed).map(|from| back[from..].to_vec()),
+                (_, false) => network.topology.shortest(&plan.from, source),
+            };
+            way.map(|way| (*link, way)).ok_or_else(|| {
+                let message = format!(
+                    "links.{} has a detector, but no links lead from \"{}\" back to \"{source}\" \
+                     to tell the sources",
+                    plan.name, plan.from
+                );
+                flow.fail("paced", message)
+            })
+        })
+        .collect()
+}
+
+/// How the packets of a way are late: `after` the fastest. `size` is the least that they can have.
+pub(crate) fn lateness(
+    after: Span,
+    size: Size,
+    there: &[usize],
+    links: &[LinkPlan<'_>],
+) -> Lateness {
+    let transmission = there.iter().map(|link| links[*link].rate.transmission_time(size));
+    let floor = transmission.fold(propagation(there, links), |sum, span| sum + span);
+    Lateness::new(after, floor)
+}

@@ -1,0 +1,166 @@
+//! What a run gives of paced sources, of policing and of late packets.
+
+use forebay_network::{Lateness, PacedCount, PolicerCount};
+use forebay_units::{PS_PER_S, Span, Time};
+use serde::Serialize;
+
+use crate::columns::columns;
+
+columns! {
+    /// What is known of a group of paced sources, besides its flows. Times in sessions include the
+    /// silences in them; a transfer of a file is a session.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct PacedResult {
+        /// Name of the group.
+        pub name: String,
+        /// Number of sources.
+        pub sources: u32,
+        /// Sessions begun.
+        pub sessions: u64,
+        /// Sessions and times between sessions begun.
+        pub periods: u64,
+        /// Time in sessions of all sources, in seconds.
+        pub session_s: f64,
+        /// Time average of the scale of the rate, its rate over the nominal rate, over the time in
+        /// sessions; 0 if there were none.
+        pub mean_scale: f64,
+        /// The least scale of any source in a session; null if there were none.
+        pub least_scale: Option<f64>,
+        /// Share of the time in sessions in which notifications of the session kept the scale at
+        /// its floor.
+        pub floor_ratio: f64,
+        /// Time average of the nominal rate over the time in sessions, in bit/s: what a source
+        /// would send that nothing slows down.
+        pub nominal_bps: f64,
+        /// Transfers completed.
+        pub transfers: u64,
+        /// Mean time of those, in seconds; 0 if there were none.
+        pub transfer_s: f64,
+        /// Notifications of a high input rate (type 0) that a source heeded.
+        pub accepted_rate_notices: u64,
+        /// Notifications of a discard (type 2) that a source heeded.
+        pub accepted_discard_notices: u64,
+        /// Notifications of a high input rate that arrived and were ignored: between sessions, or
+        /// soon after another.
+        pub ignored_rate_notices: u64,
+        /// Notifications of a discard that arrived and were ignored.
+        pub ignored_discard_notices: u64,
+        /// When the first notification arrived, in seconds from the start; null if none did.
+        pub first_notice_s: Option<f64>,
+        /// The least time between two arrivals of notifications at one source, in seconds; null if
+        /// no source had two.
+        pub least_notice_gap_s: Option<f64>,
+        /// Mean time that notifications took back, in seconds; 0 if none arrived.
+        pub notice_delay_s: f64,
+    }
+}
+
+columns! {
+    /// What is known of the policing of a group of flows.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct PolicingResult {
+        /// Name of the group.
+        pub name: String,
+        /// Packets that left a full peak rate controller early, marked.
+        pub marked_by_peak: u64,
+        /// Packets marked for want of a token.
+        pub marked_by_bucket: u64,
+        /// Packets dropped, counted as `policed` at the link behind.
+        pub dropped: u64,
+        /// Most packets of one flow that waited.
+        pub max_queue_packets: u32,
+    }
+}
+
+columns! {
+    /// The late packets of a group of flows.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct LatenessResult {
+        /// Name of the group.
+        pub name: String,
+        /// Delivered packets that took longer than the fastest of their own flow by more than
+        /// `late_after`.
+        pub late_packets: u64,
+        /// The least one-way delay of any flow in seconds; null if no packet was delivered.
+        pub least_delay_s: Option<f64>,
+        /// The largest of the least delays of the flows, in seconds; null as above.
+        pub largest_least_delay_s: Option<f64>,
+    }
+}
+
+impl PacedResult {
+    /// The sum over the sources `counts`.
+    pub(crate) fn of(name: String, counts: &[PacedCount]) -> Self {
+        let mut all = PacedCount::default();
+        // A long run of many sources has more time in all than 64 bits hold.
+        let (mut session, mut floor, mut transferring) = (0_u128, 0_u128, 0_u128);
+        let mut first: Option<Time> = None;
+        let mut gap: Option<Span> = None;
+        for count in counts {
+            all.sessions += count.sessions;
+            all.periods += count.periods;
+            session += u128::from(count.session);
+            all.scaled += count.scaled;
+            floor += u128::from(count.floor);
+            all.nominal += count.nominal;
+            all.least = [all.least, count.least].into_iter().flatten().reduce(f64::min);
+            all.transfers.0 += count.transfers.0;
+            transferring += u128::from(count.transfers.1);
+            for type_of in 0..2 {
+                all.accepted[type_of] += count.accepted[type_of];
+                all.ignored[type_of] += count.ignored[type_of];
+            }
+            all.notice_delay += count.notice_delay;
+            first = first.into_iter().chain(count.first_notice).min();
+            gap = gap.into_iter().chain(count.notice_gap).min();
+        }
+        let per_session = |value: f64| value / session.max(1) as f64;
+        let heard: u64 = all.accepted.iter().chain(&all.ignored).sum();
+        let seconds = |ps: f64, of: u64| ps / of.max(1) as f64 / PS_PER_S as f64;
+        Self {
+            name,
+            sources: u32::try_from(counts.len()).expect("a group counts its flows so"),
+            sessions: all.sessions,
+            periods: all.periods,
+            session_s: session as f64 / PS_PER_S as f64,
+            mean_scale: per_session(all.scaled),
+            least_scale: all.least,
+            floor_ratio: per_session(floor as f64),
+            nominal_bps: per_session(all.nominal as f64),
+            transfers: all.transfers.0,
+            transfer_s: seconds(transferring as f64, all.transfers.0),
+            accepted_rate_notices: all.accepted[0],
+            accepted_discard_notices: all.accepted[1],
+            ignored_rate_notices: all.ignored[0],
+            ignored_discard_notices: all.ignored[1],
+            first_notice_s: first.map(Time::seconds),
+            least_notice_gap_s: gap.map(Span::seconds),
+            notice_delay_s: seconds(all.notice_delay as f64, heard),
+        }
+    }
+}
+
+impl PolicingResult {
+    pub(crate) fn of(name: String, count: &PolicerCount) -> Self {
+        Self {
+            name,
+            marked_by_peak: count.marked_by_peak,
+            marked_by_bucket: count.marked_by_bucket,
+            dropped: count.dropped,
+            max_queue_packets: count.max_queue,
+        }
+    }
+}
+
+impl LatenessResult {
+    /// Over the flows that were counted so.
+    pub(crate) fn of(name: String, flows: &[Lateness]) -> Self {
+        let least = || flows.iter().filter_map(Lateness::least);
+        Self {
+            name,
+            late_packets: flows.iter().map(Lateness::late).sum(),
+            least_delay_s: least().min().map(Span::seconds),
+            largest_least_delay_s: least().max().map(Span::seconds),
+        }
+    }
+}
