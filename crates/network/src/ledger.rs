@@ -144,8 +144,9 @@ pub struct PacedCount {
     pub periods: u64,
     /// Time in sessions, in ps; silences within count.
     pub session: u64,
-    /// The scale of the rate integrated over the time in sessions, in ps.
-    pub scaled: f64,
+    /// The scale of the rate integrated over the time in sessions, in ps over
+    /// [`PacedCount::SCALE`]: whole numbers, so that it does not matter how often they are added.
+    pub scaled: u128,
     /// Time in sessions in which notifications kept the scale at its floor, in ps.
     pub floor: u64,
     /// The nominal rate integrated over the time in sessions, in bit/s ps.
@@ -166,6 +167,11 @@ pub struct PacedCount {
     pub notice_gap: Option<Span>,
     /// Sum of the times that notifications took, in ps.
     pub notice_delay: u128,
+}
+
+impl PacedCount {
+    /// What a scale of 1 counts as.
+    pub const SCALE: f64 = 4_294_967_296.0;
 }
 
 /// What is counted of the policing of a group of flows.

@@ -49,7 +49,37 @@ pub fn catalogue() -> String {
 
 type SectionRow = (&'static str, &'static str, &'static [Field], &'static [&'static str]);
 
+/// The sections of paced sources and of policing.
+const PACED_SECTIONS: [SectionRow; 4] = [
+    (
+        "flows.NAME.paced",
+        "Paced sources: packets at a rate that follows notifications of congestion.",
+        PacedParameters::FIELDS,
+        &["activity", "pace"],
+    ),
+    (
+        "flows.NAME.policing",
+        "Policing of each flow of a group by itself: a peak rate controller, a leaky bucket, or \
+         both in this order.",
+        PolicingParameters::FIELDS,
+        &["peak", "bucket"],
+    ),
+    (
+        "flows.NAME.policing.peak",
+        "A peak rate controller: it spaces packets.",
+        PeakParameters::FIELDS,
+        &[],
+    ),
+    (
+        "flows.NAME.policing.bucket",
+        "A leaky bucket: a packet needs a token, which come periodically.",
+        BucketParameters::FIELDS,
+        &[],
+    ),
+];
+
 fn sections() -> [SectionRow; 15] {
+    let [paced, policing, peak, bucket] = PACED_SECTIONS;
     [
         ("scenario", "The top level.", ScenarioParameters::FIELDS, &[]),
         (
@@ -85,31 +115,10 @@ fn sections() -> [SectionRow; 15] {
             SurgeParameters::FIELDS,
             &[],
         ),
-        (
-            "flows.NAME.paced",
-            "Paced sources: packets at a rate that follows notifications of congestion.",
-            PacedParameters::FIELDS,
-            &["activity", "pace"],
-        ),
-        (
-            "flows.NAME.policing",
-            "Policing of each flow of a group by itself: a peak rate controller, a leaky bucket, or \
-             both in this order.",
-            PolicingParameters::FIELDS,
-            &["peak", "bucket"],
-        ),
-        (
-            "flows.NAME.policing.peak",
-            "A peak rate controller: it spaces packets.",
-            PeakParameters::FIELDS,
-            &[],
-        ),
-        (
-            "flows.NAME.policing.bucket",
-            "A leaky bucket: a packet needs a token, which come periodically.",
-            BucketParameters::FIELDS,
-            &[],
-        ),
+        paced,
+        policing,
+        peak,
+        bucket,
         (
             "aggregates.NAME",
             "An ingress-egress aggregate: the flow control of calls between two edge nodes.",

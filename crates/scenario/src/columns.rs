@@ -123,7 +123,7 @@ mod tests {
         to = "b"
         late_after = "20 ms"
         paced = { activity = { files = { rate = "100 kbit/s" } }, pace = "fixed" }
-        policing = { peak = { rate = "100 kbit/s" } }
+        policing = { at = "a", peak = { rate = "100 kbit/s" } }
     "#;
 
     /// Otherwise a reader of results would find columns that no page describes, or look for

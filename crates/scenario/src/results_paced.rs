@@ -123,7 +123,7 @@ impl PacedResult {
             sessions: all.sessions,
             periods: all.periods,
             session_s: session as f64 / PS_PER_S as f64,
-            mean_scale: per_session(all.scaled),
+            mean_scale: per_session(all.scaled as f64 / PacedCount::SCALE),
             least_scale: all.least,
             floor_ratio: per_session(floor as f64),
             nominal_bps: per_session(all.nominal as f64),

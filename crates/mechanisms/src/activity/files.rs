@@ -10,7 +10,7 @@ use super::{ActivityKind, BuildActivity, check_mean, check_probability, check_ra
 pub(super) const ENTRY: Entry<BuildActivity> = Entry {
     name: "files",
     summary: "Transfers of files at a constant nominal rate; slowed down, they take longer.",
-    source: "Rate-Based Congestion Control for ATM Satellite Networks (COMSAT thesis), section \
+    source: "COMSAT thesis on rate-based congestion control with a satellite link, section \
              6.2.1.3",
     fields: FilesParameters::FIELDS,
     build,

@@ -11,7 +11,7 @@ pub(super) const ENTRY: Entry<BuildActivity> = Entry {
     name: "sessions",
     summary: "Sessions and pauses; in a session a high and a low rate in turns (on-off voice, \
               two-rate video).",
-    source: "Rate-Based Congestion Control for ATM Satellite Networks (COMSAT thesis), sections \
+    source: "COMSAT thesis on rate-based congestion control with a satellite link, sections \
              6.2.1.1 and 6.2.1.2",
     fields: SessionsParameters::FIELDS,
     build,

@@ -13,7 +13,7 @@ use crate::policing::{LeakyBucket, marked};
 pub(super) const ENTRY: Entry<BuildConditioner> = Entry {
     name: "leaky_bucket",
     summary: "Leaky bucket of cells: a pool of tokens that come periodically, one for each packet.",
-    source: "Rate-Based Congestion Control for ATM Satellite Networks (COMSAT thesis), section 3.1",
+    source: "COMSAT thesis on rate-based congestion control with a satellite link, section 3.1",
     fields: LeakyBucketParameters::FIELDS,
     build,
 };

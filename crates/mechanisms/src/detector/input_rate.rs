@@ -10,7 +10,7 @@ use crate::LinkFacts;
 pub(super) const ENTRY: Entry<BuildDetector> = Entry {
     name: "input_rate",
     summary: "Tells sources of the classes to be slowed first when a filtered input rate is high.",
-    source: "Rate-Based Congestion Control for ATM Satellite Networks (COMSAT thesis), section 5.1",
+    source: "COMSAT thesis on rate-based congestion control with a satellite link, section 5.1",
     fields: InputRateParameters::FIELDS,
     build,
 };

@@ -31,7 +31,8 @@ parameters! {
         /// Size of the queue.
         queue: Length = "512 packets", "COMSAT thesis, table 2";
         /// What becomes of a packet that finds it full.
-        full: FullQueue = "discard", "COMSAT thesis, section 6.1.2 (voice and video; data: mark_head)";
+        full: FullQueue = "discard",
+            "COMSAT thesis, section 6.1.2 (voice and video; data: mark_head)";
         /// Where a packet goes that leaves early.
         forced: Forced = "pass", "assumed: the thesis does not say it, section 6.1.2";
         /// Whether a packet that leaves early delays the next.
@@ -330,10 +331,6 @@ impl Element for Policer {
         }
         // Nothing may be left that waits: what arrived at this instant has let it go.
         self.release_due(index, cx);
-    }
-
-    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
-        tell("policer_packets", self.held as f64);
     }
 
     fn held(&self) -> u64 {

@@ -10,7 +10,7 @@ use super::{BuildPace, PaceKind, check_rtt};
 pub(super) const ENTRY: Entry<BuildPace> = Entry {
     name: "fixed",
     summary: "Deaf to notifications: slow start of each session, then the nominal rate.",
-    source: "Rate-Based Congestion Control for ATM Satellite Networks (COMSAT thesis), table 1 \
+    source: "COMSAT thesis on rate-based congestion control with a satellite link, table 1 \
              (case 1) and section 6.2.1.4",
     fields: FixedParameters::FIELDS,
     build,
@@ -24,7 +24,7 @@ parameters! {
         rtt: Option<Span>, "COMSAT thesis, section 5.3";
         /// Rate that a session begins with, over the nominal rate; 1 for no slow start.
         start: f64 = 0.5, "COMSAT thesis, section 6.2.1.4";
-        /// By how much that rises each round-trip time, up to the nominal rate.
+        /// By how much that rises each round-trip time, over the nominal rate; up to 1.
         start_increase: f64 = 0.1, "COMSAT thesis, section 6.2.1.4";
     }
 }

@@ -10,13 +10,13 @@ use super::{BuildPace, PaceKind, check_rtt};
 pub(super) const ENTRY: Entry<BuildPace> = Entry {
     name: "steps",
     summary: "Slows by a share at each notification, rises by a little each round-trip time.",
-    source: "Rate-Based Congestion Control for ATM Satellite Networks (COMSAT thesis), section 5.3",
+    source: "COMSAT thesis on rate-based congestion control with a satellite link, section 5.3",
     fields: StepsParameters::FIELDS,
     build,
 };
 
 parameters! {
-    /// Parameters of rate control by steps. Rates are over the nominal rate.
+    /// Parameters of rate control by steps.
     pub struct StepsParameters {
         /// Round-trip time: rates rise once in it, and after a notification further ones are
         /// ignored for it. Twice the propagation delay of the route there if left out.
@@ -26,15 +26,17 @@ parameters! {
         /// Share by which it falls when a packet was dropped (type 2), also within the time for
         /// which type 0 is ignored.
         cut_discard: f64 = 0.5, "COMSAT thesis, section 5.3";
-        /// The least rate; up to the one that a session begins with. 0 for sources that can wait.
+        /// The least rate over the nominal rate, at most that of the beginning of a session. 0 for
+        /// sources that can wait.
         floor: f64 = 0.5, "COMSAT thesis, section 5.3";
-        /// The highest rate, at least 1. Unlimited if left out.
+        /// The highest rate over the nominal rate, at least 1. Unlimited if left out.
         ceiling: Option<f64>, "COMSAT thesis, section 5.3: 1 for voice and video";
-        /// By how much the rate rises each round-trip time.
+        /// By how much the rate rises each round-trip time, over the nominal rate.
         increase: f64 = 0.02, "COMSAT thesis, section 5.3";
-        /// Rate that a session begins with; 1 for no slow start.
+        /// Rate that a session begins with, over the nominal rate; 1 for no slow start.
         start: f64 = 0.5, "COMSAT thesis, section 6.2.1.4";
-        /// By how much it rises each round-trip time until it is 1, or a notification comes.
+        /// By how much it rises each round-trip time until it is 1, or a notification comes; over
+        /// the nominal rate.
         start_increase: f64 = 0.1, "COMSAT thesis, section 6.2.1.4";
         /// For how long after a notification was heeded others are ignored. The round-trip time if
         /// left out.

@@ -72,7 +72,7 @@ impl LeakyBucket {
                 return;
             }
             steps += 1;
-            self.tokens = (self.tokens + 1).min(self.depth);
+            self.tokens = self.tokens.saturating_add(1).min(self.depth);
             self.step();
         }
     }
@@ -106,7 +106,7 @@ impl LeakyBucket {
         self.next = self.next.saturating_add(u64::try_from(far).unwrap_or(u64::MAX));
         self.part = (part % rate) as u64;
         while self.next_token() <= now {
-            self.tokens = (self.tokens + 1).min(self.depth);
+            self.tokens = self.tokens.saturating_add(1).min(self.depth);
             self.step();
         }
     }

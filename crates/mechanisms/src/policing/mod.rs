@@ -48,7 +48,7 @@ mod bounds {
         let mut stream = Streams::new(seed, 0).named("arrivals");
         let mut now = Time::ZERO;
         let mut next = |number: usize| {
-            let factor = if number / 40 % 2 == 0 { 0.3 } else { 1.7 };
+            let factor = if (number / 40).is_multiple_of(2) { 0.3 } else { 1.7 };
             now += mean.scaled(factor * stream.exponential());
             now
         };

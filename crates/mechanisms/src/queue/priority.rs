@@ -55,7 +55,12 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
         .map(|(entry, inner)| Ok((entry.build)(inner, facts)?.into_discipline()))
         .collect::<Result<Vec<_>, Problem>>()?;
     let map = read_map(section, classes.len())?;
-    Ok(Queue::Discipline(Box::new(Priority { classes, map, backlog: Backlog::default() })))
+    Ok(Queue::Discipline(Box::new(Priority {
+        classes,
+        map,
+        holding: 0,
+        backlog: Backlog::default(),
+    })))
 }
 
 /// The class of each precedence that can be told apart.
@@ -88,7 +93,18 @@ struct Priority {
     classes: Vec<Box<dyn QueueDiscipline>>,
     /// The class of each precedence.
     map: [u8; MOST_PRECEDENCES],
+    /// A bit for each class that holds packets: the lowest is served.
+    holding: u64,
     backlog: Backlog,
+}
+
+impl Priority {
+    /// Note whether class `index` holds packets.
+    #[inline]
+    fn note(&mut self, index: usize) {
+        let holds = u64::from(self.classes[index].backlog().packets > 0);
+        self.holding = self.holding & !(1 << index) | holds << index;
+    }
 }
 
 impl QueueDiscipline for Priority {
@@ -111,6 +127,7 @@ impl QueueDiscipline for Priority {
         if !matches!(verdict, Verdict::Drop(_)) {
             self.backlog.add(&packet);
         }
+        self.note(index);
         verdict
     }
 
@@ -120,19 +137,24 @@ impl QueueDiscipline for Priority {
         stream: &mut Stream,
         discard: &mut Discard<'_>,
     ) -> Option<Departure> {
-        let backlog = &mut self.backlog;
-        let mut discard = |packet: Packet, reason| {
-            backlog.remove(&packet);
-            discard(packet, reason);
-        };
-        let next = self
-            .classes
-            .iter_mut()
-            .filter(|class| class.backlog().packets > 0)
-            // A class may drop all that it holds (CoDel); then the next one is served.
-            .find_map(|class| class.dequeue(now, stream, &mut discard))?;
-        self.backlog.remove(&next.packet);
-        Some(next)
+        // A class may drop all that it holds (CoDel); then the next one is served.
+        let mut left = self.holding;
+        while left != 0 {
+            let index = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let backlog = &mut self.backlog;
+            let mut discard = |packet: Packet, reason| {
+                backlog.remove(&packet);
+                discard(packet, reason);
+            };
+            let next = self.classes[index].dequeue(now, stream, &mut discard);
+            self.note(index);
+            if let Some(next) = next {
+                self.backlog.remove(&next.packet);
+                return Some(next);
+            }
+        }
+        None
     }
 
     fn backlog(&self) -> Backlog {

@@ -133,8 +133,8 @@ fn an_undisturbed_file_takes_the_time_of_its_bits() {
 /// Otherwise voice and video would offer another load than the thesis computes: in a session 32 and
 /// 352 kbit/s, and half of the time there is one. Slow start takes from a session of exponential
 /// length, mean 15 s, a share of d times the chance that it reaches that far: 0.5, 0.4, .. 0.1 for
-/// 0.56 s each, so the mean scale is 1 - sum of d_i (exp(-0.56 i/15) - exp(-0.56 (i+1)/15)). Packets
-/// are of ten cells here, for speed.
+/// 0.56 s each, so the mean scale is 1 - sum of d_i (exp(-0.56 i/15) - exp(-0.56 (i+1)/15)).
+/// Packets are of ten cells here, for speed.
 #[test]
 fn uncontrolled_sources_offer_the_loads_of_the_thesis() {
     let source = |name: &str, rates: &str| {
@@ -144,7 +144,8 @@ fn uncontrolled_sources_offer_the_loads_of_the_thesis() {
              activity = {{ sessions = {{ {rates}, active = \"15 s\" }} }}\n"
         )
     };
-    let head = "duration = \"104 s\"\nwarm_up = \"4 s\"\n[links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"1 Gbit/s\"\n";
+    let head = "duration = \"104 s\"\nwarm_up = \"4 s\"\n\
+                [links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"1 Gbit/s\"\n";
     let voice = source("voice", "rate = \"64 kbit/s\"");
     let video = source("video", "rate = \"512 kbit/s\", low_rate = \"192 kbit/s\"");
     let runs = replicate(&format!("{head}{voice}{video}"));

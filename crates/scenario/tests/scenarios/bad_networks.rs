@@ -233,7 +233,7 @@ pub const STRUCTURE: &[Case] = &[
         "[flows.tcp]\nfrom = \"a\"\nto = \"b\"\ncount = 2\ntcp = { mss = \"536 B\" }",
         "[flows.tcp] #!\nfrom = \"a\"\nto = \"b\"",
         "flows.tcp",
-        &["needs a transport: tcp = {}, udp = {} or calls = {}"],
+        &["needs a transport: tcp = {}, udp = {}, calls = {} or paced = {}"],
     ),
     case(
         "traffic = { poisson = { rate = \"1 Mbit/s\", size = \"500 B\" } }",

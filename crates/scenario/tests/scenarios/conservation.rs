@@ -72,8 +72,8 @@ pub const CONDITIONER_EXAMPLES: &[(&str, &str)] = &[
     ),
     ("excess_meter", "rate = \"600 kbit/s\", size = \"20 kB\""),
     ("fixed", "precedence = 2"),
-    ("gcra", "rate = \"900 kbit/s\", token = \"400 B\", excess = \"drop\""),
-    ("leaky_bucket", "rate = \"900 kbit/s\", depth = 3, token = \"400 B\", excess = \"drop\""),
+    ("gcra", "rate = \"3 Mbit/s\", token = \"400 B\", tolerance = \"20 ms\", excess = \"drop\""),
+    ("leaky_bucket", "rate = \"3 Mbit/s\", depth = 20, token = \"400 B\", excess = \"drop\""),
     (
         "per_flow",
         "of = { token_bucket = { cir = \"400 kbit/s\", cbs = \"3 kB\", excess = \"drop\" } }",

@@ -3,8 +3,11 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use forebay_mechanisms::activity::ACTIVITIES;
 use forebay_mechanisms::conditioner::CONDITIONERS;
 use forebay_mechanisms::congestion::CONTROLS;
+use forebay_mechanisms::detector::DETECTORS;
+use forebay_mechanisms::pace::PACES;
 use forebay_mechanisms::queue::QUEUES;
 use forebay_mechanisms::shaping::SHAPERS;
 use forebay_mechanisms::traffic::TRAFFICS;
@@ -198,6 +201,36 @@ fn sources_survive_extremes() {
             network(&format!("{LINK}{queue}"), &flows)
         });
     }
+}
+
+/// A paced source with `activity` under `pace`, over a link with `more`.
+fn paced(activity: &str, pace: &str, more: &str) -> String {
+    let flows = format!(
+        "[flows.x]\nfrom = \"a\"\nto = \"b\"\nstop = \"100 ns\"\nlate_after = \"1 ms\"\n\
+         paced = {{ activity = {activity}, pace = {pace} }}\n\
+         policing = {{ bucket = {{ rate = \"30 kbit/s\", depth = 2 }} }}\n\
+         [flows.y]\nfrom = \"a\"\nto = \"b\"\n\
+         paced = {{ activity = {{ files = {{ rate = \"2 Mbit/s\" }} }}, pace = {pace} }}\n"
+    );
+    let queue = "queue = { droptail = { limit = \"20 packets\" } }";
+    network(&format!("{LINK}{queue}\n{more}"), &flows)
+}
+
+/// Otherwise an extreme parameter of a paced source, of its control or of a detector would end in a
+/// panic, in nonsense, or in a run that never ends.
+#[test]
+fn paced_sources_survive_extremes() {
+    let example = |name: &str| match name {
+        "files" => "rate = \"500 kbit/s\", size = \"20 kB\"".to_owned(),
+        "sessions" => "rate = \"64 kbit/s\", active = \"100 ms\"".to_owned(),
+        _ => String::new(),
+    };
+    let (files, detector) = ("{ files = { rate = \"500 kbit/s\" } }", "detector = \"input_rate\"");
+    battery(ACTIVITIES, example, |activity| paced(activity, "\"steps\"", detector));
+    battery(PACES, example, |pace| paced(files, pace, detector));
+    battery(DETECTORS, example, |detector| {
+        paced(files, "\"steps\"", &format!("detector = {detector}"))
+    });
 }
 
 /// Otherwise an extreme parameter of congestion control would end in a panic or in nonsense.

@@ -172,7 +172,8 @@ impl Source {
         self.accounted = now;
         if self.in_session() {
             count.session += span;
-            count.scaled += self.pace.scale * span as f64;
+            let scale = (self.pace.scale * PacedCount::SCALE + 0.5) as u64;
+            count.scaled += u128::from(scale) * u128::from(span);
             count.floor += if self.pace.at_floor { span } else { 0 };
             count.nominal += u128::from(self.phase.rate.bps()) * u128::from(span);
             let least = count.least.unwrap_or(f64::INFINITY);

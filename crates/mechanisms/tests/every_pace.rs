@@ -1,0 +1,159 @@
+//! What holds for every detector, every activity and every rate control in the tables.
+
+mod support;
+
+use forebay_kernel::Streams;
+use forebay_mechanisms::LinkFacts;
+use forebay_mechanisms::activity::ACTIVITIES;
+use forebay_mechanisms::detector::DETECTORS;
+use forebay_mechanisms::pace::PACES;
+use forebay_network::{
+    Activity, CongestionDetector, Lasts, Notice, Pace, Packet, RateControl, Session,
+};
+use forebay_parameters::Value;
+use forebay_units::{Rate, Span, Time};
+use support::{build, strange, table};
+
+const FACTS: LinkFacts = LinkFacts { rate: Rate::from_bps(6_000_000) };
+const RTT: Span = Span::from_ms(560);
+
+/// The parameters that a law needs: the others take their defaults.
+fn minimal(name: &str) -> Value {
+    match name {
+        "files" => table(&[("rate", "500 kbit/s".into())]),
+        "sessions" => table(&[("rate", "64 kbit/s".into()), ("active", "15 s".into())]),
+        "discard" | "input_rate" | "fixed" | "steps" => table(&[]),
+        other => panic!("law \"{other}\" has no parameters here: add them to this battery"),
+    }
+}
+
+/// What a detector says of cells of 20 flows and all classes at 1.2 times the link's rate, one in
+/// 50 of them dropped: time, flow and notice.
+fn told(law: &mut dyn CongestionDetector) -> Vec<(Time, u32, Notice)> {
+    let mut draws = Streams::new(5, 0).named("cells");
+    let mut now = Time::ZERO;
+    let mut told = Vec::new();
+    for number in 0..20_000 {
+        now += Span::from_seconds(draws.exponential() * 424.0 / 7.2e6);
+        let flow = draws.below(20) as u32;
+        let packet = Packet::data(now, flow, number, 53, 0).with_precedence(draws.below(5) as u8);
+        law.arrives(&packet, now);
+        if let Some(notice) = law.judge(&packet, draws.happens(0.02), now) {
+            told.push((now, flow, notice));
+        }
+    }
+    told
+}
+
+/// Otherwise sources would drown in notifications, or a port never send any: under overload each
+/// detector tells sources, none within its hold-off of 50 ms, and equal runs alike.
+#[test]
+fn detectors_tell_each_source_once_in_a_hold_off() {
+    for entry in DETECTORS {
+        let make = || build(&minimal(entry.name), |section| (entry.build)(section, &FACTS));
+        let all = told(&mut *make().unwrap());
+        assert_eq!(all, told(&mut *make().unwrap()), "{}", entry.name);
+        assert!(all.len() > 100, "{} tells {}", entry.name, all.len());
+        for flow in 0..20 {
+            let times: Vec<Time> =
+                all.iter().filter(|(_, of, _)| *of == flow).map(|(at, ..)| *at).collect();
+            let close = times.windows(2).any(|pair| pair[1].since(pair[0]) <= Span::from_ms(50));
+            assert!(!close && !times.is_empty(), "{}: flow {flow}", entry.name);
+        }
+    }
+}
+
+/// The first phases of an activity, checked: sessions begin before they go on, nothing is sent
+/// between them, and time passes.
+fn phases(law: &mut dyn Activity, name: &str) -> u64 {
+    let mut draws = Streams::new(6, 0).named("activity");
+    let (mut took, mut all, mut open) = (Span::ZERO, Span::ZERO, false);
+    for _ in 0..300 {
+        let phase = law.next(took, &mut draws);
+        assert!(open || phase.session != Session::GoesOn, "{name}: goes on with nothing");
+        open = phase.session != Session::Idle;
+        assert!(open || phase.rate.bps() == 0, "{name} sends between sessions");
+        took = match phase.lasts {
+            Lasts::For(span) => span,
+            Lasts::Volume(bytes) => {
+                assert!(phase.rate.bps() > 0 && bytes > 0, "{name}: a volume takes for ever");
+                Span::from_s(20)
+            }
+        };
+        all = all + took;
+    }
+    all.ps()
+}
+
+/// How a source under a rate control goes while it hears notifications, checked: rates are finite
+/// and not negative, and a timer is never set for the past or the present.
+fn paces(law: &mut dyn RateControl, name: &str) -> Vec<Pace> {
+    let mut draws = Streams::new(7, 0).named("notices");
+    let mut now = Time::ZERO;
+    let mut all = vec![law.begin(now)];
+    for _ in 0..2000 {
+        let due = all[all.len() - 1].next;
+        let heard = now + Span::from_ms(draws.below(2000));
+        let notice = if draws.happens(0.3) { Notice::Discard } else { Notice::Rate };
+        let pace = if due <= heard {
+            now = due;
+            Some(law.expired(now))
+        } else {
+            now = heard;
+            if draws.happens(0.02) { Some(law.begin(now)) } else { law.notified(notice, now) }
+        };
+        if let Some(pace) = pace {
+            assert!(pace.scale.is_finite() && pace.scale >= 0.0, "{name}: {pace:?}");
+            assert!(pace.next > now, "{name}: {pace:?} at {now:?}");
+            all.push(pace);
+        }
+    }
+    all
+}
+
+/// Otherwise a source would go backwards in time, or send between its sessions.
+#[test]
+fn activities_and_rate_controls_make_progress() {
+    for entry in ACTIVITIES {
+        let kind = build(&minimal(entry.name), entry.build).unwrap();
+        assert!(phases(&mut *(kind.make)(), entry.name) > 0);
+        assert!(kind.mean_rate.bps() > 0, "{}", entry.name);
+    }
+    for entry in PACES {
+        let kind = build(&minimal(entry.name), entry.build).unwrap();
+        let all = paces(&mut *(kind.make)(RTT), entry.name);
+        assert_eq!(all, paces(&mut *(kind.make)(RTT), entry.name), "{}", entry.name);
+    }
+}
+
+/// Otherwise a slip in a parameter would panic, hang or send rates to infinity: strange values of
+/// every kind are refused, or survived.
+#[test]
+fn strange_parameters_are_refused_or_survived() {
+    let mut survived = 0;
+    for entry in DETECTORS {
+        for (_, parameters) in strange(&minimal(entry.name), entry.fields) {
+            if let Ok(mut law) = build(&parameters, |section| (entry.build)(section, &FACTS)) {
+                told(&mut *law);
+                survived += 1;
+            }
+        }
+    }
+    for entry in ACTIVITIES {
+        for (what, parameters) in strange(&minimal(entry.name), entry.fields) {
+            if let Ok(kind) = build(&parameters, entry.build) {
+                phases(&mut *(kind.make)(), &what);
+                survived += 1;
+            }
+        }
+    }
+    for entry in PACES {
+        for (what, parameters) in strange(&minimal(entry.name), entry.fields) {
+            if let Ok(kind) = build(&parameters, entry.build) {
+                paces(&mut *(kind.make)(kind.rtt.unwrap_or(RTT)), &what);
+                survived += 1;
+            }
+        }
+    }
+    assert!(survived > 50, "{survived}");
+}
