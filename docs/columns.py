@@ -54,8 +54,8 @@ SERIES = {
     "drop_count": "`codel`: drops (or marks) since the dropping state was entered, with those that "
     "a former stay in it counts for.",
     "tokens": "`token_bucket`, `ar_meter`, `sr_meter`, `px_meter`, `threshold_meter`, "
-    "`excess_meter`: bytes in the bucket, negative in debt. Gauges of several conditioners on one "
-    "link are numbered in their order: `tokens.0`, `tokens.1`.",
+    "`excess_meter`: bytes in the bucket, negative in debt; `leaky_bucket`: packets. Gauges of "
+    "several conditioners on one link are numbered in their order: `tokens.0`, `tokens.1`.",
     "committed_tokens": "`srtcm`, `drtcm`, `trtcm`, `adaptive_token_bucket`: bytes in the "
     "committed bucket.",
     "excess_tokens": "`srtcm`, `drtcm`: bytes in the excess bucket.",
@@ -75,6 +75,12 @@ SERIES = {
     "connections that have sent and not ended; the means below are over them.",
     "blocking": "Calls: 1 while signals from the egress node have new calls blocked, else 0 "
     "(`capacity` needs no signals: 0).",
+    "sessions": "Paced sources: those in a session.",
+    "mean_scale": "Paced sources: mean over those in a session of the rate over the nominal rate; "
+    "no number if there are none.",
+    "input_ratio": "`input_rate`: filtered input rate over the link's rate, by precedence: "
+    "`input_ratio.0`, ...",
+    "congested": "`input_rate`: 1 while the sum of these is above the threshold, else 0.",
     "mean_cwnd_bytes": "TCP: mean congestion window in bytes.",
     "mean_flight_packets": "TCP: mean number of segments outstanding.",
     "mean_srtt_s": "TCP: mean smoothed round-trip time in seconds.",
@@ -85,6 +91,12 @@ DELAYS = {
     "from_s": "Lower end of the class of delays, in seconds.",
     "to_s": "Its upper end; classes are at most 0.1 % wide.",
     "packets": "Packets delivered with a delay in the class.",
+}
+
+PACES = {
+    "time_s": "Simulated time in seconds.",
+    "flow": "Name of the source's flow.",
+    "scale": "Its rate over its nominal rate from now on; 0 between sessions.",
 }
 
 CALL_LOG = {
@@ -110,7 +122,7 @@ TRACE = {
     "segment expected.",
     "size_bytes": "Size on the wire.",
     "precedence": "Precedence after the event.",
-    "kind": "`data`, `data, CE` (PCN traffic: ETM), `retransmission` or `ack`.",
+    "kind": "`data`, `data, CE` (PCN traffic: ETM), `retransmission`, `ack` or `notice`.",
 }
 
 ADJUSTMENTS = {

@@ -40,6 +40,7 @@ from columns import (
     COMPARED,
     COMPARISON,
     DELAYS,
+    PACES,
     REDUCTIONS,
     SERIES,
     STUDY,
@@ -64,6 +65,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     },
     "queue.codel": {"target": "5 ms", "interval": "100 ms", "limit": "1000 packets"},
     "queue.droptail": {"limit": "100 packets"},
+    "queue.partial_buffer_sharing": {"limit": "512 packets", "threshold": "256 packets"},
     "queue.priority": {"classes": ["droptail", {"red": {"limit": "100 packets"}}]},
     "queue.red": {"min_threshold": "20 packets", "max_threshold": "60 packets", "gentle": True},
     "queue.redn": {"min_threshold": "20 packets", "max_threshold": "250 packets"},
@@ -89,6 +91,8 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     },
     "conditioner.excess_meter": {"rate": "6 Mbit/s", "size": "20 kB"},
     "conditioner.fixed": {"precedence": 1},
+    "conditioner.gcra": {"rate": "64 kbit/s", "tolerance": "10 ms"},
+    "conditioner.leaky_bucket": {"rate": "36 kbit/s", "depth": 34},
     "conditioner.per_flow": {"of": {"token_bucket": {"cir": "1 Mbit/s", "cbs": "10 kB"}}},
     "conditioner.px_meter": {"rate": "6 Mbit/s", "size": "20 kB", "px": "1064 B"},
     "conditioner.sr_meter": {"rate": "6 Mbit/s", "size": "20 kB", "slow_down": "1064 B"},
@@ -127,12 +131,18 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "control.reno": {},
     "control.cubic": {},
     "control.highspeed": {},
+    "detector.discard": {},
+    "detector.input_rate": {"interval": "50 ms", "share": 0.2},
+    "activity.files": {"rate": "500 kbit/s", "size": "1 MB", "gap": "16 s"},
+    "activity.sessions": {"rate": "64 kbit/s", "active": "15 s"},
+    "pace.fixed": {},
+    "pace.steps": {"floor": 0.5, "ceiling": 1.0},
 }
 """Parameters that show a mechanism; one without an entry is shown with none."""
 
 KEYS = (
     "queue", "conditioner", "conditioners", "shaper", "admission", "termination", "traffic",
-    "linked", "control", "classes", "of",
+    "linked", "control", "classes", "detector", "activity", "pace", "of",
 )  # fmt: skip
 """Keys of a scenario under which mechanisms stand."""
 
@@ -215,7 +225,7 @@ def _everything() -> str:
     """A scenario that uses every mechanism once, as its example has it."""
     head = ['duration = "20 ms"']
     record = ["[record]", 'series = "10 ms"', "delays = true", "calls = true", "trace = 100"]
-    record += ["adjustments = true", "reductions = true"]
+    record += ["adjustments = true", "reductions = true", "paces = true"]
     for number, page in enumerate(p for c in catalogue().categories for p in c.pages):
         link = {"from": f"a{number}", "to": f"b{number}", "rate": "10 Mbit/s"}
         flow: dict[str, Any] = {"from": link["from"], "to": link["to"]}
@@ -229,6 +239,12 @@ def _everything() -> str:
             flow |= {"aggregate": f"a{number}", "traffic": voice, "calls": {"initial": 1}}
         elif page.kind == "control":
             flow |= {"tcp": {"control": mechanism}}
+        elif page.kind in ("activity", "pace"):
+            # Paced sources need both; their round-trip time is that of the link.
+            link |= {"delay": "1 ms"}
+            paced = {"activity": {"files": {"rate": "500 kbit/s"}}, page.kind: mechanism}
+            policing = {"at": link["from"], "peak": {"rate": "1 Mbit/s"}}
+            flow |= {"paced": paced, "policing": policing, "late_after": "20 ms"}
         else:
             link |= {page.kind: mechanism}
             flow |= {"traffic": {"cbr": {"rate": "5 Mbit/s", "size": "500 B"}}, "udp": {}}
@@ -297,6 +313,9 @@ def results() -> str:
         "links": run.document["links"][0],
         "drop_reasons": run.document["links"][0]["drop_reasons"],
         "calls": run.document["calls"][0],
+        "paced": run.document["paced"][0],
+        "policing": run.document["policing"][0],
+        "lateness": run.document["lateness"][0],
     }
     for part, columns in found.items():
         _refuse_unlike(part, meanings[part], columns)
@@ -324,6 +343,7 @@ def _recorded(run: Run) -> list[str]:
         ("delays", "With `record.delays`.", DELAYS),
         ("calls", _CALL_LOG_HEAD, CALL_LOG),
         ("admission", "With `record.calls`.", ADMISSION),
+        ("paces", _PACES_HEAD, PACES),
         ("adjustments", _ADJUSTMENTS_HEAD, ADJUSTMENTS),
         ("reductions", _REDUCTIONS_HEAD, REDUCTIONS),
         ("trace", "With `record.trace`.", TRACE),
@@ -406,12 +426,18 @@ _PARTS = (
     ("links", "`links`", _LINKS_HEAD),
     ("drop_reasons", "`drop_reasons` of a link", ""),
     ("calls", "`calls`", _CALLS_HEAD),
+    ("paced", "`paced`", "A row a group of paced sources."),
+    ("policing", "`policing`", "A row a group of flows with `policing`."),
+    ("lateness", "`lateness`", "A row a group of flows with `late_after`."),
 )
 """What the engine describes: the part, its title and what else is to be said."""
 
 _ADJUSTMENTS_HEAD = """\
 With `record.adjustments`: a row for each time that a queue law takes its average to be in another
 region, or moves a maximum probability: `self_configuring`, `adaptive_redn`, `adaptive_red`."""
+
+_PACES_HEAD = """\
+With `record.paces`: a row for each change of the rate of a paced source."""
 
 _CALL_LOG_HEAD = """\
 With `record.calls`: a row for each thing that happens to a flow of a call."""

@@ -3,7 +3,8 @@
     from forebay import Network, queue
 
 `Network` builds and runs a scenario; `queue`, `conditioner`, `shaper`, `admission`, `termination`,
-`traffic` and `control` hold the mechanisms, `tcp`, `udp` and `calls` the parameters of a transport.
+`traffic`, `control`, `detector`, `activity` and `pace` hold the mechanisms, `tcp`, `udp`, `calls`
+and `paced` the parameters of a transport.
 What is wrong with a scenario is raised as `UserError`.
 
 Everything is imported when it is first used, so that the command line starts at once.
@@ -24,8 +25,9 @@ _HOMES = {
 }
 _CATEGORIES = (
     "queue", "conditioner", "shaper", "admission", "termination", "traffic", "control",
+    "detector", "activity", "pace",
 )  # fmt: skip
-_TRANSPORTS = ("tcp", "udp", "calls")
+_TRANSPORTS = ("tcp", "udp", "calls", "paced")
 
 __all__ = [*_HOMES, *_CATEGORIES, *_TRANSPORTS, "__version__"]
 

@@ -85,7 +85,14 @@ class _Queue:
         limit: str = ...,
     ) -> Mechanism: ...
     def droptail(self, *, limit: str = ...) -> Mechanism: ...
-    def priority(self, *, classes: Sequence[Any]) -> Mechanism: ...
+    def partial_buffer_sharing(
+        self,
+        *,
+        limit: str,
+        threshold: str,
+        high: int = ...,
+    ) -> Mechanism: ...
+    def priority(self, *, classes: Sequence[Any], map: Sequence[int] = ...) -> Mechanism: ...
     def red(
         self,
         *,
@@ -233,6 +240,22 @@ class _Conditioner:
         form: Literal["size_independent", "classic"] = ...,
     ) -> Mechanism: ...
     def fixed(self, *, precedence: int) -> Mechanism: ...
+    def gcra(
+        self,
+        *,
+        rate: str,
+        token: str = ...,
+        tolerance: str = ...,
+        excess: Literal["mark", "drop"] = ...,
+    ) -> Mechanism: ...
+    def leaky_bucket(
+        self,
+        *,
+        rate: str,
+        depth: int,
+        token: str = ...,
+        excess: Literal["mark", "drop"] = ...,
+    ) -> Mechanism: ...
     def per_flow(self, *, of: str) -> Mechanism: ...
     def px_meter(self, *, rate: str, size: str, px: str) -> Mechanism: ...
     def sr_meter(
@@ -406,6 +429,72 @@ class _Control:
     ) -> Mechanism: ...
 
 control: _Control
+
+class _Detector:
+    def discard(self, *, hold_off: str = ...) -> Mechanism: ...
+    def input_rate(
+        self,
+        *,
+        interval: str = ...,
+        weight: float = ...,
+        memory: Literal["filtered", "raw"] = ...,
+        threshold: float = ...,
+        share: float = ...,
+        hold_off: str = ...,
+        discards: bool = ...,
+        order: Literal["discard_first", "rate_first"] = ...,
+    ) -> Mechanism: ...
+
+detector: _Detector
+
+class _Activity:
+    def files(
+        self,
+        *,
+        rate: str,
+        size: str = ...,
+        gap: str = ...,
+        start: float = ...,
+    ) -> Mechanism: ...
+    def sessions(
+        self,
+        *,
+        rate: str,
+        low_rate: str = ...,
+        high_time: str = ...,
+        low_time: str = ...,
+        start_high: float = ...,
+        active: str = ...,
+        idle: str = ...,
+        start: float = ...,
+    ) -> Mechanism: ...
+
+activity: _Activity
+
+class _Pace:
+    def fixed(
+        self,
+        *,
+        rtt: str = ...,
+        start: float = ...,
+        start_increase: float = ...,
+    ) -> Mechanism: ...
+    def steps(
+        self,
+        *,
+        rtt: str = ...,
+        cut: float = ...,
+        cut_discard: float = ...,
+        floor: float = ...,
+        ceiling: float = ...,
+        increase: float = ...,
+        start: float = ...,
+        start_increase: float = ...,
+        ignore: str = ...,
+        restart_timer: bool = ...,
+    ) -> Mechanism: ...
+
+pace: _Pace
 
 def tcp(
     *,

@@ -2,8 +2,9 @@
 
 `forebay.queue.red(min_threshold="20 packets", ...)` has the signature, defaults and documentation
 of the mechanism `red` in the category `queue` of the catalogue. The same for every category:
-`queue`, `conditioner`, `shaper`, `admission`, `termination`, `traffic`, `control`. `forebay.tcp`,
-`forebay.udp` and `forebay.calls` hold the parameters of a transport.
+`queue`, `conditioner`, `shaper`, `admission`, `termination`, `traffic`, `control`, `detector`,
+`activity`, `pace`. `forebay.tcp`, `forebay.udp`, `forebay.calls` and `forebay.paced` hold the
+parameters of a transport.
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ def category(name: str) -> Category | None:
 
 
 def transport(name: str) -> Callable[..., dict[str, Any]] | None:
-    """A function that holds the parameters of a transport: `tcp`, `udp` or `calls`."""
+    """A function that holds the parameters of a transport: `tcp`, `udp`, `calls` or `paced`."""
     for page in catalogue().sections:
         if page.name == f"flows.NAME.{name}":
             return _holder(name, page)

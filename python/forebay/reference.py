@@ -150,6 +150,9 @@ PLACES = {
     "termination": "aggregates.a",
     "traffic": "flows.a",
     "control": "flows.a.tcp",
+    "detector": "links.a",
+    "activity": "flows.a.paced",
+    "pace": "flows.a.paced",
 }
 """Where in a scenario the mechanisms of a category stand."""
 

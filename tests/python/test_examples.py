@@ -242,6 +242,31 @@ def pcn() -> None:
     assert counted["admitted"] == 0
 
 
+def atm() -> None:
+    """Rate control keeps the link below its threshold of 90 % without loss, and data pays for it.
+
+    A file of 18868 cells takes 8000032 bit / 500 kbit/s and 1.5 round trips of 550 ms for slow
+    start, 16.825 s, if nothing slows it down.
+    """
+    controlled, lossy = run("atm"), run("atm", "links.satellite.detector=discard")
+    fixed = ("flows.data.paced.pace=fixed", "flows.video.paced.pace=fixed")
+    free = run("atm", *fixed)
+    undisturbed = 8_000_032 / 500e3 + 1.5 * 0.55
+
+    def transfer_s(run: Run) -> float:
+        (found,) = (row for row in run.document["paced"] if row["name"] == "data")
+        return float(found["transfer_s"])
+
+    assert all(group["dropped_packets"] == 0 for group in controlled.document["groups"])
+    assert controlled.link("satellite")["utilization"] < 0.9
+    assert all(row["late_packets"] == 0 for row in controlled.document["lateness"])
+    assert transfer_s(controlled) > 1.5 * undisturbed
+    assert lossy.link("satellite")["utilization"] > controlled.link("satellite")["utilization"]
+    assert lossy.group("data")["dropped_packets"] > 0
+    assert abs(transfer_s(free) - undisturbed) < 1e-6
+    assert 0.25 < free.group("data")["dropped_packets"] / free.group("data")["sent_packets"] < 0.45
+
+
 CLAIMS: dict[str, Callable[[], None]] = {
     "mm1": mm1,
     "red": red,
@@ -256,6 +281,7 @@ CLAIMS: dict[str, Callable[[], None]] = {
     "voice": voice,
     "erlang": erlang,
     "pcn": pcn,
+    "atm": atm,
 }
 
 

@@ -21,6 +21,8 @@ __all__ = ["check", "check_catalogue", "check_python", "check_rust"]
 
 SOURCE = re.compile(
     r"RFC \d+|draft-[a-z]|ITU-T [A-Z]\.\d+|\b(?:19|20)\d\d\b|ns-2|Cisco IOS|assumed: \w"
+    # Its title page, with author and date, is lost.
+    r"|COMSAT thesis"
 )
 """What names a publication, or a program whose behaviour others follow, or says that none does."""
 
