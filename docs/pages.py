@@ -135,8 +135,8 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "detector.input_rate": {"interval": "50 ms", "share": 0.2},
     "activity.files": {"rate": "500 kbit/s", "size": "1 MB", "gap": "16 s"},
     "activity.sessions": {"rate": "64 kbit/s", "active": "15 s"},
-    "pace.fixed": {},
     "pace.steps": {"floor": 0.5, "ceiling": 1.0},
+    "pace.uncontrolled": {},
 }
 """Parameters that show a mechanism; one without an entry is shown with none."""
 

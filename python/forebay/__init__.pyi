@@ -472,13 +472,6 @@ class _Activity:
 activity: _Activity
 
 class _Pace:
-    def fixed(
-        self,
-        *,
-        rtt: str = ...,
-        start: float = ...,
-        start_increase: float = ...,
-    ) -> Mechanism: ...
     def steps(
         self,
         *,
@@ -492,6 +485,13 @@ class _Pace:
         start_increase: float = ...,
         ignore: str = ...,
         restart_timer: bool = ...,
+    ) -> Mechanism: ...
+    def uncontrolled(
+        self,
+        *,
+        rtt: str = ...,
+        start: float = ...,
+        start_increase: float = ...,
     ) -> Mechanism: ...
 
 pace: _Pace

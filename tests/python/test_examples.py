@@ -249,8 +249,8 @@ def atm() -> None:
     start, 16.825 s, if nothing slows it down.
     """
     controlled, lossy = run("atm"), run("atm", "links.satellite.detector=discard")
-    fixed = ("flows.data.paced.pace=fixed", "flows.video.paced.pace=fixed")
-    free = run("atm", *fixed)
+    deaf = tuple(f"flows.{name}.paced.pace=uncontrolled" for name in ("data", "video"))
+    free = run("atm", *deaf)
     undisturbed = 8_000_032 / 500e3 + 1.5 * 0.55
 
     def transfer_s(run: Run) -> float:

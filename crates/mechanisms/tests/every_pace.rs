@@ -22,7 +22,7 @@ fn minimal(name: &str) -> Value {
     match name {
         "files" => table(&[("rate", "500 kbit/s".into())]),
         "sessions" => table(&[("rate", "64 kbit/s".into()), ("active", "15 s".into())]),
-        "discard" | "input_rate" | "fixed" | "steps" => table(&[]),
+        "discard" | "input_rate" | "uncontrolled" | "steps" => table(&[]),
         other => panic!("law \"{other}\" has no parameters here: add them to this battery"),
     }
 }

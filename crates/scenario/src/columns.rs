@@ -122,7 +122,7 @@ mod tests {
         from = "a"
         to = "b"
         late_after = "20 ms"
-        paced = { activity = { files = { rate = "100 kbit/s" } }, pace = "fixed" }
+        paced = { activity = { files = { rate = "100 kbit/s" } }, pace = "uncontrolled" }
         policing = { at = "a", peak = { rate = "100 kbit/s" } }
     "#;
 

@@ -1,8 +1,8 @@
 //! Rate control: how the rate of a paced source follows what the network tells it.
 
-mod fixed;
 mod slow_start;
 mod steps;
+mod uncontrolled;
 
 use forebay_network::RateControl;
 use forebay_parameters::{Entry, Problem, Section};
@@ -24,7 +24,7 @@ pub type BuildPace = fn(&Section<'_>) -> Result<PaceKind, Problem>;
 pub static DEFAULT: &Entry<BuildPace> = &steps::ENTRY;
 
 /// Every rate control.
-pub static PACES: &[Entry<BuildPace>] = &[fixed::ENTRY, steps::ENTRY];
+pub static PACES: &[Entry<BuildPace>] = &[steps::ENTRY, uncontrolled::ENTRY];
 
 /// Refuse a round-trip time in which nothing could be heard.
 ///

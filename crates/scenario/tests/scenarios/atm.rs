@@ -114,11 +114,11 @@ fn an_undisturbed_file_takes_the_time_of_its_bits() {
         row
     };
     let close = |found: f64, right: f64| assert!((found - right).abs() < 1e-6, "{found} {right}");
-    let fixed = time("\"fixed\"");
+    let fixed = time("\"uncontrolled\"");
     close(fixed.transfer_s, 2.8 + 7_020_032.0 / 500e3);
     // 0.5 to 0.9 for 0.56 s each, then 1.
     close(fixed.mean_scale, 8_000_032.0 / 500e3 / fixed.transfer_s);
-    close(time("{ fixed = { start = 1.0 } }").transfer_s, 8_000_032.0 / 500e3);
+    close(time("{ uncontrolled = { start = 1.0 } }").transfer_s, 8_000_032.0 / 500e3);
     let mut left = 7_020_032.0 / 500e3;
     let (mut scale, mut steps) = (1.0, 0.0);
     while left > 0.56 * scale {
@@ -140,7 +140,7 @@ fn uncontrolled_sources_offer_the_loads_of_the_thesis() {
     let source = |name: &str, rates: &str| {
         format!(
             "[flows.{name}]\nfrom = \"a\"\nto = \"b\"\ncount = 100\n[flows.{name}.paced]\n\
-             size = \"530 B\"\npace = {{ fixed = {{ rtt = \"560 ms\" }} }}\n\
+             size = \"530 B\"\npace = {{ uncontrolled = {{ rtt = \"560 ms\" }} }}\n\
              activity = {{ sessions = {{ {rates}, active = \"15 s\" }} }}\n"
         )
     };

@@ -53,7 +53,7 @@ precedence = 1
 
 [flows.data.paced]
 activity = { files = { rate = "500 kbit/s" } }
-pace = { fixed = { rtt = "560 ms" } }
+pace = { uncontrolled = { rtt = "560 ms" } }
 "#;
 
 const CASES: &[Case] = &[
@@ -114,7 +114,7 @@ const CASES: &[Case] = &[
     case(
         "rtt = \"560 ms\"",
         "rtt = \"0 s\"",
-        "flows.data.paced.pace.fixed.rtt",
+        "flows.data.paced.pace.uncontrolled.rtt",
         &["too short for a round trip"],
     ),
     case(

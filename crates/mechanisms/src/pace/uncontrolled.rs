@@ -8,17 +8,17 @@ use super::slow_start::SlowStart;
 use super::{BuildPace, PaceKind, check_rtt};
 
 pub(super) const ENTRY: Entry<BuildPace> = Entry {
-    name: "fixed",
+    name: "uncontrolled",
     summary: "Deaf to notifications: slow start of each session, then the nominal rate.",
     source: "COMSAT thesis on rate-based congestion control with a satellite link, table 1 \
              (case 1) and section 6.2.1.4",
-    fields: FixedParameters::FIELDS,
+    fields: UncontrolledParameters::FIELDS,
     build,
 };
 
 parameters! {
     /// Parameters of sources without control.
-    pub struct FixedParameters {
+    pub struct UncontrolledParameters {
         /// Time between two steps of slow start. Twice the propagation delay of the route there if
         /// left out.
         rtt: Option<Span>, "COMSAT thesis, section 5.3";
@@ -30,31 +30,33 @@ parameters! {
 }
 
 fn build(section: &Section<'_>) -> Result<PaceKind, Problem> {
-    let FixedParameters { rtt, start, start_increase } = FixedParameters::read(section)?;
+    let UncontrolledParameters { rtt, start, start_increase } =
+        UncontrolledParameters::read(section)?;
     let slow_start = SlowStart { from: start, by: start_increase };
     slow_start.check(section)?;
     if let Some(rtt) = rtt {
         check_rtt(section, rtt)?;
     }
-    let make =
-        move |rtt| -> Box<dyn RateControl> { Box::new(Fixed { slow_start, rtt, scale: 1.0 }) };
+    let make = move |rtt| -> Box<dyn RateControl> {
+        Box::new(Uncontrolled { slow_start, rtt, scale: 1.0 })
+    };
     Ok(PaceKind { rtt, make: Box::new(make) })
 }
 
-struct Fixed {
+struct Uncontrolled {
     slow_start: SlowStart,
     rtt: Span,
     scale: f64,
 }
 
-impl Fixed {
+impl Uncontrolled {
     fn pace(&self, now: Time) -> Pace {
         let next = if self.scale < 1.0 { now + self.rtt } else { Time::NEVER };
         Pace { scale: self.scale, at_floor: false, next }
     }
 }
 
-impl RateControl for Fixed {
+impl RateControl for Uncontrolled {
     fn begin(&mut self, now: Time) -> Pace {
         self.scale = self.slow_start.from;
         self.pace(now)
@@ -80,7 +82,7 @@ mod tests {
     fn slow_start_reaches_the_nominal_rate_after_five_steps() {
         let rtt = Span::from_ms(560);
         let slow_start = SlowStart { from: 0.5, by: 0.1 };
-        let mut law = Fixed { slow_start, rtt, scale: 1.0 };
+        let mut law = Uncontrolled { slow_start, rtt, scale: 1.0 };
         let mut pace = law.begin(Time::ZERO);
         let mut rates = vec![(500.0 * pace.scale).round()];
         while pace.next < Time::NEVER {
