@@ -4,7 +4,7 @@
 
 `Network` builds and runs a scenario; `queue`, `conditioner`, `shaper`, `admission`, `termination`,
 `traffic`, `control`, `detector`, `activity` and `pace` hold the mechanisms, `tcp`, `udp`, `calls`
-and `paced` the parameters of a transport.
+and `paced` the parameters of a transport, `policing` those of policing.
 What is wrong with a scenario is raised as `UserError`.
 
 Everything is imported when it is first used, so that the command line starts at once.
@@ -27,7 +27,7 @@ _CATEGORIES = (
     "queue", "conditioner", "shaper", "admission", "termination", "traffic", "control",
     "detector", "activity", "pace",
 )  # fmt: skip
-_TRANSPORTS = ("tcp", "udp", "calls", "paced")
+_TRANSPORTS = ("tcp", "udp", "calls", "paced", "policing")
 
 __all__ = [*_HOMES, *_CATEGORIES, *_TRANSPORTS, "__version__"]
 

@@ -536,3 +536,18 @@ def calls(
     initial: int = ...,
     surges: Sequence[Mapping[str, Any]] | None = ...,
 ) -> dict[str, Any]: ...
+
+def paced(
+    *,
+    size: str = ...,
+    header: str = ...,
+    activity: Mechanism | None = ...,
+    pace: Mechanism | None = ...,
+) -> dict[str, Any]: ...
+
+def policing(
+    *,
+    at: str = ...,
+    peak: Mapping[str, Any] | None = ...,
+    bucket: Mapping[str, Any] | None = ...,
+) -> dict[str, Any]: ...

@@ -4,7 +4,7 @@
 of the mechanism `red` in the category `queue` of the catalogue. The same for every category:
 `queue`, `conditioner`, `shaper`, `admission`, `termination`, `traffic`, `control`, `detector`,
 `activity`, `pace`. `forebay.tcp`, `forebay.udp`, `forebay.calls` and `forebay.paced` hold the
-parameters of a transport.
+parameters of a transport, `forebay.policing` those of policing.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = [
     "transport",
 ]
 
-TRANSPORTS = ("tcp", "udp", "calls")
+TRANSPORTS = ("tcp", "udp", "calls", "paced", "policing")
 """How a group of flows sends: sections of it, of which it has one."""
 
 
@@ -93,7 +93,7 @@ def category(name: str) -> Category | None:
 
 
 def transport(name: str) -> Callable[..., dict[str, Any]] | None:
-    """A function that holds the parameters of a transport: `tcp`, `udp`, `calls` or `paced`."""
+    """A function that holds the parameters of a transport (`tcp`, ..) or of `policing`."""
     for page in catalogue().sections:
         if page.name == f"flows.NAME.{name}":
             return _holder(name, page)
@@ -197,6 +197,8 @@ def key_annotation(page: Page, key: str) -> str:
     """The Python type of what stands under a key of a section that is no plain parameter."""
     if _inner(page, key) is not None:
         return "Sequence[Mapping[str, Any]]"
+    if any(section.name == f"{page.name}.{key}" for section in catalogue().sections):
+        return "Mapping[str, Any]"
     return "Mechanism"
 
 
