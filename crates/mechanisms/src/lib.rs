@@ -8,6 +8,7 @@
 //! | `traffic/` | [`Traffic`](forebay_network::Traffic) | [`traffic::TRAFFICS`] |
 //! | `congestion/` | [`CongestionControl`](forebay_network::CongestionControl) | [`congestion::CONTROLS`] |
 //! | `edge/` | [`AdmissionControl`](forebay_network::AdmissionControl), [`FlowTermination`](forebay_network::FlowTermination) | [`edge::ADMISSIONS`], [`edge::TERMINATIONS`] |
+//! | `ring/` | [`RingFairness`](forebay_network::RingFairness) | [`ring::FAIRNESS`] |
 //! | `element/` | [`Element`](forebay_network::Element) | wired by the scenario |
 //!
 //! Adding a mechanism touches its own file and one line of its table: schema, reference page,
@@ -18,6 +19,7 @@ pub mod congestion;
 pub mod edge;
 pub mod element;
 pub mod queue;
+pub mod ring;
 pub mod shaping;
 pub mod traffic;
 
