@@ -2,6 +2,7 @@
 
 pub mod calls;
 pub mod link;
+pub mod ring;
 pub mod shaper;
 pub mod tcp;
 pub mod udp;

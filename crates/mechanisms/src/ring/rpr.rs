@@ -268,12 +268,13 @@ impl Core {
         }
     }
 
-    /// The end of an interval: filter and age.
+    /// The end of an interval: filter and age. As in RFC 2892 what is limited ages by its limit, so
+    /// that a host which exceeds that by part of a frame pays for it in the next interval.
     pub(super) fn end_interval(&mut self) {
         let Coefficients { age, low_pass, .. } = self.coefficients;
         let most = f64::INFINITY;
         self.add.end_interval(low_pass, age, most);
-        self.add_congested.end_interval(low_pass, age, most);
+        self.add_congested.end_interval(low_pass, age, self.allowed);
         self.forward.end_interval(low_pass, age, most);
         self.forward_congested.end_interval(low_pass, age, most);
         self.transmitted.end_interval(low_pass, age, most);
