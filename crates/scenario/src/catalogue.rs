@@ -8,6 +8,7 @@ use forebay_mechanisms::element::calls::{CallParameters, ProbingParameters, Surg
 use forebay_mechanisms::element::tcp::TcpParameters;
 use forebay_mechanisms::element::udp::UdpParameters;
 use forebay_mechanisms::queue::QUEUES;
+use forebay_mechanisms::ring::FAIRNESS;
 use forebay_mechanisms::shaping::SHAPERS;
 use forebay_mechanisms::traffic::TRAFFICS;
 use forebay_parameters::{Catalogued, Entry, Field, Parameters, Value};
@@ -16,7 +17,7 @@ use serde_json::{Map, Value as Json, json};
 use crate::columns::words;
 use crate::sections::{
     AggregateParameters, FlowParameters, LinkParameters, RecordParameters, ReverseParameters,
-    ScenarioParameters,
+    RingParameters, ScenarioParameters, StationParameters,
 };
 
 /// Every mechanism and every section of a scenario file, as JSON.
@@ -29,6 +30,7 @@ pub fn catalogue() -> String {
             category("shaper", "When a shaper in front of a link lets packets go.", SHAPERS),
             category("admission", "Which new calls of an aggregate are blocked.", ADMISSIONS),
             category("termination", "Which calls in progress must end.", TERMINATIONS),
+            category("fairness", "How much the host of a ring's station may send.", FAIRNESS),
             category("traffic", "What an application sends, and when.", TRAFFICS),
             category("control", "TCP congestion control: how the window moves.", CONTROLS),
         ],
@@ -41,7 +43,7 @@ pub fn catalogue() -> String {
 
 type SectionRow = (&'static str, &'static str, &'static [Field], &'static [&'static str]);
 
-fn sections() -> [SectionRow; 11] {
+fn sections() -> [SectionRow; 13] {
     [
         ("scenario", "The top level.", ScenarioParameters::FIELDS, &[]),
         (
@@ -55,6 +57,18 @@ fn sections() -> [SectionRow; 11] {
             "The way back of a duplex link, where it differs.",
             ReverseParameters::FIELDS,
             &["queue", "conditioner", "shaper"],
+        ),
+        (
+            "rings.NAME",
+            "A packet ring: nodes joined by two ringlets on which data run opposite ways.",
+            RingParameters::FIELDS,
+            &["fairness", "station"],
+        ),
+        (
+            "rings.NAME.station.NODE",
+            "A station of a ring, where it differs from the others.",
+            StationParameters::FIELDS,
+            &[],
         ),
         (
             "flows.NAME",
@@ -151,8 +165,21 @@ fn plain(value: &Value) -> Json {
 /// The JSON schema (2020-12) of scenario files.
 #[must_use]
 pub fn schema() -> String {
-    let [top, link, reverse, flow, tcp, udp, calls, surge, aggregate, probing, record] =
-        sections().map(|row| row.2);
+    let [
+        top,
+        link,
+        reverse,
+        ring,
+        station,
+        flow,
+        tcp,
+        udp,
+        calls,
+        surge,
+        aggregate,
+        probing,
+        record,
+    ] = sections().map(|row| row.2);
     let queue = choice(QUEUES);
     let conditioner = choice(CONDITIONERS);
     let conditioners = json!({ "type": "array", "items": conditioner });
@@ -180,11 +207,15 @@ pub fn schema() -> String {
         ("termination", choice(TERMINATIONS)),
         ("probing", object(probing, [])),
     ];
+    let station = object(station, []);
+    let stations = json!({ "type": "object", "additionalProperties": station });
+    let on_ring = [("fairness", choice(FAIRNESS)), ("station", stations)];
     let named = |inner: Json| json!({ "type": "object", "additionalProperties": inner });
     let mut schema = object(
         top,
         [
             ("links", named(object(link, on_link))),
+            ("rings", named(object(ring, on_ring))),
             ("aggregates", named(object(aggregate, on_aggregate))),
             ("flows", named(object(flow, on_flow))),
             ("record", object(record, [])),

@@ -1,5 +1,7 @@
 //! Reading groups of flows and making their senders and receivers.
 
+use std::cell::RefCell;
+
 use forebay_kernel::Streams;
 use forebay_mechanisms::congestion::{self, CONTROLS, ControlFactory};
 use forebay_mechanisms::element::FlowGroup;
@@ -258,11 +260,11 @@ impl FlowPlan {
     }
 
     /// Make senders and receivers of flows that are there from the start, given their first number
-    /// and the elements of each link. The number of the senders' element.
+    /// and the roads. The number of the senders' element.
     pub(crate) fn wire(
         &self,
         first: u32,
-        links: &[Vec<u32>],
+        roads: &Roads,
         network: &mut Network,
         streams: &Streams,
     ) -> u32 {
@@ -271,7 +273,7 @@ impl FlowPlan {
             Transport::Udp(parameters, _) => network.add_sink(parameters.header.bytes()),
             _ => Self::receivers(senders),
         };
-        let data = network.add_route(&through(&self.there, links, receivers));
+        let data = roads.lay(&self.there, receivers, network);
         let group = self.group(first, data, streams);
         let precedence = group.precedence;
         let name = format!("{}.traffic", self.path);
@@ -286,7 +288,7 @@ impl FlowPlan {
             Transport::Tcp(parameters, control, traffic) => {
                 let applications = pool(traffic);
                 let count = self.count as usize;
-                let acks = network.add_route(&through(&self.back, links, senders));
+                let acks = roads.lay(&self.back, senders, network);
                 let receivers =
                     TcpReceivers::new(first, count, parameters, acks).with_precedence(precedence);
                 let senders = TcpSenders::new(group, parameters, applications, control);
@@ -302,12 +304,12 @@ impl FlowPlan {
     pub(crate) fn class(
         &mut self,
         first: u32,
-        links: &[Vec<u32>],
+        roads: &Roads,
         network: &mut Network,
         streams: &Streams,
     ) -> ClassPlan {
         let aggregate = network.next_element();
-        let route = network.add_route(&through(&self.there, links, aggregate));
+        let route = roads.lay(&self.there, aggregate, network);
         let group = self.group(first, route, streams);
         let calls = (0..self.count).map(|_| network.add_calls()).min();
         let Transport::Calls(plan) = &mut self.transport else {
@@ -341,8 +343,25 @@ impl FlowPlan {
     }
 }
 
-/// The elements of `links_on_it` and then `end`.
-fn through(links_on_it: &[usize], links: &[Vec<u32>], end: u32) -> Vec<u32> {
-    let passed = links_on_it.iter().flat_map(|link| links[*link].iter().copied());
-    passed.chain(std::iter::once(end)).collect()
+/// The elements of links, and the routes laid over them.
+#[derive(Default)]
+pub(crate) struct Roads {
+    /// The elements of each link.
+    pub(crate) elements: Vec<Vec<u32>>,
+    /// The links of each route.
+    pub(crate) laid: RefCell<Vec<(u32, Vec<usize>)>>,
+}
+
+impl Roads {
+    /// Lay the route over `links` to `end`.
+    fn lay(&self, links: &[usize], end: u32, network: &mut Network) -> u32 {
+        let mut passed: Vec<u32> =
+            links.iter().flat_map(|link| self.elements[*link].iter().copied()).collect();
+        // The spans of a ring are one element.
+        passed.dedup();
+        passed.push(end);
+        let route = network.add_route(&passed);
+        self.laid.borrow_mut().push((route, links.to_vec()));
+        route
+    }
 }

@@ -14,6 +14,7 @@ mod flows;
 mod links;
 mod parse;
 mod results;
+mod rings;
 mod run;
 mod sections;
 mod series;

@@ -12,6 +12,7 @@ use forebay_parameters::{Chosen, Parameters, Problem, Section, choose, choose_al
 use forebay_units::quantity::show_rate;
 use forebay_units::{Rate, Size, Span};
 
+use crate::rings::{RingPlan, RingSpan, SpanPlan};
 use crate::sections::{
     LINK_MECHANISMS, LinkParameters, REVERSE_MECHANISMS, ReverseParameters, by_default,
 };
@@ -33,6 +34,10 @@ pub(crate) struct LinkPlan<'a> {
     pub(crate) burst: Option<(u64, Problem)>,
     /// Whether one of its conditioners adapts to round-trip times.
     pub(crate) hears_rtt: bool,
+    /// Which span of a ring it is, if it is one.
+    pub(crate) span: Option<RingSpan>,
+    /// What gauges of its element that are its own begin with: those of a ring are told together.
+    pub(crate) prefix: String,
 }
 
 struct Parts {
@@ -66,6 +71,8 @@ pub(crate) fn read_link<'a>(
         parts: None,
         burst: None,
         hears_rtt: false,
+        span: None,
+        prefix: String::new(),
     };
     let reverse = section.section("reverse")?;
     if !parameters.duplex {
@@ -85,6 +92,8 @@ pub(crate) fn read_link<'a>(
         parts: None,
         burst: None,
         hears_rtt: false,
+        span: None,
+        prefix: String::new(),
     };
     if let Some(reverse) = reverse {
         let other = ReverseParameters::read_among(&reverse, REVERSE_MECHANISMS)?;
@@ -97,7 +106,7 @@ pub(crate) fn read_link<'a>(
 }
 
 /// Packets of a kilobit must take less than days, and transmission times must fit the clock.
-fn check_rate(section: &Section<'_>, rate: Rate) -> Result<(), Problem> {
+pub(crate) fn check_rate(section: &Section<'_>, rate: Rate) -> Result<(), Problem> {
     const TOP: u64 = 8_000_000_000_000_000;
     match rate.bps() {
         0 => Err(section.fail("rate", "is zero; a link needs a rate above 0")),
@@ -107,6 +116,25 @@ fn check_rate(section: &Section<'_>, rate: Rate) -> Result<(), Problem> {
             Err(section.fail("rate", message))
         }
         _ => Ok(()),
+    }
+}
+
+impl<'a> LinkPlan<'a> {
+    /// A span of a ring, whose section is `section`.
+    pub(crate) fn of_span(span: SpanPlan, ring: &RingPlan, section: &Section<'a>) -> Self {
+        Self {
+            name: format!("{}.{}", ring.name, span.name),
+            from: span.from,
+            to: span.to,
+            rate: ring.rate(),
+            delay: span.delay,
+            residual: None,
+            section: section.clone(),
+            parts: None,
+            burst: None,
+            span: Some(span.span),
+            prefix: format!("{}.", span.name),
+        }
     }
 }
 

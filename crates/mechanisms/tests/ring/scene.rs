@@ -136,7 +136,7 @@ impl Scene {
         let parts = RingParts {
             rate: Rate::from_bps(self.rate),
             buffers: self.buffers,
-            high: 0,
+            high: Some(0),
             message: Size::from_bytes(16),
             ports,
             legs,

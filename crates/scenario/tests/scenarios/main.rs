@@ -24,5 +24,6 @@ mod pcn;
 mod recording;
 mod regions;
 mod residual;
+mod rings;
 mod statistics;
 mod support;

@@ -71,8 +71,8 @@ pub struct RingParts {
     pub rate: Rate,
     /// Its buffers.
     pub buffers: Buffers,
-    /// The highest precedence that is high priority.
-    pub high: u8,
+    /// The highest precedence that is high priority, if any is.
+    pub high: Option<u8>,
     /// Size of a message between neighbours.
     pub message: Size,
     /// The ports of both ringlets, each in the order of its data: what is port `p` of one is port
@@ -93,7 +93,7 @@ const ACCESS: u32 = 4;
 struct Ways {
     stations: usize,
     legs: Vec<Option<Leg>>,
-    high: u8,
+    high: Option<u8>,
 }
 
 impl Ways {
@@ -107,7 +107,7 @@ impl Ways {
         let leg = self.leg(packet);
         let behind = (place + self.stations - usize::from(leg.from)) % self.stations;
         let behind = u16::try_from(behind).expect("a ring has few stations");
-        let high = packet.precedence <= self.high;
+        let high = self.high.is_some_and(|high| packet.precedence <= high);
         let class = if high { RingClass::High } else { RingClass::Low };
         RingFrame { size: packet.size, class, ahead: leg.spans - behind, behind }
     }
