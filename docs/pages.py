@@ -124,6 +124,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "shape": 1.4,
     },
     "traffic.poisson": {"rate": "1 Mbit/s", "size": "500 B", "sizes": "exponential"},
+    "traffic.pulses": {"rate": "600 Mbit/s", "size": "1500 B"},
     "traffic.video": {"line_rate": "100 Mbit/s"},
     "traffic.voice": {"codec": "g711_20ms", "silence_suppression": True},
     "control.reno": {},
