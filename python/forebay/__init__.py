@@ -3,7 +3,8 @@
     from forebay import Network, queue
 
 `Network` builds and runs a scenario; `queue`, `conditioner`, `shaper`, `admission`, `termination`,
-`traffic` and `control` hold the mechanisms, `tcp`, `udp` and `calls` the parameters of a transport.
+`fairness`, `traffic` and `control` hold the mechanisms, `tcp`, `udp` and `calls` the parameters of
+a transport.
 What is wrong with a scenario is raised as `UserError`.
 
 Everything is imported when it is first used, so that the command line starts at once.
@@ -22,7 +23,7 @@ _HOMES = {
     "UserError": "forebay.errors",
 }
 _CATEGORIES = (
-    "queue", "conditioner", "shaper", "admission", "termination", "traffic", "control",
+    "queue", "conditioner", "shaper", "admission", "termination", "fairness", "traffic", "control",
 )  # fmt: skip
 _TRANSPORTS = ("tcp", "udp", "calls")
 

@@ -2,8 +2,8 @@
 
 `forebay.queue.red(min_threshold="20 packets", ...)` has the signature, defaults and documentation
 of the mechanism `red` in the category `queue` of the catalogue. The same for every category:
-`queue`, `conditioner`, `shaper`, `admission`, `termination`, `traffic`, `control`. `forebay.tcp`,
-`forebay.udp` and `forebay.calls` hold the parameters of a transport.
+`queue`, `conditioner`, `shaper`, `admission`, `termination`, `fairness`, `traffic`, `control`.
+`forebay.tcp`, `forebay.udp` and `forebay.calls` hold the parameters of a transport.
 """
 
 from __future__ import annotations

@@ -220,13 +220,14 @@ impl Network {
         }
     }
 
-    /// The inner quantities of element `number` at this instant.
-    pub fn gauges(&mut self, number: u32, tell: &mut dyn FnMut(&str, f64)) {
+    /// The inner quantities of part `part` of element `number` at this instant; most elements have
+    /// one part, 0.
+    pub fn gauges(&mut self, number: u32, part: u32, tell: &mut dyn FnMut(&str, f64)) {
         let home = self.home_of(number as usize);
         let region = &mut self.regions[home];
         region.settle_sites();
         region.settle_one(number as usize);
-        region.places[number as usize].element.gauges(tell);
+        region.places[number as usize].element.gauges_of(part, tell);
     }
 
     /// Packets inside elements at this instant.

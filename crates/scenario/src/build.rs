@@ -210,8 +210,13 @@ fn read_rings<'a>(
         let section = rings.section(name)?.expect("the key is present");
         let ring = read_ring(name, &section)?;
         for span in ring.spans(read.len()) {
+            let only = !ring.doubles(span.span);
             let plan = LinkPlan::of_span(span, &ring, &section);
-            join(topology, links, plan).map_err(|message| section.fail("stations", message))?;
+            if only {
+                join(topology, links, plan).map_err(|message| section.fail("stations", message))?;
+            } else {
+                links.push(plan);
+            }
         }
         read.push(ring);
     }

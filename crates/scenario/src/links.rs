@@ -36,8 +36,8 @@ pub(crate) struct LinkPlan<'a> {
     pub(crate) hears_rtt: bool,
     /// Which span of a ring it is, if it is one.
     pub(crate) span: Option<RingSpan>,
-    /// What gauges of its element that are its own begin with: those of a ring are told together.
-    pub(crate) prefix: String,
+    /// Which part of its element it is: a ring has one for each span.
+    pub(crate) part: u32,
 }
 
 struct Parts {
@@ -72,7 +72,7 @@ pub(crate) fn read_link<'a>(
         burst: None,
         hears_rtt: false,
         span: None,
-        prefix: String::new(),
+        part: 0,
     };
     let reverse = section.section("reverse")?;
     if !parameters.duplex {
@@ -93,7 +93,7 @@ pub(crate) fn read_link<'a>(
         burst: None,
         hears_rtt: false,
         span: None,
-        prefix: String::new(),
+        part: 0,
     };
     if let Some(reverse) = reverse {
         let other = ReverseParameters::read_among(&reverse, REVERSE_MECHANISMS)?;
@@ -132,8 +132,9 @@ impl<'a> LinkPlan<'a> {
             section: section.clone(),
             parts: None,
             burst: None,
+            hears_rtt: false,
             span: Some(span.span),
-            prefix: format!("{}.", span.name),
+            part: ring.part(span.span),
         }
     }
 }

@@ -170,6 +170,18 @@ impl RingPlan {
         self.parameters.largest.bytes()
     }
 
+    /// Which part of its element a span is: the number of its port.
+    pub(crate) fn part(&self, span: RingSpan) -> u32 {
+        let number = span.ringlet * self.delays.len() + span.place;
+        u32::try_from(number).expect("a ring has few stations")
+    }
+
+    /// Whether a span joins two stations as another one of the ring does: of two stations both
+    /// ringlets do, and packets take the outer one.
+    pub(crate) fn doubles(&self, span: RingSpan) -> bool {
+        self.delays.len() == 2 && span.ringlet == 1
+    }
+
     /// The station at a place of a ringlet: the inner one runs the other way.
     fn station(&self, ringlet: usize, place: usize) -> usize {
         if ringlet == 0 { place } else { self.delays.len() - 1 - place }

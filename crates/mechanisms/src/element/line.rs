@@ -176,11 +176,6 @@ impl Line {
         self.free_at + self.delay
     }
 
-    /// Propagation delay.
-    pub(super) fn delay(&self) -> Span {
-        self.delay
-    }
-
     /// Whether traffic of lower priority fills the link.
     pub(super) fn has_residual(&self) -> bool {
         self.residual.is_some()

@@ -93,6 +93,8 @@ struct Voq {
     shares: Vec<f64>,
     /// What the active sources of each station ask for, by its distance upstream.
     demands: Vec<Box<[RingDemand]>>,
+    /// Sums of r and of w that its own RCF is made of.
+    asked: (f64, f64),
     /// Whether something was told before, so that only changes need be.
     told: bool,
 }
@@ -119,6 +121,7 @@ impl Voq {
             queues: [0, 1].map(|class| vec![queue(class); stations - 1]),
             shares: vec![capacity; stations - 1],
             demands: vec![Box::default(); stations],
+            asked: (0.0, 0.0),
             told: false,
         };
         voq.allocate(Time::ZERO);
@@ -147,14 +150,18 @@ impl Voq {
         sums.into_values().collect()
     }
 
-    /// RCF of the span that leaves here: (capacity - sum of r) / sum of w, over the active sources
-    /// whose frames pass it; without any weight, all that is left.
-    fn share(&self) -> f64 {
+    /// Sums of r and of w over the active sources whose frames pass the span that leaves here.
+    fn sums(&self) -> (f64, f64) {
         let stations = (0u16..).zip(&self.demands);
         let passing =
             stations.flat_map(|(behind, demands)| demands.iter().filter(move |d| d.ahead > behind));
-        let (committed, weight) =
-            passing.fold((0.0, 0.0), |(r, w), d| (r + d.committed, w + d.weight));
+        passing.fold((0.0, 0.0), |(r, w), d| (r + d.committed, w + d.weight))
+    }
+
+    /// RCF of the span that leaves here: (capacity - sum of r) / sum of w; without any weight, all
+    /// that is left.
+    fn share(&self) -> f64 {
+        let (committed, weight) = self.asked;
         let left = (self.capacity - committed).max(0.0);
         if weight > 0.0 { left / weight } else { left }
     }
@@ -211,6 +218,7 @@ impl RingFairness for Voq {
         let active = self.own_demands(now);
         let same = self.demands[0] == active;
         self.demands[0] = active;
+        self.asked = self.sums();
         let share = self.share();
         let unchanged = self.told && same && self.shares[0] == share;
         self.shares[0] = share;
@@ -240,7 +248,10 @@ impl RingFairness for Voq {
     }
 
     fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
+        let (committed, weight) = self.asked;
         tell("share_bps", self.shares[0]);
+        tell("active_committed_bps", committed);
+        tell("active_weight", weight);
         let classes = ["high", "low"].iter().zip(&self.queues);
         for (class, queues) in classes {
             for (queue, ahead) in queues.iter().zip(1..) {

@@ -176,10 +176,10 @@ impl Built {
         }
     }
 
-    /// The value of one gauge of the ring at this instant.
-    pub fn gauge(&mut self, wanted: &str) -> f64 {
+    /// The value of one gauge of a station on ringlet 0 at this instant.
+    pub fn gauge(&mut self, station: u32, wanted: &str) -> f64 {
         let mut found = None;
-        self.network.gauges(self.ring, &mut |name, value| {
+        self.network.gauges(self.ring, station, &mut |name, value| {
             if name == wanted {
                 found = Some(value);
             }

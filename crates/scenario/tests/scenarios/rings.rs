@@ -1,7 +1,10 @@
 //! Packet rings in whole scenarios.
 
-use crate::support::{flow, link, read, record, run, run_with, table};
+use forebay_mechanisms::ring::FAIRNESS;
 use forebay_scenario::Scenario;
+
+use crate::conservation::check_trace;
+use crate::support::{flow, link, read, record, run, run_with, table, trace};
 
 /// Six stations; F and D send to A, the hub, and `more` is added.
 fn ring(law: &str, more: &str) -> String {
@@ -29,6 +32,76 @@ fn udp(name: &str, from: &str, to: &str, more: &str) -> String {
 
 const LAWS: [&str; 5] =
     ["{ srp_fa = {} }", "{ aggressive = {} }", "{ conservative = {} }", "\"none\"", "{ voq = {} }"];
+
+/// Otherwise a law would run in scenarios without anybody watching what it does to packets.
+#[test]
+fn every_law_is_tried() {
+    for entry in FAIRNESS {
+        assert!(LAWS.iter().any(|law| law.contains(entry.name)), "{}", entry.name);
+    }
+}
+
+/// Otherwise packets would vanish on a ring, be made from nothing, or be lost in transit: when all
+/// sources have stopped and the ring has run empty, every packet sent was delivered or dropped, no
+/// span lost one but in the queues of its own host, and the trace tells of each the same, and in
+/// order. Hosts have room for 30 kB of a class and are asked for more than the ring carries.
+#[test]
+fn an_emptied_ring_has_lost_nothing() {
+    for law in LAWS {
+        for transit in ["dual", "single"] {
+            let more = format!(
+                "transit = \"{transit}\"\nhigh = 0\nhost_limit = \"30 kB\"\n\
+                 station.D = {{ committed_high = \"50 Mbit/s\" }}\n\
+                 [links.out]\nfrom = \"C\"\nto = \"H\"\nrate = \"200 Mbit/s\"\n{}{}{}{}\
+                 [record]\ntrace = 1000000\n",
+                udp("f", "F", "A", "precedence = 1\nstop = \"10 ms\""),
+                udp("e", "E", "B", "precedence = 1\nstop = \"12 ms\""),
+                udp("d", "D", "E", "stop = \"8 ms\"").replace("800", "40"),
+                "[flows.t]\nfrom = \"F\"\nto = \"H\"\ncount = 3\nprecedence = 1\n\
+                 tcp = { mss = \"1000 B\" }\ntraffic = { file = { size = \"200 kB\" } }\n",
+            );
+            let text = ring(law, &more).replace("0.3 s", "60 s").replace("warm_up = \"0.1 s\"", "");
+            let (result, tables) = record(&text);
+            let what = format!("{law} {transit}");
+            for flow in &result.flows {
+                let counted = &flow.counted;
+                let out = counted.delivered_packets + counted.dropped_packets;
+                assert_eq!(counted.sent_packets, out, "{what}: {}", flow.name);
+                assert!(counted.delivered_packets > 20, "{what}: {}", flow.name);
+            }
+            for link in &result.links {
+                for at in 0..link.arrived_packets.len() {
+                    let out = link.departed_packets[at] + link.dropped_packets[at];
+                    assert_eq!(link.arrived_packets[at], out, "{what}: {}", link.name);
+                }
+                // Nobody enters at C and B, so what is dropped there was in transit.
+                let entered = ["outer.F", "outer.E", "inner.D", "inner.F", "inner.E", "inner.C"];
+                let host = entered.iter().any(|name| link.name.ends_with(name));
+                assert!(host || link.drops == 0, "{what}: {} lost in transit", link.name);
+            }
+            let drops: u64 = result.links.iter().map(|link| link.drops).sum();
+            assert!(drops > 0, "{what}: the load is no overload");
+            let departed = result.links.iter().flat_map(|link| link.departed_packets);
+            assert_eq!(departed.sum::<u64>(), result.packet_hops, "{what}");
+            check_trace(&what, &result, &trace(&tables));
+        }
+    }
+}
+
+/// Otherwise the smallest ring could not be had, or its stations would use the same span twice:
+/// both send all they can to each other, over the two spans of the outer ringlet.
+#[test]
+fn two_stations_are_a_ring() {
+    let flows = udp("there", "F", "A", "") + &udp("back", "A", "F", "");
+    let text = ring(LAWS[0], &flows).replace(r#"["F", "E", "D", "C", "B", "A"]"#, r#"["F", "A"]"#);
+    let result = run(&text);
+    for (name, used) in
+        [("outer.F", true), ("outer.A", true), ("inner.F", false), ("inner.A", false)]
+    {
+        let utilization = link(&result, &format!("metro.{name}")).utilization;
+        assert_eq!(utilization > 0.99, used, "{name}: {utilization}");
+    }
+}
 
 /// Otherwise packets would go the long way round: from B to F it is 2 spans on the outer ringlet
 /// (B, A, F), from D to F 2 on the inner one; in the middle, both ways are equally long.

@@ -296,7 +296,13 @@ impl Element for Ring {
     }
 
     fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
-        self.ports.iter().for_each(|port| port.gauges(tell));
+        for port in &self.ports {
+            port.gauges(&mut |name, value| tell(&format!("{}.{name}", port.name), value));
+        }
+    }
+
+    fn gauges_of(&self, part: u32, tell: &mut dyn FnMut(&str, f64)) {
+        self.ports[part as usize].gauges(tell);
     }
 
     fn held(&self) -> u64 {

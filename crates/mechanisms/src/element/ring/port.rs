@@ -122,7 +122,7 @@ impl Port {
             Choice::Message => {
                 let news = self.messages.pop_front().expect("one was there to choose");
                 self.line.free_at = now + self.rate.transmission_time(message);
-                let out = self.line.free_at + self.line.delay();
+                let out = self.line.free_at + self.line.delay;
                 self.told.push_back((out, news));
                 return Served::Message(out);
             }
@@ -200,14 +200,13 @@ impl Port {
     }
 
     pub(super) fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
-        let mut named = |name: &str, value: f64| tell(&format!("{}.{name}", self.name), value);
-        self.law.gauges(&mut named);
-        named("transit_high_bytes", self.transit_bytes[0] as f64);
-        named("transit_low_bytes", self.transit_bytes[1] as f64);
-        for (class, at) in [("high", 0), ("low", 1)] {
-            named(&format!("host_{class}_bytes"), self.hosts[at].bytes() as f64);
-            named(&format!("host_{class}_max_wait_s"), self.max_wait[at].seconds());
-        }
+        self.law.gauges(tell);
+        tell("transit_high_bytes", self.transit_bytes[0] as f64);
+        tell("transit_low_bytes", self.transit_bytes[1] as f64);
+        tell("host_high_bytes", self.hosts[0].bytes() as f64);
+        tell("host_low_bytes", self.hosts[1].bytes() as f64);
+        tell("host_high_max_wait_s", self.max_wait[0].seconds());
+        tell("host_low_max_wait_s", self.max_wait[1].seconds());
     }
 
     pub(super) fn held(&self) -> u64 {
