@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -104,9 +105,14 @@ def _setup(scenario: int, title: str) -> Figure:
     places = {name: (math.cos(t), math.sin(t)) for name, t in zip(STATIONS, turns, strict=True)}
     around = np.linspace(0, 2 * math.pi, 200)
     for radius, style in ((1.0, "solid"), (0.9, DOTTED)):
-        axis.plot(radius * np.cos(around), radius * np.sin(around), color=INK, linestyle=style,
-                  linewidth=1.0)
-    for first, second in zip(turns, turns[1:], strict=False):
+        axis.plot(
+            radius * np.cos(around),
+            radius * np.sin(around),
+            color=INK,
+            linestyle=style,
+            linewidth=1.0,
+        )
+    for first, second in pairwise(turns):
         middle = (first + second) / 2
         _arrow(axis, 1.0, middle + 0.05, middle - 0.05)
         _arrow(axis, 0.9, middle - 0.05, middle + 0.05)
@@ -114,8 +120,14 @@ def _setup(scenario: int, title: str) -> Figure:
     for name, (x, y) in places.items():
         colour = {"F": COLOURS[F], "D": COLOURS[D]}.get(name, INK)
         axis.plot(x, y, "o", markersize=9, color=colour)
-        axis.annotate(roles.get(name, name), (1.18 * x, 1.18 * y), color=INK, fontsize=9,
-                      ha="right" if x < -0.1 else "left", va="center")
+        axis.annotate(
+            roles.get(name, name),
+            (1.18 * x, 1.18 * y),
+            color=INK,
+            fontsize=9,
+            ha="right" if x < -0.1 else "left",
+            va="center",
+        )
     axis.set_aspect("equal")
     axis.set_axis_off()
     axis.set_xlim(-2.6, 2.6)
@@ -265,8 +277,14 @@ def _ramp(outcome: Outcome) -> Figure | None:
                 value = table[name]
                 moved = math.log(1 - value[0]) / math.log(1 - 1 / LP_ALLOW)
                 label = "runs" if drawn == 0 else None
-                axis.plot(table["steps"] + moved, value, color=COLOURS[LINES.index(line)],
-                          linewidth=2.4, alpha=0.35, label=label)
+                axis.plot(
+                    table["steps"] + moved,
+                    value,
+                    color=COLOURS[LINES.index(line)],
+                    linewidth=2.4,
+                    alpha=0.35,
+                    label=label,
+                )
                 drawn += 1
     if not drawn:
         return None

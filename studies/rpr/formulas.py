@@ -20,8 +20,8 @@ SILENT = 8
 way to the hub."""
 
 LAG = 4
-"""A station may know the RCF of a span that was told in this sample or up to three earlier: messages
-take 50 us a span and laws step at their own times."""
+"""Of each span a station may know the RCF of this sample or of up to three earlier ones: messages
+take 50 us a span, and laws step at their own times."""
 
 
 def formula_quantities(samples: Samples) -> dict[str, float]:
@@ -87,8 +87,9 @@ def _recent(shares: list[Array]) -> tuple[Array, Array]:
     """The least and the most that the least RCF of a path can be, by what is known of each span."""
     lows, highs = [], []
     for share in shares:
-        known = np.stack([np.concatenate([share[:back], share[: len(share) - back]])
-                          for back in range(LAG)])
+        known = np.stack(
+            [np.concatenate([share[:back], share[: len(share) - back]]) for back in range(LAG)]
+        )
         lows.append(known.min(axis=0))
         highs.append(known.max(axis=0))
     return np.min(lows, axis=0), np.min(highs, axis=0)

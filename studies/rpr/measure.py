@@ -12,14 +12,14 @@ from forebay_studies.rpr.network import INTERVAL_S, burst_bps, hub_way_us
 from forebay_studies.rpr.readings import BURSTY, ON_S, PACKET_S, RATES
 from forebay_studies.rpr.samples import WINDOW_S, Array, Samples
 
-__all__ = ["quantities"]
+__all__ = ["host_wait_s", "pair", "quantities"]
 
 PACKET_BITS = 12000.0
 PERIODS = 40
 """Periods of D in the window."""
 
 BURST_SHARE = 0.011
-"""ON and half of OFF: an onset of congestion within so many s of a burst's start is of the burst."""
+"""ON and half of OFF: an onset within so many s of a burst's start is of that burst."""
 
 HALF = 0.5
 NINETY = 0.9
@@ -46,7 +46,7 @@ def quantities(run: Run, point: Point) -> dict[str, float]:
 
 def _slides(run: Run, point: Point) -> dict[str, float]:
     samples = Samples(run, point)
-    found = _pair(run, point) | _wait(run, point)
+    found = pair(run, point) | _wait(run, point)
     settled = samples.settled()
     found["settled_swing_ratio"] = float(settled.max() - settled.min())
     if point["law"] == "srp-fa":
@@ -61,7 +61,7 @@ def _slides(run: Run, point: Point) -> dict[str, float]:
 
 
 def _short(run: Run, point: Point) -> dict[str, float]:
-    found = _pair(run, point) | _wait(run, point)
+    found = pair(run, point) | _wait(run, point)
     if "series/links.ring.outer.F" in run.tables:
         found |= _period(Samples(run, point))
     return found
@@ -71,7 +71,7 @@ def _carried(run: Run, point: Point) -> float:
     return float(run.link("ring.outer.D")["throughput_bps"]) / RATES[str(point["line"])]
 
 
-def _pair(run: Run, point: Point) -> dict[str, float]:
+def pair(run: Run, point: Point) -> dict[str, float]:
     """Utilisation of the link behind D, and what F gets."""
     f = run.group("f")
     return {
@@ -81,15 +81,19 @@ def _pair(run: Run, point: Point) -> dict[str, float]:
     }
 
 
-def _wait(run: Run, point: Point) -> dict[str, float]:
-    """Longest wait of D's packets of the window at their host, if they are high priority: what
-    their delay is above that of an empty ring. Nobody sends into it behind D."""
-    if point["scenario"] not in (3, 4):
-        return {}
+def host_wait_s(run: Run, point: Point) -> float:
+    """Longest wait of D's packets of the window at their host: what their delay is above that of an
+    empty ring. Nobody sends into it behind D."""
     spans = hub_way_us(point)
     empty = sum(spans) * 1e-6 + len(spans) * PACKET_S[str(point["line"])]
     # Whatever is left of an empty ring's delay is rounding.
-    return {"hp_wait_max_s": max(float(run.group("d")["max_delay_s"]) - empty, 0.0)}
+    return max(float(run.group("d")["max_delay_s"]) - empty, 0.0)
+
+
+def _wait(run: Run, point: Point) -> dict[str, float]:
+    """The same where they are high priority."""
+    high = point["scenario"] in (3, 4)
+    return {"hp_wait_max_s": host_wait_s(run, point)} if high else {}
 
 
 def _shares(run: Run, point: Point) -> dict[str, float]:
@@ -232,4 +236,3 @@ def _on_and_off(times: Array, bps: float) -> dict[str, float]:
     last, following = times[pauses[0]], times[pauses[0] + 1]
     end = last + PACKET_BITS / bps
     return {"d_on_s": float(end - times[0]), "d_off_s": float(following - end)}
-

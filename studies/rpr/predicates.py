@@ -35,6 +35,19 @@ from __future__ import annotations
 
 from functools import partial
 
+from forebay.grades import (
+    CLOSE,
+    EXACT,
+    Bounds,
+    Quantities,
+    Truth,
+    all_of,
+    any_of,
+    surely_at_least,
+    surely_at_most,
+    surely_greater,
+    surely_within,
+)
 from forebay_studies.rpr.readings import (
     BURSTY,
     FIFTY_FIVE,
@@ -57,20 +70,6 @@ from forebay_studies.rpr.readings import (
     over_stations,
     voq,
     waits,
-)
-
-from forebay.grades import (
-    CLOSE,
-    EXACT,
-    Bounds,
-    Quantities,
-    Truth,
-    all_of,
-    any_of,
-    surely_at_least,
-    surely_at_most,
-    surely_greater,
-    surely_within,
 )
 
 __all__ = [
