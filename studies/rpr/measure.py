@@ -83,7 +83,9 @@ def pair(run: Run, point: Point) -> dict[str, float]:
 
 def host_wait_s(run: Run, point: Point) -> float:
     """Longest wait of D's packets of the window at their host: what their delay is above that of an
-    empty ring. Nobody sends into it behind D."""
+    empty ring. Nobody sends into it behind D. All of the window if none came through."""
+    if not run.group("d")["delivered_packets"]:
+        return WINDOW_S[1] - WINDOW_S[0]
     spans = hub_way_us(point)
     empty = sum(spans) * 1e-6 + len(spans) * PACKET_S[str(point["line"])]
     # Whatever is left of an empty ring's delay is rounding.

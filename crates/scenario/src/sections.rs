@@ -82,7 +82,8 @@ parameters! {
         stop: Size = "458 kB", "RFC 2892, sections 5.1 and 6.1 (TB_HI_THRESHOLD)";
         /// Size of the largest packet that may come: larger ones are refused.
         largest: Size = "1500 B", "assumed: Ethernet's MTU, RFC 894";
-        /// Size of the host's queues of one class, on one ringlet.
+        /// Size of each queue of the host, on one ringlet: so no destination takes the room of
+        /// another.
         host_limit: Size = "4 MB", "assumed: unpublished";
         /// Queues of the host for each class.
         host_queues: HostQueueing = "destination", "assumed: unpublished; one, RFC 2892, section 2";

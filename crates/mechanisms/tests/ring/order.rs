@@ -123,6 +123,25 @@ fn a_packet_takes_a_transmission_and_a_delay_each_hop() {
     assert_eq!(arrivals(&scene), [(0, 1107)]);
 }
 
+/// Otherwise frames for one destination would take the room of those for another. While a frame of
+/// 300 B is sent, three of 100 B for the same station fill their queue of 300 B; one for another
+/// station comes after them.
+#[test]
+fn each_queue_has_room_of_its_own() {
+    let mut scene = Scene::new(RATE, 4, Span::ZERO);
+    scene.law = "none";
+    scene.buffers.host_limit = 300;
+    let burst = Some((Span::from_us(300), Span::from_s(1000)));
+    let first = Source { to: 1, ..one(0, 1, 0, 300) };
+    let near = Source { to: 1, burst, ..one(0, 1, 50, 100) };
+    let far = Source { to: 3, ..one(0, 1, 260, 100) };
+    scene.sources = vec![first, near, far];
+    let count = |scene: &Scene, flow: u32| arrivals(scene).iter().filter(|a| a.0 == flow).count();
+    assert_eq!([count(&scene, 1), count(&scene, 2)], [3, 1]);
+    scene.buffers.by_destination = false;
+    assert_eq!([count(&scene, 1), count(&scene, 2)], [3, 0]);
+}
+
 /// Otherwise one destination would hold up the host's frames for another. While a frame of 1000 B
 /// is sent, three for the next station come, then three for the one after two more; with a queue
 /// for each destination they take turns, and the far ones need 200 us more.

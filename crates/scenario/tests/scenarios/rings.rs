@@ -44,7 +44,8 @@ fn every_law_is_tried() {
 /// Otherwise packets would vanish on a ring, be made from nothing, or be lost in transit: when all
 /// sources have stopped and the ring has run empty, every packet sent was delivered or dropped, no
 /// span lost one but in the queues of its own host, and the trace tells of each the same, and in
-/// order. Hosts have room for 30 kB of a class and are asked for more than the ring carries.
+/// order. Queues of hosts have room for 30 kB, 20 packets, and are asked for more than the ring
+/// carries.
 #[test]
 fn an_emptied_ring_has_lost_nothing() {
     for law in LAWS {
@@ -60,14 +61,14 @@ fn an_emptied_ring_has_lost_nothing() {
                 "[flows.t]\nfrom = \"F\"\nto = \"H\"\ncount = 3\nprecedence = 1\n\
                  tcp = { mss = \"1000 B\" }\ntraffic = { file = { size = \"200 kB\" } }\n",
             );
-            let text = ring(law, &more).replace("0.3 s", "60 s").replace("warm_up = \"0.1 s\"", "");
+            let text = ring(law, &more).replace("0.3 s", "3 s").replace("warm_up = \"0.1 s\"", "");
             let (result, tables) = record(&text);
             let what = format!("{law} {transit}");
             for flow in &result.flows {
                 let counted = &flow.counted;
                 let out = counted.delivered_packets + counted.dropped_packets;
                 assert_eq!(counted.sent_packets, out, "{what}: {}", flow.name);
-                assert!(counted.delivered_packets > 20, "{what}: {}", flow.name);
+                assert!(counted.delivered_packets >= 20, "{what}: {}", flow.name);
             }
             for link in &result.links {
                 for at in 0..link.arrived_packets.len() {

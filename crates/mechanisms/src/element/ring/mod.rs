@@ -45,7 +45,7 @@ pub struct Buffers {
     /// Above this filling of the low-priority transit buffer the host sends no low priority
     /// (TB_HI_THRESHOLD).
     pub stop: u64,
-    /// Size of the host's queues of one class together.
+    /// Size of each queue of the host.
     pub host_limit: u64,
     /// Whether the host has a queue for each destination, served in turn, or one for all.
     pub by_destination: bool,

@@ -75,11 +75,10 @@ impl Port {
         let (now, link) = (cx.now(), self.line.link);
         let queues = &mut self.hosts[frame.class as usize];
         Line::count_arrival(link, packet, cx);
-        if queues.bytes() + u64::from(packet.size) > self.buffers.host_limit {
+        if !queues.push(packet, frame.ahead, self.buffers.host_limit, now) {
             cx.discard(link, packet, DropReason::Overflow);
             return;
         }
-        queues.push(packet, frame.ahead, now);
         self.law.queued(frame, now);
         self.wait(packet, cx);
     }
