@@ -10,14 +10,11 @@ from forebay.study import Point, Run
 from forebay_studies.rpr.formulas import formula_quantities
 from forebay_studies.rpr.network import INTERVAL_S, burst_bps, hub_way_us
 from forebay_studies.rpr.readings import BURSTY, ON_S, PACKET_S, RATES
-from forebay_studies.rpr.samples import WINDOW_S, Array, Samples
+from forebay_studies.rpr.samples import PERIOD_S, Array, Samples, window_of
 
 __all__ = ["host_wait_s", "pair", "quantities"]
 
 PACKET_BITS = 12000.0
-PERIODS = 40
-"""Periods of D in the window."""
-
 BURST_SHARE = 0.011
 """ON and half of OFF: an onset within so many s of a burst's start is of that burst."""
 
@@ -85,7 +82,7 @@ def host_wait_s(run: Run, point: Point) -> float:
     """Longest wait of D's packets of the window at their host: what their delay is above that of an
     empty ring. Nobody sends into it behind D. All of the window if none came through."""
     if not run.group("d")["delivered_packets"]:
-        return WINDOW_S[1] - WINDOW_S[0]
+        return float(run.document["measured_s"])
     spans = hub_way_us(point)
     empty = sum(spans) * 1e-6 + len(spans) * PACKET_S[str(point["line"])]
     # Whatever is left of an empty ring's delay is rounding.
@@ -107,7 +104,7 @@ def _shares(run: Run, point: Point) -> dict[str, float]:
             return {"short_bps": got[4]}
         case "voq-formula":
             series = run.tables["series/links.ring.outer.3"]
-            late = np.asarray(series["time_s"]) > WINDOW_S[0]
+            late = np.asarray(series["time_s"]) > window_of(run)[0]
             rcf = np.asarray(series["share_bps"])[late]
             found = {"rcf_bps": float(rcf.mean())}
         case _:
@@ -222,12 +219,12 @@ def _generated(run: Run, point: Point, samples: Samples) -> dict[str, float]:
         mine = flows == name
         found[f"{name}_start_s"] = float(flow["started_s"])
         found[f"{name}_packet_bytes"] = float(np.asarray(trace["size_bytes"])[mine].max())
-    measured = WINDOW_S[1] - WINDOW_S[0]
+    measured = float(run.document["measured_s"])
     sent = {name: run.group(name)["sent_packets"] * PACKET_BITS for name in ("f", "d")}
     found["f_generated_bps"] = sent["f"] / measured
     if samples.scenario not in BURSTY:
         return found | {"d_on_generated_bps": sent["d"] / measured}
-    found["d_on_generated_bps"] = sent["d"] / PERIODS / ON_S
+    found["d_on_generated_bps"] = sent["d"] / (measured / PERIOD_S) / ON_S
     times = np.asarray(trace["time_s"])[(flows == "d") & (events == "sent")]
     return found | _on_and_off(times, burst_bps(samples.scenario, str(point["line"])))
 

@@ -11,16 +11,13 @@ from forebay.study import Point, Run
 from forebay_studies.rpr.network import INTERVAL_S, starts
 from forebay_studies.rpr.readings import BURSTY, OFF_S, ON_S, RATES
 
-__all__ = ["ABOUT_A_MS", "PERIOD_S", "WINDOW_S", "Array", "Burst", "Flags", "Samples", "moving"]
+__all__ = ["ABOUT_A_MS", "PERIOD_S", "Array", "Burst", "Flags", "Samples", "moving", "window_of"]
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 PERIOD_S = ON_S + OFF_S
 """From one burst of D to the next."""
-
-WINDOW_S = (0.62, 1.46)
-"""The window of measurement, as in scenario.toml: 40 periods."""
 
 ABOUT_A_MS = 10
 """Samples that throughputs are means over: 1.03 ms."""
@@ -37,6 +34,12 @@ in the one before may still have been under way."""
 
 NEAR = 1e-9
 """Parts of the line by which equal rates differ through rounding."""
+
+
+def window_of(run: Run) -> tuple[float, float]:
+    """The window of measurement in s: whole periods of D from the end of the warm-up on."""
+    end = float(run.document["simulated_s"])
+    return end - float(run.document["measured_s"]), end
 
 
 def moving(series: Array, count: int = ABOUT_A_MS) -> Array:
@@ -65,7 +68,8 @@ class Samples:
         self.line = RATES[str(point["line"])]
         self._tables = run.tables
         self.time = self.span("F", "time_s")
-        self.window: Flags = (self.time > WINDOW_S[0]) & (self.time <= WINDOW_S[1])
+        self.start, self.end = window_of(run)
+        self.window: Flags = (self.time > self.start) & (self.time <= self.end)
 
     def span(self, station: str, column: str) -> Array:
         """A column of the span that leaves a station."""
@@ -88,12 +92,12 @@ class Samples:
         if self.scenario not in BURSTY:
             return []
         _, first = starts(self.scenario)
-        count = int((WINDOW_S[1] - first) / PERIOD_S)
+        count = int((self.end - first) / PERIOD_S)
         all_of_them = [first + number * PERIOD_S for number in range(count)]
         return [
             Burst(start, start + ON_S, start + PERIOD_S)
             for start in all_of_them
-            if start >= WINDOW_S[0]
+            if start >= self.start
         ]
 
     def settled(self) -> Array:
@@ -103,7 +107,7 @@ class Samples:
         begins = self.time[: len(means)] - INTERVAL_S
         ends = begins + ABOUT_A_MS * INTERVAL_S
         if self.scenario not in BURSTY:
-            return means[(begins >= WINDOW_S[0]) & (ends <= WINDOW_S[1])]
+            return means[(begins >= self.start) & (ends <= self.end)]
         keep = np.zeros(len(means), bool)
         for burst in self.bursts():
             keep |= (begins >= burst.end + SETTLED_S) & (ends <= burst.next)

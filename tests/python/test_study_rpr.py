@@ -15,6 +15,7 @@ from forebay.study import Point, Run, Study, load_study
 
 INTERVAL = 102.88e-6
 LINE = 622.08e6
+WINDOW = {"simulated_s": 1.46, "measured_s": 0.84}
 SLIDES: Point = {
     "family": "slides",
     "scenario": 1,
@@ -124,7 +125,7 @@ def test_a_cut_and_its_ramp_are_measured() -> None:
         allowed[first:] = 1 - (63 / 64) ** np.arange(steps - first)
         told[first - 2 : first + 1] = 0.0
     tables = spans({"F": {"allow_bps": allowed * LINE}, "E": {"told_bps": told}}, steps)
-    samples = Samples(Run({}, tables), {**SLIDES, "scenario": 3})
+    samples = Samples(Run(WINDOW, tables), {**SLIDES, "scenario": 3})
     assert samples.cuts() == [7000, 7400]
     assert _cut_back(samples) == {"cut_to_ratio": 0.0}
     assert _period(samples)["allow_period_s"] == pytest.approx(400 * INTERVAL)
@@ -150,7 +151,7 @@ def test_a_wrong_ramp_is_noticed() -> None:
     allowed[7000:] = 1 - (59 / 60) ** np.arange(steps - 7000)
     told[6998:7001] = 0.0
     tables = spans({"F": {"allow_bps": allowed * LINE}, "E": {"told_bps": told}}, steps)
-    found = _ramps(Samples(Run({}, tables), {**SLIDES, "scenario": 3}))
+    found = _ramps(Samples(Run(WINDOW, tables), {**SLIDES, "scenario": 3}))
     assert found["ramp_error_max_ratio"] > 0.9 * (1 / 60 - 1 / 64) * (59 / 60) ** 3
 
 
@@ -172,7 +173,7 @@ def test_congestion_is_put_down_to_bursts() -> None:
     late = round((whole[1] + 0.015) / INTERVAL)
     congested[late : late + 5] = 1.0
     tables = spans({"D": {"congested": congested, "told_bps": told}}, steps)
-    found = _congestion(Samples(Run({}, tables), SLIDES))
+    found = _congestion(Samples(Run(WINDOW, tables), SLIDES))
     many = len(whole[::2])
     assert found["bursts_congesting_ratio"] == pytest.approx((many + 1) / len(whole))
     assert found["congested_in_burst_ratio"] == pytest.approx(many / (many + 1))
@@ -189,7 +190,7 @@ def test_f_is_throttled_until_it_has_half_of_the_line() -> None:
     time = INTERVAL * np.arange(1.0, steps + 1)
     phase = (time - 0.1) % 0.021
     allowed = np.where(phase < 0.007, 0.2, 0.8)
-    samples = Samples(Run({}, spans({"F": {"allow_bps": allowed * LINE}}, steps)), SLIDES)
+    samples = Samples(Run(WINDOW, spans({"F": {"allow_bps": allowed * LINE}}, steps)), SLIDES)
     found = _cut_back(samples)
     assert found["throttled_after_burst_s"] == pytest.approx(0.006, abs=2 * INTERVAL)
     assert found["cut_to_ratio"] == pytest.approx(0.2)
@@ -209,7 +210,7 @@ def test_oscillation_is_judged_while_traffic_is_steady() -> None:
             phase < 0.0028, 0.1, np.where(phase < 0.012, dip, 0.5 if dip > 0.2 else 0.7)
         )
         tables["series/flows.f"]["throughput_bps"] = rates * LINE
-        settled = Samples(Run({}, tables), SLIDES).settled()
+        settled = Samples(Run(WINDOW, tables), SLIDES).settled()
         assert settled.max() - settled.min() == pytest.approx(swing, abs=1e-9)
 
 

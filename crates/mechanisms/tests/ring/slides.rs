@@ -64,6 +64,18 @@ fn high_priority_waits_for_at_most_one_packet() {
     }
 }
 
+/// Otherwise a single transit buffer, which goes before the host, would starve high priority: a
+/// frame of either class that waits for longer than an interval makes D congested, so that F makes
+/// room, and all of D's 50 Mbit/s arrives.
+#[test]
+fn behind_a_single_buffer_high_priority_is_heard() {
+    let mut scene = bursts(OC12, 0, 50_000_000);
+    scene.sources[1].burst = None;
+    scene.buffers.dual = false;
+    let delivered = scene.build().measure(0.62, 1.46).flows[1];
+    assert!((delivered / 50e6 - 1.0).abs() < 0.02, "{delivered}");
+}
+
 /// Otherwise VoQ would panic as SRP-fa does. F falls to half of the line (D has none committed)
 /// from the burst until F hears that it is over: 1 ms, plus 102.88 us, 300 us of activity and 2 *
 /// 50 us. That costs 1.503 / 21 of a half, 3.6 % of the line.

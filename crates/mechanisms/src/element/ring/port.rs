@@ -66,7 +66,7 @@ impl Port {
     pub(super) fn state(&self) -> RingState {
         RingState {
             transit: self.transit_bytes[RingClass::Low as usize],
-            waiting_since: self.hosts[RingClass::Low as usize].waiting_since(),
+            waiting_since: self.hosts.iter().filter_map(HostQueues::waiting_since).min(),
         }
     }
 
