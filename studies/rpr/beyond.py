@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from forebay.comparison import Case, Comparison, Design, Findings, Shown
+from forebay.study import Point
 from forebay_studies.rpr.beyond_designs import (
     SCENARIO,
     SETTLED,
@@ -191,12 +192,13 @@ LAWS = Comparison(
     overrides=bursts,
     replications=5,
     quick_replications=2,
+    quick_overrides=('duration="0.83 s"',),
     conclusion=_concluded_laws,
 )
 
 
 def _lots() -> list[Case]:
-    named = {
+    named: dict[str, Point] = {
         "hub, two stations": {"lot": "hub", "km": 60},
         "parking lot of 4": {"lot": "parking", "stations": 5, "km": 50},
         "parallel parking lot": {"lot": "parallel", "km": 60},
@@ -209,9 +211,9 @@ def _lots() -> list[Case]:
         for label, point in named.items()
     ]
     for stations, km in ((16, 100), (16, 1000), (64, 100), (64, 1000)):
-        point = {"lot": "parking", "stations": stations, "km": km, "duration_s": 4}
+        parked: Point = {"lot": "parking", "stations": stations, "km": km, "duration_s": 4}
         label = f"{stations} stations {km} km"
-        found.append(Case(label, point, "parking lots", quick=False))
+        found.append(Case(label, parked, "parking lots", quick=False))
     return found
 
 

@@ -65,8 +65,8 @@ def map_figures(outcome: Outcome) -> list[Figure]:
 
 
 def _point(scenario: int, line: str, **more: int) -> Point:
-    fixed = {"family": "model", "law": "srp-fa", "transit": "dual", "lp_allow": 64, "hops": 1}
-    return {**fixed, "fd_us": 5, "scenario": scenario, "line": line, **more}
+    fixed: Point = {"family": "model", "law": "srp-fa", "transit": "dual", "lp_allow": 64}
+    return {**fixed, "hops": 1, "fd_us": 5, "scenario": scenario, "line": line, **more}
 
 
 def _map(

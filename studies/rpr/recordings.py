@@ -117,6 +117,8 @@ def _ramps(samples: Samples) -> Columns:
 
 
 RECORDINGS = [
-    Recording(recording_id(setting), setting._asdict(), interval=None, keep=_keep)
+    Recording(
+        recording_id(setting), {"family": "slides", **setting._asdict()}, interval=None, keep=_keep
+    )
     for setting in shown_settings()
 ]
