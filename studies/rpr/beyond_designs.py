@@ -228,12 +228,21 @@ def measured_media(run: Run, case: Case) -> dict[str, float]:
     found = {
         "utilization_ratio": float(carried),
         "f_goodput_ratio": float(f["goodput_bps"]) / LINE,
-        "d_goodput_ratio": float(d["throughput_bps"]) / LINE,
-        "d_delay_s": float(d["mean_delay_s"]),
+        "d_throughput_ratio": float(d["throughput_bps"]) / LINE,
+        "d_delay_s": float(d["mean_delay_s"]) if d["delivered_packets"] else _window(run),
     }
-    waits = []
-    for station in ("E", "D"):
-        spans = len(way(STATIONS, station, "A")) - 1
-        empty = spans * (50e-6 + VOICE_BYTES * 8 / LINE)
-        waits.append(float(run.group(f"voice-{station}")["max_delay_s"]) - empty)
-    return {**found, "voice_wait_s": max(waits)}
+    return {**found, "voice_wait_s": max(_voice_wait(run, station) for station in ("E", "D"))}
+
+
+def _voice_wait(run: Run, station: str) -> float:
+    """The longest delay of a station's voice above that of an empty ring; all of the window if none
+    came through."""
+    voice = run.group(f"voice-{station}")
+    if not voice["delivered_packets"]:
+        return _window(run)
+    spans = len(way(STATIONS, station, "A")) - 1
+    return float(voice["max_delay_s"]) - spans * (50e-6 + VOICE_BYTES * 8 / LINE)
+
+
+def _window(run: Run) -> float:
+    return float(run.document["measured_s"])
