@@ -69,6 +69,27 @@ SERIES = {
     "shaper_packets": "Packets waiting in the shaper.",
     "shaper_bytes": "Bytes waiting in the shaper.",
     "arrival_rate": "`ras`: estimate of the rate of arrivals in bit/s.",
+    "allow_bps": "Span of a ring, of the station that it leaves: what the law lets its host send "
+    "past the congestion; `voq`: in each queue, by class and distance of the destination, "
+    "`allow_bps.low.2`, ...",
+    "usage_bps": "`srp_fa`, `aggressive`, `conservative`: what the host has sent, aged.",
+    "lp_usage_bps": "The same, low-passed.",
+    "forward_bps": "What was in transit, aged.",
+    "lp_forward_bps": "The same, low-passed.",
+    "lp_transmitted_bps": "`aggressive`, `conservative`: what leaves the station without a "
+    "reserved rate, low-passed.",
+    "told_bps": "What the neighbour upstream was told last; the rate of the line if that is no "
+    "limit.",
+    "congested": "`srp_fa`: 1 if the station was congested when its last interval ended, else 0.",
+    "share_bps": "`voq`: RCF, what the span has to give for each unit of weight.",
+    "active_committed_bps": "`voq`: committed rates of the active sources whose frames pass.",
+    "active_weight": "`voq`: their weights.",
+    "transit_high_bytes": "Span of a ring: bytes in the high-priority transit buffer.",
+    "transit_low_bytes": "Bytes in the low-priority, or only, transit buffer.",
+    "host_high_bytes": "Bytes of high priority that wait in the host.",
+    "host_low_bytes": "Bytes of low priority that wait in the host.",
+    "host_high_max_wait_s": "Longest wait of a high-priority packet in the host since the start.",
+    "host_low_max_wait_s": "Longest wait of a low-priority packet in the host since the start.",
     "present_flows": "Calls: flows of calls present.",
     "talking_flows": "Calls: flows of calls whose next packet is due within 100 ms (not silent).",
     "active_flows": "Calls: flows of calls present that have sent a packet. TCP: "

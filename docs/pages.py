@@ -114,6 +114,11 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "admission.stop_timer": {"timeout": "2 s"},
     "termination.per_packet": {},
     "termination.sustainable_rate": {"factor": 1.2, "limit": 0.05},
+    "fairness.aggressive": {},
+    "fairness.conservative": {},
+    "fairness.none": {},
+    "fairness.srp_fa": {"lp_allow": 64, "low_threshold": "320 kB"},
+    "fairness.voq": {"activity": "300 us"},
     "traffic.bulk": {},
     "traffic.cbr": {"rate": "80 kbit/s", "size": "200 B"},
     "traffic.file": {"size": "2 MB"},
@@ -126,6 +131,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "shape": 1.4,
     },
     "traffic.poisson": {"rate": "1 Mbit/s", "size": "500 B", "sizes": "exponential"},
+    "traffic.pulses": {"rate": "600 Mbit/s", "size": "1500 B"},
     "traffic.video": {"line_rate": "100 Mbit/s"},
     "traffic.voice": {"codec": "g711_20ms", "silence_suppression": True},
     "control.reno": {},
@@ -141,8 +147,8 @@ EXAMPLES: dict[str, dict[str, Any]] = {
 """Parameters that show a mechanism; one without an entry is shown with none."""
 
 KEYS = (
-    "queue", "conditioner", "conditioners", "shaper", "admission", "termination", "traffic",
-    "linked", "control", "classes", "detector", "activity", "pace", "of",
+    "queue", "conditioner", "conditioners", "shaper", "admission", "termination", "fairness",
+    "traffic", "linked", "control", "classes", "detector", "activity", "pace", "of",
 )  # fmt: skip
 """Keys of a scenario under which mechanisms stand."""
 
@@ -227,8 +233,9 @@ def _everything() -> str:
     record = ["[record]", 'series = "10 ms"', "delays = true", "calls = true", "trace = 100"]
     record += ["adjustments = true", "reductions = true", "paces = true"]
     for number, page in enumerate(p for c in catalogue().categories for p in c.pages):
-        link = {"from": f"a{number}", "to": f"b{number}", "rate": "10 Mbit/s"}
-        flow: dict[str, Any] = {"from": link["from"], "to": link["to"]}
+        ends = {"from": f"a{number}", "to": f"b{number}"}
+        link: dict[str, Any] = {**ends, "rate": "10 Mbit/s"}
+        flow: dict[str, Any] = dict(ends)
         mechanism = {page.name: _parameters(page)}
         if page.kind == "traffic":
             carrier = "tcp" if page.name in ("bulk", "file") else "udp"
@@ -245,6 +252,12 @@ def _everything() -> str:
             paced = {"activity": {"files": {"rate": "500 kbit/s"}}, page.kind: mechanism}
             policing = {"at": link["from"], "peak": {"rate": "1 Mbit/s"}}
             flow |= {"paced": paced, "policing": policing, "late_after": "20 ms"}
+        elif page.kind == "fairness":
+            ring = {"stations": [*ends.values(), f"c{number}"], "rate": "622.08 Mbit/s"}
+            head.append(f"rings.r{number} = {_toml(ring | {'fairness': mechanism})}")
+            # A ring and a link join two nodes once: the link leads on.
+            link["from"] = f"d{number}"
+            flow |= {"traffic": {"cbr": {"rate": "5 Mbit/s", "size": "500 B"}}, "udp": {}}
         else:
             link |= {page.kind: mechanism}
             flow |= {"traffic": {"cbr": {"rate": "5 Mbit/s", "size": "500 B"}}, "udp": {}}

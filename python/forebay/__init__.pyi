@@ -358,6 +358,52 @@ class _Termination:
 
 termination: _Termination
 
+class _Fairness:
+    def aggressive(
+        self,
+        *,
+        interval: str = ...,
+        age: int = ...,
+        ramp: int = ...,
+        low_pass: int = ...,
+        low_threshold: float = ...,
+        high_threshold: float = ...,
+        rate_high: float = ...,
+        rate_low: float = ...,
+        reserved: str = ...,
+    ) -> Mechanism: ...
+    def conservative(
+        self,
+        *,
+        first: Literal["share", "own"] = ...,
+        active: int = ...,
+        interval: str = ...,
+        age: int = ...,
+        ramp: int = ...,
+        low_pass: int = ...,
+        low_threshold: float = ...,
+        high_threshold: float = ...,
+        rate_high: float = ...,
+        rate_low: float = ...,
+        reserved: str = ...,
+    ) -> Mechanism: ...
+    def none(self) -> Mechanism: ...
+    def srp_fa(
+        self,
+        *,
+        interval: str = ...,
+        age: int = ...,
+        lp_fwd: int = ...,
+        lp_my_usage: int = ...,
+        lp_allow: int = ...,
+        low_threshold: str = ...,
+        usage: Literal["low", "all"] = ...,
+        forward: Literal["low", "all"] = ...,
+    ) -> Mechanism: ...
+    def voq(self, *, interval: str = ..., activity: str = ..., depth: str = ...) -> Mechanism: ...
+
+fairness: _Fairness
+
 class _Traffic:
     def bulk(self) -> Mechanism: ...
     def cbr(
@@ -385,6 +431,15 @@ class _Traffic:
         rate: str,
         size: str,
         sizes: Literal["fixed", "exponential"] = ...,
+    ) -> Mechanism: ...
+    def pulses(
+        self,
+        *,
+        rate: str,
+        size: str,
+        on: str = ...,
+        off: str = ...,
+        random_phase: bool = ...,
     ) -> Mechanism: ...
     def video(
         self,

@@ -148,6 +148,7 @@ PLACES = {
     "shaper": "links.a",
     "admission": "aggregates.a",
     "termination": "aggregates.a",
+    "fairness": "rings.a",
     "traffic": "flows.a",
     "control": "flows.a.tcp",
     "detector": "links.a",

@@ -1,4 +1,4 @@
-"""Scenarios from Python: nodes, links, aggregates and flows that become the same TOML as a file.
+"""Scenarios from Python: nodes, links, rings, aggregates and flows, the same TOML as a file.
 
     from forebay import Network, conditioner, queue, traffic
 
@@ -18,7 +18,7 @@ Nothing is checked here that the engine checks: a wrong value, key or unit is re
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -105,6 +105,27 @@ class Network:
         taken.
         """
         return self._add("links", name, {"from": str(from_), "to": str(to), **parameters})
+
+    def ring(
+        self,
+        name: str,
+        stations: Sequence[str],
+        *,
+        rate: str,
+        fairness: Mechanism | str | Mapping[str, Any],
+        **parameters: Any,
+    ) -> Network:
+        """Add a packet ring: nodes joined by two ringlets on which data run opposite ways.
+
+        `stations` stand in the order of data on the outer ringlet, `rate` is that of each span, and
+        `fairness` says how much the host of a station may send (`forebay.fairness`). Parameters are
+        those of a ring in a scenario file: `delay` or `delays` (a list), `transit`, `high`,
+        `station` (a dictionary of those that differ) and sizes of buffers. See `forebay mechanisms
+        ring`. Returns the network. Raises `ValueError` for a name already taken.
+        """
+        nodes = [str(station) for station in stations]
+        given = {"stations": nodes, "rate": rate, "fairness": fairness, **parameters}
+        return self._add("rings", name, given)
 
     def aggregate(
         self,
@@ -237,9 +258,15 @@ class Network:
         return run_network(self, numbers, seed=seed, until=until, threads=threads)
 
     def __repr__(self) -> str:
-        parts = [("links", "links"), ("flows", "groups of flows"), ("aggregates", "aggregates")]
-        counted = [(len(self._document.get(key, {})), words) for key, words in parts]
-        shown = [f"{n} {words}" for n, words in counted if n or words != "aggregates"]
+        parts = {
+            "links": "links",
+            "rings": "rings",
+            "flows": "groups of flows",
+            "aggregates": "aggregates",
+        }
+        counted = {words: len(self._document.get(key, {})) for key, words in parts.items()}
+        rare = ("rings", "aggregates")
+        shown = [f"{n} {words}" for words, n in counted.items() if n or words not in rare]
         return f"<Network {self.name!r}: {', '.join(shown)}>"
 
     def _add(self, section: str, name: str, parameters: Mapping[str, Any]) -> Network:

@@ -267,6 +267,25 @@ def atm() -> None:
     assert 0.25 < free.group("data")["dropped_packets"] / free.group("data")["sent_packets"] < 0.45
 
 
+def ring() -> None:
+    """F and D get half of the line each, within 2 %, and the hub all of it beyond.
+
+    Without a law D's host goes ahead of transit until the transit buffer has passed its threshold;
+    from then on F, which fills the line, keeps it there.
+    """
+    line = 622.08e6
+    rates = {name: run("ring").group(name)["throughput_bps"] / line for name in ("f", "d")}
+    assert all(abs(rate / 0.5 - 1) < 0.02 for rate in rates.values()), rates
+    assert run("ring").group("beyond")["throughput_bps"] > 0.99 * line
+    lawless = run("ring", "rings.metro.fairness=none")
+    assert lawless.group("f")["throughput_bps"] > 0.98 * line
+    assert lawless.group("d")["throughput_bps"] < 0.01 * line
+    calm = run("ring", "rings.metro.fairness=conservative")
+    shares = [calm.group(name)["throughput_bps"] / line for name in ("f", "d")]
+    assert abs(shares[0] / shares[1] - 1) < 0.02
+    assert 0.855 < sum(shares) < 0.95
+
+
 CLAIMS: dict[str, Callable[[], None]] = {
     "mm1": mm1,
     "red": red,
@@ -282,6 +301,7 @@ CLAIMS: dict[str, Callable[[], None]] = {
     "erlang": erlang,
     "pcn": pcn,
     "atm": atm,
+    "ring": ring,
 }
 
 

@@ -12,6 +12,7 @@
 //! | `activity/` | [`Activity`](forebay_network::Activity) | [`activity::ACTIVITIES`] |
 //! | `pace/` | [`RateControl`](forebay_network::RateControl) | [`pace::PACES`] |
 //! | `policing/` | when cells conform, and may leave | asked by conditioners and a policer |
+//! | `ring/` | [`RingFairness`](forebay_network::RingFairness) | [`ring::FAIRNESS`] |
 //! | `element/` | [`Element`](forebay_network::Element) | wired by the scenario |
 //!
 //! Adding a mechanism touches its own file and one line of its table: schema, reference page,
@@ -26,6 +27,7 @@ pub mod element;
 pub mod pace;
 pub mod policing;
 pub mod queue;
+pub mod ring;
 pub mod shaping;
 pub mod traffic;
 

@@ -31,6 +31,10 @@ fn examples(name: &str) -> Vec<Value> {
             let huge = table(&[("rate", "10 Mbit/s".into()), ("size", "50 kB".into())]);
             vec![plain, random, with(&huge, "sizes", "exponential".into())]
         }
+        "pulses" => {
+            let long = with(&with(&plain, "on", "200 ms".into()), "off", "300 ms".into());
+            vec![long, plain]
+        }
         "video" => {
             let minimum = table(&[("line_rate", "10 Mbit/s".into())]);
             vec![minimum.clone(), with(&minimum, "correlation", 0.0.into())]

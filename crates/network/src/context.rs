@@ -279,6 +279,12 @@ impl<'a> Context<'a> {
         self.deliver_at(packet, at, payload);
     }
 
+    /// A packet has crossed a span inside this element, and stays in it.
+    #[inline]
+    pub fn passed(&mut self) {
+        self.core.traversals += 1;
+    }
+
     /// `packet` has reached the far end of a link: hand it to the next element of its route.
     #[inline]
     pub fn cross(&mut self, packet: &Packet) {

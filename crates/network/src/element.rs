@@ -63,6 +63,12 @@ pub trait Element: Send {
     /// [`Element::settle`].
     fn gauges(&self, _tell: &mut dyn FnMut(&str, f64)) {}
 
+    /// The gauges of one part, where an element is several to those who look at it, as a ring is to
+    /// its spans.
+    fn gauges_of(&self, _part: u32, tell: &mut dyn FnMut(&str, f64)) {
+        self.gauges(tell);
+    }
+
     /// Packets held inside, for the check of conservation.
     fn held(&self) -> u64 {
         0

@@ -3,9 +3,9 @@
 //! One rule settles most questions: if time passes inside it, it is an [`Element`]; if it only
 //! decides, it is a law ([`QueueManager`], [`QueueDiscipline`], [`Conditioner`], [`ShapingLaw`],
 //! [`Traffic`], [`CongestionControl`], [`AdmissionControl`], [`FlowTermination`],
-//! [`CongestionDetector`], [`Activity`], [`RateControl`]). A law is handed the time, a random
-//! stream and the facts, and answers; it has no clock, no event list and no log. [`Observer`]s are
-//! told facts and cannot answer back. This crate knows no mechanism: they live in
+//! [`CongestionDetector`], [`Activity`], [`RateControl`], [`RingFairness`]). A law is handed the time,
+//! a random stream and the facts, and answers; it has no clock, no event list and no log.
+//! [`Observer`]s are told facts and cannot answer back. This crate knows no mechanism: they live in
 //! `forebay-mechanisms`.
 
 mod border;
@@ -23,6 +23,7 @@ mod packet;
 mod parallel;
 pub mod record;
 mod region;
+mod ring;
 mod routes;
 mod site;
 mod standing;
@@ -45,4 +46,7 @@ pub use network::{Network, Progress};
 pub use observation::{CallEvent, DropReason, Observation, Observer};
 pub use pace::{Activity, CongestionDetector, Lasts, Notice, Pace, Phase, RateControl, Session};
 pub use packet::{Ecn, Packet, PcnMark};
+pub use ring::{
+    RingAccess, RingClass, RingDemand, RingFairness, RingFrame, RingMessage, RingNotice, RingState,
+};
 pub use standing::Standing;

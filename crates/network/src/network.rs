@@ -10,7 +10,8 @@ use crate::region::{Place, Region};
 use crate::routes::SINK;
 use crate::standing::{Standing, stand};
 use crate::{
-    CallCount, Element, FlowCount, Lateness, Ledger, LinkCount, Observer, PacedCount, PolicerCount,
+    CallCount, Context, Element, FlowCount, Lateness, Ledger, LinkCount, Observer, PacedCount,
+    Packet, PolicerCount,
 };
 
 /// A wired network, ready to run.
@@ -26,6 +27,19 @@ pub struct Network {
     /// The counters of several regions together, if nothing has happened since.
     together: Option<Ledger>,
     started: bool,
+}
+
+/// Whose place is kept. A run in which it is still there is a bug.
+struct Reserved;
+
+impl Element for Reserved {
+    fn receive(&mut self, _packet: &Packet, _cx: &mut Context<'_>) {
+        unreachable!("an element was reserved and never made");
+    }
+
+    fn wake(&mut self, _token: u32, _cx: &mut Context<'_>) {
+        unreachable!("it sets no timers");
+    }
 }
 
 /// What a run has done so far.
@@ -66,6 +80,16 @@ impl Network {
     pub fn add(&mut self, element: Box<dyn Element>) -> u32 {
         self.whole().places.push(Place::of(element));
         self.next_element() - 1
+    }
+
+    /// Keep the next number for an element that is not made yet: see [`Network::place`].
+    pub fn reserve(&mut self) -> u32 {
+        self.add(Box::new(Reserved))
+    }
+
+    /// Put `element` where [`Network::reserve`] has kept a place.
+    pub fn place(&mut self, number: u32, element: Box<dyn Element>) {
+        self.whole().places[number as usize].element = element;
     }
 
     /// The number that the next element will get.
@@ -228,13 +252,14 @@ impl Network {
         }
     }
 
-    /// The inner quantities of element `number` at this instant.
-    pub fn gauges(&mut self, number: u32, tell: &mut dyn FnMut(&str, f64)) {
+    /// The inner quantities of part `part` of element `number` at this instant; most elements have
+    /// one part, 0.
+    pub fn gauges(&mut self, number: u32, part: u32, tell: &mut dyn FnMut(&str, f64)) {
         let home = self.home_of(number as usize);
         let region = &mut self.regions[home];
         region.settle_sites();
         region.settle_one(number as usize);
-        region.places[number as usize].element.gauges(tell);
+        region.places[number as usize].element.gauges_of(part, tell);
     }
 
     /// Packets inside elements at this instant.

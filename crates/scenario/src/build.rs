@@ -7,8 +7,9 @@ use forebay_units::Span;
 use forebay_units::quantity::show_span;
 
 use crate::calls::{AggregatePlan, read_aggregate};
-use crate::flows::{Around, FlowPlan, read_flow};
+use crate::flows::{Around, FlowPlan, Roads, read_flow};
 use crate::links::{LinkPlan, read_link};
+use crate::rings::{RingPlan, leg, read_ring};
 use crate::sections::{RecordParameters, SCENARIO_SECTIONS, ScenarioParameters};
 use crate::series::check_series;
 use crate::topology::Topology;
@@ -18,6 +19,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) parameters: ScenarioParameters,
     pub(crate) record: RecordParameters,
     pub(crate) links: Vec<LinkPlan<'a>>,
+    rings: Vec<RingPlan>,
     pub(crate) aggregates: Vec<AggregatePlan>,
     pub(crate) flows: Vec<FlowPlan>,
     pub(crate) nodes: usize,
@@ -41,22 +43,17 @@ impl<'a> Plan<'a> {
         };
         let mut links = Vec::new();
         let mut topology = Topology::default();
-        let section = required(&root, "links")?;
-        for name in section.keys() {
-            let inner = section.section(name)?.expect("the key is present");
-            for plan in read_link(name, &inner)? {
-                let delay = plan.delay.ps();
-                if let Some(other) = topology.add(&plan.from, &plan.to, links.len(), delay) {
-                    let other: &LinkPlan<'_> = &links[other];
-                    let message = format!(
-                        "a link from \"{}\" to \"{}\" exists already: {}",
-                        plan.from, plan.to, other.name
-                    );
-                    return Err(inner.fail("to", message));
+        let rings = root.section("rings")?;
+        if let Some(section) = section_of_links(&root, rings.is_some())? {
+            for name in section.keys() {
+                let inner = section.section(name)?.expect("the key is present");
+                for plan in read_link(name, &inner)? {
+                    join(&mut topology, &mut links, plan).map_err(|m| inner.fail("to", m))?;
                 }
-                links.push(plan);
             }
         }
+        let rings =
+            rings.map_or(Ok(Vec::new()), |rings| read_rings(&rings, &mut topology, &mut links))?;
         let aggregates = read_aggregates(&root)?;
         let around = Around {
             topology: &topology,
@@ -71,6 +68,7 @@ impl<'a> Plan<'a> {
             let mut plan = read_flow(name, &inner, &around)?;
             plan.tell_rtt = plan.there.iter().any(|number| links[*number].hears_rtt);
             check_route(&plan, &flows, &aggregates, &inner)?;
+            check_rings(&plan, &rings, &links, &inner)?;
             flows.push(plan);
             if flows.iter().map(|flow| u64::from(flow.count)).sum::<u64>() > MOST_FLOWS {
                 let message = format!("a scenario has at most {MOST_FLOWS} flows in all");
@@ -80,7 +78,7 @@ impl<'a> Plan<'a> {
         check_members(&root, &aggregates, &flows)?;
         check_bursts(&links, &flows)?;
         let nodes = topology.nodes().len();
-        let plan = Self { parameters, record, links, aggregates, flows, nodes };
+        let plan = Self { parameters, record, links, rings, aggregates, flows, nodes };
         if let Some(section) = root.section("record")? {
             check_series(&section, &plan)?;
         }
@@ -104,18 +102,26 @@ impl<'a> Plan<'a> {
     /// senders' element of each group of flows.
     pub(crate) fn wire(&mut self, streams: &Streams) -> Wired {
         let mut network = Network::new();
-        let links: Vec<Vec<u32>> =
-            self.links.iter_mut().map(|link| link.wire(&mut network, streams)).collect();
+        let rings: Vec<u32> = self.rings.iter().map(|_| network.reserve()).collect();
+        let wire = |link: &mut LinkPlan<'_>| match link.span {
+            Some(span) => {
+                network.add_link();
+                vec![rings[span.ring]]
+            }
+            None => link.wire(&mut network, streams),
+        };
+        let roads =
+            Roads { elements: self.links.iter_mut().map(wire).collect(), ..Roads::default() };
         let firsts: Vec<u32> =
             self.flows.iter().map(|flow| network.add_flows(flow.count)).collect();
         let mut senders = vec![0; self.flows.len()];
         for at in 0..self.flows.len() {
             let flow = &mut self.flows[at];
             if !flow.has_calls() {
-                senders[at] = flow.wire(firsts[at], &links, &mut network, streams);
+                senders[at] = flow.wire(firsts[at], &roads, &mut network, streams);
             } else if flow.aggregate.is_none() {
                 senders[at] = network.next_element();
-                let class = flow.class(firsts[at], &links, &mut network, streams);
+                let class = flow.class(firsts[at], &roads, &mut network, streams);
                 let mut alone = AggregatePlan::uncontrolled(&flow.path);
                 alone.wire(vec![class], &mut network, streams);
             }
@@ -126,12 +132,42 @@ impl<'a> Plan<'a> {
             for (at, flow) in self.flows.iter_mut().enumerate() {
                 if flow.aggregate == Some(number) {
                     senders[at] = element;
-                    classes.push(flow.class(firsts[at], &links, &mut network, streams));
+                    classes.push(flow.class(firsts[at], &roads, &mut network, streams));
                 }
             }
             aggregate.wire(classes, &mut network, streams);
         }
-        Wired { network, links, senders }
+        let laid = roads.laid.into_inner();
+        for (number, element) in rings.into_iter().enumerate() {
+            self.place_ring(number, element, &laid, &mut network, streams);
+        }
+        Wired { network, links: roads.elements, senders }
+    }
+
+    /// Make the element of ring `number`, for whose place the routes are laid.
+    fn place_ring(
+        &self,
+        number: usize,
+        element: u32,
+        laid: &[(u32, Vec<usize>)],
+        network: &mut Network,
+        streams: &Streams,
+    ) {
+        let mut legs = Vec::new();
+        for (route, links) in laid {
+            let spans: Vec<_> = links.iter().map(|link| self.links[*link].span).collect();
+            let place = *route as usize;
+            if legs.len() <= place {
+                legs.resize(place + 1, None);
+            }
+            legs[place] = leg(number, &spans).expect("ways were checked when they were read");
+        }
+        let spans = self.links.iter().zip(0..);
+        let links: Vec<u32> = spans
+            .filter(|(link, _)| link.span.is_some_and(|span| span.ring == number))
+            .map(|(_, number)| number)
+            .collect();
+        network.place(element, Box::new(self.rings[number].element(&links, legs, streams)));
     }
 }
 
@@ -140,6 +176,81 @@ pub(crate) struct Wired {
     pub(crate) network: Network,
     pub(crate) links: Vec<Vec<u32>>,
     pub(crate) senders: Vec<u32>,
+}
+
+/// The section of links, which there must be unless there are rings.
+fn section_of_links<'a>(
+    root: &Section<'a>,
+    has_rings: bool,
+) -> Result<Option<Section<'a>>, Problem> {
+    if has_rings { root.section("links") } else { required(root, "links").map(Some) }
+}
+
+/// Add a link between two nodes that are not joined yet.
+fn join<'a>(
+    topology: &mut Topology,
+    links: &mut Vec<LinkPlan<'a>>,
+    plan: LinkPlan<'a>,
+) -> Result<(), String> {
+    let delay = plan.delay.ps();
+    if let Some(other) = topology.add(&plan.from, &plan.to, links.len(), delay) {
+        let other = &links[other].name;
+        return Err(format!(
+            "a link from \"{}\" to \"{}\" exists already: {other}",
+            plan.from, plan.to
+        ));
+    }
+    links.push(plan);
+    Ok(())
+}
+
+fn read_rings<'a>(
+    rings: &Section<'a>,
+    topology: &mut Topology,
+    links: &mut Vec<LinkPlan<'a>>,
+) -> Result<Vec<RingPlan>, Problem> {
+    let mut read = Vec::new();
+    for name in rings.keys() {
+        let section = rings.section(name)?.expect("the key is present");
+        let ring = read_ring(name, &section)?;
+        for span in ring.spans(read.len()) {
+            let only = !ring.doubles(span.span);
+            let plan = LinkPlan::of_span(span, &ring, &section);
+            if only {
+                join(topology, links, plan).map_err(|message| section.fail("stations", message))?;
+            } else {
+                links.push(plan);
+            }
+        }
+        read.push(ring);
+    }
+    Ok(read)
+}
+
+/// Packets pass a ring once, on one ringlet, and fit into its buffers.
+fn check_rings(
+    plan: &FlowPlan,
+    rings: &[RingPlan],
+    links: &[LinkPlan<'_>],
+    section: &Section<'_>,
+) -> Result<(), Problem> {
+    for way in [&plan.there, &plan.back] {
+        let spans: Vec<_> = way.iter().map(|link| links[*link].span).collect();
+        for (number, ring) in rings.iter().enumerate() {
+            let passes = leg(number, &spans)
+                .map_err(|wrong| section.fail("route", format!("{wrong}: rings.{}", ring.name)))?;
+            if passes.is_some() && plan.largest > ring.largest() {
+                let message = format!(
+                    "packets of {} B are larger than rings.{} takes ({} B)",
+                    plan.largest,
+                    ring.name,
+                    ring.largest()
+                );
+                return Err(section.fail("", message));
+            }
+        }
+    }
+    Ok(())
 }
 
 fn required<'a>(root: &Section<'a>, key: &str) -> Result<Section<'a>, Problem> {

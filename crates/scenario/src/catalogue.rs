@@ -13,6 +13,7 @@ use forebay_mechanisms::element::tcp::TcpParameters;
 use forebay_mechanisms::element::udp::UdpParameters;
 use forebay_mechanisms::pace::PACES;
 use forebay_mechanisms::queue::QUEUES;
+use forebay_mechanisms::ring::FAIRNESS;
 use forebay_mechanisms::shaping::SHAPERS;
 use forebay_mechanisms::traffic::TRAFFICS;
 use forebay_parameters::{Catalogued, Entry, Field, Parameters, Value};
@@ -21,7 +22,7 @@ use serde_json::{Map, Value as Json, json};
 use crate::columns::words;
 use crate::sections::{
     AggregateParameters, FlowParameters, LinkParameters, PolicingParameters, RecordParameters,
-    ReverseParameters, ScenarioParameters,
+    ReverseParameters, RingParameters, ScenarioParameters, StationParameters,
 };
 
 /// Every mechanism and every section of a scenario file, as JSON.
@@ -34,6 +35,7 @@ pub fn catalogue() -> String {
             category("shaper", "When a shaper in front of a link lets packets go.", SHAPERS),
             category("admission", "Which new calls of an aggregate are blocked.", ADMISSIONS),
             category("termination", "Which calls in progress must end.", TERMINATIONS),
+            category("fairness", "How much the host of a ring's station may send.", FAIRNESS),
             category("traffic", "What an application sends, and when.", TRAFFICS),
             category("control", "TCP congestion control: how the window moves.", CONTROLS),
             category("detector", "When a link tells a source to slow down.", DETECTORS),
@@ -78,7 +80,7 @@ const PACED_SECTIONS: [SectionRow; 4] = [
     ),
 ];
 
-fn sections() -> [SectionRow; 15] {
+fn sections() -> [SectionRow; 17] {
     let [paced, policing, peak, bucket] = PACED_SECTIONS;
     [
         ("scenario", "The top level.", ScenarioParameters::FIELDS, &[]),
@@ -93,6 +95,18 @@ fn sections() -> [SectionRow; 15] {
             "The way back of a duplex link, where it differs.",
             ReverseParameters::FIELDS,
             &["queue", "conditioner", "shaper", "detector"],
+        ),
+        (
+            "rings.NAME",
+            "A packet ring: nodes joined by two ringlets on which data run opposite ways.",
+            RingParameters::FIELDS,
+            &["fairness", "station"],
+        ),
+        (
+            "rings.NAME.station.NODE",
+            "A station of a ring, where it differs from the others.",
+            StationParameters::FIELDS,
+            &[],
         ),
         (
             "flows.NAME",
@@ -193,7 +207,8 @@ fn plain(value: &Value) -> Json {
 /// The JSON schema (2020-12) of scenario files.
 #[must_use]
 pub fn schema() -> String {
-    let [top, link, reverse, flow, tcp, udp, calls, surge, rest @ ..] = sections().map(|row| row.2);
+    let [top, link, reverse, ring, station, flow, tcp, udp, calls, surge, rest @ ..] =
+        sections().map(|row| row.2);
     let [paced, policing, peak, bucket, aggregate, probing, record] = rest;
     let queue = choice(QUEUES);
     let conditioner = choice(CONDITIONERS);
@@ -227,11 +242,15 @@ pub fn schema() -> String {
         ("termination", choice(TERMINATIONS)),
         ("probing", object(probing, [])),
     ];
+    let station = object(station, []);
+    let stations = json!({ "type": "object", "additionalProperties": station });
+    let on_ring = [("fairness", choice(FAIRNESS)), ("station", stations)];
     let named = |inner: Json| json!({ "type": "object", "additionalProperties": inner });
     let mut schema = object(
         top,
         [
             ("links", named(object(link, on_link))),
+            ("rings", named(object(ring, on_ring))),
             ("aggregates", named(object(aggregate, on_aggregate))),
             ("flows", named(object(flow, on_flow))),
             ("record", object(record, [])),

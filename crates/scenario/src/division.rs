@@ -82,6 +82,10 @@ impl Map {
         let ways = plan.links.iter().map(way).collect();
         let work = vec![0.0; nodes.len()];
         let mut map = Self { ways, work, pairs: Vec::new() };
+        // A ring is one element.
+        for (way, _) in map.ways.iter().zip(&plan.links).filter(|(_, link)| link.span.is_some()) {
+            map.pairs.push((way.from, way.to));
+        }
         let shares = shares(plan);
         for flow in &plan.flows {
             map.lay(flow, packets_a_second(flow, plan, &shares));

@@ -1,5 +1,7 @@
 //! Reading groups of flows and making their senders and receivers.
 
+use std::cell::RefCell;
+
 use forebay_kernel::Streams;
 use forebay_mechanisms::congestion::{self, CONTROLS, ControlFactory};
 use forebay_mechanisms::element::FlowGroup;
@@ -324,29 +326,17 @@ impl FlowPlan {
         Some((senders + ends, self.there[policing.place]))
     }
 
-    /// The elements that data passes, given the senders' element and the end.
-    fn way(&self, links: &[Vec<u32>], senders: u32, end: u32) -> Vec<u32> {
-        let mut way = Vec::new();
-        let policer = self.policer(senders);
-        for link in &self.there {
-            way.extend(policer.filter(|(_, at)| at == link).map(|(policer, _)| policer));
-            way.extend(&links[*link]);
-        }
-        way.push(end);
-        way
-    }
-
     /// Whether it consists of calls.
     pub(crate) fn has_calls(&self) -> bool {
         matches!(self.transport, Transport::Calls(_))
     }
 
     /// Make senders and receivers of flows that are there from the start, given their first number
-    /// and the elements of each link. The number of the senders' element.
+    /// and the roads. The number of the senders' element.
     pub(crate) fn wire(
         &self,
         first: u32,
-        links: &[Vec<u32>],
+        roads: &Roads,
         network: &mut Network,
         streams: &Streams,
     ) -> u32 {
@@ -356,10 +346,10 @@ impl FlowPlan {
             Transport::Paced(paced) => network.add_sink(paced.parameters.header.bytes()),
             _ => Self::receivers(senders),
         };
-        let data = network.add_route(&self.way(links, senders, receivers));
+        let data = roads.lay_past(&self.there, self.policer(senders), receivers, network);
         for (link, back) in &self.ways_back {
-            let back = network.add_route(&through(back, links, senders));
-            let port = links[*link].last().expect("a link has an element");
+            let back = roads.lay(back, senders, network);
+            let port = roads.elements[*link].last().expect("a link has an element");
             network.add_way_back(*port, data, back);
         }
         if let Some(late) = &self.late {
@@ -379,7 +369,7 @@ impl FlowPlan {
             Transport::Tcp(parameters, control, traffic) => {
                 let applications = pool(traffic);
                 let count = self.count as usize;
-                let acks = network.add_route(&through(&self.back, links, senders));
+                let acks = roads.lay(&self.back, senders, network);
                 let receivers =
                     TcpReceivers::new(first, count, parameters, acks).with_precedence(precedence);
                 let senders = TcpSenders::new(group, parameters, applications, control);
@@ -399,12 +389,12 @@ impl FlowPlan {
     pub(crate) fn class(
         &mut self,
         first: u32,
-        links: &[Vec<u32>],
+        roads: &Roads,
         network: &mut Network,
         streams: &Streams,
     ) -> ClassPlan {
         let aggregate = network.next_element();
-        let route = network.add_route(&through(&self.there, links, aggregate));
+        let route = roads.lay(&self.there, aggregate, network);
         let group = self.group(first, route, streams);
         let calls = (0..self.count).map(|_| network.add_calls()).min();
         let Transport::Calls(plan) = &mut self.transport else {
@@ -438,8 +428,39 @@ impl FlowPlan {
     }
 }
 
-/// The elements of `links_on_it` and then `end`.
-fn through(links_on_it: &[usize], links: &[Vec<u32>], end: u32) -> Vec<u32> {
-    let passed = links_on_it.iter().flat_map(|link| links[*link].iter().copied());
-    passed.chain(std::iter::once(end)).collect()
+/// The elements of links, and the routes laid over them.
+#[derive(Default)]
+pub(crate) struct Roads {
+    /// The elements of each link.
+    pub(crate) elements: Vec<Vec<u32>>,
+    /// The links of each route.
+    pub(crate) laid: RefCell<Vec<(u32, Vec<usize>)>>,
+}
+
+impl Roads {
+    /// Lay the route over `links` to `end`.
+    fn lay(&self, links: &[usize], end: u32, network: &mut Network) -> u32 {
+        self.lay_past(links, None, end, network)
+    }
+
+    /// The same, past an element in front of one of the links.
+    fn lay_past(
+        &self,
+        links: &[usize],
+        element: Option<(u32, usize)>,
+        end: u32,
+        network: &mut Network,
+    ) -> u32 {
+        let mut passed = Vec::new();
+        for link in links {
+            passed.extend(element.filter(|(_, at)| at == link).map(|(element, _)| element));
+            passed.extend(&self.elements[*link]);
+        }
+        // The spans of a ring are one element.
+        passed.dedup();
+        passed.push(end);
+        let route = network.add_route(&passed);
+        self.laid.borrow_mut().push((route, links.to_vec()));
+        route
+    }
 }

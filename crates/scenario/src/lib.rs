@@ -16,6 +16,7 @@ mod paced;
 mod parse;
 mod results;
 mod results_paced;
+mod rings;
 mod run;
 mod sections;
 mod series;

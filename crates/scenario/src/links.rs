@@ -13,6 +13,7 @@ use forebay_parameters::{Chosen, Parameters, Problem, Section, choose, choose_al
 use forebay_units::quantity::show_rate;
 use forebay_units::{Rate, Size, Span};
 
+use crate::rings::{RingPlan, RingSpan, SpanPlan};
 use crate::sections::{
     LINK_MECHANISMS, LinkParameters, REVERSE_MECHANISMS, ReverseParameters, by_default,
 };
@@ -37,6 +38,10 @@ pub(crate) struct LinkPlan<'a> {
     pub(crate) hears_rtt: bool,
     /// Whether it has a congestion detector.
     pub(crate) detects: bool,
+    /// Which span of a ring it is, if it is one.
+    pub(crate) span: Option<RingSpan>,
+    /// Which part of its element it is: a ring has one for each span.
+    pub(crate) part: u32,
 }
 
 struct Parts {
@@ -76,6 +81,8 @@ pub(crate) fn read_link<'a>(
         burst: None,
         hears_rtt: false,
         detects: false,
+        span: None,
+        part: 0,
     };
     let reverse = section.section("reverse")?;
     if !parameters.duplex {
@@ -97,6 +104,8 @@ pub(crate) fn read_link<'a>(
         burst: None,
         hears_rtt: false,
         detects: false,
+        span: None,
+        part: 0,
     };
     if let Some(reverse) = reverse {
         let other = ReverseParameters::read_among(&reverse, REVERSE_MECHANISMS)?;
@@ -119,7 +128,7 @@ fn notice_size(section: &Section<'_>, size: Option<Size>) -> Result<Size, Proble
 }
 
 /// Packets of a kilobit must take less than days, and transmission times must fit the clock.
-fn check_rate(section: &Section<'_>, rate: Rate) -> Result<(), Problem> {
+pub(crate) fn check_rate(section: &Section<'_>, rate: Rate) -> Result<(), Problem> {
     const TOP: u64 = 8_000_000_000_000_000;
     match rate.bps() {
         0 => Err(section.fail("rate", "is zero; a link needs a rate above 0")),
@@ -129,6 +138,28 @@ fn check_rate(section: &Section<'_>, rate: Rate) -> Result<(), Problem> {
             Err(section.fail("rate", message))
         }
         _ => Ok(()),
+    }
+}
+
+impl<'a> LinkPlan<'a> {
+    /// A span of a ring, whose section is `section`.
+    pub(crate) fn of_span(span: SpanPlan, ring: &RingPlan, section: &Section<'a>) -> Self {
+        Self {
+            name: format!("{}.{}", ring.name, span.name),
+            from: span.from,
+            to: span.to,
+            rate: ring.rate(),
+            delay: span.delay,
+            residual: None,
+            section: section.clone(),
+            parts: None,
+            burst: None,
+            hears_rtt: false,
+            detects: false,
+            notice_size: NOTICE,
+            span: Some(span.span),
+            part: ring.part(span.span),
+        }
     }
 }
 

@@ -61,6 +61,8 @@ pub(crate) struct Series {
 struct PlaceSeries {
     name: String,
     elements: Vec<u32>,
+    /// Which part of its elements it is.
+    part: u32,
     rates: Rates,
     columns: Columns,
 }
@@ -106,27 +108,27 @@ impl Series {
     /// Samples every `interval`, first at time zero.
     pub(crate) fn new(interval: Span, plan: &Plan<'_>, wired: &Wired) -> Self {
         let mut tables = Vec::new();
-        let mut add = |kind: &str, name: &str, elements: Vec<u32>, rates: Rates| {
+        let mut add = |kind: &str, (name, part): (&str, u32), elements: Vec<u32>, rates: Rates| {
             if is_wanted(plan.record.series_of.as_deref(), kind, name) {
-                let name = format!("series/{kind}.{name}");
-                tables.push(PlaceSeries { name, elements, rates, columns: Columns::default() });
+                let (name, columns) = (format!("series/{kind}.{name}"), Columns::default());
+                tables.push(PlaceSeries { name, elements, part, rates, columns });
             }
         };
         for (number, (link, elements)) in plan.links.iter().zip(&wired.links).enumerate() {
-            add(LINKS, &link.name, elements.clone(), Rates::link(number));
+            add(LINKS, (&link.name, link.part), elements.clone(), Rates::link(number));
         }
         let mut first = 0;
         for (flow, element) in plan.flows.iter().zip(&wired.senders) {
             let count = flow.count as usize;
             // An aggregate has a table of its own.
             let elements = if flow.aggregate.is_none() { vec![*element] } else { Vec::new() };
-            add(FLOWS, &flow.name, elements, Rates::flows(first, count));
+            add(FLOWS, (&flow.name, 0), elements, Rates::flows(first, count));
             first += count;
         }
         for (number, aggregate) in plan.aggregates.iter().enumerate() {
             let member = plan.flows.iter().position(|flow| flow.aggregate == Some(number));
             let elements = member.map(|at| wired.senders[at]).into_iter().collect();
-            add(AGGREGATES, &aggregate.name, elements, Rates::None);
+            add(AGGREGATES, (&aggregate.name, 0), elements, Rates::None);
         }
         Self { interval, next: Time::ZERO + interval, time: Vec::new(), tables }
     }
@@ -154,8 +156,9 @@ impl Series {
         let row = self.time.len();
         for table in &mut self.tables {
             for element in &table.elements {
-                let columns = &mut table.columns;
-                wired.network.gauges(*element, &mut |name, value| columns.put(row, name, value));
+                let (columns, part) = (&mut table.columns, table.part);
+                let mut put = |name: &str, value| columns.put(row, name, value);
+                wired.network.gauges(*element, part, &mut put);
             }
         }
         // Once for all: that brings every element up to the present.

@@ -4,6 +4,7 @@ pub mod calls;
 pub mod link;
 pub mod paced;
 pub mod policer;
+pub mod ring;
 pub mod shaper;
 pub mod tcp;
 pub mod udp;

@@ -7,6 +7,7 @@ mod on_off;
 mod pareto;
 mod poisson;
 mod pool;
+mod pulses;
 mod video;
 mod voice;
 
@@ -88,6 +89,7 @@ pub static TRAFFICS: &[Entry<BuildTraffic>] = &[
     on_off::ENTRY,
     pareto::ENTRY,
     poisson::ENTRY,
+    pulses::ENTRY,
     video::ENTRY,
     voice::ENTRY,
 ];

@@ -291,7 +291,7 @@ impl Scene {
         };
         network.run(at(until), u64::MAX);
         let mut srtt = 0.0;
-        network.gauges(senders, &mut |name, value| {
+        network.gauges(senders, 0, &mut |name, value| {
             if name == "mean_srtt_s" {
                 srtt = value;
             }

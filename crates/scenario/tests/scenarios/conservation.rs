@@ -257,7 +257,7 @@ fn check_marks(what: &str, result: &RunResult, rows: &[Row]) {
 }
 
 /// The trace tells the same story as the counters, and in order.
-fn check_trace(what: &str, result: &RunResult, rows: &[Row]) {
+pub fn check_trace(what: &str, result: &RunResult, rows: &[Row]) {
     for flow in &result.flows {
         let count = |event: &str, data: bool| {
             let of_flow = rows.iter().filter(|row| row.flow == flow.name);

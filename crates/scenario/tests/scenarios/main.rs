@@ -26,5 +26,6 @@ mod pcn;
 mod recording;
 mod regions;
 mod residual;
+mod rings;
 mod statistics;
 mod support;

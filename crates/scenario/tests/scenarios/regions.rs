@@ -98,6 +98,44 @@ fn a_trace_keeps_the_run_on_one_thread() {
     assert!(!check(&scenario, &[2], true));
 }
 
+/// Otherwise a ring would be cut, or what crosses it arrive otherwise: two rings joined by links,
+/// with stations that nobody else's region may hold, TCP both ways over both, and datagrams.
+#[test]
+fn rings_stay_whole() {
+    let ring = |name: &str| {
+        let stations: Vec<String> = (0..5).map(|n| format!("\"{name}{n}\"")).collect();
+        format!(
+            "[rings.{name}]\nstations = [{}]\nrate = \"60 Mbit/s\"\ndelay = \"3 ms\"\n\
+             fairness = {{ srp_fa = {{ interval = \"1 ms\" }} }}\n",
+            stations.join(", ")
+        )
+    };
+    let link = |name: &str, from: &str, to: &str| {
+        format!(
+            "[links.{name}]\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"100 Mbit/s\"\n\
+             delay = \"4 ms\"\n"
+        )
+    };
+    let flow = |name: &str, ends: [&str; 2], kind: &str| {
+        let [from, to] = ends;
+        format!("[flows.{name}]\nfrom = \"{from}\"\nto = \"{to}\"\n{kind}\n")
+    };
+    let udp = "udp = {}\ntraffic = { poisson = { rate = \"15 Mbit/s\", size = \"700 B\" } }";
+    let text = [
+        "duration = \"1 s\"\n".to_owned(),
+        link("near", "a", "p0"),
+        link("join", "p2", "q0"),
+        link("far", "q3", "b"),
+        ring("p"),
+        ring("q"),
+        flow("there", ["a", "b"], "count = 6\ntcp = {}"),
+        flow("back", ["b", "a"], "count = 3\ntcp = { ecn = true }"),
+        flow("cross", ["p1", "q4"], udp),
+        flow("local", ["q1", "q2"], udp),
+    ];
+    assert!(check(&read(&text.concat()), &[2, 3, 4], false));
+}
+
 /// A torus of `side` by `side` routers with a host each, of which each sends segments to one router
 /// and datagrams to another.
 fn torus(side: usize, delay: &str) -> String {

@@ -1,0 +1,187 @@
+//! The aggressive mode of IEEE 802.17: what a congested station sends is what others may.
+
+use forebay_network::{RingAccess, RingFairness, RingFrame, RingMessage, RingState};
+use forebay_parameters::{Entry, Parameters, Problem, Section};
+use forebay_units::{Rate, Span, Time};
+
+use super::rpr::{Coefficients, Core, rpr_parameters};
+use super::{BuildFairness, FairnessFactory, RingFacts};
+
+pub(super) const ENTRY: Entry<BuildFairness> = Entry {
+    name: "aggressive",
+    summary: "IEEE 802.17, aggressive mode (reconstructed): a congested station tells those \
+              upstream its own low-passed rate.",
+    source: "IEEE 802.17-2004, clause 10 and its MIB; rules reconstructed after RFC 2892",
+    fields: AggressiveParameters::FIELDS,
+    build,
+};
+
+rpr_parameters! {
+    /// Parameters of the aggressive mode.
+    pub struct AggressiveParameters {}
+}
+
+fn build(section: &Section<'_>, facts: &RingFacts) -> Result<FairnessFactory, Problem> {
+    let parameters = AggressiveParameters::read(section)?;
+    let coefficients = Coefficients::build(section, facts, parameters.options())?;
+    Ok(Box::new(move |station| Box::new(Aggressive { core: Core::new(coefficients, station) })))
+}
+
+struct Aggressive {
+    core: Core,
+}
+
+impl RingFairness for Aggressive {
+    fn access(&self, frame: &RingFrame, state: &RingState, _now: Time) -> RingAccess {
+        self.core.access(frame, state)
+    }
+
+    fn sent(&mut self, frame: &RingFrame, _now: Time) {
+        self.core.sent(frame);
+    }
+
+    fn forwarded(&mut self, frame: &RingFrame, _now: Time) {
+        self.core.forwarded(frame);
+    }
+
+    fn interval(&self) -> Option<Span> {
+        Some(self.core.coefficients.interval)
+    }
+
+    fn interval_ended(&mut self, state: &RingState, now: Time) -> Option<RingMessage> {
+        self.core.end_interval();
+        let congested = self.core.congested(state, now);
+        let fair = congested.then_some(self.core.add.smooth / self.core.weight);
+        Some(self.core.follow(fair, false))
+    }
+
+    fn heard(&mut self, message: &RingMessage, _now: Time) -> bool {
+        self.core.heard(message);
+        false
+    }
+
+    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
+        self.core.gauges(tell);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::{at, gauge, high, law, limit, low, oc12, read, station};
+    use super::*;
+    use forebay_network::RingNotice;
+    use forebay_parameters::Value;
+
+    const CALM: RingState = RingState { transit: 0, waiting_since: None };
+    /// An eighth of 522,000 B.
+    const CROWDED: RingState = RingState { transit: 65_250, waiting_since: None };
+    /// Line rate in octets of 100 us times the coefficient of ageing 4: 622.08 Mbit/s is 7776.
+    const LINE: f64 = 31_104.0;
+
+    fn told(law: &mut dyn RingFairness, state: &RingState) -> Option<f64> {
+        match law.interval_ended(state, at(0.0)).unwrap().notice {
+            RingNotice::Limit(value) => value,
+            RingNotice::Demands { .. } => panic!("a limit"),
+        }
+    }
+
+    /// Otherwise the coefficients would not be those of the standard's management information base:
+    /// the newest value has weight 1 in 64. 6400 octets give 100, then (63 * 100 + 4800) / 64.
+    #[test]
+    fn a_congested_station_tells_its_low_passed_rate() {
+        let mut law = law(&ENTRY, &[], &oc12(), &station());
+        (0..64).for_each(|_| law.sent(&low(100, 1, 0), at(0.0)));
+        assert_eq!(told(law.as_mut(), &CROWDED), Some(100.0));
+        assert_eq!(told(law.as_mut(), &CROWDED), Some(173.4375));
+    }
+
+    /// Otherwise a heavy station would throttle those upstream to its own rate instead of that of
+    /// a weight of 1, or would itself get no more than a light one.
+    #[test]
+    fn rates_are_told_and_followed_by_weight() {
+        let mut heavy = station();
+        heavy.weights[0] = 4.0;
+        let mut law = law(&ENTRY, &[], &oc12(), &heavy);
+        (0..64).for_each(|_| law.sent(&low(100, 1, 0), at(0.0)));
+        assert_eq!(told(law.as_mut(), &CROWDED), Some(25.0));
+        law.heard(&limit(2, Some(1000.0)), at(0.0));
+        told(law.as_mut(), &CALM);
+        let share = gauge(law.as_ref(), "allow_bps") / 622_080_000.0;
+        assert!((share - 4000.0 / LINE).abs() < 1e-12, "{share}");
+    }
+
+    /// Otherwise a station would throttle traffic that never meets the congestion.
+    #[test]
+    fn frames_that_leave_before_the_congestion_point_are_free() {
+        let mut law = law(&ENTRY, &[], &oc12(), &station());
+        law.heard(&limit(2, Some(0.0)), at(0.0));
+        told(law.as_mut(), &CALM);
+        let access = |ahead| law.access(&low(1500, ahead, 0), &CALM, at(0.0));
+        assert_eq!([1, 2, 3].map(access), [RingAccess::Open, RingAccess::Open, RingAccess::Closed]);
+        assert_eq!(law.access(&high(1500, 3, 0), &CALM, at(0.0)), RingAccess::Open);
+    }
+
+    /// Otherwise recovery would not be the ramp of the standard: 1 - (63/64)^n of the line after n
+    /// intervals without a limit.
+    #[test]
+    fn without_a_limit_the_rate_ramps_up() {
+        let mut law = law(&ENTRY, &[], &oc12(), &station());
+        law.heard(&limit(2, Some(0.0)), at(0.0));
+        told(law.as_mut(), &CALM);
+        law.heard(&limit(2, None), at(0.0));
+        let mut left = 1.0;
+        for n in 1..=200 {
+            told(law.as_mut(), &CALM);
+            left *= 63.0 / 64.0;
+            let share = gauge(law.as_ref(), "allow_bps") / 622_080_000.0;
+            assert!((share - (1.0 - left)).abs() < 1e-12, "{n}: {share}");
+        }
+    }
+
+    /// Otherwise stations upstream would stay throttled when the congestion is over.
+    #[test]
+    fn congestion_ends_when_the_queue_is_low() {
+        let mut law = law(&ENTRY, &[], &oc12(), &station());
+        law.sent(&low(1500, 1, 0), at(0.0));
+        assert!(told(law.as_mut(), &CROWDED).is_some());
+        assert_eq!(told(law.as_mut(), &CALM), None);
+    }
+
+    /// Otherwise a station with one transit queue, which never fills, would never be congested: it
+    /// goes by its low-passed rate against 0.95 * 0.9 of the line. The filter reaches that share of
+    /// constant traffic at the line rate after n intervals with 1 - (63/64)^n > 0.855: n = 123 if
+    /// the counter had its final value from the start. It begins empty, and reaches it within the
+    /// time of ageing, 4 intervals later.
+    #[test]
+    fn a_single_queue_is_congested_by_its_rate() {
+        let single = RingFacts { dual: false, ..oc12() };
+        let mut law = law(&ENTRY, &[], &single, &station());
+        let mut first = None;
+        for n in 1..200 {
+            (0..5).for_each(|_| law.forwarded(&low(1296, 2, 1), at(0.0)));
+            law.sent(&low(1296, 2, 0), at(0.0));
+            if told(law.as_mut(), &CROWDED).is_some() && first.is_none() {
+                first = Some(n);
+            }
+        }
+        assert!((123..=127).contains(&first.unwrap()), "{first:?}");
+    }
+
+    /// Otherwise values that the standard excludes would be taken for it.
+    #[test]
+    fn coefficients_out_of_range_are_refused() {
+        let wrong: [(&str, Value); 7] = [
+            ("age", 3.0.into()),
+            ("ramp", 8.0.into()),
+            ("low_pass", 1024.0.into()),
+            ("low_threshold", 1.5.into()),
+            ("high_threshold", 0.1.into()),
+            ("rate_high", 1.0.into()),
+            ("reserved", "622.08 Mbit/s".into()),
+        ];
+        for (key, value) in wrong {
+            let problem = read(&ENTRY, &[(key, value)], &oc12()).err().unwrap();
+            assert_eq!(problem.path, key);
+        }
+    }
+}

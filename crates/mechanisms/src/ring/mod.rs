@@ -1,0 +1,150 @@
+//! Fairness on packet rings: how much the host of a station may send.
+//!
+//! | law | what of it is published |
+//! |---|---|
+//! | `srp_fa` | all: RFC 2892 |
+//! | `voq` | its three formulas; what carries them from station to station is a reconstruction |
+//! | `aggressive`, `conservative` | coefficients and thresholds: IEEE 802.17-2004; the rules are a reconstruction |
+
+mod aggressive;
+mod conservative;
+mod counter;
+mod none;
+mod rpr;
+mod srp_fa;
+mod voq;
+
+use forebay_network::RingFairness;
+use forebay_parameters::{Entry, Problem, Section};
+use forebay_units::quantity::show_span;
+use forebay_units::{Rate, Span};
+
+/// What a fairness law may know of its ring.
+#[derive(Clone, Copy, Debug)]
+pub struct RingFacts {
+    /// Rate of every span.
+    pub rate: Rate,
+    /// Size in bytes at which the low-priority transit buffer is full.
+    pub transit_limit: u64,
+    /// Whether high priority has a transit buffer of its own.
+    pub dual: bool,
+}
+
+/// What a fairness law may know of the station and the ringlet that it serves.
+#[derive(Clone, Debug)]
+pub struct StationFacts {
+    /// Propagation delays of the spans upstream, the nearest first: one less than stations.
+    pub upstream: Vec<Span>,
+    /// Weights of the stations, by distance upstream: this one first.
+    pub weights: Vec<f64>,
+    /// Committed rate of a source of this station, by class.
+    pub committed: [Rate; 2],
+    /// Most that this station may send at low priority; no limit but the ring's if `None`.
+    pub max_rate: Option<Rate>,
+}
+
+impl StationFacts {
+    /// Number of stations.
+    fn stations(&self) -> u16 {
+        u16::try_from(self.weights.len()).expect("a ring has fewer than 2^16 stations")
+    }
+}
+
+/// Makes the law of one station and ringlet after another.
+pub type FairnessFactory = Box<dyn Fn(&StationFacts) -> Box<dyn RingFairness>>;
+
+/// Reads a section of the scenario and gives the factory of its fairness law.
+pub type BuildFairness = fn(&Section<'_>, &RingFacts) -> Result<FairnessFactory, Problem>;
+
+/// Every fairness law.
+pub static FAIRNESS: &[Entry<BuildFairness>] =
+    &[aggressive::ENTRY, conservative::ENTRY, none::ENTRY, srp_fa::ENTRY, voq::ENTRY];
+
+/// Refuse an interval in which no frame fits, or in which so many fit that control means nothing.
+fn check_interval(section: &Section<'_>, key: &str, interval: Span) -> Result<(), Problem> {
+    if !(Span::from_us(1)..=Span::from_s(1)).contains(&interval) {
+        let message = format!("{} is out of range; allowed are 1 us to 1 s", show_span(interval));
+        return Err(section.fail(key, message));
+    }
+    Ok(())
+}
+
+/// Refuse a divisor that is none.
+fn check_divisor(section: &Section<'_>, key: &str, divisor: u32) -> Result<f64, Problem> {
+    if divisor == 0 {
+        return Err(section.fail(key, "is zero; allowed are numbers from 1"));
+    }
+    Ok(f64::from(divisor))
+}
+
+/// What the tests of laws share.
+#[cfg(test)]
+mod samples {
+    use super::{BuildFairness, RingFacts, StationFacts};
+    use forebay_network::{RingClass, RingFairness, RingFrame, RingMessage, RingNotice};
+    use forebay_parameters::{Echo, Entry, Node, Problem, Section, Table, Value};
+    use forebay_units::{Rate, Span, Time};
+
+    /// OC-12 with the buffers of RFC 2892.
+    pub fn oc12() -> RingFacts {
+        RingFacts { rate: Rate::from_bps(622_080_000), transit_limit: 522_000, dual: true }
+    }
+
+    /// A station like any other of a ring with 10 km between six stations.
+    pub fn station() -> StationFacts {
+        StationFacts {
+            upstream: vec![Span::from_us(50); 5],
+            weights: vec![1.0; 6],
+            committed: [Rate::from_bps(0); 2],
+            max_rate: None,
+        }
+    }
+
+    /// Read the parameters of a law.
+    pub fn read(
+        entry: &Entry<BuildFairness>,
+        parameters: &[(&str, Value)],
+        facts: &RingFacts,
+    ) -> Result<super::FairnessFactory, Problem> {
+        let nodes = parameters.iter().map(|(k, v)| ((*k).to_owned(), Node::new(v.clone())));
+        let (node, echo) = (Node::new(Value::Table(nodes.collect::<Table>())), Echo::default());
+        (entry.build)(&Section::root(&node, &echo).unwrap(), facts)
+    }
+
+    /// The law of one station.
+    pub fn law(
+        entry: &Entry<BuildFairness>,
+        parameters: &[(&str, Value)],
+        facts: &RingFacts,
+        station: &StationFacts,
+    ) -> Box<dyn RingFairness> {
+        read(entry, parameters, facts).unwrap()(station)
+    }
+
+    pub fn at(us: f64) -> Time {
+        Time::ZERO + Span::from_seconds(us * 1e-6)
+    }
+
+    pub fn low(size: u16, ahead: u16, behind: u16) -> RingFrame {
+        RingFrame { size, class: RingClass::Low, ahead, behind }
+    }
+
+    pub fn high(size: u16, ahead: u16, behind: u16) -> RingFrame {
+        RingFrame { size, class: RingClass::High, ahead, behind }
+    }
+
+    pub fn limit(origin: u16, value: Option<f64>) -> RingMessage {
+        RingMessage { origin, notice: RingNotice::Limit(value) }
+    }
+
+    /// The value of one gauge.
+    pub fn gauge(law: &dyn RingFairness, wanted: &str) -> f64 {
+        let mut found = None;
+        law.gauges(&mut |name, value| {
+            if name == wanted {
+                found = Some(value);
+            }
+        });
+        found.unwrap_or_else(|| panic!("no gauge {wanted}"))
+    }
+}

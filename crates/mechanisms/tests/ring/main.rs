@@ -1,0 +1,9 @@
+//! Packet rings end to end.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod conservation;
+mod order;
+mod scene;
+mod shares;
+mod slides;

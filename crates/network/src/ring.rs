@@ -1,0 +1,129 @@
+//! The contract of fairness laws on packet rings: how much the host of a station may send, and what
+//! the station tells its neighbour upstream.
+//!
+//! A ring has two ringlets, on which data run opposite ways. There is one law for each station and
+//! ringlet; what it tells about data on one ringlet runs upstream, on the other. Distances count
+//! spans: the next station downstream is 1 away. Transit, priorities and buffers are the element's;
+//! it also carries the messages and knows how long they take.
+
+use forebay_units::{Span, Time};
+
+/// Class of a frame on a ring: the two transit buffers of RFC 2892, section 4.2.3.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum RingClass {
+    /// High priority: passes the ring ahead of everything else.
+    High = 0,
+    /// Low priority: what fairness laws limit.
+    Low = 1,
+}
+
+/// A frame as a station sees it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RingFrame {
+    /// Its size on the ring in bytes.
+    pub size: u16,
+    /// Its class.
+    pub class: RingClass,
+    /// How far downstream its destination is: at least 1.
+    pub ahead: u16,
+    /// How far upstream the station is whose host sent it: 0 if it is this one.
+    pub behind: u16,
+}
+
+/// The buffers of a station on one ringlet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct RingState {
+    /// Bytes in the low-priority transit buffer; in the only one if there is one.
+    pub transit: u64,
+    /// Since when the host frame waits that has waited longest, of either class.
+    pub waiting_since: Option<Time>,
+}
+
+/// Whether a host frame may go onto the ring.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RingAccess {
+    /// It may.
+    Open,
+    /// Not before this time, unless something that the law is told changes that.
+    Until(Time),
+    /// Not before something that the law is told changes that.
+    Closed,
+}
+
+/// What the active sources of one station ask of the spans to a destination.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct RingDemand {
+    /// How far downstream of that station the destination is.
+    pub ahead: u16,
+    /// Sum of their committed rates in bit/s.
+    pub committed: f64,
+    /// Sum of their weights.
+    pub weight: f64,
+}
+
+/// What stations tell each other.
+#[derive(Clone, PartialEq, Debug)]
+pub enum RingNotice {
+    /// Stations upstream may send no more than this, in the law's own measure of a rate; `None`
+    /// sets no limit (the NULL usage of RFC 2892, the FULL_RATE of IEEE 802.17).
+    Limit(Option<f64>),
+    /// What a station's sources ask for, and what it has to give.
+    Demands {
+        /// Rate for each unit of weight on the span that leaves the station, in bit/s.
+        share: f64,
+        /// What its active sources ask for, by destination.
+        active: Box<[RingDemand]>,
+    },
+}
+
+/// A notice on its way upstream.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RingMessage {
+    /// How far downstream of whoever hears it the station is that it speaks of. The number of
+    /// stations of the ring if that is the hearer itself.
+    pub origin: u16,
+    /// What it says.
+    pub notice: RingNotice,
+}
+
+/// Fairness on a ring, at one station and for the data of one ringlet.
+pub trait RingFairness: Send {
+    /// A frame of the host joins the queue of its destination and class.
+    fn queued(&mut self, _frame: &RingFrame, _now: Time) {}
+
+    /// May `frame`, at the head of its queue in the host, go onto the ring? Asked when the
+    /// transmitter is free and priorities would let it go.
+    fn access(&self, _frame: &RingFrame, _state: &RingState, _now: Time) -> RingAccess {
+        RingAccess::Open
+    }
+
+    /// A frame of the host goes onto the ring.
+    fn sent(&mut self, _frame: &RingFrame, _now: Time) {}
+
+    /// A frame from upstream that goes on enters the transit buffer.
+    fn entered(&mut self, _frame: &RingFrame, _now: Time) {}
+
+    /// A frame leaves the transit buffer for the next station.
+    fn forwarded(&mut self, _frame: &RingFrame, _now: Time) {}
+
+    /// How often [`RingFairness::interval_ended`] is to be called, if it is.
+    fn interval(&self) -> Option<Span> {
+        None
+    }
+
+    /// An interval has ended. What the neighbour upstream is told, if anything: its `origin` is 0
+    /// if it speaks of this station.
+    fn interval_ended(&mut self, _state: &RingState, _now: Time) -> Option<RingMessage> {
+        None
+    }
+
+    /// The neighbour downstream has told something. Whether the neighbour upstream is to be told
+    /// the same at once.
+    fn heard(&mut self, _message: &RingMessage, _now: Time) -> bool {
+        false
+    }
+
+    /// Inner quantities worth plotting: told by name.
+    fn gauges(&self, _tell: &mut dyn FnMut(&str, f64)) {}
+}
