@@ -80,7 +80,6 @@ SERIES = {
     "reserved rate, low-passed.",
     "told_bps": "What the neighbour upstream was told last; the rate of the line if that is no "
     "limit.",
-    "congested": "`srp_fa`: 1 if the station was congested when its last interval ended, else 0.",
     "share_bps": "`voq`: RCF, what the span has to give for each unit of weight.",
     "active_committed_bps": "`voq`: committed rates of the active sources whose frames pass.",
     "active_weight": "`voq`: their weights.",
@@ -101,7 +100,8 @@ SERIES = {
     "no number if there are none.",
     "input_ratio": "`input_rate`: filtered input rate over the link's rate, by precedence: "
     "`input_ratio.0`, ...",
-    "congested": "`input_rate`: 1 while the sum of these is above the threshold, else 0.",
+    "congested": "`input_rate`: 1 while the sum of these is above the threshold, else 0. `srp_fa`: "
+    "1 if the station was congested when its last interval ended, else 0.",
     "mean_cwnd_bytes": "TCP: mean congestion window in bytes.",
     "mean_flight_packets": "TCP: mean number of segments outstanding.",
     "mean_srtt_s": "TCP: mean smoothed round-trip time in seconds.",
