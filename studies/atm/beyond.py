@@ -1,0 +1,231 @@
+"""Beyond the thesis: what its section 9.2 leaves to future work, and the link sizes that it scaled.
+
+Networks, designs and quantities are in `beyond_designs.py`; here is what is asked, and what came of
+it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from forebay.comparison import Case, Comparison, Design, Findings, Shown
+from forebay_studies.atm.beyond_designs import (
+    detecting,
+    discards_only,
+    mixed,
+    nothing_at_all,
+    of_one_link,
+    of_two_links,
+    one_round_trip,
+    true_size,
+    two_bottlenecks,
+)
+
+FULL = Design(
+    "full",
+    "the full scheme",
+    about="Case 2: policing, detection by input rate and by discards, rate control.",
+)
+DISCARDS = Design(
+    "discards", "discards only", discards_only, "Case 3: sources hear of discarded cells alone."
+)
+NOTHING = Design("nothing", "no control", nothing_at_all, "Case 1: nobody is slowed or marked.")
+
+REALTIME_LOSS = Shown("realtime_loss_ratio", "cells of voice and video lost", "%", "less")
+LATE = Shown("realtime_late_ratio", "cells of voice and video later than 20 ms", "%", "less")
+DATA_LOSS = Shown("data_loss_ratio", "cells of data lost", "%", "less")
+
+
+# What it comes to. Every figure and every verdict below is read from the findings.
+
+
+def _shown(findings: Findings, quantity: str) -> Shown:
+    return next(entry for entry in findings.comparison.shown if entry.quantity == quantity)
+
+
+def _every(findings: Findings, quantity: str, case: Case) -> str:
+    """`81 % with the one, 97 % with the other (15.1 to 16.2 points more)`; what is open is said."""
+    shown = _shown(findings, quantity)
+    words = []
+    for design in findings.comparison.every_design:
+        mean = findings.interval(quantity, design, case)
+        if mean is None:
+            continue
+        told = f"{mean.mean / shown.size:.3g} {shown.unit} with {design.title}"
+        if design is not findings.comparison.baseline:
+            told += f" ({_apart(findings, shown, design, case)})"
+        words.append(told)
+    return ", ".join(words)
+
+
+def _apart(findings: Findings, shown: Shown, design: Design, case: Case) -> str:
+    """The interval of a paired difference in words."""
+    apart = findings.difference(shown.quantity, design, case)
+    verdict = findings.verdict(shown, design, case)
+    if apart is None or verdict in ("open", "equal"):
+        return verdict
+    way = "less" if apart.mean < 0.0 else "more"
+    low, high = sorted(abs(bound) / shown.size for bound in (apart.low, apart.high))
+    unit = "points" if shown.unit == "%" else shown.unit
+    return f"{low:.3g} to {high:.3g} {unit} {way}"
+
+
+def _told(findings: Findings, *quantities: str) -> str:
+    """A sentence about each quantity: all designs, case by case."""
+    sentences = []
+    for quantity in quantities:
+        label = _shown(findings, quantity).label
+        told = [f"{case.name}: {_every(findings, quantity, case)}" for case in findings.cases]
+        sentences.append(f"{label[0].upper()}{label[1:]}. {'; '.join(told)}.")
+    return " ".join(sentences)
+
+
+def _concluded_sizes(findings: Findings) -> list[str]:
+    return [
+        f"""What is lost. {_told(findings, "realtime_loss_ratio", "data_loss_ratio")}""",
+        f"""What comes late. {_told(findings, "realtime_late_ratio")} The queues keep the lengths
+        of Table 2: 512 cells take 36 ms at 6 Mbit/s and 4.8 ms at 45 Mbit/s, so at the true size no
+        queue of voice and video can make a cell 20 ms late, with control or without.""",
+        f"""How well the link is used. {
+            _told(findings, "utilization_ratio", "throughput_ratio", "file_time_s")
+        }""",
+        """Why the size matters. Many more sources vary less in sum, so that the link can be filled
+        further before anything is lost; but each source is told only when a cell of its own
+        arrives in a congested interval, and 50 ms hold as many cells of a source as before.""",
+        """Limits: the mixture with the most sources alone, 7.5 times as many at 45 Mbit/s; runs of
+        120 s there, less than one session of three minutes, which half of the sources are
+        in from the start.""",
+    ]
+
+
+def _concluded_network(findings: Findings) -> list[str]:
+    return [
+        f"""What is lost and late. {
+            _told(findings, "realtime_loss_ratio", "data_loss_ratio", "realtime_late_ratio")
+        }""",
+        f"""How well both links are used. {_told(findings, "utilization_ratio")}""",
+        f"""Who gets the capacity that is left to data. {
+            _told(
+                findings, "long_throughput_ratio", "near_throughput_ratio", "local_throughput_ratio"
+            )
+        } Long ways are told to slow down by two
+        ports, and recover by 2 % of the nominal rate once in a round trip; who is near recovers
+        as many times as often as the round trip is shorter.""",
+        f"""How long notifications take. {_told(findings, "notification_delay_s")}""",
+        """Limits: two bottlenecks of one rate, 78 sources through each, and control that knows its
+        round trip exactly.""",
+    ]
+
+
+def _concluded_detector(findings: Findings) -> list[str]:
+    return [
+        f"""What is lost. {_told(findings, "data_loss_ratio", "realtime_late_ratio")}""",
+        f"""What data get, and what it costs voice and video. {
+            _told(findings, "throughput_ratio", "file_time_s", "realtime_rate_ratio")
+        } Data settle at the share below
+        which voice and video are slowed as well: it divides the link between the two, and the
+        more of it data keep, the more there is to be cut when voice and video surge.""",
+        f"""How well the link is used. {_told(findings, "utilization_ratio")}""",
+        """Limits: the mixture alone, and one number changed at a time.""",
+    ]
+
+
+SIZES = Comparison(
+    id="sizes",
+    title="True link sizes, and sessions of three minutes",
+    question="""The thesis scaled 45 and 155 Mbit/s down to 6 and 21, and sessions to 15 s, to have
+    runs that end (chapters 6 and 7). Do its conclusions about the mixture hold at the sizes that it
+    meant, and with sessions of three minutes?""",
+    baseline=FULL,
+    designs=[DISCARDS, NOTHING],
+    cases=[
+        Case("6 Mbit/s, sessions of 15 s", {"mbps": 6, "session_s": 15}),
+        Case("45 Mbit/s, sessions of 3 min", {"mbps": 45, "session_s": 180}, quick=False),
+    ],
+    quantities=of_one_link,
+    shown=[
+        REALTIME_LOSS,
+        LATE,
+        DATA_LOSS,
+        Shown("utilization_ratio", "utilisation of the satellite link", "%", "more"),
+        Shown("throughput_ratio", "throughput of data, of the link", "%", "more"),
+        Shown("file_time_s", "file transfer time", "s", "less"),
+    ],
+    overrides=true_size,
+    replications=3,
+    quick_replications=2,
+    conclusion=_concluded_sizes,
+)
+
+NETWORK = Comparison(
+    id="network",
+    title="Two bottlenecks, cross traffic and notifications over long ways",
+    question="""The thesis has one bottleneck whose port is 5 ms from all sources; it would have the
+    algorithm tested in larger networks with cross traffic and more realistic delays of
+    notifications (section 9.2). Here are two bottlenecks of 6 Mbit/s in a row, one of them the
+    satellite link. Of 117 sources a third passes both, a third each only one; both are overloaded.
+    What becomes of losses, and how do long and short ways share?""",
+    baseline=FULL,
+    designs=[
+        Design(
+            "one-round-trip",
+            "one round trip for all",
+            one_round_trip,
+            "The full scheme, but all sources recover as slowly as those of the longest way.",
+        ),
+        DISCARDS,
+        NOTHING,
+    ],
+    cases=[
+        Case("satellite link first", {"first_ms": 270, "second_ms": 20}),
+        Case("satellite link second", {"first_ms": 20, "second_ms": 270}, quick=False),
+    ],
+    quantities=of_two_links,
+    shown=[
+        REALTIME_LOSS,
+        LATE,
+        DATA_LOSS,
+        Shown("utilization_ratio", "mean utilisation of the bottlenecks", "%", "more"),
+        Shown("long_throughput_ratio", "throughput of data over both, of a link", "%"),
+        Shown("near_throughput_ratio", "throughput of data over the second, of a link", "%"),
+        Shown("local_throughput_ratio", "throughput of data over the first, of a link", "%"),
+        Shown("notification_delay_s", "delay of notifications to data over both", "ms", "less"),
+    ],
+    overrides=two_bottlenecks,
+    replications=3,
+    quick_replications=2,
+    conclusion=_concluded_network,
+)
+
+DETECTOR = Comparison(
+    id="detector",
+    title="The two numbers of the detector",
+    question="""A port is congested above 90 % of its rate, and tells the lowest classes that have
+    20 % of it (section 5.1); the thesis tries no others. In the mixture a burst of voice and video
+    now and then costs some cells of data. Do other numbers lose less, and what do they cost?""",
+    baseline=Design("thesis", "90 % and 20 %", about="The numbers of the thesis."),
+    designs=[
+        Design("share-30", "90 % and 30 %", detecting(share=0.3), "More has to slow down."),
+        Design("share-40", "90 % and 40 %", detecting(share=0.4), "Still more."),
+        Design("early", "80 % and 20 %", detecting(threshold=0.8), "Congested earlier."),
+        Design("late", "95 % and 20 %", detecting(threshold=0.95), "Congested later."),
+    ],
+    cases=[
+        Case("113 sources", {"sources": 113}),
+    ],
+    quantities=of_one_link,
+    shown=[
+        DATA_LOSS,
+        LATE,
+        Shown("throughput_ratio", "throughput of data, of the link", "%", "more"),
+        Shown("file_time_s", "file transfer time", "s", "less"),
+        Shown("realtime_rate_ratio", "rate of video over its nominal rate", "%", "more"),
+        Shown("utilization_ratio", "utilisation of the satellite link", "%", "more"),
+    ],
+    overrides=mixed,
+    replications=4,
+    quick_replications=2,
+    conclusion=_concluded_detector,
+)
+
+COMPARISONS: Sequence[Comparison] = [SIZES, NETWORK, DETECTOR]

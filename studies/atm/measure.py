@@ -1,0 +1,186 @@
+"""What a run tells: loads, losses, late cells, file times, rates and notifications.
+
+Loads and throughput are shares of the satellite link's 6 Mbit/s and count whole cells; a share of
+cells is one of those that the sources sent (section 7.1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from forebay.study import Point, Run
+from forebay_studies.atm.network import DURATION_S, LINK_BPS, ROUND_TRIP_S, present, sources
+from forebay_studies.atm.readings import UNCONTROLLED
+
+__all__ = ["MEAN_BPS", "measured"]
+
+CELL_BITS = 424
+FILE_BITS = 8e6
+NOMINAL_DATA_BPS = 500e3
+LATER_S = 5.0
+"""After the first sessions have begun, all at once and slowly."""
+
+MEAN_BPS = {"voice": 16e3, "video": 176e3}
+"""Rate of a source that nothing slows down: half of the time in sessions (section 6.2.1)."""
+BY_PRIORITY = {"realtime": (0, 2), "data": (1, 3)}
+"""Precedences of the two priorities: without and with CLP."""
+
+Row = Mapping[str, Any]
+
+
+def measured(run: Run, point: Point) -> dict[str, float]:
+    """All quantities of one run."""
+    groups = {row["name"]: row for row in run.document["groups"]}
+    realtime = [groups[kind] for kind in present(point) if kind != "data"]
+    data = [groups["data"]] if "data" in groups else []
+    found = _loads(run, point, realtime + data)
+    found |= _link(run)
+    for name, rows in (("realtime", realtime), ("data", data)):
+        if rows:
+            found |= _traffic(run, name, rows)
+    found |= _rates(run) | _notified(run)
+    if data:
+        found |= _files(run, data[0])
+    return found
+
+
+def _cells(rows: Sequence[Row], column: str) -> float:
+    return float(sum(row[column] for row in rows))
+
+
+def _capacity_cells(run: Run) -> float:
+    """What the satellite link could carry while the run was measured."""
+    return LINK_BPS * float(run.document["measured_s"]) / CELL_BITS
+
+
+def _throughput(run: Run, rows: Sequence[Row]) -> float:
+    return _cells(rows, "delivered_packets") / _capacity_cells(run)
+
+
+def _loads(run: Run, point: Point, every: Sequence[Row]) -> dict[str, float]:
+    """Load sent; in Case 1 that of voice and video is calculated, as in section 8.1."""
+    groups = {row["name"]: row for row in every}
+    numbers = dict(zip(("voice", "video", "data"), sources(point), strict=True))
+    sent = {name: row["sent_packets"] / _capacity_cells(run) for name, row in groups.items()}
+    loads = dict(sent)
+    if point["case"] == UNCONTROLLED:
+        average = {name: bps * numbers[name] / LINK_BPS for name, bps in MEAN_BPS.items()}
+        loads |= {name: load for name, load in average.items() if name in groups}
+    found = {"load_ratio": sum(loads.values()), "sent_ratio": sum(sent.values())}
+    if "video" in loads:
+        realtime = loads["voice"] + loads["video"]
+        found["video_share_ratio"] = loads["video"] / realtime
+        found["realtime_share_ratio"] = realtime / found["load_ratio"]
+    if "data" in sent:
+        found["data_sent_ratio"] = sent["data"]
+    carried = [groups["data"]] if "data" in groups else every
+    found["throughput_ratio"] = _throughput(run, carried)
+    found["round_trips_count"] = DURATION_S / ROUND_TRIP_S
+    return found
+
+
+def _link(run: Run) -> dict[str, float]:
+    """The satellite link, and when it dropped cells; the user's."""
+    series = run.tables["series/links.satellite"]
+    drops = np.asarray(series["drops"], dtype=np.float64)
+    later = drops[np.asarray(series["time_s"]) > LATER_S]
+    satellite = run.link("satellite")
+    return {
+        "utilization_ratio": float(satellite["utilization"]),
+        "dropped_count": float(satellite["drops"]),
+        "dropped_later_count": float(later.sum()),
+        "user_dropped_count": float(run.link("user")["drops"]),
+    }
+
+
+def _traffic(run: Run, name: str, rows: Sequence[Row]) -> dict[str, float]:
+    """Loss at the satellite link, late cells, delay and throughput of one priority."""
+    dropped = run.link("satellite")["dropped_packets"]
+    lost = float(sum(dropped[precedence] for precedence in BY_PRIORITY[name]))
+    sent = max(_cells(rows, "sent_packets"), 1.0)
+    names = {row["name"] for row in rows}
+    late = sum(row["late_packets"] for row in run.document["lateness"] if row["name"] in names)
+    delays = sum(row["mean_delay_s"] * row["delivered_packets"] for row in rows)
+    loss = lost / sent
+    return {
+        f"{name}_loss_ratio": loss,
+        f"{name}_loss_square_ratio": loss * loss,
+        f"{name}_late_ratio": late / sent,
+        f"{name}_delay_s": delays / max(_cells(rows, "delivered_packets"), 1.0),
+        f"{name}_throughput_ratio": _throughput(run, rows),
+    }
+
+
+def _rates(run: Run) -> dict[str, float]:
+    """Rates in sessions over their nominal value, and the pattern that sources follow."""
+    found: dict[str, float] = {}
+    periods = count = 0.0
+    for row in run.document["paced"]:
+        name = row["name"]
+        if name == "data":
+            continue
+        found |= {
+            f"{name}_rate_ratio": float(row["mean_scale"]),
+            f"{name}_floor_ratio": float(row["floor_ratio"]),
+            f"{name}_rate_min_ratio": float(row["least_scale"] or 0.0),
+            f"{name}_pattern_bps": float(row["nominal_bps"]),
+        }
+        periods += row["periods"]
+        count += row["sources"]
+    for row in run.document["policing"]:
+        marked = row["marked_by_peak"] + row["marked_by_bucket"]
+        sent = max(run.group(row["name"])["sent_packets"], 1)
+        found[f"clp_{row['name']}_ratio"] = marked / sent
+    if count:
+        found["periods_count"] = periods / count
+    return found
+
+
+def _notified(run: Run) -> dict[str, float]:
+    """Notifications that arrived: how many, how soon, how far apart."""
+    rows = [row | {"heard": _heard(row)} for row in run.document["paced"]]
+    heard = sum(row["heard"] for row in rows)
+    gaps = [row["least_notice_gap_s"] for row in rows if row["least_notice_gap_s"] is not None]
+    delays = sum(row["notice_delay_s"] * row["heard"] for row in rows)
+    found = {
+        "rate_notifications_count": float(
+            sum(row["accepted_rate_notices"] + row["ignored_rate_notices"] for row in rows)
+        ),
+        # Without two at one source there is no gap within the run.
+        "notification_gap_min_s": min(gaps, default=DURATION_S),
+        "notification_delay_s": delays / max(heard, 1),
+    }
+    for kind, named in (("realtime", ("voice", "video")), ("data", ("data",))):
+        mine = [row for row in rows if row["name"] in named]
+        if mine:
+            number = sum(row["sources"] for row in mine)
+            firsts = [row["first_notice_s"] for row in mine if row["first_notice_s"] is not None]
+            found[f"{kind}_notified_per_source_count"] = sum(row["heard"] for row in mine) / number
+            found[f"{kind}_first_notified_s"] = min(firsts, default=DURATION_S)
+    return found
+
+
+def _heard(row: Row) -> int:
+    kinds = ("accepted_rate", "accepted_discard", "ignored_rate", "ignored_discard")
+    return sum(int(row[f"{kind}_notices"]) for kind in kinds)
+
+
+def _files(run: Run, group: Row) -> dict[str, float]:
+    """File times: of all that was sent, so that the files unfinished at the end count as well, and
+    of the completed files."""
+    (row,) = (row for row in run.document["paced"] if row["name"] == "data")
+    bits = max(group["sent_packets"], 1) * CELL_BITS
+    taken = float(row["session_s"]) / bits * FILE_BITS
+    dropped = run.link("satellite")["dropped_packets"]
+    lost = sum(dropped[precedence] for precedence in BY_PRIORITY["data"])
+    return {
+        "file_time_s": taken,
+        "file_time_completed_s": float(row["transfer_s"]),
+        "data_rate_bps": FILE_BITS / taken,
+        "data_rate_ratio": FILE_BITS / taken / NOMINAL_DATA_BPS,
+        "data_dropped_per_file_count": lost / max(row["transfers"], 1),
+        "files_per_source_count": row["transfers"] / row["sources"],
+    }

@@ -1,0 +1,55 @@
+"""Rate-based congestion control in ATM networks with a satellite link: grid points and quantities.
+
+A grid point has a `scenario` (1 voice and video, 2 data, 3 the mixture), a `case` (1 uncontrolled,
+2 the full scheme, 3 notifications on discarded cells only) and a number of `sources`; some have a
+`change`, of what the thesis argues about without showing it. `network.py` lays it, `measure.py`
+reads a run; `readings.py`, `realtime.py`, `data.py`, `mixture.py` and `whole.py` hold what the
+sentences mean; `drawings.py` redraws the figures.
+"""
+
+from __future__ import annotations
+
+from forebay.study import Point, Replications, Run
+from forebay_studies.atm.drawings import RECORDINGS, figures
+from forebay_studies.atm.measure import measured
+from forebay_studies.atm.network import network
+from forebay_studies.atm.network import without as lacking
+from forebay_studies.atm.sensitivity import VARIANTS
+
+__all__ = [
+    "RECORDINGS",
+    "RECORD_RUNS",
+    "REPLICATIONS",
+    "VARIANTS",
+    "figures",
+    "overrides",
+    "quantities",
+    "without",
+]
+
+RECORD_RUNS = True
+"""When cells are dropped is read from the time series."""
+
+REPLICATIONS = Replications(
+    first=6,
+    cap=12,
+    quick_first=2,
+    quick_cap=3,
+    quick_s=75.0,
+    variant=3,
+)
+
+
+def overrides(point: Point) -> list[str]:
+    """Sources, control and changes of a grid point."""
+    return network(point)
+
+
+def without(point: Point) -> list[str]:
+    """Kinds of sources, policing and detection that a grid point does not have."""
+    return lacking(point)
+
+
+def quantities(run: Run, point: Point) -> dict[str, float]:
+    """Loads, losses, late cells, file times, rates and notifications of one run; in SI units."""
+    return measured(run, point)

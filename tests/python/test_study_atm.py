@@ -1,0 +1,208 @@
+"""The atm study: its transcription against the thesis's arithmetic, and what a run must tell."""
+
+import itertools
+import math
+import tomllib
+from dataclasses import replace
+
+import pytest
+
+from forebay.run import Run, check, run_jobs
+from forebay.study import Point, Study, load_study
+
+CELL_BITS = 424
+
+MIX: Point = {"scenario": 3, "case": 2, "sources": 57}
+
+# Captions in the thesis's text, as far as they are legible: kind and runs by number.
+CAPTIONS = {
+    14: ("Cell loss ratio, voice and video", 1, 1),
+    18: ("Cell loss ratio, voice and video", 1, 3),
+    19: ("Cells later than 20 ms, voice and video", 1, 3),
+    22: ("Total traffic load sent", 2, 3),
+    26: ("Cell loss ratio, data", 2, 2),
+    29: ("Cell loss ratio, data", 2, 3),
+    35: ("Cell loss ratio, voice and video", 3, 1),
+    36: ("Cells later than 20 ms, voice and video", 3, 1),
+    37: ("Cell loss ratio, data", 3, 1),
+    38: ("Average file transfer time", 3, 1),
+    42: ("Cell loss ratio, data", 3, 2),
+    44: ("Throughput of data", 3, 2),
+    48: ("Average file transfer time", 3, 3),
+}
+
+
+@pytest.fixture(scope="module")
+def study() -> Study:
+    """The study as it stands."""
+    return load_study("atm")
+
+
+def _runs(study: Study, points: list[Point], seconds: int) -> list[Run]:
+    found: dict[int, Run] = {}
+    jobs = [study.job(point, 0, extra=[f'duration="{seconds} s"']) for point in points]
+    run_jobs(jobs, found.__setitem__)
+    return [found[number] for number in range(len(points))]
+
+
+def test_sources_add_up_to_the_printed_totals(study: Study) -> None:
+    """A run would have other numbers of sources than the thesis prints (chapter 7): the total, and
+    five voice sources more for each of video and of data."""
+    from forebay_studies.atm.network import sources
+    from forebay_studies.atm.readings import COUNTS
+
+    for scenario, counts in COUNTS.items():
+        grid = [sources({"scenario": scenario, "case": 1, "sources": n}) for n in counts]
+        assert [sum(numbers) for numbers in grid] == list(counts)
+        more = {
+            tuple(b - a for a, b in zip(*pair, strict=True)) for pair in itertools.pairwise(grid)
+        }
+        assert more == {{1: (5, 1, 0), 2: (0, 0, 2), 3: (5, 1, 1)}[scenario]}
+
+
+def test_overload_begins_where_the_thesis_says(study: Study) -> None:
+    """The division into voice and video would not exceed the capacity from 96 sources on: 16 and
+    176 kbit/s are half of the averages 32 and 352 of section 6.2.1, as sessions take half of the
+    time."""
+    from forebay_studies.atm.measure import MEAN_BPS
+    from forebay_studies.atm.network import sources
+
+    assert MEAN_BPS == {"voice": 64e3 / 2 / 2, "video": (512e3 + 192e3) / 2 / 2}
+    loads = {}
+    for count in range(72, 121, 6):
+        voice, video, _ = sources({"scenario": 1, "case": 1, "sources": count})
+        loads[count] = (16e3 * voice + 176e3 * video) / 6e6
+    assert [count for count, load in loads.items() if load > 1] == [96, 102, 108, 114, 120]
+
+
+def test_policing_is_that_of_table_2(study: Study) -> None:
+    """A bucket would not let a burst of 0.5 s at the peak rate pass (section 3.1): (arrival rate -
+    drain rate) * burst / 424 bit, rounded up."""
+    scenario = tomllib.loads(study.scenario)
+    for kind, peak, drain in (("voice", 64, 36), ("video", 512, 391)):
+        policing = scenario["flows"][kind]["policing"]
+        assert policing["peak"]["rate"] == f"{peak} kbit/s"
+        assert policing["bucket"]["rate"] == f"{drain} kbit/s"
+        assert policing["bucket"]["depth"] == math.ceil((peak - drain) * 1e3 * 0.5 / CELL_BITS)
+
+
+def test_every_grid_point_is_a_scenario_of_table_1(study: Study) -> None:
+    """A case would have other mechanisms than Table 1 gives it: Case 1 none, Case 2 all, Case 3 no
+    detection by input rate; sources of the wrong kinds would send."""
+    kinds = {1: {"voice", "video"}, 2: {"data"}, 3: {"voice", "video", "data"}}
+    points = {tuple(sorted(claim.point.items())) for claim in study.paper.claims}
+    for key in sorted(points):
+        point = dict(key)
+        facts = check(study.job(point, 0))["resolved"]
+        present = {name.split(".")[1] for name in facts if name.startswith("flows.")}
+        assert present == kinds[point["scenario"]], point
+        detecting = {name.split(".")[3] for name in facts if ".detector." in name}
+        expected = {1: set(), 2: {"input_rate"}, 3: {"discard"}}[point["case"]]
+        assert detecting == expected, point
+        policed = any(".policing." in name for name in facts)
+        assert policed == (point["case"] != 1), point
+        steps = any(".pace.steps." in name for name in facts)
+        assert steps == (point["case"] != 1), point
+
+
+def test_a_session_is_that_of_the_thesis(study: Study) -> None:
+    """A source would not follow the pattern of section 6.2.1: sessions of 15 s with ON and OFF, or
+    high and low rate, of 0.5 s each. 44 sources for 180 s are some 250 sessions, whose mean rate
+    has a standard error of 3 % (ON) at most, so 12 % is beyond four of them (1 in 10,000)."""
+    from forebay_studies.atm.measure import measured
+
+    point: Point = {"scenario": 1, "case": 1, "sources": 96}
+    (run,) = _runs(study, [point], 180)
+    found = measured(run, point)
+    assert found["voice_pattern_bps"] == pytest.approx(32e3, rel=0.12)
+    assert found["video_pattern_bps"] == pytest.approx(352e3, rel=0.12)
+    assert found["periods_count"] == pytest.approx(12, rel=0.15)
+
+
+def test_a_file_alone_takes_what_slow_start_costs(study: Study) -> None:
+    """Files of an uncongested link would take another time than 16 s and slow start: 5 round trips
+    of 0.56 s at 0.5 to 0.9 of the rate lack 1.5 round trips of it (16.84 s); the first ones, cut
+    off by the end of the run, a little more."""
+    from forebay_studies.atm.measure import measured
+
+    point: Point = {"scenario": 2, "case": 1, "sources": 15}
+    (run,) = _runs(study, [point], 180)
+    found = measured(run, point)
+    assert found["file_time_completed_s"] == pytest.approx(16 + 1.5 * 0.56, rel=1e-3)
+    assert found["file_time_completed_s"] <= found["file_time_s"] < 17.5
+    assert found["round_trips_count"] == pytest.approx(180 / 0.56)
+
+
+def test_no_cell_is_counted_twice_or_not_at_all(study: Study) -> None:
+    """Load, throughput and loss would not fit each other: what is sent is received, dropped at the
+    satellite link or under way for 280 ms (at most 6 Mbit/s of it) and in its queues."""
+    from forebay_studies.atm.measure import measured
+
+    point: Point = {"scenario": 3, "case": 1, "sources": 113}
+    (run,) = _runs(study, [point], 20)
+    found = measured(run, point)
+    capacity = 6e6 * 20 / CELL_BITS
+    lost = found["dropped_count"] / capacity
+    received = found["throughput_ratio"] + found["realtime_throughput_ratio"]
+    under_way = found["sent_ratio"] - received - lost
+    room = (6e6 * 0.28 / CELL_BITS + 512 + 1024 + 2) / capacity
+    assert 0 <= under_way < room + 0.01
+    assert found["utilization_ratio"] <= 1.0
+    by_kind = found["realtime_loss_ratio"] * (found["sent_ratio"] - found["data_sent_ratio"])
+    by_kind += found["data_loss_ratio"] * found["data_sent_ratio"]
+    assert by_kind == pytest.approx(lost, rel=1e-9)
+
+
+def test_control_slows_sources_down_to_their_floor_and_no_further(study: Study) -> None:
+    """A voice or video source would be slowed below half of its nominal rate (section 5.3), or
+    notifications of a port would come closer than 50 ms at one source (section 5.1)."""
+    from forebay_studies.atm.measure import measured
+
+    points = [MIX | {"case": case, "sources": 113} for case in (2, 3)]
+    for run, point in zip(_runs(study, points, 60), points, strict=True):
+        found = measured(run, point)
+        assert found["voice_rate_min_ratio"] >= 0.5
+        assert found["video_rate_min_ratio"] >= 0.5
+        assert found["notification_gap_min_s"] > 0.05 - 0.001
+        assert (found["rate_notifications_count"] > 0) == (point["case"] == 2)
+
+
+def test_a_reader_of_the_thesis_finds_each_figure_under_its_number(study: Study) -> None:
+    """A graph would stand under another graph's number, or show another case."""
+    from forebay_studies.atm.drawings import sequence
+
+    shown = {graph.number: graph for graph in sequence()}
+    assert list(shown) == list(range(11, 50))
+    for number, (caption, scenario, case) in CAPTIONS.items():
+        graph = shown[number]
+        assert (graph.kind.caption, graph.scenario, graph.case) == (caption, scenario, case)
+
+
+def test_both_bottlenecks_of_the_larger_network_are_overloaded() -> None:
+    """The comparison of networks would be one without congestion: through either bottleneck go two
+    of the three parts, which want 16, 176 and 243.6 kbit/s a source (a file of 8 Mbit each 32.84
+    s)."""
+    load_study("atm")
+    from forebay_studies.atm.beyond_designs import EACH, LINK_BPS
+
+    wanted = 2 * (16e3 * EACH.voice + 176e3 * EACH.video + 8e6 / 32.84 * EACH.data)
+    assert wanted / LINK_BPS == pytest.approx(1.4, abs=0.05)
+
+
+def test_no_control_slows_nobody_and_marks_nothing(study: Study) -> None:
+    """The designs that others are compared with would be controlled after all, or the networks of
+    the comparison would have no traffic that could be."""
+    (network,) = (one for one in study.comparisons if one.id == "network")
+    (case, *_) = network.cases
+    designs = {design.id: design for design in network.every_design}
+    heeded, marked = {}, {}
+    for name in ("full", "nothing"):
+        job = network.job(study, designs[name], case, 0, quick=False)
+        found: dict[int, Run] = {}
+        run_jobs([replace(job, until="12 s")], found.__setitem__)
+        document = found[0].document
+        heeded[name] = sum(row["accepted_rate_notices"] for row in document["paced"])
+        marked[name] = sum(row["marked_by_bucket"] for row in document["policing"])
+    assert heeded["nothing"] == marked["nothing"] == 0
+    assert heeded["full"] > 0
+    assert marked["full"] > 0
