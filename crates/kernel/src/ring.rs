@@ -52,17 +52,17 @@ impl<T: Copy> Ring<T> {
         if index < self.len { self.places.get(self.place(index)) } else { None }
     }
 
-    /// Whether the next to be appended needs more room.
+    /// How many can be appended without more room being made.
     #[inline(always)]
     #[must_use]
-    pub fn is_full(&self) -> bool {
-        self.len == self.places.len()
+    pub fn room(&self) -> usize {
+        self.places.len() - self.len
     }
 
     /// Append `value`.
     #[inline(always)]
     pub fn push_back(&mut self, value: T) {
-        if self.is_full() {
+        if self.room() == 0 {
             self.grow_for(value);
             return;
         }

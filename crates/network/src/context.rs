@@ -245,6 +245,13 @@ impl<'a> Context<'a> {
         self.core.feeds.ring_before(self.me, time);
     }
 
+    /// Have [`crate::Element::told`] called whenever the [inbox](Context::inbox) has no room for
+    /// more, and only then: for whoever is in no hurry.
+    #[inline]
+    pub fn listen_when_full(&mut self) {
+        self.core.feeds.ring_when_full(self.me);
+    }
+
     /// Whether whoever follows on the route of `packet` is told of it ahead of its time.
     #[inline]
     pub(crate) fn next_expects(&self, packet: &Packet) -> bool {

@@ -23,6 +23,8 @@ pub struct Inbox {
     feeds: Vec<Feed>,
     /// Only a packet that arrives before this concerns whoever reads: it is told.
     bell: Time,
+    /// Whether it is told whenever a feed has no room for more.
+    patient: bool,
     /// What was taken.
     pub(crate) digest: Digest,
     /// How many were taken and not yet counted by the network, if they have crossed a link.
@@ -36,7 +38,8 @@ impl Inbox {
         let feed =
             |feeder: &u32| Feed { under_way: Ring::default(), head: Time::NEVER, feeder: *feeder };
         let feeds = feeders.iter().map(feed).collect();
-        Self { feeds, bell: Time::NEVER, digest: Digest::default(), taken: 0, crossed }
+        let patient = false;
+        Self { feeds, bell: Time::NEVER, patient, digest: Digest::default(), taken: 0, crossed }
     }
 
     /// The links that feed it.
@@ -137,7 +140,7 @@ impl Feeds {
         let inbox = &mut self.inboxes[receiver as usize];
         let Feed { under_way, head, .. } = &mut inbox.feeds[feed as usize];
         // Calls that are rare stand apart, so that nothing is saved for them.
-        if at <= inbox.bell || under_way.is_full() {
+        if at <= inbox.bell || under_way.room() <= 1 {
             self.tell_and_ring(receiver, feed, packet, at);
             return;
         }
@@ -153,8 +156,11 @@ impl Feeds {
         let Feed { under_way, head, .. } = &mut inbox.feeds[feed as usize];
         under_way.push_back((*packet, at));
         *head = at.min(*head);
+        let full = under_way.room() == 0;
         if at <= inbox.bell {
             inbox.bell = at;
+            self.bells.push(receiver);
+        } else if full && inbox.patient {
             self.bells.push(receiver);
         }
     }
@@ -169,6 +175,13 @@ impl Feeds {
     #[inline]
     pub(crate) fn ring_before(&mut self, receiver: u32, time: Time) {
         self.inboxes[receiver as usize].bell = time;
+    }
+
+    /// Let `receiver` be told when there is no room for more, and of nothing else.
+    #[inline]
+    pub(crate) fn ring_when_full(&mut self, receiver: u32) {
+        let inbox = &mut self.inboxes[receiver as usize];
+        (inbox.bell, inbox.patient) = (Time::ZERO, true);
     }
 
     /// Packets told of and not met.

@@ -115,6 +115,11 @@ pub trait QueueManager: Send {
     /// the middle of the queue (CHOKe): then this is told of it at that time.
     fn departed(&mut self, _packet: &Packet, _at: Time) {}
 
+    /// Whether a packet that finds the link idle always passes unchanged, and leaves no trace.
+    fn is_transparent(&self) -> bool {
+        false
+    }
+
     /// What the law has changed in itself since it was last asked, the latest of each precedence.
     /// Asked after every arrival where somebody observes, else never.
     fn adjustments(&mut self, _tell: &mut dyn FnMut(&Adjustment)) {}
@@ -164,6 +169,11 @@ pub trait QueueDiscipline: Send {
     /// Whether it may drop packets in [`QueueDiscipline::dequeue`].
     fn drops_when_leaving(&self) -> bool {
         true
+    }
+
+    /// As [`QueueManager::is_transparent`]: then such a packet need not be handed to it.
+    fn is_transparent(&self) -> bool {
+        false
     }
 
     /// As [`QueueManager::adjustments`].

@@ -394,7 +394,7 @@ impl Element for FifoLink {
         }
         if self.standing.quiet {
             self.meet_expected(cx);
-            cx.listen_before(Time::NEVER);
+            cx.listen_when_full();
             return;
         }
         if self.standing.early {

@@ -32,6 +32,8 @@ pub(super) struct ScheduledLink {
     standing: Standing,
     /// Whether packets are chosen in arrears.
     lazy: bool,
+    /// Whether an idle link lets every packet pass at once.
+    swift: bool,
 }
 
 impl ScheduledLink {
@@ -41,8 +43,17 @@ impl ScheduledLink {
         (law, stream): (Box<dyn QueueDiscipline>, Stream),
         detecting: Option<Detecting>,
     ) -> Self {
-        let standing = Standing::default();
-        Self { line, conditioning, law, stream, detecting, waking: false, standing, lazy: false }
+        Self {
+            line,
+            conditioning,
+            law,
+            stream,
+            detecting,
+            waking: false,
+            standing: Standing::default(),
+            lazy: false,
+            swift: false,
+        }
     }
 
     /// Transmit the next packet at `now` if the transmitter is free.
@@ -65,17 +76,34 @@ impl ScheduledLink {
         if marked {
             Line::mark(link, &mut packet, cx);
         }
+        self.transmit(&packet, now, cx);
+    }
+
+    /// Transmit `packet` from `now` on.
+    #[inline(always)]
+    fn transmit(&mut self, packet: &Packet, now: Time, cx: &mut Context<'_>) {
         if self.standing.early {
-            let out = self.line.transmit(&packet, now);
-            self.line.last = Some(Sent::new(&packet, now));
-            cx.announce(&packet, out);
+            let out = self.line.transmit(packet, now);
+            self.line.last = Some(Sent::new(packet, now));
+            cx.announce(packet, out);
             return;
         }
         let alone = self.line.slots.is_empty();
-        let out = self.line.book(&packet, now);
+        let out = self.line.book(packet, now);
         if alone && !self.standing.quiet {
             cx.wake_at(out, OUT);
         }
+    }
+
+    /// `packet`, which found the link idle, passes.
+    #[inline]
+    fn pass(&mut self, packet: &Packet, now: Time, cx: &mut Context<'_>) {
+        Line::count_arrival(self.line.link, packet, cx);
+        if let Some(detecting) = &mut self.detecting {
+            detecting.arrives(packet, now);
+            detecting.judge(packet, false, cx);
+        }
+        self.transmit(packet, now, cx);
     }
 
     /// Transmit what was transmitted by `now`, each packet from the end of the one before.
@@ -158,6 +186,8 @@ impl Element for ScheduledLink {
         // Who drops packets that wait would have their sources told too late.
         let in_time = self.detecting.is_some() && self.law.drops_when_leaving();
         self.lazy = self.standing.lazy && !in_time;
+        let plain = self.conditioning.is_empty() && !self.line.has_residual();
+        self.swift = plain && self.law.is_transparent() && !cx.is_observed();
     }
 
     fn books(&self) -> bool {
@@ -174,6 +204,10 @@ impl Element for ScheduledLink {
             self.serve_in_arrears(now, cx);
         }
         self.let_out(cx);
+        if self.swift && self.line.idle_since(now).is_some() {
+            self.pass(packet, now, cx);
+            return;
+        }
         let mut packet = *packet;
         if !Line::colour(self.line.link, &mut self.conditioning, &mut packet, now, cx) {
             return;

@@ -49,6 +49,10 @@ impl QueueManager for DropTail {
             Verdict::Drop(DropReason::Overflow)
         }
     }
+
+    fn is_transparent(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

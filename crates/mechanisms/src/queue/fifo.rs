@@ -97,6 +97,10 @@ impl QueueDiscipline for Fifo {
         false
     }
 
+    fn is_transparent(&self) -> bool {
+        self.law.is_transparent()
+    }
+
     fn adjustments(&mut self, tell: &mut dyn FnMut(&Adjustment)) {
         self.law.adjustments(tell);
     }

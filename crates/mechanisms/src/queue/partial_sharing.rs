@@ -72,6 +72,10 @@ impl QueueManager for PartialSharing {
             Verdict::Drop(DropReason::Overflow)
         }
     }
+
+    fn is_transparent(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

@@ -165,6 +165,10 @@ impl QueueDiscipline for Priority {
         self.classes.iter().any(|class| class.drops_when_leaving())
     }
 
+    fn is_transparent(&self) -> bool {
+        self.classes.iter().all(|class| class.is_transparent())
+    }
+
     fn adjustments(&mut self, tell: &mut dyn FnMut(&Adjustment)) {
         self.classes.iter_mut().for_each(|class| class.adjustments(tell));
     }
