@@ -29,6 +29,11 @@ impl Ranges {
         self.list.back().copied()
     }
 
+    /// How many ranges there are.
+    pub(super) fn count(&self) -> usize {
+        self.list.len()
+    }
+
     /// The ranges, from the lowest.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u64, u64)> {
         self.list.iter().copied()
@@ -37,13 +42,38 @@ impl Ranges {
     /// Add `first..end`. How many of its segments are new, and how many of those lie below `mark`.
     pub(super) fn insert(&mut self, first: u64, end: u64, mark: u64) -> (u64, u64) {
         debug_assert!(first < end);
-        let (mut fresh, mut below) = (end - first, clip(first, end, mark));
-        // The ranges that overlap or touch the new one become one with it.
-        let from = match self.list.back() {
+        let at = match self.list.back() {
             Some(last) if last.1 < first => self.list.len(),
             Some(last) if last.0 <= first => self.list.len() - 1,
             _ => self.list.partition_point(|range| range.1 < first),
         };
+        match self.list.get_mut(at) {
+            Some(range) if range.0 <= first => {
+                // Most are known already, or make the last range longer.
+                let known = range.1;
+                if end <= known {
+                    return (0, 0);
+                }
+                if at + 1 == self.list.len() {
+                    self.list[at].1 = end;
+                    self.total += end - known;
+                    return (end - known, clip(known, end, mark));
+                }
+            }
+            Some(range) if range.0 <= end => {}
+            _ => {
+                self.list.insert(at, (first, end));
+                self.total += end - first;
+                return (end - first, clip(first, end, mark));
+            }
+        }
+        self.merge(at, (first, end), mark)
+    }
+
+    /// As [`Ranges::insert`]: the ranges from place `from` on that overlap or touch `first..end`,
+    /// of which there is one at least, become one with it.
+    fn merge(&mut self, from: usize, (first, end): (u64, u64), mark: u64) -> (u64, u64) {
+        let (mut fresh, mut below) = (end - first, clip(first, end, mark));
         let (mut to, mut merged) = (from, (first, end));
         while let Some(&(a, b)) = self.list.get(to)
             && a <= end
@@ -56,10 +86,8 @@ impl Ranges {
             merged = (merged.0.min(a), merged.1.max(b));
             to += 1;
         }
-        if from == to {
-            self.list.insert(from, merged);
-        } else {
-            self.list[from] = merged;
+        self.list[from] = merged;
+        if to > from + 1 {
             self.list.drain(from + 1..to);
         }
         self.total += fresh;
@@ -86,6 +114,12 @@ impl Ranges {
 
     /// The range that holds `number`.
     pub(super) fn holding(&self, number: u64) -> Option<(u64, u64)> {
+        // What was sent last is asked for most.
+        if let Some(&last) = self.list.back()
+            && last.0 <= number
+        {
+            return (number < last.1).then_some(last);
+        }
         let at = self.list.partition_point(|range| range.1 <= number);
         self.list.get(at).copied().filter(|range| range.0 <= number)
     }

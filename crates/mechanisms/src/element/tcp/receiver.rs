@@ -171,11 +171,19 @@ impl TcpReceivers {
 impl Reorder {
     /// Take segment `number` in, which is `missing` bytes shorter than a full one.
     fn hold(&mut self, number: u64, missing: u64) {
+        let before = self.ranges.count();
         let (news, _) = self.ranges.insert(number, number + 1, 0);
         let (first, end) = self.ranges.holding(number).expect("the segment was just put in");
-        self.latest.retain(|n| !(first..end).contains(n));
-        self.latest.insert(0, number);
-        self.latest.truncate(LATEST);
+        let grown = self.ranges.count() == before;
+        match self.latest.first_mut() {
+            // The usual case: the range reported last, which has not met another.
+            Some(latest) if grown && (first..end).contains(latest) => *latest = number,
+            _ => {
+                self.latest.retain(|n| !(first..end).contains(n));
+                self.latest.insert(0, number);
+                self.latest.truncate(LATEST);
+            }
+        }
         if news > 0 && missing > 0 {
             self.short.push((number, missing));
         }
@@ -196,13 +204,18 @@ impl Reorder {
     /// section 4), then any others from the lowest.
     fn blocks(&self, room: usize) -> SackBlocks {
         let mut blocks = SackBlocks::default();
-        let recent = self.latest.iter().filter_map(|n| self.ranges.holding(*n));
-        for (first, end) in recent.chain(self.ranges.iter()) {
-            if blocks.as_slice().len() == room {
-                break;
-            }
-            if !blocks.as_slice().contains(&(first, end)) {
-                blocks.push(first, end);
+        // No two of them lie in one range.
+        for number in self.latest.iter().take(room) {
+            let held = self.ranges.holding(*number);
+            let (first, end) = held.expect("what was released is forgotten");
+            blocks.push(first, end);
+        }
+        if self.latest.len() < room.min(self.ranges.count()) {
+            for (first, end) in self.ranges.iter() {
+                let known = blocks.as_slice();
+                if known.len() < room && !known.contains(&(first, end)) {
+                    blocks.push(first, end);
+                }
             }
         }
         blocks

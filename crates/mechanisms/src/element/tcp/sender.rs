@@ -309,10 +309,16 @@ impl Turn<'_, '_> {
         }
     }
 
-    /// Tell observers of the window.
+    /// The window, to be compared with what becomes of it, if somebody observes.
     #[inline]
-    pub(super) fn tell_window(&mut self, before: Window) {
-        if before != self.c.window {
+    pub(super) fn window_told(&self) -> Option<Window> {
+        self.cx.is_observed().then_some(self.c.window)
+    }
+
+    /// Tell observers of the window, if it is another than `before`.
+    #[inline]
+    pub(super) fn tell_window(&mut self, before: Option<Window>) {
+        if before.is_some_and(|before| before != self.c.window) {
             let (flow, Window { cwnd, ssthresh, .. }) = (self.flow(), self.c.window);
             self.cx.observe(|| Observation::Window { flow, cwnd, ssthresh });
         }

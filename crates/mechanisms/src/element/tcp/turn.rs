@@ -26,7 +26,7 @@ impl Turn<'_, '_> {
     /// An acknowledgement arrived.
     #[inline]
     pub(super) fn acknowledgement(&mut self, packet: &Packet) {
-        let before = self.c.window;
+        let before = self.window_told();
         let news = if packet.note == 0 { 0 } else { self.note_blocks(packet) };
         if packet.number > self.c.una {
             self.new_data_acknowledged(packet, news);
@@ -271,7 +271,7 @@ impl Turn<'_, '_> {
 
     /// The application writes.
     pub(super) fn write(&mut self) {
-        let before = self.c.window;
+        let before = self.window_told();
         let now = self.cx.now();
         let idle = self.c.una == self.c.max && self.c.max > 0;
         if idle && self.p.idle_restart && now.since(self.c.last_sent) > self.c.rto.timeout() {
@@ -308,7 +308,7 @@ impl Turn<'_, '_> {
             return;
         }
         self.c.deadline = Time::NEVER;
-        let before = self.c.window;
+        let before = self.window_told();
         let held = std::mem::take(&mut self.c.held);
         if self.c.una < self.c.max {
             self.timed_out();
