@@ -52,6 +52,16 @@ impl<T: Copy> Ring<T> {
         if index < self.len { self.places.get(self.place(index)) } else { None }
     }
 
+    /// What stands in the place behind the first: the second, or some old value if there is none.
+    ///
+    /// # Panics
+    /// If nothing was ever appended.
+    #[inline(always)]
+    #[must_use]
+    pub fn behind_first(&self) -> &T {
+        &self.places[self.place(1)]
+    }
+
     /// How many can be appended without more room being made.
     #[inline(always)]
     #[must_use]
@@ -124,6 +134,7 @@ mod tests {
             assert_eq!((ring.len(), ring.is_empty()), (queue.len(), queue.is_empty()));
             assert_eq!((ring.front(), ring.get(3)), (queue.front(), queue.get(3)));
             assert_eq!(ring.get(queue.len()), None);
+            assert!(queue.len() < 2 || Some(ring.behind_first()) == queue.get(1));
             assert!(ring.iter().rev().eq(queue.iter().rev()));
         }
     }

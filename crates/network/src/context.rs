@@ -6,7 +6,7 @@ use forebay_units::Time;
 use crate::border::Parcels;
 use crate::feeds::{Feeds, Inbox};
 use crate::ledger::slot;
-use crate::routes::{NO_FEED, Routes, SINK};
+use crate::routes::{NO_FEED, Onward, Routes, SINK};
 use crate::standing::Standing;
 use crate::{DropReason, Ecn, Ledger, LinkCount, Observation, Observer, Packet};
 
@@ -179,11 +179,28 @@ impl<'a> Context<'a> {
         self.core.standings[self.me as usize]
     }
 
+    /// Where whatever leaves this element goes, if it is told early and there is one place. Asked
+    /// when the run begins.
+    #[must_use]
+    pub fn onward(&self) -> Option<Onward> {
+        self.core.routes.onward(self.me)
+    }
+
     /// `packet` will have reached the far end of a link at `at`: tell the next element, which
     /// expects that. Only if [`Standing::early`], and in the order of time.
-    #[inline]
+    #[inline(never)]
     pub fn announce(&mut self, packet: &Packet, at: Time) {
-        let next = self.core.routes.after(self.me, packet.route);
+        self.announce_onward(None, packet, at);
+    }
+
+    /// As [`Context::announce`], with what [`Context::onward`] gave, which spares looking up who
+    /// is next.
+    #[inline(always)]
+    pub fn announce_onward(&mut self, onward: Option<Onward>, packet: &Packet, at: Time) {
+        let next = match onward {
+            Some(Onward(step)) => step,
+            None => self.core.routes.after(self.me, packet.route),
+        };
         debug_assert!(at + self.standing().slack >= self.core.agenda.now(), "told too late");
         if next.feed == NO_FEED {
             self.announce_at_border(next.to, packet, at);

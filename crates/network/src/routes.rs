@@ -14,6 +14,10 @@ pub(crate) struct Step {
     pub(crate) feed: u32,
 }
 
+/// Where all that leaves some element goes: who is told of it ahead of its time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Onward(pub(crate) Step);
+
 /// Whoever follows is not told ahead of time, or by a call as it is a border.
 pub(crate) const NO_FEED: u32 = u32::MAX;
 
@@ -95,6 +99,14 @@ impl Routes {
     #[inline]
     pub(crate) fn after(&self, element: u32, route: u32) -> Step {
         self.next[element as usize][route as usize]
+    }
+
+    /// What follows `element` on all routes that pass it, if that is one and told ahead of time.
+    pub(crate) fn onward(&self, element: u32) -> Option<Onward> {
+        let here = self.next.get(element as usize).into_iter().flatten();
+        let mut steps = here.filter(|step| **step != NOT_HERE);
+        let first = steps.next().filter(|step| step.feed != NO_FEED)?;
+        steps.all(|step| step == first).then_some(Onward(*first))
     }
 
     /// What follows `element` on the routes that pass it.

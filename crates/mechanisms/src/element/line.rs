@@ -281,6 +281,7 @@ impl Line {
     }
 
     /// Let the conditioners of `link` look at `packet` at `at`; false if one of them dropped it.
+    #[inline(always)]
     pub(super) fn colour(
         link: u32,
         conditioning: &mut [Conditioning],
@@ -291,21 +292,30 @@ impl Line {
         for (law, stream) in conditioning {
             let before = packet.ecn();
             let verdict = law.condition(packet, at, stream);
-            if verdict != Verdict::Accept || packet.ecn() != before {
-                if let Verdict::Drop(reason) = verdict {
-                    Self::count_arrival(link, packet, cx);
-                    cx.discard(link, packet, reason);
-                    return false;
-                }
-                if verdict == Verdict::Mark {
-                    Self::mark(link, packet, cx);
-                } else {
-                    Self::count_mark(link, packet, cx);
-                }
+            if (verdict != Verdict::Accept || packet.ecn() != before)
+                && !Self::judge(link, verdict, packet, cx)
+            {
+                return false;
             }
             cx.observe(|| Observation::Coloured { link, packet });
         }
         true
+    }
+
+    /// Do what a conditioner of `link` said of `packet`, beside its precedence; false if it is
+    /// dropped.
+    #[cold]
+    #[inline(never)]
+    fn judge(link: u32, verdict: Verdict, packet: &mut Packet, cx: &mut Context<'_>) -> bool {
+        match verdict {
+            Verdict::Drop(reason) => {
+                Self::count_arrival(link, packet, cx);
+                cx.discard(link, packet, reason);
+            }
+            Verdict::Mark => Self::mark(link, packet, cx),
+            Verdict::Accept => Self::count_mark(link, packet, cx),
+        }
+        !matches!(verdict, Verdict::Drop(_))
     }
 
     /// Count `packet` as arrived at `link`.

@@ -13,7 +13,7 @@
 
 use forebay_kernel::Stream;
 use forebay_network::{
-    Arrival, Context, Element, Observation, Packet, QueueManager, Standing, Verdict,
+    Arrival, Context, Element, Inbox, Observation, Onward, Packet, QueueManager, Standing, Verdict,
 };
 use forebay_units::{Rate, Span, Time};
 
@@ -70,12 +70,15 @@ pub fn link(parts: LinkParts) -> Box<dyn Element> {
         manager,
         stream,
         begun: 0,
+        departure: Time::NEVER,
         standing: Standing::default(),
+        onward: None,
         alarm: Time::NEVER,
         sure: false,
         endless: false,
-        plain: false,
         swift: false,
+        bare: false,
+        plain: false,
     })
 }
 
@@ -114,30 +117,45 @@ struct FifoLink {
     stream: Stream,
     /// How many of the line's slots have begun transmission.
     begun: usize,
+    /// When the first that waits leaves the queue; [`Time::NEVER`] if none waits.
+    departure: Time,
     standing: Standing,
+    /// Where whatever leaves goes, if it is told early and there is one place.
+    onward: Option<Onward>,
     /// When the timer comes that matters; [`Time::NEVER`] for none.
     alarm: Time,
     /// Whether an idle link never drops a packet.
     sure: bool,
     /// Whether the link never does.
     endless: bool,
-    /// Whether an idle link lets every packet pass at once, and nobody is told early.
-    plain: bool,
-    /// The same, and whoever follows is told early.
+    /// Whether an idle link lets every packet that has passed the conditioners pass at once, and
+    /// whoever follows is told early.
     swift: bool,
+    /// The same, and there are no conditioners.
+    bare: bool,
+    /// Whether there are none and every packet passes an idle link at once, but nobody is told
+    /// early.
+    plain: bool,
 }
 
 impl FifoLink {
     /// Let the departures up to `now` happen.
     #[inline(always)]
     fn catch_up(&mut self, now: Time) {
-        let Line { slots, queue, last, .. } = &mut self.line;
-        if queue.backlog.packets == 0 {
-            return;
+        if self.departure <= now {
+            self.depart(now);
         }
-        while let Some(slot) = slots.get(self.begun)
-            && slot.start <= now
-        {
+    }
+
+    /// As [`FifoLink::catch_up`], if there is one at least. Apart, since there often is none.
+    #[inline(never)]
+    fn depart(&mut self, now: Time) {
+        let Line { slots, queue, last, .. } = &mut self.line;
+        self.departure = loop {
+            let Some(slot) = slots.get(self.begun) else { break Time::NEVER };
+            if slot.start > now {
+                break slot.start;
+            }
             queue.remove(&slot.packet, slot.start);
             self.manager.departed(&slot.packet, slot.start);
             if self.standing.early {
@@ -146,20 +164,48 @@ impl FifoLink {
             } else {
                 self.begun += 1;
             }
-        }
+        };
     }
 
-    /// `packet` arrives at `at`: let conditioners and queue decide over it.
+    /// `packet` arrives at `at`: let conditioners and queue decide over it, and book what they let
+    /// pass.
     #[inline(always)]
     fn meet(&mut self, packet: &Packet, at: Time, cx: &mut Context<'_>) {
-        if self.conditioning.is_empty() {
-            self.decide(packet, at, cx);
+        if self.standing.quiet {
+            self.let_out(at, cx);
+        }
+        let (mut coloured, mut marked);
+        let (link, mut packet) = (self.line.link, packet);
+        if !self.conditioning.is_empty() {
+            coloured = *packet;
+            if !Line::colour(link, &mut self.conditioning, &mut coloured, at, cx) {
+                return;
+            }
+            packet = &coloured;
+        }
+        if self.swift && self.line.idle_since(at).is_some() {
+            let out = self.pass(packet, at);
+            self.tell_of(packet, out, cx);
             return;
         }
-        let mut packet = *packet;
-        if Line::colour(self.line.link, &mut self.conditioning, &mut packet, at, cx) {
-            self.decide(&packet, at, cx);
+        self.catch_up(at);
+        let (idle_since, backlog) = (self.line.idle_since(at), self.line.backlog());
+        let arrival = Arrival { now: at, packet, backlog, idle_since };
+        match self.manager.admit(&arrival, &mut self.stream) {
+            Verdict::Accept => {}
+            Verdict::Mark => {
+                marked = *packet;
+                Line::mark(link, &mut marked, cx);
+                packet = &marked;
+            }
+            Verdict::Drop(reason) => {
+                Line::count_arrival(link, packet, cx);
+                cx.discard(link, packet, reason);
+                return;
+            }
         }
+        let out = self.take_in(packet, at, idle_since.is_some());
+        self.tell_of(packet, out, cx);
     }
 
     /// Tell observers what the law has changed in itself.
@@ -173,56 +219,50 @@ impl FifoLink {
         }
     }
 
-    /// Let the queue's law decide over a packet that has passed the conditioners.
+    /// `packet`, which found a swift link idle at `at`, passes. Gives the time at which it reaches
+    /// the far end.
     #[inline(always)]
-    fn decide(&mut self, packet: &Packet, at: Time, cx: &mut Context<'_>) {
-        self.catch_up(at);
-        let idle_since = self.line.idle_since(at);
-        let backlog = self.line.backlog();
-        let arrival = Arrival { now: at, packet, backlog, idle_since };
-        let mut marked;
-        let packet = match self.manager.admit(&arrival, &mut self.stream) {
-            Verdict::Accept => packet,
-            Verdict::Mark => {
-                marked = *packet;
-                Line::mark(self.line.link, &mut marked, cx);
-                &marked
-            }
-            Verdict::Drop(reason) => {
-                Line::count_arrival(self.line.link, packet, cx);
-                cx.discard(self.line.link, packet, reason);
-                return;
-            }
-        };
-        self.take_in(packet, at, idle_since.is_some(), cx);
+    fn pass(&mut self, packet: &Packet, at: Time) -> Time {
+        self.line.last = Some(Sent::new(packet, at));
+        self.line.transmit(packet, at)
     }
 
-    /// Take `packet` into the queue at `at` and book its transmission.
+    /// Take `packet` into the queue at `at` and book its transmission. Gives the time at which it
+    /// reaches the far end.
     #[inline(always)]
-    fn take_in(&mut self, packet: &Packet, at: Time, idle: bool, cx: &mut Context<'_>) {
-        let (link, line) = (self.line.link, &mut self.line);
-        let out = if idle && !line.busy_below(at) {
-            // It waits for no time: it is not counted as ever having waited.
-            self.manager.departed(packet, at);
-            if self.standing.early {
-                line.last = Some(Sent::new(packet, at));
-                line.transmit(packet, at)
-            } else {
-                self.begun += 1;
-                line.book(packet, at)
-            }
-        } else {
+    fn take_in(&mut self, packet: &Packet, at: Time, idle: bool) -> Time {
+        let line = &mut self.line;
+        if !idle || line.busy_below(at) {
             line.waits(packet, at);
             line.note_longest();
-            line.book(packet, line.free_at)
-        };
+            // Later than that of whoever waits already.
+            self.departure = self.departure.min(line.free_at);
+            return line.book(packet, line.free_at);
+        }
+        // It waits for no time: it is not counted as ever having waited.
+        self.manager.departed(packet, at);
         if self.standing.early {
+            line.last = Some(Sent::new(packet, at));
+            line.transmit(packet, at)
+        } else {
+            self.begun += 1;
+            line.book(packet, at)
+        }
+    }
+
+    /// Tell whom it concerns of `packet`, which reaches the far end at `out`.
+    #[inline(always)]
+    fn tell_of(&mut self, packet: &Packet, out: Time, cx: &mut Context<'_>) {
+        if self.standing.early {
+            // Nobody observes.
             cx.announce(packet, out);
-        } else if self.alarm == Time::NEVER && !self.standing.quiet {
+            return;
+        }
+        if self.alarm == Time::NEVER && !self.standing.quiet {
             self.alarm = out;
             cx.wake_at(out, OUT);
         }
-        let backlog = line.backlog();
+        let (link, backlog) = (self.line.link, self.line.backlog());
         cx.observe(|| Observation::Enqueued { link, packet, backlog });
     }
 
@@ -231,27 +271,42 @@ impl FifoLink {
     fn meet_expected(&mut self, cx: &mut Context<'_>) {
         // While packets are met no timer is wanted for what becomes of them.
         let alarm = std::mem::replace(&mut self.alarm, Time::ZERO);
-        let (mut inbox, limit) = (cx.open_inbox(), cx.horizon());
-        while let Some((packet, at)) = inbox.take(limit) {
-            if self.swift && self.line.idle_since(at).is_some() {
-                self.pass(packet, at, cx);
-                continue;
-            }
-            if self.standing.quiet {
-                self.let_out(at, cx);
-            }
-            self.meet(packet, at, cx);
+        let mut inbox = cx.open_inbox();
+        if self.bare {
+            self.pass_all(&mut inbox, cx);
+        } else {
+            self.meet_all(&mut inbox, cx);
         }
         cx.close_inbox(inbox);
         self.alarm = alarm;
     }
 
-    /// `packet`, which found the link idle at `at`, passes.
-    #[inline(always)]
-    fn pass(&mut self, packet: &Packet, at: Time, cx: &mut Context<'_>) {
-        self.line.last = Some(Sent::new(packet, at));
-        let out = self.line.transmit(packet, at);
-        cx.announce(packet, out);
+    /// Meet the packets of `inbox` that have arrived by now.
+    #[inline(never)]
+    fn meet_all(&mut self, inbox: &mut Inbox, cx: &mut Context<'_>) {
+        let limit = cx.horizon();
+        while let Some((packet, at)) = inbox.take(limit) {
+            self.meet(packet, at, cx);
+        }
+    }
+
+    /// The same where most pass. Small, so that what each packet needs stays in registers.
+    #[inline(never)]
+    fn pass_all(&mut self, inbox: &mut Inbox, cx: &mut Context<'_>) {
+        let (limit, onward) = (cx.horizon(), self.onward);
+        while let Some((packet, at)) = inbox.take(limit) {
+            if self.line.idle_since(at).is_some() {
+                let out = self.pass(packet, at);
+                cx.announce_onward(onward, packet, out);
+            } else {
+                self.meet_apart(packet, at, cx);
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn meet_apart(&mut self, packet: &Packet, at: Time, cx: &mut Context<'_>) {
+        self.meet(packet, at, cx);
     }
 
     /// If sinks follow: let the packets go that have reached the far end by `now`.
@@ -353,23 +408,18 @@ impl FifoLink {
 impl Element for FifoLink {
     fn start(&mut self, cx: &mut Context<'_>) {
         self.standing = cx.standing();
-        self.sure = matches!(self.manager, Manager::Tail(_)) && self.conditioning.is_empty();
+        self.onward = cx.onward();
+        let tail = matches!(self.manager, Manager::Tail(_));
+        self.sure = tail && self.conditioning.is_empty();
         self.endless = matches!(&self.manager, Manager::Tail(law) if law.is_endless()) && self.sure;
-        let idle = self.sure && !self.line.has_residual();
-        self.plain = idle && !self.standing.early && !self.standing.quiet;
-        self.swift = idle && self.standing.early;
+        let idle = !self.line.has_residual();
+        self.plain = self.sure && idle && !self.standing.early && !self.standing.quiet;
+        self.swift = tail && idle && self.standing.early;
+        self.bare = self.swift && self.sure;
     }
 
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
-        let now = cx.now();
-        if self.swift && self.line.idle_since(now).is_some() {
-            self.pass(packet, now, cx);
-            return;
-        }
-        if self.standing.quiet {
-            self.let_out(now, cx);
-        }
-        self.meet(packet, now, cx);
+        self.meet_apart(packet, cx.now(), cx);
         // Where packets are expected instead, nobody observes.
         if cx.is_observed() {
             self.tell_adjustments(cx);
