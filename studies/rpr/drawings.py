@@ -217,7 +217,7 @@ def _control(outcome: Outcome, shown: Shown) -> Figure | None:
         if shown.law == "voq":
             names |= {"d_allowed": "D may send", "share": "RCF"}
         else:
-            names |= {"usage": "F's my_usage"}
+            names |= {"usage": "F's my_usage, aged"}
         for index, (column, label) in enumerate(names.items()):
             curve(above, index, table["time_s"], table[column], label, every=60)
         above.set_ylim(0, 1.1)

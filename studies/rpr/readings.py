@@ -30,7 +30,6 @@ ON_S, OFF_S = 0.001, 0.02
 """ON and OFF state times of D's bursts in s."""
 
 
-MAP_FAMILY = "model"
 MAP_DELAYS_US = (5, 50, 250, 500, 1000, 1500, 2000, 3000)
 MAP_THRESHOLDS_KB = (20, 40, 80, 160, 320)
 MAP_LP_ALLOW = (32, 64, 96, 128, 192, 256)
