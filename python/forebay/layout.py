@@ -38,7 +38,8 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class PaperTable:
-    """A table as the paper prints it."""
+    """A table as the paper prints it. `unit` is empty for plain numbers, and where the columns have
+    units of their own."""
 
     id: str
     place: str
@@ -88,7 +89,7 @@ def _table(raw: dict, claims: dict[str, NumericClaim]) -> PaperTable:  # type: i
     return PaperTable(
         id=raw["id"],
         place=raw["place"],
-        unit=raw.get("unit", ""),
+        unit=raw.get("unit", "").removeprefix("1"),
         point=raw.get("point", {}),
         columns=columns,
         rows=tuple(rows),

@@ -115,7 +115,8 @@ def draw_table(outcome: Outcome, table: PaperTable) -> Figure | None:
         axis.set_xlabel(_parameter_label(parameter))
         if not curves:
             names = [f"{row.point[parameter]}" for row in table.rows]
-            axis.set_xticks(range(len(names)), names)
+            crowded = len(panels) * sum(len(name) + 2 for name in names) > LEGEND
+            axis.set_xticks(range(len(names)), names, rotation=90 if crowded else 0)
         axis.set_ylim(bottom=0)
     if not drawn:
         return None
@@ -432,10 +433,16 @@ def _parameter_label(name: str) -> str:
 
 
 def _panels(table: PaperTable) -> list[tuple[str, list[tuple[str, Column]]]]:
-    """Columns by the parameters that only some share; a heading, and the rest of their labels."""
-    groups: dict[tuple[tuple[str, Any], ...], list[Column]] = {}
+    """Columns by the parameters that only some share, or where none do by the beginning of their
+    labels; a heading, and the rest of their labels."""
+    groups: dict[Any, list[Column]] = {}
     for column in table.columns:
         groups.setdefault(tuple(sorted(column.point.items())), []).append(column)
+    if len(groups) == len(table.columns):
+        alike: dict[Any, list[Column]] = {}
+        for column in table.columns:
+            alike.setdefault(column.label.partition(", ")[0], []).append(column)
+        groups = alike if 1 < len(alike) < len(groups) else groups
     panels = []
     for columns in groups.values():
         heads = {column.label.partition(", ")[0] for column in columns}

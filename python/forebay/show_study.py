@@ -82,8 +82,9 @@ def _print_tables(study: Study, document: Mapping[str, Any], screen: Any) -> Non
         if not any(row for _, cells in lines for _, row in cells):
             continue
         shown = True
+        unit = f" ({paper_table.unit})" if paper_table.unit else ""
         grown = table(
-            f"{paper_table.place} ({paper_table.unit}): published, measured ± 95 %, grade",
+            f"{paper_table.place}{unit}: published, measured ± 95 %, grade",
             "",
             *("\n".join(textwrap.wrap(column.label, HEAD)) for column in paper_table.columns),
         )
