@@ -146,18 +146,19 @@ def _concluded_lots(findings: Findings) -> list[str]:
     parallel = _of(findings, "parallel parking lot")
     found.append(
         f"""Spatial reuse. In the parallel parking lot, where the flow that leaves after one span
-        is due three quarters of the line, the worst flow gets, of its share: {_each(findings, "worst_ratio", min, parallel)}. SRP-fa
-        throttles a station, whatever the destination; VoQ divides its formula's share among the
-        queues of a station, and what one does not use is lost; both modes of 802.17 limit only
-        what passes the congestion. Of disjoint spans each flow gets
+        is due three quarters of the line, the worst flow gets, of its share:
+        {_each(findings, "worst_ratio", min, parallel)}. SRP-fa throttles a station, whatever the
+        destination; VoQ divides its formula's share among the queues of a station, and what one
+        does not use is lost; both modes of 802.17 limit only what passes the congestion. Of disjoint spans each flow gets
         {_each(findings, "worst_ratio", min, _of(findings, "disjoint spans"))}."""
     )
     light = _of(findings, "F against 50 Mbit/s")
     if light:
         found.append(
             f"""A station that asks for little. Of a backlogged station and one of 50 Mbit/s
-            downstream the worse off gets, of its share: {_each(findings, "worst_ratio", min, light)}. VoQ keeps half of
-            the line for whoever is active: its known weak spot."""
+            downstream the worse off gets, of its share:
+            {_each(findings, "worst_ratio", min, light)}. VoQ keeps half of the line for whoever is
+            active: its known weak spot."""
         )
     limits = """Limits: all stations begin at once and always have packets; equal weights; OC-12;
     thresholds that do not grow with the ring. A flow that starves others stands under no law."""
