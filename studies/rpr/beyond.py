@@ -149,7 +149,8 @@ def _concluded_lots(findings: Findings) -> list[str]:
         is due three quarters of the line, the worst flow gets, of its share:
         {_each(findings, "worst_ratio", min, parallel)}. SRP-fa throttles a station, whatever the
         destination; VoQ divides its formula's share among the queues of a station, and what one
-        does not use is lost; both modes of 802.17 limit only what passes the congestion. Of disjoint spans each flow gets
+        does not use is lost; both modes of 802.17 limit only what passes the congestion.
+        Of disjoint spans each flow gets
         {_each(findings, "worst_ratio", min, _of(findings, "disjoint spans"))}."""
     )
     light = _of(findings, "F against 50 Mbit/s")
