@@ -16,7 +16,7 @@ impl Default for Digest {
 impl Digest {
     /// Take in two words.
     #[inline]
-    pub fn note(&mut self, a: u64, b: u64) {
+    pub fn take_in(&mut self, a: u64, b: u64) {
         // Two rotations and odd multipliers: order matters, and a word of zero still changes the
         // state.
         let mixed = (self.0 ^ a).wrapping_mul(0xff51_afd7_ed55_8ccd).rotate_left(29);
@@ -42,7 +42,7 @@ mod tests {
     fn order_and_values_matter() {
         let run = |words: &[(u64, u64)]| {
             let mut digest = Digest::default();
-            words.iter().for_each(|(a, b)| digest.note(*a, *b));
+            words.iter().for_each(|(a, b)| digest.take_in(*a, *b));
             digest.value()
         };
         assert_eq!(run(&[(1, 2), (3, 4)]), run(&[(1, 2), (3, 4)]));

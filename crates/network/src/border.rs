@@ -33,12 +33,12 @@ pub(crate) struct Parcels {
 }
 
 impl Parcels {
-    /// The far end of `link` gets `packet` at `at`; it has `blocks` if its note is not 0.
+    /// The far end of `link` gets `packet` at `at`; it has `blocks` if its slot is not 0.
     pub(crate) fn push(&mut self, link: u32, packet: &Packet, at: Time, blocks: SackBlocks) {
         let mut packet = *packet;
-        if packet.note != 0 {
+        if packet.sack_slot != 0 {
             self.blocks.push(blocks);
-            packet.note = u32::try_from(self.blocks.len()).expect("a window is short");
+            packet.sack_slot = u32::try_from(self.blocks.len()).expect("a window is short");
         }
         self.first = Some(self.first.map_or(at, |first| first.min(at)));
         self.all.push(Parcel { packet, at, link });
@@ -56,7 +56,7 @@ impl Parcels {
 
     /// The SACK blocks of a packet of this lot.
     pub(crate) fn blocks_of(&self, packet: &Packet) -> Option<SackBlocks> {
-        (packet.note != 0).then(|| self.blocks[packet.note as usize - 1])
+        (packet.sack_slot != 0).then(|| self.blocks[packet.sack_slot as usize - 1])
     }
 
     pub(crate) fn clear(&mut self) {

@@ -44,12 +44,12 @@ pub(crate) struct Sink {
 
 /// Take the reception of `packet` at `now` into `digest`.
 #[inline(always)]
-pub(crate) fn note(digest: &mut Digest, now: Time, packet: &Packet) {
+pub(crate) fn digest_reception(digest: &mut Digest, now: Time, packet: &Packet) {
     let header = u64::from(packet.size)
         | u64::from(packet.precedence) << 16
         | u64::from(packet.flag_bits()) << 24
         | u64::from(packet.flow) << 32;
-    digest.note(now.ps(), packet.number.rotate_left(32) ^ header ^ packet.tag.rotate_left(16));
+    digest.take_in(now.ps(), packet.number.rotate_left(32) ^ header ^ packet.tag.rotate_left(16));
 }
 
 /// A packet on the way between elements.
@@ -123,8 +123,8 @@ pub(crate) struct Core {
     pub(crate) horizon: Time,
     /// What goes to other regions, by region.
     pub(crate) outbox: Vec<Parcels>,
-    pub(crate) notes: Vec<SackBlocks>,
-    pub(crate) free_notes: Vec<u32>,
+    pub(crate) sack_blocks: Vec<SackBlocks>,
+    pub(crate) free_slots: Vec<u32>,
 }
 
 /// The hands of an element: all that it can do to the rest of the network.
@@ -278,7 +278,7 @@ impl<'a> Context<'a> {
     /// `packet` will reach the far end of `link` at `at`, which lies in another region.
     #[inline]
     pub(crate) fn post(&mut self, region: u32, link: u32, packet: &Packet, at: Time) {
-        let blocks = self.take_blocks(packet.note);
+        let blocks = self.take_blocks(packet.sack_slot);
         self.core.outbox[region as usize].push(link, packet, at, blocks);
     }
 
@@ -298,7 +298,7 @@ impl<'a> Context<'a> {
     #[inline]
     fn sink(&mut self, to: u32, packet: &Packet, at: Time) {
         let sink = &mut self.core.sinks[(to & !SINK) as usize];
-        note(&mut sink.digest, at, packet);
+        digest_reception(&mut sink.digest, at, packet);
         let payload = u64::from(packet.size).saturating_sub(sink.header);
         self.deliver_at(packet, at, payload);
     }
@@ -366,7 +366,7 @@ impl<'a> Context<'a> {
             flow.delay += u128::from(delay.ps());
             flow.max_delay = flow.max_delay.max(delay);
             if let Some(lateness) = self.core.ledger.lateness.get_mut(packet.flow as usize) {
-                lateness.note(delay);
+                lateness.count(delay);
             }
         }
         self.observe(|| Observation::Delivered { packet, delay });
@@ -389,8 +389,8 @@ impl<'a> Context<'a> {
             flow.dropped.add(packet);
         }
         self.observe(|| Observation::Dropped { link, packet, reason });
-        if packet.note != 0 {
-            self.core.free_notes.push(packet.note);
+        if packet.sack_slot != 0 {
+            self.core.free_slots.push(packet.sack_slot);
         }
     }
 
@@ -438,24 +438,24 @@ impl<'a> Context<'a> {
         !self.core.observers.is_empty()
     }
 
-    /// Keep SACK blocks for an acknowledgement; the handle goes into [`Packet::note`].
+    /// Keep SACK blocks for an acknowledgement; the handle goes into [`Packet::sack_slot`].
     pub fn keep_blocks(&mut self, blocks: SackBlocks) -> u32 {
-        if let Some(note) = self.core.free_notes.pop() {
-            self.core.notes[note as usize - 1] = blocks;
-            return note;
+        if let Some(slot) = self.core.free_slots.pop() {
+            self.core.sack_blocks[slot as usize - 1] = blocks;
+            return slot;
         }
-        self.core.notes.push(blocks);
-        u32::try_from(self.core.notes.len())
+        self.core.sack_blocks.push(blocks);
+        u32::try_from(self.core.sack_blocks.len())
             .expect("fewer than 2^32 acknowledgements are under way")
     }
 
     /// Take the SACK blocks of an acknowledgement that has arrived. No blocks for the handle 0.
     #[inline]
-    pub fn take_blocks(&mut self, note: u32) -> SackBlocks {
-        if note == 0 {
+    pub fn take_blocks(&mut self, slot: u32) -> SackBlocks {
+        if slot == 0 {
             return SackBlocks::default();
         }
-        self.core.free_notes.push(note);
-        self.core.notes[note as usize - 1]
+        self.core.free_slots.push(slot);
+        self.core.sack_blocks[slot as usize - 1]
     }
 }

@@ -4,7 +4,7 @@ use forebay_kernel::{Digest, Ring};
 use forebay_units::Time;
 
 use crate::Packet;
-use crate::context::note;
+use crate::context::digest_reception;
 
 /// Packets on their way from one link to one receiver, in the order of time.
 struct Feed {
@@ -105,7 +105,7 @@ impl Inbox {
         let from = &mut self.feeds[feed];
         self.taken += u64::from(self.crossed);
         let packet = from.take();
-        note(&mut self.digest, at, packet);
+        digest_reception(&mut self.digest, at, packet);
         Some((packet, at))
     }
 

@@ -36,7 +36,7 @@ impl Lateness {
 
     /// A packet took `delay`.
     #[inline]
-    pub fn note(&mut self, delay: Span) {
+    pub fn count(&mut self, delay: Span) {
         if delay < self.least {
             self.fall(delay);
         }
@@ -95,7 +95,7 @@ mod tests {
                 let least = 120 - number / 100;
                 let delay = Span::from_us(least + stream.below(161 - least));
                 delays.push(delay);
-                lateness.note(delay);
+                lateness.count(delay);
             }
             let least = *delays.iter().min().unwrap();
             let late = delays.iter().filter(|delay| **delay > least + after).count() as u64;
@@ -110,8 +110,8 @@ mod tests {
         let mut lateness = Lateness::new(Span::from_us(20), Span::ZERO);
         let mut unasked = Lateness::default();
         for ps in [100_000_000, 120_000_000, 120_000_001] {
-            lateness.note(Span::from_ps(ps));
-            unasked.note(Span::from_ps(ps));
+            lateness.count(Span::from_ps(ps));
+            unasked.count(Span::from_ps(ps));
         }
         assert_eq!(lateness.late(), 1);
         assert_eq!((unasked.late(), unasked.near.len()), (0, 0));

@@ -296,7 +296,7 @@ impl Network {
         let sinks = (0..self.regions[0].core.sinks.len()).map(of_sink);
         let mut all = Digest::default();
         for (place, digest) in (0..).zip((0..elements).map(of_element).chain(sinks)) {
-            all.note(place, digest.value());
+            all.take_in(place, digest.value());
         }
         all.value()
     }

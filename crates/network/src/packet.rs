@@ -46,7 +46,7 @@ pub struct Packet {
     /// moves.
     pub route: u32,
     /// ACK: where its SACK blocks are kept, 0 for none. See [`crate::SackBlocks`].
-    pub note: u32,
+    pub sack_slot: u32,
     /// Size on the wire in bytes, IP header included.
     pub size: u16,
     /// Drop precedence: 0 green, 1 yellow, 2 red, ...; also the class for schedulers.
@@ -90,7 +90,7 @@ impl Packet {
     #[inline]
     #[must_use]
     pub const fn data(created: Time, flow: u32, number: u64, size: u16, route: u32) -> Self {
-        Self { created, number, tag: 0, flow, route, note: 0, size, precedence: 0, flags: 0 }
+        Self { created, number, tag: 0, flow, route, sack_slot: 0, size, precedence: 0, flags: 0 }
     }
 
     /// Size on the wire.

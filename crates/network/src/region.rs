@@ -5,7 +5,7 @@ use forebay_kernel::Digest;
 use forebay_units::Time;
 
 use crate::border::Parcels;
-use crate::context::{Core, Letter, note};
+use crate::context::{Core, Letter, digest_reception};
 use crate::site::{NO_SITE, Site};
 use crate::{Context, Element};
 
@@ -128,7 +128,7 @@ impl Region {
                 if early {
                     place.element.expect(&packet, at, cx);
                 } else {
-                    note(&mut place.digest, at, &packet);
+                    digest_reception(&mut place.digest, at, &packet);
                     place.element.receive(&packet, cx);
                 }
                 if !self.core.mail.full {
@@ -148,7 +148,7 @@ impl Region {
         for (link, mut packet, at) in parcels.all() {
             let cx = &mut Context::of(&mut self.core, link, now);
             if let Some(blocks) = parcels.blocks_of(&packet) {
-                packet.note = cx.keep_blocks(blocks);
+                packet.sack_slot = cx.keep_blocks(blocks);
             }
             self.places[link as usize].element.expect(&packet, at, cx);
             self.hand_on();

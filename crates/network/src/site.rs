@@ -11,7 +11,7 @@ use forebay_kernel::Agenda;
 use forebay_units::{Span, Time};
 
 use crate::Context;
-use crate::context::note;
+use crate::context::digest_reception;
 use crate::region::Region;
 
 /// The site of an element that is in none.
@@ -92,7 +92,7 @@ impl Region {
                 let after = || self.core.routes.after(before.1, packet.route).to;
                 let me = if alone { host } else { after() };
                 let place = &mut self.places[me as usize];
-                note(&mut place.digest, at, packet);
+                digest_reception(&mut place.digest, at, packet);
                 let (core, own) = (&mut self.core, Some(timers));
                 place.element.receive(packet, &mut Context { core, me, now: at, own });
             } else {

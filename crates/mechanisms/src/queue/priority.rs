@@ -99,9 +99,9 @@ struct Priority {
 }
 
 impl Priority {
-    /// Note whether class `index` holds packets.
+    /// Renew what is known of whether class `index` holds packets.
     #[inline]
-    fn note(&mut self, index: usize) {
+    fn renew(&mut self, index: usize) {
         let holds = u64::from(self.classes[index].backlog().packets > 0);
         self.holding = self.holding & !(1 << index) | holds << index;
     }
@@ -127,7 +127,7 @@ impl QueueDiscipline for Priority {
         if !matches!(verdict, Verdict::Drop(_)) {
             self.backlog.add(&packet);
         }
-        self.note(index);
+        self.renew(index);
         verdict
     }
 
@@ -148,7 +148,7 @@ impl QueueDiscipline for Priority {
                 discard(packet, reason);
             };
             let next = self.classes[index].dequeue(now, stream, &mut discard);
-            self.note(index);
+            self.renew(index);
             if let Some(next) = next {
                 self.backlog.remove(&next.packet);
                 return Some(next);

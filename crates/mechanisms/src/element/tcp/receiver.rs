@@ -108,7 +108,7 @@ impl TcpReceivers {
         r.waiting = 0;
         r.deadline = Time::NEVER;
         let mut size = self.overhead;
-        let mut note = 0;
+        let mut slot = 0;
         if let Some(reorder) = &r.reorder
             && self.blocks > 0
         {
@@ -117,12 +117,12 @@ impl TcpReceivers {
                 // Kind, length and eight bytes a block, padded to whole words.
                 size += 4 + 8 * blocks.as_slice().len() as u16;
             }
-            note = cx.keep_blocks(blocks);
+            slot = cx.keep_blocks(blocks);
         }
         let mut ack =
             Packet::data(cx.now(), flow, r.next, size, self.route).with_precedence(self.precedence);
         ack.tag = r.recent;
-        ack.note = note;
+        ack.sack_slot = slot;
         cx.send(ack.as_ack(true).with_ece(r.ece));
     }
 

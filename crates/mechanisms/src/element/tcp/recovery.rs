@@ -137,7 +137,7 @@ impl Turn<'_, '_> {
 
     /// Update(): take the SACK blocks of an acknowledgement. How many segments are news.
     pub(super) fn note_blocks(&mut self, packet: &Packet) -> u64 {
-        let blocks = self.cx.take_blocks(packet.note);
+        let blocks = self.cx.take_blocks(packet.sack_slot);
         let c = &mut *self.c;
         let una = packet.number.max(c.una);
         if una >= c.max {

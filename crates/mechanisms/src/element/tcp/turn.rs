@@ -27,7 +27,7 @@ impl Turn<'_, '_> {
     #[inline]
     pub(super) fn acknowledgement(&mut self, packet: &Packet) {
         let before = self.window_told();
-        let news = if packet.note == 0 { 0 } else { self.note_blocks(packet) };
+        let news = if packet.sack_slot == 0 { 0 } else { self.note_blocks(packet) };
         if packet.number > self.c.una {
             self.new_data_acknowledged(packet, news);
         } else if packet.number == self.c.una && self.c.max > self.c.una {
