@@ -89,9 +89,6 @@ def _concluded_sizes(findings: Findings) -> list[str]:
         f"""How well the link is used. {
             _told(findings, "utilization_ratio", "throughput_ratio", "file_time_s")
         }""",
-        """Why the size matters. Many more sources vary less in sum, so that the link can be filled
-        further before anything is lost; but each source is told only when a cell of its own
-        arrives in a congested interval, and 50 ms hold as many cells of a source as before.""",
         """Limits: the mixture with the most sources alone, 7.5 times as many at 45 Mbit/s; runs of
         120 s there, less than one session of three minutes, which half of the sources are
         in from the start.""",
@@ -152,7 +149,7 @@ SIZES = Comparison(
         Shown("file_time_s", "file transfer time", "s", "less"),
     ],
     overrides=true_size,
-    replications=3,
+    replications=4,
     quick_replications=2,
     conclusion=_concluded_sizes,
 )
@@ -192,7 +189,7 @@ NETWORK = Comparison(
         Shown("notification_delay_s", "delay of notifications to data over both", "ms", "less"),
     ],
     overrides=two_bottlenecks,
-    replications=3,
+    replications=4,
     quick_replications=2,
     conclusion=_concluded_network,
 )
@@ -223,7 +220,7 @@ DETECTOR = Comparison(
         Shown("utilization_ratio", "utilisation of the satellite link", "%", "more"),
     ],
     overrides=mixed,
-    replications=4,
+    replications=6,
     quick_replications=2,
     conclusion=_concluded_detector,
 )

@@ -13,7 +13,7 @@ import numpy as np
 
 from forebay.study import Point, Run
 from forebay_studies.atm.network import DURATION_S, LINK_BPS, ROUND_TRIP_S, present, sources
-from forebay_studies.atm.readings import UNCONTROLLED
+from forebay_studies.atm.readings import INTERVAL_S, UNCONTROLLED
 
 __all__ = ["MEAN_BPS", "measured"]
 
@@ -150,7 +150,8 @@ def _notified(run: Run) -> dict[str, float]:
             sum(row["accepted_rate_notices"] + row["ignored_rate_notices"] for row in rows)
         ),
         # Without two at one source there is no gap within the run.
-        "notification_gap_min_s": min(gaps, default=DURATION_S),
+        "notification_gap_min_s": (least := min(gaps, default=DURATION_S)),
+        "notification_shortfall_s": max(INTERVAL_S - least, 0.0),
         "notification_delay_s": delays / max(heard, 1),
     }
     for kind, named in (("realtime", ("voice", "video")), ("data", ("data",))):

@@ -32,7 +32,7 @@ RECORD_RUNS = True
 
 REPLICATIONS = Replications(
     first=6,
-    cap=12,
+    cap=16,
     quick_first=2,
     quick_cap=3,
     quick_s=75.0,
