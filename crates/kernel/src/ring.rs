@@ -94,6 +94,14 @@ impl<T: Copy> Ring<T> {
         &self.places[place]
     }
 
+    /// Have at most so many places, a power of two, if it is empty.
+    pub fn narrow(&mut self, places: usize) {
+        if self.is_empty() {
+            self.places.truncate(places);
+            self.first = 0;
+        }
+    }
+
     /// All, the first first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &T> {
         (0..self.len).map(|index| &self.places[self.place(index)])
@@ -131,6 +139,7 @@ mod tests {
             } else if queue.pop_front().is_some() {
                 ring.pop_front();
             }
+            ring.narrow(16);
             assert_eq!((ring.len(), ring.is_empty()), (queue.len(), queue.is_empty()));
             assert_eq!((ring.front(), ring.get(3)), (queue.front(), queue.get(3)));
             assert_eq!(ring.get(queue.len()), None);

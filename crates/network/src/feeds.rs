@@ -6,6 +6,9 @@ use forebay_units::Time;
 use crate::Packet;
 use crate::context::digest_reception;
 
+/// How many packets whoever is in no hurry is told of at once: caches hold them.
+const BATCH: usize = 64;
+
 /// Packets on their way from one link to one receiver, in the order of time.
 struct Feed {
     under_way: Ring<(Packet, Time)>,
@@ -162,7 +165,7 @@ impl Feeds {
         let inbox = &mut self.inboxes[receiver as usize];
         let Feed { under_way, head, .. } = &mut inbox.feeds[feed as usize];
         // Calls that are rare stand apart, so that nothing is saved for them.
-        if at <= inbox.bell || under_way.room() <= 1 {
+        if at <= inbox.bell || under_way.room() == 0 {
             self.tell_and_ring(receiver, feed, packet, at);
             return;
         }
@@ -176,9 +179,9 @@ impl Feeds {
     fn tell_and_ring(&mut self, receiver: u32, feed: u32, packet: &Packet, at: Time) {
         let inbox = &mut self.inboxes[receiver as usize];
         let Feed { under_way, head, .. } = &mut inbox.feeds[feed as usize];
+        let full = under_way.room() == 0;
         under_way.push_back((*packet, at));
         *head = at.min(*head);
-        let full = under_way.room() == 0;
         if at <= inbox.bell {
             inbox.bell = at;
             self.bells.push(receiver);
@@ -204,6 +207,8 @@ impl Feeds {
     pub(crate) fn ring_when_full(&mut self, receiver: u32) {
         let inbox = &mut self.inboxes[receiver as usize];
         (inbox.bell, inbox.patient) = (Time::ZERO, true);
+        // Each of these bells makes more room: let there not be ever more.
+        inbox.feeds.iter_mut().for_each(|feed| feed.under_way.narrow(BATCH));
     }
 
     /// Packets told of and not met.
