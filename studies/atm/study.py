@@ -35,7 +35,7 @@ REPLICATIONS = Replications(
     cap=16,
     quick_first=2,
     quick_cap=3,
-    quick_s=75.0,
+    quick_s=82.0,
     variant=3,
 )
 
