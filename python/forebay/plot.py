@@ -433,16 +433,10 @@ def _parameter_label(name: str) -> str:
 
 
 def _panels(table: PaperTable) -> list[tuple[str, list[tuple[str, Column]]]]:
-    """Columns by the parameters that only some share, or where none do by the beginning of their
-    labels; a heading, and the rest of their labels."""
-    groups: dict[Any, list[Column]] = {}
+    """Columns by the parameters that only some share; a heading, and the rest of their labels."""
+    groups: dict[tuple[tuple[str, Any], ...], list[Column]] = {}
     for column in table.columns:
         groups.setdefault(tuple(sorted(column.point.items())), []).append(column)
-    if len(groups) == len(table.columns):
-        alike: dict[Any, list[Column]] = {}
-        for column in table.columns:
-            alike.setdefault(column.label.partition(", ")[0], []).append(column)
-        groups = alike if 1 < len(alike) < len(groups) else groups
     panels = []
     for columns in groups.values():
         heads = {column.label.partition(", ")[0] for column in columns}
