@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from forebay.catalogue import Category, Page
     from forebay.run import Job, Run
 
+    _Column = tuple[str, Callable[[Mapping[str, Any]], str]]
+
 __all__ = [
     "check_scenario",
     "command_line",
@@ -29,6 +31,24 @@ __all__ = [
 ]
 
 MANY_FLOWS = 20
+
+
+def _name(row: Mapping[str, Any]) -> str:
+    return plain_markup(row["name"])
+
+
+_POLICING: Sequence[_Column] = [
+    ("name", _name),
+    ("marked for peak", lambda row: text.count(row["marked_by_peak"])),
+    ("marked for tokens", lambda row: text.count(row["marked_by_bucket"])),
+    ("dropped", lambda row: text.count(row["dropped"])),
+    ("max queue", lambda row: f"{row['max_queue_packets']} p"),
+]
+_LATENESS: Sequence[_Column] = [
+    ("name", _name),
+    ("late", lambda row: text.count(row["late_packets"])),
+    ("least delay", lambda row: text.span(row["least_delay_s"])),
+]
 
 
 def run_scenario(
@@ -83,7 +103,8 @@ def _keep(out: Path, job: Job, run: Run, document: Mapping[str, Any]) -> None:
 
 
 def show_run(run: Run) -> None:
-    """Tables of one run: flows (groups, if there are many flows), calls if any, and links."""
+    """Tables of one run: flows (groups, if there are many flows), calls, paced sources, late and
+    policed packets if any, and links."""
     document = run.document
     out = console()
     out.print(
@@ -102,12 +123,18 @@ def show_run(run: Run) -> None:
         out.print(_flow_table(flows, "flows"))
     if document["calls"]:
         out.print(_call_table(document["calls"]))
+    if document["paced"]:
+        out.print(_paced_table(document["paced"]))
+    if document["policing"]:
+        out.print(_filled("policing", _POLICING, document["policing"]))
+    if document["lateness"]:
+        out.print(_filled("late packets", _LATENESS, document["lateness"]))
     out.print(_link_table(document["links"]))
 
 
 def _flow_table(rows: Sequence[Mapping[str, Any]], title: str) -> Table:
-    columns: list[tuple[str, Callable[[Mapping[str, Any]], str]]] = [
-        ("name", lambda row: plain_markup(row["name"])),
+    columns: list[_Column] = [
+        ("name", _name),
         ("flows", lambda row: str(row.get("flows", 1))),
         ("sent", lambda row: text.count(row["sent_packets"])),
         ("delivered", lambda row: text.count(row["delivered_packets"])),
@@ -125,8 +152,8 @@ def _flow_table(rows: Sequence[Mapping[str, Any]], title: str) -> Table:
 
 
 def _call_table(rows: Sequence[Mapping[str, Any]]) -> Table:
-    columns: list[tuple[str, Callable[[Mapping[str, Any]], str]]] = [
-        ("name", lambda row: plain_markup(row["name"])),
+    columns: list[_Column] = [
+        ("name", _name),
         ("admitted", lambda row: text.count(row["admitted"])),
         ("blocked", lambda row: text.count(row["blocked"])),
         ("refused", lambda row: text.count(row["refused"])),
@@ -142,6 +169,27 @@ def _call_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     return _filled("calls (present: time average and maximum)", columns, rows)
 
 
+def _paced_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    columns: list[_Column] = [
+        ("name", _name),
+        ("sources", lambda row: text.count(row["sources"])),
+        ("sessions", lambda row: text.count(row["sessions"])),
+        ("mean rate", lambda row: text.share(row["mean_scale"])),
+        ("least", lambda row: text.share(row["least_scale"])),
+        ("heeded", lambda row: _notices("accepted", row)),
+        ("ignored", lambda row: _notices("ignored", row)),
+        ("transfers", lambda row: text.count(row["transfers"])),
+        ("mean time", lambda row: text.span(row["transfer_s"]) if row["transfers"] else "-"),
+    ]
+    if not any(row["transfers"] for row in rows):
+        columns = columns[:-2]
+    return _filled("paced sources: rate over nominal rate, and notifications", columns, rows)
+
+
+def _notices(fate: str, row: Mapping[str, Any]) -> str:
+    return text.count(row[f"{fate}_rate_notices"] + row[f"{fate}_discard_notices"])
+
+
 def _delay(row: Mapping[str, Any]) -> str:
     return text.span(row["mean_delay_s"]) if row["delivered_packets"] else "-"
 
@@ -150,8 +198,8 @@ def _link_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     used = [row for row in rows if sum(row["arrived_packets"])]
     idle = len(rows) - len(used)
     title = f"links ({idle} idle ones left out)" if idle else "links"
-    columns: list[tuple[str, Callable[[Mapping[str, Any]], str]]] = [
-        ("name", lambda row: plain_markup(row["name"])),
+    columns: list[_Column] = [
+        ("name", _name),
         ("throughput", lambda row: text.rate(row["throughput_bps"])),
         ("use", lambda row: text.share(row["utilization"])),
         ("arrived", lambda row: text.count(sum(row["arrived_packets"]))),
@@ -170,7 +218,7 @@ def _link_table(rows: Sequence[Mapping[str, Any]]) -> Table:
 
 def _filled(
     title: str,
-    columns: Sequence[tuple[str, Callable[[Mapping[str, Any]], str]]],
+    columns: Sequence[_Column],
     rows: Sequence[Mapping[str, Any]],
 ) -> Table:
     grown = table(title, *(name for name, _ in columns))

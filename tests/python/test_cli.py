@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
@@ -277,6 +278,28 @@ def test_calls_and_marks_are_shown(forebay: front.Forebay, tmp_path: Path) -> No
     links = next(number for number, line in enumerate(lines) if line.startswith("links"))
     assert "ThM" in lines[links + 1].split()
     assert "marked" not in lines[links + 1].split()
+
+
+def test_paced_sources_and_policing_are_shown(forebay: front.Forebay) -> None:
+    """Otherwise how far sources were slowed, and what policing did, would show only in JSON.
+
+    The floor of voice and video is half the nominal rate; files of data have none.
+    """
+    lines = forebay("run", Path(__file__).parents[2] / "examples" / "atm.toml").out.splitlines()
+    assert max(map(len, lines)) <= 100
+
+    def rows(title: str) -> dict[str, list[str]]:
+        at = next(number for number, line in enumerate(lines) if line.startswith(title))
+        cells = (line.replace(" %", "%").replace(" ms", "ms").split() for line in lines[at + 3 :])
+        found = itertools.takewhile(lambda row: row[0] in ("data", "video"), cells)
+        return {row[0]: row[1:] for row in found}
+
+    paced = rows("paced sources")
+    assert paced["data"][0] == "16"
+    assert float(paced["data"][3].rstrip("%")) < 50.0 <= float(paced["video"][3].rstrip("%"))
+    assert paced["video"][-2:] == ["0", "-"]
+    assert rows("policing")["data"][-1] == "p"
+    assert rows("late packets")["video"][1].endswith("ms")
 
 
 def test_bench_reports_the_contracts_keys(forebay: front.Forebay) -> None:
