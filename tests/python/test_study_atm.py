@@ -3,7 +3,6 @@
 import itertools
 import math
 import tomllib
-from dataclasses import replace
 
 import pytest
 
@@ -199,7 +198,7 @@ def test_no_control_slows_nobody_and_marks_nothing(study: Study) -> None:
     for name in ("full", "nothing"):
         job = network.job(study, designs[name], case, 0, quick=False)
         found: dict[int, Run] = {}
-        run_jobs([replace(job, until="12 s")], found.__setitem__)
+        run_jobs([job.but(until="12 s")], found.__setitem__)
         document = found[0].document
         heeded[name] = sum(row["accepted_rate_notices"] for row in document["paced"])
         marked[name] = sum(row["marked_by_bucket"] for row in document["policing"])
