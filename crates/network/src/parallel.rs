@@ -40,6 +40,8 @@ struct Notice {
     next: [AtomicU64; 2],
     /// Events handled so far.
     events: [AtomicU64; 2],
+    /// What was done so far.
+    work: [AtomicU64; 2],
 }
 
 /// The way from one region into another.
@@ -118,14 +120,14 @@ impl Exchange {
             if !self.barrier.wait() {
                 break;
             }
-            let events: Vec<u64> =
-                self.notices.iter().map(|n| n.events[turn].load(Ordering::Relaxed)).collect();
+            let events = self.notices.iter().map(|n| n.events[turn].load(Ordering::Relaxed));
+            let work = self.notices.iter().map(|n| n.work[turn].load(Ordering::Relaxed));
             let next = self.notices.iter().map(|n| n.next[turn].load(Ordering::Relaxed)).min();
             let next = next.map_or(Time::NEVER, Time::from_ps);
             let complete = next > run.limit || next == Time::NEVER;
-            let spent = events.iter().sum::<u64>() - run.begun >= run.budget;
+            let spent = events.sum::<u64>() - run.begun >= run.budget;
             let end = Time::from_ps(next.ps().saturating_add(self.ahead.ps() - 1)).min(run.limit);
-            hands.deal(events);
+            hands.deal(work.collect());
             for number in hands.of(thread) {
                 let region = &mut **lock(&run.regions[number]);
                 self.collect(number, turn, region);
@@ -159,6 +161,7 @@ impl Exchange {
         let notice = &self.notices[number];
         notice.next[turn].store(next.ps(), Ordering::Relaxed);
         notice.events[turn].store(region.events, Ordering::Relaxed);
+        notice.work[turn].store(region.work(), Ordering::Relaxed);
     }
 
     /// Take what the others have sent.
@@ -179,9 +182,9 @@ struct Hands {
     threads: usize,
     /// By region.
     owner: Vec<usize>,
-    /// Events lately, by region: those of a window count half after ten.
+    /// Work done lately, by region: that of a window counts half after ten.
     heat: Vec<u64>,
-    /// Events seen so far, by region.
+    /// Work seen so far, by region.
     seen: Vec<u64>,
 }
 
@@ -197,10 +200,10 @@ impl Hands {
     }
 
     /// Deal regions anew if some thread would have considerably less to do than the busiest has.
-    /// `events` are those handled so far, by region.
-    fn deal(&mut self, events: Vec<u64>) {
-        for ((heat, seen), events) in self.heat.iter_mut().zip(&mut self.seen).zip(events) {
-            *heat = *heat - *heat / 16 + (events - std::mem::replace(seen, events));
+    /// `work` is what was done so far, by region.
+    fn deal(&mut self, work: Vec<u64>) {
+        for ((heat, seen), work) in self.heat.iter_mut().zip(&mut self.seen).zip(work) {
+            *heat = *heat - *heat / 16 + (work - std::mem::replace(seen, work));
         }
         let mut order: Vec<usize> = (0..self.heat.len()).collect();
         order.sort_by_key(|number| std::cmp::Reverse(self.heat[*number]));

@@ -78,6 +78,11 @@ impl Region {
         complete
     }
 
+    /// About how much was done here so far: most hops need no event, and some events no hop.
+    pub(crate) fn work(&self) -> u64 {
+        self.events + self.core.traversals
+    }
+
     /// When something happens next that could matter to another region.
     pub(crate) fn soonest(&mut self) -> Time {
         let mut soonest = self.core.agenda.soonest().unwrap_or(Time::NEVER);
