@@ -1,16 +1,16 @@
 //! Borders: how a network is cut into regions, and how packets get from one into another.
 //!
-//! It is cut at the far end of links that know of a packet before the far end gets it. In the
-//! region of such a link an [`Exit`] stands for whatever follows elsewhere; there an [`Entrance`]
-//! stands for the link, under the link's number, so that what happens at one instant happens in the
-//! same order as in a network of one region.
+//! It is cut at the far end of links that know of a packet before the far end gets it. The routes
+//! of such a link's region lead into the other region; there an [`Entrance`] stands for the link,
+//! under the link's number, so that what happens at one instant happens in the same order as in a
+//! network of one region.
 
 use forebay_kernel::{Digest, Ring};
 use forebay_units::{Span, Time};
 
 use crate::context::{Core, Sink};
 use crate::region::{Place, Region};
-use crate::routes::SINK;
+use crate::routes::{Lead, SINK};
 use crate::site::Site;
 use crate::standing::firsts;
 use crate::{Context, Element, Packet, SackBlocks};
@@ -63,26 +63,6 @@ impl Parcels {
         self.all.clear();
         self.blocks.clear();
         self.first = None;
-    }
-}
-
-/// Stands for what follows a link in another region.
-struct Exit {
-    link: u32,
-    region: u32,
-}
-
-impl Element for Exit {
-    fn receive(&mut self, _packet: &Packet, _cx: &mut Context<'_>) {
-        unreachable!("a link at a border tells of packets ahead of time");
-    }
-
-    fn expect(&mut self, packet: &Packet, at: Time, cx: &mut Context<'_>) {
-        cx.post(self.region, self.link, packet, at);
-    }
-
-    fn wake(&mut self, _token: u32, _cx: &mut Context<'_>) {
-        unreachable!("an exit sets no timer");
     }
 }
 
@@ -202,8 +182,7 @@ impl<'a> Cut<'a> {
         let mut regions: Vec<Region> =
             (0..count).map(|number| self.region(&whole, number, count)).collect();
         for region in &mut regions {
-            let all = elements + self.borders.len();
-            region.places.resize_with(all, || Place::of(Box::new(Elsewhere)));
+            region.places.resize_with(elements, || Place::of(Box::new(Elsewhere)));
         }
         for (at, site) in whole.sites.iter().enumerate() {
             let sends = site.members().iter().flat_map(|member| firsts(&whole, *member));
@@ -228,10 +207,7 @@ impl<'a> Cut<'a> {
         for (at, place) in whole.places.into_iter().enumerate() {
             regions[self.region_of[at] as usize].places[at] = place;
         }
-        for (at, (link, region)) in (elements..).zip(&self.borders) {
-            let home = self.home(*link);
-            let exit = Exit { link: *link, region: *region };
-            regions[home].places[at] = Place::of(Box::new(exit));
+        for (link, region) in &self.borders {
             let entrance = Box::new(Entrance::default());
             regions[*region as usize].places[*link as usize] = Place::of(entrance);
         }
@@ -261,16 +237,15 @@ impl<'a> Cut<'a> {
         self.borders.get(at).filter(|(link, _)| *link == element)
     }
 
-    /// What follows `link` in region `number` where `next` does in the whole network; nothing for
-    /// what concerns other regions. Sinks after a border lie beyond it.
-    fn lead(&self, number: usize, link: u32, next: u32) -> Option<u32> {
+    /// Where `link` leads to `next` as region `number` sees it. Sinks after a border lie beyond it.
+    fn lead(&self, number: usize, link: u32, next: u32) -> Lead {
         let home = self.region_of[link as usize];
         let beyond = || self.beyond(link).map_or(home, |(_, region)| *region);
         let there = if next & SINK == 0 { self.region_of[next as usize] } else { beyond() };
-        if home as usize == number && there != home {
-            let at = self.borders.binary_search(&(link, there)).expect("all borders are known");
-            return u32::try_from(self.region_of.len() + at).ok();
+        match there {
+            _ if there as usize == number => Lead::Stays,
+            _ if home as usize == number => Lead::Leaves(there),
+            _ => Lead::Nowhere,
         }
-        (there as usize == number).then_some(next)
     }
 }

@@ -6,7 +6,7 @@ use forebay_units::Time;
 use crate::border::Parcels;
 use crate::feeds::{Feeds, Inbox};
 use crate::ledger::slot;
-use crate::routes::{NO_FEED, Onward, Routes, SINK};
+use crate::routes::{AT_BORDER, NO_FEED, Onward, Routes, SINK};
 use crate::standing::Standing;
 use crate::{DropReason, Ecn, Ledger, LinkCount, Observation, Observer, Packet};
 
@@ -56,10 +56,9 @@ pub(crate) fn digest_reception(digest: &mut Digest, now: Time, packet: &Packet) 
 #[derive(Clone, Copy)]
 pub(crate) struct Letter {
     pub(crate) packet: Packet,
-    /// When it arrives; the present if not `early`.
+    /// The present.
     pub(crate) at: Time,
     pub(crate) to: u32,
-    pub(crate) early: bool,
 }
 
 /// Packets on the way between elements, in order. One at a time is the rule, so the first has a
@@ -74,7 +73,7 @@ pub(crate) struct Mail {
 impl Default for Mail {
     fn default() -> Self {
         let packet = Packet::data(Time::ZERO, 0, 0, 0, 0);
-        let first = Letter { packet, at: Time::ZERO, to: 0, early: false };
+        let first = Letter { packet, at: Time::ZERO, to: 0 };
         Self { first, full: false, more: Ring::default() }
     }
 }
@@ -167,7 +166,7 @@ impl<'a> Context<'a> {
         let to = self.core.routes.after(self.me, packet.route).to;
         let at = self.now();
         if to & SINK == 0 {
-            self.core.mail.push(Letter { packet: *packet, at, to, early: false });
+            self.core.mail.push(Letter { packet: *packet, at, to });
         } else {
             self.sink(to, packet, at);
         }
@@ -202,17 +201,12 @@ impl<'a> Context<'a> {
             None => self.core.routes.after(self.me, packet.route),
         };
         debug_assert!(at + self.standing().slack >= self.core.agenda.now(), "told too late");
-        if next.feed == NO_FEED {
-            self.announce_at_border(next.to, packet, at);
+        if next.feed == AT_BORDER {
+            self.post(next.inbox, packet, at);
         } else {
+            debug_assert!(next.feed != NO_FEED, "nobody listens");
             self.core.feeds.tell(next.inbox, next.feed, packet, at);
         }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn announce_at_border(&mut self, to: u32, packet: &Packet, at: Time) {
-        self.core.mail.push(Letter { packet: *packet, at, to, early: true });
     }
 
     /// `packet` has reached the far end of a link at `at`, which may be past, and there a sink.
@@ -275,11 +269,12 @@ impl<'a> Context<'a> {
         self.core.routes.after(self.me, packet.route).feed != NO_FEED
     }
 
-    /// `packet` will reach the far end of `link` at `at`, which lies in another region.
-    #[inline]
-    pub(crate) fn post(&mut self, region: u32, link: u32, packet: &Packet, at: Time) {
+    /// `packet` will reach the far end of this link at `at`, which lies in another region.
+    #[cold]
+    #[inline(never)]
+    fn post(&mut self, region: u32, packet: &Packet, at: Time) {
         let blocks = self.take_blocks(packet.sack_slot);
-        self.core.outbox[region as usize].push(link, packet, at, blocks);
+        self.core.outbox[region as usize].push(self.me, packet, at, blocks);
     }
 
     /// The event that this element was woken by is none of the model, only of its execution.
@@ -334,7 +329,7 @@ impl<'a> Context<'a> {
         self.observe(|| Observation::Sent { packet: &packet });
         let first = self.core.routes.first(packet.route);
         if first.feed == NO_FEED {
-            self.core.mail.push(Letter { packet, at: now, to: first.to, early: false });
+            self.core.mail.push(Letter { packet, at: now, to: first.to });
         } else {
             self.core.feeds.tell(first.inbox, first.feed, &packet, now);
         }

@@ -127,15 +127,10 @@ impl Region {
         loop {
             while self.core.mail.full {
                 self.core.mail.full = false;
-                let Letter { packet, to, at, early } = self.core.mail.first;
+                let Letter { packet, to, at } = self.core.mail.first;
                 let place = &mut self.places[to as usize];
-                let cx = &mut Context::of(&mut self.core, to, at);
-                if early {
-                    place.element.expect(&packet, at, cx);
-                } else {
-                    digest_reception(&mut place.digest, at, &packet);
-                    place.element.receive(&packet, cx);
-                }
+                digest_reception(&mut place.digest, at, &packet);
+                place.element.receive(&packet, &mut Context::of(&mut self.core, to, at));
                 if !self.core.mail.full {
                     self.core.mail.refill();
                 }
@@ -156,8 +151,8 @@ impl Region {
                 packet.sack_slot = cx.keep_blocks(blocks);
             }
             self.places[link as usize].element.expect(&packet, at, cx);
-            self.hand_on();
         }
+        self.ring();
         parcels.clear();
     }
 

@@ -9,7 +9,7 @@ pub(crate) struct Step {
     /// The element, or a sink.
     pub(crate) to: u32,
     /// Whose inbox is told of packets for it ahead of their time, and by which feed; [`NO_FEED`] if
-    /// none is.
+    /// none is. With [`AT_BORDER`] as feed, the region that it lies in.
     pub(crate) inbox: u32,
     pub(crate) feed: u32,
 }
@@ -18,8 +18,21 @@ pub(crate) struct Step {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Onward(pub(crate) Step);
 
-/// Whoever follows is not told ahead of time, or by a call as it is a border.
+/// Whoever follows is not told ahead of time.
 pub(crate) const NO_FEED: u32 = u32::MAX;
+
+/// Whoever follows lies in another region, which is told.
+pub(crate) const AT_BORDER: u32 = u32::MAX - 1;
+
+/// Where an element leads, as one region sees it.
+pub(crate) enum Lead {
+    /// To what follows, in this region.
+    Stays,
+    /// Into that region.
+    Leaves(u32),
+    /// It concerns other regions.
+    Nowhere,
+}
 
 /// An entry of the table for a route that does not pass the element.
 const NOT_HERE: Step = Step::to(u32::MAX);
@@ -125,14 +138,13 @@ impl Routes {
         }
     }
 
-    /// The table with `lead(element, next)` instead of `next` after each element; nothing follows
-    /// where that gives nothing.
-    pub(crate) fn within(&self, lead: &dyn Fn(u32, u32) -> Option<u32>) -> Self {
+    /// The table of a region, given where each element leads to what follows it.
+    pub(crate) fn within(&self, lead: &dyn Fn(u32, u32) -> Lead) -> Self {
         let row = |(element, row): (u32, &Vec<Step>)| {
             let lead = |step: &Step| match (*step != NOT_HERE).then(|| lead(element, step.to)) {
-                Some(Some(to)) if to == step.to => *step,
-                Some(Some(to)) => Step::to(to),
-                _ => NOT_HERE,
+                Some(Lead::Stays) => *step,
+                Some(Lead::Leaves(region)) => Step { to: step.to, inbox: region, feed: AT_BORDER },
+                Some(Lead::Nowhere) | None => NOT_HERE,
             };
             let row: Vec<Step> = row.iter().map(lead).collect();
             if row.iter().all(|step| *step == NOT_HERE) { Vec::new() } else { row }
