@@ -109,13 +109,7 @@ impl Agenda {
     #[inline]
     #[must_use]
     pub fn soonest(&mut self) -> Option<Time> {
-        if self.near.is_empty() {
-            if self.far.is_empty() && self.ladder.len() == 0 {
-                return None;
-            }
-            self.refill();
-        }
-        self.near.last().map(|event| Time::from_ps(ps(*event)))
+        self.first().map(|event| Time::from_ps(ps(event)))
     }
 
     /// Wake component `target` at `time` with `token`. An instant in the past counts as now.
@@ -143,40 +137,41 @@ impl Agenda {
     /// Take the first event if it is due at or before `limit`; time moves on to it.
     #[inline(always)]
     pub fn take(&mut self, limit: Time) -> Option<Event> {
-        if self.near.is_empty() {
-            self.refill();
-        }
-        let event = *self.near.last()?;
-        let time = Time::from_ps((event >> 64) as u64);
-        if time > limit {
-            return None;
-        }
-        self.near.pop();
-        self.now = time;
-        Some(Event { time, target: (event >> 32) as u32, token: event as u32 })
+        let event = self.first()?;
+        (Time::from_ps(ps(event)) <= limit).then(|| self.take_first(event))
     }
 
     /// Take the first event if it comes before any of `target` at `time`; time moves on to it.
     #[inline]
     pub fn take_before(&mut self, (time, target): (Time, u32)) -> Option<Event> {
-        if self.near.is_empty() {
-            if self.far.is_empty() && self.ladder.len() == 0 {
-                return None;
-            }
-            self.refill();
-        }
-        let event = *self.near.last()?;
-        if event >= key(time, target, 0) {
-            return None;
-        }
-        self.near.pop();
-        self.now = Time::from_ps(ps(event));
-        Some(Event { time: self.now, target: (event >> 32) as u32, token: event as u32 })
+        let event = self.first()?;
+        (event < key(time, target, 0)).then(|| self.take_first(event))
     }
 
     /// Let time pass to `time` when nothing is due before.
     pub fn pass_to(&mut self, time: Time) {
         self.now = self.now.max(time);
+    }
+
+    /// The first event, which stands at the end of the line then.
+    #[inline(always)]
+    fn first(&mut self) -> Option<Key> {
+        if self.near.is_empty() {
+            // Lists that are mostly empty are asked as often as others.
+            if self.far.is_empty() && self.ladder.len() == 0 {
+                return None;
+            }
+            self.refill();
+        }
+        self.near.last().copied()
+    }
+
+    /// Take `event`, which is the first; time moves on to it.
+    #[inline(always)]
+    fn take_first(&mut self, event: Key) -> Event {
+        self.near.pop();
+        self.now = Time::from_ps(ps(event));
+        Event { time: self.now, target: (event >> 32) as u32, token: event as u32 }
     }
 
     /// Move the later half of the line to the heap.

@@ -185,8 +185,8 @@ impl<'a> Cut<'a> {
             region.places.resize_with(elements, || Place::of(Box::new(Elsewhere)));
         }
         for (at, site) in whole.sites.iter().enumerate() {
-            let sends = site.members().iter().flat_map(|member| firsts(&whole, *member));
-            if let Some(border) = sends.into_iter().find(|first| self.is_border(*first)) {
+            let mut sends = site.members().iter().flat_map(|member| firsts(&whole, *member));
+            if let Some(border) = sends.find(|first| self.is_border(*first)) {
                 regions[self.home(border)].sites_at_borders.push(at);
             }
         }
