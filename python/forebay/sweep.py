@@ -45,6 +45,7 @@ from forebay.run import Job, Run, check, load, run_jobs, version
 from forebay.stats import finite, summarize
 from forebay.store import Journal, rows_table, write_table, write_text
 from forebay.terminal import console, plain_markup, print_json, table
+from forebay.toml import inline
 
 __all__ = ["Sweep", "load_sweep", "run_sweep"]
 
@@ -83,7 +84,7 @@ class Sweep:
 
     def job(self, combination: Mapping[str, Value], replication: int) -> Job:
         """One run."""
-        overrides = tuple(f"{path}={_toml(value)}" for path, value in combination.items())
+        overrides = tuple(f"{path}={inline(value)}" for path, value in combination.items())
         return self.scenario.but(overrides=overrides, seed=self.seed, replication=replication)
 
 
@@ -315,15 +316,5 @@ def _flattened(table: Mapping[str, Any], above: str = "") -> dict[str, Any]:
     return found
 
 
-def _toml(value: Any) -> str:
-    """A value as TOML writes it on one line; JSON's forms of all but tables are TOML's."""
-    if isinstance(value, dict):
-        inner = ", ".join(f"{json.dumps(key)} = {_toml(entry)}" for key, entry in value.items())
-        return f"{{ {inner} }}"
-    if isinstance(value, list):
-        return f"[{', '.join(map(_toml, value))}]"
-    return json.dumps(value)
-
-
 def _shown(value: Value) -> bool | int | float | str:
-    return _toml(value) if isinstance(value, list | dict) else value
+    return inline(value) if isinstance(value, list | dict) else value

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Iterable, Mapping
-from functools import cache
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterable
 
 from forebay.comparison import Case
 from forebay.study import Run
-from forebay_studies.atm.network import KINDS, LINK_BPS, Sources, network, sources
+from forebay.toml import inline
+from forebay_studies.atm.network import KINDS, LINK_BPS, Sources, network, sources, template
 from forebay_studies.atm.readings import MIX, MOST, RATE_BASED
-from forebay_studies.atm.recordings import inline
 
 CELL_BITS = 424
 REALTIME, DATA = (0, 2), (1, 3)
@@ -91,17 +87,17 @@ EACH = Sources(20, 12, 7)
 def two_bottlenecks(case: Case) -> list[str]:
     """A second bottleneck behind the satellite link, or in front of it, with traffic that passes
     one of the two only."""
-    pattern = _pattern()
+    shown = template()
     first, second = case["first_ms"], case["second_ms"]
-    satellite = {**pattern["links"]["satellite"], "delay": f"{first} ms", "duplex": True}
+    satellite = {**shown["links"]["satellite"], "delay": f"{first} ms", "duplex": True}
     core = {**satellite, "from": "S2", "to": "S3", "delay": f"{second} ms"}
-    egress = pattern["links"]["egress"]
+    egress = shown["links"]["egress"]
     links = {
         "satellite": satellite,
         "core": core,
         "egress": {**egress, "from": "S3"},
         "local": {**egress, "from": "S2", "to": "neighbour"},
-        "cross": {**pattern["links"]["user"], "from": "crossing", "to": "S2"},
+        "cross": {**shown["links"]["user"], "from": "crossing", "to": "S2"},
     }
     found = [f"links.{name}={inline(link)}" for name, link in links.items()]
     round_trips = {
@@ -112,7 +108,7 @@ def two_bottlenecks(case: Case) -> list[str]:
     ends = {LONG: ("user", "peer"), NEAR: ("crossing", "peer"), LOCAL: ("user", "neighbour")}
     for whose, (begin, end) in ends.items():
         for kind, count in zip(KINDS, EACH, strict=True):
-            group = pattern["flows"][kind] | {"from": begin, "to": end, "count": count}
+            group = shown["flows"][kind] | {"from": begin, "to": end, "count": count}
             found.append(f"flows.{whose}{kind}={inline(group)}")
             found.append(_round_trip(f"{whose}{kind}", round_trips[whose]))
     return [*found, 'record.series_of=["links.satellite", "links.core"]']
@@ -187,9 +183,3 @@ def nothing_at_all(case: Case) -> list[str]:
         found.append(f'flows.{group}.paced.pace="uncontrolled"')
         found.append(f'flows.{group}.policing={{ peak = {{ rate = "1 Gbit/s" }} }}')
     return found
-
-
-@cache
-def _pattern() -> Mapping[str, Any]:
-    text = (Path(__file__).parent / "scenario.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)

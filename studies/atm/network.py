@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from forebay.study import Point
 from forebay_studies.atm.readings import COUNTS, DATA, MIX, RATE_BASED, REALTIME, UNCONTROLLED
 
-__all__ = ["DURATION_S", "KINDS", "LINK_BPS", "ROUND_TRIP_S", "Sources", "network", "sources"]
+__all__ = [
+    "DURATION_S",
+    "KINDS",
+    "LINK_BPS",
+    "ROUND_TRIP_S",
+    "Sources",
+    "network",
+    "sources",
+    "template",
+]
 
 LINK_BPS = 6e6
 """Rate of the satellite link (chapter 6)."""
@@ -55,6 +68,13 @@ def network(point: Point) -> list[str]:
     elif point["case"] != RATE_BASED:
         found.append('links.satellite.detector={ discard = { hold_off = "50 ms" } }')
     return [*found, *_changed(point)]
+
+
+@cache
+def template() -> Mapping[str, Any]:
+    """scenario.toml, whose groups of flows others are made of."""
+    text = (Path(__file__).parent / "scenario.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
 
 
 def without(point: Point) -> list[str]:

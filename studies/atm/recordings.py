@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import tomllib
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from forebay.study import Point, Recording, Run
-from forebay_studies.atm.network import KINDS, sources
+from forebay.toml import inline
+from forebay_studies.atm.network import KINDS, sources, template
 from forebay_studies.atm.readings import MIX, MOST, RATE_BASED
 
-__all__ = ["RECORDINGS", "SHOWN", "SINGLE", "inline"]
+__all__ = ["RECORDINGS", "SHOWN", "SINGLE"]
 
 SINGLE = "sources"
 """The recording of single sources."""
@@ -23,28 +20,16 @@ SHOWN: Point = {"scenario": MIX, "case": RATE_BASED, "sources": MOST[MIX]}
 """The mixture with the most sources, under full control."""
 
 
-def inline(value: Any) -> str:
-    """A value as TOML in one line."""
-    match value:
-        case dict():
-            return "{ " + ", ".join(f"{key} = {inline(of)}" for key, of in value.items()) + " }"
-        case list():
-            return "[" + ", ".join(map(inline, value)) + "]"
-        case _:
-            return json.dumps(value)
-
-
 def _apart(point: Point) -> tuple[str, ...]:
     """One source of each kind in a group of its own, instead of one of the others."""
-    text = (Path(__file__).parent / "scenario.toml").read_text(encoding="utf-8")
-    groups = tomllib.loads(text)["flows"]
+    groups = template()["flows"]
     found = []
     for kind, count in zip(KINDS, sources(point), strict=True):
         found += [
             f"flows.{kind}.count={count - 1}",
             f"flows.one-{kind}={inline(groups[kind] | {'count': 1})}",
         ]
-    watched = json.dumps([f"flows.one-{kind}" for kind in KINDS])
+    watched = inline([f"flows.one-{kind}" for kind in KINDS])
     return (*found, f"record.series_of={watched}")
 
 

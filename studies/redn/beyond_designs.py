@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from forebay.comparison import Case
 from forebay.study import Run
+from forebay.toml import inline
 from forebay_studies.redn.network import (
     CORE_DELAY_MS,
     MIX,
@@ -27,6 +25,7 @@ from forebay_studies.redn.network import (
     network,
     paths,
     phases,
+    template,
 )
 from forebay_studies.redn.readings import ASSURED, RTTS
 from forebay_studies.redn.samples import PER_SECOND, Gate, by_second, column
@@ -129,7 +128,7 @@ def by_rate(replicas: str, window: str | None = None) -> Callable[[Case], list[s
         for path in paths(case.point):
             if path.replica in replicas:
                 meter = _tsw(path.rate, window or f"{path.rtt} ms")
-                found.append(f"links.in-{path.name}.conditioner={_inline(meter)}")
+                found.append(f"links.in-{path.name}.conditioner={inline(meter)}")
         return found
 
     return assignments
@@ -195,25 +194,25 @@ def customers() -> Iterator[Customer]:
 def crowded(case: Case) -> list[str]:
     """The flows of the thesis, six of them behind each access link: 200 Mbit/s, more than the 120
     that any customer is expected to send at most."""
-    pattern = _pattern()
+    shown = template()
     found = _crowd(case)
     for customer in customers():
-        arrives = {**pattern["links"]["in"], "from": f"S-{customer.name}", "rate": "200 Mbit/s"}
+        arrives = {**shown["links"]["in"], "from": f"S-{customer.name}", "rate": "200 Mbit/s"}
         del arrives["conditioner"]
-        found.append(f"links.in-{customer.name}={_inline(arrives)}")
+        found.append(f"links.in-{customer.name}={inline(arrives)}")
         for rtt in RTTS:
             name = f"{customer.name}-{rtt}"
             delay = rtt / 2 - CORE_DELAY_MS - ACCESS_DELAY_MS
-            leaves = {**pattern["links"]["out"], "to": f"R-{name}", "delay": f"{delay:g} ms"}
-            flow = {**pattern["flows"]["path"], "from": f"S-{customer.name}", "to": f"R-{name}"}
-            found += [f"links.out-{name}={_inline(leaves)}", f"flows.{name}={_inline(flow)}"]
+            leaves = {**shown["links"]["out"], "to": f"R-{name}", "delay": f"{delay:g} ms"}
+            flow = {**shown["flows"]["path"], "from": f"S-{customer.name}", "to": f"R-{name}"}
+            found += [f"links.out-{name}={inline(leaves)}", f"flows.{name}={inline(flow)}"]
     return found
 
 
 def _conditioned(law: Callable[[int], dict[str, Any]]) -> list[str]:
     """A conditioner for each customer, by the rate of its flows."""
     return [
-        f"links.in-{customer.name}.conditioner={_inline(law(customer.rate))}"
+        f"links.in-{customer.name}.conditioner={inline(law(customer.rate))}"
         for customer in customers()
     ]
 
@@ -241,9 +240,9 @@ def tsw_by_customer() -> list[str]:
 
 
 def _bucket(mbps: int) -> dict[str, Any]:
-    pattern = _pattern()["links"]["in"]["conditioner"]["adaptive_token_bucket"]
+    bucket = template()["links"]["in"]["conditioner"]["adaptive_token_bucket"]
     rates = {"cir": f"{mbps} Mbit/s", "pir": f"{2 * mbps} Mbit/s"}
-    return {"adaptive_token_bucket": {**pattern, **rates}}
+    return {"adaptive_token_bucket": {**bucket, **rates}}
 
 
 def shares_of_customers(run: Run, case: Case) -> dict[str, float]:
@@ -295,7 +294,7 @@ def mixed(case: Case) -> list[str]:
         *(line for line in laid if not line.startswith(gone)),
         f'links.in-{ONLY}.rate="1 Gbit/s"',
         f'links.out-{ONLY}.rate="1 Gbit/s"',
-        f"links.in-{ONLY}.conditioner={_inline({'trtcm': meter})}",
+        f"links.in-{ONLY}.conditioner={inline({'trtcm': meter})}",
         f'flows.{flow}.traffic.cbr.rate="{2 * gateway.mbps:g} Mbit/s"',
     ]
 
@@ -307,7 +306,7 @@ def choke(**parameters: Any) -> Callable[[Case], list[str]]:
     def assignments(case: Case) -> list[str]:
         own = {"threshold": f"{gateway.minimum} packets", "mean_packet": "1000 B", **parameters}
         law = {**_adaptive(case), **own}
-        return [f"links.core.queue={_inline({'choke': law})}"]
+        return [f"links.core.queue={inline({'choke': law})}"]
 
     return assignments
 
@@ -365,20 +364,3 @@ def tcp_and_udp(run: Run, case: Case) -> dict[str, float]:
         "dropped_ratio": float(core["drops"]) / arrived,
         **_queue(run),
     }
-
-
-@cache
-def _pattern() -> Mapping[str, Any]:
-    text = (Path(__file__).parent / "scenario.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
-
-
-def _inline(value: Any) -> str:
-    """A value as TOML in one line."""
-    match value:
-        case dict():
-            return "{ " + ", ".join(f"{key} = {_inline(of)}" for key, of in value.items()) + " }"
-        case list():
-            return "[" + ", ".join(map(_inline, value)) + "]"
-        case _:
-            return json.dumps(value)

@@ -6,7 +6,6 @@ gateway at which they enter and the phases in which they send; everything else i
 
 from __future__ import annotations
 
-import json
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from forebay.study import Point
+from forebay.toml import inline
 from forebay_studies.redn.readings import RTTS
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "network_rate_bps",
     "paths",
     "phases",
+    "template",
     "twice_largest_window_packets",
 ]
 
@@ -174,10 +175,10 @@ def network(point: Point) -> list[str]:
     for path in paths(point):
         found += _links(point, path)
     for flow in flows(point):
-        found.append(f"flows.{flow.name}={_inline(_flow(point, flow, end))}")
+        found.append(f"flows.{flow.name}={inline(_flow(point, flow, end))}")
     watched = [f"links.{gateway.link}" for gateway in gateways(point)]
     watched += [f"links.in-{path.name}" for path in paths(point)]
-    return [*found, f"record.series_of={_inline([*watched, 'flows'])}"]
+    return [*found, f"record.series_of={inline([*watched, 'flows'])}"]
 
 
 def is_udp(point: Point, path: TransitPath) -> bool:
@@ -186,11 +187,11 @@ def is_udp(point: Point, path: TransitPath) -> bool:
 
 
 def _gateway(point: Point, gateway: Gateway) -> list[str]:
-    pattern = _pattern()["links"]["core"]
+    core = template()["links"]["core"]
     ends = {"core": ("G", "E"), "core2": ("H", "E")}[gateway.link]
     if point["network"] == "dual" and gateway.link == "core":
         ends = ("G", "H")
-    law = dict(pattern["queue"]["adaptive_redn"])
+    law = dict(core["queue"]["adaptive_redn"])
     law |= {
         "min_threshold": f"{gateway.minimum} packets",
         "max_threshold": f"{gateway.maximum} packets",
@@ -202,10 +203,10 @@ def _gateway(point: Point, gateway: Gateway) -> list[str]:
         "from": ends[0],
         "to": ends[1],
         "rate": f"{gateway.mbps:g} Mbit/s",
-        "delay": pattern["delay"],
+        "delay": core["delay"],
         "queue": _law(str(point["gateway"]), law),
     }
-    return [f"links.{gateway.link}={_inline(link)}"]
+    return [f"links.{gateway.link}={inline(link)}"]
 
 
 def _law(gateway: str, law: dict[str, Any]) -> dict[str, Any]:
@@ -229,28 +230,28 @@ def _law(gateway: str, law: dict[str, Any]) -> dict[str, Any]:
 
 
 def _links(point: Point, path: TransitPath) -> list[str]:
-    pattern = _pattern()["links"]
+    links = template()["links"]
     bottlenecks = 2 if path.route == "two_" else 1
     delay = f"{(path.rtt / 2 - bottlenecks * CORE_DELAY_MS) / 2:g} ms"
     enters = "H" if path.route == "one_" else "G"
-    arrives = {**pattern["in"], "from": f"S-{path.name}", "to": enters, "delay": delay}
+    arrives = {**links["in"], "from": f"S-{path.name}", "to": enters, "delay": delay}
     if is_udp(point, path):
         # Section 4.3: fixed depths of 3 packets.
         meter = {"cir": f"{path.rate} Mbit/s", "pir": f"{2 * path.rate} Mbit/s"}
         arrives["conditioner"] = {"trtcm": {**meter, "cbs": "3000 B", "pbs": "3000 B"}}
     else:
         bucket = {
-            **pattern["in"]["conditioner"]["adaptive_token_bucket"],
+            **links["in"]["conditioner"]["adaptive_token_bucket"],
             "cir": f"{path.rate} Mbit/s",
             "pir": f"{2 * path.rate} Mbit/s",
         }
         arrives["conditioner"] = {"adaptive_token_bucket": bucket}
-    leaves = {**pattern["out"], "to": f"R-{path.name}", "delay": delay}
-    return [f"links.in-{path.name}={_inline(arrives)}", f"links.out-{path.name}={_inline(leaves)}"]
+    leaves = {**links["out"], "to": f"R-{path.name}", "delay": delay}
+    return [f"links.in-{path.name}={inline(arrives)}", f"links.out-{path.name}={inline(leaves)}"]
 
 
 def _flow(point: Point, flow: Flow, end: float) -> dict[str, Any]:
-    pattern = _pattern()["flows"]["path"]
+    shown = template()["flows"]["path"]
     found: dict[str, Any] = {
         "from": f"S-{flow.path.name}",
         "to": f"R-{flow.path.name}",
@@ -263,25 +264,15 @@ def _flow(point: Point, flow: Flow, end: float) -> dict[str, Any]:
         rate = {"rate": f"{2 * flow.path.rate + 2} Mbit/s", "size": "1000 B", "jitter": 0.1}
         found |= {"udp": {}, "traffic": {"cbr": rate}}
     else:
-        found["tcp"] = {**pattern["tcp"], "ecn": point["marking"] in ("ecn", "mixed")}
+        found["tcp"] = {**shown["tcp"], "ecn": point["marking"] in ("ecn", "mixed")}
     return found
 
 
 @cache
-def _pattern() -> Mapping[str, Any]:
+def template() -> Mapping[str, Any]:
+    """scenario.toml, whose one path and gateway show what the others are like."""
     text = (Path(__file__).parent / "scenario.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)
-
-
-def _inline(value: Any) -> str:
-    """A value as TOML in one line."""
-    match value:
-        case dict():
-            return "{ " + ", ".join(f"{key} = {_inline(of)}" for key, of in value.items()) + " }"
-        case list():
-            return "[" + ", ".join(map(_inline, value)) + "]"
-        case _:
-            return json.dumps(value)
 
 
 def network_rate_bps(point: Point) -> float:

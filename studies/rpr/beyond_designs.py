@@ -9,6 +9,7 @@ import numpy as np
 
 from forebay.comparison import Case
 from forebay.study import Run
+from forebay.toml import inline
 from forebay_studies.rpr.measure import host_wait_s, pair
 from forebay_studies.rpr.network import (
     STATIONS,
@@ -16,7 +17,6 @@ from forebay_studies.rpr.network import (
     burst_bps,
     constant,
     flow,
-    inline,
     network,
     ring_of,
     voq,

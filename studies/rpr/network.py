@@ -7,11 +7,11 @@ scenario.toml.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from forebay.study import Point
+from forebay.toml import inline
 from forebay_studies.rpr.readings import OC12, RATES
 
 __all__ = [
@@ -22,7 +22,6 @@ __all__ = [
     "burst_bps",
     "constant",
     "hub_way_us",
-    "inline",
     "network",
     "ring_of",
     "srp_fa",
@@ -155,17 +154,6 @@ def backlogged(stations: Sequence[str], ends: Sequence[tuple[str, str]], bps: fl
     """Flows that always have packets, `s1`, `s2` ...; each is offered 1.3 times `bps`."""
     flows = [flow(way(stations, *pair), constant(1.3 * bps)) for pair in ends]
     return [f"flows.s{number}={inline(found)}" for number, found in enumerate(flows, 1)]
-
-
-def inline(value: Any) -> str:
-    """A value as TOML in one line."""
-    match value:
-        case dict():
-            return "{ " + ", ".join(f"{key} = {inline(of)}" for key, of in value.items()) + " }"
-        case list():
-            return "[" + ", ".join(map(inline, value)) + "]"
-        case _:
-            return json.dumps(value)
 
 
 def _slides(point: Point) -> list[str]:
