@@ -236,6 +236,10 @@ class Findings:
         counts = [count for case in self.cases for count in self._counts(case)]
         return min(counts, default=0), max(counts, default=0)
 
+    def shown(self, quantity: str) -> Shown:
+        """How a quantity of the report is shown. Raises `StopIteration` if it is not."""
+        return next(entry for entry in self.comparison.shown if entry.quantity == quantity)
+
     def interval(self, quantity: str, design: Design, case: Case) -> Interval | None:
         """The mean of one quantity, with its interval; `None` if there is no run."""
         return self.outcome.interval(quantity, case.point, _variant(self.comparison, design))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from forebay.comparison import Case, Comparison, Design, Findings, Shown
+from forebay.findings_text import described
 from forebay_studies.atm.beyond_designs import (
     detecting,
     discards_only,
@@ -39,55 +40,14 @@ DATA_LOSS = Shown("data_loss_ratio", "cells of data lost", "%", "less")
 # What it comes to. Every figure and every verdict below is read from the findings.
 
 
-def _shown(findings: Findings, quantity: str) -> Shown:
-    return next(entry for entry in findings.comparison.shown if entry.quantity == quantity)
-
-
-def _every(findings: Findings, quantity: str, case: Case) -> str:
-    """`81 % with the one, 97 % with the other (15.1 to 16.2 points more)`; what is open is said."""
-    shown = _shown(findings, quantity)
-    words = []
-    for design in findings.comparison.every_design:
-        mean = findings.interval(quantity, design, case)
-        if mean is None:
-            continue
-        told = f"{mean.mean / shown.size:.3g} {shown.unit} with {design.title}"
-        if design is not findings.comparison.baseline:
-            told += f" ({_apart(findings, shown, design, case)})"
-        words.append(told)
-    return ", ".join(words)
-
-
-def _apart(findings: Findings, shown: Shown, design: Design, case: Case) -> str:
-    """The interval of a paired difference in words."""
-    apart = findings.difference(shown.quantity, design, case)
-    verdict = findings.verdict(shown, design, case)
-    if apart is None or verdict in ("open", "equal"):
-        return verdict
-    way = "less" if apart.mean < 0.0 else "more"
-    low, high = sorted(abs(bound) / shown.size for bound in (apart.low, apart.high))
-    unit = "points" if shown.unit == "%" else shown.unit
-    return f"{low:.3g} to {high:.3g} {unit} {way}"
-
-
-def _told(findings: Findings, *quantities: str) -> str:
-    """A sentence about each quantity: all designs, case by case."""
-    sentences = []
-    for quantity in quantities:
-        label = _shown(findings, quantity).label
-        told = [f"{case.name}: {_every(findings, quantity, case)}" for case in findings.cases]
-        sentences.append(f"{label[0].upper()}{label[1:]}. {'; '.join(told)}.")
-    return " ".join(sentences)
-
-
 def _concluded_sizes(findings: Findings) -> list[str]:
     return [
-        f"""What is lost. {_told(findings, "realtime_loss_ratio", "data_loss_ratio")}""",
-        f"""What comes late. {_told(findings, "realtime_late_ratio")} The queues keep the lengths
-        of Table 2: 512 cells take 36 ms at 6 Mbit/s and 4.8 ms at 45 Mbit/s, so at the true size no
-        queue of voice and video can make a cell 20 ms late, with control or without.""",
+        f"""What is lost. {described(findings, "realtime_loss_ratio", "data_loss_ratio")}""",
+        f"""What comes late. {described(findings, "realtime_late_ratio")} The queues keep the
+        lengths of Table 2: 512 cells take 36 ms at 6 Mbit/s and 4.8 ms at 45 Mbit/s, so at the true
+        size no queue of voice and video can make a cell 20 ms late, with control or without.""",
         f"""How well the link is used. {
-            _told(findings, "utilization_ratio", "throughput_ratio", "file_time_s")
+            described(findings, "utilization_ratio", "throughput_ratio", "file_time_s")
         }""",
         """Limits: the mixture with the most sources alone, 7.5 times as many at 45 Mbit/s; runs of
         120 s there, less than one session of three minutes, which half of the sources are
@@ -98,17 +58,17 @@ def _concluded_sizes(findings: Findings) -> list[str]:
 def _concluded_network(findings: Findings) -> list[str]:
     return [
         f"""What is lost and late. {
-            _told(findings, "realtime_loss_ratio", "data_loss_ratio", "realtime_late_ratio")
+            described(findings, "realtime_loss_ratio", "data_loss_ratio", "realtime_late_ratio")
         }""",
-        f"""How well both links are used. {_told(findings, "utilization_ratio")}""",
+        f"""How well both links are used. {described(findings, "utilization_ratio")}""",
         f"""Who gets the capacity that is left to data. {
-            _told(
+            described(
                 findings, "long_throughput_ratio", "near_throughput_ratio", "local_throughput_ratio"
             )
         } Long ways are told to slow down by two
         ports, and recover by 2 % of the nominal rate once in a round trip; who is near recovers
         as many times as often as the round trip is shorter.""",
-        f"""How long notifications take. {_told(findings, "notification_delay_s")}""",
+        f"""How long notifications take. {described(findings, "notification_delay_s")}""",
         """Limits: two bottlenecks of one rate, 78 sources through each, and control that knows its
         round trip exactly.""",
     ]
@@ -116,13 +76,13 @@ def _concluded_network(findings: Findings) -> list[str]:
 
 def _concluded_detector(findings: Findings) -> list[str]:
     return [
-        f"""What is lost. {_told(findings, "data_loss_ratio", "realtime_late_ratio")}""",
+        f"""What is lost. {described(findings, "data_loss_ratio", "realtime_late_ratio")}""",
         f"""What data get, and what it costs voice and video. {
-            _told(findings, "throughput_ratio", "file_time_s", "realtime_rate_ratio")
+            described(findings, "throughput_ratio", "file_time_s", "realtime_rate_ratio")
         } Data settle at the share below
         which voice and video are slowed as well: it divides the link between the two, and the
         more of it data keep, the more there is to be cut when voice and video surge.""",
-        f"""How well the link is used. {_told(findings, "utilization_ratio")}""",
+        f"""How well the link is used. {described(findings, "utilization_ratio")}""",
         """Limits: the mixture alone, and one number changed at a time.""",
     ]
 

@@ -13,10 +13,8 @@ from forebay.grades import (
     surely_less,
 )
 from forebay_studies.atm.readings import (
-    COUNTS,
     DATA,
     DISCARD_BASED,
-    OVERLOADED,
     POINT,
     RATE_BASED,
     UNCONTROLLED,
@@ -31,8 +29,8 @@ from forebay_studies.atm.readings import (
     highest,
     lowest,
     on_the_order_of_unacceptable,
+    only_case2_satisfies,
     overloaded_from,
-    satisfies,
     slowed_before_discard,
 )
 
@@ -80,13 +78,7 @@ def data_case3_superior_to_case1(run: Quantities) -> Truth:
 def data_only_case2_satisfies(run: Quantities) -> Truth:
     """Case 2 satisfies the requirement at every number of sources, the others at none that is
     overloaded."""
-    ours = all_of(satisfies(run, Setting(DATA, RATE_BASED, count)) for count in COUNTS[DATA])
-    others = [
-        ~satisfies(run, Setting(DATA, case, count))
-        for case in (UNCONTROLLED, DISCARD_BASED)
-        for count in OVERLOADED[DATA]
-    ]
-    return ours & all_of(others)
+    return only_case2_satisfies(run, DATA)
 
 
 def data_slowed_before_discard(run: Quantities) -> Truth:

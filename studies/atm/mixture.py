@@ -16,7 +16,6 @@ from forebay.grades import (
 )
 from forebay_studies.atm.readings import (
     CELL_S,
-    COUNTS,
     DISCARD_BASED,
     MIX,
     MOST,
@@ -43,8 +42,8 @@ from forebay_studies.atm.readings import (
     mean,
     no_loss,
     on_the_order_of_unacceptable,
+    only_case2_satisfies,
     overloaded_from,
-    satisfies,
     slowed_before_discard,
     thirds,
 )
@@ -273,13 +272,7 @@ def mix_case3_late_1_5(run: Quantities) -> Truth:
 def mix_only_case2_satisfies(run: Quantities) -> Truth:
     """Case 2 satisfies the requirement at every number of sources, the others at none that is
     overloaded."""
-    ours = all_of(satisfies(run, Setting(MIX, RATE_BASED, count)) for count in COUNTS[MIX])
-    others = [
-        ~satisfies(run, Setting(MIX, case, count))
-        for case in (UNCONTROLLED, DISCARD_BASED)
-        for count in OVERLOADED[MIX]
-    ]
-    return ours & all_of(others)
+    return only_case2_satisfies(run, MIX)
 
 
 def data_slowed_first(run: Quantities) -> Truth:

@@ -145,6 +145,18 @@ def satisfies(run: Quantities, setting: Setting) -> Truth:
     return all_of(met)
 
 
+def only_case2_satisfies(run: Quantities, scenario: int) -> Truth:
+    """Case 2 satisfies the requirement at every number of sources, the others at none that is
+    overloaded."""
+    ours = all_of(satisfies(run, Setting(scenario, RATE_BASED, n)) for n in COUNTS[scenario])
+    others = [
+        ~satisfies(run, Setting(scenario, case, count))
+        for case in (UNCONTROLLED, DISCARD_BASED)
+        for count in OVERLOADED[scenario]
+    ]
+    return ours & all_of(others)
+
+
 def satisfies_loss(run: Quantities, setting: Setting, quantity: str) -> Truth:
     """Near zero cell loss of one kind of traffic."""
     return surely_at_most(at(run, setting, quantity), NEAR_ZERO_LOSS)

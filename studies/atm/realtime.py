@@ -16,7 +16,6 @@ from forebay.grades import (
     surely_within,
 )
 from forebay_studies.atm.readings import (
-    COUNTS,
     DISCARD_BASED,
     HALF_POINT,
     MIX,
@@ -40,8 +39,8 @@ from forebay_studies.atm.readings import (
     highest,
     no_loss,
     on_the_order_of_unacceptable,
+    only_case2_satisfies,
     overloaded_from,
-    satisfies,
     slowed_before_discard,
 )
 
@@ -225,13 +224,7 @@ def realtime_case3_late_6(run: Quantities) -> Truth:
 def realtime_only_case2_satisfies(run: Quantities) -> Truth:
     """Case 2 satisfies the requirement at every number of sources, the others at none that is
     overloaded."""
-    ours = all_of(satisfies(run, Setting(REALTIME, RATE_BASED, n)) for n in COUNTS[REALTIME])
-    others = [
-        ~satisfies(run, Setting(REALTIME, case, count))
-        for case in (UNCONTROLLED, DISCARD_BASED)
-        for count in OVERLOADED[REALTIME]
-    ]
-    return ours & all_of(others)
+    return only_case2_satisfies(run, REALTIME)
 
 
 def realtime_keeps_half(run: Quantities) -> Truth:

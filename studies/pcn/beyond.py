@@ -267,7 +267,7 @@ def _under_overload(run: Run, case: Case) -> dict[str, float]:
 
 def _every(findings: Findings, quantity: str, case: Case) -> str:
     """`0.35 s with 3sm, 0.50 s with CL and 0.80 s with SM`."""
-    shown = next(entry for entry in findings.comparison.shown if entry.quantity == quantity)
+    shown = findings.shown(quantity)
     words = []
     for design in findings.comparison.every_design:
         interval = findings.interval(quantity, design, case)
@@ -281,7 +281,7 @@ def _every(findings: Findings, quantity: str, case: Case) -> str:
 
 def _verdicts(findings: Findings, quantity: str) -> str:
     """`CL: better in 9 of 15 cases (at every SR with CBR 800 ms), worse in 6; SM: ...`."""
-    shown = next(entry for entry in findings.comparison.shown if entry.quantity == quantity)
+    shown = findings.shown(quantity)
     told = []
     for design in findings.comparison.designs:
         words: list[str] = []

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from forebay.comparison import Case, Comparison, Design, Findings, Shown
+from forebay.findings_text import described
 from forebay.study import Point
 from forebay_studies.redn.beyond_designs import (
     UDP_FAIR,
@@ -45,46 +46,8 @@ def _point(setting: Setting, **more: str | float) -> Point:
 # What it comes to. Every figure and every verdict below is read from the findings.
 
 
-def _shown(findings: Findings, quantity: str) -> Shown:
-    return next(entry for entry in findings.comparison.shown if entry.quantity == quantity)
-
-
-def _every(findings: Findings, quantity: str, case: Case) -> str:
-    """`15.9 ms with the one, 13.8 ms with the other (1.6 to 2.6 ms less)`; what is open is said."""
-    shown = _shown(findings, quantity)
-    words = []
-    for design in findings.comparison.every_design:
-        mean = findings.interval(quantity, design, case)
-        if mean is None:
-            continue
-        told = f"{mean.mean / shown.size:.4g} {shown.unit} with {design.title}"
-        if design is not findings.comparison.baseline:
-            told += f" ({_apart(findings, shown, design, case)})"
-        words.append(told)
-    return ", ".join(words)
-
-
-def _apart(findings: Findings, shown: Shown, design: Design, case: Case) -> str:
-    """The interval of a paired difference in words."""
-    apart = findings.difference(shown.quantity, design, case)
-    verdict = findings.verdict(shown, design, case)
-    if apart is None or verdict in ("open", "equal"):
-        return verdict
-    way = "less" if apart.mean < 0.0 else "more"
-    low, high = sorted(abs(bound) / shown.size for bound in (apart.low, apart.high))
-    unit = "points" if shown.unit == "%" else shown.unit
-    return f"{low:.3g} to {high:.3g} {unit} {way}"
-
-
-def _by_case(findings: Findings, quantity: str) -> str:
-    """A sentence about a quantity: all designs, case by case."""
-    label = _shown(findings, quantity).label
-    told = [f"{case.name}: {_every(findings, quantity, case)}" for case in findings.cases]
-    return f"{label[0].upper()}{label[1:]}. {'; '.join(told)}."
-
-
 def _told(findings: Findings, *quantities: str) -> str:
-    return " ".join(_by_case(findings, quantity) for quantity in quantities)
+    return described(findings, *quantities, digits=4)
 
 
 def _concluded_middle(findings: Findings) -> list[str]:

@@ -55,10 +55,6 @@ OTHERS = [
 ]
 
 
-def _shown(findings: Findings, quantity: str) -> Shown:
-    return next(entry for entry in findings.comparison.shown if entry.quantity == quantity)
-
-
 def _number(value: float) -> str:
     return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
 
@@ -70,7 +66,7 @@ def _each(
     cases: Sequence[Case] | None = None,
 ) -> str:
     """`71.4 % with SRP-fa, 95.8 % with VoQ`: the least or the most of each design's means."""
-    shown = _shown(findings, quantity)
+    shown = findings.shown(quantity)
     words = []
     for design in findings.comparison.every_design:
         chosen = findings.cases if cases is None else cases
@@ -83,7 +79,7 @@ def _each(
 
 def _against(findings: Findings, quantity: str) -> str:
     """`VoQ better in 6; ...`: what paired differences from the baseline say, case by case."""
-    shown = _shown(findings, quantity)
+    shown = findings.shown(quantity)
     told = []
     for design in findings.comparison.designs:
         tally = findings.tally(shown, design)
