@@ -6,11 +6,14 @@ BIN    := $(VENV)/bin
 # pyo3 asks an interpreter what to link with: the one that will load the module.
 export PYO3_PYTHON := $(abspath $(BIN)/python)
 
+# Builds of the engine are guided by a profile of short runs; GUIDED=no leaves that out.
+GUIDED_BUILD := bench/profile/guided.sh
+
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce record test test-rust test-python lint tidy format fast bench peers \
-  docs instructions instructions-record growth clean
+.PHONY: help setup reproduce record test test-rust test-python lint tidy format fast wheel bench \
+  peers docs instructions instructions-record growth clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,7 +33,7 @@ $(BIN)/python:
 # Python sources are used in place; only a change of the engine needs a build.
 $(VENV)/.built: $(BIN)/python $(RUST) pyproject.toml
 	@echo "building the engine and installing into $(VENV) (a few minutes the first time)"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(GUIDED_BUILD) $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	@touch $@
 
 $(VENV)/.tools: $(VENV)/.built pyproject.toml
@@ -68,10 +71,16 @@ format: $(VENV)/.tools ## format everything
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-fast: setup ## rebuild the engine for this machine, guided by a profile of the benchmarks
-	bench/profile/build.sh $(abspath $(BIN)/python)
+fast: setup ## rebuild the engine for this machine's processor, with a new profile
+	$(GUIDED_BUILD) --fresh --native $(BIN)/python -m pip install --quiet \
+	  --disable-pip-version-check --force-reinstall --no-deps --editable .
 	@touch $(VENV)/.built
 	@echo "ready: $(BIN)/forebay"
+
+wheel: $(BIN)/python ## dist/forebay-*.whl, for other machines of this kind
+	$(GUIDED_BUILD) --fresh $(BIN)/python -m pip wheel --quiet --disable-pip-version-check \
+	  --no-deps --wheel-dir dist .
+	@ls dist/*.whl
 
 bench: setup ## the standard benchmarks
 	$(BIN)/forebay bench

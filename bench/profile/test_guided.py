@@ -1,0 +1,52 @@
+"""The build guided by a profile: what it runs, and when it does without."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).with_name("guided.sh")
+SHOW = ["sh", "-c", 'echo "flags: $RUSTFLAGS"; exit 3']
+"""In place of a build: shows what cargo would be told, and ends with a status of its own."""
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> dict[str, str]:
+    """An environment with a compiler, but with neither llvm-profdata nor a way to get it."""
+    commands = tmp_path / "bin"
+    commands.mkdir()
+    rustc = "#!/bin/sh\necho 'commit-hash: 0123456789abcdef'\necho 'LLVM version: 999.1'\n"
+    (commands / "rustc").write_text(rustc)
+    (commands / "rustc").chmod(0o755)
+    for name in ("sh", "sed", "cut", "dirname"):
+        (commands / name).symlink_to(shutil.which(name) or f"/bin/{name}")
+    return {"PATH": str(commands)}
+
+
+def _run(environment: dict[str, str], *options: str) -> subprocess.CompletedProcess[str]:
+    command = ["/bin/sh", str(SCRIPT), *options, *SHOW]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_without_the_tool_the_build_is_a_plain_one_and_that_is_said(
+    machine: dict[str, str],
+) -> None:
+    """Otherwise the first command of the README would fail where llvm-profdata cannot be got, or
+    its user would not know that the engine could be faster."""
+    done = _run(machine)
+    assert done.returncode == 3
+    assert "profile" not in done.stdout
+    assert "no llvm-profdata of LLVM 999 here: built without a profile" in done.stderr
+
+
+def test_a_developer_can_leave_the_profile_out() -> None:
+    """Otherwise who changes the engine would wait for a profile that the change does not need."""
+    done = _run({**os.environ, "GUIDED": "no"}, "--native")
+    assert done.returncode == 3
+    assert "profile" not in done.stdout
+    assert "-Ctarget-cpu=native" in done.stdout
+    assert done.stderr == ""
