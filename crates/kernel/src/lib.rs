@@ -15,5 +15,5 @@ mod ziggurat;
 
 pub use agenda::{Agenda, Event};
 pub use digest::Digest;
-pub use ring::Ring;
+pub use ring::{Passing, Ring};
 pub use streams::{Stream, Streams};

@@ -12,6 +12,17 @@ pub struct Ring<T> {
     len: usize,
 }
 
+/// What becomes of a value that [`Ring::pass_into`] shows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Passing {
+    /// It stays, and so does whatever is behind it.
+    Stays,
+    /// It goes into the other ring.
+    Goes,
+    /// It goes nowhere.
+    Ends,
+}
+
 impl<T> Default for Ring<T> {
     fn default() -> Self {
         Self { places: Vec::new(), first: 0, len: 0 }
@@ -94,6 +105,49 @@ impl<T: Copy> Ring<T> {
         &self.places[place]
     }
 
+    /// Take values away, the first first, which go into `to` as `pass` writes them, or end. How many
+    /// were taken; fewer than there are if `pass` lets one stay, or `to` has no room left.
+    #[inline(always)]
+    pub fn pass_into(
+        &mut self,
+        to: &mut Self,
+        mut pass: impl FnMut(&T, &mut T) -> Passing,
+    ) -> usize {
+        let before = self.len;
+        while self.pass_stretch(to, &mut pass) {}
+        before - self.len
+    }
+
+    /// As [`Ring::pass_into`], as far as memory goes on in both: then places need not be found one
+    /// by one. Whether there may be more.
+    #[inline(always)]
+    fn pass_stretch(
+        &mut self,
+        to: &mut Self,
+        pass: &mut impl FnMut(&T, &mut T) -> Passing,
+    ) -> bool {
+        let (start, place) = (self.place(0), to.place(to.len));
+        let from = &self.places[start..(start + self.len).min(self.places.len())];
+        let end = (place + to.room()).min(to.places.len());
+        let into = &mut to.places[place..end];
+        if from.is_empty() || into.is_empty() {
+            return false;
+        }
+        let (mut went, mut last) = (0, Passing::Goes);
+        for (value, place) in from.iter().zip(into) {
+            last = pass(value, place);
+            if last != Passing::Goes {
+                break;
+            }
+            went += 1;
+        }
+        let taken = went + usize::from(last == Passing::Ends);
+        self.first = self.first.wrapping_add(taken);
+        self.len -= taken;
+        to.len += went;
+        last != Passing::Stays
+    }
+
     /// Have at most so many places, a power of two, if it is empty.
     pub fn narrow(&mut self, places: usize) {
         if self.is_empty() {
@@ -146,5 +200,30 @@ mod tests {
             assert!(queue.len() < 2 || Some(ring.behind_first()) == queue.get(1));
             assert!(ring.iter().rev().eq(queue.iter().rev()));
         }
+    }
+    /// Otherwise packets would be lost or change places where many pass at once, or one that has to
+    /// wait would be overtaken.
+    #[test]
+    fn what_passes_goes_in_order_until_something_stays() {
+        let (mut from, mut to) = (Ring::default(), Ring::default());
+        (0..6).for_each(|number| to.push_back(number));
+        (0..6).for_each(|_| drop(to.pop_front()));
+        (0..20).for_each(|number| from.push_back(number));
+        let mut rest = |value: &u64, place: &mut u64| {
+            *place = 100 + value;
+            match value {
+                2 => Passing::Ends,
+                5 => Passing::Stays,
+                _ => Passing::Goes,
+            }
+        };
+        assert_eq!(from.pass_into(&mut to, &mut rest), 5);
+        assert!(to.iter().eq(&[100, 101, 103, 104]));
+        assert_eq!(from.pop_front(), &5);
+        // Eight places, of which four are taken.
+        assert_eq!(from.pass_into(&mut to, &mut rest), 4);
+        assert!(to.iter().eq(&[100, 101, 103, 104, 106, 107, 108, 109]));
+        assert_eq!((from.len(), from.front()), (10, Some(&10)));
+        assert_eq!(from.pass_into(&mut to, &mut rest), 0);
     }
 }

@@ -1,12 +1,12 @@
 //! What an element can do.
 
-use forebay_kernel::{Agenda, Digest, Ring};
+use forebay_kernel::{Agenda, Digest, Passing, Ring};
 use forebay_units::Time;
 
 use crate::border::Parcels;
 use crate::feeds::{Feeds, Inbox};
 use crate::ledger::slot;
-use crate::routes::{AT_BORDER, NO_FEED, Onward, Routes, SINK};
+use crate::routes::{AT_BORDER, Lane, NO_FEED, Onward, Routes, SINK};
 use crate::standing::Standing;
 use crate::{DropReason, Ecn, Ledger, LinkCount, Observation, Observer, Packet};
 
@@ -239,6 +239,37 @@ impl<'a> Context<'a> {
         self.core.traversals += taken;
         self.core.unlisted += taken as i64;
         *self.core.feeds.of(self.me) = inbox;
+    }
+
+    /// Let packets of `inbox`, which is in hand and has one feed, pass to `onward` in one go, as
+    /// `pass` writes them with the times at which they get there. Stops at the first that it lets
+    /// stay, and where the other inbox has no room for more.
+    #[inline(always)]
+    pub fn pass_on(
+        &mut self,
+        inbox: &mut Inbox,
+        onward: Lane,
+        mut pass: impl FnMut(&(Packet, Time), &mut (Packet, Time), &mut Self) -> Passing,
+    ) {
+        let Lane { receiver, feed } = onward;
+        let mut target = std::mem::take(self.core.feeds.of(receiver));
+        let to = (&mut target, feed as usize);
+        let first = inbox.pass_into(to, |told, place| pass(told, place, self));
+        let rings = first.is_some_and(|first| target.is_rung_by(first));
+        *self.core.feeds.of(receiver) = target;
+        if rings {
+            self.core.feeds.bells.push(receiver);
+        }
+    }
+
+    /// The way on for [`Context::pass_on`], if all packets of this element come by one feed and go
+    /// to one place in this region.
+    #[must_use]
+    pub fn lane(&mut self) -> Option<Lane> {
+        let Onward(step) = self.onward()?;
+        let single = self.inbox().is_single();
+        let (receiver, feed) = (step.inbox, step.feed);
+        (single && step.feed != AT_BORDER).then_some(Lane { receiver, feed })
     }
 
     /// All that arrives up to then is known to whoever is told ahead of time.

@@ -1,6 +1,6 @@
 //! Feeds: what elements are told ahead of time.
 
-use forebay_kernel::{Digest, Ring};
+use forebay_kernel::{Digest, Passing, Ring};
 use forebay_units::Time;
 
 use crate::Packet;
@@ -9,9 +9,12 @@ use crate::context::digest_reception;
 /// How many packets whoever is in no hurry is told of at once: caches hold them.
 const BATCH: usize = 64;
 
+/// A packet and when it arrives.
+pub(crate) type Told = (Packet, Time);
+
 /// Packets on their way from one link to one receiver, in the order of time.
 struct Feed {
-    under_way: Ring<(Packet, Time)>,
+    under_way: Ring<Told>,
     /// When the first arrives; [`Time::NEVER`] for none.
     head: Time,
     feeder: u32,
@@ -112,6 +115,52 @@ impl Inbox {
         Some((packet, at))
     }
 
+    /// How many packets there are in the first feed.
+    #[inline]
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.feeds.first().map_or(0, |feed| feed.under_way.len())
+    }
+
+    /// Whether one link alone feeds it.
+    #[inline]
+    #[must_use]
+    pub(crate) fn is_single(&self) -> bool {
+        self.feeds.len() == 1
+    }
+
+    /// Let the packets of the only feed go into feed `to` of another inbox, as `pass` writes them
+    /// with the times at which they arrive there. When the first of them does, if there is one.
+    #[inline(always)]
+    pub(crate) fn pass_into(
+        &mut self,
+        (to, feed): (&mut Self, usize),
+        mut pass: impl FnMut(&Told, &mut Told) -> Passing,
+    ) -> Option<Time> {
+        let (from, to) = (&mut self.feeds[0], &mut to.feeds[feed]);
+        let (before, mut digest) = (to.under_way.len(), self.digest);
+        let taken = from.under_way.pass_into(&mut to.under_way, |told, place| {
+            let passing = pass(told, place);
+            if passing != Passing::Stays {
+                digest_reception(&mut digest, told.1, &told.0);
+            }
+            passing
+        });
+        self.digest = digest;
+        self.taken += if self.crossed { taken as u64 } else { 0 };
+        from.find_head();
+        to.find_head();
+        to.under_way.get(before).map(|told| told.1)
+    }
+
+    /// Whether its owner is to be told of a packet that arrives at `at`: then of none that is later.
+    #[inline]
+    pub(crate) fn is_rung_by(&mut self, at: Time) -> bool {
+        let rings = at <= self.bell;
+        self.bell = self.bell.min(at);
+        rings
+    }
+
     /// Take the first packet of feed `feed`, which has one.
     #[inline(always)]
     pub(crate) fn take_from(&mut self, feed: usize) -> &Packet {
@@ -128,6 +177,11 @@ fn sooner(one: (usize, Time), other: (usize, Time)) -> (usize, Time) {
 }
 
 impl Feed {
+    #[inline]
+    fn find_head(&mut self) {
+        self.head = self.under_way.front().map_or(Time::NEVER, |told| told.1);
+    }
+
     #[inline(always)]
     fn take(&mut self) -> &Packet {
         // Read whether or not it counts, as above.

@@ -49,5 +49,5 @@ pub use packet::{Ecn, Packet, PcnMark};
 pub use ring::{
     RingAccess, RingClass, RingDemand, RingFairness, RingFrame, RingMessage, RingNotice, RingState,
 };
-pub use routes::Onward;
+pub use routes::{Lane, Onward};
 pub use standing::Standing;

@@ -18,6 +18,13 @@ pub(crate) struct Step {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Onward(pub(crate) Step);
 
+/// A way from one inbox into another: all that comes by one feed goes there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Lane {
+    pub(crate) receiver: u32,
+    pub(crate) feed: u32,
+}
+
 /// Whoever follows is not told ahead of time.
 pub(crate) const NO_FEED: u32 = u32::MAX;
 

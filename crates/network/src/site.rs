@@ -75,25 +75,25 @@ impl Region {
         }
         let mut inbox = std::mem::take(self.core.feeds.of(host));
         let past = (limit + Span::from_ps(1), 0);
+        let Self { places, sites, core, .. } = self;
+        let Site { timers, members, .. } = &mut sites[site];
         // Most sites have one member, and no packet needs to be asked where it goes.
-        let alone = self.sites[site].members.len() == 1;
+        let alone = members.len() == 1;
         loop {
             let (feed, at) = inbox.next();
             let arrives = at <= limit;
             let before = if arrives { (at, inbox.feeder(feed)) } else { past };
-            let timers = &mut self.sites[site].timers;
             if let Some(event) = timers.take_before(before) {
-                self.core.unlisted += 1;
-                let (core, me, own) = (&mut self.core, event.target, Some(timers));
+                core.unlisted += 1;
+                let (core, me, own) = (&mut *core, event.target, Some(&mut *timers));
                 let cx = &mut Context { core, me, now: event.time, own };
-                self.places[event.target as usize].element.wake(event.token, cx);
+                places[event.target as usize].element.wake(event.token, cx);
             } else if arrives {
                 let packet = inbox.take_from(feed);
-                let after = || self.core.routes.after(before.1, packet.route).to;
-                let me = if alone { host } else { after() };
-                let place = &mut self.places[me as usize];
+                let me = if alone { host } else { core.routes.after(before.1, packet.route).to };
+                let place = &mut places[me as usize];
                 digest_reception(&mut place.digest, at, packet);
-                let (core, own) = (&mut self.core, Some(timers));
+                let (core, own) = (&mut *core, Some(&mut *timers));
                 place.element.receive(packet, &mut Context { core, me, now: at, own });
             } else {
                 break;

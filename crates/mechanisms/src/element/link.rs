@@ -11,9 +11,10 @@
 //! packets late from hosts that are run late, by less than its propagation delay. Nobody can tell
 //! the difference: all that a packet meets, it meets in the order and with the time of its arrival.
 
-use forebay_kernel::Stream;
+use forebay_kernel::{Passing, Stream};
 use forebay_network::{
-    Arrival, Context, Element, Inbox, Observation, Onward, Packet, QueueManager, Standing, Verdict,
+    Arrival, Context, Element, Inbox, Lane, Observation, Onward, Packet, QueueManager, Standing,
+    Verdict,
 };
 use forebay_units::{Rate, Span, Time};
 
@@ -73,6 +74,7 @@ pub fn link(parts: LinkParts) -> Box<dyn Element> {
         departure: Time::NEVER,
         standing: Standing::default(),
         onward: None,
+        lane: None,
         alarm: Time::NEVER,
         sure: false,
         endless: false,
@@ -84,6 +86,9 @@ pub fn link(parts: LinkParts) -> Box<dyn Element> {
 
 /// The token of a link's timer: a packet has reached the far end.
 pub(super) const OUT: u32 = 0;
+
+/// So many packets are let pass in one go: fewer are not worth the preparation.
+const SEVERAL: usize = 4;
 
 /// Who decides over arrivals.
 enum Manager {
@@ -122,6 +127,8 @@ struct FifoLink {
     standing: Standing,
     /// Where whatever leaves goes, if it is told early and there is one place.
     onward: Option<Onward>,
+    /// The same, for a swift link that one other alone tells of packets.
+    lane: Option<Lane>,
     /// When the timer comes that matters; [`Time::NEVER`] for none.
     alarm: Time,
     /// Whether an idle link never drops a packet.
@@ -188,24 +195,32 @@ impl FifoLink {
             self.tell_of(packet, out, cx);
             return;
         }
+        let Some((marks, idle)) = self.admit(packet, at, cx) else { return };
+        if marks {
+            marked = *packet;
+            Line::mark(link, &mut marked, cx);
+            packet = &marked;
+        }
+        let out = self.take_in(packet, at, idle);
+        self.tell_of(packet, out, cx);
+    }
+
+    /// Let the queue decide over `packet`, which has passed the conditioners. Whether it is to be
+    /// marked, and whether it found the link idle; `None` if it is dropped.
+    #[inline(always)]
+    fn admit(&mut self, packet: &Packet, at: Time, cx: &mut Context<'_>) -> Option<(bool, bool)> {
         self.catch_up(at);
         let (idle_since, backlog) = (self.line.idle_since(at), self.line.backlog());
         let arrival = Arrival { now: at, packet, backlog, idle_since };
         match self.manager.admit(&arrival, &mut self.stream) {
-            Verdict::Accept => {}
-            Verdict::Mark => {
-                marked = *packet;
-                Line::mark(link, &mut marked, cx);
-                packet = &marked;
-            }
+            Verdict::Accept => Some((false, idle_since.is_some())),
+            Verdict::Mark => Some((true, idle_since.is_some())),
             Verdict::Drop(reason) => {
-                Line::count_arrival(link, packet, cx);
-                cx.discard(link, packet, reason);
-                return;
+                Line::count_arrival(self.line.link, packet, cx);
+                cx.discard(self.line.link, packet, reason);
+                None
             }
         }
-        let out = self.take_in(packet, at, idle_since.is_some());
-        self.tell_of(packet, out, cx);
     }
 
     /// Tell observers what the law has changed in itself.
@@ -272,6 +287,15 @@ impl FifoLink {
         // While packets are met no timer is wanted for what becomes of them.
         let alarm = std::mem::replace(&mut self.alarm, Time::ZERO);
         let mut inbox = cx.open_inbox();
+        if let Some(lane) = self.lane
+            && inbox.len() >= SEVERAL
+        {
+            if self.bare {
+                self.pass_lane::<true>(lane, &mut inbox, cx);
+            } else {
+                self.pass_lane::<false>(lane, &mut inbox, cx);
+            }
+        }
         if self.bare {
             self.pass_all(&mut inbox, cx);
         } else {
@@ -288,6 +312,41 @@ impl FifoLink {
         while let Some((packet, at)) = inbox.take(limit) {
             self.meet(packet, at, cx);
         }
+    }
+
+    /// On a swift link between one feed and one other, let all pass at once that have arrived by now.
+    #[inline(never)]
+    fn pass_lane<const BARE: bool>(&mut self, lane: Lane, inbox: &mut Inbox, cx: &mut Context<'_>) {
+        let limit = cx.horizon();
+        cx.pass_on(inbox, lane, |(packet, at), place, cx| {
+            let at = *at;
+            if at > limit {
+                return Passing::Stays;
+            }
+            place.0 = *packet;
+            if !BARE {
+                let (coloured, laws) = (&mut place.0, &mut self.conditioning);
+                if !Line::colour(self.line.link, laws, coloured, at, cx) {
+                    return Passing::Ends;
+                }
+            }
+            if self.line.idle_since(at).is_some() {
+                place.1 = self.pass(&place.0, at);
+                return Passing::Goes;
+            }
+            self.wait(place, at, cx)
+        });
+    }
+
+    /// The packet in `place` found a swift link busy at `at`: what becomes of it.
+    #[inline(never)]
+    fn wait(&mut self, place: &mut (Packet, Time), at: Time, cx: &mut Context<'_>) -> Passing {
+        let Some((marks, idle)) = self.admit(&place.0, at, cx) else { return Passing::Ends };
+        if marks {
+            Line::mark(self.line.link, &mut place.0, cx);
+        }
+        place.1 = self.take_in(&place.0, at, idle);
+        Passing::Goes
     }
 
     /// The same where most pass. Small, so that what each packet needs stays in registers.
@@ -416,6 +475,7 @@ impl Element for FifoLink {
         self.plain = self.sure && idle && !self.standing.early && !self.standing.quiet;
         self.swift = tail && idle && self.standing.early;
         self.bare = self.swift && self.sure;
+        self.lane = if self.swift { cx.lane() } else { None };
     }
 
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
