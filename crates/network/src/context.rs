@@ -132,8 +132,16 @@ pub struct Context<'a> {
     pub(crate) me: u32,
     /// The present of the element, which is past where it is run late.
     pub(crate) now: Time,
-    /// The timers of the element's site; `None` for an element that is never run late.
-    pub(crate) own: Option<&'a mut Agenda>,
+    /// The timers of the element's site, and before which time and element nothing else comes;
+    /// `None` for an element that is never run late.
+    pub(crate) own: Option<Own<'a>>,
+}
+
+/// What an element that is run late has of its site.
+pub(crate) struct Own<'a> {
+    pub(crate) timers: &'a mut Agenda,
+    /// Before which time and element there is nothing to do at the site but its timers.
+    pub(crate) before: (Time, u32),
 }
 
 impl<'a> Context<'a> {
@@ -156,8 +164,27 @@ impl<'a> Context<'a> {
     pub fn wake_at(&mut self, time: Time, token: u32) {
         match &mut self.own {
             None => self.core.agenda.insert(time, self.me, token),
-            Some(timers) => timers.insert(time, self.me, token),
+            Some(own) => own.timers.insert(time, self.me, token),
         }
+    }
+
+    /// Have done with the present, and go on at `time`: if nothing that concerns this element comes
+    /// before, that is the present now and true is returned; else [`Element::wake`] will be called
+    /// with `token`. The last thing to be done in [`Element::wake`].
+    ///
+    /// [`Element::wake`]: crate::Element::wake
+    #[inline(always)]
+    #[must_use]
+    pub fn goes_on_at(&mut self, time: Time, token: u32) -> bool {
+        if let Some(own) = &mut self.own
+            && own.timers.passes(time, self.me, token, own.before)
+        {
+            self.now = time;
+            self.core.unlisted += 1;
+            return true;
+        }
+        self.wake_at(time, token);
+        false
     }
 
     /// Hand `packet` to the next element of its route.

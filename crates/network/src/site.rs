@@ -11,7 +11,7 @@ use forebay_kernel::Agenda;
 use forebay_units::{Span, Time};
 
 use crate::Context;
-use crate::context::digest_reception;
+use crate::context::{Own, digest_reception};
 use crate::region::Region;
 
 /// The site of an element that is in none.
@@ -84,7 +84,8 @@ impl Region {
             let timers = &mut self.sites[site].timers;
             if let Some(event) = timers.take_before(before) {
                 self.core.unlisted += 1;
-                let (core, me, own) = (&mut self.core, event.target, Some(timers));
+                let own = Some(Own { timers, before });
+                let (core, me) = (&mut self.core, event.target);
                 let cx = &mut Context { core, me, now: event.time, own };
                 self.places[event.target as usize].element.wake(event.token, cx);
             } else if arrives {
@@ -93,7 +94,9 @@ impl Region {
                 let me = if alone { host } else { after() };
                 let place = &mut self.places[me as usize];
                 digest_reception(&mut place.digest, at, packet);
-                let (core, own) = (&mut self.core, Some(timers));
+                // Whoever receives goes on to nothing else.
+                let own = Some(Own { timers, before: (Time::ZERO, 0) });
+                let core = &mut self.core;
                 place.element.receive(packet, &mut Context { core, me, now: at, own });
             } else {
                 break;

@@ -120,7 +120,31 @@ impl UdpSenders {
         (at < self.group.stop).then_some(at)
     }
 
-    #[inline]
+    /// Flow `index` sends, again and again while nothing else comes between.
+    fn send_on(&mut self, index: u32, cx: &mut Context<'_>) {
+        loop {
+            self.emit(index, cx);
+            match self.plan(index as usize, cx.now()) {
+                Some(at) if cx.goes_on_at(at, index) => {}
+                _ => return,
+            }
+        }
+    }
+
+    /// Whoever is next sends, again and again while nothing else comes between.
+    fn take_turns(&mut self, cx: &mut Context<'_>) {
+        while let Some(rota) = &mut self.rota {
+            let index = rota.send(self.group.stop);
+            let next = rota.next();
+            self.emit(index, cx);
+            match next {
+                Some(at) if cx.goes_on_at(at, 0) => {}
+                _ => return,
+            }
+        }
+    }
+
+    #[inline(always)]
     fn emit(&mut self, index: u32, cx: &mut Context<'_>) {
         let (flow, place) = (self.group.first + index, index as usize);
         let (number, size) = (self.sent[place], self.sizes[place]);
@@ -168,17 +192,10 @@ impl Element for UdpSenders {
             (0..flows).for_each(|index| cx.ended(self.group.first + index));
             return;
         }
-        let Some(rota) = &mut self.rota else {
-            self.emit(token, cx);
-            if let Some(at) = self.plan(token as usize, cx.now()) {
-                cx.wake_at(at, token);
-            }
-            return;
-        };
-        let index = rota.send(self.group.stop);
-        if let Some(next) = rota.next() {
-            cx.wake_at(next, 0);
+        if self.rota.is_some() {
+            self.take_turns(cx);
+        } else {
+            self.send_on(token, cx);
         }
-        self.emit(index, cx);
     }
 }
