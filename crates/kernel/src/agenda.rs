@@ -148,20 +148,6 @@ impl Agenda {
         (event < key(time, target, 0)).then(|| self.take_first(event))
     }
 
-    /// Whether an event for `target` at `time` with `token` would be the first, and come before any
-    /// of `before`: then it need not be inserted, and time moves on to it.
-    #[inline(always)]
-    pub fn passes(&mut self, time: Time, target: u32, token: u32, before: (Time, u32)) -> bool {
-        let event = key(time, target, token);
-        let first = self.near.last().is_none_or(|first| event < *first);
-        // What is not in the line does not come before the border.
-        let passes = first && event < self.border && event < key(before.0, before.1, 0);
-        if passes {
-            self.now = time;
-        }
-        passes
-    }
-
     /// Let time pass to `time` when nothing is due before.
     pub fn pass_to(&mut self, time: Time) {
         self.now = self.now.max(time);

@@ -19,6 +19,12 @@ impl<T> Default for Ring<T> {
 }
 
 impl<T: Copy> Ring<T> {
+    /// An empty ring with room for a few, which hold `filling` meanwhile.
+    #[must_use]
+    pub fn with_room(filling: T) -> Self {
+        Self { places: vec![filling; 4], first: 0, len: 0 }
+    }
+
     /// How many it holds.
     #[inline(always)]
     #[must_use]
@@ -79,6 +85,22 @@ impl<T: Copy> Ring<T> {
         let place = self.place(self.len);
         self.places[place] = value;
         self.len += 1;
+    }
+
+    /// Append `value`, for which there is [room](Ring::room).
+    #[inline(always)]
+    pub fn push_into_room(&mut self, value: T) {
+        debug_assert!(self.room() > 0, "no room");
+        let place = self.place(self.len);
+        self.places[place] = value;
+        self.len += 1;
+    }
+
+    /// Double the room of a ring that is full.
+    pub fn grow(&mut self) {
+        let filling = *self.front().expect("what is full holds something");
+        self.grow_for(filling);
+        self.len -= 1;
     }
 
     /// Take the first away, which can be read in its place until the next change.

@@ -132,16 +132,15 @@ pub struct Context<'a> {
     pub(crate) me: u32,
     /// The present of the element, which is past where it is run late.
     pub(crate) now: Time,
-    /// The timers of the element's site, and before which time and element nothing else comes;
-    /// `None` for an element that is never run late.
+    /// What it has of its site; `None` for an element that is never run late.
     pub(crate) own: Option<Own<'a>>,
 }
 
 /// What an element that is run late has of its site.
 pub(crate) struct Own<'a> {
     pub(crate) timers: &'a mut Agenda,
-    /// Before which time and element there is nothing to do at the site but its timers.
-    pub(crate) before: (Time, u32),
+    /// Before which time there is nothing to do at the site but for its timers.
+    pub(crate) before: Time,
 }
 
 impl<'a> Context<'a> {
@@ -168,17 +167,22 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Have done with the present, and go on at `time`: if nothing that concerns this element comes
-    /// before, that is the present now and true is returned; else [`Element::wake`] will be called
-    /// with `token`. The last thing to be done in [`Element::wake`].
-    ///
-    /// [`Element::wake`]: crate::Element::wake
+    /// Before which time nothing comes that concerns this element, given the timers set so far: for
+    /// [`Context::goes_on_at`]. Asked when it is woken.
+    #[inline]
+    #[must_use]
+    pub fn free_until(&mut self) -> Time {
+        let Some(own) = &mut self.own else { return Time::ZERO };
+        own.timers.soonest().map_or(own.before, |soonest| soonest.min(own.before))
+    }
+
+    /// Have done with the present and go on at `time`: at once, and true, if it comes before
+    /// `free`, which [`Context::free_until`] gave; else [`crate::Element::wake`] will be called with
+    /// `token`. The last thing to be done when woken.
     #[inline(always)]
     #[must_use]
-    pub fn goes_on_at(&mut self, time: Time, token: u32) -> bool {
-        if let Some(own) = &mut self.own
-            && own.timers.passes(time, self.me, token, own.before)
-        {
+    pub fn goes_on_at(&mut self, time: Time, token: u32, free: Time) -> bool {
+        if time < free && !self.core.feeds.brimming {
             self.now = time;
             self.core.unlisted += 1;
             return true;
@@ -283,10 +287,10 @@ impl<'a> Context<'a> {
         self.core.feeds.ring_before(self.me, time);
     }
 
-    /// Have [`crate::Element::told`] called whenever the [inbox](Context::inbox) has no room for
-    /// more, and only then: for whoever is in no hurry.
+    /// Have [`crate::Element::told`] called whenever the [inbox](Context::inbox) holds many packets,
+    /// and only then: for whoever is in no hurry.
     #[inline]
-    pub fn listen_when_full(&mut self) {
+    pub fn listen_when_many(&mut self) {
         self.core.feeds.ring_when_full(self.me);
     }
 
@@ -347,18 +351,36 @@ impl<'a> Context<'a> {
             flow.acks[0] += 1;
         } else {
             flow.sent.add(&packet);
-            flow.retransmissions += u64::from(packet.is_retransmission());
-            if flow.started.is_none() {
-                flow.started = Some(now);
-                self.observe(|| Observation::Started { flow: packet.flow });
+            if packet.is_retransmission() {
+                flow.retransmissions += 1;
+            }
+            if flow.sent.packets == 1 {
+                self.first_counted(packet.flow);
             }
         }
-        self.observe(|| Observation::Sent { packet: &packet });
+        if self.is_observed() {
+            // A copy of its own, so that the packet itself need not lie in memory.
+            let seen = packet;
+            self.observe(|| Observation::Sent { packet: &seen });
+        }
         let first = self.core.routes.first(packet.route);
         if first.feed == NO_FEED {
             self.core.mail.push(Letter { packet, at: now, to: first.to });
         } else {
             self.core.feeds.tell(first.inbox, first.feed, &packet, now);
+        }
+    }
+
+    /// Data of `flow` was sent, the first that is counted: if it is the first of all, the flow
+    /// starts.
+    #[cold]
+    #[inline(never)]
+    fn first_counted(&mut self, flow: u32) {
+        let now = self.now;
+        let started = &mut self.core.ledger.flows[flow as usize].started;
+        if started.is_none() {
+            *started = Some(now);
+            self.observe(|| Observation::Started { flow });
         }
     }
 

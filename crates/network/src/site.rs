@@ -84,10 +84,13 @@ impl Region {
             let timers = &mut self.sites[site].timers;
             if let Some(event) = timers.take_before(before) {
                 self.core.unlisted += 1;
-                let own = Some(Own { timers, before });
+                let own = Some(Own { timers, before: before.0 });
                 let (core, me) = (&mut self.core, event.target);
                 let cx = &mut Context { core, me, now: event.time, own };
                 self.places[event.target as usize].element.wake(event.token, cx);
+                if self.core.feeds.brimming {
+                    self.relieve();
+                }
             } else if arrives {
                 let packet = inbox.take_from(feed);
                 let after = || self.core.routes.after(before.1, packet.route).to;
@@ -95,7 +98,7 @@ impl Region {
                 let place = &mut self.places[me as usize];
                 digest_reception(&mut place.digest, at, packet);
                 // Whoever receives goes on to nothing else.
-                let own = Some(Own { timers, before: (Time::ZERO, 0) });
+                let own = Some(Own { timers, before: Time::ZERO });
                 let core = &mut self.core;
                 place.element.receive(packet, &mut Context { core, me, now: at, own });
             } else {
@@ -105,6 +108,26 @@ impl Region {
         Context::of(&mut self.core, host, now).close_inbox(inbox);
         // The links that they have sent into.
         self.ring();
+    }
+
+    /// Let those who are in no hurry meet what they hold if that is much, so that it is still in
+    /// the caches. Nobody else is told before the site has done all that is due: others that it
+    /// sends into take all that has arrived by then.
+    #[cold]
+    #[inline(never)]
+    fn relieve(&mut self) {
+        let now = self.core.agenda.now();
+        let mut bell = 0;
+        while let Some(receiver) = self.core.feeds.bells.get(bell).copied() {
+            if self.core.feeds.of(receiver).is_patient() {
+                self.core.feeds.bells.remove(bell);
+                let cx = &mut Context::of(&mut self.core, receiver, now);
+                self.places[receiver as usize].element.told(cx);
+            } else {
+                bell += 1;
+            }
+        }
+        self.core.feeds.brimming = false;
     }
 
     /// When something happens next at a site.

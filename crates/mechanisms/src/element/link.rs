@@ -444,7 +444,7 @@ impl Element for FifoLink {
         }
         if self.standing.quiet {
             self.meet_expected(cx);
-            cx.listen_when_full();
+            cx.listen_when_many();
             return;
         }
         if self.standing.early {
