@@ -116,6 +116,17 @@ impl<T: Copy> Ring<T> {
         &self.places[place]
     }
 
+    /// Take the first `count` away.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    #[inline]
+    pub fn skip(&mut self, count: usize) {
+        assert!(count <= self.len, "nothing to take away");
+        self.first = self.first.wrapping_add(count);
+        self.len -= count;
+    }
+
     /// Have at most so many places, a power of two, if it is empty.
     pub fn narrow(&mut self, places: usize) {
         if self.is_empty() {

@@ -1,7 +1,7 @@
 //! What an element can do.
 
 use forebay_kernel::{Agenda, Digest, Ring};
-use forebay_units::Time;
+use forebay_units::{Span, Time};
 
 use crate::border::Parcels;
 use crate::feeds::{Feeds, Inbox};
@@ -247,7 +247,9 @@ impl<'a> Context<'a> {
         self.core.traversals += 1;
         self.core.unlisted += 1;
         let to = self.core.routes.after(self.me, packet.route).to;
-        self.sink(to, packet, at);
+        // Nobody observes.
+        let payload = self.digest_at_sink(to, packet, at);
+        self.count_delivery(packet, at, payload);
     }
 
     /// The packets that this element has been told of.
@@ -323,10 +325,16 @@ impl<'a> Context<'a> {
     /// `packet` arrived at sink `to` at `at`.
     #[inline]
     fn sink(&mut self, to: u32, packet: &Packet, at: Time) {
+        let payload = self.digest_at_sink(to, packet, at);
+        self.deliver_at(packet, at, payload);
+    }
+
+    /// Take the reception of `packet` at `at` into the digest of sink `to`; its payload.
+    #[inline(always)]
+    fn digest_at_sink(&mut self, to: u32, packet: &Packet, at: Time) -> u64 {
         let sink = &mut self.core.sinks[(to & !SINK) as usize];
         digest_reception(&mut sink.digest, at, packet);
-        let payload = u64::from(packet.size).saturating_sub(sink.header);
-        self.deliver_at(packet, at, payload);
+        u64::from(packet.size).saturating_sub(sink.header)
     }
 
     /// A packet has crossed a span inside this element, and stays in it.
@@ -399,21 +407,33 @@ impl<'a> Context<'a> {
 
     #[inline]
     fn deliver_at(&mut self, packet: &Packet, at: Time, payload: u64) {
+        let delay = self.count_delivery(packet, at, payload);
+        self.observe(|| Observation::Delivered { packet, delay });
+    }
+
+    /// Count `packet` as delivered at `at`; its delay.
+    #[inline(always)]
+    fn count_delivery(&mut self, packet: &Packet, at: Time, payload: u64) -> Span {
         let delay = at.since(packet.created);
         let flow = self.core.ledger.flow(packet);
         flow.goodput += payload;
         if packet.is_ack() {
             flow.acks[1] += 1;
-        } else {
-            flow.delivered.add(packet);
-            flow.marked += u64::from(packet.ecn() == Ecn::Ce);
-            flow.delay += u128::from(delay.ps());
-            flow.max_delay = flow.max_delay.max(delay);
-            if let Some(lateness) = self.core.ledger.lateness.get_mut(packet.flow as usize) {
-                lateness.count(delay);
-            }
+            return delay;
         }
-        self.observe(|| Observation::Delivered { packet, delay });
+        flow.delivered.add(packet);
+        flow.delay += u128::from(delay.ps());
+        // What is rare is not written, nor perhaps read.
+        if packet.ecn() == Ecn::Ce {
+            flow.marked += 1;
+        }
+        if delay > flow.max_delay {
+            flow.max_delay = delay;
+        }
+        if let Some(lateness) = self.core.ledger.lateness.get_mut(packet.flow as usize) {
+            lateness.count(delay);
+        }
+        delay
     }
 
     /// `payload` bytes of `flow` reached the receiving application.

@@ -121,6 +121,28 @@ impl Inbox {
         Some((packet, at))
     }
 
+    /// Take all packets that arrive by `limit`, in order.
+    #[inline(always)]
+    pub fn take_all(&mut self, limit: Time, mut meet: impl FnMut(&Packet, Time)) {
+        loop {
+            let (first, at) = self.next();
+            if at > limit {
+                return;
+            }
+            // As long as it is that feed's turn there is nothing to be looked up.
+            let before = |feed: &Feed| feed.head.just_before();
+            let sooner = self.feeds[..first].iter().map(before).min().unwrap_or(limit);
+            let later = self.feeds[first + 1..].iter().map(|feed| feed.head).min();
+            let turn = limit.min(sooner).min(later.unwrap_or(limit));
+            let (digest, from) = (&mut self.digest, &mut self.feeds[first]);
+            let taken = from.take_all(turn, |packet, at| {
+                digest_reception(digest, at, packet);
+                meet(packet, at);
+            });
+            self.taken += if self.crossed { taken as u64 } else { 0 };
+        }
+    }
+
     /// Take the first packet of feed `feed`, which has one.
     #[inline(always)]
     pub(crate) fn take_from(&mut self, feed: usize) -> &Packet {
@@ -150,6 +172,23 @@ impl Feed {
         let next = self.under_way.behind_first().1;
         self.head = if self.under_way.len() > 1 { next } else { Time::NEVER };
         &self.under_way.pop_front().0
+    }
+
+    /// Take all that arrive by `limit`, one at least; how many.
+    #[inline(always)]
+    fn take_all(&mut self, limit: Time, mut meet: impl FnMut(&Packet, Time)) -> usize {
+        let mut taken = 0;
+        self.head = Time::NEVER;
+        while let Some((packet, at)) = self.under_way.get(taken) {
+            if *at > limit {
+                self.head = *at;
+                break;
+            }
+            meet(packet, *at);
+            taken += 1;
+        }
+        self.under_way.skip(taken);
+        taken
     }
 }
 

@@ -11,6 +11,8 @@
 //! packets late from hosts that are run late, by less than its propagation delay. Nobody can tell
 //! the difference: all that a packet meets, it meets in the order and with the time of its arrival.
 
+mod quiet;
+
 use forebay_kernel::Stream;
 use forebay_network::{
     Arrival, Context, Element, Inbox, Observation, Onward, Packet, QueueManager, Standing, Verdict,
@@ -22,6 +24,7 @@ pub use super::line::Conditioning;
 use super::line::{Line, Sent};
 use super::scheduled::ScheduledLink;
 use crate::queue::{DropTail, Queue};
+use quiet::Waiters;
 
 /// What a link is made of.
 pub struct LinkParts {
@@ -79,6 +82,8 @@ pub fn link(parts: LinkParts) -> Box<dyn Element> {
         swift: false,
         bare: false,
         plain: false,
+        quiet_tail: false,
+        waiters: Waiters::default(),
     })
 }
 
@@ -136,6 +141,10 @@ struct FifoLink {
     /// Whether there are none and every packet passes an idle link at once, but nobody is told
     /// early.
     plain: bool,
+    /// Whether it leads to sinks alone, under tail drop.
+    quiet_tail: bool,
+    /// What waits there.
+    waiters: Waiters,
 }
 
 impl FifoLink {
@@ -274,6 +283,8 @@ impl FifoLink {
         let mut inbox = cx.open_inbox();
         if self.bare {
             self.pass_all(&mut inbox, cx);
+        } else if self.quiet_tail {
+            self.meet_before_sinks(&mut inbox, cx);
         } else {
             self.meet_all(&mut inbox, cx);
         }
@@ -416,9 +427,15 @@ impl Element for FifoLink {
         self.plain = self.sure && idle && !self.standing.early && !self.standing.quiet;
         self.swift = tail && idle && self.standing.early;
         self.bare = self.swift && self.sure;
+        self.quiet_tail = self.is_quiet_tail();
     }
 
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
+        if self.quiet_tail {
+            self.reach_sinks(cx.now(), cx);
+            self.meet_quietly(packet, cx.now(), cx.now(), cx);
+            return;
+        }
         self.meet_apart(packet, cx.now(), cx);
         // Where packets are expected instead, nobody observes.
         if cx.is_observed() {
@@ -474,7 +491,9 @@ impl Element for FifoLink {
             self.meet_expected(cx);
         }
         self.catch_up(now);
-        if self.standing.quiet {
+        if self.quiet_tail {
+            self.settle_quietly(now, cx);
+        } else if self.standing.quiet {
             self.let_out(now, cx);
         }
         self.line.settle(true, cx);
