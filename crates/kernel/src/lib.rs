@@ -12,6 +12,7 @@ pub mod math;
 mod ring;
 mod streams;
 mod ziggurat;
+mod ziggurat_edges;
 
 pub use agenda::{Agenda, Event};
 pub use digest::Digest;

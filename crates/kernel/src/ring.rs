@@ -30,6 +30,12 @@ impl<T> Default for Ring<T> {
 }
 
 impl<T: Copy> Ring<T> {
+    /// An empty ring with room for a few, which hold `filling` meanwhile.
+    #[must_use]
+    pub fn with_room(filling: T) -> Self {
+        Self { places: vec![filling; 4], first: 0, len: 0 }
+    }
+
     /// How many it holds.
     #[inline(always)]
     #[must_use]
@@ -92,6 +98,22 @@ impl<T: Copy> Ring<T> {
         self.len += 1;
     }
 
+    /// Append `value`, for which there is [room](Ring::room).
+    #[inline(always)]
+    pub fn push_into_room(&mut self, value: T) {
+        debug_assert!(self.room() > 0, "no room");
+        let place = self.place(self.len);
+        self.places[place] = value;
+        self.len += 1;
+    }
+
+    /// Double the room of a ring that is full.
+    pub fn grow(&mut self) {
+        let filling = *self.front().expect("what is full holds something");
+        self.grow_for(filling);
+        self.len -= 1;
+    }
+
     /// Take the first away, which can be read in its place until the next change.
     ///
     /// # Panics
@@ -105,16 +127,17 @@ impl<T: Copy> Ring<T> {
         &self.places[place]
     }
 
-    /// Take values away, the first first, which go into `to` as `pass` writes them, or end. How many
-    /// were taken; fewer than there are if `pass` lets one stay, or `to` has no room left.
+    /// Take values away, the first first, which go into `to` as `pass` writes them, or end: until
+    /// `to` holds `most`, has no room left, or `pass` lets one stay. How many were taken.
     #[inline(always)]
     pub fn pass_into(
         &mut self,
         to: &mut Self,
+        most: usize,
         mut pass: impl FnMut(&T, &mut T) -> Passing,
     ) -> usize {
         let before = self.len;
-        while self.pass_stretch(to, &mut pass) {}
+        while self.pass_stretch(to, most, &mut pass) {}
         before - self.len
     }
 
@@ -124,11 +147,13 @@ impl<T: Copy> Ring<T> {
     fn pass_stretch(
         &mut self,
         to: &mut Self,
+        most: usize,
         pass: &mut impl FnMut(&T, &mut T) -> Passing,
     ) -> bool {
         let (start, place) = (self.place(0), to.place(to.len));
         let from = &self.places[start..(start + self.len).min(self.places.len())];
-        let end = (place + to.room()).min(to.places.len());
+        let room = to.room().min(most.saturating_sub(to.len));
+        let end = (place + room).min(to.places.len());
         let into = &mut to.places[place..end];
         if from.is_empty() || into.is_empty() {
             return false;
@@ -146,6 +171,17 @@ impl<T: Copy> Ring<T> {
         self.len -= taken;
         to.len += went;
         last != Passing::Stays
+    }
+
+    /// Take the first `count` away.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    #[inline]
+    pub fn skip(&mut self, count: usize) {
+        assert!(count <= self.len, "nothing to take away");
+        self.first = self.first.wrapping_add(count);
+        self.len -= count;
     }
 
     /// Have at most so many places, a power of two, if it is empty.
@@ -217,13 +253,14 @@ mod tests {
                 _ => Passing::Goes,
             }
         };
-        assert_eq!(from.pass_into(&mut to, &mut rest), 5);
+        assert_eq!(from.pass_into(&mut to, 6, &mut rest), 5);
         assert!(to.iter().eq(&[100, 101, 103, 104]));
         assert_eq!(from.pop_front(), &5);
-        // Eight places, of which four are taken.
-        assert_eq!(from.pass_into(&mut to, &mut rest), 4);
+        assert_eq!(from.pass_into(&mut to, 6, &mut rest), 2);
+        // Eight places, of which six are taken.
+        assert_eq!(from.pass_into(&mut to, 20, &mut rest), 2);
         assert!(to.iter().eq(&[100, 101, 103, 104, 106, 107, 108, 109]));
         assert_eq!((from.len(), from.front()), (10, Some(&10)));
-        assert_eq!(from.pass_into(&mut to, &mut rest), 0);
+        assert_eq!(from.pass_into(&mut to, 20, &mut rest), 0);
     }
 }

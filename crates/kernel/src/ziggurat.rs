@@ -2,58 +2,53 @@
 //! Software 5(8), 2000), on the engine's own math library.
 //!
 //! The usual libraries take `exp` and `ln` from the platform or from a pure-Rust library depending
-//! on what else is in the build; a run must not depend on that. The table is computed once, from
-//! the same library that the rare slow path uses.
-
-use std::sync::LazyLock;
+//! on what else is in the build; a run must not depend on that. The table stands in the program, so
+//! that a draw need not see whether it was computed; it is what the engine's library gives.
 
 use crate::math::{exp, ln};
+use crate::ziggurat_edges::EDGES;
 
 /// Layers of equal area.
-const LAYERS: usize = 256;
+pub(crate) const LAYERS: usize = 256;
 /// Where the tail begins, and the area of each layer, for 256 layers (Marsaglia and Tsang 2000,
 /// section 4).
 const TAIL: f64 = 7.697_117_470_131_05;
+#[cfg(test)]
 const AREA: f64 = 0.003_949_659_822_581_572;
-
-struct Table {
-    /// Right edges of the layers, falling; the first is that of a base layer widened to hold the
-    /// tail.
-    x: [f64; LAYERS + 1],
-    /// The density at these edges.
-    f: [f64; LAYERS + 1],
-}
-
-static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    let mut x = [0.0; LAYERS + 1];
-    x[0] = AREA * exp(TAIL);
-    x[1] = TAIL;
-    for layer in 2..LAYERS {
-        x[layer] = -ln(exp(-x[layer - 1]) + AREA / x[layer - 1]);
-    }
-    Table { x, f: x.map(|x| exp(-x)) }
-});
 
 /// An exponential variate with mean 1, from uniform random words.
 #[inline]
 pub(crate) fn exponential(mut word: impl FnMut() -> u64) -> f64 {
-    let table = &*TABLE;
+    let bits = word();
+    let (layer, x) = place(bits);
+    if x < EDGES[layer + 1] { x } else { beside(bits, &mut word) }
+}
+
+/// The layer of a word, from its low bits, and the place in it, from the high ones.
+#[inline(always)]
+fn place(bits: u64) -> (usize, f64) {
+    let layer = (bits & (LAYERS as u64 - 1)) as usize;
+    (layer, unit(bits) * EDGES[layer])
+}
+
+/// As [`exponential`], given a first word whose place is not well inside its layer.
+#[cold]
+#[inline(never)]
+fn beside(mut bits: u64, word: &mut dyn FnMut() -> u64) -> f64 {
     loop {
-        let bits = word();
-        // The low bits choose the layer, the high ones the place in it.
-        let layer = (bits & (LAYERS as u64 - 1)) as usize;
-        let x = unit(bits) * table.x[layer];
-        if x < table.x[layer + 1] {
+        let (layer, x) = place(bits);
+        if x < EDGES[layer + 1] {
             return x;
         }
         if layer == 0 {
             // The tail is exponential again; 1 - u is never zero.
             return TAIL - ln(1.0 - unit(word()));
         }
-        let (low, high) = (table.f[layer], table.f[layer + 1]);
+        let (low, high) = (exp(-EDGES[layer]), exp(-EDGES[layer + 1]));
         if low + (high - low) * unit(word()) < exp(-x) {
             return x;
         }
+        bits = word();
     }
 }
 
@@ -68,13 +63,27 @@ mod tests {
     use super::*;
     use crate::Streams;
 
+    /// Otherwise draws would depend on a slip in the table: from the base layer, widened to hold the
+    /// tail, and the edge of the tail on, each edge is where the density is higher by the area over
+    /// the width of the layer below; the top layer ends where the density does.
+    #[test]
+    fn the_edges_are_those_of_the_method() {
+        assert_eq!(EDGES[0], AREA * exp(TAIL));
+        assert_eq!(EDGES[1], TAIL);
+        for layer in 2..LAYERS {
+            let edge = -ln(exp(-EDGES[layer - 1]) + AREA / EDGES[layer - 1]);
+            assert_eq!(EDGES[layer].to_bits(), edge.to_bits(), "layer {layer}");
+        }
+        assert_eq!(EDGES[LAYERS], 0.0);
+    }
+
     /// Otherwise the layers would not tile the area under the density: each has the same area, and
     /// the top one ends where the density does.
     #[test]
     fn the_layers_have_equal_areas() {
-        let table = &*TABLE;
+        let density = |layer: usize| exp(-EDGES[layer]);
         for layer in 1..LAYERS {
-            let area = table.x[layer] * (table.f[layer + 1] - table.f[layer]);
+            let area = EDGES[layer] * (density(layer + 1) - density(layer));
             assert!((area / AREA - 1.0).abs() < 1e-9, "layer {layer}: {area}");
         }
         // The base layer: the rectangle under the tail's edge, and the tail's integral exp(-TAIL).

@@ -1,7 +1,7 @@
 //! What an element can do.
 
 use forebay_kernel::{Agenda, Digest, Passing, Ring};
-use forebay_units::Time;
+use forebay_units::{Span, Time};
 
 use crate::border::Parcels;
 use crate::feeds::{Feeds, Inbox};
@@ -132,8 +132,15 @@ pub struct Context<'a> {
     pub(crate) me: u32,
     /// The present of the element, which is past where it is run late.
     pub(crate) now: Time,
-    /// The timers of the element's site; `None` for an element that is never run late.
-    pub(crate) own: Option<&'a mut Agenda>,
+    /// What it has of its site; `None` for an element that is never run late.
+    pub(crate) own: Option<Own<'a>>,
+}
+
+/// What an element that is run late has of its site.
+pub(crate) struct Own<'a> {
+    pub(crate) timers: &'a mut Agenda,
+    /// Before which time there is nothing to do at the site but for its timers.
+    pub(crate) before: Time,
 }
 
 impl<'a> Context<'a> {
@@ -156,8 +163,32 @@ impl<'a> Context<'a> {
     pub fn wake_at(&mut self, time: Time, token: u32) {
         match &mut self.own {
             None => self.core.agenda.insert(time, self.me, token),
-            Some(timers) => timers.insert(time, self.me, token),
+            Some(own) => own.timers.insert(time, self.me, token),
         }
+    }
+
+    /// Before which time nothing comes that concerns this element, given the timers set so far: for
+    /// [`Context::goes_on_at`]. Asked when it is woken.
+    #[inline]
+    #[must_use]
+    pub fn free_until(&mut self) -> Time {
+        let Some(own) = &mut self.own else { return Time::ZERO };
+        own.timers.soonest().map_or(own.before, |soonest| soonest.min(own.before))
+    }
+
+    /// Have done with the present and go on at `time`: at once, and true, if it comes before
+    /// `free`, which [`Context::free_until`] gave; else [`crate::Element::wake`] will be called with
+    /// `token`. The last thing to be done when woken.
+    #[inline(always)]
+    #[must_use]
+    pub fn goes_on_at(&mut self, time: Time, token: u32, free: Time) -> bool {
+        if time < free && !self.core.feeds.brimming {
+            self.now = time;
+            self.core.unlisted += 1;
+            return true;
+        }
+        self.wake_at(time, token);
+        false
     }
 
     /// Hand `packet` to the next element of its route.
@@ -216,7 +247,9 @@ impl<'a> Context<'a> {
         self.core.traversals += 1;
         self.core.unlisted += 1;
         let to = self.core.routes.after(self.me, packet.route).to;
-        self.sink(to, packet, at);
+        // Nobody observes.
+        let payload = self.digest_at_sink(to, packet, at);
+        self.count_delivery(packet, at, payload);
     }
 
     /// The packets that this element has been told of.
@@ -243,7 +276,7 @@ impl<'a> Context<'a> {
 
     /// Let packets of `inbox`, which is in hand and has one feed, pass to `onward` in one go, as
     /// `pass` writes them with the times at which they get there. Stops at the first that it lets
-    /// stay, and where the other inbox has no room for more.
+    /// stay, and where the other inbox may not hold more.
     #[inline(always)]
     pub fn pass_on(
         &mut self,
@@ -287,10 +320,10 @@ impl<'a> Context<'a> {
         self.core.feeds.ring_before(self.me, time);
     }
 
-    /// Have [`crate::Element::told`] called whenever the [inbox](Context::inbox) has no room for
-    /// more, and only then: for whoever is in no hurry.
+    /// Have [`crate::Element::told`] called whenever the [inbox](Context::inbox) holds many packets,
+    /// and only then: for whoever is in no hurry.
     #[inline]
-    pub fn listen_when_full(&mut self) {
+    pub fn listen_when_many(&mut self) {
         self.core.feeds.ring_when_full(self.me);
     }
 
@@ -323,10 +356,16 @@ impl<'a> Context<'a> {
     /// `packet` arrived at sink `to` at `at`.
     #[inline]
     fn sink(&mut self, to: u32, packet: &Packet, at: Time) {
+        let payload = self.digest_at_sink(to, packet, at);
+        self.deliver_at(packet, at, payload);
+    }
+
+    /// Take the reception of `packet` at `at` into the digest of sink `to`; its payload.
+    #[inline(always)]
+    fn digest_at_sink(&mut self, to: u32, packet: &Packet, at: Time) -> u64 {
         let sink = &mut self.core.sinks[(to & !SINK) as usize];
         digest_reception(&mut sink.digest, at, packet);
-        let payload = u64::from(packet.size).saturating_sub(sink.header);
-        self.deliver_at(packet, at, payload);
+        u64::from(packet.size).saturating_sub(sink.header)
     }
 
     /// A packet has crossed a span inside this element, and stays in it.
@@ -351,18 +390,36 @@ impl<'a> Context<'a> {
             flow.acks[0] += 1;
         } else {
             flow.sent.add(&packet);
-            flow.retransmissions += u64::from(packet.is_retransmission());
-            if flow.started.is_none() {
-                flow.started = Some(now);
-                self.observe(|| Observation::Started { flow: packet.flow });
+            if packet.is_retransmission() {
+                flow.retransmissions += 1;
+            }
+            if flow.sent.packets == 1 {
+                self.first_counted(packet.flow);
             }
         }
-        self.observe(|| Observation::Sent { packet: &packet });
+        if self.is_observed() {
+            // A copy of its own, so that the packet itself need not lie in memory.
+            let seen = packet;
+            self.observe(|| Observation::Sent { packet: &seen });
+        }
         let first = self.core.routes.first(packet.route);
         if first.feed == NO_FEED {
             self.core.mail.push(Letter { packet, at: now, to: first.to });
         } else {
             self.core.feeds.tell(first.inbox, first.feed, &packet, now);
+        }
+    }
+
+    /// Data of `flow` was sent, the first that is counted: if it is the first of all, the flow
+    /// starts.
+    #[cold]
+    #[inline(never)]
+    fn first_counted(&mut self, flow: u32) {
+        let now = self.now;
+        let started = &mut self.core.ledger.flows[flow as usize].started;
+        if started.is_none() {
+            *started = Some(now);
+            self.observe(|| Observation::Started { flow });
         }
     }
 
@@ -381,21 +438,33 @@ impl<'a> Context<'a> {
 
     #[inline]
     fn deliver_at(&mut self, packet: &Packet, at: Time, payload: u64) {
+        let delay = self.count_delivery(packet, at, payload);
+        self.observe(|| Observation::Delivered { packet, delay });
+    }
+
+    /// Count `packet` as delivered at `at`; its delay.
+    #[inline(always)]
+    fn count_delivery(&mut self, packet: &Packet, at: Time, payload: u64) -> Span {
         let delay = at.since(packet.created);
         let flow = self.core.ledger.flow(packet);
         flow.goodput += payload;
         if packet.is_ack() {
             flow.acks[1] += 1;
-        } else {
-            flow.delivered.add(packet);
-            flow.marked += u64::from(packet.ecn() == Ecn::Ce);
-            flow.delay += u128::from(delay.ps());
-            flow.max_delay = flow.max_delay.max(delay);
-            if let Some(lateness) = self.core.ledger.lateness.get_mut(packet.flow as usize) {
-                lateness.count(delay);
-            }
+            return delay;
         }
-        self.observe(|| Observation::Delivered { packet, delay });
+        flow.delivered.add(packet);
+        flow.delay += u128::from(delay.ps());
+        // What is rare is not written, nor perhaps read.
+        if packet.ecn() == Ecn::Ce {
+            flow.marked += 1;
+        }
+        if delay > flow.max_delay {
+            flow.max_delay = delay;
+        }
+        if let Some(lateness) = self.core.ledger.lateness.get_mut(packet.flow as usize) {
+            lateness.count(delay);
+        }
+        delay
     }
 
     /// `payload` bytes of `flow` reached the receiving application.

@@ -6,7 +6,7 @@ use forebay_units::Time;
 use crate::Packet;
 use crate::context::digest_reception;
 
-/// How many packets whoever is in no hurry is told of at once: caches hold them.
+/// How many packets whoever is in no hurry holds before it is told: caches hold them.
 const BATCH: usize = 64;
 
 /// A packet and when it arrives.
@@ -14,10 +14,16 @@ pub(crate) type Told = (Packet, Time);
 
 /// Packets on their way from one link to one receiver, in the order of time.
 struct Feed {
+    /// There is always room for one more.
     under_way: Ring<Told>,
     /// When the first arrives; [`Time::NEVER`] for none.
     head: Time,
     feeder: u32,
+    /// How many it must hold for its receiver to be told, if that is in no hurry.
+    enough: usize,
+    /// How many it may hold before something is to be done: `enough`, or all that there is room
+    /// for.
+    brim: usize,
 }
 
 /// What one receiver, a link or a site, has been told of ahead of time and not met: for each link
@@ -29,7 +35,7 @@ pub struct Inbox {
     feeds: Vec<Feed>,
     /// Only a packet that arrives before this concerns whoever reads: it is told.
     bell: Time,
-    /// Whether it is told whenever a feed has no room for more.
+    /// Whether it is told whenever a feed holds many.
     patient: bool,
     /// What was taken.
     pub(crate) digest: Digest,
@@ -41,9 +47,7 @@ pub struct Inbox {
 
 impl Inbox {
     fn new(feeders: &[u32], crossed: bool) -> Self {
-        let feed =
-            |feeder: &u32| Feed { under_way: Ring::default(), head: Time::NEVER, feeder: *feeder };
-        let feeds = feeders.iter().map(feed).collect();
+        let feeds = feeders.iter().map(|feeder| Feed::new(*feeder)).collect();
         let patient = false;
         Self { feeds, bell: Time::NEVER, patient, digest: Digest::default(), taken: 0, crossed }
     }
@@ -56,6 +60,11 @@ impl Inbox {
     /// How many links feed it.
     pub(crate) fn count(&self) -> usize {
         self.feeds.len()
+    }
+
+    /// Whether whoever reads it is told when it holds many, and of nothing else.
+    pub(crate) fn is_patient(&self) -> bool {
+        self.patient
     }
 
     /// Who feeds it by feed `feed`.
@@ -139,7 +148,9 @@ impl Inbox {
     ) -> Option<Time> {
         let (from, to) = (&mut self.feeds[0], &mut to.feeds[feed]);
         let (before, mut digest) = (to.under_way.len(), self.digest);
-        let taken = from.under_way.pass_into(&mut to.under_way, |told, place| {
+        // With the last that it may hold something is to be done: that one is told in the usual way.
+        let most = to.brim - 1;
+        let taken = from.under_way.pass_into(&mut to.under_way, most, |told, place| {
             let passing = pass(told, place);
             if passing != Passing::Stays {
                 digest_reception(&mut digest, told.1, &told.0);
@@ -159,6 +170,28 @@ impl Inbox {
         let rings = at <= self.bell;
         self.bell = self.bell.min(at);
         rings
+    }
+
+    /// Take all packets that arrive by `limit`, in order.
+    #[inline(always)]
+    pub fn take_all(&mut self, limit: Time, mut meet: impl FnMut(&Packet, Time)) {
+        loop {
+            let (first, at) = self.next();
+            if at > limit {
+                return;
+            }
+            // As long as it is that feed's turn there is nothing to be looked up.
+            let before = |feed: &Feed| feed.head.just_before();
+            let sooner = self.feeds[..first].iter().map(before).min().unwrap_or(limit);
+            let later = self.feeds[first + 1..].iter().map(|feed| feed.head).min();
+            let turn = limit.min(sooner).min(later.unwrap_or(limit));
+            let (digest, from) = (&mut self.digest, &mut self.feeds[first]);
+            let taken = from.take_all(turn, |packet, at| {
+                digest_reception(digest, at, packet);
+                meet(packet, at);
+            });
+            self.taken += if self.crossed { taken as u64 } else { 0 };
+        }
     }
 
     /// Take the first packet of feed `feed`, which has one.
@@ -182,12 +215,36 @@ impl Feed {
         self.head = self.under_way.front().map_or(Time::NEVER, |told| told.1);
     }
 
+    fn new(feeder: u32) -> Self {
+        let nothing = (Packet::data(Time::ZERO, 0, 0, 0, 0), Time::NEVER);
+        let under_way = Ring::with_room(nothing);
+        let brim = under_way.room();
+        Self { under_way, head: Time::NEVER, feeder, enough: usize::MAX, brim }
+    }
+
     #[inline(always)]
     fn take(&mut self) -> &Packet {
         // Read whether or not it counts, as above.
         let next = self.under_way.behind_first().1;
         self.head = if self.under_way.len() > 1 { next } else { Time::NEVER };
         &self.under_way.pop_front().0
+    }
+
+    /// Take all that arrive by `limit`, one at least; how many.
+    #[inline(always)]
+    fn take_all(&mut self, limit: Time, mut meet: impl FnMut(&Packet, Time)) -> usize {
+        let mut taken = 0;
+        self.head = Time::NEVER;
+        while let Some((packet, at)) = self.under_way.get(taken) {
+            if *at > limit {
+                self.head = *at;
+                break;
+            }
+            meet(packet, *at);
+            taken += 1;
+        }
+        self.under_way.skip(taken);
+        taken
     }
 }
 
@@ -198,13 +255,15 @@ pub(crate) struct Feeds {
     inboxes: Vec<Inbox>,
     /// Receivers to be told that there is something new.
     pub(crate) bells: Vec<u32>,
+    /// Whether one of them holds many and is in no hurry otherwise.
+    pub(crate) brimming: bool,
 }
 
 impl Feeds {
     /// Inboxes, given who feeds each, in order, and whether these are links.
     pub(crate) fn new(feeders: &[(Vec<u32>, bool)]) -> Self {
         let inbox = |(feeders, links): &(Vec<u32>, bool)| Inbox::new(feeders, *links);
-        Self { inboxes: feeders.iter().map(inbox).collect(), bells: Vec::new() }
+        Self { inboxes: feeders.iter().map(inbox).collect(), ..Self::default() }
     }
 
     /// The same without packets.
@@ -217,31 +276,33 @@ impl Feeds {
     #[inline(always)]
     pub(crate) fn tell(&mut self, receiver: u32, feed: u32, packet: &Packet, at: Time) {
         let inbox = &mut self.inboxes[receiver as usize];
-        let Feed { under_way, head, .. } = &mut inbox.feeds[feed as usize];
-        // Calls that are rare stand apart, so that nothing is saved for them.
-        if at <= inbox.bell || under_way.room() == 0 {
-            self.tell_and_ring(receiver, feed, packet, at);
-            return;
-        }
-        under_way.push_back((*packet, at));
+        let Feed { under_way, head, brim, .. } = &mut inbox.feeds[feed as usize];
+        under_way.push_into_room((*packet, at));
         // Later than what it holds, if it holds anything.
         *head = at.min(*head);
+        // What is rare stands apart, without the packet, which then need not lie in memory.
+        if at <= inbox.bell || under_way.len() >= *brim {
+            self.ring_or_grow(receiver, feed, at);
+        }
     }
 
     #[cold]
     #[inline(never)]
-    fn tell_and_ring(&mut self, receiver: u32, feed: u32, packet: &Packet, at: Time) {
-        let inbox = &mut self.inboxes[receiver as usize];
-        let Feed { under_way, head, .. } = &mut inbox.feeds[feed as usize];
-        let full = under_way.room() == 0;
-        under_way.push_back((*packet, at));
-        *head = at.min(*head);
-        if at <= inbox.bell {
-            inbox.bell = at;
+    fn ring_or_grow(&mut self, receiver: u32, feed: u32, at: Time) {
+        let Inbox { feeds, bell, .. } = &mut self.inboxes[receiver as usize];
+        let Feed { under_way, enough, brim, .. } = &mut feeds[feed as usize];
+        if at <= *bell {
+            *bell = at;
             self.bells.push(receiver);
-        } else if full && inbox.patient {
+        } else if under_way.len() >= *enough {
+            *enough += BATCH;
             self.bells.push(receiver);
+            self.brimming = true;
         }
+        if under_way.room() == 0 {
+            under_way.grow();
+        }
+        *brim = (*enough).min(under_way.len() + under_way.room());
     }
 
     /// The inbox of `receiver`.
@@ -256,13 +317,17 @@ impl Feeds {
         self.inboxes[receiver as usize].bell = time;
     }
 
-    /// Let `receiver` be told when there is no room for more, and of nothing else.
+    /// Let `receiver` be told when it holds many, and of nothing else.
     #[inline]
     pub(crate) fn ring_when_full(&mut self, receiver: u32) {
         let inbox = &mut self.inboxes[receiver as usize];
         (inbox.bell, inbox.patient) = (Time::ZERO, true);
-        // Each of these bells makes more room: let there not be ever more.
-        inbox.feeds.iter_mut().for_each(|feed| feed.under_way.narrow(BATCH));
+        for Feed { under_way, enough, brim, .. } in &mut inbox.feeds {
+            // What many packets needed once is not kept for ever.
+            under_way.narrow(2 * BATCH);
+            *enough = under_way.len() + BATCH;
+            *brim = (*enough).min(under_way.len() + under_way.room());
+        }
     }
 
     /// Packets told of and not met.

@@ -5,7 +5,7 @@ use forebay_kernel::Digest;
 use forebay_units::Time;
 
 use crate::border::Parcels;
-use crate::context::{Core, Letter, digest_reception};
+use crate::context::{Core, Letter, Own, digest_reception};
 use crate::site::{NO_SITE, Site};
 use crate::{Context, Element};
 
@@ -46,7 +46,8 @@ impl Region {
         let now = self.core.agenda.now();
         for me in 0..self.places.len() {
             let place = &mut self.places[me];
-            let own = self.sites.get_mut(place.site as usize).map(|site| &mut site.timers);
+            let site = self.sites.get_mut(place.site as usize);
+            let own = site.map(|site| Own { timers: &mut site.timers, before: Time::ZERO });
             place.element.start(&mut Context { core: &mut self.core, me: me as u32, now, own });
             self.hand_on();
         }

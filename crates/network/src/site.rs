@@ -11,7 +11,7 @@ use forebay_kernel::Agenda;
 use forebay_units::{Span, Time};
 
 use crate::Context;
-use crate::context::digest_reception;
+use crate::context::{Own, digest_reception};
 use crate::region::Region;
 
 /// The site of an element that is in none.
@@ -75,25 +75,31 @@ impl Region {
         }
         let mut inbox = std::mem::take(self.core.feeds.of(host));
         let past = (limit + Span::from_ps(1), 0);
-        let Self { places, sites, core, .. } = self;
-        let Site { timers, members, .. } = &mut sites[site];
         // Most sites have one member, and no packet needs to be asked where it goes.
-        let alone = members.len() == 1;
+        let alone = self.sites[site].members.len() == 1;
         loop {
             let (feed, at) = inbox.next();
             let arrives = at <= limit;
             let before = if arrives { (at, inbox.feeder(feed)) } else { past };
+            let timers = &mut self.sites[site].timers;
             if let Some(event) = timers.take_before(before) {
-                core.unlisted += 1;
-                let (core, me, own) = (&mut *core, event.target, Some(&mut *timers));
+                self.core.unlisted += 1;
+                let own = Some(Own { timers, before: before.0 });
+                let (core, me) = (&mut self.core, event.target);
                 let cx = &mut Context { core, me, now: event.time, own };
-                places[event.target as usize].element.wake(event.token, cx);
+                self.places[event.target as usize].element.wake(event.token, cx);
+                if self.core.feeds.brimming {
+                    self.relieve();
+                }
             } else if arrives {
                 let packet = inbox.take_from(feed);
-                let me = if alone { host } else { core.routes.after(before.1, packet.route).to };
-                let place = &mut places[me as usize];
+                let after = || self.core.routes.after(before.1, packet.route).to;
+                let me = if alone { host } else { after() };
+                let place = &mut self.places[me as usize];
                 digest_reception(&mut place.digest, at, packet);
-                let (core, own) = (&mut *core, Some(&mut *timers));
+                // Whoever receives goes on to nothing else.
+                let own = Some(Own { timers, before: Time::ZERO });
+                let core = &mut self.core;
                 place.element.receive(packet, &mut Context { core, me, now: at, own });
             } else {
                 break;
@@ -102,6 +108,26 @@ impl Region {
         Context::of(&mut self.core, host, now).close_inbox(inbox);
         // The links that they have sent into.
         self.ring();
+    }
+
+    /// Let those who are in no hurry meet what they hold if that is much, so that it is still in
+    /// the caches. Nobody else is told before the site has done all that is due: others that it
+    /// sends into take all that has arrived by then.
+    #[cold]
+    #[inline(never)]
+    fn relieve(&mut self) {
+        let now = self.core.agenda.now();
+        let mut bell = 0;
+        while let Some(receiver) = self.core.feeds.bells.get(bell).copied() {
+            if self.core.feeds.of(receiver).is_patient() {
+                self.core.feeds.bells.remove(bell);
+                let cx = &mut Context::of(&mut self.core, receiver, now);
+                self.places[receiver as usize].element.told(cx);
+            } else {
+                bell += 1;
+            }
+        }
+        self.core.feeds.brimming = false;
     }
 
     /// When something happens next at a site.

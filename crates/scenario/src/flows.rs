@@ -7,7 +7,7 @@ use forebay_mechanisms::congestion::{self, CONTROLS, ControlFactory};
 use forebay_mechanisms::element::FlowGroup;
 use forebay_mechanisms::element::calls::ClassPlan;
 use forebay_mechanisms::element::tcp::{TcpParameters, TcpReceivers, TcpSenders};
-use forebay_mechanisms::element::udp::{UdpParameters, UdpSenders};
+use forebay_mechanisms::element::udp::UdpParameters;
 use forebay_mechanisms::traffic::{self, BuildTraffic, TRAFFICS, TrafficKind};
 use forebay_network::{Lateness, Network};
 use forebay_parameters::{Entry, Parameters, Problem, Section, choose};
@@ -364,7 +364,7 @@ impl FlowPlan {
         };
         match &self.transport {
             Transport::Udp(_, traffic) => {
-                network.add(Box::new(UdpSenders::new(group, pool(traffic))));
+                network.add(pool(traffic).over_udp(group));
             }
             Transport::Tcp(parameters, control, traffic) => {
                 let applications = pool(traffic);

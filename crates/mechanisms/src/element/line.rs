@@ -58,6 +58,8 @@ pub(super) struct Waiting {
     pub(super) backlog: Backlog,
     changed: Time,
     area: u128,
+    /// What was counted of [`Waiting::wait_for`] up to `changed` and lies beyond it.
+    beyond: u128,
     max: u32,
 }
 
@@ -72,6 +74,21 @@ impl Waiting {
     pub(super) fn remove(&mut self, packet: &Packet, at: Time) {
         self.integrate(at);
         self.backlog.remove(packet);
+    }
+
+    /// `packet` waits for `span` from now on: that is counted at once. For whoever calls neither
+    /// [`Waiting::add`] nor [`Waiting::remove`], and [`Waiting::wait_until`] before others read.
+    #[inline(always)]
+    pub(super) fn wait_for(&mut self, packet: &Packet, span: Span) {
+        self.area += u128::from(span.ps());
+        self.backlog.add(packet);
+        self.max = self.max.max(self.backlog.packets);
+    }
+
+    /// It is `now`, and those that wait do so for `beyond` longer, in packet ps.
+    pub(super) fn wait_until(&mut self, now: Time, beyond: u128) {
+        self.area = self.area + self.beyond - beyond;
+        (self.beyond, self.changed) = (beyond, now);
     }
 
     #[inline(always)]

@@ -11,6 +11,8 @@
 //! packets late from hosts that are run late, by less than its propagation delay. Nobody can tell
 //! the difference: all that a packet meets, it meets in the order and with the time of its arrival.
 
+mod quiet;
+
 use forebay_kernel::{Passing, Stream};
 use forebay_network::{
     Arrival, Context, Element, Inbox, Lane, Observation, Onward, Packet, QueueManager, Standing,
@@ -23,6 +25,7 @@ pub use super::line::Conditioning;
 use super::line::{Line, Sent};
 use super::scheduled::ScheduledLink;
 use crate::queue::{DropTail, Queue};
+use quiet::Waiters;
 
 /// What a link is made of.
 pub struct LinkParts {
@@ -81,6 +84,8 @@ pub fn link(parts: LinkParts) -> Box<dyn Element> {
         swift: false,
         bare: false,
         plain: false,
+        quiet_tail: false,
+        waiters: Waiters::default(),
     })
 }
 
@@ -143,6 +148,10 @@ struct FifoLink {
     /// Whether there are none and every packet passes an idle link at once, but nobody is told
     /// early.
     plain: bool,
+    /// Whether it leads to sinks alone, under tail drop.
+    quiet_tail: bool,
+    /// What waits there.
+    waiters: Waiters,
 }
 
 impl FifoLink {
@@ -287,7 +296,7 @@ impl FifoLink {
         // While packets are met no timer is wanted for what becomes of them.
         let alarm = std::mem::replace(&mut self.alarm, Time::ZERO);
         let mut inbox = cx.open_inbox();
-        if let Some(lane) = self.lane
+        while let Some(lane) = self.lane
             && inbox.len() >= SEVERAL
         {
             if self.bare {
@@ -295,9 +304,13 @@ impl FifoLink {
             } else {
                 self.pass_lane::<false>(lane, &mut inbox, cx);
             }
+            let Some((packet, at)) = inbox.take(cx.horizon()) else { break };
+            self.meet_apart(packet, at, cx);
         }
         if self.bare {
             self.pass_all(&mut inbox, cx);
+        } else if self.quiet_tail {
+            self.meet_before_sinks(&mut inbox, cx);
         } else {
             self.meet_all(&mut inbox, cx);
         }
@@ -476,9 +489,15 @@ impl Element for FifoLink {
         self.swift = tail && idle && self.standing.early;
         self.bare = self.swift && self.sure;
         self.lane = if self.swift { cx.lane() } else { None };
+        self.quiet_tail = self.is_quiet_tail();
     }
 
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
+        if self.quiet_tail {
+            self.reach_sinks(cx.now(), cx);
+            self.meet_quietly(packet, cx.now(), cx.now(), cx);
+            return;
+        }
         self.meet_apart(packet, cx.now(), cx);
         // Where packets are expected instead, nobody observes.
         if cx.is_observed() {
@@ -504,7 +523,7 @@ impl Element for FifoLink {
         }
         if self.standing.quiet {
             self.meet_expected(cx);
-            cx.listen_when_full();
+            cx.listen_when_many();
             return;
         }
         if self.standing.early {
@@ -534,7 +553,9 @@ impl Element for FifoLink {
             self.meet_expected(cx);
         }
         self.catch_up(now);
-        if self.standing.quiet {
+        if self.quiet_tail {
+            self.settle_quietly(now, cx);
+        } else if self.standing.quiet {
             self.let_out(now, cx);
         }
         self.line.settle(true, cx);

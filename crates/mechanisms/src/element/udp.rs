@@ -21,14 +21,20 @@ parameters! {
 ///
 /// Flows that all send at one constant interval share a single timer: once all have begun, their
 /// order never changes, so whoever has sent joins the back of the line.
-pub struct UdpSenders {
+pub(crate) struct UdpSenders<P> {
     group: FlowGroup,
-    applications: Box<dyn TrafficPool>,
-    /// Size of the datagram that each sends next.
-    sizes: Vec<u16>,
-    /// Datagrams that each has sent.
-    sent: Vec<u64>,
+    applications: P,
+    senders: Vec<Sender>,
     rota: Option<Rota>,
+}
+
+/// One of them.
+#[derive(Clone, Copy, Default)]
+struct Sender {
+    /// Datagrams that it has sent.
+    sent: u64,
+    /// Size of the next.
+    size: u16,
 }
 
 struct Rota {
@@ -101,37 +107,62 @@ impl Rota {
 /// The token of the timer that ends the group at its stop time.
 const STOP: u32 = u32::MAX;
 
-impl UdpSenders {
+impl<P: TrafficPool> UdpSenders<P> {
     /// The senders of `group`, one for each of `applications`.
-    #[must_use]
-    pub fn new(group: FlowGroup, applications: Box<dyn TrafficPool>) -> Self {
+    pub(crate) fn new(group: FlowGroup, applications: P) -> Self {
         let flows = applications.len();
         let gap = applications.constant_gap().filter(|_| flows > 1);
         let rota = gap.map(Rota::new);
-        Self { group, applications, sizes: vec![0; flows], sent: vec![0; flows], rota }
+        Self { group, applications, senders: vec![Sender::default(); flows], rota }
     }
 
     /// The time of the next datagram of flow `index`, whose previous one left (or which started) at
     /// `from`.
+    #[inline(always)]
     fn plan(&mut self, index: usize, from: Time) -> Option<Time> {
         let burst = self.applications.next(index)?;
-        self.sizes[index] = u16::try_from(burst.size.bytes()).unwrap_or(u16::MAX);
+        self.senders[index].size = u16::try_from(burst.size.bytes()).unwrap_or(u16::MAX);
         let at = from + burst.gap;
         (at < self.group.stop).then_some(at)
     }
 
-    #[inline]
+    /// Flow `index` sends, again and again while nothing else comes between.
+    fn send_on(&mut self, index: u32, cx: &mut Context<'_>) {
+        let free = cx.free_until();
+        loop {
+            self.emit(index, cx);
+            match self.plan(index as usize, cx.now()) {
+                Some(at) if cx.goes_on_at(at, index, free) => {}
+                _ => return,
+            }
+        }
+    }
+
+    /// Whoever is next sends, again and again while nothing else comes between.
+    fn take_turns(&mut self, cx: &mut Context<'_>) {
+        let free = cx.free_until();
+        while let Some(rota) = &mut self.rota {
+            let index = rota.send(self.group.stop);
+            let next = rota.next();
+            self.emit(index, cx);
+            match next {
+                Some(at) if cx.goes_on_at(at, 0, free) => {}
+                _ => return,
+            }
+        }
+    }
+
+    #[inline(always)]
     fn emit(&mut self, index: u32, cx: &mut Context<'_>) {
-        let (flow, place) = (self.group.first + index, index as usize);
-        let (number, size) = (self.sent[place], self.sizes[place]);
-        let packet = Packet::data(cx.now(), flow, number, size, self.group.route)
-            .with_precedence(self.group.precedence);
-        self.sent[place] += 1;
-        cx.send(packet);
+        let sender = &mut self.senders[index as usize];
+        let (number, size, flow) = (sender.sent, sender.size, self.group.first + index);
+        sender.sent += 1;
+        let packet = Packet::data(cx.now(), flow, number, size, self.group.route);
+        cx.send(packet.with_precedence(self.group.precedence));
     }
 }
 
-impl Element for UdpSenders {
+impl<P: TrafficPool> Element for UdpSenders<P> {
     fn start(&mut self, cx: &mut Context<'_>) {
         if self.group.stop != Time::NEVER {
             cx.wake_at(self.group.stop, STOP);
@@ -164,21 +195,14 @@ impl Element for UdpSenders {
 
     fn wake(&mut self, token: u32, cx: &mut Context<'_>) {
         if token == STOP {
-            let flows = self.sent.len() as u32;
+            let flows = self.senders.len() as u32;
             (0..flows).for_each(|index| cx.ended(self.group.first + index));
             return;
         }
-        let Some(rota) = &mut self.rota else {
-            self.emit(token, cx);
-            if let Some(at) = self.plan(token as usize, cx.now()) {
-                cx.wake_at(at, token);
-            }
-            return;
-        };
-        let index = rota.send(self.group.stop);
-        if let Some(next) = rota.next() {
-            cx.wake_at(next, 0);
+        if self.rota.is_some() {
+            self.take_turns(cx);
+        } else {
+            self.send_on(token, cx);
         }
-        self.emit(index, cx);
     }
 }

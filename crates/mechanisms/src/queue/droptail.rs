@@ -39,15 +39,18 @@ impl DropTail {
     pub fn is_endless(&self) -> bool {
         self.limit.is_none()
     }
+
+    /// Whether it takes the packet in.
+    #[inline]
+    #[must_use]
+    pub fn takes(&self, arrival: &Arrival<'_>) -> bool {
+        fits(self.limit, arrival)
+    }
 }
 
 impl QueueManager for DropTail {
     fn admit(&mut self, arrival: &Arrival<'_>, _stream: &mut Stream) -> Verdict {
-        if fits(self.limit, arrival) {
-            Verdict::Accept
-        } else {
-            Verdict::Drop(DropReason::Overflow)
-        }
+        if self.takes(arrival) { Verdict::Accept } else { Verdict::Drop(DropReason::Overflow) }
     }
 
     fn is_transparent(&self) -> bool {

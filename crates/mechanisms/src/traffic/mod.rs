@@ -109,7 +109,7 @@ choice! {
 
 impl SizeLaw {
     /// A size with mean `mean`.
-    #[inline]
+    #[inline(always)]
     fn draw(self, mean: Size, stream: &mut Stream) -> Size {
         match self {
             Self::Fixed => mean,

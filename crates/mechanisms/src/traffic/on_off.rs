@@ -83,6 +83,7 @@ struct Pattern {
 const BEGUN: Span = Span::from_ps(u64::MAX);
 
 impl Traffic for OnOff {
+    #[inline(always)]
     fn next(&mut self, stream: &mut Stream) -> Option<Burst> {
         let Pattern { gap, size, on, off } = *self.pattern;
         if self.lead != BEGUN {

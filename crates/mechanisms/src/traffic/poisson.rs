@@ -42,6 +42,7 @@ struct Poisson {
 }
 
 impl Traffic for Poisson {
+    #[inline(always)]
     fn next(&mut self, stream: &mut Stream) -> Option<Burst> {
         let gap = self.mean_gap.scaled(stream.exponential());
         Some(Burst { gap, size: self.sizes.draw(self.size, stream) })

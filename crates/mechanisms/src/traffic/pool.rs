@@ -1,8 +1,11 @@
 //! The applications of a group of flows, side by side.
 
 use forebay_kernel::{Stream, Streams};
-use forebay_network::{Burst, Traffic};
+use forebay_network::{Burst, Element, Traffic};
 use forebay_units::Span;
+
+use crate::element::FlowGroup;
+use crate::element::udp::UdpSenders;
 
 /// The applications of a group of flows alike: what each flow remembers lies in one array, so that
 /// a million of them cost no allocation each and the next burst of one touches one place in memory.
@@ -20,12 +23,16 @@ pub trait TrafficPool: Send {
 
     /// The gap between bursts, if it is the same for all flows; see [`Traffic::constant_gap`].
     fn constant_gap(&self) -> Option<Span>;
+
+    /// The senders of `group` that put the bursts of these flows into datagrams. Made here, where
+    /// the kind of traffic is known, so that a packet costs no call to find it out.
+    fn over_udp(self: Box<Self>, group: FlowGroup) -> Box<dyn Element>;
 }
 
 /// Applications with a random stream each.
 pub(super) struct Drawing<T>(pub(super) Vec<(T, Stream)>);
 
-impl<T: Traffic> TrafficPool for Drawing<T> {
+impl<T: Traffic + 'static> TrafficPool for Drawing<T> {
     fn len(&self) -> usize {
         self.0.len()
     }
@@ -39,6 +46,10 @@ impl<T: Traffic> TrafficPool for Drawing<T> {
     fn constant_gap(&self) -> Option<Span> {
         common(self.0.iter().map(|(traffic, _)| traffic.constant_gap()))
     }
+
+    fn over_udp(self: Box<Self>, group: FlowGroup) -> Box<dyn Element> {
+        Box::new(UdpSenders::new(group, *self))
+    }
 }
 
 /// Applications that draw nothing: one stream, which nobody asks, for all of them.
@@ -50,7 +61,7 @@ impl<T> Fixed<T> {
     }
 }
 
-impl<T: Traffic> TrafficPool for Fixed<T> {
+impl<T: Traffic + 'static> TrafficPool for Fixed<T> {
     fn len(&self) -> usize {
         self.0.len()
     }
@@ -62,6 +73,10 @@ impl<T: Traffic> TrafficPool for Fixed<T> {
 
     fn constant_gap(&self) -> Option<Span> {
         common(self.0.iter().map(Traffic::constant_gap))
+    }
+
+    fn over_udp(self: Box<Self>, group: FlowGroup) -> Box<dyn Element> {
+        Box::new(UdpSenders::new(group, *self))
     }
 }
 
@@ -78,6 +93,10 @@ impl TrafficPool for Vec<(Box<dyn Traffic>, Stream)> {
 
     fn constant_gap(&self) -> Option<Span> {
         common(self.iter().map(|(traffic, _)| traffic.constant_gap()))
+    }
+
+    fn over_udp(self: Box<Self>, group: FlowGroup) -> Box<dyn Element> {
+        Box::new(UdpSenders::new(group, *self))
     }
 }
 

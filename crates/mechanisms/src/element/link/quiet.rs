@@ -1,0 +1,111 @@
+//! Links under tail drop that lead to sinks alone.
+//!
+//! Nobody is told when a packet leaves such a link, and nothing about it is decided after it has
+//! arrived. So it is booked from its arrival to the sink in one go: how long it waits is counted at
+//! once, and if it has reached the sink by now, it is counted there without being kept in between.
+
+use forebay_kernel::Ring;
+use forebay_network::{Arrival, Backlog, Context, DropReason, Inbox, Packet};
+use forebay_units::Time;
+
+use super::super::line::{Line, Slot};
+use super::{FifoLink, Manager};
+
+/// Packets that wait at such a link: when the transmission of each begins, and its size.
+#[derive(Default)]
+pub(super) struct Waiters(Ring<(Time, u16)>);
+
+impl Waiters {
+    /// Let those go whose transmission has begun by `now`.
+    #[inline(always)]
+    fn depart(&mut self, now: Time, backlog: &mut Backlog) {
+        while let Some((start, size)) = self.0.front()
+            && *start <= now
+        {
+            backlog.packets -= 1;
+            backlog.bytes -= u64::from(*size);
+            self.0.pop_front();
+        }
+    }
+
+    /// How long they wait after `now`, together, in packet ps.
+    fn beyond(&self, now: Time) -> u128 {
+        self.0.iter().map(|(start, _)| u128::from(start.since(now).ps())).sum()
+    }
+}
+
+impl FifoLink {
+    /// Whether the link is of this kind.
+    pub(super) fn is_quiet_tail(&self) -> bool {
+        self.standing.quiet && matches!(self.manager, Manager::Tail(_))
+    }
+
+    /// Meet the packets of `inbox` that have arrived by now.
+    #[inline(never)]
+    pub(super) fn meet_before_sinks(&mut self, inbox: &mut Inbox, cx: &mut Context<'_>) {
+        let limit = cx.horizon();
+        self.reach_sinks(limit, cx);
+        inbox.take_all(limit, |packet, at| self.meet_quietly(packet, at, limit, cx));
+    }
+
+    /// `packet` arrives at `at`. What has reached a sink by `limit` is counted there; all before it
+    /// that has is counted already.
+    #[inline(always)]
+    pub(super) fn meet_quietly(
+        &mut self,
+        packet: &Packet,
+        at: Time,
+        limit: Time,
+        cx: &mut Context<'_>,
+    ) {
+        let mut coloured;
+        let (link, mut packet) = (self.line.link, packet);
+        if !self.conditioning.is_empty() {
+            coloured = *packet;
+            if !Line::colour(link, &mut self.conditioning, &mut coloured, at, cx) {
+                return;
+            }
+            packet = &coloured;
+        }
+        let line = &mut self.line;
+        self.waiters.depart(at, &mut line.queue.backlog);
+        let (idle_since, backlog) = (line.idle_since(at), line.backlog());
+        let arrival = Arrival { now: at, packet, backlog, idle_since };
+        if let Manager::Tail(law) = &self.manager
+            && !law.takes(&arrival)
+        {
+            Line::count_arrival(link, packet, cx);
+            cx.discard(link, packet, DropReason::Overflow);
+            return;
+        }
+        let mut start = at;
+        if idle_since.is_none() || line.busy_below(at) {
+            start = line.free_at;
+            line.queue.wait_for(packet, start.since(at));
+            self.waiters.0.push_back((start, packet.size));
+        }
+        let out = line.transmit(packet, start);
+        if out <= limit {
+            cx.crossed_at(packet, out);
+        } else {
+            line.slots.push_back(Slot { packet: *packet, start, out });
+        }
+    }
+
+    /// Count what has reached the sinks by `limit`.
+    pub(super) fn reach_sinks(&mut self, limit: Time, cx: &mut Context<'_>) {
+        while let Some(slot) = self.line.slots.front()
+            && slot.out <= limit
+        {
+            cx.crossed_at(&slot.packet, slot.out);
+            self.line.slots.pop_front();
+        }
+    }
+
+    /// Bring everything up to `now`, after the packets expected.
+    pub(super) fn settle_quietly(&mut self, now: Time, cx: &mut Context<'_>) {
+        self.reach_sinks(now, cx);
+        self.waiters.depart(now, &mut self.line.queue.backlog);
+        self.line.queue.wait_until(now, self.waiters.beyond(now));
+    }
+}
