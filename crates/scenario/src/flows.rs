@@ -6,6 +6,7 @@ use forebay_kernel::Streams;
 use forebay_mechanisms::congestion::{self, CONTROLS, ControlFactory};
 use forebay_mechanisms::element::FlowGroup;
 use forebay_mechanisms::element::calls::ClassPlan;
+use forebay_mechanisms::element::paced::ReceiverPlace;
 use forebay_mechanisms::element::tcp::{TcpParameters, TcpReceivers, TcpSenders};
 use forebay_mechanisms::element::udp::{UdpParameters, UdpSenders};
 use forebay_mechanisms::traffic::{self, BuildTraffic, TRAFFICS, TrafficKind};
@@ -322,6 +323,11 @@ impl FlowPlan {
         matches!(self.transport, Transport::Paced(_))
     }
 
+    /// Whether its transfers are cut into frames.
+    pub(crate) fn has_frames(&self) -> bool {
+        matches!(&self.transport, Transport::Paced(paced) if paced.has_frames())
+    }
+
     /// Whether it is policed.
     pub(crate) fn is_policed(&self) -> bool {
         self.policing.is_some()
@@ -396,7 +402,9 @@ impl FlowPlan {
                 if paced.has_receivers() {
                     let lay = || roads.lay(&self.back, senders, network);
                     let back = paced.answers().then(lay);
-                    paced.wire_receivers(back, precedence, network);
+                    let flows = (first, self.count);
+                    let place = ReceiverPlace { flows, back, precedence };
+                    paced.wire_receivers(place, network);
                 }
             }
             Transport::Calls(_) => unreachable!("calls are wired with their aggregate"),
