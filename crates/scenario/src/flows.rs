@@ -80,9 +80,14 @@ pub(crate) fn read_flow(
     let policing = read_policing(section, &there, network.links)?;
     let ways_back = match &transport {
         Transport::Paced(paced) => {
-            if paced.answers() && back.is_empty() {
-                let message = "the receivers answer, but no links lead back to the sources";
-                return Err(section.fail("paced", message));
+            if let Some(key) = paced.answers().filter(|_| back.is_empty()) {
+                let FlowParameters { from, to, .. } = &parameters;
+                let paced = section.section("paced")?.expect("it was read");
+                let message = format!(
+                    "receivers answer their sources, but no links lead from \"{to}\" back to \
+                     \"{from}\""
+                );
+                return Err(paced.fail(key, message));
             }
             ways_back(section, (&there, &back), parameters.route.is_some(), network)?
         }
@@ -400,8 +405,8 @@ impl FlowPlan {
             Transport::Paced(paced) => {
                 paced.wire(group, network, streams);
                 if paced.has_receivers() {
-                    let lay = || roads.lay(&self.back, senders, network);
-                    let back = paced.answers().then(lay);
+                    let answers = paced.answers();
+                    let back = answers.map(|_| roads.lay(&self.back, senders, network));
                     let flows = (first, self.count);
                     let place = ReceiverPlace { flows, back, precedence };
                     paced.wire_receivers(place, network);

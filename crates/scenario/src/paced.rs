@@ -105,9 +105,9 @@ impl PacedPlan {
         self.frames.is_some()
     }
 
-    /// Whether they send packets back to the sources.
-    pub(crate) fn answers(&self) -> bool {
-        self.frames.as_ref().is_some_and(|frames| frames.retransmit)
+    /// The mechanism for which they send packets back to the sources, if they do.
+    pub(crate) fn answers(&self) -> Option<&'static str> {
+        self.frames.as_ref().filter(|frames| frames.retransmit).map(|_| "frames")
     }
 
     /// Make the receivers at `place`.
