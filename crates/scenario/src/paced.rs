@@ -3,7 +3,9 @@
 use forebay_kernel::Streams;
 use forebay_mechanisms::activity::{ACTIVITIES, ActivityKind};
 use forebay_mechanisms::element::FlowGroup;
-use forebay_mechanisms::element::paced::{PacedParameters, PacedParts, PacedSources};
+use forebay_mechanisms::element::paced::{
+    FrameParameters, PacedParameters, PacedParts, PacedReceivers, PacedSources, ReceiverPlace,
+};
 use forebay_mechanisms::element::policer::{
     BucketParameters, PeakParameters, Policer, PolicerPlan,
 };
@@ -22,6 +24,7 @@ pub(crate) struct PacedPlan {
     activity: ActivityKind,
     control: PaceKind,
     rtt: Span,
+    frames: Option<FrameParameters>,
 }
 
 /// Read the section of paced sources at the beginning of a way over links of `there`.
@@ -38,6 +41,7 @@ pub(crate) fn read_paced(
         section.fail("activity", message)
     })?;
     let activity = (entry.build)(&inner)?;
+    let frames = read_frames(section, &parameters, &activity)?;
     let (control, inner) = match choose(section, "pace", PACES)? {
         Some((entry, inner)) => ((entry.build)(&inner)?, inner),
         None => {
@@ -53,7 +57,23 @@ pub(crate) fn read_paced(
             rtt
         }
     };
-    Ok(PacedPlan { parameters, activity, control, rtt })
+    Ok(PacedPlan { parameters, activity, control, rtt, frames })
+}
+
+/// Read the frames of sources with `parameters` and `activity`, if they have any.
+fn read_frames(
+    paced: &Section<'_>,
+    parameters: &PacedParameters,
+    activity: &ActivityKind,
+) -> Result<Option<FrameParameters>, Problem> {
+    let Some(section) = paced.section("frames")? else { return Ok(None) };
+    let frames = FrameParameters::read(&section)?;
+    frames.check(parameters, &section)?;
+    if !activity.transfers {
+        let message = "only transfers are cut into frames: use an activity that has such, as files";
+        return Err(paced.fail("frames", message));
+    }
+    Ok(Some(frames))
 }
 
 /// The propagation delay of a way.
@@ -73,10 +93,36 @@ impl PacedPlan {
         let parts = PacedParts {
             activity: &self.activity.make,
             control: &|| (self.control.make)(self.rtt),
-            size: self.parameters.size,
+            packets: &self.parameters,
+            frames: self.frames.as_ref(),
             counters: network.add_paced(count),
         };
         network.add(Box::new(PacedSources::new(group, &parts, streams)));
+    }
+
+    /// Whether its receivers are an element.
+    pub(crate) fn has_receivers(&self) -> bool {
+        self.frames.is_some()
+    }
+
+    /// The mechanism for which they send packets back to the sources, if they do.
+    pub(crate) fn answers(&self) -> Option<&'static str> {
+        self.frames.as_ref().filter(|frames| frames.retransmit).map(|_| "frames")
+    }
+
+    /// Make the receivers at `place`.
+    pub(crate) fn wire_receivers(&self, place: ReceiverPlace, network: &mut Network) {
+        let mut receivers = PacedReceivers::new(place, &self.parameters);
+        if let Some(frames) = &self.frames {
+            let counters = network.add_frames(place.flows.1);
+            receivers = receivers.with_frames(frames, &self.parameters, counters);
+        }
+        network.add(Box::new(receivers));
+    }
+
+    /// Whether its transfers are cut into frames.
+    pub(crate) fn has_frames(&self) -> bool {
+        self.frames.is_some()
     }
 }
 

@@ -44,7 +44,8 @@ fn build(section: &Section<'_>) -> Result<ActivityKind, Problem> {
     // The timer has no memory: after a file comes a whole mean of it.
     let cycle = bits / parameters.rate.bps() as f64 + parameters.gap.seconds();
     let make = move || -> Box<dyn Activity> { Box::new(Files::new(parameters.clone())) };
-    Ok(ActivityKind { make: Box::new(make), mean_rate: Rate::from_bps((bits / cycle) as u64) })
+    let mean_rate = Rate::from_bps((bits / cycle) as u64);
+    Ok(ActivityKind { make: Box::new(make), mean_rate, transfers: true })
 }
 
 struct Files {

@@ -66,7 +66,8 @@ fn build(section: &Section<'_>) -> Result<ActivityKind, Problem> {
         active.seconds() / (active + idle).seconds()
     });
     let make = move || -> Box<dyn Activity> { Box::new(Sessions::new(parameters.clone())) };
-    Ok(ActivityKind { make: Box::new(make), mean_rate: Rate::from_bps((talking * present) as u64) })
+    let mean_rate = Rate::from_bps((talking * present) as u64);
+    Ok(ActivityKind { make: Box::new(make), mean_rate, transfers: false })
 }
 
 struct Sessions {

@@ -4,6 +4,10 @@
 //! scaled is decided by its [`RateControl`], which hears of notifications. A source has one timer,
 //! for whatever is due next: a packet, the end of a phase, a step of the control.
 
+mod framing;
+mod outbox;
+mod reassembly;
+mod receiver;
 mod source;
 
 use forebay_kernel::Streams;
@@ -14,7 +18,12 @@ use forebay_parameters::{Problem, Section, parameters};
 use forebay_units::{Size, Time};
 
 use super::FlowGroup;
+use framing::{Framing, Report};
+use outbox::Outbox;
 use source::Source;
+
+pub use framing::FrameParameters;
+pub use receiver::{PacedReceivers, ReceiverPlace};
 
 parameters! {
     /// Parameters of paced sources.
@@ -48,8 +57,10 @@ pub struct PacedParts<'a> {
     pub activity: &'a dyn Fn() -> Box<dyn Activity>,
     /// How their rates follow notifications.
     pub control: &'a dyn Fn() -> Box<dyn RateControl>,
-    /// Size of their packets.
-    pub size: Size,
+    /// Size and header of their packets.
+    pub packets: &'a PacedParameters,
+    /// Their frames, if transfers are cut into such.
+    pub frames: Option<&'a FrameParameters>,
     /// The counters of the first; the others follow.
     pub counters: u32,
 }
@@ -75,10 +86,12 @@ impl PacedSources {
         let name = format!("{}.activity", group.path);
         let source = |(start, number): (&Time, u64)| {
             let stream = streams.numbered(&name, number);
-            Source::new((parts.activity)(), (parts.control)(), stream, *start)
+            let mut source = Source::new((parts.activity)(), (parts.control)(), stream, *start);
+            source.outbox = parts.frames.map(|frames| outbox(frames, parts.packets));
+            source
         };
         let sources = group.starts.iter().zip(0..).map(source).collect();
-        let size = u16::try_from(parts.size.bytes()).expect("checked when read");
+        let size = u16::try_from(parts.packets.size.bytes()).expect("checked when read");
         Self { group, size, counters: parts.counters, sources }
     }
 
@@ -102,9 +115,14 @@ impl PacedSources {
     fn send(&mut self, index: usize, cx: &mut Context<'_>) {
         let (flow, now) = (self.group.first + index as u32, cx.now());
         let source = &mut self.sources[index];
-        let packet = Packet::data(now, flow, source.sent, self.size, self.group.route)
+        let mut packet = Packet::data(now, flow, source.sent, self.size, self.group.route)
             .with_precedence(self.group.precedence);
-        let last = source.fill_next();
+        let last = if source.outbox.is_none() {
+            source.fill_next()
+        } else {
+            let count = &mut cx.ledger().paced[self.counters as usize + index];
+            source.fill_framed(&mut packet, count)
+        };
         cx.send(packet);
         if last {
             self.change_phase(index, cx);
@@ -137,27 +155,8 @@ impl PacedSources {
         cx.observe(|| Observation::Pace { flow, scale });
     }
 
-    fn stop(&mut self, cx: &mut Context<'_>) {
-        let now = cx.now();
-        for index in 0..self.sources.len() {
-            let count = &mut cx.ledger().paced[self.counters as usize + index];
-            self.sources[index].stop(now, count);
-            cx.ended(self.group.first + index as u32);
-        }
-    }
-}
-
-impl Element for PacedSources {
-    fn start(&mut self, cx: &mut Context<'_>) {
-        if self.group.stop != Time::NEVER {
-            cx.wake_at(self.group.stop, STOP);
-        }
-        (0..self.sources.len()).for_each(|index| self.arm(index, cx));
-    }
-
     /// A notification has come back.
-    fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
-        cx.deliver(packet);
+    fn heed(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         let (now, size) = (cx.now(), self.size);
         let index = (packet.flow - self.group.first) as usize;
         let notice = Notice::of(packet);
@@ -181,6 +180,50 @@ impl Element for PacedSources {
         }
     }
 
+    /// A report of the receiver has come.
+    fn hear(&mut self, packet: &Packet, cx: &mut Context<'_>) {
+        let (now, index) = (cx.now(), (packet.flow - self.group.first) as usize);
+        let report = Report::of(packet, cx.take_blocks(packet.sack_slot));
+        if self.sources[index].heed(&report, self.size, now) {
+            self.change_phase(index, cx);
+        }
+        self.arm(index, cx);
+    }
+
+    fn stop(&mut self, cx: &mut Context<'_>) {
+        let now = cx.now();
+        for index in 0..self.sources.len() {
+            let count = &mut cx.ledger().paced[self.counters as usize + index];
+            self.sources[index].stop(now, count);
+            cx.ended(self.group.first + index as u32);
+        }
+    }
+}
+
+/// What a source with `frames` keeps of them.
+fn outbox(frames: &FrameParameters, packets: &PacedParameters) -> Box<Outbox> {
+    let poll = frames.retransmit.then_some(frames.poll);
+    Box::new(Outbox::new(Framing::new(frames, packets).packets, poll))
+}
+
+impl Element for PacedSources {
+    fn start(&mut self, cx: &mut Context<'_>) {
+        if self.group.stop != Time::NEVER {
+            cx.wake_at(self.group.stop, STOP);
+        }
+        (0..self.sources.len()).for_each(|index| self.arm(index, cx));
+    }
+
+    /// Something has come back.
+    fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
+        cx.deliver(packet);
+        if packet.is_notice() {
+            self.heed(packet, cx);
+        } else if packet.is_report() {
+            self.hear(packet, cx);
+        }
+    }
+
     fn wake(&mut self, token: u32, cx: &mut Context<'_>) {
         if token == STOP {
             self.stop(cx);
@@ -201,6 +244,9 @@ impl Element for PacedSources {
         }
         if self.sources[index].pace.next <= now {
             self.expire(index, cx);
+        }
+        if self.sources[index].polls_at <= now {
+            self.sources[index].poll(self.size, now);
         }
         self.arm(index, cx);
     }
