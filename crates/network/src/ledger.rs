@@ -31,25 +31,29 @@ impl Tally {
 }
 
 /// What is counted of a flow. Data packets and acknowledgements are counted apart.
+///
+/// What changes with each data packet stands first, in one line of the caches: with a million flows
+/// each packet waits for the line of its flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C, align(64))]
 pub struct FlowCount {
     /// Data handed to the network by the source, retransmissions included.
     pub sent: Tally,
     /// Data that reached the destination's host, duplicates included.
     pub delivered: Tally,
-    /// Data dropped.
-    pub dropped: Tally,
-    /// Data packets marked CE.
-    pub marked: u64,
     /// Payload bytes handed to the receiving application: in order, once.
     pub goodput: u64,
+    /// Largest delay of a delivered data packet.
+    pub max_delay: Span,
     /// Sum of the delays of delivered data packets, in ps: 64 bits would hold a few minutes of a
     /// fast path (10 Gbit/s over 50 ms).
     pub delay: u128,
-    /// Largest delay of a delivered data packet.
-    pub max_delay: Span,
     /// Acknowledgements (of a paced source: notifications and reports) sent, delivered and dropped.
     pub acks: [u64; 3],
+    /// Data packets marked CE.
+    pub marked: u64,
+    /// Data dropped.
+    pub dropped: Tally,
     /// Segments sent again.
     pub retransmissions: u64,
     /// Retransmission timeouts.

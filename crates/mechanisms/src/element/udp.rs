@@ -57,24 +57,20 @@ impl Rota {
         Self { gap, fresh, line, circle: Vec::new(), turn: 0 }
     }
 
-    /// When it is somebody's turn next.
-    #[inline]
-    fn next(&self) -> Option<Time> {
-        match self.circle.get(self.turn) {
-            Some((at, _)) => (*at < Time::NEVER).then_some(*at),
-            None => {
-                let (line, fresh) = (self.line.front(), self.fresh.front());
-                line.into_iter().chain(fresh).map(|(at, _)| *at).min()
-            }
+    /// When it is somebody's turn next; [`Time::NEVER`] if it is nobody's any more.
+    fn next(&self) -> Time {
+        if let Some((at, _)) = self.circle.get(self.turn) {
+            return *at;
         }
+        let (line, fresh) = (self.line.front(), self.fresh.front());
+        line.into_iter().chain(fresh).map(|(at, _)| *at).min().unwrap_or(Time::NEVER)
     }
 
-    /// Whoever is next sends now, and again after the interval unless `stop` comes before.
-    #[inline]
-    fn send(&mut self, stop: Time) -> u32 {
-        let Some((at, index)) = self.circle.get_mut(self.turn) else {
-            return self.send_in_line(stop);
-        };
+    /// Whoever is next in the circle sends now, and again after the interval unless `stop` comes
+    /// before. Who that is, and when it is somebody's turn next.
+    #[inline(always)]
+    fn send(&mut self, stop: Time) -> (u32, Time) {
+        let (at, index) = &mut self.circle[self.turn];
         let again = *at + self.gap;
         *at = if again < stop { again } else { Time::NEVER };
         let index = *index;
@@ -82,11 +78,11 @@ impl Rota {
         if self.turn == self.circle.len() {
             self.turn = 0;
         }
-        index
+        (index, self.circle[self.turn].0)
     }
 
-    /// As [`Rota::send`] while some have not sent. Of two at one time, whoever has sent before is
-    /// first.
+    /// Whoever is next sends now while some have not sent. Of two at one time, whoever has sent
+    /// before is first.
     fn send_in_line(&mut self, stop: Time) -> u32 {
         let first = match (self.line.front(), self.fresh.front()) {
             (Some(next), Some(first)) => first.0 < next.0,
@@ -130,7 +126,7 @@ impl<P: TrafficPool> UdpSenders<P> {
     fn send_on(&mut self, index: u32, cx: &mut Context<'_>) {
         let free = cx.free_until();
         loop {
-            self.emit(index, cx);
+            self.senders[index as usize].emit(index, &self.group, cx);
             match self.plan(index as usize, cx.now()) {
                 Some(at) if cx.goes_on_at(at, index, free) => {}
                 _ => return,
@@ -138,27 +134,32 @@ impl<P: TrafficPool> UdpSenders<P> {
         }
     }
 
-    /// Whoever is next sends, again and again while nothing else comes between.
-    fn take_turns(&mut self, cx: &mut Context<'_>) {
+    /// Whoever is next in the circle sends, again and again while nothing else comes between.
+    fn take_turns(
+        rota: &mut Rota,
+        senders: &mut [Sender],
+        group: &FlowGroup,
+        cx: &mut Context<'_>,
+    ) {
         let free = cx.free_until();
-        while let Some(rota) = &mut self.rota {
-            let index = rota.send(self.group.stop);
-            let next = rota.next();
-            self.emit(index, cx);
-            match next {
-                Some(at) if cx.goes_on_at(at, 0, free) => {}
-                _ => return,
+        loop {
+            let (index, next) = rota.send(group.stop);
+            senders[index as usize].emit(index, group, cx);
+            if next == Time::NEVER || !cx.goes_on_at(next, 0, free) {
+                return;
             }
         }
     }
+}
 
+impl Sender {
+    /// It sends, as flow `index` of `group`.
     #[inline(always)]
-    fn emit(&mut self, index: u32, cx: &mut Context<'_>) {
-        let sender = &mut self.senders[index as usize];
-        let (number, size, flow) = (sender.sent, sender.size, self.group.first + index);
-        sender.sent += 1;
-        let packet = Packet::data(cx.now(), flow, number, size, self.group.route);
-        cx.send(packet.with_precedence(self.group.precedence));
+    fn emit(&mut self, index: u32, group: &FlowGroup, cx: &mut Context<'_>) {
+        let (flow, number) = (group.first + index, self.sent);
+        self.sent += 1;
+        let packet = Packet::data(cx.now(), flow, number, self.size, group.route);
+        cx.send(packet.with_precedence(group.precedence));
     }
 }
 
@@ -179,8 +180,9 @@ impl<P: TrafficPool> Element for UdpSenders<P> {
         if let Some(rota) = &mut self.rota {
             fresh.sort_unstable();
             rota.fresh = fresh.into();
-            if let Some(at) = rota.next() {
-                cx.wake_at(at, 0);
+            let first = rota.next();
+            if first < Time::NEVER {
+                cx.wake_at(first, 0);
             }
         }
     }
@@ -199,10 +201,20 @@ impl<P: TrafficPool> Element for UdpSenders<P> {
             (0..flows).for_each(|index| cx.ended(self.group.first + index));
             return;
         }
-        if self.rota.is_some() {
-            self.take_turns(cx);
-        } else {
+        let Self { group, senders, rota, .. } = self;
+        let Some(rota) = rota else {
             self.send_on(token, cx);
+            return;
+        };
+        if !rota.circle.is_empty() {
+            Self::take_turns(rota, senders, group, cx);
+            return;
+        }
+        let index = rota.send_in_line(group.stop);
+        senders[index as usize].emit(index, group, cx);
+        let next = rota.next();
+        if next < Time::NEVER {
+            cx.wake_at(next, 0);
         }
     }
 }

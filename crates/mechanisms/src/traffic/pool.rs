@@ -37,7 +37,7 @@ impl<T: Traffic + 'static> TrafficPool for Drawing<T> {
         self.0.len()
     }
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self, index: usize) -> Option<Burst> {
         let (traffic, stream) = &mut self.0[index];
         traffic.next(stream)
@@ -66,7 +66,7 @@ impl<T: Traffic + 'static> TrafficPool for Fixed<T> {
         self.0.len()
     }
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self, index: usize) -> Option<Burst> {
         self.0[index].next(&mut self.1)
     }
