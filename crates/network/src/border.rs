@@ -12,7 +12,7 @@ use crate::context::{Core, Sink};
 use crate::region::{Place, Region};
 use crate::routes::{Lead, SINK};
 use crate::site::Site;
-use crate::standing::firsts;
+use crate::standing::given_at_once;
 use crate::{Context, Element, Packet, SackBlocks};
 
 /// A packet on its way into another region.
@@ -185,8 +185,9 @@ impl<'a> Cut<'a> {
             region.places.resize_with(elements, || Place::of(Box::new(Elsewhere)));
         }
         for (at, site) in whole.sites.iter().enumerate() {
-            let mut sends = site.members().iter().flat_map(|member| firsts(&whole, *member));
-            if let Some(border) = sends.find(|first| self.is_border(*first)) {
+            let members = site.members().iter();
+            let mut links = members.flat_map(|me| given_at_once(&whole, *me).chain([*me]));
+            if let Some(border) = links.find(|link| self.is_border(*link)) {
                 regions[self.home(border)].sites_at_borders.push(at);
             }
         }

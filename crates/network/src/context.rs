@@ -177,12 +177,13 @@ impl<'a> Context<'a> {
     }
 
     /// Have done with the present and go on at `time`: at once, and true, if it comes before
-    /// `free`, which [`Context::free_until`] gave; else [`crate::Element::wake`] will be called with
+    /// `free`, which [`Context::free_until`] gave, and nobody was handed a packet that must be
+    /// received first; else [`crate::Element::wake`] will be called with
     /// `token`. The last thing to be done when woken.
     #[inline(always)]
     #[must_use]
     pub fn goes_on_at(&mut self, time: Time, token: u32, free: Time) -> bool {
-        if time < free && !self.core.feeds.brimming {
+        if time < free && !self.core.feeds.brimming && !self.core.mail.full {
             self.now = time;
             self.core.unlisted += 1;
             return true;

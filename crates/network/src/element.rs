@@ -46,10 +46,16 @@ pub trait Element: Send {
     }
 
     /// The routes on which it sends, if it is a host that can be run late: nobody else sends on
-    /// them, and it acts on nothing but its packets and its timers, touches nothing but what its
-    /// [`Context`] gives, and keeps no counters itself.
+    /// them, and what [`Element::can_lag`] says holds.
     fn sends(&self) -> &[u32] {
         &[]
+    }
+
+    /// Whether it can be run late, with the times at which it should have acted: it acts on nothing
+    /// but its packets and its timers, and touches nothing but what its [`Context`] gives. What it
+    /// counts itself is read after [`Element::settle`] only.
+    fn can_lag(&self) -> bool {
+        !self.sends().is_empty()
     }
 
     /// A timer set with [`Context::wake_at`] expired.

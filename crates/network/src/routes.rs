@@ -99,6 +99,11 @@ impl Routes {
         *self.back.get(element as usize)?.get(route as usize)?
     }
 
+    /// The routes that lead from `element` back to where others come from.
+    pub(crate) fn backs(&self, element: u32) -> impl Iterator<Item = u32> {
+        self.back.get(element as usize).into_iter().flatten().flatten().copied()
+    }
+
     /// The first element of each route.
     pub(crate) fn firsts(&self) -> impl Iterator<Item = u32> {
         self.first.iter().map(|step| step.to)

@@ -11,7 +11,7 @@ use forebay_kernel::Agenda;
 use forebay_units::{Span, Time};
 
 use crate::Context;
-use crate::context::{Own, digest_reception};
+use crate::context::{Letter, Own, digest_reception};
 use crate::region::Region;
 
 /// The site of an element that is in none.
@@ -74,6 +74,7 @@ impl Region {
             self.places[feeder as usize].element.told(cx);
         }
         let mut inbox = std::mem::take(self.core.feeds.of(host));
+        let mut timers = std::mem::take(&mut self.sites[site].timers);
         let past = (limit + Span::from_ps(1), 0);
         // Most sites have one member, and no packet needs to be asked where it goes.
         let alone = self.sites[site].members.len() == 1;
@@ -81,16 +82,12 @@ impl Region {
             let (feed, at) = inbox.next();
             let arrives = at <= limit;
             let before = if arrives { (at, inbox.feeder(feed)) } else { past };
-            let timers = &mut self.sites[site].timers;
             if let Some(event) = timers.take_before(before) {
                 self.core.unlisted += 1;
-                let own = Some(Own { timers, before: before.0 });
+                let own = Some(Own { timers: &mut timers, before: before.0 });
                 let (core, me) = (&mut self.core, event.target);
                 let cx = &mut Context { core, me, now: event.time, own };
                 self.places[event.target as usize].element.wake(event.token, cx);
-                if self.core.feeds.brimming {
-                    self.relieve();
-                }
             } else if arrives {
                 let packet = inbox.take_from(feed);
                 let after = || self.core.routes.after(before.1, packet.route).to;
@@ -98,13 +95,18 @@ impl Region {
                 let place = &mut self.places[me as usize];
                 digest_reception(&mut place.digest, at, packet);
                 // Whoever receives goes on to nothing else.
-                let own = Some(Own { timers, before: Time::ZERO });
+                let own = Some(Own { timers: &mut timers, before: Time::ZERO });
                 let core = &mut self.core;
                 place.element.receive(packet, &mut Context { core, me, now: at, own });
             } else {
                 break;
             }
+            self.hand_round(&mut timers);
+            if self.core.feeds.brimming {
+                self.relieve();
+            }
         }
+        self.sites[site].timers = timers;
         Context::of(&mut self.core, host, now).close_inbox(inbox);
         // The links that they have sent into.
         self.ring();
@@ -128,6 +130,23 @@ impl Region {
             }
         }
         self.core.feeds.brimming = false;
+    }
+
+    /// Deliver everything that members have handed on at once, which goes to members.
+    #[inline(always)]
+    fn hand_round(&mut self, timers: &mut Agenda) {
+        while self.core.mail.full {
+            self.core.mail.full = false;
+            let Letter { packet, to, at } = self.core.mail.first;
+            let place = &mut self.places[to as usize];
+            digest_reception(&mut place.digest, at, &packet);
+            let own = Some(Own { timers: &mut *timers, before: Time::ZERO });
+            let core = &mut self.core;
+            place.element.receive(&packet, &mut Context { core, me: to, now: at, own });
+            if !self.core.mail.full {
+                self.core.mail.refill();
+            }
+        }
     }
 
     /// When something happens next at a site.

@@ -26,14 +26,16 @@ pub struct Standing {
     pub lazy: bool,
     /// Where it is `early`: how long after a packet has left others can still be told of it.
     pub slack: Span,
+    /// How late it may be run itself.
+    pub late: Span,
 }
 
 /// Who takes packets from more links than this is not told of them ahead of time: to find the first
 /// would cost more than an event.
 const MOST_FEEDERS: usize = 8;
 
-/// How late hosts are run at the most where only sinks would notice: nobody does, but a run that is
-/// to be interrupted must come to an end.
+/// How late hosts are run at the most where only sinks would notice, or nobody at all: nobody does,
+/// but a run that is to be interrupted must come to an end.
 const UNNOTICED: Span = Span::from_ms(10);
 
 /// Find out how the elements of `whole` stand to each other, some of which `cut` may put into other
@@ -62,9 +64,14 @@ pub(crate) fn stand(whole: &mut Region, cut: &Cut<'_>, watched: bool) {
             Some((inbox, feed as u32))
         });
     }
-    for host in sites.iter().flat_map(Site::members) {
-        for route in whole.places[*host as usize].element.sends() {
-            whole.core.routes.lay_first_feed(*route);
+    for (at, member) in
+        (0..).zip(&sites).flat_map(|(at, site)| site.members().iter().map(move |m| (at, *m)))
+    {
+        for route in begins(whole, member) {
+            let first = whole.core.routes.first(route).to;
+            if first & SINK == 0 && site_of[first as usize] != at {
+                whole.core.routes.lay_first_feed(route);
+            }
         }
     }
     let feeds = Feeds::new(&inboxes);
@@ -82,9 +89,9 @@ struct Search<'a> {
     cut: &'a Cut<'a>,
     /// Links that lead to each element, in order.
     feeders: Vec<Vec<u32>>,
-    /// Whether routes begin at it that nobody names as his own.
+    /// Whether routes begin at it that nobody who can be run late names as his own.
     open: Vec<bool>,
-    /// Whether routes begin at it that somebody names as his own.
+    /// Whether routes begin at it that somebody who can be names as his own.
     entered: Vec<bool>,
     /// Whether it books what leaves, and sinks alone follow.
     quiet: Vec<bool>,
@@ -110,8 +117,8 @@ impl<'a> Search<'a> {
             }
         }
         let mut named = vec![false; routes.firsts().count()];
-        for place in &whole.places {
-            place.element.sends().iter().for_each(|route| named[*route as usize] = true);
+        for me in (0..elements as u32).filter(|me| can_lag(whole, *me)) {
+            begins(whole, me).for_each(|route| named[route as usize] = true);
         }
         let (mut open, mut entered) = (vec![false; elements], vec![false; elements]);
         let firsts = routes.firsts().zip(named);
@@ -174,26 +181,46 @@ impl<'a> Search<'a> {
         alone && few && self.all_early(feeders)
     }
 
-    /// Only links that tell early lead to `members`; what they send into takes packets from them
-    /// alone, is patient, and does not lead back.
+    /// Only links that tell early lead to `members`, none of them a member or fed by one at once.
+    /// What leaves these takes time: members that are links tell early of it themselves, and what
+    /// others send into takes packets from them alone, and is patient.
     fn can_be_late(&self, members: &[u32]) -> bool {
         let feeders = self.feeders_of(members);
-        let firsts = members.iter().flat_map(|member| firsts(self.whole, *member));
-        let firsts = in_order(firsts.collect());
-        let patient = |first: &u32| {
+        let firsts = self.firsts(members);
+        let able = |first: &u32| {
             let alone = !self.open[*first as usize] && self.feeders[*first as usize].is_empty();
             let able = self.whole.places[*first as usize].element.expects();
             alone && able && self.patience(*first) > Span::ZERO
         };
-        let away = feeders.iter().all(|feeder| firsts.binary_search(feeder).is_err());
+        let away = |feeder: &u32| {
+            firsts.binary_search(feeder).is_err() && members.binary_search(feeder).is_err()
+        };
+        let fit = |member: &u32| !self.open[*member as usize] && self.takes_time(*member);
         let told = feeders.len() <= MOST_FEEDERS && self.all_early(&feeders);
-        told && away && firsts.iter().all(patient)
+        told && feeders.iter().all(away) && firsts.iter().all(able) && members.iter().all(fit)
     }
 
-    /// Links that lead to `members`, in order.
+    /// Whether `member`, if it is a link, tells early of what leaves it, or need not tell.
+    fn takes_time(&self, member: u32) -> bool {
+        let told = self.early[member as usize] || self.quiet[member as usize];
+        !self.books(member) || told && self.patience(member) > Span::ZERO
+    }
+
+    fn books(&self, me: u32) -> bool {
+        self.whole.places[me as usize].element.books()
+    }
+
+    /// Who leads to `members`, in order, but for members that hand packets on at once.
     fn feeders_of(&self, members: &[u32]) -> Vec<u32> {
         let feeders = members.iter().flat_map(|member| &self.feeders[*member as usize]);
-        in_order(feeders.copied().collect())
+        let within = |me: &u32| !self.books(*me) && members.binary_search(me).is_ok();
+        in_order(feeders.copied().filter(|feeder| !within(feeder)).collect())
+    }
+
+    /// What members send into that are none themselves, in order.
+    fn firsts(&self, members: &[u32]) -> Vec<u32> {
+        let given = members.iter().flat_map(|member| given_at_once(self.whole, *member));
+        in_order(given.filter(|first| members.binary_search(first).is_err()).collect())
     }
 
     fn all_early(&self, feeders: &[u32]) -> bool {
@@ -208,8 +235,9 @@ impl<'a> Search<'a> {
 
     /// How late a site of these members may be run.
     fn slack(&self, members: &[u32]) -> Span {
-        let firsts = members.iter().flat_map(|member| firsts(self.whole, *member));
-        firsts.map(|first| self.patience(first)).min().unwrap_or(Span::ZERO)
+        let links = members.iter().copied().filter(|member| self.books(*member));
+        let links = links.chain(self.firsts(members));
+        links.map(|link| self.patience(link)).min().unwrap_or(UNNOTICED)
     }
 
     /// `slacks` are those of the sites.
@@ -217,18 +245,19 @@ impl<'a> Search<'a> {
         let late = self.entered_late();
         let standing = |me: u32| {
             let (early, quiet) = (self.early[me as usize], self.quiet[me as usize]);
-            let slack = |next: u32| match self.site_of[next as usize] {
+            let slack_of = |me: u32| match self.site_of[me as usize] {
                 NO_SITE => Span::ZERO,
                 site => slacks[site as usize],
             };
             let following = self.whole.core.routes.following(me).filter(|next| next & SINK == 0);
-            let slack = if early { following.map(slack).min() } else { None };
+            let slack = if early { following.map(slack_of).min() } else { None };
             Standing {
                 expects: self.expects[me as usize] || late[me as usize],
                 early,
                 quiet,
                 lazy: (quiet || early) && !self.cut.is_border(me),
                 slack: slack.unwrap_or(Span::ZERO),
+                late: slack_of(me),
             }
         };
         (0..self.whole.places.len() as u32).map(standing).collect()
@@ -237,7 +266,7 @@ impl<'a> Search<'a> {
     /// Whether sites send into each element.
     fn entered_late(&self) -> Vec<bool> {
         let mut late = vec![false; self.whole.places.len()];
-        for first in self.sites.iter().flatten().flat_map(|host| firsts(self.whole, *host)) {
+        for first in self.sites.iter().flat_map(|members| self.firsts(members)) {
             late[first as usize] = true;
         }
         late
@@ -254,7 +283,7 @@ impl<'a> Search<'a> {
         let mut inboxes: Vec<(Vec<u32>, bool)> = told.map(inbox).collect();
         for members in self.sites.iter().filter(|members| !members.is_empty()) {
             inboxes[members[0] as usize] = (self.feeders_of(members), true);
-            for first in members.iter().flat_map(|host| firsts(self.whole, *host)) {
+            for first in self.firsts(members) {
                 inboxes[first as usize] = (vec![members[0]], false);
             }
         }
@@ -269,14 +298,30 @@ fn in_order(mut numbers: Vec<u32>) -> Vec<u32> {
     numbers
 }
 
-/// Where `host` sends into.
-pub(crate) fn firsts(whole: &Region, host: u32) -> impl Iterator<Item = u32> {
-    let routes = whole.places[host as usize].element.sends();
-    routes.iter().map(|route| whole.core.routes.first(*route).to)
+/// Whether `me` can be run late, together with whoever it hands packets to at once.
+fn can_lag(whole: &Region, me: u32) -> bool {
+    whole.places[me as usize].element.can_lag()
 }
 
-/// The sites that elements might form: those that name routes of their own, together with others
-/// that send into the same elements. The site of each, and its members in order.
+/// The routes that begin with `me`: those on which it sends, and those that lead back from it.
+fn begins(whole: &Region, me: u32) -> impl Iterator<Item = u32> + use<> {
+    let sends = whole.places[me as usize].element.sends().to_vec();
+    let backs: Vec<u32> = whole.core.routes.backs(me).collect();
+    sends.into_iter().chain(backs)
+}
+
+/// Whom `me` may hand a packet at the instant at which it gets it, or sends it.
+pub(crate) fn given_at_once(whole: &Region, me: u32) -> impl Iterator<Item = u32> {
+    let routes = &whole.core.routes;
+    let firsts = begins(whole, me).map(|route| routes.first(route).to);
+    let passes = !whole.places[me as usize].element.books();
+    let following = routes.following(me).filter(move |_| passes);
+    firsts.chain(following).filter(|next| next & SINK == 0)
+}
+
+/// The sites that elements might form: those that can be run late, together with whoever they hand
+/// packets to at once, or with others that send into the same elements. The site of each, and its
+/// members in order.
 fn sites(whole: &Region) -> (Vec<u32>, Vec<Vec<u32>>) {
     let elements = whole.places.len() as u32;
     // Who was the first to send into each, and in whose site each is.
@@ -288,18 +333,18 @@ fn sites(whole: &Region) -> (Vec<u32>, Vec<Vec<u32>>) {
         }
         me
     };
-    for me in 0..elements {
-        for first in firsts(whole, me) {
-            let entrant = &mut entrant[first as usize];
+    for me in (0..elements).filter(|me| can_lag(whole, *me)) {
+        for next in given_at_once(whole, me) {
+            let entrant = &mut entrant[next as usize];
             if *entrant == NO_SITE {
-                *entrant = me;
+                *entrant = if can_lag(whole, next) { next } else { me };
             }
             let (one, other) = (root(&head, *entrant), root(&head, me));
             head[one.max(other) as usize] = one.min(other);
         }
     }
     let (mut site_of, mut sites) = (vec![NO_SITE; elements as usize], Vec::<Vec<u32>>::new());
-    for me in (0..elements).filter(|me| firsts(whole, *me).next().is_some()) {
+    for me in (0..elements).filter(|me| can_lag(whole, *me)) {
         let root = root(&head, me) as usize;
         // The root is the least of them, so it comes first.
         if root == me as usize {

@@ -315,6 +315,10 @@ impl Policer {
 }
 
 impl Element for Policer {
+    fn can_lag(&self) -> bool {
+        true
+    }
+
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         let index = self.index(packet);
         self.release_due(index, cx);

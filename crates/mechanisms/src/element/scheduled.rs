@@ -136,7 +136,8 @@ impl ScheduledLink {
         if !self.waking && self.line.backlog().packets > 0 {
             let spare = match (self.lazy, self.standing.quiet) {
                 (true, true) => return,
-                (true, false) => self.line.delay,
+                // Where this is done late, it still must be in time for others.
+                (true, false) => self.line.delay - self.standing.late,
                 (false, _) => Span::ZERO,
             };
             self.waking = true;
@@ -196,6 +197,10 @@ impl Element for ScheduledLink {
 
     fn ahead(&self) -> Span {
         self.line.delay
+    }
+
+    fn can_lag(&self) -> bool {
+        true
     }
 
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {

@@ -5,6 +5,7 @@ use forebay_network::record::RecordTable;
 use forebay_scenario::{Control, RunOptions, RunResult, Scenario};
 
 use crate::determinism::every_scenario;
+use crate::early::network_of_cells;
 use crate::support::read;
 
 /// One run on at most so many threads: everything in it, and the regions that it had.
@@ -255,4 +256,16 @@ fn random_networks() {
         divided += u32::from(check(&scenario, &[2 + number as usize % 4], false));
     }
     assert!(divided > 30, "only {divided} networks were divided");
+}
+
+/// Otherwise a cell, a policer's release or a notification would cross a border at another time
+/// than without it: random networks of paced sources.
+#[test]
+fn random_networks_of_cells() {
+    let mut divided = 0;
+    for number in 0..60 {
+        let text = network_of_cells(&mut Streams::new(12, number).named("network"));
+        divided += u32::from(check(&read(&text), &[2 + number as usize % 3], false));
+    }
+    assert!(divided > 10, "only {divided} networks were divided");
 }

@@ -214,6 +214,10 @@ impl Element for PacedSources {
         (0..self.sources.len()).for_each(|index| self.arm(index, cx));
     }
 
+    fn sends(&self) -> &[u32] {
+        std::slice::from_ref(&self.group.route)
+    }
+
     /// Something has come back.
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         cx.deliver(packet);
