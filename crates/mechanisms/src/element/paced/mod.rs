@@ -1,14 +1,16 @@
 //! Paced sources: packets of one size at a rate that follows what the network tells them.
 //!
 //! What a source wants to send, and at which nominal rate, is its [`Activity`]; by how much that is
-//! scaled is decided by its [`RateControl`], which hears of notifications. A source has one timer,
-//! for whatever is due next: a packet, the end of a phase, a step of the control.
+//! scaled is decided by its [`RateControl`], which hears of notifications. A source waits for one
+//! time, that of whatever is due next: a packet, the end of a phase, a step of the control. Those of
+//! a group share one timer, set for the first.
 
 mod framing;
 mod outbox;
 mod reassembly;
 mod receiver;
 mod source;
+mod turns;
 
 use forebay_kernel::Streams;
 use forebay_network::{
@@ -21,6 +23,7 @@ use super::FlowGroup;
 use framing::{Framing, Report};
 use outbox::Outbox;
 use source::Source;
+use turns::Turns;
 
 pub use framing::FrameParameters;
 pub use receiver::{PacedReceivers, ReceiverPlace};
@@ -71,9 +74,17 @@ pub struct PacedSources {
     size: u16,
     counters: u32,
     sources: Vec<Source>,
+    /// When each is woken.
+    turns: Turns,
+    /// When the timer comes that counts; [`Time::NEVER`] for none.
+    alarm: Time,
 }
 
-/// The token of the time at which all stop: after all that is due then.
+/// The token of the timer: it is somebody's turn.
+const TURN: u32 = 0;
+/// That of the time for which a source had been waiting when something came to be due before.
+const PASSED_OVER: u32 = 1;
+/// That of the time at which all stop: after all that is due then.
 const STOP: u32 = u32::MAX;
 
 impl PacedSources {
@@ -90,46 +101,83 @@ impl PacedSources {
             source.outbox = parts.frames.map(|frames| outbox(frames, parts.packets));
             source
         };
-        let sources = group.starts.iter().zip(0..).map(source).collect();
+        let sources: Vec<Source> = group.starts.iter().zip(0..).map(source).collect();
         let size = u16::try_from(parts.packets.size.bytes()).expect("checked when read");
-        Self { group, size, counters: parts.counters, sources }
+        let (turns, alarm) = (Turns::new(sources.len()), Time::NEVER);
+        Self { group, size, counters: parts.counters, sources, turns, alarm }
     }
 
     fn count<'c>(&self, index: usize, cx: &'c mut Context<'_>) -> &'c mut PacedCount {
         &mut cx.ledger().paced[self.counters as usize + index]
     }
 
-    /// Set the timer of source `index`, unless it is set for an earlier time: then it is set again
-    /// when that has come.
-    #[inline]
+    /// Have source `index` woken when something is due, unless it will be at an earlier time: then
+    /// that is seen to when it has come.
     fn arm(&mut self, index: usize, cx: &mut Context<'_>) {
         let source = &mut self.sources[index];
         let due = source.due();
-        if due < source.armed {
-            source.armed = due;
-            cx.wake_at(due, index as u32);
+        if due >= source.armed {
+            return;
+        }
+        if source.armed < Time::NEVER {
+            // Nothing will happen then, but it is an event all the same.
+            cx.wake_at(source.armed, PASSED_OVER);
+        }
+        source.armed = due;
+        self.turns.set(index, due);
+        if due < self.alarm {
+            self.alarm = due;
+            cx.wake_at(due, TURN);
         }
     }
 
-    #[inline]
-    fn send(&mut self, index: usize, cx: &mut Context<'_>) {
-        let (flow, now) = (self.group.first + index as u32, cx.now());
+    /// It is the turn of source `index`. Gives the time of the next turn.
+    #[inline(always)]
+    fn take_turn(&mut self, index: usize, cx: &mut Context<'_>) -> Time {
+        let now = cx.now();
         let source = &mut self.sources[index];
-        let mut packet = Packet::data(now, flow, source.sent, self.size, self.group.route)
-            .with_precedence(self.group.precedence);
-        let last = if source.outbox.is_none() {
-            source.fill_next()
-        } else {
-            let count = &mut cx.ledger().paced[self.counters as usize + index];
-            source.fill_framed(&mut packet, count)
+        // What has been filled leaves before anything changes.
+        let last = source.full_at <= now && {
+            let flow = self.group.first + index as u32;
+            let packet = Packet::data(now, flow, source.sent, self.size, self.group.route);
+            let mut packet = packet.with_precedence(self.group.precedence);
+            let last = if source.outbox.is_none() {
+                source.fill_next()
+            } else {
+                let count = &mut cx.ledger().paced[self.counters as usize + index];
+                source.fill_framed(&mut packet, count)
+            };
+            cx.send(packet);
+            last
         };
-        cx.send(packet);
+        if last || source.phase_end.min(source.pace.next).min(source.polls_at) <= now {
+            self.change(index, last, cx);
+        }
+        let source = &mut self.sources[index];
+        source.armed = source.due();
+        self.turns.set_first(source.armed);
+        self.turns.first().0
+    }
+
+    /// Phases of source `index` end, that of its `last` packet among them, its control has a step to
+    /// do, or it polls.
+    #[cold]
+    #[inline(never)]
+    fn change(&mut self, index: usize, last: bool, cx: &mut Context<'_>) {
         if last {
             self.change_phase(index, cx);
         }
+        while self.sources[index].phase_end <= cx.now() {
+            self.change_phase(index, cx);
+        }
+        if self.sources[index].pace.next <= cx.now() {
+            self.expire(index, cx);
+        }
+        if self.sources[index].polls_at <= cx.now() {
+            self.sources[index].poll(self.size, cx.now());
+        }
     }
 
-    #[cold]
     fn change_phase(&mut self, index: usize, cx: &mut Context<'_>) {
         let (now, size) = (cx.now(), self.size);
         let count = &mut cx.ledger().paced[self.counters as usize + index];
@@ -140,7 +188,6 @@ impl PacedSources {
         }
     }
 
-    #[cold]
     fn expire(&mut self, index: usize, cx: &mut Context<'_>) {
         let (now, size) = (cx.now(), self.size);
         let count = &mut cx.ledger().paced[self.counters as usize + index];
@@ -229,30 +276,22 @@ impl Element for PacedSources {
     }
 
     fn wake(&mut self, token: u32, cx: &mut Context<'_>) {
-        if token == STOP {
-            self.stop(cx);
-            return;
+        match token {
+            TURN if self.alarm == cx.now() => {
+                let free = cx.free_until();
+                loop {
+                    let (_, index) = self.turns.first();
+                    self.alarm = self.take_turn(index, cx);
+                    if self.alarm == Time::NEVER || !cx.goes_on_at(self.alarm, TURN, free) {
+                        return;
+                    }
+                }
+            }
+            // Something came that was due before: an earlier timer took the place of this one.
+            TURN => cx.uncount_event(),
+            STOP => self.stop(cx),
+            _ => {}
         }
-        let (index, now) = (token as usize, cx.now());
-        let source = &mut self.sources[index];
-        if source.armed != now {
-            return;
-        }
-        source.armed = Time::NEVER;
-        // What has been filled leaves before anything changes.
-        if source.full_at <= now {
-            self.send(index, cx);
-        }
-        while self.sources[index].phase_end <= now {
-            self.change_phase(index, cx);
-        }
-        if self.sources[index].pace.next <= now {
-            self.expire(index, cx);
-        }
-        if self.sources[index].polls_at <= now {
-            self.sources[index].poll(self.size, now);
-        }
-        self.arm(index, cx);
     }
 
     fn settle(&mut self, cx: &mut Context<'_>) {
