@@ -214,7 +214,6 @@ impl Policer {
     }
 
     /// `packet` arrives at the peak rate controller.
-    #[inline]
     fn reach_peak(&mut self, index: usize, packet: &Packet, cx: &mut Context<'_>) {
         let now = cx.now();
         let connection = &mut self.connections[index];
@@ -321,6 +320,20 @@ impl Element for Policer {
 
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         let index = self.index(packet);
+        let Connection { peak, at_peak, bucket, at_bucket } = &mut self.connections[index];
+        if at_peak.packets.is_empty() && at_bucket.packets.is_empty() {
+            // Most find nothing that waits, and need not wait themselves.
+            let now = cx.now();
+            let early = peak.as_mut().is_some_and(|law| !law.passes(packet.wire_size(), now));
+            if !early && bucket.as_mut().is_none_or(|law| law.take(now)) {
+                cx.forward(packet);
+            } else if early {
+                self.wait_at_peak(index, packet, cx);
+            } else {
+                self.wait_at_bucket(index, packet, cx);
+            }
+            return;
+        }
         self.release_due(index, cx);
         self.reach_peak(index, packet, cx);
     }

@@ -66,13 +66,13 @@ impl LeakyBucket {
     #[inline]
     fn advance(&mut self, now: Time) {
         let mut steps = 0;
-        while self.next_token() <= now {
+        while self.next < now.ps() || (self.next == now.ps() && self.part == 0) {
             if steps == STEPS {
                 self.leap(now);
                 return;
             }
             steps += 1;
-            self.tokens = self.tokens.saturating_add(1).min(self.depth);
+            self.tokens += u32::from(self.tokens < self.depth);
             self.step();
         }
     }

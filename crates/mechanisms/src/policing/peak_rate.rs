@@ -1,6 +1,6 @@
 //! The peak rate controller.
 
-use forebay_units::{Rate, Size, Time};
+use forebay_units::{Rate, Size, Span, Time};
 
 /// Spaces packets: after each the time runs in which it could be transmitted at the peak rate, and
 /// the next leaves no earlier. So packet n leaves at max(arrival n, departure n-1 + size n-1 /
@@ -9,13 +9,16 @@ use forebay_units::{Rate, Size, Time};
 pub struct PeakRate {
     rate: Rate,
     next: Time,
+    /// The size of the latest packet and its transmission time: few sizes come, and a comparison is
+    /// cheaper than a division.
+    latest: (Size, Span),
 }
 
 impl PeakRate {
     /// A controller with a peak rate of `rate`.
     #[must_use]
     pub const fn new(rate: Rate) -> Self {
-        Self { rate, next: Time::ZERO }
+        Self { rate, next: Time::ZERO, latest: (Size::from_bytes(0), Span::ZERO) }
     }
 
     /// From when on the next packet may leave.
@@ -28,14 +31,26 @@ impl PeakRate {
     /// A packet of `size` leaves at `now`: the timer starts anew.
     #[inline]
     pub fn leaves(&mut self, size: Size, now: Time) {
-        self.next = now + self.rate.transmission_time(size);
+        if size != self.latest.0 {
+            self.latest = (size, self.rate.transmission_time(size));
+        }
+        self.next = now + self.latest.1;
+    }
+
+    /// Whether a packet of `size` that comes at `now` may leave at once, which it does then.
+    #[inline]
+    pub fn passes(&mut self, size: Size, now: Time) -> bool {
+        let passes = self.next <= now;
+        if passes {
+            self.leaves(size, now);
+        }
+        passes
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use forebay_units::Span;
 
     /// Otherwise cells would leave faster than the peak rate, or wait when they need not. At 64
     /// kbit/s a cell takes 424 / 64000 s = 6.625 ms; cells come at 0, 1, 2, 10 and 30 ms.
