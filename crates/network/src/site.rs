@@ -82,29 +82,27 @@ impl Region {
             let (feed, at) = inbox.next();
             let arrives = at <= limit;
             let before = if arrives { (at, inbox.feeder(feed)) } else { past };
-            if let Some(event) = timers.take_before(before) {
+            while let Some(event) = timers.take_before(before) {
                 self.core.unlisted += 1;
                 let own = Some(Own { timers: &mut timers, before: before.0 });
                 let (core, me) = (&mut self.core, event.target);
                 let cx = &mut Context { core, me, now: event.time, own };
                 self.places[event.target as usize].element.wake(event.token, cx);
-            } else if arrives {
-                let packet = inbox.take_from(feed);
-                let after = || self.core.routes.after(before.1, packet.route).to;
-                let me = if alone { host } else { after() };
-                let place = &mut self.places[me as usize];
-                digest_reception(&mut place.digest, at, packet);
-                // Whoever receives goes on to nothing else.
-                let own = Some(Own { timers: &mut timers, before: Time::ZERO });
-                let core = &mut self.core;
-                place.element.receive(packet, &mut Context { core, me, now: at, own });
-            } else {
+                self.hand_round(&mut timers);
+            }
+            if !arrives {
                 break;
             }
+            let packet = inbox.take_from(feed);
+            let after = || self.core.routes.after(before.1, packet.route).to;
+            let me = if alone { host } else { after() };
+            let place = &mut self.places[me as usize];
+            digest_reception(&mut place.digest, at, packet);
+            // Whoever receives goes on to nothing else.
+            let own = Some(Own { timers: &mut timers, before: Time::ZERO });
+            let core = &mut self.core;
+            place.element.receive(packet, &mut Context { core, me, now: at, own });
             self.hand_round(&mut timers);
-            if self.core.feeds.brimming {
-                self.relieve();
-            }
         }
         self.sites[site].timers = timers;
         Context::of(&mut self.core, host, now).close_inbox(inbox);
@@ -135,6 +133,9 @@ impl Region {
     /// Deliver everything that members have handed on at once, which goes to members.
     #[inline(always)]
     fn hand_round(&mut self, timers: &mut Agenda) {
+        if self.core.feeds.brimming {
+            self.relieve();
+        }
         while self.core.mail.full {
             self.core.mail.full = false;
             let Letter { packet, to, at } = self.core.mail.first;
