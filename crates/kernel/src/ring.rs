@@ -184,6 +184,17 @@ impl<T: Copy> Ring<T> {
         self.len -= count;
     }
 
+    /// Take the one with `index` others before it out of the middle: those behind it move up.
+    pub fn remove(&mut self, index: usize) -> Option<T> {
+        let found = *self.get(index)?;
+        for behind in index + 1..self.len {
+            let (to, from) = (self.place(behind - 1), self.place(behind));
+            self.places[to] = self.places[from];
+        }
+        self.len -= 1;
+        Some(found)
+    }
+
     /// Have at most so many places, a power of two, if it is empty.
     pub fn narrow(&mut self, places: usize) {
         if self.is_empty() {
@@ -229,6 +240,8 @@ mod tests {
             } else if queue.pop_front().is_some() {
                 ring.pop_front();
             }
+            let place = stream.below(400) as usize;
+            assert_eq!(ring.remove(place), queue.remove(place));
             ring.narrow(16);
             assert_eq!((ring.len(), ring.is_empty()), (queue.len(), queue.is_empty()));
             assert_eq!((ring.front(), ring.get(3)), (queue.front(), queue.get(3)));

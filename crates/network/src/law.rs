@@ -148,7 +148,7 @@ pub trait QueueDiscipline: Send {
     /// Others that are dropped in its place are handed to `discard`.
     fn enqueue(
         &mut self,
-        packet: Packet,
+        packet: &Packet,
         idle_since: Option<Time>,
         now: Time,
         stream: &mut Stream,
@@ -163,10 +163,16 @@ pub trait QueueDiscipline: Send {
         discard: &mut Discard<'_>,
     ) -> Option<Departure>;
 
+    /// The same of who neither [drops nor marks](QueueDiscipline::drops_when_leaving) packets then:
+    /// the packet is lent, so that it need not be moved.
+    fn let_go(&mut self, _now: Time) -> Option<&Packet> {
+        unreachable!("asked only of who says that it neither drops nor marks what leaves")
+    }
+
     /// What waits.
     fn backlog(&self) -> Backlog;
 
-    /// Whether it may drop packets in [`QueueDiscipline::dequeue`].
+    /// Whether it may drop packets in [`QueueDiscipline::dequeue`], or mark them.
     fn drops_when_leaving(&self) -> bool {
         true
     }

@@ -40,8 +40,14 @@ pub trait CongestionDetector: Send {
     fn arrives(&mut self, _packet: &Packet, _now: Time) {}
 
     /// A packet was taken in, or `dropped`: what its source is to be told, if anything. What is
-    /// answered is sent.
+    /// answered is sent, if there is a way back to the source.
     fn judge(&mut self, packet: &Packet, dropped: bool, now: Time) -> Option<Notice>;
+
+    /// A packet has arrived and was taken in: both in one.
+    fn passes(&mut self, packet: &Packet, now: Time) -> Option<Notice> {
+        self.arrives(packet, now);
+        self.judge(packet, false, now)
+    }
 
     /// Inner quantities worth plotting, such as input rates: told by name.
     fn gauges(&self, _tell: &mut dyn FnMut(&str, f64)) {}

@@ -126,12 +126,14 @@ impl Routes {
         self.next[element as usize][route as usize]
     }
 
-    /// What follows `element` on all routes that pass it, if that is one and told ahead of time.
+    /// Who is told ahead of time of all that leaves `element`, if that is one: what follows it on
+    /// all routes that pass it, or the site of all that do.
     pub(crate) fn onward(&self, element: u32) -> Option<Onward> {
         let here = self.next.get(element as usize).into_iter().flatten();
         let mut steps = here.filter(|step| **step != NOT_HERE);
         let first = steps.next().filter(|step| step.feed != NO_FEED)?;
-        steps.all(|step| step == first).then_some(Onward(*first))
+        let same = |step: &Step| (step.inbox, step.feed) == (first.inbox, first.feed);
+        steps.all(same).then_some(Onward(*first))
     }
 
     /// What follows `element` on the routes that pass it.

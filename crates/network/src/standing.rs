@@ -26,7 +26,7 @@ pub struct Standing {
     pub lazy: bool,
     /// Where it is `early`: how long after a packet has left others can still be told of it.
     pub slack: Span,
-    /// How late it may be run itself.
+    /// How late it may be run itself, or be handed packets by hosts that are.
     pub late: Span,
 }
 
@@ -117,7 +117,8 @@ impl<'a> Search<'a> {
             }
         }
         let mut named = vec![false; routes.firsts().count()];
-        for me in (0..elements as u32).filter(|me| can_lag(whole, *me)) {
+        let joins = joins(whole, cut, &feeders);
+        for (me, _) in (0..).zip(&joins).filter(|(_, joins)| **joins) {
             begins(whole, me).for_each(|route| named[route as usize] = true);
         }
         let (mut open, mut entered) = (vec![false; elements], vec![false; elements]);
@@ -132,9 +133,9 @@ impl<'a> Search<'a> {
         let all = 0..elements as u32;
         let early = all.clone().map(|me| books(&me) && leads(me)).collect();
         let quiet = all.map(|me| books(&me) && leads(me) && sinks(me)).collect();
-        let expects = whole.places.iter().map(|place| place.element.expects());
-        let expects = expects.collect();
-        let (site_of, sites) = sites(whole);
+        let able = whole.places.iter().map(|place| place.element.expects());
+        let expects = able.zip(&joins).map(|(able, joins)| able && !joins).collect();
+        let (site_of, sites) = sites(whole, &joins);
         Self { whole, cut, feeders, open, entered, quiet, early, expects, site_of, sites }
     }
 
@@ -242,7 +243,7 @@ impl<'a> Search<'a> {
 
     /// `slacks` are those of the sites.
     fn standings(&self, slacks: &[Span]) -> Vec<Standing> {
-        let late = self.entered_late();
+        let entered = self.entered_late(slacks);
         let standing = |me: u32| {
             let (early, quiet) = (self.early[me as usize], self.quiet[me as usize]);
             let slack_of = |me: u32| match self.site_of[me as usize] {
@@ -251,23 +252,26 @@ impl<'a> Search<'a> {
             };
             let following = self.whole.core.routes.following(me).filter(|next| next & SINK == 0);
             let slack = if early { following.map(slack_of).min() } else { None };
+            let entered = entered[me as usize];
             Standing {
-                expects: self.expects[me as usize] || late[me as usize],
+                expects: self.expects[me as usize] || entered.is_some(),
                 early,
                 quiet,
                 lazy: (quiet || early) && !self.cut.is_border(me),
                 slack: slack.unwrap_or(Span::ZERO),
-                late: slack_of(me),
+                late: entered.unwrap_or_else(|| slack_of(me)),
             }
         };
         (0..self.whole.places.len() as u32).map(standing).collect()
     }
 
-    /// Whether sites send into each element.
-    fn entered_late(&self) -> Vec<bool> {
-        let mut late = vec![false; self.whole.places.len()];
-        for first in self.sites.iter().flat_map(|members| self.firsts(members)) {
-            late[first as usize] = true;
+    /// How late the site is that sends into each element, if one does.
+    fn entered_late(&self, slacks: &[Span]) -> Vec<Option<Span>> {
+        let mut late = vec![None; self.whole.places.len()];
+        for (members, slack) in self.sites.iter().zip(slacks) {
+            for first in self.firsts(members) {
+                late[first as usize] = Some(*slack);
+            }
         }
         late
     }
@@ -298,9 +302,26 @@ fn in_order(mut numbers: Vec<u32>) -> Vec<u32> {
     numbers
 }
 
-/// Whether `me` can be run late, together with whoever it hands packets to at once.
-fn can_lag(whole: &Region, me: u32) -> bool {
-    whole.places[me as usize].element.can_lag()
+/// Who would be run late itself, together with whoever it hands packets to at once. A link that
+/// could as well expect its packets is only where it must: where they come from links and from
+/// others too, and at a border, where nothing may be left for later.
+fn joins(whole: &Region, cut: &Cut<'_>, feeders: &[Vec<u32>]) -> Vec<bool> {
+    let element = |me: u32| &whole.places[me as usize].element;
+    let all = 0..feeders.len() as u32;
+    let mut entered = vec![false; feeders.len()];
+    for first in all.clone().filter(|me| element(*me).can_lag()).flat_map(|me| begins(whole, me)) {
+        let first = whole.core.routes.first(first).to;
+        if first & SINK == 0 {
+            entered[first as usize] = true;
+        }
+    }
+    let at_once = |feeder: &u32| element(*feeder).can_lag() && !element(*feeder).books();
+    let must = |me: u32| {
+        let feeders = &feeders[me as usize];
+        let mixed = entered[me as usize] && !feeders.is_empty();
+        cut.is_border(me) || mixed || feeders.iter().any(at_once)
+    };
+    all.map(|me| element(me).can_lag() && (!element(me).expects() || must(me))).collect()
 }
 
 /// The routes that begin with `me`: those on which it sends, and those that lead back from it.
@@ -319,10 +340,10 @@ pub(crate) fn given_at_once(whole: &Region, me: u32) -> impl Iterator<Item = u32
     firsts.chain(following).filter(|next| next & SINK == 0)
 }
 
-/// The sites that elements might form: those that can be run late, together with whoever they hand
+/// The sites that elements might form: those that are run late, together with whoever they hand
 /// packets to at once, or with others that send into the same elements. The site of each, and its
 /// members in order.
-fn sites(whole: &Region) -> (Vec<u32>, Vec<Vec<u32>>) {
+fn sites(whole: &Region, joins: &[bool]) -> (Vec<u32>, Vec<Vec<u32>>) {
     let elements = whole.places.len() as u32;
     // Who was the first to send into each, and in whose site each is.
     let mut entrant = vec![NO_SITE; elements as usize];
@@ -333,18 +354,18 @@ fn sites(whole: &Region) -> (Vec<u32>, Vec<Vec<u32>>) {
         }
         me
     };
-    for me in (0..elements).filter(|me| can_lag(whole, *me)) {
+    for me in (0..elements).filter(|me| joins[*me as usize]) {
         for next in given_at_once(whole, me) {
             let entrant = &mut entrant[next as usize];
             if *entrant == NO_SITE {
-                *entrant = if can_lag(whole, next) { next } else { me };
+                *entrant = if joins[next as usize] { next } else { me };
             }
             let (one, other) = (root(&head, *entrant), root(&head, me));
             head[one.max(other) as usize] = one.min(other);
         }
     }
     let (mut site_of, mut sites) = (vec![NO_SITE; elements as usize], Vec::<Vec<u32>>::new());
-    for me in (0..elements).filter(|me| can_lag(whole, *me)) {
+    for me in (0..elements).filter(|me| joins[*me as usize]) {
         let root = root(&head, me) as usize;
         // The root is the least of them, so it comes first.
         if root == me as usize {

@@ -10,7 +10,7 @@ use forebay_parameters::{
 };
 use forebay_units::{Size, Time};
 
-use super::fifo::Fifo;
+use super::fifo::{Fifo, Manager};
 use super::red_core::Averaging;
 use super::red_options::{IdleCorrection, check_average};
 use super::{BuildQueue, QUEUES, Queue};
@@ -83,7 +83,7 @@ fn read(section: &Section<'_>, facts: &LinkFacts) -> Result<Choke, Problem> {
         }
     }
     Ok(Choke {
-        fifo: Fifo::new(law_behind(section, facts)?),
+        fifo: Fifo::new(Manager::Law(law_behind(section, facts)?)),
         averaging: Averaging::new(weight, mean_packet, IdleCorrection::Fj, facts),
         average: 0.0,
         decayed: Time::ZERO,
@@ -183,7 +183,7 @@ impl Choke {
 impl QueueDiscipline for Choke {
     fn enqueue(
         &mut self,
-        packet: Packet,
+        packet: &Packet,
         idle_since: Option<Time>,
         now: Time,
         stream: &mut Stream,
@@ -192,11 +192,11 @@ impl QueueDiscipline for Choke {
         self.update(idle_since, now);
         // The paper compares first, but updates the average that its RED goes by at every arrival:
         // so the law behind is asked about every arrival, and a match goes before its verdict.
-        let verdict = self.fifo.ask(&packet, idle_since, now, stream);
+        let verdict = self.fifo.ask(packet, idle_since, now, stream);
         let dropped = matches!(verdict, Verdict::Drop(_));
-        if self.strike(&packet, now, stream, discard) {
+        if self.strike(packet, now, stream, discard) {
             if !dropped {
-                self.fifo.turn_away(&packet, now);
+                self.fifo.turn_away(packet, now);
             }
             return Verdict::Drop(DropReason::Early);
         }
@@ -263,7 +263,7 @@ mod tests {
     ) -> (Verdict, Vec<u64>) {
         let packet = Packet::data(Time::ZERO, flow, number, 1000, 0);
         let mut dropped = Vec::new();
-        let verdict = queue.enqueue(packet, None, Time::ZERO, stream, &mut |packet, reason| {
+        let verdict = queue.enqueue(&packet, None, Time::ZERO, stream, &mut |packet, reason| {
             assert_eq!(reason, DropReason::Forced);
             dropped.push(packet.number);
         });
@@ -337,7 +337,7 @@ mod tests {
             let stream = &mut stream();
             for flow in 0..30 {
                 let packet = Packet::data(Time::ZERO, flow, 0, 1000, 0);
-                law.fifo.enqueue(packet, None, Time::ZERO, stream, &mut |_, _| {});
+                law.fifo.enqueue(&packet, None, Time::ZERO, stream, &mut |_, _| {});
             }
             law.average = average;
             law.draws()

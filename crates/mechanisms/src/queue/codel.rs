@@ -178,18 +178,18 @@ fn unmarked(head: Head) -> Departure {
 impl QueueDiscipline for CoDel {
     fn enqueue(
         &mut self,
-        packet: Packet,
+        packet: &Packet,
         idle_since: Option<Time>,
         now: Time,
         _stream: &mut Stream,
         _discard: &mut Discard<'_>,
     ) -> Verdict {
-        let arrival = Arrival { now, packet: &packet, backlog: self.backlog, idle_since };
+        let arrival = Arrival { now, packet, backlog: self.backlog, idle_since };
         if !fits(self.limit, &arrival) {
             return Verdict::Drop(DropReason::Overflow);
         }
-        self.waiting.push_back((now, packet));
-        self.backlog.add(&packet);
+        self.waiting.push_back((now, *packet));
+        self.backlog.add(packet);
         Verdict::Accept
     }
 
@@ -242,7 +242,7 @@ mod tests {
         let packet = Packet::data(Time::ZERO, 0, number, size, 0).with_ecn(ecn);
         let mut stream = Streams::new(0, 0).named("test");
         let verdict =
-            law.enqueue(packet, None, at(us), &mut stream, &mut |_, _| panic!("it drops others"));
+            law.enqueue(&packet, None, at(us), &mut stream, &mut |_, _| panic!("it drops others"));
         assert_eq!(verdict, Verdict::Accept);
     }
 

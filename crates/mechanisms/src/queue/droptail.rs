@@ -25,32 +25,48 @@ parameters! {
 
 fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Queue, Problem> {
     let parameters = DropTailParameters::read(section)?;
-    Ok(Queue::Tail(DropTail { limit: parameters.limit }))
+    Ok(Queue::Tail(DropTail { limit: parameters.limit, kept: None }))
 }
 
 /// Tail drop: every arrival is accepted while the buffer has room.
 pub struct DropTail {
     limit: Option<Length>,
+    /// From which precedence on packets are let in only below a threshold, which is up to the
+    /// limit: the last part of the buffer is kept for others.
+    kept: Option<(u8, Length)>,
 }
 
 impl DropTail {
+    /// A buffer of `limit`, in which packets of precedence `high` and higher ones are let in below
+    /// `threshold` only.
+    pub(super) fn shared(limit: Length, threshold: Length, high: u8) -> Self {
+        Self { limit: Some(limit), kept: Some((high, threshold)) }
+    }
+
     /// Whether it never drops a packet.
     #[must_use]
     pub fn is_endless(&self) -> bool {
         self.limit.is_none()
     }
 
-    /// Whether it takes the packet in.
-    #[inline]
+    /// Whether it refuses the packet, and why.
+    #[inline(always)]
     #[must_use]
-    pub fn takes(&self, arrival: &Arrival<'_>) -> bool {
-        fits(self.limit, arrival)
+    pub fn refuses(&self, arrival: &Arrival<'_>) -> Option<DropReason> {
+        // Whatever kept a packet out, a full buffer is told as one.
+        if !fits(self.limit, arrival) {
+            return Some(DropReason::Overflow);
+        }
+        let (high, threshold) = self.kept?;
+        let refused = arrival.packet.precedence >= high && !fits(Some(threshold), arrival);
+        refused.then_some(DropReason::Selective)
     }
 }
 
 impl QueueManager for DropTail {
+    #[inline]
     fn admit(&mut self, arrival: &Arrival<'_>, _stream: &mut Stream) -> Verdict {
-        if self.takes(arrival) { Verdict::Accept } else { Verdict::Drop(DropReason::Overflow) }
+        self.refuses(arrival).map_or(Verdict::Accept, Verdict::Drop)
     }
 
     fn is_transparent(&self) -> bool {
@@ -69,7 +85,7 @@ mod tests {
         let packet = Packet::data(Time::ZERO, 0, 0, 1000, 0);
         let idle_since = idle.then_some(Time::ZERO);
         let arrival = Arrival { now: Time::ZERO, packet: &packet, backlog, idle_since };
-        DropTail { limit }.admit(&arrival, &mut Streams::new(0, 0).named("test"))
+        DropTail { limit, kept: None }.admit(&arrival, &mut Streams::new(0, 0).named("test"))
     }
 
     /// Otherwise a buffer would hold more, or less, than its size.

@@ -1,29 +1,77 @@
 //! A first-in-first-out queue under a [`QueueManager`], as a [`QueueDiscipline`].
 
-use std::collections::VecDeque;
-
-use forebay_kernel::Stream;
+use forebay_kernel::{Ring, Stream};
 use forebay_network::{
     Adjustment, Arrival, Backlog, Departure, Discard, Ecn, Packet, QueueDiscipline, QueueManager,
     Verdict,
 };
 use forebay_units::Time;
 
+use super::DropTail;
+
+/// Who decides over arrivals.
+pub(super) enum Manager {
+    Tail(DropTail),
+    Law(Box<dyn QueueManager>),
+}
+
+impl Manager {
+    fn any(&self) -> &dyn QueueManager {
+        match self {
+            Self::Tail(law) => law,
+            Self::Law(law) => law.as_ref(),
+        }
+    }
+
+    #[inline(always)]
+    fn admit(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
+        match self {
+            Self::Tail(law) => law.admit(arrival, stream),
+            Self::Law(law) => law.admit(arrival, stream),
+        }
+    }
+
+    #[inline(always)]
+    fn departed(&mut self, packet: &Packet, at: Time) {
+        // Tail drop keeps no account.
+        if let Self::Law(law) = self {
+            law.departed(packet, at);
+        }
+    }
+}
+
 /// Lets a scheduler hold a queue whose law decides at arrival only.
 pub struct Fifo {
-    law: Box<dyn QueueManager>,
-    waiting: VecDeque<Packet>,
+    law: Manager,
+    waiting: Ring<Packet>,
     backlog: Backlog,
 }
 
 impl Fifo {
     /// An empty queue under `law`.
     #[must_use]
-    pub fn new(law: Box<dyn QueueManager>) -> Self {
-        Self { law, waiting: VecDeque::new(), backlog: Backlog::default() }
+    pub(super) fn new(law: Manager) -> Self {
+        Self { law, waiting: Ring::default(), backlog: Backlog::default() }
+    }
+
+    /// As [`QueueDiscipline::enqueue`]: nobody else is dropped.
+    #[inline]
+    pub(super) fn take_in(
+        &mut self,
+        packet: &Packet,
+        idle_since: Option<Time>,
+        now: Time,
+        stream: &mut Stream,
+    ) -> Verdict {
+        let verdict = self.ask(packet, idle_since, now, stream);
+        if !matches!(verdict, Verdict::Drop(_)) {
+            self.push(packet, verdict);
+        }
+        verdict
     }
 
     /// What the law says of `packet`, which is in its queue from now on if it accepts.
+    #[inline]
     pub(super) fn ask(
         &mut self,
         packet: &Packet,
@@ -35,11 +83,14 @@ impl Fifo {
     }
 
     /// Put a packet that the law has accepted or marked at the end of the queue.
-    pub(super) fn push(&mut self, packet: Packet, verdict: Verdict) {
-        let marked = verdict == Verdict::Mark;
-        let packet = if marked { packet.with_ecn(Ecn::Ce) } else { packet };
-        self.waiting.push_back(packet);
-        self.backlog.add(&packet);
+    #[inline]
+    pub(super) fn push(&mut self, packet: &Packet, verdict: Verdict) {
+        self.backlog.add(packet);
+        if verdict == Verdict::Mark {
+            self.waiting.push_back(packet.with_ecn(Ecn::Ce));
+        } else {
+            self.waiting.push_back(*packet);
+        }
     }
 
     /// Turn away a packet that the law has accepted or marked; it hears of that as of a departure.
@@ -64,17 +115,13 @@ impl Fifo {
 impl QueueDiscipline for Fifo {
     fn enqueue(
         &mut self,
-        packet: Packet,
+        packet: &Packet,
         idle_since: Option<Time>,
         now: Time,
         stream: &mut Stream,
         _discard: &mut Discard<'_>,
     ) -> Verdict {
-        let verdict = self.ask(&packet, idle_since, now, stream);
-        if !matches!(verdict, Verdict::Drop(_)) {
-            self.push(packet, verdict);
-        }
-        verdict
+        self.take_in(packet, idle_since, now, stream)
     }
 
     fn dequeue(
@@ -83,12 +130,22 @@ impl QueueDiscipline for Fifo {
         _stream: &mut Stream,
         _discard: &mut Discard<'_>,
     ) -> Option<Departure> {
-        let packet = self.waiting.pop_front()?;
-        self.backlog.remove(&packet);
-        self.law.departed(&packet, now);
+        let packet = *self.let_go(now)?;
         Some(Departure { packet, marked: false })
     }
 
+    #[inline]
+    fn let_go(&mut self, now: Time) -> Option<&Packet> {
+        if self.waiting.is_empty() {
+            return None;
+        }
+        let packet = self.waiting.pop_front();
+        self.backlog.remove(packet);
+        self.law.departed(packet, now);
+        Some(packet)
+    }
+
+    #[inline]
     fn backlog(&self) -> Backlog {
         self.backlog
     }
@@ -98,14 +155,16 @@ impl QueueDiscipline for Fifo {
     }
 
     fn is_transparent(&self) -> bool {
-        self.law.is_transparent()
+        self.law.any().is_transparent()
     }
 
     fn adjustments(&mut self, tell: &mut dyn FnMut(&Adjustment)) {
-        self.law.adjustments(tell);
+        if let Manager::Law(law) = &mut self.law {
+            law.adjustments(tell);
+        }
     }
 
     fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
-        self.law.gauges(tell);
+        self.law.any().gauges(tell);
     }
 }

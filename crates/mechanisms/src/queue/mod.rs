@@ -25,10 +25,12 @@ use crate::LinkFacts;
 
 pub use droptail::DropTail;
 pub use fifo::Fifo;
+use fifo::Manager;
 
 /// A queue in one of its forms.
 pub enum Queue {
-    /// Tail drop: what most links have, so that it is asked without a detour.
+    /// Tail drop, with or without a threshold: what most links have, so that it is asked without a
+    /// detour.
     Tail(DropTail),
     /// First in, first out, decided at arrival.
     Managed(Box<dyn QueueManager>),
@@ -40,10 +42,18 @@ impl Queue {
     /// The queue in the form that a scheduler can hold.
     #[must_use]
     pub fn into_discipline(self) -> Box<dyn QueueDiscipline> {
+        match self.into_fifo() {
+            Ok(fifo) => Box::new(fifo),
+            Err(law) => law,
+        }
+    }
+
+    /// The queue as one that is first in, first out, or in its own form.
+    fn into_fifo(self) -> Result<Fifo, Box<dyn QueueDiscipline>> {
         match self {
-            Self::Tail(law) => Box::new(Fifo::new(Box::new(law))),
-            Self::Managed(law) => Box::new(Fifo::new(law)),
-            Self::Discipline(law) => law,
+            Self::Tail(law) => Ok(Fifo::new(Manager::Tail(law))),
+            Self::Managed(law) => Ok(Fifo::new(Manager::Law(law))),
+            Self::Discipline(law) => Err(law),
         }
     }
 }
@@ -75,7 +85,7 @@ pub static QUEUES: &[Entry<BuildQueue>] = &[
 ];
 
 /// Whether a buffer of `limit` has room for an arriving packet.
-#[inline]
+#[inline(always)]
 fn fits(limit: Option<Length>, arrival: &Arrival<'_>) -> bool {
     // A packet that finds the link idle goes straight to the transmitter and needs no buffer.
     arrival.idle_since.is_some()

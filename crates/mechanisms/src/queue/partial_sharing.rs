@@ -1,10 +1,8 @@
 //! Partial buffer sharing: a buffer whose last part is kept for packets that are to be lost last.
 
-use forebay_kernel::Stream;
-use forebay_network::{Arrival, DropReason, QueueManager, Verdict};
 use forebay_parameters::{Entry, Length, Parameters, Problem, Section, parameters};
 
-use super::{BuildQueue, MOST_PRECEDENCES, Queue, fits};
+use super::{BuildQueue, DropTail, MOST_PRECEDENCES, Queue};
 use crate::LinkFacts;
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {
@@ -46,43 +44,14 @@ fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Queue, Problem> {
         return Err(section.fail("high", message));
     }
     let high = u8::try_from(high).expect("checked above");
-    Ok(Queue::Managed(Box::new(PartialSharing { limit, threshold, high })))
-}
-
-struct PartialSharing {
-    limit: Length,
-    threshold: Length,
-    high: u8,
-}
-
-impl QueueManager for PartialSharing {
-    fn admit(&mut self, arrival: &Arrival<'_>, _stream: &mut Stream) -> Verdict {
-        if arrival.packet.precedence >= self.high && !fits(Some(self.threshold), arrival) {
-            // Whatever kept it out, a full buffer is told as one.
-            let reason = if fits(Some(self.limit), arrival) {
-                DropReason::Selective
-            } else {
-                DropReason::Overflow
-            };
-            return Verdict::Drop(reason);
-        }
-        if fits(Some(self.limit), arrival) {
-            Verdict::Accept
-        } else {
-            Verdict::Drop(DropReason::Overflow)
-        }
-    }
-
-    fn is_transparent(&self) -> bool {
-        true
-    }
+    Ok(Queue::Tail(DropTail::shared(limit, threshold, high)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use forebay_kernel::Streams;
-    use forebay_network::{Backlog, Packet};
+    use forebay_network::{Arrival, Backlog, DropReason, Packet, QueueManager, Verdict};
     use forebay_parameters::{Echo, Node, Table, Value};
     use forebay_units::{Rate, Time};
 
@@ -102,7 +71,7 @@ mod tests {
     }
 
     fn verdict(waiting: u32, precedence: u8) -> Verdict {
-        let Ok(Queue::Managed(mut law)) = make("512 packets", "256 packets", 2) else {
+        let Ok(Queue::Tail(mut law)) = make("512 packets", "256 packets", 2) else {
             panic!("it decides at arrival");
         };
         let packet = Packet::data(Time::ZERO, 0, 0, 53, 0).with_precedence(precedence);

@@ -5,7 +5,7 @@ use forebay_network::{Adjustment, Backlog, Departure, Discard, Packet, QueueDisc
 use forebay_parameters::{Entry, Field, Parameter, Problem, Section, choose_all};
 use forebay_units::Time;
 
-use super::{BuildQueue, MOST_PRECEDENCES, QUEUES, Queue};
+use super::{BuildQueue, Fifo, MOST_PRECEDENCES, QUEUES, Queue};
 use crate::LinkFacts;
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {
@@ -52,15 +52,10 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
     }
     let classes = chosen
         .iter()
-        .map(|(entry, inner)| Ok((entry.build)(inner, facts)?.into_discipline()))
+        .map(|(entry, inner)| Ok(Class::of((entry.build)(inner, facts)?)))
         .collect::<Result<Vec<_>, Problem>>()?;
     let map = read_map(section, classes.len())?;
-    Ok(Queue::Discipline(Box::new(Priority {
-        classes,
-        map,
-        holding: 0,
-        backlog: Backlog::default(),
-    })))
+    Ok(Queue::Discipline(Box::new(Priority { classes, map, holding: 0 })))
 }
 
 /// The class of each precedence that can be told apart.
@@ -89,20 +84,51 @@ fn read_map(section: &Section<'_>, classes: usize) -> Result<[u8; MOST_PRECEDENC
     Ok(map)
 }
 
+/// The queue of a class.
+enum Class {
+    /// First in, first out: what most have, so that it is asked without a detour.
+    Fifo(Fifo),
+    Other(Box<dyn QueueDiscipline>),
+}
+
+impl Class {
+    fn of(queue: Queue) -> Self {
+        match queue.into_fifo() {
+            Ok(fifo) => Self::Fifo(fifo),
+            Err(other) => Self::Other(other),
+        }
+    }
+
+    #[inline]
+    fn any(&self) -> &dyn QueueDiscipline {
+        match self {
+            Self::Fifo(fifo) => fifo,
+            Self::Other(law) => law.as_ref(),
+        }
+    }
+
+    #[inline]
+    fn holds(&self) -> bool {
+        match self {
+            Self::Fifo(fifo) => fifo.backlog().packets > 0,
+            Self::Other(law) => law.backlog().packets > 0,
+        }
+    }
+}
+
 struct Priority {
-    classes: Vec<Box<dyn QueueDiscipline>>,
+    classes: Vec<Class>,
     /// The class of each precedence.
     map: [u8; MOST_PRECEDENCES],
     /// A bit for each class that holds packets: the lowest is served.
     holding: u64,
-    backlog: Backlog,
 }
 
 impl Priority {
     /// Renew what is known of whether class `index` holds packets.
     #[inline]
     fn renew(&mut self, index: usize) {
-        let holds = u64::from(self.classes[index].backlog().packets > 0);
+        let holds = u64::from(self.classes[index].holds());
         self.holding = self.holding & !(1 << index) | holds << index;
     }
 }
@@ -110,23 +136,17 @@ impl Priority {
 impl QueueDiscipline for Priority {
     fn enqueue(
         &mut self,
-        packet: Packet,
+        packet: &Packet,
         idle_since: Option<Time>,
         now: Time,
         stream: &mut Stream,
         discard: &mut Discard<'_>,
     ) -> Verdict {
         let index = usize::from(self.map[usize::from(packet.precedence) % MOST_PRECEDENCES]);
-        let backlog = &mut self.backlog;
-        let mut discard = |packet: Packet, reason| {
-            backlog.remove(&packet);
-            discard(packet, reason);
+        let verdict = match &mut self.classes[index] {
+            Class::Fifo(fifo) => fifo.take_in(packet, idle_since, now, stream),
+            Class::Other(law) => law.enqueue(packet, idle_since, now, stream, discard),
         };
-        let class = &mut self.classes[index];
-        let verdict = class.enqueue(packet, idle_since, now, stream, &mut discard);
-        if !matches!(verdict, Verdict::Drop(_)) {
-            self.backlog.add(&packet);
-        }
         self.renew(index);
         verdict
     }
@@ -142,39 +162,65 @@ impl QueueDiscipline for Priority {
         while left != 0 {
             let index = left.trailing_zeros() as usize;
             left &= left - 1;
-            let backlog = &mut self.backlog;
-            let mut discard = |packet: Packet, reason| {
-                backlog.remove(&packet);
-                discard(packet, reason);
+            let next = match &mut self.classes[index] {
+                Class::Fifo(fifo) => fifo.dequeue(now, stream, discard),
+                Class::Other(law) => law.dequeue(now, stream, discard),
             };
-            let next = self.classes[index].dequeue(now, stream, &mut discard);
             self.renew(index);
-            if let Some(next) = next {
-                self.backlog.remove(&next.packet);
-                return Some(next);
+            if next.is_some() {
+                return next;
             }
         }
         None
     }
 
+    fn let_go(&mut self, now: Time) -> Option<&Packet> {
+        if self.holding == 0 {
+            return None;
+        }
+        let index = self.holding.trailing_zeros() as usize;
+        match &mut self.classes[index] {
+            Class::Fifo(fifo) => {
+                let last = fifo.backlog().packets == 1;
+                self.holding &= !(u64::from(last) << index);
+                fifo.let_go(now)
+            }
+            Class::Other(law) => {
+                let last = law.backlog().packets == 1;
+                self.holding &= !(u64::from(last) << index);
+                law.let_go(now)
+            }
+        }
+    }
+
     fn backlog(&self) -> Backlog {
-        self.backlog
+        let mut all = Backlog::default();
+        for Backlog { packets, bytes } in self.classes.iter().map(|class| class.any().backlog()) {
+            all.packets += packets;
+            all.bytes += bytes;
+        }
+        all
     }
 
     fn drops_when_leaving(&self) -> bool {
-        self.classes.iter().any(|class| class.drops_when_leaving())
+        self.classes.iter().any(|class| class.any().drops_when_leaving())
     }
 
     fn is_transparent(&self) -> bool {
-        self.classes.iter().all(|class| class.is_transparent())
+        self.classes.iter().all(|class| class.any().is_transparent())
     }
 
     fn adjustments(&mut self, tell: &mut dyn FnMut(&Adjustment)) {
-        self.classes.iter_mut().for_each(|class| class.adjustments(tell));
+        for class in &mut self.classes {
+            match class {
+                Class::Fifo(fifo) => fifo.adjustments(tell),
+                Class::Other(law) => law.adjustments(tell),
+            }
+        }
     }
 
     fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
-        for (i, class) in self.classes.iter().enumerate() {
+        for (i, class) in self.classes.iter().map(Class::any).enumerate() {
             tell(&format!("queue_packets.{i}"), f64::from(class.backlog().packets));
             class.gauges(&mut |name, value| tell(&format!("{name}.{i}"), value));
         }
@@ -215,7 +261,7 @@ mod tests {
         for (number, precedence) in [(0, 1), (1, 5), (2, 0), (3, 1), (4, 0)] {
             let packet = Packet::data(Time::ZERO, 0, number, 100, 0).with_precedence(precedence);
             let verdict =
-                queue.enqueue(packet, None, Time::ZERO, &mut stream, &mut |_, _| panic!("others"));
+                queue.enqueue(&packet, None, Time::ZERO, &mut stream, &mut |_, _| panic!("others"));
             assert_eq!(verdict, Verdict::Accept);
         }
         assert_eq!(queue.backlog(), Backlog { packets: 5, bytes: 500 });
@@ -247,7 +293,7 @@ mod tests {
         // Precedence 5 belongs where the last of the map does.
         for (number, precedence) in [(0, 3), (1, 1), (2, 2), (3, 0), (4, 5), (5, 2)] {
             let packet = Packet::data(Time::ZERO, 0, number, 53, 0).with_precedence(precedence);
-            queue.enqueue(packet, None, Time::ZERO, &mut stream, &mut |_, _| panic!("others"));
+            queue.enqueue(&packet, None, Time::ZERO, &mut stream, &mut |_, _| panic!("others"));
         }
         let served: Vec<u64> = std::iter::from_fn(|| {
             queue.dequeue(Time::ZERO, &mut stream, &mut |_, _| panic!("no drops"))
@@ -269,7 +315,7 @@ mod tests {
         for (number, precedence) in [(0, 1), (1, 1), (2, 1), (3, 0), (4, 0)] {
             let packet = Packet::data(Time::ZERO, 0, number, 100, 0).with_precedence(precedence);
             let verdict =
-                queue.enqueue(packet, None, Time::ZERO, &mut stream, &mut |_, _| panic!("others"));
+                queue.enqueue(&packet, None, Time::ZERO, &mut stream, &mut |_, _| panic!("others"));
             if let Verdict::Drop(reason) = verdict {
                 dropped.push((packet.number, reason));
             }

@@ -5,7 +5,7 @@
 //! once, and if it has reached the sink by now, it is counted there without being kept in between.
 
 use forebay_kernel::Ring;
-use forebay_network::{Arrival, Backlog, Context, DropReason, Inbox, Packet};
+use forebay_network::{Arrival, Backlog, Context, Inbox, Packet};
 use forebay_units::Time;
 
 use super::super::line::{Line, Slot};
@@ -72,10 +72,10 @@ impl FifoLink {
         let (idle_since, backlog) = (line.idle_since(at), line.backlog());
         let arrival = Arrival { now: at, packet, backlog, idle_since };
         if let Manager::Tail(law) = &self.manager
-            && !law.takes(&arrival)
+            && let Some(reason) = law.refuses(&arrival)
         {
             Line::count_arrival(link, packet, cx);
-            cx.discard(link, packet, DropReason::Overflow);
+            cx.discard(link, packet, reason);
             return;
         }
         let mut start = at;
