@@ -522,7 +522,11 @@ impl Element for FifoLink {
             return;
         }
         if self.standing.quiet {
-            self.meet_expected(cx);
+            if self.quiet_tail {
+                self.meet_what_is_through(cx);
+            } else {
+                self.meet_expected(cx);
+            }
             cx.listen_when_many();
             return;
         }
