@@ -320,7 +320,7 @@ def test_every_standard_benchmark_is_a_valid_scenario(forebay: front.Forebay) ->
     from forebay.bench import SCENARIOS, names
 
     assert {"s1-tcp-red", "s1-af", "s2-cbr", "s3-mm1", "s4-million", "s5-ensemble"} <= set(names())
-    assert {"p1-dual-bottleneck", "p2-64-routers"} <= set(names())
+    assert {"p1-dual-bottleneck", "p2-64-routers", "c1-cells"} <= set(names())
     for path in sorted(SCENARIOS.glob("*.toml")):
         assert forebay("check", path).status == 0
 
