@@ -143,7 +143,8 @@ TRACE = {
     "segment expected.",
     "size_bytes": "Size on the wire.",
     "precedence": "Precedence after the event.",
-    "kind": "`data`, `data, CE` (PCN traffic: ETM), `retransmission`, `ack` or `notice`.",
+    "kind": "`data`, `data, CE` (PCN traffic: ETM), `retransmission`, `poll`, `ack`, `notice` or "
+    "`report`.",
 }
 
 ADJUSTMENTS = {

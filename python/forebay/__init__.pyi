@@ -598,6 +598,7 @@ def paced(
     header: str = ...,
     activity: Mechanism | None = ...,
     pace: Mechanism | None = ...,
+    frames: Mapping[str, Any] | None = ...,
 ) -> dict[str, Any]: ...
 
 def policing(

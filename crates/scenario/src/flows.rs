@@ -80,15 +80,7 @@ pub(crate) fn read_flow(
     let policing = read_policing(section, &there, network.links)?;
     let ways_back = match &transport {
         Transport::Paced(paced) => {
-            if let Some(key) = paced.answers().filter(|_| back.is_empty()) {
-                let FlowParameters { from, to, .. } = &parameters;
-                let paced = section.section("paced")?.expect("it was read");
-                let message = format!(
-                    "receivers answer their sources, but no links lead from \"{to}\" back to \
-                     \"{from}\""
-                );
-                return Err(paced.fail(key, message));
-            }
+            check_answers(section, paced, &parameters, &back)?;
             ways_back(section, (&there, &back), parameters.route.is_some(), network)?
         }
         _ => Vec::new(),
@@ -138,6 +130,22 @@ pub(crate) fn read_flow(
         ways_back,
         late,
     })
+}
+
+/// Receivers that answer need a way back to their sources.
+fn check_answers(
+    section: &Section<'_>,
+    paced: &PacedPlan,
+    parameters: &FlowParameters,
+    back: &[usize],
+) -> Result<(), Problem> {
+    let Some(key) = paced.answers().filter(|_| back.is_empty()) else { return Ok(()) };
+    let FlowParameters { from, to, .. } = parameters;
+    let message = format!(
+        "receivers answer their sources, but no links lead from \"{to}\" back to \"{from}\""
+    );
+    let paced = section.section("paced")?.expect("it was read");
+    Err(paced.fail(key, message))
 }
 
 fn largest_packet(section: &Section<'_>, transport: &Transport) -> Result<u64, Problem> {
