@@ -62,14 +62,15 @@ def _concluded(findings: Findings) -> list[str]:
         f"""What of the link carries data of use. {
             described(findings, "throughput_ratio", "useful_ratio", "useless_ratio")
         } {_shares(findings)}""",
-        f"""When files arrive. {described(findings, "completed_ratio", "file_whole_s")} Files under
-        way at the end count with what of them had arrived.""",
+        f"""When files arrive. {described(findings, "completed_ratio")} {
+            described(findings, "file_whole_s", digits=4)
+        } Files under way at the end count with what of them had arrived.""",
         f"""What voice and video notice of it. {
             described(findings, "realtime_loss_ratio", "realtime_late_ratio", "utilization_ratio")
         }""",
         f"""So cells delivered and utilisation do not tell designs apart that users would. With
         most sources the link is fullest without control, and nearly all that it carries of data is
-        in vain: frames that lose a cell whenever they are sent are sent for ever. Retransmission is
+        in vain: a frame that loses a cell each time it is sent is sent for ever. Retransmission is
         no substitute for control, it needs some. Smaller frames help where some cells are lost, not
         where most are. {_price(findings)}""",
         """Limits: no port discards what is left of a frame that is spoilt already (Romanow and

@@ -290,7 +290,8 @@ fn sections_survive_extremes() {
         for field in fields {
             let flows = format!(
                 "[flows.x]\nfrom = \"a\"\nto = \"b\"\ncount = 2\n[flows.x.paced]\n\
-                 activity = {{ files = {{ rate = \"2 Mbit/s\", size = \"50 kB\", start = 1.0 }} }}\n\
+                 activity = {{ files = {{ rate = \"2 Mbit/s\", start = 1.0, \
+                 size = \"50 kB\" }} }}\n\
                  frames = {{ {} = {value} }}\n",
                 field.name
             );
