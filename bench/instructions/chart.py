@@ -30,8 +30,9 @@ def draw(records: Sequence[Record], path: Path) -> None:
             [at for at, _ in known],
             [count for _, count in known],
             color=COLOURS[index % len(COLOURS)],
-            linestyle=LINES[index % len(LINES)],
-            marker=MARKERS[index % len(MARKERS)],
+            # Beyond as many as there are colours, one of a colour still looks otherwise.
+            linestyle=LINES[(index + index // len(COLOURS)) % len(LINES)],
+            marker=MARKERS[(index + index // len(COLOURS)) % len(MARKERS)],
             label=name,
         )
     for at in range(1, len(records)):
