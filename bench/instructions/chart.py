@@ -13,13 +13,13 @@ from history import Record
 
 __all__ = ["draw"]
 
-LETTERS = 26
-"""From here on a label below the axis is cut into lines."""
+LETTERS = 112
+"""So many have room side by side below the axis: longer labels are cut into lines."""
 
 
 def draw(records: Sequence[Record], path: Path) -> None:
     """Draw the records, oldest on the left; a dotted line stands where the compiler changed."""
-    drawing, axes = blank(height=3.6)
+    drawing, axes = blank(height=4.4)
     (axis,) = axes
     names = sorted({name for record in records for name in record.counts})
     for index, name in enumerate(names):
@@ -30,22 +30,25 @@ def draw(records: Sequence[Record], path: Path) -> None:
             [at for at, _ in known],
             [count for _, count in known],
             color=COLOURS[index % len(COLOURS)],
-            linestyle=LINES[index % len(LINES)],
-            marker=MARKERS[index % len(MARKERS)],
+            # Beyond as many as there are colours, one of a colour still looks otherwise.
+            linestyle=LINES[(index + index // len(COLOURS)) % len(LINES)],
+            marker=MARKERS[(index + index // len(COLOURS)) % len(MARKERS)],
             label=name,
         )
     for at in range(1, len(records)):
         if records[at].compiler != records[at - 1].compiler:
             axis.axvline(at - 0.5, color="black", linestyle=":", linewidth=0.8)
-    axis.set_xticks(range(len(records)), [_wrapped(record) for record in records], fontsize=8)
+    letters = LETTERS // max(4, len(records))
+    labels = [_wrapped(record, letters) for record in records]
+    axis.set_xticks(range(len(records)), labels, fontsize=8)
     axis.set_xlim(-0.5, max(0.5, len(records) - 0.5))
     axis.set_ylim(0, 1.08 * max(axis.get_ylim()))
     axis.set_ylabel("instructions for each packet hop")
     save(drawing, axes, path)
 
 
-def _wrapped(record: Record) -> str:
+def _wrapped(record: Record, letters: int) -> str:
     import textwrap
 
     compiler = f"{record.version}, rustc {record.compiler.rustc}"
-    return "\n".join([*textwrap.wrap(record.label, LETTERS), compiler])
+    return "\n".join(textwrap.wrap(record.label, letters) + textwrap.wrap(compiler, letters))

@@ -5,10 +5,11 @@
 use forebay_kernel::{Stream, Streams};
 use forebay_scenario::{RunResult, Scenario};
 
+use crate::cells::network_of_cells;
 use crate::support::run_with;
 
 /// One of several.
-fn one_of<'t>(draw: &mut Stream, choices: &[&'t str]) -> &'t str {
+pub fn one_of<'t>(draw: &mut Stream, choices: &[&'t str]) -> &'t str {
     choices[draw.below(choices.len() as u64) as usize]
 }
 
@@ -148,100 +149,6 @@ fn what_comes_at_one_instant_keeps_its_order() {
     let network = |number| network_in_step(&mut Streams::new(18, number).named("network"));
     let hops: u64 = (0..300).map(|number| check(&network(number), number)).sum();
     assert!(hops > 200_000, "only {hops} traversals in all");
-}
-
-/// A random chain of routers with users at each end, and paced sources between them: policed or
-/// not, told of congestion or not, beside a few datagrams. Most times are whole tenths of
-/// milliseconds, so that cells of several sources, releases of policers and ends of transmissions
-/// fall into one instant.
-pub fn network_of_cells(draw: &mut Stream) -> String {
-    let sharing = "partial_buffer_sharing = { limit = \"12 packets\", threshold = \"5 packets\" }";
-    let two = format!(
-        "{{ priority = {{ map = [0, 1, 0, 1], classes = [{{ droptail = {{ limit = \"9 packets\" }} \
-         }}, {{ {sharing} }}] }} }}"
-    );
-    let mixed = format!("{{ priority = {{ classes = [{{ {sharing} }}, \"codel\"] }} }}");
-    let one = format!("{{ {sharing} }}");
-    let queues = [&two, &two, &mixed, &one, "{ droptail = { limit = \"20 packets\" } }"];
-    let detectors = [
-        "",
-        "detector = { discard = { hold_off = \"2 ms\" } }",
-        "detector = { input_rate = { interval = \"5 ms\", hold_off = \"2 ms\" } }",
-        "detector = { input_rate = { interval = \"5 ms\", hold_off = \"0 s\", threshold = 0.5 } }",
-    ];
-    let mut links = String::new();
-    let routers = 2 + draw.below(2);
-    let users: Vec<String> = (0..2 + draw.below(2)).map(|number| format!("u{number}")).collect();
-    let mut link = |draw: &mut Stream, from: &str, to: &str, rates: &[&str]| {
-        // Numbers of elements follow the order of links.
-        let name = format!("{}-{from}-{to}", draw.below(1000));
-        let (rate, queue) = (one_of(draw, rates), one_of(draw, &queues));
-        let delay = one_of(draw, &["0 s", "1 ms", "2 ms", "2 ms", "5 ms"]);
-        let detector = one_of(draw, &detectors);
-        links += &format!(
-            "[links.{name}]\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"{rate}\"\n\
-             delay = \"{delay}\"\nqueue = {queue}\n{detector}\n"
-        );
-    };
-    let fast = ["4 Mbit/s", "8 Mbit/s"];
-    users.iter().for_each(|user| link(draw, user, "r0", &fast));
-    (1..routers)
-        .for_each(|to| link(draw, &format!("r{}", to - 1), &format!("r{to}"), &["2 Mbit/s"]));
-    link(draw, &format!("r{}", routers - 1), "peer", &fast);
-    let mut flows = String::new();
-    for number in 0..2 + draw.below(4) {
-        let user = &users[draw.below(users.len() as u64) as usize];
-        let (from, to) =
-            if draw.below(5) == 0 { ("peer", user.as_str()) } else { (user.as_str(), "peer") };
-        let (count, precedence) = (1 + draw.below(5), draw.below(2));
-        let activity = one_of(
-            draw,
-            &[
-                "{ sessions = { rate = \"400 kbit/s\", high_time = \"50 ms\", low_time = \"50 ms\" } }",
-                "{ sessions = { rate = \"800 kbit/s\", low_rate = \"200 kbit/s\", high_time = \"20 ms\", \
-             low_time = \"20 ms\", active = \"100 ms\", idle = \"50 ms\" } }",
-                "{ files = { rate = \"800 kbit/s\", size = \"10 kB\", gap = \"100 ms\", start = 1.0 } }",
-                "{ files = { rate = \"1 Mbit/s\", size = \"2 kB\", gap = \"30 ms\" } }",
-            ],
-        );
-        let pace = one_of(
-            draw,
-            &[
-                "{ uncontrolled = { rtt = \"20 ms\" } }",
-                "{ uncontrolled = { rtt = \"10 ms\", start = 1.0 } }",
-                "{ steps = { rtt = \"20 ms\", floor = 0.0, start = 1.0 } }",
-                "{ steps = { rtt = \"10 ms\", ceiling = 1.0 } }",
-            ],
-        );
-        let policing = one_of(
-            draw,
-            &[
-                "",
-                "policing = { peak = { rate = \"400 kbit/s\" }, \
-             bucket = { rate = \"300 kbit/s\", depth = 3, token = \"50 B\" } }",
-                "policing = { peak = { rate = \"500 kbit/s\", queue = \"3 packets\", \
-             full = \"mark_head\", forced = \"bucket\" }, bucket = { rate = \"300 kbit/s\", \
-             depth = 2, token = \"50 B\", queue = \"2 packets\" } }",
-                "policing = { bucket = { rate = \"200 kbit/s\", depth = 1, token = \"50 B\", \
-             queue = \"9 packets\", full = \"discard\" } }",
-            ],
-        );
-        let stop = one_of(draw, &["", "", "stop = \"350 ms\""]);
-        flows += &format!(
-            "[flows.f{number}]\nfrom = \"{from}\"\nto = \"{to}\"\ncount = {count}\n\
-             precedence = {precedence}\nlate_after = \"1 ms\"\n{policing}\n{stop}\n\
-             [flows.f{number}.paced]\nsize = \"50 B\"\nheader = \"5 B\"\n\
-             activity = {activity}\npace = {pace}\n"
-        );
-    }
-    if draw.below(3) == 0 {
-        flows += &format!(
-            "[flows.datagrams]\nfrom = \"{}\"\nto = \"peer\"\nudp = {{}}\n\
-             traffic = {{ poisson = {{ rate = \"300 kbit/s\", size = \"100 B\" }} }}\n",
-            users[0]
-        );
-    }
-    format!("duration = \"600 ms\"\nwarm_up = \"100 ms\"\n[record]\ntrace = 1000\n{links}{flows}")
 }
 
 /// Otherwise a cell would be policed, be chosen or bring about a notification in another world than

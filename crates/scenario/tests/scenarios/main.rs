@@ -13,6 +13,7 @@ mod bad_queues;
 mod bad_text;
 mod call_extremes;
 mod calls;
+mod cells;
 mod closed_forms;
 mod conservation;
 mod determinism;

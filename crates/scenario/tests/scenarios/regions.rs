@@ -4,8 +4,8 @@ use forebay_kernel::{Stream, Streams};
 use forebay_network::record::RecordTable;
 use forebay_scenario::{Control, RunOptions, RunResult, Scenario};
 
+use crate::cells::network_of_cells;
 use crate::determinism::every_scenario;
-use crate::early::network_of_cells;
 use crate::support::read;
 
 /// One run on at most so many threads: everything in it, and the regions that it had.

@@ -48,8 +48,8 @@ impl FifoLink {
         inbox.take_all(limit, |packet, at| self.meet_quietly(packet, at, limit, cx));
     }
 
-    /// Meet the packets expected that could have reached the sinks by now. Nobody looks, so that the
-    /// others, which would have to be kept on their way, can be left where they are.
+    /// Meet the packets expected that could have reached the sinks by now. Nobody looks, so that
+    /// the others, which would have to be kept on their way, can be left where they are.
     #[inline(never)]
     pub(super) fn meet_what_is_through(&mut self, cx: &mut Context<'_>) {
         let limit = cx.horizon();

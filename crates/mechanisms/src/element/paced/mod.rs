@@ -2,8 +2,8 @@
 //!
 //! What a source wants to send, and at which nominal rate, is its [`Activity`]; by how much that is
 //! scaled is decided by its [`RateControl`], which hears of notifications. A source waits for one
-//! time, that of whatever is due next: a packet, the end of a phase, a step of the control. Those of
-//! a group share one timer, set for the first.
+//! time, that of whatever is due next: a packet, the end of a phase, a step of the control. Those
+//! of a group share one timer, set for the first.
 
 mod framing;
 mod outbox;
@@ -159,8 +159,8 @@ impl PacedSources {
         self.turns.first().0
     }
 
-    /// Phases of source `index` end, that of its `last` packet among them, its control has a step to
-    /// do, or it polls.
+    /// Phases of source `index` end, that of its `last` packet among them, its control has a step
+    /// to do, or it polls.
     #[cold]
     #[inline(never)]
     fn change(&mut self, index: usize, last: bool, cx: &mut Context<'_>) {

@@ -111,6 +111,10 @@ impl Element for PacedReceivers {
         self.place.back.as_slice()
     }
 
+    fn can_lag(&self) -> bool {
+        true
+    }
+
     #[inline]
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         cx.deliver(packet);

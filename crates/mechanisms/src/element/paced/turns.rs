@@ -10,8 +10,8 @@ use forebay_units::Time;
 /// jump that a processor would have to guess. Other changes have the whole tournament played anew.
 pub(super) struct Turns {
     winner: Turn,
-    /// Who lost match `n`, from 1 on: the final is 1, and the winners of matches `2 n` and `2 n + 1`
-    /// meet in match `n`.
+    /// Who lost match `n`, from 1 on: the final is 1, and the winners of matches `2 n` and
+    /// `2 n + 1` meet in match `n`.
     losers: Vec<Turn>,
     /// What each waits for; as many as a power of two.
     times: Vec<Time>,
