@@ -65,6 +65,11 @@ fn key(time: Time, target: u32, token: u32) -> Key {
     Key::from(time.ps()) << 64 | Key::from(target) << 32 | Key::from(token)
 }
 
+#[inline(always)]
+fn event_of(event: Key) -> Event {
+    Event { time: Time::from_ps(ps(event)), target: (event >> 32) as u32, token: event as u32 }
+}
+
 impl Default for Agenda {
     fn default() -> Self {
         Self {
@@ -112,6 +117,14 @@ impl Agenda {
         self.first().map(|event| Time::from_ps(ps(event)))
     }
 
+    /// A time before which nothing is due, perhaps not the latest: what is known without a search.
+    #[inline]
+    #[must_use]
+    pub fn idle_until(&self) -> Time {
+        // All that is not in the line does not come before the border.
+        Time::from_ps(ps(self.near.last().copied().unwrap_or(self.border)))
+    }
+
     /// Wake component `target` at `time` with `token`. An instant in the past counts as now.
     #[inline(always)]
     pub fn insert(&mut self, time: Time, target: u32, token: u32) {
@@ -148,6 +161,18 @@ impl Agenda {
         (event < key(time, target, 0)).then(|| self.take_first(event))
     }
 
+    /// The events that come next, if they have just been found among very many: for whoever wants
+    /// to [fetch](crate::fetch()) what they need. Asked before each event is taken; mostly none.
+    #[inline(always)]
+    pub fn newcomers(&mut self) -> impl Iterator<Item = Event> {
+        let new = self.near.is_empty() && self.ladder.len() > 0;
+        if new {
+            self.refill();
+        }
+        let line = if new { self.near.as_slice() } else { &[] };
+        line.iter().rev().map(|event| event_of(*event))
+    }
+
     /// Let time pass to `time` when nothing is due before.
     pub fn pass_to(&mut self, time: Time) {
         self.now = self.now.max(time);
@@ -171,7 +196,7 @@ impl Agenda {
     fn take_first(&mut self, event: Key) -> Event {
         self.near.pop();
         self.now = Time::from_ps(ps(event));
-        Event { time: self.now, target: (event >> 32) as u32, token: event as u32 }
+        event_of(event)
     }
 
     /// Move the later half of the line to the heap.
@@ -313,7 +338,8 @@ mod tests {
 
     /// Otherwise a network of a million timers would mix up causes and effects: the same with so
     /// many events that they lie on the rungs of the ladder, some close together, some at one
-    /// instant, some far ahead or at the end of time, while others come and go.
+    /// instant, some far ahead or at the end of time, while others come and go. What is foreseen
+    /// begins with what comes next.
     #[test]
     fn very_many_events_come_in_order() {
         let mut stream = Streams::new(4, 0).named("agenda");
@@ -335,12 +361,17 @@ mod tests {
         for token in 0..100_000 {
             sorted.insert(insert(&mut agenda, token));
         }
+        let mut foreseen = 0;
         for token in 100_000..400_000 {
             assert_eq!(agenda.len(), sorted.len());
             let first = sorted.pop_first();
-            assert_eq!(agenda.soonest().map(Time::ps), first.map(|(time, ..)| time));
             let (time, target, _) = first.unwrap_or_default();
             let time = Time::from_ps(time);
+            assert!(agenda.idle_until() <= time || first.is_none());
+            let new: Vec<Event> = agenda.newcomers().collect();
+            assert!(new.first().is_none_or(|event| (event.time, event.target) == (time, target)));
+            foreseen += new.len();
+            assert_eq!(agenda.soonest().map(Time::ps), first.map(|(time, ..)| time));
             assert_eq!(agenda.take_before((time, target)), None);
             let taken = match token % 3 {
                 0 => agenda.take_before((time, target + 1)),
@@ -352,6 +383,7 @@ mod tests {
                 sorted.insert(insert(&mut agenda, token));
             }
         }
+        assert!(foreseen > 0, "nothing was foreseen");
     }
 
     /// Otherwise a run until some instant would swallow what comes after it.

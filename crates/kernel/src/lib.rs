@@ -7,6 +7,7 @@
 
 mod agenda;
 mod digest;
+mod fetch;
 mod ladder;
 pub mod math;
 mod ring;
@@ -16,5 +17,6 @@ mod ziggurat_edges;
 
 pub use agenda::{Agenda, Event};
 pub use digest::Digest;
+pub use fetch::fetch;
 pub use ring::{Passing, Ring};
 pub use streams::{Stream, Streams};

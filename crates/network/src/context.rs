@@ -110,6 +110,8 @@ pub(crate) struct Core {
     pub(crate) ledger: Ledger,
     pub(crate) observers: Vec<Box<dyn Observer>>,
     pub(crate) sinks: Vec<Sink>,
+    /// Whether it is worth it to look ahead.
+    pub(crate) foresees: bool,
     pub(crate) traversals: u64,
     /// Events of the model that never were in the agenda, less those of the agenda that were none
     /// of the model's.
@@ -171,9 +173,8 @@ impl<'a> Context<'a> {
     /// [`Context::goes_on_at`]. Asked when it is woken.
     #[inline]
     #[must_use]
-    pub fn free_until(&mut self) -> Time {
-        let Some(own) = &mut self.own else { return Time::ZERO };
-        own.timers.soonest().map_or(own.before, |soonest| soonest.min(own.before))
+    pub fn free_until(&self) -> Time {
+        self.own.as_ref().map_or(Time::ZERO, |own| own.timers.idle_until().min(own.before))
     }
 
     /// Have done with the present and go on at `time`: at once, and true, if it comes before
@@ -448,7 +449,10 @@ impl<'a> Context<'a> {
     fn count_delivery(&mut self, packet: &Packet, at: Time, payload: u64) -> Span {
         let delay = at.since(packet.created);
         let flow = self.core.ledger.flow(packet);
-        flow.goodput += payload;
+        // An acknowledgement need not touch what data change.
+        if payload > 0 {
+            flow.goodput += payload;
+        }
         if packet.is_ack() {
             flow.acks[1] += 1;
             return delay;

@@ -2,7 +2,7 @@
 
 use forebay_units::{Span, Time};
 
-use crate::{Context, Packet};
+use crate::{Context, Ledger, Packet};
 
 /// A box in which time passes: it holds packets or timers.
 ///
@@ -60,6 +60,14 @@ pub trait Element: Send {
 
     /// A timer set with [`Context::wake_at`] expired.
     fn wake(&mut self, token: u32, cx: &mut Context<'_>);
+
+    /// The timer with `token` will expire soon, where there are very many: time to
+    /// [fetch](forebay_kernel::fetch()) what will be needed then. Changes nothing.
+    fn foresee_timer(&self, _token: u32, _ledger: &Ledger) {}
+
+    /// `packet` will be received soon, in a network of very many flows: as
+    /// [`Element::foresee_timer`]. The counters of its flow are fetched by others.
+    fn foresee_packet(&self, _packet: &Packet) {}
 
     /// Bring counters up to the present; asked before they are read. Must not change what happens:
     /// it sets no timer and sends nothing, but may announce what it has decided.

@@ -9,6 +9,9 @@ use crate::context::digest_reception;
 /// How many packets whoever is in no hurry holds before it is told: caches hold them.
 const BATCH: usize = 64;
 
+/// How many packets are looked at together before they are met.
+const FORESEEN: usize = 16;
+
 /// A packet and when it arrives.
 pub(crate) type Told = (Packet, Time);
 
@@ -18,6 +21,8 @@ struct Feed {
     under_way: Ring<Told>,
     /// When the first arrives; [`Time::NEVER`] for none.
     head: Time,
+    /// Up to when those that arrive were looked at before they are met, where that is done.
+    seen: Time,
     feeder: u32,
     /// How many it must hold for its receiver to be told, if that is in no hurry.
     enough: usize,
@@ -172,6 +177,20 @@ impl Inbox {
         rings
     }
 
+    /// If the next packet has not been looked at: the next few from the link that it comes from,
+    /// which now have.
+    pub(crate) fn unseen(&mut self) -> Option<(u32, impl Iterator<Item = &Packet>)> {
+        let (feed, at) = self.next();
+        let Feed { under_way, seen, feeder, .. } = self.feeds.get_mut(feed)?;
+        if at <= *seen || at == Time::NEVER {
+            return None;
+        }
+        let count = under_way.len().min(FORESEEN);
+        *seen = under_way.get(count - 1)?.1;
+        let packets = (0..count).filter_map(|index| under_way.get(index));
+        Some((*feeder, packets.map(|(packet, _)| packet)))
+    }
+
     /// Take all packets that arrive by `limit`, in order.
     #[inline(always)]
     pub fn take_all(&mut self, limit: Time, mut meet: impl FnMut(&Packet, Time)) {
@@ -219,7 +238,7 @@ impl Feed {
         let nothing = (Packet::data(Time::ZERO, 0, 0, 0, 0), Time::NEVER);
         let under_way = Ring::with_room(nothing);
         let brim = under_way.room();
-        Self { under_way, head: Time::NEVER, feeder, enough: usize::MAX, brim }
+        Self { under_way, head: Time::NEVER, seen: Time::ZERO, feeder, enough: usize::MAX, brim }
     }
 
     #[inline(always)]

@@ -13,6 +13,7 @@ mod context;
 mod edge;
 mod element;
 mod feeds;
+mod foresight;
 mod lateness;
 mod law;
 mod ledger;

@@ -44,6 +44,7 @@ impl Region {
     /// Let every element set its first timers.
     pub(crate) fn start(&mut self) {
         let now = self.core.agenda.now();
+        self.core.foresees = self.core.can_look_ahead();
         for me in 0..self.places.len() {
             let place = &mut self.places[me];
             let site = self.sites.get_mut(place.site as usize);
@@ -60,9 +61,12 @@ impl Region {
         let mut complete = true;
         while let Some(event) = self.core.agenda.take(limit) {
             self.core.horizon = event.time.just_before();
-            let place = &mut self.places[event.target as usize];
-            let site = place.site;
+            let site = self.places[event.target as usize].site;
             if site == NO_SITE {
+                if self.core.foresees {
+                    self.look_beyond(event.target);
+                }
+                let place = &mut self.places[event.target as usize];
                 let cx = &mut Context::of(&mut self.core, event.target, event.time);
                 place.element.wake(event.token, cx);
                 self.hand_on();

@@ -12,6 +12,7 @@ use forebay_units::{Span, Time};
 
 use crate::Context;
 use crate::context::{Letter, Own, digest_reception};
+use crate::foresight::{look_at_packets, look_at_timers};
 use crate::region::Region;
 
 /// The site of an element that is in none.
@@ -78,11 +79,22 @@ impl Region {
         let past = (limit + Span::from_ps(1), 0);
         // Most sites have one member, and no packet needs to be asked where it goes.
         let alone = self.sites[site].members.len() == 1;
+        let foresees = self.core.foresees;
         loop {
             let (feed, at) = inbox.next();
             let arrives = at <= limit;
+            if foresees {
+                let core = &self.core;
+                look_at_packets(&mut inbox, &self.places, core, |feeder, route| {
+                    core.routes.after(feeder, route).to
+                });
+            }
             let before = if arrives { (at, inbox.feeder(feed)) } else { past };
-            while let Some(event) = timers.take_before(before) {
+            loop {
+                if foresees {
+                    look_at_timers(&mut timers, &self.places, &self.core);
+                }
+                let Some(event) = timers.take_before(before) else { break };
                 self.core.unlisted += 1;
                 let own = Some(Own { timers: &mut timers, before: before.0 });
                 let (core, me) = (&mut self.core, event.target);

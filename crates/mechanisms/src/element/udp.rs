@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 
-use forebay_network::{Context, Element, Packet};
+use forebay_kernel::fetch;
+use forebay_network::{Context, Element, Ledger, Packet};
 use forebay_parameters::parameters;
 use forebay_units::{Size, Span, Time};
 
@@ -24,18 +25,13 @@ parameters! {
 pub(crate) struct UdpSenders<P> {
     group: FlowGroup,
     applications: P,
-    senders: Vec<Sender>,
     rota: Option<Rota>,
 }
 
-/// One of them.
-#[derive(Clone, Copy, Default)]
-struct Sender {
-    /// Datagrams that it has sent.
-    sent: u64,
-    /// Size of the next.
-    size: u16,
-}
+/// What one of them keeps: how many datagrams it has sent, and in the last 16 bits the size of the
+/// next. One word, so that it fits beside what the application keeps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Sender(u64);
 
 struct Rota {
     gap: Span,
@@ -44,11 +40,18 @@ struct Rota {
     /// Flows that have while others have not, by the time of their next: all within one interval of
     /// the latest sent.
     line: VecDeque<(Time, u32)>,
-    /// All flows in a circle once each has sent: whoever sends keeps the place and gets a later
-    /// time, [`Time::NEVER`] for no more.
-    circle: Vec<(Time, u32)>,
+    /// All flows in a circle once each has sent, in the order in which they do.
+    circle: Vec<Seat>,
     /// Whose turn in the circle it is.
     turn: usize,
+}
+
+/// The place of a flow in the circle. Whoever sends keeps it and gets a later time.
+struct Seat {
+    /// When it sends next; [`Time::NEVER`] for no more.
+    at: Time,
+    sender: Sender,
+    index: u32,
 }
 
 impl Rota {
@@ -59,26 +62,32 @@ impl Rota {
 
     /// When it is somebody's turn next; [`Time::NEVER`] if it is nobody's any more.
     fn next(&self) -> Time {
-        if let Some((at, _)) = self.circle.get(self.turn) {
-            return *at;
+        if let Some(seat) = self.circle.get(self.turn) {
+            return seat.at;
         }
         let (line, fresh) = (self.line.front(), self.fresh.front());
         line.into_iter().chain(fresh).map(|(at, _)| *at).min().unwrap_or(Time::NEVER)
     }
 
-    /// Whoever is next in the circle sends now, and again after the interval unless `stop` comes
-    /// before. Who that is, and when it is somebody's turn next.
+    /// Whoever is next in the circle sends, and again after the interval unless `stop` comes
+    /// before. When it is somebody's turn next.
     #[inline(always)]
-    fn send(&mut self, stop: Time) -> (u32, Time) {
-        let (at, index) = &mut self.circle[self.turn];
-        let again = *at + self.gap;
-        *at = if again < stop { again } else { Time::NEVER };
-        let index = *index;
+    fn send(&mut self, group: &FlowGroup, cx: &mut Context<'_>) -> Time {
+        let seat = &mut self.circle[self.turn];
+        let again = seat.at + self.gap;
+        seat.at = if again < group.stop { again } else { Time::NEVER };
         self.turn += 1;
+        seat.sender.emit(seat.index, group, cx);
         if self.turn == self.circle.len() {
             self.turn = 0;
         }
-        (index, self.circle[self.turn].0)
+        self.circle[self.turn].at
+    }
+
+    /// All have sent: they form the circle, with what each keeps.
+    fn close(&mut self, sender: &mut dyn FnMut(usize) -> Sender) {
+        let seat = |(at, index)| Seat { at, sender: sender(index as usize), index };
+        self.circle = self.line.drain(..).map(seat).collect();
     }
 
     /// Whoever is next sends now while some have not sent. Of two at one time, whoever has sent
@@ -93,9 +102,6 @@ impl Rota {
         if at + self.gap < stop {
             self.line.push_back((at + self.gap, index));
         }
-        if self.fresh.is_empty() {
-            self.circle = self.line.drain(..).collect();
-        }
         index
     }
 }
@@ -109,7 +115,7 @@ impl<P: TrafficPool> UdpSenders<P> {
         let flows = applications.len();
         let gap = applications.constant_gap().filter(|_| flows > 1);
         let rota = gap.map(Rota::new);
-        Self { group, applications, senders: vec![Sender::default(); flows], rota }
+        Self { group, applications, rota }
     }
 
     /// The time of the next datagram of flow `index`, whose previous one left (or which started) at
@@ -117,7 +123,7 @@ impl<P: TrafficPool> UdpSenders<P> {
     #[inline(always)]
     fn plan(&mut self, index: usize, from: Time) -> Option<Time> {
         let burst = self.applications.next(index)?;
-        self.senders[index].size = u16::try_from(burst.size.bytes()).unwrap_or(u16::MAX);
+        self.applications.sender(index).plan(u16::try_from(burst.size.bytes()).unwrap_or(u16::MAX));
         let at = from + burst.gap;
         (at < self.group.stop).then_some(at)
     }
@@ -126,7 +132,7 @@ impl<P: TrafficPool> UdpSenders<P> {
     fn send_on(&mut self, index: u32, cx: &mut Context<'_>) {
         let free = cx.free_until();
         loop {
-            self.senders[index as usize].emit(index, &self.group, cx);
+            self.applications.sender(index as usize).emit(index, &self.group, cx);
             match self.plan(index as usize, cx.now()) {
                 Some(at) if cx.goes_on_at(at, index, free) => {}
                 _ => return,
@@ -135,16 +141,10 @@ impl<P: TrafficPool> UdpSenders<P> {
     }
 
     /// Whoever is next in the circle sends, again and again while nothing else comes between.
-    fn take_turns(
-        rota: &mut Rota,
-        senders: &mut [Sender],
-        group: &FlowGroup,
-        cx: &mut Context<'_>,
-    ) {
+    fn take_turns(rota: &mut Rota, group: &FlowGroup, cx: &mut Context<'_>) {
         let free = cx.free_until();
         loop {
-            let (index, next) = rota.send(group.stop);
-            senders[index as usize].emit(index, group, cx);
+            let next = rota.send(group, cx);
             if next == Time::NEVER || !cx.goes_on_at(next, 0, free) {
                 return;
             }
@@ -153,12 +153,18 @@ impl<P: TrafficPool> UdpSenders<P> {
 }
 
 impl Sender {
+    /// Its next datagram will have `size`.
+    #[inline(always)]
+    fn plan(&mut self, size: u16) {
+        self.0 = (self.0 & !0xffff) | u64::from(size);
+    }
+
     /// It sends, as flow `index` of `group`.
     #[inline(always)]
     fn emit(&mut self, index: u32, group: &FlowGroup, cx: &mut Context<'_>) {
-        let (flow, number) = (group.first + index, self.sent);
-        self.sent += 1;
-        let packet = Packet::data(cx.now(), flow, number, self.size, group.route);
+        let (number, size) = (self.0 >> 16, self.0 as u16);
+        self.0 += 1 << 16;
+        let packet = Packet::data(cx.now(), group.first + index, number, size, group.route);
         cx.send(packet.with_precedence(group.precedence));
     }
 }
@@ -197,24 +203,34 @@ impl<P: TrafficPool> Element for UdpSenders<P> {
 
     fn wake(&mut self, token: u32, cx: &mut Context<'_>) {
         if token == STOP {
-            let flows = self.senders.len() as u32;
+            let flows = self.applications.len() as u32;
             (0..flows).for_each(|index| cx.ended(self.group.first + index));
             return;
         }
-        let Self { group, senders, rota, .. } = self;
+        let Self { group, applications, rota } = self;
         let Some(rota) = rota else {
             self.send_on(token, cx);
             return;
         };
         if !rota.circle.is_empty() {
-            Self::take_turns(rota, senders, group, cx);
+            Self::take_turns(rota, group, cx);
             return;
         }
         let index = rota.send_in_line(group.stop);
-        senders[index as usize].emit(index, group, cx);
+        applications.sender(index as usize).emit(index, group, cx);
+        if rota.fresh.is_empty() {
+            rota.close(&mut |index| *applications.sender(index));
+        }
         let next = rota.next();
         if next < Time::NEVER {
             cx.wake_at(next, 0);
+        }
+    }
+
+    fn foresee_timer(&self, token: u32, ledger: &Ledger) {
+        if self.rota.is_none() && token != STOP {
+            self.applications.foresee(token as usize);
+            fetch(&ledger.flows[(self.group.first + token) as usize].sent);
         }
     }
 }

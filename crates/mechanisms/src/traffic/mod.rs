@@ -19,8 +19,8 @@ use forebay_network::Traffic;
 use forebay_parameters::{Entry, Problem, Section, choice};
 use forebay_units::{Rate, Size, Span};
 
-pub use pool::TrafficPool;
-use pool::{Drawing, Fixed};
+use pool::Fixed;
+pub use pool::{TrafficPool, pool_of};
 
 /// Makes the traffic of one flow after another, each with draws from the flow's own stream.
 pub type TrafficFactory = Box<dyn Fn(&mut Stream) -> Box<dyn Traffic> + Send>;
@@ -58,7 +58,7 @@ impl TrafficKind {
                 let mut stream = stream(index);
                 (each(&mut stream), stream)
             };
-            Box::new(Drawing((0..count).map(flow).collect())) as Box<dyn TrafficPool>
+            pool_of((0..count).map(flow))
         };
         Self { make: Box::new(make), pool: Box::new(pool), largest, mean_rate }
     }
@@ -69,7 +69,7 @@ impl TrafficKind {
         let each = Arc::clone(&one);
         let make = move |_: &mut Stream| Box::new(one()) as Box<dyn Traffic>;
         let pool = move |count, _: &mut dyn FnMut(u32) -> Stream| {
-            Box::new(Fixed::new((0..count).map(|_| each()).collect())) as Box<dyn TrafficPool>
+            Box::new(Fixed::new((0..count).map(|_| each()))) as Box<dyn TrafficPool>
         };
         Self { make: Box::new(make), pool: Box::new(pool), largest: None, mean_rate: None }
     }

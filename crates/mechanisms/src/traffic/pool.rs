@@ -1,11 +1,11 @@
 //! The applications of a group of flows, side by side.
 
-use forebay_kernel::{Stream, Streams};
+use forebay_kernel::{Stream, Streams, fetch};
 use forebay_network::{Burst, Element, Traffic};
 use forebay_units::Span;
 
 use crate::element::FlowGroup;
-use crate::element::udp::UdpSenders;
+use crate::element::udp::{Sender, UdpSenders};
 
 /// The applications of a group of flows alike: what each flow remembers lies in one array, so that
 /// a million of them cost no allocation each and the next burst of one touches one place in memory.
@@ -24,13 +24,43 @@ pub trait TrafficPool: Send {
     /// The gap between bursts, if it is the same for all flows; see [`Traffic::constant_gap`].
     fn constant_gap(&self) -> Option<Span>;
 
+    /// What the sender of flow `index` keeps, over UDP.
+    fn sender(&mut self, index: usize) -> &mut Sender;
+
+    /// Something will be asked of flow `index` soon: [fetch] it.
+    fn foresee(&self, index: usize);
+
     /// The senders of `group` that put the bursts of these flows into datagrams. Made here, where
     /// the kind of traffic is known, so that a packet costs no call to find it out.
     fn over_udp(self: Box<Self>, group: FlowGroup) -> Box<dyn Element>;
 }
 
+/// The applications of a group of flows, each with its random stream.
+#[must_use]
+pub fn pool_of<T: Traffic + 'static>(
+    flows: impl IntoIterator<Item = (T, Stream)>,
+) -> Box<dyn TrafficPool> {
+    Box::new(Drawing::new(flows.into_iter()))
+}
+
 /// Applications with a random stream each.
-pub(super) struct Drawing<T>(pub(super) Vec<(T, Stream)>);
+pub(super) struct Drawing<T>(Vec<Application<T>>);
+
+/// One of them, with all that is kept of its flow where it sends over UDP: most kinds fit into one
+/// line of the caches, and each packet waits for one only.
+#[repr(align(64))]
+struct Application<T> {
+    traffic: T,
+    stream: Stream,
+    sender: Sender,
+}
+
+impl<T> Drawing<T> {
+    pub(super) fn new(flows: impl Iterator<Item = (T, Stream)>) -> Self {
+        let sender = Sender::default();
+        Self(flows.map(|(traffic, stream)| Application { traffic, stream, sender }).collect())
+    }
+}
 
 impl<T: Traffic + 'static> TrafficPool for Drawing<T> {
     fn len(&self) -> usize {
@@ -39,12 +69,22 @@ impl<T: Traffic + 'static> TrafficPool for Drawing<T> {
 
     #[inline(always)]
     fn next(&mut self, index: usize) -> Option<Burst> {
-        let (traffic, stream) = &mut self.0[index];
+        let Application { traffic, stream, .. } = &mut self.0[index];
         traffic.next(stream)
     }
 
+    #[inline(always)]
+    fn sender(&mut self, index: usize) -> &mut Sender {
+        &mut self.0[index].sender
+    }
+
+    #[inline(always)]
+    fn foresee(&self, index: usize) {
+        fetch(&self.0[index].sender);
+    }
+
     fn constant_gap(&self) -> Option<Span> {
-        common(self.0.iter().map(|(traffic, _)| traffic.constant_gap()))
+        common(self.0.iter().map(|application| application.traffic.constant_gap()))
     }
 
     fn over_udp(self: Box<Self>, group: FlowGroup) -> Box<dyn Element> {
@@ -53,10 +93,11 @@ impl<T: Traffic + 'static> TrafficPool for Drawing<T> {
 }
 
 /// Applications that draw nothing: one stream, which nobody asks, for all of them.
-pub(super) struct Fixed<T>(pub(super) Vec<T>, Stream);
+pub(super) struct Fixed<T>(Vec<(T, Sender)>, Stream);
 
 impl<T> Fixed<T> {
-    pub(super) fn new(flows: Vec<T>) -> Self {
+    pub(super) fn new(flows: impl Iterator<Item = T>) -> Self {
+        let flows = flows.map(|traffic| (traffic, Sender::default())).collect();
         Self(flows, Streams::new(0, 0).named("nobody draws from this"))
     }
 }
@@ -68,31 +109,21 @@ impl<T: Traffic + 'static> TrafficPool for Fixed<T> {
 
     #[inline(always)]
     fn next(&mut self, index: usize) -> Option<Burst> {
-        self.0[index].next(&mut self.1)
+        self.0[index].0.next(&mut self.1)
+    }
+
+    #[inline(always)]
+    fn sender(&mut self, index: usize) -> &mut Sender {
+        &mut self.0[index].1
+    }
+
+    #[inline(always)]
+    fn foresee(&self, index: usize) {
+        fetch(&self.0[index].1);
     }
 
     fn constant_gap(&self) -> Option<Span> {
-        common(self.0.iter().map(Traffic::constant_gap))
-    }
-
-    fn over_udp(self: Box<Self>, group: FlowGroup) -> Box<dyn Element> {
-        Box::new(UdpSenders::new(group, *self))
-    }
-}
-
-/// Applications of several kinds.
-impl TrafficPool for Vec<(Box<dyn Traffic>, Stream)> {
-    fn len(&self) -> usize {
-        Vec::len(self)
-    }
-
-    fn next(&mut self, index: usize) -> Option<Burst> {
-        let (traffic, stream) = &mut self[index];
-        traffic.next(stream)
-    }
-
-    fn constant_gap(&self) -> Option<Span> {
-        common(self.iter().map(|(traffic, _)| traffic.constant_gap()))
+        common(self.0.iter().map(|(traffic, _)| traffic.constant_gap()))
     }
 
     fn over_udp(self: Box<Self>, group: FlowGroup) -> Box<dyn Element> {
@@ -148,7 +179,7 @@ mod tests {
     /// for a source with its counters and its timer.
     #[test]
     fn an_application_is_small() {
-        assert!(size_of::<(super::super::on_off::OnOff, Stream)>() <= 64);
-        assert!(size_of::<super::super::file::File>() <= 32);
+        assert_eq!(size_of::<Application<super::super::on_off::OnOff>>(), 64);
+        assert!(size_of::<(super::super::file::File, Sender)>() <= 40);
     }
 }

@@ -8,6 +8,7 @@ use forebay_kernel::{Stream, Streams};
 use forebay_mechanisms::congestion::CONTROLS;
 use forebay_mechanisms::element::FlowGroup;
 use forebay_mechanisms::element::tcp::{TcpParameters, TcpReceivers, TcpSenders};
+use forebay_mechanisms::traffic::pool_of;
 use forebay_network::record::RecordTable;
 use forebay_network::{
     Burst, CongestionControl, Context, DropReason, Ecn, Element, FlowCount, Network, Observation,
@@ -273,7 +274,7 @@ impl Scene {
         network.add(Box::new(Pipe { rate, delay, drops, marks, ..Pipe::default() }));
         network.add(Box::new(Pipe { delay, ..Pipe::default() }));
         let stream = Streams::new(0, 0).named("test");
-        let writes: Box<dyn Traffic> = Box::new(Writes::new(&self.writes));
+        let writes = Writes::new(&self.writes);
         let group = FlowGroup {
             path: "flows.test".to_owned(),
             first: 0,
@@ -282,7 +283,7 @@ impl Scene {
             route: there,
             precedence: 0,
         };
-        let applications = Box::new(vec![(writes, stream)]);
+        let applications = pool_of([(writes, stream)]);
         let senders = TcpSenders::new(group, &parameters, applications, &|| control("reno"));
         let senders = network.add(Box::new(senders.telling_rtt(self.tell_rtt)));
         match self.script {

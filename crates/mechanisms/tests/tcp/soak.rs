@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 use forebay_kernel::Streams;
 use forebay_mechanisms::element::FlowGroup;
 use forebay_mechanisms::element::tcp::{TcpReceivers, TcpSenders};
-use forebay_network::{Network, Progress, Traffic};
+use forebay_mechanisms::traffic::pool_of;
+use forebay_network::{Network, Progress};
 use forebay_parameters::Value;
 use forebay_units::{Rate, Span, Time};
 
@@ -47,10 +48,9 @@ fn network(
         }));
     }
     let flow = |index: u32| {
-        let writes: Box<dyn Traffic> = Box::new(Writes::new(&files[index as usize]));
-        (writes, streams.numbered("traffic", index.into()))
+        (Writes::new(&files[index as usize]), streams.numbered("traffic", index.into()))
     };
-    let applications: Vec<_> = (0..FLOWS).map(flow).collect();
+    let applications = pool_of((0..FLOWS).map(flow));
     let group = FlowGroup {
         path: "flows.soak".to_owned(),
         first: 0,
@@ -60,7 +60,7 @@ fn network(
         precedence: 0,
     };
     let control = || control(law);
-    network.add(Box::new(TcpSenders::new(group, &parameters, Box::new(applications), &control)));
+    network.add(Box::new(TcpSenders::new(group, &parameters, applications, &control)));
     network.add(Box::new(TcpReceivers::new(0, FLOWS as usize, &parameters, back)));
     network
 }

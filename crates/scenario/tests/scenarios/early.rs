@@ -160,3 +160,36 @@ fn nobody_can_tell_which_cells_were_handled_late() {
     let hops: u64 = (0..300).map(|number| check(&network(number), number)).sum();
     assert!(hops > 200_000, "only {hops} traversals in all");
 }
+
+/// Otherwise looking ahead, which a network does with so many flows, would change what happens:
+/// 13,000 flows of three kinds over a queue that is too short, so that there are timers enough for
+/// the ladder of the event list, and drops and retransmissions.
+#[test]
+fn looking_ahead_changes_nothing() {
+    let link = |from: &str, to: &str, rate: u32, limit: &str| {
+        format!(
+            "[links.{from}-{to}]\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"{rate} Mbit/s\"\n\
+             delay = \"2 ms\"\nqueue = {{ droptail = {{ limit = \"{limit}\" }} }}\n"
+        )
+    };
+    let group = |name: &str, count: u32, rest: &str| {
+        format!("[flows.{name}]\nfrom = \"a\"\nto = \"b\"\ncount = {count}\n{rest}\n")
+    };
+    let start = "start = { uniform = [\"0 s\", \"150 ms\"] }";
+    let text = [
+        "duration = \"300 ms\"\nwarm_up = \"100 ms\"\n[record]\ntrace = 1000\n".to_owned(),
+        link("a", "r", 2000, "1 MB"),
+        link("r", "s", 600, "500 kB"),
+        link("s", "b", 2000, "1 MB"),
+        group("file", 3000, &format!("{start}\ntcp = {{}}\ntraffic.file.size = \"6 kB\"")),
+        group(
+            "burst",
+            9000,
+            "udp = {}\ntraffic.on_off = { rate = \"100 kbit/s\", size = \"250 B\", \
+             on = \"50 ms\", off = \"50 ms\" }",
+        ),
+        group("voice", 1000, "udp = {}\ntraffic.cbr = { rate = \"80 kbit/s\", size = \"200 B\" }"),
+    ];
+    let hops = check(&text.concat(), 0);
+    assert!(hops > 100_000, "only {hops} traversals");
+}

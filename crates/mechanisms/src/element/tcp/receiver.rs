@@ -1,6 +1,7 @@
 //! The receivers of a group of flows.
 
-use forebay_network::{Context, Ecn, Element, Packet, SackBlocks};
+use forebay_kernel::fetch;
+use forebay_network::{Context, Ecn, Element, Ledger, Packet, SackBlocks};
 use forebay_units::{Span, Time};
 
 use super::ranges::Ranges;
@@ -244,6 +245,14 @@ impl Element for TcpReceivers {
         } else {
             self.out_of_order(packet, cx);
         }
+    }
+
+    fn foresee_timer(&self, token: u32, _ledger: &Ledger) {
+        fetch(&self.receptions[token as usize].next);
+    }
+
+    fn foresee_packet(&self, packet: &Packet) {
+        fetch(&self.receptions[(packet.flow - self.first) as usize].next);
     }
 
     fn wake(&mut self, token: u32, cx: &mut Context<'_>) {

@@ -1,6 +1,7 @@
 //! The senders of a group of flows.
 
-use forebay_network::{CongestionControl, Context, Element, Observation, Packet, Window};
+use forebay_kernel::fetch;
+use forebay_network::{CongestionControl, Context, Element, Ledger, Observation, Packet, Window};
 use forebay_units::Time;
 
 use super::rto::{Rto, RtoRules};
@@ -150,6 +151,17 @@ impl TcpSenders {
         self
     }
 
+    /// Fetch the state of flow `index`: some field of each part of it.
+    fn foresee(&self, index: u32) {
+        let connection = &self.connections[index as usize];
+        fetch(&connection.una);
+        fetch(&connection.deadline);
+        fetch(&connection.timed);
+        fetch(&connection.recover);
+        fetch(&connection.phase);
+        fetch(&self.sources[index as usize].due);
+    }
+
     fn turn<'t, 'c>(&'t mut self, index: u32, cx: &'t mut Context<'c>) -> Turn<'t, 'c> {
         Turn {
             p: &self.settings,
@@ -249,6 +261,18 @@ impl Element for TcpSenders {
         } else {
             turn.write();
         }
+    }
+
+    fn foresee_timer(&self, token: u32, _ledger: &Ledger) {
+        let index = token & !WRITE;
+        self.foresee(index);
+        if token != index {
+            self.applications.foresee(index as usize);
+        }
+    }
+
+    fn foresee_packet(&self, packet: &Packet) {
+        self.foresee(packet.flow - self.settings.first);
     }
 
     /// Means over the flows that have started and not ended.
