@@ -167,6 +167,10 @@ pub struct PacedCount {
     pub notice_gap: Option<Span>,
     /// Sum of the times that notifications took, in ps.
     pub notice_delay: u128,
+    /// Resource-management cells sent, and those of them that came back.
+    pub resource_cells: (u64, u64),
+    /// Sum of the times that these were under way, in ps.
+    pub resource_delay: u128,
 }
 
 impl PacedCount {

@@ -38,7 +38,8 @@ pub struct Packet {
     pub number: u64,
     /// What its sender wants to hear again. ACK: `created` of the data packet that it answers (the
     /// timestamp echo of RFC 7323), in ps. Packet of a call: which call. Segment of TCP: the
-    /// sender's smoothed round-trip time, if it tells; see [`Packet::srtt`].
+    /// sender's smoothed round-trip time, if it tells; see [`Packet::srtt`]. Resource-management
+    /// cell: its rates; see [`crate::ResourceCell`].
     pub tag: u64,
     /// The flow that it belongs to: an index into the network's flows.
     pub flow: u32,
@@ -184,7 +185,7 @@ impl Packet {
     #[inline]
     #[must_use]
     pub const fn is_notice(&self) -> bool {
-        self.flags & (ACK | PROBE) == ACK | PROBE
+        self.flags & (ACK | PROBE | RETRANSMISSION) == ACK | PROBE
     }
 
     /// The packet as a notification.

@@ -66,6 +66,7 @@ impl PacketTrace {
 fn kind(packet: &Packet) -> &'static str {
     match (packet.is_ack(), packet.is_retransmission(), packet.ecn() == Ecn::Ce) {
         (true, _, _) if packet.is_notice() => "notice",
+        (true, true, _) => "resource",
         (true, _, _) => "ack",
         (false, true, _) => "retransmission",
         (false, false, true) => "data, CE",
