@@ -111,7 +111,7 @@ impl Map {
         for link in flow.ways_back.iter().flat_map(|(_, back)| back) {
             self.ways[*link].used = true;
         }
-        let back: &[usize] = if flow.is_tcp() { &flow.back } else { &[] };
+        let back: &[usize] = if flow.has_receivers() { &flow.back } else { &[] };
         for (links, load) in [(flow.there.as_slice(), packets), (back, acks)] {
             for link in links {
                 self.ways[*link].used = true;
@@ -154,7 +154,7 @@ impl Map {
             if let Some((policer, link)) = flow.policer(*senders) {
                 of[policer as usize] = regions[self.ways[link].from] as u32;
             }
-            if flow.is_tcp() {
+            if flow.has_receivers() {
                 of[FlowPlan::receivers(*senders) as usize] = regions[last] as u32;
             }
         }

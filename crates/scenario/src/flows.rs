@@ -78,7 +78,11 @@ pub(crate) fn read_flow(
     let transport = read_transport(section, &there, network)?;
     let policing = read_policing(section, &there, network.links)?;
     let ways_back = match &transport {
-        Transport::Paced(_) => {
+        Transport::Paced(paced) => {
+            if paced.answers() && back.is_empty() {
+                let message = "the receivers answer, but no links lead back to the sources";
+                return Err(section.fail("paced", message));
+            }
             ways_back(section, (&there, &back), parameters.route.is_some(), network)?
         }
         _ => Vec::new(),
@@ -299,7 +303,16 @@ impl FlowPlan {
         matches!(self.transport, Transport::Tcp(..))
     }
 
-    /// The receivers' element of a group of TCP flows, given the senders'.
+    /// Whether its receivers are an element.
+    pub(crate) fn has_receivers(&self) -> bool {
+        match &self.transport {
+            Transport::Tcp(..) => true,
+            Transport::Paced(paced) => paced.has_receivers(),
+            Transport::Udp(..) | Transport::Calls(_) => false,
+        }
+    }
+
+    /// The receivers' element of a group of flows that has one, given the senders'.
     pub(crate) fn receivers(senders: u32) -> u32 {
         senders + 1
     }
@@ -322,7 +335,7 @@ impl FlowPlan {
     /// Its policer given the senders' element, and the link in front of which it stands.
     pub(crate) fn policer(&self, senders: u32) -> Option<(u32, usize)> {
         let policing = self.policing.as_ref()?;
-        let ends = if self.is_tcp() { 2 } else { 1 };
+        let ends = if self.has_receivers() { 2 } else { 1 };
         Some((senders + ends, self.there[policing.place]))
     }
 
@@ -343,7 +356,9 @@ impl FlowPlan {
         let senders = network.next_element();
         let receivers = match &self.transport {
             Transport::Udp(parameters, _) => network.add_sink(parameters.header.bytes()),
-            Transport::Paced(paced) => network.add_sink(paced.parameters.header.bytes()),
+            Transport::Paced(paced) if !paced.has_receivers() => {
+                network.add_sink(paced.parameters.header.bytes())
+            }
             _ => Self::receivers(senders),
         };
         let data = roads.lay_past(&self.there, self.policer(senders), receivers, network);
@@ -376,7 +391,14 @@ impl FlowPlan {
                 network.add(Box::new(senders.telling_rtt(self.tell_rtt)));
                 network.add(Box::new(receivers));
             }
-            Transport::Paced(paced) => paced.wire(group, network, streams),
+            Transport::Paced(paced) => {
+                paced.wire(group, network, streams);
+                if paced.has_receivers() {
+                    let lay = || roads.lay(&self.back, senders, network);
+                    let back = paced.answers().then(lay);
+                    paced.wire_receivers(back, precedence, network);
+                }
+            }
             Transport::Calls(_) => unreachable!("calls are wired with their aggregate"),
         }
         if let (Some(policing), Some((_, link))) = (&self.policing, self.policer(senders)) {

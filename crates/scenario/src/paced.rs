@@ -3,7 +3,9 @@
 use forebay_kernel::Streams;
 use forebay_mechanisms::activity::{ACTIVITIES, ActivityKind};
 use forebay_mechanisms::element::FlowGroup;
-use forebay_mechanisms::element::paced::{PacedParameters, PacedParts, PacedSources};
+use forebay_mechanisms::element::paced::{
+    PacedParameters, PacedParts, PacedReceivers, PacedSources,
+};
 use forebay_mechanisms::element::policer::{
     BucketParameters, PeakParameters, Policer, PolicerPlan,
 };
@@ -22,6 +24,14 @@ pub(crate) struct PacedPlan {
     activity: ActivityKind,
     control: PaceKind,
     rtt: Span,
+    receivers: Receivers,
+}
+
+/// What stands at the far end of paced flows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Receivers {
+    /// A sink, which only counts: no mechanism of the sources needs more.
+    None,
 }
 
 /// Read the section of paced sources at the beginning of a way over links of `there`.
@@ -53,7 +63,7 @@ pub(crate) fn read_paced(
             rtt
         }
     };
-    Ok(PacedPlan { parameters, activity, control, rtt })
+    Ok(PacedPlan { parameters, activity, control, rtt, receivers: Receivers::None })
 }
 
 /// The propagation delay of a way.
@@ -77,6 +87,22 @@ impl PacedPlan {
             counters: network.add_paced(count),
         };
         network.add(Box::new(PacedSources::new(group, &parts, streams)));
+    }
+
+    /// Whether its receivers are an element.
+    pub(crate) fn has_receivers(&self) -> bool {
+        self.receivers != Receivers::None
+    }
+
+    /// Whether they send packets back to the sources.
+    pub(crate) fn answers(&self) -> bool {
+        self.has_receivers()
+    }
+
+    /// Make the receivers, whose answers take route `back`, if they answer, with `precedence`.
+    pub(crate) fn wire_receivers(&self, back: Option<u32>, precedence: u8, network: &mut Network) {
+        let header = self.parameters.header;
+        network.add(Box::new(PacedReceivers::new(back, precedence, header)));
     }
 }
 

@@ -4,6 +4,7 @@
 //! scaled is decided by its [`RateControl`], which hears of notifications. A source has one timer,
 //! for whatever is due next: a packet, the end of a phase, a step of the control.
 
+mod receiver;
 mod source;
 
 use forebay_kernel::Streams;
@@ -15,6 +16,8 @@ use forebay_units::{Size, Time};
 
 use super::FlowGroup;
 use source::Source;
+
+pub use receiver::PacedReceivers;
 
 parameters! {
     /// Parameters of paced sources.
@@ -137,27 +140,8 @@ impl PacedSources {
         cx.observe(|| Observation::Pace { flow, scale });
     }
 
-    fn stop(&mut self, cx: &mut Context<'_>) {
-        let now = cx.now();
-        for index in 0..self.sources.len() {
-            let count = &mut cx.ledger().paced[self.counters as usize + index];
-            self.sources[index].stop(now, count);
-            cx.ended(self.group.first + index as u32);
-        }
-    }
-}
-
-impl Element for PacedSources {
-    fn start(&mut self, cx: &mut Context<'_>) {
-        if self.group.stop != Time::NEVER {
-            cx.wake_at(self.group.stop, STOP);
-        }
-        (0..self.sources.len()).for_each(|index| self.arm(index, cx));
-    }
-
     /// A notification has come back.
-    fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
-        cx.deliver(packet);
+    fn heed(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         let (now, size) = (cx.now(), self.size);
         let index = (packet.flow - self.group.first) as usize;
         let notice = Notice::of(packet);
@@ -178,6 +162,32 @@ impl Element for PacedSources {
                 self.tell_pace(index, cx);
                 self.arm(index, cx);
             }
+        }
+    }
+
+    fn stop(&mut self, cx: &mut Context<'_>) {
+        let now = cx.now();
+        for index in 0..self.sources.len() {
+            let count = &mut cx.ledger().paced[self.counters as usize + index];
+            self.sources[index].stop(now, count);
+            cx.ended(self.group.first + index as u32);
+        }
+    }
+}
+
+impl Element for PacedSources {
+    fn start(&mut self, cx: &mut Context<'_>) {
+        if self.group.stop != Time::NEVER {
+            cx.wake_at(self.group.stop, STOP);
+        }
+        (0..self.sources.len()).for_each(|index| self.arm(index, cx));
+    }
+
+    /// Something has come back.
+    fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
+        cx.deliver(packet);
+        if packet.is_notice() {
+            self.heed(packet, cx);
         }
     }
 
