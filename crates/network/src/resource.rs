@@ -21,10 +21,15 @@ impl CellRate {
     /// The highest: 2^31 (1 + 511/512), 4.29e9 packets a second.
     pub const MAX: Self = Self(NOT_ZERO | 0x3FFF);
 
+    /// A rate is written as more than this part of itself.
+    pub const KEPT: f64 = 511.0 / 512.0;
+
     /// The highest that is not above `rate`: a port must not allow more than it meant. Below one
     /// packet a second that is zero.
     #[must_use]
     pub fn at_most(rate: f64) -> Self {
+        // A rate that was read and calculated with is written as it was.
+        let rate = rate * (1.0 + 1e-12);
         if rate.is_nan() || rate < 1.0 {
             return Self(0);
         }
@@ -118,8 +123,11 @@ mod tests {
         for code in 0x4000..0x8000_u16 {
             let rate = CellRate(code).per_second();
             assert_eq!(CellRate::at_most(rate).0, code);
+            assert_eq!(CellRate::at_most(rate / 1179.2 * 1179.2).0, code);
             let between = CellRate::at_most(rate * (1.0 + 0.9 / 1024.0)).per_second();
             assert!(between <= rate * (1.0 + 0.9 / 1024.0) && between >= rate, "{rate} {between}");
+            let below = CellRate::at_most(rate * (1.0 - 1e-9));
+            assert!(code == 0x4000 || below.per_second() > rate * CellRate::KEPT * (1.0 - 1e-9));
         }
     }
 

@@ -17,7 +17,7 @@ use forebay_units::{Rate, Size, Span, Time};
 use crate::calls::{AggregatePlan, CallsPlan, Place, find_aggregate, read_calls};
 use crate::links::LinkPlan;
 use crate::paced::{
-    PacedPlan, PolicingPlan, WayBack, lateness, read_paced, read_policing, ways_back,
+    PacedPlan, PolicingPlan, WayBack, lateness, read_paced, read_policing, way_of_cells, ways_back,
 };
 use crate::sections::{FLOW_MECHANISMS, FlowParameters, by_default};
 use crate::topology::Topology;
@@ -74,8 +74,13 @@ pub(crate) fn read_flow(
         let message = format!("{} is too large; allowed are 0 to 63", parameters.precedence);
         return Err(section.fail("precedence", message));
     }
-    let (there, back) = routes(section, &parameters, network.topology)?;
+    let (there, mut back) = routes(section, &parameters, network.topology)?;
     let transport = read_transport(section, &there, network)?;
+    if let Transport::Paced(paced) = &transport
+        && paced.is_explicit()
+    {
+        back = way_of_cells(section, &there, network)?;
+    }
     let policing = read_policing(section, &there, network.links)?;
     let ways_back = match &transport {
         Transport::Paced(paced) => {
@@ -394,8 +399,11 @@ impl FlowPlan {
             Transport::Paced(paced) => {
                 paced.wire(group, network, streams);
                 if paced.has_receivers() {
-                    let lay = || roads.lay(&self.back, senders, network);
-                    let back = paced.answers().then(lay);
+                    let back = if paced.is_explicit() {
+                        Some(roads.lay_back(&self.there, &self.back, data, senders, network))
+                    } else {
+                        paced.answers().then(|| roads.lay(&self.back, senders, network))
+                    };
                     paced.wire_receivers(back, precedence, network);
                 }
             }
@@ -455,6 +463,8 @@ impl FlowPlan {
 pub(crate) struct Roads {
     /// The elements of each link.
     pub(crate) elements: Vec<Vec<u32>>,
+    /// What gives explicit rates at each link, if anything does.
+    pub(crate) allocators: Vec<Option<u32>>,
     /// The links of each route.
     pub(crate) laid: RefCell<Vec<(u32, Vec<usize>)>>,
 }
@@ -478,6 +488,41 @@ impl Roads {
             passed.extend(element.filter(|(_, at)| at == link).map(|(element, _)| element));
             passed.extend(&self.elements[*link]);
         }
+        self.lay_over(links, passed, end, network)
+    }
+
+    /// Lay the route over `back` to `end` on which cells tell rates to whoever sends on route
+    /// `data` over `there`, the same nodes: past what gives rates at each of these links, which the
+    /// cells reach at its near end.
+    fn lay_back(
+        &self,
+        there: &[usize],
+        back: &[usize],
+        data: u32,
+        end: u32,
+        network: &mut Network,
+    ) -> u32 {
+        let mut passed = Vec::new();
+        for (link, port) in back.iter().zip(there.iter().rev()) {
+            passed.extend(&self.elements[*link]);
+            passed.extend(self.allocators[*port]);
+        }
+        let route = self.lay_over(back, passed, end, network);
+        for allocator in there.iter().filter_map(|port| self.allocators[*port]) {
+            network.add_way_back(allocator, data, route);
+            network.add_way_back(allocator, route, data);
+        }
+        route
+    }
+
+    /// Lay the route past elements of `links` to `end`.
+    fn lay_over(
+        &self,
+        links: &[usize],
+        mut passed: Vec<u32>,
+        end: u32,
+        network: &mut Network,
+    ) -> u32 {
         // The spans of a ring are one element.
         passed.dedup();
         passed.push(end);

@@ -4,7 +4,7 @@ use forebay_kernel::Streams;
 use forebay_mechanisms::activity::{ACTIVITIES, ActivityKind};
 use forebay_mechanisms::element::FlowGroup;
 use forebay_mechanisms::element::paced::{
-    PacedParameters, PacedParts, PacedReceivers, PacedSources,
+    Explicit, PacedParameters, PacedParts, PacedReceivers, PacedSources,
 };
 use forebay_mechanisms::element::policer::{
     BucketParameters, PeakParameters, Policer, PolicerPlan,
@@ -32,6 +32,8 @@ pub(crate) struct PacedPlan {
 enum Receivers {
     /// A sink, which only counts: no mechanism of the sources needs more.
     None,
+    /// What turns resource-management cells around.
+    Turning,
 }
 
 /// Read the section of paced sources at the beginning of a way over links of `there`.
@@ -63,7 +65,8 @@ pub(crate) fn read_paced(
             rtt
         }
     };
-    Ok(PacedPlan { parameters, activity, control, rtt, receivers: Receivers::None })
+    let receivers = if control.explicit.is_some() { Receivers::Turning } else { Receivers::None };
+    Ok(PacedPlan { parameters, activity, control, rtt, receivers })
 }
 
 /// The propagation delay of a way.
@@ -83,6 +86,10 @@ impl PacedPlan {
         let parts = PacedParts {
             activity: &self.activity.make,
             control: &|| (self.control.make)(self.rtt),
+            explicit: self
+                .control
+                .explicit
+                .map(|minimum| Explicit { peak: self.activity.peak_rate, minimum }),
             size: self.parameters.size,
             counters: network.add_paced(count),
         };
@@ -92,6 +99,11 @@ impl PacedPlan {
     /// Whether its receivers are an element.
     pub(crate) fn has_receivers(&self) -> bool {
         self.receivers != Receivers::None
+    }
+
+    /// Whether its sources go by explicit rates.
+    pub(crate) fn is_explicit(&self) -> bool {
+        self.control.explicit.is_some()
     }
 
     /// Whether they send packets back to the sources.
@@ -209,6 +221,22 @@ pub(crate) fn ways_back(
             })
         })
         .collect()
+}
+
+/// The way back of flows that go by explicit rates: over the nodes of `there`, since every port
+/// there writes into what comes back.
+pub(crate) fn way_of_cells(
+    flow: &Section<'_>,
+    there: &[usize],
+    network: &Around<'_>,
+) -> Result<Vec<usize>, Problem> {
+    let far = there.iter().rev().map(|link| network.links[*link].to.clone());
+    let near = there.first().map(|link| network.links[*link].from.clone());
+    let nodes: Vec<String> = far.chain(near).collect();
+    network.topology.along(&nodes).map_err(|message| {
+        let message = format!("cells that bring explicit rates come back the same way; {message}");
+        flow.fail("paced", message)
+    })
 }
 
 /// How the packets of a way are late: `after` the fastest. `size` is the least that they can have.

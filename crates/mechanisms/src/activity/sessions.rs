@@ -65,8 +65,10 @@ fn build(section: &Section<'_>) -> Result<ActivityKind, Problem> {
         let idle = idle.unwrap_or(active);
         active.seconds() / (active + idle).seconds()
     });
+    let peak_rate = rate;
     let make = move || -> Box<dyn Activity> { Box::new(Sessions::new(parameters.clone())) };
-    Ok(ActivityKind { make: Box::new(make), mean_rate: Rate::from_bps((talking * present) as u64) })
+    let mean_rate = Rate::from_bps((talking * present) as u64);
+    Ok(ActivityKind { make: Box::new(make), mean_rate, peak_rate })
 }
 
 struct Sessions {

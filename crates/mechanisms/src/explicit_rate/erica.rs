@@ -1,6 +1,6 @@
 //! ERICA: explicit rate indication for congestion avoidance.
 
-use forebay_network::{ExplicitRate, Packet};
+use forebay_network::{CellRate, ExplicitRate, Packet};
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::{Rate, Span, Time};
 
@@ -202,8 +202,9 @@ impl Erica {
         if self.load <= 1.0 + self.parameters.delta {
             rate = rate.max(self.highest.0);
         }
-        // First to the fair share, then further: others have not slowed down yet.
-        if current < self.fair_share {
+        // First to the fair share, then further: others have not slowed down yet. Who was told it
+        // goes at the rate that cells carry for it.
+        if current < self.fair_share * CellRate::KEPT {
             rate = rate.min(self.fair_share);
         }
         rate = rate.min(self.capacity);

@@ -5,6 +5,7 @@
 //! for whatever is due next: a packet, the end of a phase, a step of the control.
 
 mod receiver;
+mod resource;
 mod source;
 
 use forebay_kernel::Streams;
@@ -18,6 +19,7 @@ use super::FlowGroup;
 use source::Source;
 
 pub use receiver::PacedReceivers;
+pub use resource::Explicit;
 
 parameters! {
     /// Parameters of paced sources.
@@ -51,6 +53,8 @@ pub struct PacedParts<'a> {
     pub activity: &'a dyn Fn() -> Box<dyn Activity>,
     /// How their rates follow notifications.
     pub control: &'a dyn Fn() -> Box<dyn RateControl>,
+    /// If they go by explicit rates.
+    pub explicit: Option<Explicit>,
     /// Size of their packets.
     pub size: Size,
     /// The counters of the first; the others follow.
@@ -62,6 +66,7 @@ pub struct PacedSources {
     group: FlowGroup,
     size: u16,
     counters: u32,
+    explicit: Option<Explicit>,
     sources: Vec<Source>,
 }
 
@@ -82,7 +87,8 @@ impl PacedSources {
         };
         let sources = group.starts.iter().zip(0..).map(source).collect();
         let size = u16::try_from(parts.size.bytes()).expect("checked when read");
-        Self { group, size, counters: parts.counters, sources }
+        let PacedParts { counters, explicit, .. } = *parts;
+        Self { group, size, counters, explicit, sources }
     }
 
     fn count<'c>(&self, index: usize, cx: &'c mut Context<'_>) -> &'c mut PacedCount {
@@ -103,6 +109,9 @@ impl PacedSources {
 
     #[inline]
     fn send(&mut self, index: usize, cx: &mut Context<'_>) {
+        if self.explicit.is_some() && self.tells_rate(index, true, cx) {
+            return;
+        }
         let (flow, now) = (self.group.first + index as u32, cx.now());
         let source = &mut self.sources[index];
         let packet = Packet::data(now, flow, source.sent, self.size, self.group.route)
@@ -132,7 +141,11 @@ impl PacedSources {
         let source = &mut self.sources[index];
         let pace = source.control.expired(now);
         source.change_pace(pace, size, now, count);
+        let wants = source.phase.rate.bps() > 0;
         self.tell_pace(index, cx);
+        if wants {
+            self.tells_rate(index, false, cx);
+        }
     }
 
     fn tell_pace(&self, index: usize, cx: &mut Context<'_>) {
@@ -188,6 +201,8 @@ impl Element for PacedSources {
         cx.deliver(packet);
         if packet.is_notice() {
             self.heed(packet, cx);
+        } else if let Some(cell) = packet.resource_cell() {
+            self.hear_rate(packet, cell, cx);
         }
     }
 
@@ -231,5 +246,6 @@ impl Element for PacedSources {
         tell("sessions", f64::from(sessions));
         // Without a session there is no mean: 0 / 0 is not a number.
         tell("mean_scale", scales / f64::from(sessions));
+        self.rate_gauges(tell);
     }
 }

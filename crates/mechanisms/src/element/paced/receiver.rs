@@ -1,6 +1,6 @@
 //! The far ends of paced flows that answer.
 
-use forebay_network::{Context, Element, Packet};
+use forebay_network::{Context, Element, Packet, ResourceCell};
 use forebay_units::Size;
 
 /// The receivers of a group of paced flows: they count as a sink does, and can send packets back
@@ -45,6 +45,17 @@ impl PacedReceivers {
         self.answers += 1;
         cx.send(write(blank).as_ack(true));
     }
+
+    /// Send a resource-management cell back as it came; its age is that of the whole round trip.
+    #[cold]
+    fn turn_around(&mut self, packet: &Packet, cell: ResourceCell, cx: &mut Context<'_>) {
+        let cell = ResourceCell { backward: true, ..cell };
+        let turned = |mut blank: Packet| {
+            blank.created = packet.created;
+            blank.with_resource_cell(cell)
+        };
+        self.answer(packet, packet.size, turned, cx);
+    }
 }
 
 impl Element for PacedReceivers {
@@ -55,6 +66,10 @@ impl Element for PacedReceivers {
     #[inline]
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         cx.deliver(packet);
+        if let Some(cell) = packet.resource_cell() {
+            self.turn_around(packet, cell, cx);
+            return;
+        }
         cx.hand_over(packet.flow, u64::from(packet.size.saturating_sub(self.header)));
     }
 
