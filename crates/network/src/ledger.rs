@@ -48,7 +48,7 @@ pub struct FlowCount {
     pub delay: u128,
     /// Largest delay of a delivered data packet.
     pub max_delay: Span,
-    /// Acknowledgements (of a paced source: notifications) sent, delivered and dropped.
+    /// Acknowledgements (of a paced source: notifications and reports) sent, delivered and dropped.
     pub acks: [u64; 3],
     /// Segments sent again.
     pub retransmissions: u64,
@@ -171,11 +171,32 @@ pub struct PacedCount {
     pub resource_cells: (u64, u64),
     /// Sum of the times that these were under way, in ps.
     pub resource_delay: u128,
+    /// Frames sent, and those of them that had been sent before.
+    pub frames: (u64, u64),
+    /// Polls sent.
+    pub polls: u64,
+    /// Sum of the times from the beginning of transfers completed to the arrival of their latest
+    /// frames, in ps.
+    pub arrival: u64,
 }
 
 impl PacedCount {
     /// What a scale of 1 counts as.
     pub const SCALE: f64 = 4_294_967_296.0;
+}
+
+/// What is counted of the frames of a flow where they arrive.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct FrameCount {
+    /// Frames that arrived whole, each once.
+    pub whole: u64,
+    /// Packets of those.
+    pub packets: u64,
+    /// Frames that arrived whole although they were there.
+    pub again: u64,
+    /// Frames sent, or sent again, that did not arrive whole: known when something arrives that was
+    /// sent later.
+    pub lost: u64,
 }
 
 /// What is counted of the policing of a group of flows.
@@ -202,6 +223,8 @@ pub struct Ledger {
     pub calls: Vec<CallCount>,
     /// By paced source.
     pub paced: Vec<PacedCount>,
+    /// By receiver of frames.
+    pub frames: Vec<FrameCount>,
     /// By policer.
     pub policers: Vec<PolicerCount>,
     /// By flow, up to the last whose late packets are counted.
@@ -225,14 +248,15 @@ impl Ledger {
             *calls = CallCount { present, most: present, changed: now, ..CallCount::default() };
         }
         self.paced.fill(PacedCount::default());
+        self.frames.fill(FrameCount::default());
         self.policers.fill(PolicerCount::default());
         self.lateness.iter_mut().for_each(Lateness::reset);
         self.since = now;
     }
 
     /// Add what `other` counted in another part of the network in the same window. A link, a class
-    /// of calls, a paced source, a policer, and start, end and destination of a flow belong to one
-    /// part each.
+    /// of calls, a paced source, a receiver of frames, a policer, and start, end and destination of
+    /// a flow belong to one part each.
     pub(crate) fn take_in(&mut self, other: &Self) {
         for (mine, other) in self.flows.iter_mut().zip(&other.flows) {
             mine.take_in(other);
@@ -250,6 +274,11 @@ impl Ledger {
         }
         for (mine, other) in self.paced.iter_mut().zip(&other.paced) {
             if *other != PacedCount::default() {
+                *mine = *other;
+            }
+        }
+        for (mine, other) in self.frames.iter_mut().zip(&other.frames) {
+            if *other != FrameCount::default() {
                 *mine = *other;
             }
         }

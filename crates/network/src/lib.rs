@@ -41,7 +41,8 @@ pub use law::{
     QueueDiscipline, QueueManager, Region, ShapingLaw, Signal, Traffic, Verdict, Window,
 };
 pub use ledger::{
-    CallCount, FlowCount, Ledger, LinkCount, PRECEDENCES, PacedCount, PolicerCount, Tally,
+    CallCount, FlowCount, FrameCount, Ledger, LinkCount, PRECEDENCES, PacedCount, PolicerCount,
+    Tally,
 };
 pub use network::{Network, Progress};
 pub use observation::{CallEvent, DropReason, Observation, Observer};

@@ -10,8 +10,8 @@ use crate::region::{Place, Region};
 use crate::routes::SINK;
 use crate::standing::{Standing, stand};
 use crate::{
-    CallCount, Context, Element, FlowCount, Lateness, Ledger, LinkCount, Observer, PacedCount,
-    Packet, PolicerCount,
+    CallCount, Context, Element, FlowCount, FrameCount, Lateness, Ledger, LinkCount, Observer,
+    PacedCount, Packet, PolicerCount,
 };
 
 /// A wired network, ready to run.
@@ -126,6 +126,14 @@ impl Network {
         let paced = &mut self.whole().core.ledger.paced;
         let first = index(paced.len());
         paced.resize(first as usize + count as usize, PacedCount::default());
+        first
+    }
+
+    /// Add counters for `count` receivers of frames; the number of the first.
+    pub fn add_frames(&mut self, count: u32) -> u32 {
+        let frames = &mut self.whole().core.ledger.frames;
+        let first = index(frames.len());
+        frames.resize(first as usize + count as usize, FrameCount::default());
         first
     }
 

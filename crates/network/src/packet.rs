@@ -46,7 +46,8 @@ pub struct Packet {
     /// The route that it takes. A hop changes nothing in a packet, so that copies of it are plain
     /// moves.
     pub route: u32,
-    /// ACK: where its SACK blocks are kept, 0 for none. See [`crate::SackBlocks`].
+    /// ACK: where its SACK blocks are kept, 0 for none. See [`crate::SackBlocks`]. A report keeps
+    /// missing frames there.
     pub sack_slot: u32,
     /// Size on the wire in bytes, IP header included.
     pub size: u16,
@@ -197,6 +198,22 @@ impl Packet {
         packet
     }
 
+    /// Whether it is a report of a receiver of frames, on its way back to a source. Like a
+    /// notification it is no data; it is written as an acknowledgement sent again, which there is
+    /// none of.
+    #[inline]
+    #[must_use]
+    pub const fn is_report(&self) -> bool {
+        self.flags & (ACK | PROBE | RETRANSMISSION) == ACK | RETRANSMISSION
+    }
+
+    /// The packet as a report.
+    #[inline]
+    #[must_use]
+    pub const fn as_report(self) -> Self {
+        self.as_ack(true).as_retransmission(true)
+    }
+
     /// All one-bit and two-bit fields together, for the digest and for traces.
     #[inline]
     #[must_use]
@@ -233,14 +250,15 @@ impl Packet {
         RETRANSMISSION
     );
     flag!(
-        /// Whether it carries the last data of a finite transfer (TCP's PSH).
+        /// Whether it carries the last data of a finite transfer (TCP's PSH), or of a frame.
         is_last,
-        /// The packet as the last of a transfer (or not).
+        /// The packet as the last of a transfer, or of a frame (or not).
         as_last,
         LAST
     );
     flag!(
-        /// Whether it only tests whether a new call may be admitted.
+        /// Whether it carries nothing but a question: may a new call be admitted, which frames are
+        /// missing?
         is_probe,
         /// The packet as a probe (or not).
         as_probe,
@@ -289,8 +307,8 @@ mod tests {
         assert_eq!(of_call.srtt(), None);
     }
 
-    /// Otherwise acknowledgements of TCP or probes of calls would be taken for notifications, or a
-    /// source would hear of another kind of congestion than there was.
+    /// Otherwise acknowledgements of TCP or probes of calls would be taken for notifications or for
+    /// reports, or a source would hear of another kind of congestion than there was.
     #[test]
     fn a_notification_is_told_from_acknowledgements_and_probes() {
         let packet = Packet::data(Time::ZERO, 1, 2, 53, 3);
@@ -299,6 +317,10 @@ mod tests {
             let told = packet.as_notice(notice);
             assert!(told.is_notice() && told.is_ack());
             assert_eq!(Notice::of(&told), notice);
+            assert!(!told.is_report());
         }
+        let report = packet.as_report();
+        assert!(report.is_report() && report.is_ack() && !report.is_notice());
+        assert!(!packet.as_retransmission(true).is_report() && !packet.as_ack(true).is_report());
     }
 }

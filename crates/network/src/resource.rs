@@ -141,7 +141,7 @@ mod tests {
             let cell = ResourceCell { backward, current, explicit, minimum };
             let told = packet.with_resource_cell(cell);
             assert_eq!(told.resource_cell(), Some(cell));
-            assert!(told.is_ack() && !told.is_notice());
+            assert!(told.is_ack() && !told.is_notice() && !told.is_report());
             let lower = ResourceCell { explicit: CellRate::at_most(5.0), ..cell };
             assert_eq!(told.with_resource_cell(lower).resource_cell(), Some(lower));
         }
@@ -150,5 +150,6 @@ mod tests {
         }
         assert_eq!(packet.as_retransmission(true).as_last(true).resource_cell(), None);
         assert_eq!(packet.as_notice(Notice::Rate).resource_cell(), None);
+        assert_eq!(packet.as_report().resource_cell(), None);
     }
 }

@@ -7,7 +7,7 @@ use forebay_mechanisms::congestion::CONTROLS;
 use forebay_mechanisms::detector::DETECTORS;
 use forebay_mechanisms::edge::{ADMISSIONS, TERMINATIONS};
 use forebay_mechanisms::element::calls::{CallParameters, ProbingParameters, SurgeParameters};
-use forebay_mechanisms::element::paced::PacedParameters;
+use forebay_mechanisms::element::paced::{FrameParameters, PacedParameters};
 use forebay_mechanisms::element::policer::{BucketParameters, PeakParameters};
 use forebay_mechanisms::element::tcp::TcpParameters;
 use forebay_mechanisms::element::udp::UdpParameters;
@@ -58,12 +58,18 @@ pub fn catalogue() -> String {
 type SectionRow = (&'static str, &'static str, &'static [Field], &'static [&'static str]);
 
 /// The sections of paced sources and of policing.
-const PACED_SECTIONS: [SectionRow; 4] = [
+const PACED_SECTIONS: [SectionRow; 5] = [
     (
         "flows.NAME.paced",
         "Paced sources: packets at a rate that follows notifications of congestion.",
         PacedParameters::FIELDS,
-        &["activity", "pace"],
+        &["activity", "pace", "frames"],
+    ),
+    (
+        "flows.NAME.paced.frames",
+        "Transfers in frames: one with a packet missing is lost, and can be sent again.",
+        FrameParameters::FIELDS,
+        &[],
     ),
     (
         "flows.NAME.policing",
@@ -86,8 +92,8 @@ const PACED_SECTIONS: [SectionRow; 4] = [
     ),
 ];
 
-fn sections() -> [SectionRow; 17] {
-    let [paced, policing, peak, bucket] = PACED_SECTIONS;
+fn sections() -> [SectionRow; 18] {
+    let [paced, frames, policing, peak, bucket] = PACED_SECTIONS;
     [
         ("scenario", "The top level.", ScenarioParameters::FIELDS, &[]),
         (
@@ -136,6 +142,7 @@ fn sections() -> [SectionRow; 17] {
             &[],
         ),
         paced,
+        frames,
         policing,
         peak,
         bucket,
@@ -215,7 +222,7 @@ fn plain(value: &Value) -> Json {
 pub fn schema() -> String {
     let [top, link, reverse, ring, station, flow, tcp, udp, calls, surge, rest @ ..] =
         sections().map(|row| row.2);
-    let [paced, policing, peak, bucket, aggregate, probing, record] = rest;
+    let [paced, frames, policing, peak, bucket, aggregate, probing, record] = rest;
     let queue = choice(QUEUES);
     let conditioner = choice(CONDITIONERS);
     let conditioners = json!({ "type": "array", "items": conditioner });
@@ -233,7 +240,9 @@ pub fn schema() -> String {
     on_link.push(("reverse", reverse));
     let tcp = object(tcp, [("control", choice(CONTROLS))]);
     let surges = json!({ "type": "array", "items": object(surge, []) });
-    let paced = object(paced, [("activity", choice(ACTIVITIES)), ("pace", choice(PACES))]);
+    let of_paced =
+        [("activity", choice(ACTIVITIES)), ("pace", choice(PACES)), ("frames", object(frames, []))];
+    let paced = object(paced, of_paced);
     let policing = object(policing, [("peak", object(peak, [])), ("bucket", object(bucket, []))]);
     let on_flow = [
         ("tcp", tcp),

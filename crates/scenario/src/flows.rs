@@ -6,6 +6,7 @@ use forebay_kernel::Streams;
 use forebay_mechanisms::congestion::{self, CONTROLS, ControlFactory};
 use forebay_mechanisms::element::FlowGroup;
 use forebay_mechanisms::element::calls::ClassPlan;
+use forebay_mechanisms::element::paced::ReceiverPlace;
 use forebay_mechanisms::element::tcp::{TcpParameters, TcpReceivers, TcpSenders};
 use forebay_mechanisms::element::udp::{UdpParameters, UdpSenders};
 use forebay_mechanisms::traffic::{self, BuildTraffic, TRAFFICS, TrafficKind};
@@ -84,9 +85,14 @@ pub(crate) fn read_flow(
     let policing = read_policing(section, &there, network.links)?;
     let ways_back = match &transport {
         Transport::Paced(paced) => {
-            if paced.answers() && back.is_empty() {
-                let message = "the receivers answer, but no links lead back to the sources";
-                return Err(section.fail("paced", message));
+            if let Some(key) = paced.answers().filter(|_| back.is_empty()) {
+                let FlowParameters { from, to, .. } = &parameters;
+                let paced = section.section("paced")?.expect("it was read");
+                let message = format!(
+                    "receivers answer their sources, but no links lead from \"{to}\" back to \
+                     \"{from}\""
+                );
+                return Err(paced.fail(key, message));
             }
             ways_back(section, (&there, &back), parameters.route.is_some(), network)?
         }
@@ -327,6 +333,11 @@ impl FlowPlan {
         matches!(self.transport, Transport::Paced(_))
     }
 
+    /// Whether its transfers are cut into frames.
+    pub(crate) fn has_frames(&self) -> bool {
+        matches!(&self.transport, Transport::Paced(paced) if paced.has_frames())
+    }
+
     /// Whether it is policed.
     pub(crate) fn is_policed(&self) -> bool {
         self.policing.is_some()
@@ -402,9 +413,11 @@ impl FlowPlan {
                     let back = if paced.is_explicit() {
                         Some(roads.lay_back(&self.there, &self.back, data, senders, network))
                     } else {
-                        paced.answers().then(|| roads.lay(&self.back, senders, network))
+                        paced.answers().map(|_| roads.lay(&self.back, senders, network))
                     };
-                    paced.wire_receivers(back, precedence, network);
+                    let flows = (first, self.count);
+                    let place = ReceiverPlace { flows, back, precedence };
+                    paced.wire_receivers(place, network);
                 }
             }
             Transport::Calls(_) => unreachable!("calls are wired with their aggregate"),

@@ -4,7 +4,8 @@ use forebay_kernel::Streams;
 use forebay_mechanisms::activity::{ACTIVITIES, ActivityKind};
 use forebay_mechanisms::element::FlowGroup;
 use forebay_mechanisms::element::paced::{
-    Explicit, PacedParameters, PacedParts, PacedReceivers, PacedSources,
+    Explicit, FrameParameters, PacedParameters, PacedParts, PacedReceivers, PacedSources,
+    ReceiverPlace,
 };
 use forebay_mechanisms::element::policer::{
     BucketParameters, PeakParameters, Policer, PolicerPlan,
@@ -24,16 +25,7 @@ pub(crate) struct PacedPlan {
     activity: ActivityKind,
     control: PaceKind,
     rtt: Span,
-    receivers: Receivers,
-}
-
-/// What stands at the far end of paced flows.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Receivers {
-    /// A sink, which only counts: no mechanism of the sources needs more.
-    None,
-    /// What turns resource-management cells around.
-    Turning,
+    frames: Option<FrameParameters>,
 }
 
 /// Read the section of paced sources at the beginning of a way over links of `there`.
@@ -50,6 +42,7 @@ pub(crate) fn read_paced(
         section.fail("activity", message)
     })?;
     let activity = (entry.build)(&inner)?;
+    let frames = read_frames(section, &parameters, &activity)?;
     let (control, inner) = match choose(section, "pace", PACES)? {
         Some((entry, inner)) => ((entry.build)(&inner)?, inner),
         None => {
@@ -65,8 +58,23 @@ pub(crate) fn read_paced(
             rtt
         }
     };
-    let receivers = if control.explicit.is_some() { Receivers::Turning } else { Receivers::None };
-    Ok(PacedPlan { parameters, activity, control, rtt, receivers })
+    Ok(PacedPlan { parameters, activity, control, rtt, frames })
+}
+
+/// Read the frames of sources with `parameters` and `activity`, if they have any.
+fn read_frames(
+    paced: &Section<'_>,
+    parameters: &PacedParameters,
+    activity: &ActivityKind,
+) -> Result<Option<FrameParameters>, Problem> {
+    let Some(section) = paced.section("frames")? else { return Ok(None) };
+    let frames = FrameParameters::read(&section)?;
+    frames.check(parameters, &section)?;
+    if !activity.transfers {
+        let message = "only transfers are cut into frames: use an activity that has such, as files";
+        return Err(paced.fail("frames", message));
+    }
+    Ok(Some(frames))
 }
 
 /// The propagation delay of a way.
@@ -90,7 +98,8 @@ impl PacedPlan {
                 .control
                 .explicit
                 .map(|minimum| Explicit { peak: self.activity.peak_rate, minimum }),
-            size: self.parameters.size,
+            packets: &self.parameters,
+            frames: self.frames.as_ref(),
             counters: network.add_paced(count),
         };
         network.add(Box::new(PacedSources::new(group, &parts, streams)));
@@ -98,7 +107,7 @@ impl PacedPlan {
 
     /// Whether its receivers are an element.
     pub(crate) fn has_receivers(&self) -> bool {
-        self.receivers != Receivers::None
+        self.frames.is_some() || self.is_explicit()
     }
 
     /// Whether its sources go by explicit rates.
@@ -106,15 +115,25 @@ impl PacedPlan {
         self.control.explicit.is_some()
     }
 
-    /// Whether they send packets back to the sources.
-    pub(crate) fn answers(&self) -> bool {
-        self.has_receivers()
+    /// The mechanism for which they send packets back to the sources, if they do.
+    pub(crate) fn answers(&self) -> Option<&'static str> {
+        let frames = self.frames.as_ref().filter(|frames| frames.retransmit).map(|_| "frames");
+        frames.or(self.is_explicit().then_some("pace"))
     }
 
-    /// Make the receivers, whose answers take route `back`, if they answer, with `precedence`.
-    pub(crate) fn wire_receivers(&self, back: Option<u32>, precedence: u8, network: &mut Network) {
-        let header = self.parameters.header;
-        network.add(Box::new(PacedReceivers::new(back, precedence, header)));
+    /// Make the receivers at `place`.
+    pub(crate) fn wire_receivers(&self, place: ReceiverPlace, network: &mut Network) {
+        let mut receivers = PacedReceivers::new(place, &self.parameters);
+        if let Some(frames) = &self.frames {
+            let counters = network.add_frames(place.flows.1);
+            receivers = receivers.with_frames(frames, &self.parameters, counters);
+        }
+        network.add(Box::new(receivers));
+    }
+
+    /// Whether its transfers are cut into frames.
+    pub(crate) fn has_frames(&self) -> bool {
+        self.frames.is_some()
     }
 }
 

@@ -73,7 +73,8 @@ columns! {
         pub marked_packets: u64,
         /// Delivered data packets on the wire, headers included, in bit/s.
         pub throughput_bps: f64,
-        /// Payload handed to the receiving application, in order and once, in bit/s.
+        /// Payload handed to the receiving application, in order and once (of frames, what arrived
+        /// whole), in bit/s.
         pub goodput_bps: f64,
         /// Mean one-way delay of delivered data packets in seconds; 0 if there are none.
         pub mean_delay_s: f64,
@@ -83,9 +84,9 @@ columns! {
         pub retransmissions: u64,
         /// Retransmission timeouts.
         pub timeouts: u64,
-        /// Acknowledgements sent; of paced sources, notifications sent to them.
+        /// Acknowledgements sent; of paced sources, notifications and reports sent to them.
         pub sent_acks: u64,
-        /// Acknowledgements, or notifications, dropped.
+        /// Acknowledgements, or notifications and reports, dropped.
         pub dropped_acks: u64,
     }
 }

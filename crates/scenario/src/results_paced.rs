@@ -1,6 +1,6 @@
 //! What a run gives of paced sources, of policing and of late packets.
 
-use forebay_network::{Lateness, PacedCount, PolicerCount};
+use forebay_network::{FrameCount, Lateness, PacedCount, PolicerCount};
 use forebay_units::{PS_PER_S, Span, Time};
 use serde::Serialize;
 
@@ -32,10 +32,29 @@ columns! {
         /// Time average of the nominal rate over the time in sessions, in bit/s: what a source
         /// would send that nothing slows down.
         pub nominal_bps: f64,
-        /// Transfers completed.
+        /// Transfers completed: all has been sent or, where missing frames are sent again, the
+        /// source knows that all has arrived.
         pub transfers: u64,
         /// Mean time of those, in seconds; 0 if there were none.
         pub transfer_s: f64,
+        /// Mean time until all of those had arrived whole, in seconds; null if there were none, or
+        /// nothing is sent again.
+        pub arrival_s: Option<f64>,
+        /// Frames sent, those sent again counted again; 0 without frames, as what follows.
+        pub sent_frames: u64,
+        /// Frames sent again.
+        pub resent_frames: u64,
+        /// Frames that arrived whole, each once. Their payload is the goodput of the flows.
+        pub whole_frames: u64,
+        /// Packets of those.
+        pub whole_packets: u64,
+        /// Frames that arrived whole though they had before.
+        pub duplicate_frames: u64,
+        /// Frames sent, or sent again, that did not arrive whole: as far as anything sent later has
+        /// arrived.
+        pub lost_frames: u64,
+        /// Polls sent.
+        pub polls: u64,
         /// Notifications of a high input rate (type 0) that a source heeded.
         pub accepted_rate_notices: u64,
         /// Notifications of a discard (type 2) that a source heeded.
@@ -95,11 +114,12 @@ columns! {
 }
 
 impl PacedResult {
-    /// The sum over the sources `counts`.
-    pub(crate) fn of(name: String, counts: &[PacedCount]) -> Self {
+    /// The sum over the sources `counts`, and over the receivers `frames` of theirs.
+    pub(crate) fn of(name: String, counts: &[PacedCount], frames: &[FrameCount]) -> Self {
         let mut all = PacedCount::default();
         // A long run of many sources has more time in all than 64 bits hold.
         let (mut session, mut floor, mut transferring) = (0_u128, 0_u128, 0_u128);
+        let mut arriving = 0_u128;
         let mut first: Option<Time> = None;
         let mut gap: Option<Span> = None;
         for count in counts {
@@ -112,6 +132,10 @@ impl PacedResult {
             all.least = [all.least, count.least].into_iter().flatten().reduce(f64::min);
             all.transfers.0 += count.transfers.0;
             transferring += u128::from(count.transfers.1);
+            arriving += u128::from(count.arrival);
+            all.frames.0 += count.frames.0;
+            all.frames.1 += count.frames.1;
+            all.polls += count.polls;
             for type_of in 0..2 {
                 all.accepted[type_of] += count.accepted[type_of];
                 all.ignored[type_of] += count.ignored[type_of];
@@ -123,6 +147,7 @@ impl PacedResult {
             first = first.into_iter().chain(count.first_notice).min();
             gap = gap.into_iter().chain(count.notice_gap).min();
         }
+        let sum = |count: fn(&FrameCount) -> u64| frames.iter().map(count).sum();
         let per_session = |value: f64| value / session.max(1) as f64;
         let heard: u64 = all.accepted.iter().chain(&all.ignored).sum();
         let seconds = |ps: f64, of: u64| ps / of.max(1) as f64 / PS_PER_S as f64;
@@ -138,6 +163,14 @@ impl PacedResult {
             nominal_bps: per_session(all.nominal as f64),
             transfers: all.transfers.0,
             transfer_s: seconds(transferring as f64, all.transfers.0),
+            arrival_s: (arriving > 0).then(|| seconds(arriving as f64, all.transfers.0)),
+            sent_frames: all.frames.0,
+            resent_frames: all.frames.1,
+            whole_frames: sum(|count| count.whole),
+            whole_packets: sum(|count| count.packets),
+            duplicate_frames: sum(|count| count.again),
+            lost_frames: sum(|count| count.lost),
+            polls: all.polls,
             accepted_rate_notices: all.accepted[0],
             accepted_discard_notices: all.accepted[1],
             ignored_rate_notices: all.ignored[0],

@@ -392,12 +392,14 @@ fn paced_rows(
 ) -> (Vec<PacedResult>, Vec<PolicingResult>, Vec<LatenessResult>) {
     let (mut paced, mut policing, mut lateness) = (Vec::new(), Vec::new(), Vec::new());
     let (mut sources, mut policers, mut first) = (&ledger.paced[..], ledger.policers.iter(), 0);
+    let mut receivers = &ledger.frames[..];
     for flow in &plan.flows {
         let count = flow.count as usize;
         if flow.is_paced() {
-            let own;
+            let (own, frames);
             (own, sources) = sources.split_at(count);
-            paced.push(PacedResult::of(flow.name.clone(), own));
+            (frames, receivers) = receivers.split_at(if flow.has_frames() { count } else { 0 });
+            paced.push(PacedResult::of(flow.name.clone(), own, frames));
         }
         if flow.is_policed() {
             let own = policers.next().expect("each group with policing has a policer");

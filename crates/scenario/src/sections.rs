@@ -170,7 +170,7 @@ pub(crate) const FLOW_MECHANISMS: &[&str] =
     &["tcp", "udp", "calls", "paced", "traffic", "linked", "policing"];
 
 /// Keys of paced sources that name mechanisms.
-pub(crate) const PACED_MECHANISMS: &[&str] = &["activity", "pace"];
+pub(crate) const PACED_MECHANISMS: &[&str] = &["activity", "pace", "frames"];
 
 parameters! {
     /// Policing of each flow of a group by itself: a peak rate controller, then a leaky bucket.

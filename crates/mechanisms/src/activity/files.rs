@@ -46,7 +46,7 @@ fn build(section: &Section<'_>) -> Result<ActivityKind, Problem> {
     let peak_rate = parameters.rate;
     let make = move || -> Box<dyn Activity> { Box::new(Files::new(parameters.clone())) };
     let mean_rate = Rate::from_bps((bits / cycle) as u64);
-    Ok(ActivityKind { make: Box::new(make), mean_rate, peak_rate })
+    Ok(ActivityKind { make: Box::new(make), mean_rate, peak_rate, transfers: true })
 }
 
 struct Files {

@@ -15,6 +15,8 @@ pub struct ActivityKind {
     pub mean_rate: Rate,
     /// The highest nominal rate.
     pub peak_rate: Rate,
+    /// Whether all that it sends are transfers of given volumes.
+    pub transfers: bool,
 }
 
 /// Reads an activity from its section of the scenario.

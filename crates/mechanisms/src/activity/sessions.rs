@@ -68,7 +68,7 @@ fn build(section: &Section<'_>) -> Result<ActivityKind, Problem> {
     let peak_rate = rate;
     let make = move || -> Box<dyn Activity> { Box::new(Sessions::new(parameters.clone())) };
     let mean_rate = Rate::from_bps((talking * present) as u64);
-    Ok(ActivityKind { make: Box::new(make), mean_rate, peak_rate })
+    Ok(ActivityKind { make: Box::new(make), mean_rate, peak_rate, transfers: false })
 }
 
 struct Sessions {

@@ -54,6 +54,7 @@ precedence = 1
 [flows.data.paced]
 activity = { files = { rate = "500 kbit/s" } }
 pace = { uncontrolled = { rtt = "560 ms" } }
+frames = { payload = "9188 B", report = "53 B" }
 "#;
 
 const CASES: &[Case] = &[
@@ -154,6 +155,60 @@ const CASES: &[Case] = &[
         &["not a packet size"],
     ),
     case(
+        "payload = \"9188 B\"",
+        "payload = \"39 B\"",
+        "flows.data.paced.frames.payload",
+        &["a frame of 47 B", "smaller than a packet", "48 B"],
+    ),
+    case(
+        "payload = \"9188 B\"",
+        "payload = \"65536 B\"",
+        "flows.data.paced.frames.payload",
+        &["no payload of a frame", "1 B to 65535 B"],
+    ),
+    case(
+        "payload = \"9188 B\"",
+        "payload = \"100 packets\"",
+        "flows.data.paced.frames.payload",
+        &["100 packets"],
+    ),
+    case(
+        "report = \"53 B\"",
+        "report = \"0 B\"",
+        "flows.data.paced.frames.report",
+        &["not a packet size"],
+    ),
+    case(
+        "report = \"53 B\"",
+        "poll = \"0 s\"",
+        "flows.data.paced.frames.poll",
+        &["out of range", "1 us to 100 days"],
+    ),
+    case(
+        "report = \"53 B\"",
+        "trailer = \"70 kB\"",
+        "flows.data.paced.frames.trailer",
+        &["too large", "65535 B"],
+    ),
+    case(
+        "report = \"53 B\"",
+        "retransmitt = false",
+        "flows.data.paced.frames.retransmitt",
+        &["unknown key", "did you mean \"retransmit\"", "payload, trailer"],
+    ),
+    case(
+        "floor = 0.5, cut = 0.2 } }",
+        "floor = 0.5 } }\nframes = {} #!",
+        "flows.voice.paced.frames",
+        &["only transfers", "files"],
+    ),
+    case(
+        "frames = { payload = \"9188 B\", report = \"53 B\" }",
+        "size = \"5 B\"\nframes = {} #!",
+        "flows.data.paced.frames",
+        &["all header"],
+    ),
+    case(
         "policing = {",
         "policing = { at = \"v\",",
         "flows.voice.policing.at",
@@ -203,7 +258,8 @@ fn wrong_cells_are_refused_where_they_are_wrong() {
 /// a detector need a way back from it, and the link is named. Without a detector they need none.
 #[test]
 fn a_detector_needs_a_way_back() {
-    let one_way = RIGHT.replacen("delay = \"5 ms\"", "delay = \"5 ms\"\nduplex = false", 1);
+    let counted = RIGHT.replace("report = \"53 B\"", "retransmit = false");
+    let one_way = counted.replacen("delay = \"5 ms\"", "delay = \"5 ms\"\nduplex = false", 1);
     let error = Scenario::parse(&one_way, "wrong.toml", &[]).err().unwrap().problem;
     assert_eq!(error.path, "flows.data.paced");
     let header = one_way.lines().position(|line| line == "[flows.data.paced]").unwrap();
@@ -213,6 +269,22 @@ fn a_detector_needs_a_way_back() {
     }
     let deaf = one_way.replace("detector =", "#");
     Scenario::parse(&deaf, "right.toml", &[]).unwrap();
+}
+
+/// Otherwise missing frames would never be sent again, as nobody could ask for them: sources of
+/// frames need a way back from their receivers, unless nothing is sent again.
+#[test]
+fn retransmission_needs_a_way_back() {
+    let one_way = RIGHT.replace("detector =", "#").replace(
+        "[links.egress]\nfrom = \"s2\"\nto = \"v\"\n",
+        "[links.egress]\nfrom = \"s2\"\nto = \"v\"\nduplex = false\n",
+    );
+    let error = Scenario::parse(&one_way, "wrong.toml", &[]).err().unwrap().problem;
+    assert_eq!(error.path, "flows.data.paced.frames");
+    let words = "no links lead from \"v\" back to \"u\"";
+    assert!(error.message.contains(words), "{}", error.message);
+    let counted = one_way.replace("report = \"53 B\"", "retransmit = false");
+    Scenario::parse(&counted, "right.toml", &[]).unwrap();
 }
 
 /// Otherwise flows that cannot be policed one by one, or have no fastest packet, would seem to be:

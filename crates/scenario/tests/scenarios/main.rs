@@ -22,6 +22,7 @@ mod early;
 mod exact;
 mod extremes;
 mod fairness;
+mod frames;
 mod loss_systems;
 mod many_flows;
 mod pcn;

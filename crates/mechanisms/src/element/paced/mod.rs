@@ -4,6 +4,9 @@
 //! scaled is decided by its [`RateControl`], which hears of notifications. A source has one timer,
 //! for whatever is due next: a packet, the end of a phase, a step of the control.
 
+mod framing;
+mod outbox;
+mod reassembly;
 mod receiver;
 mod resource;
 mod source;
@@ -16,9 +19,12 @@ use forebay_parameters::{Problem, Section, parameters};
 use forebay_units::{Size, Time};
 
 use super::FlowGroup;
+use framing::{Framing, Report};
+use outbox::Outbox;
 use source::Source;
 
-pub use receiver::PacedReceivers;
+pub use framing::FrameParameters;
+pub use receiver::{PacedReceivers, ReceiverPlace};
 pub use resource::Explicit;
 
 parameters! {
@@ -55,8 +61,10 @@ pub struct PacedParts<'a> {
     pub control: &'a dyn Fn() -> Box<dyn RateControl>,
     /// If they go by explicit rates.
     pub explicit: Option<Explicit>,
-    /// Size of their packets.
-    pub size: Size,
+    /// Size and header of their packets.
+    pub packets: &'a PacedParameters,
+    /// Their frames, if transfers are cut into such.
+    pub frames: Option<&'a FrameParameters>,
     /// The counters of the first; the others follow.
     pub counters: u32,
 }
@@ -83,10 +91,12 @@ impl PacedSources {
         let name = format!("{}.activity", group.path);
         let source = |(start, number): (&Time, u64)| {
             let stream = streams.numbered(&name, number);
-            Source::new((parts.activity)(), (parts.control)(), stream, *start)
+            let mut source = Source::new((parts.activity)(), (parts.control)(), stream, *start);
+            source.outbox = parts.frames.map(|frames| outbox(frames, parts.packets));
+            source
         };
         let sources = group.starts.iter().zip(0..).map(source).collect();
-        let size = u16::try_from(parts.size.bytes()).expect("checked when read");
+        let size = u16::try_from(parts.packets.size.bytes()).expect("checked when read");
         let PacedParts { counters, explicit, .. } = *parts;
         Self { group, size, counters, explicit, sources }
     }
@@ -114,9 +124,14 @@ impl PacedSources {
         }
         let (flow, now) = (self.group.first + index as u32, cx.now());
         let source = &mut self.sources[index];
-        let packet = Packet::data(now, flow, source.sent, self.size, self.group.route)
+        let mut packet = Packet::data(now, flow, source.sent, self.size, self.group.route)
             .with_precedence(self.group.precedence);
-        let last = source.fill_next();
+        let last = if source.outbox.is_none() {
+            source.fill_next()
+        } else {
+            let count = &mut cx.ledger().paced[self.counters as usize + index];
+            source.fill_framed(&mut packet, count)
+        };
         cx.send(packet);
         if last {
             self.change_phase(index, cx);
@@ -178,6 +193,16 @@ impl PacedSources {
         }
     }
 
+    /// A report of the receiver has come.
+    fn hear(&mut self, packet: &Packet, cx: &mut Context<'_>) {
+        let (now, index) = (cx.now(), (packet.flow - self.group.first) as usize);
+        let report = Report::of(packet, cx.take_blocks(packet.sack_slot));
+        if self.sources[index].heed(&report, self.size, now) {
+            self.change_phase(index, cx);
+        }
+        self.arm(index, cx);
+    }
+
     fn stop(&mut self, cx: &mut Context<'_>) {
         let now = cx.now();
         for index in 0..self.sources.len() {
@@ -186,6 +211,12 @@ impl PacedSources {
             cx.ended(self.group.first + index as u32);
         }
     }
+}
+
+/// What a source with `frames` keeps of them.
+fn outbox(frames: &FrameParameters, packets: &PacedParameters) -> Box<Outbox> {
+    let poll = frames.retransmit.then_some(frames.poll);
+    Box::new(Outbox::new(Framing::new(frames, packets).packets, poll))
 }
 
 impl Element for PacedSources {
@@ -203,6 +234,8 @@ impl Element for PacedSources {
             self.heed(packet, cx);
         } else if let Some(cell) = packet.resource_cell() {
             self.hear_rate(packet, cell, cx);
+        } else if packet.is_report() {
+            self.hear(packet, cx);
         }
     }
 
@@ -226,6 +259,9 @@ impl Element for PacedSources {
         }
         if self.sources[index].pace.next <= now {
             self.expire(index, cx);
+        }
+        if self.sources[index].polls_at <= now {
+            self.sources[index].poll(self.size, now);
         }
         self.arm(index, cx);
     }

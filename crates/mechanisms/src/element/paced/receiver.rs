@@ -1,7 +1,21 @@
-//! The far ends of paced flows that answer.
+//! The far ends of paced flows that look at what arrives, and answer.
 
-use forebay_network::{Context, Element, Packet, ResourceCell};
-use forebay_units::Size;
+use forebay_network::{Context, Element, FrameCount, Packet, ResourceCell};
+
+use super::framing::{Framing, Report};
+use super::reassembly::{Completes, Reassembly};
+use super::{FrameParameters, PacedParameters};
+
+/// Where the receivers of a group of paced flows stand.
+#[derive(Clone, Copy, Debug)]
+pub struct ReceiverPlace {
+    /// Number of the first flow, and how many there are.
+    pub flows: (u32, u32),
+    /// The route to the sources, if they answer.
+    pub back: Option<u32>,
+    /// Precedence with which answers set out.
+    pub precedence: u8,
+}
 
 /// The receivers of a group of paced flows: they count as a sink does, and can send packets back
 /// to the sources.
@@ -9,58 +23,100 @@ use forebay_units::Size;
 /// What comes back to a source, as [notifications](Packet::is_notice) do, is counted as an
 /// acknowledgement.
 pub struct PacedReceivers {
-    /// The route to the sources, if they answer.
-    back: Option<u32>,
-    /// Precedence with which answers set out.
-    precedence: u8,
+    place: ReceiverPlace,
     /// Bytes of each packet that are not payload.
     header: u16,
-    /// Answers sent so far.
-    answers: u64,
+    frames: Option<Frames>,
+}
+
+/// The frames of a group of flows where they arrive.
+struct Frames {
+    framing: Framing,
+    /// Size of reports; 0 if there are none.
+    report: u16,
+    /// The counters of the first; the others follow.
+    counters: u32,
+    flows: Vec<Reassembly>,
 }
 
 impl PacedReceivers {
-    /// Receivers whose answers take route number `back`, if they answer, with `precedence`; of each
-    /// packet `header` bytes are no payload.
+    /// The receivers at `place` of packets with the parameters of their sources.
     ///
     /// # Panics
-    /// If the header is larger than packets can be: scenario reading refuses it.
+    /// If a size is none: scenario reading refuses it.
     #[must_use]
-    pub fn new(back: Option<u32>, precedence: u8, header: Size) -> Self {
-        let header = u16::try_from(header.bytes()).expect("a header fits into a packet");
-        Self { back, precedence, header, answers: 0 }
+    pub fn new(place: ReceiverPlace, packets: &PacedParameters) -> Self {
+        let header = u16::try_from(packets.header.bytes()).expect("checked when read");
+        Self { place, header, frames: None }
     }
 
-    /// Send an answer of `size` bytes to the source of `packet`, made what it is by `write`.
-    pub fn answer(
-        &mut self,
-        packet: &Packet,
-        size: u16,
-        write: impl FnOnce(Packet) -> Packet,
-        cx: &mut Context<'_>,
-    ) {
-        let Some(back) = self.back else { return };
-        let blank = Packet::data(cx.now(), packet.flow, self.answers, size, back)
-            .with_precedence(self.precedence);
-        self.answers += 1;
-        cx.send(write(blank).as_ack(true));
+    /// The same with frames, counted from row `counters` on.
+    ///
+    /// # Panics
+    /// If a size is none: scenario reading refuses it.
+    #[must_use]
+    pub fn with_frames(
+        mut self,
+        frames: &FrameParameters,
+        packets: &PacedParameters,
+        counters: u32,
+    ) -> Self {
+        let report = u16::try_from(frames.report.bytes()).expect("checked when read");
+        let flows = (0..self.place.flows.1).map(|_| Reassembly::default()).collect();
+        let report = if frames.retransmit { report } else { 0 };
+        self.frames =
+            Some(Frames { framing: Framing::new(frames, packets), report, counters, flows });
+        self
+    }
+
+    /// An empty answer of `size` bytes to the source of `packet`; `None` without a way back.
+    fn answer(&self, packet: &Packet, size: u16, cx: &Context<'_>) -> Option<Packet> {
+        let answer = Packet::data(cx.now(), packet.flow, 0, size, self.place.back?);
+        Some(answer.with_precedence(self.place.precedence).as_ack(true))
+    }
+
+    /// Send `report` to the source of `packet`.
+    fn report(&self, report: &Report, packet: &Packet, size: u16, cx: &mut Context<'_>) {
+        let Some(answer) = self.answer(packet, size, cx) else { return };
+        let listed = !report.missing.as_slice().is_empty();
+        let slot = if listed { cx.keep_blocks(report.missing) } else { 0 };
+        cx.send(report.written(answer, slot));
+    }
+
+    /// A packet of a frame has arrived.
+    fn reassemble(&mut self, packet: &Packet, cx: &mut Context<'_>) {
+        let index = (packet.flow - self.place.flows.0) as usize;
+        let Some(frames) = &mut self.frames else { return };
+        let (now, size) = (cx.now(), frames.report);
+        let count: &mut FrameCount = &mut cx.ledger().frames[frames.counters as usize + index];
+        let flow = &mut frames.flows[index];
+        match flow.take(packet, now, count) {
+            Completes::Nothing | Completes::Again => {}
+            Completes::Frame { packets, gap } => {
+                cx.hand_over(packet.flow, frames.framing.payload(packets));
+                if let Some(report) = flow.unasked(gap, now).filter(|_| size > 0) {
+                    self.report(&report, packet, size, cx);
+                }
+            }
+            Completes::Poll => {
+                let reports: Vec<Report> = flow.answers(packet.created).collect();
+                reports.iter().for_each(|report| self.report(report, packet, size, cx));
+            }
+        }
     }
 
     /// Send a resource-management cell back as it came; its age is that of the whole round trip.
     #[cold]
-    fn turn_around(&mut self, packet: &Packet, cell: ResourceCell, cx: &mut Context<'_>) {
-        let cell = ResourceCell { backward: true, ..cell };
-        let turned = |mut blank: Packet| {
-            blank.created = packet.created;
-            blank.with_resource_cell(cell)
-        };
-        self.answer(packet, packet.size, turned, cx);
+    fn turn_around(&self, packet: &Packet, cell: ResourceCell, cx: &mut Context<'_>) {
+        let Some(mut answer) = self.answer(packet, packet.size, cx) else { return };
+        (answer.created, answer.number) = (packet.created, packet.number);
+        cx.send(answer.with_resource_cell(ResourceCell { backward: true, ..cell }));
     }
 }
 
 impl Element for PacedReceivers {
     fn sends(&self) -> &[u32] {
-        self.back.as_slice()
+        self.place.back.as_slice()
     }
 
     #[inline]
@@ -68,9 +124,11 @@ impl Element for PacedReceivers {
         cx.deliver(packet);
         if let Some(cell) = packet.resource_cell() {
             self.turn_around(packet, cell, cx);
-            return;
+        } else if self.frames.is_some() {
+            self.reassemble(packet, cx);
+        } else {
+            cx.hand_over(packet.flow, u64::from(packet.size.saturating_sub(self.header)));
         }
-        cx.hand_over(packet.flow, u64::from(packet.size.saturating_sub(self.header)));
     }
 
     fn wake(&mut self, _token: u32, _cx: &mut Context<'_>) {

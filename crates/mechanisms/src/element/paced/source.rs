@@ -1,8 +1,11 @@
 //! A paced source: what it is sending, how fast, and what is due next.
 
 use forebay_kernel::Stream;
-use forebay_network::{Activity, Lasts, Pace, PacedCount, Phase, RateControl, Session};
+use forebay_network::{Activity, Lasts, Pace, PacedCount, Packet, Phase, RateControl, Session};
 use forebay_units::{PS_PER_S, Rate, Span, Time};
+
+use super::framing::Report;
+use super::outbox::{Outbox, Then};
 
 /// A source. The packet that is being filled is sent when it is full; a change of rate stretches
 /// or shortens what is left of it.
@@ -32,6 +35,10 @@ pub(super) struct Source {
     pub(super) explicit: f64,
     /// Up to when it is accounted for in its counters.
     accounted: Time,
+    /// Its frames, if it has any.
+    pub(super) outbox: Option<Box<Outbox>>,
+    /// When it polls, while it has nothing else to send; [`Time::NEVER`] otherwise.
+    pub(super) polls_at: Time,
 }
 
 /// A source that does nothing.
@@ -66,6 +73,8 @@ impl Source {
             resource_cells: 0,
             explicit: f64::NAN,
             accounted: start,
+            outbox: None,
+            polls_at: Time::NEVER,
         }
     }
 
@@ -77,7 +86,7 @@ impl Source {
     /// When something is due next.
     #[inline]
     pub(super) fn due(&self) -> Time {
-        self.full_at.min(self.phase_end).min(self.pace.next)
+        self.full_at.min(self.phase_end).min(self.pace.next).min(self.polls_at)
     }
 
     /// A packet has been filled: the next is begun. Whether it was the last of the phase.
@@ -106,6 +115,8 @@ impl Source {
         if self.left.is_some() {
             count.transfers.0 += 1;
             count.transfers.1 += took.ps();
+            let arrived = self.outbox.as_ref().and_then(|outbox| outbox.arrived());
+            count.arrival += arrived.map_or(0, |arrived| arrived.since(self.began).ps());
         }
         let before = self.phase;
         let phase = self.activity.next(took, &mut self.stream);
@@ -132,7 +143,10 @@ impl Source {
                 (Time::NEVER, Some(bytes.div_ceil(u64::from(size.max(1))).max(1)))
             }
         };
-        (self.phase, self.began) = (phase, now);
+        (self.phase, self.began, self.polls_at) = (phase, now, Time::NEVER);
+        if let (Some(outbox), Some(packets)) = (&mut self.outbox, self.left) {
+            outbox.begin(packets, now);
+        }
         self.fill(size, now);
     }
 
@@ -152,6 +166,56 @@ impl Source {
         self.account(now, count);
         (self.phase, self.pace, self.left) = (IDLE, STILL, None);
         (self.phase_end, self.full_at) = (Time::NEVER, Time::NEVER);
+        self.polls_at = Time::NEVER;
+        self.outbox.iter_mut().for_each(|outbox| outbox.give_up());
+    }
+
+    /// `packet` of a frame, or a poll, has been filled: what it carries, and what comes next.
+    /// Whether it was the last of the phase.
+    pub(super) fn fill_framed(&mut self, packet: &mut Packet, count: &mut PacedCount) -> bool {
+        let outbox = self.outbox.as_mut().expect("it has frames");
+        let now = packet.created;
+        *packet = outbox.fill(*packet, now, count);
+        self.sent += 1;
+        self.full_at += self.gap;
+        self.go_on(now)
+    }
+
+    /// The time of a poll has come while there was nothing else to send.
+    pub(super) fn poll(&mut self, size: u16, now: Time) {
+        self.outbox.iter_mut().for_each(|outbox| outbox.polls());
+        self.resume(size, now);
+    }
+
+    /// A report has come: whether the phase is over.
+    pub(super) fn heed(&mut self, report: &Report, size: u16, now: Time) -> bool {
+        let Some(outbox) = &mut self.outbox else { return false };
+        outbox.heed(report);
+        if self.left.is_none() {
+            return false;
+        }
+        if self.polls_at < Time::NEVER && outbox.then() == Then::Goes {
+            self.resume(size, now);
+        }
+        self.go_on(now)
+    }
+
+    /// What comes next of a transfer in frames: whether it is over.
+    fn go_on(&mut self, now: Time) -> bool {
+        match self.outbox.as_ref().map(|outbox| outbox.then()) {
+            Some(Then::Waits(until)) => {
+                (self.full_at, self.polls_at) = (Time::NEVER, until.max(now));
+            }
+            Some(Then::Ends) => return true,
+            Some(Then::Goes) | None => {}
+        }
+        false
+    }
+
+    /// There is something to send after a wait.
+    fn resume(&mut self, size: u16, now: Time) {
+        (self.polls_at, self.rest) = (Time::NEVER, 1.0);
+        self.fill(size, now);
     }
 
     /// Remember how much of the packet is still to be filled.
@@ -169,7 +233,9 @@ impl Source {
             let bits = f64::from(size) * 8.0;
             // Rounded up, so that no source exceeds its rate; a cast saturates.
             self.gap = Span::from_ps((bits * PS_PER_S as f64 / rate).ceil() as u64);
-            self.full_at = now + self.gap.scaled(self.rest);
+            if self.polls_at == Time::NEVER {
+                self.full_at = now + self.gap.scaled(self.rest);
+            }
         }
     }
 
