@@ -1,7 +1,7 @@
 """Beyond the thesis: what its section 9.2 leaves to future work, and the link sizes that it scaled.
 
 Networks, designs and quantities are in `beyond_designs.py`; here is what is asked, and what came of
-it.
+it. Explicit rates have a module of their own.
 """
 
 from __future__ import annotations
@@ -10,32 +10,22 @@ from collections.abc import Sequence
 
 from forebay.comparison import Case, Comparison, Design, Findings, Shown
 from forebay.findings_text import described
+from forebay_studies.atm.beyond_abr import EXPLICIT
 from forebay_studies.atm.beyond_designs import (
+    DATA_LOSS,
+    DISCARDS,
+    FULL,
+    LATE,
+    NOTHING,
+    REALTIME_LOSS,
     detecting,
-    discards_only,
     mixed,
-    nothing_at_all,
     of_one_link,
     of_two_links,
     one_round_trip,
     true_size,
     two_bottlenecks,
 )
-
-FULL = Design(
-    "full",
-    "the full scheme",
-    about="Case 2: policing, detection by input rate and by discards, rate control.",
-)
-DISCARDS = Design(
-    "discards", "discards only", discards_only, "Case 3: sources hear of discarded cells alone."
-)
-NOTHING = Design("nothing", "no control", nothing_at_all, "Case 1: nobody is slowed or marked.")
-
-REALTIME_LOSS = Shown("realtime_loss_ratio", "cells of voice and video lost", "%", "less")
-LATE = Shown("realtime_late_ratio", "cells of voice and video later than 20 ms", "%", "less")
-DATA_LOSS = Shown("data_loss_ratio", "cells of data lost", "%", "less")
-
 
 # What it comes to. Every figure and every verdict below is read from the findings.
 
@@ -185,4 +175,4 @@ DETECTOR = Comparison(
     conclusion=_concluded_detector,
 )
 
-COMPARISONS: Sequence[Comparison] = [SIZES, NETWORK, DETECTOR]
+COMPARISONS: Sequence[Comparison] = [SIZES, NETWORK, DETECTOR, EXPLICIT]

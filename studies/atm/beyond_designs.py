@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from forebay.comparison import Case
+from forebay.comparison import Case, Design, Shown
 from forebay.study import Run
 from forebay.toml import inline
 from forebay_studies.atm.network import KINDS, LINK_BPS, Sources, network, sources, template
@@ -183,3 +183,18 @@ def nothing_at_all(case: Case) -> list[str]:
         found.append(f'flows.{group}.paced.pace="uncontrolled"')
         found.append(f'flows.{group}.policing={{ peak = {{ rate = "1 Gbit/s" }} }}')
     return found
+
+
+FULL = Design(
+    "full",
+    "the full scheme",
+    about="Case 2: policing, detection by input rate and by discards, rate control.",
+)
+DISCARDS = Design(
+    "discards", "discards only", discards_only, "Case 3: sources hear of discarded cells alone."
+)
+NOTHING = Design("nothing", "no control", nothing_at_all, "Case 1: nobody is slowed or marked.")
+
+REALTIME_LOSS = Shown("realtime_loss_ratio", "cells of voice and video lost", "%", "less")
+LATE = Shown("realtime_late_ratio", "cells of voice and video later than 20 ms", "%", "less")
+DATA_LOSS = Shown("data_loss_ratio", "cells of data lost", "%", "less")
