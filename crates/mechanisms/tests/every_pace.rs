@@ -64,8 +64,8 @@ fn detectors_tell_each_source_once_in_a_hold_off() {
     }
 }
 
-/// What a law of explicit rates gives 20 flows that send at 1.2 times the link's rate beside others,
-/// with a pause in between, checked: never less than nothing, nor more than the link.
+/// What a law of explicit rates gives 20 flows that send at 1.2 times the link's rate beside
+/// others, with a pause in between, checked: never less than nothing, nor more than the link.
 fn given(law: &mut dyn ExplicitRate, name: &str) -> Vec<f64> {
     let mut draws = Streams::new(5, 0).named("cells");
     let mut now = Time::ZERO;

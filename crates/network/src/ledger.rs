@@ -48,7 +48,8 @@ pub struct FlowCount {
     pub delay: u128,
     /// Largest delay of a delivered data packet.
     pub max_delay: Span,
-    /// Acknowledgements (of a paced source: notifications and reports) sent, delivered and dropped.
+    /// Acknowledgements (of a paced source: notifications, reports, and resource-management cells
+    /// there and back) sent, delivered and dropped.
     pub acks: [u64; 3],
     /// Segments sent again.
     pub retransmissions: u64,

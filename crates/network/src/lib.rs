@@ -3,10 +3,10 @@
 //! One rule settles most questions: if time passes inside it, it is an [`Element`]; if it only
 //! decides, it is a law ([`QueueManager`], [`QueueDiscipline`], [`Conditioner`], [`ShapingLaw`],
 //! [`Traffic`], [`CongestionControl`], [`AdmissionControl`], [`FlowTermination`],
-//! [`CongestionDetector`], [`ExplicitRate`], [`Activity`], [`RateControl`], [`RingFairness`]). A law is handed the
-//! time, a random stream and the facts, and answers; it has no clock, no event list and no log.
-//! [`Observer`]s are told facts and cannot answer back. This crate knows no mechanism: they live in
-//! `forebay-mechanisms`.
+//! [`CongestionDetector`], [`ExplicitRate`], [`Activity`], [`RateControl`], [`RingFairness`]). A
+//! law is handed the time, a random stream and the facts, and answers; it has no clock, no event
+//! list and no log. [`Observer`]s are told facts and cannot answer back. This crate knows no
+//! mechanism: they live in `forebay-mechanisms`.
 
 mod border;
 mod context;

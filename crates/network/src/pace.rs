@@ -50,11 +50,12 @@ pub trait CongestionDetector: Send {
 
 /// Divides a port among the sources that take explicit rates from it. Rates are in bit/s.
 pub trait ExplicitRate: Send {
-    /// A packet has arrived whose source takes no rate from the port: what such packets use is gone.
+    /// A packet has arrived whose source takes no rate from the port: what such packets use is
+    /// gone.
     fn passes(&mut self, packet: &Packet, now: Time);
 
-    /// A packet has arrived whose source does; `current` is the rate that a resource-management cell
-    /// tells, if it is one.
+    /// A packet has arrived whose source does; `current` is the rate that a resource-management
+    /// cell tells, if it is one.
     fn arrives(&mut self, packet: &Packet, current: Option<f64>, now: Time);
 
     /// The most that the source of `flow` may send, asked when a cell on its way back tells it.

@@ -100,13 +100,13 @@ fn sections() -> [SectionRow; 18] {
             "links.NAME",
             "A link between two nodes.",
             LinkParameters::FIELDS,
-            &["queue", "conditioner", "shaper", "detector", "reverse"],
+            &["queue", "conditioner", "shaper", "detector", "explicit_rate", "reverse"],
         ),
         (
             "links.NAME.reverse",
             "The way back of a duplex link, where it differs.",
             ReverseParameters::FIELDS,
-            &["queue", "conditioner", "shaper", "detector"],
+            &["queue", "conditioner", "shaper", "detector", "explicit_rate"],
         ),
         (
             "rings.NAME",

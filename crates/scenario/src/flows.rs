@@ -75,28 +75,14 @@ pub(crate) fn read_flow(
         let message = format!("{} is too large; allowed are 0 to 63", parameters.precedence);
         return Err(section.fail("precedence", message));
     }
-    let (there, mut back) = routes(section, &parameters, network.topology)?;
+    let (there, back) = routes(section, &parameters, network.topology)?;
     let transport = read_transport(section, &there, network)?;
-    if let Transport::Paced(paced) = &transport
-        && paced.is_explicit()
-    {
-        back = way_of_cells(section, &there, network)?;
-    }
     let policing = read_policing(section, &there, network.links)?;
-    let ways_back = match &transport {
+    let (back, ways_back) = match &transport {
         Transport::Paced(paced) => {
-            if let Some(key) = paced.answers().filter(|_| back.is_empty()) {
-                let FlowParameters { from, to, .. } = &parameters;
-                let paced = section.section("paced")?.expect("it was read");
-                let message = format!(
-                    "receivers answer their sources, but no links lead from \"{to}\" back to \
-                     \"{from}\""
-                );
-                return Err(paced.fail(key, message));
-            }
-            ways_back(section, (&there, &back), parameters.route.is_some(), network)?
+            read_ways_back(section, &parameters, paced, (&there, back), network)?
         }
-        _ => Vec::new(),
+        _ => (back, Vec::new()),
     };
     let aggregate = match (&parameters.aggregate, &transport) {
         (None, _) => None,
@@ -143,6 +129,27 @@ pub(crate) fn read_flow(
         ways_back,
         late,
     })
+}
+
+/// The way back of what receivers answer, and those of what ports tell.
+fn read_ways_back(
+    section: &Section<'_>,
+    parameters: &FlowParameters,
+    paced: &PacedPlan,
+    (there, back): (&[usize], Vec<usize>),
+    network: &Around<'_>,
+) -> Result<(Vec<usize>, Vec<WayBack>), Problem> {
+    let back = if paced.is_explicit() { way_of_cells(section, there, network)? } else { back };
+    if let Some(key) = paced.answers().filter(|_| back.is_empty()) {
+        let FlowParameters { from, to, .. } = parameters;
+        let paced = section.section("paced")?.expect("it was read");
+        let message = format!(
+            "receivers answer their sources, but no links lead from \"{to}\" back to \"{from}\""
+        );
+        return Err(paced.fail(key, message));
+    }
+    let ways = ways_back(section, (there, &back), parameters.route.is_some(), network)?;
+    Ok((back, ways))
 }
 
 fn largest_packet(section: &Section<'_>, transport: &Transport) -> Result<u64, Problem> {

@@ -13,7 +13,7 @@ pub(super) const ENTRY: Entry<BuildPace> = Entry {
     name: "abr",
     summary: "Explicit-rate ABR: sends resource-management cells and goes at the rate that they \
               bring back.",
-    source: "ATM Forum, Traffic Management Specification 4.0, af-tm-0056.000, section 5.10.4",
+    source: "ATM Forum, Traffic Management Specification 4.0, af-tm-0056.000, 1996, section 5.10.4",
     fields: AbrParameters::FIELDS,
     build,
 };
@@ -24,23 +24,23 @@ parameters! {
     /// are explicit alone: congestion bits (CI, NI) are neither set nor heeded.
     pub struct AbrParameters {
         /// Minimum cell rate (MCR) over the peak cell rate: the source never goes below it.
-        mcr: f64 = 0.0, "af-tm-0056.000, section 5.10.2 (MCR)";
+        mcr: f64 = 0.0, "ATM Forum af-tm-0056.000, 1996, section 5.10.2 (MCR)";
         /// Initial cell rate (ICR) over the peak cell rate.
-        icr: f64 = 1.0, "af-tm-0056.000, section 5.10.2 (ICR: PCR)";
+        icr: f64 = 1.0, "ATM Forum af-tm-0056.000, 1996, section 5.10.2 (ICR: PCR)";
         /// Rate increase factor (RIF): the most by which one cell raises the rate, over the peak
         /// cell rate.
-        rif: f64 = 0.0625, "af-tm-0056.000, section 5.10.2 (RIF: 1/16)";
+        rif: f64 = 0.0625, "ATM Forum af-tm-0056.000, 1996, section 5.10.2 (RIF: 1/16)";
         /// Every so many cells one is a resource-management cell (Nrm).
-        nrm: u32 = 32, "af-tm-0056.000, section 5.10.2 (Nrm)";
+        nrm: u32 = 32, "ATM Forum af-tm-0056.000, 1996, section 5.10.2 (Nrm)";
         /// Longest time between two of them while the source sends two other cells or more (Trm).
-        trm: Span = "100 ms", "af-tm-0056.000, section 5.10.2 (Trm)";
+        trm: Span = "100 ms", "ATM Forum af-tm-0056.000, 1996, section 5.10.2 (Trm)";
         /// A source that sent none for this long begins anew, at the initial cell rate if that is
         /// less (ADTF).
-        adtf: Span = "500 ms", "af-tm-0056.000, section 5.10.2 (ADTF)";
+        adtf: Span = "500 ms", "ATM Forum af-tm-0056.000, 1996, section 5.10.2 (ADTF)";
         /// When it has sent so many since one came back, each further one slows it down (CRM).
-        crm: u32 = 524_288, "af-tm-0056.000, section 5.10.2 (TBE/Nrm)";
+        crm: u32 = 524_288, "ATM Forum af-tm-0056.000, 1996, section 5.10.2 (TBE/Nrm)";
         /// Share by which it slows down then (CDF).
-        cdf: f64 = 0.0625, "af-tm-0056.000, section 5.10.2 (CDF: 1/16)";
+        cdf: f64 = 0.0625, "ATM Forum af-tm-0056.000, 1996, section 5.10.2 (CDF: 1/16)";
     }
 }
 

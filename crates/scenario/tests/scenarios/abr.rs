@@ -25,7 +25,8 @@ fn network(mbps: [u32; 2], flows: &str) -> String {
 /// So many sources that always want to send 8 Mbit/s.
 fn greedy(name: &str, from: &str, to: &str, count: u32, more: &str) -> String {
     format!(
-        "[flows.{name}]\nfrom = \"{from}\"\nto = \"{to}\"\ncount = {count}\nprecedence = 1\n{more}\n\
+        "[flows.{name}]\nfrom = \"{from}\"\nto = \"{to}\"\ncount = {count}\n\
+         precedence = 1\n{more}\n\
          [flows.{name}.paced]\npace = {{ abr = {{ icr = 0.05 }} }}\n\
          activity = {{ files = {{ rate = \"8 Mbit/s\", size = \"100 MB\", start = 1.0 }} }}\n"
     )

@@ -18,7 +18,9 @@ from = "s"
 to = "v"
 rate = "6 Mbit/s"
 delay = "270 ms"
-explicit_rate = { erica = { interval = "50 ms", packets = 100, target = 0.9, delta = 0.1, decay = 0.5, weight = 0.5 } }
+
+[links.core.explicit_rate]
+erica = { interval = "50 ms", packets = 100, target = 0.9, delta = 0.1, decay = 0.5, weight = 0.5 }
 
 [flows.data]
 from = "u"
@@ -26,7 +28,16 @@ to = "v"
 
 [flows.data.paced]
 activity = { files = { rate = "500 kbit/s" } }
-pace = { abr = { mcr = 0.1, icr = 0.5, rif = 0.1, nrm = 32, trm = "100 ms", adtf = "500 ms", crm = 32, cdf = 0.1 } }
+
+[flows.data.paced.pace.abr]
+mcr = 0.1
+icr = 0.5
+rif = 0.1
+nrm = 32
+trm = "100 ms"
+adtf = "500 ms"
+crm = 32
+cdf = 0.1
 "#;
 
 const CASES: &[Case] = &[
@@ -96,7 +107,7 @@ const CASES: &[Case] = &[
     case("adtf = \"500 ms\"", "adtf = \"500\"", "flows.data.paced.pace.abr.adtf", &["500"]),
     case("crm = 32", "crm = 0", "flows.data.paced.pace.abr.crm", &["0 is out of range", "from 1"]),
     case("cdf = 0.1", "cdf = 2.0", "flows.data.paced.pace.abr.cdf", &["2 is out of range"]),
-    case("abr =", "abs =", "flows.data.paced.pace", &["did you mean \"abr\""]),
+    case("paced.pace.abr]", "paced.pace.abs]", "flows.data.paced.pace", &["did you mean \"abr\""]),
 ];
 
 /// Otherwise a slip would simulate another control than the one meant, or a panic end the run: each

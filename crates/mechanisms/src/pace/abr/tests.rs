@@ -26,8 +26,8 @@ fn places(sent: &[(u64, f64)]) -> Vec<u64> {
 
 /// Otherwise ports would be told rates too late or too often (rules 2 and 3). The first cell is a
 /// resource-management cell; a fast source sends 31 others, then the next; one that sends a cell
-/// each 30 ms sends one when 100 ms are over, with the fourth cell after; one with a cell each 80 ms
-/// waits for two others.
+/// each 30 ms sends one when 100 ms are over, with the fourth cell after; one with a cell each
+/// 80 ms waits for two others.
 #[test]
 fn one_cell_in_32_is_a_resource_management_cell() {
     let new = || make(&[]).unwrap();
@@ -54,8 +54,8 @@ fn the_rate_follows_explicit_rates() {
 }
 
 /// Otherwise a source that was silent would begin with a rate that the network has given to others
-/// since (rule 5): 500 ms after the last cell that told its rate it keeps it, a millisecond later it
-/// goes at ICR; a rate below ICR stays.
+/// since (rule 5): 500 ms after the last cell that told its rate it keeps it, a millisecond later
+/// it goes at ICR; a rate below ICR stays.
 #[test]
 fn a_rate_that_is_not_used_is_lost() {
     let rate_after = |pause: u64, explicit: f64| {
