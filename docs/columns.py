@@ -92,12 +92,22 @@ SERIES = {
     "present_flows": "Calls: flows of calls present.",
     "talking_flows": "Calls: flows of calls whose next packet is due within 100 ms (not silent).",
     "active_flows": "Calls: flows of calls present that have sent a packet. TCP: "
-    "connections that have sent and not ended; the means below are over them.",
+    "connections that have sent and not ended; the means below are over them. `erica`: flows that "
+    "sent in the last interval, and parts of others.",
     "blocking": "Calls: 1 while signals from the egress node have new calls blocked, else 0 "
     "(`capacity` needs no signals: 0).",
     "sessions": "Paced sources: those in a session.",
     "mean_scale": "Paced sources: mean over those in a session of the rate over the nominal rate; "
     "no number if there are none.",
+    "mean_allowed_bps": "`abr`: mean over those in a session of the rate allowed, in bit/s.",
+    "mean_explicit_bps": "`abr`: mean over them of the explicit rate heard last, in bit/s; "
+    "no number until each has heard one.",
+    "load_factor": "`erica`: what its flows sent in the last interval over the capacity left to "
+    "them.",
+    "controlled_bps": "`erica`: what they sent, in bit/s.",
+    "capacity_bps": "`erica`: the capacity left to them, in bit/s.",
+    "fair_share_bps": "`erica`: this over their number, in bit/s.",
+    "explicit_rate_bps": "`erica`: the rate allowed last, in bit/s; no number before the first.",
     "input_ratio": "`input_rate`: filtered input rate over the link's rate, by precedence: "
     "`input_ratio.0`, ...",
     "congested": "`input_rate`: 1 while the sum of these is above the threshold, else 0. `srp_fa`: "
@@ -144,8 +154,8 @@ TRACE = {
     "frames sent before; of a report, the first frame not there.",
     "size_bytes": "Size on the wire.",
     "precedence": "Precedence after the event.",
-    "kind": "`data`, `data, CE` (PCN traffic: ETM), `retransmission`, `poll`, `ack`, `notice` or "
-    "`report`.",
+    "kind": "`data`, `data, CE` (PCN traffic: ETM), `retransmission`, `poll`, `ack`, `notice`, "
+    "`report` or `resource` (resource-management cell).",
 }
 
 ADJUSTMENTS = {

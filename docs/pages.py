@@ -139,8 +139,10 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "control.highspeed": {},
     "detector.discard": {},
     "detector.input_rate": {"interval": "50 ms", "share": 0.2},
+    "explicit_rate.erica": {"interval": "5 ms", "target": 0.9},
     "activity.files": {"rate": "500 kbit/s", "size": "1 MB", "gap": "16 s"},
     "activity.sessions": {"rate": "64 kbit/s", "active": "15 s"},
+    "pace.abr": {"mcr": 0.5, "rif": 1.0},
     "pace.steps": {"floor": 0.5, "ceiling": 1.0},
     "pace.uncontrolled": {},
 }
@@ -148,7 +150,8 @@ EXAMPLES: dict[str, dict[str, Any]] = {
 
 KEYS = (
     "queue", "conditioner", "conditioners", "shaper", "admission", "termination", "fairness",
-    "traffic", "linked", "control", "classes", "detector", "activity", "pace", "of",
+    "traffic", "linked", "control", "classes", "detector", "explicit_rate",
+    "activity", "pace", "of",
 )  # fmt: skip
 """Keys of a scenario under which mechanisms stand."""
 

@@ -502,6 +502,20 @@ class _Detector:
 
 detector: _Detector
 
+class _Explicit_rate:
+    def erica(
+        self,
+        *,
+        interval: str = ...,
+        packets: int = ...,
+        target: float = ...,
+        delta: float = ...,
+        decay: float = ...,
+        weight: float = ...,
+    ) -> Mechanism: ...
+
+explicit_rate: _Explicit_rate
+
 class _Activity:
     def files(
         self,
@@ -527,6 +541,18 @@ class _Activity:
 activity: _Activity
 
 class _Pace:
+    def abr(
+        self,
+        *,
+        mcr: float = ...,
+        icr: float = ...,
+        rif: float = ...,
+        nrm: int = ...,
+        trm: str = ...,
+        adtf: str = ...,
+        crm: int = ...,
+        cdf: float = ...,
+    ) -> Mechanism: ...
     def steps(
         self,
         *,

@@ -152,6 +152,7 @@ PLACES = {
     "traffic": "flows.a",
     "control": "flows.a.tcp",
     "detector": "links.a",
+    "explicit_rate": "links.a",
     "activity": "flows.a.paced",
     "pace": "flows.a.paced",
 }

@@ -1,7 +1,7 @@
 """Beyond the thesis: what its section 9.2 leaves to future work, and the link sizes that it scaled.
 
 Networks, designs and quantities are in `beyond_designs.py`; here is what is asked, and what came of
-it. Files in frames of cells have a module of their own.
+it. Files in frames of cells and explicit rates have modules of their own.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from forebay.comparison import Case, Comparison, Design, Findings, Shown
 from forebay.findings_text import described
+from forebay_studies.atm.beyond_abr import EXPLICIT
 from forebay_studies.atm.beyond_designs import (
     DATA_LOSS,
     DISCARDS,
@@ -175,4 +176,4 @@ DETECTOR = Comparison(
     conclusion=_concluded_detector,
 )
 
-COMPARISONS: Sequence[Comparison] = [SIZES, NETWORK, DETECTOR, FRAMES]
+COMPARISONS: Sequence[Comparison] = [SIZES, NETWORK, DETECTOR, FRAMES, EXPLICIT]

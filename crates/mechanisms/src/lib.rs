@@ -9,6 +9,7 @@
 //! | `congestion/` | [`CongestionControl`](forebay_network::CongestionControl) | [`congestion::CONTROLS`] |
 //! | `edge/` | [`AdmissionControl`](forebay_network::AdmissionControl), [`FlowTermination`](forebay_network::FlowTermination) | [`edge::ADMISSIONS`], [`edge::TERMINATIONS`] |
 //! | `detector/` | [`CongestionDetector`](forebay_network::CongestionDetector) | [`detector::DETECTORS`] |
+//! | `explicit_rate/` | [`ExplicitRate`](forebay_network::ExplicitRate) | [`explicit_rate::EXPLICIT_RATES`] |
 //! | `activity/` | [`Activity`](forebay_network::Activity) | [`activity::ACTIVITIES`] |
 //! | `pace/` | [`RateControl`](forebay_network::RateControl) | [`pace::PACES`] |
 //! | `policing/` | when cells conform, and may leave | asked by conditioners and a policer |
@@ -24,6 +25,7 @@ pub mod congestion;
 pub mod detector;
 pub mod edge;
 pub mod element;
+pub mod explicit_rate;
 pub mod pace;
 pub mod policing;
 pub mod queue;

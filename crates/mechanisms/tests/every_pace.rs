@@ -1,4 +1,4 @@
-//! What holds for every detector, every activity and every rate control in the tables.
+//! What holds for every detector, law of explicit rates, activity and rate control in the tables.
 
 mod support;
 
@@ -6,9 +6,10 @@ use forebay_kernel::Streams;
 use forebay_mechanisms::LinkFacts;
 use forebay_mechanisms::activity::ACTIVITIES;
 use forebay_mechanisms::detector::DETECTORS;
+use forebay_mechanisms::explicit_rate::EXPLICIT_RATES;
 use forebay_mechanisms::pace::PACES;
 use forebay_network::{
-    Activity, CongestionDetector, Lasts, Notice, Pace, Packet, RateControl, Session,
+    Activity, CongestionDetector, ExplicitRate, Lasts, Notice, Pace, Packet, RateControl, Session,
 };
 use forebay_parameters::Value;
 use forebay_units::{Rate, Span, Time};
@@ -22,7 +23,7 @@ fn minimal(name: &str) -> Value {
     match name {
         "files" => table(&[("rate", "500 kbit/s".into())]),
         "sessions" => table(&[("rate", "64 kbit/s".into()), ("active", "15 s".into())]),
-        "discard" | "input_rate" | "uncontrolled" | "steps" => table(&[]),
+        "abr" | "discard" | "erica" | "input_rate" | "uncontrolled" | "steps" => table(&[]),
         other => panic!("law \"{other}\" has no parameters here: add them to this battery"),
     }
 }
@@ -60,6 +61,43 @@ fn detectors_tell_each_source_once_in_a_hold_off() {
             let close = times.windows(2).any(|pair| pair[1].since(pair[0]) <= Span::from_ms(50));
             assert!(!close && !times.is_empty(), "{}: flow {flow}", entry.name);
         }
+    }
+}
+
+/// What a law of explicit rates gives 20 flows that send at 1.2 times the link's rate beside
+/// others, with a pause in between, checked: never less than nothing, nor more than the link.
+fn given(law: &mut dyn ExplicitRate, name: &str) -> Vec<f64> {
+    let mut draws = Streams::new(5, 0).named("cells");
+    let mut now = Time::ZERO;
+    let mut all = Vec::new();
+    for number in 0..20_000 {
+        now += Span::from_seconds(draws.exponential() * 424.0 / 7.2e6);
+        if number == 10_000 {
+            now += Span::from_s(5);
+        }
+        let packet = Packet::data(now, draws.below(20) as u32, number, 53, 0);
+        if draws.happens(0.3) {
+            law.passes(&packet, now);
+            continue;
+        }
+        let current = draws.happens(0.03).then(|| draws.uniform() * 6e6);
+        law.arrives(&packet, current, now);
+        let rate = law.allows(packet.flow, now);
+        assert!((0.0..=6e6).contains(&rate), "{name} gives {rate}");
+        all.push(rate);
+    }
+    all
+}
+
+/// Otherwise a port would give more than it has, or answer by something else than what has passed:
+/// under overload rates differ, stay within the link, and equal runs are alike.
+#[test]
+fn explicit_rates_stay_within_the_link() {
+    for entry in EXPLICIT_RATES {
+        let make = || build(&minimal(entry.name), |section| (entry.build)(section, &FACTS));
+        let all = given(&mut *make().unwrap(), entry.name);
+        assert_eq!(all, given(&mut *make().unwrap(), entry.name), "{}", entry.name);
+        assert!(all.iter().any(|rate| *rate != all[0]), "{}", entry.name);
     }
 }
 
@@ -102,6 +140,9 @@ fn paces(law: &mut dyn RateControl, name: &str) -> Vec<Pace> {
             now = heard;
             if draws.happens(0.02) { Some(law.begin(now)) } else { law.notified(notice, now) }
         };
+        // Only who goes by explicit rates answers these.
+        let pace = law.resource_cell(notice == Notice::Rate, now).or(pace);
+        let pace = law.allowed(heard.seconds() % 1.5, now).or(pace);
         if let Some(pace) = pace {
             assert!(pace.scale.is_finite() && pace.scale >= 0.0, "{name}: {pace:?}");
             assert!(pace.next > now, "{name}: {pace:?} at {now:?}");
@@ -135,6 +176,15 @@ fn strange_parameters_are_refused_or_survived() {
         for (_, parameters) in strange(&minimal(entry.name), entry.fields) {
             if let Ok(mut law) = build(&parameters, |section| (entry.build)(section, &FACTS)) {
                 told(&mut *law);
+                survived += 1;
+            }
+        }
+    }
+    for entry in EXPLICIT_RATES {
+        for (what, parameters) in strange(&minimal(entry.name), entry.fields) {
+            let make = build(&parameters, |section| (entry.build)(section, &FACTS));
+            if let Ok(mut law) = make {
+                given(&mut *law, &what);
                 survived += 1;
             }
         }

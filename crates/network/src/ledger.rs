@@ -48,7 +48,8 @@ pub struct FlowCount {
     /// Sum of the delays of delivered data packets, in ps: 64 bits would hold a few minutes of a
     /// fast path (10 Gbit/s over 50 ms).
     pub delay: u128,
-    /// Acknowledgements (of a paced source: notifications and reports) sent, delivered and dropped.
+    /// Acknowledgements (of a paced source: notifications, reports, and resource-management cells
+    /// there and back) sent, delivered and dropped.
     pub acks: [u64; 3],
     /// Data packets marked CE.
     pub marked: u64,
@@ -171,6 +172,10 @@ pub struct PacedCount {
     pub notice_gap: Option<Span>,
     /// Sum of the times that notifications took, in ps.
     pub notice_delay: u128,
+    /// Resource-management cells sent, and those of them that came back.
+    pub resource_cells: (u64, u64),
+    /// Sum of the times that these were under way, in ps.
+    pub resource_delay: u128,
     /// Frames sent, and those of them that had been sent before.
     pub frames: (u64, u64),
     /// Polls sent.

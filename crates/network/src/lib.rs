@@ -3,10 +3,10 @@
 //! One rule settles most questions: if time passes inside it, it is an [`Element`]; if it only
 //! decides, it is a law ([`QueueManager`], [`QueueDiscipline`], [`Conditioner`], [`ShapingLaw`],
 //! [`Traffic`], [`CongestionControl`], [`AdmissionControl`], [`FlowTermination`],
-//! [`CongestionDetector`], [`Activity`], [`RateControl`], [`RingFairness`]). A law is handed the
-//! time, a random stream and the facts, and answers; it has no clock, no event list and no log.
-//! [`Observer`]s are told facts and cannot answer back. This crate knows no mechanism: they live in
-//! `forebay-mechanisms`.
+//! [`CongestionDetector`], [`ExplicitRate`], [`Activity`], [`RateControl`], [`RingFairness`]). A
+//! law is handed the time, a random stream and the facts, and answers; it has no clock, no event
+//! list and no log. [`Observer`]s are told facts and cannot answer back. This crate knows no
+//! mechanism: they live in `forebay-mechanisms`.
 
 mod border;
 mod context;
@@ -24,6 +24,7 @@ mod packet;
 mod parallel;
 pub mod record;
 mod region;
+mod resource;
 mod ring;
 mod routes;
 mod site;
@@ -46,8 +47,11 @@ pub use ledger::{
 };
 pub use network::{Network, Progress};
 pub use observation::{CallEvent, DropReason, Observation, Observer};
-pub use pace::{Activity, CongestionDetector, Lasts, Notice, Pace, Phase, RateControl, Session};
+pub use pace::{
+    Activity, CongestionDetector, ExplicitRate, Lasts, Notice, Pace, Phase, RateControl, Session,
+};
 pub use packet::{Ecn, Packet, PcnMark};
+pub use resource::{CellRate, ResourceCell};
 pub use ring::{
     RingAccess, RingClass, RingDemand, RingFairness, RingFrame, RingMessage, RingNotice, RingState,
 };

@@ -1,5 +1,6 @@
 //! The contracts of rate-based congestion control: what a source wants to send, how its rate
-//! follows what the network tells it, and when a port of the network tells it something.
+//! follows what the network tells it, and when a port of the network tells it something or which
+//! rate.
 
 use forebay_kernel::Stream;
 use forebay_units::{Rate, Span, Time};
@@ -50,6 +51,23 @@ pub trait CongestionDetector: Send {
     }
 
     /// Inner quantities worth plotting, such as input rates: told by name.
+    fn gauges(&self, _tell: &mut dyn FnMut(&str, f64)) {}
+}
+
+/// Divides a port among the sources that take explicit rates from it. Rates are in bit/s.
+pub trait ExplicitRate: Send {
+    /// A packet has arrived whose source takes no rate from the port: what such packets use is
+    /// gone.
+    fn passes(&mut self, packet: &Packet, now: Time);
+
+    /// A packet has arrived whose source does; `current` is the rate that a resource-management
+    /// cell tells, if it is one.
+    fn arrives(&mut self, packet: &Packet, current: Option<f64>, now: Time);
+
+    /// The most that the source of `flow` may send, asked when a cell on its way back tells it.
+    fn allows(&mut self, flow: u32, now: Time) -> f64;
+
+    /// Inner quantities worth plotting, such as the load factor: told by name.
     fn gauges(&self, _tell: &mut dyn FnMut(&str, f64)) {}
 }
 
@@ -111,4 +129,16 @@ pub trait RateControl: Send {
 
     /// The time has come that the latest [`Pace`] named.
     fn expired(&mut self, now: Time) -> Pace;
+
+    /// A packet may go at `now`: how fast the source goes from now on if a resource-management cell
+    /// that tells it is to go instead. `in_rate` unless that would come on top of what the rate
+    /// allows, for sources that could not send for long. Asked of controls by explicit rates alone.
+    fn resource_cell(&mut self, _in_rate: bool, _now: Time) -> Option<Pace> {
+        None
+    }
+
+    /// A resource-management cell has come back that allows `explicit` over the nominal rate.
+    fn allowed(&mut self, _explicit: f64, _now: Time) -> Option<Pace> {
+        None
+    }
 }

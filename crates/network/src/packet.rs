@@ -42,7 +42,8 @@ pub struct Packet {
     pub number: u64,
     /// What its sender wants to hear again. ACK: `created` of the data packet that it answers (the
     /// timestamp echo of RFC 7323), in ps. Packet of a call: which call. Segment of TCP: the
-    /// sender's smoothed round-trip time, if it tells; see [`Packet::srtt`].
+    /// sender's smoothed round-trip time, if it tells; see [`Packet::srtt`]. Resource-management
+    /// cell: its rates; see [`crate::ResourceCell`].
     pub tag: u64,
     /// The route that it takes. A hop changes nothing in a packet, so that copies of it are plain
     /// moves.
@@ -189,7 +190,7 @@ impl Packet {
     #[inline]
     #[must_use]
     pub const fn is_notice(&self) -> bool {
-        self.flags & (ACK | PROBE) == ACK | PROBE
+        self.flags & (ACK | PROBE | RETRANSMISSION) == ACK | PROBE
     }
 
     /// The packet as a notification.
@@ -207,7 +208,7 @@ impl Packet {
     #[inline]
     #[must_use]
     pub const fn is_report(&self) -> bool {
-        self.flags & (ACK | RETRANSMISSION) == ACK | RETRANSMISSION
+        self.flags & (ACK | PROBE | RETRANSMISSION) == ACK | RETRANSMISSION
     }
 
     /// The packet as a report.

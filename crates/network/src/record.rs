@@ -67,6 +67,7 @@ fn kind(packet: &Packet) -> &'static str {
     match (packet.is_ack(), packet.is_retransmission(), packet.ecn() == Ecn::Ce) {
         (true, _, _) if packet.is_notice() => "notice",
         (true, _, _) if packet.is_report() => "report",
+        (true, true, _) => "resource",
         (true, _, _) => "ack",
         (false, true, _) => "retransmission",
         // A poll of frames is last of itself; probes of calls are not.

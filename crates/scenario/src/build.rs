@@ -110,8 +110,13 @@ impl<'a> Plan<'a> {
             }
             None => link.wire(&mut network, streams),
         };
-        let roads =
-            Roads { elements: self.links.iter_mut().map(wire).collect(), ..Roads::default() };
+        let elements: Vec<_> = self.links.iter_mut().map(wire).collect();
+        let placed = self.links.iter().zip(&elements);
+        let allocator = |(link, elements): (&LinkPlan<'_>, &Vec<u32>)| {
+            if link.allocates { elements.first().copied() } else { None }
+        };
+        let allocators = placed.map(allocator).collect();
+        let roads = Roads { elements, allocators, ..Roads::default() };
         let firsts: Vec<u32> =
             self.flows.iter().map(|flow| network.add_flows(flow.count)).collect();
         let mut senders = vec![0; self.flows.len()];

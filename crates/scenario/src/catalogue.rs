@@ -11,6 +11,7 @@ use forebay_mechanisms::element::paced::{FrameParameters, PacedParameters};
 use forebay_mechanisms::element::policer::{BucketParameters, PeakParameters};
 use forebay_mechanisms::element::tcp::TcpParameters;
 use forebay_mechanisms::element::udp::UdpParameters;
+use forebay_mechanisms::explicit_rate::EXPLICIT_RATES;
 use forebay_mechanisms::pace::PACES;
 use forebay_mechanisms::queue::QUEUES;
 use forebay_mechanisms::ring::FAIRNESS;
@@ -39,6 +40,11 @@ pub fn catalogue() -> String {
             category("traffic", "What an application sends, and when.", TRAFFICS),
             category("control", "TCP congestion control: how the window moves.", CONTROLS),
             category("detector", "When a link tells a source to slow down.", DETECTORS),
+            category(
+                "explicit_rate",
+                "How a port divides its link among sources that ask for a rate.",
+                EXPLICIT_RATES,
+            ),
             category("activity", "What a paced source wants to send, and when.", ACTIVITIES),
             category("pace", "How a paced source's rate follows notifications.", PACES),
         ],
@@ -94,13 +100,13 @@ fn sections() -> [SectionRow; 18] {
             "links.NAME",
             "A link between two nodes.",
             LinkParameters::FIELDS,
-            &["queue", "conditioner", "shaper", "detector", "reverse"],
+            &["queue", "conditioner", "shaper", "detector", "explicit_rate", "reverse"],
         ),
         (
             "links.NAME.reverse",
             "The way back of a duplex link, where it differs.",
             ReverseParameters::FIELDS,
-            &["queue", "conditioner", "shaper", "detector"],
+            &["queue", "conditioner", "shaper", "detector", "explicit_rate"],
         ),
         (
             "rings.NAME",
@@ -227,6 +233,7 @@ pub fn schema() -> String {
         ("conditioners", conditioners),
         ("shaper", shaper),
         ("detector", choice(DETECTORS)),
+        ("explicit_rate", choice(EXPLICIT_RATES)),
     ];
     let reverse = object(reverse, on_links.clone());
     let mut on_link = on_links.to_vec();

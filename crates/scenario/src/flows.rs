@@ -18,7 +18,7 @@ use forebay_units::{Rate, Size, Span, Time};
 use crate::calls::{AggregatePlan, CallsPlan, Place, find_aggregate, read_calls};
 use crate::links::LinkPlan;
 use crate::paced::{
-    PacedPlan, PolicingPlan, WayBack, lateness, read_paced, read_policing, ways_back,
+    PacedPlan, PolicingPlan, WayBack, lateness, read_paced, read_policing, way_of_cells, ways_back,
 };
 use crate::sections::{FLOW_MECHANISMS, FlowParameters, by_default};
 use crate::topology::Topology;
@@ -78,12 +78,11 @@ pub(crate) fn read_flow(
     let (there, back) = routes(section, &parameters, network.topology)?;
     let transport = read_transport(section, &there, network)?;
     let policing = read_policing(section, &there, network.links)?;
-    let ways_back = match &transport {
+    let (back, ways_back) = match &transport {
         Transport::Paced(paced) => {
-            check_answers(section, paced, &parameters, &back)?;
-            ways_back(section, (&there, &back), parameters.route.is_some(), network)?
+            read_ways_back(section, &parameters, paced, (&there, back), network)?
         }
-        _ => Vec::new(),
+        _ => (back, Vec::new()),
     };
     let aggregate = match (&parameters.aggregate, &transport) {
         (None, _) => None,
@@ -132,20 +131,25 @@ pub(crate) fn read_flow(
     })
 }
 
-/// Receivers that answer need a way back to their sources.
-fn check_answers(
+/// The way back of what receivers answer, and those of what ports tell.
+fn read_ways_back(
     section: &Section<'_>,
-    paced: &PacedPlan,
     parameters: &FlowParameters,
-    back: &[usize],
-) -> Result<(), Problem> {
-    let Some(key) = paced.answers().filter(|_| back.is_empty()) else { return Ok(()) };
-    let FlowParameters { from, to, .. } = parameters;
-    let message = format!(
-        "receivers answer their sources, but no links lead from \"{to}\" back to \"{from}\""
-    );
-    let paced = section.section("paced")?.expect("it was read");
-    Err(paced.fail(key, message))
+    paced: &PacedPlan,
+    (there, back): (&[usize], Vec<usize>),
+    network: &Around<'_>,
+) -> Result<(Vec<usize>, Vec<WayBack>), Problem> {
+    let back = if paced.is_explicit() { way_of_cells(section, there, network)? } else { back };
+    if let Some(key) = paced.answers().filter(|_| back.is_empty()) {
+        let FlowParameters { from, to, .. } = parameters;
+        let paced = section.section("paced")?.expect("it was read");
+        let message = format!(
+            "receivers answer their sources, but no links lead from \"{to}\" back to \"{from}\""
+        );
+        return Err(paced.fail(key, message));
+    }
+    let ways = ways_back(section, (there, &back), parameters.route.is_some(), network)?;
+    Ok((back, ways))
 }
 
 fn largest_packet(section: &Section<'_>, transport: &Transport) -> Result<u64, Problem> {
@@ -413,8 +417,11 @@ impl FlowPlan {
             Transport::Paced(paced) => {
                 paced.wire(group, network, streams);
                 if paced.has_receivers() {
-                    let answers = paced.answers();
-                    let back = answers.map(|_| roads.lay(&self.back, senders, network));
+                    let back = if paced.is_explicit() {
+                        Some(roads.lay_back(&self.there, &self.back, data, senders, network))
+                    } else {
+                        paced.answers().map(|_| roads.lay(&self.back, senders, network))
+                    };
                     let flows = (first, self.count);
                     let place = ReceiverPlace { flows, back, precedence };
                     paced.wire_receivers(place, network);
@@ -476,6 +483,8 @@ impl FlowPlan {
 pub(crate) struct Roads {
     /// The elements of each link.
     pub(crate) elements: Vec<Vec<u32>>,
+    /// What gives explicit rates at each link, if anything does.
+    pub(crate) allocators: Vec<Option<u32>>,
     /// The links of each route.
     pub(crate) laid: RefCell<Vec<(u32, Vec<usize>)>>,
 }
@@ -499,6 +508,41 @@ impl Roads {
             passed.extend(element.filter(|(_, at)| at == link).map(|(element, _)| element));
             passed.extend(&self.elements[*link]);
         }
+        self.lay_over(links, passed, end, network)
+    }
+
+    /// Lay the route over `back` to `end` on which cells tell rates to whoever sends on route
+    /// `data` over `there`, the same nodes: past what gives rates at each of these links, which the
+    /// cells reach at its near end.
+    fn lay_back(
+        &self,
+        there: &[usize],
+        back: &[usize],
+        data: u32,
+        end: u32,
+        network: &mut Network,
+    ) -> u32 {
+        let mut passed = Vec::new();
+        for (link, port) in back.iter().zip(there.iter().rev()) {
+            passed.extend(&self.elements[*link]);
+            passed.extend(self.allocators[*port]);
+        }
+        let route = self.lay_over(back, passed, end, network);
+        for allocator in there.iter().filter_map(|port| self.allocators[*port]) {
+            network.add_way_back(allocator, data, route);
+            network.add_way_back(allocator, route, data);
+        }
+        route
+    }
+
+    /// Lay the route past elements of `links` to `end`.
+    fn lay_over(
+        &self,
+        links: &[usize],
+        mut passed: Vec<u32>,
+        end: u32,
+        network: &mut Network,
+    ) -> u32 {
         // The spans of a ring are one element.
         passed.dedup();
         passed.push(end);

@@ -4,11 +4,13 @@ use forebay_kernel::Streams;
 use forebay_mechanisms::LinkFacts;
 use forebay_mechanisms::conditioner::{BuildConditioner, CONDITIONERS};
 use forebay_mechanisms::detector::DETECTORS;
+use forebay_mechanisms::element::allocator::RateAllocator;
 use forebay_mechanisms::element::link::{Conditioning, Detecting, LinkParts, link};
 use forebay_mechanisms::element::shaper::Shaper;
+use forebay_mechanisms::explicit_rate::EXPLICIT_RATES;
 use forebay_mechanisms::queue::{self, QUEUES, Queue};
 use forebay_mechanisms::shaping::SHAPERS;
-use forebay_network::{Conditioner, CongestionDetector, Network, ShapingLaw};
+use forebay_network::{Conditioner, CongestionDetector, ExplicitRate, Network, ShapingLaw};
 use forebay_parameters::{Chosen, Parameters, Problem, Section, choose, choose_all};
 use forebay_units::quantity::show_rate;
 use forebay_units::{Rate, Size, Span};
@@ -38,6 +40,8 @@ pub(crate) struct LinkPlan<'a> {
     pub(crate) hears_rtt: bool,
     /// Whether it has a congestion detector.
     pub(crate) detects: bool,
+    /// Whether it gives explicit rates: then the first of its elements is what gives them.
+    pub(crate) allocates: bool,
     /// Which span of a ring it is, if it is one.
     pub(crate) span: Option<RingSpan>,
     /// Which part of its element it is: a ring has one for each span.
@@ -49,6 +53,7 @@ struct Parts {
     shaper: Option<Box<dyn ShapingLaw>>,
     conditioners: Vec<Box<dyn Conditioner>>,
     detector: Option<Box<dyn CongestionDetector>>,
+    explicit_rate: Option<Box<dyn ExplicitRate>>,
 }
 
 /// Size of notifications unless the scenario says otherwise: a cell.
@@ -81,6 +86,7 @@ pub(crate) fn read_link<'a>(
         burst: None,
         hears_rtt: false,
         detects: false,
+        allocates: false,
         span: None,
         part: 0,
     };
@@ -104,6 +110,7 @@ pub(crate) fn read_link<'a>(
         burst: None,
         hears_rtt: false,
         detects: false,
+        allocates: false,
         span: None,
         part: 0,
     };
@@ -156,6 +163,7 @@ impl<'a> LinkPlan<'a> {
             burst: None,
             hears_rtt: false,
             detects: false,
+            allocates: false,
             notice_size: NOTICE,
             span: Some(span.span),
             part: ring.part(span.span),
@@ -195,7 +203,11 @@ impl LinkPlan<'_> {
             .map(|(entry, inner)| (entry.build)(&inner, &facts))
             .transpose()?;
         self.detects = detector.is_some();
-        self.parts = Some(Parts { queue, shaper, conditioners, detector });
+        let explicit_rate = choose(section, "explicit_rate", EXPLICIT_RATES)?
+            .map(|(entry, inner)| (entry.build)(&inner, &facts))
+            .transpose()?;
+        self.allocates = explicit_rate.is_some();
+        self.parts = Some(Parts { queue, shaper, conditioners, detector, explicit_rate });
         self.burst = burst;
         Ok(self)
     }
@@ -210,6 +222,9 @@ impl LinkPlan<'_> {
         let mut conditioning: Vec<Conditioning> =
             numbered.map(|(law, at)| (law, streams.numbered(&name, at))).collect();
         let mut elements = Vec::new();
+        if let Some(law) = parts.explicit_rate {
+            elements.push(network.add(Box::new(RateAllocator::new(law))));
+        }
         if let Some(law) = parts.shaper {
             let behind = std::mem::take(&mut conditioning);
             elements.push(network.add(Box::new(Shaper::new(number, law, behind))));

@@ -4,7 +4,8 @@ use forebay_kernel::Streams;
 use forebay_mechanisms::activity::{ACTIVITIES, ActivityKind};
 use forebay_mechanisms::element::FlowGroup;
 use forebay_mechanisms::element::paced::{
-    FrameParameters, PacedParameters, PacedParts, PacedReceivers, PacedSources, ReceiverPlace,
+    Explicit, FrameParameters, PacedParameters, PacedParts, PacedReceivers, PacedSources,
+    ReceiverPlace,
 };
 use forebay_mechanisms::element::policer::{
     BucketParameters, PeakParameters, Policer, PolicerPlan,
@@ -93,6 +94,10 @@ impl PacedPlan {
         let parts = PacedParts {
             activity: &self.activity.make,
             control: &|| (self.control.make)(self.rtt),
+            explicit: self
+                .control
+                .explicit
+                .map(|minimum| Explicit { peak: self.activity.peak_rate, minimum }),
             packets: &self.parameters,
             frames: self.frames.as_ref(),
             counters: network.add_paced(count),
@@ -102,12 +107,18 @@ impl PacedPlan {
 
     /// Whether its receivers are an element.
     pub(crate) fn has_receivers(&self) -> bool {
-        self.frames.is_some()
+        self.frames.is_some() || self.is_explicit()
+    }
+
+    /// Whether its sources go by explicit rates.
+    pub(crate) fn is_explicit(&self) -> bool {
+        self.control.explicit.is_some()
     }
 
     /// The mechanism for which they send packets back to the sources, if they do.
     pub(crate) fn answers(&self) -> Option<&'static str> {
-        self.frames.as_ref().filter(|frames| frames.retransmit).map(|_| "frames")
+        let frames = self.frames.as_ref().filter(|frames| frames.retransmit).map(|_| "frames");
+        frames.or(self.is_explicit().then_some("pace"))
     }
 
     /// Make the receivers at `place`.
@@ -229,6 +240,22 @@ pub(crate) fn ways_back(
             })
         })
         .collect()
+}
+
+/// The way back of flows that go by explicit rates: over the nodes of `there`, since every port
+/// there writes into what comes back.
+pub(crate) fn way_of_cells(
+    flow: &Section<'_>,
+    there: &[usize],
+    network: &Around<'_>,
+) -> Result<Vec<usize>, Problem> {
+    let far = there.iter().rev().map(|link| network.links[*link].to.clone());
+    let near = there.first().map(|link| network.links[*link].from.clone());
+    let nodes: Vec<String> = far.chain(near).collect();
+    network.topology.along(&nodes).map_err(|message| {
+        let message = format!("cells that bring explicit rates come back the same way; {message}");
+        flow.fail("paced", message)
+    })
 }
 
 /// How the packets of a way are late: `after` the fastest. `size` is the least that they can have.

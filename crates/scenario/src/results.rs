@@ -84,9 +84,10 @@ columns! {
         pub retransmissions: u64,
         /// Retransmission timeouts.
         pub timeouts: u64,
-        /// Acknowledgements sent; of paced sources, notifications and reports sent to them.
+        /// Acknowledgements sent; of paced sources, notifications and reports sent to them, and
+        /// resource-management cells, counted there and back.
         pub sent_acks: u64,
-        /// Acknowledgements, or notifications and reports, dropped.
+        /// Acknowledgements, or notifications, reports and resource-management cells, dropped.
         pub dropped_acks: u64,
     }
 }

@@ -71,6 +71,12 @@ columns! {
         pub least_notice_gap_s: Option<f64>,
         /// Mean time that notifications took back, in seconds; 0 if none arrived.
         pub notice_delay_s: f64,
+        /// Resource-management cells sent by sources that go by explicit rates.
+        pub resource_cells: u64,
+        /// Those that came back.
+        pub resource_cells_back: u64,
+        /// Mean time that these were under way, there and back, in seconds; 0 if none came back.
+        pub resource_delay_s: f64,
     }
 }
 
@@ -135,6 +141,9 @@ impl PacedResult {
                 all.ignored[type_of] += count.ignored[type_of];
             }
             all.notice_delay += count.notice_delay;
+            all.resource_cells.0 += count.resource_cells.0;
+            all.resource_cells.1 += count.resource_cells.1;
+            all.resource_delay += count.resource_delay;
             first = first.into_iter().chain(count.first_notice).min();
             gap = gap.into_iter().chain(count.notice_gap).min();
         }
@@ -169,6 +178,9 @@ impl PacedResult {
             first_notice_s: first.map(Time::seconds),
             least_notice_gap_s: gap.map(Span::seconds),
             notice_delay_s: seconds(all.notice_delay as f64, heard),
+            resource_cells: all.resource_cells.0,
+            resource_cells_back: all.resource_cells.1,
+            resource_delay_s: seconds(all.resource_delay as f64, all.resource_cells.1),
         }
     }
 }

@@ -45,7 +45,7 @@ parameters! {
 
 /// Keys of a link that name mechanisms.
 pub(crate) const LINK_MECHANISMS: &[&str] =
-    &["queue", "conditioner", "conditioners", "shaper", "detector", "reverse"];
+    &["queue", "conditioner", "conditioners", "shaper", "detector", "explicit_rate", "reverse"];
 
 parameters! {
     /// The way back of a duplex link, where it differs.
@@ -61,7 +61,7 @@ parameters! {
 
 /// Keys of the way back that name mechanisms.
 pub(crate) const REVERSE_MECHANISMS: &[&str] =
-    &["queue", "conditioner", "conditioners", "shaper", "detector"];
+    &["queue", "conditioner", "conditioners", "shaper", "detector", "explicit_rate"];
 
 parameters! {
     /// A packet ring: stations joined by two ringlets on which data run opposite ways.

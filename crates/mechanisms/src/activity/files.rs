@@ -43,9 +43,10 @@ fn build(section: &Section<'_>) -> Result<ActivityKind, Problem> {
     let bits = parameters.size.bytes() as f64 * 8.0;
     // The timer has no memory: after a file comes a whole mean of it.
     let cycle = bits / parameters.rate.bps() as f64 + parameters.gap.seconds();
+    let peak_rate = parameters.rate;
     let make = move || -> Box<dyn Activity> { Box::new(Files::new(parameters.clone())) };
     let mean_rate = Rate::from_bps((bits / cycle) as u64);
-    Ok(ActivityKind { make: Box::new(make), mean_rate, transfers: true })
+    Ok(ActivityKind { make: Box::new(make), mean_rate, peak_rate, transfers: true })
 }
 
 struct Files {

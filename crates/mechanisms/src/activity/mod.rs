@@ -13,6 +13,8 @@ pub struct ActivityKind {
     pub make: Box<dyn Fn() -> Box<dyn Activity>>,
     /// The mean rate of a source that nothing slows down.
     pub mean_rate: Rate,
+    /// The highest nominal rate.
+    pub peak_rate: Rate,
     /// Whether all that it sends are transfers of given volumes.
     pub transfers: bool,
 }

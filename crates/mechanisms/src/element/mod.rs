@@ -1,5 +1,6 @@
 //! Elements: boxes in which time passes.
 
+pub mod allocator;
 pub mod calls;
 pub mod link;
 pub mod paced;

@@ -1,5 +1,6 @@
 //! Rate control: how the rate of a paced source follows what the network tells it.
 
+mod abr;
 mod slow_start;
 mod steps;
 mod uncontrolled;
@@ -13,6 +14,9 @@ pub struct PaceKind {
     /// The time that it waits between changes; `None` if that is to be the round-trip time of the
     /// route.
     pub rtt: Option<Span>,
+    /// Whether it goes by explicit rates, for which its sources send resource-management cells:
+    /// then the rate that it is promised, over the highest nominal rate.
+    pub explicit: Option<f64>,
     /// Makes that of one source after another, given this time.
     pub make: Box<dyn Fn(Span) -> Box<dyn RateControl>>,
 }
@@ -24,7 +28,7 @@ pub type BuildPace = fn(&Section<'_>) -> Result<PaceKind, Problem>;
 pub static DEFAULT: &Entry<BuildPace> = &steps::ENTRY;
 
 /// Every rate control.
-pub static PACES: &[Entry<BuildPace>] = &[steps::ENTRY, uncontrolled::ENTRY];
+pub static PACES: &[Entry<BuildPace>] = &[abr::ENTRY, steps::ENTRY, uncontrolled::ENTRY];
 
 /// Refuse a round-trip time in which nothing could be heard.
 ///

@@ -78,7 +78,7 @@ fn build(section: &Section<'_>) -> Result<PaceKind, Problem> {
         return Err(section.fail("increase", message));
     }
     let make = move |rtt| -> Box<dyn RateControl> { Box::new(Steps::new(&parameters, rtt)) };
-    Ok(PaceKind { rtt, make: Box::new(make) })
+    Ok(PaceKind { rtt, explicit: None, make: Box::new(make) })
 }
 
 struct Steps {

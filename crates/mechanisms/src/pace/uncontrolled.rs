@@ -40,7 +40,7 @@ fn build(section: &Section<'_>) -> Result<PaceKind, Problem> {
     let make = move |rtt| -> Box<dyn RateControl> {
         Box::new(Uncontrolled { slow_start, rtt, scale: 1.0 })
     };
-    Ok(PaceKind { rtt, make: Box::new(make) })
+    Ok(PaceKind { rtt, explicit: None, make: Box::new(make) })
 }
 
 struct Uncontrolled {

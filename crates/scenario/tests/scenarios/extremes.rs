@@ -7,6 +7,7 @@ use forebay_mechanisms::activity::ACTIVITIES;
 use forebay_mechanisms::conditioner::CONDITIONERS;
 use forebay_mechanisms::congestion::CONTROLS;
 use forebay_mechanisms::detector::DETECTORS;
+use forebay_mechanisms::explicit_rate::EXPLICIT_RATES;
 use forebay_mechanisms::pace::PACES;
 use forebay_mechanisms::queue::QUEUES;
 use forebay_mechanisms::shaping::SHAPERS;
@@ -216,8 +217,8 @@ fn paced(activity: &str, pace: &str, more: &str) -> String {
     network(&format!("{LINK}{queue}\n{more}"), &flows)
 }
 
-/// Otherwise an extreme parameter of a paced source, of its control or of a detector would end in a
-/// panic, in nonsense, or in a run that never ends.
+/// Otherwise an extreme parameter of a paced source, of its control, of a detector or of explicit
+/// rates would end in a panic, in nonsense, or in a run that never ends.
 #[test]
 fn paced_sources_survive_extremes() {
     let example = |name: &str| match name {
@@ -231,6 +232,10 @@ fn paced_sources_survive_extremes() {
     battery(DETECTORS, example, |detector| {
         paced(files, "\"steps\"", &format!("detector = {detector}"))
     });
+    battery(EXPLICIT_RATES, example, |law| {
+        paced(files, "\"abr\"", &format!("explicit_rate = {law}"))
+    });
+    battery(PACES, example, |pace| paced(files, pace, "explicit_rate = \"erica\""));
 }
 
 /// Otherwise an extreme parameter of congestion control would end in a panic or in nonsense.

@@ -3,8 +3,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod abr;
 mod adaptive_queues;
 mod atm;
+mod bad_abr;
 mod bad_atm;
 mod bad_calls;
 mod bad_input;

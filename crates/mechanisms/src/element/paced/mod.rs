@@ -9,6 +9,7 @@ mod framing;
 mod outbox;
 mod reassembly;
 mod receiver;
+mod resource;
 mod source;
 mod turns;
 
@@ -27,6 +28,7 @@ use turns::Turns;
 
 pub use framing::FrameParameters;
 pub use receiver::{PacedReceivers, ReceiverPlace};
+pub use resource::Explicit;
 
 parameters! {
     /// Parameters of paced sources.
@@ -60,6 +62,8 @@ pub struct PacedParts<'a> {
     pub activity: &'a dyn Fn() -> Box<dyn Activity>,
     /// How their rates follow notifications.
     pub control: &'a dyn Fn() -> Box<dyn RateControl>,
+    /// If they go by explicit rates.
+    pub explicit: Option<Explicit>,
     /// Size and header of their packets.
     pub packets: &'a PacedParameters,
     /// Their frames, if transfers are cut into such.
@@ -73,6 +77,7 @@ pub struct PacedSources {
     group: FlowGroup,
     size: u16,
     counters: u32,
+    explicit: Option<Explicit>,
     sources: Vec<Source>,
     /// When each is woken.
     turns: Turns,
@@ -103,8 +108,9 @@ impl PacedSources {
         };
         let sources: Vec<Source> = group.starts.iter().zip(0..).map(source).collect();
         let size = u16::try_from(parts.packets.size.bytes()).expect("checked when read");
+        let PacedParts { counters, explicit, .. } = *parts;
         let (turns, alarm) = (Turns::new(sources.len()), Time::NEVER);
-        Self { group, size, counters: parts.counters, sources, turns, alarm }
+        Self { group, size, counters, explicit, sources, turns, alarm }
     }
 
     fn count<'c>(&self, index: usize, cx: &'c mut Context<'_>) -> &'c mut PacedCount {
@@ -135,21 +141,11 @@ impl PacedSources {
     #[inline(always)]
     fn take_turn(&mut self, index: usize, cx: &mut Context<'_>) -> Time {
         let now = cx.now();
-        let source = &mut self.sources[index];
         // What has been filled leaves before anything changes.
-        let last = source.full_at <= now && {
-            let flow = self.group.first + index as u32;
-            let packet = Packet::data(now, flow, source.sent, self.size, self.group.route);
-            let mut packet = packet.with_precedence(self.group.precedence);
-            let last = if source.outbox.is_none() {
-                source.fill_next()
-            } else {
-                let count = &mut cx.ledger().paced[self.counters as usize + index];
-                source.fill_framed(&mut packet, count)
-            };
-            cx.send(packet);
-            last
-        };
+        let last = self.sources[index].full_at <= now
+            && !(self.explicit.is_some() && self.tells_rate(index, true, cx))
+            && self.send(index, cx);
+        let source = &mut self.sources[index];
         if last || source.phase_end.min(source.pace.next).min(source.polls_at) <= now {
             self.change(index, last, cx);
         }
@@ -157,6 +153,23 @@ impl PacedSources {
         source.armed = source.due();
         self.turns.set_first(source.armed);
         self.turns.first().0
+    }
+
+    /// Source `index` sends what it has filled. Whether that is the last of its phase.
+    #[inline(always)]
+    fn send(&mut self, index: usize, cx: &mut Context<'_>) -> bool {
+        let source = &mut self.sources[index];
+        let flow = self.group.first + index as u32;
+        let packet = Packet::data(cx.now(), flow, source.sent, self.size, self.group.route);
+        let mut packet = packet.with_precedence(self.group.precedence);
+        let last = if source.outbox.is_none() {
+            source.fill_next()
+        } else {
+            let count = &mut cx.ledger().paced[self.counters as usize + index];
+            source.fill_framed(&mut packet, count)
+        };
+        cx.send(packet);
+        last
     }
 
     /// Phases of source `index` end, that of its `last` packet among them, its control has a step
@@ -194,7 +207,11 @@ impl PacedSources {
         let source = &mut self.sources[index];
         let pace = source.control.expired(now);
         source.change_pace(pace, size, now, count);
+        let wants = source.phase.rate.bps() > 0;
         self.tell_pace(index, cx);
+        if wants {
+            self.tells_rate(index, false, cx);
+        }
     }
 
     fn tell_pace(&self, index: usize, cx: &mut Context<'_>) {
@@ -270,6 +287,8 @@ impl Element for PacedSources {
         cx.deliver(packet);
         if packet.is_notice() {
             self.heed(packet, cx);
+        } else if let Some(cell) = packet.resource_cell() {
+            self.hear_rate(packet, cell, cx);
         } else if packet.is_report() {
             self.hear(packet, cx);
         }
@@ -310,5 +329,6 @@ impl Element for PacedSources {
         tell("sessions", f64::from(sessions));
         // Without a session there is no mean: 0 / 0 is not a number.
         tell("mean_scale", scales / f64::from(sessions));
+        self.rate_gauges(tell);
     }
 }

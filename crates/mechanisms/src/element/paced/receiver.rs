@@ -1,6 +1,6 @@
 //! The far ends of paced flows that look at what arrives, and answer.
 
-use forebay_network::{Context, Element, FrameCount, Packet};
+use forebay_network::{Context, Element, FrameCount, Packet, ResourceCell};
 
 use super::framing::{Framing, Report};
 use super::reassembly::{Completes, Reassembly};
@@ -104,6 +104,14 @@ impl PacedReceivers {
             }
         }
     }
+
+    /// Send a resource-management cell back as it came; its age is that of the whole round trip.
+    #[cold]
+    fn turn_around(&self, packet: &Packet, cell: ResourceCell, cx: &mut Context<'_>) {
+        let Some(mut answer) = self.answer(packet, packet.size, cx) else { return };
+        (answer.created, answer.number) = (packet.created, packet.number);
+        cx.send(answer.with_resource_cell(ResourceCell { backward: true, ..cell }));
+    }
 }
 
 impl Element for PacedReceivers {
@@ -118,7 +126,9 @@ impl Element for PacedReceivers {
     #[inline]
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         cx.deliver(packet);
-        if self.frames.is_some() {
+        if let Some(cell) = packet.resource_cell() {
+            self.turn_around(packet, cell, cx);
+        } else if self.frames.is_some() {
             self.reassemble(packet, cx);
         } else {
             cx.hand_over(packet.flow, u64::from(packet.size.saturating_sub(self.header)));

@@ -28,8 +28,11 @@ pub(super) struct Source {
     rest: f64,
     /// When the timer that counts is set for.
     pub(super) armed: Time,
-    /// Packets sent.
+    /// Packets sent, and resource-management cells.
     pub(super) sent: u64,
+    pub(super) resource_cells: u64,
+    /// The explicit rate heard last, over the peak rate; none yet if not a number.
+    pub(super) explicit: f64,
     /// Up to when it is accounted for in its counters.
     accounted: Time,
     /// Its frames, if it has any.
@@ -67,6 +70,8 @@ impl Source {
             rest: 1.0,
             armed: Time::NEVER,
             sent: 0,
+            resource_cells: 0,
+            explicit: f64::NAN,
             accounted: start,
             outbox: None,
             polls_at: Time::NEVER,
@@ -96,6 +101,11 @@ impl Source {
                 *left == 0
             }
         }
+    }
+
+    /// Something else goes instead of the packet that has been filled, which goes next.
+    pub(super) fn skip_next(&mut self) {
+        self.full_at += self.gap;
     }
 
     /// The phase ends at `now`, and the next begins; packets have `size` bytes.
