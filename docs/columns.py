@@ -150,11 +150,12 @@ TRACE = {
     "link": "Where it happened; empty at a host.",
     "flow": "Name of the flow.",
     "number": "Number of the segment or datagram, counted from 0; of an acknowledgement, the next "
-    "segment expected.",
+    "segment expected; of a packet of a frame, its place in it and 65,536 times the number of "
+    "frames sent before; of a report, the first frame not there.",
     "size_bytes": "Size on the wire.",
     "precedence": "Precedence after the event.",
-    "kind": "`data`, `data, CE` (PCN traffic: ETM), `retransmission`, `ack`, `notice` or "
-    "`resource` (resource-management cell).",
+    "kind": "`data`, `data, CE` (PCN traffic: ETM), `retransmission`, `poll`, `ack`, `notice`, "
+    "`report` or `resource` (resource-management cell).",
 }
 
 ADJUSTMENTS = {

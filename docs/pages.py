@@ -254,6 +254,8 @@ def _everything() -> str:
             link |= {"delay": "1 ms"}
             paced = {"activity": {"files": {"rate": "500 kbit/s"}}, page.kind: mechanism}
             policing = {"at": link["from"], "peak": {"rate": "1 Mbit/s"}}
+            if "files" in paced["activity"]:
+                paced["frames"] = {"payload": "1508 B"}
             flow |= {"paced": paced, "policing": policing, "late_after": "20 ms"}
         elif page.kind == "fairness":
             ring = {"stations": [*ends.values(), f"c{number}"], "rate": "622.08 Mbit/s"}

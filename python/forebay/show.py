@@ -125,6 +125,8 @@ def show_run(run: Run) -> None:
         out.print(_call_table(document["calls"]))
     if document["paced"]:
         out.print(_paced_table(document["paced"]))
+        if framed := [row for row in document["paced"] if row["sent_frames"]]:
+            out.print(_frames_table(framed))
     if document["policing"]:
         out.print(_filled("policing", _POLICING, document["policing"]))
     if document["lateness"]:
@@ -184,6 +186,18 @@ def _paced_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     if not any(row["transfers"] for row in rows):
         columns = columns[:-2]
     return _filled("paced sources: rate over nominal rate, and notifications", columns, rows)
+
+
+def _frames_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    columns: list[_Column] = [
+        ("name", _name),
+        ("sent", lambda row: text.count(row["sent_frames"])),
+        ("sent again", lambda row: text.count(row["resent_frames"])),
+        ("whole", lambda row: text.count(row["whole_frames"])),
+        ("lost", lambda row: text.count(row["lost_frames"])),
+        ("arrival", lambda row: text.span(row["arrival_s"]) if row["arrival_s"] else "-"),
+    ]
+    return _filled("frames, and until when files arrive", columns, rows)
 
 
 def _notices(fate: str, row: Mapping[str, Any]) -> str:

@@ -1,7 +1,7 @@
 """Beyond the thesis: what its section 9.2 leaves to future work, and the link sizes that it scaled.
 
 Networks, designs and quantities are in `beyond_designs.py`; here is what is asked, and what came of
-it. Explicit rates have a module of their own.
+it. Explicit rates, and files in frames of cells, have modules of their own.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from forebay_studies.atm.beyond_designs import (
     true_size,
     two_bottlenecks,
 )
+from forebay_studies.atm.beyond_frames import FRAMES
 
 # What it comes to. Every figure and every verdict below is read from the findings.
 
@@ -175,4 +176,4 @@ DETECTOR = Comparison(
     conclusion=_concluded_detector,
 )
 
-COMPARISONS: Sequence[Comparison] = [SIZES, NETWORK, DETECTOR, EXPLICIT]
+COMPARISONS: Sequence[Comparison] = [SIZES, NETWORK, DETECTOR, EXPLICIT, FRAMES]

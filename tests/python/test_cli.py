@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -300,6 +301,26 @@ def test_paced_sources_and_policing_are_shown(forebay: front.Forebay) -> None:
     assert paced["video"][-2:] == ["0", "-"]
     assert rows("policing")["data"][-1] == "p"
     assert rows("late packets")["video"][1].endswith("ms")
+    assert not any(line.startswith("frames") for line in lines)
+
+
+def test_frames_are_shown(forebay: front.Forebay) -> None:
+    """Otherwise it would show only in JSON what of the cells delivered is of use.
+
+    Sources that hear of losses alone lose cells, and so frames; what is lost is sent again.
+    """
+    path = Path(__file__).parents[2] / "examples" / "atm.toml"
+    more = ("flows.data.paced.frames={}", "links.satellite.detector=discard", "duration=60 s")
+    options = [part for assignment in more for part in ("--set", assignment)]
+    lines = forebay("run", path, *options).out.splitlines()
+    assert max(map(len, lines)) <= 100
+    at = next(number for number, line in enumerate(lines) if line.startswith("frames"))
+    name, *counts, arrival = re.split(r"\s{2,}", lines[at + 3].strip())
+    assert name == "data"
+    assert arrival.endswith(" s")
+    sent, again, whole, lost = (int("".join(count.split())) for count in counts)
+    assert 0 < again <= lost < whole < sent
+    assert sent - whole - lost <= 2 * 16
 
 
 def test_bench_reports_the_contracts_keys(forebay: front.Forebay) -> None:

@@ -291,6 +291,39 @@ def explicit_rates() -> None:
     within(lower, long=5 / 3, near=5 / 3)
 
 
+def frames() -> None:
+    """Few lost cells are many lost frames; smaller ones lose less; without control none is whole.
+
+    If each of 192 cells, and the last of the frame before, were lost independently with 1/200, a
+    frame would be with probability 1 - 0.995^193 = 0.62.
+    """
+
+    def told(*overrides: str) -> tuple[dict[str, Any], float, float, float]:
+        made = run("frames", *overrides)
+        (paced,), group = made.document["paced"], made.group("files")
+        lost = group["dropped_packets"] / group["sent_packets"]
+        useful = group["goodput_bps"] / group["throughput_bps"]
+        return paced, lost, paced["lost_frames"] / paced["sent_frames"], useful
+
+    paced, cells, frames, useful = told()
+    assert 1 / 300 < cells < 1 / 150
+    assert 0.5 < frames < 0.7
+    assert 0.25 < useful < 0.45
+    assert run("frames").link("trunk")["utilization"] > 0.99
+    assert paced["transfers"] > 0
+    assert paced["arrival_s"] < paced["transfer_s"]
+    smaller = told("flows.files.paced.frames.payload=1508B")
+    assert smaller[2] < 0.5 * frames
+    assert smaller[3] > 2.0 * useful
+    counted = told("flows.files.paced.frames.retransmit=false")
+    assert counted[0]["resent_frames"] == 0
+    assert counted[0]["transfer_s"] < 0.5 * paced["transfer_s"]
+    assert counted[2] > 0.4
+    deaf = told("flows.files.paced.pace=uncontrolled")
+    assert deaf[0]["transfers"] == 0
+    assert deaf[3] < 0.1
+
+
 def ring() -> None:
     """F and D get half of the line each, within 2 %, and the hub all of it beyond.
 
@@ -326,6 +359,7 @@ CLAIMS: dict[str, Callable[[], None]] = {
     "erlang": erlang,
     "pcn": pcn,
     "atm": atm,
+    "frames": frames,
     "ring": ring,
 }
 

@@ -225,3 +225,26 @@ def test_who_is_to_ask_for_a_rate_does(study: Study) -> None:
         for row in paced:
             if row["name"] != "data" and design.id.startswith("abr-all"):
                 assert row["least_scale"] == pytest.approx(0.5, abs=0.002), design.id
+
+
+def test_files_in_frames_are_sent_again(study: Study) -> None:
+    """The comparison of frames would have other frames than it says, or reports that never come
+    back, or count as useful what is sent twice: 9180 and 1500 B of IP with 8 B of LLC/SNAP and 8 B
+    of AAL5's trailer take 192 and 32 cells of 48 B, and no more of them is of use than is sent."""
+    (frames,) = (one for one in study.comparisons if one.id == "frames")
+    cells = {-(-(case["payload_bytes"] + 8) // 48) for case in frames.cases}
+    assert cells == {192, 32}
+    case = frames.cases[-1]
+    assert (case["sources"], case["payload_bytes"]) == (113, 1508)
+    for design in frames.every_design:
+        found: dict[int, Run] = {}
+        job = frames.job(study, design, case, 0, quick=False)
+        run_jobs([job.but(until="25 s")], found.__setitem__)
+        (data,) = (row for row in found[0].document["paced"] if row["name"] == "data")
+        measured = frames.measure(study, design, case, found[0])
+        assert 0.0 < measured["useful_ratio"] <= measured["throughput_ratio"]
+        assert 0.0 <= measured["useless_ratio"] <= 1.0
+        assert data["polls"] > 0
+        assert data["resent_frames"] <= data["lost_frames"]
+        if design.id != "full":
+            assert data["resent_frames"] > 0

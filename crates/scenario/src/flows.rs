@@ -140,16 +140,25 @@ fn read_ways_back(
     network: &Around<'_>,
 ) -> Result<(Vec<usize>, Vec<WayBack>), Problem> {
     let back = if paced.is_explicit() { way_of_cells(section, there, network)? } else { back };
-    if let Some(key) = paced.answers().filter(|_| back.is_empty()) {
-        let FlowParameters { from, to, .. } = parameters;
-        let paced = section.section("paced")?.expect("it was read");
-        let message = format!(
-            "receivers answer their sources, but no links lead from \"{to}\" back to \"{from}\""
-        );
-        return Err(paced.fail(key, message));
-    }
+    check_answers(section, paced, parameters, &back)?;
     let ways = ways_back(section, (there, &back), parameters.route.is_some(), network)?;
     Ok((back, ways))
+}
+
+/// Receivers that answer need a way back to their sources.
+fn check_answers(
+    section: &Section<'_>,
+    paced: &PacedPlan,
+    parameters: &FlowParameters,
+    back: &[usize],
+) -> Result<(), Problem> {
+    let Some(key) = paced.answers().filter(|_| back.is_empty()) else { return Ok(()) };
+    let FlowParameters { from, to, .. } = parameters;
+    let message = format!(
+        "receivers answer their sources, but no links lead from \"{to}\" back to \"{from}\""
+    );
+    let paced = section.section("paced")?.expect("it was read");
+    Err(paced.fail(key, message))
 }
 
 fn largest_packet(section: &Section<'_>, transport: &Transport) -> Result<u64, Problem> {

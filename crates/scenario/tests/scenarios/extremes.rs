@@ -290,6 +290,19 @@ fn sections_survive_extremes() {
             let core = format!("{LINK}{slow}");
             check(network(&core, &flows), format!("tcp {} = {value}", field.name));
         }
+        let fields = <forebay_mechanisms::element::paced::FrameParameters as
+            forebay_parameters::Parameters>::FIELDS;
+        for field in fields {
+            let flows = format!(
+                "[flows.x]\nfrom = \"a\"\nto = \"b\"\ncount = 2\n[flows.x.paced]\n\
+                 activity = {{ files = {{ rate = \"2 Mbit/s\", start = 1.0, \
+                 size = \"50 kB\" }} }}\n\
+                 frames = {{ {} = {value} }}\n",
+                field.name
+            );
+            let core = format!("{LINK}{slow}");
+            check(network(&core, &flows), format!("frames {} = {value}", field.name));
+        }
         for key in ["duration", "warm_up", "seed"] {
             let text = network(LINK, FLOWS);
             let duration = if key == "duration" { "" } else { "duration = \"10 ms\"\n" };

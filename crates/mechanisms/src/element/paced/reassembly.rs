@@ -196,6 +196,17 @@ mod tests {
         assert_eq!(count, lost);
     }
 
+    /// Otherwise the first half of a frame and the second of the next would pass for one: the
+    /// length is right, and only the CRC of AAL5 tells.
+    #[test]
+    fn two_halves_are_no_frame() {
+        let (mut flow, mut count) = (Reassembly::default(), FrameCount::default());
+        for taken in [packet(0, 0, 0, false), packet(1, 1, 1, true)] {
+            assert_eq!(flow.take(&taken, at(1), &mut count), Completes::Nothing);
+        }
+        assert_eq!((count.whole, count.lost, flow.next()), (0, 2, 0));
+    }
+
     /// Otherwise frames lost behind all that arrived would never be known, or a poll that runs into
     /// the rest of a frame would be heard. Frame 1 loses its last packet, so the first poll goes
     /// with it; the second tells of 1 and 2. When nothing is missing, the report says since when.
