@@ -1,7 +1,7 @@
 """Beyond the thesis: what its section 9.2 leaves to future work, and the link sizes that it scaled.
 
 Networks, designs and quantities are in `beyond_designs.py`; here is what is asked, and what came of
-it. Files in frames of cells and explicit rates have modules of their own.
+it. Explicit rates, and files in frames of cells, have modules of their own.
 """
 
 from __future__ import annotations
@@ -176,4 +176,4 @@ DETECTOR = Comparison(
     conclusion=_concluded_detector,
 )
 
-COMPARISONS: Sequence[Comparison] = [SIZES, NETWORK, DETECTOR, FRAMES, EXPLICIT]
+COMPARISONS: Sequence[Comparison] = [SIZES, NETWORK, DETECTOR, EXPLICIT, FRAMES]

@@ -267,6 +267,30 @@ def atm() -> None:
     assert 0.25 < free.group("data")["dropped_packets"] / free.group("data")["sent_packets"] < 0.45
 
 
+def explicit_rates() -> None:
+    """Sources get the max-min fair rates of both ports, and nothing is lost.
+
+    A load factor of 1 to 1.1 is left as it is, so rates may be up to 10 % above; those that cells
+    carry are rounded down by less than 0.2 % each way, and one cell in 32 is no data.
+    """
+
+    def rates(*change: str) -> dict[str, float]:
+        groups = run("explicit-rates", *change).document["groups"]
+        assert all(group["dropped_packets"] == 0 for group in groups)
+        return {
+            group["name"]: group["throughput_bps"] * 32 / 31 / group["flows"] / 1e6
+            for group in groups
+        }
+
+    def within(found: dict[str, float], **right: float) -> None:
+        assert all(0.99 < found[name] / rate < 1.11 for name, rate in right.items()), found
+
+    within(rates(), long=1.8, local=1.8, near=3.6)
+    within(rates("flows.local.count=1"), long=3.0, local=6.0, near=3.0)
+    lower = rates("links.second.explicit_rate.erica.target=0.5")
+    within(lower, long=5 / 3, near=5 / 3)
+
+
 def frames() -> None:
     """Few lost cells are many lost frames; smaller ones lose less; without control none is whole.
 
@@ -298,30 +322,6 @@ def frames() -> None:
     deaf = told("flows.files.paced.pace=uncontrolled")
     assert deaf[0]["transfers"] == 0
     assert deaf[3] < 0.1
-
-
-def explicit_rates() -> None:
-    """Sources get the max-min fair rates of both ports, and nothing is lost.
-
-    A load factor of 1 to 1.1 is left as it is, so rates may be up to 10 % above; those that cells
-    carry are rounded down by less than 0.2 % each way, and one cell in 32 is no data.
-    """
-
-    def rates(*change: str) -> dict[str, float]:
-        groups = run("explicit-rates", *change).document["groups"]
-        assert all(group["dropped_packets"] == 0 for group in groups)
-        return {
-            group["name"]: group["throughput_bps"] * 32 / 31 / group["flows"] / 1e6
-            for group in groups
-        }
-
-    def within(found: dict[str, float], **right: float) -> None:
-        assert all(0.99 < found[name] / rate < 1.11 for name, rate in right.items()), found
-
-    within(rates(), long=1.8, local=1.8, near=3.6)
-    within(rates("flows.local.count=1"), long=3.0, local=6.0, near=3.0)
-    lower = rates("links.second.explicit_rate.erica.target=0.5")
-    within(lower, long=5 / 3, near=5 / 3)
 
 
 def ring() -> None:

@@ -207,6 +207,26 @@ def test_no_control_slows_nobody_and_marks_nothing(study: Study) -> None:
     assert marked["full"] > 0
 
 
+def test_who_is_to_ask_for_a_rate_does(study: Study) -> None:
+    """A design of the comparison with explicit rates would be another than it says: other kinds
+    would ask, some would hear notifications too, or voice and video go below half their rates."""
+    (explicit,) = (one for one in study.comparisons if one.id == "explicit")
+    (case, *_) = explicit.cases
+    kinds = {"full": set(), "nothing": set(), "abr-data": {"data"}}
+    for design in explicit.every_design:
+        job = explicit.job(study, design, case, 0, quick=False)
+        found: dict[int, Run] = {}
+        run_jobs([job.but(until="12 s")], found.__setitem__)
+        paced = found[0].document["paced"]
+        asking = {row["name"] for row in paced if row["resource_cells_back"]}
+        assert asking == kinds.get(design.id, {"voice", "video", "data"}), design.id
+        heeded = sum(row["accepted_rate_notices"] for row in paced)
+        assert (heeded > 0) == (design.id == "full"), design.id
+        for row in paced:
+            if row["name"] != "data" and design.id.startswith("abr-all"):
+                assert row["least_scale"] == pytest.approx(0.5, abs=0.002), design.id
+
+
 def test_files_in_frames_are_sent_again(study: Study) -> None:
     """The comparison of frames would have other frames than it says, or reports that never come
     back, or count as useful what is sent twice: 9180 and 1500 B of IP with 8 B of LLC/SNAP and 8 B
@@ -228,23 +248,3 @@ def test_files_in_frames_are_sent_again(study: Study) -> None:
         assert data["resent_frames"] <= data["lost_frames"]
         if design.id != "full":
             assert data["resent_frames"] > 0
-
-
-def test_who_is_to_ask_for_a_rate_does(study: Study) -> None:
-    """A design of the comparison with explicit rates would be another than it says: other kinds
-    would ask, some would hear notifications too, or voice and video go below half their rates."""
-    (explicit,) = (one for one in study.comparisons if one.id == "explicit")
-    (case, *_) = explicit.cases
-    kinds = {"full": set(), "nothing": set(), "abr-data": {"data"}}
-    for design in explicit.every_design:
-        job = explicit.job(study, design, case, 0, quick=False)
-        found: dict[int, Run] = {}
-        run_jobs([job.but(until="12 s")], found.__setitem__)
-        paced = found[0].document["paced"]
-        asking = {row["name"] for row in paced if row["resource_cells_back"]}
-        assert asking == kinds.get(design.id, {"voice", "video", "data"}), design.id
-        heeded = sum(row["accepted_rate_notices"] for row in paced)
-        assert (heeded > 0) == (design.id == "full"), design.id
-        for row in paced:
-            if row["name"] != "data" and design.id.startswith("abr-all"):
-                assert row["least_scale"] == pytest.approx(0.5, abs=0.002), design.id

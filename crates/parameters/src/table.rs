@@ -90,21 +90,23 @@ fn pick<'t, 'a, B>(
 ) -> Result<Chosen<'t, 'a, B>, Problem> {
     let allowed = || entries.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ");
     let fail = |message: String| section.fail_at(key, node, message);
-    let find = |name: &str| {
+    // A name stands where its value does, which may be below the key.
+    let find = |name: &str, at: &Node| {
         entries.iter().find(|entry| entry.name == name).ok_or_else(|| {
             let hint = nearest(name, entries.iter().map(|entry| entry.name))
                 .map_or(String::new(), |near| format!(" (did you mean \"{near}\"?)"));
-            fail(format!("unknown \"{name}\"{hint}; one of: {}", allowed()))
+            let message = format!("unknown \"{name}\"{hint}; one of: {}", allowed());
+            section.fail_at(key, at, message)
         })
     };
     let (entry, chosen) = match &node.value {
         Value::Text(name) => {
             let Problem { path, line, .. } = fail(String::new());
-            (find(name)?, Section::empty_at(format!("{path}.{name}"), line, section.echo()))
+            (find(name, node)?, Section::empty_at(format!("{path}.{name}"), line, section.echo()))
         }
         Value::Table(table) if table.len() == 1 => {
             let (name, inner) = table.iter().next().expect("the table has one key");
-            let entry = find(name)?;
+            let entry = find(name, inner)?;
             (entry, section.inner(&format!("{key}.{name}"), inner)?)
         }
         Value::Table(table) => {
