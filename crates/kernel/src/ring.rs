@@ -230,13 +230,25 @@ mod tests {
     #[test]
     fn it_is_a_queue() {
         let mut stream = Streams::new(5, 0).named("ring");
-        let (mut ring, mut queue) = (Ring::default(), VecDeque::new());
+        let (mut ring, mut queue) = (Ring::with_room(0), VecDeque::new());
+        assert!(ring.is_empty() && ring.room() > 0);
         for number in 0..20_000_u64 {
             // In phases that fill it and phases that empty it.
             let filling = (number / 700).is_multiple_of(2);
             if stream.happens(if filling { 0.6 } else { 0.4 }) {
-                ring.push_back(number);
+                match ring.room() {
+                    // In one step or in two.
+                    0 if number % 2 == 0 => {
+                        ring.grow();
+                        ring.push_into_room(number);
+                    }
+                    1.. if number % 2 == 0 => ring.push_into_room(number),
+                    _ => ring.push_back(number),
+                }
                 queue.push_back(number);
+            } else if queue.len() > 3 && number % 7 == 0 {
+                ring.skip(3);
+                queue.drain(..3);
             } else if queue.pop_front().is_some() {
                 ring.pop_front();
             }

@@ -63,9 +63,9 @@ mod tests {
     use super::*;
     use crate::Streams;
 
-    /// Otherwise draws would depend on a slip in the table: from the base layer, widened to hold the
-    /// tail, and the edge of the tail on, each edge is where the density is higher by the area over
-    /// the width of the layer below; the top layer ends where the density does.
+    /// Otherwise draws would depend on a slip in the table: from the base layer, widened to hold
+    /// the tail, and the edge of the tail on, each edge is where the density is higher by the area
+    /// over the width of the layer below; the top layer ends where the density does.
     #[test]
     fn the_edges_are_those_of_the_method() {
         assert_eq!(EDGES[0], AREA * exp(TAIL));
@@ -81,9 +81,8 @@ mod tests {
     /// the top one ends where the density does.
     #[test]
     fn the_layers_have_equal_areas() {
-        let density = |layer: usize| exp(-EDGES[layer]);
-        for layer in 1..LAYERS {
-            let area = EDGES[layer] * (density(layer + 1) - density(layer));
+        for (layer, edges) in EDGES.windows(2).enumerate().skip(1) {
+            let area = edges[0] * (exp(-edges[1]) - exp(-edges[0]));
             assert!((area / AREA - 1.0).abs() < 1e-9, "layer {layer}: {area}");
         }
         // The base layer: the rectangle under the tail's edge, and the tail's integral exp(-TAIL).

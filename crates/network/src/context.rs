@@ -177,10 +177,10 @@ impl<'a> Context<'a> {
         self.own.as_ref().map_or(Time::ZERO, |own| own.timers.idle_until().min(own.before))
     }
 
-    /// Have done with the present and go on at `time`: at once, and true, if it comes before
+    /// Have done with the present and go on at `time`: at once, and true, if that comes before
     /// `free`, which [`Context::free_until`] gave, and nobody was handed a packet that must be
-    /// received first; else [`crate::Element::wake`] will be called with
-    /// `token`. The last thing to be done when woken.
+    /// received first; else [`crate::Element::wake`] will be called with `token`. The last thing to
+    /// be done when woken.
     #[inline(always)]
     #[must_use]
     pub fn goes_on_at(&mut self, time: Time, token: u32, free: Time) -> bool {
@@ -322,8 +322,8 @@ impl<'a> Context<'a> {
         self.core.feeds.ring_before(self.me, time);
     }
 
-    /// Have [`crate::Element::told`] called whenever the [inbox](Context::inbox) holds many packets,
-    /// and only then: for whoever is in no hurry.
+    /// Have [`crate::Element::told`] called whenever the [inbox](Context::inbox) holds many
+    /// packets, and only then: for whoever is in no hurry.
     #[inline]
     pub fn listen_when_many(&mut self) {
         self.core.feeds.ring_when_full(self.me);

@@ -60,7 +60,8 @@ pub(super) struct Waiting {
     area: u128,
     /// What was counted of [`Waiting::wait_for`] up to `changed` and lies beyond it.
     beyond: u128,
-    max: u32,
+    /// Most packets that waited at once for some time.
+    pub(super) max: u32,
 }
 
 impl Waiting {
@@ -82,7 +83,6 @@ impl Waiting {
     pub(super) fn wait_for(&mut self, packet: &Packet, span: Span) {
         self.area += u128::from(span.ps());
         self.backlog.add(packet);
-        self.max = self.max.max(self.backlog.packets);
     }
 
     /// It is `now`, and those that wait do so for `beyond` longer, in packet ps.

@@ -494,8 +494,7 @@ impl Element for FifoLink {
 
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         if self.quiet_tail {
-            self.reach_sinks(cx.now(), cx);
-            self.meet_quietly(packet, cx.now(), cx.now(), cx);
+            self.receive_quietly(packet, cx);
             return;
         }
         self.meet_apart(packet, cx.now(), cx);

@@ -11,12 +11,27 @@ use forebay_units::Time;
 use super::super::line::{Line, Slot};
 use super::{FifoLink, Manager};
 
-/// Packets that wait at such a link: when the transmission of each begins, and its size.
+/// Packets that wait at such a link: when the transmission of each begins, and its size. Those for
+/// which it has begun may still stand before the others.
 #[derive(Default)]
 pub(super) struct Waiters(Ring<(Time, u16)>);
 
 impl Waiters {
-    /// Let those go whose transmission has begun by `now`.
+    /// One joins at `at` and waits until `start`; `most` becomes how many have waited at once.
+    ///
+    /// How many that is now need not be known: they are more than ever if whoever stands so many
+    /// places before it waits still. So nobody has to see at each arrival how many have left, which
+    /// is a toss-up.
+    #[inline(always)]
+    fn join(&mut self, (start, size): (Time, u16), at: Time, most: &mut u32) {
+        self.0.push_back((start, size));
+        let behind = self.0.len().wrapping_sub(*most as usize + 1);
+        if self.0.get(behind).is_some_and(|(start, _)| *start > at) {
+            *most += 1;
+        }
+    }
+
+    /// Let those go whose transmission has begun by `now`, before which nobody joins any more.
     #[inline(always)]
     fn depart(&mut self, now: Time, backlog: &mut Backlog) {
         while let Some((start, size)) = self.0.front()
@@ -43,33 +58,44 @@ impl FifoLink {
     /// Meet the packets of `inbox` that have arrived by now.
     #[inline(never)]
     pub(super) fn meet_before_sinks(&mut self, inbox: &mut Inbox, cx: &mut Context<'_>) {
-        let limit = cx.horizon();
-        self.reach_sinks(limit, cx);
-        inbox.take_all(limit, |packet, at| self.meet_quietly(packet, at, limit, cx));
+        self.meet_until(cx.horizon(), inbox, cx);
     }
 
     /// Meet the packets expected that could have reached the sinks by now. Nobody looks, so that
     /// the others, which would have to be kept on their way, can be left where they are.
     #[inline(never)]
     pub(super) fn meet_what_is_through(&mut self, cx: &mut Context<'_>) {
-        let limit = cx.horizon();
-        self.reach_sinks(limit, cx);
-        let through = Time::ZERO + limit.since(Time::ZERO + self.line.delay);
+        let through = Time::ZERO + cx.horizon().since(Time::ZERO + self.line.delay);
         let mut inbox = cx.open_inbox();
-        inbox.take_all(through, |packet, at| self.meet_quietly(packet, at, limit, cx));
+        self.meet_until(through, &mut inbox, cx);
         cx.close_inbox(inbox);
+    }
+
+    /// Meet the packets of `inbox` that arrive by `until`.
+    #[inline(always)]
+    fn meet_until(&mut self, until: Time, inbox: &mut Inbox, cx: &mut Context<'_>) {
+        let (limit, mut last) = (cx.horizon(), Time::ZERO);
+        self.reach_sinks(limit, cx);
+        inbox.take_all(until, |packet, at| {
+            last = at;
+            self.meet_quietly(packet, at, limit, cx);
+        });
+        // No further than that: hosts that are run late may send more that arrives by now.
+        self.waiters.depart(last, &mut self.line.queue.backlog);
+    }
+
+    /// `packet` arrives now.
+    pub(super) fn receive_quietly(&mut self, packet: &Packet, cx: &mut Context<'_>) {
+        let now = cx.now();
+        self.reach_sinks(now, cx);
+        self.meet_quietly(packet, now, now, cx);
+        self.waiters.depart(now, &mut self.line.queue.backlog);
     }
 
     /// `packet` arrives at `at`. What has reached a sink by `limit` is counted there; all before it
     /// that has is counted already.
     #[inline(always)]
-    pub(super) fn meet_quietly(
-        &mut self,
-        packet: &Packet,
-        at: Time,
-        limit: Time,
-        cx: &mut Context<'_>,
-    ) {
+    fn meet_quietly(&mut self, packet: &Packet, at: Time, limit: Time, cx: &mut Context<'_>) {
         let mut coloured;
         let (link, mut packet) = (self.line.link, packet);
         if !self.conditioning.is_empty() {
@@ -80,21 +106,24 @@ impl FifoLink {
             packet = &coloured;
         }
         let line = &mut self.line;
-        self.waiters.depart(at, &mut line.queue.backlog);
-        let (idle_since, backlog) = (line.idle_since(at), line.backlog());
-        let arrival = Arrival { now: at, packet, backlog, idle_since };
+        let idle = line.free_at <= at;
         if let Manager::Tail(law) = &self.manager
-            && let Some(reason) = law.refuses(&arrival)
+            && !law.is_endless()
+            && !idle
         {
-            Line::count_arrival(link, packet, cx);
-            cx.discard(link, packet, reason);
-            return;
+            self.waiters.depart(at, &mut line.queue.backlog);
+            let arrival = Arrival { now: at, packet, backlog: line.backlog(), idle_since: None };
+            if let Some(reason) = law.refuses(&arrival) {
+                Line::count_arrival(link, packet, cx);
+                cx.discard(link, packet, reason);
+                return;
+            }
         }
         let mut start = at;
-        if idle_since.is_none() || line.busy_below(at) {
+        if !idle || line.busy_below(at) {
             start = line.free_at;
             line.queue.wait_for(packet, start.since(at));
-            self.waiters.0.push_back((start, packet.size));
+            self.waiters.join((start, packet.size), at, &mut line.queue.max);
         }
         let out = line.transmit(packet, start);
         if out <= limit {
@@ -105,7 +134,7 @@ impl FifoLink {
     }
 
     /// Count what has reached the sinks by `limit`.
-    pub(super) fn reach_sinks(&mut self, limit: Time, cx: &mut Context<'_>) {
+    fn reach_sinks(&mut self, limit: Time, cx: &mut Context<'_>) {
         while let Some(slot) = self.line.slots.front()
             && slot.out <= limit
         {
