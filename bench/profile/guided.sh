@@ -9,7 +9,7 @@
 #
 # usage: bench/profile/guided.sh [--fresh] [--native] COMMAND...
 #   --fresh    make the profile anew
-#   --native   use all instructions of this machine's processor; other machines may not run the build
+#   --native   use all instructions of this machine's processor: others may not run the build
 # GUIDED=no in the environment: run the command as it is.
 set -eu
 cd "$(dirname "$0")/../.."

@@ -268,7 +268,9 @@ mod tests {
     fn what_passes_goes_in_order_until_something_stays() {
         let (mut from, mut to) = (Ring::default(), Ring::default());
         (0..6).for_each(|number| to.push_back(number));
-        (0..6).for_each(|_| drop(to.pop_front()));
+        for _ in 0..6 {
+            to.pop_front();
+        }
         (0..20).for_each(|number| from.push_back(number));
         let mut rest = |value: &u64, place: &mut u64| {
             *place = 100 + value;

@@ -132,7 +132,7 @@ impl Inbox {
     /// How many packets there are in the first feed.
     #[inline]
     #[must_use]
-    pub fn len(&self) -> usize {
+    pub fn waiting(&self) -> usize {
         self.feeds.first().map_or(0, |feed| feed.under_way.len())
     }
 
@@ -153,7 +153,7 @@ impl Inbox {
     ) -> Option<Time> {
         let (from, to) = (&mut self.feeds[0], &mut to.feeds[feed]);
         let (before, mut digest) = (to.under_way.len(), self.digest);
-        // With the last that it may hold something is to be done: that one is told in the usual way.
+        // With the last that it may hold something is to be done: that one is told as usual.
         let most = to.brim - 1;
         let taken = from.under_way.pass_into(&mut to.under_way, most, |told, place| {
             let passing = pass(told, place);
@@ -169,7 +169,7 @@ impl Inbox {
         to.under_way.get(before).map(|told| told.1)
     }
 
-    /// Whether its owner is to be told of a packet that arrives at `at`: then of none that is later.
+    /// Whether its owner is to be told of a packet that arrives at `at`: then of none later.
     #[inline]
     pub(crate) fn is_rung_by(&mut self, at: Time) -> bool {
         let rings = at <= self.bell;

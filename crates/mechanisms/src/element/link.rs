@@ -297,7 +297,7 @@ impl FifoLink {
         let alarm = std::mem::replace(&mut self.alarm, Time::ZERO);
         let mut inbox = cx.open_inbox();
         while let Some(lane) = self.lane
-            && inbox.len() >= SEVERAL
+            && inbox.waiting() >= SEVERAL
         {
             if self.bare {
                 self.pass_lane::<true>(lane, &mut inbox, cx);
@@ -327,7 +327,7 @@ impl FifoLink {
         }
     }
 
-    /// On a swift link between one feed and one other, let all pass at once that have arrived by now.
+    /// On a swift link between one feed and one other, let all pass at once that have arrived.
     #[inline(never)]
     fn pass_lane<const BARE: bool>(&mut self, lane: Lane, inbox: &mut Inbox, cx: &mut Context<'_>) {
         let limit = cx.horizon();
