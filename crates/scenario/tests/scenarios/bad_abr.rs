@@ -41,12 +41,7 @@ cdf = 0.1
 "#;
 
 const CASES: &[Case] = &[
-    case(
-        "explicit_rate]\nerica =",
-        "explicit_rate] #!\nerika =",
-        "links.core.explicit_rate",
-        &["did you mean \"erica\""],
-    ),
+    case("erica =", "erika =", "links.core.explicit_rate", &["did you mean \"erica\""]),
     case(
         "interval = \"50 ms\"",
         "interval = \"0 s\"",
