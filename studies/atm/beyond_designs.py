@@ -198,3 +198,7 @@ NOTHING = Design("nothing", "no control", nothing_at_all, "Case 1: nobody is slo
 REALTIME_LOSS = Shown("realtime_loss_ratio", "cells of voice and video lost", "%", "less")
 LATE = Shown("realtime_late_ratio", "cells of voice and video later than 20 ms", "%", "less")
 DATA_LOSS = Shown("data_loss_ratio", "cells of data lost", "%", "less")
+UTILIZATION = Shown("utilization_ratio", "utilisation of the satellite link", "%", "more")
+THROUGHPUT = Shown("throughput_ratio", "throughput of data, of the link", "%", "more")
+FILE_TIME = Shown("file_time_s", "file transfer time", "s", "less")
+VIDEO_RATE = Shown("realtime_rate_ratio", "rate of video over its nominal rate", "%", "more")

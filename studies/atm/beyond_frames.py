@@ -17,6 +17,7 @@ from forebay_studies.atm.beyond_designs import (
     LATE,
     NOTHING,
     REALTIME_LOSS,
+    UTILIZATION,
     mixed,
     of_one_link,
 )
@@ -139,7 +140,7 @@ FRAMES = Comparison(
         Shown("file_whole_s", "time for a file's worth of data in whole frames", "s", "less"),
         REALTIME_LOSS,
         LATE,
-        Shown("utilization_ratio", "utilisation of the satellite link", "%", "more"),
+        UTILIZATION,
     ],
     overrides=in_frames,
     replications=6,

@@ -15,8 +15,7 @@ mod quiet;
 
 use forebay_kernel::{Passing, Stream};
 use forebay_network::{
-    Arrival, Context, Element, Inbox, Lane, Observation, Onward, Packet, QueueManager, Standing,
-    Verdict,
+    Arrival, Context, Element, Inbox, Lane, Observation, Onward, Packet, Standing, Verdict,
 };
 use forebay_units::{Rate, Span, Time};
 
@@ -24,7 +23,7 @@ pub use super::detecting::Detecting;
 pub use super::line::Conditioning;
 use super::line::{Line, Sent};
 use super::scheduled::ScheduledLink;
-use crate::queue::{DropTail, Queue};
+use crate::queue::{Manager, Queue};
 use quiet::Waiters;
 
 /// What a link is made of.
@@ -94,29 +93,6 @@ pub(super) const OUT: u32 = 0;
 
 /// So many packets are let pass in one go: fewer are not worth the preparation.
 const SEVERAL: usize = 4;
-
-/// Who decides over arrivals.
-enum Manager {
-    Tail(DropTail),
-    Law(Box<dyn QueueManager>),
-}
-
-impl Manager {
-    #[inline(always)]
-    fn admit(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
-        match self {
-            Self::Tail(law) => law.admit(arrival, stream),
-            Self::Law(law) => law.admit(arrival, stream),
-        }
-    }
-
-    #[inline(always)]
-    fn departed(&mut self, packet: &Packet, at: Time) {
-        if let Self::Law(law) = self {
-            law.departed(packet, at);
-        }
-    }
-}
 
 /// A link whose queue decides at arrival only: transmissions are booked ahead, departures are
 /// noticed when somebody looks.

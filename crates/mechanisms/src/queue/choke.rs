@@ -10,10 +10,10 @@ use forebay_parameters::{
 };
 use forebay_units::{Size, Time};
 
-use super::fifo::{Fifo, Manager};
+use super::fifo::Fifo;
 use super::red_core::Averaging;
 use super::red_options::{IdleCorrection, check_average};
-use super::{BuildQueue, QUEUES, Queue};
+use super::{BuildQueue, Manager, QUEUES, Queue};
 use crate::LinkFacts;
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {

@@ -1,44 +1,12 @@
-//! A first-in-first-out queue under a [`QueueManager`], as a [`QueueDiscipline`].
+//! A first-in-first-out queue under a law that decides at arrival, as a [`QueueDiscipline`].
 
 use forebay_kernel::{Ring, Stream};
 use forebay_network::{
-    Adjustment, Arrival, Backlog, Departure, Discard, Ecn, Packet, QueueDiscipline, QueueManager,
-    Verdict,
+    Adjustment, Arrival, Backlog, Departure, Discard, Ecn, Packet, QueueDiscipline, Verdict,
 };
 use forebay_units::Time;
 
-use super::DropTail;
-
-/// Who decides over arrivals.
-pub(super) enum Manager {
-    Tail(DropTail),
-    Law(Box<dyn QueueManager>),
-}
-
-impl Manager {
-    fn any(&self) -> &dyn QueueManager {
-        match self {
-            Self::Tail(law) => law,
-            Self::Law(law) => law.as_ref(),
-        }
-    }
-
-    #[inline(always)]
-    fn admit(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
-        match self {
-            Self::Tail(law) => law.admit(arrival, stream),
-            Self::Law(law) => law.admit(arrival, stream),
-        }
-    }
-
-    #[inline(always)]
-    fn departed(&mut self, packet: &Packet, at: Time) {
-        // Tail drop keeps no account.
-        if let Self::Law(law) = self {
-            law.departed(packet, at);
-        }
-    }
-}
+use super::Manager;
 
 /// Lets a scheduler hold a queue whose law decides at arrival only.
 pub struct Fifo {

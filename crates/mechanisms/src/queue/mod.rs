@@ -7,6 +7,7 @@ mod codel;
 mod droptail;
 mod dynamic_redn;
 mod fifo;
+mod manager;
 mod partial_sharing;
 mod priority;
 mod red;
@@ -25,7 +26,7 @@ use crate::LinkFacts;
 
 pub use droptail::DropTail;
 pub use fifo::Fifo;
-use fifo::Manager;
+pub(crate) use manager::Manager;
 
 /// A queue in one of its forms.
 pub enum Queue {
