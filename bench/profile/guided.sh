@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs a command, a build of the engine, so that cargo is guided by a profile of short runs of the
 # benchmarks and studies (profile-guided optimisation). Results do not change by a digit, time does:
-# by a seventh. The profile is made once for each compiler and kept in target/profile; parts of the
+# by a tenth. The profile is made once for each compiler and kept in target/profile; parts of the
 # engine that changed since are built without it.
 #
 # Needs llvm-profdata of the LLVM that rustc is built with: looks for it, and fetches it with rustup
@@ -60,13 +60,14 @@ run_all() {
     done
 }
 
+# Built together with what is built later, so that crates have the same features and the same names.
 make_profile() {
     counts=$folder/counts
     rm -rf "$counts"
     # More room for what indirect calls lead to than LLVM takes by itself: it warns of too little.
     RUSTFLAGS="-Cprofile-generate=$counts -Cllvm-args=-vp-counters-per-site=8" \
         CARGO_TARGET_DIR=$folder/build \
-        cargo build --quiet --release --example run -p forebay-scenario
+        cargo build --quiet --release --example run -p forebay-scenario -p forebay-python
     run_all "$folder/build/release/examples/run" >/dev/null
     "$(find_profdata)" merge -o "$profile" "$counts"/*.profraw
     rm -rf "$counts"
@@ -77,7 +78,7 @@ if [ "${GUIDED-yes}" != no ]; then
         fetch_profdata
     fi
     if [ -z "$(find_profdata)" ]; then
-        echo "no llvm-profdata of LLVM $llvm here: built without a profile, a seventh slower" >&2
+        echo "no llvm-profdata of LLVM $llvm here: built without a profile, a tenth slower" >&2
     else
         if [ -n "$fresh" ] || [ ! -f "$profile" ]; then
             echo "making a profile of the engine"
