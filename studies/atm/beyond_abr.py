@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from forebay.comparison import Case, Comparison, Design, Findings, Shown
 from forebay.findings_text import described
 from forebay.study import Run
+from forebay.toml import inline
 from forebay_studies.atm.beyond_designs import (
     CELL_BITS,
     DATA,
@@ -24,6 +25,7 @@ from forebay_studies.atm.beyond_designs import (
     THROUGHPUT,
     UTILIZATION,
     VIDEO_RATE,
+    WAY_BACK,
     mixed,
     of_one_link,
 )
@@ -40,18 +42,18 @@ PROMISED = {"voice": 0.5, "video": 0.5, "data": 0.0}
 
 def with_way_back(case: Case) -> list[str]:
     """The mixture under full control, with links on which cells come back all the way."""
-    return [*mixed(case), *(f"links.{link}.duplex=true" for link in ("satellite", "egress"))]
+    return [*mixed(case), *WAY_BACK]
 
 
 def explicit(*kinds: str, target: float = TARGET) -> list[str]:
     """Explicit rates for some kinds of sources; the others hear nothing."""
-    erica = f'{{ erica = {{ interval = "{INTERVAL}", target = {target} }} }}'
-    found = [f"links.satellite.explicit_rate={erica}"]
+    erica = {"erica": {"interval": INTERVAL, "target": target}}
+    found = [f"links.satellite.explicit_rate={inline(erica)}"]
     for kind in KINDS:
         # A port that computes rates is to be followed at once: RIF of 1.
-        abr = f"{{ abr = {{ mcr = {PROMISED[kind]}, icr = {BEGIN}, rif = 1.0 }} }}"
-        pace = abr if kind in kinds else '"uncontrolled"'
-        found.append(f"flows.{kind}.paced.pace={pace}")
+        abr = {"abr": {"mcr": PROMISED[kind], "icr": BEGIN, "rif": 1.0}}
+        pace = abr if kind in kinds else "uncontrolled"
+        found.append(f"flows.{kind}.paced.pace={inline(pace)}")
     return found
 
 

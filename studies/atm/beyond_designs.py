@@ -185,6 +185,9 @@ def nothing_at_all(case: Case) -> list[str]:
     return found
 
 
+WAY_BACK = ("links.satellite.duplex=true", "links.egress.duplex=true")
+"""Links on which receivers can answer their sources, all the way: the thesis has none."""
+
 FULL = Design(
     "full",
     "the full scheme",

@@ -9,6 +9,7 @@ from __future__ import annotations
 from forebay.comparison import Case, Comparison, Findings, Shown
 from forebay.findings_text import described
 from forebay.study import Run
+from forebay.toml import inline
 from forebay_studies.atm.beyond_designs import (
     CELL_BITS,
     DATA_LOSS,
@@ -18,6 +19,7 @@ from forebay_studies.atm.beyond_designs import (
     NOTHING,
     REALTIME_LOSS,
     UTILIZATION,
+    WAY_BACK,
     mixed,
     of_one_link,
 )
@@ -33,9 +35,8 @@ FILE_BITS = 8e6
 
 def in_frames(case: Case) -> list[str]:
     """The mixture with files in frames that are sent again, and links back for the reports."""
-    frames = f'{{ payload = "{case["payload_bytes"]} B", poll = "{POLL}" }}'
-    back = [f"links.{link}.duplex=true" for link in ("satellite", "egress")]
-    return [*mixed(case), *back, f"flows.data.paced.frames={frames}"]
+    frames = {"payload": f"{case['payload_bytes']} B", "poll": POLL}
+    return [*mixed(case), *WAY_BACK, f"flows.data.paced.frames={inline(frames)}"]
 
 
 def of_frames(run: Run, case: Case) -> dict[str, float]:

@@ -262,6 +262,7 @@ mod tests {
             assert!(ring.iter().rev().eq(queue.iter().rev()));
         }
     }
+
     /// Otherwise packets would be lost or change places where many pass at once, or one that has to
     /// wait would be overtaken.
     #[test]

@@ -290,10 +290,9 @@ impl<'a> Context<'a> {
         let mut target = std::mem::take(self.core.feeds.of(receiver));
         let to = (&mut target, feed as usize);
         let first = inbox.pass_into(to, |told, place| pass(told, place, self));
-        let rings = first.is_some_and(|first| target.is_rung_by(first));
         *self.core.feeds.of(receiver) = target;
-        if rings {
-            self.core.feeds.bells.push(receiver);
+        if let Some(first) = first {
+            self.core.feeds.ring_for(receiver, first);
         }
     }
 
@@ -326,7 +325,7 @@ impl<'a> Context<'a> {
     /// packets, and only then: for whoever is in no hurry.
     #[inline]
     pub fn listen_when_many(&mut self) {
-        self.core.feeds.ring_when_full(self.me);
+        self.core.feeds.ring_when_many(self.me);
     }
 
     /// Whether whoever follows on the route of `packet` is told of it ahead of its time.

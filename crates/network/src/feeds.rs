@@ -169,14 +169,6 @@ impl Inbox {
         to.under_way.get(before).map(|told| told.1)
     }
 
-    /// Whether its owner is to be told of a packet that arrives at `at`: then of none later.
-    #[inline]
-    pub(crate) fn is_rung_by(&mut self, at: Time) -> bool {
-        let rings = at <= self.bell;
-        self.bell = self.bell.min(at);
-        rings
-    }
-
     /// If the next packet has not been looked at: the next few from the link that it comes from,
     /// which now have.
     pub(crate) fn unseen(&mut self) -> Option<(u32, impl Iterator<Item = &Packet>)> {
@@ -308,12 +300,10 @@ impl Feeds {
     #[cold]
     #[inline(never)]
     fn ring_or_grow(&mut self, receiver: u32, feed: u32, at: Time) {
-        let Inbox { feeds, bell, .. } = &mut self.inboxes[receiver as usize];
-        let Feed { under_way, enough, brim, .. } = &mut feeds[feed as usize];
-        if at <= *bell {
-            *bell = at;
-            self.bells.push(receiver);
-        } else if under_way.len() >= *enough {
+        let rung = self.ring_for(receiver, at);
+        let inbox = &mut self.inboxes[receiver as usize];
+        let Feed { under_way, enough, brim, .. } = &mut inbox.feeds[feed as usize];
+        if !rung && under_way.len() >= *enough {
             *enough += BATCH;
             self.bells.push(receiver);
             self.brimming = true;
@@ -322,6 +312,19 @@ impl Feeds {
             under_way.grow();
         }
         *brim = (*enough).min(under_way.len() + under_way.room());
+    }
+
+    /// Ring for `receiver` if it is to be told of a packet that arrives at `at`: then of none that
+    /// is later. Whether it is.
+    #[inline]
+    pub(crate) fn ring_for(&mut self, receiver: u32, at: Time) -> bool {
+        let bell = &mut self.inboxes[receiver as usize].bell;
+        let rings = at <= *bell;
+        if rings {
+            *bell = at;
+            self.bells.push(receiver);
+        }
+        rings
     }
 
     /// The inbox of `receiver`.
@@ -338,7 +341,7 @@ impl Feeds {
 
     /// Let `receiver` be told when it holds many, and of nothing else.
     #[inline]
-    pub(crate) fn ring_when_full(&mut self, receiver: u32) {
+    pub(crate) fn ring_when_many(&mut self, receiver: u32) {
         let inbox = &mut self.inboxes[receiver as usize];
         (inbox.bell, inbox.patient) = (Time::ZERO, true);
         for Feed { under_way, enough, brim, .. } in &mut inbox.feeds {

@@ -1,7 +1,7 @@
 //! A region: elements and all that they need to run by themselves. A network is one, or several
 //! that run on a thread each.
 
-use forebay_kernel::Digest;
+use forebay_kernel::{Agenda, Digest};
 use forebay_units::Time;
 
 use crate::border::Parcels;
@@ -130,20 +130,30 @@ impl Region {
     #[inline(always)]
     pub(crate) fn hand_on(&mut self) {
         loop {
-            while self.core.mail.full {
-                self.core.mail.full = false;
-                let Letter { packet, to, at } = self.core.mail.first;
-                let place = &mut self.places[to as usize];
-                digest_reception(&mut place.digest, at, &packet);
-                place.element.receive(&packet, &mut Context::of(&mut self.core, to, at));
-                if !self.core.mail.full {
-                    self.core.mail.refill();
-                }
-            }
+            self.deliver(None);
             if self.core.feeds.bells.is_empty() {
                 return;
             }
             self.ring();
+        }
+    }
+
+    /// Deliver what is in the mail, in order, and what is handed on meanwhile after it: to elements
+    /// that are not run late, or given the timers of a site to its members.
+    #[inline(always)]
+    pub(crate) fn deliver(&mut self, mut timers: Option<&mut Agenda>) {
+        while self.core.mail.full {
+            self.core.mail.full = false;
+            let Letter { packet, to, at } = self.core.mail.first;
+            let place = &mut self.places[to as usize];
+            digest_reception(&mut place.digest, at, &packet);
+            // Whoever receives goes on to nothing else.
+            let own = timers.as_deref_mut().map(|timers| Own { timers, before: Time::ZERO });
+            let cx = &mut Context { core: &mut self.core, me: to, now: at, own };
+            place.element.receive(&packet, cx);
+            if !self.core.mail.full {
+                self.core.mail.refill();
+            }
         }
     }
 

@@ -11,7 +11,7 @@ use forebay_kernel::Agenda;
 use forebay_units::{Span, Time};
 
 use crate::Context;
-use crate::context::{Letter, Own, digest_reception};
+use crate::context::{Own, digest_reception};
 use crate::foresight::{look_at_packets, look_at_timers};
 use crate::region::Region;
 
@@ -148,18 +148,7 @@ impl Region {
         if self.core.feeds.brimming {
             self.relieve();
         }
-        while self.core.mail.full {
-            self.core.mail.full = false;
-            let Letter { packet, to, at } = self.core.mail.first;
-            let place = &mut self.places[to as usize];
-            digest_reception(&mut place.digest, at, &packet);
-            let own = Some(Own { timers: &mut *timers, before: Time::ZERO });
-            let core = &mut self.core;
-            place.element.receive(&packet, &mut Context { core, me: to, now: at, own });
-            if !self.core.mail.full {
-                self.core.mail.refill();
-            }
-        }
+        self.deliver(Some(timers));
     }
 
     /// When something happens next at a site.

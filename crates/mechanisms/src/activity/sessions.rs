@@ -65,10 +65,9 @@ fn build(section: &Section<'_>) -> Result<ActivityKind, Problem> {
         let idle = idle.unwrap_or(active);
         active.seconds() / (active + idle).seconds()
     });
-    let peak_rate = rate;
     let make = move || -> Box<dyn Activity> { Box::new(Sessions::new(parameters.clone())) };
     let mean_rate = Rate::from_bps((talking * present) as u64);
-    Ok(ActivityKind { make: Box::new(make), mean_rate, peak_rate, transfers: false })
+    Ok(ActivityKind { make: Box::new(make), mean_rate, peak_rate: rate, transfers: false })
 }
 
 struct Sessions {

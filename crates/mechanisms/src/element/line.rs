@@ -222,6 +222,18 @@ impl Line {
         self.slots.front().map(|next| next.out)
     }
 
+    /// If sinks follow, and all that is booked here has begun: let the packets go that have reached
+    /// the far end by `now`.
+    #[inline]
+    pub(super) fn let_out(&mut self, now: Time, cx: &mut Context<'_>) {
+        while let Some(slot) = self.slots.front()
+            && slot.out <= now
+        {
+            cx.crossed_at(&slot.packet, slot.out);
+            self.slots.pop_front();
+        }
+    }
+
     /// Whether the link is idle at `now`, and since when.
     #[inline]
     pub(super) fn idle_since(&self, now: Time) -> Option<Time> {

@@ -303,6 +303,20 @@ impl FifoLink {
         }
     }
 
+    /// The same where most pass. Small, so that what each packet needs stays in registers.
+    #[inline(never)]
+    fn pass_all(&mut self, inbox: &mut Inbox, cx: &mut Context<'_>) {
+        let (limit, onward) = (cx.horizon(), self.onward);
+        while let Some((packet, at)) = inbox.take(limit) {
+            if self.line.idle_since(at).is_some() {
+                let out = self.pass(packet, at);
+                cx.announce_onward(onward, packet, out);
+            } else {
+                self.meet_apart(packet, at, cx);
+            }
+        }
+    }
+
     /// On a swift link between one feed and one other, let all pass at once that have arrived.
     #[inline(never)]
     fn pass_lane<const BARE: bool>(&mut self, lane: Lane, inbox: &mut Inbox, cx: &mut Context<'_>) {
@@ -336,20 +350,6 @@ impl FifoLink {
         }
         place.1 = self.take_in(&place.0, at, idle);
         Passing::Goes
-    }
-
-    /// The same where most pass. Small, so that what each packet needs stays in registers.
-    #[inline(never)]
-    fn pass_all(&mut self, inbox: &mut Inbox, cx: &mut Context<'_>) {
-        let (limit, onward) = (cx.horizon(), self.onward);
-        while let Some((packet, at)) = inbox.take(limit) {
-            if self.line.idle_since(at).is_some() {
-                let out = self.pass(packet, at);
-                cx.announce_onward(onward, packet, out);
-            } else {
-                self.meet_apart(packet, at, cx);
-            }
-        }
     }
 
     #[inline(never)]

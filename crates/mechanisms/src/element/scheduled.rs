@@ -139,16 +139,6 @@ impl ScheduledLink {
         }
     }
 
-    /// If sinks follow: let the packets go that have reached the far end by `now`.
-    fn let_out(&mut self, now: Time, cx: &mut Context<'_>) {
-        while let Some(slot) = self.line.slots.front()
-            && slot.out <= now
-        {
-            cx.crossed_at(&slot.packet, slot.out);
-            self.line.slots.pop_front();
-        }
-    }
-
     /// Have somebody look again if packets wait: at the end of the transmission, or before what
     /// follows it could have reached the far end.
     #[inline(always)]
@@ -177,7 +167,7 @@ impl ScheduledLink {
             self.serve_in_arrears(now, cx);
         }
         if self.standing.quiet {
-            self.let_out(now, cx);
+            self.line.let_out(now, cx);
         }
         if self.swift && self.line.idle_since(now).is_some() {
             self.pass(packet, now, cx);
@@ -372,7 +362,7 @@ impl Element for ScheduledLink {
             self.serve_in_arrears(now, cx);
         }
         if self.standing.quiet {
-            self.let_out(now, cx);
+            self.line.let_out(now, cx);
         }
         self.line.settle(false, cx);
     }

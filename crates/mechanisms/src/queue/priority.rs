@@ -107,11 +107,12 @@ impl Class {
         }
     }
 
+    /// Packets waiting.
     #[inline]
-    fn holds(&self) -> bool {
+    fn packets(&self) -> u32 {
         match self {
-            Self::Fifo(fifo) => fifo.backlog().packets > 0,
-            Self::Other(law) => law.backlog().packets > 0,
+            Self::Fifo(fifo) => fifo.backlog().packets,
+            Self::Other(law) => law.backlog().packets,
         }
     }
 }
@@ -128,7 +129,7 @@ impl Priority {
     /// Renew what is known of whether class `index` holds packets.
     #[inline]
     fn renew(&mut self, index: usize) {
-        let holds = u64::from(self.classes[index].holds());
+        let holds = u64::from(self.classes[index].packets() > 0);
         self.holding = self.holding & !(1 << index) | holds << index;
     }
 }
@@ -179,17 +180,12 @@ impl QueueDiscipline for Priority {
             return None;
         }
         let index = self.holding.trailing_zeros() as usize;
-        match &mut self.classes[index] {
-            Class::Fifo(fifo) => {
-                let last = fifo.backlog().packets == 1;
-                self.holding &= !(u64::from(last) << index);
-                fifo.let_go(now)
-            }
-            Class::Other(law) => {
-                let last = law.backlog().packets == 1;
-                self.holding &= !(u64::from(last) << index);
-                law.let_go(now)
-            }
+        let class = &mut self.classes[index];
+        let last = class.packets() == 1;
+        self.holding &= !(u64::from(last) << index);
+        match class {
+            Class::Fifo(fifo) => fifo.let_go(now),
+            Class::Other(law) => law.let_go(now),
         }
     }
 

@@ -75,7 +75,7 @@ impl FifoLink {
     #[inline(always)]
     fn meet_until(&mut self, until: Time, inbox: &mut Inbox, cx: &mut Context<'_>) {
         let (limit, mut last) = (cx.horizon(), Time::ZERO);
-        self.reach_sinks(limit, cx);
+        self.line.let_out(limit, cx);
         inbox.take_all(until, |packet, at| {
             last = at;
             self.meet_quietly(packet, at, limit, cx);
@@ -87,7 +87,7 @@ impl FifoLink {
     /// `packet` arrives now.
     pub(super) fn receive_quietly(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         let now = cx.now();
-        self.reach_sinks(now, cx);
+        self.line.let_out(now, cx);
         self.meet_quietly(packet, now, now, cx);
         self.waiters.depart(now, &mut self.line.queue.backlog);
     }
@@ -133,19 +133,9 @@ impl FifoLink {
         }
     }
 
-    /// Count what has reached the sinks by `limit`.
-    fn reach_sinks(&mut self, limit: Time, cx: &mut Context<'_>) {
-        while let Some(slot) = self.line.slots.front()
-            && slot.out <= limit
-        {
-            cx.crossed_at(&slot.packet, slot.out);
-            self.line.slots.pop_front();
-        }
-    }
-
     /// Bring everything up to `now`, after the packets expected.
     pub(super) fn settle_quietly(&mut self, now: Time, cx: &mut Context<'_>) {
-        self.reach_sinks(now, cx);
+        self.line.let_out(now, cx);
         self.waiters.depart(now, &mut self.line.queue.backlog);
         self.line.queue.wait_until(now, self.waiters.beyond(now));
     }
