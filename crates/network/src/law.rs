@@ -6,7 +6,7 @@
 use forebay_kernel::Stream;
 use forebay_units::{Size, Span, Time};
 
-use crate::{DropReason, Packet};
+use crate::{DropReason, Footprint, Packet};
 
 /// How much waits in a queue; the packet being transmitted does not count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -27,7 +27,7 @@ impl Backlog {
 
     /// Count `packet` out.
     #[inline]
-    pub fn remove(&mut self, packet: &Packet) {
+    pub fn remove(&mut self, packet: Footprint) {
         debug_assert!(self.packets > 0 && self.bytes >= u64::from(packet.size));
         self.packets -= 1;
         self.bytes -= u64::from(packet.size);
@@ -113,7 +113,7 @@ pub trait QueueManager: Send {
     /// packet, also of one that waited for no time; in order, and before any later
     /// [`QueueManager::admit`], but not necessarily at once. Another law may take a packet out of
     /// the middle of the queue (CHOKe): then this is told of it at that time.
-    fn departed(&mut self, _packet: &Packet, _at: Time) {}
+    fn departed(&mut self, _packet: Footprint, _at: Time) {}
 
     /// Whether a packet that finds the link idle always passes unchanged, and leaves no trace.
     fn is_transparent(&self) -> bool {

@@ -50,7 +50,7 @@ pub use observation::{CallEvent, DropReason, Observation, Observer};
 pub use pace::{
     Activity, CongestionDetector, ExplicitRate, Lasts, Notice, Pace, Phase, RateControl, Session,
 };
-pub use packet::{Ecn, Packet, PcnMark};
+pub use packet::{Ecn, Footprint, Packet, PcnMark};
 pub use resource::{CellRate, ResourceCell};
 pub use ring::{
     RingAccess, RingClass, RingDemand, RingFairness, RingFrame, RingMessage, RingNotice, RingState,

@@ -60,6 +60,15 @@ pub struct Packet {
     pub flow: u32,
 }
 
+/// What queues and counters need to know of a packet that is gone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Footprint {
+    /// Size on the wire in bytes.
+    pub size: u16,
+    /// Drop precedence.
+    pub precedence: u8,
+}
+
 const ECN: u8 = 0b11;
 const ACK: u8 = 1 << 2;
 const ECE: u8 = 1 << 3;
@@ -97,6 +106,13 @@ impl Packet {
     #[must_use]
     pub const fn data(created: Time, flow: u32, number: u64, size: u16, route: u32) -> Self {
         Self { created, number, tag: 0, flow, route, sack_slot: 0, size, precedence: 0, flags: 0 }
+    }
+
+    /// What it leaves behind.
+    #[inline(always)]
+    #[must_use]
+    pub const fn footprint(&self) -> Footprint {
+        Footprint { size: self.size, precedence: self.precedence }
     }
 
     /// Size on the wire.

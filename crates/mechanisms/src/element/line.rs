@@ -2,11 +2,12 @@
 
 use forebay_kernel::{Ring, Stream};
 use forebay_network::{
-    Backlog, Conditioner, Context, Ecn, Observation, PRECEDENCES, Packet, Tally, Verdict,
+    Backlog, Conditioner, Context, Ecn, Footprint, Observation, PRECEDENCES, Packet, Verdict,
 };
 use forebay_units::{PS_PER_S, Rate, Size, Span, Time};
 
 use super::link::Residual;
+use super::waiters::{Sent, Waiters};
 
 /// A conditioner with the stream that it draws from.
 pub type Conditioning = (Box<dyn Conditioner>, Stream);
@@ -17,21 +18,6 @@ pub(super) struct Slot {
     pub(super) packet: Packet,
     pub(super) start: Time,
     pub(super) out: Time,
-}
-
-/// What is known of a transmission when the packet is gone.
-#[derive(Clone, Copy)]
-pub(super) struct Sent {
-    start: Time,
-    size: u16,
-    precedence: u8,
-}
-
-impl Sent {
-    #[inline(always)]
-    pub(super) fn new(packet: &Packet, start: Time) -> Self {
-        Self { start, size: packet.size, precedence: packet.precedence }
-    }
 }
 
 /// The transmission time of the two sizes that a link has seen last: links carry few sizes, and a
@@ -46,10 +32,22 @@ struct SpanCache {
 /// present is taken back when somebody reads, and owed to the next window.
 #[derive(Clone, Copy, Default)]
 struct Booked {
-    departed: [Tally; PRECEDENCES],
+    /// Packets and bytes by precedence, apart: a pair side by side would be counted as a vector,
+    /// which takes longer to put together than to add.
+    packets: [u64; PRECEDENCES],
+    bytes: [u64; PRECEDENCES],
     /// Transmission times in ps, modulo 2^64: a long queue at a slow link holds more than the
     /// clock. The difference of what is booked and what lies beyond the present is below it again.
     busy: u64,
+}
+
+impl Booked {
+    #[inline(always)]
+    fn add(&mut self, packet: Footprint) {
+        let slot = precedence_slot(packet.precedence);
+        self.packets[slot] += 1;
+        self.bytes[slot] += u64::from(packet.size);
+    }
 }
 
 /// What waits, and how much that has been over time.
@@ -72,7 +70,7 @@ impl Waiting {
     }
 
     #[inline(always)]
-    pub(super) fn remove(&mut self, packet: &Packet, at: Time) {
+    pub(super) fn remove(&mut self, packet: Footprint, at: Time) {
         self.integrate(at);
         self.backlog.remove(packet);
     }
@@ -111,8 +109,10 @@ pub(super) struct Line {
     /// Packets in order: those that left the queue, then (in a FIFO link) those that wait. Where
     /// the next element is told early of what leaves, it has those that left.
     pub(super) slots: Ring<Slot>,
-    /// The packet that left the queue last, where `slots` does not hold it.
-    pub(super) last: Option<Sent>,
+    /// What waits, where `slots` does not hold it or does not tell what has left.
+    pub(super) waiters: Waiters,
+    /// What left the queue last, where `slots` does not hold it.
+    pub(super) last: Sent,
     /// End of the last transmission booked.
     pub(super) free_at: Time,
     pub(super) queue: Waiting,
@@ -131,7 +131,8 @@ impl Line {
             byte: whole_byte_time(rate),
             cache: SpanCache::default(),
             slots: Ring::default(),
-            last: None,
+            waiters: Waiters::default(),
+            last: Sent::default(),
             free_at: Time::ZERO,
             queue: Waiting::default(),
             booked: Booked::default(),
@@ -187,7 +188,7 @@ impl Line {
     #[inline(always)]
     pub(super) fn transmit(&mut self, packet: &Packet, start: Time) -> Time {
         let span = self.transmission_time(packet.size);
-        self.booked.departed[precedence_slot(packet.precedence)].add(packet);
+        self.booked.add(packet.footprint());
         self.booked.busy = self.booked.busy.wrapping_add(span.ps());
         self.free_at = start + span;
         self.free_at + self.delay
@@ -234,6 +235,17 @@ impl Line {
         }
     }
 
+    /// Let those of `waiters` go whose transmission has begun by `now`, where no law needs to know.
+    #[inline(always)]
+    pub(super) fn depart(&mut self, now: Time) {
+        self.waiters.depart(now, &mut self.queue.backlog, |_| ());
+    }
+
+    /// Where waiting is counted ahead: let it count up to `now`.
+    pub(super) fn wait_until(&mut self, now: Time) {
+        self.queue.wait_until(now, self.waiters.beyond(now));
+    }
+
     /// Whether the link is idle at `now`, and since when.
     #[inline]
     pub(super) fn idle_since(&self, now: Time) -> Option<Time> {
@@ -258,24 +270,24 @@ impl Line {
 
     #[inline]
     pub(super) fn waits_no_more(&mut self, packet: &Packet, at: Time) {
-        self.queue.remove(packet, at);
+        self.queue.remove(packet.footprint(), at);
     }
 
     /// What is booked for after `now`.
     fn beyond(&self, now: Time) -> Booked {
         let mut beyond = Booked::default();
         let kept = self.slots.iter().rev().map(|slot| Sent::new(&slot.packet, slot.start));
-        for sent in kept.chain(self.last) {
-            let span = self.rate.transmission_time(Size::from_bytes(u64::from(sent.size)));
+        // If any are kept, they are among those.
+        let waiting = self.waiters.latest().filter(|_| self.slots.is_empty());
+        for sent in kept.chain(waiting.copied()).chain([self.last]) {
+            let span = self.rate.transmission_time(Size::from_bytes(u64::from(sent.packet.size)));
             let done = now.since(sent.start);
             if done >= span {
                 break;
             }
             beyond.busy = beyond.busy.wrapping_add((span - done).ps());
             if sent.start > now {
-                let tally = &mut beyond.departed[precedence_slot(sent.precedence)];
-                tally.packets += 1;
-                tally.bytes += u64::from(sent.size);
+                beyond.add(sent.packet);
             }
         }
         beyond
@@ -297,14 +309,13 @@ impl Line {
         let busy = booked.busy.wrapping_add(owed.busy).wrapping_sub(beyond.busy);
         count.busy += busy;
         for (at, tally) in count.departed.iter_mut().enumerate() {
-            let (booked, owed) = (booked.departed[at], owed.departed[at]);
-            tally.packets += booked.packets + owed.packets - beyond.departed[at].packets;
-            tally.bytes += booked.bytes + owed.bytes - beyond.departed[at].bytes;
+            tally.packets += booked.packets[at] + owed.packets[at] - beyond.packets[at];
+            tally.bytes += booked.bytes[at] + owed.bytes[at] - beyond.bytes[at];
         }
         if arrivals {
-            for (tally, booked) in count.arrived.iter_mut().zip(booked.departed) {
-                tally.packets += booked.packets;
-                tally.bytes += booked.bytes;
+            for (at, tally) in count.arrived.iter_mut().enumerate() {
+                tally.packets += booked.packets[at];
+                tally.bytes += booked.bytes[at];
             }
         }
     }

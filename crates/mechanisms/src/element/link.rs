@@ -21,10 +21,10 @@ use forebay_units::{Rate, Span, Time};
 
 pub use super::detecting::Detecting;
 pub use super::line::Conditioning;
-use super::line::{Line, Sent};
+use super::line::Line;
 use super::scheduled::ScheduledLink;
+use super::waiters::Sent;
 use crate::queue::{Manager, Queue};
-use quiet::Waiters;
 
 /// What a link is made of.
 pub struct LinkParts {
@@ -84,7 +84,6 @@ pub fn link(parts: LinkParts) -> Box<dyn Element> {
         bare: false,
         plain: false,
         quiet_tail: false,
-        waiters: Waiters::default(),
     })
 }
 
@@ -126,8 +125,6 @@ struct FifoLink {
     plain: bool,
     /// Whether it leads to sinks alone, under tail drop.
     quiet_tail: bool,
-    /// What waits there.
-    waiters: Waiters,
 }
 
 impl FifoLink {
@@ -142,20 +139,30 @@ impl FifoLink {
     /// As [`FifoLink::catch_up`], if there is one at least. Apart, since there often is none.
     #[inline(never)]
     fn depart(&mut self, now: Time) {
-        let Line { slots, queue, last, .. } = &mut self.line;
+        if !self.standing.early {
+            self.depart_from_slots(now);
+            return;
+        }
+        let Line { waiters, queue, last, .. } = &mut self.line;
+        waiters.depart(now, &mut queue.backlog, |sent| {
+            self.manager.departed(sent.packet, sent.start);
+            *last = *sent;
+        });
+        self.departure = waiters.first().map_or(Time::NEVER, |sent| sent.start);
+    }
+
+    /// The same where packets are kept until they have reached the far end.
+    #[inline(never)]
+    fn depart_from_slots(&mut self, now: Time) {
+        let Line { slots, queue, .. } = &mut self.line;
         self.departure = loop {
             let Some(slot) = slots.get(self.begun) else { break Time::NEVER };
             if slot.start > now {
                 break slot.start;
             }
-            queue.remove(&slot.packet, slot.start);
-            self.manager.departed(&slot.packet, slot.start);
-            if self.standing.early {
-                *last = Some(Sent::new(&slot.packet, slot.start));
-                slots.pop_front();
-            } else {
-                self.begun += 1;
-            }
+            queue.remove(slot.packet.footprint(), slot.start);
+            self.manager.departed(slot.packet.footprint(), slot.start);
+            self.begun += 1;
         };
     }
 
@@ -223,7 +230,7 @@ impl FifoLink {
     /// the far end.
     #[inline(always)]
     fn pass(&mut self, packet: &Packet, at: Time) -> Time {
-        self.line.last = Some(Sent::new(packet, at));
+        self.line.last = Sent::new(packet, at);
         self.line.transmit(packet, at)
     }
 
@@ -233,16 +240,23 @@ impl FifoLink {
     fn take_in(&mut self, packet: &Packet, at: Time, idle: bool) -> Time {
         let line = &mut self.line;
         if !idle || line.busy_below(at) {
+            let start = line.free_at;
+            // Later than that of whoever waits already.
+            self.departure = self.departure.min(start);
+            if self.standing.early {
+                line.queue.wait_for(packet, start.since(at));
+                line.note_longest();
+                line.waiters.push(Sent::new(packet, start));
+                return line.transmit(packet, start);
+            }
             line.waits(packet, at);
             line.note_longest();
-            // Later than that of whoever waits already.
-            self.departure = self.departure.min(line.free_at);
-            return line.book(packet, line.free_at);
+            return line.book(packet, start);
         }
         // It waits for no time: it is not counted as ever having waited.
-        self.manager.departed(packet, at);
+        self.manager.departed(packet.footprint(), at);
         if self.standing.early {
-            line.last = Some(Sent::new(packet, at));
+            line.last = Sent::new(packet, at);
             line.transmit(packet, at)
         } else {
             self.begun += 1;
@@ -536,6 +550,8 @@ impl Element for FifoLink {
             self.settle_quietly(now, cx);
         } else if self.standing.quiet {
             self.let_out(now, cx);
+        } else if self.standing.early {
+            self.line.wait_until(now);
         }
         self.line.settle(true, cx);
     }

@@ -13,6 +13,7 @@ pub mod udp;
 mod detecting;
 mod line;
 mod scheduled;
+mod waiters;
 
 use forebay_units::Time;
 

@@ -17,8 +17,9 @@ use forebay_network::{
 use forebay_units::{Span, Time};
 
 use super::detecting::Detecting;
-use super::line::{Conditioning, Line, Sent};
+use super::line::{Conditioning, Line};
 use super::link::OUT;
+use super::waiters::Sent;
 
 /// The token of another timer: the transmitter is free and packets wait; of a lazy link: the first
 /// that waits, or is expected, could have reached the far end.
@@ -108,7 +109,7 @@ impl ScheduledLink {
     ) {
         if standing.early {
             let out = line.transmit(packet, now);
-            line.last = Some(Sent::new(packet, now));
+            line.last = Sent::new(packet, now);
             cx.announce_onward(onward, packet, out);
             return;
         }

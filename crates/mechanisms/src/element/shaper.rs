@@ -51,7 +51,7 @@ impl Shaper {
                 return;
             }
             let mut packet = self.waiting.pop_front().expect("the head is there");
-            self.backlog.remove(&packet);
+            self.backlog.remove(packet.footprint());
             self.last_release = Some(now);
             if Line::colour(self.link, &mut self.conditioning, &mut packet, now, cx) {
                 cx.forward(&packet);

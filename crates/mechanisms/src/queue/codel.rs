@@ -103,7 +103,7 @@ impl CoDel {
             self.above_until = None;
             return None;
         };
-        self.backlog.remove(&packet);
+        self.backlog.remove(packet.footprint());
         self.sojourn = now.since(arrived);
         // On slow links a single packet takes longer than the target: one may always wait.
         if self.sojourn < self.target || self.backlog.bytes <= self.mtu {

@@ -2,7 +2,7 @@
 //! Adaptive REDn.
 
 use forebay_kernel::Stream;
-use forebay_network::{Adjustment, Arrival, Packet, QueueManager, Region, Verdict};
+use forebay_network::{Adjustment, Arrival, Footprint, QueueManager, Region, Verdict};
 use forebay_parameters::{Length, Problem, Section, choice};
 use forebay_units::{Span, Time};
 
@@ -160,7 +160,7 @@ pub(super) fn same_unit(
 impl QueueManager for DynamicRedn {
     fn admit(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
         let rio = &mut self.rio;
-        let index = rio.index(arrival.packet);
+        let index = rio.index(arrival.packet.footprint());
         let queue = rio.update(index, arrival);
         // The averages that follow this precedence are those from it on.
         for (i, machine) in self.machines.iter_mut().enumerate().skip(index) {
@@ -176,7 +176,7 @@ impl QueueManager for DynamicRedn {
         }
     }
 
-    fn departed(&mut self, packet: &Packet, at: Time) {
+    fn departed(&mut self, packet: Footprint, at: Time) {
         self.rio.departed(packet, at);
     }
 

@@ -63,7 +63,7 @@ impl Fifo {
 
     /// Turn away a packet that the law has accepted or marked; it hears of that as of a departure.
     pub(super) fn turn_away(&mut self, packet: &Packet, now: Time) {
-        self.law.departed(packet, now);
+        self.law.departed(packet.footprint(), now);
     }
 
     /// The packet at `place` of the queue, counted from its head.
@@ -74,8 +74,8 @@ impl Fifo {
     /// Take the packet at `place` out; its law hears of it as of a departure.
     pub(super) fn take_out(&mut self, place: usize, now: Time) -> Option<Packet> {
         let packet = self.waiting.remove(place)?;
-        self.backlog.remove(&packet);
-        self.law.departed(&packet, now);
+        self.backlog.remove(packet.footprint());
+        self.law.departed(packet.footprint(), now);
         Some(packet)
     }
 }
@@ -108,8 +108,8 @@ impl QueueDiscipline for Fifo {
             return None;
         }
         let packet = self.waiting.pop_front();
-        self.backlog.remove(packet);
-        self.law.departed(packet, now);
+        self.backlog.remove(packet.footprint());
+        self.law.departed(packet.footprint(), now);
         Some(packet)
     }
 

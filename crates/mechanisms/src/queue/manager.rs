@@ -1,7 +1,7 @@
 //! Who decides over arrivals at a queue that is first in, first out.
 
 use forebay_kernel::Stream;
-use forebay_network::{Arrival, Packet, QueueManager, Verdict};
+use forebay_network::{Arrival, Footprint, QueueManager, Verdict};
 use forebay_units::Time;
 
 use super::DropTail;
@@ -34,7 +34,7 @@ impl Manager {
 
     /// Tell it of a departure.
     #[inline(always)]
-    pub(crate) fn departed(&mut self, packet: &Packet, at: Time) {
+    pub(crate) fn departed(&mut self, packet: Footprint, at: Time) {
         // Tail drop keeps no account.
         if let Self::Law(law) = self {
             law.departed(packet, at);

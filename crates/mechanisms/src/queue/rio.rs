@@ -1,7 +1,7 @@
 //! RIO: RED with an average for each precedence, coupled (RIO-C) or decoupled (RIO-D).
 
 use forebay_kernel::Stream;
-use forebay_network::{Arrival, Packet, QueueManager, Verdict};
+use forebay_network::{Arrival, Footprint, QueueManager, Verdict};
 use forebay_parameters::{Entry, Parameters, Problem, Section, choice};
 use forebay_units::Time;
 
@@ -124,12 +124,12 @@ impl Rio {
 
     /// The precedence as which `packet` counts.
     #[inline]
-    pub fn index(&self, packet: &Packet) -> usize {
+    pub fn index(&self, packet: Footprint) -> usize {
         usize::from(packet.precedence).min(self.levels.len() - 1)
     }
 
     #[inline]
-    fn amount(&self, packet: &Packet) -> f64 {
+    fn amount(&self, packet: Footprint) -> f64 {
         if self.core.in_bytes { f64::from(packet.size) } else { 1.0 }
     }
 
@@ -181,7 +181,7 @@ impl Rio {
         arrival: &Arrival<'_>,
         stream: &mut Stream,
     ) -> Verdict {
-        let amount = self.amount(arrival.packet);
+        let amount = self.amount(arrival.packet.footprint());
         let (level, class) = (&mut self.levels[index], &mut self.classes[index]);
         let verdict = self.core.policy.decide(class, level.average, queue, arrival, stream);
         if !matches!(verdict, Verdict::Drop(_)) {
@@ -195,7 +195,7 @@ impl Rio {
     /// [`Policy::spare`](super::red_core::Policy::spare).
     #[inline]
     pub fn spare(&mut self, index: usize, restart: bool, arrival: &Arrival<'_>) -> Verdict {
-        let amount = self.amount(arrival.packet);
+        let amount = self.amount(arrival.packet.footprint());
         let verdict = self.core.policy.spare(&mut self.classes[index], restart, arrival);
         if !matches!(verdict, Verdict::Drop(_)) {
             self.levels[index].queue += amount;
@@ -218,12 +218,12 @@ impl Rio {
 
 impl QueueManager for Rio {
     fn admit(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
-        let index = self.index(arrival.packet);
+        let index = self.index(arrival.packet.footprint());
         let queue = self.update(index, arrival);
         self.decide(index, queue, arrival, stream)
     }
 
-    fn departed(&mut self, packet: &Packet, at: Time) {
+    fn departed(&mut self, packet: Footprint, at: Time) {
         let index = self.index(packet);
         let amount = self.amount(packet);
         let level = &mut self.levels[index];
@@ -295,7 +295,7 @@ mod tests {
     }
 
     fn depart(rio: &mut Rio, precedence: u8, at: Time) {
-        rio.departed(&Packet::data(Time::ZERO, 0, 0, 500, 0).with_precedence(precedence), at);
+        rio.departed(Footprint { size: 500, precedence }, at);
     }
 
     fn averages(rio: &Rio) -> Vec<f64> {
@@ -395,7 +395,7 @@ mod tests {
             now += Span::from_seconds(0.38e-3 * draws.exponential());
             while packets > 0 && free_at <= now {
                 packets -= 1;
-                rio.departed(&packet, free_at);
+                rio.departed(packet.footprint(), free_at);
                 free_at += Span::from_us(400);
             }
             let idle_since = (free_at <= now).then_some(free_at);
@@ -408,7 +408,7 @@ mod tests {
                 (Verdict::Drop(_), _) => dropped += 1,
                 (_, None) => packets += 1,
                 (_, Some(_)) => {
-                    rio.departed(&packet, now);
+                    rio.departed(packet.footprint(), now);
                     free_at = now + Span::from_us(400);
                 }
             }

@@ -4,50 +4,12 @@
 //! arrived. So it is booked from its arrival to the sink in one go: how long it waits is counted at
 //! once, and if it has reached the sink by now, it is counted there without being kept in between.
 
-use forebay_kernel::Ring;
-use forebay_network::{Arrival, Backlog, Context, Inbox, Packet};
+use forebay_network::{Arrival, Context, Inbox, Packet};
 use forebay_units::Time;
 
 use super::super::line::{Line, Slot};
+use super::super::waiters::Sent;
 use super::{FifoLink, Manager};
-
-/// Packets that wait at such a link: when the transmission of each begins, and its size. Those for
-/// which it has begun may still stand before the others.
-#[derive(Default)]
-pub(super) struct Waiters(Ring<(Time, u16)>);
-
-impl Waiters {
-    /// One joins at `at` and waits until `start`; `most` becomes how many have waited at once.
-    ///
-    /// How many that is now need not be known: they are more than ever if whoever stands so many
-    /// places before it waits still. So nobody has to see at each arrival how many have left, which
-    /// is a toss-up.
-    #[inline(always)]
-    fn join(&mut self, (start, size): (Time, u16), at: Time, most: &mut u32) {
-        self.0.push_back((start, size));
-        let behind = self.0.len().wrapping_sub(*most as usize + 1);
-        if self.0.get(behind).is_some_and(|(start, _)| *start > at) {
-            *most += 1;
-        }
-    }
-
-    /// Let those go whose transmission has begun by `now`, before which nobody joins any more.
-    #[inline(always)]
-    fn depart(&mut self, now: Time, backlog: &mut Backlog) {
-        while let Some((start, size)) = self.0.front()
-            && *start <= now
-        {
-            backlog.packets -= 1;
-            backlog.bytes -= u64::from(*size);
-            self.0.pop_front();
-        }
-    }
-
-    /// How long they wait after `now`, together, in packet ps.
-    fn beyond(&self, now: Time) -> u128 {
-        self.0.iter().map(|(start, _)| u128::from(start.since(now).ps())).sum()
-    }
-}
 
 impl FifoLink {
     /// Whether the link is of this kind.
@@ -81,7 +43,7 @@ impl FifoLink {
             self.meet_quietly(packet, at, limit, cx);
         });
         // No further than that: hosts that are run late may send more that arrives by now.
-        self.waiters.depart(last, &mut self.line.queue.backlog);
+        self.line.depart(last);
     }
 
     /// `packet` arrives now.
@@ -89,7 +51,7 @@ impl FifoLink {
         let now = cx.now();
         self.line.let_out(now, cx);
         self.meet_quietly(packet, now, now, cx);
-        self.waiters.depart(now, &mut self.line.queue.backlog);
+        self.line.depart(now);
     }
 
     /// `packet` arrives at `at`. What has reached a sink by `limit` is counted there; all before it
@@ -111,7 +73,7 @@ impl FifoLink {
             && !law.is_endless()
             && !idle
         {
-            self.waiters.depart(at, &mut line.queue.backlog);
+            line.depart(at);
             let arrival = Arrival { now: at, packet, backlog: line.backlog(), idle_since: None };
             if let Some(reason) = law.refuses(&arrival) {
                 Line::count_arrival(link, packet, cx);
@@ -123,7 +85,7 @@ impl FifoLink {
         if !idle || line.busy_below(at) {
             start = line.free_at;
             line.queue.wait_for(packet, start.since(at));
-            self.waiters.join((start, packet.size), at, &mut line.queue.max);
+            line.waiters.join(Sent::new(packet, start), at, &mut line.queue.max);
         }
         let out = line.transmit(packet, start);
         if out <= limit {
@@ -136,7 +98,7 @@ impl FifoLink {
     /// Bring everything up to `now`, after the packets expected.
     pub(super) fn settle_quietly(&mut self, now: Time, cx: &mut Context<'_>) {
         self.line.let_out(now, cx);
-        self.waiters.depart(now, &mut self.line.queue.backlog);
-        self.line.queue.wait_until(now, self.waiters.beyond(now));
+        self.line.depart(now);
+        self.line.wait_until(now);
     }
 }

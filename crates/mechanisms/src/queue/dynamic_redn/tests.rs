@@ -415,8 +415,8 @@ fn every_average_that_moves_runs_its_machine() {
     let names = ["above_middle.0", "above_middle.1", "above_middle.2", "region_changes.1"];
     assert_eq!(names.map(|name| gauge(&law, name)), [0.0, 1.0, 1.0, 1.0]);
     assert_eq!([0, 1, 2].map(|i| gauge(&law, &format!("actual.{i}"))), [7.0, 10.0, 11.0]);
-    (0..7).for_each(|_| law.departed(&packet(0), Time::ZERO));
-    (0..3).for_each(|_| law.departed(&packet(1), Time::ZERO));
+    (0..7).for_each(|_| law.departed(packet(0).footprint(), Time::ZERO));
+    (0..3).for_each(|_| law.departed(packet(1).footprint(), Time::ZERO));
     let at = Time::from_ps(2_500_000_000_000);
     arrive(&mut law, 1, at, &mut stream);
     assert_eq!(states(&law), [1.0, 0.0, 0.0], "precedence 0 does not follow one of 1");
@@ -471,7 +471,7 @@ fn the_effective_maximum_probability_decides() {
     for _ in 0..N {
         match arrive(&mut law, 2, Time::ZERO, &mut stream) {
             Verdict::Drop(_) => dropped += 1,
-            _ => law.departed(&packet(2), Time::ZERO),
+            _ => law.departed(packet(2).footprint(), Time::ZERO),
         }
     }
     near(gauge(&law, "dynamic_probability.2"), 0.6 / 9.0);
@@ -551,7 +551,7 @@ fn a_spared_packet_restarts_the_count_or_not() {
             if !passed {
                 continue;
             }
-            (0..3).for_each(|_| law.departed(&packet(2), Time::ZERO));
+            (0..3).for_each(|_| law.departed(packet(2).footprint(), Time::ZERO));
             assert_eq!(arrive(&mut law, 2, Time::ZERO, &mut stream), Verdict::Accept, "spared");
             let verdict = arrive(&mut law, 2, Time::ZERO, &mut stream);
             spared[which] += usize::from(verdict == Verdict::Accept);

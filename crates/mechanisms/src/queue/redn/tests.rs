@@ -37,8 +37,8 @@ fn lockstep(laws: [Law; 2], least: u8, most: u8, averages: [&str; 2]) -> usize {
         now += Span::from_seconds(0.4e-3 / 1.1 * draws.exponential());
         while free_at <= now && !waiting.is_empty() {
             let packet = waiting.pop_front().unwrap();
-            left.departed(&packet, free_at);
-            right.departed(&packet, free_at);
+            left.departed(packet.footprint(), free_at);
+            right.departed(packet.footprint(), free_at);
             free_at += Span::from_us(400);
         }
         let precedence = least + draws.below(u64::from(most - least) + 1) as u8;
@@ -54,8 +54,8 @@ fn lockstep(laws: [Law; 2], least: u8, most: u8, averages: [&str; 2]) -> usize {
             (Verdict::Drop(_), _) => dropped += 1,
             (_, None) => waiting.push_back(packet),
             (_, Some(_)) => {
-                left.departed(&packet, now);
-                right.departed(&packet, now);
+                left.departed(packet.footprint(), now);
+                right.departed(packet.footprint(), now);
                 free_at = now + Span::from_us(400);
             }
         }
@@ -124,7 +124,7 @@ fn probe(law: &mut Law, precedence: u8, ecn: Ecn, stream: &mut Stream) -> Verdic
     let verdict = offer(law, precedence, ecn, stream);
     if !matches!(verdict, Verdict::Drop(_)) {
         let packet = Packet::data(Time::ZERO, 0, 0, 500, 0).with_precedence(precedence);
-        law.departed(&packet, Time::ZERO);
+        law.departed(packet.footprint(), Time::ZERO);
     }
     verdict
 }
