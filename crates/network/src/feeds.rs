@@ -90,7 +90,7 @@ impl Inbox {
 
     /// As [`Inbox::next`]. Which of several is next is a toss-up: chosen by comparison, there is no
     /// jump to be guessed wrong. The usual numbers stand apart, so that there is no loop either.
-    #[inline(never)]
+    #[inline(always)]
     fn next_of_several(&self) -> (usize, Time) {
         match self.feeds.as_slice() {
             [a, b] => sooner((0, a.head), (1, b.head)),

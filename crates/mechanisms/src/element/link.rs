@@ -82,6 +82,7 @@ pub fn link(parts: LinkParts) -> Box<dyn Element> {
         endless: false,
         swift: false,
         bare: false,
+        managed: false,
         plain: false,
         quiet_tail: false,
     })
@@ -120,7 +121,9 @@ struct FifoLink {
     swift: bool,
     /// The same, and there are no conditioners.
     bare: bool,
-    /// Whether there are none and every packet passes an idle link at once, but nobody is told
+    /// Whether nothing but the queue decides over a packet, and whoever follows is told early.
+    managed: bool,
+    /// Whether there are no conditioners and every packet passes an idle link at once, but nobody is told
     /// early.
     plain: bool,
     /// Whether it leads to sinks alone, under tail drop.
@@ -173,7 +176,7 @@ impl FifoLink {
         if self.standing.quiet {
             self.let_out(at, cx);
         }
-        let (mut coloured, mut marked);
+        let mut coloured;
         let (link, mut packet) = (self.line.link, packet);
         if !self.conditioning.is_empty() {
             coloured = *packet;
@@ -187,11 +190,19 @@ impl FifoLink {
             self.tell_of(packet, out, cx);
             return;
         }
+        self.decide(packet, at, cx);
+    }
+
+    /// Let the queue decide over `packet`, which has passed the conditioners, and book it.
+    #[inline(always)]
+    fn decide(&mut self, packet: &Packet, at: Time, cx: &mut Context<'_>) {
+        let mut marked = None;
+        let mut packet = packet;
         let Some((marks, idle)) = self.admit(packet, at, cx) else { return };
         if marks {
-            marked = *packet;
-            Line::mark(link, &mut marked, cx);
-            packet = &marked;
+            let marked = marked.insert(*packet);
+            Line::mark(self.line.link, marked, cx);
+            packet = marked;
         }
         let out = self.take_in(packet, at, idle);
         self.tell_of(packet, out, cx);
@@ -312,6 +323,11 @@ impl FifoLink {
     #[inline(never)]
     fn meet_all(&mut self, inbox: &mut Inbox, cx: &mut Context<'_>) {
         let limit = cx.horizon();
+        if self.managed {
+            while let Some((packet, at)) = inbox.take(limit) {
+                self.decide(packet, at, cx);
+            }
+        }
         while let Some((packet, at)) = inbox.take(limit) {
             self.meet(packet, at, cx);
         }
@@ -478,6 +494,7 @@ impl Element for FifoLink {
         self.plain = self.sure && idle && !self.standing.early && !self.standing.quiet;
         self.swift = tail && idle && self.standing.early;
         self.bare = self.swift && self.sure;
+        self.managed = self.standing.early && self.conditioning.is_empty() && !self.swift;
         self.lane = if self.swift { cx.lane() } else { None };
         self.quiet_tail = self.is_quiet_tail();
     }
