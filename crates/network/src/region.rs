@@ -48,7 +48,8 @@ impl Region {
         for me in 0..self.places.len() {
             let place = &mut self.places[me];
             let site = self.sites.get_mut(place.site as usize);
-            let own = site.map(|site| Own { timers: &mut site.timers, before: Time::ZERO });
+            let timers = site.and_then(|site| site.timers.as_deref_mut());
+            let own = timers.map(|timers| Own { timers, before: Time::ZERO });
             place.element.start(&mut Context { core: &mut self.core, me: me as u32, now, own });
             self.hand_on();
         }

@@ -24,8 +24,8 @@ pub(crate) struct Site {
     members: Vec<u32>,
     /// How late it may be run.
     slack: Span,
-    /// The timers of its members.
-    pub(crate) timers: Agenda,
+    /// The timers of its members; `None` while they are in hand.
+    pub(crate) timers: Option<Box<Agenda>>,
     /// When the pending event in the network's agenda comes.
     alarm: Time,
 }
@@ -33,7 +33,7 @@ pub(crate) struct Site {
 impl Site {
     /// A site of `members`, who may act up to `slack` late.
     pub(crate) fn new(members: Vec<u32>, slack: Span) -> Self {
-        Self { members, slack, timers: Agenda::new(), alarm: Time::NEVER }
+        Self { members, slack, timers: Some(Box::default()), alarm: Time::NEVER }
     }
 
     /// A site that lies in another region, or none.
@@ -67,6 +67,7 @@ impl Region {
     /// Do at a site all that is due and known.
     pub(crate) fn run_site(&mut self, site: usize) {
         let Some(host) = self.sites[site].host() else { return };
+        let Some(mut timers) = self.sites[site].timers.take() else { return };
         let (limit, now) = (self.core.horizon, self.core.agenda.now());
         // Links that lead here are in no hurry.
         for feed in 0..self.core.feeds.of(host).count() {
@@ -75,7 +76,6 @@ impl Region {
             self.places[feeder as usize].element.told(cx);
         }
         let mut inbox = std::mem::take(self.core.feeds.of(host));
-        let mut timers = std::mem::take(&mut self.sites[site].timers);
         let past = (limit + Span::from_ps(1), 0);
         // Most sites have one member, and no packet needs to be asked where it goes.
         let alone = self.sites[site].members.len() == 1;
@@ -116,7 +116,7 @@ impl Region {
             place.element.receive(packet, &mut Context { core, me, now: at, own });
             self.hand_round(&mut timers);
         }
-        self.sites[site].timers = timers;
+        self.sites[site].timers = Some(timers);
         Context::of(&mut self.core, host, now).close_inbox(inbox);
         // The links that they have sent into.
         self.ring();
@@ -155,9 +155,9 @@ impl Region {
     pub(crate) fn soonest_at(&mut self, site: usize) -> Time {
         let site = &mut self.sites[site];
         let Some(host) = site.host() else { return Time::NEVER };
-        let timer = site.timers.soonest().unwrap_or(Time::NEVER);
+        let timer = site.timers.as_mut().and_then(|timers| timers.soonest());
         let (_, arrival) = self.core.feeds.of(host).next();
-        timer.min(arrival)
+        timer.map_or(arrival, |timer| timer.min(arrival))
     }
 
     /// Set the event of a site for when it must act on the first of what lies before it.
