@@ -122,6 +122,8 @@ pub(crate) struct Core {
     pub(crate) feeds: Feeds,
     /// All that arrives up to then is known to whoever is told ahead of time.
     pub(crate) horizon: Time,
+    /// Nobody looks before all that is due by then has been handled.
+    pub(crate) look: Time,
     /// What goes to other regions, by region.
     pub(crate) outbox: Vec<Parcels>,
     pub(crate) sack_blocks: Vec<SackBlocks>,
@@ -311,6 +313,21 @@ impl<'a> Context<'a> {
     #[must_use]
     pub fn horizon(&self) -> Time {
         self.core.horizon
+    }
+
+    /// Nobody looks at counters or gauges before all that is due by then has been handled. So
+    /// whatever concerns this element alone may be done ahead of the present, up to then.
+    #[inline]
+    #[must_use]
+    pub fn look(&self) -> Time {
+        self.core.look
+    }
+
+    /// Whether one link or site alone tells this element of packets, in the order of time. Asked
+    /// when the run begins.
+    #[must_use]
+    pub fn is_told_by_one(&mut self) -> bool {
+        self.standing().expects && self.inbox().is_single()
     }
 
     /// Have [`crate::Element::told`] called when this element is told of a packet that arrives

@@ -213,6 +213,7 @@ impl Network {
             self.begin();
         }
         self.together = None;
+        self.regions.iter_mut().for_each(|region| region.core.look = limit);
         let complete = match &self.exchange {
             Some(exchange) => exchange.run(&mut self.regions, limit, budget),
             None => {

@@ -75,6 +75,7 @@ pub fn link(parts: LinkParts) -> Box<dyn Element> {
         begun: 0,
         departure: Time::NEVER,
         standing: Standing::default(),
+        alone: false,
         onward: None,
         lane: None,
         alarm: Time::NEVER,
@@ -106,6 +107,9 @@ struct FifoLink {
     /// When the first that waits leaves the queue; [`Time::NEVER`] if none waits.
     departure: Time,
     standing: Standing,
+    /// Whether one link or site alone tells it of packets, and nobody but it needs to be told when
+    /// they leave: then it knows of each all that comes before, and meets it ahead of its time.
+    alone: bool,
     /// Where whatever leaves goes, if it is told early and there is one place.
     onward: Option<Onward>,
     /// The same, for a swift link that one other alone tells of packets.
@@ -296,24 +300,25 @@ impl FifoLink {
     fn meet_expected(&mut self, cx: &mut Context<'_>) {
         // While packets are met no timer is wanted for what becomes of them.
         let alarm = std::mem::replace(&mut self.alarm, Time::ZERO);
+        let limit = if self.alone { cx.look() } else { cx.horizon() };
         let mut inbox = cx.open_inbox();
         while let Some(lane) = self.lane
             && inbox.waiting() >= SEVERAL
         {
             if self.bare {
-                self.pass_lane::<true>(lane, &mut inbox, cx);
+                self.pass_lane::<true>((limit, lane), &mut inbox, cx);
             } else {
-                self.pass_lane::<false>(lane, &mut inbox, cx);
+                self.pass_lane::<false>((limit, lane), &mut inbox, cx);
             }
-            let Some((packet, at)) = inbox.take(cx.horizon()) else { break };
+            let Some((packet, at)) = inbox.take(limit) else { break };
             self.meet_apart(packet, at, cx);
         }
         if self.bare {
-            self.pass_all(&mut inbox, cx);
+            self.pass_all(limit, &mut inbox, cx);
         } else if self.quiet_tail {
-            self.meet_before_sinks(&mut inbox, cx);
+            self.meet_before_sinks(limit, &mut inbox, cx);
         } else {
-            self.meet_all(&mut inbox, cx);
+            self.meet_all(limit, &mut inbox, cx);
         }
         cx.close_inbox(inbox);
         self.alarm = alarm;
@@ -321,8 +326,7 @@ impl FifoLink {
 
     /// Meet the packets of `inbox` that have arrived by now.
     #[inline(never)]
-    fn meet_all(&mut self, inbox: &mut Inbox, cx: &mut Context<'_>) {
-        let limit = cx.horizon();
+    fn meet_all(&mut self, limit: Time, inbox: &mut Inbox, cx: &mut Context<'_>) {
         if self.managed {
             while let Some((packet, at)) = inbox.take(limit) {
                 self.decide(packet, at, cx);
@@ -335,8 +339,8 @@ impl FifoLink {
 
     /// The same where most pass. Small, so that what each packet needs stays in registers.
     #[inline(never)]
-    fn pass_all(&mut self, inbox: &mut Inbox, cx: &mut Context<'_>) {
-        let (limit, onward) = (cx.horizon(), self.onward);
+    fn pass_all(&mut self, limit: Time, inbox: &mut Inbox, cx: &mut Context<'_>) {
+        let onward = self.onward;
         while let Some((packet, at)) = inbox.take(limit) {
             if self.line.idle_since(at).is_some() {
                 let out = self.pass(packet, at);
@@ -349,8 +353,12 @@ impl FifoLink {
 
     /// On a swift link between one feed and one other, let all pass at once that have arrived.
     #[inline(never)]
-    fn pass_lane<const BARE: bool>(&mut self, lane: Lane, inbox: &mut Inbox, cx: &mut Context<'_>) {
-        let limit = cx.horizon();
+    fn pass_lane<const BARE: bool>(
+        &mut self,
+        (limit, lane): (Time, Lane),
+        inbox: &mut Inbox,
+        cx: &mut Context<'_>,
+    ) {
         cx.pass_on(inbox, lane, |(packet, at), place, cx| {
             let at = *at;
             if at > limit {
@@ -487,6 +495,7 @@ impl Element for FifoLink {
     fn start(&mut self, cx: &mut Context<'_>) {
         self.standing = cx.standing();
         self.onward = cx.onward();
+        self.alone = cx.is_told_by_one() && (self.standing.early || self.is_quiet_tail());
         let tail = matches!(self.manager, Manager::Tail(_));
         self.sure = tail && self.conditioning.is_empty();
         self.endless = matches!(&self.manager, Manager::Tail(law) if law.is_endless()) && self.sure;
@@ -528,11 +537,7 @@ impl Element for FifoLink {
             return;
         }
         if self.standing.quiet {
-            if self.quiet_tail {
-                self.meet_what_is_through(cx);
-            } else {
-                self.meet_expected(cx);
-            }
+            self.meet_expected(cx);
             cx.listen_when_many();
             return;
         }

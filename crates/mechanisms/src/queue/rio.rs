@@ -261,7 +261,7 @@ impl QueueManager for Rio {
 mod tests {
     use super::*;
     use forebay_kernel::Streams;
-    use forebay_network::{Backlog, DropReason};
+    use forebay_network::{Backlog, DropReason, Packet};
     use forebay_parameters::{Echo, Length};
     use forebay_units::{Rate, Span};
 

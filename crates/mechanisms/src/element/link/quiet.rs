@@ -17,30 +17,19 @@ impl FifoLink {
         self.standing.quiet && matches!(self.manager, Manager::Tail(_))
     }
 
-    /// Meet the packets of `inbox` that have arrived by now.
-    #[inline(never)]
-    pub(super) fn meet_before_sinks(&mut self, inbox: &mut Inbox, cx: &mut Context<'_>) {
-        self.meet_until(cx.horizon(), inbox, cx);
-    }
-
-    /// Meet the packets expected that could have reached the sinks by now. Nobody looks, so that
-    /// the others, which would have to be kept on their way, can be left where they are.
-    #[inline(never)]
-    pub(super) fn meet_what_is_through(&mut self, cx: &mut Context<'_>) {
-        let through = Time::ZERO + cx.horizon().since(Time::ZERO + self.line.delay);
-        let mut inbox = cx.open_inbox();
-        self.meet_until(through, &mut inbox, cx);
-        cx.close_inbox(inbox);
-    }
-
     /// Meet the packets of `inbox` that arrive by `until`.
-    #[inline(always)]
-    fn meet_until(&mut self, until: Time, inbox: &mut Inbox, cx: &mut Context<'_>) {
-        let (limit, mut last) = (cx.horizon(), Time::ZERO);
-        self.line.let_out(limit, cx);
+    #[inline(never)]
+    pub(super) fn meet_before_sinks(
+        &mut self,
+        until: Time,
+        inbox: &mut Inbox,
+        cx: &mut Context<'_>,
+    ) {
+        let mut last = Time::ZERO;
+        self.line.let_out(cx.look(), cx);
         inbox.take_all(until, |packet, at| {
             last = at;
-            self.meet_quietly(packet, at, limit, cx);
+            self.meet_quietly(packet, at, cx);
         });
         // No further than that: hosts that are run late may send more that arrives by now.
         self.line.depart(last);
@@ -50,14 +39,14 @@ impl FifoLink {
     pub(super) fn receive_quietly(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         let now = cx.now();
         self.line.let_out(now, cx);
-        self.meet_quietly(packet, now, now, cx);
+        self.meet_quietly(packet, now, cx);
         self.line.depart(now);
     }
 
-    /// `packet` arrives at `at`. What has reached a sink by `limit` is counted there; all before it
-    /// that has is counted already.
+    /// `packet` arrives at `at`. If nobody looks before it has reached a sink, it is counted there at
+    /// once; all before it are then already.
     #[inline(always)]
-    fn meet_quietly(&mut self, packet: &Packet, at: Time, limit: Time, cx: &mut Context<'_>) {
+    fn meet_quietly(&mut self, packet: &Packet, at: Time, cx: &mut Context<'_>) {
         let mut coloured;
         let (link, mut packet) = (self.line.link, packet);
         if !self.conditioning.is_empty() {
@@ -88,7 +77,7 @@ impl FifoLink {
             line.waiters.join(Sent::new(packet, start), at, &mut line.queue.max);
         }
         let out = line.transmit(packet, start);
-        if out <= limit {
+        if out <= cx.look() {
             cx.crossed_at(packet, out);
         } else {
             line.slots.push_back(Slot { packet: *packet, start, out });

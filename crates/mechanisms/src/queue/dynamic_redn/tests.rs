@@ -3,7 +3,7 @@ use crate::queue::red::default_options;
 use crate::queue::red_options::{CountConvention, Spacing};
 use crate::queue::rio::IdleMeaning;
 use forebay_kernel::Streams;
-use forebay_network::{Backlog, DropReason};
+use forebay_network::{Backlog, DropReason, Packet};
 use forebay_parameters::Echo;
 use forebay_units::Rate;
 
