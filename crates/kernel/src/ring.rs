@@ -62,6 +62,13 @@ impl<T: Copy> Ring<T> {
         self.get(0)
     }
 
+    /// The last.
+    #[inline(always)]
+    #[must_use]
+    pub fn back(&self) -> Option<&T> {
+        self.len.checked_sub(1).and_then(|last| self.get(last))
+    }
+
     /// The one with `index` others before it.
     #[inline(always)]
     #[must_use]

@@ -323,11 +323,13 @@ impl<'a> Context<'a> {
         self.core.look
     }
 
-    /// Whether one link or site alone tells this element of packets, in the order of time. Asked
-    /// when the run begins.
+    /// All that arrives here up to then is known, which may be ahead of the present: who tells of
+    /// packets does so in the order of time. No later than [`Context::look`].
+    #[inline]
     #[must_use]
-    pub fn is_told_by_one(&mut self) -> bool {
-        self.standing().expects && self.inbox().is_single()
+    pub fn known_until(&self) -> Time {
+        let known = self.core.feeds.inbox(self.me).known_until();
+        self.core.horizon.max(known.min(self.core.look))
     }
 
     /// Have [`crate::Element::told`] called when this element is told of a packet that arrives

@@ -57,6 +57,14 @@ impl Inbox {
         Self { feeds, bell: Time::NEVER, patient, digest: Digest::default(), taken: 0, crossed }
     }
 
+    /// Whatever arrives up to then has been told of, since each link tells in the order of time,
+    /// and no two packets reach the far end of one at the same instant.
+    #[inline]
+    pub(crate) fn known_until(&self) -> Time {
+        let last = |feed: &Feed| feed.under_way.back().map_or(Time::ZERO, |told| told.1);
+        self.feeds.iter().map(last).min().unwrap_or(Time::ZERO)
+    }
+
     /// The links that feed it.
     pub(crate) fn feeders(&self) -> impl Iterator<Item = u32> {
         self.feeds.iter().map(|feed| feed.feeder)
@@ -325,6 +333,12 @@ impl Feeds {
             self.bells.push(receiver);
         }
         rings
+    }
+
+    /// The inbox of `receiver`, to be read.
+    #[inline]
+    pub(crate) fn inbox(&self, receiver: u32) -> &Inbox {
+        &self.inboxes[receiver as usize]
     }
 
     /// The inbox of `receiver`.

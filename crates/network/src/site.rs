@@ -68,13 +68,14 @@ impl Region {
     pub(crate) fn run_site(&mut self, site: usize) {
         let Some(host) = self.sites[site].host() else { return };
         let Some(mut timers) = self.sites[site].timers.take() else { return };
-        let (limit, now) = (self.core.horizon, self.core.agenda.now());
+        let now = self.core.agenda.now();
         // Links that lead here are in no hurry.
         for feed in 0..self.core.feeds.of(host).count() {
             let feeder = self.core.feeds.of(host).feeder(feed);
             let cx = &mut Context::of(&mut self.core, feeder, now);
             self.places[feeder as usize].element.told(cx);
         }
+        let limit = Context::of(&mut self.core, host, now).known_until();
         let mut inbox = std::mem::take(self.core.feeds.of(host));
         let past = (limit + Span::from_ps(1), 0);
         // Most sites have one member, and no packet needs to be asked where it goes.

@@ -75,7 +75,7 @@ pub fn link(parts: LinkParts) -> Box<dyn Element> {
         begun: 0,
         departure: Time::NEVER,
         standing: Standing::default(),
-        alone: false,
+        ahead: false,
         onward: None,
         lane: None,
         alarm: Time::NEVER,
@@ -107,9 +107,9 @@ struct FifoLink {
     /// When the first that waits leaves the queue; [`Time::NEVER`] if none waits.
     departure: Time,
     standing: Standing,
-    /// Whether one link or site alone tells it of packets, and nobody but it needs to be told when
-    /// they leave: then it knows of each all that comes before, and meets it ahead of its time.
-    alone: bool,
+    /// Whether it acts on nothing but the packets that it expects: then it meets those of which it
+    /// knows all that comes before, be it ahead of their time.
+    ahead: bool,
     /// Where whatever leaves goes, if it is told early and there is one place.
     onward: Option<Onward>,
     /// The same, for a swift link that one other alone tells of packets.
@@ -300,7 +300,7 @@ impl FifoLink {
     fn meet_expected(&mut self, cx: &mut Context<'_>) {
         // While packets are met no timer is wanted for what becomes of them.
         let alarm = std::mem::replace(&mut self.alarm, Time::ZERO);
-        let limit = if self.alone { cx.look() } else { cx.horizon() };
+        let limit = if self.ahead { cx.known_until() } else { cx.horizon() };
         let mut inbox = cx.open_inbox();
         while let Some(lane) = self.lane
             && inbox.waiting() >= SEVERAL
@@ -495,7 +495,7 @@ impl Element for FifoLink {
     fn start(&mut self, cx: &mut Context<'_>) {
         self.standing = cx.standing();
         self.onward = cx.onward();
-        self.alone = cx.is_told_by_one() && (self.standing.early || self.is_quiet_tail());
+        self.ahead = self.standing.early || self.is_quiet_tail();
         let tail = matches!(self.manager, Manager::Tail(_));
         self.sure = tail && self.conditioning.is_empty();
         self.endless = matches!(&self.manager, Manager::Tail(law) if law.is_endless()) && self.sure;
