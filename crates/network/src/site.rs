@@ -11,7 +11,7 @@ use forebay_kernel::Agenda;
 use forebay_units::{Span, Time};
 
 use crate::Context;
-use crate::context::{Own, digest_reception};
+use crate::context::{Core, Own, digest_reception};
 use crate::foresight::{look_at_packets, look_at_timers};
 use crate::region::Region;
 
@@ -75,7 +75,7 @@ impl Region {
             let cx = &mut Context::of(&mut self.core, feeder, now);
             self.places[feeder as usize].element.told(cx);
         }
-        let limit = Context::of(&mut self.core, host, now).known_until();
+        let limit = self.known_at(site, host);
         let mut inbox = std::mem::take(self.core.feeds.of(host));
         let past = (limit + Span::from_ps(1), 0);
         // Most sites have one member, and no packet needs to be asked where it goes.
@@ -121,6 +121,16 @@ impl Region {
         Context::of(&mut self.core, host, now).close_inbox(inbox);
         // The links that they have sent into.
         self.ring();
+    }
+
+    /// Up to when all that arrives at a site is known. Hosts that nothing reaches could go on for
+    /// ever: they act as much ahead as they may be late.
+    fn known_at(&mut self, site: usize, host: u32) -> Time {
+        if self.core.feeds.of(host).count() > 0 {
+            return Context::of(&mut self.core, host, Time::ZERO).known_until();
+        }
+        let Core { horizon, look, .. } = self.core;
+        horizon.max((horizon + self.sites[site].slack).min(look))
     }
 
     /// Let those who are in no hurry meet what they hold if that is much, so that it is still in
