@@ -40,34 +40,39 @@ impl Ranges {
     }
 
     /// Add `first..end`. How many of its segments are new, and how many of those lie below `mark`.
+    #[inline]
     pub(super) fn insert(&mut self, first: u64, end: u64, mark: u64) -> (u64, u64) {
         debug_assert!(first < end);
-        let at = match self.list.back() {
-            Some(last) if last.1 < first => self.list.len(),
-            Some(last) if last.0 <= first => self.list.len() - 1,
-            _ => self.list.partition_point(|range| range.1 < first),
-        };
-        match self.list.get_mut(at) {
-            Some(range) if range.0 <= first => {
-                // Most are known already, or make the last range longer.
-                let known = range.1;
+        // Most are known already, or make the last range longer.
+        match self.list.back_mut() {
+            Some(last) if last.0 <= first && first <= last.1 => {
+                let known = last.1;
                 if end <= known {
                     return (0, 0);
                 }
-                if at + 1 == self.list.len() {
-                    self.list[at].1 = end;
-                    self.total += end - known;
-                    return (end - known, clip(known, end, mark));
-                }
+                last.1 = end;
+                self.total += end - known;
+                (end - known, clip(known, end, mark))
             }
-            Some(range) if range.0 <= end => {}
+            _ => self.insert_elsewhere(first, end, mark),
+        }
+    }
+
+    /// As [`Ranges::insert`], where `first..end` does not begin in the last range or at its end.
+    fn insert_elsewhere(&mut self, first: u64, end: u64, mark: u64) -> (u64, u64) {
+        let at = match self.list.back() {
+            Some(last) if last.1 < first => self.list.len(),
+            _ => self.list.partition_point(|range| range.1 < first),
+        };
+        match self.list.get(at) {
+            Some(range) if range.0 <= first && end <= range.1 => (0, 0),
+            Some(range) if range.0 <= end => self.merge(at, (first, end), mark),
             _ => {
                 self.list.insert(at, (first, end));
                 self.total += end - first;
-                return (end - first, clip(first, end, mark));
+                (end - first, clip(first, end, mark))
             }
         }
-        self.merge(at, (first, end), mark)
     }
 
     /// As [`Ranges::insert`]: the ranges from place `from` on that overlap or touch `first..end`,
@@ -113,13 +118,17 @@ impl Ranges {
     }
 
     /// The range that holds `number`.
+    #[inline]
     pub(super) fn holding(&self, number: u64) -> Option<(u64, u64)> {
         // What was sent last is asked for most.
-        if let Some(&last) = self.list.back()
-            && last.0 <= number
-        {
-            return (number < last.1).then_some(last);
+        match self.list.back() {
+            Some(&last) if last.0 <= number => (number < last.1).then_some(last),
+            _ => self.holding_below(number),
         }
+    }
+
+    /// As [`Ranges::holding`], where `number` lies below the last range.
+    fn holding_below(&self, number: u64) -> Option<(u64, u64)> {
         let at = self.list.partition_point(|range| range.1 <= number);
         self.list.get(at).copied().filter(|range| range.0 <= number)
     }

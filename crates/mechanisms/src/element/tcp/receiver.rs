@@ -10,6 +10,13 @@ use super::{Recovery, TcpParameters};
 /// The TCP receivers of a group of flows: cumulative and selective acknowledgements, delayed where
 /// RFC 5681, section 4.2 allows it.
 pub struct TcpReceivers {
+    settings: Settings,
+    receptions: Vec<Reception>,
+    spare: Spare,
+}
+
+/// What all receivers of a group share.
+struct Settings {
     first: u32,
     route: u32,
     precedence: u8,
@@ -20,10 +27,6 @@ pub struct TcpReceivers {
     sack_header_bytes: bool,
     ecn: bool,
     delay: Option<Span>,
-    receptions: Vec<Reception>,
-    /// Reorder buffers without content, for the next that needs one.
-    #[allow(clippy::vec_box, reason = "receptions hold boxes, and they move between the two")]
-    spare: Vec<Box<Reorder>>,
 }
 
 /// The state of one receiver.
@@ -49,11 +52,15 @@ struct Reception {
 #[derive(Default)]
 struct Reorder {
     ranges: Ranges,
-    /// A segment of each range reported lately, the latest first.
-    latest: Vec<u64>,
+    /// The ranges reported lately, the latest first.
+    latest: Vec<(u64, u64)>,
     /// Segments held that are shorter than one MSS: number and bytes missing.
     short: Vec<(u64, u64)>,
 }
+
+/// Reorder buffers without content, for the next that needs one.
+#[allow(clippy::vec_box, reason = "receptions hold boxes, and they move between the two")]
+type Spare = Vec<Box<Reorder>>;
 
 /// The longest memory of reported ranges that is needed to fill four blocks when some vanish.
 const LATEST: usize = 8;
@@ -74,7 +81,7 @@ impl TcpReceivers {
             ece: false,
             reorder: None,
         };
-        Self {
+        let settings = Settings {
             first,
             route: ack_route,
             precedence: 0,
@@ -90,21 +97,23 @@ impl TcpReceivers {
             sack_header_bytes: parameters.sack_header_bytes,
             ecn: parameters.ecn,
             delay: parameters.delayed_ack.then_some(parameters.delayed_ack_timeout),
-            receptions: std::iter::repeat_with(reception).take(count).collect(),
-            spare: Vec::new(),
-        }
+        };
+        let receptions = std::iter::repeat_with(reception).take(count).collect();
+        Self { settings, receptions, spare: Vec::new() }
     }
 
     /// The same with acknowledgements that set out with `precedence` instead of 0.
     #[must_use]
     pub fn with_precedence(mut self, precedence: u8) -> Self {
-        self.precedence = precedence;
+        self.settings.precedence = precedence;
         self
     }
+}
 
-    /// Send the acknowledgement that is due.
-    fn acknowledge(&mut self, flow: u32, cx: &mut Context<'_>) {
-        let r = &mut self.receptions[(flow - self.first) as usize];
+impl Settings {
+    /// Send the acknowledgement of `flow` that is due.
+    #[inline(always)]
+    fn acknowledge(&self, r: &mut Reception, flow: u32, cx: &mut Context<'_>) {
         r.acked = r.next;
         r.waiting = 0;
         r.deadline = Time::NEVER;
@@ -127,11 +136,10 @@ impl TcpReceivers {
         cx.send(ack.as_ack(true).with_ece(r.ece));
     }
 
-    /// A segment in order and nothing missing: acknowledge every second one at once.
+    /// A segment in order and nothing missing: every second one is to be acknowledged at once.
+    /// Whether this is.
     #[inline]
-    fn in_order(&mut self, packet: &Packet, cx: &mut Context<'_>) {
-        let index = packet.flow - self.first;
-        let r = &mut self.receptions[index as usize];
+    fn in_order(&self, r: &mut Reception, packet: &Packet, cx: &mut Context<'_>) -> bool {
         r.next += 1;
         r.waiting += 1;
         cx.hand_over(packet.flow, u64::from(packet.size - self.overhead));
@@ -140,20 +148,25 @@ impl TcpReceivers {
                 r.deadline = cx.now() + delay;
                 if r.deadline < r.pending {
                     r.pending = r.deadline;
-                    cx.wake_at(r.deadline, index);
+                    cx.wake_at(r.deadline, packet.flow - self.first);
                 }
+                false
             }
-            _ => self.acknowledge(packet.flow, cx),
+            _ => true,
         }
     }
 
     /// A segment above or into a gap, or a second copy: to be acknowledged at once.
-    fn out_of_order(&mut self, packet: &Packet, cx: &mut Context<'_>) {
-        let r = &mut self.receptions[(packet.flow - self.first) as usize];
+    fn out_of_order(
+        &self,
+        r: &mut Reception,
+        packet: &Packet,
+        spare: &mut Spare,
+        cx: &mut Context<'_>,
+    ) {
         let payload = u64::from(packet.size - self.overhead);
         if packet.number > r.next {
-            let fresh = || self.spare.pop().unwrap_or_default();
-            let reorder = r.reorder.get_or_insert_with(fresh);
+            let reorder = r.reorder.get_or_insert_with(|| spare.pop().unwrap_or_default());
             reorder.hold(packet.number, self.mss - payload);
         } else if packet.number == r.next
             && let Some(reorder) = &mut r.reorder
@@ -162,10 +175,9 @@ impl TcpReceivers {
             r.next = next;
             cx.hand_over(packet.flow, payload + bytes);
             if reorder.ranges.is_empty() {
-                self.spare.extend(r.reorder.take());
+                spare.extend(r.reorder.take());
             }
         }
-        self.acknowledge(packet.flow, cx);
     }
 }
 
@@ -174,14 +186,15 @@ impl Reorder {
     fn hold(&mut self, number: u64, missing: u64) {
         let before = self.ranges.count();
         let (news, _) = self.ranges.insert(number, number + 1, 0);
-        let (first, end) = self.ranges.holding(number).expect("the segment was just put in");
+        let held = self.ranges.holding(number).expect("the segment was just put in");
+        let within = |range: &(u64, u64)| held.0 <= range.0 && range.1 <= held.1;
         let grown = self.ranges.count() == before;
         match self.latest.first_mut() {
             // The usual case: the range reported last, which has not met another.
-            Some(latest) if grown && (first..end).contains(latest) => *latest = number,
+            Some(latest) if grown && within(latest) => *latest = held,
             _ => {
-                self.latest.retain(|n| !(first..end).contains(n));
-                self.latest.insert(0, number);
+                self.latest.retain(|range| !within(range));
+                self.latest.insert(0, held);
                 self.latest.truncate(LATEST);
             }
         }
@@ -195,7 +208,7 @@ impl Reorder {
     fn release(&mut self, next: u64, mss: u64) -> (u64, u64) {
         let after = self.ranges.gap_from(next);
         self.ranges.remove_below(after, 0);
-        self.latest.retain(|n| *n >= after);
+        self.latest.retain(|range| range.0 >= after);
         let missing: u64 = self.short.iter().filter(|s| s.0 < after).map(|s| s.1).sum();
         self.short.retain(|s| s.0 >= after);
         (after, (after - next) * mss - missing)
@@ -205,10 +218,7 @@ impl Reorder {
     /// section 4), then any others from the lowest.
     fn blocks(&self, room: usize) -> SackBlocks {
         let mut blocks = SackBlocks::default();
-        // No two of them lie in one range.
-        for number in self.latest.iter().take(room) {
-            let held = self.ranges.holding(*number);
-            let (first, end) = held.expect("what was released is forgotten");
+        for &(first, end) in self.latest.iter().take(room) {
             blocks.push(first, end);
         }
         if self.latest.len() < room.min(self.ranges.count()) {
@@ -225,14 +235,15 @@ impl Reorder {
 
 impl Element for TcpReceivers {
     fn sends(&self) -> &[u32] {
-        std::slice::from_ref(&self.route)
+        std::slice::from_ref(&self.settings.route)
     }
 
     #[inline]
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         cx.deliver(packet);
-        let r = &mut self.receptions[(packet.flow - self.first) as usize];
-        if self.ecn {
+        let p = &self.settings;
+        let r = &mut self.receptions[(packet.flow - p.first) as usize];
+        if p.ecn {
             // RFC 3168, section 6.1.3: CWR ends the echo, unless this packet is marked itself.
             r.ece = (r.ece && !packet.cwr()) || packet.ecn() == Ecn::Ce;
         }
@@ -240,10 +251,14 @@ impl Element for TcpReceivers {
         if packet.number <= r.acked && packet.created.ps() >= r.recent {
             r.recent = packet.created.ps();
         }
-        if packet.number == r.next && r.reorder.is_none() {
-            self.in_order(packet, cx);
+        let at_once = if packet.number == r.next && r.reorder.is_none() {
+            p.in_order(r, packet, cx)
         } else {
-            self.out_of_order(packet, cx);
+            p.out_of_order(r, packet, &mut self.spare, cx);
+            true
+        };
+        if at_once {
+            p.acknowledge(r, packet.flow, cx);
         }
     }
 
@@ -252,7 +267,7 @@ impl Element for TcpReceivers {
     }
 
     fn foresee_packet(&self, packet: &Packet) {
-        fetch(&self.receptions[(packet.flow - self.first) as usize].next);
+        fetch(&self.receptions[(packet.flow - self.settings.first) as usize].next);
     }
 
     fn wake(&mut self, token: u32, cx: &mut Context<'_>) {
@@ -269,7 +284,7 @@ impl Element for TcpReceivers {
             r.pending = r.deadline;
             cx.wake_at(r.deadline, token);
         } else {
-            self.acknowledge(self.first + token, cx);
+            self.settings.acknowledge(r, self.settings.first + token, cx);
         }
     }
 }

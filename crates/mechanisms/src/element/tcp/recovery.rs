@@ -5,7 +5,7 @@ use forebay_network::{Packet, Signal};
 use super::Recovery;
 use super::scoreboard::NextSegment;
 use super::sender::Phase;
-use super::turn::Turn;
+use super::turn::{Turn, float};
 
 impl Turn<'_, '_> {
     /// An acknowledgement that acknowledges nothing new while data is outstanding.
@@ -50,7 +50,7 @@ impl Turn<'_, '_> {
         }
         let number = self.c.nxt;
         let beyond = f64::from(self.p.threshold - 1) * self.c.window.smss;
-        let size = self.payload(number) as f64;
+        let size = float(self.payload(number));
         let after = self.bytes(self.c.una, number) + size;
         if after <= self.c.window.cwnd + beyond && self.receiver_takes(size) {
             self.send(number);
@@ -143,7 +143,7 @@ impl Turn<'_, '_> {
         if una >= c.max {
             return 0;
         }
-        let fresh = || self.spare.pop().unwrap_or_default();
+        let fresh = || self.apart.spare.pop().unwrap_or_default();
         let board = c.board.get_or_insert_with(fresh);
         if board.is_empty() && c.phase == Phase::Loss {
             // What was sent since the timeout counts as retransmitted.
@@ -158,7 +158,7 @@ impl Turn<'_, '_> {
             && let Some(mut board) = self.c.board.take_if(|board| board.is_empty())
         {
             board.clear();
-            self.spare.push(board);
+            self.apart.spare.push(board);
         }
     }
 
@@ -238,7 +238,7 @@ impl Turn<'_, '_> {
 
     /// Whether application and receiver's window allow a segment never sent before.
     fn new_data_allowed(&mut self) -> bool {
-        self.has_data() && self.receiver_takes(self.payload(self.c.nxt) as f64)
+        self.has_data() && self.receiver_takes(float(self.payload(self.c.nxt)))
     }
 
     fn send_new(&mut self) {

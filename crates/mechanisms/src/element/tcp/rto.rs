@@ -34,6 +34,8 @@ pub(super) struct Rto {
     srtt: f64,
     /// RTTVAR in ps.
     rttvar: f64,
+    /// SRTT in whole ps, for whoever asks: measurements are rarer than questions.
+    whole: Span,
     /// RTO, backed off where timeouts have occurred.
     rto: Span,
 }
@@ -41,7 +43,7 @@ pub(super) struct Rto {
 impl Rto {
     /// Before any measurement.
     pub(super) fn new(rules: &RtoRules) -> Self {
-        Self { srtt: -1.0, rttvar: 0.0, rto: rules.initial }
+        Self { srtt: -1.0, rttvar: 0.0, whole: Span::ZERO, rto: rules.initial }
     }
 
     /// The present timeout.
@@ -51,7 +53,7 @@ impl Rto {
 
     /// The smoothed round-trip time, once measured.
     pub(super) fn srtt(&self) -> Option<Span> {
-        (self.srtt >= 0.0).then(|| Span::from_ps(self.srtt as u64))
+        (self.srtt >= 0.0).then_some(self.whole)
     }
 
     /// What a clock of the given granularity measures between two instants: ticks that pass.
@@ -75,6 +77,7 @@ impl Rto {
             self.rttvar += share / 4.0 * ((self.srtt - rtt).abs() - self.rttvar);
             self.srtt = smooth(self.srtt, rtt, share);
         }
+        self.whole = Span::from_ps(self.srtt as u64);
         let tick = rules.tick.ps();
         let raw = self.srtt + (4.0 * self.rttvar).max(tick as f64);
         // The cast rounds down; a fraction of a picosecond must not survive as a late tick.

@@ -13,6 +13,8 @@ use super::ranges::Ranges;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scoreboard {
     sacked: Ranges,
+    /// The blocks of the last acknowledgement that had any: nothing that they report is news.
+    seen: SackBlocks,
     /// HighRxt + 1.
     high_rxt: u64,
     /// SACKed segments below `high_rxt`.
@@ -36,14 +38,18 @@ impl Scoreboard {
     /// Update(): note SACK blocks. How many segments are news.
     pub(super) fn update(&mut self, blocks: &SackBlocks, una: u64, max: u64) -> u64 {
         let mut news = 0;
-        for &(first, end) in blocks.as_slice() {
-            let (first, end) = (first.max(una), end.min(max));
+        for block in blocks.as_slice() {
+            if self.seen.as_slice().contains(block) {
+                continue;
+            }
+            let (first, end) = (block.0.max(una), block.1.min(max));
             if first < end {
                 let (fresh, below) = self.sacked.insert(first, end, self.high_rxt);
                 news += fresh;
                 self.below += below;
             }
         }
+        self.seen = *blocks;
         news
     }
 
@@ -60,6 +66,7 @@ impl Scoreboard {
     /// Forget everything.
     pub(super) fn clear(&mut self) {
         self.sacked.clear();
+        self.seen = SackBlocks::default();
         self.high_rxt = 0;
         self.below = 0;
         self.rescue = 0;

@@ -21,11 +21,16 @@ pub struct TcpSenders {
     settings: Settings,
     starts: Vec<Time>,
     connections: Vec<Connection>,
+    apart: Apart,
+}
+
+/// What few acknowledgements touch.
+pub(super) struct Apart {
     sources: Vec<Source>,
-    applications: Box<dyn TrafficPool>,
+    pub(super) applications: Box<dyn TrafficPool>,
     /// Scoreboards of recoveries that are over, for the next.
     #[allow(clippy::vec_box, reason = "connections hold boxes, and they move between the two")]
-    spare: Vec<Box<Scoreboard>>,
+    pub(super) spare: Vec<Box<Scoreboard>>,
 }
 
 /// What all senders of a group share, in the form in which the arithmetic needs it.
@@ -137,8 +142,8 @@ impl TcpSenders {
         let connection = || Connection::new(window, Rto::new(&settings.rules), control());
         let connections = std::iter::repeat_with(connection).take(flows).collect();
         let sources = std::iter::repeat_with(Source::default).take(flows).collect();
-        let (starts, spare) = (group.starts, Vec::new());
-        Self { settings, starts, connections, sources, applications, spare }
+        let apart = Apart { sources, applications, spare: Vec::new() };
+        Self { settings, starts: group.starts, connections, apart }
     }
 
     /// Whether segments carry the sender's smoothed round-trip time, once it is known, to
@@ -159,16 +164,14 @@ impl TcpSenders {
         fetch(&connection.timed);
         fetch(&connection.recover);
         fetch(&connection.phase);
-        fetch(&self.sources[index as usize].due);
+        fetch(&self.apart.sources[index as usize].due);
     }
 
     fn turn<'t, 'c>(&'t mut self, index: u32, cx: &'t mut Context<'c>) -> Turn<'t, 'c> {
         Turn {
             p: &self.settings,
             c: &mut self.connections[index as usize],
-            source: &mut self.sources[index as usize],
-            applications: &mut *self.applications,
-            spare: &mut self.spare,
+            apart: &mut self.apart,
             index,
             cx,
         }
@@ -267,7 +270,7 @@ impl Element for TcpSenders {
         let index = token & !WRITE;
         self.foresee(index);
         if token != index {
-            self.applications.foresee(index as usize);
+            self.apart.applications.foresee(index as usize);
         }
     }
 
@@ -299,12 +302,22 @@ impl Turn<'_, '_> {
         self.p.first + self.index
     }
 
+    /// What the application has given the flow to send.
+    pub(super) fn source(&self) -> &Source {
+        &self.apart.sources[self.index as usize]
+    }
+
+    /// As [`Turn::source`], to change it.
+    pub(super) fn source_mut(&mut self) -> &mut Source {
+        &mut self.apart.sources[self.index as usize]
+    }
+
     /// Have the application's next burst written when it is due, counting from `last`.
     pub(super) fn plan_write(&mut self, last: Time) {
-        let burst = self.applications.next(self.index as usize);
+        let burst = self.apart.applications.next(self.index as usize);
         match burst.map(|burst| (last + burst.gap, burst.size.bytes())) {
             Some((at, bytes)) if at < self.p.stop => {
-                self.source.due = bytes;
+                self.source_mut().due = bytes;
                 self.cx.wake_at(at, self.index | WRITE);
             }
             _ => {
@@ -328,9 +341,16 @@ impl Turn<'_, '_> {
     pub(super) fn set_timer(&mut self, deadline: Time) {
         self.c.deadline = deadline;
         if deadline < self.c.pending {
-            self.c.pending = deadline;
-            self.cx.wake_at(deadline, self.index);
+            self.plan_timer(deadline);
         }
+    }
+
+    /// Have an event of the timer come at `deadline`, before any that is pending.
+    #[cold]
+    #[inline(never)]
+    fn plan_timer(&mut self, deadline: Time) {
+        self.c.pending = deadline;
+        self.cx.wake_at(deadline, self.index);
     }
 
     /// The window, to be compared with what becomes of it, if somebody observes.

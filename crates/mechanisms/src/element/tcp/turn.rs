@@ -5,19 +5,14 @@ use forebay_units::{Span, Time};
 
 use super::Recovery;
 use super::rto::{Rto, share_of, smooth};
-use super::scoreboard::Scoreboard;
-use super::sender::{Connection, Phase, Settings};
-use super::source::{ENDLESS, Source};
-use crate::traffic::TrafficPool;
+use super::sender::{Apart, Connection, Phase, Settings};
+use super::source::ENDLESS;
 
 /// A sender with everything that it may touch.
 pub(super) struct Turn<'t, 'c> {
     pub(super) p: &'t Settings,
     pub(super) c: &'t mut Connection,
-    pub(super) source: &'t mut Source,
-    pub(super) applications: &'t mut dyn TrafficPool,
-    #[allow(clippy::vec_box, reason = "connections hold boxes, and they move between the two")]
-    pub(super) spare: &'t mut Vec<Box<Scoreboard>>,
+    pub(super) apart: &'t mut Apart,
     pub(super) index: u32,
     pub(super) cx: &'t mut Context<'c>,
 }
@@ -49,8 +44,8 @@ impl Turn<'_, '_> {
             board.advance(ack);
         }
         if ack > self.c.short {
-            self.source.forget_below(ack);
-            self.c.short = self.source.first_short();
+            self.source_mut().forget_below(ack);
+            self.c.short = self.source().first_short();
         }
         let rtt = self.measure(packet, ack, samples);
         if self.c.phase == Phase::Recovery {
@@ -158,7 +153,7 @@ impl Turn<'_, '_> {
             if self.c.nxt < self.c.max && self.skip_arrived() {
                 continue;
             }
-            let size = self.payload(self.c.nxt) as f64;
+            let size = float(self.payload(self.c.nxt));
             if flight + size > cwnd || !self.receiver_takes(size) || self.c.held {
                 break;
             }
@@ -185,10 +180,12 @@ impl Turn<'_, '_> {
     /// Bytes that count against the congestion window. After a timeout: what was sent since and has
     /// not arrived.
     fn in_flight(&self) -> f64 {
-        match (&self.c.board, self.c.phase) {
-            (Some(board), Phase::Loss) => (board.resent(self.c.una) * self.p.mss) as f64,
-            _ => self.bytes(self.c.una, self.c.nxt),
+        if self.c.phase == Phase::Loss
+            && let Some(board) = &self.c.board
+        {
+            return float(board.resent(self.c.una) * self.p.mss);
         }
+        self.bytes(self.c.una, self.c.nxt)
     }
 
     /// After a timeout: do not send again what is known to have arrived. Whether anything was
@@ -243,8 +240,10 @@ impl Turn<'_, '_> {
         if self.c.finished && number + 1 == self.c.end {
             packet = packet.as_last(true);
         }
-        if self.c.told >= 0.0 {
-            packet = packet.with_srtt(Span::from_ps(self.c.told as u64));
+        if self.p.tell_rtt
+            && let Some(told) = self.told()
+        {
+            packet = packet.with_srtt(told);
         }
         self.c.last_sent = now;
         if self.c.deadline == Time::NEVER {
@@ -253,20 +252,26 @@ impl Turn<'_, '_> {
         self.cx.send(packet);
     }
 
+    /// The smoothed round-trip time that segments tell, once there is one. Few groups tell theirs.
+    #[cold]
+    fn told(&self) -> Option<Span> {
+        (self.c.told >= 0.0).then(|| Span::from_ps(self.c.told as u64))
+    }
+
     /// Bytes of data in segment `number`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn payload(&self, number: u64) -> u64 {
-        if number < self.c.short { self.p.mss } else { self.source.payload(number, self.p.mss) }
+        if number < self.c.short { self.p.mss } else { self.source().payload(number, self.p.mss) }
     }
 
     /// Bytes of data in segments `first..end`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn bytes(&self, first: u64, end: u64) -> f64 {
         let mut bytes = (end - first) * self.p.mss;
         if end > self.c.short {
-            bytes -= self.source.shortfall(first, end, self.p.mss);
+            bytes -= self.source().shortfall(first, end, self.p.mss);
         }
-        bytes as f64
+        float(bytes)
     }
 
     /// The application writes.
@@ -278,9 +283,10 @@ impl Turn<'_, '_> {
             let cwnd = &mut self.c.window.cwnd;
             *cwnd = cwnd.min(self.p.initial_window);
         }
-        let due = self.source.due;
-        self.c.end = self.source.write(due, self.c.end, self.c.max, self.p.mss);
-        self.c.short = self.source.first_short();
+        let due = self.source().due;
+        let (end, max, mss) = (self.c.end, self.c.max, self.p.mss);
+        self.c.end = self.source_mut().write(due, end, max, mss);
+        self.c.short = self.source().first_short();
         if self.c.end != ENDLESS {
             self.plan_write(now);
         }
@@ -317,4 +323,10 @@ impl Turn<'_, '_> {
         }
         self.tell_window(before);
     }
+}
+
+/// Bytes as a float. There are fewer than 2^63, and a signed number becomes one in a single step.
+#[inline]
+pub(super) fn float(bytes: u64) -> f64 {
+    bytes as i64 as f64
 }
