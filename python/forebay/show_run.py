@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-
 from forebay import text
-from forebay.terminal import console, plain_markup, table
+from forebay.terminal import Grid, print_page
 
 TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
-
-    from rich.table import Table
 
     from forebay.run import Run
 
@@ -23,7 +20,7 @@ MANY_FLOWS = 20
 
 
 def _name(row: Mapping[str, Any]) -> str:
-    return plain_markup(row["name"])
+    return str(row["name"])
 
 
 _POLICING: Sequence[_Column] = [
@@ -44,35 +41,36 @@ def show_run(run: Run) -> None:
     """Tables of one run: flows (groups, if there are many flows), calls, paced sources, late and
     policed packets if any, and links."""
     document = run.document
-    out = console()
-    out.print(
-        f"[bold]{plain_markup(document['name'])}[/]: {document['simulated_s']:g} s simulated in "
-        f"{text.span(document['wall_s'])}, {text.count(document['events'])} events, "
-        f"{text.count(document['packet_hops'])} packet hops"
-    )
-    out.print(
+    facts = [
+        f": {document['simulated_s']:g} s simulated in {text.span(document['wall_s'])}, "
+        f"{text.count(document['events'])} events, {text.count(document['packet_hops'])} packet "
+        "hops",
         f"seed {document['seed']}, replication {document['replication']}, scenario "
-        f"{document['scenario_hash']}, version {document['version']}, digest {document['digest']}"
-    )
+        f"{document['scenario_hash']}, version {document['version']}, digest {document['digest']}",
+    ]
+    print_page(document["name"], facts, list(_tables(document)))
+
+
+def _tables(document: Mapping[str, Any]) -> Iterator[Grid]:
     flows = document["flows"]
     if len(flows) > MANY_FLOWS:
-        out.print(_flow_table(document["groups"], f"{len(flows)} flows, by group"))
+        yield _flow_table(document["groups"], f"{len(flows)} flows, by group")
     else:
-        out.print(_flow_table(flows, "flows"))
+        yield _flow_table(flows, "flows")
     if document["calls"]:
-        out.print(_call_table(document["calls"]))
+        yield _call_table(document["calls"])
     if document["paced"]:
-        out.print(_paced_table(document["paced"]))
+        yield _paced_table(document["paced"])
         if framed := [row for row in document["paced"] if row["sent_frames"]]:
-            out.print(_frames_table(framed))
+            yield _frames_table(framed)
     if document["policing"]:
-        out.print(_filled("policing", _POLICING, document["policing"]))
+        yield _filled("policing", _POLICING, document["policing"])
     if document["lateness"]:
-        out.print(_filled("late packets", _LATENESS, document["lateness"]))
-    out.print(_link_table(document["links"]))
+        yield _filled("late packets", _LATENESS, document["lateness"])
+    yield _link_table(document["links"])
 
 
-def _flow_table(rows: Sequence[Mapping[str, Any]], title: str) -> Table:
+def _flow_table(rows: Sequence[Mapping[str, Any]], title: str) -> Grid:
     columns: list[_Column] = [
         ("name", _name),
         ("flows", lambda row: str(row.get("flows", 1))),
@@ -91,7 +89,7 @@ def _flow_table(rows: Sequence[Mapping[str, Any]], title: str) -> Table:
     return _filled(title, columns, rows)
 
 
-def _call_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+def _call_table(rows: Sequence[Mapping[str, Any]]) -> Grid:
     columns: list[_Column] = [
         ("name", _name),
         ("admitted", lambda row: text.count(row["admitted"])),
@@ -109,7 +107,7 @@ def _call_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     return _filled("calls (present: time average and maximum)", columns, rows)
 
 
-def _paced_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+def _paced_table(rows: Sequence[Mapping[str, Any]]) -> Grid:
     columns: list[_Column] = [
         ("name", _name),
         ("sources", lambda row: text.count(row["sources"])),
@@ -126,7 +124,7 @@ def _paced_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     return _filled("paced sources: rate over nominal rate, and notifications", columns, rows)
 
 
-def _frames_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+def _frames_table(rows: Sequence[Mapping[str, Any]]) -> Grid:
     columns: list[_Column] = [
         ("name", _name),
         ("sent", lambda row: text.count(row["sent_frames"])),
@@ -146,7 +144,7 @@ def _delay(row: Mapping[str, Any]) -> str:
     return text.span(row["mean_delay_s"]) if row["delivered_packets"] else "-"
 
 
-def _link_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+def _link_table(rows: Sequence[Mapping[str, Any]]) -> Grid:
     used = [row for row in rows if sum(row["arrived_packets"])]
     idle = len(rows) - len(used)
     title = f"links ({idle} idle ones left out)" if idle else "links"
@@ -172,8 +170,6 @@ def _filled(
     title: str,
     columns: Sequence[_Column],
     rows: Sequence[Mapping[str, Any]],
-) -> Table:
-    grown = table(title, *(name for name, _ in columns))
-    for row in rows:
-        grown.add_row(*(show(row) for _, show in columns))
-    return grown
+) -> Grid:
+    names = [name for name, _ in columns]
+    return Grid(title, names, [[show(row) for _, show in columns] for row in rows])
