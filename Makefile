@@ -30,8 +30,12 @@ $(BIN)/python:
 	@command -v cargo >/dev/null || { echo "forebay needs a Rust tool chain (cargo)" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-# Python sources are used in place; only a change of the engine needs a build.
+# Python sources are used in place; only a change of the engine needs a build. The first two lines
+# save a quarter of the start: scripts that an older pip writes import regular expressions, and
+# setuptools, which nothing here needs, has every start of Python run code of its own.
 $(VENV)/.built: $(BIN)/python $(RUST) pyproject.toml
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'pip>=25.2' || true
+	@$(BIN)/python -m pip uninstall --quiet --quiet --yes setuptools
 	@echo "building the engine and installing into $(VENV) (a few minutes the first time)"
 	$(GUIDED_BUILD) $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	@touch $@

@@ -13,6 +13,8 @@ class _Job(TypedDict):
     replication: int
     until: str | None
     record: bool
+    threads: int
+    command: str | None
 
 _Tables = dict[str, dict[str, NDArray[Any] | list[str]]]
 
@@ -25,5 +27,6 @@ def run_batch(
     jobs: Sequence[_Job],
     threads: int,
     done: Callable[[int, str, _Tables], None],
+    failed: Callable[[int, str], None],
     tick: Callable[[list[float]], None] | None = None,
 ) -> None: ...

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
 
 from forebay.errors import UserError, nearest
 from forebay.options import HELP, Command, Parameter, Whole, argument, flag, option
 
 TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from pathlib import Path
     from typing import Any
+
+    Function = Callable[..., int | None]
 
 __all__ = ["COMMANDS", "main"]
 
@@ -100,9 +102,6 @@ def _path(word: str) -> Path:
     return Path(word)
 
 
-Function = Callable[..., "int | None"]
-
-
 def _command(*parameters: Parameter) -> Callable[[Function], Function]:
     """The function is a command that takes `parameters`."""
 
@@ -183,7 +182,7 @@ def reproduce(study: str, **options: Any) -> int:
 )
 def run(scenario: str, out: Path | None, as_json: bool, **options: Any) -> None:
     """Run a scenario file once and show its flows and links."""
-    from forebay.show import run_scenario
+    from forebay.run_file import run_scenario
 
     run_scenario(scenario, options, out, as_json)
 

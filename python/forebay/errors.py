@@ -7,10 +7,10 @@ text says what was read, where, and what is allowed, with the nearest valid name
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
 
 TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
     from typing import Any
 

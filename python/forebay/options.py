@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable, Iterator, Sequence
-
-from forebay.errors import UserError, nearest
+from forebay.errors import UserError
 
 TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
-    from typing import Any, NoReturn
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any
 
 __all__ = ["HELP", "Command", "Parameter", "Whole", "argument", "flag", "option"]
 
@@ -23,7 +21,7 @@ class Parameter:
     `name` is what one types, and for an argument what stands for it in the help. `key` is the
     keyword by which the command is handed the value. `metavar` stands for an option's value; a
     `flag` has none and is true where it is named. `read` makes the value of a word and raises
-    `argparse.ArgumentTypeError` with what is allowed. `many`: all values are kept, in a list.
+    `UserError` with what is allowed. `many`: all values are kept, in a list.
     """
 
     __slots__ = ("default", "key", "many", "meaning", "metavar", "name", "read", "required")
@@ -54,26 +52,10 @@ class Parameter:
         bounds = f" [{self.read}]" if isinstance(self.read, Whole) else ""
         return f"{self.name} {self.metavar}".rstrip(), self.meaning + bounds
 
-    def add_to(self, parser: argparse.ArgumentParser) -> None:
-        """Have `parser` read it."""
-        meaning = self.row()[1].replace("%", "%%")
-        if not self.name.startswith("-"):
-            count = None if self.required else "?"
-            parser.add_argument(
-                self.key, metavar=self.name, type=self.read, nargs=count, help=meaning
-            )
-        elif not self.metavar:
-            parser.add_argument(self.name, dest=self.key, action="store_true", help=meaning)
-        else:
-            parser.add_argument(
-                self.name,
-                dest=self.key,
-                metavar=self.metavar,
-                type=self.read,
-                action="append" if self.many else "store",
-                default=[] if self.many else self.default,
-                help=meaning,
-            )
+    @property
+    def is_option(self) -> bool:
+        """Whether it is an option or a flag, not an argument."""
+        return self.name.startswith("-")
 
 
 def argument(name: str, key: str, meaning: str, **details: Any) -> Parameter:
@@ -105,9 +87,9 @@ class Whole:
         try:
             number = int(word)
         except ValueError:
-            raise argparse.ArgumentTypeError(self._refusal(word)) from None
+            raise UserError(self._refusal(word)) from None
         if number < self.least or (self.most is not None and number > self.most):
-            raise argparse.ArgumentTypeError(self._refusal(word))
+            raise UserError(self._refusal(word))
         return number
 
     def __str__(self) -> str:
@@ -140,15 +122,46 @@ class Command:
 
     def read(self, words: Sequence[str]) -> dict[str, Any]:
         """The value of every parameter, by key. Raises `UserError`."""
-        parser = self._parser()
-        values, left = parser.parse_known_args(words)
-        if left and left[0].startswith("-"):
-            name = left[0].partition("=")[0]
-            options = [each.name for each in self.parameters if each.name.startswith("-")]
-            parser.error(f'no option "{name}"{nearest(name, [*options, *HELP])}')
-        if left:
-            parser.error(f'"{left[0]}" is one argument too many')
-        return vars(values)
+        values = self.read_plain(words)
+        if values is None:
+            from forebay.parser import parse
+
+            values = parse(self, words)
+        return values
+
+    def read_plain(self, words: Sequence[str]) -> dict[str, Any] | None:
+        """The same without a parser, if `words` are plain; none if they are not.
+
+        Importing argparse takes longer than all modules that a run needs. Plain words cannot be
+        read in two ways: options by their full names, each value a word of its own, none that
+        looks like an option, as many other words as there are arguments. All else, and whatever is
+        wrong, is left to the parser, and a test compares the two.
+        """
+        options = {each.name: each for each in self.parameters if each.is_option}
+        arguments = [each for each in self.parameters if not each.is_option]
+        if not all(each.required for each in arguments):
+            return None
+        values = {each.key: [] if each.many else each.default for each in self.parameters}
+        rest = iter(words)
+        for word in rest:
+            parameter = options.get(word)
+            if parameter is None and arguments:
+                parameter = arguments.pop(0)
+            elif parameter is None:
+                return None
+            elif not parameter.metavar:
+                values[parameter.key] = True
+                continue
+            else:
+                word = next(rest, "-")
+            if word.startswith("-"):
+                return None
+            try:
+                value = parameter.read(word)
+            except UserError:
+                return None
+            values[parameter.key] = [*values[parameter.key], value] if parameter.many else value
+        return None if arguments else values
 
     def rows(self) -> Iterator[tuple[str, str]]:
         """How each parameter is written, and what it means."""
@@ -157,34 +170,12 @@ class Command:
 
     def usage(self) -> str:
         """How it is called."""
-        arguments = [each for each in self.parameters if not each.name.startswith("-")]
+        arguments = [each for each in self.parameters if not each.is_option]
         names = [each.name if each.required else f"[{each.name}]" for each in arguments]
         return " ".join(["forebay", self.name, "[OPTIONS]", *names])
 
     def help(self) -> str:
         """What `--help` prints."""
-        return self._parser().format_help().rstrip()
+        from forebay.parser import page
 
-    def _parser(self) -> _Parser:
-        parser = _Parser(
-            f"forebay {self.name}",
-            self.usage(),
-            self.summary,
-            formatter_class=_layout,
-            allow_abbrev=False,
-        )
-        for parameter in self.parameters:
-            parameter.add_to(parser)
-        return parser
-
-
-class _Parser(argparse.ArgumentParser):
-    """Refuses slips as everything else that a user can get wrong is refused."""
-
-    def error(self, message: str) -> NoReturn:
-        raise UserError(f"{message.removeprefix('argument ')}; see `{self.prog} --help`")
-
-
-def _layout(prog: str) -> argparse.HelpFormatter:
-    # Every terminal has 80 columns.
-    return argparse.HelpFormatter(prog, max_help_position=24, width=80)
+        return page(self)

@@ -7,32 +7,44 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-
-from forebay.text import clock
 
 TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
+    from collections.abc import Sequence
+    from types import TracebackType
+
+    from rich.progress import Progress
 
 __all__ = ["Meter", "meter", "note"]
 
 
 class Meter:
-    """Counts finished runs and the shares of those under way; draws if there is where to."""
+    """Counts finished runs and the shares of those under way, and draws them if it is `visible`.
 
-    def __init__(self, total: int, what: str, bar: Progress | None = None) -> None:
+    In a `with` statement: what is drawn goes at its end.
+    """
+
+    def __init__(self, total: int, what: str, visible: bool = False) -> None:
         self.total = total
         self._what = what
-        self._bar = bar
-        self._task: TaskID | None = None
+        self._visible = visible
+        self._bar: Progress | None = None
         self._begun = time.monotonic()
         self._finished = 0
         self._partly = 0.0
         self._most = 0.0
-        if bar is not None:
-            self._task = bar.add_task(what, total=float(total), state="")
+
+    def __enter__(self) -> Meter:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
 
     def expect(self, more: int) -> None:
         """More runs turned out to be needed."""
@@ -57,6 +69,8 @@ class Meter:
         done = self._done()
         text = f"{self._finished}/{self.total} runs"
         if done > 0 and elapsed > 0.5:
+            from forebay.text import clock
+
             pace = done / elapsed
             text += f", {pace:.2g} runs/s, {clock((self.total - done) / pace)} left"
         return text
@@ -67,17 +81,30 @@ class Meter:
         return self._most
 
     def _draw(self) -> None:
-        if self._bar is not None and self._task is not None:
-            done = self._done()
-            self._bar.update(self._task, completed=done, total=self.total, state=self.state())
+        if not self._visible:
+            return
+        if self._bar is None:
+            # Not before there is something to tell: a short run is done before rich is imported.
+            self._bar = _bar()
+            self._bar.add_task(self._what, total=float(self.total), state="")
+            self._bar.start()
+        done = self._done()
+        task = self._bar.task_ids[0]
+        self._bar.update(task, completed=done, total=self.total, state=self.state())
 
 
-@contextmanager
-def meter(total: int, what: str) -> Iterator[Meter]:
+def meter(total: int, what: str) -> Meter:
     """A `Meter` for `total` runs, drawn on stderr if that is a terminal."""
-    if not sys.stderr.isatty():
-        yield Meter(total, what)
-        return
+    return Meter(total, what, sys.stderr.isatty())
+
+
+def note(message: str) -> None:
+    """A line on stderr, only if someone is watching."""
+    if sys.stderr.isatty():
+        print(message, file=sys.stderr)
+
+
+def _bar() -> Progress:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn
 
@@ -87,11 +114,4 @@ def meter(total: int, what: str) -> Iterator[Meter]:
         TextColumn("{task.percentage:>3.0f} %"),
         TextColumn("{task.fields[state]}"),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        yield Meter(total, what, bar)
-
-
-def note(message: str) -> None:
-    """A line on stderr, only if someone is watching."""
-    if sys.stderr.isatty():
-        print(message, file=sys.stderr)
+    return Progress(*columns, console=Console(stderr=True), transient=True)

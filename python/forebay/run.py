@@ -7,16 +7,15 @@ the number of threads or the order in which runs end.
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable, Mapping, Sequence
 
 from forebay.errors import UserError, nearest, read_text
 
 TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
-    from typing import Any
+    from typing import Any, TypeAlias
 
 __all__ = [
     "Job",
@@ -31,7 +30,7 @@ __all__ = [
     "version",
 ]
 
-Tables = Mapping[str, Mapping[str, "Any"]]
+Tables: TypeAlias = "Mapping[str, Mapping[str, Any]]"
 """Recorded data: columns (NumPy arrays, or lists of words) by table and name."""
 
 # The next two are written out: `forebay run` would start half as fast again if it had to import
@@ -46,7 +45,7 @@ class Job:
     counts independent repetitions. `until` replaces the scenario's duration (`"10 s"`). `record`
     switches on what the scenario's `[record]` asks for. `threads` is how many cores this one run
     may use: a network of several regions joined by links with a delay runs on two or more, with
-    the same result.
+    the same result. `command`, the command that gives the run again, is kept in its document.
     """
 
     text: str
@@ -57,6 +56,7 @@ class Job:
     until: str | None = None
     record: bool = False
     threads: int = 1
+    command: str | None = None
 
     def __init__(
         self,
@@ -91,17 +91,42 @@ class Job:
             "until": self.until,
             "record": self.record,
             "threads": self.threads,
+            "command": self.command,
         }
 
 
 class Run:
-    """What one run gave: the document of `forebay run --json`, and recorded tables if any."""
+    """What one run gave: the document of `forebay run --json`, and recorded tables if any.
 
-    __slots__ = ("document", "tables")
+    The document is given as such, or as the text that the engine wrote.
+    """
 
-    def __init__(self, document: Mapping[str, Any], tables: Tables | None = None) -> None:
-        self.document = document
+    __slots__ = ("_document", "tables")
+
+    def __init__(self, document: Mapping[str, Any] | str, tables: Tables | None = None) -> None:
+        self._document = document
         self.tables: Tables = {} if tables is None else tables
+
+    @property
+    def document(self) -> Mapping[str, Any]:
+        """The document; what its columns mean is in the reference of results."""
+        if not isinstance(self._document, str):
+            return self._document
+        # Read when somebody asks: a run that is only printed needs no reader.
+        import json
+
+        document: Mapping[str, Any] = json.loads(self._document)
+        self._document = document
+        return document
+
+    @property
+    def text(self) -> str:
+        """The document as `forebay run --json` prints it."""
+        if isinstance(self._document, str):
+            return self._document
+        import json
+
+        return json.dumps(self._document, indent=1)
 
     def flows(self, group: str) -> list[Mapping[str, Any]]:
         """Every flow of a group, in order. Raises `KeyError` for an unknown group."""
@@ -141,6 +166,8 @@ def check(job: Job) -> dict[str, Any]:
     Keys: `name`, `scenario_hash`, `duration_s`, `warm_up_s`, `nodes`, `links`, `flows`, and
     `resolved`, every parameter by key path, defaults included. Raises `UserError`.
     """
+    import json
+
     engine = native()
     overrides = list(job.overrides)
     if job.until is not None:
@@ -169,18 +196,15 @@ def run_jobs(
     failures: list[str] = []
 
     def receive(index: int, text: str, tables: Tables) -> None:
-        document = json.loads(text)
-        if "error" in document:
-            job = jobs[index]
-            failures.append(
-                f"{job.name}, replication {job.replication}, seed {document['seed']}: "
-                f"{document['error']}"
-            )
-        else:
-            done(index, Run(document, tables))
+        done(index, Run(text, tables))
+
+    def fail(index: int, reason: str) -> None:
+        job = jobs[index]
+        failures.append(f"{job.name}, replication {job.replication}, seed {job.seed}: {reason}")
 
     try:
-        engine.run_batch([job.as_native() for job in jobs], threads or cores(), receive, tick)
+        natives = [job.as_native() for job in jobs]
+        engine.run_batch(natives, threads or cores(), receive, fail, tick)
     except engine.ScenarioError as error:
         raise UserError(str(error)) from None
     if failures:

@@ -6,6 +6,7 @@ import inspect
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import front
 import pytest
@@ -14,6 +15,7 @@ import forebay
 from forebay import Network, UserError
 from forebay.bench import SCENARIOS
 from forebay.catalogue import catalogue
+from forebay.run import Job, Run, RunFailedError, run_jobs
 from forebay.stats import summarize
 
 
@@ -195,6 +197,33 @@ def test_recording_changes_nothing_but_adds_tables() -> None:
     assert recorded.table("trace").num_rows == 2 * 50
     with pytest.raises(KeyError, match="delays"):
         recorded.table("dealys")
+
+
+def test_a_run_that_fails_on_a_bug_is_told_with_how_to_repeat_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Otherwise a bug of the engine would pass for a result, or nobody could make it show again."""
+
+    class Engine:
+        ScenarioError = ValueError
+
+        @staticmethod
+        def run_batch(
+            jobs: list[Any],
+            _threads: int,
+            done: Callable[..., None],
+            failed: Callable[..., None],
+            _tick: None,
+        ) -> None:
+            failed(1, "no slot")
+            done(0, '{"name": "x"}', {})
+
+    monkeypatch.setattr("forebay.run.native", lambda: Engine)
+    runs: list[Run] = []
+    jobs = [Job("", "a"), Job("", "b", seed=7, replication=3)]
+    with pytest.raises(RunFailedError, match="b, replication 3, seed 7: no slot"):
+        run_jobs(jobs, lambda _index, run: runs.append(run))
+    assert [run.document for run in runs] == [{"name": "x"}]
 
 
 @pytest.mark.parametrize("series", [False, True])

@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -15,6 +16,9 @@ from typing import Any
 
 import front
 import pytest
+
+from forebay.run import Job
+from forebay.run_file import command_line
 
 
 def spawn(*arguments: str) -> list[str]:
@@ -169,6 +173,55 @@ def test_run_json_is_one_document_with_the_contracts_keys(
         link.keys() >= {"name", "utilization", "drops", "marks", "mean_queue_packets"}
         for link in document["links"]
     )
+
+
+ODD = r"""
+name = "caf\u00e9 \U0001F600 \"x\" \\ \u007f \t"
+duration = "25.00007 us"
+warm_up = "25.00005 us"
+
+[links.wire]
+from = "A"
+to = "B"
+rate = "8000 Tbit/s"
+delay = "25 us"
+queue = { droptail = { limit = "50 packets" } }
+
+[flows.burst]
+from = "A"
+to = "B"
+udp = {}
+traffic = { cbr = { rate = "1 Mbit/s", size = "60 kB", random_phase = false } }
+"""
+
+
+def test_a_document_is_written_as_python_writes_it(forebay: front.Forebay, tmp_path: Path) -> None:
+    """Otherwise one could tell by its text through whose hands a document went, and programs that
+    compare texts would see runs differ that are equal.
+
+    60 kB take 60 ps at 8000 Tbit/s, and 25 us to the far end. 480000 bit in the 20 ps measured are
+    2.4e16 bit/s.
+    """
+    path = tmp_path / 'odd "\u00fc" one.toml'
+    path.write_text(ODD, encoding="utf-8")
+    answer = forebay("run", path, "--json", "--out", tmp_path / "out")
+    document = answer.document()
+    assert answer.out == json.dumps(document, indent=1) + "\n"
+    assert (tmp_path / "out" / "run.json").read_text(encoding="utf-8") == answer.out
+    assert document["name"] == 'caf\u00e9 \U0001f600 "x" \\ \x7f \t'
+    assert document["command"] == f"forebay run '{path}'"
+    for field in ('throughput_bps": 2.4e+16', 'mean_delay_s": 2.500006e-05', 'measured_s": 2e-11'):
+        assert field in answer.out
+
+
+@pytest.mark.parametrize(
+    "word", ["a", "", "it's", "a b", "$x", "é", "a\nb", '"', "\\", "@%+=:,./-_"]
+)
+def test_the_command_in_a_document_can_be_pasted(word: str) -> None:
+    """Otherwise a shell would run something else than what was run."""
+    command = command_line(word, Job("", overrides=(word,), until=word))
+    assert shlex.split(command) == ["forebay", "run", word, "--until", word, "--set", word]
+    assert command == shlex.join(shlex.split(command))
 
 
 def test_the_same_command_gives_the_same_run(forebay: front.Forebay, scenario: Path) -> None:

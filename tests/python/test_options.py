@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from forebay.cli import COMMANDS
 from forebay.errors import UserError
 from forebay.options import Command, Whole, argument, flag, option
+from forebay.parser import parse
 
 
 def work(**_values: object) -> None:
@@ -70,6 +72,46 @@ def test_slips_are_refused(words: str, complaint: str) -> None:
     assert str(refusal.value) == f"{complaint}; see `forebay work --help`"
 
 
+WORDS = [
+    "f",
+    "",
+    "-",
+    "--",
+    "-1",
+    "7",
+    "--count",
+    "--count=2",
+    "--set",
+    "--json",
+    "--jsn",
+    "--help",
+]
+
+
+def test_plain_words_are_read_as_the_parser_reads_them() -> None:
+    """Otherwise what a command does would depend on how its words happened to be read.
+
+    All command lines of up to four of these words, some of which are plain.
+    """
+    command = Command(work, [each for each in COMMAND.parameters if each.key != "place"])
+    plain = 0
+    for length in range(5):
+        for words in itertools.product(WORDS, repeat=length):
+            values = command.read_plain(words)
+            if values is not None:
+                assert values == parse(command, words)
+                plain += 1
+    # One of three arguments among up to three flags makes 30 of them, and options make more.
+    assert plain > 50
+
+
+@pytest.mark.parametrize("words", ["f", "--set a=1 f --count 7 --set b=2 --json"])
+def test_plain_words_need_no_parser(words: str) -> None:
+    """Otherwise every run would begin with importing one."""
+    command = Command(work, [each for each in COMMAND.parameters if each.key != "place"])
+    assert command.read_plain(words.split()) is not None
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_tells_all_that_a_command_takes(forebay: front.Forebay, name: str) -> None:
     """Otherwise one would have to read the source; and 80 columns are what every terminal has."""
@@ -90,18 +132,23 @@ def test_without_a_command_there_is_help(forebay: front.Forebay) -> None:
 
 
 def test_a_run_imports_little(scenario: Path) -> None:
-    """Otherwise a short run would mostly be start-up: each of these takes as long to import as the
-    rest of the command line, and none is needed for a run that prints JSON."""
+    """Otherwise a short run would mostly be start-up: `json` and `argparse` with what they need
+    take longer to import than the whole command line, and none is needed to print JSON.
+
+    What is built into the interpreter costs nothing.
+    """
     script = (
-        "import sys; before = set(sys.modules); from forebay.cli import main; "
-        f"main(['run', {str(scenario)!r}, '--until', '1.1 s', '--json']); "
-        "print(*(set(sys.modules) - before), file=sys.stderr)"
+        "import sys; before = set(sys.modules); import forebay.__main__; "
+        f"sys.argv[1:] = ['run', {str(scenario)!r}, '--until', '1.1 s', '--json']; "
+        "status = forebay.__main__.main(); "
+        "print(status, *(set(sys.modules) - before), file=sys.stderr)"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
-    imported = set(done.stderr.split())
-    assert "forebay.run" in imported
-    assert not imported & {
-        "dataclasses", "inspect", "numpy", "pathlib", "pydantic", "rich", "tempfile",
-    }  # fmt: skip
+    status, *imported = done.stderr.split()
+    assert status == "0"
+    assert "forebay._native" in imported
+    others = {name for name in imported if name.partition(".")[0] != "forebay"}
+    assert others - set(sys.builtin_module_names) <= {"__future__"}
+    assert not {"forebay.parser", "forebay.show_run", "forebay.terminal"} & set(imported)

@@ -123,6 +123,7 @@ PYTHON = (
             "python/forebay/bench.py": "the command `bench`",
             "python/forebay/cli.py": "the commands' errors",
             "python/forebay/progress.py": "the progress of a long command",
+            "python/forebay/run_file.py": "the command `run`",
             "python/forebay/show.py": "the commands that show one thing",
             "python/forebay/studies_list.py": "the command `studies`",
             "python/forebay/terminal.py": "what commands print with",

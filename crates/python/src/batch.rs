@@ -10,9 +10,11 @@ use std::time::Duration;
 use forebay_network::record::RecordTable;
 use forebay_scenario::{Control, ResultColumn, RunOptions, Scenario};
 use pyo3::prelude::*;
+use serde_json::Value;
 
 use crate::ScenarioError;
 use crate::convert::{Job, tables};
+use crate::document::document;
 
 /// How often the calling thread looks for Ctrl-C and reports progress.
 const TICK: Duration = Duration::from_millis(100);
@@ -31,31 +33,41 @@ pub(crate) const CLOCKED: [ResultColumn; 2] = [WALL_S, SETUP_S];
 struct Task {
     scenario: Arc<Scenario>,
     options: RunOptions,
+    command: Option<String>,
     control: Control,
 }
 
-/// A run that is done: which, its result as JSON, and its tables. No result if it was cancelled.
+/// A run that is done: which, and what came of it. Nothing if it was cancelled.
 struct Done {
     index: usize,
-    outcome: Option<(String, Vec<RecordTable>)>,
+    outcome: Option<Outcome>,
+}
+
+enum Outcome {
+    /// The result as JSON, and the tables.
+    Result(String, Vec<RecordTable>),
+    /// The engine failed, for this reason.
+    Failure(String),
 }
 
 /// Run all jobs on `threads` threads.
 ///
-/// `done(index, result_json, tables)` is called on this thread as each finishes, in any order;
-/// `tick(fractions)` about ten times a second. Ctrl-C stops the batch: finished runs have been
-/// reported.
+/// `done(index, result_json, tables)` is called on this thread as each finishes, in any order, or
+/// `failed(index, reason)` if the engine failed on it; `tick(fractions)` about ten times a second.
+/// Ctrl-C stops the batch: finished runs have been reported.
 ///
 /// Raises ScenarioError, before anything runs, if a scenario is wrong.
 #[pyfunction]
-#[pyo3(signature = (jobs, threads, done, tick = None))]
+#[pyo3(signature = (jobs, threads, done, failed, tick = None))]
 pub(crate) fn run_batch(
     py: Python<'_>,
     jobs: Vec<Job>,
     threads: usize,
     done: Bound<'_, PyAny>,
+    failed: Bound<'_, PyAny>,
     tick: Option<Bound<'_, PyAny>>,
 ) -> PyResult<()> {
+    let calls = Calls { done, failed, tick };
     let tasks = prepare(jobs)?;
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
@@ -65,7 +77,7 @@ pub(crate) fn run_batch(
             scope.spawn(move || work(tasks, next, &sender));
         }
         drop(sender);
-        let outcome = listen(py, &tasks, receiver, &done, tick.as_ref());
+        let outcome = listen(py, &tasks, receiver, &calls);
         if outcome.is_err() {
             next.store(tasks.len(), Ordering::Relaxed);
             for task in &tasks {
@@ -103,7 +115,7 @@ fn prepare(jobs: Vec<Job>) -> PyResult<Vec<Task>> {
             record: job.record,
             threads: job.threads,
         };
-        tasks.push(Task { scenario, options, control: Control::default() });
+        tasks.push(Task { scenario, options, command: job.command, control: Control::default() });
     }
     Ok(tasks)
 }
@@ -119,7 +131,7 @@ fn work(tasks: &[Task], next: &AtomicUsize, sender: &Sender<Done>) {
     }
 }
 
-fn perform(task: &Task) -> Option<(String, Vec<RecordTable>)> {
+fn perform(task: &Task) -> Option<Outcome> {
     let begun = std::time::Instant::now();
     // A run that fails on a bug costs that run alone.
     let mut wired = Duration::ZERO;
@@ -129,10 +141,12 @@ fn perform(task: &Task) -> Option<(String, Vec<RecordTable>)> {
     match outcome {
         Ok(None) => None,
         Ok(Some((result, tables))) => {
-            let mut json = serde_json::to_value(&result).expect("plain data can be written");
-            json[SETUP_S.name] = wired.as_secs_f64().into();
-            json[WALL_S.name] = begun.elapsed().as_secs_f64().into();
-            Some((json.to_string(), tables))
+            let Ok(Value::Object(mut result)) = serde_json::to_value(&result) else {
+                unreachable!("a result is plain data with names");
+            };
+            result.insert(SETUP_S.name.into(), wired.as_secs_f64().into());
+            result.insert(WALL_S.name.into(), begun.elapsed().as_secs_f64().into());
+            Some(Outcome::Result(document(&result, task.command.as_deref()), tables))
         }
         Err(panic) => {
             let reason = panic
@@ -140,15 +154,16 @@ fn perform(task: &Task) -> Option<(String, Vec<RecordTable>)> {
                 .map(String::as_str)
                 .or_else(|| panic.downcast_ref::<&str>().copied())
                 .unwrap_or("unknown reason");
-            let json = serde_json::json!({
-                "error": reason,
-                "scenario_hash": task.scenario.hash(),
-                "seed": task.options.seed,
-                "replication": task.options.replication,
-            });
-            Some((json.to_string(), Vec::new()))
+            Some(Outcome::Failure(reason.to_owned()))
         }
     }
+}
+
+/// Whom Python wants called.
+struct Calls<'py> {
+    done: Bound<'py, PyAny>,
+    failed: Bound<'py, PyAny>,
+    tick: Option<Bound<'py, PyAny>>,
 }
 
 /// What the calling thread does until all is done.
@@ -156,8 +171,7 @@ fn listen(
     py: Python<'_>,
     tasks: &[Task],
     receiver: Receiver<Done>,
-    done: &Bound<'_, PyAny>,
-    tick: Option<&Bound<'_, PyAny>>,
+    calls: &Calls<'_>,
 ) -> PyResult<()> {
     // The receiver is not shared between threads; a mutex lets it cross into the detached closure.
     let receiver = std::sync::Mutex::new(receiver);
@@ -166,12 +180,15 @@ fn listen(
             py.detach(|| receiver.lock().expect("only this thread locks it").recv_timeout(TICK));
         py.check_signals()?;
         match message {
-            Ok(Done { index, outcome: Some((json, columns)) }) => {
-                done.call1((index, json, tables(py, columns)?))?;
+            Ok(Done { index, outcome: Some(Outcome::Result(json, columns)) }) => {
+                calls.done.call1((index, json, tables(py, columns)?))?;
+            }
+            Ok(Done { index, outcome: Some(Outcome::Failure(reason)) }) => {
+                calls.failed.call1((index, reason))?;
             }
             Ok(Done { outcome: None, .. }) => {}
             Err(RecvTimeoutError::Timeout) => {
-                if let Some(tick) = tick {
+                if let Some(tick) = &calls.tick {
                     let fractions: Vec<f64> = tasks.iter().map(fraction).collect();
                     tick.call1((fractions,))?;
                 }

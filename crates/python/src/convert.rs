@@ -18,6 +18,7 @@ pub(crate) struct Job {
     pub(crate) until: Option<String>,
     pub(crate) record: bool,
     pub(crate) threads: usize,
+    pub(crate) command: Option<String>,
 }
 
 /// Tables as `{table: {column: values}}`: numbers become NumPy arrays without a copy, words lists.

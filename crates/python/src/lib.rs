@@ -6,6 +6,7 @@
 
 mod batch;
 mod convert;
+mod document;
 
 use forebay_scenario::Scenario;
 use pyo3::create_exception;
