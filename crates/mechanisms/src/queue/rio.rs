@@ -439,6 +439,34 @@ mod tests {
         assert_eq!(law.average(1), 8.0);
     }
 
+    /// Otherwise few precedences, whose averages are brought up to date side by side, would follow
+    /// other ones than many: two more precedences that nobody uses change nothing, to the last
+    /// digit, over random arrivals and departures.
+    #[test]
+    fn precedences_without_packets_change_nothing() {
+        let law =
+            |limits: &[(u64, u64)]| rio(0.3, limits, Coupling::Coupled, IdleMeaning::Cumulative);
+        let (mut few, mut many) = (law(&HIGH), law(&[(100, 200); FEW + 1]));
+        let mut draws = Streams::new(7, 0).named("test");
+        let (mut now, mut waiting, mut idle) = (Time::ZERO, Vec::new(), 0);
+        for _ in 0..5000 {
+            now += Span::from_seconds(1e-3 * draws.exponential());
+            if draws.happens(0.4) {
+                let precedence = draws.below(3) as u8;
+                arrive(&mut few, precedence, now, None);
+                arrive(&mut many, precedence, now, None);
+                waiting.push(precedence);
+            } else if !waiting.is_empty() {
+                let precedence = waiting.remove(0);
+                depart(&mut few, precedence, now);
+                depart(&mut many, precedence, now);
+            }
+            idle += usize::from(waiting.is_empty());
+            assert_eq!(averages(&few), averages(&many)[..3]);
+        }
+        assert!((100..4000).contains(&idle), "both cases are met: {idle}");
+    }
+
     /// Otherwise RIO would not contain RED: with one precedence and idle meant physically, both
     /// give the same verdicts and averages over random arrivals from the same stream.
     #[test]
