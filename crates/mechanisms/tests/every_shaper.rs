@@ -127,7 +127,7 @@ impl Buffer {
             let (early, alone) = (now < by_rate, self.waiting.len() == 1);
             self.releases.push(Release { packet, at: now, early, alone });
             self.waiting.pop_front();
-            self.backlog.remove(&head);
+            self.backlog.remove(head.footprint());
             self.last = Some(now);
         }
     }

@@ -7,7 +7,7 @@ use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::{PS_PER_S, Rate, Size, Span, Time};
 
 use super::BuildConditioner;
-use super::bucket::{Bucket, Excess, Mode, check_depth, earned, tokens};
+use super::bucket::{Excess, Mode, check_depth, earned, tokens};
 use super::trtcm::{TrTcm, check_peak};
 use crate::LinkFacts;
 
@@ -54,8 +54,7 @@ fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Box<dyn Conditione
         let message = format!("{srtt_weight} is out of range; allowed are above 0 and up to 1");
         return Err(section.fail("srtt_weight", message));
     }
-    let (committed, peak) = (Bucket::full(min_depth), Bucket::full(min_depth));
-    let meter = TrTcm { cir, committed, pir, peak, last: Time::ZERO, mode, excess };
+    let meter = TrTcm::new((cir, min_depth), (pir, min_depth), mode, excess);
     let floor = if floor { tokens(min_depth.bytes()) } else { 0 };
     Ok(Box::new(AdaptiveTokenBucket { meter, floor, weight: srtt_weight, srtt: None }))
 }
@@ -133,16 +132,8 @@ mod tests {
 
     fn law(cir: u64, pir: u64, floor: bool) -> AdaptiveTokenBucket {
         let (cir, pir) = (Rate::from_bps(cir), Rate::from_bps(pir));
-        let bucket = Bucket::full(Size::from_bytes(5000));
-        let meter = TrTcm {
-            cir,
-            committed: bucket,
-            pir,
-            peak: bucket,
-            last: Time::ZERO,
-            mode: Mode::Blind,
-            excess: Excess::Mark,
-        };
+        let depth = Size::from_bytes(5000);
+        let meter = TrTcm::new((cir, depth), (pir, depth), Mode::Blind, Excess::Mark);
         let floor = if floor { tokens(5000) } else { 0 };
         AdaptiveTokenBucket { meter, floor, weight: 1.0, srtt: None }
     }

@@ -2,7 +2,10 @@
 //!
 //! Tokens are integers in units of a picobit, 10^-12 bit: a rate in bit/s times a time in ps gives
 //! them without rounding, and a byte is 8 10^12 of them. So a meter never gains or loses a token by
-//! arithmetic, however often it is asked.
+//! arithmetic, however often it is asked. They are counted in 128 bits. A bucket up to a megabyte
+//! that never is in debt can count in 64, which takes less work.
+
+use std::ops::{Add, AddAssign, Sub, SubAssign};
 
 use forebay_network::{DropReason, Packet, Verdict};
 use forebay_parameters::{Problem, Section, choice};
@@ -73,21 +76,130 @@ pub(super) const fn tokens(bytes: u64) -> i128 {
     bytes as i128 * PER_BYTE
 }
 
+/// The whole numbers in which a bucket counts its tokens.
+pub(super) trait Count:
+    Copy + Ord + Add<Output = Self> + Sub<Output = Self> + AddAssign + SubAssign + Into<i128>
+{
+    /// None.
+    const NONE: Self;
+
+    /// The tokens for `bytes`.
+    fn tokens(bytes: u64) -> Self;
+
+    /// Tokens that arrive at `rate` during `span`, or `most` if these are fewer, which are not
+    /// negative.
+    fn earned(rate: Rate, span: Span, most: Self) -> Self;
+}
+
+impl Count for i128 {
+    const NONE: Self = 0;
+
+    #[inline]
+    fn tokens(bytes: u64) -> Self {
+        tokens(bytes)
+    }
+
+    #[inline]
+    fn earned(rate: Rate, span: Span, most: Self) -> Self {
+        earned(rate, span).min(most as u128) as Self
+    }
+}
+
+impl Count for i64 {
+    const NONE: Self = 0;
+
+    #[inline]
+    fn tokens(bytes: u64) -> Self {
+        bytes as Self * PER_BYTE as Self
+    }
+
+    #[inline]
+    fn earned(rate: Rate, span: Span, most: Self) -> Self {
+        rate.bps().saturating_mul(span.ps()).min(most as u64) as Self
+    }
+}
+
+/// Whether the tokens of a full bucket that holds `depth` can be counted by an `i64`.
+pub(super) fn is_small(depth: Size) -> bool {
+    i64::try_from(tokens(depth.bytes())).is_ok()
+}
+
 /// A bucket of tokens. It may be in debt, and it may be fuller than full until tokens are next
 /// poured in: meters that allow neither never bring it there.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Bucket {
-    level: i128,
-    depth: i128,
+pub(super) struct Bucket<N = i128> {
+    level: N,
+    depth: N,
 }
 
-impl Bucket {
+impl<N: Count> Bucket<N> {
     /// A full bucket that holds `depth`.
     pub fn full(depth: Size) -> Self {
-        let depth = tokens(depth.bytes());
+        let depth = N::tokens(depth.bytes());
         Self { level: depth, depth }
     }
 
+    /// Let the tokens of `span` arrive at `rate`; what runs over is lost. Not where it is fuller
+    /// than full.
+    #[inline]
+    pub fn collect(&mut self, rate: Rate, span: Span) {
+        self.level += N::earned(rate, span, self.depth - self.level);
+    }
+
+    /// Whether there are tokens for `size` bytes.
+    #[inline]
+    pub fn covers(&self, size: u16) -> bool {
+        self.level >= N::tokens(u64::from(size))
+    }
+
+    /// Take the tokens for `size` bytes out: what is not [covered](Self::covers) becomes a debt.
+    #[inline]
+    pub fn take(&mut self, size: u16) {
+        self.level -= N::tokens(u64::from(size));
+    }
+
+    /// [Collect](Self::collect), and pay for `size` bytes if that is `due` and they are covered:
+    /// gives whether it does. This changes from packet to packet, so nothing branches by it.
+    #[inline]
+    pub fn pays(&mut self, rate: Rate, span: Span, size: u16, due: bool) -> bool {
+        self.collect(rate, span);
+        let tokens = N::tokens(u64::from(size));
+        let pays = due & (self.level >= tokens);
+        self.level -= if pays { tokens } else { N::NONE };
+        pays
+    }
+
+    /// The earliest time from `now` on at which `size` is covered, if nobody takes anything before
+    /// and tokens keep arriving at `rate` since `last`.
+    pub fn covers_at(&self, size: Size, rate: Rate, last: Time, now: Time) -> Time {
+        let needed = tokens(size.bytes());
+        let (level, depth): (i128, i128) = (self.level.into(), self.depth.into());
+        if needed > depth {
+            return Time::NEVER;
+        }
+        let missing = u128::try_from(needed - level).unwrap_or(0);
+        if missing == 0 {
+            return now;
+        }
+        if rate.bps() == 0 {
+            return Time::NEVER;
+        }
+        let wait = missing.div_ceil(u128::from(rate.bps()));
+        now.max(last + Span::from_ps(u64::try_from(wait).unwrap_or(u64::MAX)))
+    }
+
+    /// What it holds when full, in bytes.
+    pub fn depth(&self) -> u64 {
+        (self.depth.into() / PER_BYTE) as u64
+    }
+
+    /// Its tokens in bytes.
+    pub fn bytes(&self) -> f64 {
+        self.level.into() as f64 / PER_BYTE as f64
+    }
+}
+
+impl Bucket {
     /// From now on it holds `depth`; tokens beyond that are lost.
     #[inline]
     pub fn resize(&mut self, depth: i128) {
@@ -123,12 +235,6 @@ impl Bucket {
         self.level += tokens(size.bytes());
     }
 
-    /// Whether there are tokens for `size` bytes.
-    #[inline]
-    pub fn covers(&self, size: u16) -> bool {
-        self.level >= tokens(u64::from(size))
-    }
-
     /// Whether there are fewer tokens than for `size`.
     #[inline]
     pub fn is_below(&self, size: Size) -> bool {
@@ -141,44 +247,10 @@ impl Bucket {
         self.level <= 0
     }
 
-    /// Take the tokens for `size` bytes out: what is not [covered](Self::covers) becomes a debt.
-    #[inline]
-    pub fn take(&mut self, size: u16) {
-        self.level -= tokens(u64::from(size));
-    }
-
     /// Take the tokens for `size` bytes out, or those that there are.
     #[inline]
     pub fn drain(&mut self, size: u16) {
         self.level = (self.level - tokens(u64::from(size))).max(0);
-    }
-
-    /// The earliest time from `now` on at which `size` is covered, if nobody takes anything before
-    /// and tokens keep arriving at `rate` since `last`.
-    pub fn covers_at(&self, size: Size, rate: Rate, last: Time, now: Time) -> Time {
-        let needed = tokens(size.bytes());
-        if needed > self.depth {
-            return Time::NEVER;
-        }
-        let missing = u128::try_from(needed - self.level).unwrap_or(0);
-        if missing == 0 {
-            return now;
-        }
-        if rate.bps() == 0 {
-            return Time::NEVER;
-        }
-        let wait = missing.div_ceil(u128::from(rate.bps()));
-        now.max(last + Span::from_ps(u64::try_from(wait).unwrap_or(u64::MAX)))
-    }
-
-    /// What it holds when full, in bytes.
-    pub fn depth(&self) -> u64 {
-        (self.depth / PER_BYTE) as u64
-    }
-
-    /// Its tokens in bytes.
-    pub fn bytes(&self) -> f64 {
-        self.level as f64 / PER_BYTE as f64
     }
 }
 

@@ -4,10 +4,10 @@ use forebay_kernel::Stream;
 use forebay_network::{Conditioner, Packet, Verdict};
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::quantity::show_rate;
-use forebay_units::{Rate, Size, Time};
+use forebay_units::{Rate, Size, Span, Time};
 
 use super::BuildConditioner;
-use super::bucket::{Bucket, Excess, GREEN, Mode, RED, YELLOW, check_depth, earned};
+use super::bucket::{Bucket, Count, Excess, GREEN, Mode, RED, check_depth, is_small};
 use crate::LinkFacts;
 
 pub(super) const ENTRY: Entry<BuildConditioner> = Entry {
@@ -41,8 +41,11 @@ fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Box<dyn Conditione
     check_depth(section, "cbs", cbs, false)?;
     check_depth(section, "pbs", pbs, false)?;
     check_peak(section, cir, pir)?;
-    let (committed, peak) = (Bucket::full(cbs), Bucket::full(pbs));
-    Ok(Box::new(TrTcm { cir, committed, pir, peak, last: Time::ZERO, mode, excess }))
+    Ok(if is_small(cbs.max(pbs)) {
+        Box::new(TrTcm::<i64>::new((cir, cbs), (pir, pbs), mode, excess))
+    } else {
+        Box::new(TrTcm::<i128>::new((cir, cbs), (pir, pbs), mode, excess))
+    })
 }
 
 /// Refuse a peak rate below the committed one.
@@ -58,45 +61,69 @@ pub(super) fn check_peak(section: &Section<'_>, cir: Rate, pir: Rate) -> Result<
     Err(section.fail("pir", message))
 }
 
-/// The marker with its two buckets.
+/// The marker with its two buckets, neither of which is ever in debt.
 #[derive(Clone)]
-pub(super) struct TrTcm {
+pub(super) struct TrTcm<N = i128> {
     pub cir: Rate,
-    pub committed: Bucket,
+    pub committed: Bucket<N>,
     pub pir: Rate,
-    pub peak: Bucket,
-    pub last: Time,
-    pub mode: Mode,
-    pub excess: Excess,
+    pub peak: Bucket<N>,
+    last: Time,
+    mode: Mode,
+    excess: Excess,
 }
 
-impl TrTcm {
+impl<N: Count> TrTcm<N> {
+    /// With full buckets, given rate and depth of each.
+    pub fn new(
+        (cir, cbs): (Rate, Size),
+        (pir, pbs): (Rate, Size),
+        mode: Mode,
+        excess: Excess,
+    ) -> Self {
+        let (committed, peak) = (Bucket::full(cbs), Bucket::full(pbs));
+        Self { cir, committed, pir, peak, last: Time::ZERO, mode, excess }
+    }
+
     /// Let the tokens arrive that are due by `now`.
     #[inline]
     pub fn replenish(&mut self, now: Time) {
+        let span = self.pass(now);
+        self.committed.collect(self.cir, span);
+        self.peak.collect(self.pir, span);
+    }
+
+    /// The time up to `now` for which no tokens have arrived yet.
+    #[inline]
+    fn pass(&mut self, now: Time) -> Span {
         let span = now.since(self.last);
-        self.committed.pour(earned(self.cir, span));
-        self.peak.pour(earned(self.pir, span));
         self.last = self.last.max(now);
+        span
+    }
+
+    /// Colour `packet`, which can get no better colour than `best`.
+    #[inline(always)]
+    fn colour(&mut self, packet: &mut Packet, now: Time, best: u8) -> Verdict {
+        let (span, size) = (self.pass(now), packet.size);
+        let passes = self.peak.pays(self.pir, span, size, best < RED);
+        let green = self.committed.pays(self.cir, span, size, passes & (best == GREEN));
+        packet.precedence = RED - u8::from(passes) - u8::from(green);
+        if passes { Verdict::Accept } else { self.excess.verdict() }
+    }
+
+    /// The same where its own colour counts; apart, so that others do not look at it.
+    #[inline(never)]
+    fn colour_aware(&mut self, packet: &mut Packet, now: Time) -> Verdict {
+        self.colour(packet, now, packet.precedence)
     }
 }
 
-impl Conditioner for TrTcm {
+impl<N: Count + Send> Conditioner for TrTcm<N> {
     fn condition(&mut self, packet: &mut Packet, now: Time, _stream: &mut Stream) -> Verdict {
-        self.replenish(now);
-        let best = self.mode.best(packet);
-        if best >= RED || !self.peak.covers(packet.size) {
-            packet.precedence = RED;
-            return self.excess.verdict();
+        match self.mode {
+            Mode::Blind => self.colour(packet, now, GREEN),
+            Mode::Aware => self.colour_aware(packet, now),
         }
-        self.peak.take(packet.size);
-        if best == GREEN && self.committed.covers(packet.size) {
-            self.committed.take(packet.size);
-            packet.precedence = GREEN;
-        } else {
-            packet.precedence = YELLOW;
-        }
-        Verdict::Accept
     }
 
     fn green_at(&self, size: Size, now: Time) -> Option<Time> {
@@ -117,27 +144,20 @@ impl Conditioner for TrTcm {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::conditioner::bucket::YELLOW;
     use forebay_kernel::Streams;
-    use forebay_units::Span;
 
-    fn meter(rates: (u64, u64), depths: (u64, u64), mode: Mode) -> TrTcm {
-        TrTcm {
-            cir: Rate::from_bps(rates.0),
-            committed: Bucket::full(Size::from_bytes(depths.0)),
-            pir: Rate::from_bps(rates.1),
-            peak: Bucket::full(Size::from_bytes(depths.1)),
-            last: Time::ZERO,
-            mode,
-            excess: Excess::Mark,
-        }
+    fn meter<N: Count>(rates: (u64, u64), depths: (u64, u64), mode: Mode) -> TrTcm<N> {
+        let bucket = |rate, depth| (Rate::from_bps(rate), Size::from_bytes(depth));
+        TrTcm::new(bucket(rates.0, depths.0), bucket(rates.1, depths.1), mode, Excess::Mark)
     }
 
     /// Time in ms, size in B, colour in, then colour out with the tokens left in both buckets.
     type Step = (u64, u16, u8, u8, f64, f64);
 
     /// CIR 125000 B/s with 3000 B, PIR 250000 B/s with 5000 B.
-    fn check(mode: Mode, steps: &[Step]) {
-        let mut law = meter((1_000_000, 2_000_000), (3000, 5000), mode);
+    fn check<N: Count + Send>(mode: Mode, steps: &[Step]) {
+        let mut law = meter::<N>((1_000_000, 2_000_000), (3000, 5000), mode);
         for &(ms, size, before, after, committed, peak) in steps {
             let mut packet = Packet::data(Time::ZERO, 0, 0, size, 0).with_precedence(before);
             let now = Time::ZERO + Span::from_ms(ms);
@@ -161,8 +181,10 @@ mod tests {
         let with = |end: [Step; 2]| [&start[..], &end[..]].concat();
         let blind = [(8, 1500, RED, YELLOW, 1000.0, 0.0), (20, 1500, GREEN, GREEN, 1000.0, 1500.0)];
         let aware = [(8, 1500, RED, RED, 1000.0, 1500.0), (20, 1500, GREEN, GREEN, 1000.0, 3000.0)];
-        check(Mode::Blind, &with(blind));
-        check(Mode::Aware, &with(aware));
+        check::<i64>(Mode::Blind, &with(blind));
+        check::<i128>(Mode::Blind, &with(blind));
+        check::<i64>(Mode::Aware, &with(aware));
+        check::<i128>(Mode::Aware, &with(aware));
     }
 
     /// Otherwise a green shaper would release yellow or red packets. With 900 B and 400 B left, CIR
@@ -170,15 +192,35 @@ mod tests {
     /// ms.
     #[test]
     fn green_is_foreseen() {
-        let mut law = meter((2_000_000, 4_000_000), (3000, 3000), Mode::Blind);
+        let mut law = meter::<i128>((2_000_000, 4_000_000), (3000, 3000), Mode::Blind);
         law.committed.take(2100);
         law.peak.take(2600);
         let now = Time::ZERO;
         assert_eq!(law.green_at(Size::from_bytes(1500), now), Some(now + Span::from_us(2400)));
         assert_eq!(law.green_at(Size::from_bytes(3001), now), Some(Time::NEVER));
         // The same for the wait by the peak bucket: 1500 B missing at 500000 B/s are 3 ms.
-        let mut law = meter((2_000_000, 4_000_000), (3000, 3000), Mode::Blind);
+        let mut law = meter::<i128>((2_000_000, 4_000_000), (3000, 3000), Mode::Blind);
         law.peak.take(3000);
         assert_eq!(law.green_at(Size::from_bytes(1500), now), Some(now + Span::from_ms(3)));
+    }
+
+    /// Otherwise buckets would lose tokens where numbers grow large: the deepest ones that are
+    /// counted in 64 bits, 2^63 / (8 10^12) B = 1152921 B, are full again after 10^4 s at 10^11
+    /// bit/s, whose product is more than 2^64.
+    #[test]
+    fn large_buckets_are_filled() {
+        fn check<N: Count + Send>(depth: u64) {
+            let mut law =
+                meter::<N>((100_000_000_000, 100_000_000_000), (depth, depth), Mode::Blind);
+            let mut packet = Packet::data(Time::ZERO, 0, 0, 1500, 0);
+            for now in [Time::ZERO, Time::ZERO + Span::from_s(10_000)] {
+                law.condition(&mut packet, now, &mut Streams::new(0, 0).named("test"));
+                let left = (depth - 1500) as f64;
+                assert_eq!((law.committed.bytes(), law.peak.bytes()), (left, left));
+            }
+        }
+        assert!(is_small(Size::from_bytes(1_152_921)) && !is_small(Size::from_bytes(1_152_922)));
+        check::<i64>(1_152_921);
+        check::<i128>(1_152_922);
     }
 }

@@ -79,6 +79,11 @@ impl Averaging {
         }
     }
 
+    /// The weight of the newest sample.
+    pub fn weight(&self) -> f64 {
+        self.weight
+    }
+
     /// A packet found `queue` waiting.
     #[inline]
     pub fn sample(&self, average: &mut f64, queue: f64) {
@@ -212,12 +217,35 @@ impl Policy {
         arrival: &Arrival<'_>,
         stream: &mut Stream,
     ) -> Verdict {
-        let verdict = if average < class.curve.min {
-            self.below_minimum(class)
+        match self.certain(class, average, queue, arrival) {
+            Some(verdict) => verdict,
+            None => self.by_chance(class, average, arrival, stream),
+        }
+    }
+
+    /// As [`decide`](Self::decide), unless it is up to chance.
+    #[inline(always)]
+    pub fn certain(
+        &self,
+        class: &mut Class,
+        average: f64,
+        queue: f64,
+        arrival: &Arrival<'_>,
+    ) -> Option<Verdict> {
+        if average < class.curve.min {
+            self.below_minimum(class);
+        } else if self.ns2_guards && queue <= 1.0 {
+            class.entered = false;
+        } else if average >= class.curve.top {
+            class.restart(0);
+            return Some(Verdict::Drop(DropReason::Forced));
+        } else if self.ns2_guards && !class.entered {
+            let size = u64::from(arrival.packet.size);
+            (class.count, class.count_bytes, class.entered) = (1, size, true);
         } else {
-            self.above_minimum(class, average, queue, arrival, stream)
-        };
-        self.limited(class, verdict, arrival)
+            return None;
+        }
+        Some(self.limited(class, Verdict::Accept, arrival))
     }
 
     /// The verdict on an arrival of `class` where the queue is not congested, whatever the average
@@ -231,16 +259,15 @@ impl Policy {
     }
 
     #[inline]
-    fn below_minimum(&self, class: &mut Class) -> Verdict {
+    fn below_minimum(&self, class: &mut Class) {
         class.restart(fresh(self.convention));
         class.entered = false;
-        Verdict::Accept
     }
 
     /// `verdict`, or a drop if the buffer is full.
-    #[inline]
+    #[inline(always)]
     fn limited(&self, class: &mut Class, verdict: Verdict, arrival: &Arrival<'_>) -> Verdict {
-        if matches!(verdict, Verdict::Drop(_)) || fits(self.limit, arrival) {
+        if fits(self.limit, arrival) {
             return verdict;
         }
         if self.ns2_guards {
@@ -249,27 +276,17 @@ impl Policy {
         Verdict::Drop(DropReason::Overflow)
     }
 
-    fn above_minimum(
+    /// As [`decide`](Self::decide) where nothing is [certain](Self::certain): the average is on the
+    /// rising part of the curve.
+    #[inline(always)]
+    pub fn by_chance(
         &self,
         class: &mut Class,
         average: f64,
-        queue: f64,
         arrival: &Arrival<'_>,
         stream: &mut Stream,
     ) -> Verdict {
         let size = u64::from(arrival.packet.size);
-        if self.ns2_guards && queue <= 1.0 {
-            class.entered = false;
-            return Verdict::Accept;
-        }
-        if average >= class.curve.top {
-            class.restart(0);
-            return Verdict::Drop(DropReason::Forced);
-        }
-        if self.ns2_guards && !class.entered {
-            (class.count, class.count_bytes, class.entered) = (1, size, true);
-            return Verdict::Accept;
-        }
         if self.convention == CountConvention::Code {
             class.count += 1;
             class.count_bytes += size;
@@ -277,21 +294,20 @@ impl Policy {
         if stream.happens(self.spaced(class, average, size)) {
             class.restart(0);
             let marks = self.ecn && (self.gentle_ecn || average <= class.curve.max);
-            return if marks && arrival.packet.is_ecn_capable() {
-                Verdict::Mark
-            } else {
-                Verdict::Drop(DropReason::Early)
-            };
+            if !(marks && arrival.packet.is_ecn_capable()) {
+                return Verdict::Drop(DropReason::Early);
+            }
+            return self.limited(class, Verdict::Mark, arrival);
         }
         if self.convention == CountConvention::Analysis {
             class.count += 1;
             class.count_bytes += size;
         }
-        Verdict::Accept
+        self.limited(class, Verdict::Accept, arrival)
     }
 
     /// Probability that a packet of `size` is dropped, given the count.
-    #[inline]
+    #[inline(always)]
     fn spaced(&self, class: &Class, average: f64, size: u64) -> f64 {
         let pb = class.curve.rising(average);
         match self.byte_mode {

@@ -1,5 +1,7 @@
 //! RIO: RED with an average for each precedence, coupled (RIO-C) or decoupled (RIO-D).
 
+use std::array::from_fn;
+
 use forebay_kernel::Stream;
 use forebay_network::{Arrival, Footprint, QueueManager, Verdict};
 use forebay_parameters::{Entry, Parameters, Problem, Section, choice};
@@ -7,7 +9,7 @@ use forebay_units::Time;
 
 use super::red_core::{Class, Core};
 use super::red_options::{Thresholds, precedence_red_parameters};
-use super::{BuildQueue, Queue};
+use super::{BuildQueue, MOST_PRECEDENCES, Queue};
 use crate::LinkFacts;
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {
@@ -62,11 +64,21 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
     Ok(Queue::Managed(Box::new(Rio::new(core, classes, parameters.coupling, parameters.idle))))
 }
 
-/// What RIO keeps of a precedence beside its [`Class`].
+/// How many averages are brought up to date side by side: a law with more precedences takes one
+/// after another.
+const FEW: usize = 4;
+
+/// What RIO keeps of a precedence beside its queue and its average.
 struct Level {
-    /// Packets or bytes of this precedence that wait: whole numbers, exact up to 2^53.
-    queue: f64,
-    average: f64,
+    class: Class,
+    /// With how much weight an arrival of this precedence goes into the averages of the first few:
+    /// that of the newest sample from here on, 0 below. That leaves an average as it is to the last
+    /// digit, and costs less than a choice.
+    weights: [f64; FEW],
+    /// Bit i: the average follows the packets of precedence i.
+    followed: u64,
+    /// The same where averages may be brought up to date side by side while such packets wait.
+    easy: u64,
     /// Since when what the average follows is empty, if it is; idle time before is in the average.
     idle_since: Time,
 }
@@ -74,8 +86,10 @@ struct Level {
 /// Averages of precedences, and classes judged by them.
 pub(super) struct Rio {
     core: Core,
-    classes: Vec<Class>,
     levels: Vec<Level>,
+    /// Packets or bytes of each precedence that wait: whole numbers, exact up to 2^53.
+    queues: [f64; MOST_PRECEDENCES],
+    averages: [f64; MOST_PRECEDENCES],
     coupled: bool,
     physical: bool,
     /// Bit i: packets of precedence i wait.
@@ -84,13 +98,27 @@ pub(super) struct Rio {
 
 impl Rio {
     pub fn new(core: Core, classes: Vec<Class>, coupling: Coupling, idle: IdleMeaning) -> Self {
-        let level = |_: &Class| Level { queue: 0.0, average: 0.0, idle_since: Time::ZERO };
+        let coupled = coupling == Coupling::Coupled;
+        let physical = idle == IdleMeaning::Physical;
+        // One average alone is brought up to date by itself.
+        let side_by_side = coupled && !physical && classes.len() <= FEW;
+        let level = |(index, class)| {
+            let followed = if coupled { u64::MAX >> (63 - index) } else { 1_u64 << index };
+            Level {
+                class,
+                weights: from_fn(|i| if i >= index { core.averaging.weight() } else { 0.0 }),
+                followed,
+                easy: if side_by_side { followed } else { 0 },
+                idle_since: Time::ZERO,
+            }
+        };
         Self {
+            levels: classes.into_iter().enumerate().map(level).collect(),
             core,
-            levels: classes.iter().map(level).collect(),
-            classes,
-            coupled: coupling == Coupling::Coupled,
-            physical: idle == IdleMeaning::Physical,
+            queues: [0.0; MOST_PRECEDENCES],
+            averages: [0.0; MOST_PRECEDENCES],
+            coupled,
+            physical,
             occupied: 0,
         }
     }
@@ -103,23 +131,23 @@ impl Rio {
     /// The average of precedence `index`.
     #[inline]
     pub fn average(&self, index: usize) -> f64 {
-        self.levels[index].average
+        self.averages[index]
     }
 
     /// The packets or bytes of precedence `index` alone that wait.
     #[inline]
     pub fn waiting(&self, index: usize) -> f64 {
-        self.levels[index].queue
+        self.queues[index]
     }
 
     #[cfg(test)]
     pub fn set_average(&mut self, index: usize, average: f64) {
-        self.levels[index].average = average;
+        self.averages[index] = average;
     }
 
     /// Move the maximum probability of precedence `index`.
     pub fn set_probability(&mut self, index: usize, probability: f64) {
-        self.classes[index].set_probability(probability);
+        self.levels[index].class.set_probability(probability);
     }
 
     /// The precedence as which `packet` counts.
@@ -133,40 +161,55 @@ impl Rio {
         if self.core.in_bytes { f64::from(packet.size) } else { 1.0 }
     }
 
+    /// Whether [`update_few`](Self::update_few) does for an arrival of precedence `index`: what is
+    /// followed is nested, so where this is not empty, none that follows it is.
+    #[inline(always)]
+    fn is_easy(&self, index: usize) -> bool {
+        self.occupied & self.levels[index].easy != 0
+    }
+
     /// Bring the averages that follow precedence `index` up to date; gives what that of `index`
     /// follows.
-    #[inline(always)]
+    #[inline]
     pub fn update(&mut self, index: usize, arrival: &Arrival<'_>) -> f64 {
+        if self.is_easy(index) { self.update_few(index) } else { self.update_each(index, arrival) }
+    }
+
+    /// The same where it is [easy](Self::is_easy).
+    #[inline(always)]
+    fn update_few(&mut self, index: usize) -> f64 {
+        let [a, b, c, d, ..] = self.queues;
+        // Sums of whole numbers: exact in any order.
+        let queues = [a, a + b, a + b + c, (a + b) + (c + d)];
+        let weights = self.levels[index].weights;
+        let averages: [f64; FEW] = from_fn(|i| self.averages[i]);
+        let averages: [f64; FEW] =
+            from_fn(|i| averages[i] + weights[i] * (queues[i] - averages[i]));
+        self.averages[..FEW].copy_from_slice(&averages);
+        queues[index % FEW]
+    }
+
+    /// The same in every case.
+    #[inline(never)]
+    fn update_each(&mut self, index: usize, arrival: &Arrival<'_>) -> f64 {
         let averaging = &self.core.averaging;
-        let (below, rest) = self.levels.split_at_mut(index);
-        let (from, end) = if self.coupled {
-            (below.iter().map(|level| level.queue).sum(), rest.len())
-        } else {
-            (0.0, 1)
-        };
-        let own = from + rest[0].queue;
-        let following = &mut rest[..end];
-        // What is followed is nested: all below the lowest occupied precedence is empty.
-        let empty = match (self.physical, arrival.idle_since) {
-            (true, Some(since)) => {
-                following.iter_mut().for_each(|l| l.idle_since = l.idle_since.max(since));
-                end
+        let end = if self.coupled { self.levels.len() } else { index + 1 };
+        let mut queue = if self.coupled { self.queues[..index].iter().sum() } else { 0.0 };
+        let own = queue + self.queues[index];
+        for i in index..end {
+            let (level, average) = (&mut self.levels[i], &mut self.averages[i]);
+            queue += self.queues[i];
+            let idle_since = match arrival.idle_since {
+                Some(since) if self.physical => Some(since.max(level.idle_since)),
+                None if self.physical => None,
+                _ => (self.occupied & level.followed == 0).then_some(level.idle_since),
+            };
+            if let Some(since) = idle_since {
+                averaging.decay(average, arrival.now.since(since));
+                level.idle_since = arrival.now;
+            } else {
+                averaging.sample(average, queue);
             }
-            (true, None) => 0,
-            (false, _) => {
-                let lowest = (self.occupied >> index).trailing_zeros() as usize;
-                if from > 0.0 { 0 } else { lowest.min(end) }
-            }
-        };
-        let (idle, busy) = following.split_at_mut(empty);
-        for level in idle {
-            averaging.decay(&mut level.average, arrival.now.since(level.idle_since));
-            level.idle_since = arrival.now;
-        }
-        let mut queue = from;
-        for level in busy {
-            queue += level.queue;
-            averaging.sample(&mut level.average, queue);
         }
         own
     }
@@ -181,13 +224,20 @@ impl Rio {
         arrival: &Arrival<'_>,
         stream: &mut Stream,
     ) -> Verdict {
-        let amount = self.amount(arrival.packet.footprint());
-        let (level, class) = (&mut self.levels[index], &mut self.classes[index]);
-        let verdict = self.core.policy.decide(class, level.average, queue, arrival, stream);
-        if !matches!(verdict, Verdict::Drop(_)) {
-            level.queue += amount;
-            self.occupied |= 1 << index;
-        }
+        let (class, average) = (&mut self.levels[index].class, self.averages[index]);
+        let Some(verdict) = self.core.policy.certain(class, average, queue, arrival) else {
+            return self.by_chance(index, arrival, stream);
+        };
+        self.count(index, verdict, arrival.packet.footprint());
+        verdict
+    }
+
+    /// The same where it is up to chance.
+    #[inline(never)]
+    fn by_chance(&mut self, index: usize, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
+        let (class, average) = (&mut self.levels[index].class, self.averages[index]);
+        let verdict = self.core.policy.by_chance(class, average, arrival, stream);
+        self.count(index, verdict, arrival.packet.footprint());
         verdict
     }
 
@@ -195,64 +245,75 @@ impl Rio {
     /// [`Policy::spare`](super::red_core::Policy::spare).
     #[inline]
     pub fn spare(&mut self, index: usize, restart: bool, arrival: &Arrival<'_>) -> Verdict {
-        let amount = self.amount(arrival.packet.footprint());
-        let verdict = self.core.policy.spare(&mut self.classes[index], restart, arrival);
-        if !matches!(verdict, Verdict::Drop(_)) {
-            self.levels[index].queue += amount;
-            self.occupied |= 1 << index;
-        }
+        let class = &mut self.levels[index].class;
+        let verdict = self.core.policy.spare(class, restart, arrival);
+        self.count(index, verdict, arrival.packet.footprint());
         verdict
     }
 
-    /// What the average of each precedence follows, by precedence.
-    fn actual(&self) -> impl Iterator<Item = f64> {
-        self.levels.iter().scan(0.0, |below, level| {
-            let own = *below + level.queue;
-            if self.coupled {
-                *below = own;
+    /// `packet`, of precedence `index`, waits from now on unless the `verdict` is to drop it.
+    #[inline(always)]
+    fn count(&mut self, index: usize, verdict: Verdict, packet: Footprint) {
+        if !matches!(verdict, Verdict::Drop(_)) {
+            self.queues[index] += self.amount(packet);
+            self.occupied |= 1 << index;
+        }
+    }
+
+    /// No packets of precedence `index` wait any more since `at`: what it follows may be empty, and
+    /// what those follow that follow it.
+    #[inline(never)]
+    fn vacate(&mut self, index: usize, at: Time) {
+        self.occupied &= !(1 << index);
+        if self.physical {
+            return;
+        }
+        let end = if self.coupled { self.levels.len() } else { index + 1 };
+        for level in &mut self.levels[index..end] {
+            if self.occupied & level.followed != 0 {
+                return;
             }
-            Some(own)
-        })
+            level.idle_since = at;
+        }
+    }
+
+    /// As [`admit`](QueueManager::admit), where averages cannot all be brought up to date at once.
+    #[inline(never)]
+    fn admit_each(&mut self, index: usize, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
+        let queue = self.update_each(index, arrival);
+        self.decide(index, queue, arrival, stream)
     }
 }
 
 impl QueueManager for Rio {
     fn admit(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
         let index = self.index(arrival.packet.footprint());
-        let queue = self.update(index, arrival);
+        if !self.is_easy(index) {
+            return self.admit_each(index, arrival, stream);
+        }
+        let queue = self.update_few(index);
         self.decide(index, queue, arrival, stream)
     }
 
     fn departed(&mut self, packet: Footprint, at: Time) {
         let index = self.index(packet);
         let amount = self.amount(packet);
-        let level = &mut self.levels[index];
-        level.queue -= amount;
-        if level.queue > 0.0 {
-            return;
-        }
-        let was_lowest = self.occupied.trailing_zeros() as usize == index;
-        self.occupied &= !(1 << index);
-        if self.physical {
-            return;
-        }
-        if !self.coupled {
-            level.idle_since = at;
-        } else if was_lowest {
-            // The sets from here up to the next occupied precedence have become empty.
-            let next = (self.occupied.trailing_zeros() as usize).min(self.levels.len());
-            for level in &mut self.levels[index..next] {
-                level.idle_since = at;
-            }
+        let queue = &mut self.queues[index];
+        *queue -= amount;
+        if *queue <= 0.0 {
+            self.vacate(index, at);
         }
     }
 
     fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
-        for (i, level) in self.levels.iter().enumerate() {
-            tell(&format!("average.{i}"), level.average);
+        let precedences = self.precedences();
+        for (i, average) in self.averages[..precedences].iter().enumerate() {
+            tell(&format!("average.{i}"), *average);
         }
-        for (i, queue) in self.actual().enumerate() {
-            tell(&format!("actual.{i}"), queue);
+        let mut below = 0.0;
+        for (i, queue) in self.queues[..precedences].iter().enumerate() {
+            tell(&format!("actual.{i}"), below + queue);
+            below += if self.coupled { *queue } else { 0.0 };
         }
     }
 }
@@ -288,7 +349,7 @@ mod tests {
 
     fn arrive(rio: &mut Rio, precedence: u8, now: Time, idle_since: Option<Time>) -> Verdict {
         let packet = Packet::data(Time::ZERO, 0, 0, 500, 0).with_precedence(precedence);
-        let packets = rio.levels.iter().map(|level| level.queue as u32).sum();
+        let packets = (0..rio.precedences()).map(|i| rio.waiting(i) as u32).sum();
         let backlog = Backlog { packets, bytes: 0 };
         let arrival = Arrival { now, packet: &packet, backlog, idle_since };
         rio.admit(&arrival, &mut Streams::new(1, 0).named("test"))
@@ -299,7 +360,7 @@ mod tests {
     }
 
     fn averages(rio: &Rio) -> Vec<f64> {
-        rio.levels.iter().map(|level| level.average).collect()
+        (0..rio.precedences()).map(|i| rio.average(i)).collect()
     }
 
     /// A RIO with weight 1/2 that holds 4, 3 and 2 packets, its averages zero.
@@ -310,7 +371,7 @@ mod tests {
                 arrive(&mut rio, precedence, Time::ZERO, None);
             }
         }
-        rio.levels.iter_mut().for_each(|level| level.average = 0.0);
+        (0..3).for_each(|i| rio.set_average(i, 0.0));
         rio
     }
 
@@ -345,7 +406,7 @@ mod tests {
         let forced = Verdict::Drop(DropReason::Forced);
         assert_eq!(arrive(&mut law, 2, Time::ZERO, None), forced);
         assert_eq!(arrive(&mut law, 9, Time::ZERO, None), forced, "9 counts as the last, 2");
-        assert_eq!(law.levels[2].queue, 0.0);
+        assert_eq!(law.waiting(2), 0.0);
     }
 
     /// Otherwise averages would not decay when what they follow is gone. 500 B at 10 Mbit/s take
@@ -357,25 +418,53 @@ mod tests {
         arrive(&mut law, 0, ms(0), None);
         arrive(&mut law, 1, ms(0), None);
         arrive(&mut law, 2, ms(0), None);
-        law.levels.iter_mut().for_each(|level| level.average = 16.0);
+        (0..3).for_each(|i| law.set_average(i, 16.0));
         // Empty from 0.2 ms on: {0}. From 0.6 ms on: {0, 1}. A packet of precedence 2 stays.
         depart(&mut law, 0, ms(2));
         depart(&mut law, 1, ms(6));
         arrive(&mut law, 0, ms(10), None);
-        assert_eq!(law.levels[0].average, 4.0, "0.8 ms are two packets: 16 / 4");
-        assert_eq!(law.levels[1].average, 8.0, "0.4 ms are one packet: 16 / 2");
-        assert_eq!(law.levels[2].average, 8.5, "one waits: (16 + 1) / 2");
+        assert_eq!(law.average(0), 4.0, "0.8 ms are two packets: 16 / 4");
+        assert_eq!(law.average(1), 8.0, "0.4 ms are one packet: 16 / 2");
+        assert_eq!(law.average(2), 8.5, "one waits: (16 + 1) / 2");
         // A waiting packet of precedence 0 is followed by the average of 1 as well: not idle.
         depart(&mut law, 2, ms(10));
-        law.levels[1].average = 16.0;
+        law.set_average(1, 16.0);
         arrive(&mut law, 1, ms(20), None);
-        assert_eq!(law.levels[1].average, 8.5, "one waits: (16 + 1) / 2");
+        assert_eq!(law.average(1), 8.5, "one waits: (16 + 1) / 2");
         let mut law = rio(0.5, &HIGH, Coupling::Decoupled, IdleMeaning::Cumulative);
         arrive(&mut law, 1, ms(0), None);
-        law.levels[1].average = 16.0;
+        law.set_average(1, 16.0);
         depart(&mut law, 1, ms(6));
         arrive(&mut law, 1, ms(10), None);
-        assert_eq!(law.levels[1].average, 8.0);
+        assert_eq!(law.average(1), 8.0);
+    }
+
+    /// Otherwise few precedences, whose averages are brought up to date side by side, would follow
+    /// other ones than many: two more precedences that nobody uses change nothing, to the last
+    /// digit, over random arrivals and departures.
+    #[test]
+    fn precedences_without_packets_change_nothing() {
+        let law =
+            |limits: &[(u64, u64)]| rio(0.3, limits, Coupling::Coupled, IdleMeaning::Cumulative);
+        let (mut few, mut many) = (law(&HIGH), law(&[(100, 200); FEW + 1]));
+        let mut draws = Streams::new(7, 0).named("test");
+        let (mut now, mut waiting, mut idle) = (Time::ZERO, Vec::new(), 0);
+        for _ in 0..5000 {
+            now += Span::from_seconds(1e-3 * draws.exponential());
+            if draws.happens(0.4) {
+                let precedence = draws.below(3) as u8;
+                arrive(&mut few, precedence, now, None);
+                arrive(&mut many, precedence, now, None);
+                waiting.push(precedence);
+            } else if !waiting.is_empty() {
+                let precedence = waiting.remove(0);
+                depart(&mut few, precedence, now);
+                depart(&mut many, precedence, now);
+            }
+            idle += usize::from(waiting.is_empty());
+            assert_eq!(averages(&few), averages(&many)[..3]);
+        }
+        assert!((100..4000).contains(&idle), "both cases are met: {idle}");
     }
 
     /// Otherwise RIO would not contain RED: with one precedence and idle meant physically, both
@@ -403,7 +492,7 @@ mod tests {
             let arrival = Arrival { now, packet: &packet, backlog, idle_since };
             let verdict = rio.admit(&arrival, &mut left);
             assert_eq!(verdict, red.admit(&arrival, &mut right));
-            assert_eq!(rio.levels[0].average, red.average());
+            assert_eq!(rio.average(0), red.average());
             match (verdict, idle_since) {
                 (Verdict::Drop(_), _) => dropped += 1,
                 (_, None) => packets += 1,

@@ -36,7 +36,7 @@ fn lockstep(laws: [Law; 2], least: u8, most: u8, averages: [&str; 2]) -> usize {
     for _ in 0..20_000 {
         now += Span::from_seconds(0.4e-3 / 1.1 * draws.exponential());
         while free_at <= now && !waiting.is_empty() {
-            let packet = waiting.pop_front().unwrap();
+            let packet: Packet = waiting.pop_front().unwrap();
             left.departed(packet.footprint(), free_at);
             right.departed(packet.footprint(), free_at);
             free_at += Span::from_us(400);
