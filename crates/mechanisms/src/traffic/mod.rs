@@ -117,7 +117,8 @@ impl SizeLaw {
                 // Whole bytes: the ceiling of an exponential is geometric on 1, 2, ...; its mean
                 // lies half a byte above. Taking the draw half a byte down keeps the mean.
                 let bytes = mean.bytes() as f64 * stream.exponential() + 0.5;
-                Size::from_bytes((bytes as u64).clamp(1, MOST))
+                // 32 bits saturate far above the largest packet, and take one conversion.
+                Size::from_bytes(u64::from(bytes as u32).clamp(1, MOST))
             }
         }
     }

@@ -30,13 +30,14 @@ parameters! {
 fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
     let PoissonParameters { rate, size, sizes } = PoissonParameters::read(section)?;
     let mean_gap = interval(section, rate, size)?;
-    let make = move |_: &mut Stream| Poisson { mean_gap, size, sizes };
+    let make = move |_: &mut Stream| Poisson { mean_ps: mean_gap.ps() as f64, size, sizes };
     let mean_rate = Some(rate_of(8.0 * sizes.mean(size) / mean_gap.seconds()));
     Ok(TrafficKind::new(make, Some(size), mean_rate))
 }
 
 struct Poisson {
-    mean_gap: Span,
+    /// The mean gap in ps, converted once and not for each draw.
+    mean_ps: f64,
     size: Size,
     sizes: SizeLaw,
 }
@@ -44,7 +45,7 @@ struct Poisson {
 impl Traffic for Poisson {
     #[inline(always)]
     fn next(&mut self, stream: &mut Stream) -> Option<Burst> {
-        let gap = self.mean_gap.scaled(stream.exponential());
+        let gap = Span::from_ps((self.mean_ps * stream.exponential() + 0.5) as u64);
         Some(Burst { gap, size: self.sizes.draw(self.size, stream) })
     }
 }
@@ -59,9 +60,8 @@ mod tests {
     /// that of the second moment sqrt(20/n) = 1.4 %; bounds are five of each.
     #[test]
     fn gaps_and_sizes_have_exponential_moments() {
-        let mean_gap = Span::from_us(100);
         let size = Size::from_bytes(1000);
-        let mut law = Poisson { mean_gap, size, sizes: SizeLaw::Exponential };
+        let mut law = Poisson { mean_ps: 1e8, size, sizes: SizeLaw::Exponential };
         let mut stream = Streams::new(1, 0).named("poisson");
         let (mut gap, mut square, mut bytes) = (0.0, 0.0, 0.0);
         let n = 100_000.0;
