@@ -247,12 +247,13 @@ impl Element for TcpReceivers {
         }
     }
 
-    fn foresee_timer(&self, token: u32, _ledger: &Ledger) {
-        fetch(&self.receptions[token as usize].next);
+    fn foresee_timer(&self, token: u32, ledger: &Ledger) {
+        fetch(&self.receptions[token as usize]);
+        fetch(&ledger.flows[(self.first + token) as usize].acks);
     }
 
     fn foresee_packet(&self, packet: &Packet) {
-        fetch(&self.receptions[(packet.flow - self.first) as usize].next);
+        fetch(&self.receptions[(packet.flow - self.first) as usize]);
     }
 
     fn wake(&mut self, token: u32, cx: &mut Context<'_>) {
