@@ -26,6 +26,7 @@ CRATES: dict[str, tuple[str, ...]] = {
 LIBRARIES = {
     "blake3": ("scenario", "the hash of a scenario"),
     "hdrhistogram": ("network", "the distribution of delays, taken by an observer"),
+    "libc": ("kernel", "large pages of memory for the tables of very many flows"),
     "libm": ("kernel", "the one math library, behind forebay_kernel::math"),
     "numpy": ("python", "nothing below crates/python knows of Python"),
     "petgraph": ("scenario", "routes, laid when the network is wired"),

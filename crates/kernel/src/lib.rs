@@ -17,6 +17,6 @@ mod ziggurat_edges;
 
 pub use agenda::{Agenda, Event};
 pub use digest::Digest;
-pub use memory::fetch;
+pub use memory::{fetch, gather, make_room};
 pub use ring::{Passing, Ring};
 pub use streams::{Stream, Streams};

@@ -1,6 +1,6 @@
 //! The network: elements, routes, and the regions that run them.
 
-use forebay_kernel::Digest;
+use forebay_kernel::{Digest, make_room};
 use forebay_units::Time;
 
 use crate::border::Cut;
@@ -104,6 +104,11 @@ impl Network {
         let sinks = &mut self.whole().core.sinks;
         sinks.push(Sink { header, digest: Digest::default() });
         SINK | index(sinks.len() - 1)
+    }
+
+    /// Make room for the counters of `count` flows, which are to be added.
+    pub fn expect_flows(&mut self, count: usize) {
+        make_room(&mut self.whole().core.ledger.flows, count);
     }
 
     /// Add counters for `count` flows; the number of the first.

@@ -117,6 +117,7 @@ impl<'a> Plan<'a> {
         };
         let allocators = placed.map(allocator).collect();
         let roads = Roads { elements, allocators, ..Roads::default() };
+        network.expect_flows(self.flows.iter().map(|flow| flow.count as usize).sum());
         let firsts: Vec<u32> =
             self.flows.iter().map(|flow| network.add_flows(flow.count)).collect();
         let mut senders = vec![0; self.flows.len()];

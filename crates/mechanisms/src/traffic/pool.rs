@@ -1,6 +1,6 @@
 //! The applications of a group of flows, side by side.
 
-use forebay_kernel::{Stream, Streams, fetch};
+use forebay_kernel::{Stream, Streams, fetch, gather};
 use forebay_network::{Burst, Element, Traffic};
 use forebay_units::Span;
 
@@ -58,7 +58,7 @@ struct Application<T> {
 impl<T> Drawing<T> {
     pub(super) fn new(flows: impl Iterator<Item = (T, Stream)>) -> Self {
         let sender = Sender::default();
-        Self(flows.map(|(traffic, stream)| Application { traffic, stream, sender }).collect())
+        Self(gather(flows.map(|(traffic, stream)| Application { traffic, stream, sender })))
     }
 }
 
@@ -97,7 +97,7 @@ pub(super) struct Fixed<T>(Vec<(T, Sender)>, Stream);
 
 impl<T> Fixed<T> {
     pub(super) fn new(flows: impl Iterator<Item = T>) -> Self {
-        let flows = flows.map(|traffic| (traffic, Sender::default())).collect();
+        let flows = gather(flows.map(|traffic| (traffic, Sender::default())));
         Self(flows, Streams::new(0, 0).named("nobody draws from this"))
     }
 }

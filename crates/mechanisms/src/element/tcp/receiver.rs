@@ -1,6 +1,6 @@
 //! The receivers of a group of flows.
 
-use forebay_kernel::fetch;
+use forebay_kernel::{fetch, gather};
 use forebay_network::{Context, Ecn, Element, Ledger, Packet, SackBlocks};
 use forebay_units::{Span, Time};
 
@@ -90,7 +90,7 @@ impl TcpReceivers {
             sack_header_bytes: parameters.sack_header_bytes,
             ecn: parameters.ecn,
             delay: parameters.delayed_ack.then_some(parameters.delayed_ack_timeout),
-            receptions: std::iter::repeat_with(reception).take(count).collect(),
+            receptions: gather(std::iter::repeat_with(reception).take(count)),
             spare: Vec::new(),
         }
     }

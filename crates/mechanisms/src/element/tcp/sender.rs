@@ -1,6 +1,6 @@
 //! The senders of a group of flows.
 
-use forebay_kernel::fetch;
+use forebay_kernel::{fetch, gather};
 use forebay_network::{CongestionControl, Context, Element, Ledger, Observation, Packet, Window};
 use forebay_units::Time;
 
@@ -135,8 +135,8 @@ impl TcpSenders {
         let ssthresh = parameters.window_bytes(parameters.initial_ssthresh);
         let window = Window { cwnd: settings.initial_window, ssthresh, smss: settings.mss as f64 };
         let connection = || Connection::new(window, Rto::new(&settings.rules), control());
-        let connections = std::iter::repeat_with(connection).take(flows).collect();
-        let sources = std::iter::repeat_with(Source::default).take(flows).collect();
+        let connections = gather(std::iter::repeat_with(connection).take(flows));
+        let sources = gather(std::iter::repeat_with(Source::default).take(flows));
         let (starts, spare) = (group.starts, Vec::new());
         Self { settings, starts, connections, sources, applications, spare }
     }
