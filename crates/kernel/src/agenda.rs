@@ -26,17 +26,22 @@ pub struct Event {
 /// Everything from `border` on waits in a four-ary heap, where the many far timers of a network
 /// cost nothing until their time comes near.
 ///
-/// A heap of a million timers would not fit into the processor's caches: each step through it would
-/// wait for memory. So a heap that grows too large keeps what comes before `horizon` and leaves the
-/// rest to a [`Ladder`], where an event costs the same however many there are.
+/// The larger a heap, the more steps an event takes through it, and one of a million timers would
+/// not even fit into the processor's caches. So a heap that grows too large becomes a [`Ladder`],
+/// where an event costs the same however many there are. It hands over what comes before `horizon`,
+/// which is sorted and taken from its end; the heap holds what is inserted among it meanwhile.
 #[derive(Clone, Debug)]
 pub struct Agenda {
     /// Sorted, falling; all before `border`, or equal to it.
     near: Vec<Key>,
     /// A heap; none before `border`, all before `horizon`.
     far: Vec<Key>,
+    /// What the ladder has handed over: sorted, falling; none before `border`, all before
+    /// `horizon`.
+    run: Vec<Key>,
     /// Events in the heap beyond which it is divided.
     most: usize,
+    /// The greatest possible if nothing is held but the line.
     border: Key,
     ladder: Ladder,
     horizon: Key,
@@ -48,8 +53,8 @@ const REFILL: usize = 16;
 /// Longest line: beyond it, passing through costs more than the heap.
 const LONGEST: usize = 48;
 
-/// Events that the heap may always hold: 64 kB.
-const LARGEST: usize = 4096;
+/// Events that the heap may always hold: of more, each costs less in a ladder.
+const LARGEST: usize = 128;
 
 /// An event as one number: time, target, token.
 pub(crate) type Key = u128;
@@ -75,6 +80,7 @@ impl Default for Agenda {
         Self {
             near: Vec::new(),
             far: Vec::new(),
+            run: Vec::new(),
             most: LARGEST,
             border: Key::MAX,
             ladder: Ladder::default(),
@@ -101,7 +107,7 @@ impl Agenda {
     /// Number of pending events.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.near.len() + self.far.len() + self.ladder.len()
+        self.near.len() + self.far.len() + self.run.len() + self.ladder.len()
     }
 
     /// Whether nothing is pending.
@@ -182,8 +188,8 @@ impl Agenda {
     #[inline(always)]
     fn first(&mut self) -> Option<Key> {
         if self.near.is_empty() {
-            // Lists that are mostly empty are asked as often as others.
-            if self.far.is_empty() && self.ladder.len() == 0 {
+            // Lists that are mostly empty are asked as often as others: nothing else is held.
+            if self.border == Key::MAX {
                 return None;
             }
             self.refill();
@@ -220,37 +226,51 @@ impl Agenda {
         }
     }
 
-    /// Move the first events of the heap to the empty line.
+    /// Move the first events of heap and run to the empty line.
     #[cold]
     fn refill(&mut self) {
-        if self.far.is_empty() {
+        if self.far.is_empty() && self.run.is_empty() {
             self.descend();
         }
-        while self.near.len() < REFILL
-            && let Some(event) = pop(&mut self.far)
-        {
-            self.near.push(event);
+        let next = |heap: &[Key]| heap.first().copied().unwrap_or(self.horizon);
+        let most = self.run.len().saturating_sub(REFILL);
+        // Few are inserted into what the ladder has just handed over.
+        if self.run.get(most).is_some_and(|last| *last < next(&self.far)) {
+            self.near.extend_from_slice(&self.run[most..]);
+            self.run.truncate(most);
+        } else {
+            while self.near.len() < REFILL {
+                let soonest = match (self.run.last(), self.far.first()) {
+                    (Some(sorted), far) if far.is_none_or(|far| sorted < far) => self.run.pop(),
+                    _ => pop(&mut self.far),
+                };
+                let Some(event) = soonest else { break };
+                self.near.push(event);
+            }
+            self.near.reverse();
         }
-        self.near.reverse();
-        self.border = self.far.first().copied().unwrap_or(self.horizon);
+        let sorted = self.run.last().copied().unwrap_or(self.horizon);
+        self.border = sorted.min(self.far.first().copied().unwrap_or(self.horizon));
     }
 
-    /// Leave all but the first events of the heap to the ladder, if their times differ.
+    /// Leave all but the first events of heap and run to the ladder, if their times differ.
     #[cold]
     fn divide(&mut self) {
+        self.far.append(&mut self.run);
         if self.ladder.take_over(&mut self.far, self.horizon) {
             self.descend();
         } else {
+            // What is in order is a heap.
+            self.far.sort_unstable();
             self.most *= 2;
         }
     }
 
-    /// Fill the empty heap from the ladder.
+    /// Fill the empty run from the ladder.
     fn descend(&mut self) {
         self.most = LARGEST;
-        self.horizon = self.ladder.hand_over(&mut self.far);
-        // What is in order is a heap.
-        self.far.sort_unstable();
+        self.horizon = self.ladder.hand_over(&mut self.run);
+        self.run.sort_unstable_by(|one, other| other.cmp(one));
     }
 }
 

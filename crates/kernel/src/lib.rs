@@ -7,9 +7,9 @@
 
 mod agenda;
 mod digest;
-mod fetch;
 mod ladder;
 pub mod math;
+mod memory;
 mod ring;
 mod streams;
 mod ziggurat;
@@ -17,6 +17,6 @@ mod ziggurat_edges;
 
 pub use agenda::{Agenda, Event};
 pub use digest::Digest;
-pub use fetch::fetch;
+pub use memory::fetch;
 pub use ring::{Passing, Ring};
 pub use streams::{Stream, Streams};

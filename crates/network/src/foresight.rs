@@ -2,8 +2,8 @@
 //!
 //! What is kept of a hundred thousand flows is more than caches hold, and each packet needs that of
 //! another flow. But it is known which come next: so the parts of the network that they concern are
-//! asked to read what they will need for several of them at once, and wait for memory once instead
-//! of many times. That changes nothing else.
+//! asked to fetch what they will need for several of them at once, which is on its way while they
+//! work. That changes nothing else.
 
 use forebay_kernel::{Agenda, fetch};
 

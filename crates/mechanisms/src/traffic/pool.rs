@@ -80,7 +80,7 @@ impl<T: Traffic + 'static> TrafficPool for Drawing<T> {
 
     #[inline(always)]
     fn foresee(&self, index: usize) {
-        fetch(&self.0[index].sender);
+        fetch(&self.0[index]);
     }
 
     fn constant_gap(&self) -> Option<Span> {
@@ -119,7 +119,7 @@ impl<T: Traffic + 'static> TrafficPool for Fixed<T> {
 
     #[inline(always)]
     fn foresee(&self, index: usize) {
-        fetch(&self.0[index].1);
+        fetch(&self.0[index]);
     }
 
     fn constant_gap(&self) -> Option<Span> {

@@ -262,12 +262,13 @@ impl Element for TcpReceivers {
         }
     }
 
-    fn foresee_timer(&self, token: u32, _ledger: &Ledger) {
-        fetch(&self.receptions[token as usize].next);
+    fn foresee_timer(&self, token: u32, ledger: &Ledger) {
+        fetch(&self.receptions[token as usize]);
+        fetch(&ledger.flows[(self.settings.first + token) as usize].acks);
     }
 
     fn foresee_packet(&self, packet: &Packet) {
-        fetch(&self.receptions[(packet.flow - self.settings.first) as usize].next);
+        fetch(&self.receptions[(packet.flow - self.settings.first) as usize]);
     }
 
     fn wake(&mut self, token: u32, cx: &mut Context<'_>) {

@@ -156,15 +156,10 @@ impl TcpSenders {
         self
     }
 
-    /// Fetch the state of flow `index`: some field of each part of it.
+    /// Fetch the state of flow `index`.
     fn foresee(&self, index: u32) {
-        let connection = &self.connections[index as usize];
-        fetch(&connection.una);
-        fetch(&connection.deadline);
-        fetch(&connection.timed);
-        fetch(&connection.recover);
-        fetch(&connection.phase);
-        fetch(&self.apart.sources[index as usize].due);
+        fetch(&self.connections[index as usize]);
+        fetch(&self.apart.sources[index as usize]);
     }
 
     fn turn<'t, 'c>(&'t mut self, index: u32, cx: &'t mut Context<'c>) -> Turn<'t, 'c> {
@@ -266,11 +261,12 @@ impl Element for TcpSenders {
         }
     }
 
-    fn foresee_timer(&self, token: u32, _ledger: &Ledger) {
+    fn foresee_timer(&self, token: u32, ledger: &Ledger) {
         let index = token & !WRITE;
         self.foresee(index);
         if token != index {
             self.apart.applications.foresee(index as usize);
+            fetch(&ledger.flows[(self.settings.first + index) as usize].sent);
         }
     }
 
