@@ -38,7 +38,7 @@ impl FifoLink {
     /// `packet` arrives now.
     pub(super) fn receive_quietly(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         let now = cx.now();
-        self.line.let_out(now, cx);
+        self.line.let_out(cx.look(), cx);
         self.meet_quietly(packet, now, cx);
         self.line.depart(now);
     }
