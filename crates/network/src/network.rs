@@ -235,7 +235,8 @@ impl Network {
         }
     }
 
-    /// Counters brought up to the present.
+    /// Counters brought up to the present, which is the limit of a [run](Network::run) that is
+    /// complete; before that, some may be ahead of it.
     pub fn ledger(&mut self) -> &Ledger {
         if self.regions.len() == 1 {
             self.settle();

@@ -2,7 +2,8 @@
 //!
 //! Nobody is told when a packet leaves such a link, and nothing about it is decided after it has
 //! arrived. So it is booked from its arrival to the sink in one go: how long it waits is counted at
-//! once, and if it has reached the sink by now, it is counted there without being kept in between.
+//! once, and if nobody looks before it reaches the sink, it is counted there without being kept in
+//! between.
 
 use forebay_network::{Arrival, Context, Inbox, Packet};
 use forebay_units::Time;
