@@ -7,10 +7,10 @@
 //! What leaves a link whose transmissions are booked ahead is known early. Where it goes to sinks,
 //! or to links and hosts that get packets only from links of that kind, these are told at once, and
 //! the hop costs no event: such a link meets its packets, all that have come by then, when it must
-//! act on the first of them, which is not before one could have passed it, and all of which it knows
-//! what comes before. In the same way it takes packets late from hosts that are run late, by less
-//! than its propagation delay. Nobody can tell the difference: all that a packet meets, it meets in
-//! the order and with the time of its arrival.
+//! act on the first of them, which is not before one could have passed it, and all of which it
+//! knows what comes before. In the same way it takes packets late from hosts that are run late, by
+//! less than its propagation delay. Nobody can tell the difference: all that a packet meets, it
+//! meets in the order and with the time of its arrival.
 
 mod quiet;
 
@@ -128,8 +128,8 @@ struct FifoLink {
     bare: bool,
     /// Whether nothing but the queue decides over a packet, and whoever follows is told early.
     managed: bool,
-    /// Whether there are no conditioners and every packet passes an idle link at once, but nobody is told
-    /// early.
+    /// Whether there are no conditioners and every packet passes an idle link at once, but nobody
+    /// is told early.
     plain: bool,
     /// Whether it leads to sinks alone, under tail drop.
     quiet_tail: bool,

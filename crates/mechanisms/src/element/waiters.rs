@@ -1,4 +1,4 @@
-//! What is known of packets whose transmission is booked, where the packets themselves are not kept.
+//! What is known of packets whose transmission is booked, where they themselves are not kept.
 
 use forebay_kernel::Ring;
 use forebay_network::{Backlog, Footprint, Packet};

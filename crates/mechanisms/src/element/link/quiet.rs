@@ -44,8 +44,8 @@ impl FifoLink {
         self.line.depart(now);
     }
 
-    /// `packet` arrives at `at`. If nobody looks before it has reached a sink, it is counted there at
-    /// once; all before it are then already.
+    /// `packet` arrives at `at`. If nobody looks before it has reached a sink, it is counted there
+    /// at once; all before it are then already.
     #[inline(always)]
     fn meet_quietly(&mut self, packet: &Packet, at: Time, cx: &mut Context<'_>) {
         let mut coloured;
