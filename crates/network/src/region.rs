@@ -104,6 +104,8 @@ impl Region {
     /// Handle all that is due in a window that ends at `end`; nothing is left for later that
     /// concerns links at borders, as other regions go on from what these tell.
     pub(crate) fn pass_window(&mut self, end: Time) {
+        // Further ahead, regions would have their work in spurts and wait longer for each other.
+        self.core.look = end;
         self.advance(end, u64::MAX);
         self.core.agenda.pass_to(end);
         self.core.horizon = end;
