@@ -130,6 +130,15 @@ pub(crate) struct Core {
     pub(crate) free_slots: Vec<u32>,
 }
 
+impl Core {
+    /// All that arrives at `receiver`, an element or the first member of a site, up to then is
+    /// known.
+    #[inline]
+    pub(crate) fn known_until(&self, receiver: u32) -> Time {
+        self.horizon.max(self.feeds.inbox(receiver).known_until().min(self.look))
+    }
+}
+
 /// The hands of an element: all that it can do to the rest of the network.
 pub struct Context<'a> {
     pub(crate) core: &'a mut Core,
@@ -328,8 +337,7 @@ impl<'a> Context<'a> {
     #[inline]
     #[must_use]
     pub fn known_until(&self) -> Time {
-        let known = self.core.feeds.inbox(self.me).known_until();
-        self.core.horizon.max(known.min(self.core.look))
+        self.core.known_until(self.me)
     }
 
     /// Have [`crate::Element::told`] called when this element is told of a packet that arrives

@@ -4,8 +4,9 @@
 //! least. So nobody can tell whether hosts that alone send into such links act in time or, with the
 //! times at which they should have acted, up to that delay later. A site is a set of such hosts. It
 //! has a list of timers of its own, is told ahead of time of all that arrives, and does in one go
-//! what a whole span brings, in the order in which single events would have: by time, then by the
-//! element of the event, the link that brings a packet or the host that set a timer.
+//! what a whole span brings, as far as all of that is known, be it ahead of the present, in the
+//! order in which single events would have: by time, then by the element of the event, the link
+//! that brings a packet or the host that set a timer.
 
 use forebay_kernel::Agenda;
 use forebay_units::{Span, Time};
@@ -125,9 +126,9 @@ impl Region {
 
     /// Up to when all that arrives at a site is known. Hosts that nothing reaches could go on for
     /// ever: they act as much ahead as they may be late.
-    fn known_at(&mut self, site: usize, host: u32) -> Time {
-        if self.core.feeds.of(host).count() > 0 {
-            return Context::of(&mut self.core, host, Time::ZERO).known_until();
+    fn known_at(&self, site: usize, host: u32) -> Time {
+        if self.core.feeds.inbox(host).count() > 0 {
+            return self.core.known_until(host);
         }
         let Core { horizon, look, .. } = self.core;
         horizon.max((horizon + self.sites[site].slack).min(look))

@@ -106,8 +106,7 @@ impl Span {
     /// saturate.
     #[must_use]
     pub fn from_seconds(seconds: f64) -> Self {
-        // A float-to-integer cast saturates and sends NaN to zero, on every platform alike.
-        Self((seconds * PS_PER_S as f64 + 0.5) as u64)
+        Self::nearest(seconds * PS_PER_S as f64)
     }
 
     /// Picoseconds.
@@ -128,10 +127,19 @@ impl Span {
         Self(self.0.saturating_mul(times))
     }
 
+    /// The whole number of picoseconds nearest to `ps`; negative and NaN become zero, huge values
+    /// saturate.
+    #[inline]
+    #[must_use]
+    pub fn nearest(ps: f64) -> Self {
+        // A float-to-integer cast saturates and sends NaN to zero, on every platform alike.
+        Self((ps + 0.5) as u64)
+    }
+
     /// This span scaled by `factor`, rounded to the nearest picosecond, saturating.
     #[must_use]
     pub fn scaled(self, factor: f64) -> Self {
-        Self((self.0 as f64 * factor + 0.5) as u64)
+        Self::nearest(self.0 as f64 * factor)
     }
 }
 

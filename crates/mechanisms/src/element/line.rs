@@ -106,8 +106,8 @@ pub(super) struct Line {
     /// a division.
     byte: Option<Span>,
     cache: SpanCache,
-    /// Packets in order: those that left the queue, then (in a FIFO link) those that wait. Where
-    /// the next element is told early of what leaves, it has those that left.
+    /// Packets in order: those that left the queue, then (in a FIFO link) those that wait. None
+    /// where the next element is told early of what leaves: it has them.
     pub(super) slots: Ring<Slot>,
     /// What waits, where `slots` does not hold it or does not tell what has left.
     pub(super) waiters: Waiters,

@@ -296,7 +296,8 @@ impl FifoLink {
         cx.observe(|| Observation::Enqueued { link, packet, backlog });
     }
 
-    /// Meet the packets expected that have arrived by now.
+    /// Meet the packets expected that have arrived by now, or of which all that comes before is
+    /// known.
     #[inline]
     fn meet_expected(&mut self, cx: &mut Context<'_>) {
         // While packets are met no timer is wanted for what becomes of them.
@@ -325,7 +326,7 @@ impl FifoLink {
         self.alarm = alarm;
     }
 
-    /// Meet the packets of `inbox` that have arrived by now.
+    /// Meet the packets of `inbox` that arrive by `limit`.
     #[inline(never)]
     fn meet_all(&mut self, limit: Time, inbox: &mut Inbox, cx: &mut Context<'_>) {
         if self.managed {
@@ -352,7 +353,7 @@ impl FifoLink {
         }
     }
 
-    /// On a swift link between one feed and one other, let all pass at once that have arrived.
+    /// On a swift link between one feed and one other, let all pass at once that arrive by `limit`.
     #[inline(never)]
     fn pass_lane<const BARE: bool>(
         &mut self,
@@ -496,7 +497,8 @@ impl Element for FifoLink {
     fn start(&mut self, cx: &mut Context<'_>) {
         self.standing = cx.standing();
         self.onward = cx.onward();
-        self.ahead = self.standing.early || self.is_quiet_tail();
+        self.quiet_tail = self.is_quiet_tail();
+        self.ahead = self.standing.early || self.quiet_tail;
         let tail = matches!(self.manager, Manager::Tail(_));
         self.sure = tail && self.conditioning.is_empty();
         self.endless = matches!(&self.manager, Manager::Tail(law) if law.is_endless()) && self.sure;
@@ -506,7 +508,6 @@ impl Element for FifoLink {
         self.bare = self.swift && self.sure;
         self.managed = self.standing.early && self.conditioning.is_empty() && !self.swift;
         self.lane = if self.swift { cx.lane() } else { None };
-        self.quiet_tail = self.is_quiet_tail();
     }
 
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
@@ -588,6 +589,6 @@ impl Element for FifoLink {
 
     /// What was announced is held by who expects it.
     fn held(&self) -> u64 {
-        if self.standing.early { 0 } else { self.line.slots.len() as u64 }
+        self.line.slots.len() as u64
     }
 }

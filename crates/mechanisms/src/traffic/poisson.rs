@@ -45,7 +45,7 @@ struct Poisson {
 impl Traffic for Poisson {
     #[inline(always)]
     fn next(&mut self, stream: &mut Stream) -> Option<Burst> {
-        let gap = Span::from_ps((self.mean_ps * stream.exponential() + 0.5) as u64);
+        let gap = Span::nearest(self.mean_ps * stream.exponential());
         Some(Burst { gap, size: self.sizes.draw(self.size, stream) })
     }
 }
