@@ -215,15 +215,42 @@ impl<T: Copy> Ring<T> {
         (0..self.len).map(|index| &self.places[self.place(index)])
     }
 
+    /// All, the first first, to be changed.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        let (start, end) = (self.place(0), self.place(0) + self.len);
+        let (behind, from) = self.places.split_at_mut(start);
+        let ahead = self.len.min(from.len());
+        let closed = end.saturating_sub(start + from.len());
+        from[..ahead].iter_mut().chain(&mut behind[..closed])
+    }
+
+    /// Append all of `other`, which is empty then. There is room for one more afterwards.
+    pub fn append(&mut self, other: &mut Self) {
+        let Some(filling) = other.front() else { return };
+        if self.room() <= other.len {
+            self.widen(self.len + other.len + 1, *filling);
+        }
+        other.pass_into(self, usize::MAX, |value, place| {
+            *place = *value;
+            Passing::Goes
+        });
+    }
+
     /// Double the places and append `value`, which stands in the new ones.
     #[cold]
     #[inline(never)]
     fn grow_for(&mut self, value: T) {
+        self.widen((2 * self.len).max(4), value);
+        self.len += 1;
+    }
+
+    /// Have as many places, or a few more: `filling` stands in the new ones.
+    #[cold]
+    fn widen(&mut self, places: usize, filling: T) {
         let all: Vec<T> = self.iter().copied().collect();
         self.places = all;
         self.first = 0;
-        self.places.resize((2 * self.len).max(4), value);
-        self.len += 1;
+        self.places.resize(places.next_power_of_two(), filling);
     }
 }
 
@@ -267,6 +294,14 @@ mod tests {
             assert_eq!(ring.get(queue.len()), None);
             assert!(queue.len() < 2 || Some(ring.behind_first()) == queue.get(1));
             assert!(ring.iter().rev().eq(queue.iter().rev()));
+            ring.iter_mut().chain(&mut queue).for_each(|value| *value += 1);
+            assert!(ring.iter().eq(&queue));
+            if number % 500 == 0 {
+                let (mut more, mut others) = (ring.clone(), queue.clone());
+                ring.append(&mut more);
+                queue.append(&mut others);
+                assert!(more.is_empty() && ring.room() > 0 && ring.iter().eq(&queue));
+            }
         }
     }
 

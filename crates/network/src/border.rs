@@ -1,75 +1,26 @@
 //! Borders: how a network is cut into regions, and how packets get from one into another.
 //!
-//! It is cut at the far end of links that know of a packet before the far end gets it. The routes
-//! of such a link's region lead into the other region; there an [`Entrance`] stands for the link,
-//! under the link's number, so that what happens at one instant happens in the same order as in a
-//! network of one region.
+//! It is cut at the far end of links that know of a packet before the far end gets it. Whoever is
+//! told of packets early is told of those that cross a border, too, as soon as the window ends.
+//! Where nobody is, an [`Entrance`] stands for the link, under the link's number, so that what
+//! happens at one instant happens in the same order as in a network of one region.
 
-use forebay_kernel::{Digest, Ring};
+use forebay_kernel::Digest;
 use forebay_units::{Span, Time};
 
 use crate::context::{Core, Sink};
+use crate::parcels::{Road, Way};
 use crate::region::{Place, Region};
-use crate::routes::{Lead, SINK};
+use crate::routes::{Lead, NO_FEED, SINK, Step};
 use crate::site::Site;
 use crate::standing::given_at_once;
-use crate::{Context, Element, Packet, SackBlocks};
+use crate::{Context, Element, Packet};
 
-/// A packet on its way into another region.
-struct Parcel {
-    packet: Packet,
-    at: Time,
-    link: u32,
-}
-
-/// Packets on their way from one region into another, those of a link in the order of time.
-#[derive(Default)]
-pub(crate) struct Parcels {
-    all: Vec<Parcel>,
-    /// The SACK blocks of packets, which name them by place, counted from 1.
-    blocks: Vec<SackBlocks>,
-    /// When the first packet arrives.
-    first: Option<Time>,
-}
-
-impl Parcels {
-    /// The far end of `link` gets `packet` at `at`; it has `blocks` if its slot is not 0.
-    pub(crate) fn push(&mut self, link: u32, packet: &Packet, at: Time, blocks: SackBlocks) {
-        let mut packet = *packet;
-        if packet.sack_slot != 0 {
-            self.blocks.push(blocks);
-            packet.sack_slot = u32::try_from(self.blocks.len()).expect("a window is short");
-        }
-        self.first = Some(self.first.map_or(at, |first| first.min(at)));
-        self.all.push(Parcel { packet, at, link });
-    }
-
-    /// When the first packet arrives.
-    pub(crate) fn first(&self) -> Option<Time> {
-        self.first
-    }
-
-    /// All: link, packet and time.
-    pub(crate) fn all(&self) -> impl Iterator<Item = (u32, Packet, Time)> {
-        self.all.iter().map(|parcel| (parcel.link, parcel.packet, parcel.at))
-    }
-
-    /// The SACK blocks of a packet of this lot.
-    pub(crate) fn blocks_of(&self, packet: &Packet) -> Option<SackBlocks> {
-        (packet.sack_slot != 0).then(|| self.blocks[packet.sack_slot as usize - 1])
-    }
-
-    pub(crate) fn clear(&mut self) {
-        self.all.clear();
-        self.blocks.clear();
-        self.first = None;
-    }
-}
-
-/// Stands for a link of another region: hands its packets on when the far end gets them.
-#[derive(Default)]
+/// Stands for a link of another region, where nobody is told of packets ahead of their time: hands
+/// each on when the far end gets it.
 struct Entrance {
-    under_way: Ring<(Packet, Time)>,
+    /// When the first timer comes; [`Time::NEVER`] for none.
+    alarm: Time,
 }
 
 impl Element for Entrance {
@@ -77,28 +28,21 @@ impl Element for Entrance {
         unreachable!("packets for a link are received in its own region");
     }
 
-    fn expect(&mut self, packet: &Packet, at: Time, cx: &mut Context<'_>) {
-        if cx.next_expects(packet) {
-            cx.announce(packet, at);
-            return;
+    fn told(&mut self, cx: &mut Context<'_>) {
+        let first = cx.inbox().first().map_or(Time::NEVER, |(_, at)| at);
+        cx.listen_before(first);
+        if first < self.alarm {
+            self.alarm = first;
+            cx.wake_at(first, 0);
         }
-        if self.under_way.is_empty() {
-            cx.wake_at(at, 0);
-        }
-        self.under_way.push_back((*packet, at));
     }
 
     fn wake(&mut self, _token: u32, cx: &mut Context<'_>) {
-        let (packet, _) = self.under_way.front().expect("the timer was set for a packet");
-        cx.cross(packet);
-        self.under_way.pop_front();
-        if let Some((_, at)) = self.under_way.front() {
-            cx.wake_at(*at, 0);
-        }
-    }
-
-    fn held(&self) -> u64 {
-        self.under_way.len() as u64
+        let now = cx.now();
+        let packet = cx.inbox().take(now).map(|(packet, _)| *packet);
+        cx.cross(&packet.expect("the timer was set for a packet"));
+        self.alarm = Time::NEVER;
+        self.told(cx);
     }
 }
 
@@ -113,6 +57,17 @@ impl Element for Elsewhere {
     fn wake(&mut self, _token: u32, _cx: &mut Context<'_>) {
         unreachable!("an element sets its own timers only");
     }
+}
+
+/// How packets cross a border.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Crossing {
+    /// The region that they leave.
+    from: u32,
+    to: u32,
+    /// The inbox that is told of them there: that of the link's entrance if no other is.
+    inbox: u32,
+    feed: u32,
 }
 
 /// Where a network is cut: links, each with a region that it leads into.
@@ -153,15 +108,45 @@ impl<'a> Cut<'a> {
         self.region_of[element as usize] as usize
     }
 
-    /// Which regions lead into which others; each pair once.
-    pub(crate) fn roads(&self) -> Vec<(usize, usize)> {
-        let mut roads: Vec<(usize, usize)> = self
-            .borders
-            .iter()
-            .map(|(link, region)| (self.home(*link), *region as usize))
-            .collect();
-        roads.sort_unstable();
-        roads.dedup();
+    /// How packets of `whole`, whose elements know how they stand, cross borders; sorted.
+    fn crossings(&self, whole: &Region) -> Vec<Crossing> {
+        let mut crossings = Vec::new();
+        for (link, _) in &self.borders {
+            let steps = whole.core.routes.steps(*link);
+            crossings.extend(steps.map(|step| self.crossing(*link, step)));
+        }
+        crossings.retain(|crossing| crossing.from != crossing.to);
+        crossings.sort_unstable();
+        crossings.dedup();
+        crossings
+    }
+
+    /// How packets cross the border after `link` that take `step` there; from a region into itself
+    /// if there is none.
+    fn crossing(&self, link: u32, step: Step) -> Crossing {
+        let from = self.region_of[link as usize];
+        let beyond = || self.beyond(link).map_or(from, |(_, region)| *region);
+        let to = if step.to & SINK == 0 { self.region_of[step.to as usize] } else { beyond() };
+        let (inbox, feed) = if step.feed == NO_FEED { (link, 0) } else { (step.inbox, step.feed) };
+        Crossing { from, to, inbox, feed }
+    }
+
+    /// The inbox for crossing `at`, behind those of elements.
+    fn door(&self, at: usize) -> u32 {
+        (self.region_of.len() + at) as u32
+    }
+
+    /// Which regions lead into which others, and how.
+    fn roads(&self, crossings: &[Crossing]) -> Vec<Road> {
+        let mut roads = Vec::<Road>::new();
+        for (at, Crossing { from, to, inbox, feed }) in crossings.iter().enumerate() {
+            let (from, to) = (*from as usize, *to as usize);
+            if roads.last().is_none_or(|road| (road.from, road.to) != (from, to)) {
+                roads.push(Road { from, to, ways: Vec::new() });
+            }
+            let way = Way { door: self.door(at), inbox: *inbox, feed: *feed };
+            roads.last_mut().expect("it was made above").ways.push(way);
+        }
         roads
     }
 
@@ -172,15 +157,16 @@ impl<'a> Cut<'a> {
         spans.min().unwrap_or(Span::MAX)
     }
 
-    /// Cut `whole` into `count` regions.
-    pub(crate) fn divide(&self, whole: Region, count: usize) -> Vec<Region> {
+    /// Cut `whole`, whose elements know how they stand, into `count` regions, joined by roads.
+    pub(crate) fn divide(&self, whole: Region, count: usize) -> (Vec<Region>, Vec<Road>) {
         for (link, _) in &self.borders {
             let early = whole.core.standings[*link as usize].early;
             assert!(early, "element {link} must act here on what it sends into another region");
         }
         let elements = whole.places.len();
-        let mut regions: Vec<Region> =
-            (0..count).map(|number| self.region(&whole, number, count)).collect();
+        let crossings = self.crossings(&whole);
+        let region = |number| self.region(&whole, number, &crossings);
+        let mut regions: Vec<Region> = (0..count as u32).map(region).collect();
         for region in &mut regions {
             region.places.resize_with(elements, || Place::of(Box::new(Elsewhere)));
         }
@@ -209,24 +195,33 @@ impl<'a> Cut<'a> {
             regions[self.region_of[at] as usize].places[at] = place;
         }
         for (link, region) in &self.borders {
-            let entrance = Box::new(Entrance::default());
-            regions[*region as usize].places[*link as usize] = Place::of(entrance);
+            let entrance = Box::new(Entrance { alarm: Time::NEVER });
+            let region = &mut regions[*region as usize];
+            region.places[*link as usize] = Place::of(entrance);
+            region.core.feeds.lay(*link, *link);
         }
-        regions
+        (regions, self.roads(&crossings))
     }
 
     /// Region `number` without its elements.
-    fn region(&self, whole: &Region, number: usize, count: usize) -> Region {
+    fn region(&self, whole: &Region, number: u32, crossings: &[Crossing]) -> Region {
         let sites = whole.sites.iter().map(|_| Site::elsewhere()).collect();
         let whole = &whole.core;
         let fresh = |sink: &Sink| Sink { header: sink.header, digest: Digest::default() };
+        let lead = |link, step| {
+            let crossing = self.crossing(link, step);
+            match crossings.binary_search(&crossing) {
+                _ if crossing.to == number => Lead::Stays,
+                Ok(at) if crossing.from == number => Lead::Leaves(self.door(at)),
+                _ => Lead::Nowhere,
+            }
+        };
         let core = Core {
-            routes: whole.routes.within(&|link, next| self.lead(number, link, next)),
+            routes: whole.routes.within(&lead),
             ledger: whole.ledger.clone(),
             sinks: whole.sinks.iter().map(fresh).collect(),
             standings: whole.standings.clone(),
-            feeds: whole.feeds.fresh(),
-            outbox: (0..count).map(|_| Parcels::default()).collect(),
+            feeds: whole.feeds.fresh(crossings.len()),
             ..Core::default()
         };
         Region { core, sites, ..Region::default() }
@@ -236,17 +231,5 @@ impl<'a> Cut<'a> {
     fn beyond(&self, element: u32) -> Option<&(u32, u32)> {
         let at = self.borders.partition_point(|(link, _)| *link < element);
         self.borders.get(at).filter(|(link, _)| *link == element)
-    }
-
-    /// Where `link` leads to `next` as region `number` sees it. Sinks after a border lie beyond it.
-    fn lead(&self, number: usize, link: u32, next: u32) -> Lead {
-        let home = self.region_of[link as usize];
-        let beyond = || self.beyond(link).map_or(home, |(_, region)| *region);
-        let there = if next & SINK == 0 { self.region_of[next as usize] } else { beyond() };
-        match there {
-            _ if there as usize == number => Lead::Stays,
-            _ if home as usize == number => Lead::Leaves(there),
-            _ => Lead::Nowhere,
-        }
     }
 }

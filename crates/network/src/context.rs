@@ -3,10 +3,9 @@
 use forebay_kernel::{Agenda, Digest, Passing, Ring};
 use forebay_units::{Span, Time};
 
-use crate::border::Parcels;
 use crate::feeds::{Feeds, Inbox};
 use crate::ledger::slot;
-use crate::routes::{AT_BORDER, Lane, NO_FEED, Onward, Routes, SINK};
+use crate::routes::{Lane, NO_FEED, Onward, Routes, SINK};
 use crate::standing::Standing;
 use crate::{DropReason, Ecn, Ledger, LinkCount, Observation, Observer, Packet};
 
@@ -124,8 +123,6 @@ pub(crate) struct Core {
     pub(crate) horizon: Time,
     /// Nobody looks before all that is due by then has been handled.
     pub(crate) look: Time,
-    /// What goes to other regions, by region.
-    pub(crate) outbox: Vec<Parcels>,
     pub(crate) sack_blocks: Vec<SackBlocks>,
     pub(crate) free_slots: Vec<u32>,
 }
@@ -245,12 +242,8 @@ impl<'a> Context<'a> {
             None => self.core.routes.after(self.me, packet.route),
         };
         debug_assert!(at + self.standing().slack >= self.core.agenda.now(), "told too late");
-        if next.feed == AT_BORDER {
-            self.post(next.inbox, packet, at);
-        } else {
-            debug_assert!(next.feed != NO_FEED, "nobody listens");
-            self.core.feeds.tell(next.inbox, next.feed, packet, at);
-        }
+        debug_assert!(next.feed != NO_FEED, "nobody listens");
+        self.core.feeds.tell(next.inbox, next.feed, packet, at);
     }
 
     /// `packet` has reached the far end of a link at `at`, which may be past, and there a sink.
@@ -308,13 +301,12 @@ impl<'a> Context<'a> {
     }
 
     /// The way on for [`Context::pass_on`], if all packets of this element come by one feed and go
-    /// to one place in this region.
+    /// to one place.
     #[must_use]
     pub fn lane(&mut self) -> Option<Lane> {
         let Onward(step) = self.onward()?;
-        let single = self.inbox().is_single();
-        let (receiver, feed) = (step.inbox, step.feed);
-        (single && step.feed != AT_BORDER).then_some(Lane { receiver, feed })
+        let lane = Lane { receiver: step.inbox, feed: step.feed };
+        self.inbox().is_single().then_some(lane)
     }
 
     /// All that arrives up to then is known to whoever is told ahead of time.
@@ -353,20 +345,6 @@ impl<'a> Context<'a> {
     #[inline]
     pub fn listen_when_many(&mut self) {
         self.core.feeds.ring_when_many(self.me);
-    }
-
-    /// Whether whoever follows on the route of `packet` is told of it ahead of its time.
-    #[inline]
-    pub(crate) fn next_expects(&self, packet: &Packet) -> bool {
-        self.core.routes.after(self.me, packet.route).feed != NO_FEED
-    }
-
-    /// `packet` will reach the far end of this link at `at`, which lies in another region.
-    #[cold]
-    #[inline(never)]
-    fn post(&mut self, region: u32, packet: &Packet, at: Time) {
-        let blocks = self.take_blocks(packet.sack_slot);
-        self.core.outbox[region as usize].push(self.me, packet, at, blocks);
     }
 
     /// The event that this element was woken by is none of the model, only of its execution.

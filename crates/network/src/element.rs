@@ -1,6 +1,6 @@
 //! The contract of elements: boxes in which time passes.
 
-use forebay_units::{Span, Time};
+use forebay_units::Span;
 
 use crate::{Context, Ledger, Packet};
 
@@ -15,12 +15,6 @@ pub trait Element: Send {
 
     /// A packet arrived.
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>);
-
-    /// A packet will arrive at `at`, now or later: told, at borders of a region, in the order of
-    /// time.
-    fn expect(&mut self, _packet: &Packet, _at: Time, _cx: &mut Context<'_>) {
-        unreachable!("only what stands at a border is told so");
-    }
 
     /// There is news in its [inbox](Context::inbox) that it [listens to](Context::listen_before);
     /// or who follows needs to know all that has left by now.

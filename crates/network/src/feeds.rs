@@ -15,7 +15,12 @@ const FORESEEN: usize = 16;
 /// A packet and when it arrives.
 pub(crate) type Told = (Packet, Time);
 
-/// Packets on their way from one link to one receiver, in the order of time.
+/// Packets on their way from one link to one receiver, in the order of time: none yet.
+pub(crate) fn lot() -> Ring<Told> {
+    Ring::with_room((Packet::data(Time::ZERO, 0, 0, 0, 0), Time::NEVER))
+}
+
+/// What one link has told one receiver of.
 struct Feed {
     /// There is always room for one more.
     under_way: Ring<Told>,
@@ -235,8 +240,7 @@ impl Feed {
     }
 
     fn new(feeder: u32) -> Self {
-        let nothing = (Packet::data(Time::ZERO, 0, 0, 0, 0), Time::NEVER);
-        let under_way = Ring::with_room(nothing);
+        let under_way = lot();
         let brim = under_way.room();
         Self { under_way, head: Time::NEVER, seen: Time::ZERO, feeder, enough: usize::MAX, brim }
     }
@@ -285,10 +289,39 @@ impl Feeds {
         Self { inboxes: feeders.iter().map(inbox).collect(), ..Self::default() }
     }
 
-    /// The same without packets.
-    pub(crate) fn fresh(&self) -> Self {
+    /// The same without packets, and behind them so many `doors`: inboxes to which nobody listens.
+    pub(crate) fn fresh(&self, doors: usize) -> Self {
         let feeders = |inbox: &Inbox| (inbox.feeders().collect(), inbox.crossed);
-        Self::new(&self.inboxes.iter().map(feeders).collect::<Vec<_>>())
+        let mut feeds = Self::new(&self.inboxes.iter().map(feeders).collect::<Vec<_>>());
+        let door = || Inbox { bell: Time::ZERO, ..Inbox::new(&[0], false) };
+        feeds.inboxes.extend(std::iter::repeat_with(door).take(doors));
+        feeds
+    }
+
+    /// Let `feeder` alone feed the inbox of `receiver`, of packets that have not crossed a link yet.
+    pub(crate) fn lay(&mut self, receiver: u32, feeder: u32) {
+        self.inboxes[receiver as usize] = Inbox::new(&[feeder], false);
+    }
+
+    /// Give all that `door` holds into `lot`, which is empty. When the first arrives;
+    /// [`Time::NEVER`] for none.
+    pub(crate) fn give(&mut self, door: u32, lot: &mut Ring<Told>) -> Time {
+        let Feed { under_way, head, brim, .. } = &mut self.inboxes[door as usize].feeds[0];
+        if *head != Time::NEVER {
+            std::mem::swap(under_way, lot);
+            *brim = under_way.room();
+        }
+        std::mem::replace(head, Time::NEVER)
+    }
+
+    /// All of `lot` will arrive by feed `feed` of `receiver`.
+    pub(crate) fn take_in(&mut self, receiver: u32, feed: u32, lot: &mut Ring<Told>) {
+        let Some((_, at)) = lot.front().copied() else { return };
+        let Feed { under_way, head, .. } =
+            &mut self.inboxes[receiver as usize].feeds[feed as usize];
+        under_way.append(lot);
+        *head = at.min(*head);
+        self.ring_or_grow(receiver, feed, at);
     }
 
     /// `packet` will arrive at `at` by feed `feed` of `receiver`.

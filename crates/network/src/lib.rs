@@ -22,6 +22,7 @@ mod observation;
 mod pace;
 mod packet;
 mod parallel;
+mod parcels;
 pub mod record;
 mod region;
 mod resource;

@@ -341,8 +341,9 @@ impl Network {
         if one {
             self.regions[0] = whole;
         } else {
-            let (ahead, roads) = (cut.ahead(&whole), cut.roads());
-            self.regions = cut.divide(whole, count);
+            let ahead = cut.ahead(&whole);
+            let (regions, roads) = cut.divide(whole, count);
+            self.regions = regions;
             self.exchange = Some(Exchange::new((count, self.threads), ahead, roads));
         }
         self.regions.iter_mut().for_each(Region::start);

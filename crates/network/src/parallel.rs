@@ -14,7 +14,7 @@ use std::thread::{available_parallelism, panicking, scope, yield_now};
 
 use forebay_units::{Span, Time};
 
-use crate::border::Parcels;
+use crate::parcels::{Parcels, Road};
 use crate::region::Region;
 
 /// What regions share while they run.
@@ -24,7 +24,7 @@ pub(crate) struct Exchange {
     threads: usize,
     /// By region.
     notices: Vec<Notice>,
-    roads: Vec<Road>,
+    traffic: Vec<Traffic>,
     /// As dealt at the end of the last call.
     hands: Mutex<Hands>,
     barrier: Barrier,
@@ -44,11 +44,10 @@ struct Notice {
     work: [AtomicU64; 2],
 }
 
-/// The way from one region into another.
+/// A road and what goes by it.
 #[repr(align(128))]
-struct Road {
-    from: usize,
-    to: usize,
+struct Traffic {
+    road: Road,
     parcels: [Mutex<Parcels>; 2],
 }
 
@@ -66,19 +65,18 @@ struct Run<'a, 'b> {
 impl Exchange {
     /// For `count` regions on at most so many threads, whose borders know of packets so long
     /// `ahead`; `roads` lead from some into others.
-    pub(crate) fn new(
-        (count, threads): (usize, usize),
-        ahead: Span,
-        roads: Vec<(usize, usize)>,
-    ) -> Self {
+    pub(crate) fn new((count, threads): (usize, usize), ahead: Span, roads: Vec<Road>) -> Self {
         assert!(ahead > Span::ZERO, "a link without delay cannot be at a border");
         let threads = threads.clamp(1, count);
-        let road = |(from, to)| Road { from, to, parcels: Default::default() };
+        let traffic = |road| {
+            let parcels = [(); 2].map(|()| Mutex::new(Parcels::new(&road)));
+            Traffic { road, parcels }
+        };
         Self {
             ahead,
             threads,
             notices: (0..count).map(|_| Notice::default()).collect(),
-            roads: roads.into_iter().map(road).collect(),
+            traffic: roads.into_iter().map(traffic).collect(),
             hands: Mutex::new(Hands::new(count, threads)),
             barrier: Barrier::new(threads),
         }
@@ -150,13 +148,8 @@ impl Exchange {
     /// Tell the others what they must know of `region`, which has come to the end of a window.
     fn tell(&self, number: usize, turn: usize, region: &mut Region) {
         let mut next = region.soonest();
-        for road in self.roads.iter().filter(|road| road.from == number) {
-            let parcels = &mut region.core.outbox[road.to];
-            if let Some(first) = parcels.first() {
-                next = next.min(first);
-                // What lay here has been taken: its room is used again.
-                std::mem::swap(parcels, &mut *lock(&road.parcels[turn]));
-            }
+        for Traffic { road, parcels } in self.traffic.iter().filter(|at| at.road.from == number) {
+            next = next.min(lock(&parcels[turn]).leave(region, road));
         }
         let notice = &self.notices[number];
         notice.next[turn].store(next.ps(), Ordering::Relaxed);
@@ -166,11 +159,8 @@ impl Exchange {
 
     /// Take what the others have sent.
     fn collect(&self, number: usize, turn: usize, region: &mut Region) {
-        for road in self.roads.iter().filter(|road| road.to == number) {
-            let mut parcels = lock(&road.parcels[turn]);
-            if parcels.first().is_some() {
-                region.take_in(&mut parcels);
-            }
+        for Traffic { road, parcels } in self.traffic.iter().filter(|at| at.road.to == number) {
+            lock(&parcels[turn]).arrive(region, road);
         }
     }
 }

@@ -4,7 +4,6 @@
 use forebay_kernel::{Agenda, Digest};
 use forebay_units::Time;
 
-use crate::border::Parcels;
 use crate::context::{Core, Letter, Own, digest_reception};
 use crate::site::{NO_SITE, Site};
 use crate::{Context, Element};
@@ -158,20 +157,6 @@ impl Region {
                 self.core.mail.refill();
             }
         }
-    }
-
-    /// Take in what another region has sent: each parcel reaches the entrance of its link.
-    pub(crate) fn take_in(&mut self, parcels: &mut Parcels) {
-        let now = self.core.agenda.now();
-        for (link, mut packet, at) in parcels.all() {
-            let cx = &mut Context::of(&mut self.core, link, now);
-            if let Some(blocks) = parcels.blocks_of(&packet) {
-                packet.sack_slot = cx.keep_blocks(blocks);
-            }
-            self.places[link as usize].element.expect(&packet, at, cx);
-        }
-        self.ring();
-        parcels.clear();
     }
 
     /// Bring everything up to the present: first whoever is run late, since others get packets of

@@ -9,7 +9,7 @@ pub(crate) struct Step {
     /// The element, or a sink.
     pub(crate) to: u32,
     /// Whose inbox is told of packets for it ahead of their time, and by which feed; [`NO_FEED`] if
-    /// none is. With [`AT_BORDER`] as feed, the region that it lies in.
+    /// none is.
     pub(crate) inbox: u32,
     pub(crate) feed: u32,
 }
@@ -28,14 +28,11 @@ pub struct Lane {
 /// Whoever follows is not told ahead of time.
 pub(crate) const NO_FEED: u32 = u32::MAX;
 
-/// Whoever follows lies in another region, which is told.
-pub(crate) const AT_BORDER: u32 = u32::MAX - 1;
-
 /// Where an element leads, as one region sees it.
 pub(crate) enum Lead {
     /// To what follows, in this region.
     Stays,
-    /// Into that region.
+    /// Into another region: this inbox is told.
     Leaves(u32),
     /// It concerns other regions.
     Nowhere,
@@ -129,17 +126,21 @@ impl Routes {
     /// Who is told ahead of time of all that leaves `element`, if that is one: what follows it on
     /// all routes that pass it, or the site of all that do.
     pub(crate) fn onward(&self, element: u32) -> Option<Onward> {
-        let here = self.next.get(element as usize).into_iter().flatten();
-        let mut steps = here.filter(|step| **step != NOT_HERE);
+        let mut steps = self.steps(element);
         let first = steps.next().filter(|step| step.feed != NO_FEED)?;
-        let same = |step: &Step| (step.inbox, step.feed) == (first.inbox, first.feed);
-        steps.all(same).then_some(Onward(*first))
+        let same = |step: Step| (step.inbox, step.feed) == (first.inbox, first.feed);
+        steps.all(same).then_some(Onward(first))
     }
 
     /// What follows `element` on the routes that pass it.
     pub(crate) fn following(&self, element: u32) -> impl Iterator<Item = u32> {
+        self.steps(element).map(|step| step.to)
+    }
+
+    /// The same, with who is told of it.
+    pub(crate) fn steps(&self, element: u32) -> impl Iterator<Item = Step> {
         let here = self.next.get(element as usize).into_iter().flatten();
-        here.filter(|step| **step != NOT_HERE).map(|step| step.to)
+        here.filter(|step| **step != NOT_HERE).copied()
     }
 
     /// Have whatever follows `element` told where `feed(next)` says: by which feed of what inbox.
@@ -153,11 +154,11 @@ impl Routes {
     }
 
     /// The table of a region, given where each element leads to what follows it.
-    pub(crate) fn within(&self, lead: &dyn Fn(u32, u32) -> Lead) -> Self {
+    pub(crate) fn within(&self, lead: &dyn Fn(u32, Step) -> Lead) -> Self {
         let row = |(element, row): (u32, &Vec<Step>)| {
-            let lead = |step: &Step| match (*step != NOT_HERE).then(|| lead(element, step.to)) {
+            let lead = |step: &Step| match (*step != NOT_HERE).then(|| lead(element, *step)) {
                 Some(Lead::Stays) => *step,
-                Some(Lead::Leaves(region)) => Step { to: step.to, inbox: region, feed: AT_BORDER },
+                Some(Lead::Leaves(door)) => Step { inbox: door, feed: 0, ..*step },
                 Some(Lead::Nowhere) | None => NOT_HERE,
             };
             let row: Vec<Step> = row.iter().map(lead).collect();
