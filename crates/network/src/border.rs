@@ -131,20 +131,15 @@ impl<'a> Cut<'a> {
         Crossing { from, to, inbox, feed }
     }
 
-    /// The inbox for crossing `at`, behind those of elements.
-    fn door(&self, at: usize) -> u32 {
-        (self.region_of.len() + at) as u32
-    }
-
-    /// Which regions lead into which others, and how.
-    fn roads(&self, crossings: &[Crossing]) -> Vec<Road> {
+    /// Which regions lead into which others, and how: `door` is the inbox for the first crossing.
+    fn roads(door: usize, crossings: &[Crossing]) -> Vec<Road> {
         let mut roads = Vec::<Road>::new();
         for (at, Crossing { from, to, inbox, feed }) in crossings.iter().enumerate() {
             let (from, to) = (*from as usize, *to as usize);
             if roads.last().is_none_or(|road| (road.from, road.to) != (from, to)) {
                 roads.push(Road { from, to, ways: Vec::new() });
             }
-            let way = Way { door: self.door(at), inbox: *inbox, feed: *feed };
+            let way = Way { door: (door + at) as u32, inbox: *inbox, feed: *feed };
             roads.last_mut().expect("it was made above").ways.push(way);
         }
         roads
@@ -163,7 +158,7 @@ impl<'a> Cut<'a> {
             let early = whole.core.standings[*link as usize].early;
             assert!(early, "element {link} must act here on what it sends into another region");
         }
-        let elements = whole.places.len();
+        let (elements, door) = (whole.places.len(), whole.core.feeds.count());
         let crossings = self.crossings(&whole);
         let region = |number| self.region(&whole, number, &crossings);
         let mut regions: Vec<Region> = (0..count as u32).map(region).collect();
@@ -200,7 +195,7 @@ impl<'a> Cut<'a> {
             region.places[*link as usize] = Place::of(entrance);
             region.core.feeds.lay(*link, *link);
         }
-        (regions, self.roads(&crossings))
+        (regions, Self::roads(door, &crossings))
     }
 
     /// Region `number` without its elements.
@@ -212,7 +207,9 @@ impl<'a> Cut<'a> {
             let crossing = self.crossing(link, step);
             match crossings.binary_search(&crossing) {
                 _ if crossing.to == number => Lead::Stays,
-                Ok(at) if crossing.from == number => Lead::Leaves(self.door(at)),
+                Ok(at) if crossing.from == number => {
+                    Lead::Leaves((whole.feeds.count() + at) as u32)
+                }
                 _ => Lead::Nowhere,
             }
         };

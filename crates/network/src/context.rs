@@ -359,6 +359,12 @@ impl<'a> Context<'a> {
         self.core.unlisted += 1;
     }
 
+    /// `packet`, that a sink was told of, arrived there at `at`; it has so many bytes of header.
+    #[inline(always)]
+    pub(crate) fn count_at_sink(&mut self, packet: &Packet, at: Time, header: u64) {
+        self.count_delivery(packet, at, u64::from(packet.size).saturating_sub(header));
+    }
+
     /// `packet` arrived at sink `to` at `at`.
     #[inline]
     fn sink(&mut self, to: u32, packet: &Packet, at: Time) {

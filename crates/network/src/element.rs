@@ -1,6 +1,6 @@
 //! The contract of elements: boxes in which time passes.
 
-use forebay_units::Span;
+use forebay_units::{Rate, Span};
 
 use crate::{Context, Ledger, Packet};
 
@@ -30,6 +30,12 @@ pub trait Element: Send {
     /// at the least. The propagation delay of a link.
     fn ahead(&self) -> Span {
         Span::ZERO
+    }
+
+    /// Where it [books](Element::books): its rate, if it has one. That tells whether it is worth it
+    /// to tell others early of what leaves, and nothing else.
+    fn rate(&self) -> Option<Rate> {
+        None
     }
 
     /// Whether it can be told of packets before they arrive, if all come from links that tell early

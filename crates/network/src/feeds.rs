@@ -26,6 +26,8 @@ struct Feed {
     under_way: Ring<Told>,
     /// When the first arrives; [`Time::NEVER`] for none.
     head: Time,
+    /// When the last of all that it was told of arrives, be it under way or not.
+    last: Time,
     /// Up to when those that arrive were looked at before they are met, where that is done.
     seen: Time,
     feeder: u32,
@@ -66,8 +68,7 @@ impl Inbox {
     /// and no two packets reach the far end of one at the same instant.
     #[inline]
     pub(crate) fn known_until(&self) -> Time {
-        let last = |feed: &Feed| feed.under_way.back().map_or(Time::ZERO, |told| told.1);
-        self.feeds.iter().map(last).min().unwrap_or(Time::ZERO)
+        self.feeds.iter().map(|feed| feed.last).min().unwrap_or(Time::ZERO)
     }
 
     /// The links that feed it.
@@ -117,6 +118,13 @@ impl Inbox {
                 heads.fold((0, Time::NEVER), sooner)
             }
         }
+    }
+
+    /// When the first packet arrives; [`Time::NEVER`] for none.
+    #[inline]
+    #[must_use]
+    pub fn next_at(&self) -> Time {
+        self.next().1
     }
 
     /// The first packet and when it arrives.
@@ -179,6 +187,7 @@ impl Inbox {
         self.taken += if self.crossed { taken as u64 } else { 0 };
         from.find_head();
         to.find_head();
+        to.find_last();
         to.under_way.get(before).map(|told| told.1)
     }
 
@@ -239,10 +248,16 @@ impl Feed {
         self.head = self.under_way.front().map_or(Time::NEVER, |told| told.1);
     }
 
+    #[inline]
+    fn find_last(&mut self) {
+        self.last = self.under_way.back().map_or(self.last, |told| told.1);
+    }
+
     fn new(feeder: u32) -> Self {
         let under_way = lot();
         let brim = under_way.room();
-        Self { under_way, head: Time::NEVER, seen: Time::ZERO, feeder, enough: usize::MAX, brim }
+        let (head, last, seen) = (Time::NEVER, Time::ZERO, Time::ZERO);
+        Self { under_way, head, last, seen, feeder, enough: usize::MAX, brim }
     }
 
     #[inline(always)]
@@ -274,7 +289,7 @@ impl Feed {
 /// The inboxes of a network.
 #[derive(Default)]
 pub(crate) struct Feeds {
-    /// By element; that of a site stands where its first member is.
+    /// By element, and that of a site where its first member is; then by sink.
     inboxes: Vec<Inbox>,
     /// Receivers to be told that there is something new.
     pub(crate) bells: Vec<u32>,
@@ -283,7 +298,7 @@ pub(crate) struct Feeds {
 }
 
 impl Feeds {
-    /// Inboxes, given who feeds each, in order, and whether these are links.
+    /// Inboxes of elements and sinks, given who feeds each, in order, and whether these are links.
     pub(crate) fn new(feeders: &[(Vec<u32>, bool)]) -> Self {
         let inbox = |(feeders, links): &(Vec<u32>, bool)| Inbox::new(feeders, *links);
         Self { inboxes: feeders.iter().map(inbox).collect(), ..Self::default() }
@@ -298,7 +313,7 @@ impl Feeds {
         feeds
     }
 
-    /// Let `feeder` alone feed the inbox of `receiver`, of packets that have not crossed a link yet.
+    /// Let `feeder` alone feed the inbox of `receiver`, with packets that have not crossed a link.
     pub(crate) fn lay(&mut self, receiver: u32, feeder: u32) {
         self.inboxes[receiver as usize] = Inbox::new(&[feeder], false);
     }
@@ -317,10 +332,10 @@ impl Feeds {
     /// All of `lot` will arrive by feed `feed` of `receiver`.
     pub(crate) fn take_in(&mut self, receiver: u32, feed: u32, lot: &mut Ring<Told>) {
         let Some((_, at)) = lot.front().copied() else { return };
-        let Feed { under_way, head, .. } =
-            &mut self.inboxes[receiver as usize].feeds[feed as usize];
-        under_way.append(lot);
-        *head = at.min(*head);
+        let feed_of = &mut self.inboxes[receiver as usize].feeds[feed as usize];
+        feed_of.under_way.append(lot);
+        feed_of.head = at.min(feed_of.head);
+        feed_of.find_last();
         self.ring_or_grow(receiver, feed, at);
     }
 
@@ -328,8 +343,9 @@ impl Feeds {
     #[inline(always)]
     pub(crate) fn tell(&mut self, receiver: u32, feed: u32, packet: &Packet, at: Time) {
         let inbox = &mut self.inboxes[receiver as usize];
-        let Feed { under_way, head, brim, .. } = &mut inbox.feeds[feed as usize];
+        let Feed { under_way, head, last, brim, .. } = &mut inbox.feeds[feed as usize];
         under_way.push_into_room((*packet, at));
+        *last = at;
         // Later than what it holds, if it holds anything.
         *head = at.min(*head);
         // What is rare stands apart, without the packet, which then need not lie in memory.
@@ -405,8 +421,13 @@ impl Feeds {
         feeds.map(|feed| feed.under_way.len() as u64).sum()
     }
 
-    /// What `receiver` has taken.
+    /// What `receiver` has taken; nothing if nobody is told of anything.
     pub(crate) fn digest(&self, receiver: usize) -> Digest {
-        self.inboxes[receiver].digest
+        self.inboxes.get(receiver).map_or(Digest::default(), |inbox| inbox.digest)
+    }
+
+    /// How many inboxes there are.
+    pub(crate) fn count(&self) -> usize {
+        self.inboxes.len()
     }
 }

@@ -298,9 +298,12 @@ impl Network {
                 _ => region.places[number].digest,
             }
         };
-        // A sink lies where packets reach it, if any do.
+        // A sink lies where packets reach it, if any do; it is told of them or not.
         let of_sink = |number: usize| {
-            let mut digests = self.regions.iter().map(|region| region.core.sinks[number].digest);
+            let mut digests = self.regions.iter().flat_map(|region| {
+                let told = region.core.feeds.digest(elements + number);
+                [region.core.sinks[number].digest, told]
+            });
             digests.find(|digest| *digest != Digest::default()).unwrap_or_default()
         };
         let sinks = (0..self.regions[0].core.sinks.len()).map(of_sink);

@@ -5,6 +5,8 @@ use forebay_kernel::{Agenda, Digest};
 use forebay_units::Time;
 
 use crate::context::{Core, Letter, Own, digest_reception};
+use crate::foresight::look_at_packets;
+use crate::routes::SINK;
 use crate::site::{NO_SITE, Site};
 use crate::{Context, Element};
 
@@ -53,6 +55,9 @@ impl Region {
             self.hand_on();
         }
         (0..self.sites.len()).for_each(|site| self.arm_site(site));
+        for receiver in self.told_sinks() {
+            self.core.feeds.ring_when_many(receiver);
+        }
     }
 
     /// Handle everything due at or before `limit`, or `budget` events; false in the latter case.
@@ -166,6 +171,35 @@ impl Region {
         for me in 0..self.places.len() {
             self.settle_one(me);
         }
+        for receiver in self.told_sinks() {
+            self.count_at_sink(receiver);
+        }
+    }
+
+    /// The inboxes of sinks that are told of packets.
+    fn told_sinks(&self) -> impl Iterator<Item = u32> + use<> {
+        let (first, sinks) = (self.places.len(), self.core.sinks.len());
+        // There are no inboxes where somebody observes.
+        let sinks = first..(first + sinks).min(self.core.feeds.count());
+        let told = |at: &u32| self.core.feeds.inbox(*at).count() > 0;
+        sinks.map(|at| at as u32).filter(told).collect::<Vec<_>>().into_iter()
+    }
+
+    /// A sink has been told of much, or somebody looks: count all that is known to reach it.
+    pub(crate) fn count_at_sink(&mut self, receiver: u32) {
+        let header = self.core.sinks[receiver as usize - self.places.len()].header;
+        let (limit, now) = (self.core.known_until(receiver), self.core.agenda.now());
+        let cx = &mut Context::of(&mut self.core, receiver, now);
+        let mut inbox = cx.open_inbox();
+        loop {
+            if cx.core.foresees {
+                look_at_packets(&mut inbox, &self.places, cx.core, |_, _| SINK);
+            }
+            let Some((packet, at)) = inbox.take(limit) else { break };
+            cx.count_at_sink(packet, at, header);
+        }
+        cx.close_inbox(inbox);
+        cx.listen_when_many();
     }
 
     /// Bring whoever is run late up to the present.

@@ -14,7 +14,7 @@ use forebay_units::{Span, Time};
 use crate::Context;
 use crate::context::{Core, Own, digest_reception};
 use crate::foresight::{look_at_packets, look_at_timers};
-use crate::region::Region;
+use crate::region::{Place, Region};
 
 /// The site of an element that is in none.
 pub(crate) const NO_SITE: u32 = u32::MAX;
@@ -140,13 +140,11 @@ impl Region {
     #[cold]
     #[inline(never)]
     fn relieve(&mut self) {
-        let now = self.core.agenda.now();
         let mut bell = 0;
         while let Some(receiver) = self.core.feeds.bells.get(bell).copied() {
             if self.core.feeds.of(receiver).is_patient() {
                 self.core.feeds.bells.remove(bell);
-                let cx = &mut Context::of(&mut self.core, receiver, now);
-                self.places[receiver as usize].element.told(cx);
+                self.tell_news(receiver);
             } else {
                 bell += 1;
             }
@@ -189,14 +187,23 @@ impl Region {
     #[inline(always)]
     pub(crate) fn ring(&mut self) {
         while let Some(receiver) = self.core.feeds.bells.pop() {
-            let place = &mut self.places[receiver as usize];
-            if place.site == NO_SITE {
+            self.tell_news(receiver);
+        }
+    }
+
+    /// There is news for `receiver`: an element, a site or a sink.
+    #[inline(always)]
+    fn tell_news(&mut self, receiver: u32) {
+        match self.places.get_mut(receiver as usize) {
+            Some(Place { element, site: NO_SITE, .. }) => {
                 let now = self.core.agenda.now();
-                place.element.told(&mut Context::of(&mut self.core, receiver, now));
-            } else {
-                let site = place.site as usize;
+                element.told(&mut Context::of(&mut self.core, receiver, now));
+            }
+            Some(Place { site, .. }) => {
+                let site = *site as usize;
                 self.arm_site(site);
             }
+            None => self.count_at_sink(receiver),
         }
     }
 }

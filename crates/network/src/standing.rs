@@ -1,7 +1,9 @@
 //! How elements stand to their neighbours: who is told of packets ahead of time, and who is run
 //! late.
 
-use forebay_units::Span;
+use std::collections::BTreeSet;
+
+use forebay_units::{Rate, Size, Span};
 
 use crate::border::Cut;
 use crate::feeds::Feeds;
@@ -15,10 +17,10 @@ pub struct Standing {
     /// Every packet comes through the inbox: ahead of its time from links that tell early, or late
     /// from hosts that are run late. See [`crate::Element::told`].
     pub expects: bool,
-    /// Whatever leaves goes to elements that expect it: they are told by
+    /// Whatever leaves goes to elements that expect it, or also to sinks: they are told by
     /// [`crate::Context::announce`] ahead of its time, and leaving needs no event.
     pub early: bool,
-    /// Whatever leaves goes to sinks: nobody needs to know soon, and leaving needs no event. See
+    /// Whatever leaves goes to sinks: these need not be told, and leaving needs no event. See
     /// [`crate::Context::crossed_at`].
     pub quiet: bool,
     /// What leaves needs to be decided only when somebody looks, or (unless `quiet`) when it could
@@ -38,6 +40,11 @@ const MOST_FEEDERS: usize = 8;
 /// but a run that is to be interrupted must come to an end.
 const UNNOTICED: Span = Span::from_ms(10);
 
+/// A link that leads to sinks and to others, with less than that on its way, does not tell early of
+/// what leaves it: what is done in one go would be so little that events cost less. In
+/// `p2-64-routers`, whose hosts load their links by some per cent, both cost the same with 69 kB.
+const WORTH_TELLING: Size = Size::from_bytes(64_000);
+
 /// Find out how the elements of `whole` stand to each other, some of which `cut` may put into other
 /// regions, and lay the feeds and sites that follow from it. With `watched` nobody is told early or
 /// run late.
@@ -53,12 +60,13 @@ pub(crate) fn stand(whole: &mut Region, cut: &Cut<'_>, watched: bool) {
     let sites = search.sites.iter().zip(&slacks);
     let sites: Vec<Site> =
         sites.map(|(members, slack)| Site::new(members.clone(), *slack)).collect();
-    let site_of = search.site_of;
+    let (site_of, elements) = (search.site_of, whole.places.len() as u32);
     for (me, _) in (0..).zip(&standings).filter(|(_, standing)| standing.early) {
         whole.core.routes.lay_feeds(me, &|next| {
-            let inbox = match site_of.get(next as usize)? {
-                &NO_SITE => next,
-                site => sites[*site as usize].host()?,
+            let inbox = match site_of.get(next as usize) {
+                Some(&NO_SITE) => next,
+                Some(site) => sites[*site as usize].host()?,
+                None => elements + (next & !SINK),
             };
             let feed = inboxes[inbox as usize].0.iter().position(|feeder| *feeder == me)?;
             Some((inbox, feed as u32))
@@ -89,6 +97,8 @@ struct Search<'a> {
     cut: &'a Cut<'a>,
     /// Links that lead to each element, in order.
     feeders: Vec<Vec<u32>>,
+    /// By sink: the element that leads to it, if it is one: a link can tell it.
+    before: Vec<Option<u32>>,
     /// Whether routes begin at it that nobody who can be run late names as his own.
     open: Vec<bool>,
     /// Whether routes begin at it that somebody who can be names as his own.
@@ -108,7 +118,11 @@ impl<'a> Search<'a> {
         let routes = &whole.core.routes;
         let elements = whole.places.len();
         let mut feeders = vec![Vec::new(); elements];
+        let mut before_sinks = vec![BTreeSet::new(); whole.core.sinks.len()];
         for me in 0..elements as u32 {
+            for sink in routes.following(me).filter(|next| next & SINK != 0) {
+                before_sinks[(sink & !SINK) as usize].insert(me);
+            }
             for next in routes.following(me).filter(|next| next & SINK == 0) {
                 let feeders: &mut Vec<u32> = &mut feeders[next as usize];
                 if feeders.last() != Some(&me) {
@@ -136,7 +150,9 @@ impl<'a> Search<'a> {
         let able = whole.places.iter().map(|place| place.element.expects());
         let expects = able.zip(&joins).map(|(able, joins)| able && !joins).collect();
         let (site_of, sites) = sites(whole, &joins);
-        Self { whole, cut, feeders, open, entered, quiet, early, expects, site_of, sites }
+        let only = |mut all: BTreeSet<u32>| all.pop_first().filter(|_| all.is_empty());
+        let before = before_sinks.into_iter().map(only).collect();
+        Self { whole, cut, feeders, before, open, entered, quiet, early, expects, site_of, sites }
     }
 
     /// Strike out whoever cannot stand as was thought; false if there was nobody.
@@ -169,9 +185,23 @@ impl<'a> Search<'a> {
                 let (expects, site) = (self.expects[next as usize], self.site_of[next as usize]);
                 expects || site != NO_SITE || self.cut.parts(me, next)
             }
-            _ => self.cut.is_border(me),
+            _ => self.tells(me, next) || self.cut.is_border(me),
         };
         self.whole.core.routes.following(me).all(told)
+    }
+
+    /// Whether `me` is to tell `sink` of packets: nobody else leads to it, there are others whom
+    /// `me` tells, and there is much to tell.
+    fn tells(&self, me: u32, sink: u32) -> bool {
+        let alone = self.before[(sink & !SINK) as usize] == Some(me);
+        alone && !self.quiet[me as usize] && self.on_the_way(me) >= WORTH_TELLING
+    }
+
+    /// The most that can be on its way to the far end of `link`.
+    fn on_the_way(&self, link: u32) -> Size {
+        let element = &self.whole.places[link as usize].element;
+        let bytes = |rate: Rate| rate.bytes_per_second() * element.ahead().seconds();
+        Size::from_bytes(element.rate().map_or(u64::MAX, |rate| bytes(rate) as u64))
     }
 
     /// Only links that tell early lead to it.
@@ -276,8 +306,8 @@ impl<'a> Search<'a> {
         late
     }
 
-    /// Who feeds each element, and each site where its first member is; and whether these are
-    /// links.
+    /// Who feeds each element, each site where its first member is, and then each sink; and whether
+    /// these are links.
     fn inboxes(&self) -> Vec<(Vec<u32>, bool)> {
         let told = self.feeders.iter().zip(&self.expects);
         let inbox = |(feeders, expects): (&Vec<u32>, &bool)| match expects {
@@ -291,6 +321,10 @@ impl<'a> Search<'a> {
                 inboxes[first as usize] = (vec![members[0]], false);
             }
         }
+        inboxes.extend((0..).zip(&self.before).map(|(sink, before)| {
+            let teller = before.filter(|me| self.early[*me as usize] && self.tells(*me, sink));
+            (teller.into_iter().collect(), true)
+        }));
         inboxes
     }
 }

@@ -100,7 +100,7 @@ impl Waiting {
 /// Transmitter, propagation and the counters that belong to them.
 pub(super) struct Line {
     pub(super) link: u32,
-    rate: Rate,
+    pub(super) rate: Rate,
     pub(super) delay: Span,
     /// Transmission time of a byte, where it is a whole number of picoseconds: then no packet needs
     /// a division.

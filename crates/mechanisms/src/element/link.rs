@@ -12,11 +12,12 @@
 //! less than its propagation delay. Nobody can tell the difference: all that a packet meets, it
 //! meets in the order and with the time of its arrival.
 
+mod expected;
 mod quiet;
 
-use forebay_kernel::{Passing, Stream};
+use forebay_kernel::Stream;
 use forebay_network::{
-    Arrival, Context, Element, Inbox, Lane, Observation, Onward, Packet, Standing, Verdict,
+    Arrival, Context, Element, Lane, Observation, Onward, Packet, Standing, Verdict,
 };
 use forebay_units::{Rate, Span, Time};
 
@@ -92,9 +93,6 @@ pub fn link(parts: LinkParts) -> Box<dyn Element> {
 
 /// The token of a link's timer: a packet has reached the far end.
 pub(super) const OUT: u32 = 0;
-
-/// So many packets are let pass in one go: fewer are not worth the preparation.
-const SEVERAL: usize = 4;
 
 /// A link whose queue decides at arrival only: transmissions are booked ahead, departures are
 /// noticed when somebody looks.
@@ -198,6 +196,12 @@ impl FifoLink {
         self.decide(packet, at, cx);
     }
 
+    /// The same where it is rare, so that the rest stays small.
+    #[inline(never)]
+    fn meet_apart(&mut self, packet: &Packet, at: Time, cx: &mut Context<'_>) {
+        self.meet(packet, at, cx);
+    }
+
     /// Let the queue decide over `packet`, which has passed the conditioners, and book it.
     #[inline(always)]
     fn decide(&mut self, packet: &Packet, at: Time, cx: &mut Context<'_>) {
@@ -296,107 +300,6 @@ impl FifoLink {
         cx.observe(|| Observation::Enqueued { link, packet, backlog });
     }
 
-    /// Meet the packets expected that have arrived by now, or of which all that comes before is
-    /// known.
-    #[inline]
-    fn meet_expected(&mut self, cx: &mut Context<'_>) {
-        // While packets are met no timer is wanted for what becomes of them.
-        let alarm = std::mem::replace(&mut self.alarm, Time::ZERO);
-        let limit = if self.ahead { cx.known_until() } else { cx.horizon() };
-        let mut inbox = cx.open_inbox();
-        while let Some(lane) = self.lane
-            && inbox.waiting() >= SEVERAL
-        {
-            if self.bare {
-                self.pass_lane::<true>((limit, lane), &mut inbox, cx);
-            } else {
-                self.pass_lane::<false>((limit, lane), &mut inbox, cx);
-            }
-            let Some((packet, at)) = inbox.take(limit) else { break };
-            self.meet_apart(packet, at, cx);
-        }
-        if self.bare {
-            self.pass_all(limit, &mut inbox, cx);
-        } else if self.quiet_tail {
-            self.meet_before_sinks(limit, &mut inbox, cx);
-        } else {
-            self.meet_all(limit, &mut inbox, cx);
-        }
-        cx.close_inbox(inbox);
-        self.alarm = alarm;
-    }
-
-    /// Meet the packets of `inbox` that arrive by `limit`.
-    #[inline(never)]
-    fn meet_all(&mut self, limit: Time, inbox: &mut Inbox, cx: &mut Context<'_>) {
-        if self.managed {
-            while let Some((packet, at)) = inbox.take(limit) {
-                self.decide(packet, at, cx);
-            }
-        }
-        while let Some((packet, at)) = inbox.take(limit) {
-            self.meet(packet, at, cx);
-        }
-    }
-
-    /// The same where most pass. Small, so that what each packet needs stays in registers.
-    #[inline(never)]
-    fn pass_all(&mut self, limit: Time, inbox: &mut Inbox, cx: &mut Context<'_>) {
-        let onward = self.onward;
-        while let Some((packet, at)) = inbox.take(limit) {
-            if self.line.idle_since(at).is_some() {
-                let out = self.pass(packet, at);
-                cx.announce_onward(onward, packet, out);
-            } else {
-                self.meet_apart(packet, at, cx);
-            }
-        }
-    }
-
-    /// On a swift link between one feed and one other, let all pass at once that arrive by `limit`.
-    #[inline(never)]
-    fn pass_lane<const BARE: bool>(
-        &mut self,
-        (limit, lane): (Time, Lane),
-        inbox: &mut Inbox,
-        cx: &mut Context<'_>,
-    ) {
-        cx.pass_on(inbox, lane, |(packet, at), place, cx| {
-            let at = *at;
-            if at > limit {
-                return Passing::Stays;
-            }
-            place.0 = *packet;
-            if !BARE {
-                let (coloured, laws) = (&mut place.0, &mut self.conditioning);
-                if !Line::colour(self.line.link, laws, coloured, at, cx) {
-                    return Passing::Ends;
-                }
-            }
-            if self.line.idle_since(at).is_some() {
-                place.1 = self.pass(&place.0, at);
-                return Passing::Goes;
-            }
-            self.wait(place, at, cx)
-        });
-    }
-
-    /// The packet in `place` found a swift link busy at `at`: what becomes of it.
-    #[inline(never)]
-    fn wait(&mut self, place: &mut (Packet, Time), at: Time, cx: &mut Context<'_>) -> Passing {
-        let Some((marks, idle)) = self.admit(&place.0, at, cx) else { return Passing::Ends };
-        if marks {
-            Line::mark(self.line.link, &mut place.0, cx);
-        }
-        place.1 = self.take_in(&place.0, at, idle);
-        Passing::Goes
-    }
-
-    #[inline(never)]
-    fn meet_apart(&mut self, packet: &Packet, at: Time, cx: &mut Context<'_>) {
-        self.meet(packet, at, cx);
-    }
-
     /// If sinks follow: let the packets go that have reached the far end by `now`.
     #[inline]
     fn let_out(&mut self, now: Time, cx: &mut Context<'_>) {
@@ -424,72 +327,6 @@ impl FifoLink {
         }
         self.begun -= 1;
         self.line.arrive(cx)
-    }
-
-    /// As [`Element::wake`], where packets are expected: the timer was set for the soonest time at
-    /// which the first could have passed, or for one that has.
-    fn wake_expecting(&mut self, cx: &mut Context<'_>) {
-        if self.plain && self.line.slots.is_empty() && self.pass_through(cx) {
-            self.arm_for_expected(cx);
-            return;
-        }
-        self.meet_expected(cx);
-        if self.standing.early {
-            cx.uncount_event();
-            self.arm_for_expected(cx);
-            return;
-        }
-        let mut next = self.line.slots.front().map(|slot| slot.out);
-        if next == Some(cx.now()) {
-            next = self.cross(cx);
-        } else {
-            cx.uncount_event();
-        }
-        if let Some(out) = next {
-            // What is expected passes after it.
-            cx.listen_before(Time::ZERO);
-            self.alarm = out;
-            cx.wake_at(out, OUT);
-        } else {
-            self.arm_for_expected(cx);
-        }
-    }
-
-    /// If the first packet expected found the link idle and reaches the far end now, it goes on and
-    /// is nowhere kept in between. Only for plain links, whose wire is empty.
-    #[inline(always)]
-    fn pass_through(&mut self, cx: &mut Context<'_>) -> bool {
-        let mut inbox = cx.open_inbox();
-        let now = cx.now();
-        let passes = inbox.first().is_some_and(|(packet, at)| {
-            self.line.soonest(packet, at) == now && self.line.idle_since(at).is_some()
-        });
-        if passes && let Some((packet, at)) = inbox.take(now) {
-            self.line.transmit(packet, at);
-            cx.cross(packet);
-        }
-        cx.close_inbox(inbox);
-        passes
-    }
-
-    /// Set the timer for the first packet expected, unless one comes before.
-    fn arm_for_expected(&mut self, cx: &mut Context<'_>) {
-        let Some((packet, at)) = cx.inbox().first() else {
-            cx.listen_before(Time::NEVER);
-            return;
-        };
-        // If it is dropped, a shorter one might pass before it would have.
-        let soonest = if self.endless || (self.sure && self.line.idle_since(at).is_some()) {
-            self.line.soonest(packet, at)
-        } else {
-            self.line.not_before(at)
-        };
-        let soonest = soonest + self.standing.slack;
-        cx.listen_before(at);
-        if soonest < self.alarm {
-            self.alarm = soonest;
-            cx.wake_at(soonest, OUT);
-        }
     }
 }
 
@@ -528,6 +365,10 @@ impl Element for FifoLink {
 
     fn ahead(&self) -> Span {
         self.line.delay
+    }
+
+    fn rate(&self) -> Option<Rate> {
+        Some(self.line.rate)
     }
 
     fn expects(&self) -> bool {

@@ -14,7 +14,7 @@ use forebay_kernel::Stream;
 use forebay_network::{
     Context, Departure, Element, Observation, Onward, Packet, QueueDiscipline, Standing, Verdict,
 };
-use forebay_units::{Span, Time};
+use forebay_units::{Rate, Span, Time};
 
 use super::detecting::Detecting;
 use super::line::{Conditioning, Line};
@@ -297,6 +297,10 @@ impl Element for ScheduledLink {
 
     fn ahead(&self) -> Span {
         self.line.delay
+    }
+
+    fn rate(&self) -> Option<Rate> {
+        Some(self.line.rate)
     }
 
     fn can_lag(&self) -> bool {

@@ -37,7 +37,7 @@ fn random_network(draw: &mut Stream) -> String {
     let (mut links, mut flows) = (String::new(), String::new());
     let mut link = |draw: &mut Stream, from: String, to: String| {
         let rate = one_of(draw, &["8 Mbit/s", "10 Mbit/s", "40 Mbit/s"]);
-        let delay = one_of(draw, &["0 s", "100 us", "1 ms", "1 ms", "4 ms"]);
+        let delay = one_of(draw, &["0 s", "100 us", "1 ms", "1 ms", "4 ms", "20 ms"]);
         let (queue, meter) = (one_of(draw, &queues), one_of(draw, &meters));
         links += &format!(
             "[links.{from}-{to}]\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"{rate}\"\n\
