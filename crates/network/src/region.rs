@@ -88,9 +88,11 @@ impl Region {
         complete
     }
 
-    /// About how much was done here so far: most hops need no event, and some events no hop.
+    /// About how much was done here so far, in traversals. What hosts do by themselves, such as to
+    /// send datagrams, takes some times as long as a traversal does.
     pub(crate) fn work(&self) -> u64 {
-        self.events + self.core.traversals
+        let events = self.events.wrapping_add_signed(self.core.unlisted);
+        self.core.traversals + 5 * events.saturating_sub(self.core.traversals)
     }
 
     /// When something happens next that could matter to another region.
