@@ -91,25 +91,17 @@ impl Region {
                     core.routes.after(feeder, route).to
                 });
             }
-            let before = if arrives { (at, inbox.feeder(feed)) } else { past };
-            loop {
-                if foresees {
-                    look_at_timers(&mut timers, &self.places, &self.core);
-                }
-                let Some(event) = timers.take_before(before) else { break };
-                self.core.unlisted += 1;
-                let own = Some(Own { timers: &mut timers, before: before.0 });
-                let (core, me) = (&mut self.core, event.target);
-                let cx = &mut Context { core, me, now: event.time, own };
-                self.places[event.target as usize].element.wake(event.token, cx);
-                self.hand_round(&mut timers);
+            // Mostly no timer comes before the next packet.
+            if timers.idle_until() <= at.min(limit) {
+                let before = if arrives { (at, inbox.feeder(feed)) } else { past };
+                self.wake_members(&mut timers, before);
             }
             if !arrives {
                 break;
             }
+            let feeder = inbox.feeder(feed);
             let packet = inbox.take_from(feed);
-            let after = || self.core.routes.after(before.1, packet.route).to;
-            let me = if alone { host } else { after() };
+            let me = if alone { host } else { self.core.routes.after(feeder, packet.route).to };
             let place = &mut self.places[me as usize];
             digest_reception(&mut place.digest, at, packet);
             // Whoever receives goes on to nothing else.
@@ -122,6 +114,23 @@ impl Region {
         Context::of(&mut self.core, host, now).close_inbox(inbox);
         // The links that they have sent into.
         self.ring();
+    }
+
+    /// Wake members of a site whose `timers` come before time and element `before`.
+    #[inline(always)]
+    fn wake_members(&mut self, timers: &mut Agenda, before: (Time, u32)) {
+        loop {
+            if self.core.foresees {
+                look_at_timers(timers, &self.places, &self.core);
+            }
+            let Some(event) = timers.take_before(before) else { break };
+            self.core.unlisted += 1;
+            let own = Some(Own { timers, before: before.0 });
+            let (core, me) = (&mut self.core, event.target);
+            let cx = &mut Context { core, me, now: event.time, own };
+            self.places[event.target as usize].element.wake(event.token, cx);
+            self.hand_round(timers);
+        }
     }
 
     /// Up to when all that arrives at a site is known. Hosts that nothing reaches could go on for
