@@ -87,6 +87,4 @@ if [ "${GUIDED-yes}" != no ]; then
         native="$native -Cprofile-use=$profile"
     fi
 fi
-# Packets are written field by field and read soon after: joining fields to vectors for that costs a
-# hundredth.
-RUSTFLAGS="${RUSTFLAGS-} -Cno-vectorize-slp $native" CARGO_TARGET_DIR=$PWD/target/guided exec "$@"
+RUSTFLAGS="${RUSTFLAGS-} $native" CARGO_TARGET_DIR=$PWD/target/guided exec "$@"
