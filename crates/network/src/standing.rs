@@ -42,8 +42,9 @@ const UNNOTICED: Span = Span::from_ms(10);
 
 /// A link that leads to sinks and to others, with less than that on its way, does not tell early of
 /// what leaves it: what is done in one go would be so little that events cost less. In
-/// `p2-64-routers`, whose hosts load their links by some per cent, both cost the same with 69 kB.
-const WORTH_TELLING: Size = Size::from_bytes(64_000);
+/// `p2-64-routers` both cost the same where 2.5 packets come in the time that a packet is on its
+/// way: that is an eighth of this in packets of 1000 B.
+const WORTH_TELLING: Size = Size::from_bytes(20_000);
 
 /// Find out how the elements of `whole` stand to each other, some of which `cut` may put into other
 /// regions, and lay the feeds and sites that follow from it. With `watched` nobody is told early or
