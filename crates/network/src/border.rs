@@ -13,7 +13,6 @@ use crate::parcels::{Road, Way};
 use crate::region::{Place, Region};
 use crate::routes::{Lead, NO_FEED, SINK, Step};
 use crate::site::Site;
-use crate::standing::given_at_once;
 use crate::{Context, Element, Packet};
 
 /// Stands for a link of another region, where nobody is told of packets ahead of their time: hands
@@ -167,7 +166,7 @@ impl<'a> Cut<'a> {
         }
         for (at, site) in whole.sites.iter().enumerate() {
             let members = site.members().iter();
-            let mut links = members.flat_map(|me| given_at_once(&whole, *me).chain([*me]));
+            let mut links = members.flat_map(|me| whole.given_at_once(*me).chain([*me]));
             if let Some(border) = links.find(|link| self.is_border(*link)) {
                 regions[self.home(border)].sites_at_borders.push(at);
             }

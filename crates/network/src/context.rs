@@ -6,8 +6,7 @@ use forebay_units::{Span, Time};
 use crate::feeds::{Feeds, Inbox};
 use crate::ledger::slot;
 use crate::routes::{Lane, NO_FEED, Onward, Routes, SINK};
-use crate::standing::Standing;
-use crate::{DropReason, Ecn, Ledger, LinkCount, Observation, Observer, Packet};
+use crate::{DropReason, Ecn, Ledger, LinkCount, Observation, Observer, Packet, Standing};
 
 /// SACK blocks of an acknowledgement (RFC 2018): half-open ranges of segment numbers, the most
 /// recently changed first.
@@ -39,16 +38,6 @@ pub(crate) struct Sink {
     pub(crate) header: u64,
     /// What it received.
     pub(crate) digest: Digest,
-}
-
-/// Take the reception of `packet` at `now` into `digest`.
-#[inline(always)]
-pub(crate) fn digest_reception(digest: &mut Digest, now: Time, packet: &Packet) {
-    let header = u64::from(packet.size)
-        | u64::from(packet.precedence) << 16
-        | u64::from(packet.flag_bits()) << 24
-        | u64::from(packet.flow) << 32;
-    digest.take_in(now.ps(), packet.number.rotate_left(32) ^ header ^ packet.tag.rotate_left(16));
 }
 
 /// A packet on the way between elements.
@@ -376,7 +365,7 @@ impl<'a> Context<'a> {
     #[inline(always)]
     fn digest_at_sink(&mut self, to: u32, packet: &Packet, at: Time) -> u64 {
         let sink = &mut self.core.sinks[(to & !SINK) as usize];
-        digest_reception(&mut sink.digest, at, packet);
+        packet.received(at, &mut sink.digest);
         u64::from(packet.size).saturating_sub(sink.header)
     }
 

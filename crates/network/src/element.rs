@@ -88,3 +88,24 @@ pub trait Element: Send {
         0
     }
 }
+
+/// How an element stands to its neighbours, which the routes and the observers decide.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Standing {
+    /// Every packet comes through the inbox: ahead of its time from links that tell early, or late
+    /// from hosts that are run late. See [`Element::told`].
+    pub expects: bool,
+    /// Whatever leaves goes to elements that expect it, or also to sinks: they are told by
+    /// [`Context::announce`] ahead of its time, and leaving needs no event.
+    pub early: bool,
+    /// Whatever leaves goes to sinks: these need not be told, and leaving needs no event. See
+    /// [`Context::crossed_at`].
+    pub quiet: bool,
+    /// What leaves needs to be decided only when somebody looks, or (unless `quiet`) when it could
+    /// have reached whoever expects it.
+    pub lazy: bool,
+    /// Where it is `early`: how long after a packet has left others can still be told of it.
+    pub slack: Span,
+    /// How late it may be run itself, or be handed packets by hosts that are.
+    pub late: Span,
+}

@@ -4,7 +4,6 @@ use forebay_kernel::{Digest, Passing, Ring};
 use forebay_units::Time;
 
 use crate::Packet;
-use crate::context::digest_reception;
 
 /// How many packets whoever is in no hurry holds before it is told: caches hold them.
 const BATCH: usize = 64;
@@ -146,7 +145,7 @@ impl Inbox {
         let from = &mut self.feeds[feed];
         self.taken += u64::from(self.crossed);
         let packet = from.take();
-        digest_reception(&mut self.digest, at, packet);
+        packet.received(at, &mut self.digest);
         Some((packet, at))
     }
 
@@ -179,7 +178,7 @@ impl Inbox {
         let taken = from.under_way.pass_into(&mut to.under_way, most, |told, place| {
             let passing = pass(told, place);
             if passing != Passing::Stays {
-                digest_reception(&mut digest, told.1, &told.0);
+                told.0.received(told.1, &mut digest);
             }
             passing
         });
@@ -220,7 +219,7 @@ impl Inbox {
             let turn = limit.min(sooner).min(later.unwrap_or(limit));
             let (digest, from) = (&mut self.digest, &mut self.feeds[first]);
             let taken = from.take_all(turn, |packet, at| {
-                digest_reception(digest, at, packet);
+                packet.received(at, digest);
                 meet(packet, at);
             });
             self.taken += if self.crossed { taken as u64 } else { 0 };

@@ -35,7 +35,7 @@ pub use context::{Context, SackBlocks};
 pub use edge::{
     AdmissionControl, AdmissionSignal, FlowTermination, Leaving, Termination, TerminationSignal,
 };
-pub use element::Element;
+pub use element::{Element, Standing};
 pub use feeds::Inbox;
 pub use lateness::Lateness;
 pub use law::{
@@ -57,4 +57,3 @@ pub use ring::{
     RingAccess, RingClass, RingDemand, RingFairness, RingFrame, RingMessage, RingNotice, RingState,
 };
 pub use routes::{Lane, Onward};
-pub use standing::Standing;

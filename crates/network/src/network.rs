@@ -8,10 +8,10 @@ use crate::context::Sink;
 use crate::parallel::Exchange;
 use crate::region::{Place, Region};
 use crate::routes::SINK;
-use crate::standing::{Standing, stand};
+use crate::standing::stand;
 use crate::{
     CallCount, Context, Element, FlowCount, FrameCount, Lateness, Ledger, LinkCount, Observer,
-    PacedCount, Packet, PolicerCount,
+    PacedCount, Packet, PolicerCount, Standing,
 };
 
 /// A wired network, ready to run.

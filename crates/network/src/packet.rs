@@ -1,5 +1,6 @@
 //! The packet: plain data without behaviour.
 
+use forebay_kernel::Digest;
 use forebay_units::{Size, Span, Time};
 
 use crate::Notice;
@@ -239,6 +240,16 @@ impl Packet {
     #[must_use]
     pub const fn flag_bits(&self) -> u8 {
         self.flags
+    }
+
+    /// Take its reception at `now` into `digest`.
+    #[inline(always)]
+    pub(crate) fn received(&self, now: Time, digest: &mut Digest) {
+        let header = u64::from(self.size)
+            | u64::from(self.precedence) << 16
+            | u64::from(self.flag_bits()) << 24
+            | u64::from(self.flow) << 32;
+        digest.take_in(now.ps(), self.number.rotate_left(32) ^ header ^ self.tag.rotate_left(16));
     }
 
     flag!(

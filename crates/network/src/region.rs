@@ -4,7 +4,7 @@
 use forebay_kernel::{Agenda, Digest};
 use forebay_units::Time;
 
-use crate::context::{Core, Letter, Own, digest_reception};
+use crate::context::{Core, Letter, Own};
 use crate::foresight::look_at_packets;
 use crate::routes::SINK;
 use crate::site::{NO_SITE, Site};
@@ -88,6 +88,22 @@ impl Region {
         complete
     }
 
+    /// The routes that begin with `me`: those on which it sends, and those that lead back from it.
+    pub(crate) fn begins(&self, me: u32) -> impl Iterator<Item = u32> + use<> {
+        let sends = self.places[me as usize].element.sends().to_vec();
+        let backs: Vec<u32> = self.core.routes.backs(me).collect();
+        sends.into_iter().chain(backs)
+    }
+
+    /// Whom `me` may hand a packet at the instant at which it gets it, or sends it.
+    pub(crate) fn given_at_once(&self, me: u32) -> impl Iterator<Item = u32> {
+        let routes = &self.core.routes;
+        let firsts = self.begins(me).map(|route| routes.first(route).to);
+        let passes = !self.places[me as usize].element.books();
+        let following = routes.following(me).filter(move |_| passes);
+        firsts.chain(following).filter(|next| next & SINK == 0)
+    }
+
     /// About how much was done here so far, in traversals. What hosts do by themselves, such as to
     /// send datagrams, takes some times as long as a traversal does.
     pub(crate) fn work(&self) -> u64 {
@@ -155,7 +171,7 @@ impl Region {
             self.core.mail.full = false;
             let Letter { packet, to, at } = self.core.mail.first;
             let place = &mut self.places[to as usize];
-            digest_reception(&mut place.digest, at, &packet);
+            packet.received(at, &mut place.digest);
             // Whoever receives goes on to nothing else.
             let own = timers.as_deref_mut().map(|timers| Own { timers, before: Time::ZERO });
             let cx = &mut Context { core: &mut self.core, me: to, now: at, own };

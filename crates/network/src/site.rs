@@ -12,7 +12,7 @@ use forebay_kernel::Agenda;
 use forebay_units::{Span, Time};
 
 use crate::Context;
-use crate::context::{Core, Own, digest_reception};
+use crate::context::{Core, Own};
 use crate::foresight::{look_at_packets, look_at_timers};
 use crate::region::{Place, Region};
 
@@ -103,7 +103,7 @@ impl Region {
             let packet = inbox.take_from(feed);
             let me = if alone { host } else { self.core.routes.after(feeder, packet.route).to };
             let place = &mut self.places[me as usize];
-            digest_reception(&mut place.digest, at, packet);
+            packet.received(at, &mut place.digest);
             // Whoever receives goes on to nothing else.
             let own = Some(Own { timers: &mut timers, before: Time::ZERO });
             let core = &mut self.core;

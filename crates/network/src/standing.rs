@@ -5,32 +5,12 @@ use std::collections::BTreeSet;
 
 use forebay_units::{Rate, Size, Span};
 
+use crate::Standing;
 use crate::border::Cut;
 use crate::feeds::Feeds;
 use crate::region::Region;
 use crate::routes::SINK;
 use crate::site::{NO_SITE, Site};
-
-/// How an element stands to its neighbours, which the routes and the observers decide.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Standing {
-    /// Every packet comes through the inbox: ahead of its time from links that tell early, or late
-    /// from hosts that are run late. See [`crate::Element::told`].
-    pub expects: bool,
-    /// Whatever leaves goes to elements that expect it, or also to sinks: they are told by
-    /// [`crate::Context::announce`] ahead of its time, and leaving needs no event.
-    pub early: bool,
-    /// Whatever leaves goes to sinks: these need not be told, and leaving needs no event. See
-    /// [`crate::Context::crossed_at`].
-    pub quiet: bool,
-    /// What leaves needs to be decided only when somebody looks, or (unless `quiet`) when it could
-    /// have reached whoever expects it.
-    pub lazy: bool,
-    /// Where it is `early`: how long after a packet has left others can still be told of it.
-    pub slack: Span,
-    /// How late it may be run itself, or be handed packets by hosts that are.
-    pub late: Span,
-}
 
 /// Who takes packets from more links than this is not told of them ahead of time: to find the first
 /// would cost more than an event.
@@ -76,7 +56,7 @@ pub(crate) fn stand(whole: &mut Region, cut: &Cut<'_>, watched: bool) {
     for (at, member) in
         (0..).zip(&sites).flat_map(|(at, site)| site.members().iter().map(move |m| (at, *m)))
     {
-        for route in begins(whole, member) {
+        for route in whole.begins(member) {
             let first = whole.core.routes.first(route).to;
             if first & SINK == 0 && site_of[first as usize] != at {
                 whole.core.routes.lay_first_feed(route);
@@ -134,7 +114,7 @@ impl<'a> Search<'a> {
         let mut named = vec![false; routes.firsts().count()];
         let joins = joins(whole, cut, &feeders);
         for (me, _) in (0..).zip(&joins).filter(|(_, joins)| **joins) {
-            begins(whole, me).for_each(|route| named[route as usize] = true);
+            whole.begins(me).for_each(|route| named[route as usize] = true);
         }
         let (mut open, mut entered) = (vec![false; elements], vec![false; elements]);
         let firsts = routes.firsts().zip(named);
@@ -251,7 +231,7 @@ impl<'a> Search<'a> {
 
     /// What members send into that are none themselves, in order.
     fn firsts(&self, members: &[u32]) -> Vec<u32> {
-        let given = members.iter().flat_map(|member| given_at_once(self.whole, *member));
+        let given = members.iter().flat_map(|member| self.whole.given_at_once(*member));
         in_order(given.filter(|first| members.binary_search(first).is_err()).collect())
     }
 
@@ -344,7 +324,7 @@ fn joins(whole: &Region, cut: &Cut<'_>, feeders: &[Vec<u32>]) -> Vec<bool> {
     let element = |me: u32| &whole.places[me as usize].element;
     let all = 0..feeders.len() as u32;
     let mut entered = vec![false; feeders.len()];
-    for first in all.clone().filter(|me| element(*me).can_lag()).flat_map(|me| begins(whole, me)) {
+    for first in all.clone().filter(|me| element(*me).can_lag()).flat_map(|me| whole.begins(me)) {
         let first = whole.core.routes.first(first).to;
         if first & SINK == 0 {
             entered[first as usize] = true;
@@ -357,22 +337,6 @@ fn joins(whole: &Region, cut: &Cut<'_>, feeders: &[Vec<u32>]) -> Vec<bool> {
         cut.is_border(me) || mixed || feeders.iter().any(at_once)
     };
     all.map(|me| element(me).can_lag() && (!element(me).expects() || must(me))).collect()
-}
-
-/// The routes that begin with `me`: those on which it sends, and those that lead back from it.
-fn begins(whole: &Region, me: u32) -> impl Iterator<Item = u32> + use<> {
-    let sends = whole.places[me as usize].element.sends().to_vec();
-    let backs: Vec<u32> = whole.core.routes.backs(me).collect();
-    sends.into_iter().chain(backs)
-}
-
-/// Whom `me` may hand a packet at the instant at which it gets it, or sends it.
-pub(crate) fn given_at_once(whole: &Region, me: u32) -> impl Iterator<Item = u32> {
-    let routes = &whole.core.routes;
-    let firsts = begins(whole, me).map(|route| routes.first(route).to);
-    let passes = !whole.places[me as usize].element.books();
-    let following = routes.following(me).filter(move |_| passes);
-    firsts.chain(following).filter(|next| next & SINK == 0)
 }
 
 /// The sites that elements might form: those that are run late, together with whoever they hand
@@ -390,7 +354,7 @@ fn sites(whole: &Region, joins: &[bool]) -> (Vec<u32>, Vec<Vec<u32>>) {
         me
     };
     for me in (0..elements).filter(|me| joins[*me as usize]) {
-        for next in given_at_once(whole, me) {
+        for next in whole.given_at_once(me) {
             let entrant = &mut entrant[next as usize];
             if *entrant == NO_SITE {
                 *entrant = if joins[next as usize] { next } else { me };
