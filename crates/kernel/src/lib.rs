@@ -15,7 +15,7 @@ mod streams;
 mod ziggurat;
 mod ziggurat_edges;
 
-pub use agenda::{Agenda, Event};
+pub use agenda::{Agenda, Event, sooner};
 pub use digest::Digest;
 pub use memory::fetch;
 pub use ring::{Passing, Ring};

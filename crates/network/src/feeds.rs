@@ -1,6 +1,6 @@
 //! Feeds: what elements are told ahead of time.
 
-use forebay_kernel::{Digest, Passing, Ring};
+use forebay_kernel::{Digest, Passing, Ring, sooner};
 use forebay_units::Time;
 
 use crate::Packet;
@@ -232,13 +232,6 @@ impl Inbox {
         self.taken += 1;
         self.feeds[feed].take()
     }
-}
-
-/// The sooner of two heads, the first if they are equal.
-#[inline(always)]
-fn sooner(one: (usize, Time), other: (usize, Time)) -> (usize, Time) {
-    let second = other.1 < one.1;
-    (if second { other.0 } else { one.0 }, if second { other.1 } else { one.1 })
 }
 
 impl Feed {
