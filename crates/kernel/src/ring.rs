@@ -134,6 +134,30 @@ impl<T: Copy> Ring<T> {
         &self.places[place]
     }
 
+    /// What stands in the first place: the first, or some old value if there is none. It is taken
+    /// away if it `goes`, which is chosen without a jump.
+    ///
+    /// # Panics
+    /// If nothing was ever appended.
+    #[inline(always)]
+    pub fn pop_front_if(&mut self, goes: bool) -> &T {
+        debug_assert!(self.len > 0 || !goes, "nothing to take away");
+        let place = self.place(0);
+        self.first = self.first.wrapping_add(usize::from(goes));
+        self.len -= usize::from(goes);
+        &self.places[place]
+    }
+
+    /// What stands in the first place: the first, or some old value if there is none.
+    ///
+    /// # Panics
+    /// If nothing was ever appended.
+    #[inline(always)]
+    #[must_use]
+    pub fn first_place(&self) -> &T {
+        &self.places[self.place(0)]
+    }
+
     /// Take values away, the first first, which go into `to` as `pass` writes them, or end: until
     /// `to` holds `most`, has no room left, or `pass` lets one stay. How many were taken.
     #[inline(always)]
@@ -284,7 +308,11 @@ mod tests {
                 ring.skip(3);
                 queue.drain(..3);
             } else if queue.pop_front().is_some() {
-                ring.pop_front();
+                if number % 3 == 0 {
+                    ring.pop_front_if(true);
+                } else {
+                    ring.pop_front();
+                }
             }
             let place = stream.below(400) as usize;
             assert_eq!(ring.remove(place), queue.remove(place));
@@ -292,6 +320,8 @@ mod tests {
             assert_eq!((ring.len(), ring.is_empty()), (queue.len(), queue.is_empty()));
             assert_eq!((ring.front(), ring.get(3)), (queue.front(), queue.get(3)));
             assert_eq!(ring.get(queue.len()), None);
+            assert!(queue.is_empty() || Some(ring.first_place()) == queue.front());
+            assert!(queue.is_empty() || Some(ring.pop_front_if(false)) == queue.front());
             assert!(queue.len() < 2 || Some(ring.behind_first()) == queue.get(1));
             assert!(ring.iter().rev().eq(queue.iter().rev()));
             ring.iter_mut().chain(&mut queue).for_each(|value| *value += 1);

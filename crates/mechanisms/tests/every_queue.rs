@@ -8,7 +8,7 @@ use forebay_kernel::{Stream, Streams};
 use forebay_mechanisms::LinkFacts;
 use forebay_mechanisms::queue::{BuildQueue, QUEUES, Queue};
 use forebay_network::{
-    Arrival, Backlog, Departure, DropReason, Ecn, Packet, QueueDiscipline, Verdict,
+    Arrival, Backlog, Departure, DropReason, Ecn, Packet, QueueDiscipline, QueueManager, Verdict,
 };
 use forebay_parameters::{Entry, Problem, Value};
 use forebay_units::{Rate, Size, Span, Time};

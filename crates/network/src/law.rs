@@ -3,6 +3,8 @@
 //! Each is handed the time, facts and a random stream of its own, and returns a decision. So each
 //! is tested by arithmetic, and the same object could decide over real packets.
 
+use std::hint::select_unpredictable;
+
 use forebay_kernel::Stream;
 use forebay_units::{Size, Span, Time};
 
@@ -28,9 +30,17 @@ impl Backlog {
     /// Count `packet` out.
     #[inline]
     pub fn remove(&mut self, packet: Footprint) {
-        debug_assert!(self.packets > 0 && self.bytes >= u64::from(packet.size));
+        debug_assert!(self.packets > 0 && self.bytes >= u64::from(packet.size()));
         self.packets -= 1;
-        self.bytes -= u64::from(packet.size);
+        self.bytes -= u64::from(packet.size());
+    }
+
+    /// The same if it `goes`, which is chosen without a jump.
+    #[inline(always)]
+    pub fn remove_if(&mut self, goes: bool, packet: Footprint) {
+        debug_assert!(!goes || self.packets > 0 && self.bytes >= u64::from(packet.size()));
+        self.packets -= u32::from(goes);
+        self.bytes -= select_unpredictable(goes, u64::from(packet.size()), 0);
     }
 }
 
@@ -114,6 +124,15 @@ pub trait QueueManager: Send {
     /// [`QueueManager::admit`], but not necessarily at once. Another law may take a packet out of
     /// the middle of the queue (CHOKe): then this is told of it at that time.
     fn departed(&mut self, _packet: Footprint, _at: Time) {}
+
+    /// The same if one `left`; if not, `packet` and `at` mean nothing. Which of both is a toss-up
+    /// mostly: for laws that can do without a jump.
+    #[inline]
+    fn departed_if(&mut self, left: bool, packet: Footprint, at: Time) {
+        if left {
+            self.departed(packet, at);
+        }
+    }
 
     /// Whether a packet that finds the link idle always passes unchanged, and leaves no trace.
     fn is_transparent(&self) -> bool {

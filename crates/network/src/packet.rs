@@ -61,13 +61,33 @@ pub struct Packet {
     pub flow: u32,
 }
 
-/// What queues and counters need to know of a packet that is gone.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Footprint {
+/// What queues and counters need to know of a packet that is gone: its size on the wire in the
+/// lower sixteen bits, its precedence in the next eight, and above that what is of no use to them.
+/// One word, which is kept and written in one go.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Footprint(u32);
+
+impl Footprint {
+    /// Of a packet of `size` bytes on the wire.
+    #[inline(always)]
+    #[must_use]
+    pub const fn new(size: u16, precedence: u8) -> Self {
+        Self(size as u32 | (precedence as u32) << 16)
+    }
+
     /// Size on the wire in bytes.
-    pub size: u16,
+    #[inline(always)]
+    #[must_use]
+    pub const fn size(self) -> u16 {
+        self.0 as u16
+    }
+
     /// Drop precedence.
-    pub precedence: u8,
+    #[inline(always)]
+    #[must_use]
+    pub const fn precedence(self) -> u8 {
+        (self.0 >> 16) as u8
+    }
 }
 
 const ECN: u8 = 0b11;
@@ -113,7 +133,7 @@ impl Packet {
     #[inline(always)]
     #[must_use]
     pub const fn footprint(&self) -> Footprint {
-        Footprint { size: self.size, precedence: self.precedence }
+        Footprint(self.size as u32 | (self.precedence as u32) << 16 | (self.flags as u32) << 24)
     }
 
     /// Size on the wire.

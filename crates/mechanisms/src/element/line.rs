@@ -44,9 +44,9 @@ struct Booked {
 impl Booked {
     #[inline(always)]
     fn add(&mut self, packet: Footprint) {
-        let slot = precedence_slot(packet.precedence);
+        let slot = precedence_slot(packet.precedence());
         self.packets[slot] += 1;
-        self.bytes[slot] += u64::from(packet.size);
+        self.bytes[slot] += u64::from(packet.size());
     }
 }
 
@@ -280,7 +280,7 @@ impl Line {
         // If any are kept, they are among those.
         let waiting = self.waiters.latest().filter(|_| self.slots.is_empty());
         for sent in kept.chain(waiting.copied()).chain([self.last]) {
-            let span = self.rate.transmission_time(Size::from_bytes(u64::from(sent.packet.size)));
+            let span = self.rate.transmission_time(Size::from_bytes(u64::from(sent.packet.size())));
             let done = now.since(sent.start);
             if done >= span {
                 break;

@@ -15,9 +15,11 @@
 mod expected;
 mod quiet;
 
+use std::hint::select_unpredictable;
+
 use forebay_kernel::Stream;
 use forebay_network::{
-    Arrival, Context, Element, Lane, Observation, Onward, Packet, Standing, Verdict,
+    Arrival, Context, Element, Lane, Observation, Onward, Packet, QueueManager, Standing, Verdict,
 };
 use forebay_units::{Rate, Span, Time};
 
@@ -63,8 +65,7 @@ pub fn link(parts: LinkParts) -> Box<dyn Element> {
         None => queue,
     };
     let manager = match queue {
-        Queue::Tail(law) => Manager::Tail(law),
-        Queue::Managed(law) => Manager::Law(law),
+        Queue::Managed(law) => law,
         Queue::Discipline(law) => {
             return Box::new(ScheduledLink::new(line, conditioning, (law, stream), detecting));
         }
@@ -142,6 +143,27 @@ impl FifoLink {
         }
     }
 
+    /// The same where whoever follows is told early: whether the first that waits has left by then
+    /// is a toss-up, which costs less without a jump. That others have, too, is rare.
+    #[inline(always)]
+    fn catch_up_early(&mut self, now: Time) {
+        self.depart_if(self.departure <= now);
+        if self.departure <= now {
+            self.depart(now);
+        }
+    }
+
+    /// The first that waits leaves if it `goes`, where whoever follows is told early.
+    #[inline(always)]
+    fn depart_if(&mut self, goes: bool) {
+        let Line { waiters, queue, last, .. } = &mut self.line;
+        let sent = waiters.depart_if(goes, &mut queue.backlog);
+        self.manager.departed_if(goes, sent.packet, sent.start);
+        last.start = select_unpredictable(goes, sent.start, last.start);
+        last.packet = select_unpredictable(goes, sent.packet, last.packet);
+        self.departure = waiters.first_start();
+    }
+
     /// As [`FifoLink::catch_up`], if there is one at least. Apart, since there often is none.
     #[inline(never)]
     fn depart(&mut self, now: Time) {
@@ -149,12 +171,9 @@ impl FifoLink {
             self.depart_from_slots(now);
             return;
         }
-        let Line { waiters, queue, last, .. } = &mut self.line;
-        waiters.depart(now, &mut queue.backlog, |sent| {
-            self.manager.departed(sent.packet, sent.start);
-            *last = *sent;
-        });
-        self.departure = waiters.first().map_or(Time::NEVER, |sent| sent.start);
+        while self.departure <= now {
+            self.depart_if(true);
+        }
     }
 
     /// The same where packets are kept until they have reached the far end.
@@ -222,6 +241,12 @@ impl FifoLink {
     #[inline(always)]
     fn admit(&mut self, packet: &Packet, at: Time, cx: &mut Context<'_>) -> Option<(bool, bool)> {
         self.catch_up(at);
+        self.judge(packet, at, cx)
+    }
+
+    /// The same once all have left that do so before.
+    #[inline(always)]
+    fn judge(&mut self, packet: &Packet, at: Time, cx: &mut Context<'_>) -> Option<(bool, bool)> {
         let (idle_since, backlog) = (self.line.idle_since(at), self.line.backlog());
         let arrival = Arrival { now: at, packet, backlog, idle_since };
         match self.manager.admit(&arrival, &mut self.stream) {
@@ -239,11 +264,9 @@ impl FifoLink {
     #[cold]
     fn tell_adjustments(&mut self, cx: &mut Context<'_>) {
         let link = self.line.link;
-        if let Manager::Law(law) = &mut self.manager {
-            law.adjustments(&mut |adjustment| {
-                cx.observe(|| Observation::Adjusted { link, adjustment });
-            });
-        }
+        self.manager.adjustments(&mut |adjustment| {
+            cx.observe(|| Observation::Adjusted { link, adjustment });
+        });
     }
 
     /// `packet`, which found a swift link idle at `at`, passes. Gives the time at which it reaches
@@ -423,9 +446,7 @@ impl Element for FifoLink {
 
     fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
         self.line.gauges(&self.conditioning, tell);
-        if let Manager::Law(law) = &self.manager {
-            law.gauges(tell);
-        }
+        self.manager.gauges(tell);
     }
 
     /// What was announced is held by who expects it.

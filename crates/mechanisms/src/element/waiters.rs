@@ -20,8 +20,13 @@ impl Sent {
 
 /// Packets that wait at a link, in the order of their transmissions. Those for which these have
 /// begun may still stand before the others.
-#[derive(Default)]
 pub(super) struct Waiters(Ring<Sent>);
+
+impl Default for Waiters {
+    fn default() -> Self {
+        Self(Ring::with_room(Sent::default()))
+    }
+}
 
 impl Waiters {
     /// One joins.
@@ -44,10 +49,19 @@ impl Waiters {
         }
     }
 
-    /// The first.
+    /// When the transmission of the first begins; [`Time::NEVER`] if there is none.
     #[inline(always)]
-    pub(super) fn first(&self) -> Option<&Sent> {
-        self.0.front()
+    pub(super) fn first_start(&self) -> Time {
+        let start = self.0.first_place().start;
+        if self.0.is_empty() { Time::NEVER } else { start }
+    }
+
+    /// The first goes, if it `goes`, which is chosen without a jump: what it is, or else anything.
+    #[inline(always)]
+    pub(super) fn depart_if(&mut self, goes: bool, backlog: &mut Backlog) -> Sent {
+        let sent = *self.0.pop_front_if(goes);
+        backlog.remove_if(goes, sent.packet);
+        sent
     }
 
     /// Let those go whose transmission has begun by `now`, before which nobody joins any more, and

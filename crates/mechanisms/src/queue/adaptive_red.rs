@@ -59,7 +59,7 @@ red_kind_parameters! {
 fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
     let parameters = AdaptiveRedParameters::read(section)?;
     let law = AdaptiveRed::build(section, facts, &parameters)?;
-    Ok(Queue::Managed(Box::new(law)))
+    Ok(Queue::under(law))
 }
 
 /// RED with one average and a maximum probability that moves.

@@ -85,7 +85,7 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
     if parameters.middle_interval == Some(Span::ZERO) {
         return Err(section.fail("middle_interval", "is zero; allowed are intervals above 0"));
     }
-    Ok(Queue::Managed(Box::new(law)))
+    Ok(Queue::under(law))
 }
 
 #[cfg(test)]

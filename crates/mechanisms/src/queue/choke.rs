@@ -2,8 +2,7 @@
 
 use forebay_kernel::Stream;
 use forebay_network::{
-    Adjustment, Backlog, Departure, Discard, DropReason, Packet, QueueDiscipline, QueueManager,
-    Verdict,
+    Adjustment, Backlog, Departure, Discard, DropReason, Packet, QueueDiscipline, Verdict,
 };
 use forebay_parameters::{
     Entry, Field, Length, Parameter, Parameters, Problem, Section, choose, parameters,
@@ -83,7 +82,7 @@ fn read(section: &Section<'_>, facts: &LinkFacts) -> Result<Choke, Problem> {
         }
     }
     Ok(Choke {
-        fifo: Fifo::new(Manager::Law(law_behind(section, facts)?)),
+        fifo: Fifo::new(law_behind(section, facts)?),
         averaging: Averaging::new(weight, mean_packet, IdleCorrection::Fj, facts),
         average: 0.0,
         decayed: Time::ZERO,
@@ -95,12 +94,11 @@ fn read(section: &Section<'_>, facts: &LinkFacts) -> Result<Choke, Problem> {
     })
 }
 
-fn law_behind(section: &Section<'_>, facts: &LinkFacts) -> Result<Box<dyn QueueManager>, Problem> {
+fn law_behind(section: &Section<'_>, facts: &LinkFacts) -> Result<Manager, Problem> {
     let Some((entry, inner)) = choose(section, "of", QUEUES)? else {
         return Err(section.fail("of", "is missing; it takes a queue such as \"red\""));
     };
     match (entry.build)(&inner, facts)? {
-        Queue::Tail(law) => Ok(Box::new(law)),
         Queue::Managed(law) => Ok(law),
         Queue::Discipline(_) => {
             let message = format!(

@@ -25,7 +25,7 @@ parameters! {
 
 fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Queue, Problem> {
     let parameters = DropTailParameters::read(section)?;
-    Ok(Queue::Tail(DropTail { limit: parameters.limit, kept: None }))
+    Ok(Queue::Managed(DropTail { limit: parameters.limit, kept: None }.into()))
 }
 
 /// Tail drop: every arrival is accepted while the buffer has room.

@@ -2,7 +2,8 @@
 
 use forebay_kernel::{Ring, Stream};
 use forebay_network::{
-    Adjustment, Arrival, Backlog, Departure, Discard, Ecn, Packet, QueueDiscipline, Verdict,
+    Adjustment, Arrival, Backlog, Departure, Discard, Ecn, Packet, QueueDiscipline, QueueManager,
+    Verdict,
 };
 use forebay_units::Time;
 
@@ -123,16 +124,14 @@ impl QueueDiscipline for Fifo {
     }
 
     fn is_transparent(&self) -> bool {
-        self.law.any().is_transparent()
+        self.law.is_transparent()
     }
 
     fn adjustments(&mut self, tell: &mut dyn FnMut(&Adjustment)) {
-        if let Manager::Law(law) = &mut self.law {
-            law.adjustments(tell);
-        }
+        self.law.adjustments(tell);
     }
 
     fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
-        self.law.any().gauges(tell);
+        self.law.gauges(tell);
     }
 }

@@ -26,20 +26,22 @@ use crate::LinkFacts;
 
 pub use droptail::DropTail;
 pub use fifo::Fifo;
-pub(crate) use manager::Manager;
+pub use manager::Manager;
 
 /// A queue in one of its forms.
 pub enum Queue {
-    /// Tail drop, with or without a threshold: what most links have, so that it is asked without a
-    /// detour.
-    Tail(DropTail),
     /// First in, first out, decided at arrival.
-    Managed(Box<dyn QueueManager>),
+    Managed(Manager),
     /// Keeps its packets itself.
     Discipline(Box<dyn QueueDiscipline>),
 }
 
 impl Queue {
+    /// First in, first out, under any `law` that decides at arrival.
+    fn under(law: impl QueueManager + 'static) -> Self {
+        Self::Managed(Manager::Law(Box::new(law)))
+    }
+
     /// The queue in the form that a scheduler can hold.
     #[must_use]
     pub fn into_discipline(self) -> Box<dyn QueueDiscipline> {
@@ -52,8 +54,7 @@ impl Queue {
     /// The queue as one that is first in, first out, or in its own form.
     fn into_fifo(self) -> Result<Fifo, Box<dyn QueueDiscipline>> {
         match self {
-            Self::Tail(law) => Ok(Fifo::new(Manager::Tail(law))),
-            Self::Managed(law) => Ok(Fifo::new(Manager::Law(law))),
+            Self::Managed(law) => Ok(Fifo::new(law)),
             Self::Discipline(law) => Err(law),
         }
     }

@@ -39,7 +39,7 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
         probability: &[parameters.max_probability],
     };
     let (core, classes) = Core::build(section, facts, parameters.options(), &thresholds)?;
-    Ok(Queue::Managed(Box::new(Red::new(core, classes))))
+    Ok(Queue::under(Red::new(core, classes)))
 }
 
 /// One average of the whole queue, one class or more that are judged by it.

@@ -86,7 +86,7 @@ redn_parameters! {
 fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
     let parameters = RednParameters::read(section)?;
     let rio = parameters.shape(None).build(section, facts, parameters.options())?;
-    Ok(Queue::Managed(Box::new(rio)))
+    Ok(Queue::Managed(rio.into()))
 }
 
 /// What is the same for every precedence.
@@ -170,7 +170,7 @@ pub(super) fn built(
     let (node, echo) = (Node::new(Value::Table(entries.collect::<Table>())), Echo::default());
     let section = Section::root(&node, &echo).map_err(|problem| problem.path)?;
     match (entry.build)(&section, &LinkFacts { rate }) {
-        Ok(Queue::Managed(law)) => Ok(law),
+        Ok(Queue::Managed(law)) => Ok(Box::new(law)),
         Ok(_) => panic!("every kind of RED decides at arrival"),
         Err(problem) => Err(problem.path),
     }

@@ -61,7 +61,7 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
         probability: &parameters.max_probability,
     };
     let (core, classes) = Core::build(section, facts, parameters.options(), &thresholds)?;
-    Ok(Queue::Managed(Box::new(Rio::new(core, classes, parameters.coupling, parameters.idle))))
+    Ok(Queue::Managed(Rio::new(core, classes, parameters.coupling, parameters.idle).into()))
 }
 
 /// How many averages are brought up to date side by side: a law with more precedences takes one
@@ -84,12 +84,14 @@ struct Level {
 }
 
 /// Averages of precedences, and classes judged by them.
-pub(super) struct Rio {
+pub struct Rio {
     core: Core,
     levels: Vec<Level>,
     /// Packets or bytes of each precedence that wait: whole numbers, exact up to 2^53.
     queues: [f64; MOST_PRECEDENCES],
     averages: [f64; MOST_PRECEDENCES],
+    /// 0 and 1, as numbers that the compiler does not know: a choice made by them is no jump.
+    shares: [f64; 2],
     coupled: bool,
     physical: bool,
     /// Bit i: packets of precedence i wait.
@@ -97,7 +99,12 @@ pub(super) struct Rio {
 }
 
 impl Rio {
-    pub fn new(core: Core, classes: Vec<Class>, coupling: Coupling, idle: IdleMeaning) -> Self {
+    pub(super) fn new(
+        core: Core,
+        classes: Vec<Class>,
+        coupling: Coupling,
+        idle: IdleMeaning,
+    ) -> Self {
         let coupled = coupling == Coupling::Coupled;
         let physical = idle == IdleMeaning::Physical;
         // One average alone is brought up to date by itself.
@@ -117,6 +124,7 @@ impl Rio {
             core,
             queues: [0.0; MOST_PRECEDENCES],
             averages: [0.0; MOST_PRECEDENCES],
+            shares: [0.0, 1.0],
             coupled,
             physical,
             occupied: 0,
@@ -124,41 +132,41 @@ impl Rio {
     }
 
     /// How many precedences there are.
-    pub fn precedences(&self) -> usize {
+    pub(super) fn precedences(&self) -> usize {
         self.levels.len()
     }
 
     /// The average of precedence `index`.
     #[inline]
-    pub fn average(&self, index: usize) -> f64 {
+    pub(super) fn average(&self, index: usize) -> f64 {
         self.averages[index]
     }
 
     /// The packets or bytes of precedence `index` alone that wait.
     #[inline]
-    pub fn waiting(&self, index: usize) -> f64 {
+    pub(super) fn waiting(&self, index: usize) -> f64 {
         self.queues[index]
     }
 
     #[cfg(test)]
-    pub fn set_average(&mut self, index: usize, average: f64) {
+    pub(super) fn set_average(&mut self, index: usize, average: f64) {
         self.averages[index] = average;
     }
 
     /// Move the maximum probability of precedence `index`.
-    pub fn set_probability(&mut self, index: usize, probability: f64) {
+    pub(super) fn set_probability(&mut self, index: usize, probability: f64) {
         self.levels[index].class.set_probability(probability);
     }
 
     /// The precedence as which `packet` counts.
     #[inline]
-    pub fn index(&self, packet: Footprint) -> usize {
-        usize::from(packet.precedence).min(self.levels.len() - 1)
+    pub(super) fn index(&self, packet: Footprint) -> usize {
+        usize::from(packet.precedence()).min(self.levels.len() - 1)
     }
 
     #[inline]
     fn amount(&self, packet: Footprint) -> f64 {
-        if self.core.in_bytes { f64::from(packet.size) } else { 1.0 }
+        if self.core.in_bytes { f64::from(packet.size()) } else { 1.0 }
     }
 
     /// Whether [`update_few`](Self::update_few) does for an arrival of precedence `index`: what is
@@ -171,7 +179,7 @@ impl Rio {
     /// Bring the averages that follow precedence `index` up to date; gives what that of `index`
     /// follows.
     #[inline]
-    pub fn update(&mut self, index: usize, arrival: &Arrival<'_>) -> f64 {
+    pub(super) fn update(&mut self, index: usize, arrival: &Arrival<'_>) -> f64 {
         if self.is_easy(index) { self.update_few(index) } else { self.update_each(index, arrival) }
     }
 
@@ -217,7 +225,7 @@ impl Rio {
     /// The verdict on an arrival of precedence `index`, whose average has been brought up to date
     /// and follows `queue`.
     #[inline(always)]
-    pub fn decide(
+    pub(super) fn decide(
         &mut self,
         index: usize,
         queue: f64,
@@ -244,7 +252,7 @@ impl Rio {
     /// The verdict where nothing is dropped early, whatever the average says; see
     /// [`Policy::spare`](super::red_core::Policy::spare).
     #[inline]
-    pub fn spare(&mut self, index: usize, restart: bool, arrival: &Arrival<'_>) -> Verdict {
+    pub(super) fn spare(&mut self, index: usize, restart: bool, arrival: &Arrival<'_>) -> Verdict {
         let class = &mut self.levels[index].class;
         let verdict = self.core.policy.spare(class, restart, arrival);
         self.count(index, verdict, arrival.packet.footprint());
@@ -277,6 +285,15 @@ impl Rio {
         }
     }
 
+    /// The same if one `left`. Apart, so that this is not asked before it must be.
+    #[cold]
+    #[inline(never)]
+    fn vacate_if(&mut self, left: bool, index: usize, at: Time) {
+        if left {
+            self.vacate(index, at);
+        }
+    }
+
     /// As [`admit`](QueueManager::admit), where averages cannot all be brought up to date at once.
     #[inline(never)]
     fn admit_each(&mut self, index: usize, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
@@ -302,6 +319,17 @@ impl QueueManager for Rio {
         *queue -= amount;
         if *queue <= 0.0 {
             self.vacate(index, at);
+        }
+    }
+
+    #[inline(always)]
+    fn departed_if(&mut self, left: bool, packet: Footprint, at: Time) {
+        let index = self.index(packet);
+        let amount = self.amount(packet) * self.shares[usize::from(left)];
+        let queue = &mut self.queues[index];
+        *queue -= amount;
+        if *queue <= 0.0 {
+            self.vacate_if(left, index, at);
         }
     }
 
@@ -356,7 +384,7 @@ mod tests {
     }
 
     fn depart(rio: &mut Rio, precedence: u8, at: Time) {
-        rio.departed(Footprint { size: 500, precedence }, at);
+        rio.departed(Footprint::new(500, precedence), at);
     }
 
     fn averages(rio: &Rio) -> Vec<f64> {
@@ -391,6 +419,20 @@ mod tests {
             arrive(&mut law, precedence, Time::ZERO, None);
             assert_eq!(averages(&law), expected, "{coupling:?} {precedence}");
         }
+    }
+
+    /// Otherwise packets that wait would be forgotten, or the queue would be taken to be empty,
+    /// where none has left: only a departure that took place counts.
+    #[test]
+    fn who_has_not_left_still_waits() {
+        let ms = |n: u64| Time::from_ps(n * 1_000_000_000);
+        let mut law = rio(0.5, &HIGH, Coupling::Coupled, IdleMeaning::Cumulative);
+        arrive(&mut law, 1, ms(0), None);
+        for (left, waiting) in [(false, 1.0), (true, 0.0), (false, 0.0)] {
+            law.departed_if(left, Footprint::new(500, 1), ms(if left { 3 } else { 9 }));
+            assert_eq!(law.waiting(1), waiting, "{left}");
+        }
+        assert!((0..3).all(|i| law.levels[i].idle_since == if i == 0 { ms(0) } else { ms(3) }));
     }
 
     /// Otherwise one precedence would be judged by the thresholds of another: with weight 1 and

@@ -39,7 +39,7 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
     };
     let shape = parameters.shape(None);
     let law = DynamicRedn::build(section, facts, (&shape, parameters.options()), &dynamics)?;
-    Ok(Queue::Managed(Box::new(law)))
+    Ok(Queue::under(law))
 }
 
 #[cfg(test)]

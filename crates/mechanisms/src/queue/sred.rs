@@ -37,7 +37,7 @@ parameters! {
 }
 
 fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Queue, Problem> {
-    Ok(Queue::Managed(Box::new(read(section)?)))
+    Ok(Queue::under(read(section)?))
 }
 
 fn read(section: &Section<'_>) -> Result<Sred, Problem> {

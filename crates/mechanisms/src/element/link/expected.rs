@@ -48,12 +48,30 @@ impl FifoLink {
     #[inline(never)]
     fn meet_all(&mut self, limit: Time, inbox: &mut Inbox, cx: &mut Context<'_>) {
         if self.managed {
-            while let Some((packet, at)) = inbox.take(limit) {
-                self.decide(packet, at, cx);
-            }
+            self.manage_all(limit, inbox, cx);
+            return;
         }
         while let Some((packet, at)) = inbox.take(limit) {
             self.meet(packet, at, cx);
+        }
+    }
+
+    /// The same where nothing but a law decides over packets.
+    #[inline(always)]
+    fn manage_all(&mut self, limit: Time, inbox: &mut Inbox, cx: &mut Context<'_>) {
+        let onward = self.onward;
+        while let Some((packet, at)) = inbox.take(limit) {
+            self.catch_up_early(at);
+            let mut marked = None;
+            let mut packet = packet;
+            let Some((marks, idle)) = self.judge(packet, at, cx) else { continue };
+            if marks {
+                let marked = marked.insert(*packet);
+                Line::mark(self.line.link, marked, cx);
+                packet = marked;
+            }
+            let out = self.take_in(packet, at, idle);
+            cx.announce_onward(onward, packet, out);
         }
     }
 
