@@ -190,6 +190,14 @@ impl<'a> Context<'a> {
         false
     }
 
+    /// Whether neither a timer of the site of this element is due at `time` or before, nor anybody
+    /// was handed a packet that must be received first, or told of many.
+    #[inline(always)]
+    pub(crate) fn is_undisturbed_until(&self, time: Time) -> bool {
+        let timers = self.own.as_ref().map_or(Time::ZERO, |own| own.timers.idle_until());
+        time < timers && !self.core.feeds.brimming && !self.core.mail.full
+    }
+
     /// Hand `packet` to the next element of its route.
     #[inline]
     pub fn forward(&mut self, packet: &Packet) {

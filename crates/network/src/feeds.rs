@@ -20,7 +20,7 @@ pub(crate) fn lot() -> Ring<Told> {
 }
 
 /// What one link has told one receiver of.
-struct Feed {
+pub(crate) struct Feed {
     /// There is always room for one more.
     under_way: Ring<Told>,
     /// When the first arrives; [`Time::NEVER`] for none.
@@ -226,6 +226,12 @@ impl Inbox {
         }
     }
 
+    /// The only feed.
+    #[inline]
+    pub(crate) fn only(&mut self) -> &mut Feed {
+        &mut self.feeds[0]
+    }
+
     /// Take the first packet of feed `feed`, which has one.
     #[inline(always)]
     pub(crate) fn take_from(&mut self, feed: usize) -> &Packet {
@@ -235,6 +241,18 @@ impl Inbox {
 }
 
 impl Feed {
+    /// When the first packet arrives; [`Time::NEVER`] for none.
+    #[inline(always)]
+    pub(crate) fn head(&self) -> Time {
+        self.head
+    }
+
+    /// How many packets there are.
+    #[inline(always)]
+    pub(crate) fn waiting(&self) -> usize {
+        self.under_way.len()
+    }
+
     #[inline]
     fn find_head(&mut self) {
         self.head = self.under_way.front().map_or(Time::NEVER, |told| told.1);
@@ -252,8 +270,9 @@ impl Feed {
         Self { under_way, head, last, seen, feeder, enough: usize::MAX, brim }
     }
 
+    /// Take the first packet: there is one.
     #[inline(always)]
-    fn take(&mut self) -> &Packet {
+    pub(crate) fn take(&mut self) -> &Packet {
         // Read whether or not it counts, as above.
         let next = self.under_way.behind_first().1;
         self.head = if self.under_way.len() > 1 { next } else { Time::NEVER };

@@ -13,9 +13,8 @@
 //! meets in the order and with the time of its arrival.
 
 mod expected;
+mod managed;
 mod quiet;
-
-use std::hint::select_unpredictable;
 
 use forebay_kernel::Stream;
 use forebay_network::{
@@ -143,27 +142,6 @@ impl FifoLink {
         }
     }
 
-    /// The same where whoever follows is told early: whether the first that waits has left by then
-    /// is a toss-up, which costs less without a jump. That others have, too, is rare.
-    #[inline(always)]
-    fn catch_up_early(&mut self, now: Time) {
-        self.depart_if(self.departure <= now);
-        if self.departure <= now {
-            self.depart(now);
-        }
-    }
-
-    /// The first that waits leaves if it `goes`, where whoever follows is told early.
-    #[inline(always)]
-    fn depart_if(&mut self, goes: bool) {
-        let Line { waiters, queue, last, .. } = &mut self.line;
-        let sent = waiters.depart_if(goes, &mut queue.backlog);
-        self.manager.departed_if(goes, sent.packet, sent.start);
-        last.start = select_unpredictable(goes, sent.start, last.start);
-        last.packet = select_unpredictable(goes, sent.packet, last.packet);
-        self.departure = waiters.first_start();
-    }
-
     /// As [`FifoLink::catch_up`], if there is one at least. Apart, since there often is none.
     #[inline(never)]
     fn depart(&mut self, now: Time) {
@@ -171,9 +149,12 @@ impl FifoLink {
             self.depart_from_slots(now);
             return;
         }
-        while self.departure <= now {
-            self.depart_if(true);
-        }
+        let Line { waiters, queue, last, .. } = &mut self.line;
+        waiters.depart(now, &mut queue.backlog, |sent| {
+            self.manager.departed(sent.packet, sent.start);
+            *last = *sent;
+        });
+        self.departure = waiters.first_or_never().start;
     }
 
     /// The same where packets are kept until they have reached the far end.
@@ -241,12 +222,6 @@ impl FifoLink {
     #[inline(always)]
     fn admit(&mut self, packet: &Packet, at: Time, cx: &mut Context<'_>) -> Option<(bool, bool)> {
         self.catch_up(at);
-        self.judge(packet, at, cx)
-    }
-
-    /// The same once all have left that do so before.
-    #[inline(always)]
-    fn judge(&mut self, packet: &Packet, at: Time, cx: &mut Context<'_>) -> Option<(bool, bool)> {
         let (idle_since, backlog) = (self.line.idle_since(at), self.line.backlog());
         let arrival = Arrival { now: at, packet, backlog, idle_since };
         match self.manager.admit(&arrival, &mut self.stream) {

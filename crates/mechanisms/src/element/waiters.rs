@@ -49,19 +49,18 @@ impl Waiters {
         }
     }
 
-    /// When the transmission of the first begins; [`Time::NEVER`] if there is none.
+    /// The first, or one that never leaves if there is none.
     #[inline(always)]
-    pub(super) fn first_start(&self) -> Time {
-        let start = self.0.first_place().start;
-        if self.0.is_empty() { Time::NEVER } else { start }
+    pub(super) fn first_or_never(&self) -> Sent {
+        let Sent { start, packet } = *self.0.first_place();
+        Sent { start: if self.0.is_empty() { Time::NEVER } else { start }, packet }
     }
 
-    /// The first goes, if it `goes`, which is chosen without a jump: what it is, or else anything.
+    /// The first goes, if it `goes`, which is chosen without a jump: who is first then.
     #[inline(always)]
-    pub(super) fn depart_if(&mut self, goes: bool, backlog: &mut Backlog) -> Sent {
-        let sent = *self.0.pop_front_if(goes);
-        backlog.remove_if(goes, sent.packet);
-        sent
+    pub(super) fn after_first_if(&mut self, goes: bool) -> Sent {
+        self.0.pop_front_if(goes);
+        self.first_or_never()
     }
 
     /// Let those go whose transmission has begun by `now`, before which nobody joins any more, and

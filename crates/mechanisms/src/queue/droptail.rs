@@ -37,6 +37,11 @@ pub struct DropTail {
 }
 
 impl DropTail {
+    /// A buffer without limit.
+    pub(super) fn endless() -> Self {
+        Self { limit: None, kept: None }
+    }
+
     /// A buffer of `limit`, in which packets of precedence `high` and higher ones are let in below
     /// `threshold` only.
     pub(super) fn shared(limit: Length, threshold: Length, high: u8) -> Self {

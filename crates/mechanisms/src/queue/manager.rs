@@ -18,6 +18,13 @@ pub enum Manager {
     Law(Box<dyn QueueManager>),
 }
 
+impl Default for Manager {
+    /// Tail drop without limit.
+    fn default() -> Self {
+        Self::Tail(DropTail::endless())
+    }
+}
+
 impl From<DropTail> for Manager {
     fn from(law: DropTail) -> Self {
         Self::Tail(law)

@@ -37,6 +37,8 @@ impl FifoLink {
             self.pass_all(limit, &mut inbox, cx);
         } else if self.quiet_tail {
             self.meet_before_sinks(limit, &mut inbox, cx);
+        } else if self.managed {
+            self.manage_all(limit, &mut inbox, cx);
         } else {
             self.meet_all(limit, &mut inbox, cx);
         }
@@ -47,31 +49,8 @@ impl FifoLink {
     /// Meet the packets of `inbox` that arrive by `limit`.
     #[inline(never)]
     fn meet_all(&mut self, limit: Time, inbox: &mut Inbox, cx: &mut Context<'_>) {
-        if self.managed {
-            self.manage_all(limit, inbox, cx);
-            return;
-        }
         while let Some((packet, at)) = inbox.take(limit) {
             self.meet(packet, at, cx);
-        }
-    }
-
-    /// The same where nothing but a law decides over packets.
-    #[inline(always)]
-    fn manage_all(&mut self, limit: Time, inbox: &mut Inbox, cx: &mut Context<'_>) {
-        let onward = self.onward;
-        while let Some((packet, at)) = inbox.take(limit) {
-            self.catch_up_early(at);
-            let mut marked = None;
-            let mut packet = packet;
-            let Some((marks, idle)) = self.judge(packet, at, cx) else { continue };
-            if marks {
-                let marked = marked.insert(*packet);
-                Line::mark(self.line.link, marked, cx);
-                packet = marked;
-            }
-            let out = self.take_in(packet, at, idle);
-            cx.announce_onward(onward, packet, out);
         }
     }
 
