@@ -277,20 +277,20 @@ impl<'a> Context<'a> {
         *self.core.feeds.of(self.me) = inbox;
     }
 
-    /// Let packets of `inbox`, which is in hand and has one feed, pass to `onward` in one go, as
-    /// `pass` writes them with the times at which they get there. Stops at the first that it lets
-    /// stay, and where the other inbox may not hold more.
+    /// Let packets of `inbox`, which is in hand and has one feed, that arrive by `limit` pass to
+    /// `onward` in one go, as `pass` writes them with the times at which they get there. Stops where
+    /// the other inbox may not hold more.
     #[inline(always)]
     pub fn pass_on(
         &mut self,
         inbox: &mut Inbox,
-        onward: Lane,
+        (limit, onward): (Time, Lane),
         mut pass: impl FnMut(&(Packet, Time), &mut (Packet, Time), &mut Self) -> Passing,
     ) {
         let Lane { receiver, feed } = onward;
         let mut target = std::mem::take(self.core.feeds.of(receiver));
         let to = (&mut target, feed as usize);
-        let first = inbox.pass_into(to, |told, place| pass(told, place, self));
+        let first = inbox.pass_into(to, limit, |told, place| pass(told, place, self));
         *self.core.feeds.of(receiver) = target;
         if let Some(first) = first {
             self.core.feeds.ring_for(receiver, first);

@@ -163,12 +163,14 @@ impl Inbox {
         self.feeds.len() == 1
     }
 
-    /// Let the packets of the only feed go into feed `to` of another inbox, as `pass` writes them
-    /// with the times at which they arrive there. When the first of them does, if there is one.
+    /// Let the packets of the only feed that arrive by `limit` go into feed `to` of another inbox,
+    /// as `pass` writes them with the times at which they arrive there. When the first of them
+    /// does, if there is one.
     #[inline(always)]
     pub(crate) fn pass_into(
         &mut self,
         (to, feed): (&mut Self, usize),
+        limit: Time,
         mut pass: impl FnMut(&Told, &mut Told) -> Passing,
     ) -> Option<Time> {
         let (from, to) = (&mut self.feeds[0], &mut to.feeds[feed]);
@@ -176,11 +178,11 @@ impl Inbox {
         // With the last that it may hold something is to be done: that one is told as usual.
         let most = to.brim - 1;
         let taken = from.under_way.pass_into(&mut to.under_way, most, |told, place| {
-            let passing = pass(told, place);
-            if passing != Passing::Stays {
-                told.0.received(told.1, &mut digest);
+            if told.1 > limit {
+                return Passing::Stays;
             }
-            passing
+            told.0.received(told.1, &mut digest);
+            pass(told, place)
         });
         self.digest = digest;
         self.taken += if self.crossed { taken as u64 } else { 0 };

@@ -68,19 +68,16 @@ impl FifoLink {
         }
     }
 
-    /// On a swift link between one feed and one other, let all pass at once that arrive by `limit`.
+    /// On a swift link between one feed and one other, let all pass at once that arrive by a limit.
     #[inline(never)]
     fn pass_lane<const BARE: bool>(
         &mut self,
-        (limit, lane): (Time, Lane),
+        until: (Time, Lane),
         inbox: &mut Inbox,
         cx: &mut Context<'_>,
     ) {
-        cx.pass_on(inbox, lane, |(packet, at), place, cx| {
+        cx.pass_on(inbox, until, |(packet, at), place, cx| {
             let at = *at;
-            if at > limit {
-                return Passing::Stays;
-            }
             place.0 = *packet;
             if !BARE {
                 let (coloured, laws) = (&mut place.0, &mut self.conditioning);
