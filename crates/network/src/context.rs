@@ -278,8 +278,8 @@ impl<'a> Context<'a> {
     }
 
     /// Let packets of `inbox`, which is in hand and has one feed, that arrive by `limit` pass to
-    /// `onward` in one go, as `pass` writes them with the times at which they get there. Stops where
-    /// the other inbox may not hold more.
+    /// `onward` in one go, as `pass` writes them with the times at which they get there. Stops
+    /// where the other inbox may not hold more.
     #[inline(always)]
     pub fn pass_on(
         &mut self,
@@ -487,8 +487,23 @@ impl<'a> Context<'a> {
 
     /// `packet` is dropped at `link`.
     pub fn discard(&mut self, link: u32, packet: &Packet, reason: DropReason) {
-        self.core.ledger.links[link as usize].dropped[slot(packet.precedence)][reason as usize] +=
-            1;
+        let slot = slot(packet.precedence);
+        self.link(link).dropped[slot][reason as usize] += 1;
+        self.lose(link, packet, reason);
+    }
+
+    /// `packet` arrives at `link` and is dropped at once.
+    #[inline]
+    pub fn turn_away(&mut self, link: u32, packet: &Packet, reason: DropReason) {
+        let (count, slot) = (self.link(link), slot(packet.precedence));
+        count.arrived[slot].add(packet);
+        count.dropped[slot][reason as usize] += 1;
+        self.lose(link, packet, reason);
+    }
+
+    /// `packet` was dropped at `link`, where that has been counted.
+    #[inline]
+    fn lose(&mut self, link: u32, packet: &Packet, reason: DropReason) {
         let flow = self.core.ledger.flow(packet);
         if packet.is_ack() {
             flow.acks[2] += 1;

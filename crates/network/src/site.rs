@@ -121,7 +121,7 @@ impl Region {
         self.ring();
     }
 
-    /// Let `host`, alone at its site and reached by one link, receive packets of `inbox` that arrive
+    /// Let `host`, alone at its site and reached by one link, receive packets of `inbox` that come
     /// by `limit`, as long as none of its `timers` comes before and nobody else has to act.
     #[inline(always)]
     fn receive_some(&mut self, (host, limit): (u32, Time), inbox: &mut Inbox, timers: &mut Agenda) {

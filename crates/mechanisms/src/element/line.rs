@@ -349,8 +349,7 @@ impl Line {
     fn judge(link: u32, verdict: Verdict, packet: &mut Packet, cx: &mut Context<'_>) -> bool {
         match verdict {
             Verdict::Drop(reason) => {
-                Self::count_arrival(link, packet, cx);
-                cx.discard(link, packet, reason);
+                cx.turn_away(link, packet, reason);
             }
             Verdict::Mark => Self::mark(link, packet, cx),
             Verdict::Accept => Self::count_mark(link, packet, cx),

@@ -228,8 +228,7 @@ impl FifoLink {
             Verdict::Accept => Some((false, idle_since.is_some())),
             Verdict::Mark => Some((true, idle_since.is_some())),
             Verdict::Drop(reason) => {
-                Line::count_arrival(self.line.link, packet, cx);
-                cx.discard(self.line.link, packet, reason);
+                cx.turn_away(self.line.link, packet, reason);
                 None
             }
         }

@@ -10,7 +10,6 @@ use forebay_network::{Context, DropReason, Element, Packet};
 use forebay_parameters::{Length, Problem, Section, choice, parameters};
 use forebay_units::{Rate, Size};
 
-use super::line::Line;
 use crate::policing::{FullQueue, LeakyBucket, PeakRate, marked};
 
 choice! {
@@ -301,8 +300,7 @@ impl Policer {
     /// what was dropped.
     fn drop(&self, packet: &Packet, cx: &mut Context<'_>) {
         cx.ledger().policers[self.plan.counters as usize].dropped += 1;
-        Line::count_arrival(self.plan.link, packet, cx);
-        cx.discard(self.plan.link, packet, DropReason::Policed);
+        cx.turn_away(self.plan.link, packet, DropReason::Policed);
     }
 
     fn note_queue(&self, index: usize, cx: &mut Context<'_>) {

@@ -64,8 +64,7 @@ impl Shaper {
 impl Element for Shaper {
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         if self.backlog.bytes + u64::from(packet.size) > self.law.limit() {
-            Line::count_arrival(self.link, packet, cx);
-            cx.discard(self.link, packet, DropReason::Shaper);
+            cx.turn_away(self.link, packet, DropReason::Shaper);
             return;
         }
         self.waiting.push_back(*packet);

@@ -47,8 +47,7 @@ impl FifoLink {
                     &marked
                 }
                 Verdict::Drop(reason) => {
-                    Line::count_arrival(link, packet, cx);
-                    cx.discard(link, packet, reason);
+                    cx.turn_away(link, packet, reason);
                     continue;
                 }
             };

@@ -66,8 +66,7 @@ impl FifoLink {
             line.depart(at);
             let arrival = Arrival { now: at, packet, backlog: line.backlog(), idle_since: None };
             if let Some(reason) = law.refuses(&arrival) {
-                Line::count_arrival(link, packet, cx);
-                cx.discard(link, packet, reason);
+                cx.turn_away(link, packet, reason);
                 return;
             }
         }
