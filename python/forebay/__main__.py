@@ -1,6 +1,8 @@
 """The command `forebay`, also as `python -m forebay`."""
 
 import gc
+import os
+import sys
 
 from forebay import cli
 
@@ -10,7 +12,13 @@ def main() -> int:
     # What is loaded by now stays to the end. Without it the collector has next to nothing to look
     # through, which saves a tenth of what the process of a short run takes to begin and end.
     gc.freeze()
-    return cli.main()
+    status = cli.main()
+    # To take the interpreter apart takes as long again. That is for those who have asked to be
+    # told of the end, or have threads: where nobody can have, the process just ends.
+    if sys.modules.keys().isdisjoint(("atexit", "threading")):
+        sys.stderr.flush()
+        os._exit(status)
+    return status
 
 
 if __name__ == "__main__":

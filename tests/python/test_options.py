@@ -140,7 +140,7 @@ def test_a_run_imports_little(scenario: Path) -> None:
     script = (
         "import sys; before = set(sys.modules); import forebay.__main__; "
         f"sys.argv[1:] = ['run', {str(scenario)!r}, '--until', '1.1 s', '--json']; "
-        "status = forebay.__main__.main(); "
+        "status = forebay.cli.main(); "
         "print(status, *(set(sys.modules) - before), file=sys.stderr)"
     )
     done = subprocess.run(
