@@ -231,6 +231,15 @@ impl<T: Copy> Ring<T> {
         }
     }
 
+    /// All, the first first, in two stretches: memory goes on within each.
+    #[inline]
+    #[must_use]
+    pub fn stretches(&self) -> [&[T]; 2] {
+        let start = self.place(0);
+        let end = (start + self.len).min(self.places.len());
+        [&self.places[start..end], &self.places[..self.len - (end - start)]]
+    }
+
     /// All, the first first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &T> {
         (0..self.len).map(|index| &self.places[self.place(index)])
@@ -321,6 +330,7 @@ mod tests {
             ring.pop_front_if(false);
             assert!(queue.len() < 2 || Some(ring.behind_first()) == queue.get(1));
             assert!(ring.iter().rev().eq(queue.iter().rev()));
+            assert!(ring.stretches().concat().iter().eq(&queue));
             ring.iter_mut().chain(&mut queue).for_each(|value| *value += 1);
             assert!(ring.iter().eq(&queue));
             if number % 500 == 0 {

@@ -190,12 +190,12 @@ impl<'a> Context<'a> {
         false
     }
 
-    /// Whether neither a timer of the site of this element is due at `time` or before, nor anybody
-    /// was handed a packet that must be received first, or told of many.
+    /// Before which time no timer of the site of this element is due. At once, if somebody was
+    /// handed a packet that must be received first, or told of many.
     #[inline(always)]
-    pub(crate) fn is_undisturbed_until(&self, time: Time) -> bool {
+    pub(crate) fn undisturbed_until(&self) -> Time {
         let timers = self.own.as_ref().map_or(Time::ZERO, |own| own.timers.idle_until());
-        time < timers && !self.core.feeds.brimming && !self.core.mail.full
+        if self.core.feeds.brimming | self.core.mail.full { Time::ZERO } else { timers }
     }
 
     /// Hand `packet` to the next element of its route.

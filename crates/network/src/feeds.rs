@@ -1,9 +1,10 @@
 //! Feeds: what elements are told ahead of time.
 
 use forebay_kernel::{Digest, Passing, Ring, sooner};
-use forebay_units::Time;
+use forebay_units::{Span, Time};
 
 use crate::Packet;
+use crate::merge::{MOST_FEEDS, Told, merge, walk};
 
 /// How many packets whoever is in no hurry holds before it is told: caches hold them.
 const BATCH: usize = 64;
@@ -11,16 +12,13 @@ const BATCH: usize = 64;
 /// How many packets are looked at together before they are met.
 const FORESEEN: usize = 16;
 
-/// A packet and when it arrives.
-pub(crate) type Told = (Packet, Time);
-
 /// Packets on their way from one link to one receiver, in the order of time: none yet.
 pub(crate) fn lot() -> Ring<Told> {
     Ring::with_room((Packet::data(Time::ZERO, 0, 0, 0, 0), Time::NEVER))
 }
 
 /// What one link has told one receiver of.
-pub(crate) struct Feed {
+struct Feed {
     /// There is always room for one more.
     under_way: Ring<Told>,
     /// When the first arrives; [`Time::NEVER`] for none.
@@ -206,32 +204,44 @@ impl Inbox {
         Some((*feeder, packets.map(|(packet, _)| packet)))
     }
 
-    /// Take all packets that arrive by `limit`, in order.
+    /// Take all packets that arrive by `limit`, in order, and let `meet` meet them.
     #[inline(always)]
     pub fn take_all(&mut self, limit: Time, mut meet: impl FnMut(&Packet, Time)) {
-        loop {
-            let (first, at) = self.next();
-            if at > limit {
-                return;
-            }
-            // As long as it is that feed's turn there is nothing to be looked up.
-            let before = |feed: &Feed| feed.head.just_before();
-            let sooner = self.feeds[..first].iter().map(before).min().unwrap_or(limit);
-            let later = self.feeds[first + 1..].iter().map(|feed| feed.head).min();
-            let turn = limit.min(sooner).min(later.unwrap_or(limit));
-            let (digest, from) = (&mut self.digest, &mut self.feeds[first]);
-            let taken = from.take_all(turn, |packet, at| {
-                packet.received(at, digest);
+        let end = limit + Span::from_ps(1);
+        match self.feeds.len() {
+            1 => self.take_alone(end, |packet, at| {
                 meet(packet, at);
-            });
-            self.taken += if self.crossed { taken as u64 } else { 0 };
+                end
+            }),
+            2..=4 => self.take_merged::<4>(end, meet),
+            _ => self.take_merged::<MOST_FEEDS>(end, meet),
         }
     }
 
-    /// The only feed.
-    #[inline]
-    pub(crate) fn only(&mut self) -> &mut Feed {
-        &mut self.feeds[0]
+    /// Take packets of the only feed that arrive before `end`, which `meet` gives anew each time.
+    #[inline(always)]
+    pub(crate) fn take_alone(&mut self, end: Time, meet: impl FnMut(&Packet, Time) -> Time) {
+        let feed = &mut self.feeds[0];
+        let mut digest = self.digest;
+        let left = walk(&feed.under_way, end, &mut digest, meet);
+        self.digest = digest;
+        let taken = feed.leave(left);
+        self.taken += if self.crossed { taken as u64 } else { 0 };
+    }
+
+    /// Take packets of at most `N` feeds that arrive before `end`.
+    #[inline(always)]
+    fn take_merged<const N: usize>(&mut self, end: Time, meet: impl FnMut(&Packet, Time)) {
+        assert!(self.feeds.len() <= N, "more feeds than are merged");
+        let mut digest = self.digest;
+        let rings = self.feeds.iter().map(|feed| &feed.under_way);
+        let left: [usize; N] = merge(rings, end, &mut digest, meet);
+        self.digest = digest;
+        let mut taken = 0;
+        for (feed, left) in self.feeds.iter_mut().zip(left) {
+            taken += feed.leave(left);
+        }
+        self.taken += if self.crossed { taken as u64 } else { 0 };
     }
 
     /// Take the first packet of feed `feed`, which has one.
@@ -243,18 +253,6 @@ impl Inbox {
 }
 
 impl Feed {
-    /// When the first packet arrives; [`Time::NEVER`] for none.
-    #[inline(always)]
-    pub(crate) fn head(&self) -> Time {
-        self.head
-    }
-
-    /// How many packets there are.
-    #[inline(always)]
-    pub(crate) fn waiting(&self) -> usize {
-        self.under_way.len()
-    }
-
     #[inline]
     fn find_head(&mut self) {
         self.head = self.under_way.front().map_or(Time::NEVER, |told| told.1);
@@ -274,27 +272,19 @@ impl Feed {
 
     /// Take the first packet: there is one.
     #[inline(always)]
-    pub(crate) fn take(&mut self) -> &Packet {
+    fn take(&mut self) -> &Packet {
         // Read whether or not it counts, as above.
         let next = self.under_way.behind_first().1;
         self.head = if self.under_way.len() > 1 { next } else { Time::NEVER };
         &self.under_way.pop_front().0
     }
 
-    /// Take all that arrive by `limit`, one at least; how many.
-    #[inline(always)]
-    fn take_all(&mut self, limit: Time, mut meet: impl FnMut(&Packet, Time)) -> usize {
-        let mut taken = 0;
-        self.head = Time::NEVER;
-        while let Some((packet, at)) = self.under_way.get(taken) {
-            if *at > limit {
-                self.head = *at;
-                break;
-            }
-            meet(packet, *at);
-            taken += 1;
-        }
+    /// All but the last `left` are gone; how many that are.
+    #[inline]
+    fn leave(&mut self, left: usize) -> usize {
+        let taken = self.under_way.len() - left;
         self.under_way.skip(taken);
+        self.find_head();
         taken
     }
 }

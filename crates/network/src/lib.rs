@@ -17,6 +17,7 @@ mod foresight;
 mod lateness;
 mod law;
 mod ledger;
+mod merge;
 mod network;
 mod observation;
 mod pace;

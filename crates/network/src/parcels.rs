@@ -3,7 +3,8 @@
 use forebay_kernel::Ring;
 use forebay_units::Time;
 
-use crate::feeds::{Told, lot};
+use crate::feeds::lot;
+use crate::merge::Told;
 use crate::region::Region;
 use crate::{Context, SackBlocks};
 

@@ -84,12 +84,13 @@ impl Region {
         let foresees = self.core.foresees;
         let plain = alone && !foresees && inbox.is_single();
         loop {
-            if plain {
-                self.receive_some((host, limit), &mut inbox, &mut timers);
-                self.hand_round(&mut timers);
-            }
             let (feed, at) = inbox.next();
             let arrives = at <= limit;
+            if plain && arrives && at < timers.idle_until() {
+                self.receive_some((host, limit), &mut inbox, &mut timers);
+                self.hand_round(&mut timers);
+                continue;
+            }
             if foresees {
                 let core = &self.core;
                 look_at_packets(&mut inbox, &self.places, core, |feeder, route| {
@@ -129,19 +130,14 @@ impl Region {
         // Whoever receives goes on to nothing else.
         let own = Some(Own { timers, before: Time::ZERO });
         let mut cx = Context { core: &mut self.core, me: host, now: Time::ZERO, own };
-        let mut digest = place.digest;
-        let feed = inbox.only();
-        let (before, mut at) = (feed.waiting(), feed.head());
-        while at <= limit && cx.is_undisturbed_until(at) {
-            let packet = feed.take();
-            packet.received(at, &mut digest);
+        let end = (limit + Span::from_ps(1)).min(cx.undisturbed_until());
+        let before = std::mem::replace(&mut inbox.digest, place.digest);
+        inbox.take_alone(end, |packet, at| {
             cx.now = at;
             place.element.receive(packet, &mut cx);
-            at = feed.head();
-        }
-        place.digest = digest;
-        let taken = before - feed.waiting();
-        inbox.taken += taken as u64;
+            cx.undisturbed_until().min(end)
+        });
+        place.digest = std::mem::replace(&mut inbox.digest, before);
     }
 
     /// Wake members of a site whose `timers` come before time and element `before`.

@@ -8,13 +8,10 @@ use forebay_units::{Rate, Size, Span};
 use crate::Standing;
 use crate::border::Cut;
 use crate::feeds::Feeds;
+use crate::merge::MOST_FEEDS;
 use crate::region::Region;
 use crate::routes::SINK;
 use crate::site::{NO_SITE, Site};
-
-/// Who takes packets from more links than this is not told of them ahead of time: to find the first
-/// would cost more than an event.
-const MOST_FEEDERS: usize = 8;
 
 /// How late hosts are run at the most where only sinks would notice, or nobody at all: nobody does,
 /// but a run that is to be interrupted must come to an end.
@@ -189,7 +186,7 @@ impl<'a> Search<'a> {
     fn can_expect(&self, me: u32) -> bool {
         let feeders = &self.feeders[me as usize];
         let alone = !self.open[me as usize] && !self.entered[me as usize];
-        let few = (1..=MOST_FEEDERS).contains(&feeders.len());
+        let few = (1..=MOST_FEEDS).contains(&feeders.len());
         alone && few && self.all_early(feeders)
     }
 
@@ -208,7 +205,7 @@ impl<'a> Search<'a> {
             firsts.binary_search(feeder).is_err() && members.binary_search(feeder).is_err()
         };
         let fit = |member: &u32| !self.open[*member as usize] && self.takes_time(*member);
-        let told = feeders.len() <= MOST_FEEDERS && self.all_early(&feeders);
+        let told = feeders.len() <= MOST_FEEDS && self.all_early(&feeders);
         told && feeders.iter().all(away) && firsts.iter().all(able) && members.iter().all(fit)
     }
 

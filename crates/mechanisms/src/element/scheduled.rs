@@ -258,9 +258,7 @@ impl ScheduledLink {
     fn meet_expected(&mut self, cx: &mut Context<'_>) {
         let limit = cx.horizon();
         let mut inbox = cx.open_inbox();
-        while let Some((packet, at)) = inbox.take(limit) {
-            self.meet(packet, at, cx);
-        }
+        inbox.take_all(limit, |packet, at| self.meet(packet, at, cx));
         cx.close_inbox(inbox);
     }
 

@@ -49,23 +49,21 @@ impl FifoLink {
     /// Meet the packets of `inbox` that arrive by `limit`.
     #[inline(never)]
     fn meet_all(&mut self, limit: Time, inbox: &mut Inbox, cx: &mut Context<'_>) {
-        while let Some((packet, at)) = inbox.take(limit) {
-            self.meet(packet, at, cx);
-        }
+        inbox.take_all(limit, |packet, at| self.meet(packet, at, cx));
     }
 
     /// The same where most pass. Small, so that what each packet needs stays in registers.
     #[inline(never)]
     fn pass_all(&mut self, limit: Time, inbox: &mut Inbox, cx: &mut Context<'_>) {
         let onward = self.onward;
-        while let Some((packet, at)) = inbox.take(limit) {
+        inbox.take_all(limit, |packet, at| {
             if self.line.idle_since(at).is_some() {
                 let out = self.pass(packet, at);
                 cx.announce_onward(onward, packet, out);
             } else {
                 self.meet_apart(packet, at, cx);
             }
-        }
+        });
     }
 
     /// On a swift link between one feed and one other, let all pass at once that arrive by a limit.

@@ -34,7 +34,7 @@ impl FifoLink {
         let Self { line, stream, onward, .. } = self;
         let (link, onward) = (line.link, *onward);
         let mut first = First::of(line);
-        while let Some((packet, at)) = inbox.take(limit) {
+        inbox.take_all(limit, |packet, at| {
             first.catch_up(at, line, law);
             let idle_since = line.idle_since(at);
             let arrival = Arrival { now: at, packet, backlog: line.backlog(), idle_since };
@@ -48,7 +48,7 @@ impl FifoLink {
                 }
                 Verdict::Drop(reason) => {
                     cx.turn_away(link, packet, reason);
-                    continue;
+                    return;
                 }
             };
             let out = if idle_since.is_none() || line.busy_below(at) {
@@ -64,7 +64,7 @@ impl FifoLink {
                 line.transmit(packet, at)
             };
             cx.announce_onward(onward, packet, out);
-        }
+        });
         self.departure = first.sent.start;
         self.line.last = first.last;
     }
