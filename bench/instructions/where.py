@@ -32,7 +32,7 @@ FILES = (
     ("UDP source", r"mechanisms/src/(element/udp|traffic/)|kernel/src/(ziggurat|streams|math)"),
     ("links", r"mechanisms/src/element/"),
     ("counters", r"network/src/ledger\.rs"),
-    ("handing on", r"network/src/(network|context|feeds|packet|law|region|routes|site)\.rs"),
+    ("handing on", r"network/src/(network|context|feeds|merge|packet|law|region|routes|site)\.rs"),
 )
 #: Lines of the standard library belong to the part that they were built into.
 FUNCTIONS = (
