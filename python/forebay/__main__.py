@@ -14,8 +14,9 @@ def main() -> int:
     gc.freeze()
     status = cli.main()
     # To take the interpreter apart takes as long again. That is for those who have asked to be
-    # told of the end, or have threads: where nobody can have, the process just ends.
-    if sys.modules.keys().isdisjoint(("atexit", "threading")):
+    # told of the end, or have threads: where nobody can have, the process just ends. Not after a
+    # mistake: what was printed before it has not been written out.
+    if status == 0 and sys.modules.keys().isdisjoint(("atexit", "threading")):
         sys.stderr.flush()
         os._exit(status)
     return status

@@ -441,6 +441,25 @@ def test_interrupting_a_run_is_quick_and_quiet(scenario: Path) -> None:
     assert err.strip() == "forebay: error: interrupted"
 
 
+def test_what_was_printed_before_a_mistake_is_not_lost() -> None:
+    """Otherwise a command that fails half-way would take back what it has said: the process ends
+    at once only when all has been written out.
+    """
+    script = (
+        "from forebay import __main__, cli, errors\n"
+        "def half(words):\n"
+        "    print('half of it')\n"
+        "    raise errors.UserError('and then a mistake')\n"
+        "cli._run = half\n"
+        "raise SystemExit(__main__.main())\n"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert (done.returncode, done.stdout) == (2, "half of it\n")
+    assert done.stderr == "forebay: error: and then a mistake\n"
+
+
 def test_a_reader_that_leaves_is_no_error(scenario: Path) -> None:
     """Otherwise `forebay mechanisms | head` would end in a traceback."""
     command = " ".join(spawn("mechanisms", "--json")) + " | head -c 10"
