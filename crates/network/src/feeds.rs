@@ -4,7 +4,7 @@ use forebay_kernel::{Digest, Passing, Ring, sooner};
 use forebay_units::{Span, Time};
 
 use crate::Packet;
-use crate::merge::{MOST_FEEDS, Told, merge, walk};
+use crate::merge::{MOST_FEEDS, Told, merge, soonest, walk};
 
 /// How many packets whoever is in no hurry holds before it is told: caches hold them.
 const BATCH: usize = 64;
@@ -99,17 +99,13 @@ impl Inbox {
         }
     }
 
-    /// As [`Inbox::next`]. Which of several is next is a toss-up: chosen by comparison, there is no
-    /// jump to be guessed wrong. The usual numbers stand apart, so that there is no loop either.
+    /// As [`Inbox::next`]. The usual numbers stand apart, so that there is no loop.
     #[inline(always)]
     fn next_of_several(&self) -> (usize, Time) {
         match self.feeds.as_slice() {
-            [a, b] => sooner((0, a.head), (1, b.head)),
-            [a, b, c] => sooner(sooner((0, a.head), (1, b.head)), (2, c.head)),
-            [a, b, c, d] => {
-                let (first, last) = ((0, a.head), (2, c.head));
-                sooner(sooner(first, (1, b.head)), sooner(last, (3, d.head)))
-            }
+            [a, b] => soonest(&[a.head, b.head]),
+            [a, b, c] => soonest(&[a.head, b.head, c.head]),
+            [a, b, c, d] => soonest(&[a.head, b.head, c.head, d.head]),
             several => {
                 let heads = several.iter().enumerate().map(|(at, feed)| (at, feed.head));
                 heads.fold((0, Time::NEVER), sooner)
@@ -183,8 +179,8 @@ impl Inbox {
             pass(told, place)
         });
         self.digest = digest;
-        self.taken += if self.crossed { taken as u64 } else { 0 };
         from.find_head();
+        self.note_taken(taken);
         to.find_head();
         to.find_last();
         to.under_way.get(before).map(|told| told.1)
@@ -208,39 +204,51 @@ impl Inbox {
     #[inline(always)]
     pub fn take_all(&mut self, limit: Time, mut meet: impl FnMut(&Packet, Time)) {
         let end = limit + Span::from_ps(1);
+        let mut digest = self.digest;
         match self.feeds.len() {
-            1 => self.take_alone(end, |packet, at| {
+            1 => self.take_alone(end, &mut digest, |packet, at| {
                 meet(packet, at);
                 end
             }),
-            2..=4 => self.take_merged::<4>(end, meet),
-            _ => self.take_merged::<MOST_FEEDS>(end, meet),
+            2..=4 => self.take_merged::<4>(end, &mut digest, meet),
+            _ => self.take_merged::<MOST_FEEDS>(end, &mut digest, meet),
         }
+        self.digest = digest;
     }
 
     /// Take packets of the only feed that arrive before `end`, which `meet` gives anew each time.
     #[inline(always)]
-    pub(crate) fn take_alone(&mut self, end: Time, meet: impl FnMut(&Packet, Time) -> Time) {
+    pub(crate) fn take_alone(
+        &mut self,
+        end: Time,
+        digest: &mut Digest,
+        meet: impl FnMut(&Packet, Time) -> Time,
+    ) {
         let feed = &mut self.feeds[0];
-        let mut digest = self.digest;
-        let left = walk(&feed.under_way, end, &mut digest, meet);
-        self.digest = digest;
+        let left = walk(&feed.under_way, end, digest, meet);
         let taken = feed.leave(left);
-        self.taken += if self.crossed { taken as u64 } else { 0 };
+        self.note_taken(taken);
     }
 
     /// Take packets of at most `N` feeds that arrive before `end`.
     #[inline(always)]
-    fn take_merged<const N: usize>(&mut self, end: Time, meet: impl FnMut(&Packet, Time)) {
+    fn take_merged<const N: usize>(
+        &mut self,
+        end: Time,
+        digest: &mut Digest,
+        meet: impl FnMut(&Packet, Time),
+    ) {
         assert!(self.feeds.len() <= N, "more feeds than are merged");
-        let mut digest = self.digest;
         let rings = self.feeds.iter().map(|feed| &feed.under_way);
-        let left: [usize; N] = merge(rings, end, &mut digest, meet);
-        self.digest = digest;
-        let mut taken = 0;
-        for (feed, left) in self.feeds.iter_mut().zip(left) {
-            taken += feed.leave(left);
-        }
+        let left: [usize; N] = merge(rings, end, digest, meet);
+        let feeds = self.feeds.iter_mut().zip(left);
+        let taken = feeds.map(|(feed, left)| feed.leave(left)).sum();
+        self.note_taken(taken);
+    }
+
+    /// So many more were taken.
+    #[inline(always)]
+    fn note_taken(&mut self, taken: usize) {
         self.taken += if self.crossed { taken as u64 } else { 0 };
     }
 

@@ -69,15 +69,13 @@ pub(crate) fn merge<'a, const N: usize>(
 /// Which is the soonest: the first of those that are equal. Which of several is, is a toss-up:
 /// chosen by comparison, there is no jump to be guessed wrong.
 #[inline(always)]
-fn soonest<const N: usize>(heads: &[Time; N]) -> (usize, Time) {
-    let mut one = (0, heads[0]);
+pub(crate) fn soonest<const N: usize>(heads: &[Time; N]) -> (usize, Time) {
+    // Two and two need not wait for each other.
     if let [a, b, c, d] = heads[..] {
         return sooner(sooner((0, a), (1, b)), sooner((2, c), (3, d)));
     }
-    for (place, head) in heads.iter().enumerate().skip(1) {
-        one = sooner(one, (place, *head));
-    }
-    one
+    let heads = heads.iter().copied().enumerate();
+    heads.reduce(sooner).expect("there are heads")
 }
 
 /// Packets of a feed that were not met.

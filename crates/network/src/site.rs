@@ -126,18 +126,18 @@ impl Region {
     /// by `limit`, as long as none of its `timers` comes before and nobody else has to act.
     #[inline(always)]
     fn receive_some(&mut self, (host, limit): (u32, Time), inbox: &mut Inbox, timers: &mut Agenda) {
-        let place = &mut self.places[host as usize];
+        let Place { element, digest, .. } = &mut self.places[host as usize];
         // Whoever receives goes on to nothing else.
         let own = Some(Own { timers, before: Time::ZERO });
         let mut cx = Context { core: &mut self.core, me: host, now: Time::ZERO, own };
         let end = (limit + Span::from_ps(1)).min(cx.undisturbed_until());
-        let before = std::mem::replace(&mut inbox.digest, place.digest);
-        inbox.take_alone(end, |packet, at| {
+        let mut received = *digest;
+        inbox.take_alone(end, &mut received, |packet, at| {
             cx.now = at;
-            place.element.receive(packet, &mut cx);
+            element.receive(packet, &mut cx);
             cx.undisturbed_until().min(end)
         });
-        place.digest = std::mem::replace(&mut inbox.digest, before);
+        *digest = received;
     }
 
     /// Wake members of a site whose `timers` come before time and element `before`.

@@ -194,6 +194,22 @@ impl Line {
         self.free_at + self.delay
     }
 
+    /// The same for a packet whose transmission begins as it arrives at `at`.
+    #[inline(always)]
+    pub(super) fn pass(&mut self, packet: &Packet, at: Time) -> Time {
+        self.last = Sent::new(packet, at);
+        self.transmit(packet, at)
+    }
+
+    /// The same for a packet that arrives at `at` and waits until all booked before are gone: how
+    /// long is counted at once. Its transmission, too, which is for [`Line::waiters`].
+    #[inline(always)]
+    pub(super) fn join(&mut self, packet: &Packet, at: Time) -> (Sent, Time) {
+        let sent = Sent::new(packet, self.free_at);
+        self.queue.wait_for(packet, sent.start.since(at));
+        (sent, self.transmit(packet, sent.start))
+    }
+
     /// Whether traffic of lower priority fills the link.
     pub(super) fn has_residual(&self) -> bool {
         self.residual.is_some()
@@ -348,9 +364,7 @@ impl Line {
     #[inline(never)]
     fn judge(link: u32, verdict: Verdict, packet: &mut Packet, cx: &mut Context<'_>) -> bool {
         match verdict {
-            Verdict::Drop(reason) => {
-                cx.turn_away(link, packet, reason);
-            }
+            Verdict::Drop(reason) => cx.turn_away(link, packet, reason),
             Verdict::Mark => Self::mark(link, packet, cx),
             Verdict::Accept => Self::count_mark(link, packet, cx),
         }

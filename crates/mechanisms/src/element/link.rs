@@ -26,7 +26,6 @@ pub use super::detecting::Detecting;
 pub use super::line::Conditioning;
 use super::line::Line;
 use super::scheduled::ScheduledLink;
-use super::waiters::Sent;
 use crate::queue::{Manager, Queue};
 
 /// What a link is made of.
@@ -247,8 +246,7 @@ impl FifoLink {
     /// the far end.
     #[inline(always)]
     fn pass(&mut self, packet: &Packet, at: Time) -> Time {
-        self.line.last = Sent::new(packet, at);
-        self.line.transmit(packet, at)
+        self.line.pass(packet, at)
     }
 
     /// Take `packet` into the queue at `at` and book its transmission. Gives the time at which it
@@ -261,10 +259,10 @@ impl FifoLink {
             // Later than that of whoever waits already.
             self.departure = self.departure.min(start);
             if self.standing.early {
-                line.queue.wait_for(packet, start.since(at));
+                let (sent, out) = line.join(packet, at);
                 line.note_longest();
-                line.waiters.push(Sent::new(packet, start));
-                return line.transmit(packet, start);
+                line.waiters.push(sent);
+                return out;
             }
             line.waits(packet, at);
             line.note_longest();
@@ -273,8 +271,7 @@ impl FifoLink {
         // It waits for no time: it is not counted as ever having waited.
         self.manager.departed(packet.footprint(), at);
         if self.standing.early {
-            line.last = Sent::new(packet, at);
-            line.transmit(packet, at)
+            line.pass(packet, at)
         } else {
             self.begun += 1;
             line.book(packet, at)

@@ -19,7 +19,6 @@ use forebay_units::{Rate, Span, Time};
 use super::detecting::Detecting;
 use super::line::{Conditioning, Line};
 use super::link::OUT;
-use super::waiters::Sent;
 
 /// The token of another timer: the transmitter is free and packets wait; of a lazy link: the first
 /// that waits, or is expected, could have reached the far end.
@@ -108,8 +107,7 @@ impl ScheduledLink {
         cx: &mut Context<'_>,
     ) {
         if standing.early {
-            let out = line.transmit(packet, now);
-            line.last = Sent::new(packet, now);
+            let out = line.pass(packet, now);
             cx.announce_onward(onward, packet, out);
             return;
         }

@@ -52,11 +52,10 @@ impl FifoLink {
                 }
             };
             let out = if idle_since.is_none() || line.busy_below(at) {
-                let start = line.free_at;
-                line.queue.wait_for(packet, start.since(at));
+                let (sent, out) = line.join(packet, at);
                 line.note_longest();
-                first.join(Sent::new(packet, start), line);
-                line.transmit(packet, start)
+                first.join(sent, line);
+                out
             } else {
                 // It waits for no time: it is not counted as ever having waited.
                 law.departed(packet.footprint(), at);
