@@ -176,6 +176,7 @@ REDUCTIONS = {
     "signal": "Why: `loss` (fast retransmit), `ecn`, or `timeout`, also of a segment that timed "
     "out before.",
     "before_bytes": "Congestion window before.",
+    "flight_bytes": "What was in the network as far as the sender knew, at most the window.",
     "cwnd_bytes": "Congestion window that follows, without what fast recovery adds to it.",
     "ssthresh_bytes": "Slow-start threshold that follows.",
 }

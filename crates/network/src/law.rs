@@ -297,7 +297,8 @@ pub struct Window {
 pub struct Ack {
     /// The present.
     pub now: Time,
-    /// Bytes newly acknowledged.
+    /// Bytes newly acknowledged that count for growth: at most one window of them, and without byte
+    /// counting at most one segment (RFC 5681, section 3.1).
     pub acked: f64,
     /// Bytes outstanding before this acknowledgement.
     pub flight: f64,
@@ -341,7 +342,8 @@ pub trait CongestionControl: Send {
     /// New data was acknowledged outside loss recovery: open the window.
     fn acknowledged(&mut self, window: &mut Window, ack: &Ack);
 
-    /// Congestion was signalled while `flight` bytes were outstanding: set threshold and window to
-    /// the values that hold once recovery is over (a timeout: to start over from).
+    /// Congestion was signalled while `flight` bytes were in the network, as far as the sender knows
+    /// and never more than the window: set threshold and window to the values that hold once
+    /// recovery is over (a timeout: to start over from).
     fn congested(&mut self, window: &mut Window, signal: Signal, flight: f64, now: Time);
 }

@@ -160,6 +160,8 @@ pub enum Observation<'a> {
         signal: Signal,
         /// Congestion window in bytes before.
         before: f64,
+        /// Bytes that were in the network as far as the sender knew, at most the window.
+        flight: f64,
         /// Congestion window in bytes that follows, before any inflation by fast recovery.
         cwnd: f64,
         /// Slow-start threshold in bytes that follows.

@@ -199,17 +199,19 @@ pub struct ReductionLog {
     flow: Vec<u64>,
     signal: Vec<&'static str>,
     before: Vec<f64>,
+    flight: Vec<f64>,
     cwnd: Vec<f64>,
     ssthresh: Vec<f64>,
 }
 
 impl Observer for ReductionLog {
     fn observe(&mut self, now: Time, fact: &Observation<'_>) {
-        if let Observation::Reduced { flow, signal, before, cwnd, ssthresh } = *fact {
+        if let Observation::Reduced { flow, signal, before, flight, cwnd, ssthresh } = *fact {
             self.time.push(now.seconds());
             self.flow.push(u64::from(flow));
             self.signal.push(signal.name());
             self.before.push(before);
+            self.flight.push(flight);
             self.cwnd.push(cwnd);
             self.ssthresh.push(ssthresh);
         }
@@ -222,6 +224,7 @@ impl Observer for ReductionLog {
             ("flow".to_owned(), Column::Whole(std::mem::take(&mut self.flow))),
             ("signal".to_owned(), Column::Word(std::mem::take(&mut self.signal))),
             ("before_bytes".to_owned(), float(&mut self.before)),
+            ("flight_bytes".to_owned(), float(&mut self.flight)),
             ("cwnd_bytes".to_owned(), float(&mut self.cwnd)),
             ("ssthresh_bytes".to_owned(), float(&mut self.ssthresh)),
         ];

@@ -113,9 +113,10 @@ impl Cubic {
         if epoch.window(self.c, t) < epoch.w_est {
             return epoch.w_est.max(cwnd);
         }
-        // Sections 4.4 and 4.5.
+        // Sections 4.4 and 4.5, for each segment acknowledged: (target - cwnd) / cwnd for each
+        // acknowledgement would follow the curve at half its pace where they are delayed.
         let target = epoch.window(self.c, t + rtt.seconds()).clamp(cwnd, 1.5 * cwnd);
-        cwnd + (target - cwnd) / cwnd
+        cwnd + (target - cwnd) / cwnd * acked
     }
 }
 

@@ -5,6 +5,7 @@ use forebay_network::{Ack, CongestionControl, Signal, Window};
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::Time;
 
+use super::reno::Growth;
 use super::{BuildControl, ControlFactory};
 
 pub(super) const ENTRY: Entry<BuildControl> = Entry {
@@ -51,7 +52,7 @@ fn build(section: &Section<'_>) -> Result<ControlFactory, Problem> {
         return Err(section.fail("high_decrease", format!("{high_decrease}; above 0, up to 0.5")));
     }
     let response = Response::new(&parameters);
-    Ok(Box::new(move || Box::new(HighSpeed { response })))
+    Ok(Box::new(move || Box::new(HighSpeed { response, growth: Growth::default() })))
 }
 
 /// The loss rate at which Reno's average window is `w`: w = 1.2 / sqrt(p) (RFC 3649, section 5).
@@ -116,6 +117,7 @@ fn balance(w: f64, p: f64, b: f64) -> f64 {
 /// Slow start is that of RFC 5681, and so is what follows a timeout.
 struct HighSpeed {
     response: Response,
+    growth: Growth,
 }
 
 impl HighSpeed {
@@ -130,16 +132,18 @@ impl CongestionControl for HighSpeed {
         if ack.ece {
             return;
         }
-        let smss = window.smss;
-        if window.cwnd < window.ssthresh {
-            window.cwnd += ack.acked.min(smss);
+        let segments = self.response.increase(window.cwnd / window.smss);
+        if window.cwnd < window.ssthresh || segments <= 1.0 {
+            self.growth.open(window, ack.acked);
         } else {
-            window.cwnd += self.response.increase(window.cwnd / smss) * smss * smss / window.cwnd;
+            // w + a(w) / w for each segment acknowledged.
+            window.cwnd += segments * window.smss * ack.acked / window.cwnd;
         }
     }
 
     fn congested(&mut self, window: &mut Window, signal: Signal, flight: f64, _now: Time) {
         let smss = window.smss;
+        self.growth = Growth::default();
         match signal {
             Signal::Loss => {
                 window.ssthresh = self.reduced(flight, smss).max(2.0 * smss);
@@ -167,7 +171,7 @@ mod tests {
     fn highspeed() -> HighSpeed {
         let (low_window, high_window, high_p, high_decrease) = (38, 83_000, 1e-7, 0.1);
         let parameters = HighSpeedParameters { low_window, high_window, high_p, high_decrease };
-        HighSpeed { response: Response::new(&parameters) }
+        HighSpeed { response: Response::new(&parameters), growth: Growth::default() }
     }
 
     /// w, a(w) and b(w) as printed in RFC 3649, appendix B, up to High_Window.

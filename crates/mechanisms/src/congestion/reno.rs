@@ -21,23 +21,27 @@ parameters! {
 
 fn build(section: &Section<'_>) -> Result<ControlFactory, Problem> {
     RenoParameters::read(section)?;
-    Ok(Box::new(|| Box::new(Reno)))
+    Ok(Box::new(|| Box::new(Reno::default())))
 }
 
 /// Slow start and congestion avoidance of RFC 5681. Recovery's inflation of the window is the
 /// sender's.
-struct Reno;
+#[derive(Default)]
+struct Reno {
+    growth: Growth,
+}
 
 impl CongestionControl for Reno {
     fn acknowledged(&mut self, window: &mut Window, ack: &Ack) {
         // RFC 3168, section 6.1.2: an acknowledgement with ECN-Echo never opens the window.
         if !ack.ece {
-            increase(window, ack.acked);
+            self.growth.open(window, ack.acked);
         }
     }
 
     fn congested(&mut self, window: &mut Window, signal: Signal, flight: f64, _now: Time) {
         let smss = window.smss;
+        self.growth = Growth::default();
         match signal {
             Signal::Loss => {
                 window.ssthresh = (flight / 2.0).max(2.0 * smss);
@@ -58,13 +62,28 @@ impl CongestionControl for Reno {
     }
 }
 
-/// Open the window for `acked` bytes: RFC 5681, equations 2 and 3.
-#[inline]
-pub(super) fn increase(window: &mut Window, acked: f64) {
-    if window.cwnd < window.ssthresh {
-        window.cwnd += acked.min(window.smss);
-    } else {
-        window.cwnd += window.smss * window.smss / window.cwnd;
+/// Slow start, and congestion avoidance that counts acknowledged bytes.
+#[derive(Default)]
+pub(super) struct Growth {
+    /// Bytes acknowledged in congestion avoidance since the window last grew (`bytes_acked`).
+    acked: f64,
+}
+
+impl Growth {
+    /// Open the window for `acked` bytes, of which there are at most as many as it holds: in slow
+    /// start by RFC 5681, equation 2; then by one segment for each window acknowledged (RFC 5681,
+    /// section 3.1; RFC 3465, section 2.1).
+    #[inline]
+    pub(super) fn open(&mut self, window: &mut Window, acked: f64) {
+        if window.cwnd < window.ssthresh {
+            window.cwnd += acked.min(window.smss);
+            return;
+        }
+        self.acked += acked;
+        if self.acked >= window.cwnd {
+            self.acked -= window.cwnd;
+            window.cwnd += window.smss;
+        }
     }
 }
 
@@ -80,30 +99,54 @@ mod tests {
         Ack { now: Time::ZERO, acked, flight: 0.0, rtt: None, srtt: None, ece }
     }
 
-    /// Otherwise the window would open at another pace than RFC 5681's: in slow start by what is
-    /// acknowledged but at most one segment an acknowledgement, from ssthresh on by SMSS^2 / cwnd.
+    /// The window would open at another pace than RFC 5681's: in slow start by what is acknowledged
+    /// but at most one segment an acknowledgement (equation 2), from ssthresh on by one segment for
+    /// each window of bytes acknowledged (section 3.1), whether acknowledgements come for each
+    /// segment or for every second one. From 4 segments: the fourth segment acknowledged makes it 5,
+    /// the ninth 6. ECN-Echo never opens it.
     #[test]
     fn the_window_opens_by_the_equations() {
+        let mut reno = Reno::default();
         let mut w = window(2000.0, 4000.0);
-        Reno.acknowledged(&mut w, &ack(300.0, false));
+        reno.acknowledged(&mut w, &ack(300.0, false));
         assert_eq!(w.cwnd, 2300.0);
-        Reno.acknowledged(&mut w, &ack(2000.0, false));
+        reno.acknowledged(&mut w, &ack(2000.0, false));
         assert_eq!(w.cwnd, 3300.0);
-        let mut w = window(4000.0, 4000.0);
-        Reno.acknowledged(&mut w, &ack(2000.0, false));
-        assert_eq!(w.cwnd, 4250.0);
-        Reno.acknowledged(&mut w, &ack(2000.0, true));
-        assert_eq!(w.cwnd, 4250.0);
+        for (acked, windows) in [
+            (1000.0, &[4.0, 4.0, 4.0, 5.0, 5.0, 5.0, 5.0, 5.0, 6.0][..]),
+            (2000.0, &[4.0, 5.0, 5.0, 5.0, 6.0]),
+        ] {
+            let (mut reno, mut w) = (Reno::default(), window(4000.0, 4000.0));
+            for expected in windows {
+                reno.acknowledged(&mut w, &ack(acked, true));
+                reno.acknowledged(&mut w, &ack(acked, false));
+                assert_eq!(w.cwnd, 1000.0 * expected, "{acked} B at a time");
+            }
+        }
     }
 
-    /// Otherwise a sender would back off by another factor: half of what is outstanding, at least
+    /// Bytes acknowledged before a reduction would count towards growth after it, and the window
+    /// would grow by more than one segment in the first round trip: 3999 of 4000 B were counted
+    /// when the window is halved from 8 to 4 segments, and all 4 must be acknowledged again.
+    #[test]
+    fn a_reduction_starts_the_count_anew() {
+        let (mut reno, mut w) = (Reno::default(), window(8000.0, 4000.0));
+        reno.acknowledged(&mut w, &ack(3999.0, false));
+        reno.congested(&mut w, Signal::Loss, 8000.0, Time::ZERO);
+        reno.acknowledged(&mut w, &ack(3999.0, false));
+        assert_eq!(w.cwnd, 4000.0);
+        reno.acknowledged(&mut w, &ack(1.0, false));
+        assert_eq!(w.cwnd, 5000.0);
+    }
+
+    /// A sender would back off by another factor: half of what is outstanding, at least
     /// two segments (equation 4); ssthresh only on the first timeout of a segment; ECN halves cwnd
     /// itself down to one segment (RFC 3168, section 6.1.2).
     #[test]
     fn congestion_halves_the_window() {
         let congested = |signal, flight| {
             let mut w = window(20_000.0, 50_000.0);
-            Reno.congested(&mut w, signal, flight, Time::ZERO);
+            Reno::default().congested(&mut w, signal, flight, Time::ZERO);
             (w.cwnd, w.ssthresh)
         };
         assert_eq!(congested(Signal::Loss, 16_000.0), (8000.0, 8000.0));
@@ -112,7 +155,7 @@ mod tests {
         assert_eq!(congested(Signal::Timeout { first: false }, 16_000.0), (1000.0, 50_000.0));
         assert_eq!(congested(Signal::Ecn, 5000.0), (10_000.0, 10_000.0));
         let mut small = window(1500.0, 9000.0);
-        Reno.congested(&mut small, Signal::Ecn, 1000.0, Time::ZERO);
+        Reno::default().congested(&mut small, Signal::Ecn, 1000.0, Time::ZERO);
         assert_eq!((small.cwnd, small.ssthresh), (1000.0, 2000.0));
     }
 }

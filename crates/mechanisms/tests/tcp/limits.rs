@@ -29,17 +29,16 @@ fn an_unloaded_transfer_takes_its_closed_form() {
     assert_eq!(last, [13]);
 }
 
-/// Otherwise a flow would go on after its time, or end with data outstanding: from the stop at 150
-/// ms on nothing new is sent; what is outstanding then (4..8, sent at 100 ms) is acknowledged at
-/// 200 ms.
+/// A flow would go on after its time, or end with data outstanding: from the stop at 150 ms on
+/// nothing new is sent; what is outstanding then (4..9, sent at 100 ms) is acknowledged at 200 ms.
 #[test]
 fn a_stopped_flow_ends_when_all_is_acknowledged() {
     let mut scene = Scene::steady(4);
     scene.stop = at(150);
     let run = scene.run(1000);
-    assert_eq!(run.rounds(), [(0, after(&[], 0..4)), (100, after(&[], 4..8))]);
+    assert_eq!(run.rounds(), [(0, after(&[], 0..4)), (100, after(&[], 4..9))]);
     assert_eq!(run.log.ended, [(0, at(200))]);
-    assert_eq!((run.flow.goodput, run.held), (8000, 0));
+    assert_eq!((run.flow.goodput, run.held), (9000, 0));
 }
 
 /// Otherwise a loss before the stop would never be repaired: segment 7 is lost; the timer restarts
@@ -51,7 +50,7 @@ fn a_stopped_flow_still_repairs_its_losses() {
     let run = scene.run(5000);
     assert_eq!(run.timeouts(), [1200]);
     assert_eq!(run.log.ended, [(0, at(1300))]);
-    assert_eq!(run.flow.goodput, 8000);
+    assert_eq!(run.flow.goodput, 9000);
 }
 
 /// Otherwise a flow would stay open for data that it will never send: the write due at 10 s lies

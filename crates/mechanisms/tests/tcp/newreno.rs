@@ -19,7 +19,7 @@ fn a_single_loss_costs_one_round_trip() {
         assert_eq!(run.flow.retransmissions, 1);
         if recovery != "sack" {
             assert_eq!(run.cwnds(100), [7.0, 8.0, 9.0, 10.0, 11.0]);
-            assert_eq!(run.cwnds(200)[..2], [4.0, 4.25]);
+            assert_eq!(run.cwnds(200), [4.0]);
         }
     }
 }
@@ -27,10 +27,11 @@ fn a_single_loss_costs_one_round_trip() {
 /// Otherwise Reno would repair what it is known not to (RFC 6582, section 1). 16 segments, 0, 4 and
 /// 8 lost: 13 duplicates inflate cwnd to 8 + 13 = 21 and send 16..20. The acknowledgement of 0..3
 /// ends the recovery: cwnd 8 with 17 outstanding. The five duplicates of 16..20 start another:
-/// ssthresh 17/2, retransmission of 4, cwnd 8.5 + 5 = 13.5 of 17. The acknowledgement of 4..7 ends
-/// that at 300 ms: 13 outstanding, cwnd 8.5, nothing under way. Only the timer is left: 300 ms + 1
-/// s (no segment could be timed: all that were timed were sent twice or lie behind a hole). Then
-/// the last hole is filled: ssthresh 13/2, and in slow start 21 and 22 follow.
+/// FlightSize is no more than the window of 8, ssthresh 4, retransmission of 4, cwnd 4 + 5 = 9 of
+/// 17. The acknowledgement of 4..7 ends that at 300 ms: 13 outstanding, cwnd 4, nothing under way.
+/// Only the timer is left: 300 ms + 1 s (no segment could be timed: all that were timed were sent
+/// twice or lie behind a hole). Then the last hole is filled: ssthresh 4/2, and in slow start 21
+/// and 22 follow.
 #[test]
 fn reno_needs_a_timeout_for_three_losses() {
     let run = Scene::steady(16).with("recovery", "reno").losing(&[0, 4, 8]).run(1450);
@@ -43,8 +44,8 @@ fn reno_needs_a_timeout_for_three_losses() {
     ];
     assert_eq!(run.rounds(), rounds);
     assert_eq!(run.timeouts(), [1300]);
-    assert_eq!(run.cwnds(200), [8.0, 11.5, 12.5, 13.5]);
-    assert_eq!(run.ssthresh(), 6.5);
+    assert_eq!(run.cwnds(200), [8.0, 7.0, 8.0, 9.0]);
+    assert_eq!(run.ssthresh(), 2.0);
 }
 
 /// Otherwise NewReno would not repair one loss each round trip (RFC 6582, section 3.2). As above
@@ -67,7 +68,7 @@ fn newreno_repairs_three_losses_in_three_round_trips() {
     assert_eq!(run.rounds(), rounds);
     assert_eq!(run.cwnds(200), [18.0, 19.0, 20.0, 21.0, 22.0, 23.0]);
     assert_eq!(run.cwnds(300), [20.0, 21.0, 22.0, 23.0, 24.0, 25.0, 26.0]);
-    assert_eq!(run.cwnds(400)[..2], [8.0, 8.125]);
+    assert_eq!(run.cwnds(400), [8.0]);
     assert!(run.timeouts().is_empty());
 }
 

@@ -12,7 +12,7 @@ use forebay_mechanisms::traffic::pool_of;
 use forebay_network::record::RecordTable;
 use forebay_network::{
     Burst, CongestionControl, Context, DropReason, Ecn, Element, FlowCount, Network, Observation,
-    Observer, Packet, Traffic,
+    Observer, Packet, Signal, Traffic,
 };
 use forebay_parameters::{Echo, Node, Problem, Section, Table, Value};
 use forebay_units::{Rate, Size, Span, Time};
@@ -125,16 +125,32 @@ impl Element for Script {
     }
 }
 
+/// A reduction of a window; sizes in bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Reduction {
+    pub at: Time,
+    pub signal: Signal,
+    pub before: f64,
+    pub flight: f64,
+    pub cwnd: f64,
+    pub ssthresh: f64,
+    /// Segments sent beyond the highest acknowledgement that had arrived.
+    pub outstanding: u64,
+}
+
 /// What was seen.
 #[derive(Clone)]
 pub struct Log {
     pub data: Vec<(Time, Packet)>,
     pub acks: Vec<(Time, Packet)>,
     pub windows: Vec<(Time, f64, f64)>,
+    pub reductions: Vec<Reduction>,
     pub timeouts: Vec<Time>,
     pub ended: Vec<(u32, Time)>,
     /// The highest acknowledgement that arrived, by flow.
     pub una: [u64; 64],
+    /// One beyond the highest segment sent, by flow.
+    pub sent: [u64; 64],
     /// The most segments ever outstanding, over all flows.
     pub outstanding: u64,
 }
@@ -145,9 +161,11 @@ impl Default for Log {
             data: Vec::new(),
             acks: Vec::new(),
             windows: Vec::new(),
+            reductions: Vec::new(),
             timeouts: Vec::new(),
             ended: Vec::new(),
             una: [0; 64],
+            sent: [0; 64],
             outstanding: 0,
         }
     }
@@ -163,6 +181,8 @@ impl Observer for Watch {
             Observation::Sent { packet } => {
                 log.data.push((now, *packet));
                 let una = log.una[packet.flow as usize];
+                let sent = &mut log.sent[packet.flow as usize];
+                *sent = (packet.number + 1).max(*sent);
                 log.outstanding = log.outstanding.max(packet.number + 1 - una);
             }
             Observation::Delivered { packet, .. } if packet.is_ack() => {
@@ -171,6 +191,19 @@ impl Observer for Watch {
             }
             Observation::Window { cwnd, ssthresh, .. } => {
                 log.windows.push((now, cwnd / 1000.0, ssthresh / 1000.0));
+            }
+            Observation::Reduced { flow, signal, before, flight, cwnd, ssthresh } => {
+                let outstanding = log.sent[flow as usize] - log.una[flow as usize];
+                let at = now;
+                log.reductions.push(Reduction {
+                    at,
+                    signal,
+                    before,
+                    flight,
+                    cwnd,
+                    ssthresh,
+                    outstanding,
+                });
             }
             Observation::Timeout { .. } => log.timeouts.push(now),
             Observation::Ended { flow } => log.ended.push((flow, now)),
@@ -193,6 +226,8 @@ pub struct Scene {
     pub script: Option<Vec<(u64, u64, bool)>>,
     pub stop: Time,
     pub tell_rtt: bool,
+    /// The congestion control.
+    pub law: &'static str,
 }
 
 /// What came of it.
@@ -220,6 +255,7 @@ impl Scene {
             script: None,
             stop: Time::NEVER,
             tell_rtt: false,
+            law: "reno",
         };
         scene
             .with("mss", "1000 B")
@@ -270,7 +306,7 @@ impl Scene {
         let there = network.add_route(&[0, 3]);
         let back = network.add_route(&[1, 2]);
         let direct = network.add_route(&[2]);
-        let Self { rate, drops, marks, stop, .. } = self;
+        let Self { rate, drops, marks, stop, law, .. } = self;
         network.add(Box::new(Pipe { rate, delay, drops, marks, ..Pipe::default() }));
         network.add(Box::new(Pipe { delay, ..Pipe::default() }));
         let stream = Streams::new(0, 0).named("test");
@@ -284,7 +320,7 @@ impl Scene {
             precedence: 0,
         };
         let applications = pool_of([(writes, stream)]);
-        let senders = TcpSenders::new(group, &parameters, applications, &|| control("reno"));
+        let senders = TcpSenders::new(group, &parameters, applications, &|| control(law));
         let senders = network.add(Box::new(senders.telling_rtt(self.tell_rtt)));
         match self.script {
             None => network.add(Box::new(TcpReceivers::new(0, 1, &parameters, back))),

@@ -12,10 +12,10 @@ use forebay_units::{Rate, Span, Time};
 
 use crate::scene::{Log, Pipe, Watch, Writes, at, control, parameters};
 
-const FLOWS: u32 = 40;
+pub const FLOWS: u32 = 40;
 
 /// Files of 0 to 200 segments and a bit, in one to three writes.
-fn files(streams: &Streams) -> Vec<Vec<(u64, u64)>> {
+pub fn files(streams: &Streams) -> Vec<Vec<(u64, u64)>> {
     let mut stream = streams.named("files");
     (0..FLOWS)
         .map(|_| {
@@ -24,7 +24,7 @@ fn files(streams: &Streams) -> Vec<Vec<(u64, u64)>> {
         .collect()
 }
 
-fn network(
+pub fn network(
     entries: &[(&str, Value)],
     law: &str,
     loss: f64,

@@ -31,5 +31,6 @@ mod recording;
 mod regions;
 mod residual;
 mod rings;
+mod sawtooth;
 mod statistics;
 mod support;

@@ -1,6 +1,6 @@
 //! What is recorded of queues, delays and windows, against what follows from the scenario.
 
-use crate::support::{floats, flow, link, names, read, record, run, run_with, table, words};
+use crate::support::{floats, flow, link, read, record, run, run_with, table, words};
 
 fn close(values: &[f64], expected: f64) {
     let near = |value: &f64| (value - expected).abs() < 1e-9;
@@ -69,22 +69,20 @@ fn reductions_are_those_of_the_standards() {
         let signals = words(log, "signal");
         let values = |name| floats(log, name);
         let (before, cwnd) = (values("before_bytes"), values("cwnd_bytes"));
-        let (ssthresh, flows) = (values("ssthresh_bytes"), names(log, "flow"));
+        let (flight, ssthresh) = (values("flight_bytes"), values("ssthresh_bytes"));
         assert!(values("time_s").is_sorted());
         for (at, signal) in signals.iter().enumerate() {
-            let (before, cwnd, ssthresh) = (before[at], cwnd[at], ssthresh[at]);
-            assert!(ssthresh >= 2.0 * MSS, "{signal} at row {at}");
+            let (before, flight) = (before[at], flight[at]);
+            let (cwnd, ssthresh) = (cwnd[at], ssthresh[at]);
+            assert!(ssthresh >= 2.0 * MSS && flight <= before, "{signal} at row {at}");
             match *signal {
                 "ecn" => {
                     let half = (before / 2.0).max(MSS);
                     assert!(cwnd == half && ssthresh == half.max(2.0 * MSS), "row {at}");
                 }
-                // What is outstanding before the first reduction fits the window; later more may
-                // be on its way than a window that has shrunk.
                 "loss" => {
-                    let first = flows[..at].iter().all(|flow| *flow != flows[at]);
-                    let half = if first { (before / 2.0).max(2.0 * MSS) } else { f64::INFINITY };
-                    assert!(cwnd == ssthresh && ssthresh <= half, "row {at}");
+                    let half = (flight / 2.0).max(2.0 * MSS);
+                    assert!(cwnd == ssthresh && ssthresh == half, "row {at}");
                 }
                 _ => assert_eq!(cwnd, MSS),
             }

@@ -69,13 +69,10 @@ impl Turn<'_, '_> {
 
     /// Reduce the window, note the recovery point, and retransmit the first segment.
     fn enter_recovery(&mut self) {
-        // What limited transmit sent does not count as outstanding (RFC 5681, section 3.2, step 2).
-        let limited = f64::from(self.c.limited) * self.c.window.smss;
-        let flight = self.bytes(self.c.una, self.c.nxt) - limited;
         // A window that ECN has reduced for the same flight of data is not reduced again.
         let again = self.p.ecn && self.c.una < self.c.reduced;
         if !again {
-            self.congested(Signal::Loss, flight);
+            self.congested(Signal::Loss);
         }
         self.c.recover = self.c.max;
         self.c.phase = Phase::Recovery;
@@ -85,6 +82,26 @@ impl Turn<'_, '_> {
         let una = self.c.una;
         self.send(una);
         self.c.nxt = self.c.nxt.max(una + 1);
+    }
+
+    /// FlightSize as congestion control is told of it, in bytes: what is in the network as far as the
+    /// sender knows, and never more than the window.
+    ///
+    /// When a loss is detected that is what lies between SND.UNA and SND.NXT (RFC 5681, section 2),
+    /// without what limited transmit sent (section 3.2, step 2). While losses are being repaired the
+    /// same range also holds segments that have arrived or are lost, in the end several windows of
+    /// them, and a threshold taken from it would lie above the window that has just failed. Then
+    /// pipe (RFC 6675, section 4) or, after a timeout, what was sent since it stands for it.
+    pub(super) fn flight_size(&self) -> f64 {
+        let c = &*self.c;
+        let in_network = match (c.phase, &c.board) {
+            (Phase::Loss, _) => self.in_flight(),
+            (Phase::Recovery, Some(board)) => {
+                float(board.pipe(c.una, c.max, u64::from(self.p.threshold)) * self.p.mss)
+            }
+            _ => self.bytes(c.una, c.nxt) - f64::from(c.limited) * c.window.smss,
+        };
+        in_network.min(c.window.cwnd)
     }
 
     /// New data was acknowledged during recovery.
@@ -254,8 +271,11 @@ impl Turn<'_, '_> {
         self.cx.timed_out(flow);
         let una = self.c.una;
         let first = self.c.timed_out != una;
-        let flight = self.bytes(una, self.c.nxt);
-        self.congested(Signal::Timeout { first }, flight);
+        if self.c.phase == Phase::Recovery {
+            // What fast recovery inflated it by is no part of the window (RFC 5681, section 3.2).
+            self.c.window.cwnd = self.c.window.cwnd.min(self.c.window.ssthresh);
+        }
+        self.congested(Signal::Timeout { first });
         self.c.timed_out = una;
         self.c.rto.back_off(&self.p.rules);
         self.c.recover = self.c.max;

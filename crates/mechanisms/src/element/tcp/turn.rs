@@ -54,7 +54,7 @@ impl Turn<'_, '_> {
             self.restart_timer();
             let fact = Ack {
                 now: self.cx.now(),
-                acked,
+                acked: self.counted(acked),
                 flight,
                 rtt,
                 srtt: self.c.rto.srtt(),
@@ -81,6 +81,14 @@ impl Turn<'_, '_> {
         if self.c.finished {
             self.end_if_done();
         }
+    }
+
+    /// What of `acked` bytes lets the window grow: at most one window, as congestion avoidance adds
+    /// at most one segment a round trip (RFC 5681, section 3.1); one segment without byte counting.
+    #[inline]
+    fn counted(&self, acked: f64) -> f64 {
+        let window = &self.c.window;
+        acked.min(if self.p.byte_counting { window.cwnd } else { window.smss })
     }
 
     /// Measure a round-trip time (RFC 6298, section 3), from the timestamp or from the segment
@@ -124,8 +132,7 @@ impl Turn<'_, '_> {
             return;
         }
         let alone = self.c.window.cwnd <= self.c.window.smss;
-        let flight = self.bytes(self.c.una, self.c.nxt);
-        self.congested(Signal::Ecn, flight);
+        self.congested(Signal::Ecn);
         if alone {
             // The window cannot shrink below one segment: the next waits for the timer instead.
             self.c.held = true;
@@ -134,14 +141,15 @@ impl Turn<'_, '_> {
     }
 
     /// Reduce the window: not again for what is outstanding, and the receiver is told (CWR).
-    pub(super) fn congested(&mut self, signal: Signal, flight: f64) {
+    pub(super) fn congested(&mut self, signal: Signal) {
         let before = self.c.window.cwnd;
+        let flight = self.flight_size();
         let now = self.cx.now();
         self.c.control.congested(&mut self.c.window, signal, flight, now);
         self.c.reduced = self.c.max;
         self.c.cwr = self.p.ecn;
         let (flow, Window { cwnd, ssthresh, .. }) = (self.flow(), self.c.window);
-        self.cx.observe(|| Observation::Reduced { flow, signal, before, cwnd, ssthresh });
+        self.cx.observe(|| Observation::Reduced { flow, signal, before, flight, cwnd, ssthresh });
     }
 
     /// Send what window and application allow, from SND.NXT on.
@@ -179,7 +187,7 @@ impl Turn<'_, '_> {
 
     /// Bytes that count against the congestion window. After a timeout: what was sent since and has
     /// not arrived.
-    fn in_flight(&self) -> f64 {
+    pub(super) fn in_flight(&self) -> f64 {
         if self.c.phase == Phase::Loss
             && let Some(board) = &self.c.board
         {
