@@ -208,6 +208,8 @@ CLAIM = {
     "replications": "Replications of its grid point; of a statement, of the one with the fewest.",
     "grade": "`exact`, `close`, `trend`, `deviates` or `imprecise`; of a statement `holds`, "
     "`fails` or `imprecise`.",
+    "kind": "What the claim rests on: `result`, or of the checks `input`, `formula`, `repeat`, "
+    "`reconstruction`.",
     "note": "What `paper.toml` and `deviations.toml` say of it.",
 }
 

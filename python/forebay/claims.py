@@ -42,6 +42,24 @@ A column may override the table's `quantity`, `unit`, `decimals`, `resolution` a
 "..." }` grants cells whose published value is at most 2 % of the full scale the usual 2 % and
 10 %, but of the full scale. `note` on a table or a statement, and `notes = { "two/tcp" = "..." }`
 (by column) on a row, record what a reader of the comparison should know, such as a misprint.
+
+Three more keys say what a value is. A table, a column or a row may hold them, and what is nearest
+to the cell counts: the row's before the column's before the table's.
+
+    kind = "input"                      # default "result"
+    kinds = { "two/tcp" = "repeat" }    # on a row: single cells, by column; counts before `kind`
+    runs = 3                            # the paper tells that the value is from three runs
+    statistic = "highest"               # of those runs; default "mean"
+
+`kind` is `result` for what the document prints, or says, that came out of its experiments; only
+results are counted. The others are checks, counted apart: `input` for a parameter of the paper
+echoed, `formula` for a closed form evaluated, `repeat` for the same measurement in another unit or
+one sentence repeated at every point, `reconstruction` for a value of ours that the document does
+not print. What a simulator makes true by construction is a check. A statement may have a `kind`.
+
+`runs` is for numbers whose paper tells how many runs they are from, or shows single runs
+(`runs = 1`): such a value is a random draw, and is compared with the interval in which a mean (or
+the `highest` or `lowest`) of that many runs is to be expected (see `forebay.grades`).
 """
 
 from __future__ import annotations
@@ -55,14 +73,34 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError
-from pydantic_core import PydanticCustomError
+from pydantic import ValidationError
 
 from forebay import grades
 from forebay.errors import UserError, nearest, read_text
-from forebay.grades import Grade, Measurements, Parameter, Predicate, Tolerance, Truth
+from forebay.grades import (
+    Grade,
+    Kind,
+    Measurements,
+    Parameter,
+    Predicate,
+    Statistic,
+    Tolerance,
+    Truth,
+)
+from forebay.paper_schema import (
+    AbsoluteTolerance,
+    Citation,
+    Column,
+    File,
+    Reading,
+    Row,
+    Standing,
+    Statement,
+    Table,
+    describe,
+)
 from forebay.stats import Interval
 
 __all__ = [
@@ -78,6 +116,8 @@ __all__ = [
     "parse_paper",
     "published_measurements",
 ]
+
+_Value = TypeVar("_Value")
 
 UNITS: Mapping[str, Mapping[str, float]] = {
     "bps": {"bit/s": 1.0, "kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9},
@@ -117,7 +157,10 @@ class NumericClaim:
     in the unit that ends the name of `quantity`. `point` and `quantity` say which run and which
     of its results it is compared with. `line` names the row or column whose ordering decides
     `trend`, or is `None` where the paper's order means nothing. `decimals` is `None` for a value
-    read from a graph. `absolute_reason` explains an absolute tolerance.
+    read from a graph. `rounding` is how far off the printed digits, or the reading, may be.
+    `absolute_reason` explains an absolute tolerance. Only claims of the kind `result` are counted.
+    `runs` is how many runs the paper tells that the value is from, `None` where it does not, and
+    `statistic` what it is of those.
     """
 
     id: str
@@ -131,8 +174,12 @@ class NumericClaim:
     point: dict[str, Parameter]
     line: str | None
     tolerance: Tolerance
+    rounding: float
     absolute_reason: str
     note: str
+    kind: Kind = Kind.RESULT
+    runs: int | None = None
+    statistic: Statistic = Statistic.MEAN
 
     def in_published_unit(self, measured: Interval) -> Interval:
         """A measured interval, converted from the quantity's unit to the published one."""
@@ -181,9 +228,9 @@ def parse_paper(text: str, path: Path = Path("paper.toml")) -> Paper:
     except tomllib.TOMLDecodeError as error:
         raise PaperFileError(path, [f"not TOML: {error}"]) from error
     try:
-        file = _File.model_validate(raw)
+        file = File.model_validate(raw)
     except ValidationError as error:
-        raise PaperFileError(path, [_describe(e, raw) for e in error.errors()]) from error
+        raise PaperFileError(path, [describe(e, raw) for e in error.errors()]) from error
     problems: list[str] = []
     claims = [
         claim
@@ -265,113 +312,8 @@ def _measured(claim: NumericClaim, measurements: Measurements) -> Interval | Non
     return None if interval is None else claim.in_published_unit(interval)
 
 
-# The file as written. Strict: a number in quotes is not a number, `true` is not 1.
-
-_Id = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)*$")]
-_Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
-_Text = Annotated[str, Field(pattern=r"\S")]
-_Positive = Annotated[Decimal | int, Field(gt=0)]
-
-
-def _printed(value: object) -> Decimal | None:
-    if value == "-":
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | Decimal):
-        raise PydanticCustomError("printed", 'a value is a number or "-", for none printed')
-    if not Decimal(value).is_finite():
-        raise PydanticCustomError("printed", 'a value is a finite number or "-"')
-    return Decimal(value)
-
-
-def _parameter(value: object) -> Parameter:
-    if isinstance(value, Decimal):
-        return float(value)
-    if not isinstance(value, bool | int | str):
-        raise PydanticCustomError("parameter", "a parameter is a number, true, false or a string")
-    return value
-
-
-_Printed = Annotated[Decimal | None, PlainValidator(_printed)]
-_Parameters = dict[_Name, Annotated[Parameter, PlainValidator(_parameter)]]
-
-
-class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-class Citation(_Model):
-    """Which paper it is. `study` is the study's id; `identifier` a DOI, draft or report name."""
-
-    study: _Name
-    title: _Text
-    authors: Annotated[list[_Text], Field(min_length=1)]
-    venue: _Text
-    date: _Text
-    identifier: str = ""
-    note: str = ""
-
-
-class _AbsoluteTolerance(_Model):
-    full_scale: _Positive
-    reason: _Text
-
-
-class _Reading(_Model):
-    """What a column may state for itself instead of taking it from its table."""
-
-    quantity: _Name | None = None
-    unit: _Text | None = None
-    decimals: Annotated[int, Field(ge=0, le=12)] | None = None
-    resolution: _Positive | None = None
-    absolute_tolerance: _AbsoluteTolerance | None = None
-
-
-class _Column(_Reading):
-    id: _Id
-    label: _Text
-    point: _Parameters = {}
-
-
-class _Row(_Model):
-    id: _Id | None = None
-    label: _Text | None = None
-    point: _Parameters = {}
-    values: Annotated[list[_Printed], Field(min_length=1)]
-    notes: dict[_Id, _Text] = {}
-
-
-class _Table(_Reading):
-    id: _Id
-    place: _Text
-    how_read: Literal["printed", "graph"]
-    trend: Literal["row", "column", "none"]
-    point: _Parameters = {}
-    row_id: _Text | None = None
-    row_label: _Text | None = None
-    columns: Annotated[list[_Column], Field(min_length=1)]
-    rows: Annotated[list[_Row], Field(min_length=1)]
-    note: str = ""
-
-
-class Statement(_Model):
-    """One qualitative claim; `predicate` names a function of the study's predicates module."""
-
-    id: _Id
-    place: _Text
-    how_read: Literal["quoted", "paraphrased"]
-    text: _Text
-    predicate: _Name
-    note: str = ""
-
-
-class _File(_Model):
-    paper: Citation
-    table: list[_Table] = []
-    statement: list[Statement] = []
-
-
 @dataclass(frozen=True, slots=True)
-class _Kind:
+class _Format:
     """What the cells of one column have in common, the table's defaults filled in."""
 
     quantity: str
@@ -379,77 +321,84 @@ class _Kind:
     unit_size: float
     decimals: int | None
     rounding: float
-    absolute: _AbsoluteTolerance | None
+    absolute: AbsoluteTolerance | None
 
 
 class _Expansion:
     """One `[[table]]` on its way to claims; what is wrong is added to `problems`."""
 
-    def __init__(self, table: _Table, where: str, problems: list[str]) -> None:
+    def __init__(self, table: Table, where: str, problems: list[str]) -> None:
         self._table = table
         self._where = where
         self._problems = problems
 
     def claims(self) -> Iterator[NumericClaim]:
         table = self._table
-        kinds = [self._kind(column, f"columns[{i}]") for i, column in enumerate(table.columns)]
+        formats = [self._format(column, f"columns[{i}]") for i, column in enumerate(table.columns)]
         self._check_points()
-        if table.trend == "row" and len({kind.unit for kind in kinds if kind}) > 1:
+        if table.trend == "row" and len({form.unit for form in formats if form}) > 1:
             self._problem("trend", "read 'row', but the columns differ in unit and have no order")
         for index, row in enumerate(table.rows):
             where = f"rows[{index}]"
             row_id = row.id or self._fill(table.row_id, row, where, "id")
             label = row.label or self._fill(table.row_label, row, where, "label")
-            for name in row.notes.keys() - {column.id for column in table.columns}:
-                self._problem(f"{where}.notes", f"read {name!r}; no column has this id")
-            if len(row.values) != len(kinds):
+            self._check_columns(row, where)
+            if len(row.values) != len(formats):
                 self._problem(
                     f"{where}.values",
-                    f"read {len(row.values)} values; there are {len(kinds)} columns",
+                    f"read {len(row.values)} values; there are {len(formats)} columns",
                 )
                 continue
-            for position, (column, kind, value) in enumerate(
-                zip(table.columns, kinds, row.values, strict=True)
+            for position, (column, form, value) in enumerate(
+                zip(table.columns, formats, row.values, strict=True)
             ):
-                if kind is None or value is None:
+                if form is None or value is None:
                     continue
-                self._check_digits(value, kind, f"{where}.values[{position}]")
-                yield self._claim(_Cell(row, row_id, label, column, kind, float(value)))
+                self._check_digits(value, form, f"{where}.values[{position}]")
+                self._check_statistic(row, column, f"{where}.values[{position}]")
+                yield self._claim(_Cell(row, row_id, label, column, form, float(value)))
 
     def _claim(self, cell: _Cell) -> NumericClaim:
-        table, kind = self._table, cell.kind
+        table, form = self._table, cell.form
         line = {
             "none": None,
             "row": f"{table.id}/{cell.row_id}",
             "column": f"{table.id}/*/{cell.column.id}",
         }[table.trend]
-        scale = float(kind.absolute.full_scale) if kind.absolute else 0.0
+        scale = float(form.absolute.full_scale) if form.absolute else 0.0
         near_zero = abs(cell.value) <= grades.EXACT * scale
         if not near_zero:
             scale = 0.0
         return NumericClaim(
             id=f"{table.id}/{cell.row_id}/{cell.column.id}",
             place=f"{table.place}, {cell.label}, {cell.column.label}",
-            quantity=kind.quantity,
-            unit=kind.unit,
-            unit_size=kind.unit_size,
+            quantity=form.quantity,
+            unit=form.unit,
+            unit_size=form.unit_size,
             published=cell.value,
-            decimals=kind.decimals,
+            decimals=form.decimals,
             how_read=table.how_read,
             point={**table.point, **cell.column.point, **cell.row.point},
             line=line,
             tolerance=Tolerance.around(
-                cell.value, kind.rounding, grades.EXACT * scale, grades.CLOSE * scale
+                cell.value, form.rounding, grades.EXACT * scale, grades.CLOSE * scale
             ),
-            absolute_reason=kind.absolute.reason if kind.absolute and near_zero else "",
+            rounding=form.rounding,
+            absolute_reason=form.absolute.reason if form.absolute and near_zero else "",
             note=cell.row.notes.get(cell.column.id, ""),
+            kind=cell.row.kinds.get(cell.column.id)
+            or _stated(cell.row.kind, cell.column.kind, table.kind)
+            or Kind.RESULT,
+            runs=_stated(cell.row.runs, cell.column.runs, table.runs),
+            statistic=_stated(cell.row.statistic, cell.column.statistic, table.statistic)
+            or Statistic.MEAN,
         )
 
-    def _kind(self, column: _Column, where: str) -> _Kind | None:
+    def _format(self, column: Column, where: str) -> _Format | None:
         table = self._table
         quantity, unit = column.quantity or table.quantity, column.unit or table.unit
         own = column.decimals is not None or column.resolution is not None
-        source: _Reading = column if own else table
+        source: Reading = column if own else table
         units = UNITS.get((quantity or "").rsplit("_", 1)[-1], {})
         if quantity is None or unit is None:
             missing = "quantity" if quantity is None else "unit"
@@ -472,7 +421,7 @@ class _Expansion:
             digits, resolution = source.decimals, float(source.resolution or 0)
             rounding = resolution if digits is None else 0.5 * 10.0**-digits
             absolute = column.absolute_tolerance or table.absolute_tolerance
-            return _Kind(quantity, unit, units[unit], digits, rounding, absolute)
+            return _Format(quantity, unit, units[unit], digits, rounding, absolute)
         return None
 
     def _check_points(self) -> None:
@@ -497,13 +446,35 @@ class _Expansion:
                     "point", f"{parameter} is given {times} times, among table, columns and rows"
                 )
 
-    def _check_digits(self, value: Decimal, kind: _Kind, where: str) -> None:
-        if kind.decimals is not None and value.as_tuple().exponent != -kind.decimals:
+    def _check_digits(self, value: Decimal, form: _Format, where: str) -> None:
+        if form.decimals is not None and value.as_tuple().exponent != -form.decimals:
             self._problem(
-                where, f"read {value}; write it as printed, with {kind.decimals} decimals"
+                where, f"read {value}; write it as printed, with {form.decimals} decimals"
             )
 
-    def _fill(self, template: str | None, row: _Row, where: str, what: str) -> str:
+    def _check_columns(self, row: Row, where: str) -> None:
+        """What a row says of single cells must name columns of the table."""
+        columns = [column.id for column in self._table.columns]
+        for key, given in (("notes", row.notes), ("kinds", row.kinds)):
+            for name in given:
+                if name not in columns:
+                    self._problem(
+                        f"{where}.{key}",
+                        f"read {name!r}; no column has this id{nearest(name, columns)}",
+                    )
+
+    def _check_statistic(self, row: Row, column: Column, where: str) -> None:
+        """A statistic means something only of a stated number of runs."""
+        given: tuple[Standing, ...] = (row, column, self._table)
+        statistic = _stated(*(entry.statistic for entry in given))
+        if statistic is not None and _stated(*(entry.runs for entry in given)) is None:
+            self._problem(
+                where,
+                f'statistic is "{statistic}", but no runs are given; say of how many runs the '
+                "value is that",
+            )
+
+    def _fill(self, template: str | None, row: Row, where: str, what: str) -> str:
         if template is None:
             self._problem("rows", f"no {what}; give one in each row, or row_{what} for all")
             return "?"
@@ -536,52 +507,17 @@ class _Expansion:
 
 @dataclass(frozen=True, slots=True)
 class _Cell:
-    row: _Row
+    row: Row
     row_id: str
     label: str
-    column: _Column
-    kind: _Kind
+    column: Column
+    form: _Format
     value: float
 
 
-_MODELS: Mapping[tuple[str, ...], type[BaseModel]] = {
-    (): _File,
-    ("paper",): Citation,
-    ("table",): _Table,
-    ("table", "columns"): _Column,
-    ("table", "rows"): _Row,
-    ("table", "absolute_tolerance"): _AbsoluteTolerance,
-    ("table", "columns", "absolute_tolerance"): _AbsoluteTolerance,
-    ("statement",): Statement,
-}
-
-
-def _describe(error: Mapping[str, Any], raw: Mapping[str, Any]) -> str:
-    """One pydantic error as: key path, what was read, what is allowed."""
-    location: tuple[str | int, ...] = error["loc"]
-    path = ""
-    for part in location:
-        path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else part
-    path += _named(location, raw)
-    if error["type"] == "missing":
-        return f"{path}: missing; it is required"
-    if error["type"] == "extra_forbidden":
-        key = str(location[-1])
-        names = tuple(part for part in location[:-1] if isinstance(part, str))
-        model = _MODELS.get(names)
-        allowed = list(model.model_fields) if model else []
-        return f"{path}: unknown key; allowed are {', '.join(allowed)}{nearest(key, allowed)}"
-    read = str(error["input"]) if isinstance(error["input"], Decimal) else repr(error["input"])
-    return f"{path}: read {read}; {error['msg'][:1].lower()}{error['msg'][1:]}"
-
-
-def _named(location: Sequence[str | int], raw: Mapping[str, Any]) -> str:
-    """The id of the table or statement an error is in: an index alone is hard to find."""
-    try:
-        name = raw[location[0]][location[1]]["id"]  # type: ignore[index]
-    except (KeyError, IndexError, TypeError):
-        return ""
-    return f' (in "{name}")'
+def _stated(*given: _Value | None) -> _Value | None:
+    """The first that is given: what is nearest to the cell comes first."""
+    return next((value for value in given if value is not None), None)
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -36,12 +36,14 @@ __all__ = [
     "EXACT",
     "Bounds",
     "Grade",
+    "Kind",
     "Measurements",
     "MissingMeasurementError",
     "Parameter",
     "Point",
     "Predicate",
     "Quantities",
+    "Statistic",
     "Summary",
     "Tolerance",
     "Truth",
@@ -78,6 +80,29 @@ class Grade(StrEnum):
     FAILS = "fails"
     DEVIATES = "deviates"
     IMPRECISE = "imprecise"
+
+
+class Kind(StrEnum):
+    """What a claim rests on; only results are counted, the others are checks."""
+
+    RESULT = "result"
+    """What the document prints, or says, that came out of its experiments."""
+    INPUT = "input"
+    """A parameter of the paper, echoed."""
+    FORMULA = "formula"
+    """A closed form, evaluated."""
+    REPEAT = "repeat"
+    """A result counted already: in another unit, or one sentence repeated at every point."""
+    RECONSTRUCTION = "reconstruction"
+    """A value of ours, which the document does not print."""
+
+
+class Statistic(StrEnum):
+    """What a published value from several runs is of them."""
+
+    MEAN = "mean"
+    HIGHEST = "highest"
+    LOWEST = "lowest"
 
 
 class Truth(Enum):

@@ -142,6 +142,7 @@ def _number(outcome: Outcome, claim: NumericClaim, grade: Grade) -> dict[str, An
         "high": finite(interval.high),
         "replications": interval.n,
         "grade": str(grade),
+        "kind": str(claim.kind),
         "note": " ".join(filter(None, [claim.note, claim.absolute_reason])),
     }
 
@@ -160,6 +161,7 @@ def _statement(outcome: Outcome, statement: Statement, grade: Grade) -> dict[str
         "high": None,
         "replications": min(counts, default=0),
         "grade": str(grade),
+        "kind": str(statement.kind),
         "note": statement.note.strip(),
     }
 

@@ -22,9 +22,11 @@ from forebay.claims import (
 from forebay.errors import UserError
 from forebay.grades import (
     Grade,
+    Kind,
     Measurements,
     Predicate,
     Quantities,
+    Statistic,
     Truth,
     points_needed,
     surely_greater,
@@ -144,6 +146,52 @@ def test_values_read_from_a_graph_carry_their_reading_error() -> None:
     assert claim.tolerance.exact == 0.5
 
 
+def test_the_kind_nearest_to_a_cell_counts() -> None:
+    """A parameter echoed would be counted as a result of the paper, or a result not be counted.
+
+    Of the table "formula", of the column "input", of one row "reconstruction", of one cell there
+    "repeat"; the row counts before the column.
+    """
+    assert {claim.kind for claim in parse_paper(SMALL).claims} == {Kind.RESULT}
+    assert parse_paper(SMALL).statements[0].kind is Kind.RESULT
+    text = SMALL.replace("trend =", 'kind = "formula"\ntrend =')
+    text = text.replace("point.p = 2", 'point.p = 2, kind = "input"')
+    text = text.replace(
+        "[19.60, 50.0]",
+        '[19.60, 50.0], kind = "reconstruction", kinds = { "two/udp" = "repeat" }',
+    )
+    text = text.replace('"it_grows"', '"it_grows"\nkind = "repeat"')
+    paper = parse_paper(text)
+    assert {id: str(claim.kind) for id, claim in by_id(paper).items()} == {
+        "t1/load0.5/two/udp": "input",
+        "t1/load0.5/loss": "formula",
+        "t1/load1.0/two/udp": "input",
+        "t1/over/two/udp": "repeat",
+        "t1/over/loss": "reconstruction",
+    }
+    assert paper.statements[0].kind is Kind.REPEAT
+    # What is a result in a table of checks can be said, too.
+    cell = by_id(parse_paper(text.replace('"repeat" }', '"result" }')))["t1/over/two/udp"]
+    assert cell.kind is Kind.RESULT
+
+
+def test_runs_and_statistic_nearest_to_a_cell_count() -> None:
+    """A value from three runs would be compared as if it were known without error, or the highest
+    of three with their mean."""
+    assert {claim.runs for claim in parse_paper(SMALL).claims} == {None}
+    text = SMALL.replace("trend =", "runs = 3\ntrend =")
+    text = text.replace("point.p = 2", 'point.p = 2, statistic = "highest"')
+    text = text.replace("[19.60, 50.0]", '[19.60, 50.0], runs = 1, statistic = "mean"')
+    claims = by_id(parse_paper(text))
+    assert {id: (claim.runs, claim.statistic) for id, claim in claims.items()} == {
+        "t1/load0.5/two/udp": (3, Statistic.HIGHEST),
+        "t1/load0.5/loss": (3, Statistic.MEAN),
+        "t1/load1.0/two/udp": (3, Statistic.HIGHEST),
+        "t1/over/two/udp": (1, Statistic.MEAN),
+        "t1/over/loss": (1, Statistic.MEAN),
+    }
+
+
 WRONG = [
     ("4.90", "4.9", "table[0].rows[0].values[0]", "read 4.9; write it as printed, with 2 decimals"),
     ("4.90", "5", "table[0].rows[0].values[0]", "read 5; write it as printed"),
@@ -169,6 +217,32 @@ WRONG = [
     ('row_id = "load{load}"\n', "", "table[0].rows", "no id"),
     ('"two/udp" = "Odd."', '"udp" = "Odd."', "table[0].rows[1].notes", "no column has this id"),
     ('id = "over"', 'id = "load0.5"', "t1/load0.5/loss", "given 2 times; ids are unique"),
+    ("trend =", 'kind = "imput"\ntrend =', "table[0].kind", 'did you mean "input"?'),
+    ("trend =", "kind = 1\ntrend =", "table[0].kind", "result, input, formula, repeat, recon"),
+    ("4.90, 0.0]", '4.90, 0.0], kind = ""', "table[0].rows[0].kind", "read ''; a kind is one of"),
+    (
+        "4.90, 0.0]",
+        '4.90, 0.0], kinds = { "two/upd" = "input" }',
+        "table[0].rows[0].kinds",
+        "read 'two/upd'; no column has this id (did you mean \"two/udp\"?)",
+    ),
+    (
+        "4.90, 0.0]",
+        '4.90, 0.0], kinds = { "loss" = "repeated" }',
+        "table[0].rows[0].kinds.loss",
+        "read 'repeated'; a kind is one of result, input, formula, repeat, reconstruction",
+    ),
+    ("it_grows", 'it_grows"\nkind = "formule', "statement[0].kind", 'did you mean "formula"?'),
+    ("it_grows", 'it_grows"\nruns = 3 #', "statement[0].runs", "unknown key"),
+    ("trend =", "runs = 0\ntrend =", "table[0].runs", "read 0; input should be greater than"),
+    ("trend =", "runs = 2.5\ntrend =", "table[0].runs", "read 2.5; input should be a valid int"),
+    ("point.p = 2", 'point.p = 2, statistic = "max"', "columns[0].statistic", "mean, highest, low"),
+    (
+        "point.p = 2",
+        'point.p = 2, statistic = "highest"',
+        "table[0].rows[0].values[0]",
+        'statistic is "highest", but no runs are given',
+    ),
     ("[[statement]]", "[[statment]]", "statment", 'did you mean "statement"?'),
     ('predicate = "it_grows"', 'predicate = "x > 1"', "statement[0].predicate", "read 'x > 1'"),
     ('id = "t1"', "id = t1", "not TOML", "line 10"),
