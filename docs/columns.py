@@ -206,11 +206,19 @@ CLAIM = {
     "low": "Lower end of its 95 % interval; null with a single replication.",
     "high": "Upper end.",
     "replications": "Replications of its grid point; of a statement, of the one with the fewest.",
-    "grade": "`exact`, `close`, `trend`, `deviates` or `imprecise`; of a statement `holds`, "
-    "`fails` or `imprecise`.",
+    "grade": "`exact`, `close`, `consistent`, `trend`, `deviates` or `imprecise`; of a statement "
+    "`holds`, `fails` or `imprecise`.",
     "kind": "What the claim rests on: `result`, or of the checks `input`, `formula`, `repeat`, "
     "`reconstruction`.",
     "note": "What `paper.toml` and `deviations.toml` say of it.",
+}
+
+DRAWN = {
+    "runs": "How many runs the paper says that the value is from.",
+    "statistic": "What it is of them: `mean`, `highest` or `lowest`.",
+    "predicted_low": "Lower end of the 95 % interval in which such a value is to be expected, its "
+    "rounding included; null with a single replication.",
+    "predicted_high": "Upper end.",
 }
 
 COMPARISON = {

@@ -15,6 +15,7 @@ import json
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from forebay.comparison import run_cells
 from forebay.outcome import Cell
 from forebay.reference import file_name
 from forebay.reproduce import Driver, Request
-from forebay.results import document_of
+from forebay.results import document_of, drawn_columns
 from forebay.run import Job, Run, check, native, run_jobs
 from forebay.store import write_text
 from forebay.study import load_study
@@ -40,6 +41,7 @@ from columns import (
     COMPARED,
     COMPARISON,
     DELAYS,
+    DRAWN,
     PACES,
     REDUCTIONS,
     SERIES,
@@ -384,7 +386,9 @@ def _studied() -> list[str]:
     document = document_of(driver)
     (block,) = document["comparisons"]
     lines = _columns("A study", _STUDY_HEAD, STUDY, document.keys())
-    lines += _columns("`claims` of a study", "", CLAIM, document["claims"][0].keys())
+    lines += _columns("`claims` of a study", "", CLAIM, document["claims"][0].keys() - DRAWN)
+    drawn = drawn_columns(driver.outcome, replace(claim, runs=1))
+    lines += _columns("`claims` from a stated number of runs", _DRAWN_HEAD, DRAWN, drawn)
     lines += _columns("`comparisons` of a study", _COMPARISON_HEAD, COMPARISON, block.keys())
     return lines + _columns("`rows` of a comparison", "", COMPARED, block["rows"][0].keys())
 
@@ -472,6 +476,9 @@ depends on the mechanisms used."""
 _STUDY_HEAD = """\
 What `forebay reproduce --json` prints and `result.json` holds; of `reproduce all --json`, a list of
 such documents under `studies`."""
+
+_DRAWN_HEAD = """\
+Besides, where the paper tells how many runs a value is from (`runs` in `paper.toml`)."""
 
 _COMPARISON_HEAD = """\
 Designs tried in the same cases on the same random numbers. All values are in SI units."""

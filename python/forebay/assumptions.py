@@ -10,7 +10,7 @@
     reason = "..."
     variant = "printed-thresholds"      # optional: the sensitivity run that shows what it does
 
-    [[explanation]]                     # shown at claims that are neither exact, close nor hold
+    [[explanation]]                     # shown at claims that do not fit
     claims = "t4.2/cbs5/*"
     text = "..."
 """
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Assumption", "Deviation", "Explanation", "Notes", "load_notes", "tagged_values"]
 
-FITTING = ("exact", "close", "holds")
+FITTING = ("exact", "close", "consistent", "holds")
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,7 +73,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import ValidationError
 
@@ -102,6 +102,9 @@ from forebay.paper_schema import (
     describe,
 )
 from forebay.stats import Interval
+
+if TYPE_CHECKING:
+    from forebay.prediction import Prediction
 
 __all__ = [
     "UNITS",
@@ -263,13 +266,17 @@ def bind_predicates(paper: Paper, available: Mapping[str, Predicate]) -> dict[st
 
 
 def grade_claims(
-    paper: Paper, measurements: Measurements, predicates: Mapping[str, Predicate]
+    paper: Paper,
+    measurements: Measurements,
+    predicates: Mapping[str, Predicate],
+    predictions: Mapping[str, Prediction] | None = None,
 ) -> dict[str, Grade]:
     """Grade every claim that was measured, by claim id, in the order of the paper.
 
-    `predicates` is what `bind_predicates` returns. A claim some of whose quantities were not
-    measured is left out. A value that is off, on a line with cells not measured, is `imprecise`,
-    because the ordering that could make it a `trend` is not known.
+    `predicates` is what `bind_predicates` returns; `predictions` holds, by claim id, what is to be
+    expected of values published from a stated number of runs, in the published unit. A claim some
+    of whose quantities were not measured is left out. A value that is off, on a line with cells not
+    measured, is `imprecise`, because the ordering that could make it a `trend` is not known.
     """
     orderings = {
         name: grades.ordering_holds(
@@ -282,7 +289,8 @@ def grade_claims(
         measured = _measured(claim, measurements)
         if measured is not None:
             ordering = Truth.FALSE if claim.line is None else orderings[claim.line]
-            verdicts[claim.id] = grades.grade_number(measured, claim.tolerance, ordering)
+            expected = predictions.get(claim.id) if predictions else None
+            verdicts[claim.id] = grades.grade_number(measured, claim.tolerance, ordering, expected)
     for statement in paper.statements:
         try:
             verdicts[statement.id] = grades.grade_statement(predicates[statement.id](measurements))

@@ -4,17 +4,20 @@ This is the only place that knows the rule. A numeric claim is
 
 - `exact`: within the printed rounding or 2 %,
 - `close`: within 10 %,
-- `trend`: outside 10 %, but the paper's ordering across the claim's row or column holds,
+- `consistent`: published from a stated number of runs, and neither of these, but inside the 95 %
+  prediction interval for a mean (or the highest, or lowest) of that many runs,
+- `trend`: outside all of these, but the paper's ordering across the claim's row or column holds,
 - `deviates`: none of these,
-- `imprecise`: the interval is too wide to award any of these.
+- `imprecise`: more replications would have to decide.
 
 A qualitative claim `holds` if its predicate is true also at the unfavourable ends of the
 intervals, `fails` if it is false also at the favourable ones, and is `imprecise` otherwise.
 
 A grade counts only when the interval's half-width is at most that grade's own tolerance: a cell
-within 2 % that is known only to 6 % is `close`. No tolerance depends on the cell being graded,
-except the absolute ones that paper.toml states, with a reason, for values at or near zero, where
-a percentage means nothing.
+within 2 % that is known only to 6 % is `close`. A prediction interval counts when more
+replications would not make it much narrower (see `forebay.prediction`). No tolerance depends on the
+cell being graded, except the absolute ones that paper.toml states, with a reason, for values at or
+near zero, where a percentage means nothing.
 
 Predicates are written with `Bounds` and the comparisons below, which answer with a `Truth`:
 true, false or unknown. Arithmetic on `Bounds` always covers every combination of values the
@@ -27,9 +30,12 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from enum import Enum, StrEnum
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from forebay.stats import Interval
+
+if TYPE_CHECKING:
+    from forebay.prediction import Prediction
 
 __all__ = [
     "CLOSE",
@@ -75,6 +81,7 @@ class Grade(StrEnum):
 
     EXACT = "exact"
     CLOSE = "close"
+    CONSISTENT = "consistent"
     TREND = "trend"
     HOLDS = "holds"
     FAILS = "fails"
@@ -131,7 +138,12 @@ class Truth(Enum):
         raise TypeError("a Truth may be unknown; combine truths with &, |, ~, all_of or any_of")
 
 
-def grade_number(measured: Interval, tolerance: Tolerance, ordering: Truth) -> Grade:
+def grade_number(
+    measured: Interval,
+    tolerance: Tolerance,
+    ordering: Truth,
+    prediction: Prediction | None = None,
+) -> Grade:
     """Grade one numeric claim; `measured` is in the unit of the published value.
 
     `ordering` says whether the paper's ordering holds along the claim's line (`ordering_holds`);
@@ -139,18 +151,27 @@ def grade_number(measured: Interval, tolerance: Tolerance, ordering: Truth) -> G
 
     A mean outside `close` is known to be outside when its interval is no wider than the tolerance
     or lies outside altogether; a mean of 20 +- 1 against a published 2 needs no more replications
-    to be told apart. Raises `ValueError` for a mean that is not a number.
+    to be told apart. With a `prediction`, of a value published from a stated number of runs, it is
+    outside when it is not to be expected. `exact` and `close` always compare the mean, also of a
+    published highest or lowest. Raises `ValueError` for a mean that is not a number.
     """
     if not math.isfinite(measured.mean):
         raise ValueError(f"the measured mean is {measured.mean}; it must be a finite number")
     error = abs(measured.mean - tolerance.published)
     if error <= tolerance.exact and measured.half_width <= tolerance.exact:
         return Grade.EXACT
-    if error <= tolerance.close:
-        return Grade.CLOSE if measured.half_width <= tolerance.close else Grade.IMPRECISE
     known = measured.half_width <= tolerance.close
-    clear = error - measured.half_width > tolerance.close
-    if not (known or clear) or ordering is Truth.UNKNOWN:
+    if error <= tolerance.close and known:
+        return Grade.CLOSE
+    if prediction is None:
+        outside = known or error - measured.half_width > tolerance.close
+    else:
+        expected = prediction.expects(tolerance.published)
+        if expected is Truth.TRUE:
+            return Grade.CONSISTENT
+        outside = expected is Truth.FALSE
+    # A mean within `close` may yet turn out to be there.
+    if error <= tolerance.close or not outside or ordering is Truth.UNKNOWN:
         return Grade.IMPRECISE
     return Grade.TREND if ordering is Truth.TRUE else Grade.DEVIATES
 
@@ -416,6 +437,7 @@ class Summary:
 
     exact: int = 0
     close: int = 0
+    consistent: int = 0
     trend: int = 0
     holds: int = 0
     fails: int = 0

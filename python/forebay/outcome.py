@@ -21,6 +21,7 @@ from forebay.grades import (
     grade_statement,
     points_needed,
 )
+from forebay.prediction import Prediction, predict
 from forebay.stats import Interval, paired_difference, summarize
 
 if TYPE_CHECKING:
@@ -157,7 +158,26 @@ class Outcome:
         """The grade of every claim that was measured, by claim id."""
         from forebay.claims import grade_claims
 
-        return grade_claims(self.study.paper, self.measurements(variant), self.study.predicates)
+        predictions = {
+            claim.id: prediction
+            for claim in self.study.paper.claims
+            if (prediction := self.prediction(claim, variant))
+        }
+        return grade_claims(
+            self.study.paper, self.measurements(variant), self.study.predicates, predictions
+        )
+
+    def prediction(self, claim: NumericClaim, variant: str = BASE) -> Prediction | None:
+        """Where a value from the number of runs that the paper tells is to be expected.
+
+        In the published unit, for the value as printed: its rounding is part of the interval.
+        `None` where the paper tells no number of runs, or nothing was measured.
+        """
+        values = self._values(Cell.of(claim.point, variant), claim.quantity)
+        if claim.runs is None or not values:
+            return None
+        expected = predict(values, claim.runs, claim.statistic)
+        return expected.scaled(1.0 / claim.unit_size).widened(claim.rounding)
 
     def difference(self, variant: Variant, quantity: str, point: Point) -> Interval | None:
         """Variant minus study, paired by replication under common random numbers."""
@@ -195,10 +215,13 @@ class Outcome:
         return blamed or [point for point, _ in needed]
 
     def _interval(self, cell: Cell, quantity: str) -> Interval | None:
-        values = self.samples.values(cell, quantity)
-        if not values or not all(map(math.isfinite, values.values())):
-            return None
-        return summarize(list(values.values()))
+        values = self._values(cell, quantity)
+        return summarize(values) if values else None
+
+    def _values(self, cell: Cell, quantity: str) -> list[float]:
+        """What the replications gave; nothing where one of them has no finite value."""
+        values = list(self.samples.values(cell, quantity).values())
+        return values if all(map(math.isfinite, values)) else []
 
 
 class _OneUncertain:

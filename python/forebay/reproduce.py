@@ -221,6 +221,8 @@ class Driver:
         cap = self._cap(claim.point)
         if grade is Grade.IMPRECISE:
             needed = _replications_for(interval, claim.tolerance.close)
+            if (expected := self.outcome.prediction(claim)) and not expected.enough:
+                needed = expected.needed
             return min(max(needed, interval.n + 1), 2 * interval.n, cap)
         needed = _replications_for(interval, claim.tolerance.exact)
         if self.request.quick or not interval.n < needed <= cap:

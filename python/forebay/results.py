@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "document_of",
+    "drawn_columns",
     "load_outcome",
     "measured_text",
     "publish",
@@ -144,6 +145,21 @@ def _number(outcome: Outcome, claim: NumericClaim, grade: Grade) -> dict[str, An
         "grade": str(grade),
         "kind": str(claim.kind),
         "note": " ".join(filter(None, [claim.note, claim.absolute_reason])),
+        **drawn_columns(outcome, claim),
+    }
+
+
+def drawn_columns(outcome: Outcome, claim: NumericClaim) -> dict[str, Any]:
+    """What a row says besides of a value published from a stated number of runs: how many, what of
+    them it is, and where it is to be expected; nothing of another value."""
+    expected = outcome.prediction(claim)
+    if expected is None:
+        return {}
+    return {
+        "runs": claim.runs,
+        "statistic": str(claim.statistic),
+        "predicted_low": finite(expected.low),
+        "predicted_high": finite(expected.high),
     }
 
 
@@ -168,7 +184,8 @@ def _statement(outcome: Outcome, statement: Statement, grade: Grade) -> dict[str
 
 def _csv(claims: Sequence[Mapping[str, Any]]) -> str:
     text = io.StringIO()
-    writer = csv.DictWriter(text, list(claims[0]), lineterminator="\n")
+    columns = dict.fromkeys(name for row in claims for name in row)
+    writer = csv.DictWriter(text, list(columns), lineterminator="\n")
     writer.writeheader()
     writer.writerows(claims)
     return text.getvalue()

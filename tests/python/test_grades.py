@@ -263,6 +263,7 @@ def test_summary_counts_every_grade_once() -> None:
     assert Summary.of(grades).as_dict() == {
         "exact": 2,
         "close": 0,
+        "consistent": 0,
         "trend": 0,
         "holds": 0,
         "fails": 1,
