@@ -191,7 +191,8 @@ STUDY = {
     "runs": "Number of runs.",
     "stopped": "Why it ended early: empty, `deadline` or `interrupted`.",
     "claims": "A row a claim that was measured.",
-    "summary": "How many claims got each grade, and `total`.",
+    "summary": "How many claims of the kind `result` got each grade, and `total`.",
+    "checks": "The same of all other kinds.",
     "comparisons": "What the study's `beyond.py` compares, a block each; empty if only some claims "
     "were asked for.",
 }

@@ -72,6 +72,7 @@ def write_study_report(
 ) -> Path:
     """Write a study's page; its path."""
     from forebay.report_comparison import comparison_parts
+    from forebay.tally import check_kind, checks_text, runs_text
 
     study = outcome.study
     rows = {row["id"]: row for row in document["claims"]}
@@ -86,6 +87,9 @@ def write_study_report(
         citation=study.paper.citation,
         document=document,
         tally=[(k, v) for k, v in document["summary"].items() if v and k != "total"],
+        checks_text=checks_text(document),
+        check_kind=check_kind,
+        drawn=any(map(runs_text, document["claims"])),
         tables=tables,
         table_links=table_links(tables),
         statements=[row for row in document["claims"] if row["measured"] is None],
@@ -126,6 +130,7 @@ def _tables(
 ) -> list[dict[str, Any]]:
     from forebay.layout import paper_tables
     from forebay.plot import draw_table, slug
+    from forebay.tally import expectation_text
 
     study = outcome.study
     text = (study.folder / "paper.toml").read_text(encoding="utf-8")
@@ -139,7 +144,8 @@ def _tables(
         ]
         if not lines:
             continue
-        counts = [int(cell["replications"]) for _, cells in lines for cell in cells if cell]
+        shown = [cell for _, cells in lines for cell in cells if cell]
+        counts = [int(cell["replications"]) for cell in shown]
         alone = f"forebay reproduce {study.id} --claims '{table.id}/*'"
         pages.append(
             {
@@ -150,6 +156,7 @@ def _tables(
                 "rows": [{"label": label, "cells": cells} for label, cells in lines],
                 "notes": _table_notes(table),
                 "replications": _between(counts, "replications"),
+                "expected": expectation_text([cell["row"] for cell in shown]),
                 "figure": draw_table(outcome, table),
                 "command": alone if command == f"forebay reproduce {study.id}" else command,
             }
@@ -186,6 +193,7 @@ def _cell(
     rows: Mapping[str, Mapping[str, Any]], claim: NumericClaim | None
 ) -> dict[str, Any] | None:
     from forebay.results import measured_text, published_text
+    from forebay.tally import check_kind, predicted_text, runs_text
 
     if claim is None or claim.id not in rows:
         return None
@@ -193,8 +201,12 @@ def _cell(
     return {
         "published": published_text(claim),
         "measured": measured_text(row, claim.decimals),
+        "expected": predicted_text(row, claim.decimals),
+        "runs": runs_text(row),
         "grade": row["grade"],
+        "kind": check_kind(row),
         "replications": row["replications"],
+        "row": row,
     }
 
 

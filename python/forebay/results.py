@@ -10,7 +10,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import math
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,10 +17,18 @@ from typing import TYPE_CHECKING, Any
 
 from forebay.comparison import findings_of
 from forebay.errors import UserError
-from forebay.grades import Grade, Summary
+from forebay.grades import Grade
 from forebay.outcome import Cell, Outcome, Samples
 from forebay.stats import finite
 from forebay.store import read_table, read_tables, write_table, write_tables, write_text
+from forebay.tally import (
+    check_kind,
+    counts,
+    predicted_text,
+    runs_text,
+    shown_digits,
+    tally_text,
+)
 
 if TYPE_CHECKING:
     from forebay.claims import NumericClaim, Statement
@@ -36,7 +43,6 @@ __all__ = [
     "publish",
     "published_text",
     "results_markdown",
-    "summary_text",
 ]
 
 RESULT = "result.json"
@@ -100,7 +106,6 @@ def document_of(driver: Driver) -> dict[str, Any]:
     ]
     for row in rows:
         row["note"] = "\n".join(filter(None, [row["note"], notes.explanation(row)]))
-    summary = Summary.of(Grade(row["grade"]) for row in rows).as_dict()
     seeds = {facts for cell in outcome.samples.cells() for facts in _seeds(outcome, cell)}
     return {
         "study": driver.study.id,
@@ -112,7 +117,7 @@ def document_of(driver: Driver) -> dict[str, Any]:
         "runs": sum(len(outcome.samples.replications(c)) for c in outcome.samples.cells()),
         "stopped": driver.stopped,
         "claims": rows,
-        "summary": summary,
+        **counts(rows),
         "comparisons": [findings.document() for findings in findings_of(outcome)],
     }
 
@@ -211,7 +216,7 @@ def _readme(outcome: Outcome, document: Mapping[str, Any]) -> str:
 
 
 def results_markdown(study: Study, document: Mapping[str, Any]) -> str:
-    """What a README says of the claims of a study: summary, cells, statements, explanations.
+    """What a README says of the claims of a study: tally, cells, statements, explanations, checks.
 
     `document` is what `result.json` holds.
     """
@@ -219,28 +224,66 @@ def results_markdown(study: Study, document: Mapping[str, Any]) -> str:
         f"`{document['command']}`, Forebay {document['version']}, scenario "
         f"`{document['scenario_hash']}`, seed {', '.join(map(str, document['seeds']))}.",
         "",
-        summary_text(document["summary"]),
-        "",
-        "| claim | published | measured, 95 % | replications | grade |",
-        "|---|---|---|---|---|",
+        tally_text(document),
     ]
     claims = _claims(study)
-    for row in document["claims"]:
-        if row["measured"] is not None:
-            claim = claims[row["id"]]
-            lines.append(
-                f"| {row['place']} | {published_text(claim)} {row['unit']} "
-                f"| {measured_text(row, claim.decimals)} | {row['replications']} | {row['grade']} |"
-            )
-    lines += ["", "| statement | place | grade |", "|---|---|---|"]
-    for row in document["claims"]:
-        if row["measured"] is None:
-            lines.append(f"| {_cell(row['published'])} | {row['place']} | {row['grade']} |")
+    results = [row for row in document["claims"] if not check_kind(row)]
+    checks = [row for row in document["claims"] if check_kind(row)]
+    lines += _cells(results, claims)
+    lines += _sentences(results)
     explained = [row for row in document["claims"] if row["grade"] in WORTH_A_WORD and row["note"]]
     if explained:
         lines += ["", "What does not fit, and why as far as known:", ""]
-        lines += [f"- `{row['id']}` ({row['grade']}): {_cell(row['note'])}" for row in explained]
+        for row in explained:
+            grade = ", ".join(filter(None, [row["grade"], check_kind(row)]))
+            lines.append(f"- `{row['id']}` ({grade}): {_cell(row['note'])}")
+    if checks:
+        lines += ["", CHECKS_HEAD, *_cells(checks, claims), *_sentences(checks)]
     return "\n".join(lines) + "\n"
+
+
+CHECKS_HEAD = (
+    "Checks, not counted as results: parameters of the paper echoed (input), closed forms "
+    "(formula), results counted already (repeat), values that the paper does not print "
+    "(reconstruction)."
+)
+
+
+def _cells(rows: Sequence[Mapping[str, Any]], claims: Mapping[str, NumericClaim]) -> list[str]:
+    """A table of numeric claims, with columns for what some of them have."""
+    rows = [row for row in rows if row["measured"] is not None]
+    if not rows:
+        return []
+    drawn = any(runs_text(row) for row in rows)
+    checks = any(check_kind(row) for row in rows)
+    heads = ["claim", "published", "measured, 95 %"]
+    heads += ["prediction interval, 95 %"] * drawn + ["replications"]
+    heads += ["kind"] * checks + ["grade"]
+    lines = ["", f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
+    for row in rows:
+        claim = claims[row["id"]]
+        expected = f"{predicted_text(row, claim.decimals)}, {runs_text(row)}"
+        cells = [row["place"], f"{published_text(claim)} {row['unit']}"]
+        cells += [measured_text(row, claim.decimals)]
+        cells += [expected if runs_text(row) else ""] * drawn + [str(row["replications"])]
+        cells += [check_kind(row)] * checks + [row["grade"]]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def _sentences(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A table of statements; checks have a column that says which kind."""
+    rows = [row for row in rows if row["measured"] is None]
+    if not rows:
+        return []
+    kinds = any(check_kind(row) for row in rows)
+    heads = ["statement", "place", *(["kind"] if kinds else []), "grade"]
+    lines = ["", f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
+    for row in rows:
+        kind = [check_kind(row)] if kinds else []
+        cells = [_cell(row["published"]), row["place"], *kind, row["grade"]]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
 
 
 WORTH_A_WORD = ("trend", "deviates", "fails", "imprecise")
@@ -263,17 +306,9 @@ def measured_text(row: Mapping[str, Any], decimals: int | None = None) -> str:
     if row["low"] is None or row["high"] is None:
         return f"{row['measured']:.4g} ± ?"
     half = (row["high"] - row["low"]) / 2
-    digits = 2 if half <= 0 else min(max(1 - math.floor(math.log10(half)), 0), 6)
-    digits = digits if decimals is None else min(digits, max(decimals, 1))
+    digits = shown_digits(half, decimals)
     return f"{row['measured']:.{digits}f} ± {half:.{digits}f}"
 
 
 def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
-
-
-def summary_text(summary: Mapping[str, int]) -> str:
-    """How many claims got which grade, in a sentence."""
-    names = ("exact", "close", "trend", "deviates", "holds", "fails", "imprecise")
-    parts = [f"{summary[name]} {name}" for name in names if summary[name]]
-    return f"{', '.join(parts)}; {summary['total']} claims in all."

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forebay.comparison import findings_of
-from forebay.grades import Grade
+from forebay.grades import Grade, Kind
 from forebay.layout import paper_tables
 from forebay.report_comparison import case_count, summary_rows
-from forebay.results import measured_text, published_text, summary_text
+from forebay.results import measured_text, published_text
+from forebay.tally import check_kind, expectation_text, predicted_text, tally_text
 from forebay.terminal import console, plain_markup, print_json, table
 
 if TYPE_CHECKING:
@@ -27,11 +28,20 @@ HEAD = 21
 MARKS = {
     Grade.EXACT: "=",
     Grade.CLOSE: "~",
+    Grade.CONSISTENT: "^",
     Grade.TREND: "/",
     Grade.DEVIATES: "!",
     Grade.IMPRECISE: "?",
 }
 """How a grade stands beside a number; words where there is room."""
+
+CHECK_MARKS = {
+    Kind.INPUT: "i",
+    Kind.FORMULA: "f",
+    Kind.REPEAT: "r",
+    Kind.RECONSTRUCTION: "o",
+}
+"""What stands behind the grade of a check."""
 
 
 def print_documents(
@@ -55,7 +65,7 @@ def _print_study(outcome: Outcome, document: Mapping[str, Any], out: Path) -> No
     _print_tables(study, document, screen)
     _print_statements(document, screen)
     _print_comparisons(outcome, screen)
-    screen.print(f"[bold]{document['study']}[/]: {summary_text(document['summary'])}")
+    screen.print(f"[bold]{document['study']}[/]: {tally_text(document)}")
     screen.print(
         f"{document['runs']} runs in {document['wall_s']:.0f} s; version {document['version']}, "
         f"scenario {document['scenario_hash']}, seed {', '.join(map(str, document['seeds']))}"
@@ -73,15 +83,16 @@ def _print_study(outcome: Outcome, document: Mapping[str, Any], out: Path) -> No
 def _print_tables(study: Study, document: Mapping[str, Any], screen: Any) -> None:
     rows = {row["id"]: row for row in document["claims"]}
     text = (study.folder / "paper.toml").read_text(encoding="utf-8")
-    shown = False
+    shown: list[Mapping[str, Any]] = []
     for paper_table in paper_tables(study.paper, text):
         lines = [
             (line.label, [(cell, rows.get(cell.id) if cell else None) for cell in line.cells])
             for line in paper_table.rows
         ]
-        if not any(row for _, cells in lines for _, row in cells):
+        measured = [row for _, cells in lines for _, row in cells if row]
+        if not measured:
             continue
-        shown = True
+        shown += measured
         unit = f" ({paper_table.unit})" if paper_table.unit else ""
         grown = table(
             f"{paper_table.place}{unit}: published, measured ± 95 %, grade",
@@ -90,28 +101,49 @@ def _print_tables(study: Study, document: Mapping[str, Any], screen: Any) -> Non
         )
         for label, cells in lines:
             if any(row for _, row in cells):
-                grown.add_row(label, *(_compared(claim, row) for claim, row in cells))
+                checks = any(map(check_kind, measured))
+                grown.add_row(label, *(_compared(claim, row, checks) for claim, row in cells))
         screen.print(grown)
+        if below := expectation_text(measured):
+            screen.print(below)
         screen.print()
     if shown:
-        screen.print("= exact   ~ close   / trend   ! deviates   ? imprecise\n")
+        screen.print("   ".join(f"{mark} {grade}" for grade, mark in MARKS.items()))
+    kinds = set(map(check_kind, shown))
+    marks = [f"{mark} {kind}" for kind, mark in CHECK_MARKS.items() if kind in kinds]
+    if marks:
+        screen.print(f"checks, not counted as results: {'   '.join(marks)}")
+    if shown:
+        screen.print()
 
 
-def _compared(claim: NumericClaim | None, row: Mapping[str, Any] | None) -> str:
+def _compared(claim: NumericClaim | None, row: Mapping[str, Any] | None, checks: bool) -> str:
+    """One cell; `checks` says whether its table has any, whose marks need room."""
     if row is None or claim is None:
         return "-"
     mark = MARKS[Grade(row["grade"])]
+    room = ""
+    if checks:
+        kind = check_kind(row)
+        mark += CHECK_MARKS[Kind(kind)] if kind else " "
+        room = " "
     measured = measured_text(row, claim.decimals).replace(" ", "")
-    return f"{published_text(claim)}  {measured} {mark}"
+    expected = predicted_text(row, claim.decimals)
+    below = f"\n{expected}  {room}" if expected else ""
+    return f"{published_text(claim)}  {measured} {mark}{below}"
 
 
 def _print_statements(document: Mapping[str, Any], screen: Any) -> None:
     statements = [row for row in document["claims"] if row["measured"] is None]
     if not statements:
         return
-    grown = table("statements", "grade", "what the paper says", "place", left=3)
+    checks = any(map(check_kind, statements))
+    heads = ["grade", *(["check"] if checks else []), "what the paper says", "place"]
+    grown = table("statements", *heads, left=len(heads))
     for row in statements:
-        grown.add_row(row["grade"], plain_markup(" ".join(row["published"].split())), row["place"])
+        kind = [check_kind(row)] if checks else []
+        words = plain_markup(" ".join(row["published"].split()))
+        grown.add_row(row["grade"], *kind, words, row["place"])
     screen.print(grown)
     screen.print()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import textwrap
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,10 @@ __all__ = ["list_studies", "study_folders"]
 
 
 def list_studies(as_json: bool) -> None:
-    """Print every study: its id, the paper, and how many claims are checked."""
+    """Print every study: its id, the paper, and how many of its results are compared.
+
+    Claims that are no results of the paper are counted apart, as `checks`.
+    """
     rows = [_describe(folder) for folder in study_folders().values()]
     if as_json:
         print_json({"studies": rows})
@@ -27,7 +31,9 @@ def list_studies(as_json: bool) -> None:
         print(f"{row['id']:<{width}}  {lines[0]}")
         for line in lines[1:]:
             print(" " * (width + 2) + line)
-        print(f"{'':<{width}}  {row['numbers']} numbers and {row['statements']} statements checked")
+        counted = f"{row['numbers']} numbers and {row['statements']} statements compared"
+        besides = f", {row['checks']} checks besides" if row["checks"] else ""
+        print(f"{'':<{width}}  {counted}{besides}")
     print("\nre-do one: forebay reproduce STUDY (within two minutes: --quick)")
 
 
@@ -51,20 +57,30 @@ def _describe(folder: Path) -> dict[str, Any]:
     try:
         document = tomllib.loads(read_text(path, "a paper.toml"))
         paper = document["paper"]
-        numbers = sum(
-            value != "-"
-            for table in document.get("table", [])
-            for row in table["rows"]
-            for value in row["values"]
-        )
+        numbers = [kind for table in document.get("table", []) for kind in _kinds(table)]
+        statements = [entry.get("kind", RESULT) for entry in document.get("statement", [])]
+        results = numbers.count(RESULT), statements.count(RESULT)
         return {
             "id": folder.name,
             "title": paper["title"].rstrip("."),
             "authors": ", ".join(paper["authors"]),
             "venue": paper["venue"],
             "date": paper["date"],
-            "numbers": numbers,
-            "statements": len(document.get("statement", [])),
+            "numbers": results[0],
+            "statements": results[1],
+            "checks": len(numbers) + len(statements) - sum(results),
         }
     except (tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError) as error:
         raise UserError(f"{path}: not a paper's description: {error!r}") from None
+
+
+RESULT = "result"
+
+
+def _kinds(table: dict[str, Any]) -> Iterator[str]:
+    """The kind of every value that a table prints, as `forebay.claims` has it."""
+    for row in table["rows"]:
+        for column, value in zip(table["columns"], row["values"], strict=False):
+            if value != "-":
+                above = (row.get("kind"), column.get("kind"), table.get("kind"), RESULT)
+                yield row.get("kinds", {}).get(column["id"]) or next(filter(None, above))
