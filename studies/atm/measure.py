@@ -6,6 +6,7 @@ cells is one of those that the sources sent (section 7.1).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,7 +14,13 @@ import numpy as np
 
 from forebay.study import Point, Run
 from forebay_studies.atm.network import DURATION_S, LINK_BPS, ROUND_TRIP_S, present, sources
-from forebay_studies.atm.readings import INTERVAL_S, UNCONTROLLED
+from forebay_studies.atm.readings import (
+    CLOSE_SEEDS,
+    INTERVAL_S,
+    NEAR_ZERO_LOSS,
+    PRINTED_LOSS,
+    UNCONTROLLED,
+)
 
 __all__ = ["MEAN_BPS", "measured"]
 
@@ -37,7 +44,7 @@ def measured(run: Run, point: Point) -> dict[str, float]:
     realtime = [groups[kind] for kind in present(point) if kind != "data"]
     data = [groups["data"]] if "data" in groups else []
     found = _loads(run, point, realtime + data)
-    found |= _link(run)
+    found |= _link(run, groups.get("data"))
     for name, rows in (("realtime", realtime), ("data", data)):
         if rows:
             found |= _traffic(run, name, rows)
@@ -82,13 +89,16 @@ def _loads(run: Run, point: Point, every: Sequence[Row]) -> dict[str, float]:
     return found
 
 
-def _link(run: Run) -> dict[str, float]:
-    """The satellite link, and when it dropped cells; the user's."""
+def _link(run: Run, data: Row | None) -> dict[str, float]:
+    """The satellite link, and when it dropped cells; the user's. The later loss is that of data, as
+    long as no other cells are dropped (Case 2)."""
     series = run.tables["series/links.satellite"]
     drops = np.asarray(series["drops"], dtype=np.float64)
     later = drops[np.asarray(series["time_s"]) > LATER_S]
     satellite = run.link("satellite")
+    sent = max(data["sent_packets"], 1) if data else math.inf
     return {
+        "data_loss_later_ratio": float(later.sum()) / sent,
         "utilization_ratio": float(satellite["utilization"]),
         "dropped_count": float(satellite["drops"]),
         "dropped_later_count": float(later.sum()),
@@ -97,7 +107,9 @@ def _link(run: Run) -> dict[str, float]:
 
 
 def _traffic(run: Run, name: str, rows: Sequence[Row]) -> dict[str, float]:
-    """Loss at the satellite link, late cells, delay and throughput of one priority."""
+    """Loss at the satellite link, late cells, delay and throughput of one priority; whether the
+    loss is near zero, and below or above what the thesis prints of its Figure 14: over several
+    runs, the shares of those."""
     dropped = run.link("satellite")["dropped_packets"]
     lost = float(sum(dropped[precedence] for precedence in BY_PRIORITY[name]))
     sent = max(_cells(rows, "sent_packets"), 1.0)
@@ -107,7 +119,9 @@ def _traffic(run: Run, name: str, rows: Sequence[Row]) -> dict[str, float]:
     loss = lost / sent
     return {
         f"{name}_loss_ratio": loss,
-        f"{name}_loss_square_ratio": loss * loss,
+        f"{name}_near_zero_ratio": float(loss <= NEAR_ZERO_LOSS),
+        f"{name}_loss_lower_ratio": float(loss < (1.0 - CLOSE_SEEDS) * PRINTED_LOSS),
+        f"{name}_loss_higher_ratio": float(loss > (1.0 + CLOSE_SEEDS) * PRINTED_LOSS),
         f"{name}_late_ratio": late / sent,
         f"{name}_delay_s": delays / max(_cells(rows, "delivered_packets"), 1.0),
         f"{name}_throughput_ratio": _throughput(run, rows),

@@ -5,15 +5,20 @@ false or unknown. The readings below are fixed from the thesis's own words and g
 
 - *Overloaded* numbers of sources are those whose unconstrained traffic exceeds the capacity: from
   96, 25 and 57 on (chapter 8). They are also the *higher loads*. A sentence that compares two
-  curves is judged at each of them, because below there is nothing to control.
+  curves is judged at each of them, because below there is nothing to control; one that compares
+  file times, where the text does: with 29 and with 113 sources.
 - The thesis finds a cell loss ratio of 10^-4 not acceptable and calls 1.5 % of late cells a
   violation. *Near zero* is a tenth of these, *zero* a fiftieth: what grades call close and exact,
-  of these full scales. The requirement is satisfied with near zero of both.
+  of these full scales. The requirement is satisfied with near zero of both. The thesis saw three
+  runs of each number of sources (section 7.4). That Case 2 loses near nothing is judged as what
+  three runs may show: true of a share of runs of which three all lose near nothing with a
+  probability of 2.5 % or more. (The mean loss of data in the mixture is that of few runs.) That
+  another case does lose is judged by the mean.
 - *On the order of 10^-4* is from 10^-4.5 up to, not including, 10^-3: the axis of Figure 29, of
   which it is said, ends at 0.08 %.
 - Loads and throughput are percentages of the link capacity, and "10 % higher" is 10 points of it,
-  in the mean over the overloaded numbers. *Approximately*, and *as high as* (of the worst of three
-  runs), is within half; *around* a load or a throughput within 10 %.
+  in the mean over the overloaded numbers. *Approximately* is within half; *around* a load or a
+  throughput within 10 %.
 - *Clearly* superior is by a factor of two in losses and late cells, by 10 % in throughput;
   *considerably* more slowed is at most half the rate; *significantly lower* is by 10 %.
 - A curve *increases* if each third of it is higher than the one before. *Fairly constant* is within
@@ -52,13 +57,10 @@ from forebay_studies.atm.mixture import (
     mix_case2_input_around_90,
     mix_case2_load_levels_off,
     mix_case2_no_data_loss,
-    mix_case2_no_loss,
     mix_case2_no_loss_and_faster,
-    mix_case2_throughput_settles,
     mix_case2_throughput_superior,
     mix_case3_file_time_grows,
     mix_case3_files_slower,
-    mix_case3_late_1_5,
     mix_case3_load_10_higher,
     mix_case3_loss_order,
     mix_case3_utilisation_higher,
@@ -77,14 +79,11 @@ from forebay_studies.atm.mixture import (
 )
 from forebay_studies.atm.realtime import (
     realtime_case1_fails,
-    realtime_case1_late_above_60,
     realtime_case1_late_grows,
     realtime_case1_loss_grows,
     realtime_case1_seeds_differ,
     realtime_case2_load,
-    realtime_case2_satisfies,
     realtime_case3_fails,
-    realtime_case3_late_6,
     realtime_case3_load_10_higher,
     realtime_case3_load_between,
     realtime_case3_loss_order,
@@ -109,7 +108,6 @@ from forebay_studies.atm.whole import (
     case2_superior_to_case3,
     case3_more_realtime_but_fails,
     control_delay_near_zero,
-    data_case2_no_loss,
     higher_loads,
     many_retransmissions_needed,
     notifications_spaced,
@@ -133,7 +131,6 @@ __all__ = [
     "data_case2_best_given_loss",
     "data_case2_file_time_grows",
     "data_case2_load_constant",
-    "data_case2_no_loss",
     "data_case3_files_faster",
     "data_case3_load_10_higher",
     "data_case3_loss_order",
@@ -154,13 +151,10 @@ __all__ = [
     "mix_case2_input_around_90",
     "mix_case2_load_levels_off",
     "mix_case2_no_data_loss",
-    "mix_case2_no_loss",
     "mix_case2_no_loss_and_faster",
-    "mix_case2_throughput_settles",
     "mix_case2_throughput_superior",
     "mix_case3_file_time_grows",
     "mix_case3_files_slower",
-    "mix_case3_late_1_5",
     "mix_case3_load_10_higher",
     "mix_case3_loss_order",
     "mix_case3_utilisation_higher",
@@ -178,14 +172,11 @@ __all__ = [
     "others_fail_everywhere_overloaded",
     "priorities_help",
     "realtime_case1_fails",
-    "realtime_case1_late_above_60",
     "realtime_case1_late_grows",
     "realtime_case1_loss_grows",
     "realtime_case1_seeds_differ",
     "realtime_case2_load",
-    "realtime_case2_satisfies",
     "realtime_case3_fails",
-    "realtime_case3_late_6",
     "realtime_case3_load_10_higher",
     "realtime_case3_load_between",
     "realtime_case3_loss_order",

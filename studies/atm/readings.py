@@ -45,11 +45,18 @@ UNACCEPTABLE_LATE = 0.015
 """The share of late cells that "violates the users' jitter requirement" (section 8.3)."""
 ZERO_LOSS, NEAR_ZERO_LOSS = EXACT * UNACCEPTABLE_LOSS, CLOSE * UNACCEPTABLE_LOSS
 ZERO_LATE, NEAR_ZERO_LATE = EXACT * UNACCEPTABLE_LATE, CLOSE * UNACCEPTABLE_LATE
+ALL_THREE = 0.025 ** (1 / 3)
+"""The least share of runs with near zero loss of which three ("completed for three different random
+seeds", section 7.4) all have it with a probability of 2.5 %, the end of a 95 % interval."""
 
 CELL_S = 424 / 6e6
 """Transmission time of a cell on the satellite link."""
 ROUND_TRIP_S = 0.56
 INTERVAL_S = 0.05
+PRINTED_LOSS = 0.13
+"""The highest of three cell loss ratios of 120 sources in Case 1 (section 8.1)."""
+CLOSE_SEEDS = CLOSE / 2
+"""How far from a value two runs may be that follow each other closely: within 10 %."""
 POINT = 0.01
 HALF_POINT = 0.005
 
@@ -136,10 +143,7 @@ def losses(scenario: int) -> tuple[str, ...]:
 
 def satisfies(run: Quantities, setting: Setting) -> Truth:
     """Near zero cell loss for all traffic, and near no late cells of voice and video."""
-    met = [
-        surely_at_most(at(run, setting, quantity), NEAR_ZERO_LOSS)
-        for quantity in losses(setting.scenario)
-    ]
+    met = [satisfies_loss(run, setting, quantity) for quantity in losses(setting.scenario)]
     if setting.scenario != DATA:
         met.append(surely_at_most(at(run, setting, "realtime_late_ratio"), NEAR_ZERO_LATE))
     return all_of(met)
@@ -158,14 +162,19 @@ def only_case2_satisfies(run: Quantities, scenario: int) -> Truth:
 
 
 def satisfies_loss(run: Quantities, setting: Setting, quantity: str) -> Truth:
-    """Near zero cell loss of one kind of traffic."""
+    """Near zero cell loss of one kind of traffic: in Case 2 in so many runs that three of them may
+    all have it; in the others, of which it is denied, in the mean of all runs."""
+    if setting.case == RATE_BASED:
+        share = at(run, setting, quantity.replace("_loss_", "_near_zero_"))
+        return surely_at_least(share, ALL_THREE)
     return surely_at_most(at(run, setting, quantity), NEAR_ZERO_LOSS)
 
 
-def no_loss(run: Quantities, scenario: int, quantity: str) -> Truth:
-    """Zero cell loss in Case 2, at every number of sources."""
+def near_zero_everywhere(run: Quantities, scenario: int, quantity: str) -> Truth:
+    """Near zero cell loss of one kind of traffic in Case 2, at every number of sources."""
     return all_of(
-        surely_at_most(value, ZERO_LOSS) for value in curve(run, scenario, RATE_BASED, quantity)
+        satisfies_loss(run, Setting(scenario, RATE_BASED, count), quantity)
+        for count in COUNTS[scenario]
     )
 
 

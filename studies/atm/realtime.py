@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from forebay.grades import (
     CLOSE,
-    Bounds,
     Quantities,
     Truth,
     all_of,
-    most_of,
     surely_at_least,
-    surely_at_most,
     surely_greater,
     surely_less,
     surely_within,
@@ -27,7 +24,6 @@ from forebay_studies.atm.readings import (
     RATE_BASED,
     REALTIME,
     UNCONTROLLED,
-    ZERO_LATE,
     Setting,
     around,
     at,
@@ -36,16 +32,12 @@ from forebay_studies.atm.readings import (
     fails_somewhere,
     grows,
     higher_everywhere,
-    highest,
-    no_loss,
     on_the_order_of_unacceptable,
     only_case2_satisfies,
     overloaded_from,
     slowed_before_discard,
 )
 
-LOAD_110 = 108
-"""The number of sources whose calculated load is nearest to 1.1."""
 AROUND = 0.5
 FACTOR = 2.0
 KINDS = ("voice_rate_ratio", "video_rate_ratio")
@@ -95,32 +87,18 @@ def realtime_case1_loss_grows(run: Quantities) -> Truth:
 
 
 def realtime_case1_seeds_differ(run: Quantities) -> Truth:
-    """At most overloaded numbers the cell loss ratio varies from run to run with a coefficient of
-    variation above 10 %: E[X^2] > 1.01 E[X]^2."""
-    counts = OVERLOADED[REALTIME]
-    means = curve(run, REALTIME, UNCONTROLLED, "realtime_loss_ratio", counts)
-    squares = curve(run, REALTIME, UNCONTROLLED, "realtime_loss_square_ratio", counts)
-    return most_of(
-        surely_greater(square, (1.0 + CLOSE**2) * _squared(value))
-        for value, square in zip(means, squares, strict=True)
+    """With 120 sources, for which the thesis prints 13 %, the cell loss ratio of some runs is by
+    more than 5 % below that and of some by more than 5 % above it: 10 % and more apart."""
+    most = Setting(REALTIME, UNCONTROLLED, MOST[REALTIME])
+    return all_of(
+        surely_greater(at(run, most, f"realtime_loss_{side}_ratio"), 0.0)
+        for side in ("lower", "higher")
     )
-
-
-def _squared(value: Bounds) -> Bounds:
-    """The square of a quantity that is not negative."""
-    low, high = max(value.low, 0.0), max(value.high, 0.0)
-    return Bounds(low * low, high * high)
 
 
 def realtime_case1_late_grows(run: Quantities) -> Truth:
     """Each third of the curve of late cells of Case 1 is higher than the one before."""
     return grows(curve(run, REALTIME, UNCONTROLLED, "realtime_late_ratio"))
-
-
-def realtime_case1_late_above_60(run: Quantities) -> Truth:
-    """Above 60 % of the cells are late with 108 sources in Case 1."""
-    value = at(run, Setting(REALTIME, UNCONTROLLED, LOAD_110), "realtime_late_ratio")
-    return surely_greater(value, 0.60)
 
 
 def realtime_case1_fails(run: Quantities) -> Truth:
@@ -137,14 +115,6 @@ def _fails(run: Quantities, case: int) -> Truth:
     loss = curve(run, REALTIME, case, "realtime_loss_ratio")
     late = curve(run, REALTIME, case, "realtime_late_ratio")
     return fails_somewhere(loss, NEAR_ZERO_LOSS) & fails_somewhere(late, NEAR_ZERO_LATE)
-
-
-def realtime_case2_satisfies(run: Quantities) -> Truth:
-    """In Case 2 no cells are lost and none are late, at every number of sources."""
-    return no_loss(run, REALTIME, "realtime_loss_ratio") & all_of(
-        surely_at_most(late, ZERO_LATE)
-        for late in curve(run, REALTIME, RATE_BASED, "realtime_late_ratio")
-    )
 
 
 def realtime_slowed_before_discard(run: Quantities) -> Truth:
@@ -212,13 +182,6 @@ def realtime_case3_utilisation_higher(run: Quantities) -> Truth:
 def realtime_case3_loss_order(run: Quantities) -> Truth:
     """The highest cell loss ratio of Case 3 is on the order of 10^-4."""
     return on_the_order_of_unacceptable(curve(run, REALTIME, DISCARD_BASED, "realtime_loss_ratio"))
-
-
-def realtime_case3_late_6(run: Quantities) -> Truth:
-    """The highest share of late cells of Case 3 is within half of 6 % (the thesis's is that of the
-    worst of three runs)."""
-    late = highest(curve(run, REALTIME, DISCARD_BASED, "realtime_late_ratio"))
-    return around(late, 6 * POINT, AROUND)
 
 
 def realtime_only_case2_satisfies(run: Quantities) -> Truth:

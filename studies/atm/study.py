@@ -9,11 +9,22 @@ sentences mean; `drawings.py` redraws the figures.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from forebay.study import Point, Replications, Run
 from forebay_studies.atm.drawings import RECORDINGS, figures
 from forebay_studies.atm.measure import measured
 from forebay_studies.atm.network import network
 from forebay_studies.atm.network import without as lacking
+from forebay_studies.atm.readings import (
+    DATA,
+    DISCARD_BASED,
+    MIX,
+    OVERLOADED,
+    RATE_BASED,
+    REALTIME,
+    UNCONTROLLED,
+)
 from forebay_studies.atm.sensitivity import VARIANTS
 
 __all__ = [
@@ -30,13 +41,30 @@ __all__ = [
 RECORD_RUNS = True
 """When cells are dropped is read from the time series."""
 
+MANY: Mapping[tuple[int, int], Sequence[int]] = {
+    (REALTIME, UNCONTROLLED): (120,),
+    (REALTIME, RATE_BASED): OVERLOADED[REALTIME],
+    (REALTIME, DISCARD_BASED): OVERLOADED[REALTIME],
+    (DATA, DISCARD_BASED): (15,),
+    (MIX, RATE_BASED): (106, 113),
+}
+"""Scenario, case and numbers of sources at which sixteen runs decide too little: runs differ much
+(120), some lose cells and some do not (15, 106 and 113), or a difference is near its limit."""
+
+
+def cap(point: Point) -> int:
+    """At most how many replications a grid point gets."""
+    counts = MANY.get((int(point["scenario"]), int(point["case"])), ())
+    return 48 if int(point["sources"]) in counts and "change" not in point else 16
+
+
 REPLICATIONS = Replications(
     first=6,
-    cap=16,
+    cap=cap,
     quick_first=2,
     quick_cap=3,
     quick_s=82.0,
-    variant=3,
+    variant=6,
 )
 
 

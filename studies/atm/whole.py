@@ -35,7 +35,7 @@ from forebay_studies.atm.readings import (
     fails_somewhere,
     higher_everywhere,
     losses,
-    no_loss,
+    near_zero_everywhere,
     satisfies,
 )
 
@@ -56,16 +56,10 @@ def case2_satisfies_everywhere(run: Quantities) -> Truth:
 def case2_no_loss_everywhere(run: Quantities) -> Truth:
     """In Case 2 near zero loss of all traffic, in every scenario and at every number."""
     return all_of(
-        surely_at_most(loss, NEAR_ZERO_LOSS)
+        near_zero_everywhere(run, scenario, quantity)
         for scenario in SCENARIOS
         for quantity in losses(scenario)
-        for loss in curve(run, scenario, RATE_BASED, quantity)
     )
-
-
-def data_case2_no_loss(run: Quantities) -> Truth:
-    """In Case 2 no data cells are lost, with data alone and in the mixture."""
-    return all_of(no_loss(run, scenario, "data_loss_ratio") for scenario in WITH_DATA)
 
 
 def case2_jitter_and_throughput(run: Quantities) -> Truth:

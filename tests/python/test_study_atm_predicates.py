@@ -44,6 +44,8 @@ def thesis(quantity: str, scenario: int, case: int, sources: int, change: str) -
         "load_ratio": (unconstrained, (0.73, 0.75, 0.815 + 0.02 * along**0.5)[scenario - 1], 0.0),
         "realtime_loss_ratio": (0.001 + 0.1 * along, 0.0, 2e-4),
         "data_loss_ratio": (0.001 + 0.2 * along, 0.0, 4e-4),
+        "realtime_near_zero_ratio": (0.0, 1.0, 0.0),
+        "data_near_zero_ratio": (0.0, 1.0, 0.0),
         "realtime_late_ratio": (0.02 + 0.8 * along, 0.0, 0.06 if scenario == 1 else 0.015),
         "voice_rate_ratio": (0.95, 0.7, 0.8),
         "video_rate_ratio": (0.95, 0.7, 0.8),
@@ -65,7 +67,8 @@ def thesis(quantity: str, scenario: int, case: int, sources: int, change: str) -
     if quantity in by_case:
         return by_case[quantity][case - 1]
     return {
-        "realtime_loss_square_ratio": 1.1 * (0.001 + 0.1 * along) ** 2,
+        "realtime_loss_lower_ratio": 0.6,
+        "realtime_loss_higher_ratio": 0.2,
         "voice_floor_ratio": 0.2,
         "video_floor_ratio": 0.3,
         "voice_rate_min_ratio": 0.5,
@@ -77,8 +80,6 @@ def thesis(quantity: str, scenario: int, case: int, sources: int, change: str) -
         "user_dropped_count": 0.0,
         "data_notified_per_source_count": 200.0,
         "realtime_notified_per_source_count": 50.0,
-        "data_first_notified_s": 2.0,
-        "realtime_first_notified_s": 3.0,
         "data_sent_ratio": 0.5 if case == 1 else 0.3,
         "data_delay_s": 0.31,
     }[quantity]
@@ -102,8 +103,8 @@ Fact = tuple[str, int | None, int | None, float]
 OTHERWISE: dict[str, Fact] = {
     "bucket_queue_breaks_jitter": ("realtime_delay_s", 1, None, 0.28),
     "case2_jitter_and_throughput": ("realtime_late_ratio", 1, 2, 0.01),
-    "case2_no_loss_everywhere": ("data_loss_ratio", 2, 2, 1e-4),
-    "case2_satisfies_everywhere": ("data_loss_ratio", 3, 2, 1e-4),
+    "case2_no_loss_everywhere": ("data_near_zero_ratio", 2, 2, 0.2),
+    "case2_satisfies_everywhere": ("data_near_zero_ratio", 3, 2, 0.2),
     "case2_superior_to_case3": ("data_loss_ratio", 3, 3, 0.0),
     "case3_more_realtime_but_fails": ("realtime_throughput_ratio", 3, 3, 0.5),
     "control_delay_near_zero": ("notification_delay_s", 2, 3, 0.275),
@@ -112,7 +113,6 @@ OTHERWISE: dict[str, Fact] = {
     "data_case2_best_given_loss": ("data_loss_ratio", 2, 3, 0.0),
     "data_case2_file_time_grows": ("file_time_s", 2, 2, 35.0),
     "data_case2_load_constant": ("load_ratio", 2, 2, 0.6),
-    "data_case2_no_loss": ("data_loss_ratio", 3, 2, 5e-6),
     "data_case3_files_faster": ("file_time_s", 2, 3, 90.0),
     "data_case3_load_10_higher": ("load_ratio", 2, 3, 0.84),
     "data_case3_loss_order": ("data_loss_ratio", 2, 3, 2e-3),
@@ -121,7 +121,7 @@ OTHERWISE: dict[str, Fact] = {
     "data_only_case2_satisfies": ("data_loss_ratio", 2, 3, 1e-6),
     "data_overload_from_25": ("load_ratio", 2, 1, 0.99),
     "data_slowed_before_discard": ("rate_notifications_count", 2, 2, 0.0),
-    "data_slowed_first": ("data_first_notified_s", 3, 2, 4.0),
+    "data_slowed_first": ("data_notified_per_source_count", 3, 2, 40.0),
     "higher_loads": ("load_ratio", 1, 1, 0.89),
     "larger_data_queue_slight_delay": ("data_delay_s", 2, 3, 0.34),
     "longer_queues_delay_more_and_lose_less": ("data_loss_ratio", 2, 1, 0.31),
@@ -132,14 +132,11 @@ OTHERWISE: dict[str, Fact] = {
     "mix_case2_file_time_grows": ("file_time_s", 3, 2, 85.0),
     "mix_case2_input_around_90": ("load_ratio", 3, 2, 0.8),
     "mix_case2_load_levels_off": ("load_ratio", 3, 2, 0.9),
-    "mix_case2_no_data_loss": ("data_loss_ratio", 3, 2, 5e-6),
-    "mix_case2_no_loss": ("realtime_loss_ratio", 3, 2, 5e-6),
+    "mix_case2_no_data_loss": ("data_near_zero_ratio", 3, 2, 0.2),
     "mix_case2_no_loss_and_faster": ("file_time_s", 3, 3, 20.0),
-    "mix_case2_throughput_settles": ("throughput_ratio", 3, 2, 0.2),
     "mix_case2_throughput_superior": ("throughput_ratio", 3, 3, 0.23),
     "mix_case3_file_time_grows": ("file_time_s", 3, 3, 150.0),
     "mix_case3_files_slower": ("file_time_s", 3, 3, 60.0),
-    "mix_case3_late_1_5": ("realtime_late_ratio", 3, 3, 0.03),
     "mix_case3_load_10_higher": ("load_ratio", 3, 3, 0.9),
     "mix_case3_loss_order": ("realtime_loss_ratio", 3, 3, 1e-5),
     "mix_case3_utilisation_higher": ("utilization_ratio", 3, 3, 0.85),
@@ -157,14 +154,11 @@ OTHERWISE: dict[str, Fact] = {
     "others_fail_everywhere_overloaded": ("data_loss_ratio", 2, 3, 0.0),
     "priorities_help": ("realtime_late_ratio", 3, 1, 0.6),
     "realtime_case1_fails": ("realtime_loss_ratio", 1, 1, 0.0),
-    "realtime_case1_late_above_60": ("realtime_late_ratio", 1, 1, 0.59),
     "realtime_case1_late_grows": ("realtime_late_ratio", 1, 1, 0.7),
     "realtime_case1_loss_grows": ("realtime_loss_ratio", 1, 1, 0.13),
-    "realtime_case1_seeds_differ": ("realtime_loss_square_ratio", 1, 1, 1e-7),
+    "realtime_case1_seeds_differ": ("realtime_loss_higher_ratio", 1, 1, 0.0),
     "realtime_case2_load": ("load_ratio", 1, 2, 0.69),
-    "realtime_case2_satisfies": ("realtime_late_ratio", 1, 2, 1e-3),
     "realtime_case3_fails": ("realtime_late_ratio", 1, 3, 0.0),
-    "realtime_case3_late_6": ("realtime_late_ratio", 1, 3, 0.02),
     "realtime_case3_load_10_higher": ("load_ratio", 1, 3, 0.9),
     "realtime_case3_load_between": ("load_ratio", 1, 3, 0.95),
     "realtime_case3_loss_order": ("realtime_loss_ratio", 1, 3, 1.1e-3),
@@ -213,3 +207,17 @@ def test_a_world_that_differs(study: Study, name: str) -> None:
 
     named = [entry.id for entry in study.paper.statements if entry.predicate == name]
     assert study.predicates[named[0]](Numbers(world)) is Truth.FALSE
+
+
+@pytest.mark.parametrize(("share", "verdict"), [(0.3, Truth.TRUE), (0.29, Truth.FALSE)])
+def test_what_three_runs_may_show(study: Study, share: float, verdict: Truth) -> None:
+    """Three runs without loss, which the thesis saw (section 7.4), would count as impossible where
+    they have a probability of 2.5 % (0.3^3 = 2.7 %), or as possible where they have not (0.29^3 =
+    2.4 %)."""
+
+    def world(asked: str, scenario: int, case: int, sources: int, change: str) -> float:
+        if (asked, scenario, case, sources) == ("data_near_zero_ratio", 3, 2, 113):
+            return share
+        return thesis(asked, scenario, case, sources, change)
+
+    assert study.predicates["s8.3/only-case2"](Numbers(world)) is verdict
