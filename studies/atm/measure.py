@@ -154,7 +154,7 @@ def _rates(run: Run) -> dict[str, float]:
 
 
 def _notified(run: Run) -> dict[str, float]:
-    """Notifications that arrived: how many, how soon, how far apart."""
+    """Notifications that arrived: how many, after what delay, how far apart."""
     rows = [row | {"heard": _heard(row)} for row in run.document["paced"]]
     heard = sum(row["heard"] for row in rows)
     gaps = [row["least_notice_gap_s"] for row in rows if row["least_notice_gap_s"] is not None]
@@ -172,9 +172,7 @@ def _notified(run: Run) -> dict[str, float]:
         mine = [row for row in rows if row["name"] in named]
         if mine:
             number = sum(row["sources"] for row in mine)
-            firsts = [row["first_notice_s"] for row in mine if row["first_notice_s"] is not None]
             found[f"{kind}_notified_per_source_count"] = sum(row["heard"] for row in mine) / number
-            found[f"{kind}_first_notified_s"] = min(firsts, default=DURATION_S)
     return found
 
 
