@@ -40,8 +40,11 @@ precedences = 2, udp_mbps = 5}`.
 A column may override the table's `quantity`, `unit`, `decimals`, `resolution` and
 `absolute_tolerance`. The last is for values at or near zero: `{ full_scale = 0.05, reason =
 "..." }` grants cells whose published value is at most 2 % of the full scale the usual 2 % and
-10 %, but of the full scale. `note` on a table or a statement, and `notes = { "two/tcp" = "..." }`
-(by column) on a row, record what a reader of the comparison should know, such as a misprint.
+10 %, but of the full scale. For values on a grid, and for differences of shares, it states the
+distances themselves, in the published unit and for every cell: `{ close = 0.04, reason = "..." }`,
+one step of the grid, or `{ exact = 2, reason = "..." }`. `note` on a table or a statement, and
+`notes = { "two/tcp" = "..." }` (by column) on a row, record what a reader of the comparison should
+know, such as a misprint.
 
 Three more keys say what a value is. A table, a column or a row may hold them, and what is nearest
 to the cell counts: the row's before the column's before the table's.
@@ -373,10 +376,7 @@ class _Expansion:
             "row": f"{table.id}/{cell.row_id}",
             "column": f"{table.id}/*/{cell.column.id}",
         }[table.trend]
-        scale = float(form.absolute.full_scale) if form.absolute else 0.0
-        near_zero = abs(cell.value) <= grades.EXACT * scale
-        if not near_zero:
-            scale = 0.0
+        absolute = form.absolute.distances(cell.value) if form.absolute else (0.0, 0.0)
         return NumericClaim(
             id=f"{table.id}/{cell.row_id}/{cell.column.id}",
             place=f"{table.place}, {cell.label}, {cell.column.label}",
@@ -388,11 +388,9 @@ class _Expansion:
             how_read=table.how_read,
             point={**table.point, **cell.column.point, **cell.row.point},
             line=line,
-            tolerance=Tolerance.around(
-                cell.value, form.rounding, grades.EXACT * scale, grades.CLOSE * scale
-            ),
+            tolerance=Tolerance.around(cell.value, form.rounding, *absolute),
             rounding=form.rounding,
-            absolute_reason=form.absolute.reason if form.absolute and near_zero else "",
+            absolute_reason=form.absolute.reason if form.absolute and any(absolute) else "",
             note=cell.row.notes.get(cell.column.id, ""),
             kind=cell.row.kinds.get(cell.column.id)
             or _stated(cell.row.kind, cell.column.kind, table.kind)

@@ -10,11 +10,11 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, PlainValidator
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, model_validator
 from pydantic_core import PydanticCustomError
 
 from forebay.errors import nearest
-from forebay.grades import Kind, Parameter, Statistic
+from forebay.grades import CLOSE, EXACT, Kind, Parameter, Statistic
 
 __all__ = [
     "AbsoluteTolerance",
@@ -106,10 +106,33 @@ class Standing(_Model):
 
 
 class AbsoluteTolerance(_Model):
-    """The size that a percentage of a value at or near zero is taken of, and why."""
+    """How far off a value may be where a percentage of it means nothing, and why.
 
-    full_scale: _Positive
+    Either `full_scale`, of which values at or near zero take their percentages, or distances for
+    every value, in its unit: `exact`, `close` or both.
+    """
+
+    full_scale: _Positive | None = None
+    exact: _Positive | None = None
+    close: _Positive | None = None
     reason: _Text
+
+    @model_validator(mode="after")
+    def _one_form(self) -> AbsoluteTolerance:
+        distances = self.exact is not None or self.close is not None
+        if distances == (self.full_scale is not None):
+            raise PydanticCustomError(
+                "form", "an absolute tolerance is either full_scale, or exact, close or both"
+            )
+        return self
+
+    def distances(self, published: float) -> tuple[float, float]:
+        """What it grants one value for `exact` and for `close`, in the value's unit."""
+        if self.full_scale is None:
+            return float(self.exact or 0), float(self.close or 0)
+        scale = float(self.full_scale)
+        near_zero = abs(published) <= EXACT * scale
+        return (EXACT * scale, CLOSE * scale) if near_zero else (0.0, 0.0)
 
 
 class Reading(Standing):

@@ -135,6 +135,33 @@ def test_absolute_tolerance_is_for_values_near_zero_only() -> None:
     assert (far.tolerance.exact, far.absolute_reason) == (1.0, "")
 
 
+def test_a_step_of_a_grid_counts_for_every_value() -> None:
+    """Two readings of one time on the same grid would be told apart by the phase of the grid.
+
+    A step of 2 is close and not exact: 50.0 keeps its 2 %, 1, and its 10 %, 5, which is more than
+    a step; 0.0 gets the step. Differences of shares state what is exact; then it is close as well.
+    """
+    step = 'absolute_tolerance = { close = 2, reason = "a grid of 2" }'
+    claims = by_id(paper_with("decimals = 1,", f"decimals = 1, {step},"))
+    near, far = claims["t1/load0.5/loss"], claims["t1/over/loss"]
+    assert (near.tolerance.exact, near.tolerance.close) == (0.05, 2.0)
+    assert (far.tolerance.exact, far.tolerance.close) == (1.0, 5.0)
+    assert near.absolute_reason == far.absolute_reason == "a grid of 2"
+    share = step.replace("close", "exact")
+    claims = by_id(paper_with("decimals = 1,", f"decimals = 1, {share},"))
+    near, far = claims["t1/load0.5/loss"], claims["t1/over/loss"]
+    assert (near.tolerance.exact, near.tolerance.close) == (2.0, 2.0)
+    assert (far.tolerance.exact, far.tolerance.close) == (2.0, 5.0)
+
+
+def test_an_absolute_tolerance_has_one_form() -> None:
+    """A tolerance without a size would grant nothing, one with two would hide which counts."""
+    for sizes in ("", "full_scale = 100, exact = 2, "):
+        tolerance = f'absolute_tolerance = {{ {sizes}reason = "because" }}'
+        with pytest.raises(PaperFileError, match="either full_scale, or exact, close or both"):
+            paper_with("decimals = 1,", f"decimals = 1, {tolerance},")
+
+
 def test_values_read_from_a_graph_carry_their_reading_error() -> None:
     """A point read off a plot would be taken for a printed number."""
     text = SMALL.replace('how_read = "printed"', 'how_read = "graph"')
