@@ -47,6 +47,7 @@ from forebay.grades import (
 )
 from forebay_studies.pcn.readings import (
     ACROSS_NODES,
+    CURING_S,
     LARGER_S,
     LINKS,
     MUCH,
@@ -339,12 +340,12 @@ def row_similar_to_one_node(run: Quantities) -> Truth:
 
 
 def larger_s_cures_vbr(run: Quantities) -> Truth:
-    """Some larger s, 2064 or 4064, at least halves VBR's under-utilisation, at one node and at
-    three with preferential metering, at every SR."""
+    """Some larger s, 2064, 4064 or 8064, at least halves VBR's under-utilisation, at one node and
+    at three with preferential metering, at every SR."""
     return all_of(
         any_of(
             surely_at_most(below(run, rate, "vbr", s=s, nodes=nodes), MUCH * error)
-            for s in LARGER_S
+            for s in CURING_S
         )
         for rate, nodes in product(RATES, (1, 3))
         for error in [below(run, rate, "vbr", nodes=nodes)]

@@ -32,6 +32,8 @@ SINGLE_TRAFFIC = ("cbr", "mix")
 TRAFFIC = ("cbr", "vbr")
 LINKS = ("link1", "link2", "link3")
 LARGER_S = (2064, 4064)
+CURING_S = (*LARGER_S, 8064)
+"""Section 4.2 simulated px up to 8064 bytes."""
 
 RTTS = (50, 200, 800)
 NUMBERS = ("large", "small")
