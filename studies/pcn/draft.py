@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-__all__ = ["ACTIVITY", "MBPS", "NO_LOSS", "PEAK_BPS", "VOICE_MBPS", "codec_bps", "px_bucket"]
+import math
+
+__all__ = [
+    "ACTIVITY",
+    "MBPS",
+    "NO_LOSS",
+    "PEAK_BPS",
+    "VOICE_MBPS",
+    "codec_bps",
+    "px_bucket",
+    "whole",
+]
 
 MBPS = 1e6
 """Bit/s in a Mbit/s, the unit of the draft's rates and of `sr_mbps`."""
@@ -28,3 +39,8 @@ def codec_bps(name: str, silence_suppression: bool) -> float:
 def px_bucket(sr_mbps: float) -> str:
     """Token bucket of a meter at SR on a single link (sections 3.1.1.1 and 3.1.1.2)."""
     return "50 kB" if sr_mbps > 1 else "10 kB"
+
+
+def whole(flows: float) -> int:
+    """A number of flows; half a flow counts as one."""
+    return math.floor(flows + 0.5)

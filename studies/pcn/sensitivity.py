@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from forebay.study import Point, Variant
-from forebay_studies.pcn.draft import MBPS, codec_bps, px_bucket
+from forebay_studies.pcn.draft import MBPS, PEAK_BPS, px_bucket, whole
+from forebay_studies.pcn.measure import SURGE_S
 
 __all__ = ["VARIANTS"]
 
 SINGLE = ("f3/*", "f4/*", "f6/*", "f8/*")
 ROW = ("f9/*/sr0.8/*", "f9/*/sr16/*", "f10/*/sr0.8/*", "f10/*/sr16/*")
 PARKING = ("f12/*/sr0.8/*", "f12/*/sr16/*", "f13/*/sr0.8/*", "f13/*/sr16/*")
+VARYING = ("f[3-8]/mix/*", "f9/*/vbr/*", "f10/*/vbr/*", "f12/*/vbr/*", "f13/*/vbr/*")
+"""All with silence suppression of section 3.1."""
 ADMISSION = ("t321/blocking/*", "t321/utilization/*")
 
 
@@ -49,22 +52,33 @@ def _random_rtt(point: Point) -> list[str]:
     return [f"aggregates.{name}.rtt={spread}" for name in _members(point)]
 
 
-def _stationary(point: Point) -> list[str]:
-    if point["traffic"] == "cbr":
-        return []
+def _added(point: Point) -> tuple[tuple[str, str], ...]:
+    """The groups of flows that the reroute adds and that have silences: name and codec."""
     if point["traffic"] == "mix":
-        members = ("eh", "g711_10ms", "g729_20ms")
-        return [f'flows.{name}_added.traffic.voice.start="stationary"' for name in members]
-    # As many flows as are 100 % of SR in the mean, not at once.
-    flows = round(float(point["sr_mbps"]) * MBPS / codec_bps("g711_20ms", silence_suppression=True))
+        codecs = ("g711_20ms", "g711_10ms", "g729_20ms")
+        return tuple(zip(("eh", *codecs[1:]), codecs, strict=True))
+    return tuple((name, "g711_20ms") for name in _members(point))
+
+
+def _all_on(point: Point) -> list[str]:
+    """As many flows as make up the added load by their packets at once; their mean is 39 % of it.
+    Of the mix, 4 codecs share the load."""
+    at = SURGE_S[str(point["family"])]
+    share = 4 if point["traffic"] == "mix" else 1
+    bps = float(point["sr_mbps"]) * MBPS / share
     return [
         assignment
-        for name in _members(point)
+        for name, codec in _added(point)
         for assignment in (
-            f'flows.{name}_added.traffic.voice.start="stationary"',
-            f'flows.{name}_added.calls.surges=[{{ at = "5 s", calls = {flows} }}]',
+            f'flows.{name}_added.traffic.voice.start="on"',
+            f"flows.{name}_added.calls.surges="
+            f'[{{ at = "{at} s", calls = {whole(bps / PEAK_BPS[codec])} }}]',
         )
     ]
+
+
+def _either(point: Point) -> list[str]:
+    return [f'flows.{name}_added.traffic.voice.start="either"' for name, _ in _added(point)]
 
 
 def _holding(point: Point) -> list[str]:
@@ -106,11 +120,18 @@ VARIANTS = [
         ("f3/*", "f6/*", *ROW),
     ),
     Variant(
-        "stationary",
-        "sources with silence suppression begin in their stationary state",
-        "An ON-OFF flow may start in either state (section 2.1): with which probability?",
-        _stationary,
-        SINGLE + ROW + PARKING,
+        "all-on",
+        "added sources with silence suppression all begin ON, as many as make up SR at once",
+        "Section 3.1.2 adds the load instantaneously, and its load is gone in less than a second.",
+        _all_on,
+        VARYING,
+    ),
+    Variant(
+        "either-equally",
+        "added sources with silence suppression begin ON or OFF with equal odds",
+        "An ON-OFF flow may start in either state (section 2.1), with odds that are not told.",
+        _either,
+        VARYING,
     ),
     Variant(
         "holding-from-arrival",

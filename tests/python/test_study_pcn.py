@@ -1,11 +1,12 @@
 """The pcn study: its transcription against the draft's own arithmetic, and cells that must hold."""
 
+import re
 from collections import defaultdict
 
 import pytest
 
 from forebay.claims import NumericClaim, Paper, grade_claims, published_measurements
-from forebay.grades import Grade
+from forebay.grades import Grade, Kind
 from forebay.outcome import Cell, Outcome, Samples
 from forebay.run import run_jobs
 from forebay.study import Point, Study, load_study
@@ -80,6 +81,46 @@ def test_the_paper_agrees_with_itself(study: Study) -> None:
     failed = {name for name in statements if grades.get(name) is Grade.FAILS}
     assert failed == {"s1/termination/row", "s3.1.2.2/link1-not-cured"}
     assert all(statements[name].note for name in failed)
+
+
+def test_each_measurement_is_counted_once(study: Study) -> None:
+    """What the draft measured once would count twice as a result, or a formula as a measurement.
+
+    Its tail bandwidth stands three times in Figure 9, its data rate twice in section 3.2.1; the
+    rows "Erlang-B Theoretical" are computed. No two counted sentences share a predicate.
+    """
+    same = ({"tail_bps", "tail_ratio", "tail_delta_ratio"}, {"utilization_ratio", "data_bps"})
+    for family in ("row", "admission"):
+        for quantities in cells(study.paper, family).values():
+            counted = {q for q, claim in quantities.items() if claim.kind is Kind.RESULT}
+            assert not any(q.startswith("theory_") for q in counted)
+            assert all(len(counted & names) <= 1 for names in same)
+    counted_once = [s.predicate for s in study.paper.statements if s.kind is Kind.RESULT]
+    assert len(counted_once) == len(set(counted_once))
+
+
+def test_numbers_are_of_as_many_runs_as_the_draft_says(study: Study) -> None:
+    """A mean of ten samples would be judged as a single run, or a single run as a mean: sections
+    3.1.2 and 3.2 say ten, and the tails of section 3.1.1 are of one period of 12 s."""
+    runs = {"single": 1, "row": 10, "parking": 10, "admission": 10}
+    for claim in study.paper.claims:
+        if claim.kind is not Kind.FORMULA:
+            assert claim.runs == runs[str(claim.point["family"])], claim.id
+
+
+def test_sources_begin_alike_in_every_section(study: Study) -> None:
+    """Sections would rest on different assumptions: every source with silence suppression begins in
+    its stationary state, and the load of a reroute is the flows' mean rate.
+
+    40 Mbit/s of G.711 at the 31 kbit/s of section 3.2 are 1290 flows, but for its rounding.
+    """
+    for claim in study.paper.claims:
+        assignments = " ".join(study.overrides(claim.point))
+        assert assignments.count("silence_suppression") == assignments.count('start = "stationary"')
+        if claim.point["family"] == "row" and claim.point["traffic"] == "vbr":
+            (calls,) = re.findall(r"flows.eh_added.calls=.* calls = (\d+) }", assignments)
+            wanted = float(claim.point["sr_mbps"]) * 1e6 / 31e3
+            assert int(calls) == pytest.approx(wanted, rel=0.5 / 31, abs=0.5)
 
 
 def test_every_grid_point_has_a_scenario(study: Study) -> None:
