@@ -105,6 +105,10 @@ class Standing(_Model):
     statistic: Annotated[Statistic, PlainValidator(_statistic)] | None = None
 
 
+_SLACK = 1.0 + 1e-9
+"""A reading exactly one step off is not further off because 0.20 - 0.16 is more than 0.04."""
+
+
 class AbsoluteTolerance(_Model):
     """How far off a value may be where a percentage of it means nothing, and why.
 
@@ -129,7 +133,7 @@ class AbsoluteTolerance(_Model):
     def distances(self, published: float) -> tuple[float, float]:
         """What it grants one value for `exact` and for `close`, in the value's unit."""
         if self.full_scale is None:
-            return float(self.exact or 0), float(self.close or 0)
+            return _SLACK * float(self.exact or 0), _SLACK * float(self.close or 0)
         scale = float(self.full_scale)
         near_zero = abs(published) <= EXACT * scale
         return (EXACT * scale, CLOSE * scale) if near_zero else (0.0, 0.0)

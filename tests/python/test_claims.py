@@ -27,10 +27,13 @@ from forebay.grades import (
     Predicate,
     Quantities,
     Statistic,
+    Tolerance,
     Truth,
+    grade_number,
     points_needed,
     surely_greater,
 )
+from forebay.paper_schema import AbsoluteTolerance
 from forebay.stats import Interval
 
 AF = Path(__file__).resolve().parents[2] / "studies" / "af"
@@ -144,14 +147,24 @@ def test_a_step_of_a_grid_counts_for_every_value() -> None:
     step = 'absolute_tolerance = { close = 2, reason = "a grid of 2" }'
     claims = by_id(paper_with("decimals = 1,", f"decimals = 1, {step},"))
     near, far = claims["t1/load0.5/loss"], claims["t1/over/loss"]
-    assert (near.tolerance.exact, near.tolerance.close) == (0.05, 2.0)
+    assert (near.tolerance.exact, near.tolerance.close) == pytest.approx((0.05, 2.0))
     assert (far.tolerance.exact, far.tolerance.close) == (1.0, 5.0)
     assert near.absolute_reason == far.absolute_reason == "a grid of 2"
     share = step.replace("close", "exact")
     claims = by_id(paper_with("decimals = 1,", f"decimals = 1, {share},"))
     near, far = claims["t1/load0.5/loss"], claims["t1/over/loss"]
-    assert (near.tolerance.exact, near.tolerance.close) == (2.0, 2.0)
-    assert (far.tolerance.exact, far.tolerance.close) == (2.0, 5.0)
+    assert (near.tolerance.exact, near.tolerance.close) == pytest.approx((2.0, 2.0))
+    assert (far.tolerance.exact, far.tolerance.close) == pytest.approx((2.0, 5.0))
+
+
+def test_one_step_off_is_within_a_step() -> None:
+    """A time of 0.20 s for 0.16 s, one step of 40 ms, would not be close: in floating point the
+    difference is more than 0.04."""
+    assert 0.20 - 0.16 > 0.04
+    step = AbsoluteTolerance(close=Decimal("0.04"), reason="a grid")
+    tolerance = Tolerance.around(0.16, 0.005, *step.distances(0.16))
+    assert grade_number(Interval.known(0.20), tolerance, Truth.FALSE) is Grade.CLOSE
+    assert grade_number(Interval.known(0.21), tolerance, Truth.FALSE) is Grade.DEVIATES
 
 
 def test_an_absolute_tolerance_has_one_form() -> None:
