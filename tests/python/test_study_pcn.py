@@ -6,9 +6,10 @@ from collections import defaultdict
 import pytest
 
 from forebay.claims import NumericClaim, Paper, grade_claims, published_measurements
-from forebay.grades import Grade, Kind
+from forebay.grades import Grade, Kind, Measurements, grade_statement, points_needed
 from forebay.outcome import Cell, Outcome, Samples
 from forebay.run import run_jobs
+from forebay.stats import Interval
 from forebay.study import Point, Study, load_study
 
 
@@ -121,6 +122,18 @@ def test_sources_begin_alike_in_every_section(study: Study) -> None:
             (calls,) = re.findall(r"flows.eh_added.calls=.* calls = (\d+) }", assignments)
             wanted = float(claim.point["sr_mbps"]) * 1e6 / 31e3
             assert int(calls) == pytest.approx(wanted, rel=0.5 / 31, abs=0.5)
+
+
+def test_the_largest_s_counts_as_larger(study: Study) -> None:
+    """The draft's largest s, 8064 bytes, would not be tried against VBR's under-utilisation: the
+    sentence holds if that alone halves it, from 20 to 10 % below SR, and fails if it leaves 11."""
+    predicate = study.predicates["s3.1.2.1/larger-s-cures-vbr"]
+    for left, grade in ((0.10, Grade.HOLDS), (0.11, Grade.FAILS)):
+        measured = Measurements()
+        for point, quantity in points_needed(predicate):
+            below = left if point["s_bytes"] == 8064 else 0.20
+            measured.record(point, quantity, Interval.known(-below))
+        assert grade_statement(predicate(measured)) is grade
 
 
 def test_every_grid_point_has_a_scenario(study: Study) -> None:
