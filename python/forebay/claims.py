@@ -10,7 +10,7 @@ A `paper.toml` holds what a paper says and nothing about what was measured:
     [[table]]                           # also a curve: rows are its points
     id = "t3.1"
     place = "Table 3.1"
-    how_read = "printed"                # or "graph"
+    how_read = "printed"                # or "graph", or "reconstructed"
     unit = "Mbit/s"                     # of the values; quantities themselves are in SI units
     decimals = 2                        # printed digits; for a graph: resolution = 0.05
     trend = "column"                    # the line along which the paper's ordering counts
@@ -30,7 +30,7 @@ A `paper.toml` holds what a paper says and nothing about what was measured:
     [[statement]]
     id = "s3/three/udp-only-cir"
     place = "section 3, page 4"
-    how_read = "quoted"                 # or "paraphrased"
+    how_read = "quoted"                 # or "paraphrased", or "reconstructed"
     text = "..."
     predicate = "udp_gets_only_its_cir" # a function of the study's predicates.py
 
@@ -59,6 +59,8 @@ results are counted. The others are checks, counted apart: `input` for a paramet
 echoed, `formula` for a closed form evaluated, `repeat` for the same measurement in another unit or
 one sentence repeated at every point, `reconstruction` for a value of ours that the document does
 not print. What a simulator makes true by construction is a check. A statement may have a `kind`.
+`how_read = "reconstructed"` says that a number, or a sentence, is ours and not read from the
+document, even where it follows from a formula there; it takes decimals, and is never a `result`.
 
 `runs` is for numbers whose paper tells how many runs they are from, or shows single runs
 (`runs = 1`): such a value is a random draw, and is compared with the interval in which a mean (or
@@ -140,6 +142,12 @@ which names the unit it is measured in; each with its size in that unit."""
 
 
 SHOWN_PROBLEMS = 12
+
+RECONSTRUCTED = "reconstructed"
+NOT_IN_DOCUMENT = (
+    "read 'reconstructed', which is not in the document, but of kind result; give it the kind "
+    "reconstruction, formula, input or repeat"
+)
 
 
 class PaperFileError(UserError):
@@ -242,6 +250,11 @@ def parse_paper(text: str, path: Path = Path("paper.toml")) -> Paper:
         claim
         for index, table in enumerate(file.table)
         for claim in _Expansion(table, f"table[{index}]", problems).claims()
+    ]
+    problems += [
+        f"statement[{index}].how_read (in {entry.id!r}): {NOT_IN_DOCUMENT}"
+        for index, entry in enumerate(file.statement)
+        if entry.how_read == RECONSTRUCTED and entry.kind is Kind.RESULT
     ]
     if not problems:
         names = [claim.id for claim in claims] + [entry.id for entry in file.statement]
@@ -367,7 +380,10 @@ class _Expansion:
                     continue
                 self._check_digits(value, form, f"{where}.values[{position}]")
                 self._check_statistic(row, column, f"{where}.values[{position}]")
-                yield self._claim(_Cell(row, row_id, label, column, form, float(value)))
+                claim = self._claim(_Cell(row, row_id, label, column, form, float(value)))
+                if claim.how_read == RECONSTRUCTED and claim.kind is Kind.RESULT:
+                    self._problem("how_read", NOT_IN_DOCUMENT)
+                yield claim
 
     def _claim(self, cell: _Cell) -> NumericClaim:
         table, form = self._table, cell.form
@@ -418,11 +434,15 @@ class _Expansion:
             self._problem(
                 f"{where}.unit", f"read {unit!r}; {quantity} may be published in {', '.join(units)}"
             )
-        elif (table.how_read == "printed", table.how_read == "graph") != (
+        elif (table.how_read != "graph", table.how_read == "graph") != (
             source.decimals is not None,
             source.resolution is not None,
         ):
-            self._problem(where, "how_read 'printed' takes decimals only, 'graph' resolution only")
+            self._problem(
+                where,
+                "how_read 'printed' or 'reconstructed' takes decimals only, 'graph' resolution "
+                "only",
+            )
         else:
             digits, resolution = source.decimals, float(source.resolution or 0)
             rounding = resolution if digits is None else 0.5 * 10.0**-digits

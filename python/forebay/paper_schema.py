@@ -173,7 +173,7 @@ class Table(Reading):
 
     id: _Id
     place: _Text
-    how_read: Literal["printed", "graph"]
+    how_read: Literal["printed", "graph", "reconstructed"]
     trend: Literal["row", "column", "none"]
     point: _Parameters = {}
     row_id: _Text | None = None
@@ -188,7 +188,7 @@ class Statement(_Model):
 
     id: _Id
     place: _Text
-    how_read: Literal["quoted", "paraphrased"]
+    how_read: Literal["quoted", "paraphrased", "reconstructed"]
     text: _Text
     predicate: _Name
     kind: _Kind = Kind.RESULT

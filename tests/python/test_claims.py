@@ -215,6 +215,33 @@ def test_the_kind_nearest_to_a_cell_counts() -> None:
     assert cell.kind is Kind.RESULT
 
 
+def test_what_is_not_in_the_document_is_no_result() -> None:
+    """A value of our own would be printed as read from the paper, or counted for it.
+
+    Reconstructed values take decimals as printed ones do, and need a kind that is not counted.
+    """
+    text = SMALL.replace('how_read = "printed"', 'how_read = "reconstructed"')
+    text = text.replace('how_read = "quoted"', 'how_read = "reconstructed"')
+    with pytest.raises(PaperFileError) as caught:
+        parse_paper(text)
+    assert "table[0].how_read" in str(caught.value)
+    assert "statement[0].how_read (in 's1/grows')" in str(caught.value)
+    text = text.replace("trend =", 'kind = "reconstruction"\ntrend =')
+    text = text.replace('"it_grows"', '"it_grows"\nkind = "reconstruction"')
+    claim = by_id(parse_paper(text))["t1/load0.5/two/udp"]
+    assert (claim.how_read, claim.decimals, claim.kind) == (
+        "reconstructed",
+        2,
+        Kind.RECONSTRUCTION,
+    )
+    with pytest.raises(PaperFileError, match="takes decimals only"):
+        parse_paper(text.replace("decimals = 2", "resolution = 0.5"))
+    # One cell of such a table that is called a result is found, too.
+    single = text.replace("[19.60, 50.0]", '[19.60, 50.0], kinds = { "loss" = "result" }')
+    with pytest.raises(PaperFileError, match="not in the document"):
+        parse_paper(single)
+
+
 def test_runs_and_statistic_nearest_to_a_cell_count() -> None:
     """A value from three runs would be compared as if it were known without error, or the highest
     of three with their mean."""
