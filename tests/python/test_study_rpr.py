@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pytest
 
-from forebay.grades import points_needed
+from forebay.grades import Kind, points_needed
 from forebay.run import check, run_jobs
 from forebay.study import Point, Run, Study, load_study
 
@@ -37,6 +38,40 @@ def every_point(study: Study) -> list[Point]:
     for predicate in study.predicates.values():
         points += [point for point, _ in points_needed(predicate)]
     return points
+
+
+SENTENCES = {
+    "Oscillations due to reactive flow control",
+    "Low bandwidth utilization with bursty traffic",
+    "Burst of inserted traffic causes congestion",
+    "Panic backoff throttles upstream source to low value even though burst is gone",
+    "Result: Low BW efficiency",
+    "Special attention needs to be given to selection of the flow control mechanism because of: "
+    "dramatic effect on bandwidth utilization",
+    "Dramatic effect on bandwidth utilization (can be as low as 55%!)",
+    "Low priority traffic can affect high priority traffic",
+    "Found some simple traffic patterns that cause these problems",
+}
+"""What the slides say that they saw: "Performance problems", "Explanation of Problem" and
+"Conclusions", without what the law does by its definition (a message on congestion, the ramp)."""
+
+
+def test_only_what_the_slides_print_counts(study: Study) -> None:
+    """A value of our own packet model would be counted as one that the slides print.
+
+    Their text has no measured number but 55 %, so that no number is a result; what is, is quoted,
+    and counted once for each of the slides' scenarios (1, 3 and 4) that it speaks of at most.
+    """
+    assert Kind.RESULT not in {claim.kind for claim in study.paper.claims}
+    results = [entry for entry in study.paper.statements if entry.kind is Kind.RESULT]
+    assert {entry.text.strip() for entry in results} == SENTENCES
+    assert {entry.how_read for entry in results} == {"quoted"}
+    counted = Counter(entry.text.strip() for entry in results)
+    assert {text for text, times in counted.items() if times > 1} == {
+        "Oscillations due to reactive flow control",
+        "Found some simple traffic patterns that cause these problems",
+    }
+    assert max(counted.values()) == 3
 
 
 def test_every_grid_point_is_a_scenario(study: Study) -> None:
