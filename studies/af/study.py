@@ -177,6 +177,28 @@ VARIANTS = [
         BOTH,
     ),
     Variant(
+        "growth-by-ack",
+        "delayed acknowledgements, and a window that grows by acknowledgements",
+        "RFC 2581 allows to count acknowledgements instead of bytes; with delayed acknowledgements "
+        "the window then grows half as fast.",
+        tuple(_tcp("delayed_ack=true", "byte_counting=false")),
+        BOTH,
+    ),
+    Variant(
+        "limited-transmit",
+        "limited transmit",
+        "RFC 3042 came in 2001; senders without it wait for a timeout more often.",
+        tuple(_tcp("limited_transmit=true")),
+        BOTH,
+    ),
+    Variant(
+        "warm-up-20s",
+        "warm-up of 20 s",
+        "The draft states none; 2 s are nine round trips of customer 2 in section 4.",
+        ('warm_up="20 s"', 'duration="120 s"'),
+        (*BOTH, *SHAPED),
+    ),
+    Variant(
         "reno",
         "Reno instead of SACK",
         "To see how much the recovery from several losses matters.",

@@ -525,6 +525,24 @@ def test_af_on_its_own_numbers(af: Paper, bound: dict[str, Predicate]) -> None:
     assert others == {Grade.HOLDS}
 
 
+def test_each_sentence_of_af_counts_once(af: Paper) -> None:
+    """A sentence that fails would be made up for by a weaker reading of it that holds.
+
+    The draft prints every cell; of its sentences, two that its own tables contradict are judged in
+    weaker words as well, and one is only implied ("Customer 2 succeeds to use its CIR for high
+    values of the CBS", section 4).
+    """
+    assert {claim.kind for claim in af.claims} == {Kind.RESULT}
+    checks = {entry.id: entry.kind for entry in af.statements if entry.kind is not Kind.RESULT}
+    assert checks == {
+        "s3/two/low-cbs-misses-cir-mostly": Kind.REPEAT,
+        "s4/three-ras/small-shift": Kind.REPEAT,
+        "s4/two/customer2-misses-cir-small-cbs": Kind.RECONSTRUCTION,
+    }
+    # The draft does not tell how many simulations a cell is from.
+    assert {claim.runs for claim in af.claims} == {None}
+
+
 def reversed_world(paper: Paper) -> Measurements:
     """Two and three precedences exchanged, and with them what the draft is about."""
     runs = Measurements()
