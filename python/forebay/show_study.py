@@ -76,7 +76,7 @@ def _print_study(outcome: Outcome, document: Mapping[str, Any], out: Path) -> No
     }
     if document["stopped"]:
         screen.print(reasons[document["stopped"]])
-    screen.print(f"again: {document['command']}")
+    screen.print(f"again: {plain_markup(document['command'])}")
     screen.print(f"report: {out / 'report.html'}", soft_wrap=True)
 
 

@@ -101,7 +101,8 @@ def test_skewed_single_runs_lie_between_extremes_of_39() -> None:
     assert found.enough
     fewer = predict(skewed[:38], 1)
     assert (fewer.needed, fewer.enough) == (39, False)
-    assert fewer.expects(1e300) is U
+    # Ten times the range of 1 to 2^37 above the highest is 11 * 2^37 - 10.
+    assert [fewer.expects(value * 2.0**37) for value in (10.9, 11.1)] == [U, F]
 
 
 def test_skewed_highest_of_three_needs_58() -> None:
