@@ -585,6 +585,7 @@ def tcp(
     newreno_timer: Literal["impatient", "slow-but-steady"] = ...,
     dupack_threshold: int = ...,
     limited_transmit: bool = ...,
+    byte_counting: bool = ...,
     sack_at_timeout: Literal["clear", "keep"] = ...,
     sack_header_bytes: bool = ...,
     initial_window: str = ...,

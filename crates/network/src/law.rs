@@ -342,8 +342,8 @@ pub trait CongestionControl: Send {
     /// New data was acknowledged outside loss recovery: open the window.
     fn acknowledged(&mut self, window: &mut Window, ack: &Ack);
 
-    /// Congestion was signalled while `flight` bytes were in the network, as far as the sender knows
-    /// and never more than the window: set threshold and window to the values that hold once
+    /// Congestion was signalled while `flight` bytes were in the network, as far as the sender
+    /// knows and never more than the window: set threshold and window to the values that hold once
     /// recovery is over (a timeout: to start over from).
     fn congested(&mut self, window: &mut Window, signal: Signal, flight: f64, now: Time);
 }

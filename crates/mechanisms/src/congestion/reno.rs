@@ -102,8 +102,8 @@ mod tests {
     /// The window would open at another pace than RFC 5681's: in slow start by what is acknowledged
     /// but at most one segment an acknowledgement (equation 2), from ssthresh on by one segment for
     /// each window of bytes acknowledged (section 3.1), whether acknowledgements come for each
-    /// segment or for every second one. From 4 segments: the fourth segment acknowledged makes it 5,
-    /// the ninth 6. ECN-Echo never opens it.
+    /// segment or for every second one. From 4 segments: the fourth segment acknowledged makes it
+    /// 5, the ninth 6. ECN-Echo never opens it.
     #[test]
     fn the_window_opens_by_the_equations() {
         let mut reno = Reno::default();

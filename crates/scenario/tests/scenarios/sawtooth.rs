@@ -2,10 +2,12 @@
 //!
 //! A link of C packets a second with room for B waiting packets, and a round trip of T without
 //! queueing, hold C T + B packets (T holds one transmission). A window of one packet more overflows
-//! the queue; that shows one round trip of (C T + B) / C later, when the window has not grown again:
-//! the peak is W = floor(C T + B) + 1 packets. Repairing the loss takes another such round trip.
-//! The window then grows again from its reduced value: what a window w below the peak holds, takes
-//! a round trip of max(T, w / C), in which min(w, C T') of T' are sent.
+//! the queue; that shows one round trip of (C T + B) / C later, when the window has not grown
+//! again: the peak is W = floor(C T + B) + 1 packets. Repairing the loss takes another such round
+//! trip. The window then grows again from its reduced value: what a window w below the peak holds,
+//! takes a round trip of max(T, w / C), in which min(w, C T') of T' are sent.
+
+use forebay_kernel::math::cbrt;
 
 use crate::support::{floats, flow, link, read, run_with, table, words};
 
@@ -88,7 +90,7 @@ impl Case {
     /// nearer to it: detection at K is where this settles.)
     fn cubic(&self) -> Sawtooth {
         let (rate, base, peak) = (self.rate(), self.round_trip(), self.peak());
-        let k = (0.3 * peak / 0.4).cbrt();
+        let k = cbrt(0.3 * peak / 0.4);
         let alpha = 3.0 * 0.3 / 1.7;
         let (mut window, mut estimate, mut time, mut sent) = (0.7 * peak, 0.7 * peak, 0.0, 0.0);
         const STEP: f64 = 1e-3;
@@ -97,7 +99,8 @@ impl Case {
             estimate += alpha * throughput * STEP / window;
             sent += throughput * STEP;
             time += STEP;
-            window = (0.4 * (time - k).powi(3) + peak).max(estimate);
+            let past = time - k;
+            window = (0.4 * past * past * past + peak).max(estimate);
         }
         self.sawtooth(time, sent)
     }

@@ -138,8 +138,8 @@ parameters! {
         dupack_threshold: u32 = 3, "RFC 5681, section 3.2; RFC 6675, section 2";
         /// New data on the first duplicate acknowledgements.
         limited_transmit: bool = true, "RFC 3042; RFC 5681, section 3.2";
-        /// Congestion avoidance counts acknowledged bytes. Without it each acknowledgement counts as
-        /// at most one segment, so that delayed acknowledgements halve the growth of the window.
+        /// Congestion avoidance counts acknowledged bytes. Without it each acknowledgement counts
+        /// as at most one segment, so that delayed acknowledgements halve the growth of the window.
         byte_counting: bool = true, "RFC 5681, section 3.1; RFC 3465, section 2.1";
         /// SACK information at a retransmission timeout.
         sack_at_timeout: SackAtTimeout = "clear", "RFC 2018, section 5.1; RFC 6675, section 5.1";

@@ -84,13 +84,13 @@ impl Turn<'_, '_> {
         self.c.nxt = self.c.nxt.max(una + 1);
     }
 
-    /// FlightSize as congestion control is told of it, in bytes: what is in the network as far as the
-    /// sender knows, and never more than the window.
+    /// FlightSize as congestion control is told of it, in bytes: what is in the network as far as
+    /// the sender knows, and never more than the window.
     ///
     /// When a loss is detected that is what lies between SND.UNA and SND.NXT (RFC 5681, section 2),
-    /// without what limited transmit sent (section 3.2, step 2). While losses are being repaired the
-    /// same range also holds segments that have arrived or are lost, in the end several windows of
-    /// them, and a threshold taken from it would lie above the window that has just failed. Then
+    /// without what limited transmit sent (section 3.2, step 2). While losses are being repaired
+    /// the same range also holds segments that have arrived or are lost, in the end several windows
+    /// of them, and a threshold taken from it would lie above the window that has just failed. Then
     /// pipe (RFC 6675, section 4) or, after a timeout, what was sent since it stands for it.
     pub(super) fn flight_size(&self) -> f64 {
         let c = &*self.c;
