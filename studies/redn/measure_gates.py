@@ -51,6 +51,7 @@ def _one(gate: Gate, gateway: Gateway, point: Point) -> list[tuple[str, float]]:
             found[f"{name}_drop_start_max_ratio"] = float(gate.early[beginning].max())
     found["drop_steady_max_ratio"] = float(gate.early[~starts].max())
     found["drop_steady_min_ratio"] = float(gate.early[~starts].min())
+    found["drop_steady_mean_ratio"] = float(gate.early[~starts].mean())
     for number, colour in enumerate(COLOURS):
         above = gate.effective[number] > gate.dynamic[number]
         found[f"{colour}_static_ratio"] = float(above.mean())

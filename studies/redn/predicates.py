@@ -14,7 +14,8 @@ false or unknown. The readings below are fixed from the thesis's own words and t
 - *Similar* differs by at most 10 % of the smaller; *no bias* is the same between two averages.
 - *Greatly*, *resolved*, *extreme*: by a factor of two. *Roughly proportional*: within one.
 - A transient is a 1 s sample in the beginning above all of the steady state.
-- *Low* of a drop ratio is at most 0.1 %: the thesis calls up to 0.066 % low.
+- *Low* of a drop ratio is at most 0.1 %: the thesis calls up to 0.066 % low. Its *norm* is the
+  mean.
 - *Almost the entire run* is at least 90 % of it.
 
 Sentences on single packets of single runs ("at seconds 1, 15, 29, and 39") are judged on whether
