@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from forebay.study import Point, Run
-from forebay_studies.redn.network import Flow, flows, is_udp, phases
+from forebay_studies.redn.network import Flow, TransitPath, flows, is_udp, phases
 from forebay_studies.redn.readings import ASSURED, FAST, SLOW
 from forebay_studies.redn.samples import Array, Path, by_second, column
 
@@ -19,6 +19,9 @@ MBPS = 1e6
 PACKET_BITS = 8000
 ALIKE = 1.1
 """Two replicas are alike if neither gets more than so many times what the other gets."""
+
+SHOWN = "a"
+"""Of two replicated flows, the one that the figures show."""
 
 EXACTLY = 0.02
 """Conditioned exactly: as grades call a number exact."""
@@ -209,13 +212,15 @@ def conditioner_quantities(run: Run, point: Point) -> dict[str, float]:
             continue
         seen = Path(run, f"in-{path.name}")
         active = {name for flow in flows(point) if flow.path == path for name in flow.phases}
+        if path.rate == 3 and path.replica == SHOWN:
+            found |= _without_red(seen, path, spans)
         for name, start, end in spans:
             if name not in active:
                 continue
             half = slice(int(np.ceil((start + end) / 2)), int(end))
             parts = _conditioned(seen, half, path.rate * MBPS)
             exact.append(_is_exact(parts))
-            if path.rate == 3 and path.replica == "a":
+            if path.rate == 3 and path.replica == SHOWN:
                 prefix = f"{name}_{path.pair}"
                 found |= {f"{prefix}_{part}_bps": value for part, value in parts.items()}
                 # Ratios within a run: both vary alike from run to run.
@@ -224,6 +229,24 @@ def conditioner_quantities(run: Run, point: Point) -> dict[str, float]:
                 colours = parts["conforming"] + parts["red"]
                 found[f"{prefix}_sum_match_ratio"] = colours / parts["sent"]
     found["conditioned_exactly_ratio"] = float(np.mean(exact)) if exact else 0.0
+    return found
+
+
+def _without_red(
+    seen: Path, path: TransitPath, spans: Sequence[tuple[str, float, float]]
+) -> dict[str, float]:
+    """Green, and green with yellow, against what conforms, over the seconds of second halves of
+    phases in which nothing is red; 1 where there is no such second."""
+    half = np.zeros(len(seen.sent), dtype=bool)
+    for _, start, end in spans:
+        half[int(np.ceil((start + end) / 2)) : int(end)] = True
+    green, yellow, red = seen.colour
+    nil = half & (red == 0.0)
+    found: dict[str, float] = {}
+    for part, got, multiple in (("green", green, 1), ("conforming", green + yellow, 2)):
+        due = np.minimum(seen.sent[nil], multiple * path.rate * MBPS).sum()
+        match = float(got[nil].sum() / due) if due > 0.0 else 1.0
+        found[f"{path.pair}_{part}_without_red_ratio"] = match
     return found
 
 

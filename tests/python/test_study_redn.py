@@ -2,7 +2,9 @@
 
 import re
 import tomllib
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from forebay.run import check, run_jobs
@@ -35,6 +37,23 @@ def test_table_4_1_gives_out_what_it_has(study: Study) -> None:
         assert each * sum(rates.values()) == 168, phase
     assert all(got >= rate for phase in "bu" for rate, got in ASSURED[phase].items())
     assert ASSURED["o"] == {1: 1.0, 3: 3.0, 5: 5.0, 10: (168 - each * (1 + 3)) / each / 2}
+
+
+def test_conditioning_is_compared_where_nothing_is_red() -> None:
+    """Seconds with red traffic, of which page 47 does not say "exactly", would be compared: a
+    conditioner of 3 Mbit/s lets 2.7 of 3 Mbit/s through as green, and 6 of 7 as green and yellow
+    when it tags the rest with red."""
+    from forebay_studies.redn.measure_flows import _without_red
+    from forebay_studies.redn.network import flows
+
+    path = next(f.path for f in flows(SINGLE) if f.path.rate == 3)
+    mbps = np.array([[2.7, 0.3, 0.0], [3.0, 3.0, 1.0]])
+    colours = [1e6 * np.tile(part, 50) for part in mbps.T]
+    seen = SimpleNamespace(colour=colours, sent=sum(colours))
+    assert _without_red(seen, path, [("b", 0.0, 50.0), ("u", 50.0, 100.0)]) == {
+        f"{path.pair}_green_without_red_ratio": pytest.approx(0.9),
+        f"{path.pair}_conforming_without_red_ratio": pytest.approx(1.0),
+    }
 
 
 def test_every_grid_point_is_a_scenario_of_the_thesis(study: Study) -> None:
