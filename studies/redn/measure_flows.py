@@ -53,6 +53,7 @@ def flow_quantities(run: Run, point: Point) -> dict[str, float]:
     alike: list[bool] = []
     for name, start, end in phases(point):
         found |= _throughputs(known, name, start, end, alike)
+    found |= _lacking(known, point)
     found["replicas_alike_ratio"] = float(np.mean(alike)) if alike else 0.0
     found |= _shares(known, point)
     found |= _marks(known, run, tcp)
@@ -92,19 +93,32 @@ def _throughputs(
     return found
 
 
+def _lacking(known: _Connections, point: Point) -> dict[str, float]:
+    """What a flow that is shown lacks of Table 4.1, as a share of it, in the second half of the
+    phase in which it lacks most; 0 of a flow that attains its throughput in all."""
+    found: dict[str, float] = {}
+    for phase, start, end in phases(point):
+        half = slice(int(np.ceil((start + end) / 2)), int(end))
+        for flow in known.active(phase):
+            path = flow.path
+            if path.replica == SHOWN and path.rate in ASSURED[phase]:
+                got = float(known.received[flow.name][half].mean())
+                lacks = max(0.0, 1.0 - got / (ASSURED[phase][path.rate] * MBPS))
+                name = f"lack_{path.pair}_ratio"
+                found[name] = max(found.get(name, 0.0), lacks)
+    return found
+
+
 def _shares(known: _Connections, point: Point) -> dict[str, float]:
-    """Shares of the fast starters in what all flows get, second half of B and O."""
+    """Share of the 10 Mbit/s flows in what all flows get, second half of B."""
     found: dict[str, float] = {}
     for name, start, end in phases(point):
         half = slice(int(np.ceil((start + end) / 2)), int(end))
         rates: dict[int, float] = defaultdict(float)
         for flow in known.active(name):
             rates[flow.path.rate] += float(known.received[flow.name][half].mean())
-        total = sum(rates.values())
         if name == "b":
-            found["b_10mbps_share_ratio"] = rates[10] / total
-        if name == "o":
-            found["o_starting_share_ratio"] = (rates[5] + rates[10]) / total
+            found["b_10mbps_share_ratio"] = rates[10] / sum(rates.values())
     return found
 
 

@@ -7,9 +7,16 @@ from collections.abc import Mapping
 import numpy as np
 
 from forebay.study import Point, Run
-from forebay_studies.redn.network import MEAN_DELAY_S, Gateway, gateways, network_rate_bps, phases
+from forebay_studies.redn.network import (
+    MEAN_DELAY_S,
+    Gateway,
+    gateways,
+    max_min_mbps,
+    network_rate_bps,
+    phases,
+)
 from forebay_studies.redn.network import twice_largest_window_packets as largest_windows
-from forebay_studies.redn.readings import COLOURS
+from forebay_studies.redn.readings import COLOURS, PHASES, STARTING
 from forebay_studies.redn.samples import PER_SECOND, Array, Gate, by_second
 
 __all__ = ["gateway_quantities", "mix_quantities", "rules", "table_3_1"]
@@ -52,6 +59,7 @@ def _one(gate: Gate, gateway: Gateway, point: Point) -> list[tuple[str, float]]:
     found["drop_steady_max_ratio"] = float(gate.early[~starts].max())
     found["drop_steady_min_ratio"] = float(gate.early[~starts].min())
     found["drop_steady_mean_ratio"] = float(gate.early[~starts].mean())
+    found["least_utilization_ratio"] = min(found[f"{name}_utilization_ratio"] for name, *_ in spans)
     for number, colour in enumerate(COLOURS):
         above = gate.effective[number] > gate.dynamic[number]
         found[f"{colour}_static_ratio"] = float(above.mean())
@@ -168,7 +176,11 @@ def rules(point: Point) -> dict[str, float]:
     found = {
         "rule_rate_bps": network_rate_bps(point),
         "twice_largest_window_packets": largest_windows(point),
+        "target_starting_share_ratio": _starting_share(),
     }
+    for phase in PHASES:
+        for rate, mbps in max_min_mbps(phase).items():
+            found[f"target_{phase}_{rate}mbps_bps"] = mbps * 1e6
     for gateway in gateways(point):
         pps = gateway.mbps * 1e6 / 8000.0
         middle = float(int(pps * MEAN_DELAY_S + 1e-9))
@@ -182,3 +194,9 @@ def rules(point: Point) -> dict[str, float]:
             }
         found[f"{gateway.prefix}middle_delay_s"] = gateway.middle / pps
     return found
+
+
+def _starting_share() -> float:
+    """Share of the flows that start with O in what Table 4.1 gives out."""
+    due = max_min_mbps("o")
+    return sum(due[rate] for rate in STARTING["o"]) / sum(due.values())

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from forebay_studies.redn.readings import RTTS
 __all__ = [
     "MEAN_DELAY_S",
     "PATTERN",
+    "PROVISION",
     "RATES",
     "Flow",
     "Gateway",
@@ -28,6 +30,7 @@ __all__ = [
     "flows",
     "gateways",
     "is_udp",
+    "max_min_mbps",
     "network",
     "network_rate_bps",
     "paths",
@@ -46,6 +49,10 @@ UDP_RATES = (3, 5)
 """Baseline expected throughputs of the UDP flows of section 4.3."""
 
 REPLICAS = ("a", "b")
+
+PROVISION = 1.2
+"""Capacity of a bottleneck over the baseline expected throughputs of the baseline case (section
+4.1)."""
 
 START_MS = 15
 """Newly enabled flows start within so many ms of a phase (section 4.1, page 45)."""
@@ -277,10 +284,33 @@ def template() -> Mapping[str, Any]:
 
 def network_rate_bps(point: Point) -> float:
     """1.2 times the baseline expected throughputs of the flows of the baseline case, through the
-    last bottleneck (section 4.1, "10 to 30 %")."""
+    last bottleneck (section 4.1)."""
     length = len(str(point["scenario"]).split("-"))
     enabled = ACTIVE["b"] if length > 1 else RATES
-    return 1.2 * 1e6 * sum(path.rate for path in paths(point) if path.rate in enabled)
+    return PROVISION * 1e6 * sum(path.rate for path in paths(point) if path.rate in enabled)
+
+
+def max_min_mbps(phase: str) -> dict[int, float]:
+    """What a flow of each expected throughput is due in a phase, in Mbit/s: Table 4.1.
+
+    "Per-color max-min unweighted fairness" (page 44): flows share the total of the baseline case,
+    first for green packets, up to their baselines, then for yellow ones, up to twice that, then for
+    red ones; whoever has what its colour asks for leaves the rest to the others.
+    """
+    active = ACTIVE[phase]
+    left = float(sum(ACTIVE["b"]))
+    due = dict.fromkeys(active, 0.0)
+    for multiple in (1.0, 2.0, inf):
+        wanting = sorted(active)
+        while wanting and left > 0.0:
+            least = wanting[0]
+            # All that want more rise alike, until the least of them is content or nothing is left.
+            step = min(multiple * least - due[least], left / len(wanting))
+            for rate in wanting:
+                due[rate] += step
+            left -= step * len(wanting)
+            wanting = [rate for rate in wanting if due[rate] < multiple * rate]
+    return due
 
 
 def twice_largest_window_packets(point: Point) -> float:

@@ -9,15 +9,9 @@ from forebay_studies.redn.network import flows, gateways, is_udp, paths
 
 __all__ = ["VARIANTS"]
 
-SINGLE = (
-    "t4.1/30ms/adaptive/*",
-    "t4.1/120ms/adaptive/*",
-    "t4.1/200ms/adaptive/*",
-    "drop-ratio/4.1.1/*",
-    "utilization/4.1.1/*",
-)
-SLOW_START = (*SINGLE, "t3.1/red/*", "t4.1/200ms/self-configuring/*", "s3.1.2/*")
-SECOND = ("t4.1/dual/*", "drop-ratio/4.2.1/*", "utilization/4.2.1/*")
+SINGLE = ("flows/*ms/adaptive/*", "drop-ratio/4.1.1/*", "utilization/4.1.1/*")
+SELF_CONFIGURING = (*SINGLE, "flows/*ms/self-configuring/*", "t3.1/*", "s3.1.2/*")
+SECOND = ("flows/dual/*", "drop-ratio/4.2.1/*", "utilization/4.2.1/*")
 LAW = {"redn": "redn", "self-configuring": "self_configuring"}
 
 
@@ -67,14 +61,14 @@ VARIANTS = [
         "Section 1 has slow-start thresholds begin at half of the receiver's buffer, and section "
         "4.1 an unlimited one; 128 packets are what older stacks had (64 kB, half of it).",
         _tcp('initial_ssthresh="128 packets"'),
-        SLOW_START,
+        SELF_CONFIGURING,
     ),
     Variant(
         "ssthresh-64",
         "slow start up to 64 packets",
         "As above, for a receiver's buffer of 128 packets.",
         _tcp('initial_ssthresh="64 packets"'),
-        SLOW_START,
+        SELF_CONFIGURING,
     ),
     Variant(
         "spacing-wait",
@@ -111,7 +105,7 @@ VARIANTS = [
         "idle time by colour",
         "A queue of one colour may be empty while others wait; ns-2's RIO does so.",
         _queue('idle="cumulative"'),
-        SLOW_START,
+        SELF_CONFIGURING,
     ),
     Variant(
         "fine-timers",

@@ -39,6 +39,47 @@ def test_table_4_1_gives_out_what_it_has(study: Study) -> None:
     assert ASSURED["o"] == {1: 1.0, 3: 3.0, 5: 5.0, 10: (168 - each * (1 + 3)) / each / 2}
 
 
+def test_table_4_1_follows_from_fairness_by_colour(study: Study) -> None:
+    """Targets of Table 4.1 would be counted as results: all nine follow from page 44's max-min
+    fairness, colour by colour. In U 96 of 168 Mbit/s are green and yellow (24 flows of 1 + 1 and
+    3 + 3), and 72 / 24 = 3 of red come on top: 5 and 9."""
+    from forebay_studies.redn.network import max_min_mbps
+    from forebay_studies.redn.readings import ASSURED
+
+    assert {phase: max_min_mbps(phase) for phase in "buo"} == ASSURED
+    assert {c.kind for c in study.paper.claims if c.id.startswith("t4.1/")}.isdisjoint({"result"})
+
+
+def test_no_measurement_is_counted_twice(study: Study) -> None:
+    """One printed number, or one sentence, would be counted many times; and a number of the thesis,
+    which shows single runs, would be compared as if it were a mean."""
+    results = [claim for claim in study.paper.claims if claim.kind == "result"]
+    measured = [(sorted(claim.point.items()), claim.quantity) for claim in results]
+    assert all(measured.count(one) == 1 for one in measured)
+    assert {claim.runs for claim in results} == {1}
+    said = [claim.predicate for claim in study.paper.statements if claim.kind == "result"]
+    assert len(said) == len(set(said))
+
+
+def test_a_flow_lacks_what_it_lacks_most() -> None:
+    """A flow's excess in one phase, or its replica's, would make up for what it lacks in another.
+    Table 4.1 gives a flow of 3 Mbit/s 3 in B, 9 in U and 3 in O; here it gets 6, 4.5 and 2.7: it
+    lacks none, a half and a tenth."""
+    from forebay_studies.redn.measure_flows import _lacking
+    from forebay_studies.redn.network import flows
+
+    found = [f for f in flows(SINGLE) if f.path.rate == 3 and f.path.rtt == 30]
+    assert [f.path.replica for f in found] == ["a", "b"]
+    got = np.repeat([6e6, 4.5e6, 2.7e6], 50)
+    # First halves are no part of it.
+    got[50:75] = 0.0
+    known = SimpleNamespace(
+        active=lambda phase: found,
+        received={found[0].name: got, found[1].name: 0.0 * got},
+    )
+    assert _lacking(known, SINGLE) == {"lack_3mbps_30ms_ratio": pytest.approx(0.5)}
+
+
 def test_conditioning_is_compared_where_nothing_is_red() -> None:
     """Seconds with red traffic, of which page 47 does not say "exactly", would be compared: a
     conditioner of 3 Mbit/s lets 2.7 of 3 Mbit/s through as green, and 6 of 7 as green and yellow
