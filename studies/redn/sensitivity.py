@@ -11,6 +11,9 @@ __all__ = ["VARIANTS"]
 
 SINGLE = ("flows/*ms/adaptive/*", "drop-ratio/4.1.1/*", "utilization/4.1.1/*")
 SELF_CONFIGURING = (*SINGLE, "flows/*ms/self-configuring/*", "t3.1/*", "s3.1.2/*")
+PRINTED = (*SELF_CONFIGURING, "drop-ratio/*")
+"""With every run of which the text prints drop ratios or delays."""
+
 SECOND = ("flows/dual/*", "drop-ratio/4.2.1/*", "utilization/4.2.1/*")
 LAW = {"redn": "redn", "self-configuring": "self_configuring"}
 
@@ -61,7 +64,7 @@ VARIANTS = [
         "Section 1 has slow-start thresholds begin at half of the receiver's buffer, and section "
         "4.1 an unlimited one; 128 packets are what older stacks had (64 kB, half of it).",
         _tcp('initial_ssthresh="128 packets"'),
-        SELF_CONFIGURING,
+        PRINTED,
     ),
     Variant(
         "ssthresh-64",
@@ -76,7 +79,7 @@ VARIANTS = [
         "The thesis builds on ns-2's RED, whose default this is; its mean gap of 0.5/p + 0.5 is "
         "that of uniform spacing.",
         _queue('spacing="wait"'),
-        SINGLE,
+        PRINTED,
     ),
     Variant(
         "count-code",
