@@ -59,6 +59,12 @@ def test_no_measurement_is_counted_twice(study: Study) -> None:
     assert {claim.runs for claim in results} == {1}
     said = [claim.predicate for claim in study.paper.statements if claim.kind == "result"]
     assert len(said) == len(set(said))
+    readme = (study.folder / "README.md").read_text(encoding="utf-8")
+    claims = [*study.paper.claims, *study.paper.statements]
+    counted = len(results) + len(said)
+    checks = len(claims) - counted
+    told = f"{counted} claims are results, each counted once, and {checks} are checks"
+    assert told in " ".join(readme.split())
 
 
 def test_a_flow_lacks_what_it_lacks_most() -> None:
