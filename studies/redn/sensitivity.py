@@ -14,6 +14,7 @@ SELF_CONFIGURING = (*SINGLE, "flows/*ms/self-configuring/*", "t3.1/*", "s3.1.2/*
 PRINTED = (*SELF_CONFIGURING, "drop-ratio/*")
 """With every run of which the text prints drop ratios or delays."""
 
+THROUGHPUTS = ("flows/*", "s3.1.2/*")
 SECOND = ("flows/dual/*", "drop-ratio/4.2.1/*", "utilization/4.2.1/*")
 LAW = {"redn": "redn", "self-configuring": "self_configuring"}
 
@@ -58,6 +59,14 @@ def _rule_second(point: Point) -> list[str]:
 
 
 VARIANTS = [
+    Variant(
+        "growth-by-acks",
+        "congestion windows grow by acknowledgement",
+        "Section 1 has them grow by roughly a segment a round trip; in ns-2 every acknowledgement "
+        "adds at most 1/cwnd, half of that where every second segment is acknowledged.",
+        _tcp("byte_counting=false"),
+        THROUGHPUTS,
+    ),
     Variant(
         "ssthresh-128",
         "slow start up to 128 packets",
