@@ -185,16 +185,19 @@ STUDY = {
     "study": "Name of the study.",
     "version": "Version of the engine.",
     "scenario_hash": "Fingerprint of the study's `scenario.toml`.",
-    "wall_s": "Time that all runs took, in seconds.",
+    "wall_s": "Time that the runs took which were made now, in seconds; runs taken from a journal "
+    "take none.",
     "command": "The command that gives the same digits again.",
     "seeds": "Root seeds of the runs.",
     "runs": "Number of runs.",
-    "stopped": "Why it ended early: empty, `deadline` or `interrupted`.",
+    "stopped": "Why it ended early: `interrupted` (Ctrl-C or SIGTERM), or empty.",
     "claims": "A row a claim that was measured.",
     "summary": "How many claims of the kind `result` got each grade, and `total`.",
     "checks": "The same of all other kinds.",
     "comparisons": "What the study's `beyond.py` compares, a block each; empty if only some claims "
     "were asked for.",
+    "points": "A row for each grid point, sensitivity runs and comparisons included.",
+    "plan": "What `--quick` planned before it began; null without it.",
 }
 
 CLAIM = {
@@ -212,6 +215,35 @@ CLAIM = {
     "kind": "What the claim rests on: `result`, or of the checks `input`, `formula`, `repeat`, "
     "`reconstruction`.",
     "note": "What `paper.toml` and `deviations.toml` say of it.",
+    "needed": "How many replications this grade takes, by the spread between those measured, in "
+    "nine of ten cases; what `--quick` is planned by. Null if more than the most that it makes.",
+}
+
+POINT = {
+    "variant": "Empty; of a sensitivity run its `id`; of a comparison `beyond/COMPARISON/DESIGN`.",
+    "point": "Its parameters.",
+    "replications": "Number of runs.",
+    "events": "Packet events of a run, the mean.",
+}
+
+PLAN = {
+    "runs": "Number of runs planned, with those that are only recorded.",
+    "events": "Packet events that they have, by the record; null without one.",
+    "limit_events": "The study's `quick_events`: at most so many.",
+    "lowered_to": "The most replications of a grid point that this leaves room for; null where "
+    "all that claims need fits.",
+    "record": "`version` and `scenario_hash` of the full run whose `result.json`, beside the "
+    "study's files, told what is needed; null without one.",
+    "rows": "A row for each grid point.",
+}
+
+PLANNED = {
+    "variant": "As in `points`.",
+    "point": "Its parameters.",
+    "replications": "Number of runs planned.",
+    "events": "Packet events expected of a run; null without a record.",
+    "because": "The claim that needs so many, or the comparison; `--replications` if that was "
+    "given.",
 }
 
 DRAWN = {

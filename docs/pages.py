@@ -43,6 +43,9 @@ from columns import (
     DELAYS,
     DRAWN,
     PACES,
+    PLAN,
+    PLANNED,
+    POINT,
     REDUCTIONS,
     SERIES,
     STUDY,
@@ -305,7 +308,8 @@ def command_line() -> str:
     lines += ["| exit status | meaning |", "|---|---|", "| 0 | done |"]
     lines += ["| 1 | something else went wrong |"]
     lines += ["| 2 | the input is wrong: one message on stderr says where and what is allowed |"]
-    lines += ["| 130 | interrupted (Ctrl-C); finished runs are kept |"]
+    lines += ["| 130 | interrupted (Ctrl-C, or SIGTERM of `reproduce` and `sweep`); "]
+    lines[-1] += "finished runs are kept |"
     for name, command in COMMANDS.items():
         lines += ["", f"## {name}", "", command.summary, "", "```", command.usage(), "```", ""]
         lines += ["| option | meaning |", "|---|---|"]
@@ -373,24 +377,31 @@ def _recorded(run: Run) -> list[str]:
 
 
 def _studied() -> list[str]:
-    """The document of a study: that of one claim and one comparison, each measured once."""
+    """The document of a study: that of one claim and one comparison, each measured once, with a
+    sensitivity run."""
     study = load_study("pcn")
-    claim, comparison = study.paper.claims[0], study.comparisons[0]
-    driver = Driver(study, Request(claims=claim.id))
+    variant, comparison = study.variants[0], study.comparisons[0]
+    (claim, *_), _ = study.paper.select(variant.claims[0])
+    driver = Driver(study, Request(claims=claim.id, quick=True))
     samples = driver.outcome.samples
-    samples.add(Cell.of(claim.point), 0, {"seed": 1, claim.quantity: 1.0})
+    for name in ("", variant.id):
+        samples.add(Cell.of(claim.point, name), 0, {"seed": 1, "events": 1, claim.quantity: 1.0})
     values = {"seed": 1, **{shown.quantity: 1.0 for shown in comparison.shown}}
     for compared, _, case, cell in run_cells(study, quick=True):
         if compared is comparison and case is comparison.cases[0]:
             samples.add(cell, 0, values)
     document = document_of(driver)
     (block,) = document["comparisons"]
+    plan = document["plan"]
     lines = _columns("A study", _STUDY_HEAD, STUDY, document.keys())
     lines += _columns("`claims` of a study", "", CLAIM, document["claims"][0].keys() - DRAWN)
     drawn = drawn_columns(driver.outcome, replace(claim, runs=1))
     lines += _columns("`claims` from a stated number of runs", _DRAWN_HEAD, DRAWN, drawn)
     lines += _columns("`comparisons` of a study", _COMPARISON_HEAD, COMPARISON, block.keys())
-    return lines + _columns("`rows` of a comparison", "", COMPARED, block["rows"][0].keys())
+    lines += _columns("`rows` of a comparison", "", COMPARED, block["rows"][0].keys())
+    lines += _columns("`points` of a study", "", POINT, document["points"][0].keys())
+    lines += _columns("`plan` of a study", _PLAN_HEAD, PLAN, plan.keys())
+    return lines + _columns("`rows` of a plan", "", PLANNED, plan["rows"][0].keys())
 
 
 def _sample() -> list[Run]:
@@ -483,6 +494,11 @@ Besides, where the paper tells how many runs a value is from (`runs` in `paper.t
 _COMPARISON_HEAD = """\
 Designs tried in the same cases on the same random numbers. All values are in SI units."""
 
+_PLAN_HEAD = """\
+A grid point gets the replications that the most demanding of its claims needs (`needed`), within
+the study's limits; if that has more packet events than allowed, the largest numbers are lowered to
+one limit for all. Exactly that is run, whatever comes out and however long it takes."""
+
 _FILES = [
     "## Files",
     "",
@@ -495,7 +511,8 @@ _FILES = [
     "| | `runs.parquet` | grid values and quantities of every run |",
     "| | `summary.parquet` | means and intervals |",
     "| | `sweep.json` | what was run and the summary |",
-    "| `reproduce` | `result.json` | the study's document: claims, comparisons |",
+    "| `reproduce` | `journal.jsonl` | finished runs, a line each; `--resume` goes on with them |",
+    "| | `result.json` | the study's document: claims, comparisons, plan |",
     "| | `claims.csv` | its claims as a table |",
     "| | `runs.parquet` | grid point, identity and quantities of every run |",
     "| | `tables/*/*.parquet` | series of the runs that figures show |",

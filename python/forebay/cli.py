@@ -1,8 +1,9 @@
 """The command line: what each command takes; what it does is in the module named after it.
 
 Exit status: 0 done; 2 the user's input is wrong (one message on stderr, no traceback); 130
-interrupted, with finished runs kept; 1 anything else. `--json` prints one document on stdout and
-nothing else. Whatever takes long to import is imported by the command that needs it.
+interrupted (Ctrl-C, or SIGTERM of `reproduce` and `sweep`), with finished runs kept; 1 anything
+else. `--json` prints one document on stdout and nothing else. Whatever takes long to import is
+imported by the command that needs it.
 """
 
 from __future__ import annotations
@@ -138,7 +139,11 @@ def studies(as_json: bool) -> None:
 
 @_command(
     argument("STUDY|all", "study", "The study, or all of them."),
-    flag("--quick", "Fewer replications: within two minutes on two cores."),
+    flag(
+        "--quick",
+        "Fewer replications, planned by the study's recorded result: about two "
+        "minutes on two idle cores.",
+    ),
     option("--claims", "GLOB", 'Only these claims, such as "t3.2/*".'),
     option(
         "--replications",
@@ -148,6 +153,7 @@ def studies(as_json: bool) -> None:
     ),
     _JOBS,
     _out(" (default: out/STUDY)"),
+    flag("--resume", "Keep the finished runs that the journal in the output folder holds."),
     _JSON,
 )
 def reproduce(study: str, **options: Any) -> int:

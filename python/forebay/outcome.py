@@ -61,13 +61,18 @@ class Samples:
     def __init__(self) -> None:
         self._rows: dict[Cell, dict[int, Mapping[str, Any]]] = {}
 
+    def expect(self, cells: Iterable[Cell]) -> None:
+        """Give cells their places before runs of them end, in whatever order they do."""
+        for cell in cells:
+            self._rows.setdefault(cell, {})
+
     def add(self, cell: Cell, replication: int, facts: Mapping[str, Any]) -> None:
         """Keep one run: its quantities and what identifies it."""
         self._rows.setdefault(cell, {})[replication] = facts
 
     def cells(self) -> Iterator[Cell]:
-        """Every cell with at least one run, in the order of the first."""
-        return iter(self._rows)
+        """Every cell with at least one run, in the order in which they were expected or added."""
+        return (cell for cell, runs in self._rows.items() if runs)
 
     def replications(self, cell: Cell) -> list[int]:
         """Which replications are there, ascending."""
@@ -85,7 +90,7 @@ class Samples:
     def quantities(self, cell: Cell) -> list[str]:
         """What was measured there."""
         names: dict[str, None] = {}
-        for facts in self._rows.get(cell, {}).values():
+        for _, facts in sorted(self._rows.get(cell, {}).items()):
             names |= dict.fromkeys(name for name in facts if name not in FACTS)
         return list(names)
 

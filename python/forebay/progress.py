@@ -1,6 +1,7 @@
 """Progress on stderr: what runs, how far it is, how fast, and when it will end.
 
-Silent unless stderr is a terminal, so that logs and pipes stay clean. `NO_COLOR` is respected.
+Silent unless stderr is a terminal, so that logs and pipes stay clean; only `say` is not. `NO_COLOR`
+is respected.
 """
 
 from __future__ import annotations
@@ -15,24 +16,30 @@ if TYPE_CHECKING:
 
     from rich.progress import Progress
 
-__all__ = ["Meter", "meter", "note"]
+__all__ = ["Meter", "meter", "note", "say"]
 
 
 class Meter:
     """Counts finished runs and the shares of those under way, and draws them if it is `visible`.
 
-    In a `with` statement: what is drawn goes at its end.
+    `work` is what all `total` runs cost, in any unit, where they differ in that; the time left is
+    estimated from what was done of it. In a `with` statement: what is drawn goes at its end.
     """
 
-    def __init__(self, total: int, what: str, visible: bool = False) -> None:
+    def __init__(
+        self, total: int, what: str, visible: bool = False, work: float | None = None
+    ) -> None:
         self.total = total
+        self._work = float(total) if work is None else work
         self._what = what
         self._visible = visible
         self._bar: Progress | None = None
         self._begun = time.monotonic()
         self._finished = 0
+        self._complete = 0.0
         self._partly = 0.0
         self._most = 0.0
+        self._costs: Sequence[float] = ()
 
     def __enter__(self) -> Meter:
         return self
@@ -46,21 +53,29 @@ class Meter:
         if self._bar is not None:
             self._bar.stop()
 
-    def expect(self, more: int) -> None:
-        """More runs turned out to be needed."""
+    def expect(self, more: int, work: float | None = None) -> None:
+        """More runs turned out to be needed; fewer, if negative."""
         self.total += more
+        self._work += more if work is None else work
         self._draw()
 
-    def finished(self) -> None:
+    def batch(self, costs: Sequence[float]) -> None:
+        """The next shares are those of runs that cost so much."""
+        self._costs = costs
+
+    def finished(self, cost: float = 1.0) -> None:
         """One more run is done."""
         self._finished += 1
+        self._complete += cost
         # Its share is still among those last heard of.
-        self._partly = max(0.0, self._partly - 1.0)
+        self._partly = max(0.0, self._partly - cost)
         self._draw()
 
     def tick(self, shares: Sequence[float]) -> None:
         """The shares done of all runs of the present batch."""
-        self._partly = sum(share for share in shares if 0.0 < share < 1.0)
+        costs = self._costs or [1.0] * len(shares)
+        pairs = zip(shares, costs, strict=True)
+        self._partly = sum(share * cost for share, cost in pairs if 0.0 < share < 1.0)
         self._draw()
 
     def state(self) -> str:
@@ -71,13 +86,13 @@ class Meter:
         if done > 0 and elapsed > 0.5:
             from forebay.text import clock
 
-            pace = done / elapsed
-            text += f", {pace:.2g} runs/s, {clock((self.total - done) / pace)} left"
+            pace = f"{done / self._work * self.total / elapsed:.2g} runs/s"
+            text += f", {pace}, {clock((self._work - done) * elapsed / done)} left"
         return text
 
     def _done(self) -> float:
-        """Runs done, with the shares of those under way; it never goes back."""
-        self._most = max(self._most, min(self._finished + self._partly, float(self.total)))
+        """Work done, with the shares of runs under way; it never goes back."""
+        self._most = max(self._most, min(self._complete + self._partly, self._work))
         return self._most
 
     def _draw(self) -> None:
@@ -86,22 +101,27 @@ class Meter:
         if self._bar is None:
             # Not before there is something to tell: a short run is done before rich is imported.
             self._bar = _bar()
-            self._bar.add_task(self._what, total=float(self.total), state="")
+            self._bar.add_task(self._what, total=self._work, state="")
             self._bar.start()
         done = self._done()
         task = self._bar.task_ids[0]
-        self._bar.update(task, completed=done, total=self.total, state=self.state())
+        self._bar.update(task, completed=done, total=self._work, state=self.state())
 
 
-def meter(total: int, what: str) -> Meter:
-    """A `Meter` for `total` runs, drawn on stderr if that is a terminal."""
-    return Meter(total, what, sys.stderr.isatty())
+def meter(total: int, what: str, work: float | None = None) -> Meter:
+    """A `Meter` for `total` runs that cost `work`, drawn on stderr if that is a terminal."""
+    return Meter(total, what, sys.stderr.isatty(), work)
 
 
 def note(message: str) -> None:
     """A line on stderr, only if someone is watching."""
     if sys.stderr.isatty():
-        print(message, file=sys.stderr)
+        say(message)
+
+
+def say(message: str) -> None:
+    """A line on stderr, also in logs: what a reader of the result needs to know."""
+    print(message, file=sys.stderr)
 
 
 def _bar() -> Progress:

@@ -212,8 +212,8 @@ def _cell(
 
 def _variant(outcome: Outcome, variant: Variant) -> dict[str, Any] | None:
     """One sensitivity run: the claims at its points, here and with it; `None` if it did not run."""
-    from forebay.reproduce import variant_points
     from forebay.results import published_text
+    from forebay.tasks import variant_points
 
     rows = []
     errors: list[tuple[float, float]] = []

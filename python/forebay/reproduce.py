@@ -3,11 +3,12 @@
 Every grid point gets the same replication numbers under the same seed, so that points and variants
 see the same random arrivals. Runs are added in rounds: after each, points get more replications
 where an interval is too wide for a grade that more runs could give. What decides is the width of
-intervals and whether a claim can be graded at all, never whether the grade is a good one, and never
-the clock (except for the limit of `--quick`, which a result that met it says): the same command
-gives the same digits on any number of cores.
+intervals and whether a claim can be graded at all, never whether the grade is a good one. `--quick`
+makes one round that was planned before (`forebay.plan`). Nothing that is run depends on the clock:
+the same command gives the same digits on any machine and any number of cores.
 
-Last come the comparisons of the study's `beyond.py`, with a fixed number of replications.
+Last come the comparisons of the study's `beyond.py`, with a fixed number of replications. Finished
+runs go into a journal (`forebay.journal`), from which `--resume` takes them.
 """
 
 from __future__ import annotations
@@ -15,9 +16,8 @@ from __future__ import annotations
 import math
 import shlex
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,16 +25,27 @@ from forebay.assumptions import Notes, load_notes
 from forebay.comparison import check_scenarios, run_cells
 from forebay.errors import UserError, nearest, output_folder
 from forebay.grades import Grade, Point
+from forebay.interrupts import terminated_like_interrupted
+from forebay.journal import Finished, RunJournal, check_journal, has_journal
 from forebay.outcome import FACTS, Cell, Outcome, Samples, unique_points
-from forebay.progress import Meter, meter, note
+from forebay.plan import Plan, load_record, plan_text, quick_plan
+from forebay.progress import Meter, meter, note, say
 from forebay.run import Job, Run, Tables, check, run_jobs
 from forebay.stats import Interval
-from forebay.study import Recording, Study, Variant, load_study, study_folders
+from forebay.study import Study, load_study, study_folders
+from forebay.tasks import (
+    Task,
+    cell_task,
+    cell_tasks,
+    comparison_tasks,
+    recording_tasks,
+    variant_cells,
+)
 
 if TYPE_CHECKING:
     from forebay.claims import NumericClaim, Statement
 
-__all__ = ["Request", "reproduce_studies"]
+__all__ = ["Driver", "Request", "reproduce_studies"]
 
 INTERRUPTED = 130
 
@@ -48,10 +59,23 @@ class Request:
     replications: int | None = None
     jobs: int | None = None
     out: Path | None = None
+    resume: bool = False
     as_json: bool = False
 
     def command(self, study_id: str) -> str:
         """The command that gives the same digits again."""
+        return shlex.join(self._words(study_id))
+
+    def resuming(self, study_id: str) -> str:
+        """The command that goes on where this one was interrupted."""
+        words = self._words(study_id)
+        if self.jobs is not None:
+            words += ["--jobs", str(self.jobs)]
+        if self.out is not None:
+            words += ["--out", str(self.out)]
+        return shlex.join([*words, "--resume"])
+
+    def _words(self, study_id: str) -> list[str]:
         words = ["forebay", "reproduce", study_id]
         if self.quick:
             words.append("--quick")
@@ -59,58 +83,54 @@ class Request:
             words += ["--claims", self.claims]
         if self.replications is not None:
             words += ["--replications", str(self.replications)]
-        return shlex.join(words)
+        return words
 
 
 def reproduce_studies(study_id: str, request: Request) -> int:
     """Reproduce one study or all; the exit status.
 
-    Raises `UserError` for an unknown study, claims that match nothing, or a folder that cannot be
-    written to.
+    Ctrl-C and SIGTERM end it alike: what was finished is published. Raises `UserError` for an
+    unknown study, claims that match nothing, a folder that cannot be written to, or one from which
+    it cannot be resumed.
     """
     from forebay.results import publish
     from forebay.show_study import print_documents
 
     all_of_them = study_id == "all"
     chosen = list(study_folders()) if all_of_them else [study_id]
+    base = request.out or Path("out")
+    folders = {name: base / name if all_of_them or request.out is None else base for name in chosen}
+    # Of several studies some may be finished, one begun, and others not.
+    begun = {name for name, folder in folders.items() if has_journal(folder)} or set(chosen)
     documents = []
     status = 0
-    for name in chosen:
-        study = load_study(name)
-        base = request.out or Path("out")
-        out = output_folder(base / name if all_of_them or request.out is None else base)
-        driver = Driver(study, request)
-        driver.run()
-        document = publish(driver, out)
-        documents.append((study, driver.outcome, document, out))
-        if driver.stopped == "interrupted":
-            status = INTERRUPTED
-            break
+    with terminated_like_interrupted():
+        for name in chosen:
+            study = load_study(name)
+            driver = Driver(study, request)
+            resume = request.resume and name in begun
+            if resume:
+                check_journal(study, folders[name])
+            out = output_folder(folders[name])
+            with RunJournal(study, out, resume) as journal:
+                driver.run(journal)
+            document = publish(driver, out)
+            documents.append((study, driver.outcome, document, out))
+            if driver.stopped:
+                status = INTERRUPTED
+                break
     print_documents(documents, request.as_json, many=all_of_them)
+    if status == INTERRUPTED:
+        say(f"forebay: interrupted; to go on: {request.resuming(study_id)}")
     return status
-
-
-class _OutOfTimeError(Exception):
-    """The time limit of `--quick` was reached."""
-
-
-@dataclass(slots=True)
-class _Task:
-    """One run to do: a replication of a cell, a recording, or both."""
-
-    job: Job
-    cell: Cell | None = None
-    replication: int = 0
-    recording: Recording | None = None
-    measure: Callable[[Run], Mapping[str, float]] | None = None
-    """What a run of a cell measured."""
 
 
 @dataclass(slots=True)
 class Driver:
     """Runs a study; afterwards `outcome` holds what was measured.
 
-    `stopped` says why it ended early: empty, `"deadline"` or `"interrupted"`.
+    `plan` says what `--quick` runs, and is `None` without it. `stopped` says why it ended early:
+    empty or `"interrupted"`.
     """
 
     study: Study
@@ -118,9 +138,11 @@ class Driver:
     outcome: Outcome = field(init=False)
     notes: Notes = field(init=False)
     scenario_hash: str = field(init=False)
+    plan: Plan | None = field(init=False, default=None)
     stopped: str = ""
     wall_s: float = 0.0
-    _begun: float = 0.0
+    _costs: dict[Cell, float] = field(init=False, default_factory=dict)
+    _journal: RunJournal | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.outcome = Outcome(self.study, Samples())
@@ -138,29 +160,40 @@ class Driver:
             )
         if pattern is None:
             check_scenarios(self.study, self.request.quick)
+        if self.request.quick:
+            self.plan = self._quick_plan()
 
-    def run(self) -> None:
-        """Run everything; on Ctrl-C or out of time, keep what is done and say so."""
-        self._begun = time.monotonic()
-        points = self.points()
-        first = self._first()
-        recordings = self._recordings(points)
-        variants = self._variant_targets()
-        beyond = self._comparison_tasks()
-        apart = sum(task.cell is None for task in recordings)
-        total = first * len(points) + apart + sum(variants.values()) + len(beyond)
-        note(f"{self.study.id}: {len(points)} grid points, {total} runs to begin with")
+    def run(self, journal: RunJournal | None = None) -> None:
+        """Run everything; on Ctrl-C keep what is done and say so.
+
+        What `journal` holds is not run again, and what finishes goes into it.
+        """
+        begun = time.monotonic()
+        self._journal = journal
+        points = self.plan.points() if self.plan else self.points()
+        targets = self._targets(points)
+        recordings = recording_tasks(self.study, points, self.request.quick)
+        variants = dict.fromkeys(self._variant_cells(), self._variant_replications())
+        for cell in variants:
+            # They come late: a mistake in one must show before hours of runs, not after.
+            check(cell_task(self.study, cell, 0, quick=False).job)
+        beyond = comparison_tasks(self.study, self._comparison_targets(), self.request.quick)
+        self._costs = self._expected_costs()
+        apart = [task.costs_like for task in recordings if task.cell is None]
+        cells = [*_repeated(targets), *apart, *_repeated(variants)]
+        cells += [task.costs_like for task in beyond]
+        begin = f"{len(points)} grid points, {len(cells)} runs to begin with"
+        note(f"{self.study.id}: {plan_text(self.plan.document()) if self.plan else begin}")
+        self.outcome.samples.expect(targets)
         try:
-            with meter(total, self.study.id) as progress:
+            with meter(len(cells), self.study.id, self._cost(cells)) as progress:
                 self._batch(recordings, progress)
-                self._rounds(points, first, progress)
+                self._rounds(targets, progress)
                 self._batch(self._tasks(variants), progress)
                 self._batch(beyond, progress)
-        except _OutOfTimeError:
-            self.stopped = "deadline"
         except KeyboardInterrupt:
             self.stopped = "interrupted"
-        self.wall_s = time.monotonic() - self._begun
+        self.wall_s = time.monotonic() - begun
 
     def selected(self) -> tuple[list[NumericClaim], list[Statement]]:
         """The numeric claims and the statements that were asked for."""
@@ -174,17 +207,35 @@ class Driver:
             points += [point for point, _ in self.outcome.statement_points(statement)]
         return unique_points(points)
 
-    def _rounds(self, points: Sequence[Point], first: int, progress: Meter) -> None:
-        targets = dict.fromkeys((Cell.of(point) for point in points), first)
+    def _quick_plan(self) -> Plan:
+        numbers, statements = self.selected()
+        looked_at = [
+            (statement, [point for point, _ in self.outcome.statement_points(statement)])
+            for statement in statements
+        ]
+        return quick_plan(
+            self.study,
+            numbers,
+            looked_at,
+            comparisons=self.request.claims is None,
+            replications=self.request.replications,
+        )
+
+    def _targets(self, points: Sequence[Point]) -> dict[Cell, int]:
+        """How many replications each grid point gets, to begin with."""
+        if self.plan is not None:
+            return self.plan.targets(beyond=False)
+        return dict.fromkeys(map(Cell.of, points), self._first())
+
+    def _rounds(self, targets: Mapping[Cell, int], progress: Meter) -> None:
+        first = self._first()
         while tasks := self._tasks(targets):
             self._batch(tasks, progress)
-            if self.request.replications is not None:
+            if self.plan is not None or self.request.replications is not None:
                 return
-            more = self._wanted(first)
-            if not more:
-                return
-            targets = more
-            progress.expect(len(self._tasks(targets)))
+            targets = self._wanted(first)
+            more = [task.costs_like for task in self._tasks(targets)]
+            progress.expect(len(more), self._cost(more))
 
     def _wanted(self, first: int) -> dict[Cell, int]:
         """How many replications cells should have that deserve more than they have."""
@@ -225,139 +276,110 @@ class Driver:
                 needed = expected.needed
             return min(max(needed, interval.n + 1), 2 * interval.n, cap)
         needed = _replications_for(interval, claim.tolerance.exact)
-        if self.request.quick or not interval.n < needed <= cap:
+        if not interval.n < needed <= cap:
             return 0
         return min(needed, 2 * interval.n)
 
     def _first(self) -> int:
-        limits = self.study.replications
-        if self.request.replications is not None:
-            return self.request.replications
-        return limits.quick_first if self.request.quick else limits.first
+        return self.request.replications or self.study.replications.first
 
     def _cap(self, point: Point) -> int:
-        return self.study.replications.most(point, quick=self.request.quick)
+        return self.study.replications.most(point, quick=False)
 
-    def _tasks(self, targets: Mapping[Cell, int]) -> list[_Task]:
-        """The runs that cells lack, first replications first: cut short, every cell has some."""
-        lacking = [
-            (replication, order, cell)
-            for order, (cell, target) in enumerate(targets.items())
-            for replication in _missing(self.outcome.samples.replications(cell), target)
-        ]
-        lacking.sort(key=lambda entry: entry[:2])
-        return [self._task(cell, replication) for replication, _, cell in lacking]
-
-    def _task(self, cell: Cell, replication: int) -> _Task:
-        variants = {variant.id: variant for variant in self.study.variants}
-        extra = self.study.replications.quick_overrides if self.request.quick else ()
-        point = dict(cell.point)
-        return _Task(
-            self.study.job(point, replication, variants.get(cell.variant), extra),
-            cell,
-            replication,
-            measure=partial(_quantities, self.study, point),
-        )
-
-    def _comparison_tasks(self) -> list[_Task]:
-        """The runs of what goes beyond the paper, first replications first."""
-        if self.request.claims is not None:
-            return []
-        quick = self.request.quick
-        tasks = [
-            _Task(
-                comparison.job(self.study, design, case, replication, quick),
-                cell,
-                replication,
-                measure=partial(comparison.measure, self.study, design, case),
-            )
-            for comparison, design, case, cell in run_cells(self.study, quick)
-            for replication in range(
-                self.request.replications
-                or (comparison.quick_replications if quick else comparison.replications)
-            )
-        ]
-        return sorted(tasks, key=lambda task: task.replication)
-
-    def _variant_targets(self) -> dict[Cell, int]:
+    def _variant_cells(self) -> list[Cell]:
         """The sensitivity runs: part of the full study only."""
         if self.request.quick or self.request.claims is not None:
+            return []
+        return variant_cells(self.study)
+
+    def _variant_replications(self) -> int:
+        return min(self.study.replications.variant, self._first())
+
+    def _comparison_targets(self) -> dict[Cell, int]:
+        if self.plan is not None:
+            return self.plan.targets(beyond=True)
+        if self.request.claims is not None:
             return {}
-        replications = min(self.study.replications.variant, self._first())
         return {
-            Cell.of(point, variant.id): replications
-            for variant in self.study.variants
-            for point in variant_points(self.study, variant)
+            cell: self.request.replications or comparison.replications
+            for comparison, _, _, cell in run_cells(self.study, quick=False)
         }
 
-    def _recordings(self, points: Sequence[Point]) -> list[_Task]:
-        """The runs to record; one that is the first replication of its point counts as that."""
-        ours = {Cell.of(point) for point in points}
-        tasks = []
-        for recording in self.study.recordings:
-            cell = Cell.of(recording.point)
-            if cell in ours:
-                first = self._task(cell, 0)
-                job = self.study.recording_job(recording)
-                task = first if job == first.job else _Task(job)
-                tasks.append(replace(task, recording=recording))
-        return tasks
+    def _tasks(self, targets: Mapping[Cell, int]) -> list[Task]:
+        """The runs that cells lack."""
+        have = self.outcome.samples.replications
+        return cell_tasks(self.study, targets, have, self.request.quick)
 
-    def _batch(self, tasks: Sequence[_Task], progress: Meter) -> None:
-        recorded = dict(self.outcome.recordings)
+    def _expected_costs(self) -> dict[Cell, float]:
+        """What a run of each cell costs, for an estimate of the time that is left."""
+        if self.plan is not None:
+            return {row.cell: row.events for row in self.plan.rows if row.events is not None}
+        record = load_record(self.study)
+        return dict(record.events) if record else {}
+
+    def _cost(self, cells: Sequence[Cell]) -> float:
+        """What runs of these cells cost, those not known as much as the others in the mean."""
+        known = self._costs.values()
+        mean = math.fsum(known) / len(known) if known else 1.0
+        return math.fsum(self._costs.get(cell, mean) for cell in cells)
+
+    def _batch(self, tasks: Sequence[Task], progress: Meter) -> None:
+        """Run what is not in the journal."""
+        samples = self.outcome.samples
+        samples.expect([task.cell for task in tasks if task.cell is not None])
+        left = [task for task in tasks if not self._restored(task, progress)]
+        costs = [self._cost([task.costs_like]) for task in left]
+        progress.batch(costs)
 
         def done(index: int, run: Run) -> None:
-            task = tasks[index]
-            if task.cell is not None and task.measure is not None:
-                facts = _facts(run) | dict(task.measure(run))
-                self.outcome.samples.add(task.cell, task.replication, facts)
-            if task.recording is not None:
-                recorded[task.recording.id] = _arrow(task.recording.tables(run))
-                self.outcome.recordings = recorded
-            progress.finished()
-            self._look_at_clock()
+            task = left[index]
+            finished = _finished(task, run)
+            if self._journal is not None:
+                self._journal.keep(task, finished)
+            self._take(task, finished)
+            progress.finished(costs[index])
 
-        def tick(shares: Sequence[float]) -> None:
-            progress.tick(shares)
-            self._look_at_clock()
+        run_jobs([task.job for task in left], done, self.request.jobs, progress.tick)
 
-        run_jobs([task.job for task in tasks], done, self.request.jobs, tick)
+    def _restored(self, task: Task, progress: Meter) -> bool:
+        """Whether a run was in the journal; then it counts as run."""
+        finished = self._journal.find(task) if self._journal is not None else None
+        if finished is None:
+            return False
+        self._take(task, finished)
+        progress.expect(-1, -self._cost([task.costs_like]))
+        return True
 
-    def _look_at_clock(self) -> None:
-        limit = self.study.replications.quick_s
-        if self.request.quick and time.monotonic() - self._begun > limit:
-            raise _OutOfTimeError
-
-
-def variant_points(study: Study, variant: Variant) -> list[Point]:
-    """The grid points where a variant is tried."""
-    points: list[Point] = []
-    for pattern in variant.claims:
-        claims, _ = study.paper.select(pattern)
-        if not claims:
-            raise UserError(f'{study.id}: variant {variant.id}: no claim matches "{pattern}"')
-        points += [claim.point for claim in claims]
-    return unique_points(points)
+    def _take(self, task: Task, finished: Finished) -> None:
+        if task.cell is not None:
+            self.outcome.samples.add(task.cell, task.replication, finished.facts)
+        if task.recording is not None:
+            found = {**self.outcome.recordings, task.recording.id: finished.tables}
+            ids = [recording.id for recording in self.study.recordings]
+            self.outcome.recordings = {name: found[name] for name in ids if name in found}
 
 
-def _quantities(study: Study, point: Point, run: Run) -> Mapping[str, float]:
-    return study.quantities(run, point)
+def _repeated(targets: Mapping[Cell, int]) -> list[Cell]:
+    return [cell for cell, number in targets.items() for _ in range(number)]
 
 
-def _facts(run: Run) -> dict[str, Any]:
-    """What identifies a run."""
-    return {name: run.document[name] for name in FACTS}
+def _finished(task: Task, run: Run) -> Finished:
+    """What is kept of a run: what identifies it, what was measured, what was recorded."""
+    facts: dict[str, Any] = {name: run.document[name] for name in FACTS}
+    if task.measure is not None:
+        facts |= {name: _plain(value) for name, value in task.measure(run).items()}
+    return Finished(facts, _arrow(task.recording.tables(run)) if task.recording else {})
+
+
+def _plain(value: Any) -> Any:
+    """A NumPy number as Python's, as it comes back from the journal."""
+    return value.item() if hasattr(value, "item") else value
 
 
 def _arrow(tables: Tables) -> dict[str, Any]:
     import pyarrow as pa
 
     return {name: pa.table(dict(columns)) for name, columns in tables.items()}
-
-
-def _missing(have: Iterable[int], target: int) -> list[int]:
-    done = set(have)
-    return [number for number in range(target) if number not in done]
 
 
 def _replications_for(interval: Interval, half_width: float) -> int:

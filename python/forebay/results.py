@@ -19,8 +19,16 @@ from forebay.comparison import findings_of
 from forebay.errors import UserError
 from forebay.grades import Grade
 from forebay.outcome import Cell, Outcome, Samples
+from forebay.plan import replications_needed
 from forebay.stats import finite
-from forebay.store import read_table, read_tables, write_table, write_tables, write_text
+from forebay.store import (
+    json_rows,
+    read_table,
+    read_tables,
+    write_table,
+    write_tables,
+    write_text,
+)
 from forebay.tally import (
     check_kind,
     counts,
@@ -55,7 +63,7 @@ def publish(driver: Driver, out: Path) -> dict[str, Any]:
     """Write all files of a finished (or interrupted) study; its document."""
     outcome, notes = driver.outcome, driver.notes
     document = document_of(driver)
-    write_text(out / RESULT, json.dumps(document, indent=1) + "\n")
+    write_text(out / RESULT, json_rows(document) + "\n")
     if not document["claims"]:
         return document
     write_text(out / "claims.csv", _csv(document["claims"]))
@@ -98,6 +106,7 @@ def document_of(driver: Driver) -> dict[str, Any]:
     outcome, notes = driver.outcome, driver.notes
     numbers, statements = driver.selected()
     grades = outcome.grades()
+    needed = replications_needed(outcome)
     rows = [_number(outcome, claim, grades[claim.id]) for claim in numbers if claim.id in grades]
     rows += [
         _statement(outcome, statement, grades[statement.id])
@@ -106,6 +115,7 @@ def document_of(driver: Driver) -> dict[str, Any]:
     ]
     for row in rows:
         row["note"] = "\n".join(filter(None, [row["note"], notes.explanation(row)]))
+        row["needed"] = needed.get(row["id"])
     seeds = {facts for cell in outcome.samples.cells() for facts in _seeds(outcome, cell)}
     return {
         "study": driver.study.id,
@@ -119,6 +129,18 @@ def document_of(driver: Driver) -> dict[str, Any]:
         "claims": rows,
         **counts(rows),
         "comparisons": [findings.document() for findings in findings_of(outcome)],
+        "points": [_point(outcome, cell) for cell in outcome.samples.cells()],
+        "plan": driver.plan.document() if driver.plan is not None else None,
+    }
+
+
+def _point(outcome: Outcome, cell: Cell) -> dict[str, Any]:
+    events = list(outcome.samples.values(cell, "events").values())
+    return {
+        "variant": cell.variant,
+        "point": dict(cell.point),
+        "replications": len(outcome.samples.replications(cell)),
+        "events": round(math.fsum(events) / len(events)) if events else None,
     }
 
 
@@ -206,8 +228,8 @@ def _readme(outcome: Outcome, document: Mapping[str, Any]) -> str:
         text = path.read_text(encoding="utf-8")
     else:
         text = f"# {study.paper.citation.title}\n"
-    beyond = "\n".join(comparison_lines(outcome))
-    block = f"{BEGIN}\n\n{results_markdown(study, document)}{beyond}\n{END}"
+    further = "\n".join([*comparison_lines(outcome)])
+    block = f"{BEGIN}\n\n{results_markdown(study, document)}{further}\n{END}"
     # The first words decide, so that a marker with an older explanation is still found.
     pattern = re.compile(r"<!-- results.*?-->.*?<!-- end of results -->", re.DOTALL)
     if pattern.search(text):

@@ -194,6 +194,9 @@ def run_jobs(
     """
     engine = native()
     failures: list[str] = []
+    if any(job.record for job in jobs):
+        # The engine imports it for tables; interrupted there, it would give up with a traceback.
+        import numpy  # noqa: F401
 
     def receive(index: int, text: str, tables: Tables) -> None:
         done(index, Run(text, tables))

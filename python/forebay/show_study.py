@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from forebay.comparison import findings_of
 from forebay.grades import Grade, Kind
 from forebay.layout import paper_tables
+from forebay.plan import plan_text
 from forebay.report_comparison import case_count, summary_rows
 from forebay.results import measured_text, published_text
 from forebay.tally import check_kind, expectation_text, predicted_text, tally_text
@@ -70,12 +71,10 @@ def _print_study(outcome: Outcome, document: Mapping[str, Any], out: Path) -> No
         f"{document['runs']} runs in {document['wall_s']:.0f} s; version {document['version']}, "
         f"scenario {document['scenario_hash']}, seed {', '.join(map(str, document['seeds']))}"
     )
-    reasons = {
-        "deadline": "stopped at the time limit: claims have fewer replications than planned",
-        "interrupted": "interrupted: judged by the runs that had finished",
-    }
+    if document["plan"] is not None:
+        screen.print(plan_text(document["plan"]))
     if document["stopped"]:
-        screen.print(reasons[document["stopped"]])
+        screen.print("interrupted: judged by the runs that had finished")
     screen.print(f"again: {plain_markup(document['command'])}")
     screen.print(f"report: {out / 'report.html'}", soft_wrap=True)
 

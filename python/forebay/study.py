@@ -84,19 +84,24 @@ class Replications:
 
     A study starts with `first` replications of every point and adds some where a claim needs them,
     up to `cap`: a number, or a function of the grid point where runs differ in what they cost.
-    `--quick` starts with `quick_first` and stops at `quick_cap`; after `quick_s`
-    seconds it begins no more runs. Its runs take `quick_overrides` on top, such as a shorter
-    duration. `variant` is how many replications each sensitivity run gets,
-    paired with the same replications of the study itself.
+    `--quick` makes as many as the claims of a grid point need by the study's recorded result,
+    between `quick_first` (at least 2) and `quick_cap`, and all together no more than `quick_events`
+    packet events (see `forebay.plan`). Its runs take `quick_overrides` on top, such as a shorter
+    duration. `variant` is how many replications each sensitivity run gets, paired with the same
+    replications of the study itself. Raises `ValueError` for a `quick_first` below 2.
     """
 
     first: int = 10
     cap: Cap = 60
     quick_first: int = 3
     quick_cap: Cap = 8
-    quick_s: float = 100.0
+    quick_events: int = 2_000_000_000
     quick_overrides: tuple[str, ...] = ()
     variant: int = 5
+
+    def __post_init__(self) -> None:
+        if self.quick_first < 2:
+            raise ValueError(f"quick_first is {self.quick_first}; an interval needs at least 2")
 
     def most(self, point: Point, *, quick: bool) -> int:
         """At most how many replications a grid point gets."""

@@ -40,6 +40,7 @@ from forebay import text
 from forebay.errors import UserError, located, nearest, output_folder, read_text
 from forebay.executors import Executor
 from forebay.executors import executor as find_executor
+from forebay.interrupts import terminated_like_interrupted
 from forebay.progress import meter
 from forebay.run import Job, Run, check, load, run_jobs, version
 from forebay.stats import finite, summarize
@@ -98,13 +99,14 @@ def run_sweep(
 ) -> None:
     """Run a sweep, keep every run as it finishes, and print means with intervals.
 
-    Raises `UserError` for a wrong sweep or scenario, `KeyboardInterrupt` on Ctrl-C.
+    Raises `UserError` for a wrong sweep or scenario, `KeyboardInterrupt` on Ctrl-C or
+    SIGTERM.
     """
     sweep = load_sweep(sweep_file)
     hashes = _check_all(sweep)
     where = find_executor(executor, jobs)
     folder = output_folder(out or Path("out") / sweep.path.stem)
-    with Journal(folder / "runs.jsonl", resume) as journal:
+    with terminated_like_interrupted(), Journal(folder / "runs.jsonl", resume) as journal:
         try:
             _run_missing(sweep, hashes, journal, where)
         finally:

@@ -24,8 +24,8 @@ REPLICATIONS = Replications(
     first=8,
     cap=30,
     quick_first=4,
-    quick_cap=10,
-    quick_s=90.0,
+    quick_cap=16,
+    quick_events=4_000_000_000,
     quick_overrides=('duration="42 s"',),
     variant=3,
 )

@@ -66,8 +66,8 @@ REPLICATIONS = Replications(
     first=6,
     cap=cap,
     quick_first=2,
-    quick_cap=3,
-    quick_s=82.0,
+    quick_cap=6,
+    quick_events=5_000_000_000,
     variant=6,
 )
 

@@ -75,7 +75,7 @@ REPLICATIONS = Replications(
     cap=_cap,
     quick_first=2,
     quick_cap=lambda point: max(_cap(point) // 10, 3),
-    quick_s=90.0,
+    quick_events=2_000_000_000,
     variant=8,
 )
 

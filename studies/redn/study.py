@@ -46,7 +46,7 @@ REPLICATIONS = Replications(
     cap=_most,
     quick_first=2,
     quick_cap=3,
-    quick_s=90.0,
+    quick_events=1_000_000_000,
     variant=3,
 )
 

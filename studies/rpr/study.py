@@ -31,8 +31,8 @@ REPLICATIONS = Replications(
     first=5,
     cap=10,
     quick_first=2,
-    quick_cap=3,
-    quick_s=55.0,
+    quick_cap=6,
+    quick_events=2_400_000_000,
     quick_overrides=('duration="0.83 s"',),
     variant=3,
 )

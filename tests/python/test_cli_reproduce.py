@@ -93,16 +93,6 @@ def test_claims_restrict_what_is_run(forebay: front.Forebay, tiny: Path) -> None
     assert document["runs"] == 3
 
 
-def test_quick_stops_at_its_limit_and_says_so(forebay: front.Forebay, tiny: Path) -> None:
-    """Otherwise `--quick` could take for ever, or pass for the planned result."""
-    path = tiny / "study.py"
-    path.write_text(path.read_text().replace("variant=2", "variant=2, quick_s=0.0"))
-    answer = forebay("reproduce", "tiny", "--quick", "--json")
-    assert answer.status == 0
-    assert answer.document()["stopped"] == "deadline"
-    assert "stopped at the time limit" in forebay("reproduce", "tiny", "--quick").out
-
-
 def test_an_interrupt_keeps_finished_runs(
     forebay: front.Forebay, tiny: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -159,12 +149,15 @@ def test_wrong_study_files_are_refused(forebay: front.Forebay, tiny: Path) -> No
         ("deviations.toml", "reason", "raeson", "raeson"),
         ("study.py", "def overrides", "def override", "no function overrides"),
         ("study.py", '("t1/rate2/got",)', '("t9/*",)', 'no claim matches "t9/*"'),
+        ("study.py", '=1 Mbit/s",)', '=1 Mbit",)', "flows.noise.traffic.poisson.rate"),
     ]:
         path = tiny / name
         whole = path.read_text()
         assert old in whole
         path.write_text(whole.replace(old, new))
         assert expected in forebay.refused("reproduce", "tiny"), name
+        # It shows before anything runs.
+        assert not Path("out/tiny/result.json").exists()
         path.write_text(whole)
     (tiny / "study.py").unlink()
     assert "no such file" in forebay.refused("reproduce", "tiny")

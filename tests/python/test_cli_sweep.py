@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +33,29 @@ def sweep(scenario: Path) -> Path:
     path = scenario.parent / "sweep.toml"
     path.write_text(SWEEP)
     return path
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals differ")
+def test_a_sweep_that_is_terminated_keeps_what_is_finished(sweep: Path, tmp_path: Path) -> None:
+    """A machine that shuts down would leave a journal without a summary.
+
+    Of the first durations a run takes no time, of the last it takes hours.
+    """
+    sweep.write_text(sweep.read_text().replace('"3 s"', '"8000000 s"'))
+    command = [sys.executable, "-m", "forebay", "sweep", str(sweep), "--out", "o", "--jobs", "2"]
+    child = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    until = time.monotonic() + 120
+    with child:
+        try:
+            while not (tmp_path / "o/runs.jsonl").is_file() or len(kept(tmp_path / "o")) < 2:
+                assert time.monotonic() < until
+                time.sleep(0.05)
+            child.send_signal(signal.SIGTERM)
+            _, error = child.communicate(timeout=120)
+        finally:
+            child.kill()
+    assert (child.returncode, error.strip()) == (130, "forebay: error: interrupted")
+    assert json.loads((tmp_path / "o/sweep.json").read_text())["runs"] == 2
 
 
 def kept(folder: Path) -> list[dict[str, Any]]:

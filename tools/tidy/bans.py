@@ -145,7 +145,7 @@ PYTHON = (
         but={
             "python/forebay/bench.py": "measures time",
             "python/forebay/progress.py": "tells how long it will take",
-            "python/forebay/reproduce.py": "reports how long it took; --quick ends in time",
+            "python/forebay/reproduce.py": "reports how long it took",
         },
     ),
     Ban(

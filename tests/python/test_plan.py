@@ -1,0 +1,274 @@
+"""What `--quick` runs: planned from a record, and the same wherever and however fast it is run."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import front
+import pytest
+
+from forebay import run
+from forebay.outcome import Cell, Outcome, Samples
+from forebay.plan import replications_needed
+from forebay.run import Job, Run
+from forebay.study import load_study
+
+CLAIMS = ("t1/rate2/got", "t1/rate2/wrong", "t1/rate4/got", "more-gives-more", "all-is-lost")
+GRADES = ("exact", "deviates", "exact", "holds", "fails")
+
+
+def record(
+    tiny: Path,
+    needed: Mapping[str, int | None],
+    events: Sequence[int] = (),
+    command: str = "forebay reproduce tiny",
+    grades: Mapping[str, str] | None = None,
+) -> None:
+    """Lay down what a full run of the tiny study recorded: by claim, and events of 2 and 4 Mbit/s.
+
+    Claims not named need 2 replications.
+    """
+    told = dict(zip(CLAIMS, GRADES, strict=True)) | dict(grades or {})
+    document = {
+        "study": "tiny",
+        "version": "0.0.9",
+        "scenario_hash": "0123456789abcdef",
+        "command": command,
+        "stopped": "",
+        "claims": [
+            {"id": name, "grade": told[name], "needed": needed.get(name, 2), "replications": 9}
+            for name in CLAIMS
+        ],
+        "points": [
+            {"variant": "", "point": {"rate_mbps": rate}, "replications": 9, "events": number}
+            for rate, number in zip((2, 4), events, strict=False)
+        ],
+    }
+    (tiny / "result.json").write_text(json.dumps(document))
+
+
+def planned(forebay: front.Forebay, *options: object) -> tuple[dict[str, Any], dict[int, int]]:
+    """The plan of a quick run, and what was run of each rate."""
+    document = forebay("reproduce", "tiny", "--quick", "--json", *options).document()
+    made = {
+        row["point"]["rate_mbps"]: row["replications"]
+        for row in document["points"]
+        if not row["variant"]
+    }
+    rows = document["plan"]["rows"]
+    assert made == {row["point"]["rate_mbps"]: row["replications"] for row in rows}
+    return document["plan"], made
+
+
+def limits(tiny: Path, text: str) -> None:
+    """Give the tiny study other `REPLICATIONS`."""
+    path = tiny / "study.py"
+    old = "first=3, cap=6, quick_first=2, quick_cap=3, variant=2"
+    path.write_text(path.read_text().replace(old, text))
+
+
+def test_a_point_gets_what_its_most_demanding_claim_needs(
+    forebay: front.Forebay, tiny: Path
+) -> None:
+    """A claim that needs more runs than others would be imprecise, or the others cost too much."""
+    limits(tiny, "quick_first=2, quick_cap=9")
+    record(tiny, {"t1/rate2/wrong": 5, "t1/rate4/got": 3, "all-is-lost": 4})
+    plan, made = planned(forebay)
+    assert made == {2: 5, 4: 3}
+    assert [row["because"] for row in plan["rows"]] == ["t1/rate2/wrong", "t1/rate4/got"]
+    # "two" is recorded at another interval than the runs of its point, so it is one more.
+    assert plan["runs"] == 5 + 3 + 1
+    assert plan["record"] == {"version": "0.0.9", "scenario_hash": "0123456789abcdef"}
+
+
+def test_a_statement_needs_all_its_points(forebay: front.Forebay, tiny: Path) -> None:
+    """A sentence that compares two points would be judged on one that is known too little."""
+    limits(tiny, "quick_first=2, quick_cap=9")
+    record(tiny, {"more-gives-more": 7})
+    assert planned(forebay)[1] == {2: 7, 4: 7}
+
+
+def test_numbers_stay_between_the_studys_limits(forebay: front.Forebay, tiny: Path) -> None:
+    """One claim that takes a thousand runs would make `--quick` slow, or one that takes none would
+    have no interval. A claim without `needed` needs more than could be tried."""
+    limits(tiny, "quick_first=4, quick_cap=6")
+    record(tiny, {"t1/rate2/got": 1000, "t1/rate4/got": 2})
+    assert planned(forebay)[1] == {2: 6, 4: 4}
+    record(tiny, {"t1/rate2/got": None})
+    assert planned(forebay)[1] == {2: 6, 4: 4}
+
+
+def test_an_ordering_needs_its_whole_line(forebay: front.Forebay, tiny: Path) -> None:
+    """One claim alone could not be told to be a trend; a value that fits needs no line."""
+    path = tiny / "paper.toml"
+    path.write_text(path.read_text().replace('trend = "none"', 'trend = "column"'))
+    record(tiny, {"t1/rate2/got": 3}, grades={"t1/rate2/got": "trend"})
+    assert planned(forebay, "--claims", "t1/rate2/got")[1] == {2: 3, 4: 3}
+    record(tiny, {"t1/rate2/got": 3}, grades={"t1/rate2/got": "close"})
+    assert planned(forebay, "--claims", "t1/rate2/got")[1] == {2: 3}
+
+
+@pytest.mark.parametrize(
+    ("limit", "made", "lowered"),
+    [
+        # The recording is a run of 100 more: 6 * 100 + 5 * 10 + 100 = 750.
+        (750, {2: 6, 4: 5}, None),
+        (749, {2: 5, 4: 5}, 5),  # 5 * 100 + 5 * 10 + 100 = 650
+        (430, {2: 3, 4: 3}, 3),  # 3 * 100 + 3 * 10 + 100 = 430
+        (429, {2: 2, 4: 2}, 2),
+        (1, {2: 2, 4: 2}, 2),  # two runs are the least that have an interval
+    ],
+)
+def test_a_plan_keeps_to_its_packet_events(
+    forebay: front.Forebay, tiny: Path, limit: int, made: dict[int, int], lowered: int | None
+) -> None:
+    """`--quick` would take as long as it likes, or give one point all and another nothing."""
+    limits(tiny, f"quick_first=2, quick_cap=9, quick_events={limit}")
+    record(tiny, {"t1/rate2/got": 6, "t1/rate4/got": 5}, events=(100, 10))
+    plan, done = planned(forebay)
+    assert done == made
+    assert plan["lowered_to"] == lowered
+    assert plan["events"] == 100 * made[2] + 10 * made[4] + 100
+    assert plan["limit_events"] == limit
+
+
+def test_shorter_runs_have_fewer_events(forebay: front.Forebay, tiny: Path) -> None:
+    """A study whose quick runs are short would plan too few of them: 30 of 60 s are half the
+    events, of 2 * 100 + 2 * 10 and a recording of 100."""
+    limits(tiny, "quick_first=2, quick_overrides=('duration=\"30 s\"',)")
+    record(tiny, {}, events=(100, 10))
+    assert planned(forebay)[0]["events"] == 160
+
+
+def test_without_a_record_all_get_the_first(forebay: front.Forebay, tiny: Path) -> None:
+    """A new study could not be looked at quickly; or a quick or partial result would be taken for
+    the record of a full run."""
+    limits(tiny, "quick_first=3, quick_cap=9")
+    assert planned(forebay)[1] == {2: 3, 4: 3}
+    for command in ("forebay reproduce tiny --quick", "forebay reproduce tiny --claims 't1/*'"):
+        record(tiny, {"t1/rate2/got": 8}, command=command)
+        plan, made = planned(forebay)
+        assert made == {2: 3, 4: 3}
+        assert plan["record"] is None
+        assert plan["events"] is None
+
+
+def test_a_fixed_number_is_that_everywhere(forebay: front.Forebay, tiny: Path) -> None:
+    """`--quick --replications N` would not mean N."""
+    record(tiny, {"t1/rate2/got": 3})
+    plan, made = planned(forebay, "--replications", "4")
+    assert made == {2: 4, 4: 4}
+    assert {row["because"] for row in plan["rows"]} == {"--replications"}
+
+
+def test_a_damaged_record_is_refused(forebay: front.Forebay, tiny: Path) -> None:
+    """A plan would be made of half a file, or end in a traceback."""
+    for text in ("{", "[]", '{"command": 3}', '{"command": "", "stopped": ""}'):
+        (tiny / "result.json").write_text(text)
+        message = forebay.refused("reproduce", "tiny", "--quick")
+        assert str(tiny / "result.json") in message
+        assert "forebay reproduce tiny" in message
+
+
+def test_fewer_than_two_runs_are_refused(forebay: front.Forebay, tiny: Path) -> None:
+    """A study could ask for runs of which no interval can be made."""
+    limits(tiny, "quick_first=1")
+    assert "quick_first is 1" in forebay.refused("reproduce", "tiny", "--quick")
+
+
+def needed(tiny: Path, half_spread: float, mean: float = 2e6) -> dict[str, int]:
+    """What claims need whose values at 2 and 4 Mbit/s are mean, and mean + and - half a spread."""
+    limits(tiny, "quick_cap=9")
+    outcome = Outcome(load_study("tiny"), Samples())
+    for rate, centre in ((2, mean), (4, 4e6)):
+        for number in range(9):
+            value = centre + (number % 3 - 1) * half_spread * (8 / 6) ** 0.5
+            outcome.samples.add(Cell.of({"rate_mbps": rate}), number, {"got_bps": value})
+    return replications_needed(outcome)
+
+
+def test_what_a_grade_takes(tiny: Path) -> None:
+    """Every quick run would have too few runs for its grades, or many too many.
+
+    Nine values, three each at the mean and one deviation below and above: of a standard deviation
+    of sqrt(6/8) deviations, which is made 10 kbit/s. `exact` takes a half-width of 40 kbit/s at
+    2 Mbit/s (2 %). Of n runs the standard deviation estimated is in nine of ten cases at most
+    10 kbit/s * sqrt(chi2(n-1; 0.9) / (n-1)), and the half-width that times t(n-1; 0.975) / sqrt(n):
+    for n = 2, 10 * sqrt(2.706) * 12.706 / 1.414 = 147.8; for 3, 10 * sqrt(4.605 / 2) * 4.303 /
+    1.732 = 37.7, which is narrow enough. At 4 Mbit/s (80 kbit/s) as well: 3.
+    With 20 kbit/s: 3 give 75.4, 4 give 20 * sqrt(6.251 / 3) * 3.182 / 2 = 45.9, and
+    5 give 20 * sqrt(7.779 / 4) * 2.776 / 2.236 = 34.6: 5, and 3 at 4 Mbit/s.
+    With 50 kbit/s the nine give 50 * 2.306 / 3 = 38.4, so that the claim is exact; but other nine
+    may be as far apart as 38.4 * sqrt(13.36 / 8) = 49.7. With 60 kbit/s it is close only, to
+    200 kbit/s: 3 give 226, 4 give 137.8.
+    """
+    found = needed(tiny, 10e3)
+    assert (found["t1/rate2/got"], found["t1/rate4/got"]) == (3, 3)
+    found = needed(tiny, 20e3)
+    assert (found["t1/rate2/got"], found["t1/rate4/got"]) == (5, 3)
+    assert "t1/rate2/got" not in needed(tiny, 50e3)
+    assert needed(tiny, 60e3)["t1/rate2/got"] == 4
+    assert needed(tiny, 0.0)["t1/rate2/got"] == 2
+
+
+def test_what_a_sentence_takes(tiny: Path) -> None:
+    """Statements would be planned for blindly.
+
+    4 Mbit/s is more than 2 Mbit/s if both half-widths together are below 2 Mbit/s: of standard
+    deviations of 600 kbit/s, as above, 3 runs give 2 * 2262 kbit/s, 4 give 2 * 1378, 5 give
+    2 * 1038 and 6 give 2 * 600 * sqrt(9.236 / 5) * 2.571 / 2.449 = 2 * 856 kbit/s.
+    """
+    assert needed(tiny, 600e3)["more-gives-more"] == 6
+
+
+def without_time(path: Path) -> dict[str, Any]:
+    """A result but for the time that it took."""
+    document: dict[str, Any] = json.loads(path.read_text())
+    document.pop("wall_s")
+    return document
+
+
+@pytest.mark.parametrize("options", [(), ("--quick",)])
+def test_the_same_digits_at_any_speed(
+    forebay: front.Forebay, tiny: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
+) -> None:
+    """A result would depend on the machine, its load, or the order in which runs end.
+
+    Once on one core, once on three, once by workers that are slow and hand over last runs first.
+    """
+    record(tiny, {"t1/rate2/got": 3}, events=(100_000, 200_000))
+    results = []
+    for number, jobs in enumerate((1, 3, 2)):
+        if number == 2:
+            monkeypatch.setattr("forebay.reproduce.run_jobs", _slow_and_backwards)
+        out = tiny.parent / f"out{number}"
+        assert forebay("reproduce", "tiny", *options, "--jobs", jobs, "--out", out).status == 0
+        results.append(without_time(out / "result.json"))
+    assert results[0] == results[1] == results[2]
+    assert results[0]["stopped"] == ""
+
+
+def _slow_and_backwards(
+    jobs: Sequence[Job], done: Callable[[int, Run], None], threads: int, tick: Any
+) -> None:
+    found: dict[int, Run] = {}
+    run.run_jobs(jobs, found.__setitem__, threads)
+    for index in sorted(found, reverse=True):
+        time.sleep(0.05)
+        tick([1.0] * len(jobs))
+        done(index, found[index])
+
+
+def test_the_plan_is_told(forebay: front.Forebay, tiny: Path) -> None:
+    """A reader of a quick result would not know how much of the whole it is."""
+    limits(tiny, "quick_first=2, quick_cap=9, quick_events=430_000_000")
+    record(tiny, {"t1/rate2/got": 6, "t1/rate4/got": 5}, events=(100_000_000, 10_000_000))
+    told = (
+        "plan: 2 grid points, 7 runs, about 430 million packet events of 430 million allowed; "
+        "at most 3 replications, to stay within that"
+    )
+    assert told in " ".join(forebay("reproduce", "tiny", "--quick").out.split())

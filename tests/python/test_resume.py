@@ -1,0 +1,282 @@
+"""Interrupted, terminated, killed: what `reproduce` leaves, and that `--resume` completes it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import front
+import pytest
+from test_cli_reproduce import KEEPING
+from test_comparison import BEYOND
+from test_plan import without_time
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals differ")
+
+# Ends itself like a process that the system kills: nothing is closed or written out after that.
+KILLED = """
+import os, signal, sys
+from forebay import journal, store
+from forebay.cli import main
+
+where, moment = sys.argv[1], int(sys.argv[2])
+count = 0
+
+def struck():
+    global count
+    count += 1
+    return count == moment
+
+def die():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def after(function):
+    def wrapped(*arguments):
+        function(*arguments)
+        struck() and die()
+    return wrapped
+
+def before(function):
+    def wrapped(*arguments):
+        struck() and die()
+        return function(*arguments)
+    return wrapped
+
+def half(self, document):
+    if struck():
+        self._file.write(store._line(document)[:40])
+        self._file.flush()
+        die()
+    return whole(self, document)
+
+whole = store.Journal.add
+if where == "run":
+    store.Journal.add = after(whole)
+elif where == "line":
+    store.Journal.add = half
+elif where == "file":
+    os.replace = before(os.replace)
+raise SystemExit(main(sys.argv[3:]))
+"""
+
+
+Results = tuple[dict[str, Any], dict[str, Any]]
+THROUGH: dict[tuple[str, ...], Results] = {}
+
+
+@pytest.fixture
+def study(tiny: Path) -> Path:
+    """The tiny study with recordings, a sensitivity run and a comparison; its folder."""
+    (tiny / "beyond.py").write_text(BEYOND)
+    with (tiny / "study.py").open("a") as file:
+        file.write(KEEPING.replace("RECORDINGS = [", "RECORDINGS += ["))
+    return tiny
+
+
+def killed(where: str, moment: int, *words: object) -> None:
+    """Run the command line, which is killed at that moment."""
+    command = [sys.executable, "-c", KILLED, where, moment, *words]
+    done = subprocess.run([str(word) for word in command], capture_output=True, check=False)
+    assert done.returncode == -signal.SIGKILL, done
+
+
+def lines(folder: Path) -> int:
+    """How many runs the journal holds."""
+    return len((folder / "journal.jsonl").read_text().splitlines()) - 1
+
+
+def whole(folder: Path) -> Results:
+    """Result and tables in a folder; all its files can be read."""
+    from forebay.store import read_tables
+
+    tables = {name: table.to_pydict() for name, table in read_tables(folder).items()}
+    assert tables.keys() >= {"two/series/links.wire"}
+    assert (folder / "report.html").read_text().rstrip().endswith("</html>")
+    return without_time(folder / "result.json"), tables
+
+
+def through(forebay: front.Forebay, *options: str) -> Results:
+    """What the study gives if nothing stops it, with these options."""
+    if options not in THROUGH:
+        assert forebay("reproduce", "tiny", *options, "--out", "through").status == 0
+        THROUGH[options] = whole(Path("through"))
+    return THROUGH[options]
+
+
+@pytest.mark.parametrize(
+    ("where", "moment"),
+    [
+        # 2 recordings, 6 runs of grid points or more, 2 of the variant, 24 of the comparison.
+        *(("run", moment) for moment in (1, 2, 6, 10, 33)),
+        *(("line", moment) for moment in (1, 20)),
+        # The journal, 4 tables of recordings, result.json, claims.csv, runs.parquet, the 4 tables,
+        # README.md, report.html.
+        *(("file", moment) for moment in (1, 2, 4, 6, 8, 10, 14)),
+    ],
+)
+def test_a_killed_study_is_completed(
+    forebay: front.Forebay, study: Path, where: str, moment: int
+) -> None:
+    """Hours of runs would be lost to a crash, or a completed study would differ from one that ran
+    through."""
+    killed(where, moment, "reproduce", "tiny", "--out", "cut", "--jobs", "1")
+    if where == "run":
+        assert lines(Path("cut")) == moment
+    if (where, moment) == ("file", 1):
+        # Killed before there was a journal.
+        assert "no such file" in forebay.refused("reproduce", "tiny", "--out", "cut", "--resume")
+        return
+    for path in Path("cut").glob("*.json"):
+        json.loads(path.read_text())
+    assert forebay("reproduce", "tiny", "--out", "cut", "--resume").status == 0
+    assert whole(Path("cut")) == through(forebay)
+
+
+@pytest.mark.parametrize("options", [("--quick",), ("--claims", "t1/*"), ("--replications", "4")])
+def test_every_kind_of_run_is_completed(
+    forebay: front.Forebay, study: Path, options: tuple[str, ...]
+) -> None:
+    """`--resume` would mean something else for a part of a study than for the whole."""
+    killed("run", 5, "reproduce", "tiny", *options, "--out", "cut")
+    assert forebay("reproduce", "tiny", *options, "--out", "cut", "--resume").status == 0
+    assert whole(Path("cut")) == through(forebay, *options)
+
+
+def test_finished_runs_are_not_made_again(
+    forebay: front.Forebay, study: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`--resume` would take as long as the whole; or a study that is begun anew would take runs
+    of before."""
+    from forebay import reproduce, run
+
+    assert forebay("reproduce", "tiny").status == 0
+    every = lines(Path("out/tiny"))
+    made: list[str] = []
+
+    def counted(jobs: Any, *others: Any) -> None:
+        made.extend(job.name for job in jobs)
+        run.run_jobs(jobs, *others)
+
+    monkeypatch.setattr(reproduce, "run_jobs", counted)
+    assert forebay("reproduce", "tiny", "--resume").status == 0
+    assert made == []
+    assert forebay("reproduce", "tiny").status == 0
+    assert len(made) == every
+
+
+def test_a_lost_table_is_recorded_again(forebay: front.Forebay, study: Path) -> None:
+    """Figures would be missing from a study that was resumed."""
+    assert forebay("reproduce", "tiny").status == 0
+    Path("out/tiny/tables/kept/wire.parquet").unlink()
+    assert forebay("reproduce", "tiny", "--resume").status == 0
+    assert whole(Path("out/tiny")) == through(forebay)
+
+
+def test_more_replications_take_those_that_are_there(forebay: front.Forebay, study: Path) -> None:
+    """A quick look would be thrown away when the whole is asked for."""
+    assert forebay("reproduce", "tiny", "--quick").status == 0
+    few = lines(Path("out/tiny"))
+    assert forebay("reproduce", "tiny", "--replications", "4", "--resume").status == 0
+    assert few < lines(Path("out/tiny"))
+    assert whole(Path("out/tiny")) == through(forebay, "--replications", "4")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_publishes_what_is_finished(
+    forebay: front.Forebay, tiny: Path, number: signal.Signals
+) -> None:
+    """A machine that shuts down, or Ctrl-C, would throw away what was known, or not say how to go
+    on.
+
+    Of the sensitivity run, the last, each run takes hours: when the journal has the 3 replications
+    of 2 points and the recording, nothing else ends.
+    """
+    path = tiny / "study.py"
+    old, slow = '=1 Mbit/s",)', '=1 Mbit/s", "duration=8000000 s")'
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, slow))
+    command = [sys.executable, "-m", "forebay", "reproduce", "tiny", "--jobs", "1"]
+    child = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    journal = Path("out/tiny/journal.jsonl")
+    until = time.monotonic() + 120
+    with child:
+        try:
+            while not journal.is_file() or lines(journal.parent) < 7:
+                assert time.monotonic() < until
+                assert child.poll() is None
+                time.sleep(0.05)
+            child.send_signal(number)
+            out, err = child.communicate(timeout=120)
+        finally:
+            child.kill()
+    assert child.returncode == 130, err
+    assert "interrupted: judged by the runs that had finished" in out
+    hint = "forebay: interrupted; to go on: forebay reproduce tiny --jobs 1 --resume"
+    assert err.strip() == hint
+    document = json.loads(Path("out/tiny/result.json").read_text())
+    assert document["stopped"] == "interrupted"
+    assert document["runs"] == 6
+    path.write_text(path.read_text().replace(slow, old))
+    assert "study's files" in forebay.refused("reproduce", "tiny", "--resume")
+
+
+def test_all_studies_go_on_where_they_were(forebay: front.Forebay, study: Path) -> None:
+    """One that was not begun would stop those that were; or none begun would pass for all done."""
+    twin = front.write_study(study.parent / "later")
+    twin.rename(study.parent / "twin")
+    paper = study.parent / "twin" / "paper.toml"
+    paper.write_text(paper.read_text().replace('"tiny"', '"twin"'))
+    (study.parent / "later").rmdir()
+    assert "no such file" in forebay.refused("reproduce", "all", "--resume")
+    # The first study has 4 runs of grid points, 6 of a comparison and 2 recordings.
+    killed("run", 14, "reproduce", "all", "--quick", "--out", "cut")
+    assert not Path("cut/twin/result.json").exists()
+    assert forebay("reproduce", "all", "--quick", "--out", "cut", "--resume").status == 0
+    assert forebay("reproduce", "all", "--quick", "--out", "through").status == 0
+    for name in ("tiny", "twin"):
+        assert without_time(Path("cut") / name / "result.json") == without_time(
+            Path("through") / name / "result.json"
+        )
+
+
+def test_wrong_journals_are_refused(forebay: front.Forebay, study: Path) -> None:
+    """Runs of something else would be taken for this study's."""
+    resume = ("reproduce", "tiny", "--resume", "--out", "results")
+    journal = Path("results/journal.jsonl")
+    message = forebay.refused(*resume)
+    assert f"{journal}: no such file" in message
+    assert "forebay reproduce tiny begins anew" in message
+    assert forebay("reproduce", "tiny", "--quick", "--out", "results").status == 0
+    text = journal.read_text()
+    head = json.loads(text.splitlines()[0])
+    for name, what in (
+        ("study", 'study "other"; allowed is "tiny"'),
+        ("version", 'version "other"; allowed is "'),
+        ("engine", 'build of the engine "other"'),
+        ("files", "study's files"),
+    ):
+        others = json.dumps({**head, name: "other"})
+        journal.write_text("\n".join([others, *text.splitlines()[1:]]) + "\n")
+        message = forebay.refused(*resume)
+        assert str(journal) in message
+        assert what in message
+        # What is refused is left as it is.
+        assert journal.read_text().startswith(others)
+    for damaged in ("", "x\n", "[]\n", '{"study": "tiny"}\n'):
+        journal.write_text(damaged)
+        assert f"{journal}: line 1: not the beginning" in forebay.refused(*resume)
+    journal.write_text(text)
+    (study / "predicates.py").write_text((study / "predicates.py").read_text() + "\n# more\n")
+    assert "study's files" in forebay.refused(*resume)
