@@ -194,6 +194,8 @@ STUDY = {
     "claims": "A row a claim that was measured.",
     "summary": "How many claims of the kind `result` got each grade, and `total`.",
     "checks": "The same of all other kinds.",
+    "sensitivity": "What other choices do to the claims, a block a sensitivity run; empty with "
+    "`--quick` or if only some claims were asked for.",
     "comparisons": "What the study's `beyond.py` compares, a block each; empty if only some claims "
     "were asked for.",
     "points": "A row for each grid point, sensitivity runs and comparisons included.",
@@ -215,8 +217,31 @@ CLAIM = {
     "kind": "What the claim rests on: `result`, or of the checks `input`, `formula`, `repeat`, "
     "`reconstruction`.",
     "note": "What `paper.toml` and `deviations.toml` say of it.",
-    "needed": "How many replications this grade takes, by the spread between those measured, in "
-    "nine of ten cases; what `--quick` is planned by. Null if more than the most that it makes.",
+    "needed": "How many replications `--quick` plans for it: those that the grade takes, by the "
+    "spread measured, in nine of ten cases; where it makes fewer, those of the best grade that is "
+    "in reach; 2 if none is.",
+}
+
+SENSITIVITY = {
+    "id": "Name of the sensitivity run.",
+    "title": "What is chosen otherwise.",
+    "why": "Why that is tried.",
+    "replications": "Pairs of runs, with and without it.",
+    "moved": "Number of claims whose interval of the difference does not hold 0.",
+    "error_study": "Mean distance of the study's values from the published ones, as a share of "
+    "these; of values near zero, of the scale that `paper.toml` states. Null without any claim.",
+    "error_variant": "The same with the other choice.",
+    "rows": "A row for each number of the kind `result` at its grid points.",
+}
+
+SENSITIVE = {
+    "claim": "The `id` of the claim, whose unit all values of the row have.",
+    "published": "The value as published.",
+    "study": "Mean of the study; as all that follows with six significant digits.",
+    "variant": "Mean with the other choice.",
+    "difference": "Mean of `variant` minus `study`, paired by replication.",
+    "low": "Lower end of its 95 % interval; null with a single pair.",
+    "high": "Upper end.",
 }
 
 POINT = {

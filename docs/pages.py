@@ -47,6 +47,8 @@ from columns import (
     PLANNED,
     POINT,
     REDUCTIONS,
+    SENSITIVE,
+    SENSITIVITY,
     SERIES,
     STUDY,
     TRACE,
@@ -392,11 +394,14 @@ def _studied() -> list[str]:
             samples.add(cell, 0, values)
     document = document_of(driver)
     (block,) = document["comparisons"]
+    (other,) = document["sensitivity"]
     plan = document["plan"]
     lines = _columns("A study", _STUDY_HEAD, STUDY, document.keys())
     lines += _columns("`claims` of a study", "", CLAIM, document["claims"][0].keys() - DRAWN)
     drawn = drawn_columns(driver.outcome, replace(claim, runs=1))
     lines += _columns("`claims` from a stated number of runs", _DRAWN_HEAD, DRAWN, drawn)
+    lines += _columns("`sensitivity` of a study", _SENSITIVITY_HEAD, SENSITIVITY, other.keys())
+    lines += _columns("`rows` of a sensitivity run", "", SENSITIVE, other["rows"][0].keys())
     lines += _columns("`comparisons` of a study", _COMPARISON_HEAD, COMPARISON, block.keys())
     lines += _columns("`rows` of a comparison", "", COMPARED, block["rows"][0].keys())
     lines += _columns("`points` of a study", "", POINT, document["points"][0].keys())
@@ -494,6 +499,9 @@ Besides, where the paper tells how many runs a value is from (`runs` in `paper.t
 _COMPARISON_HEAD = """\
 Designs tried in the same cases on the same random numbers. All values are in SI units."""
 
+_SENSITIVITY_HEAD = """\
+One assumption at a time chosen otherwise, on the same random numbers."""
+
 _PLAN_HEAD = """\
 A grid point gets the replications that the most demanding of its claims needs (`needed`), within
 the study's limits; if that has more packet events than allowed, the largest numbers are lowered to
@@ -512,7 +520,7 @@ _FILES = [
     "| | `summary.parquet` | means and intervals |",
     "| | `sweep.json` | what was run and the summary |",
     "| `reproduce` | `journal.jsonl` | finished runs, a line each; `--resume` goes on with them |",
-    "| | `result.json` | the study's document: claims, comparisons, plan |",
+    "| | `result.json` | the study's document: claims, sensitivity runs, comparisons, plan |",
     "| | `claims.csv` | its claims as a table |",
     "| | `runs.parquet` | grid point, identity and quantities of every run |",
     "| | `tables/*/*.parquet` | series of the runs that figures show |",

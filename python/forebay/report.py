@@ -7,14 +7,12 @@ or dark setting, prints, and fits a phone.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forebay.errors import UserError, nearest
-from forebay.grades import Point
 from forebay.store import write_text
 
 if TYPE_CHECKING:
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
     from forebay.claims import NumericClaim
     from forebay.layout import PaperTable
     from forebay.outcome import Outcome
-    from forebay.study import Variant
 
 __all__ = ["build_report", "render", "table_links", "write_study_report"]
 
@@ -72,13 +69,14 @@ def write_study_report(
 ) -> Path:
     """Write a study's page; its path."""
     from forebay.report_comparison import comparison_parts
+    from forebay.sensitivity import sensitivity_parts
     from forebay.tally import check_kind, checks_text, runs_text
 
     study = outcome.study
     rows = {row["id"]: row for row in document["claims"]}
     counts = [row["replications"] for row in document["claims"]]
     tables = _tables(outcome, document, rows)
-    variants = [v for v in (_variant(outcome, v) for v in study.variants) if v]
+    variants = sensitivity_parts(study, document)
     page = render(
         "study.html.j2",
         comparisons=comparison_parts(outcome, document["command"]),
@@ -208,65 +206,6 @@ def _cell(
         "replications": row["replications"],
         "row": row,
     }
-
-
-def _variant(outcome: Outcome, variant: Variant) -> dict[str, Any] | None:
-    """One sensitivity run: the claims at its points, here and with it; `None` if it did not run."""
-    from forebay.results import published_text
-    from forebay.tasks import variant_points
-
-    rows = []
-    errors: list[tuple[float, float]] = []
-    replications = 0
-    for claim in _claims_at(outcome, variant_points(outcome.study, variant)):
-        ours = outcome.interval(claim.quantity, claim.point)
-        theirs = outcome.interval(claim.quantity, claim.point, variant.id)
-        difference = outcome.difference(variant, claim.quantity, claim.point)
-        if ours is None or theirs is None or difference is None:
-            continue
-        size = claim.unit_size
-        replications = max(replications, theirs.n)
-        if claim.published:
-            scale = abs(claim.published)
-            errors.append(
-                (
-                    abs(ours.mean / size - claim.published) / scale,
-                    abs(theirs.mean / size - claim.published) / scale,
-                )
-            )
-        half = difference.half_width / size
-        rows.append(
-            {
-                "place": claim.place,
-                "published": f"{published_text(claim)} {claim.unit}",
-                "ours": f"{ours.mean / size:.2f}",
-                "theirs": f"{theirs.mean / size:.2f}",
-                "difference": f"{difference.mean / size:+.2f} ± "
-                + (f"{half:.2f}" if math.isfinite(half) else "?"),
-            }
-        )
-    if not rows:
-        return None
-    return {
-        "id": variant.id,
-        "title": variant.title,
-        "why": variant.why,
-        "rows": rows,
-        "replications": replications,
-        "error_ours": _mean_share([ours for ours, _ in errors]),
-        "error_theirs": _mean_share([theirs for _, theirs in errors]),
-    }
-
-
-def _claims_at(outcome: Outcome, points: Sequence[Point]) -> list[NumericClaim]:
-    from forebay.outcome import point_key
-
-    wanted = {point_key(point) for point in points}
-    return [claim for claim in outcome.study.paper.claims if point_key(claim.point) in wanted]
-
-
-def _mean_share(values: Sequence[float]) -> str:
-    return f"{100 * math.fsum(values) / len(values):.1f} %" if values else "-"
 
 
 def _between(counts: Sequence[int], what: str) -> str:

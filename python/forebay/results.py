@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,6 +21,7 @@ from forebay.errors import UserError
 from forebay.grades import Grade
 from forebay.outcome import Cell, Outcome, Samples
 from forebay.plan import replications_needed
+from forebay.sensitivity import sensitivity_lines, sensitivity_of
 from forebay.stats import finite
 from forebay.store import (
     json_rows,
@@ -115,7 +117,7 @@ def document_of(driver: Driver) -> dict[str, Any]:
     ]
     for row in rows:
         row["note"] = "\n".join(filter(None, [row["note"], notes.explanation(row)]))
-        row["needed"] = needed.get(row["id"])
+        row["needed"] = needed[row["id"]]
     seeds = {facts for cell in outcome.samples.cells() for facts in _seeds(outcome, cell)}
     return {
         "study": driver.study.id,
@@ -128,6 +130,7 @@ def document_of(driver: Driver) -> dict[str, Any]:
         "stopped": driver.stopped,
         "claims": rows,
         **counts(rows),
+        "sensitivity": sensitivity_of(outcome),
         "comparisons": [findings.document() for findings in findings_of(outcome)],
         "points": [_point(outcome, cell) for cell in outcome.samples.cells()],
         "plan": driver.plan.document() if driver.plan is not None else None,
@@ -211,8 +214,9 @@ def _statement(outcome: Outcome, statement: Statement, grade: Grade) -> dict[str
 
 def _csv(claims: Sequence[Mapping[str, Any]]) -> str:
     text = io.StringIO()
-    columns = dict.fromkeys(name for row in claims for name in row)
-    writer = csv.DictWriter(text, list(columns), lineterminator="\n")
+    # What is planned from the result says nothing of the claim.
+    columns = dict.fromkeys(name for row in claims for name in row if name != "needed")
+    writer = csv.DictWriter(text, list(columns), extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     writer.writerows(claims)
     return text.getvalue()
@@ -228,7 +232,7 @@ def _readme(outcome: Outcome, document: Mapping[str, Any]) -> str:
         text = path.read_text(encoding="utf-8")
     else:
         text = f"# {study.paper.citation.title}\n"
-    further = "\n".join([*comparison_lines(outcome)])
+    further = "\n".join([*sensitivity_lines(study, document), *comparison_lines(outcome)])
     block = f"{BEGIN}\n\n{results_markdown(study, document)}{further}\n{END}"
     # The first words decide, so that a marker with an older explanation is still found.
     pattern = re.compile(r"<!-- results.*?-->.*?<!-- end of results -->", re.DOTALL)
