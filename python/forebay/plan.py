@@ -44,6 +44,9 @@ RECORD = "result.json"
 CONFIDENCE = 0.9
 """In how many of all quick runs the planned number gives an interval narrow enough."""
 
+EVEN = 0.5
+"""The same for claims of which that is asked too much."""
+
 BY_LINE = (Grade.TREND, Grade.DEVIATES, Grade.IMPRECISE)
 """Grades for which every claim of a line must be measured: its ordering decides."""
 
@@ -296,25 +299,32 @@ def _lowered(
 
 
 def replications_needed(outcome: Outcome) -> dict[str, int]:
-    """How many replications, of those that `--quick` makes, the grade of each claim takes.
+    """How many replications each claim wants of `--quick`.
 
-    The least number from which on claims keep their grade if means and standard deviations stay as
-    measured; the latter with allowance for how far one may be off that is estimated from so few
-    runs (its upper 90 % limit), and for a shorter duration of quick runs. Claims that need more
-    than the most that `--quick` makes are left out.
+    The least number from which on its grade is the same up to the most that `--quick` makes, if
+    means and standard deviations stay as measured; the latter with allowance for how far one may be
+    off that is estimated from so few runs (its upper 90 % limit), and for a shorter duration of
+    quick runs. A claim that would be `imprecise` then gets the number at which it has an even
+    chance not to be, or 2 if there is none.
     """
     study = outcome.study
     cells = [cell for cell in outcome.samples.cells() if cell.variant == BASE]
-    most = max((study.replications.most(dict(c.point), quick=True) for c in cells), default=1)
+    most = max((study.replications.most(dict(cell.point), quick=True) for cell in cells), default=2)
     widths = {cell: _widening(study, dict(cell.point)) for cell in cells}
-    final = outcome.grades()
+    counts = range(2, max(most, 2) + 1)
     found: dict[str, int] = {}
-    alike = set(final)
-    for count in range(most, 1, -1):
-        fewer = Outcome(study, _fewer(outcome.samples, widths, count)).grades()
-        alike = {name for name in alike if fewer[name] is final[name]}
-        found |= dict.fromkeys(alike, count)
-    return found
+    for confidence in (CONFIDENCE, EVEN):
+        grades = [
+            Outcome(study, _fewer(outcome.samples, widths, count, confidence)).grades()
+            for count in counts
+        ]
+        for name, last in grades[-1].items():
+            if name not in found and last is not Grade.IMPRECISE:
+                other = [n for n, each in zip(counts, grades, strict=True) if each[name] != last]
+                found[name] = max(other, default=counts[0] - 1) + 1
+        if found.keys() >= grades[-1].keys():
+            break
+    return dict.fromkeys(outcome.grades(), 2) | found
 
 
 def _widening(study: Study, point: Point) -> float:
@@ -331,7 +341,9 @@ def _shares(job: Job, extra: Sequence[str]) -> tuple[float, float]:
     return short["duration_s"] / whole["duration_s"], measured[0] / measured[1]
 
 
-def _fewer(samples: Samples, widths: Mapping[Cell, float], count: int) -> Samples:
+def _fewer(
+    samples: Samples, widths: Mapping[Cell, float], count: int, confidence: float
+) -> Samples:
     """Samples as `count` replications might give them: same means, spread as it may turn out."""
     from scipy.special import chdtri
 
@@ -341,7 +353,7 @@ def _fewer(samples: Samples, widths: Mapping[Cell, float], count: int) -> Sample
         number = min(count, have)
         spread = width
         if number > 1:
-            spread *= math.sqrt(chdtri(number - 1, 1.0 - CONFIDENCE) / (number - 1))
+            spread *= math.sqrt(chdtri(number - 1, 1.0 - confidence) / (number - 1))
         columns = {
             name: _resized(list(samples.values(cell, name).values()), number, spread)
             for name in samples.quantities(cell)

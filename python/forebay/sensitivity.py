@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from forebay.grades import CLOSE, Point
+from forebay.grades import CLOSE, Kind, Point
 from forebay.outcome import Outcome, point_key
 from forebay.stats import finite
 from forebay.tasks import variant_points
@@ -29,7 +29,8 @@ LONG = 25
 
 
 def sensitivity_of(outcome: Outcome) -> list[dict[str, Any]]:
-    """Every sensitivity run of which there are samples, with the numeric claims at its points."""
+    """Every sensitivity run of which there are samples, with the numeric claims at its points:
+    those of the kind `result`."""
     made = [_variant(outcome, variant) for variant in outcome.study.variants]
     return [block for block in made if block["rows"]]
 
@@ -128,7 +129,11 @@ def _variant(outcome: Outcome, variant: Variant) -> dict[str, Any]:
 
 def _claims_at(outcome: Outcome, points: Sequence[Point]) -> list[NumericClaim]:
     wanted = {point_key(point) for point in points}
-    return [claim for claim in outcome.study.paper.claims if point_key(claim.point) in wanted]
+    return [
+        claim
+        for claim in outcome.study.paper.claims
+        if claim.kind is Kind.RESULT and point_key(claim.point) in wanted
+    ]
 
 
 def _details(block: Mapping[str, Any]) -> list[str]:
