@@ -219,7 +219,7 @@ CLAIM = {
     "note": "What `paper.toml` and `deviations.toml` say of it.",
     "needed": "How many replications `--quick` plans for it: those that the grade takes, by the "
     "spread measured, in nine of ten cases; where it makes fewer, those of the best grade that is "
-    "in reach; 2 if none is.",
+    "in reach; 2 if none is. Null with `--quick` or if only some claims were asked for.",
 }
 
 SENSITIVITY = {

@@ -1,12 +1,12 @@
 """What `--quick` runs, planned before it starts.
 
 A full run of a study leaves a record, the `result.json` beside the study's files. It tells how many
-replications the grade of each claim takes (`needed`, from the spread between replications) and how
-many packet events a run of each grid point has. The plan gives a grid point what the most demanding
-of its claims needs, between the study's `quick_first` and `quick_cap`. If all that has more packet
-events than the study's `quick_events`, the largest numbers are lowered to one limit, the same for
-every grid point. Then exactly the planned runs are made: neither the clock nor what comes out
-changes the plan, so the same command gives the same digits on any machine.
+replications the grade of each claim takes (see `forebay.needed`) and how many packet events a run
+of each grid point has. The plan gives a grid point what the most demanding of its claims needs,
+between the study's `quick_first` and `quick_cap`. If all that has more packet events than the
+study's `quick_events`, the largest numbers are lowered to one limit, the same for every grid point.
+Then exactly the planned runs are made: neither the clock nor what comes out changes the plan, so
+the same command gives the same digits on any machine.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from __future__ import annotations
 import json
 import math
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from forebay.comparison import run_cells
 from forebay.errors import UserError, read_text
 from forebay.grades import Grade, Point
-from forebay.outcome import BASE, Cell, Outcome, Samples
+from forebay.outcome import Cell
 from forebay.run import Job, check
 from forebay.tasks import Task, recording_tasks
 
@@ -36,16 +36,10 @@ __all__ = [
     "load_record",
     "plan_text",
     "quick_plan",
-    "replications_needed",
+    "shares_of_time",
 ]
 
 RECORD = "result.json"
-
-CONFIDENCE = 0.9
-"""In how many of all quick runs the planned number gives an interval narrow enough."""
-
-EVEN = 0.5
-"""The same for claims of which that is asked too much."""
 
 BY_LINE = (Grade.TREND, Grade.DEVIATES, Grade.IMPRECISE)
 """Grades for which every claim of a line must be measured: its ordering decides."""
@@ -263,7 +257,7 @@ class _Expected:
         events = self._events.get(cell, self._mean)
         if events is None:
             return None
-        return events * _shares(job, self._extra if extra is None else extra)[0]
+        return events * shares_of_time(job, self._extra if extra is None else extra)[0]
 
 
 def _compared(study: Study, expected: _Expected) -> list[Planned]:
@@ -298,85 +292,10 @@ def _lowered(
     return rows, None
 
 
-def replications_needed(outcome: Outcome) -> dict[str, int]:
-    """How many replications each claim wants of `--quick`.
-
-    The least number from which on its grade is the same up to the most that `--quick` makes, if
-    means and standard deviations stay as measured; the latter with allowance for how far one may be
-    off that is estimated from so few runs (its upper 90 % limit), and for a shorter duration of
-    quick runs. A claim that would be `imprecise` then gets the number at which it has an even
-    chance not to be, or 2 if there is none.
-    """
-    study = outcome.study
-    cells = [cell for cell in outcome.samples.cells() if cell.variant == BASE]
-    most = max((study.replications.most(dict(cell.point), quick=True) for cell in cells), default=2)
-    widths = {cell: _widening(study, dict(cell.point)) for cell in cells}
-    counts = range(2, max(most, 2) + 1)
-    found: dict[str, int] = {}
-    for confidence in (CONFIDENCE, EVEN):
-        grades = [
-            Outcome(study, _fewer(outcome.samples, widths, count, confidence)).grades()
-            for count in counts
-        ]
-        for name, last in grades[-1].items():
-            if name not in found and last is not Grade.IMPRECISE:
-                other = [n for n, each in zip(counts, grades, strict=True) if each[name] != last]
-                found[name] = max(other, default=counts[0] - 1) + 1
-        if found.keys() >= grades[-1].keys():
-            break
-    return dict.fromkeys(outcome.grades(), 2) | found
-
-
-def _widening(study: Study, point: Point) -> float:
-    """How much larger the standard deviation of a quick run is: it goes with 1/sqrt(time)."""
-    return math.sqrt(1.0 / _shares(study.job(point, 0), study.replications.quick_overrides)[1])
-
-
-def _shares(job: Job, extra: Sequence[str]) -> tuple[float, float]:
+def shares_of_time(job: Job, extra: Sequence[str]) -> tuple[float, float]:
     """Duration, and time measured, of a run with more assignments: shares of those without."""
     if not extra:
         return 1.0, 1.0
     whole, short = check(job), check(job.but(overrides=(*job.overrides, *extra)))
     measured = [document["duration_s"] - document["warm_up_s"] for document in (short, whole)]
     return short["duration_s"] / whole["duration_s"], measured[0] / measured[1]
-
-
-def _fewer(
-    samples: Samples, widths: Mapping[Cell, float], count: int, confidence: float
-) -> Samples:
-    """Samples as `count` replications might give them: same means, spread as it may turn out."""
-    from scipy.special import chdtri
-
-    fewer = Samples()
-    for cell, width in widths.items():
-        have = len(samples.replications(cell))
-        number = min(count, have)
-        spread = width
-        if number > 1:
-            spread *= math.sqrt(chdtri(number - 1, 1.0 - confidence) / (number - 1))
-        columns = {
-            name: _resized(list(samples.values(cell, name).values()), number, spread)
-            for name in samples.quantities(cell)
-        }
-        for replication in range(number):
-            facts = {n: values[replication] for n, values in columns.items() if values}
-            fewer.add(cell, replication, facts)
-    return fewer
-
-
-def _resized(values: Sequence[float], number: int, spread: float) -> Sequence[float]:
-    """`number` values of the same mean and shape, their standard deviation `spread` times as
-    large; the values themselves where these have none."""
-    import numpy as np
-
-    have = len(values)
-    if have < 2 or not all(map(math.isfinite, values)):
-        return [*values, *[values[0]] * number][:number] if values else []
-    mean = math.fsum(values) / have
-    deviation = float(np.std(values, ddof=1))
-    middles: Callable[[int], Any] = lambda n: (np.arange(n) + 0.5) / n  # noqa: E731
-    for shape in (np.interp(middles(number), middles(have), np.sort(values)), middles(number)):
-        scale = float(np.std(shape, ddof=1)) if number > 1 else 0.0
-        if scale > 0.0:
-            return list(mean + spread * deviation / scale * (shape - shape.mean()))
-    return [mean] * number

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 from forebay.comparison import findings_of
 from forebay.errors import UserError
 from forebay.grades import Grade
+from forebay.needed import replications_needed
 from forebay.outcome import Cell, Outcome, Samples
-from forebay.plan import replications_needed
 from forebay.sensitivity import sensitivity_lines, sensitivity_of
 from forebay.stats import finite
 from forebay.store import (
@@ -108,7 +108,10 @@ def document_of(driver: Driver) -> dict[str, Any]:
     outcome, notes = driver.outcome, driver.notes
     numbers, statements = driver.selected()
     grades = outcome.grades()
-    needed = replications_needed(outcome)
+    # What is planned is planned by full runs.
+    request = driver.request
+    part = request.quick or request.claims is not None
+    needed = {} if part else replications_needed(outcome)
     rows = [_number(outcome, claim, grades[claim.id]) for claim in numbers if claim.id in grades]
     rows += [
         _statement(outcome, statement, grades[statement.id])
@@ -117,7 +120,7 @@ def document_of(driver: Driver) -> dict[str, Any]:
     ]
     for row in rows:
         row["note"] = "\n".join(filter(None, [row["note"], notes.explanation(row)]))
-        row["needed"] = needed[row["id"]]
+        row["needed"] = needed.get(row["id"])
     seeds = {facts for cell in outcome.samples.cells() for facts in _seeds(outcome, cell)}
     return {
         "study": driver.study.id,

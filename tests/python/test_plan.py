@@ -12,8 +12,8 @@ import front
 import pytest
 
 from forebay import run
+from forebay.needed import replications_needed
 from forebay.outcome import Cell, Outcome, Samples
-from forebay.plan import replications_needed
 from forebay.run import Job, Run
 from forebay.study import load_study
 
