@@ -314,7 +314,11 @@ class Driver:
         """What a run of each cell costs, for an estimate of the time that is left."""
         if self.plan is not None:
             return {row.cell: row.events for row in self.plan.rows if row.events is not None}
-        record = load_record(self.study)
+        try:
+            record = load_record(self.study)
+        except UserError:
+            # This run may be the one that makes a sound record again.
+            return {}
         return dict(record.events) if record else {}
 
     def _cost(self, cells: Sequence[Cell]) -> float:

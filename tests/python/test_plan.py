@@ -172,6 +172,9 @@ def test_a_damaged_record_is_refused(forebay: front.Forebay, tiny: Path) -> None
         message = forebay.refused("reproduce", "tiny", "--quick")
         assert str(tiny / "result.json") in message
         assert "forebay reproduce tiny" in message
+    # A full run makes a sound one again.
+    assert forebay("reproduce", "tiny", "--out", tiny).status == 0
+    assert planned(forebay)[0]["record"] is not None
 
 
 def test_fewer_than_two_runs_are_refused(forebay: front.Forebay, tiny: Path) -> None:
