@@ -14,10 +14,10 @@ import where
 PROFILE = """\
 events: Ir
 
-fl=(1) /x/crates/mechanisms/src/element/link.rs
+fl=(1) /x/crates/mechanisms/src/element/link/mod.rs
 fn=(1) <forebay_mechanisms::element::link::FifoLink as forebay_network::element::Element>::wake
 10 100
-fi=(2) /x/crates/kernel/src/agenda.rs
+fi=(2) /x/crates/kernel/src/event_list.rs
 +5 40
 fe=(1)
 cfi=(3) /x/crates/network/src/context.rs
@@ -36,9 +36,9 @@ fi=(4) /rustc/library/core/src/slice/index.rs
 def test_lines_belong_to_the_part_that_they_stand_in() -> None:
     """Otherwise the page would blame one part for the work of another.
 
-    Of the profile above, by callgrind's format: 100 in link.rs, 40 of agenda.rs built into it, 30
-    in context.rs, and 5 of the standard library in the same function. The 900 behind `calls` are
-    the callee's, counted there.
+    Of the profile above, by callgrind's format: 100 in link/mod.rs, 40 of event_list.rs built into
+    it, 30 in context.rs, and 5 of the standard library in the same function. The 900 behind
+    `calls` are the callee's, counted there.
     """
     expected = {"links": 100, "event list": 40, "handing on": 35}
     assert where.attribute(PROFILE) == expected
@@ -47,8 +47,12 @@ def test_lines_belong_to_the_part_that_they_stand_in() -> None:
 @pytest.mark.parametrize(
     ("file", "function", "part"),
     [
-        ("/x/crates/kernel/src/digest.rs", "Network::hand_on", "digest"),
-        ("/rustc/core.rs", "forebay_mechanisms::element::tcp::turn::Turn::send", "TCP"),
+        ("/x/crates/kernel/src/digest.rs", "Partition::deliver_pending", "digest"),
+        (
+            "/rustc/core.rs",
+            "forebay_mechanisms::element::tcp::sender_context::SenderContext::send",
+            "TCP",
+        ),
         ("/rustc/alloc.rs", "malloc", where.REST),
     ],
 )

@@ -24,15 +24,15 @@ PICTURE = ROOT / "docs" / "images" / "where.svg"
 
 #: By the file of a line, where that says it all.
 FILES = (
-    ("event list", r"kernel/src/(agenda|ladder)\.rs"),
+    ("event list", r"kernel/src/(event_list|ladder)\.rs"),
     ("digest", r"kernel/src/digest\.rs"),
     ("queue laws: RIO", r"mechanisms/src/queue/"),
     ("conditioner: trTCM", r"mechanisms/src/conditioner/"),
     ("TCP", r"mechanisms/src/(element/tcp|congestion)/"),
     ("UDP source", r"mechanisms/src/(element/udp|traffic/)|kernel/src/(ziggurat|streams|math)"),
     ("links", r"mechanisms/src/element/"),
-    ("counters", r"network/src/ledger\.rs"),
-    ("handing on", r"network/src/(network|context|feeds|merge|packet|law|region|routes|site)\.rs"),
+    ("counters", r"network/src/counters\.rs"),
+    ("handing on", r"network/src/"),
 )
 #: Lines of the standard library belong to the part that they were built into.
 FUNCTIONS = (

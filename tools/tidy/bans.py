@@ -57,7 +57,7 @@ RUST = (
     Ban(
         "wall clock",
         ("Instant", "SystemTime", "UNIX_EPOCH"),
-        "a simulation has one clock, the agenda's",
+        "a simulation has one clock, that of its event list",
         CRATES,
         but={
             "crates/python/src/batch.rs": "how long a run took is told to the user",
@@ -96,7 +96,7 @@ RUST = (
         ("std::thread",),
         "the order of threads must not reach results; whole runs go side by side in crates/python",
         ENGINE,
-        but={"crates/network/src/parallel.rs": "regions of one run, in lockstep; see its head"},
+        but={"crates/network/src/parallel.rs": "partitions of one run, in lockstep; see its head"},
         tests=False,
     ),
     Ban(

@@ -1,62 +1,67 @@
-//! Events too many for a heap: in buckets by time, sorted only when their time comes.
+//! Ladder queue: a pending event set for more events than a heap handles well, which keeps them in
+//! buckets by time and sorts a bucket only when its time comes.
+//!
+//! After W. T. Tang, R. S. M. Goh and I. L.-J. Thng, "Ladder queue: An O(1) priority queue
+//! structure for large-scale discrete event simulation", ACM TOMACS 15 (2005) 175-204.
 
-use crate::agenda::{Key, ps};
+use crate::event_list::{Key, ps};
 
-/// Events due from some horizon on (a ladder queue, after Tang, Goh and Thng, ACM TOMACS 15, 2005).
+/// Events due from some time on: the top and the rungs of a ladder queue. Its bottom, the sorted
+/// events due before that time, belongs to the event list.
 ///
-/// The rungs of a ladder divide time ever more finely: each covers the last bucket taken from the
-/// rung before it. Inserting appends to a bucket; buckets are handed over whole, in their order. So
-/// an event is touched a few times and in long runs of memory, however many there are.
+/// The rungs divide time ever more finely: each covers the bucket dequeued last from the rung
+/// before it. Inserting appends to a bucket, and buckets are dequeued whole, in order of time. So
+/// an event is touched a few times only, and in long runs of memory, however many there are.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ladder {
-    /// From coarse to fine; the last holds what comes first.
+    /// From coarse to fine; the last holds the earliest events.
     rungs: Vec<Rung>,
-    /// Whatever comes after the first rung.
-    later: Vec<Key>,
-    held: usize,
+    /// All events after the first rung, unsorted.
+    top: Vec<Key>,
+    len: usize,
 }
 
-/// Buckets of equal length in time.
+/// Buckets that span equal lengths of time.
 #[derive(Clone, Debug)]
 struct Rung {
-    /// The time in ps at which the first bucket begins, and that at which the last one ends.
+    /// The times in ps at which the first bucket begins and the last one ends.
     start: u64,
     end: u64,
-    /// Each bucket is two to this power of ps long.
+    /// Binary logarithm of the length of a bucket in ps.
     shift: u32,
     buckets: Vec<Vec<Key>>,
-    /// The first bucket not handed over.
-    next: usize,
+    /// The first bucket not dequeued yet.
+    current: usize,
 }
 
-/// Events that a bucket should hold: few are sorted at less cost each than many, and still fewer
-/// would cost more buckets than they save.
-const BUCKET: usize = 64;
+/// Intended number of events per bucket: few are sorted at less cost each than many, but with still
+/// fewer the buckets would cost more than they save.
+const BUCKET_EVENTS: usize = 64;
 
-/// The first event that could happen at `time`, in ps.
-fn first_at(time: u64) -> Key {
+/// The least key of an event at `time`, in ps.
+fn first_key_at(time: u64) -> Key {
     Key::from(time) << 64
 }
 
 impl Ladder {
     /// Number of events.
     pub(crate) fn len(&self) -> usize {
-        self.held
+        self.len
     }
 
-    /// Insert an event that is not before the horizon given last.
+    /// Insert an event that is not before the bound that [`Ladder::pop_bucket`] returned last.
     pub(crate) fn insert(&mut self, event: Key) {
-        self.held += 1;
+        self.len += 1;
         let time = ps(event);
         match self.rungs.iter_mut().rev().find(|rung| time < rung.end) {
             Some(rung) => rung.insert(event),
-            None => self.later.push(event),
+            None => self.top.push(event),
         }
     }
 
-    /// Take over all of `events`, which are those before `horizon`: a new rung. False, and nothing
-    /// is done, if they all are due at one time.
-    pub(crate) fn take_over(&mut self, events: &mut Vec<Key>, horizon: Key) -> bool {
+    /// Move all of `events`, which are those before `ladder_min`, into a new rung. False, with
+    /// nothing moved, if they are all due at one time.
+    pub(crate) fn add_rung(&mut self, events: &mut Vec<Key>, ladder_min: Key) -> bool {
         let times = || events.iter().map(|event| ps(*event));
         let (Some(start), Some(last)) = (times().min(), times().max()) else {
             return false;
@@ -64,57 +69,57 @@ impl Ladder {
         if start == last {
             return false;
         }
-        // Without a horizon nothing is held yet, and what comes after the last goes to `later`.
-        let end = if horizon == Key::MAX { last } else { ps(horizon) };
+        // Without a bound the ladder is empty, and what comes after the last event goes to `top`.
+        let end = if ladder_min == Key::MAX { last } else { ps(ladder_min) };
         self.rungs.push(Rung::new(start, end, events.len()));
         events.drain(..).for_each(|event| self.insert(event));
         true
     }
 
-    /// Move the first events to `to`, which is empty. Gives the horizon: whatever is left, and
-    /// whatever is to be inserted here, does not come before it.
-    pub(crate) fn hand_over(&mut self, to: &mut Vec<Key>) -> Key {
+    /// Dequeue the first bucket into `to`, which is empty. Returns a lower bound of all events that
+    /// are left here or may be inserted here from now on.
+    pub(crate) fn pop_bucket(&mut self, to: &mut Vec<Key>) -> Key {
         while let Some(rung) = self.rungs.last_mut() {
-            let Some(bucket) = rung.buckets.get_mut(rung.next) else {
+            let Some(bucket) = rung.buckets.get_mut(rung.current) else {
                 self.rungs.pop();
                 continue;
             };
-            rung.next += 1;
+            rung.current += 1;
             if bucket.is_empty() {
                 continue;
             }
             std::mem::swap(to, bucket);
-            self.held -= to.len();
-            let horizon = first_at(rung.starts(rung.next));
-            // Too many at once: divide them further.
-            if to.len() <= 4 * BUCKET || !self.take_over(to, horizon) {
-                return horizon;
+            self.len -= to.len();
+            let ladder_min = first_key_at(rung.bucket_start(rung.current));
+            // An overfull bucket is divided further, by another rung.
+            if to.len() <= 4 * BUCKET_EVENTS || !self.add_rung(to, ladder_min) {
+                return ladder_min;
             }
         }
-        self.held = 0;
-        std::mem::swap(to, &mut self.later);
-        if to.len() > 4 * BUCKET && self.take_over(to, Key::MAX) {
-            return self.hand_over(to);
+        self.len = 0;
+        std::mem::swap(to, &mut self.top);
+        if to.len() > 4 * BUCKET_EVENTS && self.add_rung(to, Key::MAX) {
+            return self.pop_bucket(to);
         }
         Key::MAX
     }
 }
 
 impl Rung {
-    /// Empty buckets from `start` to `end` for so many events.
+    /// Empty buckets from `start` to `end` for the given number of events.
     fn new(start: u64, end: u64, events: usize) -> Self {
-        let buckets = (events / BUCKET).max(2) as u64;
+        let buckets = (events / BUCKET_EVENTS).max(2) as u64;
         let shift = ((end - start) / buckets).max(1).ilog2();
         let buckets = ((end - start - 1) >> shift) as usize + 1;
-        Self { start, end, shift, buckets: vec![Vec::new(); buckets], next: 0 }
+        Self { start, end, shift, buckets: vec![Vec::new(); buckets], current: 0 }
     }
 
     fn insert(&mut self, event: Key) {
         self.buckets[((ps(event) - self.start) >> self.shift) as usize].push(event);
     }
 
-    /// When bucket `number` begins.
-    fn starts(&self, number: usize) -> u64 {
+    /// The time in ps at which bucket `number` begins.
+    fn bucket_start(&self, number: usize) -> u64 {
         let from_start = (number as u64).saturating_mul(1 << self.shift);
         self.start.saturating_add(from_start).min(self.end)
     }

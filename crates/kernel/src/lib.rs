@@ -1,22 +1,23 @@
-//! What every discrete-event simulation needs and no packet: the [`Agenda`], named random
-//! [`Streams`], the trajectory [`Digest`] and one [`math`] library.
+//! What every discrete-event simulation needs, independent of packets: the [`EventList`], named
+//! random [`Streams`], the trajectory [`Digest`] and one [`math`] library.
 //!
 //! Events are ordered by (time, target, token) and by nothing else. Every random draw comes from a
-//! stream named by (root seed, replication, component path), so that adding a component shifts
-//! nobody's numbers and two variants of a scenario see the same arrivals.
+//! stream named by (root seed, replication, component path), so that adding a component changes no
+//! other component's numbers, and two variants of a scenario see the same arrivals (common random
+//! numbers; Law, *Simulation Modeling and Analysis*, 5th edition, 2015, section 11.2).
 
-mod agenda;
 mod digest;
+mod event_list;
 mod ladder;
 pub mod math;
 mod memory;
-mod ring;
+mod ring_buffer;
 mod streams;
 mod ziggurat;
 mod ziggurat_edges;
 
-pub use agenda::{Agenda, Event, sooner};
 pub use digest::Digest;
+pub use event_list::{Event, EventList, earlier_of};
 pub use memory::fetch;
-pub use ring::{Passing, Ring};
+pub use ring_buffer::{Forward, RingBuffer};
 pub use streams::{Stream, Streams};

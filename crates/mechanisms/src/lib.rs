@@ -2,7 +2,7 @@
 //!
 //! | folder | contract | table |
 //! |---|---|---|
-//! | `queue/` | [`QueueManager`](forebay_network::QueueManager), [`QueueDiscipline`](forebay_network::QueueDiscipline) | [`queue::QUEUES`] |
+//! | `queue/` | [`DropPolicy`](forebay_network::DropPolicy), [`QueueDisc`](forebay_network::QueueDisc) | [`queue::QUEUES`] |
 //! | `conditioner/` | [`Conditioner`](forebay_network::Conditioner) | [`conditioner::CONDITIONERS`] |
 //! | `shaping/` | [`ShapingLaw`](forebay_network::ShapingLaw) | [`shaping::SHAPERS`] |
 //! | `traffic/` | [`Traffic`](forebay_network::Traffic) | [`traffic::TRAFFICS`] |

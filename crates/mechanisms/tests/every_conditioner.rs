@@ -387,7 +387,7 @@ fn pcn_meters_agree_with_their_documents_packet_by_packet() {
             last = us;
             let expected = literal(name, option.is_some(), &mut fill, packet.size.into(), mark);
             assert_eq!(after.pcn(), Some(expected), "{name} {option:?} packet {}", packet.number);
-            law.gauges(&mut |_, tokens| assert_eq!(tokens, fill as f64, "{name} {option:?}"));
+            law.probes(&mut |_, tokens| assert_eq!(tokens, fill as f64, "{name} {option:?}"));
             marked += usize::from(expected != mark);
         }
         assert!(marked > 1000, "{name} {option:?}: the comparison covers marks: {marked}");

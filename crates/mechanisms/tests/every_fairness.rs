@@ -81,12 +81,12 @@ fn drive(law: &mut dyn RingFairness, seed: u64) -> Vec<String> {
             assert!(rate.is_finite() && *rate >= 0.0, "told a rate of {rate}");
         }
         let relayed = law.heard(&any_message(&mut draw), now);
-        let mut gauges = Vec::new();
-        law.gauges(&mut |name, value| {
+        let mut probes = Vec::new();
+        law.probes(&mut |name, value| {
             assert!(value.is_finite() && value >= 0.0, "{name} {value}");
-            gauges.push(value);
+            probes.push(value);
         });
-        answers.push(format!("{access:?} {told:?} {relayed} {gauges:?}"));
+        answers.push(format!("{access:?} {told:?} {relayed} {probes:?}"));
     }
     answers
 }

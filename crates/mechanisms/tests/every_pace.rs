@@ -9,7 +9,8 @@ use forebay_mechanisms::detector::DETECTORS;
 use forebay_mechanisms::explicit_rate::EXPLICIT_RATES;
 use forebay_mechanisms::pace::PACES;
 use forebay_network::{
-    Activity, CongestionDetector, ExplicitRate, Lasts, Notice, Pace, Packet, RateControl, Session,
+    Activity, CongestionDetector, CongestionNotification, ExplicitRate, Lasts, Pace, Packet,
+    RateControl, Session,
 };
 use forebay_parameters::Value;
 use forebay_units::{Rate, Span, Time};
@@ -30,7 +31,7 @@ fn minimal(name: &str) -> Value {
 
 /// What a detector says of cells of 20 flows and all classes at 1.2 times the link's rate, one in
 /// 50 of them dropped: time, flow and notice.
-fn told(law: &mut dyn CongestionDetector) -> Vec<(Time, u32, Notice)> {
+fn told(law: &mut dyn CongestionDetector) -> Vec<(Time, u32, CongestionNotification)> {
     let mut draws = Streams::new(5, 0).named("cells");
     let mut now = Time::ZERO;
     let mut told = Vec::new();
@@ -132,7 +133,11 @@ fn paces(law: &mut dyn RateControl, name: &str) -> Vec<Pace> {
     for _ in 0..2000 {
         let due = all[all.len() - 1].next;
         let heard = now + Span::from_ms(draws.below(2000));
-        let notice = if draws.happens(0.3) { Notice::Discard } else { Notice::Rate };
+        let notice = if draws.happens(0.3) {
+            CongestionNotification::Discard
+        } else {
+            CongestionNotification::Rate
+        };
         let pace = if due <= heard {
             now = due;
             Some(law.expired(now))
@@ -141,7 +146,7 @@ fn paces(law: &mut dyn RateControl, name: &str) -> Vec<Pace> {
             if draws.happens(0.02) { Some(law.begin(now)) } else { law.notified(notice, now) }
         };
         // Only who goes by explicit rates answers these.
-        let pace = law.resource_cell(notice == Notice::Rate, now).or(pace);
+        let pace = law.resource_cell(notice == CongestionNotification::Rate, now).or(pace);
         let pace = law.allowed(heard.seconds() % 1.5, now).or(pace);
         if let Some(pace) = pace {
             assert!(pace.scale.is_finite() && pace.scale >= 0.0, "{name}: {pace:?}");

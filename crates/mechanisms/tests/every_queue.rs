@@ -8,7 +8,7 @@ use forebay_kernel::{Stream, Streams};
 use forebay_mechanisms::LinkFacts;
 use forebay_mechanisms::queue::{BuildQueue, QUEUES, Queue};
 use forebay_network::{
-    Arrival, Backlog, Departure, DropReason, Ecn, Packet, QueueDiscipline, QueueManager, Verdict,
+    Arrival, Backlog, Departure, DropPolicy, DropReason, Ecn, Packet, QueueDisc, Verdict,
 };
 use forebay_parameters::{Entry, Problem, Value};
 use forebay_units::{Rate, Size, Span, Time};
@@ -83,7 +83,7 @@ enum Fate {
 
 /// A link of [`RATE`] with the queue under test; it checks everything that passes.
 struct Bench {
-    queue: Box<dyn QueueDiscipline>,
+    queue: Box<dyn QueueDisc>,
     stream: Stream,
     /// What must be in the queue, by number.
     waiting: BTreeMap<u64, Packet>,
@@ -137,12 +137,12 @@ impl Bench {
             let at = self.free_at;
             let Self { queue, stream, waiting, fates, .. } = self;
             // Either way of asking must do.
-            let next = if queue.drops_when_leaving() || fates.len().is_multiple_of(2) {
+            let next = if queue.drops_at_dequeue() || fates.len().is_multiple_of(2) {
                 queue.dequeue(at, stream, &mut |packet, reason| {
                     drop_from(waiting, fates, &packet, reason);
                 })
             } else {
-                queue.let_go(at).map(|packet| Departure { packet: *packet, marked: false })
+                queue.dequeue_ref(at).map(|packet| Departure { packet: *packet, marked: false })
             };
             let Some(Departure { packet, marked }) = next else {
                 assert!(self.waiting.is_empty(), "packets wait and none is served");
@@ -226,7 +226,7 @@ fn the_same_streams_give_the_same_run() {
 fn managed_queues_are_first_in_first_out() {
     for entry in QUEUES {
         let queue = make(entry, &example(entry.name)).unwrap();
-        if matches!(queue, Queue::Managed(_)) {
+        if matches!(queue, Queue::Fifo(_)) {
             let fates = drive(queue, 1.5, 5_000, 1).fates;
             let departed = fates.iter().filter(|(_, fate)| matches!(fate, Fate::Departed(..)));
             assert!(departed.map(|(number, _)| number).is_sorted(), "{}", entry.name);
@@ -302,7 +302,7 @@ fn plain_red(spacing: &str, count: &str) -> Queue {
 
 /// Whether each of `count` packets that find `packets` waiting is dropped.
 fn drops(queue: Queue, packets: u32, count: usize) -> Vec<bool> {
-    let Queue::Managed(mut law) = queue else { panic!("RED decides at arrival") };
+    let Queue::Fifo(mut law) = queue else { panic!("RED decides at arrival") };
     let mut stream = Streams::new(4, 0).named("red");
     let packet = Packet::data(Time::ZERO, 0, 0, 500, 0);
     let backlog = Backlog { packets, bytes: 500 * u64::from(packets) };

@@ -101,7 +101,7 @@ impl Buffer {
         self.backlog.add(&packet);
         self.law.arrived(&packet, self.backlog, now);
         let estimate = &mut self.estimate;
-        self.law.gauges(&mut |name, value| {
+        self.law.probes(&mut |name, value| {
             if name == "arrival_rate" {
                 *estimate = estimate.max(value);
             }
@@ -127,7 +127,7 @@ impl Buffer {
             let (early, alone) = (now < by_rate, self.waiting.len() == 1);
             self.releases.push(Release { packet, at: now, early, alone });
             self.waiting.pop_front();
-            self.backlog.remove(head.footprint());
+            self.backlog.remove(head.queued_info());
             self.last = Some(now);
         }
     }

@@ -1,201 +1,188 @@
-//! What an element can do.
+//! The interface of a logical process to the simulation executive: [`Context`], and the state
+//! behind it that the elements of one partition share.
+//!
+//! Logical processes, timestamped channels and the lower bound on timestamps are those of R. M.
+//! Fujimoto, *Parallel and Distributed Simulation Systems*, 2000.
 
-use forebay_kernel::{Agenda, Digest, Passing, Ring};
+use forebay_kernel::{Digest, EventList, Forward, RingBuffer};
 use forebay_units::{Span, Time};
 
-use crate::feeds::{Feeds, Inbox};
-use crate::ledger::slot;
-use crate::routes::{Lane, NO_FEED, Onward, Routes, SINK};
-use crate::{DropReason, Ecn, Ledger, LinkCount, Observation, Observer, Packet, Standing};
+use crate::channels::{ChannelTable, InputChannels};
+use crate::counters::slot;
+use crate::routes::{NO_CHANNEL, NextHop, PassThrough, Routes, SINK};
+use crate::{
+    Counters, DropReason, Ecn, LinkCount, Lookahead, Observation, Observer, Packet, SackBlocks,
+};
 
-/// SACK blocks of an acknowledgement (RFC 2018): half-open ranges of segment numbers, the most
-/// recently changed first.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct SackBlocks {
-    blocks: [(u64, u64); 4],
-    count: u8,
-}
-
-impl SackBlocks {
-    /// Append a block; ignored when there is no room.
-    pub fn push(&mut self, first: u64, end: u64) {
-        if let Some(place) = self.blocks.get_mut(usize::from(self.count)) {
-            *place = (first, end);
-            self.count += 1;
-        }
-    }
-
-    /// The blocks.
-    #[must_use]
-    pub fn as_slice(&self) -> &[(u64, u64)] {
-        &self.blocks[..usize::from(self.count)]
-    }
-}
-
-/// An end of routes that only counts.
+/// A destination of routes that only counts what it receives.
 pub(crate) struct Sink {
     /// Bytes of each packet that are not payload.
     pub(crate) header: u64,
-    /// What it received.
+    /// Digest of what it received.
     pub(crate) digest: Digest,
 }
 
-/// A packet on the way between elements.
+/// A packet that an element has handed to the next, which has not received it yet.
 #[derive(Clone, Copy)]
-pub(crate) struct Letter {
+pub(crate) struct PendingDelivery {
     pub(crate) packet: Packet,
-    /// The present.
+    /// When it is received: the current time of the element that handed it on.
     pub(crate) at: Time,
     pub(crate) to: u32,
 }
 
-/// Packets on the way between elements, in order. One at a time is the rule, so the first has a
-/// place of its own.
-pub(crate) struct Mail {
-    pub(crate) first: Letter,
+/// Packets handed on and not yet received, first in, first out. There is rarely more than one, so
+/// the first is stored apart from the queue.
+pub(crate) struct PendingDeliveries {
+    pub(crate) first: PendingDelivery,
     pub(crate) full: bool,
-    /// What was handed on while `first` was full or others waited here.
-    more: Ring<Letter>,
+    /// Deliveries pushed while `first` was occupied or others waited here.
+    queue: RingBuffer<PendingDelivery>,
 }
 
-impl Default for Mail {
+impl Default for PendingDeliveries {
     fn default() -> Self {
         let packet = Packet::data(Time::ZERO, 0, 0, 0, 0);
-        let first = Letter { packet, at: Time::ZERO, to: 0 };
-        Self { first, full: false, more: Ring::default() }
+        let first = PendingDelivery { packet, at: Time::ZERO, to: 0 };
+        Self { first, full: false, queue: RingBuffer::default() }
     }
 }
 
-impl Mail {
+impl PendingDeliveries {
     #[inline(always)]
-    fn push(&mut self, letter: Letter) {
-        if self.full || !self.more.is_empty() {
-            self.more.push_back(letter);
+    fn push(&mut self, delivery: PendingDelivery) {
+        if self.full || !self.queue.is_empty() {
+            self.queue.push_back(delivery);
         } else {
-            self.first = letter;
+            self.first = delivery;
             self.full = true;
         }
     }
 
-    /// The first was taken and received: the next takes its place.
+    /// The first was taken and received: move the next to its place.
     #[inline(always)]
     pub(crate) fn refill(&mut self) {
-        if let Some(next) = self.more.front() {
+        if let Some(next) = self.queue.front() {
             self.first = *next;
-            self.more.pop_front();
+            self.queue.pop_front();
             self.full = true;
         }
     }
 }
 
-/// Everything of a network but its elements.
+/// The state of a partition apart from its elements: event list, routes, counters and channels.
 #[derive(Default)]
 pub(crate) struct Core {
-    pub(crate) agenda: Agenda,
+    pub(crate) event_list: EventList,
     /// Packets handed on and not yet received.
-    pub(crate) mail: Mail,
+    pub(crate) pending: PendingDeliveries,
     pub(crate) routes: Routes,
-    pub(crate) ledger: Ledger,
+    pub(crate) counters: Counters,
     pub(crate) observers: Vec<Box<dyn Observer>>,
     pub(crate) sinks: Vec<Sink>,
-    /// Whether it is worth it to look ahead.
-    pub(crate) foresees: bool,
-    pub(crate) traversals: u64,
-    /// Events of the model that never were in the agenda, less those of the agenda that were none
-    /// of the model's.
-    pub(crate) unlisted: i64,
-    /// How elements stand to their neighbours; known when the run begins.
-    pub(crate) standings: Vec<Standing>,
-    /// What has been told ahead of time and not been met.
-    pub(crate) feeds: Feeds,
-    /// All that arrives up to then is known to whoever is told ahead of time.
-    pub(crate) horizon: Time,
-    /// Nobody looks before all that is due by then has been handled.
-    pub(crate) look: Time,
+    /// Whether prefetching pays.
+    pub(crate) prefetches: bool,
+    pub(crate) hops: u64,
+    /// Events of the model that never were in the event list, less the entries of the event list
+    /// that were no events of the model.
+    pub(crate) virtual_events: i64,
+    /// The lookahead of each element; known when the run begins.
+    pub(crate) lookaheads: Vec<Lookahead>,
+    /// Packets sent ahead and not yet processed by their receivers.
+    pub(crate) channels: ChannelTable,
+    /// Lower bound on the timestamps still to come: every arrival up to then is already in the
+    /// input channels, at all receivers that have any.
+    pub(crate) lbts: Time,
+    /// Counters and probes are not read before all that is due by then has been handled.
+    pub(crate) sync_time: Time,
     pub(crate) sack_blocks: Vec<SackBlocks>,
     pub(crate) free_slots: Vec<u32>,
 }
 
 impl Core {
-    /// All that arrives at `receiver`, an element or the first member of a site, up to then is
-    /// known.
+    /// Up to when all that arrives at `receiver`, an element or the first member of a host group,
+    /// is known: the least clock of its input channels, but no later than `sync_time`; and at least
+    /// the lower bound on timestamps.
     #[inline]
-    pub(crate) fn known_until(&self, receiver: u32) -> Time {
-        self.horizon.max(self.feeds.inbox(receiver).known_until().min(self.look))
+    pub(crate) fn safe_until(&self, receiver: u32) -> Time {
+        self.lbts.max(self.channels.inputs(receiver).safe_until().min(self.sync_time))
     }
 }
 
-/// The hands of an element: all that it can do to the rest of the network.
+/// The executive as one element sees it: all that the element can do to the rest of the network.
 pub struct Context<'a> {
     pub(crate) core: &'a mut Core,
     pub(crate) me: u32,
-    /// The present of the element, which is past where it is run late.
+    /// The current time of the element, which is in the past where its execution is deferred.
     pub(crate) now: Time,
-    /// What it has of its site; `None` for an element that is never run late.
-    pub(crate) own: Option<Own<'a>>,
+    /// Its share in its host group; `None` for an element whose execution is never deferred.
+    pub(crate) local: Option<LocalTimers<'a>>,
 }
 
-/// What an element that is run late has of its site.
-pub(crate) struct Own<'a> {
-    pub(crate) timers: &'a mut Agenda,
-    /// Before which time there is nothing to do at the site but for its timers.
-    pub(crate) before: Time,
+/// What a deferred element uses of its host group in place of the network's event list.
+pub(crate) struct LocalTimers<'a> {
+    pub(crate) timers: &'a mut EventList,
+    /// Before which time nothing is due in the host group except its timers.
+    pub(crate) arrival_bound: Time,
 }
 
 impl<'a> Context<'a> {
-    /// The hands of element `me`, which is never run late, at `now`.
+    /// The context of element `me`, whose execution is never deferred, at `now`.
     #[inline(always)]
     pub(crate) fn of(core: &'a mut Core, me: u32, now: Time) -> Self {
-        Self { core, me, now, own: None }
+        Self { core, me, now, local: None }
     }
 
-    /// The present.
+    /// The current time of the element.
     #[inline]
     #[must_use]
     pub fn now(&self) -> Time {
         self.now
     }
 
-    /// Have [`crate::Element::wake`] called at `time` with `token`. Timers are not cancelled: an
-    /// element that has changed its mind ignores the call.
+    /// Set a timer: [`crate::Element::wake`] is called at `time` with `token`. Timers cannot be
+    /// cancelled: an element that no longer needs one ignores the call.
     #[inline(always)]
     pub fn wake_at(&mut self, time: Time, token: u32) {
-        match &mut self.own {
-            None => self.core.agenda.insert(time, self.me, token),
-            Some(own) => own.timers.insert(time, self.me, token),
+        match &mut self.local {
+            None => self.core.event_list.insert(time, self.me, token),
+            Some(local) => local.timers.insert(time, self.me, token),
         }
     }
 
-    /// Before which time nothing comes that concerns this element, given the timers set so far: for
-    /// [`Context::goes_on_at`]. Asked when it is woken.
+    /// Before which time no event concerns this element, given the timers set so far: for
+    /// [`Context::continue_at`]. Called from [`crate::Element::wake`].
     #[inline]
     #[must_use]
-    pub fn free_until(&self) -> Time {
-        self.own.as_ref().map_or(Time::ZERO, |own| own.timers.idle_until().min(own.before))
+    pub fn idle_until(&self) -> Time {
+        self.local
+            .as_ref()
+            .map_or(Time::ZERO, |local| local.timers.lower_bound().min(local.arrival_bound))
     }
 
-    /// Have done with the present and go on at `time`: at once, and true, if that comes before
-    /// `free`, which [`Context::free_until`] gave, and nobody was handed a packet that must be
-    /// received first; else [`crate::Element::wake`] will be called with `token`. The last thing to
-    /// be done when woken.
+    /// Finish with the current time and continue at `time`. If `time` is before `free`, which
+    /// [`Context::idle_until`] gave, and no packet was handed on that must be received first, time
+    /// advances in place and this returns true; else a timer with `token` is set as by
+    /// [`Context::wake_at`]. To be called last in [`crate::Element::wake`].
     #[inline(always)]
     #[must_use]
-    pub fn goes_on_at(&mut self, time: Time, token: u32, free: Time) -> bool {
-        if time < free && !self.core.feeds.brimming && !self.core.mail.full {
+    pub fn continue_at(&mut self, time: Time, token: u32, free: Time) -> bool {
+        if time < free && !self.core.channels.flush && !self.core.pending.full {
             self.now = time;
-            self.core.unlisted += 1;
+            self.core.virtual_events += 1;
             return true;
         }
         self.wake_at(time, token);
         false
     }
 
-    /// Before which time no timer of the site of this element is due. At once, if somebody was
-    /// handed a packet that must be received first, or told of many.
+    /// Before which time no timer of the host group of this element is due. [`Time::ZERO`] if a
+    /// packet was handed on that must be received first, or if a batched receiver holds many
+    /// packets.
     #[inline(always)]
     pub(crate) fn undisturbed_until(&self) -> Time {
-        let timers = self.own.as_ref().map_or(Time::ZERO, |own| own.timers.idle_until());
-        if self.core.feeds.brimming | self.core.mail.full { Time::ZERO } else { timers }
+        let timers = self.local.as_ref().map_or(Time::ZERO, |local| local.timers.lower_bound());
+        if self.core.channels.flush | self.core.pending.full { Time::ZERO } else { timers }
     }
 
     /// Hand `packet` to the next element of its route.
@@ -204,159 +191,170 @@ impl<'a> Context<'a> {
         let to = self.core.routes.after(self.me, packet.route).to;
         let at = self.now();
         if to & SINK == 0 {
-            self.core.mail.push(Letter { packet: *packet, at, to });
+            self.core.pending.push(PendingDelivery { packet: *packet, at, to });
         } else {
-            self.sink(to, packet, at);
+            self.receive_at_sink(to, packet, at);
         }
     }
 
-    /// How this element stands to its neighbours. Asked when the run begins.
+    /// The lookahead of this element. Asked when the run begins.
     #[must_use]
-    pub fn standing(&self) -> Standing {
-        self.core.standings[self.me as usize]
+    pub fn lookahead(&self) -> Lookahead {
+        self.core.lookaheads[self.me as usize]
     }
 
-    /// Where whatever leaves this element goes, if it is told early and there is one place. Asked
-    /// when the run begins.
+    /// The input channel that receives everything that leaves this element, if its packets are sent
+    /// ahead and all go by one channel. Asked when the run begins.
     #[must_use]
-    pub fn onward(&self) -> Option<Onward> {
-        self.core.routes.onward(self.me)
+    pub fn next_hop(&self) -> Option<NextHop> {
+        self.core.routes.next_hop(self.me)
     }
 
-    /// `packet` will have reached the far end of a link at `at`: tell the next element, which
-    /// expects that. Only if [`Standing::early`], and in the order of time.
+    /// Send `packet` ahead: it reaches the far end of a link at `at`, and is put into the input
+    /// channel of the next element now. Only if [`Lookahead::early`], and in the order of time.
     #[inline(never)]
-    pub fn announce(&mut self, packet: &Packet, at: Time) {
-        self.announce_onward(None, packet, at);
+    pub fn send_ahead(&mut self, packet: &Packet, at: Time) {
+        self.send_ahead_to(None, packet, at);
     }
 
-    /// As [`Context::announce`], with what [`Context::onward`] gave, which spares looking up who
-    /// is next.
+    /// As [`Context::send_ahead`], with what [`Context::next_hop`] gave, which saves the look-up of
+    /// the next hop.
     #[inline(always)]
-    pub fn announce_onward(&mut self, onward: Option<Onward>, packet: &Packet, at: Time) {
-        let next = match onward {
-            Some(Onward(step)) => step,
+    pub fn send_ahead_to(&mut self, next_hop: Option<NextHop>, packet: &Packet, at: Time) {
+        let next = match next_hop {
+            Some(NextHop(hop)) => hop,
             None => self.core.routes.after(self.me, packet.route),
         };
-        debug_assert!(at + self.standing().slack >= self.core.agenda.now(), "told too late");
-        debug_assert!(next.feed != NO_FEED, "nobody listens");
-        self.core.feeds.tell(next.inbox, next.feed, packet, at);
+        debug_assert!(
+            at + self.lookahead().slack >= self.core.event_list.now(),
+            "a packet is sent ahead too late"
+        );
+        debug_assert!(next.channel != NO_CHANNEL, "the next hop has no input channel");
+        self.core.channels.send(next.inputs, next.channel, packet, at);
     }
 
-    /// `packet` has reached the far end of a link at `at`, which may be past, and there a sink.
-    /// Only if [`Standing::quiet`], and in the order of time.
+    /// `packet` reached the far end of a link, where a sink is, at `at`, which may be in the past.
+    /// Only if [`Lookahead::quiet`], and in the order of time.
     #[inline]
     pub fn crossed_at(&mut self, packet: &Packet, at: Time) {
-        self.core.traversals += 1;
-        self.core.unlisted += 1;
+        self.core.hops += 1;
+        self.core.virtual_events += 1;
         let to = self.core.routes.after(self.me, packet.route).to;
-        // Nobody observes.
+        // A quiet link implies that there are no observers to notify.
         let payload = self.digest_at_sink(to, packet, at);
         self.count_delivery(packet, at, payload);
     }
 
-    /// The packets that this element has been told of.
+    /// The input channels of this element: the packets sent ahead to it.
     #[inline]
-    pub fn inbox(&mut self) -> &mut Inbox {
-        self.core.feeds.of(self.me)
+    pub fn inputs(&mut self) -> &mut InputChannels {
+        self.core.channels.of(self.me)
     }
 
-    /// Take the inbox in hand, to read packets in their places while they are handled.
+    /// Move the input channels out of the context, so that packets can be read in place while they
+    /// are processed.
     #[inline]
     #[must_use]
-    pub fn open_inbox(&mut self) -> Inbox {
-        std::mem::take(self.core.feeds.of(self.me))
+    pub fn take_inputs(&mut self) -> InputChannels {
+        std::mem::take(self.core.channels.of(self.me))
     }
 
-    /// Put the inbox back: what was taken from it has crossed the link before this element.
+    /// Put the input channels back, and count what was taken from them as having crossed the
+    /// upstream link.
     #[inline]
-    pub fn close_inbox(&mut self, mut inbox: Inbox) {
-        let taken = std::mem::take(&mut inbox.taken);
-        self.core.traversals += taken;
-        self.core.unlisted += taken as i64;
-        *self.core.feeds.of(self.me) = inbox;
+    pub fn return_inputs(&mut self, mut inputs: InputChannels) {
+        let taken = std::mem::take(&mut inputs.taken);
+        self.core.hops += taken;
+        self.core.virtual_events += taken as i64;
+        *self.core.channels.of(self.me) = inputs;
     }
 
-    /// Let packets of `inbox`, which is in hand and has one feed, that arrive by `limit` pass to
-    /// `onward` in one go, as `pass` writes them with the times at which they get there. Stops
-    /// where the other inbox may not hold more.
+    /// Forward the packets of `inputs`, taken by [`Context::take_inputs`] and a single channel,
+    /// that arrive by `limit` to the given channel of the next receiver in one pass: `transmit`
+    /// writes each with the time at which it gets there. Stops when that channel may not hold more.
     #[inline(always)]
-    pub fn pass_on(
+    pub fn forward_all(
         &mut self,
-        inbox: &mut Inbox,
-        (limit, onward): (Time, Lane),
-        mut pass: impl FnMut(&(Packet, Time), &mut (Packet, Time), &mut Self) -> Passing,
+        inputs: &mut InputChannels,
+        (limit, pass_through): (Time, PassThrough),
+        mut transmit: impl FnMut(&(Packet, Time), &mut (Packet, Time), &mut Self) -> Forward,
     ) {
-        let Lane { receiver, feed } = onward;
-        let mut target = std::mem::take(self.core.feeds.of(receiver));
-        let to = (&mut target, feed as usize);
-        let first = inbox.pass_into(to, limit, |told, place| pass(told, place, self));
-        *self.core.feeds.of(receiver) = target;
+        let PassThrough { receiver, channel } = pass_through;
+        let mut target = std::mem::take(self.core.channels.of(receiver));
+        let to = (&mut target, channel as usize);
+        let first =
+            inputs.forward_into(to, limit, |arrival, departure| transmit(arrival, departure, self));
+        *self.core.channels.of(receiver) = target;
         if let Some(first) = first {
-            self.core.feeds.ring_for(receiver, first);
+            self.core.channels.notify(receiver, first);
         }
     }
 
-    /// The way on for [`Context::pass_on`], if all packets of this element come by one feed and go
-    /// to one place.
+    /// The path for [`Context::forward_all`], if all packets of this element come by one channel
+    /// and leave by one channel.
     #[must_use]
-    pub fn lane(&mut self) -> Option<Lane> {
-        let Onward(step) = self.onward()?;
-        let lane = Lane { receiver: step.inbox, feed: step.feed };
-        self.inbox().is_single().then_some(lane)
+    pub fn pass_through(&mut self) -> Option<PassThrough> {
+        let NextHop(hop) = self.next_hop()?;
+        let pass_through = PassThrough { receiver: hop.inputs, channel: hop.channel };
+        self.inputs().is_single().then_some(pass_through)
     }
 
-    /// All that arrives up to then is known to whoever is told ahead of time.
-    #[inline]
-    #[must_use]
-    pub fn horizon(&self) -> Time {
-        self.core.horizon
-    }
-
-    /// Nobody looks at counters or gauges before all that is due by then has been handled. So
-    /// whatever concerns this element alone may be done ahead of the present, up to then.
+    /// The lower bound on timestamps: every arrival up to then is already in the input channels, at
+    /// all receivers that have any.
     #[inline]
     #[must_use]
-    pub fn look(&self) -> Time {
-        self.core.look
+    pub fn lbts(&self) -> Time {
+        self.core.lbts
     }
 
-    /// All that arrives here up to then is known, which may be ahead of the present: who tells of
-    /// packets does so in the order of time. No later than [`Context::look`].
+    /// Counters and probes are not read before all that is due by then has been handled. So an
+    /// element may run ahead of the network's clock, up to then, in what concerns it alone.
     #[inline]
     #[must_use]
-    pub fn known_until(&self) -> Time {
-        self.core.known_until(self.me)
+    pub fn sync_time(&self) -> Time {
+        self.core.sync_time
     }
 
-    /// Have [`crate::Element::told`] called when this element is told of a packet that arrives
-    /// before `time`, and only then. Once it was called, nothing later concerns it until it says so
-    /// again.
+    /// Up to when all arrivals at this element are known, which may be ahead of the network's
+    /// clock, since each channel carries packets in the order of time. No later than
+    /// [`Context::sync_time`].
     #[inline]
-    pub fn listen_before(&mut self, time: Time) {
-        self.core.feeds.ring_before(self.me, time);
+    #[must_use]
+    pub fn safe_until(&self) -> Time {
+        self.core.safe_until(self.me)
     }
 
-    /// Have [`crate::Element::told`] called whenever the [inbox](Context::inbox) holds many
-    /// packets, and only then: for whoever is in no hurry.
+    /// Have [`crate::Element::on_notify`] called when a packet that arrives before `time` is sent
+    /// ahead to this element, and only then. After that call, packets that arrive later cause no
+    /// further one until the element asks again.
     #[inline]
-    pub fn listen_when_many(&mut self) {
-        self.core.feeds.ring_when_many(self.me);
+    pub fn notify_before(&mut self, time: Time) {
+        self.core.channels.notify_before(self.me, time);
     }
 
-    /// The event that this element was woken by is none of the model, only of its execution.
+    /// Have [`crate::Element::on_notify`] called whenever an [input channel](Context::inputs) holds
+    /// many packets, and only then: for elements that may process their input at any later time.
     #[inline]
-    pub fn uncount_event(&mut self) {
-        self.core.unlisted -= 1;
+    pub fn notify_in_batches(&mut self) {
+        self.core.channels.notify_in_batches(self.me);
     }
 
-    /// Something has happened in the model that is an event where somebody watches.
+    /// The event that woke this element belongs to the execution only: it is no event of the model
+    /// and is not counted.
+    #[inline]
+    pub fn discount_event(&mut self) {
+        self.core.virtual_events -= 1;
+    }
+
+    /// Count an event of the model that was never in the event list, but is in a run with
+    /// observers.
     #[inline]
     pub fn count_event(&mut self) {
-        self.core.unlisted += 1;
+        self.core.virtual_events += 1;
     }
 
-    /// `packet`, that a sink was told of, arrived there at `at`; it has so many bytes of header.
+    /// Count the arrival at `at` of `packet`, which was sent ahead to a sink and has so many bytes
+    /// of header.
     #[inline(always)]
     pub(crate) fn count_at_sink(&mut self, packet: &Packet, at: Time, header: u64) {
         self.count_delivery(packet, at, u64::from(packet.size).saturating_sub(header));
@@ -364,12 +362,13 @@ impl<'a> Context<'a> {
 
     /// `packet` arrived at sink `to` at `at`.
     #[inline]
-    fn sink(&mut self, to: u32, packet: &Packet, at: Time) {
+    fn receive_at_sink(&mut self, to: u32, packet: &Packet, at: Time) {
         let payload = self.digest_at_sink(to, packet, at);
         self.deliver_at(packet, at, payload);
     }
 
-    /// Take the reception of `packet` at `at` into the digest of sink `to`; its payload.
+    /// Add the reception of `packet` at `at` to the digest of sink `to`. Returns the payload in
+    /// bytes.
     #[inline(always)]
     fn digest_at_sink(&mut self, to: u32, packet: &Packet, at: Time) -> u64 {
         let sink = &mut self.core.sinks[(to & !SINK) as usize];
@@ -377,24 +376,24 @@ impl<'a> Context<'a> {
         u64::from(packet.size).saturating_sub(sink.header)
     }
 
-    /// A packet has crossed a span inside this element, and stays in it.
+    /// Count a hop inside this element: a packet has crossed a span of it and stays in it.
     #[inline]
     pub fn passed(&mut self) {
-        self.core.traversals += 1;
+        self.core.hops += 1;
     }
 
     /// `packet` has reached the far end of a link: hand it to the next element of its route.
     #[inline]
     pub fn cross(&mut self, packet: &Packet) {
-        self.core.traversals += 1;
+        self.core.hops += 1;
         self.forward(packet);
     }
 
-    /// A host sends `packet` into the network: count it and hand it on.
+    /// Send `packet` from a host into the network: count it and hand it to its first element.
     #[inline(always)]
     pub fn send(&mut self, packet: Packet) {
         let now = self.now();
-        let flow = self.core.ledger.flow(&packet);
+        let flow = self.core.counters.flow(&packet);
         if packet.is_ack() {
             flow.acks[0] += 1;
         } else {
@@ -403,39 +402,39 @@ impl<'a> Context<'a> {
                 flow.retransmissions += 1;
             }
             if flow.sent.packets == 1 {
-                self.first_counted(packet.flow);
+                self.note_flow_start(packet.flow);
             }
         }
         if self.is_observed() {
-            // A copy of its own, so that the packet itself need not lie in memory.
-            let seen = packet;
-            self.observe(|| Observation::Sent { packet: &seen });
+            // A copy for the observers, so that the packet itself can stay in registers.
+            let copy = packet;
+            self.observe(|| Observation::Sent { packet: &copy });
         }
         let first = self.core.routes.first(packet.route);
-        if first.feed == NO_FEED {
-            self.core.mail.push(Letter { packet, at: now, to: first.to });
+        if first.channel == NO_CHANNEL {
+            self.core.pending.push(PendingDelivery { packet, at: now, to: first.to });
         } else {
-            self.core.feeds.tell(first.inbox, first.feed, &packet, now);
+            self.core.channels.send(first.inputs, first.channel, &packet, now);
         }
     }
 
-    /// Data of `flow` was sent, the first that is counted: if it is the first of all, the flow
-    /// starts.
+    /// The first data packet of `flow` that is counted was sent: if it is the first of all, the
+    /// flow starts.
     #[cold]
     #[inline(never)]
-    fn first_counted(&mut self, flow: u32) {
+    fn note_flow_start(&mut self, flow: u32) {
         let now = self.now;
-        let started = &mut self.core.ledger.flows[flow as usize].started;
+        let started = &mut self.core.counters.flows[flow as usize].started;
         if started.is_none() {
             *started = Some(now);
             self.observe(|| Observation::Started { flow });
         }
     }
 
-    /// The route that leads from here back to where `route` comes from, if one was laid.
+    /// The reverse route: from here back to the source of `route`, if one was added.
     #[inline]
     #[must_use]
-    pub fn way_back(&self, route: u32) -> Option<u32> {
+    pub fn reverse_route(&self, route: u32) -> Option<u32> {
         self.core.routes.back(self.me, route)
     }
 
@@ -451,12 +450,12 @@ impl<'a> Context<'a> {
         self.observe(|| Observation::Delivered { packet, delay });
     }
 
-    /// Count `packet` as delivered at `at`; its delay.
+    /// Count `packet` as delivered at `at`. Returns its delay.
     #[inline(always)]
     fn count_delivery(&mut self, packet: &Packet, at: Time, payload: u64) -> Span {
         let delay = at.since(packet.created);
-        let flow = self.core.ledger.flow(packet);
-        // An acknowledgement need not touch what data change.
+        let flow = self.core.counters.flow(packet);
+        // Written only with a payload: acknowledgements touch none of the counters of data.
         if payload > 0 {
             flow.goodput += payload;
         }
@@ -466,45 +465,46 @@ impl<'a> Context<'a> {
         }
         flow.delivered.add(packet);
         flow.delay += u128::from(delay.ps());
-        // What is rare is not written, nor perhaps read.
+        // Rare cases: their counters are not written, and perhaps not even read, in the usual one.
         if packet.ecn() == Ecn::Ce {
             flow.marked += 1;
         }
         if delay > flow.max_delay {
             flow.max_delay = delay;
         }
-        if let Some(lateness) = self.core.ledger.lateness.get_mut(packet.flow as usize) {
+        if let Some(lateness) = self.core.counters.lateness.get_mut(packet.flow as usize) {
             lateness.count(delay);
         }
         delay
     }
 
-    /// `payload` bytes of `flow` reached the receiving application.
+    /// Count `payload` bytes of `flow` as goodput: they reached the receiving application.
     #[inline]
     pub fn hand_over(&mut self, flow: u32, payload: u64) {
-        self.core.ledger.flows[flow as usize].goodput += payload;
+        self.core.counters.flows[flow as usize].goodput += payload;
     }
 
-    /// `packet` is dropped at `link`.
-    pub fn discard(&mut self, link: u32, packet: &Packet, reason: DropReason) {
+    /// Drop `packet`, which `link` has counted as arrived.
+    pub fn drop_queued(&mut self, link: u32, packet: &Packet, reason: DropReason) {
         let slot = slot(packet.precedence);
         self.link(link).dropped[slot][reason as usize] += 1;
-        self.lose(link, packet, reason);
+        self.finish_drop(link, packet, reason);
     }
 
-    /// `packet` arrives at `link` and is dropped at once.
+    /// Drop `packet` as it arrives at `link`: count the arrival and the drop.
     #[inline]
-    pub fn turn_away(&mut self, link: u32, packet: &Packet, reason: DropReason) {
+    pub fn drop_arriving(&mut self, link: u32, packet: &Packet, reason: DropReason) {
         let (count, slot) = (self.link(link), slot(packet.precedence));
         count.arrived[slot].add(packet);
         count.dropped[slot][reason as usize] += 1;
-        self.lose(link, packet, reason);
+        self.finish_drop(link, packet, reason);
     }
 
-    /// `packet` was dropped at `link`, where that has been counted.
+    /// Complete the drop of `packet`, which the counters of `link` have: count it for its flow,
+    /// notify the observers and free its SACK blocks.
     #[inline]
-    fn lose(&mut self, link: u32, packet: &Packet, reason: DropReason) {
-        let flow = self.core.ledger.flow(packet);
+    fn finish_drop(&mut self, link: u32, packet: &Packet, reason: DropReason) {
+        let flow = self.core.counters.flow(packet);
         if packet.is_ack() {
             flow.acks[2] += 1;
         } else {
@@ -516,32 +516,33 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// A retransmission timer of `flow` expired.
+    /// Count a timeout: a retransmission timer of `flow` expired.
     pub fn timed_out(&mut self, flow: u32) {
-        self.core.ledger.flows[flow as usize].timeouts += 1;
+        self.core.counters.flows[flow as usize].timeouts += 1;
         self.observe(|| Observation::Timeout { flow });
     }
 
-    /// `flow` has ended.
+    /// `flow` has ended: record when.
     pub fn ended(&mut self, flow: u32) {
         let now = self.now();
-        self.core.ledger.flows[flow as usize].ended = Some(now);
+        self.core.counters.flows[flow as usize].ended = Some(now);
         self.observe(|| Observation::Ended { flow });
     }
 
     /// The counters of `link`.
     #[inline]
     pub fn link(&mut self, link: u32) -> &mut LinkCount {
-        &mut self.core.ledger.links[link as usize]
+        &mut self.core.counters.links[link as usize]
     }
 
     /// All counters.
     #[inline]
-    pub fn ledger(&mut self) -> &mut Ledger {
-        &mut self.core.ledger
+    pub fn counters(&mut self) -> &mut Counters {
+        &mut self.core.counters
     }
 
-    /// Tell observers a fact; costs a test when there are none.
+    /// Notify the observers of a fact; without observers this costs one test, and the fact is not
+    /// computed.
     #[inline]
     pub fn observe<'f>(&mut self, fact: impl FnOnce() -> Observation<'f>) {
         if self.is_observed() {
@@ -553,14 +554,14 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Whether there are observers: for facts that it costs something to gather.
+    /// Whether there are observers: for facts that are costly to gather.
     #[inline]
     #[must_use]
     pub fn is_observed(&self) -> bool {
         !self.core.observers.is_empty()
     }
 
-    /// Keep SACK blocks for an acknowledgement; the handle goes into [`Packet::sack_slot`].
+    /// Store the SACK blocks of an acknowledgement. Returns the handle for [`Packet::sack_slot`].
     pub fn keep_blocks(&mut self, blocks: SackBlocks) -> u32 {
         if let Some(slot) = self.core.free_slots.pop() {
             self.core.sack_blocks[slot as usize - 1] = blocks;
@@ -568,10 +569,11 @@ impl<'a> Context<'a> {
         }
         self.core.sack_blocks.push(blocks);
         u32::try_from(self.core.sack_blocks.len())
-            .expect("fewer than 2^32 acknowledgements are under way")
+            .expect("fewer than 2^32 acknowledgements are in flight")
     }
 
-    /// Take the SACK blocks of an acknowledgement that has arrived. No blocks for the handle 0.
+    /// Take the SACK blocks of an acknowledgement that has arrived, and free their slot. The handle
+    /// 0 stands for no blocks.
     #[inline]
     pub fn take_blocks(&mut self, slot: u32) -> SackBlocks {
         if slot == 0 {

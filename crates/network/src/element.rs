@@ -1,14 +1,16 @@
-//! The contract of elements: boxes in which time passes.
+//! The contract of elements, the logical processes of a network.
+//!
+//! Logical processes and lookahead are those of R. M. Fujimoto, *Parallel and Distributed
+//! Simulation Systems*, 2000.
 
 use forebay_units::{Rate, Span};
 
-use crate::{Context, Ledger, Packet};
+use crate::{Context, Counters, Packet};
 
-/// A box in which time passes: it holds packets or timers.
+/// A logical process: a box in which time passes, as it holds packets or timers.
 ///
-/// It acts only through its [`Context`]. Elements are told of everything one at a time, so none
-/// needs a lock; a packet that one sends is received by the next after the present call has
-/// returned.
+/// It acts only through its [`Context`]. Elements are called one at a time, so none needs a lock; a
+/// packet that one hands on is received by the next after the current call has returned.
 pub trait Element: Send {
     /// The run begins: set the first timers.
     fn start(&mut self, _cx: &mut Context<'_>) {}
@@ -16,96 +18,100 @@ pub trait Element: Send {
     /// A packet arrived.
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>);
 
-    /// There is news in its [inbox](Context::inbox) that it [listens to](Context::listen_before);
-    /// or who follows needs to know all that has left by now.
-    fn told(&mut self, _cx: &mut Context<'_>) {}
+    /// A packet in its [input channels](Context::inputs) that it
+    /// [asked to be notified of](Context::notify_before) was sent ahead to it, or they hold
+    /// [many](Context::notify_in_batches); or what follows needs all that has left by now.
+    fn on_notify(&mut self, _cx: &mut Context<'_>) {}
 
-    /// Whether it knows of each packet when it takes it in at what time it will hand it on, and
-    /// does so in order.
-    fn books(&self) -> bool {
+    /// Whether it schedules the departure of each packet when it accepts it: from then on it knows
+    /// when it will hand the packet on, and packets leave in order.
+    fn schedules_departures(&self) -> bool {
         false
     }
 
-    /// Where it [books](Element::books): how long before the far end gets a packet it knows of it,
-    /// at the least. The propagation delay of a link.
+    /// The lookahead of an element that [schedules departures](Element::schedules_departures): how
+    /// long, at least, it knows of a packet before the far end gets it. The propagation delay of a
+    /// link.
     fn ahead(&self) -> Span {
         Span::ZERO
     }
 
-    /// Where it [books](Element::books): its rate, if it has one. That tells whether it is worth it
-    /// to tell others early of what leaves, and nothing else.
+    /// The rate of an element that [schedules departures](Element::schedules_departures), if it has
+    /// one. It decides whether sending packets ahead pays, and nothing else.
     fn rate(&self) -> Option<Rate> {
         None
     }
 
-    /// Whether it can be told of packets before they arrive, if all come from links that tell early
-    /// ([`Element::told`]); and whether it can receive them up to [`Element::ahead`] late, if all
-    /// come from hosts that are run late.
+    /// Whether it can take packets from input channels: before they arrive, if all come from links
+    /// that send ahead ([`Element::on_notify`]); and up to [`Element::ahead`] late, if all come
+    /// from hosts whose execution is deferred.
     fn expects(&self) -> bool {
         false
     }
 
-    /// The routes on which it sends, if it is a host that can be run late: nobody else sends on
-    /// them, and what [`Element::can_lag`] says holds.
-    fn sends(&self) -> &[u32] {
+    /// The routes on which it sends, if it is a host whose execution can be deferred: no other
+    /// element sends on them, and [`Element::can_defer`] holds.
+    fn own_routes(&self) -> &[u32] {
         &[]
     }
 
-    /// Whether it can be run late, with the times at which it should have acted: it acts on nothing
-    /// but its packets and its timers, and touches nothing but what its [`Context`] gives. What it
-    /// counts itself is read after [`Element::settle`] only.
-    fn can_lag(&self) -> bool {
-        !self.sends().is_empty()
+    /// Whether its execution can be deferred, with the times at which it should have acted: it acts
+    /// on nothing but its packets and its timers, and touches nothing but what its [`Context`]
+    /// gives. Its own counters are read after [`Element::sync_counters`] only.
+    fn can_defer(&self) -> bool {
+        !self.own_routes().is_empty()
     }
 
     /// A timer set with [`Context::wake_at`] expired.
     fn wake(&mut self, token: u32, cx: &mut Context<'_>);
 
-    /// The timer with `token` will expire soon, where there are very many: time to
-    /// [fetch](forebay_kernel::fetch()) what will be needed then. Changes nothing.
-    fn foresee_timer(&self, _token: u32, _ledger: &Ledger) {}
+    /// The timer with `token` is among the next to expire, in a network of very many flows:
+    /// [fetch](forebay_kernel::fetch()) the data that will be needed then. Changes nothing.
+    fn prefetch_timer(&self, _token: u32, _counters: &Counters) {}
 
-    /// `packet` will be received soon, in a network of very many flows: as
-    /// [`Element::foresee_timer`]. The counters of its flow are fetched by others.
-    fn foresee_packet(&self, _packet: &Packet) {}
+    /// `packet` is among the next to be received, in a network of very many flows: as
+    /// [`Element::prefetch_timer`]. The executive fetches the counters of its flow.
+    fn prefetch_packet(&self, _packet: &Packet) {}
 
-    /// Bring counters up to the present; asked before they are read. Must not change what happens:
-    /// it sets no timer and sends nothing, but may announce what it has decided.
-    fn settle(&mut self, _cx: &mut Context<'_>) {}
+    /// Bring counters up to the current time; called before they are read. Must not change the
+    /// trajectory: it sets no timer and hands nothing on, but may send ahead what is decided.
+    fn sync_counters(&mut self, _cx: &mut Context<'_>) {}
 
-    /// Inner quantities worth plotting at this instant: told by name. Asked after
-    /// [`Element::settle`].
-    fn gauges(&self, _tell: &mut dyn FnMut(&str, f64)) {}
+    /// Visit the internal quantities worth plotting, by name, with their values at this instant.
+    /// Called after [`Element::sync_counters`].
+    fn probes(&self, _visit: &mut dyn FnMut(&str, f64)) {}
 
-    /// The gauges of one part, where an element is several to those who look at it, as a ring is to
-    /// its spans.
-    fn gauges_of(&self, _part: u32, tell: &mut dyn FnMut(&str, f64)) {
-        self.gauges(tell);
+    /// The probes of one part, of an element that is presented as several, as a ring is by its
+    /// spans.
+    fn probes_of(&self, _part: u32, visit: &mut dyn FnMut(&str, f64)) {
+        self.probes(visit);
     }
 
-    /// Packets held inside, for the check of conservation.
+    /// How many packets it holds, for the check that packets are conserved.
     fn held(&self) -> u64 {
         0
     }
 }
 
-/// How an element stands to its neighbours, which the routes and the observers decide.
+/// How far the execution of an element may deviate from the order of events: what it may send ahead
+/// and receive ahead, and by how much it may be deferred. Follows from the routes and the
+/// observers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Standing {
-    /// Every packet comes through the inbox: ahead of its time from links that tell early, or late
-    /// from hosts that are run late. See [`Element::told`].
+pub struct Lookahead {
+    /// Every packet comes by the input channels: ahead of its time from links that send ahead, or
+    /// late from hosts whose execution is deferred. See [`Element::on_notify`].
     pub expects: bool,
-    /// Whatever leaves goes to elements that expect it, or also to sinks: they are told by
-    /// [`Context::announce`] ahead of its time, and leaving needs no event.
+    /// All packets that leave go to elements with input channels, or also to sinks: they are sent
+    /// there by [`Context::send_ahead`] ahead of their time, and a departure needs no event.
     pub early: bool,
-    /// Whatever leaves goes to sinks: these need not be told, and leaving needs no event. See
-    /// [`Context::crossed_at`].
+    /// All packets that leave go to sinks: these need no input channels, and a departure needs no
+    /// event. See [`Context::crossed_at`].
     pub quiet: bool,
-    /// What leaves needs to be decided only when somebody looks, or (unless `quiet`) when it could
-    /// have reached whoever expects it.
+    /// Departures need to be decided only when counters or probes are read, or (unless `quiet`)
+    /// when they could have reached the element that takes them from an input channel.
     pub lazy: bool,
-    /// Where it is `early`: how long after a packet has left others can still be told of it.
+    /// If `early`: how long after a packet has left it can still be sent ahead.
     pub slack: Span,
-    /// How late it may be run itself, or be handed packets by hosts that are.
+    /// By how much its own execution may be deferred, or that of the hosts that hand it packets.
     pub late: Span,
 }

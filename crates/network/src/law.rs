@@ -1,16 +1,16 @@
 //! The contracts of laws: mechanisms that only decide.
 //!
-//! Each is handed the time, facts and a random stream of its own, and returns a decision. So each
-//! is tested by arithmetic, and the same object could decide over real packets.
+//! Each is given the time, facts and a random stream of its own, and returns a decision. So each is
+//! tested by arithmetic, and the same object could decide on real packets.
 
 use std::hint::select_unpredictable;
 
 use forebay_kernel::Stream;
 use forebay_units::{Size, Span, Time};
 
-use crate::{DropReason, Footprint, Packet};
+use crate::{DropReason, Packet, QueuedInfo};
 
-/// How much waits in a queue; the packet being transmitted does not count.
+/// What waits in a queue, without the packet being transmitted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Backlog {
     /// Packets waiting.
@@ -20,57 +20,58 @@ pub struct Backlog {
 }
 
 impl Backlog {
-    /// Count `packet` in.
+    /// Add `packet`.
     #[inline]
     pub fn add(&mut self, packet: &Packet) {
         self.packets += 1;
         self.bytes += u64::from(packet.size);
     }
 
-    /// Count `packet` out.
+    /// Remove `packet`.
     #[inline]
-    pub fn remove(&mut self, packet: Footprint) {
+    pub fn remove(&mut self, packet: QueuedInfo) {
         debug_assert!(self.packets > 0 && self.bytes >= u64::from(packet.size()));
         self.packets -= 1;
         self.bytes -= u64::from(packet.size());
     }
 
-    /// The same if it `goes`, which is chosen without a jump.
+    /// Remove `packet` if it `leaves`, without a branch.
     #[inline(always)]
-    pub fn remove_if(&mut self, goes: bool, packet: Footprint) {
-        debug_assert!(!goes || self.packets > 0 && self.bytes >= u64::from(packet.size()));
-        self.packets -= u32::from(goes);
-        self.bytes -= select_unpredictable(goes, u64::from(packet.size()), 0);
+    pub fn remove_if(&mut self, leaves: bool, packet: QueuedInfo) {
+        debug_assert!(!leaves || self.packets > 0 && self.bytes >= u64::from(packet.size()));
+        self.packets -= u32::from(leaves);
+        self.bytes -= select_unpredictable(leaves, u64::from(packet.size()), 0);
     }
 }
 
 /// The facts of an arrival at a queue.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival<'a> {
-    /// The present.
+    /// The current time.
     pub now: Time,
-    /// The packet that wants in.
+    /// The arriving packet.
     pub packet: &'a Packet,
-    /// What waits, without this packet.
+    /// The backlog without this packet.
     pub backlog: Backlog,
-    /// If the link is idle (nothing waits, nothing is being transmitted): since when.
+    /// Since when the link is idle (nothing waits, nothing is being transmitted); `None` if it is
+    /// not.
     pub idle_since: Option<Time>,
 }
 
-/// What becomes of a packet.
+/// The decision on a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// It goes on.
+    /// It is accepted unchanged.
     Accept,
-    /// It goes on with the CE codepoint set. Only for packets that are ECN-capable.
+    /// It is accepted with the CE codepoint set. Only for packets that are ECN-capable.
     Mark,
     /// It is dropped.
     Drop(DropReason),
 }
 
-/// Where an average queue lies among its thresholds, or of the range in which a law keeps it.
+/// Where an average queue lies relative to its thresholds, or to the range in which a law keeps it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Region {
+pub enum ThresholdZone {
     /// Below the minimum threshold.
     #[default]
     Below = 0,
@@ -80,8 +81,8 @@ pub enum Region {
     Above = 2,
 }
 
-impl Region {
-    /// The region's name in tables.
+impl ThresholdZone {
+    /// The zone's name in tables.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -92,78 +93,80 @@ impl Region {
     }
 }
 
-/// What a queue law has changed in itself: where it takes the average to be, and the maximum
-/// probabilities that follow from it.
+/// An adaptation of an adaptive queue law (REDn, Adaptive RED): the zone in which it takes the
+/// average queue to be, and the maximum probabilities that follow from it.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Adjustment {
-    /// Of which precedence; 0 where a law knows none.
+pub struct RednAdjustment {
+    /// The precedence concerned; 0 for a law without precedences.
     pub precedence: u8,
-    /// The average queue from which it followed, in the unit of the law's thresholds.
+    /// The average queue that caused it, in the unit of the law's thresholds.
     pub average: f64,
-    /// Where the average lies now.
-    pub region: Region,
-    /// Whether it was at or above the middle threshold when it last lay between the others.
+    /// The zone of the average now.
+    pub region: ThresholdZone,
+    /// Whether the average was at or above the middle threshold when it was last between the
+    /// minimum and the maximum one.
     pub above_middle: bool,
-    /// The maximum probability that grows and shrinks.
+    /// The maximum probability that the law adapts.
     pub dynamic_probability: f64,
     /// The maximum probability in use.
     pub max_probability: f64,
 }
 
-/// Management of a first-in-first-out queue whose decisions all fall when a packet arrives: tail
-/// drop, RED, RIO and their kin.
+/// The admission policy of a first-in-first-out queue, which decides on a packet when it arrives:
+/// tail drop, RED, RIO and similar laws.
 ///
 /// Because nothing is decided later, the departure of an accepted packet is known at its arrival,
-/// and a link under such a law costs one event a packet.
-pub trait QueueManager: Send {
-    /// Decide on an arriving packet. An accepted (or marked) packet is in the queue from now on.
+/// and a link under such a law costs one event per packet.
+pub trait DropPolicy: Send {
+    /// Decide on an arriving packet. If accepted (or marked), it is in the queue from now on.
     fn admit(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict;
 
-    /// A packet accepted earlier left the queue at `at` to be transmitted. Told of every accepted
-    /// packet, also of one that waited for no time; in order, and before any later
-    /// [`QueueManager::admit`], but not necessarily at once. Another law may take a packet out of
-    /// the middle of the queue (CHOKe): then this is told of it at that time.
-    fn departed(&mut self, _packet: Footprint, _at: Time) {}
+    /// A packet accepted earlier left the queue at `at` to be transmitted. Called for every
+    /// accepted packet, also for one that did not wait; in order, and before any later
+    /// [`DropPolicy::admit`], but not necessarily at the time. Another law may take a packet out of
+    /// the middle of the queue (CHOKe): then this is called at that time.
+    fn departed(&mut self, _packet: QueuedInfo, _at: Time) {}
 
-    /// The same if one `left`; if not, `packet` and `at` mean nothing. Which of both is a toss-up
-    /// mostly: for laws that can do without a jump.
+    /// [`DropPolicy::departed`] if a packet `left`; if not, `packet` and `at` have no meaning. The
+    /// condition is mostly unpredictable: for laws that can evaluate it without a branch.
     #[inline]
-    fn departed_if(&mut self, left: bool, packet: Footprint, at: Time) {
+    fn departed_if(&mut self, left: bool, packet: QueuedInfo, at: Time) {
         if left {
             self.departed(packet, at);
         }
     }
 
-    /// Whether a packet that finds the link idle always passes unchanged, and leaves no trace.
+    /// Whether a packet that finds the link idle is always accepted unchanged, and does not affect
+    /// the state of the law.
     fn is_transparent(&self) -> bool {
         false
     }
 
-    /// What the law has changed in itself since it was last asked, the latest of each precedence.
-    /// Asked after every arrival where somebody observes, else never.
-    fn adjustments(&mut self, _tell: &mut dyn FnMut(&Adjustment)) {}
+    /// Visit the law's adaptations since the last call, the latest of each precedence. Called after
+    /// every arrival in a run with observers, else never.
+    fn adjustments(&mut self, _visit: &mut dyn FnMut(&RednAdjustment)) {}
 
-    /// Inner quantities worth plotting, such as averages: told by name.
-    fn gauges(&self, _tell: &mut dyn FnMut(&str, f64)) {}
+    /// Visit the internal quantities worth plotting, such as averages, by name.
+    fn probes(&self, _visit: &mut dyn FnMut(&str, f64)) {}
 }
 
-/// A packet that a discipline lets go.
+/// A packet that a queueing discipline dequeues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Departure {
     /// The packet.
     pub packet: Packet,
-    /// Whether it is marked on its way out: it gets the CE codepoint. Only for packets that are
-    /// ECN-capable. (What was marked on its way in has it already.)
+    /// Whether it is marked as it is dequeued: it gets the CE codepoint. Only for packets that are
+    /// ECN-capable. (A packet marked as it was enqueued has it already.)
     pub marked: bool,
 }
 
-/// Where a discipline puts packets that it drops.
+/// Receives the packets that a queueing discipline drops.
 pub type Discard<'a> = dyn FnMut(Packet, DropReason) + 'a;
 
-/// A queue that keeps its packets itself and chooses which goes next: schedulers, and laws that
-/// decide when a packet leaves (CoDel).
-pub trait QueueDiscipline: Send {
-    /// Decide on an arriving packet: take it in (marked, if that is the verdict), or drop it.
+/// A queueing discipline: it holds its packets itself and chooses the next to transmit. Schedulers,
+/// and laws that decide as a packet leaves (CoDel).
+pub trait QueueDisc: Send {
+    /// Decide on an arriving packet: enqueue it (marked, if that is the verdict), or drop it.
     /// Others that are dropped in its place are handed to `discard`.
     fn enqueue(
         &mut self,
@@ -174,7 +177,8 @@ pub trait QueueDiscipline: Send {
         discard: &mut Discard<'_>,
     ) -> Verdict;
 
-    /// The packet to be transmitted next; `None` if none waits.
+    /// Remove the packet to be transmitted next; `None` if none waits. Packets that are dropped on
+    /// this occasion are handed to `discard`.
     fn dequeue(
         &mut self,
         now: Time,
@@ -182,67 +186,69 @@ pub trait QueueDiscipline: Send {
         discard: &mut Discard<'_>,
     ) -> Option<Departure>;
 
-    /// The same of who neither [drops nor marks](QueueDiscipline::drops_when_leaving) packets then:
-    /// the packet is lent, so that it need not be moved.
-    fn let_go(&mut self, _now: Time) -> Option<&Packet> {
-        unreachable!("asked only of who says that it neither drops nor marks what leaves")
+    /// [`QueueDisc::dequeue`] for a discipline that neither
+    /// [drops nor marks](QueueDisc::drops_at_dequeue) packets then: it lends the packet, so that
+    /// it need not be copied.
+    fn dequeue_ref(&mut self, _now: Time) -> Option<&Packet> {
+        unreachable!("a discipline that drops or marks when it dequeues lends no packets")
     }
 
-    /// What waits.
+    /// The backlog.
     fn backlog(&self) -> Backlog;
 
-    /// Whether it may drop packets in [`QueueDiscipline::dequeue`], or mark them.
-    fn drops_when_leaving(&self) -> bool {
+    /// Whether it may drop packets in [`QueueDisc::dequeue`], or mark them.
+    fn drops_at_dequeue(&self) -> bool {
         true
     }
 
-    /// As [`QueueManager::is_transparent`]: then such a packet need not be handed to it.
+    /// As [`DropPolicy::is_transparent`]: then such a packet need not be enqueued.
     fn is_transparent(&self) -> bool {
         false
     }
 
-    /// As [`QueueManager::adjustments`].
-    fn adjustments(&mut self, _tell: &mut dyn FnMut(&Adjustment)) {}
+    /// As [`DropPolicy::adjustments`].
+    fn adjustments(&mut self, _visit: &mut dyn FnMut(&RednAdjustment)) {}
 
-    /// Inner quantities worth plotting: told by name.
-    fn gauges(&self, _tell: &mut dyn FnMut(&str, f64)) {}
+    /// Visit the internal quantities worth plotting, by name.
+    fn probes(&self, _visit: &mut dyn FnMut(&str, f64)) {}
 }
 
-/// A meter, marker or policer: looks at each packet as it passes and may change its precedence.
+/// A traffic conditioner: a meter, marker or policer, which inspects each packet that passes and
+/// may change its precedence.
 pub trait Conditioner: Send {
-    /// Mark `packet`, or condemn it.
+    /// Colour `packet`, which sets its precedence, or decide to drop it.
     fn condition(&mut self, packet: &mut Packet, now: Time, stream: &mut Stream) -> Verdict;
 
     /// The earliest time from `now` on at which a packet of `size` would be coloured green, without
-    /// charging it; [`Time::NEVER`] if it never would; `None` if this law cannot tell.
+    /// charging it; [`Time::NEVER`] if it never would; `None` if this law cannot determine it.
     fn green_at(&self, _size: Size, _now: Time) -> Option<Time> {
         None
     }
 
     /// The largest packet, in bytes, that a full bucket could colour green (the committed burst
-    /// size): smaller than the packets that pass, it would be a meter that nothing conforms to.
+    /// size): if it is smaller than the packets that pass, nothing conforms to the meter.
     fn smallest_burst(&self) -> Option<u64> {
         None
     }
 
     /// Whether it adapts to the round-trip times of its flows: then senders whose packets pass it
-    /// tell theirs ([`Packet::srtt`]).
-    fn hears_rtt(&self) -> bool {
+    /// report theirs ([`Packet::srtt`]).
+    fn uses_rtt(&self) -> bool {
         false
     }
 
-    /// Inner quantities worth plotting, such as bucket levels: told by name.
-    fn gauges(&self, _tell: &mut dyn FnMut(&str, f64)) {}
+    /// Visit the internal quantities worth plotting, such as bucket levels, by name.
+    fn probes(&self, _visit: &mut dyn FnMut(&str, f64)) {}
 }
 
-/// When a shaper lets packets go.
+/// When a shaper releases packets.
 pub trait ShapingLaw: Send {
-    /// A packet arrived; `backlog` is what waits with it.
+    /// A packet arrived; `backlog` includes it.
     fn arrived(&mut self, packet: &Packet, backlog: Backlog, now: Time);
 
-    /// When the packet at the head may leave, given `backlog` including it, the release of its
-    /// predecessor, and the conditioner behind the shaper if there is one. Asked again after every
-    /// arrival. A time in the past means now.
+    /// When the packet at the head may be released, given `backlog` including it, the release of
+    /// its predecessor, and the conditioner behind the shaper if there is one. Called again after
+    /// every arrival. A time in the past means now.
     fn release_at(
         &self,
         head: &Packet,
@@ -255,8 +261,8 @@ pub trait ShapingLaw: Send {
     /// The buffer's limit in bytes.
     fn limit(&self) -> u64;
 
-    /// Inner quantities worth plotting: told by name.
-    fn gauges(&self, _tell: &mut dyn FnMut(&str, f64)) {}
+    /// Visit the internal quantities worth plotting, by name.
+    fn probes(&self, _visit: &mut dyn FnMut(&str, f64)) {}
 }
 
 /// One step of a traffic pattern.
@@ -264,7 +270,7 @@ pub trait ShapingLaw: Send {
 pub struct Burst {
     /// Time from the previous burst (the first: from the start of the flow).
     pub gap: Span,
-    /// What is offered then: the size of a datagram on the wire, or bytes written to a TCP
+    /// The load offered then: the size of a datagram on the wire, or bytes written to a TCP
     /// connection.
     pub size: Size,
 }
@@ -274,8 +280,8 @@ pub trait Traffic: Send {
     /// The next burst; `None` when the application has nothing more to send.
     fn next(&mut self, stream: &mut Stream) -> Option<Burst>;
 
-    /// The gap, if all bursts but the first are this far apart and of one size for ever. Lets a
-    /// thousand such flows share one event.
+    /// The gap, if all bursts after the first are this far apart, are of one size and never end.
+    /// Lets a thousand such flows share one event.
     fn constant_gap(&self) -> Option<Span> {
         None
     }
@@ -295,10 +301,10 @@ pub struct Window {
 /// The facts of an acknowledgement of new data.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Ack {
-    /// The present.
+    /// The current time.
     pub now: Time,
-    /// Bytes newly acknowledged that count for growth: at most one window of them, and without byte
-    /// counting at most one segment (RFC 5681, section 3.1).
+    /// Bytes newly acknowledged that count towards window growth: at most one window of them, and
+    /// without byte counting at most one segment (RFC 5681, section 3.1).
     pub acked: f64,
     /// Bytes outstanding before this acknowledgement.
     pub flight: f64,
@@ -310,7 +316,7 @@ pub struct Ack {
     pub ece: bool,
 }
 
-/// Why a sender must slow down.
+/// A congestion signal: why a sender must slow down.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Signal {
     /// A segment was lost and fast retransmit repairs it.
@@ -339,11 +345,11 @@ impl Signal {
 /// Congestion control: how the window follows acknowledgements and congestion. Loss recovery,
 /// timers and sending belong to the sender.
 pub trait CongestionControl: Send {
-    /// New data was acknowledged outside loss recovery: open the window.
+    /// New data was acknowledged outside loss recovery: increase the window.
     fn acknowledged(&mut self, window: &mut Window, ack: &Ack);
 
     /// Congestion was signalled while `flight` bytes were in the network, as far as the sender
     /// knows and never more than the window: set threshold and window to the values that hold once
-    /// recovery is over (a timeout: to start over from).
+    /// recovery is over (after a timeout: those to restart from).
     fn congested(&mut self, window: &mut Window, signal: Signal, flight: f64, now: Time);
 }

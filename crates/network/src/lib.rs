@@ -1,60 +1,67 @@
-//! Packets, the boxes that they pass, and the contracts of the laws that decide over them.
+//! Packets, the elements that they traverse, the engine that executes these, and the contracts of
+//! the laws that decide over packets.
 //!
 //! One rule settles most questions: if time passes inside it, it is an [`Element`]; if it only
-//! decides, it is a law ([`QueueManager`], [`QueueDiscipline`], [`Conditioner`], [`ShapingLaw`],
+//! decides, it is a law ([`DropPolicy`], [`QueueDisc`], [`Conditioner`], [`ShapingLaw`],
 //! [`Traffic`], [`CongestionControl`], [`AdmissionControl`], [`FlowTermination`],
 //! [`CongestionDetector`], [`ExplicitRate`], [`Activity`], [`RateControl`], [`RingFairness`]). A
-//! law is handed the time, a random stream and the facts, and answers; it has no clock, no event
-//! list and no log. [`Observer`]s are told facts and cannot answer back. This crate knows no
-//! mechanism: they live in `forebay-mechanisms`.
+//! law is given the time, a random stream and the facts, and returns a decision; it has no clock,
+//! no event list and no log. [`Observer`]s are notified of facts and cannot influence a run. This
+//! crate knows no mechanism: they live in `forebay-mechanisms`.
+//!
+//! Execution is discrete-event simulation with conservative logical processes (Fujimoto, *Parallel
+//! and Distributed Simulation Systems*, 2000), in one thread or in several.
 
-mod border;
+mod boundary;
+mod channels;
 mod context;
+mod counters;
 mod edge;
 mod element;
-mod feeds;
-mod foresight;
+mod host_group;
+mod kway_merge;
 mod lateness;
 mod law;
-mod ledger;
-mod merge;
+mod lookahead;
+mod message_batch;
 mod network;
 mod observation;
 mod pace;
 mod packet;
 mod parallel;
-mod parcels;
+mod partition;
+mod prefetch;
 pub mod record;
-mod region;
 mod resource;
 mod ring;
 mod routes;
-mod site;
-mod standing;
+mod sack_blocks;
 
-pub use context::{Context, SackBlocks};
+pub use channels::InputChannels;
+pub use context::Context;
+pub use counters::{
+    CallCount, Counters, FlowCount, FrameCount, LinkCount, PRECEDENCES, PacedCount, PacketBytes,
+    PolicerCount,
+};
 pub use edge::{
     AdmissionControl, AdmissionSignal, FlowTermination, Leaving, Termination, TerminationSignal,
 };
-pub use element::{Element, Standing};
-pub use feeds::Inbox;
+pub use element::{Element, Lookahead};
 pub use lateness::Lateness;
 pub use law::{
-    Ack, Adjustment, Arrival, Backlog, Burst, Conditioner, CongestionControl, Departure, Discard,
-    QueueDiscipline, QueueManager, Region, ShapingLaw, Signal, Traffic, Verdict, Window,
-};
-pub use ledger::{
-    CallCount, FlowCount, FrameCount, Ledger, LinkCount, PRECEDENCES, PacedCount, PolicerCount,
-    Tally,
+    Ack, Arrival, Backlog, Burst, Conditioner, CongestionControl, Departure, Discard, DropPolicy,
+    QueueDisc, RednAdjustment, ShapingLaw, Signal, ThresholdZone, Traffic, Verdict, Window,
 };
 pub use network::{Network, Progress};
 pub use observation::{CallEvent, DropReason, Observation, Observer};
 pub use pace::{
-    Activity, CongestionDetector, ExplicitRate, Lasts, Notice, Pace, Phase, RateControl, Session,
+    Activity, CongestionDetector, CongestionNotification, ExplicitRate, Lasts, Pace, Phase,
+    RateControl, Session,
 };
-pub use packet::{Ecn, Footprint, Packet, PcnMark};
+pub use packet::{Ecn, Packet, PcnMark, QueuedInfo};
 pub use resource::{CellRate, ResourceCell};
 pub use ring::{
     RingAccess, RingClass, RingDemand, RingFairness, RingFrame, RingMessage, RingNotice, RingState,
 };
-pub use routes::{Lane, Onward};
+pub use routes::{NextHop, PassThrough};
+pub use sack_blocks::SackBlocks;

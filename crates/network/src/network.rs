@@ -1,44 +1,45 @@
-//! The network: elements, routes, and the regions that run them.
+//! The network: elements and routes, and the partitions (logical processes) that execute them
+//! (Fujimoto, *Parallel and Distributed Simulation Systems*, 2000).
 
 use forebay_kernel::Digest;
 use forebay_units::Time;
 
-use crate::border::Cut;
+use crate::boundary::PartitionMap;
 use crate::context::Sink;
+use crate::lookahead::analyse;
 use crate::parallel::Exchange;
-use crate::region::{Place, Region};
+use crate::partition::{Partition, Slot};
 use crate::routes::SINK;
-use crate::standing::stand;
 use crate::{
-    CallCount, Context, Element, FlowCount, FrameCount, Lateness, Ledger, LinkCount, Observer,
-    PacedCount, Packet, PolicerCount, Standing,
+    CallCount, Context, Counters, Element, FlowCount, FrameCount, Lateness, LinkCount, Lookahead,
+    Observer, PacedCount, Packet, PolicerCount,
 };
 
 /// A wired network, ready to run.
 pub struct Network {
-    /// One until the run begins, at least.
-    regions: Vec<Region>,
-    /// The region of each element, where there are several.
-    division: Vec<u32>,
-    /// Threads for several regions.
+    /// At least one; exactly one until the run begins.
+    partitions: Vec<Partition>,
+    /// The partition of each element, where there are several.
+    partition_of: Vec<u32>,
+    /// Threads for several partitions.
     threads: usize,
-    /// What several regions share.
+    /// What several partitions share.
     exchange: Option<Exchange>,
-    /// The counters of several regions together, if nothing has happened since.
-    together: Option<Ledger>,
+    /// The merged counters of several partitions, if nothing has happened since.
+    merged: Option<Counters>,
     started: bool,
 }
 
-/// Whose place is kept. A run in which it is still there is a bug.
-struct Reserved;
+/// Fills a reserved slot. A run in which one is left is a bug.
+struct Placeholder;
 
-impl Element for Reserved {
+impl Element for Placeholder {
     fn receive(&mut self, _packet: &Packet, _cx: &mut Context<'_>) {
         unreachable!("an element was reserved and never made");
     }
 
     fn wake(&mut self, _token: u32, _cx: &mut Context<'_>) {
-        unreachable!("it sets no timers");
+        unreachable!("a placeholder sets no timers");
     }
 }
 
@@ -47,10 +48,10 @@ impl Element for Reserved {
 pub struct Progress {
     /// Simulated time reached.
     pub now: Time,
-    /// Events handled, those of the model that needed no entry in the event list included: the
-    /// number does not depend on who watches.
+    /// Events handled, including those of the model that needed no entry in the event list: the
+    /// number does not depend on observers.
     pub events: u64,
-    /// Link traversals: packets that reached the far end of a link.
+    /// Packet hops: packets that reached the far end of a link.
     pub hops: u64,
     /// Whether the limit was reached; false if the budget of events was spent first.
     pub complete: bool,
@@ -59,18 +60,18 @@ pub struct Progress {
 impl Default for Network {
     fn default() -> Self {
         Self {
-            regions: vec![Region::default()],
-            division: Vec::new(),
+            partitions: vec![Partition::default()],
+            partition_of: Vec::new(),
             threads: 1,
             exchange: None,
-            together: None,
+            merged: None,
             started: false,
         }
     }
 }
 
 impl Network {
-    /// A network of nothing.
+    /// An empty network.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -78,28 +79,28 @@ impl Network {
 
     /// Add an element; its number.
     pub fn add(&mut self, element: Box<dyn Element>) -> u32 {
-        self.whole().places.push(Place::of(element));
+        self.whole().slots.push(Slot::of(element));
         self.next_element() - 1
     }
 
-    /// Keep the next number for an element that is not made yet: see [`Network::place`].
+    /// Reserve the next number for an element that is added later: see [`Network::place`].
     pub fn reserve(&mut self) -> u32 {
-        self.add(Box::new(Reserved))
+        self.add(Box::new(Placeholder))
     }
 
-    /// Put `element` where [`Network::reserve`] has kept a place.
+    /// Put `element` in the slot that [`Network::reserve`] has reserved.
     pub fn place(&mut self, number: u32, element: Box<dyn Element>) {
-        self.whole().places[number as usize].element = element;
+        self.whole().slots[number as usize].element = element;
     }
 
     /// The number that the next element will get.
     #[must_use]
     pub fn next_element(&self) -> u32 {
-        index(self.regions[0].places.len())
+        index(self.partitions[0].slots.len())
     }
 
-    /// Add a sink: the end of routes whose packets are only counted, as payload but for `header`
-    /// bytes of each. Its number, for the end of [`Network::add_route`].
+    /// Add a sink: an end of routes that only counts packets, as payload except for `header` bytes
+    /// of each. Its number, for the end of [`Network::add_route`].
     pub fn add_sink(&mut self, header: u64) -> u32 {
         let sinks = &mut self.whole().core.sinks;
         sinks.push(Sink { header, digest: Digest::default() });
@@ -108,7 +109,7 @@ impl Network {
 
     /// Add counters for `count` flows; the number of the first.
     pub fn add_flows(&mut self, count: u32) -> u32 {
-        let flows = &mut self.whole().core.ledger.flows;
+        let flows = &mut self.whole().core.counters.flows;
         let first = index(flows.len());
         flows.resize(first as usize + count as usize, FlowCount::default());
         first
@@ -116,14 +117,14 @@ impl Network {
 
     /// Add counters for a class of calls; its number.
     pub fn add_calls(&mut self) -> u32 {
-        let calls = &mut self.whole().core.ledger.calls;
+        let calls = &mut self.whole().core.counters.calls;
         calls.push(CallCount::default());
         index(calls.len() - 1)
     }
 
     /// Add counters for `count` paced sources; the number of the first.
     pub fn add_paced(&mut self, count: u32) -> u32 {
-        let paced = &mut self.whole().core.ledger.paced;
+        let paced = &mut self.whole().core.counters.paced;
         let first = index(paced.len());
         paced.resize(first as usize + count as usize, PacedCount::default());
         first
@@ -131,7 +132,7 @@ impl Network {
 
     /// Add counters for `count` receivers of frames; the number of the first.
     pub fn add_frames(&mut self, count: u32) -> u32 {
-        let frames = &mut self.whole().core.ledger.frames;
+        let frames = &mut self.whole().core.counters.frames;
         let first = index(frames.len());
         frames.resize(first as usize + count as usize, FrameCount::default());
         first
@@ -139,14 +140,14 @@ impl Network {
 
     /// Add counters for a policer; its number.
     pub fn add_policer(&mut self) -> u32 {
-        let policers = &mut self.whole().core.ledger.policers;
+        let policers = &mut self.whole().core.counters.policers;
         policers.push(PolicerCount::default());
         index(policers.len() - 1)
     }
 
-    /// Count the packets of the `count` flows from `first` on that `lateness` says are late.
+    /// Count the late packets, as `lateness` defines them, of the `count` flows from `first` on.
     pub fn count_late(&mut self, first: u32, count: u32, lateness: &Lateness) {
-        let all = &mut self.whole().core.ledger.lateness;
+        let all = &mut self.whole().core.counters.lateness;
         let (first, end) = (first as usize, first as usize + count as usize);
         all.resize(all.len().max(end), Lateness::default());
         all[first..end].fill(lateness.clone());
@@ -154,209 +155,214 @@ impl Network {
 
     /// Add counters for a link; its number.
     pub fn add_link(&mut self) -> u32 {
-        let links = &mut self.whole().core.ledger.links;
+        let links = &mut self.whole().core.counters.links;
         links.push(LinkCount::default());
         index(links.len() - 1)
     }
 
-    /// Add a route: the elements that a packet passes, each once, the last one its destination.
-    /// Gives the number for [`crate::Packet::route`].
+    /// Add a route: the elements that a packet passes, each once, the last one its destination. Its
+    /// number, for [`crate::Packet::route`].
     pub fn add_route(&mut self, elements: &[u32]) -> u32 {
         self.whole().core.routes.add(elements)
     }
 
-    /// Have [`crate::Context::way_back`] tell `element`, which is asked about packets of `route`,
-    /// that `back` leads to their source.
-    pub fn add_way_back(&mut self, element: u32, route: u32, back: u32) {
+    /// Set the reverse route from `element` for packets of `route`: `back` leads to their source.
+    /// [`crate::Context::reverse_route`] looks it up.
+    pub fn add_reverse_route(&mut self, element: u32, route: u32, back: u32) {
         self.whole().core.routes.add_back(element, route, back);
     }
 
-    /// Tell `observer` everything. Before the run begins.
+    /// Attach an observer, which is notified of every fact. Before the run begins.
     pub fn attach(&mut self, observer: Box<dyn Observer>) {
-        assert!(!self.started, "observers are told of everything from the beginning");
+        assert!(!self.started, "observers must be attached before the run begins");
         self.whole().core.observers.push(observer);
     }
 
-    /// Give the observers back.
+    /// Detach and return the observers.
     pub fn detach(&mut self) -> Vec<Box<dyn Observer>> {
         std::mem::take(&mut self.whole().core.observers)
     }
 
-    /// Have the network run in several regions on at most so many threads: `regions` names the
-    /// region of each element, from 0. Several regions a thread can be spread by what there is to
-    /// do, and are kinder to caches. Nothing that happens depends on any of it. Before the run
-    /// begins; without effect if there are observers then, who must be told of everything in order.
+    /// Run the network in several partitions on at most `threads` threads: `partition_of` is the
+    /// partition of each element, from 0. With several partitions a thread the load can be balanced
+    /// and caches are used better. The trajectory does not depend on any of it. Before the run
+    /// begins; without effect if there are observers then, which must be notified of all facts in
+    /// order.
     ///
-    /// Where a route leads from one region into another, it leaves an element that
-    /// [books](Element::books) packets [ahead](Element::ahead) of their time, and whatever follows
-    /// that element, on any route, lies in other regions; sinks do of themselves. An element that
-    /// sends lies in the region of the first element of its routes.
-    pub fn divide(&mut self, regions: Vec<u32>, threads: usize) {
-        assert!(!self.started, "a network is divided before it runs");
-        (self.division, self.threads) = (regions, threads);
+    /// Where a route leads from one partition into another, it leaves an element that
+    /// [schedules](Element::schedules_departures) packets [ahead](Element::ahead) of their time,
+    /// and whatever follows that element, on any route, lies in other partitions; sinks do so
+    /// automatically. An element that sends lies in the partition of the first element of its
+    /// routes.
+    pub fn divide(&mut self, partition_of: Vec<u32>, threads: usize) {
+        assert!(!self.started, "a network must be divided before the run begins");
+        (self.partition_of, self.threads) = (partition_of, threads);
     }
 
-    /// Regions that the network runs in; known when the run has begun.
+    /// Number of partitions that the network runs in; known when the run has begun.
     #[must_use]
-    pub fn regions(&self) -> usize {
-        self.regions.len()
+    pub fn partitions(&self) -> usize {
+        self.partitions.len()
     }
 
     /// Run until simulated time `limit` (everything due at or before it), or until `budget` events
-    /// were handled. Call again to go on. Several regions look at the budget when they meet.
+    /// were handled. Call again to continue. Several partitions check the budget at barriers.
     ///
     /// # Panics
-    /// If the network was [divided](Network::divide) where it cannot be.
+    /// If the network was [divided](Network::divide) where that is not possible.
     pub fn run(&mut self, limit: Time, budget: u64) -> Progress {
         if !self.started {
             self.started = true;
             self.begin();
         }
-        self.together = None;
-        self.regions.iter_mut().for_each(|region| region.core.look = limit);
+        self.merged = None;
+        self.partitions.iter_mut().for_each(|partition| partition.core.sync_time = limit);
         let complete = match &self.exchange {
-            Some(exchange) => exchange.run(&mut self.regions, limit, budget),
+            Some(exchange) => exchange.run(&mut self.partitions, limit, budget),
             None => {
-                let region = &mut self.regions[0];
-                let complete = region.advance(limit, budget);
+                let partition = &mut self.partitions[0];
+                let complete = partition.advance(limit, budget);
                 if complete {
-                    region.finish(limit);
+                    partition.finish(limit);
                 }
                 complete
             }
         };
-        let listed: u64 = self.regions.iter().map(|region| region.events).sum();
-        let unlisted: i64 = self.regions.iter().map(|region| region.core.unlisted).sum();
+        let list_events: u64 = self.partitions.iter().map(|partition| partition.events).sum();
+        let virtual_events: i64 =
+            self.partitions.iter().map(|partition| partition.core.virtual_events).sum();
         Progress {
             now: self.now(),
-            events: listed.wrapping_add_signed(unlisted),
-            hops: self.regions.iter().map(|region| region.core.traversals).sum(),
+            events: list_events.wrapping_add_signed(virtual_events),
+            hops: self.partitions.iter().map(|partition| partition.core.hops).sum(),
             complete,
         }
     }
 
-    /// Counters brought up to the present, which is the limit of a [run](Network::run) that is
-    /// complete; before that, some may be ahead of it.
-    pub fn ledger(&mut self) -> &Ledger {
-        if self.regions.len() == 1 {
-            self.settle();
-            return &self.regions[0].core.ledger;
+    /// The counters, brought up to the current time, which is the limit of a [run](Network::run)
+    /// that is complete; before that, some may be ahead of it.
+    pub fn counters(&mut self) -> &Counters {
+        if self.partitions.len() == 1 {
+            self.sync_counters();
+            return &self.partitions[0].core.counters;
         }
-        if self.together.is_none() {
-            self.settle();
-            let mut ledgers = self.regions.iter().map(|region| &region.core.ledger);
-            let mut all = ledgers.next().expect("a network has a region").clone();
-            ledgers.for_each(|ledger| all.take_in(ledger));
-            self.together = Some(all);
+        if self.merged.is_none() {
+            self.sync_counters();
+            let mut counters = self.partitions.iter().map(|partition| &partition.core.counters);
+            let mut merged = counters.next().expect("a network has a partition").clone();
+            counters.for_each(|counters| merged.merge(counters));
+            self.merged = Some(merged);
         }
-        self.together.as_ref().expect("it was made above")
+        self.merged.as_ref().expect("the counters were merged above")
     }
 
-    /// Begin a new window of measurement at the present.
+    /// Begin a new measurement window at the current time.
     pub fn reset_counters(&mut self) {
-        self.settle();
-        self.together = None;
-        for region in &mut self.regions {
-            let now = region.core.agenda.now();
-            region.core.ledger.reset(now);
+        self.sync_counters();
+        self.merged = None;
+        for partition in &mut self.partitions {
+            let now = partition.core.event_list.now();
+            partition.core.counters.reset(now);
         }
     }
 
-    /// The inner quantities of part `part` of element `number` at this instant; most elements have
-    /// one part, 0.
-    pub fn gauges(&mut self, number: u32, part: u32, tell: &mut dyn FnMut(&str, f64)) {
-        let home = self.home_of(number as usize);
-        let region = &mut self.regions[home];
-        region.settle_sites();
-        region.settle_one(number as usize);
-        region.places[number as usize].element.gauges_of(part, tell);
+    /// Visit the probes of part `part` of element `number`, with their values at the current time;
+    /// most elements have one part, 0.
+    pub fn probes(&mut self, number: u32, part: u32, visit: &mut dyn FnMut(&str, f64)) {
+        let owner = self.owner_of(number as usize);
+        let partition = &mut self.partitions[owner];
+        partition.sync_groups();
+        partition.sync_element(number as usize);
+        partition.slots[number as usize].element.probes_of(part, visit);
     }
 
-    /// Packets inside elements at this instant.
+    /// Packets inside elements and in channels at the current time.
     #[must_use]
     pub fn held(&self) -> u64 {
-        let places = self.regions.iter().flat_map(|region| &region.places);
-        let told = self.regions.iter().map(|region| region.core.feeds.held());
-        places.map(|place| place.element.held()).chain(told).sum()
+        let slots = self.partitions.iter().flat_map(|partition| &partition.slots);
+        let channels = self.partitions.iter().map(|partition| partition.core.channels.held());
+        slots.map(|slot| slot.element.held()).chain(channels).sum()
     }
 
-    /// The fingerprint of the trajectory so far: what each element and each sink received, in
-    /// order. How receptions at different places interleave shows in their times only, so that
-    /// nobody needs to keep them in one line.
+    /// The digest of the trajectory so far: what each element and each sink received, in order.
+    /// The order of receptions at different elements enters through their times only, so that no
+    /// global sequence of them is needed.
     #[must_use]
     pub fn digest(&mut self) -> u64 {
-        self.settle();
+        self.sync_counters();
         let elements = if self.exchange.is_some() {
-            self.division.len()
+            self.partition_of.len()
         } else {
-            self.regions[0].places.len()
+            self.partitions[0].slots.len()
         };
         let of_element = |number: usize| {
-            let region = &self.regions[self.home_of(number)];
-            match region.core.standings.get(number) {
-                Some(Standing { expects: true, .. }) => region.core.feeds.digest(number),
-                _ => region.places[number].digest,
+            let partition = &self.partitions[self.owner_of(number)];
+            match partition.core.lookaheads.get(number) {
+                Some(Lookahead { expects: true, .. }) => partition.core.channels.digest(number),
+                _ => partition.slots[number].digest,
             }
         };
-        // A sink lies where packets reach it, if any do; it is told of them or not.
+        // A sink lies in the partition where packets reach it, if any do, and takes them either
+        // from a channel or directly.
         let of_sink = |number: usize| {
-            let mut digests = self.regions.iter().flat_map(|region| {
-                let told = region.core.feeds.digest(elements + number);
-                [region.core.sinks[number].digest, told]
+            let mut digests = self.partitions.iter().flat_map(|partition| {
+                let from_channel = partition.core.channels.digest(elements + number);
+                [partition.core.sinks[number].digest, from_channel]
             });
             digests.find(|digest| *digest != Digest::default()).unwrap_or_default()
         };
-        let sinks = (0..self.regions[0].core.sinks.len()).map(of_sink);
+        let sinks = (0..self.partitions[0].core.sinks.len()).map(of_sink);
         let mut all = Digest::default();
-        for (place, digest) in (0..).zip((0..elements).map(of_element).chain(sinks)) {
-            all.take_in(place, digest.value());
+        for (index, digest) in (0..).zip((0..elements).map(of_element).chain(sinks)) {
+            all.take_in(index, digest.value());
         }
         all.value()
     }
 
-    /// All of the network, which is not divided yet.
-    fn whole(&mut self) -> &mut Region {
-        &mut self.regions[0]
+    /// The whole network, before it is divided.
+    fn whole(&mut self) -> &mut Partition {
+        &mut self.partitions[0]
     }
 
-    /// The region of element `number`.
-    fn home_of(&self, number: usize) -> usize {
-        if self.exchange.is_some() { self.division[number] as usize } else { 0 }
+    /// The partition of element `number`.
+    fn owner_of(&self, number: usize) -> usize {
+        if self.exchange.is_some() { self.partition_of[number] as usize } else { 0 }
     }
 
     fn now(&self) -> Time {
-        let times = self.regions.iter().map(|region| region.core.agenda.now());
+        let times = self.partitions.iter().map(|partition| partition.core.event_list.now());
         times.min().unwrap_or(Time::ZERO)
     }
 
-    /// Divide the network if that is wanted, and let every element set its first timers. Observers
-    /// are told of everything in its time, so for them nobody is told early.
+    /// Divide the network if several partitions are asked for, and let every element set its first
+    /// timers. Observers are notified of every fact when it happens, so with observers no element
+    /// sends ahead.
     fn begin(&mut self) {
-        let mut whole = std::mem::take(&mut self.regions[0]);
+        let mut whole = std::mem::take(&mut self.partitions[0]);
         let watched = !whole.core.observers.is_empty();
-        let count = self.division.iter().max().map_or(1, |last| *last as usize + 1);
-        let one = watched || count == 1;
-        if one {
-            self.division = vec![0; whole.places.len()];
+        let count = self.partition_of.iter().max().map_or(1, |last| *last as usize + 1);
+        let undivided = watched || count == 1;
+        if undivided {
+            self.partition_of = vec![0; whole.slots.len()];
         }
-        let cut = Cut::new(&whole, &self.division);
-        stand(&mut whole, &cut, watched);
-        if one {
-            self.regions[0] = whole;
+        let partition_map = PartitionMap::new(&whole, &self.partition_of);
+        analyse(&mut whole, &partition_map, watched);
+        if undivided {
+            self.partitions[0] = whole;
         } else {
-            let ahead = cut.ahead(&whole);
-            let (regions, roads) = cut.divide(whole, count);
-            self.regions = regions;
-            self.exchange = Some(Exchange::new((count, self.threads), ahead, roads));
+            let ahead = partition_map.ahead(&whole);
+            let (partitions, remote_routes) = partition_map.divide(whole, count);
+            self.partitions = partitions;
+            self.exchange = Some(Exchange::new((count, self.threads), ahead, remote_routes));
         }
-        self.regions.iter_mut().for_each(Region::start);
+        self.partitions.iter_mut().for_each(Partition::start);
     }
 
-    fn settle(&mut self) {
-        self.regions.iter_mut().for_each(Region::settle);
+    fn sync_counters(&mut self) {
+        self.partitions.iter_mut().for_each(Partition::sync_counters);
     }
 }
 
 fn index(n: usize) -> u32 {
-    u32::try_from(n).expect("a network has fewer than 2^32 parts")
+    u32::try_from(n).expect("a network has fewer than 2^32 elements and counters")
 }

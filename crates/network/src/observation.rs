@@ -1,8 +1,8 @@
-//! The closed vocabulary of facts that observers are told.
+//! Observers, and the closed vocabulary of facts that they are notified of.
 
 use forebay_units::{Span, Time};
 
-use crate::{Adjustment, Backlog, Packet, Signal};
+use crate::{Backlog, Packet, RednAdjustment, Signal};
 
 /// Why a packet was dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,7 +50,7 @@ pub enum CallEvent {
     Admitted,
     /// It was blocked.
     Blocked,
-    /// It came with a reroute: nobody asked whether it may in.
+    /// It arrived by a reroute, without admission control.
     Rerouted,
     /// Probing refused it after it had been admitted.
     Refused,
@@ -76,7 +76,7 @@ impl CallEvent {
     }
 }
 
-/// A fact. `link` is the index of a link, flows are in the packets.
+/// A fact. `link` is the index of a link; packets carry the number of their flow.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Observation<'a> {
     /// A host handed a packet to the network.
@@ -86,54 +86,54 @@ pub enum Observation<'a> {
     },
     /// A conditioner set the precedence of a packet.
     Coloured {
-        /// At which link.
+        /// The link where it happened.
         link: u32,
         /// The packet as it leaves the conditioner.
         packet: &'a Packet,
     },
-    /// A queue took a packet in.
+    /// A queue accepted a packet.
     Enqueued {
-        /// At which link.
+        /// The link where it happened.
         link: u32,
         /// The packet.
         packet: &'a Packet,
-        /// The queue with this packet.
+        /// The backlog, including this packet.
         backlog: Backlog,
     },
     /// A queue set the CE codepoint instead of dropping.
     Marked {
-        /// At which link.
+        /// The link where it happened.
         link: u32,
         /// The packet, marked.
         packet: &'a Packet,
     },
-    /// A queue's law has changed something in itself. Told after what became of the packet whose
-    /// arrival made it.
+    /// An adaptive queue law has adjusted its parameters. Reported after the outcome of the packet
+    /// whose arrival caused it.
     Adjusted {
-        /// At which link.
+        /// The link where it happened.
         link: u32,
-        /// What.
-        adjustment: &'a Adjustment,
+        /// What changed.
+        adjustment: &'a RednAdjustment,
     },
     /// A packet was dropped.
     Dropped {
-        /// At which link.
+        /// The link where it happened.
         link: u32,
         /// The packet.
         packet: &'a Packet,
-        /// Why.
+        /// The reason.
         reason: DropReason,
     },
     /// A packet reached its destination.
     Delivered {
         /// The packet.
         packet: &'a Packet,
-        /// Since it was handed to the network.
+        /// Time since it was handed to the network.
         delay: Span,
     },
     /// A sender changed its congestion window.
     Window {
-        /// Whose.
+        /// The flow of the sender or source.
         flow: u32,
         /// Congestion window in bytes.
         cwnd: f64,
@@ -142,42 +142,42 @@ pub enum Observation<'a> {
     },
     /// A paced source changed the scale of its rate.
     Pace {
-        /// Whose.
+        /// The flow of the sender or source.
         flow: u32,
         /// Its rate over its nominal rate; 0 between sessions.
         scale: f64,
     },
     /// A retransmission timer expired.
     Timeout {
-        /// Whose.
+        /// The flow of the sender or source.
         flow: u32,
     },
     /// A sender reduced its congestion window.
     Reduced {
-        /// Whose.
+        /// The flow of the sender or source.
         flow: u32,
-        /// Why.
+        /// The congestion signal that caused it.
         signal: Signal,
         /// Congestion window in bytes before.
         before: f64,
-        /// Bytes that were in the network as far as the sender knew, at most the window.
+        /// Bytes in flight as estimated by the sender, at most the window.
         flight: f64,
-        /// Congestion window in bytes that follows, before any inflation by fast recovery.
+        /// Congestion window in bytes afterwards, before any inflation by fast recovery.
         cwnd: f64,
-        /// Slow-start threshold in bytes that follows.
+        /// Slow-start threshold in bytes afterwards.
         ssthresh: f64,
     },
     /// A flow began.
     Started {
-        /// Which.
+        /// The flow.
         flow: u32,
     },
     /// A flow ended: all its data delivered, or its stop time reached.
     Ended {
-        /// Which.
+        /// The flow.
         flow: u32,
     },
-    /// A call began, ended, or was not let in.
+    /// A call began, ended, or was not admitted.
     Call {
         /// The first flow of its class.
         flow: u32,
@@ -186,7 +186,7 @@ pub enum Observation<'a> {
         /// What happened.
         event: CallEvent,
     },
-    /// The ingress node of an aggregate begins or ceases to block new calls.
+    /// The ingress node of an aggregate begins or stops blocking new calls.
     Admission {
         /// The first flow of the aggregate.
         flow: u32,
@@ -195,9 +195,10 @@ pub enum Observation<'a> {
     },
 }
 
-/// Someone who is told what happens and cannot answer back: recording more never changes a run.
+/// An observer of a run, which is notified of facts and cannot influence what happens: recording
+/// more never changes a run.
 pub trait Observer: Send {
-    /// Something happened at `now`.
+    /// `fact` has happened at `now`.
     fn observe(&mut self, now: Time, fact: &Observation<'_>);
 
     /// What was recorded, as tables of columns.

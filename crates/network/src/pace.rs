@@ -10,14 +10,14 @@ use crate::Packet;
 /// What a port tells a source: the type of a notification.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
-pub enum Notice {
+pub enum CongestionNotification {
     /// The input rate of the port is high: slow down a little.
     Rate = 0,
     /// The port has dropped a packet of the source: slow down a lot.
     Discard = 2,
 }
 
-impl Notice {
+impl CongestionNotification {
     /// The type that [`Packet::tag`] of a notification names.
     #[must_use]
     pub const fn of(packet: &Packet) -> Self {
@@ -42,16 +42,21 @@ pub trait CongestionDetector: Send {
 
     /// A packet was taken in, or `dropped`: what its source is to be told, if anything. What is
     /// answered is sent, if there is a way back to the source.
-    fn judge(&mut self, packet: &Packet, dropped: bool, now: Time) -> Option<Notice>;
+    fn judge(
+        &mut self,
+        packet: &Packet,
+        dropped: bool,
+        now: Time,
+    ) -> Option<CongestionNotification>;
 
     /// A packet has arrived and was taken in: both in one.
-    fn passes(&mut self, packet: &Packet, now: Time) -> Option<Notice> {
+    fn passes(&mut self, packet: &Packet, now: Time) -> Option<CongestionNotification> {
         self.arrives(packet, now);
         self.judge(packet, false, now)
     }
 
     /// Inner quantities worth plotting, such as input rates: told by name.
-    fn gauges(&self, _tell: &mut dyn FnMut(&str, f64)) {}
+    fn probes(&self, _tell: &mut dyn FnMut(&str, f64)) {}
 }
 
 /// Divides a port among the sources that take explicit rates from it. Rates are in bit/s.
@@ -68,7 +73,7 @@ pub trait ExplicitRate: Send {
     fn allows(&mut self, flow: u32, now: Time) -> f64;
 
     /// Inner quantities worth plotting, such as the load factor: told by name.
-    fn gauges(&self, _tell: &mut dyn FnMut(&str, f64)) {}
+    fn probes(&self, _tell: &mut dyn FnMut(&str, f64)) {}
 }
 
 /// How long a phase lasts.
@@ -125,7 +130,7 @@ pub trait RateControl: Send {
     fn begin(&mut self, now: Time) -> Pace;
 
     /// A notification has arrived in a session; `None` if it is ignored.
-    fn notified(&mut self, notice: Notice, now: Time) -> Option<Pace>;
+    fn notified(&mut self, notice: CongestionNotification, now: Time) -> Option<Pace>;
 
     /// The time has come that the latest [`Pace`] named.
     fn expired(&mut self, now: Time) -> Pace;

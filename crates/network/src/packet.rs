@@ -3,7 +3,7 @@
 use forebay_kernel::Digest;
 use forebay_units::{Size, Span, Time};
 
-use crate::Notice;
+use crate::CongestionNotification;
 
 /// ECN field of the IP header (RFC 3168, section 5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,10 +30,10 @@ pub enum PcnMark {
     Excess,
 }
 
-/// A packet under way. Copied by value; 40 bytes.
+/// A packet in transit. Copied by value; 40 bytes.
 ///
-/// In the order in which it is written: size, precedence, flags and flow stand side by side in the
-/// eight bytes that the digest takes in, so that one load fetches them.
+/// Fields are laid out in the order in which they are declared: size, precedence, flags and flow
+/// are adjacent, the eight bytes that enter the digest, so that one load fetches them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Packet {
@@ -41,16 +41,15 @@ pub struct Packet {
     pub created: Time,
     /// Number of the segment (data) or of the next segment expected (ACK); a count for datagrams.
     pub number: u64,
-    /// What its sender wants to hear again. ACK: `created` of the data packet that it answers (the
-    /// timestamp echo of RFC 7323), in ps. Packet of a call: which call. Segment of TCP: the
-    /// sender's smoothed round-trip time, if it tells; see [`Packet::srtt`]. Resource-management
-    /// cell: its rates; see [`crate::ResourceCell`].
+    /// A value that its sender wants echoed or read on the way. ACK: `created` of the data packet
+    /// that it answers (the timestamp echo of RFC 7323), in ps. Packet of a call: which call.
+    /// Segment of TCP: the sender's smoothed round-trip time, if it reports that; see
+    /// [`Packet::srtt`]. Resource-management cell: its rates; see [`crate::ResourceCell`].
     pub tag: u64,
-    /// The route that it takes. A hop changes nothing in a packet, so that copies of it are plain
-    /// moves.
+    /// The route that it takes. A hop changes nothing in a packet, so a copy of it is a plain move.
     pub route: u32,
-    /// ACK: where its SACK blocks are kept, 0 for none. See [`crate::SackBlocks`]. A report keeps
-    /// missing frames there.
+    /// ACK: the slot in which its SACK blocks are stored, 0 for none. See [`crate::SackBlocks`]. A
+    /// report stores missing frames there.
     pub sack_slot: u32,
     /// Size on the wire in bytes, IP header included.
     pub size: u16,
@@ -61,14 +60,14 @@ pub struct Packet {
     pub flow: u32,
 }
 
-/// What queues and counters need to know of a packet that is gone: its size on the wire in the
-/// lower sixteen bits, its precedence in the next eight, and above that what is of no use to them.
-/// One word, which is kept and written in one go.
+/// What queues and counters need to know of a packet that they no longer hold: its size on the wire
+/// in the lower sixteen bits, its precedence in the next eight, and above that bits of no use to
+/// them. One word, so that one store writes it.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Footprint(u32);
+pub struct QueuedInfo(u32);
 
-impl Footprint {
-    /// Of a packet of `size` bytes on the wire.
+impl QueuedInfo {
+    /// The information of a packet of `size` bytes on the wire.
     #[inline(always)]
     #[must_use]
     pub const fn new(size: u16, precedence: u8) -> Self {
@@ -98,8 +97,8 @@ const RETRANSMISSION: u8 = 1 << 5;
 const LAST: u8 = 1 << 6;
 const PROBE: u8 = 1 << 7;
 
-/// Top bit of a tag that tells a round-trip time: neither a time of sending, nor the place and
-/// generation of a call, ever gets there.
+/// Top bit of a tag that is a round-trip time: neither a sending time, nor the index and generation
+/// of a call, is ever large enough to set it.
 const SRTT: u64 = 1 << 63;
 
 macro_rules! flag {
@@ -129,11 +128,11 @@ impl Packet {
         Self { created, number, tag: 0, flow, route, sack_slot: 0, size, precedence: 0, flags: 0 }
     }
 
-    /// What it leaves behind.
+    /// What queues and counters keep of it.
     #[inline(always)]
     #[must_use]
-    pub const fn footprint(&self) -> Footprint {
-        Footprint(self.size as u32 | (self.precedence as u32) << 16 | (self.flags as u32) << 24)
+    pub const fn queued_info(&self) -> QueuedInfo {
+        QueuedInfo(self.size as u32 | (self.precedence as u32) << 16 | (self.flags as u32) << 24)
     }
 
     /// Size on the wire.
@@ -210,8 +209,8 @@ impl Packet {
         self
     }
 
-    /// The smoothed round-trip time of its sender; `None` where that does not tell or does not know
-    /// it, and for acknowledgements and packets of calls.
+    /// The smoothed round-trip time of its sender; `None` where the sender does not report or does
+    /// not know it, and for acknowledgements and packets of calls.
     #[inline]
     #[must_use]
     pub const fn srtt(&self) -> Option<Span> {
@@ -221,9 +220,10 @@ impl Packet {
         Some(Span::from_ps(self.tag & !SRTT))
     }
 
-    /// Whether it is a notification of congestion, on its way back to a source; [`crate::Notice`]
-    /// is in [`Packet::tag`]. Like an acknowledgement it is no data, and it is written as one that
-    /// probes, which no acknowledgement does.
+    /// Whether it is a congestion notification, on its way back to a source;
+    /// [`crate::CongestionNotification`] is in [`Packet::tag`]. Like an acknowledgement it carries
+    /// no data, and it is encoded as an acknowledgement that is a probe, which does not exist
+    /// otherwise.
     #[inline]
     #[must_use]
     pub const fn is_notice(&self) -> bool {
@@ -233,15 +233,15 @@ impl Packet {
     /// The packet as a notification.
     #[inline]
     #[must_use]
-    pub const fn as_notice(self, notice: Notice) -> Self {
+    pub const fn as_notice(self, notice: CongestionNotification) -> Self {
         let mut packet = self.as_ack(true).as_probe(true);
         packet.tag = notice as u64;
         packet
     }
 
     /// Whether it is a report of a receiver of frames, on its way back to a source. Like a
-    /// notification it is no data; it is written as an acknowledgement sent again, which there is
-    /// none of.
+    /// notification it carries no data; it is encoded as a retransmitted acknowledgement, which
+    /// does not exist otherwise.
     #[inline]
     #[must_use]
     pub const fn is_report(&self) -> bool {
@@ -262,7 +262,7 @@ impl Packet {
         self.flags
     }
 
-    /// Take its reception at `now` into `digest`.
+    /// Add its reception at `now` to `digest`.
     #[inline(always)]
     pub(crate) fn received(&self, now: Time, digest: &mut Digest) {
         let header = u64::from(self.size)
@@ -294,7 +294,7 @@ impl Packet {
         CWR
     );
     flag!(
-        /// Whether the segment was sent before.
+        /// Whether it is a retransmission.
         is_retransmission,
         /// The packet as a retransmission (or not).
         as_retransmission,
@@ -308,8 +308,8 @@ impl Packet {
         LAST
     );
     flag!(
-        /// Whether it carries nothing but a question: may a new call be admitted, which frames are
-        /// missing?
+        /// Whether it is a probe, which carries no data: it asks whether a new call may be
+        /// admitted, or polls for missing frames.
         is_probe,
         /// The packet as a probe (or not).
         as_probe,
@@ -321,13 +321,13 @@ impl Packet {
 mod tests {
     use super::*;
 
-    /// Otherwise every queue and every copy would cost more memory traffic than planned.
+    /// Every queue and every copy would cost more memory traffic than planned.
     #[test]
     fn a_packet_is_forty_bytes() {
         assert_eq!(size_of::<Packet>(), 40);
     }
 
-    /// Otherwise one header field would overwrite another.
+    /// One header field would overwrite another.
     #[test]
     fn fields_do_not_disturb_each_other() {
         let packet = Packet::data(Time::ZERO, 1, 2, 576, 3);
@@ -341,10 +341,10 @@ mod tests {
         assert_eq!(packet.pcn(), None);
     }
 
-    /// Otherwise a conditioner would take a timestamp echo, a call's number or nothing for a
-    /// round-trip time.
+    /// A conditioner would take a timestamp echo, a call's number or an empty tag for a round-trip
+    /// time.
     #[test]
-    fn only_a_told_round_trip_time_is_one() {
+    fn only_a_reported_round_trip_time_is_one() {
         let packet = Packet::data(Time::ZERO, 1, 2, 576, 3);
         assert_eq!(packet.srtt(), None);
         for span in [Span::ZERO, Span::from_ms(120), Span::from_s(9_000_000)] {
@@ -358,17 +358,17 @@ mod tests {
         assert_eq!(of_call.srtt(), None);
     }
 
-    /// Otherwise acknowledgements of TCP or probes of calls would be taken for notifications or for
-    /// reports, or a source would hear of another kind of congestion than there was.
+    /// TCP acknowledgements or probes of calls would be taken for notifications or for reports, or
+    /// a source would be notified of another kind of congestion than there was.
     #[test]
-    fn a_notification_is_told_from_acknowledgements_and_probes() {
+    fn a_notification_differs_from_acknowledgements_and_probes() {
         let packet = Packet::data(Time::ZERO, 1, 2, 53, 3);
         assert!(!packet.as_ack(true).is_notice() && !packet.as_probe(true).is_notice());
-        for notice in [Notice::Rate, Notice::Discard] {
-            let told = packet.as_notice(notice);
-            assert!(told.is_notice() && told.is_ack());
-            assert_eq!(Notice::of(&told), notice);
-            assert!(!told.is_report());
+        for notice in [CongestionNotification::Rate, CongestionNotification::Discard] {
+            let packet = packet.as_notice(notice);
+            assert!(packet.is_notice() && packet.is_ack());
+            assert_eq!(CongestionNotification::of(&packet), notice);
+            assert!(!packet.is_report());
         }
         let report = packet.as_report();
         assert!(report.is_report() && report.is_ack() && !report.is_notice());

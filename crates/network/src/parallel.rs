@@ -1,10 +1,11 @@
-//! Several regions at once, on several threads.
+//! Parallel execution of partitions on several threads, by synchronous conservative windows with a
+//! barrier after each (Fujimoto, *Parallel and Distributed Simulation Systems*, 2000).
 //!
-//! Conservative synchronisation in windows: from the time of the first event anywhere, a window is
-//! as long as links at borders know of packets ahead of time, so that nothing that happens within
-//! it in one region can matter to another before it ends. Between windows regions hand over what
-//! crosses a border. Where a window begins depends on the trajectory alone, and what a region does
-//! within it on nobody else: no result depends on threads or on their speed.
+//! A window begins at the time of the earliest event in any partition and is as long as the
+//! lookahead of links at boundaries, so that nothing that happens within it in one partition can
+//! affect another before it ends. Between windows partitions exchange the packets that cross a
+//! boundary. Where a window begins depends on the trajectory alone, and what a partition does
+//! within it on no other partition: no result depends on the number of threads or on their speed.
 
 use std::hint::spin_loop;
 use std::panic::resume_unwind;
@@ -14,84 +15,89 @@ use std::thread::{available_parallelism, panicking, scope, yield_now};
 
 use forebay_units::{Span, Time};
 
-use crate::parcels::{Parcels, Road};
-use crate::region::Region;
+use crate::message_batch::{MessageBatch, RemoteRoute};
+use crate::partition::Partition;
 
-/// What regions share while they run.
+/// What partitions share while they run.
 pub(crate) struct Exchange {
-    /// How long a window is.
+    /// Length of a window: the lookahead between partitions.
     ahead: Span,
     threads: usize,
-    /// By region.
-    notices: Vec<Notice>,
-    traffic: Vec<Traffic>,
-    /// As dealt at the end of the last call.
-    hands: Mutex<Hands>,
+    /// By partition.
+    reports: Vec<Report>,
+    remotes: Vec<RemoteTraffic>,
+    /// As left by the last call.
+    assignment: Mutex<Assignment>,
     barrier: Barrier,
 }
 
-/// What a region tells the others at the end of a window. Everything shared is there twice, used in
-/// turn: who reads what was told of one window is not disturbed by who tells of the next, and one
-/// meeting a window is enough. Aligned so that no two share a line of a cache.
+/// What a partition publishes at the end of a window. All shared state is double-buffered, used
+/// alternately: reports of one window can still be read while those of the next are written, so one
+/// barrier a window is enough. Aligned so that no two share a cache line.
 #[derive(Default)]
 #[repr(align(128))]
-struct Notice {
-    /// When something is due next here, or where this region has sent packets.
+struct Report {
+    /// When the next event is due in this partition, or a packet arrives that it has sent into
+    /// another.
     next: [AtomicU64; 2],
     /// Events handled so far.
     events: [AtomicU64; 2],
-    /// What was done so far.
+    /// Work done so far.
     work: [AtomicU64; 2],
 }
 
-/// A road and what goes by it.
+/// A route between partitions and the packets on it.
 #[repr(align(128))]
-struct Traffic {
-    road: Road,
-    parcels: [Mutex<Parcels>; 2],
+struct RemoteTraffic {
+    route: RemoteRoute,
+    batches: [Mutex<MessageBatch>; 2],
 }
 
 /// A call of [`Exchange::run`].
 struct Run<'a, 'b> {
-    regions: &'a [Mutex<&'b mut Region>],
-    /// Which thread has which regions in hand as it begins.
-    hands: Hands,
+    partitions: &'a [Mutex<&'b mut Partition>],
+    /// Which thread runs which partitions as the call begins.
+    assignment: Assignment,
     limit: Time,
-    /// Events handled before, and those to be handled at least now.
+    /// Events handled before the call, and how many it handles before it stops.
     begun: u64,
     budget: u64,
 }
 
 impl Exchange {
-    /// For `count` regions on at most so many threads, whose borders know of packets so long
-    /// `ahead`; `roads` lead from some into others.
-    pub(crate) fn new((count, threads): (usize, usize), ahead: Span, roads: Vec<Road>) -> Self {
+    /// For `count` partitions on at most `threads` threads, with a lookahead of `ahead` at their
+    /// boundaries; `routes` lead from some into others.
+    pub(crate) fn new(
+        (count, threads): (usize, usize),
+        ahead: Span,
+        routes: Vec<RemoteRoute>,
+    ) -> Self {
         assert!(ahead > Span::ZERO, "a link without delay cannot be at a border");
         let threads = threads.clamp(1, count);
-        let traffic = |road| {
-            let parcels = [(); 2].map(|()| Mutex::new(Parcels::new(&road)));
-            Traffic { road, parcels }
+        let remotes = |route| {
+            let batches = [(); 2].map(|()| Mutex::new(MessageBatch::new(&route)));
+            RemoteTraffic { route, batches }
         };
         Self {
             ahead,
             threads,
-            notices: (0..count).map(|_| Notice::default()).collect(),
-            traffic: roads.into_iter().map(traffic).collect(),
-            hands: Mutex::new(Hands::new(count, threads)),
+            reports: (0..count).map(|_| Report::default()).collect(),
+            remotes: routes.into_iter().map(remotes).collect(),
+            assignment: Mutex::new(Assignment::new(count, threads)),
             barrier: Barrier::new(threads),
         }
     }
 
-    /// Run `regions` until `limit`, or until the end of the window in which they have handled
+    /// Run `partitions` until `limit`, or until the end of the window in which they have handled
     /// `budget` events in all; false in the latter case.
     ///
     /// # Panics
-    /// If one of the threads does, with its message.
-    pub(crate) fn run(&self, regions: &mut [Region], limit: Time, budget: u64) -> bool {
-        let begun = regions.iter().map(|region| region.events).sum();
-        let regions: Vec<_> = regions.iter_mut().map(Mutex::new).collect();
-        let hands = lock(&self.hands).clone();
-        let run = Run { regions: &regions, hands, limit, begun, budget };
+    /// If one of the threads panics, with its message.
+    pub(crate) fn run(&self, partitions: &mut [Partition], limit: Time, budget: u64) -> bool {
+        let begun = partitions.iter().map(|partition| partition.events).sum();
+        let partitions: Vec<_> = partitions.iter_mut().map(Mutex::new).collect();
+        let assignment = lock(&self.assignment).clone();
+        let run = Run { partitions: &partitions, assignment, limit, begun, budget };
         scope(|scope| {
             let others = 1..self.threads;
             let run = &run;
@@ -107,37 +113,37 @@ impl Exchange {
         })
     }
 
-    /// What each thread does. All see the same notices, so all decide alike.
+    /// The loop of each thread. All see the same reports, so all take the same decisions.
     fn work(&self, thread: usize, run: &Run<'_, '_>) -> bool {
-        let _guard = Guard(&self.barrier);
-        let mut hands = run.hands.clone();
-        for turn in [0, 1].into_iter().cycle() {
-            for number in hands.of(thread) {
-                self.tell(number, turn, &mut lock(&run.regions[number]));
+        let _guard = PanicGuard(&self.barrier);
+        let mut assignment = run.assignment.clone();
+        for phase in [0, 1].into_iter().cycle() {
+            for number in assignment.of(thread) {
+                self.publish(number, phase, &mut lock(&run.partitions[number]));
             }
             if !self.barrier.wait() {
                 break;
             }
-            let events = self.notices.iter().map(|n| n.events[turn].load(Ordering::Relaxed));
-            let work = self.notices.iter().map(|n| n.work[turn].load(Ordering::Relaxed));
-            let next = self.notices.iter().map(|n| n.next[turn].load(Ordering::Relaxed)).min();
+            let events = self.reports.iter().map(|r| r.events[phase].load(Ordering::Relaxed));
+            let work = self.reports.iter().map(|r| r.work[phase].load(Ordering::Relaxed));
+            let next = self.reports.iter().map(|r| r.next[phase].load(Ordering::Relaxed)).min();
             let next = next.map_or(Time::NEVER, Time::from_ps);
             let complete = next > run.limit || next == Time::NEVER;
             let spent = events.sum::<u64>() - run.begun >= run.budget;
             let end = Time::from_ps(next.ps().saturating_add(self.ahead.ps() - 1)).min(run.limit);
-            hands.deal(work.collect());
-            for number in hands.of(thread) {
-                let region = &mut **lock(&run.regions[number]);
-                self.collect(number, turn, region);
+            assignment.rebalance(work.collect());
+            for number in assignment.of(thread) {
+                let partition = &mut **lock(&run.partitions[number]);
+                self.collect(number, phase, partition);
                 if complete {
-                    region.finish(run.limit);
+                    partition.finish(run.limit);
                 } else if !spent {
-                    region.pass_window(end);
+                    partition.pass_window(end);
                 }
             }
             if complete || spent {
                 if thread == 0 {
-                    *lock(&self.hands) = hands;
+                    *lock(&self.assignment) = assignment;
                 }
                 return complete;
             }
@@ -145,95 +151,102 @@ impl Exchange {
         false
     }
 
-    /// Tell the others what they must know of `region`, which has come to the end of a window.
-    fn tell(&self, number: usize, turn: usize, region: &mut Region) {
-        let mut next = region.soonest();
-        for Traffic { road, parcels } in self.traffic.iter().filter(|at| at.road.from == number) {
-            next = next.min(lock(&parcels[turn]).leave(region, road));
+    /// Publish the report of `partition`, which has reached the end of a window, and the packets
+    /// that it has sent into others.
+    fn publish(&self, number: usize, phase: usize, partition: &mut Partition) {
+        let mut next = partition.next_time();
+        for RemoteTraffic { route, batches } in
+            self.remotes.iter().filter(|at| at.route.from == number)
+        {
+            next = next.min(lock(&batches[phase]).take_from(partition, route));
         }
-        let notice = &self.notices[number];
-        notice.next[turn].store(next.ps(), Ordering::Relaxed);
-        notice.events[turn].store(region.events, Ordering::Relaxed);
-        notice.work[turn].store(region.work(), Ordering::Relaxed);
+        let report = &self.reports[number];
+        report.next[phase].store(next.ps(), Ordering::Relaxed);
+        report.events[phase].store(partition.events, Ordering::Relaxed);
+        report.work[phase].store(partition.work(), Ordering::Relaxed);
     }
 
-    /// Take what the others have sent.
-    fn collect(&self, number: usize, turn: usize, region: &mut Region) {
-        for Traffic { road, parcels } in self.traffic.iter().filter(|at| at.road.to == number) {
-            lock(&parcels[turn]).arrive(region, road);
+    /// Take the packets that other partitions have sent.
+    fn collect(&self, number: usize, phase: usize, partition: &mut Partition) {
+        for RemoteTraffic { route, batches } in
+            self.remotes.iter().filter(|at| at.route.to == number)
+        {
+            lock(&batches[phase]).deliver_to(partition, route);
         }
     }
 }
 
-/// Which thread has which regions in hand. Regions change hands when that spreads the work better:
-/// what each has to do is known from what it had to do.
+/// Dynamic load balancing: which thread runs which partitions. Partitions migrate when that spreads
+/// the work better; the load of each is predicted from its recent work.
 #[derive(Clone)]
-struct Hands {
+struct Assignment {
     threads: usize,
-    /// By region.
+    /// The thread of each partition.
     owner: Vec<usize>,
-    /// Work done lately, by region: that of a window counts half after ten.
-    heat: Vec<u64>,
-    /// Work seen so far, by region.
+    /// Recent work by partition, an exponentially weighted sum: that of a window counts half after
+    /// ten more.
+    load: Vec<u64>,
+    /// Work seen so far, by partition.
     seen: Vec<u64>,
 }
 
-impl Hands {
-    fn new(regions: usize, threads: usize) -> Self {
-        let owner = (0..regions).map(|number| number % threads).collect();
-        Self { threads, owner, heat: vec![0; regions], seen: vec![0; regions] }
+impl Assignment {
+    fn new(partitions: usize, threads: usize) -> Self {
+        let owner = (0..partitions).map(|number| number % threads).collect();
+        Self { threads, owner, load: vec![0; partitions], seen: vec![0; partitions] }
     }
 
-    /// The regions of `thread`.
+    /// The partitions of `thread`.
     fn of(&self, thread: usize) -> impl Iterator<Item = usize> {
         (0..self.owner.len()).filter(move |number| self.owner[*number] == thread)
     }
 
-    /// Deal regions anew if some thread would have considerably less to do than the busiest has.
-    /// `work` is what was done so far, by region.
-    fn deal(&mut self, work: Vec<u64>) {
-        for ((heat, seen), work) in self.heat.iter_mut().zip(&mut self.seen).zip(work) {
-            *heat = *heat - *heat / 16 + (work - std::mem::replace(seen, work));
+    /// Assign partitions anew, in order of falling load and each to the thread with the least, if
+    /// that relieves the busiest thread by more than a twentieth of its load. `work` is the work
+    /// done so far, by partition.
+    fn rebalance(&mut self, work: Vec<u64>) {
+        for ((load, seen), work) in self.load.iter_mut().zip(&mut self.seen).zip(work) {
+            *load = *load - *load / 16 + (work - std::mem::replace(seen, work));
         }
-        let mut order: Vec<usize> = (0..self.heat.len()).collect();
-        order.sort_by_key(|number| std::cmp::Reverse(self.heat[*number]));
-        let mut load = vec![0; self.threads];
-        let mut owner = vec![0; self.heat.len()];
+        let mut order: Vec<usize> = (0..self.load.len()).collect();
+        order.sort_by_key(|number| std::cmp::Reverse(self.load[*number]));
+        let mut proposed = vec![0; self.threads];
+        let mut owner = vec![0; self.load.len()];
         for number in order {
-            let idlest = (0..self.threads).min_by_key(|thread| load[*thread]).unwrap_or(0);
+            let idlest = (0..self.threads).min_by_key(|thread| proposed[*thread]).unwrap_or(0);
             owner[number] = idlest;
-            load[idlest] += self.heat[number];
+            proposed[idlest] += self.load[number];
         }
-        let mut known = vec![0; self.threads];
-        for (owner, heat) in self.owner.iter().zip(&self.heat) {
-            known[*owner] += heat;
+        let mut current = vec![0; self.threads];
+        for (owner, load) in self.owner.iter().zip(&self.load) {
+            current[*owner] += load;
         }
-        let (most, least): (Option<u64>, Option<u64>) =
-            (known.into_iter().max(), load.into_iter().max());
-        if least.zip(most).is_some_and(|(least, most)| least < most - most / 20) {
+        let (before, after): (Option<u64>, Option<u64>) =
+            (current.into_iter().max(), proposed.into_iter().max());
+        if after.zip(before).is_some_and(|(after, before)| after < before - before / 20) {
             self.owner = owner;
         }
     }
 }
 
-/// Looks before a thread that waits lets others have its core, where each has one of its own: some
-/// microseconds.
+/// Polls of a waiting thread before it yields its core, where each thread has a core of its own:
+/// some microseconds.
 const SPINS: u32 = 200;
-/// Times that it lets others have its core before it sleeps: about a millisecond where nobody wants
-/// it.
+/// Yields of a waiting thread before it sleeps: about a millisecond where no other thread needs the
+/// core.
 const YIELDS: u32 = 2000;
 
-/// Where threads wait for each other.
+/// A centralised barrier: threads spin, then yield, then sleep until all have arrived.
 struct Barrier {
     parties: usize,
     spins: u32,
     arrived: AtomicUsize,
-    /// How often all have met.
-    meetings: AtomicU64,
-    /// Whether a thread has panicked and will not come.
+    /// How often the barrier has opened.
+    generation: AtomicU64,
+    /// Whether a thread has panicked and will not arrive.
     broken: AtomicBool,
     sleepers: Mutex<usize>,
-    alarm: Condvar,
+    wakeup: Condvar,
 }
 
 impl Barrier {
@@ -243,56 +256,56 @@ impl Barrier {
             parties,
             spins: if cores < parties { 0 } else { SPINS },
             arrived: AtomicUsize::new(0),
-            meetings: AtomicU64::new(0),
+            generation: AtomicU64::new(0),
             broken: AtomicBool::new(false),
             sleepers: Mutex::new(0),
-            alarm: Condvar::new(),
+            wakeup: Condvar::new(),
         }
     }
 
-    /// Wait until all have come; false if one never will.
+    /// Wait until all threads have arrived; false if one never will.
     fn wait(&self) -> bool {
-        let meetings = self.meetings.load(Ordering::Acquire);
-        let met = || self.meetings.load(Ordering::Acquire) != meetings;
+        let generation = self.generation.load(Ordering::Acquire);
+        let passed = || self.generation.load(Ordering::Acquire) != generation;
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.parties {
             self.arrived.store(0, Ordering::Relaxed);
             self.release();
-        } else if !self.watch(&met) {
+        } else if !self.poll(&passed) {
             let mut sleepers = lock(&self.sleepers);
             *sleepers += 1;
-            while !met() && !self.broken.load(Ordering::Acquire) {
-                sleepers = self.alarm.wait(sleepers).unwrap_or_else(PoisonError::into_inner);
+            while !passed() && !self.broken.load(Ordering::Acquire) {
+                sleepers = self.wakeup.wait(sleepers).unwrap_or_else(PoisonError::into_inner);
             }
             *sleepers -= 1;
         }
         !self.broken.load(Ordering::Acquire)
     }
 
-    /// Watch for a while whether all have met.
-    fn watch(&self, met: &impl Fn() -> bool) -> bool {
-        for look in 0..self.spins + YIELDS {
-            if met() {
+    /// Poll for a while whether the barrier has opened; whether it has.
+    fn poll(&self, passed: &impl Fn() -> bool) -> bool {
+        for attempt in 0..self.spins + YIELDS {
+            if passed() {
                 return true;
             }
-            if look < self.spins { spin_loop() } else { yield_now() }
+            if attempt < self.spins { spin_loop() } else { yield_now() }
         }
         false
     }
 
-    /// Let all go on.
+    /// Open the barrier.
     fn release(&self) {
-        self.meetings.fetch_add(1, Ordering::Release);
-        // Who goes to sleep looks again under this lock.
+        self.generation.fetch_add(1, Ordering::Release);
+        // A thread checks the generation again under this lock before it sleeps.
         if *lock(&self.sleepers) > 0 {
-            self.alarm.notify_all();
+            self.wakeup.notify_all();
         }
     }
 }
 
-/// Lets nobody wait for a thread that has panicked.
-struct Guard<'a>(&'a Barrier);
+/// Breaks the barrier if its thread panics, so that no other thread waits for it.
+struct PanicGuard<'a>(&'a Barrier);
 
-impl Drop for Guard<'_> {
+impl Drop for PanicGuard<'_> {
     fn drop(&mut self) {
         if panicking() {
             self.0.broken.store(true, Ordering::Release);
@@ -301,7 +314,7 @@ impl Drop for Guard<'_> {
     }
 }
 
-/// The lock, whether or not a thread has panicked while it held it: that ends the run anyway.
+/// Lock `mutex`, poisoned or not: a panic of the thread that held it ends the run anyway.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

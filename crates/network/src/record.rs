@@ -3,7 +3,7 @@
 use forebay_units::{Span, Time};
 use hdrhistogram::Histogram;
 
-use crate::{Adjustment, Ecn, Observation, Observer, Packet};
+use crate::{Ecn, Observation, Observer, Packet, RednAdjustment};
 
 /// One column of a table.
 #[derive(Clone, PartialEq, Debug)]
@@ -160,7 +160,7 @@ impl Observer for CallLog {
 pub struct AdjustmentLog {
     time: Vec<f64>,
     link: Vec<u64>,
-    rows: Vec<Adjustment>,
+    rows: Vec<RednAdjustment>,
 }
 
 impl Observer for AdjustmentLog {
@@ -174,8 +174,8 @@ impl Observer for AdjustmentLog {
 
     fn tables(&mut self) -> Vec<RecordTable> {
         let rows = std::mem::take(&mut self.rows);
-        let whole = |of: fn(&Adjustment) -> u64| Column::Whole(rows.iter().map(of).collect());
-        let float = |of: fn(&Adjustment) -> f64| Column::Float(rows.iter().map(of).collect());
+        let whole = |of: fn(&RednAdjustment) -> u64| Column::Whole(rows.iter().map(of).collect());
+        let float = |of: fn(&RednAdjustment) -> f64| Column::Float(rows.iter().map(of).collect());
         let regions = rows.iter().map(|row| row.region.name()).collect();
         let columns = [
             ("time_s", Column::Float(std::mem::take(&mut self.time))),

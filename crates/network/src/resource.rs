@@ -99,7 +99,7 @@ impl Packet {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Notice;
+    use crate::CongestionNotification;
     use forebay_units::Time;
 
     /// Otherwise ports and sources would read other rates than were written. By the formula: 1 is
@@ -149,7 +149,7 @@ mod tests {
             assert_eq!(other.resource_cell(), None);
         }
         assert_eq!(packet.as_retransmission(true).as_last(true).resource_cell(), None);
-        assert_eq!(packet.as_notice(Notice::Rate).resource_cell(), None);
+        assert_eq!(packet.as_notice(CongestionNotification::Rate).resource_cell(), None);
         assert_eq!(packet.as_report().resource_cell(), None);
     }
 }

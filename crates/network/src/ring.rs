@@ -125,5 +125,5 @@ pub trait RingFairness: Send {
     }
 
     /// Inner quantities worth plotting: told by name.
-    fn gauges(&self, _tell: &mut dyn FnMut(&str, f64)) {}
+    fn probes(&self, _tell: &mut dyn FnMut(&str, f64)) {}
 }

@@ -1,170 +1,180 @@
-//! Routes: which element comes after which.
+//! Forwarding tables: the next hop of each element by route (a forwarding information base in the
+//! words of RFC 1812).
 
-/// Numbers with this bit name sinks.
+/// Marks the number of a sink; without this bit it is that of an element.
 pub(crate) const SINK: u32 = 1 << 31;
 
-/// What follows an element on a route.
+/// An entry of a forwarding table: what follows an element on a route.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Step {
-    /// The element, or a sink.
+pub(crate) struct Hop {
+    /// The next element, or a sink.
     pub(crate) to: u32,
-    /// Whose inbox is told of packets for it ahead of their time, and by which feed; [`NO_FEED`] if
-    /// none is.
-    pub(crate) inbox: u32,
-    pub(crate) feed: u32,
+    /// The receiver and the input channel of it that packets for `to` are sent ahead into;
+    /// [`NO_CHANNEL`] if packets are not sent ahead.
+    pub(crate) inputs: u32,
+    pub(crate) channel: u32,
 }
 
-/// Where all that leaves some element goes: who is told of it ahead of its time.
+/// The one channel that all packets leaving some element are sent ahead into.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Onward(pub(crate) Step);
+pub struct NextHop(pub(crate) Hop);
 
-/// A way from one inbox into another: all that comes by one feed goes there.
+/// A pass-through from the only input channel of one receiver into a channel of another: all
+/// packets that arrive on the one go into the other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Lane {
+pub struct PassThrough {
     pub(crate) receiver: u32,
-    pub(crate) feed: u32,
+    pub(crate) channel: u32,
 }
 
-/// Whoever follows is not told ahead of time.
-pub(crate) const NO_FEED: u32 = u32::MAX;
+/// The channel of a hop where packets are not sent ahead.
+pub(crate) const NO_CHANNEL: u32 = u32::MAX;
 
-/// Where an element leads, as one region sees it.
-pub(crate) enum Lead {
-    /// To what follows, in this region.
+/// Where a hop leads, as one partition sees it.
+pub(crate) enum PartitionHop {
+    /// To the next element, in this partition.
     Stays,
-    /// Into another region: this inbox is told.
+    /// Into another partition: packets are sent ahead into this outbox.
     Leaves(u32),
-    /// It concerns other regions.
+    /// The hop concerns other partitions only.
     Nowhere,
 }
 
-/// An entry of the table for a route that does not pass the element.
-const NOT_HERE: Step = Step::to(u32::MAX);
+/// The entry for a route that does not pass the element.
+const NO_HOP: Hop = Hop::to(u32::MAX);
 
-impl Step {
+impl Hop {
     const fn to(to: u32) -> Self {
-        Self { to, inbox: to, feed: NO_FEED }
+        Self { to, inputs: to, channel: NO_CHANNEL }
     }
 }
 
-/// Which element comes next, by element and route: what a router's forwarding table is.
+/// The forwarding tables of all elements.
 #[derive(Default)]
 pub(crate) struct Routes {
-    first: Vec<Step>,
-    next: Vec<Vec<Step>>,
-    /// By element and route: the route that leads back from there.
-    back: Vec<Vec<Option<u32>>>,
+    /// By route: its first hop.
+    first_hops: Vec<Hop>,
+    /// By element and route: the next hop.
+    next_hops: Vec<Vec<Hop>>,
+    /// By element and route: the reverse route from there to where the route begins.
+    reverse: Vec<Vec<Option<u32>>>,
 }
 
 impl Routes {
-    /// Add the route that passes `elements`; its number.
+    /// Add the route that passes `elements`; returns its number.
     pub(crate) fn add(&mut self, elements: &[u32]) -> u32 {
         assert!(elements.len() > 1 || elements[0] & SINK == 0, "a route passes an element");
-        let route = self.first.len();
-        self.first.push(Step::to(*elements.first().expect("a route has a destination")));
+        let route = self.first_hops.len();
+        self.first_hops.push(Hop::to(*elements.first().expect("a route has a destination")));
         for pair in elements.windows(2) {
             let here = pair[0] as usize;
-            if self.next.len() <= here {
-                self.next.resize(here + 1, Vec::new());
+            if self.next_hops.len() <= here {
+                self.next_hops.resize(here + 1, Vec::new());
             }
-            let row = &mut self.next[here];
+            let row = &mut self.next_hops[here];
             if row.len() <= route {
-                row.resize(route + 1, NOT_HERE);
+                row.resize(route + 1, NO_HOP);
             }
-            assert_eq!(row[route], NOT_HERE, "a route passes an element once");
-            row[route] = Step::to(pair[1]);
+            assert_eq!(row[route], NO_HOP, "a route passes an element only once");
+            row[route] = Hop::to(pair[1]);
         }
         u32::try_from(route).expect("a network has fewer than 2^32 routes")
     }
 
-    /// From `element`, `back` leads to where `route` comes from.
-    pub(crate) fn add_back(&mut self, element: u32, route: u32, back: u32) {
+    /// Note `reverse` as the route from `element` back to where `route` begins.
+    pub(crate) fn add_back(&mut self, element: u32, route: u32, reverse: u32) {
         let (element, route) = (element as usize, route as usize);
-        if self.back.len() <= element {
-            self.back.resize(element + 1, Vec::new());
+        if self.reverse.len() <= element {
+            self.reverse.resize(element + 1, Vec::new());
         }
-        let row = &mut self.back[element];
+        let row = &mut self.reverse[element];
         if row.len() <= route {
             row.resize(route + 1, None);
         }
-        row[route] = Some(back);
+        row[route] = Some(reverse);
     }
 
-    /// The route that leads from `element` back to where `route` comes from, if one was laid.
+    /// The route from `element` back to where `route` begins, if one was added.
     #[inline]
     pub(crate) fn back(&self, element: u32, route: u32) -> Option<u32> {
-        *self.back.get(element as usize)?.get(route as usize)?
+        *self.reverse.get(element as usize)?.get(route as usize)?
     }
 
-    /// The routes that lead from `element` back to where others come from.
+    /// The reverse routes that begin at `element`.
     pub(crate) fn backs(&self, element: u32) -> impl Iterator<Item = u32> {
-        self.back.get(element as usize).into_iter().flatten().flatten().copied()
+        self.reverse.get(element as usize).into_iter().flatten().flatten().copied()
     }
 
-    /// The first element of each route.
+    /// The first element, or sink, of each route.
     pub(crate) fn firsts(&self) -> impl Iterator<Item = u32> {
-        self.first.iter().map(|step| step.to)
+        self.first_hops.iter().map(|hop| hop.to)
     }
 
-    /// What comes first on a route.
+    /// The first hop of a route.
     #[inline]
-    pub(crate) fn first(&self, route: u32) -> Step {
-        self.first[route as usize]
+    pub(crate) fn first(&self, route: u32) -> Hop {
+        self.first_hops[route as usize]
     }
 
-    /// Have what comes first on `route` told in its own inbox, which only senders feed.
-    pub(crate) fn lay_first_feed(&mut self, route: u32) {
-        let first = &mut self.first[route as usize];
-        (first.inbox, first.feed) = (first.to, 0);
+    /// Have packets on `route` sent ahead to its first element, which only senders send to.
+    pub(crate) fn assign_first_channel(&mut self, route: u32) {
+        let first = &mut self.first_hops[route as usize];
+        (first.inputs, first.channel) = (first.to, 0);
     }
 
+    /// The hop after `element` on `route`.
     #[inline]
-    pub(crate) fn after(&self, element: u32, route: u32) -> Step {
-        self.next[element as usize][route as usize]
+    pub(crate) fn after(&self, element: u32, route: u32) -> Hop {
+        self.next_hops[element as usize][route as usize]
     }
 
-    /// Who is told ahead of time of all that leaves `element`, if that is one: what follows it on
-    /// all routes that pass it, or the site of all that do.
-    pub(crate) fn onward(&self, element: u32) -> Option<Onward> {
-        let mut steps = self.steps(element);
-        let first = steps.next().filter(|step| step.feed != NO_FEED)?;
-        let same = |step: Step| (step.inbox, step.feed) == (first.inbox, first.feed);
-        steps.all(same).then_some(Onward(first))
+    /// The channel that all packets leaving `element` are sent ahead into, if there is just one:
+    /// that of what follows on all its routes, or of the host group of all that follow.
+    pub(crate) fn next_hop(&self, element: u32) -> Option<NextHop> {
+        let mut hops = self.steps(element);
+        let first = hops.next().filter(|hop| hop.channel != NO_CHANNEL)?;
+        let same = |hop: Hop| (hop.inputs, hop.channel) == (first.inputs, first.channel);
+        hops.all(same).then_some(NextHop(first))
     }
 
-    /// What follows `element` on the routes that pass it.
+    /// The elements and sinks that follow `element` on the routes that pass it.
     pub(crate) fn following(&self, element: u32) -> impl Iterator<Item = u32> {
-        self.steps(element).map(|step| step.to)
+        self.steps(element).map(|hop| hop.to)
     }
 
-    /// The same, with who is told of it.
-    pub(crate) fn steps(&self, element: u32) -> impl Iterator<Item = Step> {
-        let here = self.next.get(element as usize).into_iter().flatten();
-        here.filter(|step| **step != NOT_HERE).copied()
+    /// The hops after `element` on the routes that pass it.
+    pub(crate) fn steps(&self, element: u32) -> impl Iterator<Item = Hop> {
+        let row = self.next_hops.get(element as usize).into_iter().flatten();
+        row.filter(|hop| **hop != NO_HOP).copied()
     }
 
-    /// Have whatever follows `element` told where `feed(next)` says: by which feed of what inbox.
-    pub(crate) fn lay_feeds(&mut self, element: u32, feed: &dyn Fn(u32) -> Option<(u32, u32)>) {
-        let here = self.next.get_mut(element as usize).into_iter().flatten();
-        for step in here.filter(|step| **step != NOT_HERE) {
-            if let Some((inbox, feed)) = feed(step.to) {
-                (step.inbox, step.feed) = (inbox, feed);
+    /// Have packets that leave `element` for each next element or sink sent ahead into the channel
+    /// that `channel_to(next)` gives, as a receiver and the number of its input channel.
+    pub(crate) fn assign_channels(
+        &mut self,
+        element: u32,
+        channel_to: &dyn Fn(u32) -> Option<(u32, u32)>,
+    ) {
+        let row = self.next_hops.get_mut(element as usize).into_iter().flatten();
+        for hop in row.filter(|hop| **hop != NO_HOP) {
+            if let Some((inputs, channel)) = channel_to(hop.to) {
+                (hop.inputs, hop.channel) = (inputs, channel);
             }
         }
     }
 
-    /// The table of a region, given where each element leads to what follows it.
-    pub(crate) fn within(&self, lead: &dyn Fn(u32, Step) -> Lead) -> Self {
-        let row = |(element, row): (u32, &Vec<Step>)| {
-            let lead = |step: &Step| match (*step != NOT_HERE).then(|| lead(element, *step)) {
-                Some(Lead::Stays) => *step,
-                Some(Lead::Leaves(door)) => Step { inbox: door, feed: 0, ..*step },
-                Some(Lead::Nowhere) | None => NOT_HERE,
+    /// The tables of a partition, given where the hop after each element leads.
+    pub(crate) fn within(&self, resolve: &dyn Fn(u32, Hop) -> PartitionHop) -> Self {
+        let row = |(element, row): (u32, &Vec<Hop>)| {
+            let entry = |hop: &Hop| match (*hop != NO_HOP).then(|| resolve(element, *hop)) {
+                Some(PartitionHop::Stays) => *hop,
+                Some(PartitionHop::Leaves(outbox)) => Hop { inputs: outbox, channel: 0, ..*hop },
+                Some(PartitionHop::Nowhere) | None => NO_HOP,
             };
-            let row: Vec<Step> = row.iter().map(lead).collect();
-            if row.iter().all(|step| *step == NOT_HERE) { Vec::new() } else { row }
+            let row: Vec<Hop> = row.iter().map(entry).collect();
+            if row.iter().all(|hop| *hop == NO_HOP) { Vec::new() } else { row }
         };
-        let next = (0..).zip(&self.next).map(row).collect();
-        Self { first: self.first.clone(), next, back: self.back.clone() }
+        let next_hops = (0..).zip(&self.next_hops).map(row).collect();
+        Self { first_hops: self.first_hops.clone(), next_hops, reverse: self.reverse.clone() }
     }
 }

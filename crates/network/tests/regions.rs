@@ -1,5 +1,5 @@
-//! A network in several regions, of elements that do nothing but what the contract of elements
-//! demands.
+//! A network in several partitions, of elements that do only what the contract of elements
+//! requires.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -7,10 +7,10 @@ use std::collections::VecDeque;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use forebay_network::{Context, Element, Ledger, Network, Packet, Progress};
+use forebay_network::{Context, Counters, Element, Network, Packet, Progress};
 use forebay_units::{Span, Time};
 
-/// Hands a packet on after `delay`, and one ps for the packet itself.
+/// A link with propagation delay `delay` and a transmission time of one ps for every packet.
 struct Wire {
     delay: Span,
     early: bool,
@@ -25,7 +25,7 @@ fn wire(delay: u64) -> Box<Wire> {
 
 impl Element for Wire {
     fn start(&mut self, cx: &mut Context<'_>) {
-        self.early = cx.standing().early;
+        self.early = cx.lookahead().early;
     }
 
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
@@ -34,14 +34,14 @@ impl Element for Wire {
         self.last = free + Span::from_ps(1);
         let out = self.last + self.delay;
         if self.early {
-            cx.announce(packet, out);
+            cx.send_ahead(packet, out);
         } else {
             self.under_way.push_back((*packet, out));
             cx.wake_at(out, 0);
         }
     }
 
-    fn books(&self) -> bool {
+    fn schedules_departures(&self) -> bool {
         true
     }
 
@@ -60,7 +60,7 @@ impl Element for Wire {
     }
 }
 
-/// Sends `size` packets every `gap`, and takes what others send.
+/// Sends `size` packets every `gap`, and receives those of others.
 struct Host {
     flow: u32,
     gap: u64,
@@ -68,7 +68,7 @@ struct Host {
     route: u32,
     sent: u64,
     received: u64,
-    /// How many packets are too many.
+    /// The number of received packets at which it panics.
     most: u64,
 }
 
@@ -92,8 +92,9 @@ impl Element for Host {
     }
 }
 
-/// A ring of `hosts`, each of which sends to the one `hop` further on; wires have the delays given,
-/// in ps, in turn. Hosts have the numbers 0 to `hosts`, the wires that leave them the following.
+/// A ring of `hosts`, each of which sends to the one `hop` positions downstream; wires have the
+/// given delays in ps, cyclically. Hosts have the numbers 0 to `hosts`, the wires that leave them
+/// the following numbers.
 fn ring(hosts: u32, hop: u32, delays: &[u64], most: u64) -> Network {
     let mut network = Network::new();
     network.add_flows(hosts);
@@ -101,7 +102,7 @@ fn ring(hosts: u32, hop: u32, delays: &[u64], most: u64) -> Network {
         let mut route: Vec<u32> = (0..hop).map(|step| hosts + (from + step) % hosts).collect();
         route.push((from + hop) % hosts);
         let route = network.add_route(&route);
-        // Many events at the same instants.
+        // Many events are simultaneous.
         let (gap, size) = (7 + u64::from(from % 3), 1 + from % 4);
         network.add(Box::new(Host { flow: from, gap, size, route, sent: 0, received: 0, most }));
     }
@@ -111,13 +112,13 @@ fn ring(hosts: u32, hop: u32, delays: &[u64], most: u64) -> Network {
     network
 }
 
-/// The regions of the elements of a ring: its hosts in `count` rows.
+/// The partitions of the elements of a ring: `count` arcs of successive hosts.
 fn rows(hosts: u32, count: u32) -> Vec<u32> {
     let of = |host: u32| host * count / hosts;
     (0..hosts).chain(0..hosts).map(of).collect()
 }
 
-/// Do something that might go on for ever, with a limit to patience.
+/// Run `what`, which may not terminate, with a timeout.
 fn soon<T: Send + 'static>(what: impl FnOnce() -> T + Send + 'static) -> std::thread::Result<T> {
     let (sender, receiver) = channel();
     let thread = std::thread::spawn(move || {
@@ -130,12 +131,12 @@ fn soon<T: Send + 'static>(what: impl FnOnce() -> T + Send + 'static) -> std::th
     thread.join()
 }
 
-/// Everything that shows of a network at `times`, run with `budget` events at a time.
+/// All observable results of a network at `times`, run with `budget` events at a time.
 fn trajectory(
     network: &mut Network,
     times: &[u64],
     budget: u64,
-) -> Vec<(Progress, u64, u64, Ledger)> {
+) -> Vec<(Progress, u64, u64, Counters)> {
     let at = |time: &u64| {
         let progress = loop {
             let progress = network.run(Time::from_ps(*time), budget);
@@ -143,14 +144,14 @@ fn trajectory(
                 break progress;
             }
         };
-        let seen = (progress, network.digest(), network.held(), network.ledger().clone());
+        let seen = (progress, network.digest(), network.held(), network.counters().clone());
         network.reset_counters();
         seen
     };
     times.iter().map(at).collect()
 }
 
-fn assert_same(one: &[(Progress, u64, u64, Ledger)], other: &[(Progress, u64, u64, Ledger)]) {
+fn assert_same(one: &[(Progress, u64, u64, Counters)], other: &[(Progress, u64, u64, Counters)]) {
     assert_eq!(one.len(), other.len());
     for (one, other) in one.iter().zip(other) {
         assert_eq!((one.0, one.1, one.2), (other.0, other.1, other.2));
@@ -159,10 +160,10 @@ fn assert_same(one: &[(Progress, u64, u64, Ledger)], other: &[(Progress, u64, u6
     }
 }
 
-/// Otherwise a result would depend on how a network is divided, on the number of threads, or on
-/// when somebody looks: a ring of twelve hosts with many simultaneous events gives the same digest,
-/// events, traversals, packets under way and counters in every window, whole or in 2 to 12 regions,
-/// on 1 to 16 threads, with or without pauses.
+/// A result would depend on how a network is divided, on the number of threads, or on when counters
+/// are read. A ring of twelve hosts with many simultaneous events gives the same digest, events,
+/// hops, packets held and counters in every measurement window, undivided or in 2 to 12 partitions,
+/// on 1 to 16 threads, with or without interruptions.
 #[test]
 fn no_division_changes_anything() {
     let times = [0, 40, 41, 300, 1000, 1000, 5000];
@@ -175,7 +176,7 @@ fn no_division_changes_anything() {
             network.divide(rows(12, count), threads);
             let (regions, seen) = soon(move || {
                 let seen = trajectory(&mut network, &times, budget);
-                (network.regions(), seen)
+                (network.partitions(), seen)
             })
             .unwrap();
             assert_eq!(regions, count as usize);
@@ -184,8 +185,8 @@ fn no_division_changes_anything() {
     }
 }
 
-/// Otherwise a bug in an element would hang the program instead of ending the run: when an element
-/// panics on one thread, the others stop, and the panic reaches the caller with its message.
+/// A bug in an element would hang the program instead of ending the run. When an element panics on
+/// one thread, the others stop, and the panic reaches the caller with its message.
 #[test]
 fn a_panic_in_one_region_ends_the_run() {
     for threads in [1, 2, 4] {
@@ -200,7 +201,7 @@ fn a_panic_in_one_region_ends_the_run() {
     }
 }
 
-/// Otherwise packets would get lost at a border without delay, or arrive in the past.
+/// Packets would be lost at a boundary without delay, or arrive in the past of their receiver.
 #[test]
 #[should_panic(expected = "a link without delay cannot be at a border")]
 fn a_border_needs_a_delay() {
@@ -209,8 +210,8 @@ fn a_border_needs_a_delay() {
     network.run(Time::from_ps(100), u64::MAX);
 }
 
-/// Otherwise an element that acts on its packets when they arrive could be cut off from where they
-/// arrive: only what books its packets ahead can be at a border.
+/// An element that acts on packets when they reach the far end could be in another partition than
+/// that far end. Only elements that schedule their packets ahead can be at a boundary.
 #[test]
 #[should_panic(expected = "must act here")]
 fn a_border_needs_an_element_that_books() {
@@ -225,8 +226,8 @@ fn a_border_needs_an_element_that_books() {
     network.run(Time::from_ps(100), u64::MAX);
 }
 
-/// Otherwise observers would be told of things in an order that depends on threads: with one, a
-/// network runs in one region, and the same happens.
+/// Observers would be notified of facts in an order that depends on threads. With an observer, a
+/// network runs in one partition, with the same trajectory.
 #[test]
 fn an_observer_keeps_a_network_whole() {
     struct Deaf;
@@ -241,6 +242,6 @@ fn an_observer_keeps_a_network_whole() {
     watched.divide(rows(6, 3), 3);
     let times = [10, 500];
     let seen = trajectory(&mut watched, &times, u64::MAX);
-    assert_eq!(watched.regions(), 1);
+    assert_eq!(watched.partitions(), 1);
     assert_same(&seen, &trajectory(&mut ring(6, 4, &[10], u64::MAX), &times, u64::MAX));
 }

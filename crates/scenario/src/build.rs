@@ -66,7 +66,7 @@ impl<'a> Plan<'a> {
         for name in section.keys() {
             let inner = section.section(name)?.expect("the key is present");
             let mut plan = read_flow(name, &inner, &around)?;
-            plan.tell_rtt = plan.there.iter().any(|number| links[*number].hears_rtt);
+            plan.tell_rtt = plan.there.iter().any(|number| links[*number].uses_rtt);
             check_route(&plan, &flows, &aggregates, &inner)?;
             check_rings(&plan, &rings, &links, &inner)?;
             flows.push(plan);

@@ -388,7 +388,7 @@ impl FlowPlan {
         for (link, back) in &self.ways_back {
             let back = roads.lay(back, senders, network);
             let port = roads.elements[*link].last().expect("a link has an element");
-            network.add_way_back(*port, data, back);
+            network.add_reverse_route(*port, data, back);
         }
         if let Some(late) = &self.late {
             network.count_late(first, self.count, late);
@@ -529,8 +529,8 @@ impl Roads {
         }
         let route = self.lay_over(back, passed, end, network);
         for allocator in there.iter().filter_map(|port| self.allocators[*port]) {
-            network.add_way_back(allocator, data, route);
-            network.add_way_back(allocator, route, data);
+            network.add_reverse_route(allocator, data, route);
+            network.add_reverse_route(allocator, route, data);
         }
         route
     }

@@ -5,7 +5,7 @@ use forebay_mechanisms::LinkFacts;
 use forebay_mechanisms::conditioner::{BuildConditioner, CONDITIONERS};
 use forebay_mechanisms::detector::DETECTORS;
 use forebay_mechanisms::element::allocator::RateAllocator;
-use forebay_mechanisms::element::link::{Conditioning, Detecting, LinkParts, link};
+use forebay_mechanisms::element::link::{Conditioning, LinkParts, Notifier, link};
 use forebay_mechanisms::element::shaper::Shaper;
 use forebay_mechanisms::explicit_rate::EXPLICIT_RATES;
 use forebay_mechanisms::queue::{self, QUEUES, Queue};
@@ -28,7 +28,7 @@ pub(crate) struct LinkPlan<'a> {
     pub(crate) to: String,
     pub(crate) rate: Rate,
     pub(crate) delay: Span,
-    residual: Option<Size>,
+    background: Option<Size>,
     notice_size: Size,
     /// Where its mechanisms are described; its path names the random streams.
     section: Section<'a>,
@@ -37,7 +37,7 @@ pub(crate) struct LinkPlan<'a> {
     /// The smallest burst that its meters let pass, and where that was said.
     pub(crate) burst: Option<(u64, Problem)>,
     /// Whether one of its conditioners adapts to round-trip times.
-    pub(crate) hears_rtt: bool,
+    pub(crate) uses_rtt: bool,
     /// Whether it has a congestion detector.
     pub(crate) detects: bool,
     /// Whether it gives explicit rates: then the first of its elements is what gives them.
@@ -79,12 +79,12 @@ pub(crate) fn read_link<'a>(
         to: parameters.to.clone(),
         rate: parameters.rate,
         delay: parameters.delay,
-        residual: parameters.residual,
+        background: parameters.residual,
         notice_size: notice_size(section, parameters.notice_size)?,
         section: section.clone(),
         parts: None,
         burst: None,
-        hears_rtt: false,
+        uses_rtt: false,
         detects: false,
         allocates: false,
         span: None,
@@ -103,12 +103,12 @@ pub(crate) fn read_link<'a>(
         to: parameters.from,
         rate: parameters.rate,
         delay: parameters.delay,
-        residual: None,
+        background: None,
         notice_size: NOTICE,
         section: Section::empty(format!("{}.reverse", section.path()), section.echo()),
         parts: None,
         burst: None,
-        hears_rtt: false,
+        uses_rtt: false,
         detects: false,
         allocates: false,
         span: None,
@@ -157,11 +157,11 @@ impl<'a> LinkPlan<'a> {
             to: span.to,
             rate: ring.rate(),
             delay: span.delay,
-            residual: None,
+            background: None,
             section: section.clone(),
             parts: None,
             burst: None,
-            hears_rtt: false,
+            uses_rtt: false,
             detects: false,
             allocates: false,
             notice_size: NOTICE,
@@ -198,7 +198,7 @@ impl LinkPlan<'_> {
             }
             conditioners.push(law);
         }
-        self.hears_rtt = conditioners.iter().any(|law| law.hears_rtt());
+        self.uses_rtt = conditioners.iter().any(|law| law.uses_rtt());
         let detector = choose(section, "detector", DETECTORS)?
             .map(|(entry, inner)| (entry.build)(&inner, &facts))
             .transpose()?;
@@ -231,18 +231,18 @@ impl LinkPlan<'_> {
         }
         let queue = (parts.queue, streams.named(&format!("{path}.queue")));
         let LinkPlan { rate, delay, .. } = *self;
-        let residual = self
-            .residual
+        let background = self
+            .background
             .map(|size| (rate.transmission_time(size), streams.named(&format!("{path}.residual"))));
-        let detecting = parts.detector.map(|law| Detecting::new(law, self.notice_size));
+        let notifier = parts.detector.map(|law| Notifier::new(law, self.notice_size));
         elements.push(network.add(link(LinkParts {
             link: number,
             rate,
             delay,
             conditioning,
             queue,
-            residual,
-            detecting,
+            background,
+            notifier,
         })));
         elements
     }

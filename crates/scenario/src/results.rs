@@ -1,6 +1,6 @@
 //! What a run gives: counters turned into the quantities that people ask for.
 
-use forebay_network::{CallCount, DropReason, FlowCount, LinkCount, PRECEDENCES, Tally};
+use forebay_network::{CallCount, DropReason, FlowCount, LinkCount, PRECEDENCES, PacketBytes};
 use forebay_units::{PS_PER_S, Rate, Span, Time};
 use serde::Serialize;
 
@@ -261,7 +261,7 @@ pub(crate) fn flow_rows(
 /// Add up the counters of several flows.
 fn sum(flows: &[FlowCount]) -> FlowCount {
     let mut total = FlowCount::default();
-    let add = |to: &mut Tally, from: &Tally| {
+    let add = |to: &mut PacketBytes, from: &PacketBytes| {
         to.packets += from.packets;
         to.bytes += from.bytes;
     };

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use forebay_kernel::Streams;
-use forebay_network::Ledger;
+use forebay_network::Counters;
 use forebay_network::record::{
     AdjustmentLog, CallLog, Column, DelayHistogram, PaceLog, PacketTrace, RecordTable, ReductionLog,
 };
@@ -350,15 +350,15 @@ impl Run<'_> {
         let measured = self.plan.parameters.duration - self.plan.parameters.warm_up;
         let network = &mut self.wired.network;
         let digest = format!("{:016x}", network.digest());
-        let ledger = network.ledger();
+        let counters = network.counters();
         let rows = self.plan.record.flows;
-        let (flows, groups) = flow_rows(&self.plan.flows, &ledger.flows, rows, measured);
-        let calls = self.plan.call_flows().zip(&ledger.calls);
+        let (flows, groups) = flow_rows(&self.plan.flows, &counters.flows, rows, measured);
+        let calls = self.plan.call_flows().zip(&counters.calls);
         let calls = calls
             .map(|((name, aggregate), count)| CallResult::of(name, aggregate, count, measured))
             .collect();
-        let (paced, policing, lateness) = paced_rows(&self.plan, ledger);
-        let links = self.plan.links.iter().zip(&ledger.links);
+        let (paced, policing, lateness) = paced_rows(&self.plan, counters);
+        let links = self.plan.links.iter().zip(&counters.links);
         let links = links
             .map(|(plan, count)| LinkResult::of(plan.name.clone(), count, plan.rate, measured))
             .collect();
@@ -373,7 +373,7 @@ impl Run<'_> {
             measured_s: measured.seconds(),
             events,
             packet_hops: hops,
-            regions: network.regions(),
+            regions: network.partitions(),
             flows,
             groups,
             links,
@@ -388,11 +388,11 @@ impl Run<'_> {
 /// The rows of paced sources, of policing and of late packets.
 fn paced_rows(
     plan: &Plan<'_>,
-    ledger: &Ledger,
+    counters: &Counters,
 ) -> (Vec<PacedResult>, Vec<PolicingResult>, Vec<LatenessResult>) {
     let (mut paced, mut policing, mut lateness) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut sources, mut policers, mut first) = (&ledger.paced[..], ledger.policers.iter(), 0);
-    let mut receivers = &ledger.frames[..];
+    let (mut sources, mut policers, mut first) = (&counters.paced[..], counters.policers.iter(), 0);
+    let mut receivers = &counters.frames[..];
     for flow in &plan.flows {
         let count = flow.count as usize;
         if flow.is_paced() {
@@ -406,7 +406,7 @@ fn paced_rows(
             policing.push(PolicingResult::of(flow.name.clone(), own));
         }
         if flow.counts_late() {
-            let own = &ledger.lateness[first..first + count];
+            let own = &counters.lateness[first..first + count];
             lateness.push(LatenessResult::of(flow.name.clone(), own));
         }
         first += count;

@@ -4,7 +4,7 @@
 //! run.
 
 use forebay_network::record::{Column, RecordTable};
-use forebay_network::{DropReason, FlowCount, Ledger, LinkCount, PRECEDENCES, Tally};
+use forebay_network::{Counters, DropReason, FlowCount, LinkCount, PRECEDENCES, PacketBytes};
 use forebay_parameters::{Problem, Section, nearest};
 use forebay_units::{PS_PER_S, Span, Time};
 
@@ -90,7 +90,7 @@ enum Rates {
 #[derive(Default)]
 struct LinkSums {
     bytes: [u64; PRECEDENCES],
-    arrived: Tally,
+    arrived: PacketBytes,
     drops: [u64; DropReason::ALL.len()],
     marks: [u64; 2],
     queue_area: u128,
@@ -99,7 +99,7 @@ struct LinkSums {
 /// What a group of flows had counted at the last sample.
 #[derive(Default)]
 struct FlowSums {
-    delivered: Tally,
+    delivered: PacketBytes,
     payload: u64,
     delay: u128,
 }
@@ -158,13 +158,13 @@ impl Series {
             for element in &table.elements {
                 let (columns, part) = (&mut table.columns, table.part);
                 let mut put = |name: &str, value| columns.put(row, name, value);
-                wired.network.gauges(*element, part, &mut put);
+                wired.network.probes(*element, part, &mut put);
             }
         }
         // Once for all: that brings every element up to the present.
-        let ledger = wired.network.ledger();
+        let counters = wired.network.counters();
         for table in &mut self.tables {
-            table.rates.tell(ledger, self.interval, &mut |name, value| {
+            table.rates.tell(counters, self.interval, &mut |name, value| {
                 table.columns.put(row, name, value);
             });
         }
@@ -214,12 +214,12 @@ impl Rates {
         Self::Flows { first, count, then: FlowSums::default() }
     }
 
-    fn tell(&mut self, ledger: &Ledger, interval: Span, tell: &mut dyn FnMut(&str, f64)) {
+    fn tell(&mut self, counters: &Counters, interval: Span, tell: &mut dyn FnMut(&str, f64)) {
         match self {
             Self::None => {}
-            Self::Link { number, then } => then.tell(&ledger.links[*number], interval, tell),
+            Self::Link { number, then } => then.tell(&counters.links[*number], interval, tell),
             Self::Flows { first, count, then } => {
-                then.tell(&ledger.flows[*first..*first + *count], interval, tell);
+                then.tell(&counters.flows[*first..*first + *count], interval, tell);
             }
         }
     }
@@ -234,7 +234,7 @@ impl LinkSums {
             tell(THROUGHPUTS[precedence], bps);
         }
         tell("throughput_bps", total);
-        let mut arrived = Tally::default();
+        let mut arrived = PacketBytes::default();
         for tally in &count.arrived {
             arrived.packets += tally.packets;
             arrived.bytes += tally.bytes;

@@ -108,7 +108,7 @@ impl Quantiles {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use forebay_network::Tally;
+    use forebay_network::PacketBytes;
     use forebay_units::Time;
 
     /// Otherwise a reader would take another quantile than the one defined for it. Of 1, 2, ..., 20
@@ -132,7 +132,7 @@ mod tests {
     fn a_spread_has_the_units_of_a_flow() {
         let silent = FlowCount::default();
         let busy = FlowCount {
-            delivered: Tally { packets: 3, bytes: 250 },
+            delivered: PacketBytes { packets: 3, bytes: 250 },
             delay: u128::from(Span::from_ms(9).ps()),
             started: Some(Time::ZERO),
             ..silent

@@ -110,12 +110,12 @@ impl Conditioner for AdaptiveTokenBucket {
         self.meter.smallest_burst()
     }
 
-    fn hears_rtt(&self) -> bool {
+    fn uses_rtt(&self) -> bool {
         true
     }
 
-    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
-        self.meter.gauges(tell);
+    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
+        self.meter.probes(tell);
         tell("committed_depth", self.meter.committed.depth() as f64);
         tell("peak_depth", self.meter.peak.depth() as f64);
         tell("told_srtt_s", self.srtt.map_or(0.0, |srtt| srtt / PS_PER_S as f64));

@@ -105,7 +105,7 @@ impl Conditioner for DrTcm {
         self.committed.depth().checked_sub(1)
     }
 
-    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
+    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
         tell("committed_tokens", self.committed.bytes());
         tell("excess_tokens", self.beyond.bytes());
     }

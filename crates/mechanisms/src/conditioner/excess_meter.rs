@@ -81,8 +81,8 @@ impl Conditioner for ExcessMeter {
         Verdict::Accept
     }
 
-    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
-        self.meter.gauges(tell);
+    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
+        self.meter.probes(tell);
     }
 }
 

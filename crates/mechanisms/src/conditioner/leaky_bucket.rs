@@ -62,7 +62,7 @@ impl Conditioner for Policer {
         self.excess.verdict()
     }
 
-    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
+    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
         tell("tokens", f64::from(self.law.tokens()));
     }
 }

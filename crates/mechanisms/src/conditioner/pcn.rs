@@ -56,7 +56,7 @@ impl Meter {
     }
 
     /// Tell the gauge `tokens`, in bytes.
-    pub fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
+    pub fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
         tell("tokens", self.bucket.bytes());
     }
 }

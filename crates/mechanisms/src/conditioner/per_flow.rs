@@ -98,14 +98,14 @@ impl Conditioner for PerFlow {
         self.pattern.smallest_burst()
     }
 
-    fn hears_rtt(&self) -> bool {
-        self.pattern.hears_rtt()
+    fn uses_rtt(&self) -> bool {
+        self.pattern.uses_rtt()
     }
 
-    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
+    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
         let mut sums: Vec<(String, f64, u32)> = Vec::new();
         for (law, _) in &self.flows {
-            law.gauges(
+            law.probes(
                 &mut |name, value| match sums.iter_mut().find(|(known, ..)| known == name) {
                     Some((_, sum, count)) => (*sum, *count) = (*sum + value, *count + 1),
                     None => sums.push((name.to_owned(), value, 1)),
@@ -163,7 +163,7 @@ mod tests {
         assert_eq!([9, 2, 5].map(|flow| offer(0, flow)), [1; 3]);
         assert_eq!([offer(1, 2), offer(1, 2), offer(1, 9)], [0, 1, 0]);
         let mut told = Vec::new();
-        law.gauges(&mut |name, value| told.push((name.to_owned(), value)));
+        law.probes(&mut |name, value| told.push((name.to_owned(), value)));
         // Nobody looks after flow 5: its bucket is brought up to date when its next packet comes.
         let expected = [("tokens".to_owned(), 0.0), ("conditioned_flows".to_owned(), 3.0)];
         assert_eq!(told, expected);

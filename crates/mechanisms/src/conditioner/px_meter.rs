@@ -61,8 +61,8 @@ impl Conditioner for PxMeter {
         Verdict::Accept
     }
 
-    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
-        self.meter.gauges(tell);
+    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
+        self.meter.probes(tell);
     }
 }
 

@@ -84,7 +84,7 @@ impl Conditioner for SrTcm {
         Some(self.committed.depth()).filter(|depth| *depth > 0)
     }
 
-    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
+    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
         tell("committed_tokens", self.committed.bytes());
         tell("excess_tokens", self.beyond.bytes());
     }

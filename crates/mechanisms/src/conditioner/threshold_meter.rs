@@ -77,8 +77,8 @@ impl Conditioner for ThresholdMeter {
         Verdict::Accept
     }
 
-    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
-        self.meter.gauges(tell);
+    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
+        self.meter.probes(tell);
     }
 }
 

@@ -76,7 +76,7 @@ impl Conditioner for TokenBucket {
         Some(self.bucket.depth())
     }
 
-    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
+    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
         tell("tokens", self.bucket.bytes());
     }
 }

@@ -135,7 +135,7 @@ impl<N: Count + Send> Conditioner for TrTcm<N> {
         Some(self.committed.depth().min(self.peak.depth()))
     }
 
-    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
+    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
         tell("committed_tokens", self.committed.bytes());
         tell("peak_tokens", self.peak.bytes());
     }

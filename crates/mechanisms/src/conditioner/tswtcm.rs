@@ -103,7 +103,7 @@ impl Conditioner for TswTcm {
         if packet.precedence == RED { self.excess.verdict() } else { Verdict::Accept }
     }
 
-    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
+    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
         tell("estimated_rate", 8.0 * self.average);
     }
 }

@@ -1,6 +1,6 @@
 //! Notifications of discards alone.
 
-use forebay_network::{CongestionDetector, Notice, Packet};
+use forebay_network::{CongestionDetector, CongestionNotification, Packet};
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::{Span, Time};
 
@@ -37,8 +37,14 @@ struct Discard {
 }
 
 impl CongestionDetector for Discard {
-    fn judge(&mut self, packet: &Packet, dropped: bool, now: Time) -> Option<Notice> {
-        (dropped && self.spacing.allows(packet.flow, now)).then_some(Notice::Discard)
+    fn judge(
+        &mut self,
+        packet: &Packet,
+        dropped: bool,
+        now: Time,
+    ) -> Option<CongestionNotification> {
+        (dropped && self.spacing.allows(packet.flow, now))
+            .then_some(CongestionNotification::Discard)
     }
 }
 
@@ -55,10 +61,13 @@ mod tests {
         let at = |ps| Time::ZERO + Span::from_s(1) + Span::from_ps(ps);
         let hold = Span::from_ms(50).ps();
         assert_eq!(law.judge(&packet(3), false, at(0)), None);
-        assert_eq!(law.judge(&packet(3), true, at(0)), Some(Notice::Discard));
-        assert_eq!(law.judge(&packet(1), true, at(1)), Some(Notice::Discard));
+        assert_eq!(law.judge(&packet(3), true, at(0)), Some(CongestionNotification::Discard));
+        assert_eq!(law.judge(&packet(1), true, at(1)), Some(CongestionNotification::Discard));
         assert_eq!(law.judge(&packet(3), true, at(hold)), None);
-        assert_eq!(law.judge(&packet(3), true, at(hold + 1)), Some(Notice::Discard));
+        assert_eq!(
+            law.judge(&packet(3), true, at(hold + 1)),
+            Some(CongestionNotification::Discard)
+        );
         assert_eq!(law.judge(&packet(3), true, at(hold + 2)), None);
     }
 }

@@ -1,6 +1,6 @@
 //! Congestion detection by filtered input rates.
 
-use forebay_network::{CongestionDetector, Notice, PRECEDENCES, Packet};
+use forebay_network::{CongestionDetector, CongestionNotification, PRECEDENCES, Packet};
 use forebay_parameters::{Entry, Parameters, Problem, Section, choice, parameters};
 use forebay_units::{Rate, Span, Time};
 
@@ -185,18 +185,23 @@ impl CongestionDetector for InputRate {
         self.bytes[class_of(packet)] += u64::from(packet.size);
     }
 
-    fn judge(&mut self, packet: &Packet, dropped: bool, now: Time) -> Option<Notice> {
+    fn judge(
+        &mut self,
+        packet: &Packet,
+        dropped: bool,
+        now: Time,
+    ) -> Option<CongestionNotification> {
         let high = self.eligible[class_of(packet)];
         let told = dropped && self.parameters.discards;
         let notice = match (told, high, self.parameters.order) {
             (false, false, _) => return None,
-            (true, false, _) | (true, true, Order::DiscardFirst) => Notice::Discard,
-            (false, true, _) | (true, true, Order::RateFirst) => Notice::Rate,
+            (true, false, _) | (true, true, Order::DiscardFirst) => CongestionNotification::Discard,
+            (false, true, _) | (true, true, Order::RateFirst) => CongestionNotification::Rate,
         };
         self.spacing.allows(packet.flow, now).then_some(notice)
     }
 
-    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
+    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
         for (class, rate) in self.filtered.iter().enumerate() {
             tell(&format!("input_ratio.{class}"), *rate);
         }
@@ -328,13 +333,13 @@ mod tests {
         };
         let mut law = congested("discard_first");
         assert_eq!(law.judge(&packet(7, 0), false, ms(100)), None, "class 1 is not eligible");
-        assert_eq!(law.judge(&packet(7, 1), false, ms(100)), Some(Notice::Rate));
+        assert_eq!(law.judge(&packet(7, 1), false, ms(100)), Some(CongestionNotification::Rate));
         assert_eq!(law.judge(&packet(7, 1), true, ms(150)), None, "one table for both types");
         let later = ms(150) + Span::from_ps(1);
-        assert_eq!(law.judge(&packet(7, 1), true, later), Some(Notice::Discard));
-        assert_eq!(law.judge(&packet(8, 0), true, later), Some(Notice::Discard));
+        assert_eq!(law.judge(&packet(7, 1), true, later), Some(CongestionNotification::Discard));
+        assert_eq!(law.judge(&packet(8, 0), true, later), Some(CongestionNotification::Discard));
         let mut law = congested("rate_first");
-        assert_eq!(law.judge(&packet(7, 1), true, ms(100)), Some(Notice::Rate));
+        assert_eq!(law.judge(&packet(7, 1), true, ms(100)), Some(CongestionNotification::Rate));
     }
 
     /// Otherwise a slip would turn detection off, or make every port congested for ever.

@@ -1,28 +1,29 @@
-//! Explicit rates at a port: an element in front of a link that sees what arrives, and writes into
-//! the resource-management cells that come back which rates their sources may have.
+//! Explicit-rate allocation at a port: an element in front of a link that observes arrivals and
+//! writes the allowed rates of their sources into backward resource-management cells.
 //!
-//! A cell on its way back does not pass the link itself, but the node at its near end: its route
-//! leads through this element as well. No time passes in it.
+//! A backward cell does not pass the link itself, but the node at its near end: its route leads
+//! through this element as well. No time passes in it.
 
 use forebay_network::{CellRate, Context, Element, ExplicitRate, Packet, ResourceCell};
 
-/// Asks a law of explicit rates.
+/// Applies an explicit-rate law.
 ///
-/// Whose packets take rates from it says the table of routes: those of a route to which a way back
-/// was laid here. On that come cells back; its own way back is the route of the packets.
+/// The routing table tells which packets take rates from it: those of a route that has a reverse
+/// path at this element. Backward cells come on that path, whose own reverse path is the route of
+/// the packets.
 pub struct RateAllocator {
     law: Box<dyn ExplicitRate>,
 }
 
 impl RateAllocator {
-    /// An allocator that asks `law`.
+    /// An allocator under `law`.
     #[must_use]
     pub fn new(law: Box<dyn ExplicitRate>) -> Self {
         Self { law }
     }
 
-    /// A cell that comes back takes along the lowest rate of all ports.
-    fn told(&mut self, packet: &Packet, cell: ResourceCell, cx: &Context<'_>) -> Packet {
+    /// Write the allowed rate into a backward cell, which carries the lowest rate of all ports.
+    fn write_rate(&mut self, packet: &Packet, cell: ResourceCell, cx: &Context<'_>) -> Packet {
         let bits = packet.wire_size().bits() as f64;
         let explicit = CellRate::at_most(self.law.allows(packet.flow, cx.now()) / bits);
         packet.with_resource_cell(ResourceCell { explicit: cell.explicit.min(explicit), ..cell })
@@ -33,10 +34,10 @@ impl Element for RateAllocator {
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         let now = cx.now();
         let mut packet = *packet;
-        match (cx.way_back(packet.route), packet.resource_cell()) {
+        match (cx.reverse_route(packet.route), packet.resource_cell()) {
             (None, _) => self.law.passes(&packet, now),
             (Some(_), None) => self.law.arrives(&packet, None, now),
-            (Some(_), Some(cell)) if cell.backward => packet = self.told(&packet, cell, cx),
+            (Some(_), Some(cell)) if cell.backward => packet = self.write_rate(&packet, cell, cx),
             (Some(_), Some(cell)) => {
                 let current = cell.current.per_second() * packet.wire_size().bits() as f64;
                 self.law.arrives(&packet, Some(current), now);
@@ -46,10 +47,10 @@ impl Element for RateAllocator {
     }
 
     fn wake(&mut self, _token: u32, _cx: &mut Context<'_>) {
-        unreachable!("it sets no timer");
+        unreachable!("an allocator sets no timer");
     }
 
-    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
-        self.law.gauges(tell);
+    fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
+        self.law.probes(visit);
     }
 }

@@ -1,4 +1,4 @@
-//! Elements: boxes in which time passes.
+//! Elements: model components in which time passes.
 
 pub mod allocator;
 pub mod calls;
@@ -10,27 +10,23 @@ pub mod shaper;
 pub mod tcp;
 pub mod udp;
 
-mod detecting;
-mod line;
-mod scheduled;
-mod waiters;
-
 use forebay_units::Time;
 
-/// A group of flows alike but for their start: what sources need to know of the network.
+/// A group of flows that differ only in their start times: what sources need to know of the
+/// network.
 #[derive(Clone, Debug)]
 pub struct FlowGroup {
     /// Component path, such as `flows.tcp1`: names the random streams.
     pub path: String,
-    /// Number of its first flow; the others follow.
+    /// Number of the first flow; the others follow.
     pub first: u32,
     /// When each flow starts.
     pub starts: Vec<Time>,
-    /// When all stop sending new data; [`Time::NEVER`] for no such time.
+    /// When all flows stop sending new data; [`Time::NEVER`] if they do not.
     pub stop: Time,
     /// Number of the route that their packets take.
     pub route: u32,
-    /// Precedence with which their packets (and acknowledgements) set out; conditioners may change
+    /// Precedence with which their packets (and acknowledgements) are sent; conditioners may change
     /// it.
     pub precedence: u8,
 }

@@ -1,8 +1,8 @@
-//! Policing of a group of virtual connections, each by itself: a peak rate controller, then a leaky
-//! bucket, both with queues.
+//! Policing of a group of virtual connections, each by itself: a peak rate controller followed by a
+//! leaky bucket, both with queues.
 //!
-//! A packet that need not wait passes in the same instant and costs no event. What was due to leave
-//! before a packet arrives leaves before it.
+//! A packet that need not wait passes at the instant of its arrival and costs no event. At equal
+//! times departures precede arrivals.
 
 use std::collections::VecDeque;
 
@@ -56,10 +56,10 @@ parameters! {
 }
 
 impl PeakParameters {
-    /// Refuse what cannot be.
+    /// Check the parameters.
     ///
     /// # Errors
-    /// The key and what is allowed.
+    /// The offending key and what is allowed.
     pub fn check(&self, section: &Section<'_>) -> Result<(), Problem> {
         if self.rate.bps() == 0 {
             return Err(section.fail("rate", "is zero; nothing would ever leave"));
@@ -69,10 +69,10 @@ impl PeakParameters {
 }
 
 impl BucketParameters {
-    /// Refuse what cannot be.
+    /// Check the parameters.
     ///
     /// # Errors
-    /// The key and what is allowed.
+    /// The offending key and what is allowed.
     pub fn check(&self, section: &Section<'_>) -> Result<(), Problem> {
         if self.rate.bps() == 0 {
             return Err(section.fail("rate", "is zero; no token would ever come"));
@@ -88,7 +88,7 @@ impl BucketParameters {
     }
 }
 
-/// Queues of policers are counted in packets: they hold those of one connection.
+/// Queues of policers are limited in packets: each holds those of one connection.
 fn check_queue(section: &Section<'_>, queue: Length) -> Result<(), Problem> {
     match queue {
         Length::Packets(_) => Ok(()),
@@ -98,14 +98,14 @@ fn check_queue(section: &Section<'_>, queue: Length) -> Result<(), Problem> {
     }
 }
 
-/// What a policer is made of.
+/// The parts of a policer.
 #[derive(Clone)]
 pub struct PolicerPlan {
-    /// The first of its flows, and how many there are.
+    /// The number of its first flow, and how many flows there are.
     pub flows: (u32, u32),
-    /// Its counters.
+    /// The index of its counters.
     pub counters: u32,
-    /// The link behind it: where its drops are counted.
+    /// The link behind it, where its drops are counted.
     pub link: u32,
     /// The peak rate controllers.
     pub peak: Option<PeakParameters>,
@@ -113,45 +113,45 @@ pub struct PolicerPlan {
     pub bucket: Option<BucketParameters>,
 }
 
-/// Polices the flows of a group one by one.
+/// Polices the flows of a group individually.
 pub struct Policer {
     plan: PolicerPlan,
     connections: Vec<Connection>,
     held: u64,
 }
 
-/// A queue and whether a timer is set for its head.
+/// The queue of one stage, and whether a timer is set for its head.
 #[derive(Default)]
-struct Waiting {
+struct StageQueue {
     packets: VecDeque<Packet>,
     armed: bool,
 }
 
-/// What is kept of a virtual connection.
+/// The state of a virtual connection.
 struct Connection {
     peak: Option<PeakRate>,
-    at_peak: Waiting,
+    at_peak: StageQueue,
     bucket: Option<LeakyBucket>,
-    at_bucket: Waiting,
+    at_bucket: StageQueue,
 }
 
-/// Tokens of timers: which connection, and which of its queues. At one instant what waits for a
-/// token of the bucket comes first.
+/// Timer tokens: the connection, and which of its queues. At equal times packets that wait for a
+/// token of the bucket come first.
 const AT_BUCKET: u32 = 0;
 const AT_PEAK: u32 = 1;
 
 impl Policer {
-    /// A policer, all pools full.
+    /// A policer, all token pools full.
     #[must_use]
     pub fn new(plan: PolicerPlan) -> Self {
         let connection = |_| Connection {
             peak: plan.peak.as_ref().map(|peak| PeakRate::new(peak.rate)),
-            at_peak: Waiting::default(),
+            at_peak: StageQueue::default(),
             bucket: plan
                 .bucket
                 .as_ref()
                 .map(|bucket| LeakyBucket::new(bucket.rate, bucket.token, bucket.depth)),
-            at_bucket: Waiting::default(),
+            at_bucket: StageQueue::default(),
         };
         let connections = (0..plan.flows.1).map(connection).collect();
         Self { plan, connections, held: 0 }
@@ -161,7 +161,7 @@ impl Policer {
         (packet.flow - self.plan.flows.0) as usize
     }
 
-    /// Let go what is due at or before now.
+    /// Release the packets that are due at or before now.
     #[inline]
     fn release_due(&mut self, index: usize, cx: &mut Context<'_>) {
         let connection = &self.connections[index];
@@ -177,7 +177,7 @@ impl Policer {
     fn release_from_bucket(&mut self, index: usize, cx: &mut Context<'_>) {
         let now = cx.now();
         let connection = &mut self.connections[index];
-        let bucket = connection.bucket.as_mut().expect("packets wait for its tokens");
+        let bucket = connection.bucket.as_mut().expect("packets wait for tokens of the bucket");
         while let Some(packet) = connection.at_bucket.packets.front()
             && bucket.take(now)
         {
@@ -196,7 +196,7 @@ impl Policer {
         let now = cx.now();
         loop {
             let connection = &mut self.connections[index];
-            let law = connection.peak.as_mut().expect("packets wait for it");
+            let law = connection.peak.as_mut().expect("packets wait for the peak rate controller");
             let Some(packet) = connection.at_peak.packets.front().copied() else { return };
             if law.next() > now {
                 if !connection.at_peak.armed {
@@ -230,7 +230,7 @@ impl Policer {
 
     fn wait_at_peak(&mut self, index: usize, packet: &Packet, cx: &mut Context<'_>) {
         let now = cx.now();
-        let plan = self.plan.peak.as_ref().expect("it has a queue");
+        let plan = self.plan.peak.as_ref().expect("packets reach the peak rate controller");
         let (limit, full, forced, restart) =
             (plan.queue.amount(), plan.full, plan.forced, plan.restart);
         let connection = &mut self.connections[index];
@@ -245,14 +245,14 @@ impl Policer {
             self.drop(packet, cx);
             return;
         }
-        // Without a queue the packet itself is the head.
+        // Where the queue has no room at all, the packet itself is the head.
         connection.at_peak.packets.push_back(*packet);
-        let head = connection.at_peak.packets.pop_front().expect("one was put in");
+        let head = connection.at_peak.packets.pop_front().expect("a packet was just enqueued");
         if restart {
-            let law = connection.peak.as_mut().expect("it has a queue");
+            let law = connection.peak.as_mut().expect("packets reach the peak rate controller");
             law.leaves(head.wire_size(), now);
         }
-        cx.ledger().policers[self.plan.counters as usize].marked_by_peak += 1;
+        cx.counters().policers[self.plan.counters as usize].marked_by_peak += 1;
         let head = marked(&head);
         match forced {
             Forced::Pass => cx.forward(&head),
@@ -276,7 +276,7 @@ impl Policer {
     }
 
     fn wait_at_bucket(&mut self, index: usize, packet: &Packet, cx: &mut Context<'_>) {
-        let plan = self.plan.bucket.as_ref().expect("it has a queue");
+        let plan = self.plan.bucket.as_ref().expect("packets reach the bucket");
         let (limit, full) = (plan.queue.amount(), plan.full);
         let waiting = &mut self.connections[index].at_bucket.packets;
         if (waiting.len() as u64) < limit {
@@ -291,28 +291,28 @@ impl Policer {
             return;
         }
         waiting.push_back(*packet);
-        let head = waiting.pop_front().expect("one was put in");
-        cx.ledger().policers[self.plan.counters as usize].marked_by_bucket += 1;
+        let head = waiting.pop_front().expect("a packet was just enqueued");
+        cx.counters().policers[self.plan.counters as usize].marked_by_bucket += 1;
         cx.forward(&marked(&head));
     }
 
-    /// Drops count as arrivals at the link behind, so that its arrivals still are what departed and
-    /// what was dropped.
+    /// Drop `packet`. Drops count as arrivals at the link behind, so that its arrivals equal its
+    /// departures plus its drops.
     fn drop(&self, packet: &Packet, cx: &mut Context<'_>) {
-        cx.ledger().policers[self.plan.counters as usize].dropped += 1;
-        cx.turn_away(self.plan.link, packet, DropReason::Policed);
+        cx.counters().policers[self.plan.counters as usize].dropped += 1;
+        cx.drop_arriving(self.plan.link, packet, DropReason::Policed);
     }
 
     fn note_queue(&self, index: usize, cx: &mut Context<'_>) {
         let Connection { at_peak, at_bucket, .. } = &self.connections[index];
         let waiting = (at_peak.packets.len() + at_bucket.packets.len()) as u32;
-        let count = &mut cx.ledger().policers[self.plan.counters as usize];
+        let count = &mut cx.counters().policers[self.plan.counters as usize];
         count.max_queue = count.max_queue.max(waiting);
     }
 }
 
 impl Element for Policer {
-    fn can_lag(&self) -> bool {
+    fn can_defer(&self) -> bool {
         true
     }
 
@@ -320,7 +320,7 @@ impl Element for Policer {
         let index = self.index(packet);
         let Connection { peak, at_peak, bucket, at_bucket } = &mut self.connections[index];
         if at_peak.packets.is_empty() && at_bucket.packets.is_empty() {
-            // Most find nothing that waits, and need not wait themselves.
+            // Most packets find the queues empty and need not wait.
             let now = cx.now();
             let early = peak.as_mut().is_some_and(|law| !law.passes(packet.wire_size(), now));
             if !early && bucket.as_mut().is_none_or(|law| law.take(now)) {
@@ -344,7 +344,7 @@ impl Element for Policer {
         } else {
             connection.at_peak.armed = false;
         }
-        // Nothing may be left that waits: what arrived at this instant has let it go.
+        // The queues may be empty by now: an arrival at this instant has released their packets.
         self.release_due(index, cx);
     }
 

@@ -1,6 +1,6 @@
-//! The shaper: a buffer from which a [`ShapingLaw`] lets packets go.
+//! The shaper: a buffer whose release times a [`ShapingLaw`] decides.
 //!
-//! It stands in front of its link's queue. The link's conditioners sit here, behind the buffer, so
+//! It precedes the queue of its link. The conditioners of the link are here, behind the buffer, so
 //! that a green shaper can look ahead at the meter that its packets will pass.
 
 use std::collections::VecDeque;
@@ -8,9 +8,9 @@ use std::collections::VecDeque;
 use forebay_network::{Backlog, Context, DropReason, Element, Packet, ShapingLaw};
 use forebay_units::Time;
 
-use super::line::{Conditioning, Line};
+use super::link::transmitter::{Conditioning, Transmitter};
 
-/// A buffer drained at the pace of a law, then conditioners.
+/// A buffer drained at the pace of a law, followed by conditioners.
 pub struct Shaper {
     link: u32,
     law: Box<dyn ShapingLaw>,
@@ -18,7 +18,7 @@ pub struct Shaper {
     waiting: VecDeque<Packet>,
     backlog: Backlog,
     last_release: Option<Time>,
-    /// When the timer that counts is set for; earlier ones are ignored.
+    /// Expiry of the timer that is in force; earlier ones are ignored.
     due: Option<Time>,
 }
 
@@ -37,7 +37,7 @@ impl Shaper {
         }
     }
 
-    /// Let go what may go; set the timer for the rest.
+    /// Release the packets that may leave now; set the timer for the rest.
     fn release(&mut self, cx: &mut Context<'_>) {
         let now = cx.now();
         while let Some(head) = self.waiting.front() {
@@ -50,10 +50,10 @@ impl Shaper {
                 }
                 return;
             }
-            let mut packet = self.waiting.pop_front().expect("the head is there");
-            self.backlog.remove(packet.footprint());
+            let mut packet = self.waiting.pop_front().expect("the buffer has a head");
+            self.backlog.remove(packet.queued_info());
             self.last_release = Some(now);
-            if Line::colour(self.link, &mut self.conditioning, &mut packet, now, cx) {
+            if Transmitter::condition(self.link, &mut self.conditioning, &mut packet, now, cx) {
                 cx.forward(&packet);
             }
         }
@@ -64,7 +64,7 @@ impl Shaper {
 impl Element for Shaper {
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         if self.backlog.bytes + u64::from(packet.size) > self.law.limit() {
-            cx.turn_away(self.link, packet, DropReason::Shaper);
+            cx.drop_arriving(self.link, packet, DropReason::Shaper);
             return;
         }
         self.waiting.push_back(*packet);
@@ -80,12 +80,12 @@ impl Element for Shaper {
         }
     }
 
-    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
-        tell("shaper_packets", f64::from(self.backlog.packets));
-        tell("shaper_bytes", self.backlog.bytes as f64);
-        self.law.gauges(tell);
+    fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("shaper_packets", f64::from(self.backlog.packets));
+        visit("shaper_bytes", self.backlog.bytes as f64);
+        self.law.probes(visit);
         for (law, _) in &self.conditioning {
-            law.gauges(tell);
+            law.probes(visit);
         }
     }
 

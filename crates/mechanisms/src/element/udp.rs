@@ -1,9 +1,10 @@
-//! UDP: datagrams that leave when the application writes them, and the sink that counts them.
+//! UDP (RFC 768): senders whose datagrams leave when the application writes them. The sink that
+//! counts them is the network's.
 
 use std::collections::VecDeque;
 
 use forebay_kernel::fetch;
-use forebay_network::{Context, Element, Ledger, Packet};
+use forebay_network::{Context, Counters, Element, Packet};
 use forebay_parameters::parameters;
 use forebay_units::{Size, Span, Time};
 
@@ -20,93 +21,93 @@ parameters! {
 
 /// The datagram senders of one group of flows.
 ///
-/// Flows that all send at one constant interval share a single timer: once all have begun, their
-/// order never changes, so whoever has sent joins the back of the line.
+/// Flows that all send at one constant interval share a single timer: once all have begun, the
+/// order in which they send never changes, so a round-robin list takes the place of the event list.
 pub(crate) struct UdpSenders<P> {
     group: FlowGroup,
     applications: P,
-    rota: Option<Rota>,
+    timer: Option<RoundRobinTimer>,
 }
 
-/// What one of them keeps: how many datagrams it has sent, and in the last 16 bits the size of the
-/// next. One word, so that it fits beside what the application keeps.
+/// The state of one sender: how many datagrams it has sent, and in the last 16 bits the size of the
+/// next. One word, so that it fits beside the state of the application.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Sender(u64);
 
-struct Rota {
+struct RoundRobinTimer {
     gap: Span,
     /// Flows that have not sent yet, by the time of their first datagram.
-    fresh: VecDeque<(Time, u32)>,
-    /// Flows that have while others have not, by the time of their next: all within one interval of
-    /// the latest sent.
-    line: VecDeque<(Time, u32)>,
-    /// All flows in a circle once each has sent, in the order in which they do.
-    circle: Vec<Seat>,
-    /// Whose turn in the circle it is.
-    turn: usize,
+    not_started: VecDeque<(Time, u32)>,
+    /// Flows that have sent while others have not, by the time of their next datagram: all within
+    /// one interval of the latest sent.
+    started: VecDeque<(Time, u32)>,
+    /// All flows once each has sent, in cyclic order of sending.
+    members: Vec<Member>,
+    /// The member that sends next.
+    cursor: usize,
 }
 
-/// The place of a flow in the circle. Whoever sends keeps it and gets a later time.
-struct Seat {
-    /// When it sends next; [`Time::NEVER`] for no more.
+/// A flow in the cyclic order. A flow that sends keeps its place and gets a later time.
+struct Member {
+    /// When it sends next; [`Time::NEVER`] if it has stopped.
     at: Time,
     sender: Sender,
     index: u32,
 }
 
-impl Rota {
+impl RoundRobinTimer {
     fn new(gap: Span) -> Self {
-        let (fresh, line) = (VecDeque::new(), VecDeque::new());
-        Self { gap, fresh, line, circle: Vec::new(), turn: 0 }
+        let (not_started, started) = (VecDeque::new(), VecDeque::new());
+        Self { gap, not_started, started, members: Vec::new(), cursor: 0 }
     }
 
-    /// When it is somebody's turn next; [`Time::NEVER`] if it is nobody's any more.
+    /// When the next datagram is due; [`Time::NEVER`] if no flow sends any more.
     fn next(&self) -> Time {
-        if let Some(seat) = self.circle.get(self.turn) {
-            return seat.at;
+        if let Some(member) = self.members.get(self.cursor) {
+            return member.at;
         }
-        let (line, fresh) = (self.line.front(), self.fresh.front());
-        line.into_iter().chain(fresh).map(|(at, _)| *at).min().unwrap_or(Time::NEVER)
+        let (started, not_started) = (self.started.front(), self.not_started.front());
+        started.into_iter().chain(not_started).map(|(at, _)| *at).min().unwrap_or(Time::NEVER)
     }
 
-    /// Whoever is next in the circle sends, and again after the interval unless `stop` comes
-    /// before. When it is somebody's turn next.
+    /// The next member of the cycle sends, and again after the interval unless `stop` comes before.
+    /// Returns when the next datagram is due.
     #[inline(always)]
     fn send(&mut self, group: &FlowGroup, cx: &mut Context<'_>) -> Time {
-        let seat = &mut self.circle[self.turn];
-        let again = seat.at + self.gap;
-        seat.at = if again < group.stop { again } else { Time::NEVER };
-        self.turn += 1;
-        seat.sender.emit(seat.index, group, cx);
-        if self.turn == self.circle.len() {
-            self.turn = 0;
+        let member = &mut self.members[self.cursor];
+        let again = member.at + self.gap;
+        member.at = if again < group.stop { again } else { Time::NEVER };
+        self.cursor += 1;
+        member.sender.emit(member.index, group, cx);
+        if self.cursor == self.members.len() {
+            self.cursor = 0;
         }
-        self.circle[self.turn].at
+        self.members[self.cursor].at
     }
 
-    /// All have sent: they form the circle, with what each keeps.
-    fn close(&mut self, sender: &mut dyn FnMut(usize) -> Sender) {
-        let seat = |(at, index)| Seat { at, sender: sender(index as usize), index };
-        self.circle = self.line.drain(..).map(seat).collect();
+    /// All flows have sent: form the cycle, with the state of each sender.
+    fn form_cycle(&mut self, sender: &mut dyn FnMut(usize) -> Sender) {
+        let member = |(at, index)| Member { at, sender: sender(index as usize), index };
+        self.members = self.started.drain(..).map(member).collect();
     }
 
-    /// Whoever is next sends now while some have not sent. Of two at one time, whoever has sent
-    /// before is first.
-    fn send_in_line(&mut self, stop: Time) -> u32 {
-        let first = match (self.line.front(), self.fresh.front()) {
+    /// The flow that sends now, while some have not sent yet. At equal times, flows that have sent
+    /// precede flows that have not.
+    fn pop_during_startup(&mut self, stop: Time) -> u32 {
+        let first = match (self.started.front(), self.not_started.front()) {
             (Some(next), Some(first)) => first.0 < next.0,
-            (line, _) => line.is_none(),
+            (started, _) => started.is_none(),
         };
-        let queue = if first { &mut self.fresh } else { &mut self.line };
-        let (at, index) = queue.pop_front().expect("the timer was set for somebody");
+        let queue = if first { &mut self.not_started } else { &mut self.started };
+        let (at, index) = queue.pop_front().expect("the timer was set for a flow");
         if at + self.gap < stop {
-            self.line.push_back((at + self.gap, index));
+            self.started.push_back((at + self.gap, index));
         }
         index
     }
 }
 
-/// The token of the timer that ends the group at its stop time.
+/// Timer token: the group ends at its stop time.
 const STOP: u32 = u32::MAX;
 
 impl<P: TrafficPool> UdpSenders<P> {
@@ -114,8 +115,8 @@ impl<P: TrafficPool> UdpSenders<P> {
     pub(crate) fn new(group: FlowGroup, applications: P) -> Self {
         let flows = applications.len();
         let gap = applications.constant_gap().filter(|_| flows > 1);
-        let rota = gap.map(Rota::new);
-        Self { group, applications, rota }
+        let timer = gap.map(RoundRobinTimer::new);
+        Self { group, applications, timer }
     }
 
     /// The time of the next datagram of flow `index`, whose previous one left (or which started) at
@@ -128,24 +129,24 @@ impl<P: TrafficPool> UdpSenders<P> {
         (at < self.group.stop).then_some(at)
     }
 
-    /// Flow `index` sends, again and again while nothing else comes between.
-    fn send_on(&mut self, index: u32, cx: &mut Context<'_>) {
-        let free = cx.free_until();
+    /// Flow `index` sends, repeatedly while no other event intervenes.
+    fn send_repeatedly(&mut self, index: u32, cx: &mut Context<'_>) {
+        let free = cx.idle_until();
         loop {
             self.applications.sender(index as usize).emit(index, &self.group, cx);
             match self.plan(index as usize, cx.now()) {
-                Some(at) if cx.goes_on_at(at, index, free) => {}
+                Some(at) if cx.continue_at(at, index, free) => {}
                 _ => return,
             }
         }
     }
 
-    /// Whoever is next in the circle sends, again and again while nothing else comes between.
-    fn take_turns(rota: &mut Rota, group: &FlowGroup, cx: &mut Context<'_>) {
-        let free = cx.free_until();
+    /// The next members of the cycle send, repeatedly while no other event intervenes.
+    fn send_round_robin(timer: &mut RoundRobinTimer, group: &FlowGroup, cx: &mut Context<'_>) {
+        let free = cx.idle_until();
         loop {
-            let next = rota.send(group, cx);
-            if next == Time::NEVER || !cx.goes_on_at(next, 0, free) {
+            let next = timer.send(group, cx);
+            if next == Time::NEVER || !cx.continue_at(next, 0, free) {
                 return;
             }
         }
@@ -153,13 +154,13 @@ impl<P: TrafficPool> UdpSenders<P> {
 }
 
 impl Sender {
-    /// Its next datagram will have `size`.
+    /// Set the size of the next datagram.
     #[inline(always)]
     fn plan(&mut self, size: u16) {
         self.0 = (self.0 & !0xffff) | u64::from(size);
     }
 
-    /// It sends, as flow `index` of `group`.
+    /// Send a datagram of flow `index` of `group`.
     #[inline(always)]
     fn emit(&mut self, index: u32, group: &FlowGroup, cx: &mut Context<'_>) {
         let (number, size) = (self.0 >> 16, self.0 as u16);
@@ -174,26 +175,26 @@ impl<P: TrafficPool> Element for UdpSenders<P> {
         if self.group.stop != Time::NEVER {
             cx.wake_at(self.group.stop, STOP);
         }
-        let mut fresh = Vec::new();
+        let mut not_started = Vec::new();
         for (index, start) in std::mem::take(&mut self.group.starts).into_iter().enumerate() {
             let token = index as u32;
             match self.plan(index, start) {
-                Some(at) if self.rota.is_some() => fresh.push((at, token)),
+                Some(at) if self.timer.is_some() => not_started.push((at, token)),
                 Some(at) => cx.wake_at(at, token),
                 None => {}
             }
         }
-        if let Some(rota) = &mut self.rota {
-            fresh.sort_unstable();
-            rota.fresh = fresh.into();
-            let first = rota.next();
+        if let Some(timer) = &mut self.timer {
+            not_started.sort_unstable();
+            timer.not_started = not_started.into();
+            let first = timer.next();
             if first < Time::NEVER {
                 cx.wake_at(first, 0);
             }
         }
     }
 
-    fn sends(&self) -> &[u32] {
+    fn own_routes(&self) -> &[u32] {
         std::slice::from_ref(&self.group.route)
     }
 
@@ -207,30 +208,30 @@ impl<P: TrafficPool> Element for UdpSenders<P> {
             (0..flows).for_each(|index| cx.ended(self.group.first + index));
             return;
         }
-        let Self { group, applications, rota } = self;
-        let Some(rota) = rota else {
-            self.send_on(token, cx);
+        let Self { group, applications, timer } = self;
+        let Some(timer) = timer else {
+            self.send_repeatedly(token, cx);
             return;
         };
-        if !rota.circle.is_empty() {
-            Self::take_turns(rota, group, cx);
+        if !timer.members.is_empty() {
+            Self::send_round_robin(timer, group, cx);
             return;
         }
-        let index = rota.send_in_line(group.stop);
+        let index = timer.pop_during_startup(group.stop);
         applications.sender(index as usize).emit(index, group, cx);
-        if rota.fresh.is_empty() {
-            rota.close(&mut |index| *applications.sender(index));
+        if timer.not_started.is_empty() {
+            timer.form_cycle(&mut |index| *applications.sender(index));
         }
-        let next = rota.next();
+        let next = timer.next();
         if next < Time::NEVER {
             cx.wake_at(next, 0);
         }
     }
 
-    fn foresee_timer(&self, token: u32, ledger: &Ledger) {
-        if self.rota.is_none() && token != STOP {
+    fn prefetch_timer(&self, token: u32, counters: &Counters) {
+        if self.timer.is_none() && token != STOP {
             self.applications.foresee(token as usize);
-            fetch(&ledger.flows[(self.group.first + token) as usize].sent);
+            fetch(&counters.flows[(self.group.first + token) as usize].sent);
         }
     }
 }

@@ -252,7 +252,7 @@ impl ExplicitRate for Erica {
         rate
     }
 
-    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
+    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
         tell("load_factor", self.load);
         tell("active_flows", self.active);
         tell("controlled_bps", self.input);

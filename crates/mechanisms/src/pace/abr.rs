@@ -1,6 +1,6 @@
 //! Available bit rate: the source follows explicit rates that resource-management cells bring back.
 
-use forebay_network::{Notice, Pace, RateControl};
+use forebay_network::{CongestionNotification, Pace, RateControl};
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::{Span, Time};
 
@@ -150,7 +150,7 @@ impl RateControl for Abr {
         self.pace()
     }
 
-    fn notified(&mut self, _notice: Notice, _now: Time) -> Option<Pace> {
+    fn notified(&mut self, _notice: CongestionNotification, _now: Time) -> Option<Pace> {
         None
     }
 

@@ -1,6 +1,6 @@
 //! Rate control by steps: down by a share when told, up by a little each round-trip time.
 
-use forebay_network::{Notice, Pace, RateControl};
+use forebay_network::{CongestionNotification, Pace, RateControl};
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::{Span, Time};
 
@@ -96,7 +96,7 @@ struct Steps {
     slow: bool,
     /// Whether a notification was heeded in this session.
     heeded: bool,
-    /// Until when notifications are ignored, by [`Notice::place`].
+    /// Until when notifications are ignored, by [`CongestionNotification::place`].
     deaf: [Time; 2],
     next: Time,
 }
@@ -140,17 +140,17 @@ impl RateControl for Steps {
         self.pace()
     }
 
-    fn notified(&mut self, notice: Notice, now: Time) -> Option<Pace> {
+    fn notified(&mut self, notice: CongestionNotification, now: Time) -> Option<Pace> {
         if now < self.deaf[notice.place()] {
             return None;
         }
         let until = now + self.ignore;
         let cut = match notice {
-            Notice::Rate => {
+            CongestionNotification::Rate => {
                 self.deaf[0] = until;
                 self.cut
             }
-            Notice::Discard => {
+            CongestionNotification::Discard => {
                 self.deaf = [until; 2];
                 self.cut_discard
             }
@@ -208,11 +208,12 @@ mod tests {
     #[test]
     fn notifications_cut_the_rate_by_their_share() {
         let mut law = data();
-        let scales: Vec<f64> =
-            (0..5).map(|n| law.notified(Notice::Rate, at(560 * n)).unwrap().scale).collect();
+        let scales: Vec<f64> = (0..5)
+            .map(|n| law.notified(CongestionNotification::Rate, at(560 * n)).unwrap().scale)
+            .collect();
         assert!((scales[0] * 500.0 - 400.0).abs() < 1e-9);
         assert!((scales[4] * 500.0 - 163.84).abs() < 1e-9);
-        let half = data().notified(Notice::Discard, at(0)).unwrap();
+        let half = data().notified(CongestionNotification::Discard, at(0)).unwrap();
         assert_eq!(half.scale * 500.0, 250.0);
         assert_eq!(half.next, at(560));
     }
@@ -222,16 +223,16 @@ mod tests {
     #[test]
     fn further_notifications_are_ignored_for_a_round_trip() {
         let mut law = data();
-        assert!(law.notified(Notice::Rate, at(0)).is_some());
-        assert!(law.notified(Notice::Rate, at(559)).is_none());
-        let cut = law.notified(Notice::Discard, at(100)).unwrap();
+        assert!(law.notified(CongestionNotification::Rate, at(0)).is_some());
+        assert!(law.notified(CongestionNotification::Rate, at(559)).is_none());
+        let cut = law.notified(CongestionNotification::Discard, at(100)).unwrap();
         assert!((cut.scale - 0.4).abs() < 1e-12);
-        assert!(law.notified(Notice::Discard, at(659)).is_none());
-        assert!(law.notified(Notice::Rate, at(659)).is_none());
-        assert!(law.notified(Notice::Rate, at(660)).is_some());
+        assert!(law.notified(CongestionNotification::Discard, at(659)).is_none());
+        assert!(law.notified(CongestionNotification::Rate, at(659)).is_none());
+        assert!(law.notified(CongestionNotification::Rate, at(660)).is_some());
         // Type 0 does not make a source deaf to type 2, nor is its own time cut short by it.
-        assert!(law.notified(Notice::Discard, at(661)).is_some());
-        assert!(law.notified(Notice::Rate, at(1220)).is_none());
+        assert!(law.notified(CongestionNotification::Discard, at(661)).is_some());
+        assert!(law.notified(CongestionNotification::Rate, at(1220)).is_none());
     }
 
     /// Otherwise a source would take longer to recover than it may, or less: a cut of 20 % needs
@@ -239,7 +240,7 @@ mod tests {
     #[test]
     fn rates_recover_by_their_steps() {
         let mut law = data();
-        let mut pace = law.notified(Notice::Rate, at(0)).unwrap();
+        let mut pace = law.notified(CongestionNotification::Rate, at(0)).unwrap();
         while pace.scale < 1.0 - 1e-9 {
             pace = law.expired(pace.next);
         }
@@ -266,14 +267,17 @@ mod tests {
         let pace = law.begin(at(0));
         let pace = law.expired(pace.next);
         assert!((pace.scale - 0.6).abs() < 1e-12 && !pace.at_floor);
-        let pace = law.notified(Notice::Rate, at(700)).unwrap();
+        let pace = law.notified(CongestionNotification::Rate, at(700)).unwrap();
         assert_eq!((pace.scale, pace.at_floor, pace.next), (0.5, true, at(1260)));
         let pace = law.expired(pace.next);
         assert!((pace.scale - 0.52).abs() < 1e-12 && !pace.at_floor);
         // The next session begins anew, and its first step is no floor.
         let pace = law.begin(at(2000));
         assert_eq!((pace.scale, pace.at_floor), (0.5, false));
-        assert!(law.notified(Notice::Rate, at(2000)).is_some(), "the last session is forgotten");
+        assert!(
+            law.notified(CongestionNotification::Rate, at(2000)).is_some(),
+            "the last session is forgotten"
+        );
     }
 
     /// Otherwise a real-time source would be slowed below what it can use, or any above its
@@ -287,7 +291,11 @@ mod tests {
             let (mut low, mut high) = (f64::INFINITY, 0.0_f64);
             for _ in 0..100_000 {
                 let now = pace.next;
-                let notice = if stream.happens(0.5) { Notice::Rate } else { Notice::Discard };
+                let notice = if stream.happens(0.5) {
+                    CongestionNotification::Rate
+                } else {
+                    CongestionNotification::Discard
+                };
                 let told = stream.happens(0.05).then(|| law.notified(notice, now)).flatten();
                 pace = told.unwrap_or_else(|| law.expired(now));
                 assert!((floor..=ceiling).contains(&pace.scale), "{pace:?}");

@@ -1,6 +1,6 @@
 //! No control: sources that hear nothing.
 
-use forebay_network::{Notice, Pace, RateControl};
+use forebay_network::{CongestionNotification, Pace, RateControl};
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::{Span, Time};
 
@@ -62,7 +62,7 @@ impl RateControl for Uncontrolled {
         self.pace(now)
     }
 
-    fn notified(&mut self, _notice: Notice, _now: Time) -> Option<Pace> {
+    fn notified(&mut self, _notice: CongestionNotification, _now: Time) -> Option<Pace> {
         None
     }
 
@@ -86,7 +86,7 @@ mod tests {
         let mut pace = law.begin(Time::ZERO);
         let mut rates = vec![(500.0 * pace.scale).round()];
         while pace.next < Time::NEVER {
-            assert_eq!(law.notified(Notice::Discard, pace.next), None);
+            assert_eq!(law.notified(CongestionNotification::Discard, pace.next), None);
             let now = pace.next;
             pace = law.expired(now);
             rates.push((500.0 * pace.scale).round());

@@ -2,7 +2,7 @@
 //! range, and what RED needs to be told follows from the link's rate.
 
 use forebay_kernel::{Stream, math};
-use forebay_network::{Adjustment, Arrival, QueueManager, Region, Verdict};
+use forebay_network::{Arrival, DropPolicy, RednAdjustment, ThresholdZone, Verdict};
 use forebay_parameters::{Entry, Length, Parameter, Parameters, Problem, Section};
 use forebay_units::{Span, Time};
 
@@ -81,7 +81,7 @@ struct AdaptiveRed {
     /// When the maximum probability changed last.
     changed: Time,
     /// Where the average lay of the target range at the last adjustment, if nobody has asked since.
-    moved: Option<Region>,
+    moved: Option<ThresholdZone>,
 }
 
 impl AdaptiveRed {
@@ -130,7 +130,8 @@ impl AdaptiveRed {
             self.increases += u64::from(self.max_probability > before);
             self.decreases += u64::from(self.max_probability < before);
             self.changed = now;
-            self.moved = Some(if average > self.high { Region::Above } else { Region::Below });
+            self.moved =
+                Some(if average > self.high { ThresholdZone::Above } else { ThresholdZone::Below });
             self.red.set_probability(self.max_probability);
         }
     }
@@ -214,7 +215,7 @@ fn check_moves(section: &Section<'_>, parameters: &AdaptiveRedParameters) -> Res
     Ok(())
 }
 
-impl QueueManager for AdaptiveRed {
+impl DropPolicy for AdaptiveRed {
     fn admit(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
         let queue = self.red.update(arrival);
         if arrival.now >= self.due {
@@ -226,9 +227,9 @@ impl QueueManager for AdaptiveRed {
         self.red.decide(queue, arrival, stream)
     }
 
-    fn adjustments(&mut self, tell: &mut dyn FnMut(&Adjustment)) {
+    fn adjustments(&mut self, tell: &mut dyn FnMut(&RednAdjustment)) {
         if let Some(region) = self.moved.take() {
-            tell(&Adjustment {
+            tell(&RednAdjustment {
                 precedence: 0,
                 average: self.red.average(),
                 region,
@@ -239,8 +240,8 @@ impl QueueManager for AdaptiveRed {
         }
     }
 
-    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
-        self.red.gauges(tell);
+    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
+        self.red.probes(tell);
         tell("max_probability", self.max_probability);
         tell("increases", self.increases as f64);
         tell("decreases", self.decreases as f64);

@@ -92,15 +92,15 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
 mod tests {
     use super::*;
     use crate::queue::redn::built;
-    use forebay_network::QueueManager;
+    use forebay_network::DropPolicy;
     use forebay_parameters::Value;
     use forebay_units::Rate;
 
     const RATE: Rate = Rate::from_bps(10_000_000);
 
-    fn gauges(law: &dyn QueueManager, wanted: &str) -> Vec<(String, f64)> {
+    fn probes(law: &dyn DropPolicy, wanted: &str) -> Vec<(String, f64)> {
         let mut found = Vec::new();
-        law.gauges(&mut |name, value| {
+        law.probes(&mut |name, value| {
             if name.starts_with(wanted) {
                 found.push((name.to_owned(), value));
             }
@@ -117,7 +117,7 @@ mod tests {
             [("max_probability", 0.05), ("dynamic_probability", 0.05), ("region", 0.0)]
         {
             let expected: Vec<_> = (0..3).map(|i| (format!("{name}.{i}"), value)).collect();
-            assert_eq!(gauges(law.as_ref(), &format!("{name}.")), expected);
+            assert_eq!(probes(law.as_ref(), &format!("{name}.")), expected);
         }
     }
 

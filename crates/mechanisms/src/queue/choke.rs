@@ -2,7 +2,7 @@
 
 use forebay_kernel::Stream;
 use forebay_network::{
-    Adjustment, Backlog, Departure, Discard, DropReason, Packet, QueueDiscipline, Verdict,
+    Backlog, Departure, Discard, DropReason, Packet, QueueDisc, RednAdjustment, Verdict,
 };
 use forebay_parameters::{
     Entry, Field, Length, Parameter, Parameters, Problem, Section, choose, parameters,
@@ -12,7 +12,7 @@ use forebay_units::{Size, Time};
 use super::fifo::Fifo;
 use super::red_core::Averaging;
 use super::red_options::{IdleCorrection, check_average};
-use super::{BuildQueue, Manager, QUEUES, Queue};
+use super::{AnyDropPolicy, BuildQueue, QUEUES, Queue};
 use crate::LinkFacts;
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {
@@ -62,7 +62,7 @@ const OF: Field = Field {
 };
 
 fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
-    Ok(Queue::Discipline(Box::new(read(section, facts)?)))
+    Ok(Queue::Disc(Box::new(read(section, facts)?)))
 }
 
 fn read(section: &Section<'_>, facts: &LinkFacts) -> Result<Choke, Problem> {
@@ -94,13 +94,13 @@ fn read(section: &Section<'_>, facts: &LinkFacts) -> Result<Choke, Problem> {
     })
 }
 
-fn law_behind(section: &Section<'_>, facts: &LinkFacts) -> Result<Manager, Problem> {
+fn law_behind(section: &Section<'_>, facts: &LinkFacts) -> Result<AnyDropPolicy, Problem> {
     let Some((entry, inner)) = choose(section, "of", QUEUES)? else {
         return Err(section.fail("of", "is missing; it takes a queue such as \"red\""));
     };
     match (entry.build)(&inner, facts)? {
-        Queue::Managed(law) => Ok(law),
-        Queue::Discipline(_) => {
+        Queue::Fifo(law) => Ok(law),
+        Queue::Disc(_) => {
             let message = format!(
                 "\"{}\" decides when packets leave; allowed are laws that decide at arrival, \
                  such as \"red\"",
@@ -178,7 +178,7 @@ impl Choke {
     }
 }
 
-impl QueueDiscipline for Choke {
+impl QueueDisc for Choke {
     fn enqueue(
         &mut self,
         packet: &Packet,
@@ -217,14 +217,14 @@ impl QueueDiscipline for Choke {
         self.fifo.backlog()
     }
 
-    fn adjustments(&mut self, tell: &mut dyn FnMut(&Adjustment)) {
+    fn adjustments(&mut self, tell: &mut dyn FnMut(&RednAdjustment)) {
         self.fifo.adjustments(tell);
     }
 
-    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
+    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
         tell("choke_average", self.average);
         tell("choke_matches", self.matches as f64);
-        self.fifo.gauges(tell);
+        self.fifo.probes(tell);
     }
 }
 
@@ -368,7 +368,7 @@ mod tests {
             assert_eq!(verdict == Verdict::Accept, found == 0, "{number}");
             assert_eq!(dropped.len() as u64, found);
             let mut average = f64::NAN;
-            queue.gauges(&mut |name, value| {
+            queue.probes(&mut |name, value| {
                 if name == "average.0" {
                     average = value;
                 }

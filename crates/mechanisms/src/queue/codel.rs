@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use forebay_kernel::Stream;
 use forebay_network::{
-    Arrival, Backlog, Departure, Discard, DropReason, Packet, QueueDiscipline, Verdict,
+    Arrival, Backlog, Departure, Discard, DropReason, Packet, QueueDisc, Verdict,
 };
 use forebay_parameters::{Entry, Length, Parameters, Problem, Section, parameters};
 use forebay_units::{Size, Span, Time};
@@ -43,7 +43,7 @@ fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Queue, Problem> {
     if parameters.interval == Span::ZERO {
         return Err(section.fail("interval", "is zero; allowed is any time above 0 s"));
     }
-    Ok(Queue::Discipline(Box::new(CoDel::new(&parameters))))
+    Ok(Queue::Disc(Box::new(CoDel::new(&parameters))))
 }
 
 /// CoDel's state; names in parentheses are those of the RFC's pseudo-code.
@@ -103,7 +103,7 @@ impl CoDel {
             self.above_until = None;
             return None;
         };
-        self.backlog.remove(packet.footprint());
+        self.backlog.remove(packet.queued_info());
         self.sojourn = now.since(arrived);
         // On slow links a single packet takes longer than the target: one may always wait.
         if self.sojourn < self.target || self.backlog.bytes <= self.mtu {
@@ -175,7 +175,7 @@ fn unmarked(head: Head) -> Departure {
     Departure { packet: head.packet, marked: false }
 }
 
-impl QueueDiscipline for CoDel {
+impl QueueDisc for CoDel {
     fn enqueue(
         &mut self,
         packet: &Packet,
@@ -211,7 +211,7 @@ impl QueueDiscipline for CoDel {
         self.backlog
     }
 
-    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
+    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
         tell("sojourn_s", self.sojourn.seconds());
         tell("dropping", f64::from(u8::from(self.dropping)));
         tell("drop_count", f64::from(self.count));

@@ -1,7 +1,7 @@
-//! Tail drop: the queue that every other is compared with.
+//! Tail drop: the baseline of all queue management.
 
 use forebay_kernel::Stream;
-use forebay_network::{Arrival, DropReason, QueueManager, Verdict};
+use forebay_network::{Arrival, DropPolicy, DropReason, Verdict};
 use forebay_parameters::{Entry, Length, Parameters, Problem, Section, parameters};
 
 use super::{BuildQueue, Queue, fits};
@@ -25,53 +25,54 @@ parameters! {
 
 fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Queue, Problem> {
     let parameters = DropTailParameters::read(section)?;
-    Ok(Queue::Managed(DropTail { limit: parameters.limit, kept: None }.into()))
+    Ok(Queue::Fifo(DropTail { limit: parameters.limit, reserved: None }.into()))
 }
 
 /// Tail drop: every arrival is accepted while the buffer has room.
 pub struct DropTail {
     limit: Option<Length>,
-    /// From which precedence on packets are let in only below a threshold, which is up to the
-    /// limit: the last part of the buffer is kept for others.
-    kept: Option<(u8, Length)>,
+    /// The precedence from which on packets are accepted only below a threshold, which is at most
+    /// the limit: the last part of the buffer is reserved for lower precedences.
+    reserved: Option<(u8, Length)>,
 }
 
 impl DropTail {
     /// A buffer without limit.
-    pub(super) fn endless() -> Self {
-        Self { limit: None, kept: None }
+    pub(super) fn unlimited() -> Self {
+        Self { limit: None, reserved: None }
     }
 
-    /// A buffer of `limit`, in which packets of precedence `high` and higher ones are let in below
-    /// `threshold` only.
+    /// A buffer of `limit`, in which packets of precedence `high` and above are accepted only below
+    /// `threshold`.
     pub(super) fn shared(limit: Length, threshold: Length, high: u8) -> Self {
-        Self { limit: Some(limit), kept: Some((high, threshold)) }
+        Self { limit: Some(limit), reserved: Some((high, threshold)) }
     }
 
     /// Whether it never drops a packet.
     #[must_use]
-    pub fn is_endless(&self) -> bool {
+    pub fn is_unlimited(&self) -> bool {
         self.limit.is_none()
     }
 
-    /// Whether it refuses the packet, and why.
+    /// The reason for which it drops the packet; `None` if it accepts it.
     #[inline(always)]
     #[must_use]
-    pub fn refuses(&self, arrival: &Arrival<'_>) -> Option<DropReason> {
-        // Whatever kept a packet out, a full buffer is told as one.
+    pub fn drop_reason(&self, arrival: &Arrival<'_>) -> Option<DropReason> {
+        // A full buffer is reported as overflow, whether or not the threshold would refuse the
+        // packet too.
         if !fits(self.limit, arrival) {
             return Some(DropReason::Overflow);
         }
-        let (high, threshold) = self.kept?;
+        let (high, threshold) = self.reserved?;
         let refused = arrival.packet.precedence >= high && !fits(Some(threshold), arrival);
         refused.then_some(DropReason::Selective)
     }
 }
 
-impl QueueManager for DropTail {
+impl DropPolicy for DropTail {
     #[inline]
     fn admit(&mut self, arrival: &Arrival<'_>, _stream: &mut Stream) -> Verdict {
-        self.refuses(arrival).map_or(Verdict::Accept, Verdict::Drop)
+        self.drop_reason(arrival).map_or(Verdict::Accept, Verdict::Drop)
     }
 
     fn is_transparent(&self) -> bool {
@@ -90,10 +91,10 @@ mod tests {
         let packet = Packet::data(Time::ZERO, 0, 0, 1000, 0);
         let idle_since = idle.then_some(Time::ZERO);
         let arrival = Arrival { now: Time::ZERO, packet: &packet, backlog, idle_since };
-        DropTail { limit, kept: None }.admit(&arrival, &mut Streams::new(0, 0).named("test"))
+        DropTail { limit, reserved: None }.admit(&arrival, &mut Streams::new(0, 0).named("test"))
     }
 
-    /// Otherwise a buffer would hold more, or less, than its size.
+    /// A buffer would hold more, or less, than its size.
     #[test]
     fn the_buffer_holds_exactly_its_limit() {
         let two = Some(Length::Packets(2));

@@ -2,7 +2,7 @@
 //! Adaptive REDn.
 
 use forebay_kernel::Stream;
-use forebay_network::{Adjustment, Arrival, Footprint, QueueManager, Region, Verdict};
+use forebay_network::{Arrival, DropPolicy, QueuedInfo, RednAdjustment, ThresholdZone, Verdict};
 use forebay_parameters::{Length, Problem, Section, choice};
 use forebay_units::{Span, Time};
 
@@ -157,10 +157,10 @@ pub(super) fn same_unit(
     Err(section.fail(key, message))
 }
 
-impl QueueManager for DynamicRedn {
+impl DropPolicy for DynamicRedn {
     fn admit(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
         let rio = &mut self.rio;
-        let index = rio.index(arrival.packet.footprint());
+        let index = rio.index(arrival.packet.queued_info());
         let queue = rio.update(index, arrival);
         // The averages that follow this precedence are those from it on.
         for (i, machine) in self.machines.iter_mut().enumerate().skip(index) {
@@ -176,14 +176,14 @@ impl QueueManager for DynamicRedn {
         }
     }
 
-    fn departed(&mut self, packet: Footprint, at: Time) {
+    fn departed(&mut self, packet: QueuedInfo, at: Time) {
         self.rio.departed(packet, at);
     }
 
-    fn adjustments(&mut self, tell: &mut dyn FnMut(&Adjustment)) {
+    fn adjustments(&mut self, tell: &mut dyn FnMut(&RednAdjustment)) {
         for (precedence, machine) in (0..).zip(&mut self.machines) {
             if std::mem::take(&mut machine.moved) {
-                tell(&Adjustment {
+                tell(&RednAdjustment {
                     precedence,
                     average: self.rio.average(usize::from(precedence)),
                     region: machine.region,
@@ -195,8 +195,8 @@ impl QueueManager for DynamicRedn {
         }
     }
 
-    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
-        self.rio.gauges(tell);
+    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
+        self.rio.probes(tell);
         for (i, machine) in self.machines.iter().enumerate() {
             let mut tell = |name: &str, value: f64| tell(&format!("{name}.{i}"), value);
             tell("max_probability", machine.effective);
@@ -249,7 +249,7 @@ struct Machine {
     /// When it is adjusted next if the average stays on its side. [`Time::NEVER`] if it is not.
     due: Time,
     /// The thesis's prev-state.
-    region: Region,
+    region: ThresholdZone,
     /// The thesis's prev-state-mid.
     above_middle: bool,
     region_changes: u64,
@@ -271,7 +271,7 @@ impl Machine {
             middle: rule.start,
             high: false,
             due: Time::NEVER,
-            region: Region::Below,
+            region: ThresholdZone::Below,
             above_middle: false,
             region_changes: 0,
             middle_changes: 0,
@@ -286,21 +286,21 @@ impl Machine {
     #[inline]
     fn follow(&mut self, average: f64, now: Time) -> bool {
         let region = if average < self.rule.min {
-            Region::Below
+            ThresholdZone::Below
         } else if average <= self.rule.max {
-            Region::Between
+            ThresholdZone::Between
         } else {
-            Region::Above
+            ThresholdZone::Above
         };
         let crosses =
-            region == Region::Between && (average >= self.rule.middle) != self.above_middle;
+            region == ThresholdZone::Between && (average >= self.rule.middle) != self.above_middle;
         (region != self.region || crosses || now >= self.due)
             && self.turn(average, (region, crosses), now)
     }
 
     /// The average comes to a region, `crosses` the middle threshold, or has stayed so long that
     /// the probability of the middle threshold is due.
-    fn turn(&mut self, average: f64, (region, crosses): (Region, bool), now: Time) -> bool {
+    fn turn(&mut self, average: f64, (region, crosses): (ThresholdZone, bool), now: Time) -> bool {
         let before = (self.dynamic, self.effective);
         if region != self.region || crosses {
             self.enter(region, crosses);
@@ -315,16 +315,16 @@ impl Machine {
     }
 
     /// `region` is new, or between the thresholds the average `crosses` the middle one.
-    fn enter(&mut self, region: Region, crosses: bool) {
+    fn enter(&mut self, region: ThresholdZone, crosses: bool) {
         self.moved = true;
         match region {
-            Region::Below => {
+            ThresholdZone::Below => {
                 self.decrease();
                 self.effective = self.dynamic;
             }
-            Region::Between if crosses => self.cross_middle(),
-            Region::Between => {}
-            Region::Above => {
+            ThresholdZone::Between if crosses => self.cross_middle(),
+            ThresholdZone::Between => {}
+            ThresholdZone::Above => {
                 let floor = if self.rule.raise_to_static { self.rule.start } else { 0.0 };
                 self.increase(floor);
                 self.effective = self.dynamic;

@@ -1,31 +1,31 @@
-//! A first-in-first-out queue under a law that decides at arrival, as a [`QueueDiscipline`].
+//! A FIFO queue under a drop policy, as a [`QueueDisc`].
 
-use forebay_kernel::{Ring, Stream};
+use forebay_kernel::{RingBuffer, Stream};
 use forebay_network::{
-    Adjustment, Arrival, Backlog, Departure, Discard, Ecn, Packet, QueueDiscipline, QueueManager,
+    Arrival, Backlog, Departure, Discard, DropPolicy, Ecn, Packet, QueueDisc, RednAdjustment,
     Verdict,
 };
 use forebay_units::Time;
 
-use super::Manager;
+use super::AnyDropPolicy;
 
-/// Lets a scheduler hold a queue whose law decides at arrival only.
+/// A queue discipline whose law decides at arrival only, for schedulers to hold.
 pub struct Fifo {
-    law: Manager,
-    waiting: Ring<Packet>,
+    law: AnyDropPolicy,
+    waiting: RingBuffer<Packet>,
     backlog: Backlog,
 }
 
 impl Fifo {
     /// An empty queue under `law`.
     #[must_use]
-    pub(super) fn new(law: Manager) -> Self {
-        Self { law, waiting: Ring::default(), backlog: Backlog::default() }
+    pub(super) fn new(law: AnyDropPolicy) -> Self {
+        Self { law, waiting: RingBuffer::default(), backlog: Backlog::default() }
     }
 
-    /// As [`QueueDiscipline::enqueue`]: nobody else is dropped.
+    /// As [`QueueDisc::enqueue`], which drops no other packets here.
     #[inline]
-    pub(super) fn take_in(
+    pub(super) fn enqueue_packet(
         &mut self,
         packet: &Packet,
         idle_since: Option<Time>,
@@ -39,7 +39,8 @@ impl Fifo {
         verdict
     }
 
-    /// What the law says of `packet`, which is in its queue from now on if it accepts.
+    /// The verdict of the law on `packet`; if it accepts, the law counts the packet as queued from
+    /// now on.
     #[inline]
     pub(super) fn ask(
         &mut self,
@@ -51,7 +52,7 @@ impl Fifo {
         self.law.admit(&Arrival { now, packet, backlog: self.backlog, idle_since }, stream)
     }
 
-    /// Put a packet that the law has accepted or marked at the end of the queue.
+    /// Append a packet that the law has accepted or marked.
     #[inline]
     pub(super) fn push(&mut self, packet: &Packet, verdict: Verdict) {
         self.backlog.add(packet);
@@ -62,9 +63,9 @@ impl Fifo {
         }
     }
 
-    /// Turn away a packet that the law has accepted or marked; it hears of that as of a departure.
+    /// Drop a packet that the law has accepted or marked; the law sees a departure.
     pub(super) fn turn_away(&mut self, packet: &Packet, now: Time) {
-        self.law.departed(packet.footprint(), now);
+        self.law.departed(packet.queued_info(), now);
     }
 
     /// The packet at `place` of the queue, counted from its head.
@@ -72,16 +73,16 @@ impl Fifo {
         self.waiting.get(place)
     }
 
-    /// Take the packet at `place` out; its law hears of it as of a departure.
+    /// Remove the packet at `place`; the law sees a departure.
     pub(super) fn take_out(&mut self, place: usize, now: Time) -> Option<Packet> {
         let packet = self.waiting.remove(place)?;
-        self.backlog.remove(packet.footprint());
-        self.law.departed(packet.footprint(), now);
+        self.backlog.remove(packet.queued_info());
+        self.law.departed(packet.queued_info(), now);
         Some(packet)
     }
 }
 
-impl QueueDiscipline for Fifo {
+impl QueueDisc for Fifo {
     fn enqueue(
         &mut self,
         packet: &Packet,
@@ -90,7 +91,7 @@ impl QueueDiscipline for Fifo {
         stream: &mut Stream,
         _discard: &mut Discard<'_>,
     ) -> Verdict {
-        self.take_in(packet, idle_since, now, stream)
+        self.enqueue_packet(packet, idle_since, now, stream)
     }
 
     fn dequeue(
@@ -99,18 +100,18 @@ impl QueueDiscipline for Fifo {
         _stream: &mut Stream,
         _discard: &mut Discard<'_>,
     ) -> Option<Departure> {
-        let packet = *self.let_go(now)?;
+        let packet = *self.dequeue_ref(now)?;
         Some(Departure { packet, marked: false })
     }
 
     #[inline]
-    fn let_go(&mut self, now: Time) -> Option<&Packet> {
+    fn dequeue_ref(&mut self, now: Time) -> Option<&Packet> {
         if self.waiting.is_empty() {
             return None;
         }
         let packet = self.waiting.pop_front();
-        self.backlog.remove(packet.footprint());
-        self.law.departed(packet.footprint(), now);
+        self.backlog.remove(packet.queued_info());
+        self.law.departed(packet.queued_info(), now);
         Some(packet)
     }
 
@@ -119,7 +120,7 @@ impl QueueDiscipline for Fifo {
         self.backlog
     }
 
-    fn drops_when_leaving(&self) -> bool {
+    fn drops_at_dequeue(&self) -> bool {
         false
     }
 
@@ -127,11 +128,11 @@ impl QueueDiscipline for Fifo {
         self.law.is_transparent()
     }
 
-    fn adjustments(&mut self, tell: &mut dyn FnMut(&Adjustment)) {
-        self.law.adjustments(tell);
+    fn adjustments(&mut self, visit: &mut dyn FnMut(&RednAdjustment)) {
+        self.law.adjustments(visit);
     }
 
-    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
-        self.law.gauges(tell);
+    fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
+        self.law.probes(visit);
     }
 }

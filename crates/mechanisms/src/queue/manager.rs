@@ -1,78 +1,78 @@
-//! Who decides over arrivals at a queue that is first in, first out.
+//! The drop policy of a FIFO queue, with static dispatch to the common ones.
 
 use forebay_kernel::Stream;
-use forebay_network::{Adjustment, Arrival, Footprint, QueueManager, Verdict};
+use forebay_network::{Arrival, DropPolicy, QueuedInfo, RednAdjustment, Verdict};
 use forebay_units::Time;
 
 use super::DropTail;
 use super::rio::Rio;
 
-/// Who decides over arrivals at a queue that is first in, first out: any law. Those that many
-/// packets meet are named, so that they are asked without a detour.
-pub enum Manager {
-    /// Tail drop, with or without a threshold: what most links have.
+/// The drop policy of a FIFO queue: any law. The policies that most packets pass are named, so that
+/// they are called directly, not through a virtual table.
+pub enum AnyDropPolicy {
+    /// Tail drop, with or without a threshold: the policy of most links.
     Tail(DropTail),
     /// RIO.
     Rio(Box<Rio>),
-    /// Any other law.
-    Law(Box<dyn QueueManager>),
+    /// Any other drop policy.
+    Law(Box<dyn DropPolicy>),
 }
 
-impl Default for Manager {
+impl Default for AnyDropPolicy {
     /// Tail drop without limit.
     fn default() -> Self {
-        Self::Tail(DropTail::endless())
+        Self::Tail(DropTail::unlimited())
     }
 }
 
-impl From<DropTail> for Manager {
+impl From<DropTail> for AnyDropPolicy {
     fn from(law: DropTail) -> Self {
         Self::Tail(law)
     }
 }
 
-impl From<Rio> for Manager {
+impl From<Rio> for AnyDropPolicy {
     fn from(law: Rio) -> Self {
         Self::Rio(Box::new(law))
     }
 }
 
-/// Have whichever law it is do the same.
-macro_rules! ask {
+/// Forward a call to the policy, whichever it is.
+macro_rules! delegate {
     ($manager:ident, $law:ident => $answer:expr) => {
         match $manager {
-            Manager::Tail($law) => $answer,
-            Manager::Rio($law) => $answer,
-            Manager::Law($law) => $answer,
+            AnyDropPolicy::Tail($law) => $answer,
+            AnyDropPolicy::Rio($law) => $answer,
+            AnyDropPolicy::Law($law) => $answer,
         }
     };
 }
 
-impl QueueManager for Manager {
+impl DropPolicy for AnyDropPolicy {
     #[inline(always)]
     fn admit(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
-        ask!(self, law => law.admit(arrival, stream))
+        delegate!(self, law => law.admit(arrival, stream))
     }
 
     #[inline(always)]
-    fn departed(&mut self, packet: Footprint, at: Time) {
-        ask!(self, law => law.departed(packet, at));
+    fn departed(&mut self, packet: QueuedInfo, at: Time) {
+        delegate!(self, law => law.departed(packet, at));
     }
 
     #[inline(always)]
-    fn departed_if(&mut self, left: bool, packet: Footprint, at: Time) {
-        ask!(self, law => law.departed_if(left, packet, at));
+    fn departed_if(&mut self, left: bool, packet: QueuedInfo, at: Time) {
+        delegate!(self, law => law.departed_if(left, packet, at));
     }
 
     fn is_transparent(&self) -> bool {
-        ask!(self, law => law.is_transparent())
+        delegate!(self, law => law.is_transparent())
     }
 
-    fn adjustments(&mut self, tell: &mut dyn FnMut(&Adjustment)) {
-        ask!(self, law => law.adjustments(tell));
+    fn adjustments(&mut self, visit: &mut dyn FnMut(&RednAdjustment)) {
+        delegate!(self, law => law.adjustments(visit));
     }
 
-    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
-        ask!(self, law => law.gauges(tell));
+    fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
+        delegate!(self, law => law.probes(visit));
     }
 }

@@ -1,4 +1,4 @@
-//! Queues: who gets in, and who goes next.
+//! Queues: admission of packets (drop policies) and the order of service (queue disciplines).
 
 mod adaptive_red;
 mod adaptive_redn;
@@ -19,51 +19,51 @@ mod self_configuring;
 mod sred;
 mod wred;
 
-use forebay_network::{Arrival, QueueDiscipline, QueueManager};
+use forebay_network::{Arrival, DropPolicy, QueueDisc};
 use forebay_parameters::{Entry, Length, Problem, Section};
 
 use crate::LinkFacts;
 
 pub use droptail::DropTail;
 pub use fifo::Fifo;
-pub use manager::Manager;
+pub use manager::AnyDropPolicy;
 
 /// A queue in one of its forms.
 pub enum Queue {
-    /// First in, first out, decided at arrival.
-    Managed(Manager),
-    /// Keeps its packets itself.
-    Discipline(Box<dyn QueueDiscipline>),
+    /// First in, first out, under a drop policy that decides at arrival.
+    Fifo(AnyDropPolicy),
+    /// A queue discipline, which keeps its packets itself.
+    Disc(Box<dyn QueueDisc>),
 }
 
 impl Queue {
-    /// First in, first out, under any `law` that decides at arrival.
-    fn under(law: impl QueueManager + 'static) -> Self {
-        Self::Managed(Manager::Law(Box::new(law)))
+    /// First in, first out, under any drop policy `law`.
+    fn under(law: impl DropPolicy + 'static) -> Self {
+        Self::Fifo(AnyDropPolicy::Law(Box::new(law)))
     }
 
-    /// The queue in the form that a scheduler can hold.
+    /// The queue as a queue discipline, which a scheduler can hold.
     #[must_use]
-    pub fn into_discipline(self) -> Box<dyn QueueDiscipline> {
+    pub fn into_discipline(self) -> Box<dyn QueueDisc> {
         match self.into_fifo() {
             Ok(fifo) => Box::new(fifo),
             Err(law) => law,
         }
     }
 
-    /// The queue as one that is first in, first out, or in its own form.
-    fn into_fifo(self) -> Result<Fifo, Box<dyn QueueDiscipline>> {
+    /// The queue as a FIFO, or as the queue discipline that it is.
+    fn into_fifo(self) -> Result<Fifo, Box<dyn QueueDisc>> {
         match self {
-            Self::Managed(law) => Ok(Fifo::new(law)),
-            Self::Discipline(law) => Err(law),
+            Self::Fifo(law) => Ok(Fifo::new(law)),
+            Self::Disc(law) => Err(law),
         }
     }
 }
 
-/// The most precedences that a queue can tell apart.
+/// The maximum number of precedences that a queue distinguishes.
 const MOST_PRECEDENCES: usize = 64;
 
-/// Makes a queue from its section of the scenario.
+/// Builds a queue from its section of the scenario.
 pub type BuildQueue = fn(&Section<'_>, &LinkFacts) -> Result<Queue, Problem>;
 
 /// The queue of links that name none: tail drop without limit.

@@ -44,14 +44,14 @@ fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Queue, Problem> {
         return Err(section.fail("high", message));
     }
     let high = u8::try_from(high).expect("checked above");
-    Ok(Queue::Managed(DropTail::shared(limit, threshold, high).into()))
+    Ok(Queue::Fifo(DropTail::shared(limit, threshold, high).into()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use forebay_kernel::Streams;
-    use forebay_network::{Arrival, Backlog, DropReason, Packet, QueueManager, Verdict};
+    use forebay_network::{Arrival, Backlog, DropPolicy, DropReason, Packet, Verdict};
     use forebay_parameters::{Echo, Node, Table, Value};
     use forebay_units::{Rate, Time};
 
@@ -71,7 +71,7 @@ mod tests {
     }
 
     fn verdict(waiting: u32, precedence: u8) -> Verdict {
-        let Ok(Queue::Managed(mut law)) = make("512 packets", "256 packets", 2) else {
+        let Ok(Queue::Fifo(mut law)) = make("512 packets", "256 packets", 2) else {
             panic!("it decides at arrival");
         };
         let packet = Packet::data(Time::ZERO, 0, 0, 53, 0).with_precedence(precedence);

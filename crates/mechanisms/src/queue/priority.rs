@@ -1,7 +1,7 @@
-//! Strict priority over precedences.
+//! Strict priority over precedences, non-preemptive.
 
 use forebay_kernel::Stream;
-use forebay_network::{Adjustment, Backlog, Departure, Discard, Packet, QueueDiscipline, Verdict};
+use forebay_network::{Backlog, Departure, Discard, Packet, QueueDisc, RednAdjustment, Verdict};
 use forebay_parameters::{Entry, Field, Parameter, Problem, Section, choose_all};
 use forebay_units::Time;
 
@@ -55,10 +55,10 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
         .map(|(entry, inner)| Ok(Class::of((entry.build)(inner, facts)?)))
         .collect::<Result<Vec<_>, Problem>>()?;
     let map = read_map(section, classes.len())?;
-    Ok(Queue::Discipline(Box::new(Priority { classes, map, holding: 0 })))
+    Ok(Queue::Disc(Box::new(Priority { classes, map, nonempty: 0 })))
 }
 
-/// The class of each precedence that can be told apart.
+/// The class of each distinguishable precedence.
 fn read_map(section: &Section<'_>, classes: usize) -> Result<[u8; MOST_PRECEDENCES], Problem> {
     let mut map = [0; MOST_PRECEDENCES];
     let given: Option<Vec<u32>> = section.get("map", None)?;
@@ -86,9 +86,9 @@ fn read_map(section: &Section<'_>, classes: usize) -> Result<[u8; MOST_PRECEDENC
 
 /// The queue of a class.
 enum Class {
-    /// First in, first out: what most have, so that it is asked without a detour.
+    /// First in, first out: the usual kind, called directly, not through a virtual table.
     Fifo(Fifo),
-    Other(Box<dyn QueueDiscipline>),
+    Other(Box<dyn QueueDisc>),
 }
 
 impl Class {
@@ -100,7 +100,7 @@ impl Class {
     }
 
     #[inline]
-    fn any(&self) -> &dyn QueueDiscipline {
+    fn as_disc(&self) -> &dyn QueueDisc {
         match self {
             Self::Fifo(fifo) => fifo,
             Self::Other(law) => law.as_ref(),
@@ -122,19 +122,19 @@ struct Priority {
     /// The class of each precedence.
     map: [u8; MOST_PRECEDENCES],
     /// A bit for each class that holds packets: the lowest is served.
-    holding: u64,
+    nonempty: u64,
 }
 
 impl Priority {
-    /// Renew what is known of whether class `index` holds packets.
+    /// Update the bit of class `index`.
     #[inline]
-    fn renew(&mut self, index: usize) {
+    fn update_nonempty(&mut self, index: usize) {
         let holds = u64::from(self.classes[index].packets() > 0);
-        self.holding = self.holding & !(1 << index) | holds << index;
+        self.nonempty = self.nonempty & !(1 << index) | holds << index;
     }
 }
 
-impl QueueDiscipline for Priority {
+impl QueueDisc for Priority {
     fn enqueue(
         &mut self,
         packet: &Packet,
@@ -145,10 +145,10 @@ impl QueueDiscipline for Priority {
     ) -> Verdict {
         let index = usize::from(self.map[usize::from(packet.precedence) % MOST_PRECEDENCES]);
         let verdict = match &mut self.classes[index] {
-            Class::Fifo(fifo) => fifo.take_in(packet, idle_since, now, stream),
+            Class::Fifo(fifo) => fifo.enqueue_packet(packet, idle_since, now, stream),
             Class::Other(law) => law.enqueue(packet, idle_since, now, stream, discard),
         };
-        self.renew(index);
+        self.update_nonempty(index);
         verdict
     }
 
@@ -159,7 +159,7 @@ impl QueueDiscipline for Priority {
         discard: &mut Discard<'_>,
     ) -> Option<Departure> {
         // A class may drop all that it holds (CoDel); then the next one is served.
-        let mut left = self.holding;
+        let mut left = self.nonempty;
         while left != 0 {
             let index = left.trailing_zeros() as usize;
             left &= left - 1;
@@ -167,7 +167,7 @@ impl QueueDiscipline for Priority {
                 Class::Fifo(fifo) => fifo.dequeue(now, stream, discard),
                 Class::Other(law) => law.dequeue(now, stream, discard),
             };
-            self.renew(index);
+            self.update_nonempty(index);
             if next.is_some() {
                 return next;
             }
@@ -175,50 +175,51 @@ impl QueueDiscipline for Priority {
         None
     }
 
-    fn let_go(&mut self, now: Time) -> Option<&Packet> {
-        if self.holding == 0 {
+    fn dequeue_ref(&mut self, now: Time) -> Option<&Packet> {
+        if self.nonempty == 0 {
             return None;
         }
-        let index = self.holding.trailing_zeros() as usize;
+        let index = self.nonempty.trailing_zeros() as usize;
         let class = &mut self.classes[index];
         let last = class.packets() == 1;
-        self.holding &= !(u64::from(last) << index);
+        self.nonempty &= !(u64::from(last) << index);
         match class {
-            Class::Fifo(fifo) => fifo.let_go(now),
-            Class::Other(law) => law.let_go(now),
+            Class::Fifo(fifo) => fifo.dequeue_ref(now),
+            Class::Other(law) => law.dequeue_ref(now),
         }
     }
 
     fn backlog(&self) -> Backlog {
         let mut all = Backlog::default();
-        for Backlog { packets, bytes } in self.classes.iter().map(|class| class.any().backlog()) {
+        for Backlog { packets, bytes } in self.classes.iter().map(|class| class.as_disc().backlog())
+        {
             all.packets += packets;
             all.bytes += bytes;
         }
         all
     }
 
-    fn drops_when_leaving(&self) -> bool {
-        self.classes.iter().any(|class| class.any().drops_when_leaving())
+    fn drops_at_dequeue(&self) -> bool {
+        self.classes.iter().any(|class| class.as_disc().drops_at_dequeue())
     }
 
     fn is_transparent(&self) -> bool {
-        self.classes.iter().all(|class| class.any().is_transparent())
+        self.classes.iter().all(|class| class.as_disc().is_transparent())
     }
 
-    fn adjustments(&mut self, tell: &mut dyn FnMut(&Adjustment)) {
+    fn adjustments(&mut self, visit: &mut dyn FnMut(&RednAdjustment)) {
         for class in &mut self.classes {
             match class {
-                Class::Fifo(fifo) => fifo.adjustments(tell),
-                Class::Other(law) => law.adjustments(tell),
+                Class::Fifo(fifo) => fifo.adjustments(visit),
+                Class::Other(law) => law.adjustments(visit),
             }
         }
     }
 
-    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
-        for (i, class) in self.classes.iter().map(Class::any).enumerate() {
-            tell(&format!("queue_packets.{i}"), f64::from(class.backlog().packets));
-            class.gauges(&mut |name, value| tell(&format!("{name}.{i}"), value));
+    fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
+        for (i, class) in self.classes.iter().map(Class::as_disc).enumerate() {
+            visit(&format!("queue_packets.{i}"), f64::from(class.backlog().packets));
+            class.probes(&mut |name, value| visit(&format!("{name}.{i}"), value));
         }
     }
 }
@@ -245,11 +246,10 @@ mod tests {
         Node::new(Value::Table(chosen))
     }
 
-    /// Otherwise a packet would overtake one of higher priority, or one of its own class.
+    /// A packet would overtake one of higher priority, or one of its own class.
     #[test]
     fn the_first_class_that_holds_packets_is_served_in_order() {
-        let Queue::Discipline(mut queue) = build_with(vec![droptail(9), droptail(9)]).unwrap()
-        else {
+        let Queue::Disc(mut queue) = build_with(vec![droptail(9), droptail(9)]).unwrap() else {
             panic!("priority keeps its packets itself");
         };
         let mut stream = Streams::new(0, 0).named("test");
@@ -270,8 +270,8 @@ mod tests {
         assert_eq!(queue.backlog(), Backlog::default());
     }
 
-    /// Otherwise a cell whose loss priority is set would change its place in the line: precedence 2
-    /// is priority 0 with CLP=1, and leaves with those of precedence 0 in the order of arrival.
+    /// A cell whose loss priority is set would change its place in the queue: precedence 2 is
+    /// priority 0 with CLP=1, and leaves with those of precedence 0 in the order of arrival.
     #[test]
     fn a_map_puts_several_precedences_into_one_class() {
         let map = |classes: &[i64]| {
@@ -286,7 +286,7 @@ mod tests {
         };
         let mut queue = built(map(&[0, 1, 0, 1])).unwrap().into_discipline();
         let mut stream = Streams::new(0, 0).named("test");
-        // Precedence 5 belongs where the last of the map does.
+        // Precedence 5 takes the last entry of the map.
         for (number, precedence) in [(0, 3), (1, 1), (2, 2), (3, 0), (4, 5), (5, 2)] {
             let packet = Packet::data(Time::ZERO, 0, number, 53, 0).with_precedence(precedence);
             queue.enqueue(&packet, None, Time::ZERO, &mut stream, &mut |_, _| panic!("others"));
@@ -302,7 +302,7 @@ mod tests {
         assert!(problem(&[]).message.contains("has 0 entries"));
     }
 
-    /// Otherwise one class could take the buffer of another.
+    /// One class could take the buffer of another.
     #[test]
     fn each_class_has_its_own_limit() {
         let mut queue = build_with(vec![droptail(1), droptail(2)]).unwrap().into_discipline();
@@ -320,7 +320,7 @@ mod tests {
         assert_eq!(queue.backlog(), Backlog { packets: 3, bytes: 300 });
     }
 
-    /// Otherwise a wrong class would be silently replaced, or its error point elsewhere.
+    /// A wrong class would be silently replaced, or its error point elsewhere.
     #[test]
     fn wrong_classes_are_refused_where_they_stand() {
         let problem = |classes| build_with(classes).err().unwrap();

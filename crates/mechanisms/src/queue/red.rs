@@ -1,7 +1,7 @@
 //! RED, random early detection, with one average; also the law of WRED.
 
 use forebay_kernel::Stream;
-use forebay_network::{Arrival, QueueManager, Verdict};
+use forebay_network::{Arrival, DropPolicy, Verdict};
 use forebay_parameters::{Entry, Length, Parameters, Problem, Section};
 use forebay_units::Time;
 
@@ -92,13 +92,13 @@ impl Red {
     }
 }
 
-impl QueueManager for Red {
+impl DropPolicy for Red {
     fn admit(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
         let queue = self.update(arrival);
         self.decide(queue, arrival, stream)
     }
 
-    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
+    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
         tell("average", self.average);
     }
 }

@@ -86,7 +86,7 @@ redn_parameters! {
 fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
     let parameters = RednParameters::read(section)?;
     let rio = parameters.shape(None).build(section, facts, parameters.options())?;
-    Ok(Queue::Managed(rio.into()))
+    Ok(Queue::Fifo(rio.into()))
 }
 
 /// What is the same for every precedence.
@@ -164,13 +164,13 @@ pub(super) fn built(
     entry: &Entry<BuildQueue>,
     rate: forebay_units::Rate,
     parameters: &[(&str, forebay_parameters::Value)],
-) -> Result<Box<dyn forebay_network::QueueManager>, String> {
+) -> Result<Box<dyn forebay_network::DropPolicy>, String> {
     use forebay_parameters::{Echo, Node, Table, Value};
     let entries = parameters.iter().map(|(key, value)| ((*key).into(), Node::new(value.clone())));
     let (node, echo) = (Node::new(Value::Table(entries.collect::<Table>())), Echo::default());
     let section = Section::root(&node, &echo).map_err(|problem| problem.path)?;
     match (entry.build)(&section, &LinkFacts { rate }) {
-        Ok(Queue::Managed(law)) => Ok(Box::new(law)),
+        Ok(Queue::Fifo(law)) => Ok(Box::new(law)),
         Ok(_) => panic!("every kind of RED decides at arrival"),
         Err(problem) => Err(problem.path),
     }

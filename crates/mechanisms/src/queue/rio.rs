@@ -3,7 +3,7 @@
 use std::array::from_fn;
 
 use forebay_kernel::Stream;
-use forebay_network::{Arrival, Footprint, QueueManager, Verdict};
+use forebay_network::{Arrival, DropPolicy, QueuedInfo, Verdict};
 use forebay_parameters::{Entry, Parameters, Problem, Section, choice};
 use forebay_units::Time;
 
@@ -61,7 +61,7 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
         probability: &parameters.max_probability,
     };
     let (core, classes) = Core::build(section, facts, parameters.options(), &thresholds)?;
-    Ok(Queue::Managed(Rio::new(core, classes, parameters.coupling, parameters.idle).into()))
+    Ok(Queue::Fifo(Rio::new(core, classes, parameters.coupling, parameters.idle).into()))
 }
 
 /// How many averages are brought up to date side by side: a law with more precedences takes one
@@ -160,12 +160,12 @@ impl Rio {
 
     /// The precedence as which `packet` counts.
     #[inline]
-    pub(super) fn index(&self, packet: Footprint) -> usize {
+    pub(super) fn index(&self, packet: QueuedInfo) -> usize {
         usize::from(packet.precedence()).min(self.levels.len() - 1)
     }
 
     #[inline]
-    fn amount(&self, packet: Footprint) -> f64 {
+    fn amount(&self, packet: QueuedInfo) -> f64 {
         if self.core.in_bytes { f64::from(packet.size()) } else { 1.0 }
     }
 
@@ -236,7 +236,7 @@ impl Rio {
         let Some(verdict) = self.core.policy.certain(class, average, queue, arrival) else {
             return self.by_chance(index, arrival, stream);
         };
-        self.count(index, verdict, arrival.packet.footprint());
+        self.count(index, verdict, arrival.packet.queued_info());
         verdict
     }
 
@@ -245,7 +245,7 @@ impl Rio {
     fn by_chance(&mut self, index: usize, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
         let (class, average) = (&mut self.levels[index].class, self.averages[index]);
         let verdict = self.core.policy.by_chance(class, average, arrival, stream);
-        self.count(index, verdict, arrival.packet.footprint());
+        self.count(index, verdict, arrival.packet.queued_info());
         verdict
     }
 
@@ -255,13 +255,13 @@ impl Rio {
     pub(super) fn spare(&mut self, index: usize, restart: bool, arrival: &Arrival<'_>) -> Verdict {
         let class = &mut self.levels[index].class;
         let verdict = self.core.policy.spare(class, restart, arrival);
-        self.count(index, verdict, arrival.packet.footprint());
+        self.count(index, verdict, arrival.packet.queued_info());
         verdict
     }
 
     /// `packet`, of precedence `index`, waits from now on unless the `verdict` is to drop it.
     #[inline(always)]
-    fn count(&mut self, index: usize, verdict: Verdict, packet: Footprint) {
+    fn count(&mut self, index: usize, verdict: Verdict, packet: QueuedInfo) {
         if !matches!(verdict, Verdict::Drop(_)) {
             self.queues[index] += self.amount(packet);
             self.occupied |= 1 << index;
@@ -294,7 +294,7 @@ impl Rio {
         }
     }
 
-    /// As [`admit`](QueueManager::admit), where averages cannot all be brought up to date at once.
+    /// As [`admit`](DropPolicy::admit), where averages cannot all be brought up to date at once.
     #[inline(never)]
     fn admit_each(&mut self, index: usize, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
         let queue = self.update_each(index, arrival);
@@ -302,9 +302,9 @@ impl Rio {
     }
 }
 
-impl QueueManager for Rio {
+impl DropPolicy for Rio {
     fn admit(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
-        let index = self.index(arrival.packet.footprint());
+        let index = self.index(arrival.packet.queued_info());
         if !self.is_easy(index) {
             return self.admit_each(index, arrival, stream);
         }
@@ -312,7 +312,7 @@ impl QueueManager for Rio {
         self.decide(index, queue, arrival, stream)
     }
 
-    fn departed(&mut self, packet: Footprint, at: Time) {
+    fn departed(&mut self, packet: QueuedInfo, at: Time) {
         let index = self.index(packet);
         let amount = self.amount(packet);
         let queue = &mut self.queues[index];
@@ -323,7 +323,7 @@ impl QueueManager for Rio {
     }
 
     #[inline(always)]
-    fn departed_if(&mut self, left: bool, packet: Footprint, at: Time) {
+    fn departed_if(&mut self, left: bool, packet: QueuedInfo, at: Time) {
         let index = self.index(packet);
         let amount = self.amount(packet) * self.shares[usize::from(left)];
         let queue = &mut self.queues[index];
@@ -333,7 +333,7 @@ impl QueueManager for Rio {
         }
     }
 
-    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
+    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
         let precedences = self.precedences();
         for (i, average) in self.averages[..precedences].iter().enumerate() {
             tell(&format!("average.{i}"), *average);
@@ -384,7 +384,7 @@ mod tests {
     }
 
     fn depart(rio: &mut Rio, precedence: u8, at: Time) {
-        rio.departed(Footprint::new(500, precedence), at);
+        rio.departed(QueuedInfo::new(500, precedence), at);
     }
 
     fn averages(rio: &Rio) -> Vec<f64> {
@@ -429,7 +429,7 @@ mod tests {
         let mut law = rio(0.5, &HIGH, Coupling::Coupled, IdleMeaning::Cumulative);
         arrive(&mut law, 1, ms(0), None);
         for (left, waiting) in [(false, 1.0), (true, 0.0), (false, 0.0)] {
-            law.departed_if(left, Footprint::new(500, 1), ms(if left { 3 } else { 9 }));
+            law.departed_if(left, QueuedInfo::new(500, 1), ms(if left { 3 } else { 9 }));
             assert_eq!(law.waiting(1), waiting, "{left}");
         }
         assert!((0..3).all(|i| law.levels[i].idle_since == if i == 0 { ms(0) } else { ms(3) }));
@@ -526,7 +526,7 @@ mod tests {
             now += Span::from_seconds(0.38e-3 * draws.exponential());
             while packets > 0 && free_at <= now {
                 packets -= 1;
-                rio.departed(packet.footprint(), free_at);
+                rio.departed(packet.queued_info(), free_at);
                 free_at += Span::from_us(400);
             }
             let idle_since = (free_at <= now).then_some(free_at);
@@ -539,7 +539,7 @@ mod tests {
                 (Verdict::Drop(_), _) => dropped += 1,
                 (_, None) => packets += 1,
                 (_, Some(_)) => {
-                    rio.departed(packet.footprint(), now);
+                    rio.departed(packet.queued_info(), now);
                     free_at = now + Span::from_us(400);
                 }
             }

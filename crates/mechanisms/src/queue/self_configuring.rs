@@ -57,7 +57,7 @@ mod tests {
     fn there_is_no_middle_threshold() {
         let law = built(&ENTRY, RATE, &[("precedences", 1.into())]).unwrap();
         let mut names = Vec::new();
-        law.gauges(&mut |name, _| names.push(name.to_owned()));
+        law.probes(&mut |name, _| names.push(name.to_owned()));
         let expected = [
             "average.0",
             "actual.0",

@@ -1,7 +1,7 @@
 //! SRED, stabilized RED: a list of flows seen lately tells how many there are and who sends much.
 
 use forebay_kernel::Stream;
-use forebay_network::{Arrival, DropReason, QueueManager, Verdict};
+use forebay_network::{Arrival, DropPolicy, DropReason, Verdict};
 use forebay_parameters::{Entry, Length, Parameter, Parameters, Problem, Section, parameters};
 
 use super::{BuildQueue, Queue, fits};
@@ -128,7 +128,7 @@ impl Sred {
     }
 }
 
-impl QueueManager for Sred {
+impl DropPolicy for Sred {
     fn admit(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
         let hit = self.compare(arrival.packet.flow, stream);
         if !fits(Some(self.limit), arrival) {
@@ -141,7 +141,7 @@ impl QueueManager for Sred {
         Verdict::Accept
     }
 
-    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
+    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
         tell("hit_frequency", self.frequency);
     }
 }

@@ -37,7 +37,7 @@ mod tests {
     use super::*;
     use crate::queue::red::default_options;
     use forebay_kernel::Streams;
-    use forebay_network::{Arrival, Backlog, DropReason, Packet, QueueManager, Verdict};
+    use forebay_network::{Arrival, Backlog, DropPolicy, DropReason, Packet, Verdict};
     use forebay_parameters::{Echo, Length};
     use forebay_units::{Rate, Time};
 

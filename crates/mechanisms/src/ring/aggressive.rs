@@ -60,8 +60,8 @@ impl RingFairness for Aggressive {
         false
     }
 
-    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
-        self.core.gauges(tell);
+    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
+        self.core.probes(tell);
     }
 }
 

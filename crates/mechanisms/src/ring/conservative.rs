@@ -161,8 +161,8 @@ impl RingFairness for Conservative {
         false
     }
 
-    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
-        self.core.gauges(tell);
+    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
+        self.core.probes(tell);
     }
 }
 

@@ -140,7 +140,7 @@ mod samples {
     /// The value of one gauge.
     pub fn gauge(law: &dyn RingFairness, wanted: &str) -> f64 {
         let mut found = None;
-        law.gauges(&mut |name, value| {
+        law.probes(&mut |name, value| {
             if name == wanted {
                 found = Some(value);
             }

@@ -327,7 +327,7 @@ impl Core {
         }
     }
 
-    pub(super) fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
+    pub(super) fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
         let unit = self.coefficients.unit;
         tell("allow_bps", self.allowed * unit);
         tell("usage_bps", self.add.octets * unit);

@@ -215,7 +215,7 @@ impl RingFairness for SrpFa {
         false
     }
 
-    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
+    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
         let bps = |usage: f64| usage / self.max_usage * self.constants.rate.bps() as f64;
         tell("allow_bps", bps(self.allow_usage));
         tell("usage_bps", bps(self.usage.octets));

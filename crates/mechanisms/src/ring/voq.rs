@@ -71,7 +71,7 @@ impl Queue {
         (self.tokens + gained).min(depth)
     }
 
-    fn settle(&mut self, depth: f64, now: Time) {
+    fn sync_counters(&mut self, depth: f64, now: Time) {
         self.tokens = self.tokens(depth, now);
         self.filled = now;
     }
@@ -173,7 +173,7 @@ impl Voq {
             least = least.min(*share);
             for class in &mut self.queues {
                 let queue = &mut class[place];
-                queue.settle(self.depth, now);
+                queue.sync_counters(self.depth, now);
                 queue.rate = (queue.committed + queue.weight * least).min(self.capacity);
             }
         }
@@ -204,7 +204,7 @@ impl RingFairness for Voq {
     fn sent(&mut self, frame: &RingFrame, now: Time) {
         let depth = self.depth;
         let queue = self.queue_mut(frame);
-        queue.settle(depth, now);
+        queue.sync_counters(depth, now);
         queue.tokens -= f64::from(frame.size);
         queue.waiting = queue.waiting.saturating_sub(1);
         queue.last = Some(now);
@@ -247,7 +247,7 @@ impl RingFairness for Voq {
         ahead + 1 < stations
     }
 
-    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
+    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
         let (committed, weight) = self.asked;
         tell("share_bps", self.shares[0]);
         tell("active_committed_bps", committed);

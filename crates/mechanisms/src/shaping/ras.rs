@@ -210,7 +210,7 @@ impl ShapingLaw for Ras {
         self.limit
     }
 
-    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
+    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
         tell("arrival_rate", 8.0 * self.arrival_rate.estimate);
     }
 }

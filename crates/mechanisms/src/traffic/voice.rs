@@ -259,20 +259,20 @@ mod tests {
                 let kind = voice(codec, suppressed);
                 let stated = kind.mean_rate.unwrap().bps() as f64;
                 assert!((stated - mean).abs() <= 0.5, "{codec}: {stated} is not {mean}");
-                let horizon = if suppressed { H } else { 1e4 };
+                let lbts = if suppressed { H } else { 1e4 };
                 let mut stream = Streams::new(1, 0).named("voice");
                 let mut traffic = (kind.make)(&mut stream);
                 let (mut time, mut bits) = (Span::ZERO, 0.0);
                 loop {
                     let burst = traffic.next(&mut stream).unwrap();
                     time = time + burst.gap;
-                    if time.seconds() >= horizon {
+                    if time.seconds() >= lbts {
                         break;
                     }
                     assert_eq!(burst.size.bytes() as f64, bytes);
                     bits += 8.0 * bytes;
                 }
-                let rate = bits / horizon;
+                let rate = bits / lbts;
                 assert!((rate / mean - 1.0).abs() < bound, "{codec}: {rate} is not {mean}");
             }
         }

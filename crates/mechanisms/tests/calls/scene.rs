@@ -222,7 +222,7 @@ impl Scene {
     }
 
     pub fn counts(&mut self) -> Vec<CallCount> {
-        self.network.ledger().calls.clone()
+        self.network.counters().calls.clone()
     }
 
     pub fn digest(&mut self) -> u64 {
@@ -249,8 +249,8 @@ fn metered(number: u32, laws: &[Law], streams: &Streams) -> Box<dyn Element> {
         delay: Span::from_ms(3),
         conditioning: conditioning.collect(),
         queue: (queue, streams.named("queue")),
-        residual: None,
-        detecting: None,
+        background: None,
+        notifier: None,
     })
 }
 

@@ -82,9 +82,9 @@ fn nothing_is_lost_in_transit() {
         let mut built = scene.build();
         built.run_to(0.05);
         let held = built.network.held();
-        let ledger = built.network.ledger();
+        let counters = built.network.counters();
         let sum = |part: fn(&forebay_network::FlowCount) -> u64| -> u64 {
-            ledger.flows.iter().map(part).sum()
+            counters.flows.iter().map(part).sum()
         };
         let what = format!("{} seed {} dual {}", scene.law, scene.seed, scene.buffers.dual);
         assert_eq!(sum(|flow| flow.dropped.packets), 0, "{what}");
@@ -119,7 +119,7 @@ fn equal_runs_are_equal_watched_or_not() {
         for step in 1..=20 {
             halting.run_to(f64::from(step) * 1e-3);
             for part in 0..2 * scene.delays.len() as u32 {
-                halting.network.gauges(halting.ring, part, &mut |_, _| ());
+                halting.network.probes(halting.ring, part, &mut |_, _| ());
             }
         }
         let digest = plain.network.digest();

@@ -168,18 +168,18 @@ impl Built {
         self.run_to(from);
         self.network.reset_counters();
         self.run_to(to);
-        let ledger = self.network.ledger();
+        let counters = self.network.counters();
         let bps = |bytes: u64| bytes as f64 * 8.0 / (to - from);
         Counts {
-            flows: ledger.flows.iter().map(|flow| bps(flow.delivered.bytes)).collect(),
-            spans: ledger.links.iter().map(carried).map(bps).collect(),
+            flows: counters.flows.iter().map(|flow| bps(flow.delivered.bytes)).collect(),
+            spans: counters.links.iter().map(carried).map(bps).collect(),
         }
     }
 
     /// The value of one gauge of a station on ringlet 0 at this instant.
     pub fn gauge(&mut self, station: u32, wanted: &str) -> f64 {
         let mut found = None;
-        self.network.gauges(self.ring, station, &mut |name, value| {
+        self.network.probes(self.ring, station, &mut |name, value| {
             if name == wanted {
                 found = Some(value);
             }

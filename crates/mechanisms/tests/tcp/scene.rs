@@ -80,7 +80,7 @@ impl Element for Pipe {
         }
         let chance = self.stream.as_mut().is_some_and(|stream| stream.happens(self.loss));
         if chance || self.drops.contains(&(packet.number, copy)) {
-            cx.discard(0, packet, DropReason::Overflow);
+            cx.drop_queued(0, packet, DropReason::Overflow);
             return;
         }
         let marked = packet.is_ecn_capable() && self.marks.contains(&packet.number);
@@ -328,12 +328,12 @@ impl Scene {
         };
         network.run(at(until), u64::MAX);
         let mut srtt = 0.0;
-        network.gauges(senders, 0, &mut |name, value| {
+        network.probes(senders, 0, &mut |name, value| {
             if name == "mean_srtt_s" {
                 srtt = value;
             }
         });
-        let (flow, held) = (network.ledger().flows[0], network.held());
+        let (flow, held) = (network.counters().flows[0], network.held());
         let log = log.lock().unwrap().clone();
         Run { log, flow, srtt, held }
     }

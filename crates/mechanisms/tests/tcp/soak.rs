@@ -69,7 +69,7 @@ fn check(network: &mut Network, progress: Progress, files: &[Vec<(u64, u64)>], w
     assert!(progress.complete, "{what}");
     assert_eq!(network.held(), 0, "{what}");
     let mut lost = 0;
-    for (flow, file) in network.ledger().flows.iter().zip(files) {
+    for (flow, file) in network.counters().flows.iter().zip(files) {
         let written: u64 = file.iter().map(|write| write.1).sum();
         assert_eq!(flow.goodput, written, "{what}");
         assert!(flow.ended.is_some(), "{what}: unfinished");

@@ -53,7 +53,7 @@ fn stream() -> Stream {
 /// The gauge `tokens`.
 fn level(law: &dyn Conditioner) -> f64 {
     let mut told = None;
-    law.gauges(&mut |name, value| {
+    law.probes(&mut |name, value| {
         assert_eq!((name, told), ("tokens", None));
         told = Some(value);
     });

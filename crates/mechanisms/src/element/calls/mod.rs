@@ -120,7 +120,7 @@ impl Calls {
     fn block(&mut self, class: usize, cx: &mut Context<'_>) {
         let plan = &self.classes[class].plan;
         for medium in 0..plan.media.len() as u32 {
-            cx.ledger().calls[(plan.calls + medium) as usize].blocked += 1;
+            cx.counters().calls[(plan.calls + medium) as usize].blocked += 1;
         }
         let flow = plan.flow;
         cx.observe(|| Observation::Call { flow, call: NOBODY, event: CallEvent::Blocked });
@@ -158,7 +158,7 @@ impl Calls {
         let place = self.calls.insert(call);
         assert!(place <= WHICH, "an aggregate has fewer than 2^29 calls at once");
         self.count_present(row, 1, cx);
-        let count = &mut cx.ledger().calls[self.rows[row as usize].calls as usize];
+        let count = &mut cx.counters().calls[self.rows[row as usize].calls as usize];
         let event = match origin {
             Origin::New => {
                 count.admitted += 1;
@@ -184,7 +184,7 @@ impl Calls {
         let row = &mut self.rows[row as usize];
         row.present = row.present.wrapping_add_signed(change);
         let now = cx.now();
-        cx.ledger().calls[row.calls as usize].change(row.present, now);
+        cx.counters().calls[row.calls as usize].change(row.present, now);
     }
 
     fn tell(&mut self, place: u32, event: CallEvent, cx: &mut Context<'_>) {
@@ -201,7 +201,7 @@ impl Calls {
         call.alive = false;
         let (row, waits) = (call.row, call.due() < Time::NEVER);
         self.count_present(row, -1, cx);
-        let count = &mut cx.ledger().calls[self.rows[row as usize].calls as usize];
+        let count = &mut cx.counters().calls[self.rows[row as usize].calls as usize];
         match event {
             CallEvent::Terminated => count.terminated += 1,
             CallEvent::Refused => count.refused += 1,
@@ -468,15 +468,15 @@ impl Element for Calls {
         }
     }
 
-    fn settle(&mut self, cx: &mut Context<'_>) {
+    fn sync_counters(&mut self, cx: &mut Context<'_>) {
         let now = cx.now();
         for row in &self.rows {
-            cx.ledger().calls[row.calls as usize].change(row.present, now);
+            cx.counters().calls[row.calls as usize].change(row.present, now);
         }
         self.settled = now;
     }
 
-    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
+    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
         let soon = self.settled + TALKING;
         let (mut active, mut talking) = (0_u32, 0_u32);
         for (_, call) in self.calls.living() {

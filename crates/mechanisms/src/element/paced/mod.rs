@@ -6,25 +6,26 @@
 //! of a group share one timer, set for the first.
 
 mod framing;
+mod loser_tree;
 mod outbox;
 mod reassembly;
 mod receiver;
 mod resource;
 mod source;
-mod turns;
 
 use forebay_kernel::Streams;
 use forebay_network::{
-    Activity, Context, Element, Notice, Observation, PacedCount, Packet, RateControl, Session,
+    Activity, CongestionNotification, Context, Element, Observation, PacedCount, Packet,
+    RateControl, Session,
 };
 use forebay_parameters::{Problem, Section, parameters};
 use forebay_units::{Size, Time};
 
 use super::FlowGroup;
 use framing::{Framing, Report};
+use loser_tree::LoserTree;
 use outbox::Outbox;
 use source::Source;
-use turns::Turns;
 
 pub use framing::FrameParameters;
 pub use receiver::{PacedReceivers, ReceiverPlace};
@@ -80,7 +81,7 @@ pub struct PacedSources {
     explicit: Option<Explicit>,
     sources: Vec<Source>,
     /// When each is woken.
-    turns: Turns,
+    loser_tree: LoserTree,
     /// When the timer comes that counts; [`Time::NEVER`] for none.
     alarm: Time,
 }
@@ -109,12 +110,12 @@ impl PacedSources {
         let sources: Vec<Source> = group.starts.iter().zip(0..).map(source).collect();
         let size = u16::try_from(parts.packets.size.bytes()).expect("checked when read");
         let PacedParts { counters, explicit, .. } = *parts;
-        let (turns, alarm) = (Turns::new(sources.len()), Time::NEVER);
-        Self { group, size, counters, explicit, sources, turns, alarm }
+        let (loser_tree, alarm) = (LoserTree::new(sources.len()), Time::NEVER);
+        Self { group, size, counters, explicit, sources, loser_tree, alarm }
     }
 
     fn count<'c>(&self, index: usize, cx: &'c mut Context<'_>) -> &'c mut PacedCount {
-        &mut cx.ledger().paced[self.counters as usize + index]
+        &mut cx.counters().paced[self.counters as usize + index]
     }
 
     /// Have source `index` woken when something is due, unless it will be at an earlier time: then
@@ -130,7 +131,7 @@ impl PacedSources {
             cx.wake_at(source.armed, PASSED_OVER);
         }
         source.armed = due;
-        self.turns.set(index, due);
+        self.loser_tree.set(index, due);
         if due < self.alarm {
             self.alarm = due;
             cx.wake_at(due, TURN);
@@ -151,8 +152,8 @@ impl PacedSources {
         }
         let source = &mut self.sources[index];
         source.armed = source.due();
-        self.turns.set_first(source.armed);
-        self.turns.first().0
+        self.loser_tree.set_first(source.armed);
+        self.loser_tree.first().0
     }
 
     /// Source `index` sends what it has filled. Whether that is the last of its phase.
@@ -165,7 +166,7 @@ impl PacedSources {
         let last = if source.outbox.is_none() {
             source.fill_next()
         } else {
-            let count = &mut cx.ledger().paced[self.counters as usize + index];
+            let count = &mut cx.counters().paced[self.counters as usize + index];
             source.fill_framed(&mut packet, count)
         };
         cx.send(packet);
@@ -193,7 +194,7 @@ impl PacedSources {
 
     fn change_phase(&mut self, index: usize, cx: &mut Context<'_>) {
         let (now, size) = (cx.now(), self.size);
-        let count = &mut cx.ledger().paced[self.counters as usize + index];
+        let count = &mut cx.counters().paced[self.counters as usize + index];
         let source = &mut self.sources[index];
         source.change_phase(size, now, count);
         if source.phase.session != Session::GoesOn {
@@ -203,7 +204,7 @@ impl PacedSources {
 
     fn expire(&mut self, index: usize, cx: &mut Context<'_>) {
         let (now, size) = (cx.now(), self.size);
-        let count = &mut cx.ledger().paced[self.counters as usize + index];
+        let count = &mut cx.counters().paced[self.counters as usize + index];
         let source = &mut self.sources[index];
         let pace = source.control.expired(now);
         source.change_pace(pace, size, now, count);
@@ -220,10 +221,10 @@ impl PacedSources {
     }
 
     /// A notification has come back.
-    fn heed(&mut self, packet: &Packet, cx: &mut Context<'_>) {
+    fn on_notification(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         let (now, size) = (cx.now(), self.size);
         let index = (packet.flow - self.group.first) as usize;
-        let notice = Notice::of(packet);
+        let notice = CongestionNotification::of(packet);
         let count = self.count(index, cx);
         count.notice_delay += u128::from(now.since(packet.created).ps());
         if let Some(last) = count.last_notice.replace(now) {
@@ -245,10 +246,10 @@ impl PacedSources {
     }
 
     /// A report of the receiver has come.
-    fn hear(&mut self, packet: &Packet, cx: &mut Context<'_>) {
+    fn on_report(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         let (now, index) = (cx.now(), (packet.flow - self.group.first) as usize);
         let report = Report::of(packet, cx.take_blocks(packet.sack_slot));
-        if self.sources[index].heed(&report, self.size, now) {
+        if self.sources[index].on_notification(&report, self.size, now) {
             self.change_phase(index, cx);
         }
         self.arm(index, cx);
@@ -257,7 +258,7 @@ impl PacedSources {
     fn stop(&mut self, cx: &mut Context<'_>) {
         let now = cx.now();
         for index in 0..self.sources.len() {
-            let count = &mut cx.ledger().paced[self.counters as usize + index];
+            let count = &mut cx.counters().paced[self.counters as usize + index];
             self.sources[index].stop(now, count);
             cx.ended(self.group.first + index as u32);
         }
@@ -278,7 +279,7 @@ impl Element for PacedSources {
         (0..self.sources.len()).for_each(|index| self.arm(index, cx));
     }
 
-    fn sends(&self) -> &[u32] {
+    fn own_routes(&self) -> &[u32] {
         std::slice::from_ref(&self.group.route)
     }
 
@@ -286,41 +287,41 @@ impl Element for PacedSources {
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         cx.deliver(packet);
         if packet.is_notice() {
-            self.heed(packet, cx);
+            self.on_notification(packet, cx);
         } else if let Some(cell) = packet.resource_cell() {
             self.hear_rate(packet, cell, cx);
         } else if packet.is_report() {
-            self.hear(packet, cx);
+            self.on_report(packet, cx);
         }
     }
 
     fn wake(&mut self, token: u32, cx: &mut Context<'_>) {
         match token {
             TURN if self.alarm == cx.now() => {
-                let free = cx.free_until();
+                let free = cx.idle_until();
                 loop {
-                    let (_, index) = self.turns.first();
+                    let (_, index) = self.loser_tree.first();
                     self.alarm = self.take_turn(index, cx);
-                    if self.alarm == Time::NEVER || !cx.goes_on_at(self.alarm, TURN, free) {
+                    if self.alarm == Time::NEVER || !cx.continue_at(self.alarm, TURN, free) {
                         return;
                     }
                 }
             }
             // Something came that was due before: an earlier timer took the place of this one.
-            TURN => cx.uncount_event(),
+            TURN => cx.discount_event(),
             STOP => self.stop(cx),
             _ => {}
         }
     }
 
-    fn settle(&mut self, cx: &mut Context<'_>) {
+    fn sync_counters(&mut self, cx: &mut Context<'_>) {
         let now = cx.now();
         for (index, source) in self.sources.iter_mut().enumerate() {
-            source.account(now, &mut cx.ledger().paced[self.counters as usize + index]);
+            source.account(now, &mut cx.counters().paced[self.counters as usize + index]);
         }
     }
 
-    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
+    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
         let (mut sessions, mut scales) = (0_u32, 0.0);
         for source in self.sources.iter().filter(|source| source.in_session()) {
             sessions += 1;

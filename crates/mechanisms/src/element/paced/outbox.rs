@@ -150,7 +150,7 @@ impl Outbox {
     }
 
     /// A report has come.
-    pub(super) fn heed(&mut self, report: &Report) {
+    pub(super) fn on_notification(&mut self, report: &Report) {
         let gaps = report.missing.as_slice();
         if gaps.is_empty() {
             self.arrived = report.time;

@@ -88,7 +88,7 @@ impl PacedReceivers {
         let index = (packet.flow - self.place.flows.0) as usize;
         let Some(frames) = &mut self.frames else { return };
         let (now, size) = (cx.now(), frames.report);
-        let count: &mut FrameCount = &mut cx.ledger().frames[frames.counters as usize + index];
+        let count: &mut FrameCount = &mut cx.counters().frames[frames.counters as usize + index];
         let flow = &mut frames.flows[index];
         match flow.take(packet, now, count) {
             Completes::Nothing | Completes::Again => {}
@@ -115,11 +115,11 @@ impl PacedReceivers {
 }
 
 impl Element for PacedReceivers {
-    fn sends(&self) -> &[u32] {
+    fn own_routes(&self) -> &[u32] {
         self.place.back.as_slice()
     }
 
-    fn can_lag(&self) -> bool {
+    fn can_defer(&self) -> bool {
         true
     }
 

@@ -33,7 +33,7 @@ impl PacedSources {
             source.skip_next();
         }
         let changes = pace.scale != source.pace.scale;
-        let count = &mut cx.ledger().paced[self.counters as usize + index];
+        let count = &mut cx.counters().paced[self.counters as usize + index];
         source.change_pace(pace, size, now, count);
         count.resource_cells.0 += 1;
         let peak = explicit.packets(size);

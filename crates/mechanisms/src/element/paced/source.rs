@@ -188,9 +188,9 @@ impl Source {
     }
 
     /// A report has come: whether the phase is over.
-    pub(super) fn heed(&mut self, report: &Report, size: u16, now: Time) -> bool {
+    pub(super) fn on_notification(&mut self, report: &Report, size: u16, now: Time) -> bool {
         let Some(outbox) = &mut self.outbox else { return false };
-        outbox.heed(report);
+        outbox.on_notification(report);
         if self.left.is_none() {
             return false;
         }

@@ -156,12 +156,12 @@ impl Ring {
     /// Let port `number` send what goes next, if its transmitter is free.
     fn serve(&mut self, number: usize, cx: &mut Context<'_>) {
         let now = cx.now();
-        if self.ports[number].line.free_at <= now && self.ports[number].is_waiting() {
+        if self.ports[number].transmitter.free_at <= now && self.ports[number].is_waiting() {
             let (_, place) = self.place(number);
             let port = &mut self.ports[number];
             match port.serve(&self.ways, place, self.message, now) {
                 Served::Packet(out) => {
-                    if port.line.slots.len() == 1 {
+                    if port.transmitter.in_flight.len() == 1 {
                         self.set(out, ARRIVE, number, cx);
                     }
                 }
@@ -178,9 +178,9 @@ impl Ring {
             }
         }
         let port = &mut self.ports[number];
-        if !port.waking && port.is_waiting() && port.line.free_at > now {
+        if !port.waking && port.is_waiting() && port.transmitter.free_at > now {
             port.waking = true;
-            let free_at = port.line.free_at;
+            let free_at = port.transmitter.free_at;
             self.set(free_at, FREE, number, cx);
         }
     }
@@ -188,10 +188,10 @@ impl Ring {
     /// The first packet on the span that leaves port `number` reaches the next station.
     fn arrive(&mut self, number: usize, cx: &mut Context<'_>) {
         let (ringlet, place) = self.place(number);
-        let slots = &mut self.ports[number].line.slots;
-        let packet = slots.front().expect("the timer was set for it").packet;
-        slots.pop_front();
-        if let Some(next) = slots.front() {
+        let in_flight = &mut self.ports[number].transmitter.in_flight;
+        let packet = in_flight.front().expect("the timer was set for it").packet;
+        in_flight.pop_front();
+        if let Some(next) = in_flight.front() {
             let out = next.out;
             self.set(out, ARRIVE, number, cx);
         }
@@ -205,7 +205,7 @@ impl Ring {
         let next = self.number(ringlet, place);
         self.ports[next].enter(&packet, &frame, cx);
         self.serve(next, cx);
-        self.ports[next].line.note_longest();
+        self.ports[next].transmitter.note_longest();
     }
 
     /// The interval of port `number`'s law has ended.
@@ -268,7 +268,7 @@ impl Element for Ring {
         self.ports[number].join(packet, &frame, cx);
         self.serve(number, cx);
         // A packet that is sent at once has not waited.
-        self.ports[number].line.note_longest();
+        self.ports[number].transmitter.note_longest();
     }
 
     fn wake(&mut self, token: u32, cx: &mut Context<'_>) {
@@ -291,18 +291,18 @@ impl Element for Ring {
         }
     }
 
-    fn settle(&mut self, cx: &mut Context<'_>) {
-        self.ports.iter_mut().for_each(|port| port.line.settle(false, cx));
+    fn sync_counters(&mut self, cx: &mut Context<'_>) {
+        self.ports.iter_mut().for_each(|port| port.transmitter.sync_counters(false, cx));
     }
 
-    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
+    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
         for port in &self.ports {
-            port.gauges(&mut |name, value| tell(&format!("{}.{name}", port.name), value));
+            port.probes(&mut |name, value| tell(&format!("{}.{name}", port.name), value));
         }
     }
 
-    fn gauges_of(&self, part: u32, tell: &mut dyn FnMut(&str, f64)) {
-        self.ports[part as usize].gauges(tell);
+    fn probes_of(&self, part: u32, tell: &mut dyn FnMut(&str, f64)) {
+        self.ports[part as usize].probes(tell);
     }
 
     fn held(&self) -> u64 {

@@ -10,7 +10,7 @@ use forebay_units::{Rate, Size, Span, Time};
 
 use super::host::HostQueues;
 use super::{Buffers, PortParts, Ways};
-use crate::element::line::Line;
+use crate::element::link::transmitter::Transmitter;
 
 /// What the station does next.
 enum Choice {
@@ -22,7 +22,7 @@ enum Choice {
 /// A station on one ringlet, with the span that leaves it.
 pub(super) struct Port {
     pub(super) name: String,
-    pub(super) line: Line,
+    pub(super) transmitter: Transmitter,
     pub(super) law: Box<dyn RingFairness>,
     buffers: Buffers,
     rate: Rate,
@@ -47,7 +47,7 @@ impl Port {
         let by_destination = buffers.by_destination;
         Self {
             name: parts.name,
-            line: Line::new(parts.link, rate, parts.delay, None),
+            transmitter: Transmitter::new(parts.link, rate, parts.delay, None),
             law: parts.law,
             buffers,
             rate,
@@ -72,11 +72,11 @@ impl Port {
 
     /// A packet of the host arrives.
     pub(super) fn join(&mut self, packet: &Packet, frame: &RingFrame, cx: &mut Context<'_>) {
-        let (now, link) = (cx.now(), self.line.link);
+        let (now, link) = (cx.now(), self.transmitter.link);
         let queues = &mut self.hosts[frame.class as usize];
-        Line::count_arrival(link, packet, cx);
+        Transmitter::count_arrival(link, packet, cx);
         if !queues.push(packet, frame.ahead, self.buffers.host_limit, now) {
-            cx.discard(link, packet, DropReason::Overflow);
+            cx.drop_queued(link, packet, DropReason::Overflow);
             return;
         }
         self.law.queued(frame, now);
@@ -85,12 +85,12 @@ impl Port {
 
     /// A packet in transit arrives from the station upstream.
     pub(super) fn enter(&mut self, packet: &Packet, frame: &RingFrame, cx: &mut Context<'_>) {
-        let link = self.line.link;
-        Line::count_arrival(link, packet, cx);
+        let link = self.transmitter.link;
+        Transmitter::count_arrival(link, packet, cx);
         let buffer = if self.buffers.dual { frame.class as usize } else { RingClass::Low as usize };
         let limit = [self.buffers.high_limit, self.buffers.low_limit][buffer];
         if self.transit_bytes[buffer] + u64::from(packet.size) > limit {
-            cx.discard(link, packet, DropReason::Overflow);
+            cx.drop_queued(link, packet, DropReason::Overflow);
             return;
         }
         self.law.entered(frame, cx.now());
@@ -100,14 +100,14 @@ impl Port {
     }
 
     fn wait(&mut self, packet: &Packet, cx: &mut Context<'_>) {
-        self.line.waits(packet, cx.now());
-        let (link, backlog): (u32, Backlog) = (self.line.link, self.line.backlog());
+        self.transmitter.waits(packet, cx.now());
+        let (link, backlog): (u32, Backlog) = (self.transmitter.link, self.transmitter.backlog());
         cx.observe(|| Observation::Enqueued { link, packet, backlog });
     }
 
     /// Whether anything waits for the transmitter.
     pub(super) fn is_waiting(&self) -> bool {
-        self.line.backlog().packets > 0 || !self.messages.is_empty()
+        self.transmitter.backlog().packets > 0 || !self.messages.is_empty()
     }
 
     /// The transmitter is free: send what goes next. What was sent of packets, and when it reaches
@@ -120,8 +120,8 @@ impl Port {
         let packet = match choice {
             Choice::Message => {
                 let news = self.messages.pop_front().expect("one was there to choose");
-                self.line.free_at = now + self.rate.transmission_time(message);
-                let out = self.line.free_at + self.line.delay;
+                self.transmitter.free_at = now + self.rate.transmission_time(message);
+                let out = self.transmitter.free_at + self.transmitter.delay;
                 self.told.push_back((out, news));
                 return Served::Message(out);
             }
@@ -140,8 +140,8 @@ impl Port {
                 packet
             }
         };
-        self.line.waits_no_more(&packet, now);
-        Served::Packet(self.line.book(&packet, now))
+        self.transmitter.waits_no_more(&packet, now);
+        Served::Packet(self.transmitter.schedule_tx(&packet, now))
     }
 
     /// RFC 2892, section 5.1 and figure 17; with a single buffer, transit goes before the host.
@@ -198,8 +198,8 @@ impl Port {
         None
     }
 
-    pub(super) fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
-        self.law.gauges(tell);
+    pub(super) fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
+        self.law.probes(tell);
         tell("transit_high_bytes", self.transit_bytes[0] as f64);
         tell("transit_low_bytes", self.transit_bytes[1] as f64);
         tell("host_high_bytes", self.hosts[0].bytes() as f64);
@@ -209,8 +209,8 @@ impl Port {
     }
 
     pub(super) fn held(&self) -> u64 {
-        let waiting = u64::from(self.line.backlog().packets);
-        waiting + self.line.slots.len() as u64
+        let waiting = u64::from(self.transmitter.backlog().packets);
+        waiting + self.transmitter.in_flight.len() as u64
     }
 }
 

@@ -12,8 +12,8 @@ mod recovery;
 mod rto;
 mod scoreboard;
 mod sender;
+mod sender_context;
 mod source;
-mod turn;
 
 use forebay_parameters::{
     Length, Node, Parameter, Parameters, Problem, Section, Value, choice, parameters,

@@ -186,8 +186,8 @@ mod tests {
                 prop_assert_eq!(ranges.is_empty(), set.is_empty());
                 prop_assert!(ranges.iter().flat_map(|(a, b)| a..b).eq(set.iter().copied()));
                 let mut pairs = ranges.iter().zip(ranges.iter().skip(1));
-                let apart = pairs.all(|(low, high)| low.1 < high.0);
-                prop_assert!(apart, "touching ranges were not merged");
+                let cold = pairs.all(|(low, high)| low.1 < high.0);
+                prop_assert!(cold, "touching ranges were not merged");
                 let gap = (at..).find(|n| !set.contains(n)).unwrap();
                 prop_assert_eq!(ranges.gap_from(at), gap);
                 prop_assert_eq!(ranges.nth_highest(3), set.iter().rev().nth(2).copied());

@@ -1,7 +1,7 @@
-//! The receivers of a group of flows.
+//! The TCP receivers of a group of flows.
 
 use forebay_kernel::fetch;
-use forebay_network::{Context, Ecn, Element, Ledger, Packet, SackBlocks};
+use forebay_network::{Context, Counters, Ecn, Element, Packet, SackBlocks};
 use forebay_units::{Span, Time};
 
 use super::ranges::Ranges;
@@ -22,7 +22,7 @@ struct Settings {
     precedence: u8,
     mss: u64,
     overhead: u16,
-    /// Most SACK blocks in an acknowledgement; 0 without SACK.
+    /// Maximum number of SACK blocks in an acknowledgement; 0 without SACK.
     blocks: usize,
     sack_header_bytes: bool,
     ecn: bool,
@@ -35,34 +35,34 @@ struct Reception {
     next: u64,
     /// The number in the last acknowledgement sent (Last.ACK.sent of RFC 7323).
     acked: u64,
-    /// When the packet was sent that the next acknowledgement echoes (TS.Recent of RFC 7323).
+    /// The sending time that the next acknowledgement echoes (TS.Recent of RFC 7323).
     recent: u64,
     /// When a delayed acknowledgement is due.
     deadline: Time,
-    /// When the pending event of the timer comes.
+    /// Time of the pending event of the timer.
     pending: Time,
-    /// Segments in order since the last acknowledgement.
+    /// In-order segments since the last acknowledgement.
     waiting: u8,
-    /// A congestion mark has arrived and the sender has not answered it.
+    /// A congestion mark has arrived and the sender has not answered it with CWR.
     ece: bool,
     reorder: Option<Box<Reorder>>,
 }
 
-/// Segments that arrived above a gap.
+/// The reorder buffer: segments that arrived above a gap.
 #[derive(Default)]
 struct Reorder {
     ranges: Ranges,
-    /// The ranges reported lately, the latest first.
+    /// The ranges reported recently, the latest first.
     latest: Vec<(u64, u64)>,
     /// Segments held that are shorter than one MSS: number and bytes missing.
     short: Vec<(u64, u64)>,
 }
 
-/// Reorder buffers without content, for the next that needs one.
+/// Empty reorder buffers for reuse.
 #[allow(clippy::vec_box, reason = "receptions hold boxes, and they move between the two")]
 type Spare = Vec<Box<Reorder>>;
 
-/// The longest memory of reported ranges that is needed to fill four blocks when some vanish.
+/// How many reported ranges must be remembered to fill four blocks when some of them are released.
 const LATEST: usize = 8;
 
 impl TcpReceivers {
@@ -87,8 +87,7 @@ impl TcpReceivers {
             precedence: 0,
             mss: parameters.mss.bytes(),
             overhead,
-            // 40 bytes of options hold four blocks, or three beside timestamps (RFC 2018, section
-            // 3).
+            // 40 bytes of options hold four blocks, or three with timestamps (RFC 2018, section 3).
             blocks: match (parameters.recovery, parameters.timestamps) {
                 (Recovery::Sack, false) => 4,
                 (Recovery::Sack, true) => 3,
@@ -102,7 +101,7 @@ impl TcpReceivers {
         Self { settings, receptions, spare: Vec::new() }
     }
 
-    /// The same with acknowledgements that set out with `precedence` instead of 0.
+    /// The same with acknowledgements of precedence `precedence` instead of 0.
     #[must_use]
     pub fn with_precedence(mut self, precedence: u8) -> Self {
         self.settings.precedence = precedence;
@@ -111,7 +110,7 @@ impl TcpReceivers {
 }
 
 impl Settings {
-    /// Send the acknowledgement of `flow` that is due.
+    /// Send the acknowledgement that is due for `flow`.
     #[inline(always)]
     fn acknowledge(&self, r: &mut Reception, flow: u32, cx: &mut Context<'_>) {
         r.acked = r.next;
@@ -124,7 +123,7 @@ impl Settings {
         {
             let blocks = reorder.blocks(self.blocks);
             if self.sack_header_bytes {
-                // Kind, length and eight bytes a block, padded to whole words.
+                // Kind, length and eight bytes per block, padded to whole words.
                 size += 4 + 8 * blocks.as_slice().len() as u16;
             }
             slot = cx.keep_blocks(blocks);
@@ -136,8 +135,8 @@ impl Settings {
         cx.send(ack.as_ack(true).with_ece(r.ece));
     }
 
-    /// A segment in order and nothing missing: every second one is to be acknowledged at once.
-    /// Whether this is.
+    /// Accept an in-order segment when no segment is missing. Every second one is to be
+    /// acknowledged at once; returns whether this one is.
     #[inline]
     fn in_order(&self, r: &mut Reception, packet: &Packet, cx: &mut Context<'_>) -> bool {
         r.next += 1;
@@ -156,7 +155,7 @@ impl Settings {
         }
     }
 
-    /// A segment above or into a gap, or a second copy: to be acknowledged at once.
+    /// Accept a segment above or into a gap, or a duplicate: to be acknowledged at once.
     fn out_of_order(
         &self,
         r: &mut Reception,
@@ -182,15 +181,15 @@ impl Settings {
 }
 
 impl Reorder {
-    /// Take segment `number` in, which is `missing` bytes shorter than a full one.
+    /// Hold segment `number`, which is `missing` bytes shorter than a full one.
     fn hold(&mut self, number: u64, missing: u64) {
         let before = self.ranges.count();
-        let (news, _) = self.ranges.insert(number, number + 1, 0);
-        let held = self.ranges.holding(number).expect("the segment was just put in");
+        let (added, _) = self.ranges.insert(number, number + 1, 0);
+        let held = self.ranges.holding(number).expect("the segment was just inserted");
         let within = |range: &(u64, u64)| held.0 <= range.0 && range.1 <= held.1;
         let grown = self.ranges.count() == before;
         match self.latest.first_mut() {
-            // The usual case: the range reported last, which has not met another.
+            // The usual case: the range reported last has grown without merging with another.
             Some(latest) if grown && within(latest) => *latest = held,
             _ => {
                 self.latest.retain(|range| !within(range));
@@ -198,13 +197,13 @@ impl Reorder {
                 self.latest.truncate(LATEST);
             }
         }
-        if news > 0 && missing > 0 {
+        if added > 0 && missing > 0 {
             self.short.push((number, missing));
         }
     }
 
-    /// All below `next` has arrived: what follows without a gap leaves. The next segment expected,
-    /// and the bytes that leave.
+    /// All segments below `next` have arrived: release what follows without a gap. Returns the next
+    /// segment expected and the number of bytes released.
     fn release(&mut self, next: u64, mss: u64) -> (u64, u64) {
         let after = self.ranges.gap_from(next);
         self.ranges.remove_below(after, 0);
@@ -234,7 +233,7 @@ impl Reorder {
 }
 
 impl Element for TcpReceivers {
-    fn sends(&self) -> &[u32] {
+    fn own_routes(&self) -> &[u32] {
         std::slice::from_ref(&self.settings.route)
     }
 
@@ -262,12 +261,12 @@ impl Element for TcpReceivers {
         }
     }
 
-    fn foresee_timer(&self, token: u32, ledger: &Ledger) {
+    fn prefetch_timer(&self, token: u32, counters: &Counters) {
         fetch(&self.receptions[token as usize]);
-        fetch(&ledger.flows[(self.settings.first + token) as usize].acks);
+        fetch(&counters.flows[(self.settings.first + token) as usize].acks);
     }
 
-    fn foresee_packet(&self, packet: &Packet) {
+    fn prefetch_packet(&self, packet: &Packet) {
         fetch(&self.receptions[(packet.flow - self.settings.first) as usize]);
     }
 
@@ -294,10 +293,9 @@ impl Element for TcpReceivers {
 mod tests {
     use super::*;
 
-    /// Otherwise a sender would learn of new arrivals late, or not at all where acknowledgements
-    /// are lost (RFC 2018, section 4): the range of the segment that arrived comes first, then the
-    /// ranges reported before it, the latest first, each once; ranges that have grown together are
-    /// one.
+    /// A sender would learn of new arrivals late, or not at all where acknowledgements are lost
+    /// (RFC 2018, section 4): the range of the segment that arrived comes first, then the ranges
+    /// reported before it, the latest first, each once; ranges that have merged are one.
     #[test]
     fn the_latest_range_is_reported_first() {
         let mut reorder = Reorder::default();
@@ -311,7 +309,7 @@ mod tests {
         assert_eq!(hold(9), [(8, 10), (5, 6), (2, 3)]);
         assert_eq!(hold(3), [(2, 4), (8, 10), (5, 6)]);
         assert_eq!(hold(4), [(2, 6), (8, 10)]);
-        // A second copy is reported first again, and changes nothing.
+        // A duplicate is reported first again, and changes nothing.
         assert_eq!(hold(8), [(8, 10), (2, 6)]);
         assert_eq!(hold(20)[0], (20, 21));
         assert_eq!(hold(30)[..2], [(30, 31), (20, 21)]);
@@ -320,8 +318,9 @@ mod tests {
         assert_eq!(reorder.blocks(3).as_slice(), [(40, 41), (30, 31), (20, 21)]);
     }
 
-    /// Otherwise data would be handed over twice, or not at all, when a gap is filled: of 2..5 and
-    /// 8, held in segments of 1000 B but 4 of 300 B, the arrival of 1 releases 2..5: 3300 B.
+    /// Data would be delivered to the application twice, or not at all, when a gap is filled: of
+    /// 2..5 and 8, held in segments of 1000 B but 4 of 300 B, the arrival of 1 releases 2..5: 3300
+    /// B.
     #[test]
     fn a_filled_gap_releases_what_follows() {
         let mut reorder = Reorder::default();
@@ -335,7 +334,7 @@ mod tests {
         assert!(reorder.ranges.is_empty() && reorder.short.is_empty());
     }
 
-    /// Otherwise a million flows would not fit into the memory planned for them.
+    /// A million flows would not fit into the memory planned for them.
     #[test]
     fn a_receiver_is_small() {
         assert!(size_of::<Reception>() <= 64);

@@ -1,20 +1,21 @@
-//! Loss recovery: Reno (RFC 5681), NewReno (RFC 6582), SACK (RFC 6675), and the timeout.
+//! Loss recovery: Reno (RFC 5681), NewReno (RFC 6582), SACK (RFC 6675), and the retransmission
+//! timeout (RFC 6298).
 
 use forebay_network::{Packet, Signal};
 
 use super::Recovery;
 use super::scoreboard::NextSegment;
 use super::sender::Phase;
-use super::turn::{Turn, float};
+use super::sender_context::{SenderContext, float};
 
-impl Turn<'_, '_> {
-    /// An acknowledgement that acknowledges nothing new while data is outstanding.
-    pub(super) fn duplicate(&mut self, packet: &Packet, news: u64) {
+impl SenderContext<'_, '_> {
+    /// An acknowledgement arrived that acknowledges no new data while data is outstanding.
+    pub(super) fn duplicate(&mut self, packet: &Packet, newly_sacked: u64) {
         if packet.ece() && self.c.phase != Phase::Recovery {
-            self.echo(packet.number);
+            self.on_ecn_echo(packet.number);
         }
         if self.p.recovery == Recovery::Sack {
-            self.duplicate_with_sack(news);
+            self.duplicate_with_sack(newly_sacked);
         } else {
             self.duplicate_without_sack();
         }
@@ -24,7 +25,7 @@ impl Turn<'_, '_> {
     fn duplicate_without_sack(&mut self) {
         self.c.dupacks += 1;
         if self.c.phase == Phase::Recovery {
-            // Each tells of a segment that has left the network.
+            // Each duplicate acknowledgement means that a segment has left the network.
             self.c.window.cwnd += self.c.window.smss;
             self.transmit();
         } else if self.c.dupacks == self.p.threshold {
@@ -36,8 +37,8 @@ impl Turn<'_, '_> {
         }
     }
 
-    /// The careful variant: losses up to the recovery point are being repaired already, and
-    /// duplicate acknowledgements below it may come from segments sent twice.
+    /// The careful variant of RFC 6582: losses up to the recovery point are being repaired already,
+    /// and duplicate acknowledgements below it may be caused by segments sent twice.
     fn beyond_recover(&self) -> bool {
         self.c.una > self.c.recover || self.c.recover == 0
     }
@@ -62,17 +63,17 @@ impl Turn<'_, '_> {
     /// Fast retransmit and entry into fast recovery, without SACK.
     fn fast_retransmit(&mut self) {
         self.enter_recovery();
-        // The segments that the duplicates tell of have left the network.
+        // The segments that caused the duplicate acknowledgements have left the network.
         self.c.window.cwnd += f64::from(self.p.threshold) * self.c.window.smss;
         self.transmit();
     }
 
-    /// Reduce the window, note the recovery point, and retransmit the first segment.
+    /// Reduce the window, record the recovery point, and retransmit the first segment.
     fn enter_recovery(&mut self) {
-        // A window that ECN has reduced for the same flight of data is not reduced again.
+        // A window that was reduced for ECN is not reduced again for the same flight of data.
         let again = self.p.ecn && self.c.una < self.c.reduced;
         if !again {
-            self.congested(Signal::Loss);
+            self.reduce_window(Signal::Loss);
         }
         self.c.recover = self.c.max;
         self.c.phase = Phase::Recovery;
@@ -84,20 +85,21 @@ impl Turn<'_, '_> {
         self.c.nxt = self.c.nxt.max(una + 1);
     }
 
-    /// FlightSize as congestion control is told of it, in bytes: what is in the network as far as
-    /// the sender knows, and never more than the window.
+    /// FlightSize as passed to congestion control, in bytes: an estimate of what is in the network,
+    /// never more than the window.
     ///
-    /// When a loss is detected that is what lies between SND.UNA and SND.NXT (RFC 5681, section 2),
+    /// When a loss is detected it is the data between SND.UNA and SND.NXT (RFC 5681, section 2),
     /// without what limited transmit sent (section 3.2, step 2). While losses are being repaired
-    /// the same range also holds segments that have arrived or are lost, in the end several windows
-    /// of them, and a threshold taken from it would lie above the window that has just failed. Then
-    /// pipe (RFC 6675, section 4) or, after a timeout, what was sent since it stands for it.
+    /// that range also holds segments that have arrived or are lost, in the end several windows of
+    /// them, and a threshold computed from it would exceed the window that has just failed. So pipe
+    /// (RFC 6675, section 4) is used then, or, after a timeout, what has been sent since the
+    /// timeout.
     pub(super) fn flight_size(&self) -> f64 {
         let c = &*self.c;
-        let in_network = match (c.phase, &c.board) {
+        let in_network = match (c.phase, &c.scoreboard) {
             (Phase::Loss, _) => self.in_flight(),
-            (Phase::Recovery, Some(board)) => {
-                float(board.pipe(c.una, c.max, u64::from(self.p.threshold)) * self.p.mss)
+            (Phase::Recovery, Some(scoreboard)) => {
+                float(scoreboard.pipe(c.una, c.max, u64::from(self.p.threshold)) * self.p.mss)
             }
             _ => self.bytes(c.una, c.nxt) - f64::from(c.limited) * c.window.smss,
         };
@@ -135,15 +137,16 @@ impl Turn<'_, '_> {
         }
     }
 
-    /// RFC 6582, section 3.2, step 3: the next hole, and the window deflated by what was
-    /// acknowledged.
+    /// RFC 6582, section 3.2, step 3: retransmit at the next hole, and deflate the window by what
+    /// was acknowledged.
     fn partially_acknowledged(&mut self, acked: f64) {
         let smss = self.c.window.smss;
         let una = self.c.una;
         self.send(una);
         self.c.nxt = self.c.nxt.max(una + 1);
         let deflated = self.c.window.cwnd - acked + if acked >= smss { smss } else { 0.0 };
-        // Where acknowledgements were lost, less was inflated than is deflated now.
+        // Where acknowledgements were lost, the window was inflated by less than it is deflated
+        // now.
         self.c.window.cwnd = deflated.max(smss);
         if !self.c.partial || !self.p.impatient {
             self.restart_timer();
@@ -152,37 +155,39 @@ impl Turn<'_, '_> {
         self.transmit();
     }
 
-    /// Update(): take the SACK blocks of an acknowledgement. How many segments are news.
-    pub(super) fn note_blocks(&mut self, packet: &Packet) -> u64 {
+    /// Update() of RFC 6675: read the SACK blocks of an acknowledgement. Returns the number of
+    /// newly SACKed segments.
+    pub(super) fn update_scoreboard(&mut self, packet: &Packet) -> u64 {
         let blocks = self.cx.take_blocks(packet.sack_slot);
         let c = &mut *self.c;
         let una = packet.number.max(c.una);
         if una >= c.max {
             return 0;
         }
-        let fresh = || self.apart.spare.pop().unwrap_or_default();
-        let board = c.board.get_or_insert_with(fresh);
-        if board.is_empty() && c.phase == Phase::Loss {
+        let fresh = || self.cold.spare.pop().unwrap_or_default();
+        let scoreboard = c.scoreboard.get_or_insert_with(fresh);
+        if scoreboard.is_empty() && c.phase == Phase::Loss {
             // What was sent since the timeout counts as retransmitted.
-            board.resume(c.una, c.nxt);
+            scoreboard.resume(c.una, c.nxt);
         }
-        board.update(&blocks, una, c.max)
+        scoreboard.update(&blocks, una, c.max)
     }
 
-    /// Give the scoreboard back when it has nothing to say.
-    pub(super) fn retire_board(&mut self) {
+    /// Release an empty scoreboard for reuse.
+    pub(super) fn retire_scoreboard(&mut self) {
         if self.c.phase != Phase::Recovery
-            && let Some(mut board) = self.c.board.take_if(|board| board.is_empty())
+            && let Some(mut scoreboard) =
+                self.c.scoreboard.take_if(|scoreboard| scoreboard.is_empty())
         {
-            board.clear();
-            self.apart.spare.push(board);
+            scoreboard.clear();
+            self.cold.spare.push(scoreboard);
         }
     }
 
-    /// A duplicate acknowledgement in the sense of RFC 6675, section 2: one with news in its
-    /// blocks.
-    pub(super) fn duplicate_with_sack(&mut self, news: u64) {
-        if news == 0 {
+    /// A duplicate acknowledgement in the sense of RFC 6675, section 2: one whose blocks SACK new
+    /// segments.
+    pub(super) fn duplicate_with_sack(&mut self, newly_sacked: u64) {
+        if newly_sacked == 0 {
             return;
         }
         match self.c.phase {
@@ -191,12 +196,15 @@ impl Turn<'_, '_> {
             Phase::Open => {
                 self.c.dupacks += 1;
                 let threshold = u64::from(self.p.threshold);
-                let lost =
-                    self.c.board.as_ref().is_some_and(|b| self.c.una < b.lost_below(threshold));
+                let lost = self
+                    .c
+                    .scoreboard
+                    .as_ref()
+                    .is_some_and(|b| self.c.una < b.lost_below(threshold));
                 if lost || self.c.dupacks >= self.p.threshold {
                     self.enter_recovery();
-                    if let Some(board) = &mut self.c.board {
-                        board.enter(self.c.una);
+                    if let Some(scoreboard) = &mut self.c.scoreboard {
+                        scoreboard.enter(self.c.una);
                     }
                     self.fill_pipe();
                 } else if self.p.limited_transmit {
@@ -208,8 +216,8 @@ impl Turn<'_, '_> {
 
     /// RFC 6675, section 5, step 3: new data as far as pipe allows, before a loss is certain.
     fn limited_transmit_with_sack(&mut self) {
-        if let Some(board) = &mut self.c.board {
-            board.forget_retransmissions(self.c.una);
+        if let Some(scoreboard) = &mut self.c.scoreboard {
+            scoreboard.forget_retransmissions(self.c.una);
         }
         let mut room = self.room_in_pipe();
         while room > 0 && self.new_data_allowed() {
@@ -219,24 +227,24 @@ impl Turn<'_, '_> {
         }
     }
 
-    /// RFC 6675, section 5, step C: send what NextSeg names while pipe leaves room for a segment.
+    /// RFC 6675, section 5, step C: send what NextSeg returns while pipe leaves room for a segment.
     pub(super) fn fill_pipe(&mut self) {
         let threshold = u64::from(self.p.threshold);
         let mut room = self.room_in_pipe();
         while room > 0 {
             let new = self.new_data_allowed();
             let (una, max) = (self.c.una, self.c.max);
-            let Some(board) = &mut self.c.board else {
+            let Some(scoreboard) = &mut self.c.scoreboard else {
                 return;
             };
-            match board.next_segment(una, max, threshold, new) {
+            match scoreboard.next_segment(una, max, threshold, new) {
                 Some(NextSegment::Hole(number)) => {
-                    board.retransmitted(number, una);
+                    scoreboard.retransmitted(number, una);
                     self.send(number);
                 }
                 Some(NextSegment::New) => self.send_new(),
                 Some(NextSegment::Rescue(number)) => {
-                    board.rescued(self.c.recover);
+                    scoreboard.rescued(self.c.recover);
                     self.send(number);
                 }
                 None => return,
@@ -247,13 +255,13 @@ impl Turn<'_, '_> {
 
     /// Whole segments between pipe and the congestion window.
     fn room_in_pipe(&self) -> u64 {
-        let Some(board) = &self.c.board else { return 0 };
-        let pipe = board.pipe(self.c.una, self.c.max, u64::from(self.p.threshold));
+        let Some(scoreboard) = &self.c.scoreboard else { return 0 };
+        let pipe = scoreboard.pipe(self.c.una, self.c.max, u64::from(self.p.threshold));
         let segments = (self.c.window.cwnd / self.c.window.smss) as u64;
         segments.saturating_sub(pipe).min(u64::from(self.p.max_burst))
     }
 
-    /// Whether application and receiver's window allow a segment never sent before.
+    /// Whether the application and the receiver's window allow a segment never sent before.
     fn new_data_allowed(&mut self) -> bool {
         self.has_data() && self.receiver_takes(float(self.payload(self.c.nxt)))
     }
@@ -272,25 +280,25 @@ impl Turn<'_, '_> {
         let una = self.c.una;
         let first = self.c.timed_out != una;
         if self.c.phase == Phase::Recovery {
-            // What fast recovery inflated it by is no part of the window (RFC 5681, section 3.2).
+            // The inflation by fast recovery is not part of the window (RFC 5681, section 3.2).
             self.c.window.cwnd = self.c.window.cwnd.min(self.c.window.ssthresh);
         }
-        self.congested(Signal::Timeout { first });
+        self.reduce_window(Signal::Timeout { first });
         self.c.timed_out = una;
         self.c.rto.back_off(&self.p.rules);
         self.c.recover = self.c.max;
         self.c.phase = Phase::Loss;
         self.c.dupacks = 0;
         self.c.limited = 0;
-        if let Some(board) = &mut self.c.board {
+        if let Some(scoreboard) = &mut self.c.scoreboard {
             if !self.p.keep_sack {
-                board.clear();
+                scoreboard.clear();
             }
-            board.resume(una, una + 1);
+            scoreboard.resume(una, una + 1);
         }
         self.send(una);
         self.c.nxt = una + 1;
         self.transmit();
-        self.retire_board();
+        self.retire_scoreboard();
     }
 }

@@ -160,13 +160,13 @@ impl Scoreboard {
 mod tests {
     use super::*;
 
-    fn sack(board: &mut Scoreboard, numbers: &[u64], una: u64, max: u64) -> u64 {
+    fn sack(scoreboard: &mut Scoreboard, numbers: &[u64], una: u64, max: u64) -> u64 {
         numbers
             .iter()
             .map(|n| {
                 let mut blocks = SackBlocks::default();
                 blocks.push(*n, n + 1);
-                board.update(&blocks, una, max)
+                scoreboard.update(&blocks, una, max)
             })
             .sum()
     }
@@ -177,19 +177,19 @@ mod tests {
     /// 6 and 7 SACKed, 8..10 and the retransmission remain: 4, and the next segment is 2.
     #[test]
     fn pipe_counts_what_is_neither_lost_nor_arrived() {
-        let mut board = Scoreboard::default();
-        assert_eq!(sack(&mut board, &[3, 4, 5], 1, 11), 3);
-        assert_eq!(board.lost_below(3), 3);
-        assert_eq!(board.pipe(1, 11, 3), 5);
-        board.enter(1);
-        assert_eq!(board.pipe(1, 11, 3), 6);
-        assert_eq!(sack(&mut board, &[6, 7], 1, 11), 2);
-        assert_eq!(board.pipe(1, 11, 3), 4);
-        assert_eq!(board.next_segment(1, 11, 3, true), Some(NextSegment::Hole(2)));
-        board.retransmitted(2, 1);
-        assert_eq!(board.pipe(1, 11, 3), 5);
+        let mut scoreboard = Scoreboard::default();
+        assert_eq!(sack(&mut scoreboard, &[3, 4, 5], 1, 11), 3);
+        assert_eq!(scoreboard.lost_below(3), 3);
+        assert_eq!(scoreboard.pipe(1, 11, 3), 5);
+        scoreboard.enter(1);
+        assert_eq!(scoreboard.pipe(1, 11, 3), 6);
+        assert_eq!(sack(&mut scoreboard, &[6, 7], 1, 11), 2);
+        assert_eq!(scoreboard.pipe(1, 11, 3), 4);
+        assert_eq!(scoreboard.next_segment(1, 11, 3, true), Some(NextSegment::Hole(2)));
+        scoreboard.retransmitted(2, 1);
+        assert_eq!(scoreboard.pipe(1, 11, 3), 5);
         // Repeated blocks are no news.
-        assert_eq!(sack(&mut board, &[3, 7], 1, 11), 0);
+        assert_eq!(sack(&mut scoreboard, &[3, 7], 1, 11), 0);
     }
 
     /// Otherwise the order of NextSeg's rules would be another than RFC 6675's: lost holes first,
@@ -197,25 +197,25 @@ mod tests {
     /// segment.
     #[test]
     fn the_next_segment_follows_the_rules_in_order() {
-        let mut board = Scoreboard::default();
+        let mut scoreboard = Scoreboard::default();
         // 1..10 sent; 2, 3, 4, 6 and 8 arrived: 1 and 5 have three above only if counted from 4
         // down.
-        sack(&mut board, &[2, 3, 4, 6, 8], 1, 11);
+        sack(&mut scoreboard, &[2, 3, 4, 6, 8], 1, 11);
         // The third highest SACKed segment is 4: only 1 is lost, and it has been retransmitted.
-        board.enter(1);
-        assert_eq!(board.lost_below(3), 4);
-        assert_eq!(board.next_segment(1, 11, 3, true), Some(NextSegment::New));
-        assert_eq!(board.next_segment(1, 11, 3, false), Some(NextSegment::Hole(5)));
-        board.retransmitted(5, 1);
-        assert_eq!(board.next_segment(1, 11, 3, false), Some(NextSegment::Hole(7)));
-        board.retransmitted(7, 1);
+        scoreboard.enter(1);
+        assert_eq!(scoreboard.lost_below(3), 4);
+        assert_eq!(scoreboard.next_segment(1, 11, 3, true), Some(NextSegment::New));
+        assert_eq!(scoreboard.next_segment(1, 11, 3, false), Some(NextSegment::Hole(5)));
+        scoreboard.retransmitted(5, 1);
+        assert_eq!(scoreboard.next_segment(1, 11, 3, false), Some(NextSegment::Hole(7)));
+        scoreboard.retransmitted(7, 1);
         // 9 and 10 lie above every SACKed segment: only the rescue reaches them, and only once the
         // cumulative acknowledgement has passed the segment retransmitted first.
-        assert_eq!(board.next_segment(1, 11, 3, false), None);
-        board.advance(9);
-        assert_eq!(board.next_segment(9, 11, 3, false), Some(NextSegment::Rescue(10)));
-        board.rescued(11);
-        assert_eq!(board.next_segment(9, 11, 3, false), None);
+        assert_eq!(scoreboard.next_segment(1, 11, 3, false), None);
+        scoreboard.advance(9);
+        assert_eq!(scoreboard.next_segment(9, 11, 3, false), Some(NextSegment::Rescue(10)));
+        scoreboard.rescued(11);
+        assert_eq!(scoreboard.next_segment(9, 11, 3, false), None);
     }
 
     /// Otherwise the incremental counts would drift from their definition: pipe recomputed from RFC
@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn the_counts_agree_with_the_definition() {
         let mut stream = forebay_kernel::Streams::new(5, 0).named("scoreboard");
-        let (mut board, mut una, mut max) = (Scoreboard::default(), 0u64, 40u64);
+        let (mut scoreboard, mut una, mut max) = (Scoreboard::default(), 0u64, 40u64);
         let mut arrived = vec![false; 40];
         for _ in 0..20_000 {
             match stream.below(4) {
@@ -235,12 +235,13 @@ mod tests {
                     let n = una + 1 + stream.below(max - una);
                     if n < max {
                         arrived[n as usize] = true;
-                        sack(&mut board, &[n], una, max);
+                        sack(&mut scoreboard, &[n], una, max);
                     }
                 }
                 2 => {
-                    if let Some(NextSegment::Hole(n)) = board.next_segment(una, max, 3, false) {
-                        board.retransmitted(n, una);
+                    if let Some(NextSegment::Hole(n)) = scoreboard.next_segment(una, max, 3, false)
+                    {
+                        scoreboard.retransmitted(n, una);
                     }
                 }
                 _ => {
@@ -249,7 +250,7 @@ mod tests {
                         while una < max && arrived[una as usize] {
                             una += 1;
                         }
-                        board.advance(una);
+                        scoreboard.advance(una);
                     }
                 }
             }
@@ -257,10 +258,10 @@ mod tests {
             for n in una..max {
                 let above = arrived[n as usize + 1..].iter().filter(|a| **a).count();
                 if !arrived[n as usize] {
-                    pipe += u64::from(above < 3) + u64::from(n < board.high_rxt);
+                    pipe += u64::from(above < 3) + u64::from(n < scoreboard.high_rxt);
                 }
             }
-            assert_eq!(board.pipe(una, max, 3), pipe);
+            assert_eq!(scoreboard.pipe(una, max, 3), pipe);
         }
     }
 }

@@ -1,39 +1,40 @@
-//! The senders of a group of flows.
+//! The TCP senders of a group of flows.
 
 use forebay_kernel::fetch;
-use forebay_network::{CongestionControl, Context, Element, Ledger, Observation, Packet, Window};
+use forebay_network::{CongestionControl, Context, Counters, Element, Observation, Packet, Window};
 use forebay_units::Time;
 
 use super::rto::{Rto, RtoRules};
 use super::scoreboard::Scoreboard;
+use super::sender_context::SenderContext;
 use super::source::Source;
-use super::turn::Turn;
 use super::{NewRenoTimer, Recovery, SackAtTimeout, TcpParameters};
 use crate::element::FlowGroup;
 use crate::traffic::TrafficPool;
 
 /// The TCP senders of a group of flows: one element, so that a million flows are cheap.
 ///
-/// What every acknowledgement touches lies in one array; the application's side and the scoreboard
-/// of loss recovery lie apart. Each flow has one pending event for its retransmission timer; moving
-/// the deadline back costs nothing, the event that comes too early sets the next one.
+/// The state that every acknowledgement touches is in one array; the state of the application and
+/// the scoreboard of loss recovery are apart. Each flow has one pending event for its
+/// retransmission timer: moving the deadline back costs nothing, and an event that comes too early
+/// schedules the next.
 pub struct TcpSenders {
     settings: Settings,
     starts: Vec<Time>,
     connections: Vec<Connection>,
-    apart: Apart,
+    cold: ColdState,
 }
 
-/// What few acknowledgements touch.
-pub(super) struct Apart {
+/// State that few acknowledgements touch.
+pub(super) struct ColdState {
     sources: Vec<Source>,
     pub(super) applications: Box<dyn TrafficPool>,
-    /// Scoreboards of recoveries that are over, for the next.
+    /// Scoreboards of recoveries that are over, for reuse.
     #[allow(clippy::vec_box, reason = "connections hold boxes, and they move between the two")]
     pub(super) spare: Vec<Box<Scoreboard>>,
 }
 
-/// What all senders of a group share, in the form in which the arithmetic needs it.
+/// What all senders of a group share, in the form that the arithmetic needs.
 pub(super) struct Settings {
     pub(super) first: u32,
     pub(super) route: u32,
@@ -53,22 +54,22 @@ pub(super) struct Settings {
     pub(super) idle_restart: bool,
     pub(super) timestamps: bool,
     pub(super) ecn: bool,
-    pub(super) tell_rtt: bool,
+    pub(super) signals_srtt: bool,
     pub(super) rules: RtoRules,
 }
 
-/// What a sender is doing.
+/// The phase of congestion control and loss recovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Phase {
     /// Slow start or congestion avoidance.
     Open,
-    /// Repairing losses that duplicate acknowledgements told of.
+    /// Repairing losses that duplicate acknowledgements indicate.
     Recovery,
     /// Sending again from the first unacknowledged segment after a timeout.
     Loss,
 }
 
-/// The state of one sender. Numbers of segments count from 0; "the next" is one beyond the last.
+/// The state of one sender. Segments are numbered from 0; "the next" is one beyond the last.
 pub(super) struct Connection {
     /// The first segment not acknowledged (SND.UNA).
     pub(super) una: u64,
@@ -83,17 +84,17 @@ pub(super) struct Connection {
     pub(super) window: Window,
     /// When the retransmission timer expires.
     pub(super) deadline: Time,
-    /// When the pending event of the timer comes.
+    /// Time of the pending event of the timer.
     pub(super) pending: Time,
     pub(super) rto: Rto,
-    /// The smoothed round-trip time that segments tell, in ps; negative before the first
-    /// measurement, and if they tell none.
-    pub(super) told: f64,
+    /// The smoothed round-trip time that segments carry, in ps; negative before the first
+    /// measurement, and where segments carry none.
+    pub(super) signalled_srtt: f64,
     /// The segment that is being timed; `u64::MAX` for none.
     pub(super) timed: u64,
     pub(super) timed_at: Time,
     pub(super) last_sent: Time,
-    /// `max` when losses were last noticed (the recovery point); 0 before.
+    /// `max` when losses were last detected (the recovery point); 0 before.
     pub(super) recover: u64,
     /// `max` when the window was last reduced; 0 before.
     pub(super) reduced: u64,
@@ -111,22 +112,24 @@ pub(super) struct Connection {
     pub(super) held: bool,
     /// The application will not write any more.
     pub(super) finished: bool,
-    /// All has been acknowledged, and the end reported.
+    /// All data has been acknowledged, and the end of the flow reported.
     pub(super) ended: bool,
     pub(super) control: Box<dyn CongestionControl>,
-    pub(super) board: Option<Box<Scoreboard>>,
+    pub(super) scoreboard: Option<Box<Scoreboard>>,
 }
 
-/// The token of an event: the flow's place in the group, and in the top bit what is due.
+/// Timer token: the index of the flow in the group; the top bit tells a write of the application
+/// from the retransmission timer.
 const WRITE: u32 = 1 << 31;
 
 impl TcpSenders {
-    /// The senders of `group`, one for each of `applications`, with a congestion control made by
-    /// `control` each. Acknowledgements are expected from [`super::TcpReceivers`] with equal
+    /// The senders of `group`, one for each of `applications`, each with a congestion control made
+    /// by `control`. Acknowledgements are expected from [`super::TcpReceivers`] with equal
     /// parameters.
     ///
     /// # Panics
-    /// If `applications` are not as many as the group has, or more than 2^31.
+    /// If the number of `applications` differs from that of the flows of the group, or exceeds
+    /// 2^31.
     #[must_use]
     pub fn new(
         group: FlowGroup,
@@ -143,31 +146,35 @@ impl TcpSenders {
         let connection = || Connection::new(window, Rto::new(&settings.rules), control());
         let connections = std::iter::repeat_with(connection).take(flows).collect();
         let sources = std::iter::repeat_with(Source::default).take(flows).collect();
-        let apart = Apart { sources, applications, spare: Vec::new() };
-        Self { settings, starts: group.starts, connections, apart }
+        let cold = ColdState { sources, applications, spare: Vec::new() };
+        Self { settings, starts: group.starts, connections, cold }
     }
 
-    /// Whether segments carry the sender's smoothed round-trip time, once it is known, to
-    /// conditioners that adapt to it (Liu 2001, section 2.1.1). Measured by an ideal clock,
-    /// whatever the ticks of the timer are. It costs no bytes: the conditioner belongs to the
-    /// sender's host.
+    /// Whether segments carry the smoothed round-trip time of the sender, once it is known, for
+    /// conditioners that adapt to it (Liu 2001, section 2.1.1). It is measured by an ideal clock,
+    /// whatever the granularity of the timer. It costs no bytes: the conditioner belongs to the
+    /// host of the sender.
     #[must_use]
-    pub const fn telling_rtt(mut self, tell: bool) -> Self {
-        self.settings.tell_rtt = tell;
+    pub const fn telling_rtt(mut self, signals: bool) -> Self {
+        self.settings.signals_srtt = signals;
         self
     }
 
-    /// Fetch the state of flow `index`.
-    fn foresee(&self, index: u32) {
+    /// Prefetch the state of flow `index`.
+    fn prefetch(&self, index: u32) {
         fetch(&self.connections[index as usize]);
-        fetch(&self.apart.sources[index as usize]);
+        fetch(&self.cold.sources[index as usize]);
     }
 
-    fn turn<'t, 'c>(&'t mut self, index: u32, cx: &'t mut Context<'c>) -> Turn<'t, 'c> {
-        Turn {
+    fn sender_context<'t, 'c>(
+        &'t mut self,
+        index: u32,
+        cx: &'t mut Context<'c>,
+    ) -> SenderContext<'t, 'c> {
+        SenderContext {
             p: &self.settings,
             c: &mut self.connections[index as usize],
-            apart: &mut self.apart,
+            cold: &mut self.cold,
             index,
             cx,
         }
@@ -196,7 +203,7 @@ impl Settings {
             idle_restart: parameters.idle_restart,
             timestamps: parameters.timestamps,
             ecn: parameters.ecn,
-            tell_rtt: false,
+            signals_srtt: false,
             rules: parameters.rto_rules(),
         }
     }
@@ -214,7 +221,7 @@ impl Connection {
             deadline: Time::NEVER,
             pending: Time::NEVER,
             rto,
-            told: -1.0,
+            signalled_srtt: -1.0,
             timed: u64::MAX,
             timed_at: Time::ZERO,
             last_sent: Time::ZERO,
@@ -230,7 +237,7 @@ impl Connection {
             finished: false,
             ended: false,
             control,
-            board: None,
+            scoreboard: None,
         }
     }
 }
@@ -238,11 +245,11 @@ impl Connection {
 impl Element for TcpSenders {
     fn start(&mut self, cx: &mut Context<'_>) {
         for (index, start) in (0..).zip(std::mem::take(&mut self.starts)) {
-            self.turn(index, cx).plan_write(start);
+            self.sender_context(index, cx).plan_write(start);
         }
     }
 
-    fn sends(&self) -> &[u32] {
+    fn own_routes(&self) -> &[u32] {
         std::slice::from_ref(&self.settings.route)
     }
 
@@ -250,34 +257,34 @@ impl Element for TcpSenders {
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         cx.deliver(packet);
         let index = packet.flow - self.settings.first;
-        self.turn(index, cx).acknowledgement(packet);
+        self.sender_context(index, cx).acknowledgement(packet);
     }
 
     fn wake(&mut self, token: u32, cx: &mut Context<'_>) {
         let index = token & !WRITE;
-        let mut turn = self.turn(index, cx);
+        let mut sender_context = self.sender_context(index, cx);
         if token == index {
-            turn.timer();
+            sender_context.timer();
         } else {
-            turn.write();
+            sender_context.write();
         }
     }
 
-    fn foresee_timer(&self, token: u32, ledger: &Ledger) {
+    fn prefetch_timer(&self, token: u32, counters: &Counters) {
         let index = token & !WRITE;
-        self.foresee(index);
+        self.prefetch(index);
         if token != index {
-            self.apart.applications.foresee(index as usize);
-            fetch(&ledger.flows[(self.settings.first + index) as usize].sent);
+            self.cold.applications.foresee(index as usize);
+            fetch(&counters.flows[(self.settings.first + index) as usize].sent);
         }
     }
 
-    fn foresee_packet(&self, packet: &Packet) {
-        self.foresee(packet.flow - self.settings.first);
+    fn prefetch_packet(&self, packet: &Packet) {
+        self.prefetch(packet.flow - self.settings.first);
     }
 
     /// Means over the flows that have started and not ended.
-    fn gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
+    fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
         let (mut flows, mut cwnd, mut flight, mut srtt) = (0.0, 0.0, 0.0, 0.0);
         for connection in self.connections.iter().filter(|c| c.max > 0 && !c.ended) {
             flows += 1.0;
@@ -285,34 +292,34 @@ impl Element for TcpSenders {
             flight += (connection.max - connection.una) as f64;
             srtt += connection.rto.srtt().map_or(0.0, forebay_units::Span::seconds);
         }
-        tell("active_flows", flows);
+        visit("active_flows", flows);
         let share = if flows > 0.0 { 1.0 / flows } else { 0.0 };
-        tell("mean_cwnd_bytes", cwnd * share);
-        tell("mean_flight_packets", flight * share);
-        tell("mean_srtt_s", srtt * share);
+        visit("mean_cwnd_bytes", cwnd * share);
+        visit("mean_flight_packets", flight * share);
+        visit("mean_srtt_s", srtt * share);
     }
 }
 
-/// How a flow appears to the outside: planned events and facts told.
-impl Turn<'_, '_> {
+/// The interface of a flow to the simulator: scheduled events and observations.
+impl SenderContext<'_, '_> {
     /// The number of the flow in the network.
     pub(super) fn flow(&self) -> u32 {
         self.p.first + self.index
     }
 
-    /// What the application has given the flow to send.
+    /// What the application has written for the flow.
     pub(super) fn source(&self) -> &Source {
-        &self.apart.sources[self.index as usize]
+        &self.cold.sources[self.index as usize]
     }
 
-    /// As [`Turn::source`], to change it.
+    /// As [`SenderContext::source`], to change it.
     pub(super) fn source_mut(&mut self) -> &mut Source {
-        &mut self.apart.sources[self.index as usize]
+        &mut self.cold.sources[self.index as usize]
     }
 
-    /// Have the application's next burst written when it is due, counting from `last`.
+    /// Schedule the next write of the application, counting from `last`.
     pub(super) fn plan_write(&mut self, last: Time) {
-        let burst = self.apart.applications.next(self.index as usize);
+        let burst = self.cold.applications.next(self.index as usize);
         match burst.map(|burst| (last + burst.gap, burst.size.bytes())) {
             Some((at, bytes)) if at < self.p.stop => {
                 self.source_mut().due = bytes;
@@ -325,7 +332,7 @@ impl Turn<'_, '_> {
         }
     }
 
-    /// Report the end once all data is acknowledged.
+    /// Report the end of the flow once all data is acknowledged.
     pub(super) fn end_if_done(&mut self) {
         if self.c.finished && self.c.una == self.c.end && !self.c.ended {
             self.c.ended = true;
@@ -343,7 +350,7 @@ impl Turn<'_, '_> {
         }
     }
 
-    /// Have an event of the timer come at `deadline`, before any that is pending.
+    /// Schedule an event of the timer at `deadline`, before any that is pending.
     #[cold]
     #[inline(never)]
     fn plan_timer(&mut self, deadline: Time) {
@@ -351,15 +358,16 @@ impl Turn<'_, '_> {
         self.cx.wake_at(deadline, self.index);
     }
 
-    /// The window, to be compared with what becomes of it, if somebody observes.
+    /// The present window, for [`SenderContext::observe_window`] to compare with; `None` without
+    /// observers.
     #[inline]
-    pub(super) fn window_told(&self) -> Option<Window> {
+    pub(super) fn observed_window(&self) -> Option<Window> {
         self.cx.is_observed().then_some(self.c.window)
     }
 
-    /// Tell observers of the window, if it is another than `before`.
+    /// Report the window to observers, if it differs from `before`.
     #[inline]
-    pub(super) fn tell_window(&mut self, before: Option<Window>) {
+    pub(super) fn observe_window(&mut self, before: Option<Window>) {
         if before.is_some_and(|before| before != self.c.window) {
             let (flow, Window { cwnd, ssthresh, .. }) = (self.flow(), self.c.window);
             self.cx.observe(|| Observation::Window { flow, cwnd, ssthresh });
@@ -371,8 +379,8 @@ impl Turn<'_, '_> {
 mod tests {
     use super::*;
 
-    /// Otherwise a million flows would not fit into the memory planned for them: 600 B each with
-    /// receiver, application and agenda.
+    /// A million flows would not fit into the memory planned for them: 600 B each with receiver,
+    /// application and event list.
     #[test]
     fn a_sender_is_small() {
         assert!(size_of::<Connection>() <= 256);

@@ -1,25 +1,25 @@
-//! What the application wrote, cut into segments.
+//! Application data, cut into segments.
 
 use std::collections::VecDeque;
 
-/// What one connection is given to send, and the sizes of its short segments: state that few
-/// acknowledgements touch.
+/// What the application of one connection sends, and the sizes of its short segments: state that
+/// few acknowledgements touch.
 #[derive(Default)]
 pub(super) struct Source {
-    /// Bytes that the application writes next.
+    /// Size of the next write of the application, in bytes.
     pub(super) due: u64,
     /// Segments shorter than one MSS, neither acknowledged nor merged: number and bytes of data.
     shorts: VecDeque<(u64, u64)>,
 }
 
-/// A connection without end.
+/// The number after the last segment of a connection without end.
 pub(super) const ENDLESS: u64 = u64::MAX;
 
 impl Source {
     /// The application writes `bytes`. `end` is the number after the last segment written so far,
-    /// `max` that after the last one sent; the new `end`.
+    /// `max` that after the last one sent. Returns the new `end`.
     ///
-    /// A short last segment that still waits is filled up first.
+    /// A short last segment that has not been sent is filled first.
     pub(super) fn write(&mut self, mut bytes: u64, mut end: u64, max: u64, mss: u64) -> u64 {
         if bytes == u64::MAX || end == ENDLESS {
             return ENDLESS;
@@ -41,12 +41,12 @@ impl Source {
         end
     }
 
-    /// The first short segment; above every number if there is none.
+    /// The number of the first short segment; `u64::MAX` if there is none.
     pub(super) fn first_short(&self) -> u64 {
         self.shorts.front().map_or(u64::MAX, |short| short.0)
     }
 
-    /// Segments below `una` are acknowledged.
+    /// Forget the segments below `una`, which are acknowledged.
     pub(super) fn forget_below(&mut self, una: u64) {
         while self.shorts.front().is_some_and(|short| short.0 < una) {
             self.shorts.pop_front();
@@ -61,7 +61,7 @@ impl Source {
         }
     }
 
-    /// Bytes that segments `first..end` fall short of full ones.
+    /// Bytes by which segments `first..end` fall short of full ones.
     pub(super) fn shortfall(&self, first: u64, end: u64, mss: u64) -> u64 {
         let from = self.shorts.partition_point(|short| short.0 < first);
         let within = self.shorts.range(from..).take_while(|short| short.0 < end);
@@ -73,9 +73,9 @@ impl Source {
 mod tests {
     use super::*;
 
-    /// Otherwise bytes written by an application would be lost, sent twice, or spread over
-    /// needlessly many segments: 1500 B in segments of 1000 B, then 300 B more before and after the
-    /// short one left.
+    /// Bytes written by an application would be lost, sent twice, or spread over more segments than
+    /// needed: 1500 B in segments of 1000 B, then 300 B more before and after the short segment is
+    /// sent.
     #[test]
     fn short_segments_are_filled_until_they_are_sent() {
         let mut source = Source::default();
@@ -83,12 +83,12 @@ mod tests {
         assert_eq!((end, source.first_short(), source.payload(1, 1000)), (2, 1, 500));
         let end = source.write(300, end, 1, 1000);
         assert_eq!((end, source.payload(1, 1000)), (2, 800));
-        // Segment 1 has been sent: what comes now goes into segment 2.
+        // Segment 1 has been sent: further data go into segment 2.
         let end = source.write(300, end, 2, 1000);
         assert_eq!((end, source.payload(1, 1000), source.payload(2, 1000)), (3, 800, 300));
         assert_eq!(source.shortfall(0, 3, 1000), 200 + 700);
         assert_eq!(source.shortfall(0, 2, 1000), 200);
-        // A write that fills the short segment exactly leaves no short one.
+        // A write that fills the short segment exactly leaves no short segment.
         let end = source.write(700, end, 2, 1000);
         assert_eq!((end, source.shortfall(0, 3, 1000)), (3, 200));
         source.forget_below(2);

@@ -32,7 +32,7 @@ fn near(measured: f64, expected: f64) {
 /// maximum threshold, once a crossing however long the average stays there.
 #[test]
 fn self_configuring_moves_once_a_crossing() {
-    use Region::{Above, Below, Between};
+    use ThresholdZone::{Above, Below, Between};
     let mut machine = thesis(f64::INFINITY, false);
     for (average, times, divided, state) in [
         (50.0, 1.0, 0, Below),
@@ -61,11 +61,11 @@ fn self_configuring_moves_once_a_crossing() {
 fn the_thresholds_belong_to_what_lies_between() {
     let mut machine = thesis(378.0, true);
     for (average, state, above_middle) in [
-        (189.0, Region::Between, false),
-        (378.0, Region::Between, true),
-        (2520.0, Region::Between, true),
-        (2520.1, Region::Above, true),
-        (188.9, Region::Below, true),
+        (189.0, ThresholdZone::Between, false),
+        (378.0, ThresholdZone::Between, true),
+        (2520.0, ThresholdZone::Between, true),
+        (2520.1, ThresholdZone::Above, true),
+        (188.9, ThresholdZone::Below, true),
     ] {
         machine.follow(average, Time::ZERO);
         assert_eq!((machine.region, machine.above_middle), (state, above_middle), "{average}");
@@ -194,7 +194,7 @@ fn table_3_1_is_by_three_and_by_two() {
 /// 350: dynamic in effect; 390: again doubled, 4/9; 2600: at least static, then doubled.
 #[test]
 fn adaptive_follows_figure_3_5() {
-    use Region::{Above, Below, Between};
+    use ThresholdZone::{Above, Below, Between};
     let mut machine = thesis(378.0, true);
     let third = 1.0 / 3.0;
     let ninth = 1.0 / 9.0;
@@ -389,7 +389,7 @@ fn fill(law: &mut DynamicRedn, precedence: u8, count: usize) {
 
 fn gauge(law: &DynamicRedn, wanted: &str) -> f64 {
     let mut found = None;
-    law.gauges(&mut |name, value| {
+    law.probes(&mut |name, value| {
         if name == wanted {
             assert!(found.replace(value).is_none(), "{name} is told twice");
         }
@@ -415,8 +415,8 @@ fn every_average_that_moves_runs_its_machine() {
     let names = ["above_middle.0", "above_middle.1", "above_middle.2", "region_changes.1"];
     assert_eq!(names.map(|name| gauge(&law, name)), [0.0, 1.0, 1.0, 1.0]);
     assert_eq!([0, 1, 2].map(|i| gauge(&law, &format!("actual.{i}"))), [7.0, 10.0, 11.0]);
-    (0..7).for_each(|_| law.departed(packet(0).footprint(), Time::ZERO));
-    (0..3).for_each(|_| law.departed(packet(1).footprint(), Time::ZERO));
+    (0..7).for_each(|_| law.departed(packet(0).queued_info(), Time::ZERO));
+    (0..3).for_each(|_| law.departed(packet(1).queued_info(), Time::ZERO));
     let at = Time::from_ps(2_500_000_000_000);
     arrive(&mut law, 1, at, &mut stream);
     assert_eq!(states(&law), [1.0, 0.0, 0.0], "precedence 0 does not follow one of 1");
@@ -436,10 +436,10 @@ fn a_change_is_told_once() {
     arrive(&mut law, 1, Time::from_ps(1), &mut stream);
     let mut told = Vec::new();
     law.adjustments(&mut |adjustment| told.push(*adjustment));
-    let expected = |precedence| Adjustment {
+    let expected = |precedence| RednAdjustment {
         precedence,
         average: 6.0,
-        region: Region::Between,
+        region: ThresholdZone::Between,
         above_middle: false,
         dynamic_probability: 1e-9,
         max_probability: 1e-9,
@@ -471,7 +471,7 @@ fn the_effective_maximum_probability_decides() {
     for _ in 0..N {
         match arrive(&mut law, 2, Time::ZERO, &mut stream) {
             Verdict::Drop(_) => dropped += 1,
-            _ => law.departed(packet(2).footprint(), Time::ZERO),
+            _ => law.departed(packet(2).queued_info(), Time::ZERO),
         }
     }
     near(gauge(&law, "dynamic_probability.2"), 0.6 / 9.0);
@@ -551,7 +551,7 @@ fn a_spared_packet_restarts_the_count_or_not() {
             if !passed {
                 continue;
             }
-            (0..3).for_each(|_| law.departed(packet(2).footprint(), Time::ZERO));
+            (0..3).for_each(|_| law.departed(packet(2).queued_info(), Time::ZERO));
             assert_eq!(arrive(&mut law, 2, Time::ZERO, &mut stream), Verdict::Accept, "spared");
             let verdict = arrive(&mut law, 2, Time::ZERO, &mut stream);
             spared[which] += usize::from(verdict == Verdict::Accept);

@@ -2,13 +2,13 @@ use super::*;
 use crate::queue::red::default_options;
 use crate::queue::{red, rio};
 use forebay_kernel::{Stream, Streams, math};
-use forebay_network::{Arrival, Backlog, DropReason, Ecn, Packet, QueueManager, Verdict};
+use forebay_network::{Arrival, Backlog, DropPolicy, DropReason, Ecn, Packet, Verdict};
 use forebay_parameters::{Node, Value};
 use forebay_units::{Rate, Span, Time};
 
 const RATE: Rate = Rate::from_bps(10_000_000);
 
-type Law = Box<dyn QueueManager>;
+type Law = Box<dyn DropPolicy>;
 
 fn three<T: Clone + Into<Value>>(value: T) -> Value {
     Value::List(vec![Node::new(value.into()); 3])
@@ -16,7 +16,7 @@ fn three<T: Clone + Into<Value>>(value: T) -> Value {
 
 fn gauge(law: &Law, wanted: &str) -> f64 {
     let mut found = f64::NAN;
-    law.gauges(&mut |name, value| {
+    law.probes(&mut |name, value| {
         if name == wanted {
             found = value;
         }
@@ -37,8 +37,8 @@ fn lockstep(laws: [Law; 2], least: u8, most: u8, averages: [&str; 2]) -> usize {
         now += Span::from_seconds(0.4e-3 / 1.1 * draws.exponential());
         while free_at <= now && !waiting.is_empty() {
             let packet: Packet = waiting.pop_front().unwrap();
-            left.departed(packet.footprint(), free_at);
-            right.departed(packet.footprint(), free_at);
+            left.departed(packet.queued_info(), free_at);
+            right.departed(packet.queued_info(), free_at);
             free_at += Span::from_us(400);
         }
         let precedence = least + draws.below(u64::from(most - least) + 1) as u8;
@@ -54,8 +54,8 @@ fn lockstep(laws: [Law; 2], least: u8, most: u8, averages: [&str; 2]) -> usize {
             (Verdict::Drop(_), _) => dropped += 1,
             (_, None) => waiting.push_back(packet),
             (_, Some(_)) => {
-                left.departed(packet.footprint(), now);
-                right.departed(packet.footprint(), now);
+                left.departed(packet.queued_info(), now);
+                right.departed(packet.queued_info(), now);
                 free_at = now + Span::from_us(400);
             }
         }
@@ -124,7 +124,7 @@ fn probe(law: &mut Law, precedence: u8, ecn: Ecn, stream: &mut Stream) -> Verdic
     let verdict = offer(law, precedence, ecn, stream);
     if !matches!(verdict, Verdict::Drop(_)) {
         let packet = Packet::data(Time::ZERO, 0, 0, 500, 0).with_precedence(precedence);
-        law.departed(packet.footprint(), Time::ZERO);
+        law.departed(packet.queued_info(), Time::ZERO);
     }
     verdict
 }

@@ -44,7 +44,7 @@ impl Bench {
     fn hears(&mut self, next: u64, missing: &[(u64, u64)], time: Time) {
         let mut blocks = SackBlocks::default();
         missing.iter().for_each(|(first, end)| blocks.push(*first, *end));
-        self.outbox.heed(&Report { next, missing: blocks, time });
+        self.outbox.on_notification(&Report { next, missing: blocks, time });
     }
 }
 
@@ -156,7 +156,7 @@ impl Ways {
         let now = self.bench.now + 1;
         while self.back.front().is_some_and(|(due, _)| *due <= now) {
             let (_, report) = self.back.pop_front().expect("it is there");
-            self.bench.outbox.heed(&report);
+            self.bench.outbox.on_notification(&report);
         }
         while self.there.front().is_some_and(|(due, _)| *due <= now) {
             let (_, packet) = self.there.pop_front().expect("it is there");

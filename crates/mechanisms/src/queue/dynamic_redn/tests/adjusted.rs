@@ -126,5 +126,5 @@ fn it_is_observable() {
     }
     assert_eq!(gauge(&law, "dynamic_probability.2"), 0.3);
     assert_eq!(gauge(&law, "changed_s.2"), 2.0);
-    law.gauges(&mut |name, _| assert_ne!(name, "middle_probability.0"));
+    law.probes(&mut |name, _| assert_ne!(name, "middle_probability.0"));
 }

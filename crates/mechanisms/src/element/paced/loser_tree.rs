@@ -8,7 +8,7 @@ use forebay_units::Time;
 /// Nearly every change is one of the winner, as sources send again soon after they have sent. It
 /// then meets those who lost against it, one for each doubling of their number, and there is no
 /// jump that a processor would have to guess. Other changes have the whole tournament played anew.
-pub(super) struct Turns {
+pub(super) struct LoserTree {
     winner: Turn,
     /// Who lost match `n`, from 1 on: the final is 1, and the winners of matches `2 n` and
     /// `2 n + 1` meet in match `n`.
@@ -24,14 +24,14 @@ fn turn(at: Time, number: usize) -> Turn {
     Turn::from(at.ps()) << 64 | number as Turn
 }
 
-impl Turns {
+impl LoserTree {
     /// So many who wait for nothing yet.
     pub(super) fn new(count: usize) -> Self {
         let players = count.next_power_of_two().max(2);
         let times = vec![Time::NEVER; players];
-        let mut turns = Self { winner: 0, losers: vec![0; players], times };
-        turns.play();
-        turns
+        let mut loser_tree = Self { winner: 0, losers: vec![0; players], times };
+        loser_tree.play();
+        loser_tree
     }
 
     /// The soonest time, [`Time::NEVER`] for none, and whose it is.
@@ -91,9 +91,9 @@ mod tests {
     fn the_first_is_the_least_of_all() {
         let mut stream = Streams::new(5, 0).named("turns");
         for count in [1, 2, 3, 7, 8, 33] {
-            let mut turns = Turns::new(count);
+            let mut loser_tree = LoserTree::new(count);
             let mut times = vec![Time::NEVER; count];
-            assert_eq!(turns.first(), (Time::NEVER, 0));
+            assert_eq!(loser_tree.first(), (Time::NEVER, 0));
             for _ in 0..2000 {
                 // Few times, so that many are equal.
                 let never = stream.happens(0.2);
@@ -101,14 +101,14 @@ mod tests {
                 if stream.happens(0.5) {
                     let number = stream.below(count as u64) as usize;
                     times[number] = at;
-                    turns.set(number, at);
+                    loser_tree.set(number, at);
                 } else {
-                    let (_, number) = turns.first();
+                    let (_, number) = loser_tree.first();
                     times[number] = at;
-                    turns.set_first(at);
+                    loser_tree.set_first(at);
                 }
                 let least = times.iter().copied().zip(0..).min().unwrap();
-                assert_eq!(turns.first(), least, "{times:?}");
+                assert_eq!(loser_tree.first(), least, "{times:?}");
             }
         }
     }

@@ -1,22 +1,22 @@
-//! Counters: what the network keeps of every flow and link, whatever observers there are.
+//! Counters: statistics of every flow and link, kept whether or not there are observers.
 
 use forebay_units::{Span, Time};
 
 use crate::{DropReason, Lateness, Packet};
 
-/// Precedences counted apart; higher ones are counted with the last.
+/// Number of precedences with counters of their own; higher ones are counted with the last.
 pub const PRECEDENCES: usize = 4;
 
 /// Packets and their bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Tally {
+pub struct PacketBytes {
     /// Packets.
     pub packets: u64,
     /// Bytes on the wire.
     pub bytes: u64,
 }
 
-impl Tally {
+impl PacketBytes {
     /// Count `packet`.
     #[inline]
     pub fn add(&mut self, packet: &Packet) {
@@ -24,23 +24,23 @@ impl Tally {
         self.bytes += u64::from(packet.size);
     }
 
-    fn take_in(&mut self, other: Self) {
+    fn merge(&mut self, other: Self) {
         self.packets += other.packets;
         self.bytes += other.bytes;
     }
 }
 
-/// What is counted of a flow. Data packets and acknowledgements are counted apart.
+/// Counters of a flow. Data packets and acknowledgements are counted separately.
 ///
-/// What changes with each data packet stands first, in one line of the caches: with a million flows
-/// each packet waits for the line of its flow.
+/// What changes with each data packet comes first, within one cache line: with a million flows each
+/// packet costs a cache miss on the line of its flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C, align(64))]
 pub struct FlowCount {
     /// Data handed to the network by the source, retransmissions included.
-    pub sent: Tally,
+    pub sent: PacketBytes,
     /// Data that reached the destination's host, duplicates included.
-    pub delivered: Tally,
+    pub delivered: PacketBytes,
     /// Payload bytes handed to the receiving application: in order, once.
     pub goodput: u64,
     /// Largest delay of a delivered data packet.
@@ -54,7 +54,7 @@ pub struct FlowCount {
     /// Data packets marked CE.
     pub marked: u64,
     /// Data dropped.
-    pub dropped: Tally,
+    pub dropped: PacketBytes,
     /// Segments sent again.
     pub retransmissions: u64,
     /// Retransmission timeouts.
@@ -66,10 +66,10 @@ pub struct FlowCount {
 }
 
 impl FlowCount {
-    fn take_in(&mut self, other: &Self) {
-        self.sent.take_in(other.sent);
-        self.delivered.take_in(other.delivered);
-        self.dropped.take_in(other.dropped);
+    fn merge(&mut self, other: &Self) {
+        self.sent.merge(other.sent);
+        self.delivered.merge(other.delivered);
+        self.dropped.merge(other.dropped);
         self.marked += other.marked;
         self.goodput += other.goodput;
         self.delay += other.delay;
@@ -84,13 +84,13 @@ impl FlowCount {
     }
 }
 
-/// What is counted of a link (one direction).
+/// Counters of a link (one direction).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LinkCount {
     /// Packets that arrived, by precedence after conditioning.
-    pub arrived: [Tally; PRECEDENCES],
+    pub arrived: [PacketBytes; PRECEDENCES],
     /// Packets whose transmission began, by precedence.
-    pub departed: [Tally; PRECEDENCES],
+    pub departed: [PacketBytes; PRECEDENCES],
     /// Packets dropped, by precedence and by [`DropReason`].
     pub dropped: [[u64; DropReason::ALL.len()]; PRECEDENCES],
     /// Packets marked CE (PCN: excess-traffic-marked), by precedence.
@@ -105,16 +105,16 @@ pub struct LinkCount {
     pub max_queue: u32,
 }
 
-/// What is counted of a class of calls.
+/// Counters of a class of calls.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CallCount {
     /// New calls admitted.
     pub admitted: u64,
     /// New calls blocked.
     pub blocked: u64,
-    /// Calls that came with a reroute, or were there from the start.
+    /// Calls that arrived by a reroute, or were present from the start.
     pub rerouted: u64,
-    /// Calls admitted that probing refused.
+    /// Calls that probing refused after they had been admitted.
     pub refused: u64,
     /// Calls ended by flow termination.
     pub terminated: u64,
@@ -122,16 +122,16 @@ pub struct CallCount {
     pub ended: u64,
     /// Calls present now: a state, which survives a reset.
     pub present: u32,
-    /// Most calls present at once.
+    /// Largest number of calls present at once.
     pub most: u32,
     /// Calls present integrated over time, in call ps, up to `changed`.
     pub area: u128,
-    /// When `present` changed, or `area` was read, last.
+    /// When `present` last changed, or `area` was last read.
     pub changed: Time,
 }
 
 impl CallCount {
-    /// `present` becomes `present` at `now`.
+    /// Set the number of calls present from `now` on.
     pub fn change(&mut self, present: u32, now: Time) {
         self.area += u128::from(self.present) * u128::from(now.since(self.changed).ps());
         self.changed = now;
@@ -140,86 +140,87 @@ impl CallCount {
     }
 }
 
-/// What is counted of a paced source, besides its flow.
+/// Counters of a paced source, besides those of its flow.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct PacedCount {
     /// Sessions begun.
     pub sessions: u64,
-    /// Sessions and times between sessions begun.
+    /// Sessions, and times between sessions, begun.
     pub periods: u64,
-    /// Time in sessions, in ps; silences within count.
+    /// Time in sessions, in ps, including silences within them.
     pub session: u64,
     /// The scale of the rate integrated over the time in sessions, in ps over
-    /// [`PacedCount::SCALE`]: whole numbers, so that it does not matter how often they are added.
+    /// [`PacedCount::SCALE`]: an integer, so that the sum does not depend on the number of
+    /// additions.
     pub scaled: u128,
     /// Time in sessions in which notifications kept the scale at its floor, in ps.
     pub floor: u64,
     /// The nominal rate integrated over the time in sessions, in bit/s ps.
     pub nominal: u128,
-    /// The least scale within a session, if there was one.
+    /// The smallest scale within a session, if there was a session.
     pub least: Option<f64>,
-    /// Transfers of a given volume that were completed, and the time that they took in all, in ps.
+    /// Completed transfers of a given volume, and the sum of their durations, in ps.
     pub transfers: (u64, u64),
-    /// Notifications accepted, by [`crate::Notice::place`].
+    /// Notifications accepted, by [`crate::CongestionNotification::place`].
     pub accepted: [u64; 2],
-    /// Notifications that arrived and were ignored: between sessions, or soon after another.
+    /// Notifications that arrived and were ignored: between sessions, or too soon after another.
     pub ignored: [u64; 2],
     /// When the first notification arrived.
     pub first_notice: Option<Time>,
-    /// When the latest arrived.
+    /// When the latest notification arrived.
     pub last_notice: Option<Time>,
-    /// The least time between two arrivals of notifications.
+    /// The shortest time between two arrivals of notifications.
     pub notice_gap: Option<Span>,
-    /// Sum of the times that notifications took, in ps.
+    /// Sum of the delays of notifications, in ps.
     pub notice_delay: u128,
-    /// Resource-management cells sent, and those of them that came back.
+    /// Resource-management cells sent, and those of them that returned.
     pub resource_cells: (u64, u64),
-    /// Sum of the times that these were under way, in ps.
+    /// Sum of the round-trip times of the cells that returned, in ps.
     pub resource_delay: u128,
-    /// Frames sent, and those of them that had been sent before.
+    /// Frames sent, and those of them that were retransmissions.
     pub frames: (u64, u64),
     /// Polls sent.
     pub polls: u64,
-    /// Sum of the times from the beginning of transfers completed to the arrival of their latest
+    /// Sum of the times from the beginning of completed transfers to the arrival of their latest
     /// frames, in ps.
     pub arrival: u64,
 }
 
 impl PacedCount {
-    /// What a scale of 1 counts as.
+    /// The integer that represents a scale of 1: 2^32.
     pub const SCALE: f64 = 4_294_967_296.0;
 }
 
-/// What is counted of the frames of a flow where they arrive.
+/// Counters of the frames of a flow, kept where they arrive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FrameCount {
-    /// Frames that arrived whole, each once.
+    /// Frames that arrived complete, each counted once.
     pub whole: u64,
-    /// Packets of those.
+    /// Packets of these frames.
     pub packets: u64,
-    /// Frames that arrived whole although they were there.
+    /// Duplicates: frames that arrived complete although they had before.
     pub again: u64,
-    /// Frames sent, or sent again, that did not arrive whole: known when something arrives that was
-    /// sent later.
+    /// Frames sent or retransmitted that did not arrive complete: known when something arrives that
+    /// was sent later.
     pub lost: u64,
 }
 
-/// What is counted of the policing of a group of flows.
+/// Counters of the policer of a group of flows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PolicerCount {
-    /// Packets that a peak rate controller with a full queue let go early, marked.
+    /// Packets that a peak rate controller with a full queue released early, marked.
     pub marked_by_peak: u64,
-    /// Packets marked for want of a token.
+    /// Packets marked for lack of a token.
     pub marked_by_bucket: u64,
     /// Packets dropped.
     pub dropped: u64,
-    /// Most packets of one flow that waited at once, in both queues.
+    /// Largest number of packets of one flow that waited at once, in both queues.
     pub max_queue: u32,
 }
 
-/// All counters, for one window of measurement.
+/// All counters, for one measurement window.
 #[derive(Clone, Debug, Default)]
-pub struct Ledger {
+pub struct Counters {
     /// By flow.
     pub flows: Vec<FlowCount>,
     /// By link.
@@ -232,16 +233,16 @@ pub struct Ledger {
     pub frames: Vec<FrameCount>,
     /// By policer.
     pub policers: Vec<PolicerCount>,
-    /// By flow, up to the last whose late packets are counted.
+    /// By flow, up to the last flow whose late packets are counted.
     pub lateness: Vec<Lateness>,
-    /// Since when they count.
+    /// When the measurement window began.
     pub since: Time,
 }
 
-impl Ledger {
-    /// Forget everything counted so far: the window of measurement begins at `now`.
+impl Counters {
+    /// Reset all counters: a new measurement window begins at `now`.
     ///
-    /// Start and end of flows are facts of the whole run and stay.
+    /// Start and end of flows are facts of the whole run and are kept.
     pub fn reset(&mut self, now: Time) {
         for flow in &mut self.flows {
             let FlowCount { started, ended, .. } = *flow;
@@ -259,12 +260,12 @@ impl Ledger {
         self.since = now;
     }
 
-    /// Add what `other` counted in another part of the network in the same window. A link, a class
-    /// of calls, a paced source, a receiver of frames, a policer, and start, end and destination of
-    /// a flow belong to one part each.
-    pub(crate) fn take_in(&mut self, other: &Self) {
+    /// Add what `other` has counted in another partition in the same measurement window. A link, a
+    /// class of calls, a paced source, a receiver of frames, a policer, and start, end and
+    /// destination of a flow belong to one partition each.
+    pub(crate) fn merge(&mut self, other: &Self) {
         for (mine, other) in self.flows.iter_mut().zip(&other.flows) {
-            mine.take_in(other);
+            mine.merge(other);
         }
         for (mine, other) in self.links.iter_mut().zip(&other.links) {
             if *other != LinkCount::default() {
@@ -306,7 +307,7 @@ impl Ledger {
     }
 }
 
-/// Where packets of `precedence` are counted.
+/// The index of the counters for packets of `precedence`.
 #[inline]
 pub(crate) fn slot(precedence: u8) -> usize {
     usize::from(precedence).min(PRECEDENCES - 1)

@@ -1,37 +1,37 @@
-//! One sender's turn: what it does when an acknowledgement, a write or its timer arrives.
+//! What a TCP sender does when an acknowledgement, a write or its timer arrives.
 
 use forebay_network::{Ack, Context, Ecn, Observation, Packet, Signal, Window};
 use forebay_units::{Span, Time};
 
 use super::Recovery;
 use super::rto::{Rto, share_of, smooth};
-use super::sender::{Apart, Connection, Phase, Settings};
+use super::sender::{ColdState, Connection, Phase, Settings};
 use super::source::ENDLESS;
 
-/// A sender with everything that it may touch.
-pub(super) struct Turn<'t, 'c> {
+/// A sender with all state that it may access while it handles one event.
+pub(super) struct SenderContext<'t, 'c> {
     pub(super) p: &'t Settings,
     pub(super) c: &'t mut Connection,
-    pub(super) apart: &'t mut Apart,
+    pub(super) cold: &'t mut ColdState,
     pub(super) index: u32,
     pub(super) cx: &'t mut Context<'c>,
 }
 
-impl Turn<'_, '_> {
+impl SenderContext<'_, '_> {
     /// An acknowledgement arrived.
     #[inline]
     pub(super) fn acknowledgement(&mut self, packet: &Packet) {
-        let before = self.window_told();
-        let news = if packet.sack_slot == 0 { 0 } else { self.note_blocks(packet) };
+        let before = self.observed_window();
+        let newly_sacked = if packet.sack_slot == 0 { 0 } else { self.update_scoreboard(packet) };
         if packet.number > self.c.una {
-            self.new_data_acknowledged(packet, news);
+            self.new_data_acknowledged(packet, newly_sacked);
         } else if packet.number == self.c.una && self.c.max > self.c.una {
-            self.duplicate(packet, news);
+            self.duplicate(packet, newly_sacked);
         }
-        self.tell_window(before);
+        self.observe_window(before);
     }
 
-    fn new_data_acknowledged(&mut self, packet: &Packet, news: u64) {
+    fn new_data_acknowledged(&mut self, packet: &Packet, newly_sacked: u64) {
         let ack = packet.number.min(self.c.max);
         let flight = self.bytes(self.c.una, self.c.nxt);
         let acked = self.bytes(self.c.una, ack);
@@ -40,8 +40,8 @@ impl Turn<'_, '_> {
         self.c.nxt = self.c.nxt.max(ack);
         self.c.dupacks = 0;
         self.c.limited = 0;
-        if let Some(board) = &mut self.c.board {
-            board.advance(ack);
+        if let Some(scoreboard) = &mut self.c.scoreboard {
+            scoreboard.advance(ack);
         }
         if ack > self.c.short {
             self.source_mut().forget_below(ack);
@@ -54,7 +54,7 @@ impl Turn<'_, '_> {
             self.restart_timer();
             let fact = Ack {
                 now: self.cx.now(),
-                acked: self.counted(acked),
+                acked: self.creditable(acked),
                 flight,
                 rtt,
                 srtt: self.c.rto.srtt(),
@@ -65,34 +65,35 @@ impl Turn<'_, '_> {
                 self.c.phase = Phase::Open;
             }
             if packet.ece() {
-                self.echo(ack);
+                self.on_ecn_echo(ack);
             }
-            if news > 0 {
-                self.duplicate_with_sack(news);
+            if newly_sacked > 0 {
+                self.duplicate_with_sack(newly_sacked);
             }
-            // If that began a recovery, pipe governs what is sent, and has been filled.
+            // If that began a recovery, pipe governs transmission, and has been filled.
             if self.c.phase != Phase::Recovery {
                 self.transmit();
             }
         }
-        if self.c.board.is_some() {
-            self.retire_board();
+        if self.c.scoreboard.is_some() {
+            self.retire_scoreboard();
         }
         if self.c.finished {
             self.end_if_done();
         }
     }
 
-    /// What of `acked` bytes lets the window grow: at most one window, as congestion avoidance adds
-    /// at most one segment a round trip (RFC 5681, section 3.1); one segment without byte counting.
+    /// How many of `acked` bytes let the window grow: at most one window, as congestion avoidance
+    /// adds at most one segment per round trip (RFC 5681, section 3.1); one segment without byte
+    /// counting.
     #[inline]
-    fn counted(&self, acked: f64) -> f64 {
+    fn creditable(&self, acked: f64) -> f64 {
         let window = &self.c.window;
         acked.min(if self.p.byte_counting { window.cwnd } else { window.smss })
     }
 
-    /// Measure a round-trip time (RFC 6298, section 3), from the timestamp or from the segment
-    /// timed.
+    /// Measure a round-trip time (RFC 6298, section 3), from the timestamp or from the timed
+    /// segment.
     #[inline]
     fn measure(&mut self, packet: &Packet, ack: u64, samples: u64) -> Option<Span> {
         let now = self.cx.now();
@@ -107,10 +108,11 @@ impl Turn<'_, '_> {
         let measured = Rto::measure(&self.p.rules, from, now);
         self.c.rto.sample(measured, samples, &self.p.rules);
         let rtt = now.since(from);
-        if self.p.tell_rtt {
+        if self.p.signals_srtt {
             let exact = rtt.ps() as f64;
-            let told = self.c.told;
-            self.c.told = if told < 0.0 { exact } else { smooth(told, exact, share_of(samples)) };
+            let srtt = self.c.signalled_srtt;
+            self.c.signalled_srtt =
+                if srtt < 0.0 { exact } else { smooth(srtt, exact, share_of(samples)) };
         }
         Some(rtt)
     }
@@ -126,22 +128,23 @@ impl Turn<'_, '_> {
         }
     }
 
-    /// ECN-Echo (RFC 3168, section 6.1.2): reduce the window at most once for each window of data.
-    pub(super) fn echo(&mut self, ack: u64) {
+    /// ECN-Echo (RFC 3168, section 6.1.2): reduce the window at most once per window of data.
+    pub(super) fn on_ecn_echo(&mut self, ack: u64) {
         if !self.p.ecn || (ack <= self.c.reduced && self.c.reduced > 0) {
             return;
         }
         let alone = self.c.window.cwnd <= self.c.window.smss;
-        self.congested(Signal::Ecn);
+        self.reduce_window(Signal::Ecn);
         if alone {
-            // The window cannot shrink below one segment: the next waits for the timer instead.
+            // The window cannot shrink below one segment: the next segment waits for the timer
+            // instead.
             self.c.held = true;
             self.set_timer(self.cx.now() + self.c.rto.timeout());
         }
     }
 
-    /// Reduce the window: not again for what is outstanding, and the receiver is told (CWR).
-    pub(super) fn congested(&mut self, signal: Signal) {
+    /// Reduce the window, once for what is outstanding, and signal that to the receiver (CWR).
+    pub(super) fn reduce_window(&mut self, signal: Signal) {
         let before = self.c.window.cwnd;
         let flight = self.flight_size();
         let now = self.cx.now();
@@ -152,7 +155,7 @@ impl Turn<'_, '_> {
         self.cx.observe(|| Observation::Reduced { flow, signal, before, flight, cwnd, ssthresh });
     }
 
-    /// Send what window and application allow, from SND.NXT on.
+    /// Send what the window and the application allow, from SND.NXT on.
     pub(super) fn transmit(&mut self) {
         let cwnd = self.c.window.cwnd;
         let mut flight = self.in_flight();
@@ -171,14 +174,14 @@ impl Turn<'_, '_> {
             flight += size;
             left -= 1;
             if self.c.phase == Phase::Loss
-                && let Some(board) = &mut self.c.board
+                && let Some(scoreboard) = &mut self.c.scoreboard
             {
-                board.retransmitted(number, self.c.una);
+                scoreboard.retransmitted(number, self.c.una);
             }
         }
     }
 
-    /// Whether a segment of `size` bytes at SND.NXT lies within the receiver's window.
+    /// Whether a segment of `size` bytes at SND.NXT lies within the window of the receiver.
     #[inline]
     pub(super) fn receiver_takes(&self, size: f64) -> bool {
         let window = self.p.window;
@@ -189,26 +192,26 @@ impl Turn<'_, '_> {
     /// not arrived.
     pub(super) fn in_flight(&self) -> f64 {
         if self.c.phase == Phase::Loss
-            && let Some(board) = &self.c.board
+            && let Some(scoreboard) = &self.c.scoreboard
         {
-            return float(board.resent(self.c.una) * self.p.mss);
+            return float(scoreboard.resent(self.c.una) * self.p.mss);
         }
         self.bytes(self.c.una, self.c.nxt)
     }
 
-    /// After a timeout: do not send again what is known to have arrived. Whether anything was
+    /// After a timeout: skip segments that are known to have arrived. Returns whether any were
     /// skipped.
     fn skip_arrived(&mut self) -> bool {
-        let Some(board) = &self.c.board else {
+        let Some(scoreboard) = &self.c.scoreboard else {
             return false;
         };
-        let hole = board.hole_from(self.c.nxt);
+        let hole = scoreboard.hole_from(self.c.nxt);
         let skipped = hole > self.c.nxt;
         self.c.nxt = hole;
         skipped
     }
 
-    /// Whether there is a segment to send at SND.NXT. Once the flow's time is over, what was never
+    /// Whether there is a segment to send at SND.NXT. After the stop time of the flow, data never
     /// sent is given up.
     #[inline]
     pub(super) fn has_data(&mut self) -> bool {
@@ -219,7 +222,7 @@ impl Turn<'_, '_> {
         self.c.nxt < self.c.end
     }
 
-    /// Put segment `number` on the wire.
+    /// Transmit segment `number`.
     pub(super) fn send(&mut self, number: u64) {
         let now = self.cx.now();
         let data = u16::try_from(self.payload(number)).expect("a segment fits a packet");
@@ -228,7 +231,7 @@ impl Turn<'_, '_> {
             .with_precedence(self.p.precedence);
         if number < self.c.max {
             packet = packet.as_retransmission(true);
-            // Karn: what acknowledges a segment sent twice measures nothing.
+            // Karn's algorithm: no round-trip time is measured on a segment sent twice.
             self.c.timed = u64::MAX;
         } else {
             if number == 0 {
@@ -248,10 +251,10 @@ impl Turn<'_, '_> {
         if self.c.finished && number + 1 == self.c.end {
             packet = packet.as_last(true);
         }
-        if self.p.tell_rtt
-            && let Some(told) = self.told()
+        if self.p.signals_srtt
+            && let Some(srtt) = self.signalled_srtt()
         {
-            packet = packet.with_srtt(told);
+            packet = packet.with_srtt(srtt);
         }
         self.c.last_sent = now;
         if self.c.deadline == Time::NEVER {
@@ -260,10 +263,10 @@ impl Turn<'_, '_> {
         self.cx.send(packet);
     }
 
-    /// The smoothed round-trip time that segments tell, once there is one. Few groups tell theirs.
+    /// The smoothed round-trip time that segments carry, once there is one. Few groups use it.
     #[cold]
-    fn told(&self) -> Option<Span> {
-        (self.c.told >= 0.0).then(|| Span::from_ps(self.c.told as u64))
+    fn signalled_srtt(&self) -> Option<Span> {
+        (self.c.signalled_srtt >= 0.0).then(|| Span::from_ps(self.c.signalled_srtt as u64))
     }
 
     /// Bytes of data in segment `number`.
@@ -284,7 +287,7 @@ impl Turn<'_, '_> {
 
     /// The application writes.
     pub(super) fn write(&mut self) {
-        let before = self.window_told();
+        let before = self.observed_window();
         let now = self.cx.now();
         let idle = self.c.una == self.c.max && self.c.max > 0;
         if idle && self.p.idle_restart && now.since(self.c.last_sent) > self.c.rto.timeout() {
@@ -303,10 +306,10 @@ impl Turn<'_, '_> {
         } else {
             self.transmit();
         }
-        self.tell_window(before);
+        self.observe_window(before);
     }
 
-    /// The pending event of the timer came.
+    /// The pending event of the timer occurred.
     pub(super) fn timer(&mut self) {
         let now = self.cx.now();
         if now != self.c.pending {
@@ -322,18 +325,19 @@ impl Turn<'_, '_> {
             return;
         }
         self.c.deadline = Time::NEVER;
-        let before = self.window_told();
+        let before = self.observed_window();
         let held = std::mem::take(&mut self.c.held);
         if self.c.una < self.c.max {
             self.timed_out();
         } else if held {
             self.transmit();
         }
-        self.tell_window(before);
+        self.observe_window(before);
     }
 }
 
-/// Bytes as a float. There are fewer than 2^63, and a signed number becomes one in a single step.
+/// Bytes as a float. There are fewer than 2^63, and a signed integer converts in a single
+/// instruction.
 #[inline]
 pub(super) fn float(bytes: u64) -> f64 {
     bytes as i64 as f64

@@ -1,0 +1,404 @@
+//! Links with a packet scheduler: the queue discipline chooses the next packet when the transmitter
+//! becomes free.
+//!
+//! While packets wait, this costs a second event for each, at the end of each transmission. Where
+//! no element needs to know at once what leaves ([`Lookahead::lazy`]), the choice is deferred (lazy
+//! evaluation): until the next arrival, until counters are read, or at the latest until the packet
+//! could have reached the far end. Nothing has arrived in between, so the choice is the same.
+//!
+//! Such a link can receive packets over input channels, ahead of their arrival times or late from
+//! deferred hosts, and then processes all that have arrived when the first could have reached the
+//! far end: conservative execution with lookahead (Fujimoto, *Parallel and Distributed Simulation
+//! Systems*, 2000). A link with a congestion detector cannot, as its notifications leave at once;
+//! it can be deferred itself.
+
+use forebay_kernel::Stream;
+use forebay_network::{
+    Context, Departure, Element, Lookahead, NextHop, Observation, Packet, QueueDisc, Verdict,
+};
+use forebay_units::{Rate, Span, Time};
+
+use super::OUT;
+use super::notifier::Notifier;
+use super::transmitter::{Conditioning, Transmitter};
+
+/// Timer token: the transmitter is free and packets wait. On a deferred link: the first packet that
+/// waits, or is pending, could have reached the far end.
+const FREE: u32 = 1;
+
+/// A link whose queue discipline chooses the next packet when the transmitter is free.
+pub(super) struct ScheduledLink {
+    transmitter: Transmitter,
+    conditioning: Vec<Conditioning>,
+    law: Box<dyn QueueDisc>,
+    stream: Stream,
+    notifier: Option<Notifier>,
+    /// Expiry of the timer of [`FREE`] that is in force; [`Time::NEVER`] for none.
+    wake_time: Time,
+    lookahead: Lookahead,
+    /// The single destination of what leaves, if packets are sent ahead and there is one.
+    next_hop: Option<NextHop>,
+    /// Whether the choice of the next packet is deferred.
+    deferred: bool,
+    /// Whether an idle link transmits every packet at once.
+    fast_path: bool,
+    /// Whether the queue may drop or mark packets when they leave.
+    drops_on_dequeue: bool,
+}
+
+impl ScheduledLink {
+    pub(super) fn new(
+        transmitter: Transmitter,
+        conditioning: Vec<Conditioning>,
+        (law, stream): (Box<dyn QueueDisc>, Stream),
+        notifier: Option<Notifier>,
+    ) -> Self {
+        Self {
+            transmitter,
+            conditioning,
+            law,
+            stream,
+            notifier,
+            wake_time: Time::NEVER,
+            lookahead: Lookahead::default(),
+            next_hop: None,
+            deferred: false,
+            fast_path: false,
+            drops_on_dequeue: true,
+        }
+    }
+
+    /// The transmitter is free at `now`: transmit the next packet.
+    #[inline(always)]
+    fn serve(&mut self, now: Time, cx: &mut Context<'_>) {
+        if self.drops_on_dequeue {
+            self.serve_with_drops(now, cx);
+        } else if let Some(packet) = self.law.dequeue_ref(now) {
+            self.transmitter.waits_no_more(packet, now);
+            Self::transmit(
+                (&mut self.transmitter, &self.lookahead, self.next_hop),
+                packet,
+                now,
+                cx,
+            );
+        }
+    }
+
+    /// As [`ScheduledLink::serve`], where the queue may drop packets or mark the one that it
+    /// chooses.
+    #[inline(never)]
+    fn serve_with_drops(&mut self, now: Time, cx: &mut Context<'_>) {
+        let link = self.transmitter.link;
+        let (transmitter, notifier) = (&mut self.transmitter, &mut self.notifier);
+        let next = self.law.dequeue(now, &mut self.stream, &mut |packet, reason| {
+            transmitter.waits_no_more(&packet, now);
+            cx.drop_queued(link, &packet, reason);
+            if let Some(notifier) = notifier {
+                notifier.judge(&packet, true, cx);
+            }
+        });
+        let Some(Departure { mut packet, marked }) = next else { return };
+        self.transmitter.waits_no_more(&packet, now);
+        if marked {
+            Transmitter::mark(link, &mut packet, cx);
+        }
+        Self::transmit((&mut self.transmitter, &self.lookahead, self.next_hop), &packet, now, cx);
+    }
+
+    /// Transmit `packet` from `now` on.
+    #[inline(always)]
+    fn transmit(
+        (transmitter, lookahead, next_hop): (&mut Transmitter, &Lookahead, Option<NextHop>),
+        packet: &Packet,
+        now: Time,
+        cx: &mut Context<'_>,
+    ) {
+        if lookahead.early {
+            let out = transmitter.transmit_now(packet, now);
+            cx.send_ahead_to(next_hop, packet, out);
+            return;
+        }
+        let alone = transmitter.in_flight.is_empty();
+        let out = transmitter.schedule_tx(packet, now);
+        if alone && !lookahead.quiet {
+            cx.wake_at(out, OUT);
+        }
+    }
+
+    /// Transmit `packet`, which found the link idle.
+    #[inline(always)]
+    fn transmit_now(&mut self, packet: &Packet, now: Time, cx: &mut Context<'_>) {
+        Transmitter::count_arrival(self.transmitter.link, packet, cx);
+        if let Some(notifier) = &mut self.notifier {
+            notifier.passes(packet, cx);
+        }
+        Self::transmit((&mut self.transmitter, &self.lookahead, self.next_hop), packet, now, cx);
+    }
+
+    /// Catch up with the transmissions that have begun by `now`, each at the end of the one before.
+    #[inline]
+    fn serve_deferred(&mut self, now: Time, cx: &mut Context<'_>) {
+        while self.transmitter.backlog().packets > 0 && self.transmitter.free_at <= now {
+            let free_at = self.transmitter.free_at;
+            cx.count_event();
+            self.serve(free_at, cx);
+        }
+    }
+
+    /// Set the timer if packets wait: for the end of the transmission, or on a deferred link for a
+    /// time before the packet that follows could have reached the far end.
+    #[inline(always)]
+    fn arm(&mut self, cx: &mut Context<'_>) {
+        if self.wake_time == Time::NEVER && self.transmitter.backlog().packets > 0 {
+            let margin = match (self.deferred, self.lookahead.quiet) {
+                (true, true) => return,
+                // A deferred link must still act in time for the elements behind it.
+                (true, false) => self.transmitter.delay - self.lookahead.late,
+                (false, _) => Span::ZERO,
+            };
+            self.wake_at(self.transmitter.free_at + margin, cx);
+        }
+    }
+
+    #[inline(never)]
+    fn wake_at(&mut self, time: Time, cx: &mut Context<'_>) {
+        self.wake_time = time;
+        cx.wake_at(time, FREE);
+    }
+
+    /// `packet` arrives at `now`.
+    #[inline(always)]
+    fn process_arrival(&mut self, packet: &Packet, now: Time, cx: &mut Context<'_>) {
+        if self.deferred {
+            self.serve_deferred(now, cx);
+        }
+        if self.lookahead.quiet {
+            self.transmitter.release_to_sinks(now, cx);
+        }
+        if self.fast_path && self.transmitter.idle_since(now).is_some() {
+            self.transmit_now(packet, now, cx);
+        } else if self.conditioning.is_empty() {
+            self.accept(packet, now, cx);
+        } else {
+            let mut packet = *packet;
+            if Transmitter::condition(
+                self.transmitter.link,
+                &mut self.conditioning,
+                &mut packet,
+                now,
+                cx,
+            ) {
+                self.accept(&packet, now, cx);
+            }
+        }
+    }
+
+    /// `packet` arrives at the queue at `now`.
+    #[inline(always)]
+    fn accept(&mut self, packet: &Packet, now: Time, cx: &mut Context<'_>) {
+        Transmitter::count_arrival(self.transmitter.link, packet, cx);
+        // On a deferred link this has been done.
+        if !self.deferred
+            && self.transmitter.free_at <= now
+            && self.transmitter.backlog().packets > 0
+        {
+            self.serve(now, cx);
+        }
+        if let Some(notifier) = &mut self.notifier {
+            notifier.arrives(packet, now);
+        }
+        let marked;
+        let mut packet = packet;
+        let verdict = self.decide(packet, now, cx);
+        if verdict == Verdict::Mark {
+            marked = Self::mark(self.transmitter.link, *packet, cx);
+            packet = &marked;
+        }
+        let dropped = matches!(verdict, Verdict::Drop(_));
+        if let Some(notifier) = &mut self.notifier {
+            notifier.judge(packet, dropped, cx);
+        }
+        if dropped {
+            return;
+        }
+        let (link, backlog) = (self.transmitter.link, self.transmitter.backlog());
+        cx.observe(|| Observation::Enqueued { link, packet, backlog });
+        if self.transmitter.free_at <= now {
+            self.serve(now, cx);
+        }
+        // A packet that is served at once has not waited.
+        self.transmitter.note_longest();
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn mark(link: u32, mut packet: Packet, cx: &mut Context<'_>) -> Packet {
+        Transmitter::mark(link, &mut packet, cx);
+        packet
+    }
+
+    /// Let the queue discipline decide on `packet`, which arrives at `now`.
+    #[inline(always)]
+    fn decide(&mut self, packet: &Packet, now: Time, cx: &mut Context<'_>) -> Verdict {
+        let idle_since = self.transmitter.idle_since(now);
+        let link = self.transmitter.link;
+        let (transmitter, notifier) = (&mut self.transmitter, &mut self.notifier);
+        let mut discard = |packet: Packet, reason| {
+            transmitter.waits_no_more(&packet, now);
+            cx.drop_queued(link, &packet, reason);
+            if let Some(notifier) = notifier {
+                notifier.judge(&packet, true, cx);
+            }
+        };
+        let verdict = self.law.enqueue(packet, idle_since, now, &mut self.stream, &mut discard);
+        if cx.is_observed() {
+            self.law.adjustments(&mut |adjustment| {
+                cx.observe(|| Observation::Adjusted { link, adjustment });
+            });
+        }
+        if let Verdict::Drop(reason) = verdict {
+            cx.drop_queued(link, packet, reason);
+            return verdict;
+        }
+        if idle_since.is_some() {
+            self.transmitter.occupied_by_background(now);
+        }
+        self.transmitter.waits(packet, now);
+        debug_assert_eq!(
+            self.law.backlog(),
+            self.transmitter.backlog(),
+            "the backlog of the queue discipline differs from the counted one"
+        );
+        verdict
+    }
+
+    /// Process the pending packets that have arrived by now.
+    fn process_pending(&mut self, cx: &mut Context<'_>) {
+        let limit = cx.lbts();
+        let mut inputs = cx.take_inputs();
+        inputs.take_all(limit, |packet, at| self.process_arrival(packet, at, cx));
+        cx.return_inputs(inputs);
+    }
+
+    /// Set the timer for the time at which the first packet that waits, or is pending, could have
+    /// reached the far end, unless an earlier one is set.
+    fn arm_for_pending(&mut self, cx: &mut Context<'_>) {
+        let arrival = cx.inputs().first().map_or(Time::NEVER, |(_, at)| at);
+        cx.notify_before(arrival);
+        let waits = self.transmitter.backlog().packets > 0;
+        let first = if waits { arrival.min(self.transmitter.free_at) } else { arrival };
+        // A transmission takes some time, however short.
+        let due = first + self.transmitter.delay + Span::from_ps(1);
+        if first < Time::NEVER && due < self.wake_time {
+            self.wake_at(due, cx);
+        }
+    }
+}
+
+impl Element for ScheduledLink {
+    fn start(&mut self, cx: &mut Context<'_>) {
+        self.lookahead = cx.lookahead();
+        self.next_hop = cx.next_hop();
+        // If packets are dropped from the queue, a deferred link would notify their sources too
+        // late.
+        self.drops_on_dequeue = self.law.drops_at_dequeue();
+        let notifies_in_time = self.notifier.is_some() && self.drops_on_dequeue;
+        self.deferred = (self.lookahead.lazy || self.lookahead.expects) && !notifies_in_time;
+        let plain = self.conditioning.is_empty() && !self.transmitter.has_background();
+        self.fast_path = plain && self.law.is_transparent() && !cx.is_observed();
+    }
+
+    fn schedules_departures(&self) -> bool {
+        true
+    }
+
+    fn ahead(&self) -> Span {
+        self.transmitter.delay
+    }
+
+    fn rate(&self) -> Option<Rate> {
+        Some(self.transmitter.rate)
+    }
+
+    fn can_defer(&self) -> bool {
+        true
+    }
+
+    fn expects(&self) -> bool {
+        self.notifier.is_none()
+    }
+
+    fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
+        self.process_arrival(packet, cx.now(), cx);
+        self.arm(cx);
+    }
+
+    fn on_notify(&mut self, cx: &mut Context<'_>) {
+        if !self.lookahead.expects {
+            return;
+        }
+        self.process_pending(cx);
+        if self.lookahead.quiet {
+            cx.notify_in_batches();
+        } else {
+            self.arm_for_pending(cx);
+        }
+    }
+
+    fn wake(&mut self, token: u32, cx: &mut Context<'_>) {
+        if token == OUT {
+            if let Some(next) = self.transmitter.deliver_first(cx) {
+                cx.wake_at(next, OUT);
+            }
+            return;
+        }
+        if self.deferred {
+            cx.discount_event();
+        }
+        if self.wake_time != cx.now() {
+            return;
+        }
+        self.wake_time = Time::NEVER;
+        if self.lookahead.expects {
+            self.process_pending(cx);
+            // Packets of deferred hosts are known up to this time only.
+            let known = cx.now().since(Time::ZERO + self.lookahead.late);
+            self.serve_deferred(Time::ZERO + known, cx);
+            self.arm_for_pending(cx);
+            return;
+        }
+        if self.deferred {
+            self.serve_deferred(cx.now(), cx);
+        } else if self.transmitter.free_at <= cx.now() {
+            self.serve(cx.now(), cx);
+        }
+        self.arm(cx);
+    }
+
+    fn sync_counters(&mut self, cx: &mut Context<'_>) {
+        let now = cx.now();
+        if self.lookahead.expects {
+            self.process_pending(cx);
+        }
+        if self.deferred {
+            self.serve_deferred(now, cx);
+        }
+        if self.lookahead.quiet {
+            self.transmitter.release_to_sinks(now, cx);
+        }
+        self.transmitter.sync_counters(false, cx);
+    }
+
+    fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
+        self.transmitter.probes(&self.conditioning, visit);
+        self.law.probes(visit);
+        if let Some(notifier) = &self.notifier {
+            notifier.probes(visit);
+        }
+    }
+
+    /// Packets that were sent ahead are held by the element that they were sent to.
+    fn held(&self) -> u64 {
+        self.transmitter.in_flight.len() as u64 + u64::from(self.law.backlog().packets)
+    }
+}

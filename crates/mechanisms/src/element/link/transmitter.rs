@@ -1,0 +1,457 @@
+//! The output of every link: a non-preemptive transmitter and a propagation delay.
+//!
+//! In a FIFO link the start of each transmission follows from Lindley's recursion: the later of the
+//! arrival and the end of the previous transmission (Lindley, *The theory of queues with a single
+//! server*, Proc. Cambridge Philos. Soc. 48 (1952) 277-289).
+
+use forebay_kernel::{RingBuffer, Stream};
+use forebay_network::{
+    Backlog, Conditioner, Context, Ecn, Observation, PRECEDENCES, Packet, QueuedInfo, Verdict,
+};
+use forebay_units::{PS_PER_S, Rate, Size, Span, Time};
+
+use super::BackgroundTraffic;
+use super::waiting::{Scheduled, WaitingList};
+
+/// A conditioner with the random stream that it draws from.
+pub type Conditioning = (Box<dyn Conditioner>, Stream);
+
+/// A packet in flight: when its transmission begins, and when it reaches the far end.
+#[derive(Clone, Copy)]
+pub(in crate::element) struct InFlight {
+    pub(in crate::element) packet: Packet,
+    pub(in crate::element) start: Time,
+    pub(in crate::element) out: Time,
+}
+
+/// The transmission times of the two packet sizes seen last: a link carries few sizes, and a
+/// comparison is cheaper than a division.
+#[derive(Clone, Copy, Default)]
+struct SpanCache {
+    sizes: [u16; 2],
+    spans: [Span; 2],
+}
+
+/// Totals over transmissions. A transmission is counted when it is scheduled; the part that lies
+/// after the present is subtracted when counters are read, and carried over to the next measurement
+/// window.
+#[derive(Clone, Copy, Default)]
+struct TxTotals {
+    /// Packets and bytes by precedence, in two arrays: a pair side by side would be added as a
+    /// vector, which takes longer to assemble than to add.
+    packets: [u64; PRECEDENCES],
+    bytes: [u64; PRECEDENCES],
+    /// Transmission times in ps, modulo 2^64: a long queue at a slow link holds more than the clock
+    /// can express. The difference between what is scheduled and what is not yet sent is below it
+    /// again.
+    busy: u64,
+}
+
+impl TxTotals {
+    #[inline(always)]
+    fn add(&mut self, packet: QueuedInfo) {
+        let slot = precedence_slot(packet.precedence());
+        self.packets[slot] += 1;
+        self.bytes[slot] += u64::from(packet.size());
+    }
+}
+
+/// What waits in the queue, and the time integral of its length.
+#[derive(Clone, Copy, Default)]
+pub(in crate::element) struct QueueOccupancy {
+    pub(in crate::element) backlog: Backlog,
+    changed: Time,
+    area: u128,
+    /// The part of what [`QueueOccupancy::count_wait`] has counted that lies after `changed`.
+    not_yet_sent: u128,
+    /// Maximum number of packets that waited at once for some time.
+    pub(in crate::element) max: u32,
+}
+
+impl QueueOccupancy {
+    #[inline(always)]
+    pub(in crate::element) fn add(&mut self, packet: &Packet, now: Time) {
+        self.integrate(now);
+        self.backlog.add(packet);
+    }
+
+    #[inline(always)]
+    pub(in crate::element) fn remove(&mut self, packet: QueuedInfo, at: Time) {
+        self.integrate(at);
+        self.backlog.remove(packet);
+    }
+
+    /// `packet` waits for `span` from now on, all of which is counted at once. For callers that use
+    /// neither [`QueueOccupancy::add`] nor [`QueueOccupancy::remove`], and call
+    /// [`QueueOccupancy::sync_wait`] before counters are read.
+    #[inline(always)]
+    pub(in crate::element) fn count_wait(&mut self, packet: &Packet, span: Span) {
+        self.area += u128::from(span.ps());
+        self.backlog.add(packet);
+    }
+
+    /// Bring the integral up to `now`; what waits will do so for `not_yet_sent` packet ps more.
+    pub(in crate::element) fn sync_wait(&mut self, now: Time, not_yet_sent: u128) {
+        self.area = self.area + self.not_yet_sent - not_yet_sent;
+        (self.not_yet_sent, self.changed) = (not_yet_sent, now);
+    }
+
+    #[inline(always)]
+    fn integrate(&mut self, now: Time) {
+        let span = now.ps() - self.changed.ps();
+        self.area += u128::from(self.backlog.packets) * u128::from(span);
+        self.changed = now;
+    }
+}
+
+/// A transmitter, its propagation delay and their counters.
+pub(in crate::element) struct Transmitter {
+    pub(in crate::element) link: u32,
+    pub(in crate::element) rate: Rate,
+    pub(in crate::element) delay: Span,
+    /// Transmission time of a byte, if it is a whole number of picoseconds: then no packet needs a
+    /// division.
+    byte_time: Option<Span>,
+    cache: SpanCache,
+    /// Packets in the order of transmission: those that have left the queue, then (in a FIFO link)
+    /// those that wait. Empty where departures are sent ahead: the next element holds them.
+    pub(in crate::element) in_flight: RingBuffer<InFlight>,
+    /// What waits, where `in_flight` does not hold it or does not tell what has left the queue.
+    pub(in crate::element) waiting: WaitingList,
+    /// What left the queue last, where `in_flight` does not hold it.
+    pub(in crate::element) last: Scheduled,
+    /// End of the last transmission scheduled.
+    pub(in crate::element) free_at: Time,
+    pub(in crate::element) queue: QueueOccupancy,
+    scheduled_totals: TxTotals,
+    carried_over: TxTotals,
+    background: Option<BackgroundTraffic>,
+}
+
+impl Transmitter {
+    pub(in crate::element) fn new(
+        link: u32,
+        rate: Rate,
+        delay: Span,
+        background: Option<BackgroundTraffic>,
+    ) -> Self {
+        Self {
+            background,
+            link,
+            rate,
+            delay,
+            byte_time: whole_byte_time(rate),
+            cache: SpanCache::default(),
+            in_flight: RingBuffer::default(),
+            waiting: WaitingList::default(),
+            last: Scheduled::default(),
+            free_at: Time::ZERO,
+            queue: QueueOccupancy::default(),
+            scheduled_totals: TxTotals::default(),
+            carried_over: TxTotals::default(),
+        }
+    }
+
+    /// The idle link turns out to be transmitting a packet of the background traffic. Returns false
+    /// if there is none.
+    #[inline]
+    pub(in crate::element) fn occupied_by_background(&mut self, now: Time) -> bool {
+        let Some((span, stream)) = &mut self.background else {
+            return false;
+        };
+        self.free_at = now + span.scaled(stream.uniform());
+        true
+    }
+
+    #[inline(always)]
+    fn transmission_time(&mut self, size: u16) -> Span {
+        if let Some(byte_time) = self.byte_time {
+            return byte_time.times(u64::from(size));
+        }
+        let SpanCache { sizes, spans } = &mut self.cache;
+        if sizes[0] == size {
+            return spans[0];
+        }
+        if sizes[1] == size {
+            return spans[1];
+        }
+        self.divide(size)
+    }
+
+    #[cold]
+    fn divide(&mut self, size: u16) -> Span {
+        let SpanCache { sizes, spans } = &mut self.cache;
+        let span = self.rate.transmission_time(Size::from_bytes(u64::from(size)));
+        (sizes[1], spans[1]) = (sizes[0], spans[0]);
+        (sizes[0], spans[0]) = (size, span);
+        span
+    }
+
+    /// Schedule the transmission of `packet` for `start`, after all scheduled before. Returns the
+    /// time at which it reaches the far end.
+    #[inline(always)]
+    pub(in crate::element) fn schedule_tx(&mut self, packet: &Packet, start: Time) -> Time {
+        let out = self.transmit(packet, start);
+        self.in_flight.push_back(InFlight { packet: *packet, start, out });
+        out
+    }
+
+    /// As [`Transmitter::schedule_tx`], for a packet that need not be kept: the far end has it, or
+    /// it was sent ahead.
+    #[inline(always)]
+    pub(in crate::element) fn transmit(&mut self, packet: &Packet, start: Time) -> Time {
+        let span = self.transmission_time(packet.size);
+        self.scheduled_totals.add(packet.queued_info());
+        self.scheduled_totals.busy = self.scheduled_totals.busy.wrapping_add(span.ps());
+        self.free_at = start + span;
+        self.free_at + self.delay
+    }
+
+    /// The same for a packet that arrives at `at` and is transmitted without waiting.
+    #[inline(always)]
+    pub(in crate::element) fn transmit_now(&mut self, packet: &Packet, at: Time) -> Time {
+        self.last = Scheduled::new(packet, at);
+        self.transmit(packet, at)
+    }
+
+    /// The same for a packet that arrives at `at` and waits until all scheduled before it are sent.
+    /// Its waiting time is counted at once. Also returns its entry for [`Transmitter::waiting`].
+    #[inline(always)]
+    pub(in crate::element) fn enqueue_tx(
+        &mut self,
+        packet: &Packet,
+        at: Time,
+    ) -> (Scheduled, Time) {
+        let scheduled = Scheduled::new(packet, self.free_at);
+        self.queue.count_wait(packet, scheduled.start.since(at));
+        (scheduled, self.transmit(packet, scheduled.start))
+    }
+
+    /// Whether background traffic fills the link.
+    pub(in crate::element) fn has_background(&self) -> bool {
+        self.background.is_some()
+    }
+
+    /// When `packet` reaches the far end if it arrives at `at`, next after all that is scheduled,
+    /// and finds no background traffic.
+    #[inline]
+    pub(in crate::element) fn earliest_exit(&mut self, packet: &Packet, at: Time) -> Time {
+        at.max(self.free_at) + self.transmission_time(packet.size) + self.delay
+    }
+
+    /// A lower bound on the time at which a packet that is not scheduled yet reaches the far end,
+    /// if the next one arrives at `at`: a transmission takes some time, however short.
+    #[inline]
+    pub(in crate::element) fn exit_lower_bound(&self, at: Time) -> Time {
+        at.max(self.free_at) + self.delay + Span::from_ps(1)
+    }
+
+    /// Hand the packet that reaches the far end now to the next element. Returns when the next
+    /// packet reaches the far end.
+    #[inline(always)]
+    pub(in crate::element) fn deliver_first(&mut self, cx: &mut Context<'_>) -> Option<Time> {
+        let entry = self.in_flight.front().expect("the timer was set for a packet in flight");
+        debug_assert_eq!(entry.out, cx.now());
+        cx.cross(&entry.packet);
+        self.in_flight.pop_front();
+        self.in_flight.front().map(|next| next.out)
+    }
+
+    /// On a link to sinks where every scheduled transmission has begun: deliver the packets that
+    /// have reached the far end by `now`.
+    #[inline]
+    pub(in crate::element) fn release_to_sinks(&mut self, now: Time, cx: &mut Context<'_>) {
+        while let Some(entry) = self.in_flight.front()
+            && entry.out <= now
+        {
+            cx.crossed_at(&entry.packet, entry.out);
+            self.in_flight.pop_front();
+        }
+    }
+
+    /// Remove the packets from `waiting` whose transmission has begun by `now`, where no drop
+    /// policy needs to know.
+    #[inline(always)]
+    pub(in crate::element) fn depart(&mut self, now: Time) {
+        self.waiting.depart(now, &mut self.queue.backlog, |_| ());
+    }
+
+    /// Where waiting times are counted at arrival: bring their count to `now`.
+    pub(in crate::element) fn sync_wait(&mut self, now: Time) {
+        self.queue.sync_wait(now, self.waiting.remaining_wait(now));
+    }
+
+    /// Since when the link has been idle at `now`; `None` if it is busy.
+    #[inline]
+    pub(in crate::element) fn idle_since(&self, now: Time) -> Option<Time> {
+        (self.free_at <= now && self.queue.backlog.packets == 0).then_some(self.free_at)
+    }
+
+    #[inline]
+    pub(in crate::element) fn backlog(&self) -> Backlog {
+        self.queue.backlog
+    }
+
+    #[inline]
+    pub(in crate::element) fn waits(&mut self, packet: &Packet, now: Time) {
+        self.queue.add(packet, now);
+    }
+
+    /// The packets that wait now do so for some time: update the maximum.
+    #[inline]
+    pub(in crate::element) fn note_longest(&mut self) {
+        self.queue.max = self.queue.max.max(self.queue.backlog.packets);
+    }
+
+    #[inline]
+    pub(in crate::element) fn waits_no_more(&mut self, packet: &Packet, at: Time) {
+        self.queue.remove(packet.queued_info(), at);
+    }
+
+    /// The part of what is scheduled that lies after `now`.
+    fn not_yet_sent(&self, now: Time) -> TxTotals {
+        let mut not_yet_sent = TxTotals::default();
+        let kept =
+            self.in_flight.iter().rev().map(|entry| Scheduled::new(&entry.packet, entry.start));
+        // `in_flight`, if used, holds these packets as well.
+        let waiting = self.waiting.newest_first().filter(|_| self.in_flight.is_empty());
+        for scheduled in kept.chain(waiting.copied()).chain([self.last]) {
+            let span =
+                self.rate.transmission_time(Size::from_bytes(u64::from(scheduled.packet.size())));
+            let done = now.since(scheduled.start);
+            if done >= span {
+                break;
+            }
+            not_yet_sent.busy = not_yet_sent.busy.wrapping_add((span - done).ps());
+            if scheduled.start > now {
+                not_yet_sent.add(scheduled.packet);
+            }
+        }
+        not_yet_sent
+    }
+
+    /// Bring the link's counters up to `now`. With `arrivals`, what was scheduled is counted as
+    /// arrived too: where transmissions are scheduled at arrival, arrivals are counted nowhere
+    /// else.
+    pub(in crate::element) fn sync_counters(&mut self, arrivals: bool, cx: &mut Context<'_>) {
+        let now = cx.now();
+        let queue = &mut self.queue;
+        queue.integrate(now);
+        let count = cx.link(self.link);
+        count.queue_area += std::mem::take(&mut queue.area);
+        count.max_queue = count.max_queue.max(queue.max);
+        queue.max = queue.backlog.packets;
+        let scheduled_totals = std::mem::take(&mut self.scheduled_totals);
+        let not_yet_sent = self.not_yet_sent(now);
+        let carried_over = std::mem::replace(&mut self.carried_over, not_yet_sent);
+        let busy =
+            scheduled_totals.busy.wrapping_add(carried_over.busy).wrapping_sub(not_yet_sent.busy);
+        count.busy += busy;
+        for (at, tally) in count.departed.iter_mut().enumerate() {
+            tally.packets +=
+                scheduled_totals.packets[at] + carried_over.packets[at] - not_yet_sent.packets[at];
+            tally.bytes +=
+                scheduled_totals.bytes[at] + carried_over.bytes[at] - not_yet_sent.bytes[at];
+        }
+        if arrivals {
+            for (at, tally) in count.arrived.iter_mut().enumerate() {
+                tally.packets += scheduled_totals.packets[at];
+                tally.bytes += scheduled_totals.bytes[at];
+            }
+        }
+    }
+
+    /// Apply the conditioners of `link` to `packet` at `at`. Returns false if one of them drops it.
+    #[inline(always)]
+    pub(in crate::element) fn condition(
+        link: u32,
+        conditioning: &mut [Conditioning],
+        packet: &mut Packet,
+        at: Time,
+        cx: &mut Context<'_>,
+    ) -> bool {
+        for (law, stream) in conditioning {
+            let before = packet.ecn();
+            let verdict = law.condition(packet, at, stream);
+            if (verdict != Verdict::Accept || packet.ecn() != before)
+                && !Self::apply_verdict(link, verdict, packet, cx)
+            {
+                return false;
+            }
+            cx.observe(|| Observation::Coloured { link, packet });
+        }
+        true
+    }
+
+    /// Apply the `verdict` of a conditioner of `link` on `packet`, besides its precedence. Returns
+    /// false if it is dropped.
+    #[cold]
+    #[inline(never)]
+    fn apply_verdict(
+        link: u32,
+        verdict: Verdict,
+        packet: &mut Packet,
+        cx: &mut Context<'_>,
+    ) -> bool {
+        match verdict {
+            Verdict::Drop(reason) => cx.drop_arriving(link, packet, reason),
+            Verdict::Mark => Self::mark(link, packet, cx),
+            Verdict::Accept => Self::count_mark(link, packet, cx),
+        }
+        !matches!(verdict, Verdict::Drop(_))
+    }
+
+    /// Count `packet` as arrived at `link`.
+    #[inline]
+    pub(in crate::element) fn count_arrival(link: u32, packet: &Packet, cx: &mut Context<'_>) {
+        cx.link(link).arrived[precedence_slot(packet.precedence)].add(packet);
+    }
+
+    /// Set CE on `packet`.
+    pub(in crate::element) fn mark(link: u32, packet: &mut Packet, cx: &mut Context<'_>) {
+        debug_assert!(packet.is_ecn_capable(), "a law marked a packet that is not ECN-capable");
+        *packet = packet.with_ecn(Ecn::Ce);
+        Self::count_mark(link, packet, cx);
+    }
+
+    /// Count `packet` as marked at `link`, according to its present ECN field.
+    fn count_mark(link: u32, packet: &Packet, cx: &mut Context<'_>) {
+        let (count, slot) = (cx.link(link), precedence_slot(packet.precedence));
+        match packet.ecn() {
+            Ecn::Ce => count.marked[slot] += 1,
+            Ecn::Ect1 => count.threshold_marked[slot] += 1,
+            Ecn::Ect0 | Ecn::NotEct => {}
+        }
+        cx.observe(|| Observation::Marked { link, packet });
+    }
+
+    /// Probes of the queue and of the conditioners in front of it.
+    pub(in crate::element) fn probes(
+        &self,
+        conditioning: &[Conditioning],
+        visit: &mut dyn FnMut(&str, f64),
+    ) {
+        visit("queue_packets", f64::from(self.queue.backlog.packets));
+        visit("queue_bytes", self.queue.backlog.bytes as f64);
+        match conditioning {
+            [(law, _)] => law.probes(visit),
+            several => {
+                for (number, (law, _)) in several.iter().enumerate() {
+                    law.probes(&mut |name, value| visit(&format!("{name}.{number}"), value));
+                }
+            }
+        }
+    }
+}
+
+#[inline]
+fn precedence_slot(precedence: u8) -> usize {
+    usize::from(precedence).min(PRECEDENCES - 1)
+}
+
+/// The transmission time of a byte, if it needs no rounding.
+fn whole_byte_time(rate: Rate) -> Option<Span> {
+    let byte_time = rate.transmission_time(Size::from_bytes(1));
+    let exact = u128::from(byte_time.ps()) * u128::from(rate.bps()) == u128::from(8 * PS_PER_S);
+    exact.then_some(byte_time)
+}

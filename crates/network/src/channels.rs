@@ -1,0 +1,469 @@
+//! Channels between logical processes, as in conservative parallel simulation: Chandy and Misra,
+//! CACM 24 (1981) 198-206.
+//!
+//! A link that knows when a packet will reach its far end sends it ahead, as a message with that
+//! time. Each channel carries the messages of one sender in the order of time, so the least of the
+//! channel clocks of a receiver is the time up to which its input is known.
+
+use forebay_kernel::{Digest, Forward, RingBuffer, earlier_of};
+use forebay_units::{Span, Time};
+
+use crate::Packet;
+use crate::kway_merge::{MOST_CHANNELS, Timed, drain_until, earliest, merge_until};
+
+/// Packets that a receiver notified in batches holds before it is notified: the caches hold them.
+const BATCH: usize = 64;
+
+/// Packets of a channel that are prefetched for together, before they are processed.
+const PREFETCHED: usize = 16;
+
+/// An empty queue for packets in transit from one link to one receiver, in the order of time.
+pub(crate) fn empty_queue() -> RingBuffer<Timed> {
+    RingBuffer::with_room((Packet::data(Time::ZERO, 0, 0, 0, 0), Time::NEVER))
+}
+
+/// A channel: packets that one element has sent ahead to one receiver.
+struct Channel {
+    /// Packets in transit. There is always room for one more.
+    queue: RingBuffer<Timed>,
+    /// Arrival time of the first packet; [`Time::NEVER`] if there is none.
+    head: Time,
+    /// The channel clock: arrival time of the last packet ever sent, whether in transit or not.
+    clock: Time,
+    /// Arrival time up to which packets were prefetched for, where that is done.
+    prefetched_until: Time,
+    /// The element that sends.
+    upstream: u32,
+    /// Length of the queue at which a receiver notified in batches is notified.
+    batch: usize,
+    /// Length of the queue at which `send` has more to do: `batch`, or the capacity.
+    high_water: usize,
+}
+
+/// The input channels of one receiver, which is a link, a host group or a sink: packets that were
+/// sent ahead to it and that it has not processed.
+///
+/// Each sender has a channel of its own, as each sends in the order of time. Packets are taken by
+/// time, and those of one instant by the numbers of the links that they come from, which is the
+/// order of the events that would have delivered them.
+#[derive(Default)]
+pub struct InputChannels {
+    channels: Vec<Channel>,
+    /// The receiver is notified of packets that arrive by this time; later ones do not concern it.
+    wake_time: Time,
+    /// Whether it is notified whenever a channel holds a full batch.
+    batched: bool,
+    /// Digest of the packets taken.
+    pub(crate) digest: Digest,
+    /// Packets taken and not yet counted by the network, if they have crossed a link.
+    pub(crate) taken: u64,
+    /// Whether they have: the senders are links, and not a host group. False, too, where the
+    /// receiver counts the crossing itself, as a boundary proxy does.
+    crossed: bool,
+}
+
+impl InputChannels {
+    fn new(upstreams: &[u32], crossed: bool) -> Self {
+        let channels = upstreams.iter().map(|upstream| Channel::new(*upstream)).collect();
+        let batched = false;
+        Self {
+            channels,
+            wake_time: Time::NEVER,
+            batched,
+            digest: Digest::default(),
+            taken: 0,
+            crossed,
+        }
+    }
+
+    /// The least channel clock. All packets that arrive up to then have been sent, since each link
+    /// sends in the order of time, and no two packets reach the far end of one at the same instant.
+    #[inline]
+    pub(crate) fn safe_until(&self) -> Time {
+        self.channels.iter().map(|channel| channel.clock).min().unwrap_or(Time::ZERO)
+    }
+
+    /// The elements that send to it.
+    pub(crate) fn upstreams(&self) -> impl Iterator<Item = u32> {
+        self.channels.iter().map(|channel| channel.upstream)
+    }
+
+    /// Number of channels.
+    pub(crate) fn count(&self) -> usize {
+        self.channels.len()
+    }
+
+    /// Whether the receiver is notified in batches, and of nothing else.
+    pub(crate) fn is_batched(&self) -> bool {
+        self.batched
+    }
+
+    /// The element that sends on `channel`.
+    #[inline]
+    pub(crate) fn upstream(&self, channel: usize) -> u32 {
+        self.channels[channel].upstream
+    }
+
+    /// The channel of the first packet, and its arrival time; [`Time::NEVER`] if there is none.
+    #[inline(always)]
+    pub(crate) fn next(&self) -> (usize, Time) {
+        match self.channels.as_slice() {
+            [] => (0, Time::NEVER),
+            [channel] => (0, channel.head),
+            _ => self.next_of_several(),
+        }
+    }
+
+    /// As [`InputChannels::next`]. The usual numbers of channels are cases of their own, without a
+    /// loop.
+    #[inline(always)]
+    fn next_of_several(&self) -> (usize, Time) {
+        match self.channels.as_slice() {
+            [a, b] => earliest(&[a.head, b.head]),
+            [a, b, c] => earliest(&[a.head, b.head, c.head]),
+            [a, b, c, d] => earliest(&[a.head, b.head, c.head, d.head]),
+            several => {
+                let heads = several.iter().enumerate().map(|(at, channel)| (at, channel.head));
+                heads.fold((0, Time::NEVER), earlier_of)
+            }
+        }
+    }
+
+    /// Arrival time of the first packet; [`Time::NEVER`] if there is none.
+    #[inline]
+    #[must_use]
+    pub fn next_at(&self) -> Time {
+        self.next().1
+    }
+
+    /// The first packet and its arrival time.
+    #[inline]
+    #[must_use]
+    pub fn first(&self) -> Option<(&Packet, Time)> {
+        let (channel, _) = self.next();
+        let (packet, at) = self.channels.get(channel)?.queue.front()?;
+        Some((packet, *at))
+    }
+
+    /// Take the first packet if it arrives by `limit`. It is borrowed until the next is taken.
+    #[inline(always)]
+    pub fn take(&mut self, limit: Time) -> Option<(&Packet, Time)> {
+        let (channel, at) = self.next();
+        if at > limit {
+            return None;
+        }
+        let from = &mut self.channels[channel];
+        self.taken += u64::from(self.crossed);
+        let packet = from.take();
+        packet.received(at, &mut self.digest);
+        Some((packet, at))
+    }
+
+    /// Number of packets in the first channel.
+    #[inline]
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.channels.first().map_or(0, |channel| channel.queue.len())
+    }
+
+    /// Whether there is just one channel.
+    #[inline]
+    #[must_use]
+    pub(crate) fn is_single(&self) -> bool {
+        self.channels.len() == 1
+    }
+
+    /// Move the packets of the only channel that arrive by `limit` into `channel` of `to`, the
+    /// input channels of another receiver: `transfer` writes each with its arrival time there.
+    /// Returns that of the first packet moved, if there is one.
+    #[inline(always)]
+    pub(crate) fn forward_into(
+        &mut self,
+        (to, channel): (&mut Self, usize),
+        limit: Time,
+        mut transfer: impl FnMut(&Timed, &mut Timed) -> Forward,
+    ) -> Option<Time> {
+        let (from, to) = (&mut self.channels[0], &mut to.channels[channel]);
+        let (before, mut digest) = (to.queue.len(), self.digest);
+        // The packet that reaches the high-water mark is left to `send`, which then has more to do.
+        let most = to.high_water - 1;
+        let taken = from.queue.forward_into(&mut to.queue, most, |timed, slot| {
+            if timed.1 > limit {
+                return Forward::Keep;
+            }
+            timed.0.received(timed.1, &mut digest);
+            transfer(timed, slot)
+        });
+        self.digest = digest;
+        from.update_head();
+        self.count_taken(taken);
+        to.update_head();
+        to.update_clock();
+        to.queue.get(before).map(|timed| timed.1)
+    }
+
+    /// If the next packet has not been prefetched for: the element that it comes from and the next
+    /// few packets of its channel, which from now on count as prefetched for.
+    pub(crate) fn not_prefetched(&mut self) -> Option<(u32, impl Iterator<Item = &Packet>)> {
+        let (channel, at) = self.next();
+        let Channel { queue, prefetched_until, upstream, .. } = self.channels.get_mut(channel)?;
+        if at <= *prefetched_until || at == Time::NEVER {
+            return None;
+        }
+        let count = queue.len().min(PREFETCHED);
+        *prefetched_until = queue.get(count - 1)?.1;
+        let packets = (0..count).filter_map(|index| queue.get(index));
+        Some((*upstream, packets.map(|(packet, _)| packet)))
+    }
+
+    /// Take all packets that arrive by `limit`, in order, and call `process` for each.
+    #[inline(always)]
+    pub fn take_all(&mut self, limit: Time, mut process: impl FnMut(&Packet, Time)) {
+        let end = limit + Span::from_ps(1);
+        let mut digest = self.digest;
+        match self.channels.len() {
+            1 => self.take_alone(end, &mut digest, |packet, at| {
+                process(packet, at);
+                end
+            }),
+            2..=4 => self.take_merged::<4>(end, &mut digest, process),
+            _ => self.take_merged::<MOST_CHANNELS>(end, &mut digest, process),
+        }
+        self.digest = digest;
+    }
+
+    /// Take the packets of the only channel that arrive before `end`, which `process` returns anew
+    /// each time.
+    #[inline(always)]
+    pub(crate) fn take_alone(
+        &mut self,
+        end: Time,
+        digest: &mut Digest,
+        process: impl FnMut(&Packet, Time) -> Time,
+    ) {
+        let channel = &mut self.channels[0];
+        let left = drain_until(&channel.queue, end, digest, process);
+        let taken = channel.keep_last(left);
+        self.count_taken(taken);
+    }
+
+    /// Take the packets of at most `N` channels that arrive before `end`.
+    #[inline(always)]
+    fn take_merged<const N: usize>(
+        &mut self,
+        end: Time,
+        digest: &mut Digest,
+        process: impl FnMut(&Packet, Time),
+    ) {
+        assert!(self.channels.len() <= N, "more channels than the merge takes");
+        let queues = self.channels.iter().map(|channel| &channel.queue);
+        let left: [usize; N] = merge_until(queues, end, digest, process);
+        let channels = self.channels.iter_mut().zip(left);
+        let taken = channels.map(|(channel, left)| channel.keep_last(left)).sum();
+        self.count_taken(taken);
+    }
+
+    /// Count packets taken, if they have crossed a link.
+    #[inline(always)]
+    fn count_taken(&mut self, taken: usize) {
+        self.taken += if self.crossed { taken as u64 } else { 0 };
+    }
+
+    /// Take the first packet of `channel`, which has one and comes from a link.
+    #[inline(always)]
+    pub(crate) fn take_from(&mut self, channel: usize) -> &Packet {
+        self.taken += 1;
+        self.channels[channel].take()
+    }
+}
+
+impl Channel {
+    /// Set `head` after packets were added or removed.
+    #[inline]
+    fn update_head(&mut self) {
+        self.head = self.queue.front().map_or(Time::NEVER, |timed| timed.1);
+    }
+
+    /// Set the channel clock after packets were added.
+    #[inline]
+    fn update_clock(&mut self) {
+        self.clock = self.queue.back().map_or(self.clock, |timed| timed.1);
+    }
+
+    fn new(upstream: u32) -> Self {
+        let queue = empty_queue();
+        let high_water = queue.room();
+        let (head, clock, prefetched_until) = (Time::NEVER, Time::ZERO, Time::ZERO);
+        Self { queue, head, clock, prefetched_until, upstream, batch: usize::MAX, high_water }
+    }
+
+    /// Take the first packet, which must exist.
+    #[inline(always)]
+    fn take(&mut self) -> &Packet {
+        // Read whether or not there is a second packet, so that a selection replaces a branch.
+        let next = self.queue.peek_second().1;
+        self.head = if self.queue.len() > 1 { next } else { Time::NEVER };
+        &self.queue.pop_front().0
+    }
+
+    /// Remove all but the last `left` packets; returns how many that are.
+    #[inline]
+    fn keep_last(&mut self, left: usize) -> usize {
+        let taken = self.queue.len() - left;
+        self.queue.skip(taken);
+        self.update_head();
+        taken
+    }
+}
+
+/// The input channels of all receivers of a partition.
+#[derive(Default)]
+pub(crate) struct ChannelTable {
+    /// By element, with those of a host group at its first member; then by sink; then by outbox.
+    inputs_of: Vec<InputChannels>,
+    /// Receivers that are to be notified of new packets.
+    pub(crate) notified: Vec<u32>,
+    /// Whether one of them is notified only because a channel holds a full batch.
+    pub(crate) flush: bool,
+}
+
+impl ChannelTable {
+    /// Input channels of elements and sinks, given the senders of each, in order, and whether these
+    /// are links.
+    pub(crate) fn new(upstreams: &[(Vec<u32>, bool)]) -> Self {
+        let inputs = |(upstreams, links): &(Vec<u32>, bool)| InputChannels::new(upstreams, *links);
+        Self { inputs_of: upstreams.iter().map(inputs).collect(), ..Self::default() }
+    }
+
+    /// The same without packets, followed by as many `outboxes`: channels that have no receiver to
+    /// be notified.
+    pub(crate) fn fresh(&self, outboxes: usize) -> Self {
+        let upstreams = |inputs: &InputChannels| (inputs.upstreams().collect(), inputs.crossed);
+        let mut channels = Self::new(&self.inputs_of.iter().map(upstreams).collect::<Vec<_>>());
+        let outbox = || InputChannels { wake_time: Time::ZERO, ..InputChannels::new(&[0], false) };
+        channels.inputs_of.extend(std::iter::repeat_with(outbox).take(outboxes));
+        channels
+    }
+
+    /// Give `receiver` a single input channel, from `upstream`, whose packets have not crossed a
+    /// link.
+    pub(crate) fn lay(&mut self, receiver: u32, upstream: u32) {
+        self.inputs_of[receiver as usize] = InputChannels::new(&[upstream], false);
+    }
+
+    /// Move all packets of `outbox` into `to`, which is empty. Returns the arrival time of the
+    /// first; [`Time::NEVER`] if there is none.
+    pub(crate) fn give(&mut self, outbox: u32, to: &mut RingBuffer<Timed>) -> Time {
+        let Channel { queue, head, high_water, .. } =
+            &mut self.inputs_of[outbox as usize].channels[0];
+        if *head != Time::NEVER {
+            std::mem::swap(queue, to);
+            *high_water = queue.room();
+        }
+        std::mem::replace(head, Time::NEVER)
+    }
+
+    /// Move all packets of `from` into `channel` of `receiver`.
+    pub(crate) fn take_in(&mut self, receiver: u32, channel: u32, from: &mut RingBuffer<Timed>) {
+        let Some((_, at)) = from.front().copied() else { return };
+        let to = &mut self.inputs_of[receiver as usize].channels[channel as usize];
+        to.queue.append(from);
+        to.head = at.min(to.head);
+        to.update_clock();
+        self.notify_or_grow(receiver, channel, at);
+    }
+
+    /// Send `packet` on `channel` of `receiver`, where it will arrive at `at`.
+    #[inline(always)]
+    pub(crate) fn send(&mut self, receiver: u32, channel: u32, packet: &Packet, at: Time) {
+        let inputs = &mut self.inputs_of[receiver as usize];
+        let Channel { queue, head, clock, high_water, .. } = &mut inputs.channels[channel as usize];
+        queue.push_into_room((*packet, at));
+        *clock = at;
+        // Later than all packets in the queue, if there are any.
+        *head = at.min(*head);
+        // The rare case is outlined without the packet, which then need not be in memory.
+        if at <= inputs.wake_time || queue.len() >= *high_water {
+            self.notify_or_grow(receiver, channel, at);
+        }
+    }
+
+    /// The rest of sending a packet that arrives at `at`: notify `receiver` if it concerns it or a
+    /// batch is full, and make room for one more.
+    #[cold]
+    #[inline(never)]
+    fn notify_or_grow(&mut self, receiver: u32, channel: u32, at: Time) {
+        let was_notified = self.notify(receiver, at);
+        let inputs = &mut self.inputs_of[receiver as usize];
+        let Channel { queue, batch, high_water, .. } = &mut inputs.channels[channel as usize];
+        if !was_notified && queue.len() >= *batch {
+            *batch += BATCH;
+            self.notified.push(receiver);
+            self.flush = true;
+        }
+        if queue.room() == 0 {
+            queue.grow();
+        }
+        *high_water = (*batch).min(queue.len() + queue.room());
+    }
+
+    /// Notify `receiver` if a packet that arrives at `at` concerns it; after that no later one
+    /// does. Returns whether it was notified.
+    #[inline]
+    pub(crate) fn notify(&mut self, receiver: u32, at: Time) -> bool {
+        let wake_time = &mut self.inputs_of[receiver as usize].wake_time;
+        let concerned = at <= *wake_time;
+        if concerned {
+            *wake_time = at;
+            self.notified.push(receiver);
+        }
+        concerned
+    }
+
+    /// The input channels of `receiver`.
+    #[inline]
+    pub(crate) fn inputs(&self, receiver: u32) -> &InputChannels {
+        &self.inputs_of[receiver as usize]
+    }
+
+    /// The input channels of `receiver`, mutably.
+    #[inline]
+    pub(crate) fn of(&mut self, receiver: u32) -> &mut InputChannels {
+        &mut self.inputs_of[receiver as usize]
+    }
+
+    /// Have `receiver` notified of packets that arrive by `time`, and of no others.
+    #[inline]
+    pub(crate) fn notify_before(&mut self, receiver: u32, time: Time) {
+        self.inputs_of[receiver as usize].wake_time = time;
+    }
+
+    /// Have `receiver` notified whenever a channel holds a full batch, and of nothing else.
+    #[inline]
+    pub(crate) fn notify_in_batches(&mut self, receiver: u32) {
+        let inputs = &mut self.inputs_of[receiver as usize];
+        (inputs.wake_time, inputs.batched) = (Time::ZERO, true);
+        for Channel { queue, batch, high_water, .. } in &mut inputs.channels {
+            // The capacity that many packets needed once is not kept for ever.
+            queue.narrow(2 * BATCH);
+            *batch = queue.len() + BATCH;
+            *high_water = (*batch).min(queue.len() + queue.room());
+        }
+    }
+
+    /// Packets sent ahead and not yet processed.
+    pub(crate) fn held(&self) -> u64 {
+        let channels = self.inputs_of.iter().flat_map(|inputs| &inputs.channels);
+        channels.map(|channel| channel.queue.len() as u64).sum()
+    }
+
+    /// Digest of what `receiver` has taken; of nothing in a run where no packets are sent ahead.
+    pub(crate) fn digest(&self, receiver: usize) -> Digest {
+        self.inputs_of.get(receiver).map_or(Digest::default(), |inputs| inputs.digest)
+    }
+
+    /// Number of receivers, outboxes included.
+    pub(crate) fn count(&self) -> usize {
+        self.inputs_of.len()
+    }
+}

@@ -1,0 +1,411 @@
+//! Lookahead analysis: which elements can send packets ahead of their simulation time, which ones
+//! receive them that way, and which hosts can be deferred.
+//!
+//! The protocol is that of conservative logical processes: each channel carries packets in
+//! timestamp order, and a receiver advances as far as all its channels are known (Chandy and Misra,
+//! CACM 24 (1981) 198-206). The lookahead is the propagation delay of links.
+
+use std::collections::BTreeSet;
+
+use forebay_units::{Rate, Size, Span};
+
+use crate::Lookahead;
+use crate::boundary::PartitionMap;
+use crate::channels::ChannelTable;
+use crate::host_group::{HostGroup, NO_GROUP};
+use crate::kway_merge::MOST_CHANNELS;
+use crate::partition::Partition;
+use crate::routes::SINK;
+
+/// How far hosts are deferred where only sinks, or no elements at all, depend on them. Any span
+/// would give the same trajectory, but a run must end soon after it is interrupted.
+const SINK_SLACK: Span = Span::from_ms(10);
+
+/// A link that leads to sinks and to other elements does not send ahead if less than this can be in
+/// flight on it: batches would be so small that events cost less. In `p2-64-routers` both cost the
+/// same where 2.5 packets arrive within one propagation delay, an eighth of this in packets of
+/// 1000 B.
+const MIN_IN_FLIGHT: Size = Size::from_bytes(20_000);
+
+/// Determine the lookahead of all elements of `whole`, which `partition_map` may place in several
+/// partitions, and build the channels and host groups that follow from it. With `watched`, that is
+/// with observers, no element sends ahead and none is deferred.
+pub(crate) fn analyse(whole: &mut Partition, partition_map: &PartitionMap<'_>, watched: bool) {
+    if watched {
+        whole.core.lookaheads = vec![Lookahead::default(); whole.slots.len()];
+        return;
+    }
+    let mut analysis = Analysis::new(whole, partition_map);
+    while analysis.refute() {}
+    let slacks: Vec<Span> = analysis.groups.iter().map(|members| analysis.slack(members)).collect();
+    let (lookaheads, inputs_of) = (analysis.lookaheads(&slacks), analysis.inputs_of());
+    let groups = analysis.groups.iter().zip(&slacks);
+    let groups: Vec<HostGroup> =
+        groups.map(|(members, slack)| HostGroup::new(members.clone(), *slack)).collect();
+    let (group_of, elements) = (analysis.group_of, whole.slots.len() as u32);
+    for (me, _) in (0..).zip(&lookaheads).filter(|(_, lookahead)| lookahead.early) {
+        whole.core.routes.assign_channels(me, &|next| {
+            let receiver = match group_of.get(next as usize) {
+                Some(&NO_GROUP) => next,
+                Some(group) => groups[*group as usize].host()?,
+                None => elements + (next & !SINK),
+            };
+            let channel =
+                inputs_of[receiver as usize].0.iter().position(|upstream| *upstream == me)?;
+            Some((receiver, channel as u32))
+        });
+    }
+    for (group, member) in
+        (0..).zip(&groups).flat_map(|(at, group)| group.members().iter().map(move |m| (at, *m)))
+    {
+        for route in whole.begins(member) {
+            let first = whole.core.routes.first(route).to;
+            if first & SINK == 0 && group_of[first as usize] != group {
+                whole.core.routes.assign_first_channel(route);
+            }
+        }
+    }
+    let channels = ChannelTable::new(&inputs_of);
+    for (slot, group) in whole.slots.iter_mut().zip(group_of) {
+        slot.group = group;
+    }
+    (whole.core.lookaheads, whole.core.channels, whole.groups) = (lookaheads, channels, groups);
+}
+
+/// The state of the analysis, a greatest fixed point: every element that could send ahead, take
+/// packets from channels or be deferred is assumed to do so, and assumptions that cannot hold are
+/// refuted until nothing changes.
+struct Analysis<'a> {
+    whole: &'a Partition,
+    partition_map: &'a PartitionMap<'a>,
+    /// Links that lead to each element, in order.
+    upstreams: Vec<Vec<u32>>,
+    /// By sink: the element that leads to it, if there is exactly one: a link can send ahead to it.
+    sole_upstream: Vec<Option<u32>>,
+    /// Whether routes begin at it that no deferrable host declares as its own.
+    entered_on_time: Vec<bool>,
+    /// Whether routes begin at it that a deferrable host declares as its own.
+    entered_late: Vec<bool>,
+    /// Whether it schedules its departures, and only sinks follow.
+    quiet: Vec<bool>,
+    early: Vec<bool>,
+    expects: Vec<bool>,
+    /// By element: the host group that it would be in, [`NO_GROUP`] for none.
+    group_of: Vec<u32>,
+    /// Members of each host group; empty if it is not deferred.
+    groups: Vec<Vec<u32>>,
+}
+
+impl<'a> Analysis<'a> {
+    fn new(whole: &'a Partition, partition_map: &'a PartitionMap<'a>) -> Self {
+        let routes = &whole.core.routes;
+        let elements = whole.slots.len();
+        let mut upstreams = vec![Vec::new(); elements];
+        let mut before_sinks = vec![BTreeSet::new(); whole.core.sinks.len()];
+        for me in 0..elements as u32 {
+            for sink in routes.following(me).filter(|next| next & SINK != 0) {
+                before_sinks[(sink & !SINK) as usize].insert(me);
+            }
+            for next in routes.following(me).filter(|next| next & SINK == 0) {
+                let upstreams: &mut Vec<u32> = &mut upstreams[next as usize];
+                if upstreams.last() != Some(&me) {
+                    upstreams.push(me);
+                }
+            }
+        }
+        let mut declared = vec![false; routes.firsts().count()];
+        let candidates = candidates(whole, partition_map, &upstreams);
+        for (me, _) in (0..).zip(&candidates).filter(|(_, candidate)| **candidate) {
+            whole.begins(me).for_each(|route| declared[route as usize] = true);
+        }
+        let (mut entered_on_time, mut entered_late) =
+            (vec![false; elements], vec![false; elements]);
+        let firsts = routes.firsts().zip(declared);
+        for (first, declared) in firsts.filter(|(first, _)| first & SINK == 0) {
+            let entered = if declared { &mut entered_late } else { &mut entered_on_time };
+            entered[first as usize] = true;
+        }
+        let books = |me: &u32| whole.slots[*me as usize].element.schedules_departures();
+        let leads = |me: u32| routes.following(me).next().is_some();
+        let sinks = |me: u32| routes.following(me).all(|next| next & SINK != 0);
+        let all = 0..elements as u32;
+        let early = all.clone().map(|me| books(&me) && leads(me)).collect();
+        let quiet = all.map(|me| books(&me) && leads(me) && sinks(me)).collect();
+        let able = whole.slots.iter().map(|slot| slot.element.expects());
+        let expects = able.zip(&candidates).map(|(able, candidate)| able && !candidate).collect();
+        let (group_of, groups) = groups(whole, &candidates);
+        let only = |mut all: BTreeSet<u32>| all.pop_first().filter(|_| all.is_empty());
+        let sole_upstream = before_sinks.into_iter().map(only).collect();
+        Self {
+            whole,
+            partition_map,
+            upstreams,
+            sole_upstream,
+            entered_on_time,
+            entered_late,
+            quiet,
+            early,
+            expects,
+            group_of,
+            groups,
+        }
+    }
+
+    /// Drop the assumptions that contradict the others; false if there are none.
+    fn refute(&mut self) -> bool {
+        let mut refuted = false;
+        for me in 0..self.whole.slots.len() as u32 {
+            let at = me as usize;
+            if self.early[at] && !self.can_be_early(me) {
+                (self.early[at], refuted) = (false, true);
+            }
+            if self.expects[at] && !self.can_expect(me) {
+                (self.expects[at], refuted) = (false, true);
+            }
+        }
+        for group in 0..self.groups.len() {
+            let members = &self.groups[group];
+            if !members.is_empty() && !self.can_be_late(members) {
+                for member in std::mem::take(&mut self.groups[group]) {
+                    self.group_of[member as usize] = NO_GROUP;
+                }
+                refuted = true;
+            }
+        }
+        refuted
+    }
+
+    /// Whether all that follows `me` can take packets ahead of time.
+    fn can_be_early(&self, me: u32) -> bool {
+        let accepts = |next: u32| match next & SINK {
+            0 => {
+                let (expects, group) = (self.expects[next as usize], self.group_of[next as usize]);
+                expects || group != NO_GROUP || self.partition_map.separates(me, next)
+            }
+            _ => self.feeds_sink(me, next) || self.partition_map.is_boundary(me),
+        };
+        self.whole.core.routes.following(me).all(accepts)
+    }
+
+    /// Whether `me` is to send ahead to `sink`: nothing else leads to that sink, `me` sends ahead
+    /// to other elements too, and enough packets can be in flight.
+    fn feeds_sink(&self, me: u32, sink: u32) -> bool {
+        let sole = self.sole_upstream[(sink & !SINK) as usize] == Some(me);
+        sole && !self.quiet[me as usize] && self.bandwidth_delay(me) >= MIN_IN_FLIGHT
+    }
+
+    /// The most that can be in flight on `link`: its bandwidth-delay product.
+    fn bandwidth_delay(&self, link: u32) -> Size {
+        let element = &self.whole.slots[link as usize].element;
+        let bytes = |rate: Rate| rate.bytes_per_second() * element.ahead().seconds();
+        Size::from_bytes(element.rate().map_or(u64::MAX, |rate| bytes(rate) as u64))
+    }
+
+    /// Whether packets reach `me` only from links that send ahead, no more than can be merged.
+    fn can_expect(&self, me: u32) -> bool {
+        let upstreams = &self.upstreams[me as usize];
+        let no_senders = !self.entered_on_time[me as usize] && !self.entered_late[me as usize];
+        let few = (1..=MOST_CHANNELS).contains(&upstreams.len());
+        no_senders && few && self.all_early(upstreams)
+    }
+
+    /// Whether a host group of `members` can be deferred. Packets reach them only from links that
+    /// send ahead; no such link is a member, or is handed packets by a member without delay. And
+    /// packets leave the group with a delay: members that are links send ahead themselves, and the
+    /// elements that members hand packets to receive from members alone and tolerate late packets.
+    fn can_be_late(&self, members: &[u32]) -> bool {
+        let upstreams = self.upstreams_of(members);
+        let downstream = self.downstream_of(members);
+        let tolerant = |next: &u32| {
+            let sole =
+                !self.entered_on_time[*next as usize] && self.upstreams[*next as usize].is_empty();
+            let able = self.whole.slots[*next as usize].element.expects();
+            sole && able && self.tolerance(*next) > Span::ZERO
+        };
+        let separate = |upstream: &u32| {
+            downstream.binary_search(upstream).is_err() && members.binary_search(upstream).is_err()
+        };
+        let deferrable =
+            |member: &u32| !self.entered_on_time[*member as usize] && self.takes_time(*member);
+        let known = upstreams.len() <= MOST_CHANNELS && self.all_early(&upstreams);
+        known
+            && upstreams.iter().all(separate)
+            && downstream.iter().all(tolerant)
+            && members.iter().all(deferrable)
+    }
+
+    /// Whether `member`, if it is a link, sends ahead what leaves it, or leads to sinks only.
+    fn takes_time(&self, member: u32) -> bool {
+        let ahead = self.early[member as usize] || self.quiet[member as usize];
+        !self.books(member) || ahead && self.tolerance(member) > Span::ZERO
+    }
+
+    fn books(&self, me: u32) -> bool {
+        self.whole.slots[me as usize].element.schedules_departures()
+    }
+
+    /// The elements that lead to `members`, in order, without members that hand packets on at the
+    /// same instant.
+    fn upstreams_of(&self, members: &[u32]) -> Vec<u32> {
+        let upstreams = members.iter().flat_map(|member| &self.upstreams[*member as usize]);
+        let within = |me: &u32| !self.books(*me) && members.binary_search(me).is_ok();
+        in_order(upstreams.copied().filter(|upstream| !within(upstream)).collect())
+    }
+
+    /// The elements outside `members` that these hand packets to at the same instant, in order.
+    fn downstream_of(&self, members: &[u32]) -> Vec<u32> {
+        let given = members.iter().flat_map(|member| self.whole.given_at_once(*member));
+        in_order(given.filter(|next| members.binary_search(next).is_err()).collect())
+    }
+
+    fn all_early(&self, upstreams: &[u32]) -> bool {
+        upstreams.iter().all(|upstream| self.early[*upstream as usize])
+    }
+
+    /// How late `link` may be handed packets without any effect on what follows it.
+    fn tolerance(&self, link: u32) -> Span {
+        let ahead = self.whole.slots[link as usize].element.ahead();
+        if self.quiet[link as usize] { ahead.max(SINK_SLACK) } else { ahead }
+    }
+
+    /// How far a host group of these members may be deferred.
+    fn slack(&self, members: &[u32]) -> Span {
+        let links = members.iter().copied().filter(|member| self.books(*member));
+        let links = links.chain(self.downstream_of(members));
+        links.map(|link| self.tolerance(link)).min().unwrap_or(SINK_SLACK)
+    }
+
+    /// The lookahead of each element, given the slacks of the host groups.
+    fn lookaheads(&self, slacks: &[Span]) -> Vec<Lookahead> {
+        let handed_late = self.handed_late(slacks);
+        let lookahead = |me: u32| {
+            let (early, quiet) = (self.early[me as usize], self.quiet[me as usize]);
+            let slack_of = |me: u32| match self.group_of[me as usize] {
+                NO_GROUP => Span::ZERO,
+                group => slacks[group as usize],
+            };
+            let following = self.whole.core.routes.following(me).filter(|next| next & SINK == 0);
+            let slack = if early { following.map(slack_of).min() } else { None };
+            let handed_late = handed_late[me as usize];
+            Lookahead {
+                expects: self.expects[me as usize] || handed_late.is_some(),
+                early,
+                quiet,
+                lazy: (quiet || early) && !self.partition_map.is_boundary(me),
+                slack: slack.unwrap_or(Span::ZERO),
+                late: handed_late.unwrap_or_else(|| slack_of(me)),
+            }
+        };
+        (0..self.whole.slots.len() as u32).map(lookahead).collect()
+    }
+
+    /// By element: the slack of the host group that hands packets to it, if one does.
+    fn handed_late(&self, slacks: &[Span]) -> Vec<Option<Span>> {
+        let mut late = vec![None; self.whole.slots.len()];
+        for (members, slack) in self.groups.iter().zip(slacks) {
+            for next in self.downstream_of(members) {
+                late[next as usize] = Some(*slack);
+            }
+        }
+        late
+    }
+
+    /// The upstreams of each element's channels, those of a host group under its first member, and
+    /// then of each sink's; and whether these are links.
+    fn inputs_of(&self) -> Vec<(Vec<u32>, bool)> {
+        let elements = self.upstreams.iter().zip(&self.expects);
+        let inputs = |(upstreams, expects): (&Vec<u32>, &bool)| match expects {
+            true => (upstreams.clone(), true),
+            false => (Vec::new(), true),
+        };
+        let mut inputs_of: Vec<(Vec<u32>, bool)> = elements.map(inputs).collect();
+        for members in self.groups.iter().filter(|members| !members.is_empty()) {
+            inputs_of[members[0] as usize] = (self.upstreams_of(members), true);
+            for next in self.downstream_of(members) {
+                inputs_of[next as usize] = (vec![members[0]], false);
+            }
+        }
+        inputs_of.extend((0..).zip(&self.sole_upstream).map(|(sink, upstream)| {
+            let sender =
+                upstream.filter(|me| self.early[*me as usize] && self.feeds_sink(*me, sink));
+            (sender.into_iter().collect(), true)
+        }));
+        inputs_of
+    }
+}
+
+/// `numbers` in order, each once.
+fn in_order(mut numbers: Vec<u32>) -> Vec<u32> {
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
+}
+
+/// The elements that could be deferred as members of a host group, together with those that they
+/// hand packets to at the same instant. A link that can take its packets from channels instead is a
+/// candidate only where it must be: where packets come both from links and from senders, or from a
+/// candidate at the same instant, and at a boundary, where no work may be left for later.
+fn candidates(
+    whole: &Partition,
+    partition_map: &PartitionMap<'_>,
+    upstreams: &[Vec<u32>],
+) -> Vec<bool> {
+    let element = |me: u32| &whole.slots[me as usize].element;
+    let all = 0..upstreams.len() as u32;
+    let mut entered = vec![false; upstreams.len()];
+    for first in all.clone().filter(|me| element(*me).can_defer()).flat_map(|me| whole.begins(me)) {
+        let first = whole.core.routes.first(first).to;
+        if first & SINK == 0 {
+            entered[first as usize] = true;
+        }
+    }
+    let at_once = |upstream: &u32| {
+        element(*upstream).can_defer() && !element(*upstream).schedules_departures()
+    };
+    let must = |me: u32| {
+        let upstreams = &upstreams[me as usize];
+        let mixed = entered[me as usize] && !upstreams.is_empty();
+        partition_map.is_boundary(me) || mixed || upstreams.iter().any(at_once)
+    };
+    all.map(|me| element(me).can_defer() && (!element(me).expects() || must(me))).collect()
+}
+
+/// The host groups that `candidates` would form, as the classes of a union-find structure: each
+/// candidate joins those that it hands packets to at the same instant, and those that send into the
+/// same elements. The group of each element, and the members of each group in order.
+fn groups(whole: &Partition, candidates: &[bool]) -> (Vec<u32>, Vec<Vec<u32>>) {
+    let elements = whole.slots.len() as u32;
+    // The first candidate that sends into each element, or the element if it is a candidate
+    // itself; and the parent of each element in the union-find forest.
+    let mut entrant = vec![NO_GROUP; elements as usize];
+    let mut parent: Vec<u32> = (0..elements).collect();
+    let root = |parent: &[u32], mut me: u32| {
+        while parent[me as usize] != me {
+            me = parent[me as usize];
+        }
+        me
+    };
+    for me in (0..elements).filter(|me| candidates[*me as usize]) {
+        for next in whole.given_at_once(me) {
+            let entrant = &mut entrant[next as usize];
+            if *entrant == NO_GROUP {
+                *entrant = if candidates[next as usize] { next } else { me };
+            }
+            let (one, other) = (root(&parent, *entrant), root(&parent, me));
+            parent[one.max(other) as usize] = one.min(other);
+        }
+    }
+    let (mut group_of, mut groups) = (vec![NO_GROUP; elements as usize], Vec::<Vec<u32>>::new());
+    for me in (0..elements).filter(|me| candidates[*me as usize]) {
+        let root = root(&parent, me) as usize;
+        // The root has the lowest number of its class, so it comes first.
+        if root == me as usize {
+            group_of[root] = groups.len() as u32;
+            groups.push(Vec::new());
+        }
+        let group = group_of[root];
+        group_of[me as usize] = group;
+        groups[group as usize].push(me);
+    }
+    (group_of, groups)
+}
