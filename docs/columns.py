@@ -199,6 +199,7 @@ STUDY = {
     "comparisons": "What the study's `beyond.py` compares, a block each; empty if only some claims "
     "were asked for.",
     "points": "A row for each grid point, sensitivity runs and comparisons included.",
+    "unmeasured": "Ids of claims without a grade, as no run measured all that they need.",
     "plan": "What `--quick` planned before it began; null without it.",
 }
 

@@ -70,7 +70,7 @@ def write_study_report(
     """Write a study's page; its path."""
     from forebay.report_comparison import comparison_parts
     from forebay.sensitivity import sensitivity_parts
-    from forebay.tally import check_kind, checks_text, runs_text
+    from forebay.tally import check_kind, checks_text, runs_text, unmeasured_text
 
     study = outcome.study
     rows = {row["id"]: row for row in document["claims"]}
@@ -86,6 +86,7 @@ def write_study_report(
         document=document,
         tally=[(k, v) for k, v in document["summary"].items() if v and k != "total"],
         checks_text=checks_text(document),
+        unmeasured=unmeasured_text(document),
         check_kind=check_kind,
         drawn=any(map(runs_text, document["claims"])),
         tables=tables,

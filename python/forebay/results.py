@@ -38,6 +38,7 @@ from forebay.tally import (
     runs_text,
     shown_digits,
     tally_text,
+    unmeasured_text,
 )
 
 if TYPE_CHECKING:
@@ -118,6 +119,7 @@ def document_of(driver: Driver) -> dict[str, Any]:
         for statement in statements
         if statement.id in grades
     ]
+    asked = [*(claim.id for claim in numbers), *(statement.id for statement in statements)]
     for row in rows:
         row["note"] = "\n".join(filter(None, [row["note"], notes.explanation(row)]))
         row["needed"] = needed.get(row["id"])
@@ -133,6 +135,7 @@ def document_of(driver: Driver) -> dict[str, Any]:
         "stopped": driver.stopped,
         "claims": rows,
         **counts(rows),
+        "unmeasured": [name for name in asked if name not in grades],
         "sensitivity": sensitivity_of(outcome),
         "comparisons": [findings.document() for findings in findings_of(outcome)],
         "points": [_point(outcome, cell) for cell in outcome.samples.cells()],
@@ -254,6 +257,7 @@ def results_markdown(study: Study, document: Mapping[str, Any]) -> str:
         f"`{document['scenario_hash']}`, seed {', '.join(map(str, document['seeds']))}.",
         "",
         tally_text(document),
+        *(f"\n{text}" for text in [unmeasured_text(document)] if text),
     ]
     claims = _claims(study)
     results = [row for row in document["claims"] if not check_kind(row)]

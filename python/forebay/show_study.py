@@ -13,7 +13,7 @@ from forebay.layout import paper_tables
 from forebay.plan import plan_text
 from forebay.report_comparison import case_count, summary_rows
 from forebay.results import measured_text, published_text
-from forebay.tally import check_kind, expectation_text, predicted_text, tally_text
+from forebay.tally import check_kind, expectation_text, predicted_text, tally_text, unmeasured_text
 from forebay.terminal import console, plain_markup, print_json, table
 
 if TYPE_CHECKING:
@@ -67,6 +67,8 @@ def _print_study(outcome: Outcome, document: Mapping[str, Any], out: Path) -> No
     _print_statements(document, screen)
     _print_comparisons(outcome, screen)
     screen.print(f"[bold]{document['study']}[/]: {tally_text(document)}")
+    if text := unmeasured_text(document):
+        screen.print(plain_markup(text))
     screen.print(
         f"{document['runs']} runs in {document['wall_s']:.0f} s; version {document['version']}, "
         f"scenario {document['scenario_hash']}, seed {', '.join(map(str, document['seeds']))}"

@@ -21,6 +21,7 @@ __all__ = [
     "runs_text",
     "shown_digits",
     "tally_text",
+    "unmeasured_text",
 ]
 
 Row = Mapping[str, Any]
@@ -106,3 +107,9 @@ def shown_digits(half_width: float, decimals: int | None) -> int:
     """Decimals that show two digits of a half-width, but no finer than the published value."""
     digits = 2 if half_width <= 0 else min(max(1 - math.floor(math.log10(half_width)), 0), 6)
     return digits if decimals is None else min(digits, max(decimals, 1))
+
+
+def unmeasured_text(document: Mapping[str, Any]) -> str:
+    """Which claims no run measured what they need of, in a sentence; empty if there are none."""
+    names = document.get("unmeasured", ())
+    return f"Not measured, so not counted: {', '.join(names)}." if names else ""

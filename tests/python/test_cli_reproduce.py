@@ -112,6 +112,28 @@ def test_an_interrupt_keeps_finished_runs(
     assert [row["replications"] for row in answer.document()["claims"][:3]] == [3, 3, 2]
 
 
+def test_a_claim_that_no_run_measures_is_named(
+    forebay: front.Forebay, tiny: Path, tmp_path: Path
+) -> None:
+    """A claim whose predicate asks for what no run gives would vanish from the counts unseen."""
+    with (tiny / "predicates.py").open("a", encoding="utf-8") as file:
+        file.write(
+            "\n\ndef unheard_of(run):\n"
+            "    return surely_less(run.value('other_bps', rate_mbps=2), 1.0)\n"
+        )
+    with (tiny / "paper.toml").open("a", encoding="utf-8") as file:
+        file.write(
+            '\n[[statement]]\nid = "s/unheard"\nplace = "page 1"\nhow_read = "quoted"\n'
+            'text = "it says so"\npredicate = "unheard_of"\n'
+        )
+    answer = forebay("reproduce", "tiny", "--replications", "2", "--json")
+    assert answer.document()["unmeasured"] == ["s/unheard"]
+    shown = forebay("reproduce", "tiny", "--replications", "2").out
+    assert "Not measured, so not counted: s/unheard." in shown
+    readme = (tmp_path / "out" / "tiny" / "README.md").read_text(encoding="utf-8")
+    assert "Not measured, so not counted: s/unheard." in readme
+
+
 def test_the_terminal_shows_the_papers_table(forebay: front.Forebay, tiny: Path) -> None:
     """Otherwise published and measured values could not be compared at a glance."""
     out = forebay("reproduce", "tiny").out
