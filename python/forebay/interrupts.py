@@ -1,4 +1,10 @@
-"""Being ended from outside: SIGTERM is taken as Ctrl-C is, so that finished runs are kept."""
+"""Being ended from outside: SIGTERM is taken as Ctrl-C is, so that finished runs are kept.
+
+Python raises the exception of a signal wherever the main thread happens to be. Where it is in a
+callback of the garbage collector or of the import system, the exception is printed or dropped, and
+the program would run on. So a signal is also remembered, and whatever comes next in a long
+computation asks `raise_if_interrupted`.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +13,38 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["terminated_like_interrupted"]
+__all__ = ["raise_if_interrupted", "terminated_like_interrupted"]
+
+_interrupted = threading.Event()
 
 
 @contextmanager
 def terminated_like_interrupted() -> Iterator[None]:
-    """SIGTERM raises `KeyboardInterrupt`; only in the main thread, which alone gets signals."""
+    """SIGTERM and SIGINT raise `KeyboardInterrupt`, and are remembered until this ends; a SIGINT
+    that is ignored, as in the background of a shell, stays so. Only in the main thread, which
+    alone gets signals."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
     def interrupt(*_: object) -> None:
+        _interrupted.set()
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, interrupt)
+    _interrupted.clear()
+    numbers = [signal.SIGTERM]
+    if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
+        numbers.append(signal.SIGINT)
+    before = {number: signal.signal(number, interrupt) for number in numbers}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
+        for number, handler in before.items():
+            signal.signal(number, handler or signal.SIG_DFL)
+        _interrupted.clear()
+
+
+def raise_if_interrupted() -> None:
+    """Raise `KeyboardInterrupt` if a signal asked for the end whose own exception was lost."""
+    if _interrupted.is_set():
+        raise KeyboardInterrupt

@@ -64,7 +64,8 @@ class Meter:
         self._costs = costs
 
     def finished(self, cost: float = 1.0) -> None:
-        """One more run is done."""
+        """One more run is done. Raises `KeyboardInterrupt` if a signal asked for the end."""
+        _raise_if_interrupted()
         self._finished += 1
         self._complete += cost
         # Its share is still among those last heard of.
@@ -72,7 +73,9 @@ class Meter:
         self._draw()
 
     def tick(self, shares: Sequence[float]) -> None:
-        """The shares done of all runs of the present batch."""
+        """The shares done of all runs of the present batch. Raises `KeyboardInterrupt` if a signal
+        asked for the end."""
+        _raise_if_interrupted()
         costs = self._costs or [1.0] * len(shares)
         pairs = zip(shares, costs, strict=True)
         self._partly = sum(share * cost for share, cost in pairs if 0.0 < share < 1.0)
@@ -122,6 +125,13 @@ def note(message: str) -> None:
 def say(message: str) -> None:
     """A line on stderr, also in logs: what a reader of the result needs to know."""
     print(message, file=sys.stderr)
+
+
+def _raise_if_interrupted() -> None:
+    """As `forebay.interrupts` has it; a single run does not import that."""
+    interrupts = sys.modules.get("forebay.interrupts")
+    if interrupts is not None:
+        interrupts.raise_if_interrupted()
 
 
 def _bar() -> Progress:

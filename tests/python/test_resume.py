@@ -7,7 +7,9 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,9 @@ import pytest
 from test_cli_reproduce import KEEPING
 from test_comparison import BEYOND
 from test_plan import without_time
+
+from forebay.interrupts import raise_if_interrupted, terminated_like_interrupted
+from forebay.progress import Meter
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals differ")
 
@@ -230,6 +235,27 @@ def test_a_signal_publishes_what_is_finished(
     assert document["runs"] == 6
     path.write_text(path.read_text().replace(slow, old))
     assert "study's files" in forebay.refused("reproduce", "tiny", "--resume")
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_whose_exception_is_lost_still_ends_a_run(number: signal.Signals) -> None:
+    """Ctrl-C at a moment at which Python drops exceptions would be ignored, and hours of runs would
+    go on: in a callback of a weak reference, as the import system has them."""
+    # A shell lets what it starts in the background ignore Ctrl-C, and so this test.
+    before = signal.signal(number, signal.SIG_DFL)
+    try:
+        with terminated_like_interrupted():
+            gone = threading.Event()
+            watched = weakref.ref(gone, lambda _: signal.raise_signal(number))
+            del gone
+            assert watched() is None
+            with pytest.raises(KeyboardInterrupt):
+                Meter(2, "two runs").tick([0.5, 0.0])
+        assert signal.getsignal(number) == signal.SIG_DFL
+        raise_if_interrupted()
+    finally:
+        signal.signal(number, before)
 
 
 def test_all_studies_go_on_where_they_were(forebay: front.Forebay, study: Path) -> None:
