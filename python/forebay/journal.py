@@ -1,4 +1,4 @@
-"""The journal of `reproduce`: its finished runs, from which `--resume` goes on.
+"""The journal of `reproduce`: its finished runs, from which `--resume` continues.
 
 `journal.jsonl` in the output folder begins with a line that says what the runs are of: the study,
 the version and build of the engine, and a fingerprint of the files that decide what a run gives and

@@ -67,7 +67,7 @@ class Request:
         return shlex.join(self._words(study_id))
 
     def resuming(self, study_id: str) -> str:
-        """The command that goes on where this one was interrupted."""
+        """The command that continues where this one was interrupted."""
         words = self._words(study_id)
         if self.jobs is not None:
             words += ["--jobs", str(self.jobs)]

@@ -132,8 +132,10 @@ impl CongestionControl for HighSpeed {
         if ack.ece {
             return;
         }
-        let segments = self.response.increase(window.cwnd / window.smss);
-        if window.cwnd < window.ssthresh || segments <= 1.0 {
+        // Slow start needs no response function, which costs logarithms and a power.
+        let avoids = window.cwnd >= window.ssthresh;
+        let segments = if avoids { self.response.increase(window.cwnd / window.smss) } else { 1.0 };
+        if segments <= 1.0 {
             self.growth.open(window, ack.acked);
         } else {
             // w + a(w) / w for each segment acknowledged.
