@@ -237,6 +237,8 @@ pub struct Counters {
     pub lateness: Vec<Lateness>,
     /// When the measurement window began.
     pub since: Time,
+    /// Packet hops of the whole run: packets that reached the far end of a link.
+    pub hops: u64,
 }
 
 impl Counters {
@@ -263,7 +265,8 @@ impl Counters {
     /// Add what `other` has counted in another partition in the same measurement window. A link, a
     /// class of calls, a paced source, a receiver of frames, a policer, and start, end and
     /// destination of a flow belong to one partition each.
-    pub(crate) fn merge(&mut self, other: &Self) {
+    pub fn merge(&mut self, other: &Self) {
+        self.hops += other.hops;
         for (mine, other) in self.flows.iter_mut().zip(&other.flows) {
             mine.merge(other);
         }
@@ -298,6 +301,24 @@ impl Counters {
                 mine.clone_from(other);
             }
         }
+    }
+
+    /// The counters of link `link`.
+    #[inline]
+    pub fn link(&mut self, link: u32) -> &mut LinkCount {
+        &mut self.links[link as usize]
+    }
+
+    /// Count `packet` as arrived at `link`.
+    #[inline]
+    pub fn count_arrival(&mut self, link: u32, packet: &Packet) {
+        self.links[link as usize].arrived[slot(packet.precedence)].add(packet);
+    }
+
+    /// Count `payload` bytes of `flow` as goodput: they reached the receiving application.
+    #[inline]
+    pub fn hand_over(&mut self, flow: u32, payload: u64) {
+        self.flows[flow as usize].goodput += payload;
     }
 
     /// The counters of the flow of `packet`.

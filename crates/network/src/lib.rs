@@ -12,32 +12,25 @@
 //! Execution is discrete-event simulation with conservative logical processes (Fujimoto, *Parallel
 //! and Distributed Simulation Systems*, 2000), in one thread or in several.
 
-mod boundary;
-mod channels;
+mod ahead;
 mod context;
 mod counters;
 mod edge;
 mod element;
-mod host_group;
-mod kway_merge;
+pub mod executive;
 mod lateness;
 mod law;
-mod lookahead;
-mod message_batch;
-mod network;
 mod observation;
 mod pace;
 mod packet;
-mod parallel;
-mod partition;
-mod prefetch;
+mod pair_table;
 pub mod record;
 mod resource;
 mod ring;
 mod routes;
 mod sack_blocks;
 
-pub use channels::InputChannels;
+pub use ahead::{Departures, ExecutionMode, LogicalProcess, Lookahead, LookaheadContext};
 pub use context::Context;
 pub use counters::{
     CallCount, Counters, FlowCount, FrameCount, LinkCount, PRECEDENCES, PacedCount, PacketBytes,
@@ -46,13 +39,12 @@ pub use counters::{
 pub use edge::{
     AdmissionControl, AdmissionSignal, FlowTermination, Leaving, Termination, TerminationSignal,
 };
-pub use element::{Element, Lookahead};
+pub use element::Element;
 pub use lateness::Lateness;
 pub use law::{
     Ack, Arrival, Backlog, Burst, Conditioner, CongestionControl, Departure, Discard, DropPolicy,
     QueueDisc, RednAdjustment, ShapingLaw, Signal, ThresholdZone, Traffic, Verdict, Window,
 };
-pub use network::{Network, Progress};
 pub use observation::{CallEvent, DropReason, Observation, Observer};
 pub use pace::{
     Activity, CongestionDetector, CongestionNotification, ExplicitRate, Lasts, Pace, Phase,
@@ -64,4 +56,7 @@ pub use ring::{
     RingAccess, RingClass, RingDemand, RingFairness, RingFrame, RingMessage, RingNotice, RingState,
 };
 pub use routes::{NextHop, PassThrough};
-pub use sack_blocks::SackBlocks;
+pub use sack_blocks::{SackBlocks, SackTable};
+
+/// The input channels of an element: packets sent ahead to it, with their arrival times.
+pub type InputChannels = forebay_kernel::InputChannels<Packet>;

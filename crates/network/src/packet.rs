@@ -1,6 +1,6 @@
 //! The packet: plain data without behaviour.
 
-use forebay_kernel::Digest;
+use forebay_kernel::{Digest, Message};
 use forebay_units::{Size, Span, Time};
 
 use crate::CongestionNotification;
@@ -262,16 +262,6 @@ impl Packet {
         self.flags
     }
 
-    /// Add its reception at `now` to `digest`.
-    #[inline(always)]
-    pub(crate) fn received(&self, now: Time, digest: &mut Digest) {
-        let header = u64::from(self.size)
-            | u64::from(self.precedence) << 16
-            | u64::from(self.flag_bits()) << 24
-            | u64::from(self.flow) << 32;
-        digest.take_in(now.ps(), self.number.rotate_left(32) ^ header ^ self.tag.rotate_left(16));
-    }
-
     flag!(
         /// Whether it is a pure acknowledgement.
         is_ack,
@@ -315,6 +305,19 @@ impl Packet {
         as_probe,
         PROBE
     );
+}
+
+impl Message for Packet {
+    const BLANK: Self = Self::data(Time::ZERO, 0, 0, 0, 0);
+
+    #[inline(always)]
+    fn received(&self, at: Time, digest: &mut Digest) {
+        let header = u64::from(self.size)
+            | u64::from(self.precedence) << 16
+            | u64::from(self.flag_bits()) << 24
+            | u64::from(self.flow) << 32;
+        digest.take_in(at.ps(), self.number.rotate_left(32) ^ header ^ self.tag.rotate_left(16));
+    }
 }
 
 #[cfg(test)]

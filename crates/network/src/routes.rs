@@ -1,18 +1,20 @@
 //! Forwarding tables: the next hop of each element by route (a forwarding information base in the
 //! words of RFC 1812).
 
+use crate::pair_table::PairTable;
+
 /// Marks the number of a sink; without this bit it is that of an element.
-pub(crate) const SINK: u32 = 1 << 31;
+pub const SINK: u32 = 1 << 31;
 
 /// An entry of a forwarding table: what follows an element on a route.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Hop {
+pub struct Hop {
     /// The next element, or a sink.
-    pub(crate) to: u32,
-    /// The receiver and the input channel of it that packets for `to` are sent ahead into;
-    /// [`NO_CHANNEL`] if packets are not sent ahead.
-    pub(crate) inputs: u32,
-    pub(crate) channel: u32,
+    pub to: u32,
+    /// The receiver that packets for `to` are sent ahead to, if `channel` is not [`NO_CHANNEL`].
+    pub receiver: u32,
+    /// The input channel of the receiver; [`NO_CHANNEL`] if packets are not sent ahead.
+    pub channel: u32,
 }
 
 /// The one channel that all packets leaving some element are sent ahead into.
@@ -28,10 +30,10 @@ pub struct PassThrough {
 }
 
 /// The channel of a hop where packets are not sent ahead.
-pub(crate) const NO_CHANNEL: u32 = u32::MAX;
+pub const NO_CHANNEL: u32 = u32::MAX;
 
 /// Where a hop leads, as one partition sees it.
-pub(crate) enum PartitionHop {
+pub enum PartitionHop {
     /// To the next element, in this partition.
     Stays,
     /// Into another partition: packets are sent ahead into this outbox.
@@ -40,141 +42,205 @@ pub(crate) enum PartitionHop {
     Nowhere,
 }
 
-/// The entry for a route that does not pass the element.
-const NO_HOP: Hop = Hop::to(u32::MAX);
-
 impl Hop {
     const fn to(to: u32) -> Self {
-        Self { to, inputs: to, channel: NO_CHANNEL }
+        Self { to, receiver: to, channel: NO_CHANNEL }
     }
 }
 
 /// The forwarding tables of all elements.
 #[derive(Default)]
-pub(crate) struct Routes {
+pub struct Routes {
     /// By route: its first hop.
     first_hops: Vec<Hop>,
     /// By element and route: the next hop.
-    next_hops: Vec<Vec<Hop>>,
+    next_hops: PairTable<Hop>,
+    /// By element: the routes that pass it, in order.
+    passing: Vec<Vec<u32>>,
     /// By element and route: the reverse route from there to where the route begins.
-    reverse: Vec<Vec<Option<u32>>>,
+    reverse: PairTable<u32>,
+    /// By element: the reverse routes that begin at it, in the order in which they were added.
+    reverse_from: Vec<Vec<u32>>,
 }
 
 impl Routes {
     /// Add the route that passes `elements`; returns its number.
-    pub(crate) fn add(&mut self, elements: &[u32]) -> u32 {
+    ///
+    /// # Panics
+    /// If there are no elements, or one of them twice: the reader of scenarios refuses that.
+    pub fn add(&mut self, elements: &[u32]) -> u32 {
         assert!(elements.len() > 1 || elements[0] & SINK == 0, "a route passes an element");
-        let route = self.first_hops.len();
+        let route = u32::try_from(self.first_hops.len()).expect("fewer than 2^32 routes");
         self.first_hops.push(Hop::to(*elements.first().expect("a route has a destination")));
         for pair in elements.windows(2) {
-            let here = pair[0] as usize;
-            if self.next_hops.len() <= here {
-                self.next_hops.resize(here + 1, Vec::new());
-            }
-            let row = &mut self.next_hops[here];
-            if row.len() <= route {
-                row.resize(route + 1, NO_HOP);
-            }
-            assert_eq!(row[route], NO_HOP, "a route passes an element only once");
-            row[route] = Hop::to(pair[1]);
+            let replaced = self.next_hops.insert((pair[0], route), Hop::to(pair[1]));
+            assert_eq!(replaced, None, "a route passes an element only once");
+            row_of(&mut self.passing, pair[0]).push(route);
         }
-        u32::try_from(route).expect("a network has fewer than 2^32 routes")
+        route
     }
 
     /// Note `reverse` as the route from `element` back to where `route` begins.
-    pub(crate) fn add_back(&mut self, element: u32, route: u32, reverse: u32) {
-        let (element, route) = (element as usize, route as usize);
-        if self.reverse.len() <= element {
-            self.reverse.resize(element + 1, Vec::new());
-        }
-        let row = &mut self.reverse[element];
-        if row.len() <= route {
-            row.resize(route + 1, None);
-        }
-        row[route] = Some(reverse);
+    pub fn add_reverse(&mut self, element: u32, route: u32, reverse: u32) {
+        self.reverse.insert((element, route), reverse);
+        row_of(&mut self.reverse_from, element).push(reverse);
     }
 
     /// The route from `element` back to where `route` begins, if one was added.
     #[inline]
-    pub(crate) fn back(&self, element: u32, route: u32) -> Option<u32> {
-        *self.reverse.get(element as usize)?.get(route as usize)?
+    #[must_use]
+    pub fn reverse(&self, element: u32, route: u32) -> Option<u32> {
+        self.reverse.get((element, route)).copied()
     }
 
     /// The reverse routes that begin at `element`.
-    pub(crate) fn backs(&self, element: u32) -> impl Iterator<Item = u32> {
-        self.reverse.get(element as usize).into_iter().flatten().flatten().copied()
+    pub fn reverse_from(&self, element: u32) -> impl Iterator<Item = u32> {
+        self.reverse_from.get(element as usize).into_iter().flatten().copied()
     }
 
     /// The first element, or sink, of each route.
-    pub(crate) fn firsts(&self) -> impl Iterator<Item = u32> {
+    pub fn firsts(&self) -> impl Iterator<Item = u32> {
         self.first_hops.iter().map(|hop| hop.to)
     }
 
     /// The first hop of a route.
     #[inline]
-    pub(crate) fn first(&self, route: u32) -> Hop {
+    #[must_use]
+    pub fn first(&self, route: u32) -> Hop {
         self.first_hops[route as usize]
     }
 
     /// Have packets on `route` sent ahead to its first element, which only senders send to.
-    pub(crate) fn assign_first_channel(&mut self, route: u32) {
+    pub fn assign_first_channel(&mut self, route: u32) {
         let first = &mut self.first_hops[route as usize];
-        (first.inputs, first.channel) = (first.to, 0);
+        (first.receiver, first.channel) = (first.to, 0);
     }
 
     /// The hop after `element` on `route`.
-    #[inline]
-    pub(crate) fn after(&self, element: u32, route: u32) -> Hop {
-        self.next_hops[element as usize][route as usize]
+    ///
+    /// # Panics
+    /// If the route does not pass the element.
+    #[inline(always)]
+    #[must_use]
+    pub fn after(&self, element: u32, route: u32) -> Hop {
+        *self.next_hops.get((element, route)).expect("a packet is at an element of its route")
     }
 
     /// The channel that all packets leaving `element` are sent ahead into, if there is just one:
     /// that of what follows on all its routes, or of the host group of all that follow.
     pub(crate) fn next_hop(&self, element: u32) -> Option<NextHop> {
-        let mut hops = self.steps(element);
+        let mut hops = self.hops(element);
         let first = hops.next().filter(|hop| hop.channel != NO_CHANNEL)?;
-        let same = |hop: Hop| (hop.inputs, hop.channel) == (first.inputs, first.channel);
+        let same = |hop: Hop| (hop.receiver, hop.channel) == (first.receiver, first.channel);
         hops.all(same).then_some(NextHop(first))
     }
 
     /// The elements and sinks that follow `element` on the routes that pass it.
-    pub(crate) fn following(&self, element: u32) -> impl Iterator<Item = u32> {
-        self.steps(element).map(|hop| hop.to)
+    pub fn following(&self, element: u32) -> impl Iterator<Item = u32> {
+        self.hops(element).map(|hop| hop.to)
     }
 
     /// The hops after `element` on the routes that pass it.
-    pub(crate) fn steps(&self, element: u32) -> impl Iterator<Item = Hop> {
-        let row = self.next_hops.get(element as usize).into_iter().flatten();
-        row.filter(|hop| **hop != NO_HOP).copied()
+    pub fn hops(&self, element: u32) -> impl Iterator<Item = Hop> {
+        self.passing(element).iter().map(move |route| self.after(element, *route))
     }
 
     /// Have packets that leave `element` for each next element or sink sent ahead into the channel
     /// that `channel_to(next)` gives, as a receiver and the number of its input channel.
-    pub(crate) fn assign_channels(
+    pub fn assign_channels(
         &mut self,
         element: u32,
         channel_to: &dyn Fn(u32) -> Option<(u32, u32)>,
     ) {
-        let row = self.next_hops.get_mut(element as usize).into_iter().flatten();
-        for hop in row.filter(|hop| **hop != NO_HOP) {
-            if let Some((inputs, channel)) = channel_to(hop.to) {
-                (hop.inputs, hop.channel) = (inputs, channel);
+        for route in self.passing.get(element as usize).into_iter().flatten() {
+            let hop = self.next_hops.get_mut((element, *route)).expect("the route passes here");
+            if let Some((receiver, channel)) = channel_to(hop.to) {
+                (hop.receiver, hop.channel) = (receiver, channel);
             }
         }
     }
 
     /// The tables of a partition, given where the hop after each element leads.
-    pub(crate) fn within(&self, resolve: &dyn Fn(u32, Hop) -> PartitionHop) -> Self {
-        let row = |(element, row): (u32, &Vec<Hop>)| {
-            let entry = |hop: &Hop| match (*hop != NO_HOP).then(|| resolve(element, *hop)) {
-                Some(PartitionHop::Stays) => *hop,
-                Some(PartitionHop::Leaves(outbox)) => Hop { inputs: outbox, channel: 0, ..*hop },
-                Some(PartitionHop::Nowhere) | None => NO_HOP,
-            };
-            let row: Vec<Hop> = row.iter().map(entry).collect();
-            if row.iter().all(|hop| *hop == NO_HOP) { Vec::new() } else { row }
+    #[must_use]
+    pub fn for_partition(&self, resolve: &dyn Fn(u32, Hop) -> PartitionHop) -> Self {
+        let mut part = Self {
+            first_hops: self.first_hops.clone(),
+            reverse: self.reverse.clone(),
+            reverse_from: self.reverse_from.clone(),
+            ..Self::default()
         };
-        let next_hops = (0..).zip(&self.next_hops).map(row).collect();
-        Self { first_hops: self.first_hops.clone(), next_hops, reverse: self.reverse.clone() }
+        for element in 0..self.passing.len() as u32 {
+            for route in self.passing(element) {
+                let hop = self.after(element, *route);
+                let hop = match resolve(element, hop) {
+                    PartitionHop::Stays => hop,
+                    PartitionHop::Leaves(outbox) => Hop { receiver: outbox, channel: 0, ..hop },
+                    PartitionHop::Nowhere => continue,
+                };
+                part.next_hops.insert((element, *route), hop);
+                row_of(&mut part.passing, element).push(*route);
+            }
+        }
+        part
+    }
+
+    /// The routes that pass `element` and lead on, in order.
+    fn passing(&self, element: u32) -> &[u32] {
+        self.passing.get(element as usize).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// The row of `element` in `rows`, which grow as needed.
+fn row_of(rows: &mut Vec<Vec<u32>>, element: u32) -> &mut Vec<u32> {
+    let at = element as usize;
+    if rows.len() <= at {
+        rows.resize_with(at + 1, Vec::new);
+    }
+    &mut rows[at]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Packets would be handed to an element of another route, or a large network would need memory
+    /// for every pair of an element and a route that never meet.
+    #[test]
+    fn hops_are_those_of_the_route_and_nothing_else_is_stored() {
+        let mut routes = Routes::default();
+        let sink = SINK | 5;
+        let (long, short) = (routes.add(&[7, 3, 100_000, sink]), routes.add(&[3, 7]));
+        assert_eq!([routes.first(long).to, routes.first(short).to], [7, 3]);
+        assert_eq!([routes.after(7, long).to, routes.after(3, long).to], [3, 100_000]);
+        assert_eq!([routes.after(100_000, long).to, routes.after(3, short).to], [sink, 7]);
+        assert_eq!(routes.following(3).collect::<Vec<_>>(), [100_000, 7]);
+        assert_eq!(routes.following(8).count(), 0);
+        assert_eq!(routes.next_hops.len(), 4);
+    }
+
+    /// Sources would be notified on the way of another route.
+    #[test]
+    fn reverse_routes_are_found_where_they_were_added() {
+        let mut routes = Routes::default();
+        let (route, back) = (routes.add(&[1, 2]), routes.add(&[2, 1]));
+        routes.add_reverse(2, route, back);
+        assert_eq!(routes.reverse(2, route), Some(back));
+        assert_eq!([routes.reverse(1, route), routes.reverse(2, back)], [None, None]);
+        assert_eq!(routes.reverse_from(2).collect::<Vec<_>>(), [back]);
+    }
+
+    /// A partition would send packets to an element that lies in another one.
+    #[test]
+    fn a_partition_keeps_its_own_hops_and_outboxes() {
+        let mut routes = Routes::default();
+        let route = routes.add(&[0, 1, 2, 3]);
+        let part = routes.for_partition(&|element, _| match element {
+            0 => PartitionHop::Stays,
+            1 => PartitionHop::Leaves(9),
+            _ => PartitionHop::Nowhere,
+        });
+        assert_eq!(part.after(0, route), Hop::to(1));
+        assert_eq!(part.after(1, route), Hop { to: 2, receiver: 9, channel: 0 });
+        assert_eq!(part.hops(2).count(), 0);
     }
 }

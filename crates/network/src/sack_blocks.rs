@@ -23,3 +23,41 @@ impl SackBlocks {
         &self.blocks[..usize::from(self.count)]
     }
 }
+
+/// The SACK blocks of acknowledgements in flight, by the slot in [`crate::Packet::sack_slot`]; slot 0
+/// stands for none.
+#[derive(Default)]
+pub struct SackTable {
+    blocks: Vec<SackBlocks>,
+    free: Vec<u32>,
+}
+
+impl SackTable {
+    /// Store the blocks of an acknowledgement. Returns their slot.
+    ///
+    /// # Panics
+    /// If 2^32 acknowledgements are in flight.
+    pub fn store(&mut self, blocks: SackBlocks) -> u32 {
+        if let Some(slot) = self.free.pop() {
+            self.blocks[slot as usize - 1] = blocks;
+            return slot;
+        }
+        self.blocks.push(blocks);
+        u32::try_from(self.blocks.len()).expect("fewer than 2^32 acknowledgements are in flight")
+    }
+
+    /// Take the blocks of an acknowledgement that has arrived, and free their slot.
+    #[inline]
+    pub fn take(&mut self, slot: u32) -> SackBlocks {
+        if slot == 0 {
+            return SackBlocks::default();
+        }
+        self.free(slot);
+        self.blocks[slot as usize - 1]
+    }
+
+    /// Free the slot of an acknowledgement that was dropped.
+    pub(crate) fn free(&mut self, slot: u32) {
+        self.free.push(slot);
+    }
+}

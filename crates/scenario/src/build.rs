@@ -1,7 +1,7 @@
 //! From the tree of a scenario to a wired network.
 
+use forebay_engine::Network;
 use forebay_kernel::Streams;
-use forebay_network::Network;
 use forebay_parameters::{Echo, Node, Parameters, Problem, Section};
 use forebay_units::Span;
 use forebay_units::quantity::show_span;

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 
+use forebay_engine::Network;
 use forebay_kernel::Streams;
 use forebay_mechanisms::congestion::{self, CONTROLS, ControlFactory};
 use forebay_mechanisms::element::FlowGroup;
@@ -10,7 +11,7 @@ use forebay_mechanisms::element::paced::ReceiverPlace;
 use forebay_mechanisms::element::tcp::{TcpParameters, TcpReceivers, TcpSenders};
 use forebay_mechanisms::element::udp::UdpParameters;
 use forebay_mechanisms::traffic::{self, BuildTraffic, TRAFFICS, TrafficKind};
-use forebay_network::{Lateness, Network};
+use forebay_network::Lateness;
 use forebay_parameters::{Entry, Parameters, Problem, Section, choose};
 use forebay_units::quantity::show_span;
 use forebay_units::{Rate, Size, Span, Time};

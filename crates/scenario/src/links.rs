@@ -1,5 +1,6 @@
 //! Reading links and making their elements.
 
+use forebay_engine::Network;
 use forebay_kernel::Streams;
 use forebay_mechanisms::LinkFacts;
 use forebay_mechanisms::conditioner::{BuildConditioner, CONDITIONERS};
@@ -10,7 +11,7 @@ use forebay_mechanisms::element::shaper::Shaper;
 use forebay_mechanisms::explicit_rate::EXPLICIT_RATES;
 use forebay_mechanisms::queue::{self, QUEUES, Queue};
 use forebay_mechanisms::shaping::SHAPERS;
-use forebay_network::{Conditioner, CongestionDetector, ExplicitRate, Network, ShapingLaw};
+use forebay_network::{Conditioner, CongestionDetector, ExplicitRate, ShapingLaw};
 use forebay_parameters::{Chosen, Parameters, Problem, Section, choose, choose_all};
 use forebay_units::quantity::show_rate;
 use forebay_units::{Rate, Size, Span};

@@ -1,5 +1,6 @@
 //! Reading paced sources and policing, and the ways on which notifications travel back.
 
+use forebay_engine::Network;
 use forebay_kernel::Streams;
 use forebay_mechanisms::activity::{ACTIVITIES, ActivityKind};
 use forebay_mechanisms::element::FlowGroup;
@@ -11,7 +12,7 @@ use forebay_mechanisms::element::policer::{
     BucketParameters, PeakParameters, Policer, PolicerPlan,
 };
 use forebay_mechanisms::pace::{self, PACES, PaceKind, check_rtt};
-use forebay_network::{Lateness, Network};
+use forebay_network::Lateness;
 use forebay_parameters::{Parameters, Problem, Section, choose};
 use forebay_units::{Rate, Size, Span};
 

@@ -231,7 +231,7 @@ impl RingPlan {
         // Stations tick alike, but nobody has set their clocks.
         let mut phase: Stream = streams.named(&format!("{}.{name}.phase", self.path));
         let phase = law.interval().unwrap_or(Span::ZERO).scaled(phase.uniform());
-        PortParts { name, link, delay: self.delay(ringlet, place), law, phase }
+        PortParts { link, delay: self.delay(ringlet, place), law, phase }
     }
 
     /// Its element. `links` are the numbers of its spans, `legs` the ways through it by route.

@@ -4,7 +4,9 @@
 //! A backward cell does not pass the link itself, but the node at its near end: its route leads
 //! through this element as well. No time passes in it.
 
-use forebay_network::{CellRate, Context, Element, ExplicitRate, Packet, ResourceCell};
+use forebay_network::{
+    CellRate, Context, Element, ExplicitRate, LogicalProcess, Packet, ResourceCell,
+};
 
 /// Applies an explicit-rate law.
 ///
@@ -30,6 +32,8 @@ impl RateAllocator {
     }
 }
 
+impl LogicalProcess for RateAllocator {}
+
 impl Element for RateAllocator {
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         let now = cx.now();
@@ -50,7 +54,7 @@ impl Element for RateAllocator {
         unreachable!("an allocator sets no timer");
     }
 
-    fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
+    fn probes(&self, _part: u32, visit: &mut dyn FnMut(&str, f64)) {
         self.law.probes(visit);
     }
 }

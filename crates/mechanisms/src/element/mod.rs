@@ -10,6 +10,7 @@ pub mod shaper;
 pub mod tcp;
 pub mod udp;
 
+use forebay_network::{Context, DropReason, Observation, Packet};
 use forebay_units::Time;
 
 /// A group of flows that differ only in their start times: what sources need to know of the
@@ -29,4 +30,24 @@ pub struct FlowGroup {
     /// Precedence with which their packets (and acknowledgements) are sent; conditioners may change
     /// it.
     pub precedence: u8,
+}
+
+/// Count `packet` as arrived at `link`.
+#[inline]
+fn count_arrival(link: u32, packet: &Packet, cx: &mut Context<'_>) {
+    cx.counters().count_arrival(link, packet);
+}
+
+/// Drop `packet` as it arrives at `link`: count the arrival and the drop.
+#[inline]
+fn drop_arriving(link: u32, packet: &Packet, reason: DropReason, cx: &mut Context<'_>) {
+    count_arrival(link, packet, cx);
+    cx.drop(link, packet, reason);
+}
+
+/// `flow` has ended: record when.
+fn end_flow(flow: u32, cx: &mut Context<'_>) {
+    let now = cx.now();
+    cx.counters().flows[flow as usize].ended = Some(now);
+    cx.observe(|| Observation::Ended { flow });
 }

@@ -6,10 +6,11 @@
 
 use std::collections::VecDeque;
 
-use forebay_network::{Context, DropReason, Element, Packet};
+use forebay_network::{Context, DropReason, Element, LogicalProcess, Lookahead, Packet};
 use forebay_parameters::{Length, Problem, Section, choice, parameters};
 use forebay_units::{Rate, Size};
 
+use super::drop_arriving;
 use crate::policing::{FullQueue, LeakyBucket, PeakRate, marked};
 
 choice! {
@@ -300,7 +301,7 @@ impl Policer {
     /// departures plus its drops.
     fn drop(&self, packet: &Packet, cx: &mut Context<'_>) {
         cx.counters().policers[self.plan.counters as usize].dropped += 1;
-        cx.drop_arriving(self.plan.link, packet, DropReason::Policed);
+        drop_arriving(self.plan.link, packet, DropReason::Policed, cx);
     }
 
     fn note_queue(&self, index: usize, cx: &mut Context<'_>) {
@@ -311,9 +312,11 @@ impl Policer {
     }
 }
 
+impl LogicalProcess for Policer {}
+
 impl Element for Policer {
-    fn can_defer(&self) -> bool {
-        true
+    fn lookahead(&self) -> Lookahead<'_> {
+        Lookahead { can_defer: true, ..Lookahead::NONE }
     }
 
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
@@ -348,7 +351,7 @@ impl Element for Policer {
         self.release_due(index, cx);
     }
 
-    fn held(&self) -> u64 {
+    fn sync_counters(&mut self, _cx: &mut Context<'_>) -> u64 {
         self.held
     }
 }

@@ -5,9 +5,10 @@
 
 use std::collections::VecDeque;
 
-use forebay_network::{Backlog, Context, DropReason, Element, Packet, ShapingLaw};
+use forebay_network::{Backlog, Context, DropReason, Element, LogicalProcess, Packet, ShapingLaw};
 use forebay_units::Time;
 
+use super::drop_arriving;
 use super::link::transmitter::{Conditioning, Transmitter};
 
 /// A buffer drained at the pace of a law, followed by conditioners.
@@ -61,10 +62,12 @@ impl Shaper {
     }
 }
 
+impl LogicalProcess for Shaper {}
+
 impl Element for Shaper {
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         if self.backlog.bytes + u64::from(packet.size) > self.law.limit() {
-            cx.drop_arriving(self.link, packet, DropReason::Shaper);
+            drop_arriving(self.link, packet, DropReason::Shaper, cx);
             return;
         }
         self.waiting.push_back(*packet);
@@ -80,7 +83,7 @@ impl Element for Shaper {
         }
     }
 
-    fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
+    fn probes(&self, _part: u32, visit: &mut dyn FnMut(&str, f64)) {
         visit("shaper_packets", f64::from(self.backlog.packets));
         visit("shaper_bytes", self.backlog.bytes as f64);
         self.law.probes(visit);
@@ -89,7 +92,7 @@ impl Element for Shaper {
         }
     }
 
-    fn held(&self) -> u64 {
+    fn sync_counters(&mut self, _cx: &mut Context<'_>) -> u64 {
         u64::from(self.backlog.packets)
     }
 }

@@ -4,11 +4,14 @@
 use std::collections::VecDeque;
 
 use forebay_kernel::fetch;
-use forebay_network::{Context, Counters, Element, Packet};
+use forebay_network::{
+    Context, Counters, Element, LogicalProcess, Lookahead, LookaheadContext, Packet,
+};
 use forebay_parameters::parameters;
 use forebay_units::{Size, Span, Time};
 
 use super::FlowGroup;
+use super::end_flow;
 use crate::traffic::TrafficPool;
 
 parameters! {
@@ -170,6 +173,15 @@ impl Sender {
     }
 }
 
+impl<P: TrafficPool> LogicalProcess for UdpSenders<P> {
+    fn prefetch_timer(&self, token: u32, counters: &Counters) {
+        if self.timer.is_none() && token != STOP {
+            self.applications.foresee(token as usize);
+            fetch(&counters.flows[(self.group.first + token) as usize].sent);
+        }
+    }
+}
+
 impl<P: TrafficPool> Element for UdpSenders<P> {
     fn start(&mut self, cx: &mut Context<'_>) {
         if self.group.stop != Time::NEVER {
@@ -194,8 +206,8 @@ impl<P: TrafficPool> Element for UdpSenders<P> {
         }
     }
 
-    fn own_routes(&self) -> &[u32] {
-        std::slice::from_ref(&self.group.route)
+    fn lookahead(&self) -> Lookahead<'_> {
+        Lookahead::host(std::slice::from_ref(&self.group.route))
     }
 
     fn receive(&mut self, _packet: &Packet, _cx: &mut Context<'_>) {
@@ -205,7 +217,7 @@ impl<P: TrafficPool> Element for UdpSenders<P> {
     fn wake(&mut self, token: u32, cx: &mut Context<'_>) {
         if token == STOP {
             let flows = self.applications.len() as u32;
-            (0..flows).for_each(|index| cx.ended(self.group.first + index));
+            (0..flows).for_each(|index| end_flow(self.group.first + index, cx));
             return;
         }
         let Self { group, applications, timer } = self;
@@ -225,13 +237,6 @@ impl<P: TrafficPool> Element for UdpSenders<P> {
         let next = timer.next();
         if next < Time::NEVER {
             cx.wake_at(next, 0);
-        }
-    }
-
-    fn prefetch_timer(&self, token: u32, counters: &Counters) {
-        if self.timer.is_none() && token != STOP {
-            self.applications.foresee(token as usize);
-            fetch(&counters.flows[(self.group.first + token) as usize].sent);
         }
     }
 }

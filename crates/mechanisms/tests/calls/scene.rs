@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
 
+use forebay_engine::Network;
 use forebay_kernel::{Stream, Streams};
 use forebay_mechanisms::LinkFacts;
 use forebay_mechanisms::conditioner::CONDITIONERS;
@@ -15,8 +16,8 @@ use forebay_mechanisms::queue;
 use forebay_mechanisms::traffic::TrafficKind;
 use forebay_network::record::RecordTable;
 use forebay_network::{
-    AdmissionControl, Burst, CallCount, CallEvent, Context, Element, FlowTermination, Network,
-    Observation, Observer, Packet, PcnMark, Traffic,
+    AdmissionControl, Burst, CallCount, CallEvent, Context, Element, FlowTermination,
+    LogicalProcess, Observation, Observer, Packet, PcnMark, Traffic,
 };
 use forebay_parameters::{Echo, Node, Parameters, Problem, Section, Spread, Table, Value};
 use forebay_units::{Rate, Size, Span, Time};
@@ -93,6 +94,8 @@ pub struct Wire {
 
 /// How long packets are on the wire.
 pub const WAY: Span = Span::from_ms(10);
+
+impl LogicalProcess for Wire {}
 
 impl Element for Wire {
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {

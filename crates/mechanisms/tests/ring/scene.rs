@@ -1,9 +1,10 @@
 //! A ring with sources and sinks at its stations, and what came of it.
 
+use forebay_engine::Network;
 use forebay_kernel::Streams;
 use forebay_mechanisms::element::ring::{Buffers, Leg, PortParts, Ring, RingParts};
 use forebay_mechanisms::ring::{FAIRNESS, RingFacts, StationFacts};
-use forebay_network::{Context, Element, LinkCount, Network, Packet};
+use forebay_network::{Context, Element, LinkCount, LogicalProcess, Packet};
 use forebay_parameters::{Echo, Node, Section, Table, Value};
 use forebay_units::{Rate, Size, Span, Time};
 
@@ -107,7 +108,7 @@ impl Scene {
                 let interval = law.interval().unwrap_or(Span::ZERO);
                 let name = format!("{ringlet}.{}", station(place));
                 let phase = interval.scaled(streams.named(&name).uniform());
-                PortParts { name, link: links[place], delay: self.delays[span(place)], law, phase }
+                PortParts { link: links[place], delay: self.delays[span(place)], law, phase }
             })
             .collect()
     }
@@ -220,6 +221,8 @@ impl Sender {
         }
     }
 }
+
+impl LogicalProcess for Sender {}
 
 impl Element for Sender {
     fn start(&mut self, cx: &mut Context<'_>) {

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
+use forebay_engine::Network;
 use forebay_kernel::{Stream, Streams};
 use forebay_mechanisms::congestion::CONTROLS;
 use forebay_mechanisms::element::FlowGroup;
@@ -11,8 +12,8 @@ use forebay_mechanisms::element::tcp::{TcpParameters, TcpReceivers, TcpSenders};
 use forebay_mechanisms::traffic::pool_of;
 use forebay_network::record::RecordTable;
 use forebay_network::{
-    Burst, CongestionControl, Context, DropReason, Ecn, Element, FlowCount, Network, Observation,
-    Observer, Packet, Signal, Traffic,
+    Burst, CongestionControl, Context, DropReason, Ecn, Element, FlowCount, LogicalProcess,
+    Observation, Observer, Packet, Signal, Traffic,
 };
 use forebay_parameters::{Echo, Node, Problem, Section, Table, Value};
 use forebay_units::{Rate, Size, Span, Time};
@@ -72,6 +73,8 @@ pub struct Pipe {
     pub under_way: VecDeque<Packet>,
 }
 
+impl LogicalProcess for Pipe {}
+
 impl Element for Pipe {
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         let copy = self.passed.iter().filter(|n| **n == packet.number).count();
@@ -80,7 +83,7 @@ impl Element for Pipe {
         }
         let chance = self.stream.as_mut().is_some_and(|stream| stream.happens(self.loss));
         if chance || self.drops.contains(&(packet.number, copy)) {
-            cx.drop_queued(0, packet, DropReason::Overflow);
+            cx.drop(0, packet, DropReason::Overflow);
             return;
         }
         let marked = packet.is_ecn_capable() && self.marks.contains(&packet.number);
@@ -96,7 +99,7 @@ impl Element for Pipe {
         cx.forward(&packet);
     }
 
-    fn held(&self) -> u64 {
+    fn sync_counters(&mut self, _cx: &mut Context<'_>) -> u64 {
         self.under_way.len() as u64
     }
 }
@@ -106,6 +109,8 @@ pub struct Script {
     pub acks: Vec<(u64, u64, bool)>,
     pub route: u32,
 }
+
+impl LogicalProcess for Script {}
 
 impl Element for Script {
     fn start(&mut self, cx: &mut Context<'_>) {

@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, Mutex};
 
+use forebay_engine::{Network, Progress};
 use forebay_kernel::Streams;
 use forebay_mechanisms::element::FlowGroup;
 use forebay_mechanisms::element::tcp::{TcpReceivers, TcpSenders};
 use forebay_mechanisms::traffic::pool_of;
-use forebay_network::{Network, Progress};
 use forebay_parameters::Value;
 use forebay_units::{Rate, Span, Time};
 

@@ -11,7 +11,9 @@ mod parameters;
 mod table;
 
 use forebay_kernel::Streams;
-use forebay_network::{CallEvent, Context, Element, Leaving, Observation, Packet, PcnMark};
+use forebay_network::{
+    CallEvent, Context, Element, Leaving, LogicalProcess, Observation, Packet, PcnMark,
+};
 use forebay_network::{Termination, TerminationSignal};
 use forebay_units::{Span, Time};
 
@@ -372,6 +374,8 @@ impl Calls {
     }
 }
 
+impl LogicalProcess for Calls {}
+
 impl Element for Calls {
     fn start(&mut self, cx: &mut Context<'_>) {
         for class in 0..self.classes.len() {
@@ -400,7 +404,7 @@ impl Element for Calls {
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         cx.deliver(packet);
         if !packet.is_probe() {
-            cx.hand_over(packet.flow, u64::from(packet.size).saturating_sub(HEADER));
+            cx.counters().hand_over(packet.flow, u64::from(packet.size).saturating_sub(HEADER));
         }
         let mark = packet.pcn();
         let marked = mark > Some(PcnMark::Unmarked);
@@ -468,24 +472,25 @@ impl Element for Calls {
         }
     }
 
-    fn sync_counters(&mut self, cx: &mut Context<'_>) {
+    fn sync_counters(&mut self, cx: &mut Context<'_>) -> u64 {
         let now = cx.now();
         for row in &self.rows {
             cx.counters().calls[row.calls as usize].change(row.present, now);
         }
         self.settled = now;
+        0
     }
 
-    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
+    fn probes(&self, _part: u32, visit: &mut dyn FnMut(&str, f64)) {
         let soon = self.settled + TALKING;
         let (mut active, mut talking) = (0_u32, 0_u32);
         for (_, call) in self.calls.living() {
             active += u32::from(call.sent > 0);
             talking += u32::from(call.next <= soon);
         }
-        tell("present_flows", f64::from(self.present));
-        tell("active_flows", f64::from(active));
-        tell("talking_flows", f64::from(talking));
-        tell("blocking", f64::from(u8::from(self.edge.blocking)));
+        visit("present_flows", f64::from(self.present));
+        visit("active_flows", f64::from(active));
+        visit("talking_flows", f64::from(talking));
+        visit("blocking", f64::from(u8::from(self.edge.blocking)));
     }
 }

@@ -26,11 +26,12 @@ mod waiting;
 
 use forebay_kernel::Stream;
 use forebay_network::{
-    Arrival, Context, DropPolicy, Element, Lookahead, NextHop, Observation, Packet, PassThrough,
-    Verdict,
+    Arrival, Context, DropPolicy, Element, ExecutionMode, LogicalProcess, Lookahead,
+    LookaheadContext, NextHop, Observation, Packet, PassThrough, Verdict,
 };
 use forebay_units::{Rate, Span, Time};
 
+use super::drop_arriving;
 use crate::queue::{AnyDropPolicy, Queue};
 pub use notifier::Notifier;
 use scheduled::ScheduledLink;
@@ -91,7 +92,7 @@ pub fn link(parts: LinkParts) -> Box<dyn Element> {
         stream,
         begun: 0,
         next_departure: Time::NEVER,
-        lookahead: Lookahead::default(),
+        mode: ExecutionMode::default(),
         inputs_only: false,
         next_hop: None,
         pass_through: None,
@@ -120,7 +121,7 @@ struct FifoLink {
     begun: usize,
     /// When the head of the queue departs; [`Time::NEVER`] if the queue is empty.
     next_departure: Time,
-    lookahead: Lookahead,
+    mode: ExecutionMode,
     /// Whether the link acts on nothing but packets from its input channels. It then processes
     /// those whose predecessors are all known, even ahead of their arrival times.
     inputs_only: bool,
@@ -161,7 +162,7 @@ impl FifoLink {
     /// is.
     #[inline(never)]
     fn depart(&mut self, now: Time) {
-        if !self.lookahead.early {
+        if !self.mode.sends_ahead() {
             self.depart_in_flight(now);
             return;
         }
@@ -192,7 +193,7 @@ impl FifoLink {
     /// transmission of what they accept.
     #[inline(always)]
     fn process_arrival(&mut self, packet: &Packet, at: Time, cx: &mut Context<'_>) {
-        if self.lookahead.quiet {
+        if self.mode.to_sinks() {
             self.release_to_sinks(at, cx);
         }
         let mut conditioned;
@@ -245,7 +246,7 @@ impl FifoLink {
             Verdict::Accept => Some((false, idle_since.is_some())),
             Verdict::Mark => Some((true, idle_since.is_some())),
             Verdict::Drop(reason) => {
-                cx.drop_arriving(self.transmitter.link, packet, reason);
+                drop_arriving(self.transmitter.link, packet, reason, cx);
                 None
             }
         }
@@ -276,7 +277,7 @@ impl FifoLink {
             let start = transmitter.free_at;
             // No earlier than the start of any packet already waiting.
             self.next_departure = self.next_departure.min(start);
-            if self.lookahead.early {
+            if self.mode.sends_ahead() {
                 let (scheduled, out) = transmitter.enqueue_tx(packet, at);
                 transmitter.note_longest();
                 transmitter.waiting.push(scheduled);
@@ -288,7 +289,7 @@ impl FifoLink {
         }
         // It does not wait, so it is not counted as having been queued.
         self.policy.departed(packet.queued_info(), at);
-        if self.lookahead.early {
+        if self.mode.sends_ahead() {
             transmitter.transmit_now(packet, at)
         } else {
             self.begun += 1;
@@ -299,12 +300,12 @@ impl FifoLink {
     /// Pass on that `packet` reaches the far end at `out`: send it ahead, or set the timer for it.
     #[inline(always)]
     fn dispatch(&mut self, packet: &Packet, out: Time, cx: &mut Context<'_>) {
-        if self.lookahead.early {
+        if self.mode.sends_ahead() {
             // There are no observers in this mode.
             cx.send_ahead(packet, out);
             return;
         }
-        if self.wake_time == Time::NEVER && !self.lookahead.quiet {
+        if self.wake_time == Time::NEVER && !self.mode.to_sinks() {
             self.wake_time = out;
             cx.wake_at(out, OUT);
         }
@@ -342,23 +343,45 @@ impl FifoLink {
     }
 }
 
+impl LogicalProcess for FifoLink {
+    fn on_notify(&mut self, cx: &mut Context<'_>) {
+        if !self.mode.takes_from_channels {
+            return;
+        }
+        if self.mode.to_sinks() {
+            self.process_pending(cx);
+            cx.notify_in_batches();
+            return;
+        }
+        if self.mode.sends_ahead() {
+            self.process_pending(cx);
+        }
+        self.arm_for_pending(cx);
+    }
+}
+
 impl Element for FifoLink {
     fn start(&mut self, cx: &mut Context<'_>) {
-        self.lookahead = cx.lookahead();
+        self.mode = cx.execution_mode();
         self.next_hop = cx.next_hop();
         self.to_sinks = self.is_tail_drop_to_sinks();
-        self.inputs_only = self.lookahead.early || self.to_sinks;
+        self.inputs_only = self.mode.sends_ahead() || self.to_sinks;
         let tail = matches!(self.policy, AnyDropPolicy::Tail(_));
         self.accepts_when_idle = tail && self.conditioning.is_empty();
         self.never_drops = matches!(&self.policy, AnyDropPolicy::Tail(law) if law.is_unlimited())
             && self.accepts_when_idle;
         let idle = !self.transmitter.has_background();
         self.timed_fast_path =
-            self.accepts_when_idle && idle && !self.lookahead.early && !self.lookahead.quiet;
-        self.fast_path = tail && idle && self.lookahead.early;
+            self.accepts_when_idle && idle && !self.mode.sends_ahead() && !self.mode.to_sinks();
+        self.fast_path = tail && idle && self.mode.sends_ahead();
         self.bare_fast_path = self.fast_path && self.accepts_when_idle;
-        self.policy_only = self.lookahead.early && self.conditioning.is_empty() && !self.fast_path;
+        self.policy_only =
+            self.mode.sends_ahead() && self.conditioning.is_empty() && !self.fast_path;
         self.pass_through = if self.fast_path { cx.pass_through() } else { None };
+    }
+
+    fn lookahead(&self) -> Lookahead<'_> {
+        Lookahead { accepts_ahead: true, can_defer: false, ..self.transmitter.lookahead() }
     }
 
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
@@ -373,39 +396,8 @@ impl Element for FifoLink {
         }
     }
 
-    fn schedules_departures(&self) -> bool {
-        true
-    }
-
-    fn ahead(&self) -> Span {
-        self.transmitter.delay
-    }
-
-    fn rate(&self) -> Option<Rate> {
-        Some(self.transmitter.rate)
-    }
-
-    fn expects(&self) -> bool {
-        true
-    }
-
-    fn on_notify(&mut self, cx: &mut Context<'_>) {
-        if !self.lookahead.expects {
-            return;
-        }
-        if self.lookahead.quiet {
-            self.process_pending(cx);
-            cx.notify_in_batches();
-            return;
-        }
-        if self.lookahead.early {
-            self.process_pending(cx);
-        }
-        self.arm_for_pending(cx);
-    }
-
     fn wake(&mut self, _token: u32, cx: &mut Context<'_>) {
-        if !self.lookahead.expects {
+        if !self.mode.takes_from_channels {
             self.wake_time = self.complete_hop(cx).unwrap_or(Time::NEVER);
             if self.wake_time < Time::NEVER {
                 cx.wake_at(self.wake_time, OUT);
@@ -419,29 +411,26 @@ impl Element for FifoLink {
         }
     }
 
-    fn sync_counters(&mut self, cx: &mut Context<'_>) {
+    fn sync_counters(&mut self, cx: &mut Context<'_>) -> u64 {
         let now = cx.now();
-        if self.lookahead.expects {
+        if self.mode.takes_from_channels {
             self.process_pending(cx);
         }
         self.catch_up(now);
         if self.to_sinks {
             self.sync_to_sink(now, cx);
-        } else if self.lookahead.quiet {
+        } else if self.mode.to_sinks() {
             self.release_to_sinks(now, cx);
-        } else if self.lookahead.early {
+        } else if self.mode.sends_ahead() {
             self.transmitter.sync_wait(now);
         }
         self.transmitter.sync_counters(true, cx);
+        // Packets that were sent ahead are held by the element that they were sent to.
+        self.transmitter.in_flight.len() as u64
     }
 
-    fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
+    fn probes(&self, _part: u32, visit: &mut dyn FnMut(&str, f64)) {
         self.transmitter.probes(&self.conditioning, visit);
         self.policy.probes(visit);
-    }
-
-    /// Packets that were sent ahead are held by the element that they were sent to.
-    fn held(&self) -> u64 {
-        self.transmitter.in_flight.len() as u64
     }
 }

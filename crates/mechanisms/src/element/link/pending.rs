@@ -6,7 +6,7 @@
 //! 198-206; Fujimoto, *Parallel and Distributed Simulation Systems*, 2000).
 
 use forebay_kernel::Forward;
-use forebay_network::{Context, InputChannels, Packet, PassThrough};
+use forebay_network::{Context, InputChannels, LookaheadContext, Packet, PassThrough};
 use forebay_units::Time;
 
 use super::transmitter::Transmitter;
@@ -125,7 +125,7 @@ impl FifoLink {
             return;
         }
         self.process_pending(cx);
-        if self.lookahead.early {
+        if self.mode.sends_ahead() {
             cx.discount_event();
             self.arm_for_pending(cx);
             return;
@@ -179,7 +179,7 @@ impl FifoLink {
         } else {
             self.transmitter.exit_lower_bound(at)
         };
-        let next_time = next_time + self.lookahead.slack;
+        let next_time = next_time + self.mode.slack();
         cx.notify_before(at);
         if next_time < self.wake_time {
             self.wake_time = next_time;

@@ -3,12 +3,13 @@
 
 use std::hint::select_unpredictable;
 
-use forebay_network::{Arrival, Context, DropPolicy, InputChannels, Verdict};
+use forebay_network::{Arrival, Context, DropPolicy, InputChannels, LookaheadContext, Verdict};
 use forebay_units::Time;
 
 use super::transmitter::Transmitter;
 use super::waiting::Scheduled;
 use super::{AnyDropPolicy, FifoLink};
+use crate::element::drop_arriving;
 
 impl FifoLink {
     /// Process the packets of `inputs` that arrive by `limit`. Monomorphised for each kind of drop
@@ -53,7 +54,7 @@ impl FifoLink {
                     &marked
                 }
                 Verdict::Drop(reason) => {
-                    cx.drop_arriving(link, packet, reason);
+                    drop_arriving(link, packet, reason, cx);
                     return;
                 }
             };

@@ -2,7 +2,7 @@
 //! becomes free.
 //!
 //! While packets wait, this costs a second event for each, at the end of each transmission. Where
-//! no element needs to know at once what leaves ([`Lookahead::lazy`]), the choice is deferred (lazy
+//! no element needs to know at once what leaves ([`ExecutionMode::is_lazy`]), the choice is deferred (lazy
 //! evaluation): until the next arrival, until counters are read, or at the latest until the packet
 //! could have reached the far end. Nothing has arrived in between, so the choice is the same.
 //!
@@ -14,13 +14,15 @@
 
 use forebay_kernel::Stream;
 use forebay_network::{
-    Context, Departure, Element, Lookahead, NextHop, Observation, Packet, QueueDisc, Verdict,
+    Context, Departure, Element, ExecutionMode, LogicalProcess, Lookahead, LookaheadContext,
+    NextHop, Observation, Packet, QueueDisc, Verdict,
 };
-use forebay_units::{Rate, Span, Time};
+use forebay_units::{Span, Time};
 
 use super::OUT;
 use super::notifier::Notifier;
 use super::transmitter::{Conditioning, Transmitter};
+use crate::element::count_arrival;
 
 /// Timer token: the transmitter is free and packets wait. On a deferred link: the first packet that
 /// waits, or is pending, could have reached the far end.
@@ -35,7 +37,7 @@ pub(super) struct ScheduledLink {
     notifier: Option<Notifier>,
     /// Expiry of the timer of [`FREE`] that is in force; [`Time::NEVER`] for none.
     wake_time: Time,
-    lookahead: Lookahead,
+    mode: ExecutionMode,
     /// The single destination of what leaves, if packets are sent ahead and there is one.
     next_hop: Option<NextHop>,
     /// Whether the choice of the next packet is deferred.
@@ -60,7 +62,7 @@ impl ScheduledLink {
             stream,
             notifier,
             wake_time: Time::NEVER,
-            lookahead: Lookahead::default(),
+            mode: ExecutionMode::default(),
             next_hop: None,
             deferred: false,
             fast_path: false,
@@ -75,12 +77,7 @@ impl ScheduledLink {
             self.serve_with_drops(now, cx);
         } else if let Some(packet) = self.law.dequeue_ref(now) {
             self.transmitter.waits_no_more(packet, now);
-            Self::transmit(
-                (&mut self.transmitter, &self.lookahead, self.next_hop),
-                packet,
-                now,
-                cx,
-            );
+            Self::transmit((&mut self.transmitter, &self.mode, self.next_hop), packet, now, cx);
         }
     }
 
@@ -92,7 +89,7 @@ impl ScheduledLink {
         let (transmitter, notifier) = (&mut self.transmitter, &mut self.notifier);
         let next = self.law.dequeue(now, &mut self.stream, &mut |packet, reason| {
             transmitter.waits_no_more(&packet, now);
-            cx.drop_queued(link, &packet, reason);
+            cx.drop(link, &packet, reason);
             if let Some(notifier) = notifier {
                 notifier.judge(&packet, true, cx);
             }
@@ -102,25 +99,25 @@ impl ScheduledLink {
         if marked {
             Transmitter::mark(link, &mut packet, cx);
         }
-        Self::transmit((&mut self.transmitter, &self.lookahead, self.next_hop), &packet, now, cx);
+        Self::transmit((&mut self.transmitter, &self.mode, self.next_hop), &packet, now, cx);
     }
 
     /// Transmit `packet` from `now` on.
     #[inline(always)]
     fn transmit(
-        (transmitter, lookahead, next_hop): (&mut Transmitter, &Lookahead, Option<NextHop>),
+        (transmitter, mode, next_hop): (&mut Transmitter, &ExecutionMode, Option<NextHop>),
         packet: &Packet,
         now: Time,
         cx: &mut Context<'_>,
     ) {
-        if lookahead.early {
+        if mode.sends_ahead() {
             let out = transmitter.transmit_now(packet, now);
             cx.send_ahead_to(next_hop, packet, out);
             return;
         }
         let alone = transmitter.in_flight.is_empty();
         let out = transmitter.schedule_tx(packet, now);
-        if alone && !lookahead.quiet {
+        if alone && !mode.to_sinks() {
             cx.wake_at(out, OUT);
         }
     }
@@ -128,11 +125,11 @@ impl ScheduledLink {
     /// Transmit `packet`, which found the link idle.
     #[inline(always)]
     fn transmit_now(&mut self, packet: &Packet, now: Time, cx: &mut Context<'_>) {
-        Transmitter::count_arrival(self.transmitter.link, packet, cx);
+        count_arrival(self.transmitter.link, packet, cx);
         if let Some(notifier) = &mut self.notifier {
             notifier.passes(packet, cx);
         }
-        Self::transmit((&mut self.transmitter, &self.lookahead, self.next_hop), packet, now, cx);
+        Self::transmit((&mut self.transmitter, &self.mode, self.next_hop), packet, now, cx);
     }
 
     /// Catch up with the transmissions that have begun by `now`, each at the end of the one before.
@@ -150,10 +147,10 @@ impl ScheduledLink {
     #[inline(always)]
     fn arm(&mut self, cx: &mut Context<'_>) {
         if self.wake_time == Time::NEVER && self.transmitter.backlog().packets > 0 {
-            let margin = match (self.deferred, self.lookahead.quiet) {
+            let margin = match (self.deferred, self.mode.to_sinks()) {
                 (true, true) => return,
                 // A deferred link must still act in time for the elements behind it.
-                (true, false) => self.transmitter.delay - self.lookahead.late,
+                (true, false) => self.transmitter.delay - self.mode.late,
                 (false, _) => Span::ZERO,
             };
             self.wake_at(self.transmitter.free_at + margin, cx);
@@ -172,7 +169,7 @@ impl ScheduledLink {
         if self.deferred {
             self.serve_deferred(now, cx);
         }
-        if self.lookahead.quiet {
+        if self.mode.to_sinks() {
             self.transmitter.release_to_sinks(now, cx);
         }
         if self.fast_path && self.transmitter.idle_since(now).is_some() {
@@ -196,7 +193,7 @@ impl ScheduledLink {
     /// `packet` arrives at the queue at `now`.
     #[inline(always)]
     fn accept(&mut self, packet: &Packet, now: Time, cx: &mut Context<'_>) {
-        Transmitter::count_arrival(self.transmitter.link, packet, cx);
+        count_arrival(self.transmitter.link, packet, cx);
         // On a deferred link this has been done.
         if !self.deferred
             && self.transmitter.free_at <= now
@@ -245,7 +242,7 @@ impl ScheduledLink {
         let (transmitter, notifier) = (&mut self.transmitter, &mut self.notifier);
         let mut discard = |packet: Packet, reason| {
             transmitter.waits_no_more(&packet, now);
-            cx.drop_queued(link, &packet, reason);
+            cx.drop(link, &packet, reason);
             if let Some(notifier) = notifier {
                 notifier.judge(&packet, true, cx);
             }
@@ -257,7 +254,7 @@ impl ScheduledLink {
             });
         }
         if let Verdict::Drop(reason) = verdict {
-            cx.drop_queued(link, packet, reason);
+            cx.drop(link, packet, reason);
             return verdict;
         }
         if idle_since.is_some() {
@@ -295,54 +292,44 @@ impl ScheduledLink {
     }
 }
 
+impl LogicalProcess for ScheduledLink {
+    fn on_notify(&mut self, cx: &mut Context<'_>) {
+        if !self.mode.takes_from_channels {
+            return;
+        }
+        self.process_pending(cx);
+        if self.mode.to_sinks() {
+            cx.notify_in_batches();
+        } else {
+            self.arm_for_pending(cx);
+        }
+    }
+}
+
 impl Element for ScheduledLink {
     fn start(&mut self, cx: &mut Context<'_>) {
-        self.lookahead = cx.lookahead();
+        self.mode = cx.execution_mode();
         self.next_hop = cx.next_hop();
         // If packets are dropped from the queue, a deferred link would notify their sources too
         // late.
         self.drops_on_dequeue = self.law.drops_at_dequeue();
         let notifies_in_time = self.notifier.is_some() && self.drops_on_dequeue;
-        self.deferred = (self.lookahead.lazy || self.lookahead.expects) && !notifies_in_time;
+        self.deferred = (self.mode.is_lazy() || self.mode.takes_from_channels) && !notifies_in_time;
         let plain = self.conditioning.is_empty() && !self.transmitter.has_background();
         self.fast_path = plain && self.law.is_transparent() && !cx.is_observed();
     }
 
-    fn schedules_departures(&self) -> bool {
-        true
-    }
-
-    fn ahead(&self) -> Span {
-        self.transmitter.delay
-    }
-
-    fn rate(&self) -> Option<Rate> {
-        Some(self.transmitter.rate)
-    }
-
-    fn can_defer(&self) -> bool {
-        true
-    }
-
-    fn expects(&self) -> bool {
-        self.notifier.is_none()
+    fn lookahead(&self) -> Lookahead<'_> {
+        Lookahead {
+            accepts_ahead: self.notifier.is_none(),
+            can_defer: true,
+            ..self.transmitter.lookahead()
+        }
     }
 
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         self.process_arrival(packet, cx.now(), cx);
         self.arm(cx);
-    }
-
-    fn on_notify(&mut self, cx: &mut Context<'_>) {
-        if !self.lookahead.expects {
-            return;
-        }
-        self.process_pending(cx);
-        if self.lookahead.quiet {
-            cx.notify_in_batches();
-        } else {
-            self.arm_for_pending(cx);
-        }
     }
 
     fn wake(&mut self, token: u32, cx: &mut Context<'_>) {
@@ -359,10 +346,10 @@ impl Element for ScheduledLink {
             return;
         }
         self.wake_time = Time::NEVER;
-        if self.lookahead.expects {
+        if self.mode.takes_from_channels {
             self.process_pending(cx);
             // Packets of deferred hosts are known up to this time only.
-            let known = cx.now().since(Time::ZERO + self.lookahead.late);
+            let known = cx.now().since(Time::ZERO + self.mode.late);
             self.serve_deferred(Time::ZERO + known, cx);
             self.arm_for_pending(cx);
             return;
@@ -375,30 +362,27 @@ impl Element for ScheduledLink {
         self.arm(cx);
     }
 
-    fn sync_counters(&mut self, cx: &mut Context<'_>) {
+    fn sync_counters(&mut self, cx: &mut Context<'_>) -> u64 {
         let now = cx.now();
-        if self.lookahead.expects {
+        if self.mode.takes_from_channels {
             self.process_pending(cx);
         }
         if self.deferred {
             self.serve_deferred(now, cx);
         }
-        if self.lookahead.quiet {
+        if self.mode.to_sinks() {
             self.transmitter.release_to_sinks(now, cx);
         }
         self.transmitter.sync_counters(false, cx);
+        // Packets that were sent ahead are held by the element that they were sent to.
+        self.transmitter.in_flight.len() as u64 + u64::from(self.law.backlog().packets)
     }
 
-    fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
+    fn probes(&self, _part: u32, visit: &mut dyn FnMut(&str, f64)) {
         self.transmitter.probes(&self.conditioning, visit);
         self.law.probes(visit);
         if let Some(notifier) = &self.notifier {
             notifier.probes(visit);
         }
-    }
-
-    /// Packets that were sent ahead are held by the element that they were sent to.
-    fn held(&self) -> u64 {
-        self.transmitter.in_flight.len() as u64 + u64::from(self.law.backlog().packets)
     }
 }

@@ -6,17 +6,18 @@
 //! counted at once, and if counters are not read before it reaches the sink, it is counted there
 //! without being stored in between.
 
-use forebay_network::{Arrival, Context, InputChannels, Packet};
+use forebay_network::{Arrival, Context, InputChannels, LookaheadContext, Packet};
 use forebay_units::Time;
 
 use super::transmitter::{InFlight, Transmitter};
 use super::waiting::Scheduled;
 use super::{AnyDropPolicy, FifoLink};
+use crate::element::drop_arriving;
 
 impl FifoLink {
     /// Whether the link is of this kind.
     pub(super) fn is_tail_drop_to_sinks(&self) -> bool {
-        self.lookahead.quiet && matches!(self.policy, AnyDropPolicy::Tail(_))
+        self.mode.to_sinks() && matches!(self.policy, AnyDropPolicy::Tail(_))
     }
 
     /// Process the packets of `inputs` that arrive by `limit`.
@@ -68,7 +69,7 @@ impl FifoLink {
             let arrival =
                 Arrival { now: at, packet, backlog: transmitter.backlog(), idle_since: None };
             if let Some(reason) = law.drop_reason(&arrival) {
-                cx.drop_arriving(link, packet, reason);
+                drop_arriving(link, packet, reason, cx);
                 return;
             }
         }

@@ -6,12 +6,14 @@
 
 use forebay_kernel::{RingBuffer, Stream};
 use forebay_network::{
-    Backlog, Conditioner, Context, Ecn, Observation, PRECEDENCES, Packet, QueuedInfo, Verdict,
+    Backlog, Conditioner, Context, Ecn, Lookahead, LookaheadContext, Observation, PRECEDENCES,
+    Packet, QueuedInfo, Verdict,
 };
 use forebay_units::{PS_PER_S, Rate, Size, Span, Time};
 
 use super::BackgroundTraffic;
 use super::waiting::{Scheduled, WaitingList};
+use crate::element::drop_arriving;
 
 /// A conditioner with the random stream that it draws from.
 pub type Conditioning = (Box<dyn Conditioner>, Stream);
@@ -149,6 +151,16 @@ impl Transmitter {
             queue: QueueOccupancy::default(),
             scheduled_totals: TxTotals::default(),
             carried_over: TxTotals::default(),
+        }
+    }
+
+    /// The lookahead of its link: transmissions are scheduled before packets reach the far end.
+    pub(in crate::element) fn lookahead(&self) -> Lookahead<'static> {
+        Lookahead {
+            schedules_departures: true,
+            span: self.delay,
+            rate: Some(self.rate),
+            ..Lookahead::NONE
         }
     }
 
@@ -337,7 +349,7 @@ impl Transmitter {
         let now = cx.now();
         let queue = &mut self.queue;
         queue.integrate(now);
-        let count = cx.link(self.link);
+        let count = cx.counters().link(self.link);
         count.queue_area += std::mem::take(&mut queue.area);
         count.max_queue = count.max_queue.max(queue.max);
         queue.max = queue.backlog.packets;
@@ -394,17 +406,11 @@ impl Transmitter {
         cx: &mut Context<'_>,
     ) -> bool {
         match verdict {
-            Verdict::Drop(reason) => cx.drop_arriving(link, packet, reason),
+            Verdict::Drop(reason) => drop_arriving(link, packet, reason, cx),
             Verdict::Mark => Self::mark(link, packet, cx),
             Verdict::Accept => Self::count_mark(link, packet, cx),
         }
         !matches!(verdict, Verdict::Drop(_))
-    }
-
-    /// Count `packet` as arrived at `link`.
-    #[inline]
-    pub(in crate::element) fn count_arrival(link: u32, packet: &Packet, cx: &mut Context<'_>) {
-        cx.link(link).arrived[precedence_slot(packet.precedence)].add(packet);
     }
 
     /// Set CE on `packet`.
@@ -416,7 +422,7 @@ impl Transmitter {
 
     /// Count `packet` as marked at `link`, according to its present ECN field.
     fn count_mark(link: u32, packet: &Packet, cx: &mut Context<'_>) {
-        let (count, slot) = (cx.link(link), precedence_slot(packet.precedence));
+        let (count, slot) = (cx.counters().link(link), precedence_slot(packet.precedence));
         match packet.ecn() {
             Ecn::Ce => count.marked[slot] += 1,
             Ecn::Ect1 => count.threshold_marked[slot] += 1,

@@ -15,13 +15,14 @@ mod source;
 
 use forebay_kernel::Streams;
 use forebay_network::{
-    Activity, CongestionNotification, Context, Element, Observation, PacedCount, Packet,
-    RateControl, Session,
+    Activity, CongestionNotification, Context, Element, LogicalProcess, Lookahead,
+    LookaheadContext, Observation, PacedCount, Packet, RateControl, Session,
 };
 use forebay_parameters::{Problem, Section, parameters};
 use forebay_units::{Size, Time};
 
 use super::FlowGroup;
+use super::end_flow;
 use framing::{Framing, Report};
 use loser_tree::LoserTree;
 use outbox::Outbox;
@@ -248,7 +249,7 @@ impl PacedSources {
     /// A report of the receiver has come.
     fn on_report(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         let (now, index) = (cx.now(), (packet.flow - self.group.first) as usize);
-        let report = Report::of(packet, cx.take_blocks(packet.sack_slot));
+        let report = Report::of(packet, cx.sack_blocks().take(packet.sack_slot));
         if self.sources[index].on_notification(&report, self.size, now) {
             self.change_phase(index, cx);
         }
@@ -260,7 +261,7 @@ impl PacedSources {
         for index in 0..self.sources.len() {
             let count = &mut cx.counters().paced[self.counters as usize + index];
             self.sources[index].stop(now, count);
-            cx.ended(self.group.first + index as u32);
+            end_flow(self.group.first + index as u32, cx);
         }
     }
 }
@@ -271,6 +272,8 @@ fn outbox(frames: &FrameParameters, packets: &PacedParameters) -> Box<Outbox> {
     Box::new(Outbox::new(Framing::new(frames, packets).packets, poll))
 }
 
+impl LogicalProcess for PacedSources {}
+
 impl Element for PacedSources {
     fn start(&mut self, cx: &mut Context<'_>) {
         if self.group.stop != Time::NEVER {
@@ -279,8 +282,8 @@ impl Element for PacedSources {
         (0..self.sources.len()).for_each(|index| self.arm(index, cx));
     }
 
-    fn own_routes(&self) -> &[u32] {
-        std::slice::from_ref(&self.group.route)
+    fn lookahead(&self) -> Lookahead<'_> {
+        Lookahead::host(std::slice::from_ref(&self.group.route))
     }
 
     /// Something has come back.
@@ -314,22 +317,23 @@ impl Element for PacedSources {
         }
     }
 
-    fn sync_counters(&mut self, cx: &mut Context<'_>) {
+    fn sync_counters(&mut self, cx: &mut Context<'_>) -> u64 {
         let now = cx.now();
         for (index, source) in self.sources.iter_mut().enumerate() {
             source.account(now, &mut cx.counters().paced[self.counters as usize + index]);
         }
+        0
     }
 
-    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
+    fn probes(&self, _part: u32, visit: &mut dyn FnMut(&str, f64)) {
         let (mut sessions, mut scales) = (0_u32, 0.0);
         for source in self.sources.iter().filter(|source| source.in_session()) {
             sessions += 1;
             scales += source.pace.scale;
         }
-        tell("sessions", f64::from(sessions));
+        visit("sessions", f64::from(sessions));
         // Without a session there is no mean: 0 / 0 is not a number.
-        tell("mean_scale", scales / f64::from(sessions));
-        self.rate_gauges(tell);
+        visit("mean_scale", scales / f64::from(sessions));
+        self.rate_probes(visit);
     }
 }

@@ -1,6 +1,8 @@
 //! The far ends of paced flows that look at what arrives, and answer.
 
-use forebay_network::{Context, Element, FrameCount, Packet, ResourceCell};
+use forebay_network::{
+    Context, Element, FrameCount, LogicalProcess, Lookahead, Packet, ResourceCell,
+};
 
 use super::framing::{Framing, Report};
 use super::reassembly::{Completes, Reassembly};
@@ -79,7 +81,7 @@ impl PacedReceivers {
     fn report(&self, report: &Report, packet: &Packet, size: u16, cx: &mut Context<'_>) {
         let Some(answer) = self.answer(packet, size, cx) else { return };
         let listed = !report.missing.as_slice().is_empty();
-        let slot = if listed { cx.keep_blocks(report.missing) } else { 0 };
+        let slot = if listed { cx.sack_blocks().store(report.missing) } else { 0 };
         cx.send(report.written(answer, slot));
     }
 
@@ -93,7 +95,7 @@ impl PacedReceivers {
         match flow.take(packet, now, count) {
             Completes::Nothing | Completes::Again => {}
             Completes::Frame { packets, gap } => {
-                cx.hand_over(packet.flow, frames.framing.payload(packets));
+                cx.counters().hand_over(packet.flow, frames.framing.payload(packets));
                 if let Some(report) = flow.unasked(gap, now).filter(|_| size > 0) {
                     self.report(&report, packet, size, cx);
                 }
@@ -114,13 +116,11 @@ impl PacedReceivers {
     }
 }
 
-impl Element for PacedReceivers {
-    fn own_routes(&self) -> &[u32] {
-        self.place.back.as_slice()
-    }
+impl LogicalProcess for PacedReceivers {}
 
-    fn can_defer(&self) -> bool {
-        true
+impl Element for PacedReceivers {
+    fn lookahead(&self) -> Lookahead<'_> {
+        Lookahead { can_defer: true, ..Lookahead::host(self.place.back.as_slice()) }
     }
 
     #[inline]
@@ -131,7 +131,8 @@ impl Element for PacedReceivers {
         } else if self.frames.is_some() {
             self.reassemble(packet, cx);
         } else {
-            cx.hand_over(packet.flow, u64::from(packet.size.saturating_sub(self.header)));
+            cx.counters()
+                .hand_over(packet.flow, u64::from(packet.size.saturating_sub(self.header)));
         }
     }
 

@@ -77,7 +77,7 @@ impl PacedSources {
     }
 
     /// Means over the sources in a session: the rate allowed, and that heard last.
-    pub(super) fn rate_gauges(&self, tell: &mut dyn FnMut(&str, f64)) {
+    pub(super) fn rate_probes(&self, visit: &mut dyn FnMut(&str, f64)) {
         let Some(explicit) = self.explicit else { return };
         let peak = explicit.peak.bps() as f64;
         let (mut sessions, mut allowed, mut heard) = (0_u32, 0.0, 0.0);
@@ -86,7 +86,7 @@ impl PacedSources {
             allowed += source.pace.scale * peak;
             heard += source.explicit * peak;
         }
-        tell("mean_allowed_bps", allowed / f64::from(sessions));
-        tell("mean_explicit_bps", heard / f64::from(sessions));
+        visit("mean_allowed_bps", allowed / f64::from(sessions));
+        visit("mean_explicit_bps", heard / f64::from(sessions));
     }
 }

@@ -13,7 +13,9 @@
 mod host;
 mod port;
 
-use forebay_network::{Context, Element, Packet, RingClass, RingFairness, RingFrame, RingMessage};
+use forebay_network::{
+    Context, Element, LogicalProcess, Packet, RingClass, RingFairness, RingFrame, RingMessage,
+};
 use forebay_units::{Rate, Size, Span, Time};
 
 use port::{Port, Served};
@@ -53,8 +55,6 @@ pub struct Buffers {
 
 /// One station on one ringlet.
 pub struct PortParts {
-    /// What its gauges are called.
-    pub name: String,
     /// Number among the network's links of the span that leaves it.
     pub link: u32,
     /// Propagation delay of that span.
@@ -201,7 +201,7 @@ impl Ring {
             cx.cross(&packet);
             return;
         }
-        cx.passed();
+        cx.counters().hops += 1;
         let next = self.number(ringlet, place);
         self.ports[next].enter(&packet, &frame, cx);
         self.serve(next, cx);
@@ -245,6 +245,8 @@ impl Ring {
         self.serve(to, cx);
     }
 }
+
+impl LogicalProcess for Ring {}
 
 impl Element for Ring {
     fn start(&mut self, cx: &mut Context<'_>) {
@@ -291,21 +293,12 @@ impl Element for Ring {
         }
     }
 
-    fn sync_counters(&mut self, cx: &mut Context<'_>) {
+    fn sync_counters(&mut self, cx: &mut Context<'_>) -> u64 {
         self.ports.iter_mut().for_each(|port| port.transmitter.sync_counters(false, cx));
-    }
-
-    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
-        for port in &self.ports {
-            port.probes(&mut |name, value| tell(&format!("{}.{name}", port.name), value));
-        }
-    }
-
-    fn probes_of(&self, part: u32, tell: &mut dyn FnMut(&str, f64)) {
-        self.ports[part as usize].probes(tell);
-    }
-
-    fn held(&self) -> u64 {
         self.ports.iter().map(Port::held).sum()
+    }
+
+    fn probes(&self, part: u32, visit: &mut dyn FnMut(&str, f64)) {
+        self.ports[part as usize].probes(visit);
     }
 }

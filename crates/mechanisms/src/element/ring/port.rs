@@ -10,6 +10,7 @@ use forebay_units::{Rate, Size, Span, Time};
 
 use super::host::HostQueues;
 use super::{Buffers, PortParts, Ways};
+use crate::element::count_arrival;
 use crate::element::link::transmitter::Transmitter;
 
 /// What the station does next.
@@ -21,7 +22,6 @@ enum Choice {
 
 /// A station on one ringlet, with the span that leaves it.
 pub(super) struct Port {
-    pub(super) name: String,
     pub(super) transmitter: Transmitter,
     pub(super) law: Box<dyn RingFairness>,
     buffers: Buffers,
@@ -46,7 +46,6 @@ impl Port {
     pub(super) fn new(parts: PortParts, buffers: Buffers, rate: Rate, stations: usize) -> Self {
         let by_destination = buffers.by_destination;
         Self {
-            name: parts.name,
             transmitter: Transmitter::new(parts.link, rate, parts.delay, None),
             law: parts.law,
             buffers,
@@ -74,9 +73,9 @@ impl Port {
     pub(super) fn join(&mut self, packet: &Packet, frame: &RingFrame, cx: &mut Context<'_>) {
         let (now, link) = (cx.now(), self.transmitter.link);
         let queues = &mut self.hosts[frame.class as usize];
-        Transmitter::count_arrival(link, packet, cx);
+        count_arrival(link, packet, cx);
         if !queues.push(packet, frame.ahead, self.buffers.host_limit, now) {
-            cx.drop_queued(link, packet, DropReason::Overflow);
+            cx.drop(link, packet, DropReason::Overflow);
             return;
         }
         self.law.queued(frame, now);
@@ -86,11 +85,11 @@ impl Port {
     /// A packet in transit arrives from the station upstream.
     pub(super) fn enter(&mut self, packet: &Packet, frame: &RingFrame, cx: &mut Context<'_>) {
         let link = self.transmitter.link;
-        Transmitter::count_arrival(link, packet, cx);
+        count_arrival(link, packet, cx);
         let buffer = if self.buffers.dual { frame.class as usize } else { RingClass::Low as usize };
         let limit = [self.buffers.high_limit, self.buffers.low_limit][buffer];
         if self.transit_bytes[buffer] + u64::from(packet.size) > limit {
-            cx.drop_queued(link, packet, DropReason::Overflow);
+            cx.drop(link, packet, DropReason::Overflow);
             return;
         }
         self.law.entered(frame, cx.now());

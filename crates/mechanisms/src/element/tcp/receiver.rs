@@ -1,7 +1,9 @@
 //! The TCP receivers of a group of flows.
 
 use forebay_kernel::fetch;
-use forebay_network::{Context, Counters, Ecn, Element, Packet, SackBlocks};
+use forebay_network::{
+    Context, Counters, Ecn, Element, LogicalProcess, Lookahead, Packet, SackBlocks,
+};
 use forebay_units::{Span, Time};
 
 use super::ranges::Ranges;
@@ -126,7 +128,7 @@ impl Settings {
                 // Kind, length and eight bytes per block, padded to whole words.
                 size += 4 + 8 * blocks.as_slice().len() as u16;
             }
-            slot = cx.keep_blocks(blocks);
+            slot = cx.sack_blocks().store(blocks);
         }
         let mut ack =
             Packet::data(cx.now(), flow, r.next, size, self.route).with_precedence(self.precedence);
@@ -141,7 +143,7 @@ impl Settings {
     fn in_order(&self, r: &mut Reception, packet: &Packet, cx: &mut Context<'_>) -> bool {
         r.next += 1;
         r.waiting += 1;
-        cx.hand_over(packet.flow, u64::from(packet.size - self.overhead));
+        cx.counters().hand_over(packet.flow, u64::from(packet.size - self.overhead));
         match self.delay {
             Some(delay) if r.waiting < 2 => {
                 r.deadline = cx.now() + delay;
@@ -172,7 +174,7 @@ impl Settings {
         {
             let (next, bytes) = reorder.release(r.next + 1, self.mss);
             r.next = next;
-            cx.hand_over(packet.flow, payload + bytes);
+            cx.counters().hand_over(packet.flow, payload + bytes);
             if reorder.ranges.is_empty() {
                 spare.extend(r.reorder.take());
             }
@@ -232,9 +234,20 @@ impl Reorder {
     }
 }
 
+impl LogicalProcess for TcpReceivers {
+    fn prefetch_timer(&self, token: u32, counters: &Counters) {
+        fetch(&self.receptions[token as usize]);
+        fetch(&counters.flows[(self.settings.first + token) as usize].acks);
+    }
+
+    fn prefetch_packet(&self, packet: &Packet) {
+        fetch(&self.receptions[(packet.flow - self.settings.first) as usize]);
+    }
+}
+
 impl Element for TcpReceivers {
-    fn own_routes(&self) -> &[u32] {
-        std::slice::from_ref(&self.settings.route)
+    fn lookahead(&self) -> Lookahead<'_> {
+        Lookahead::host(std::slice::from_ref(&self.settings.route))
     }
 
     #[inline]
@@ -259,15 +272,6 @@ impl Element for TcpReceivers {
         if at_once {
             p.acknowledge(r, packet.flow, cx);
         }
-    }
-
-    fn prefetch_timer(&self, token: u32, counters: &Counters) {
-        fetch(&self.receptions[token as usize]);
-        fetch(&counters.flows[(self.settings.first + token) as usize].acks);
-    }
-
-    fn prefetch_packet(&self, packet: &Packet) {
-        fetch(&self.receptions[(packet.flow - self.settings.first) as usize]);
     }
 
     fn wake(&mut self, token: u32, cx: &mut Context<'_>) {

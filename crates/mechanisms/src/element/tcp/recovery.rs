@@ -1,7 +1,7 @@
 //! Loss recovery: Reno (RFC 5681), NewReno (RFC 6582), SACK (RFC 6675), and the retransmission
 //! timeout (RFC 6298).
 
-use forebay_network::{Packet, Signal};
+use forebay_network::{Observation, Packet, Signal};
 
 use super::Recovery;
 use super::scoreboard::NextSegment;
@@ -158,7 +158,7 @@ impl SenderContext<'_, '_> {
     /// Update() of RFC 6675: read the SACK blocks of an acknowledgement. Returns the number of
     /// newly SACKed segments.
     pub(super) fn update_scoreboard(&mut self, packet: &Packet) -> u64 {
-        let blocks = self.cx.take_blocks(packet.sack_slot);
+        let blocks = self.cx.sack_blocks().take(packet.sack_slot);
         let c = &mut *self.c;
         let una = packet.number.max(c.una);
         if una >= c.max {
@@ -276,7 +276,8 @@ impl SenderContext<'_, '_> {
     /// 6582, section 3.2, step 4; RFC 6675, section 5.1).
     pub(super) fn timed_out(&mut self) {
         let flow = self.flow();
-        self.cx.timed_out(flow);
+        self.cx.counters().flows[flow as usize].timeouts += 1;
+        self.cx.observe(|| Observation::Timeout { flow });
         let una = self.c.una;
         let first = self.c.timed_out != una;
         if self.c.phase == Phase::Recovery {

@@ -1,7 +1,10 @@
 //! The TCP senders of a group of flows.
 
 use forebay_kernel::fetch;
-use forebay_network::{CongestionControl, Context, Counters, Element, Observation, Packet, Window};
+use forebay_network::{
+    CongestionControl, Context, Counters, Element, LogicalProcess, Lookahead, Observation, Packet,
+    Window,
+};
 use forebay_units::Time;
 
 use super::rto::{Rto, RtoRules};
@@ -10,6 +13,7 @@ use super::sender_context::SenderContext;
 use super::source::Source;
 use super::{NewRenoTimer, Recovery, SackAtTimeout, TcpParameters};
 use crate::element::FlowGroup;
+use crate::element::end_flow;
 use crate::traffic::TrafficPool;
 
 /// The TCP senders of a group of flows: one element, so that a million flows are cheap.
@@ -242,6 +246,21 @@ impl Connection {
     }
 }
 
+impl LogicalProcess for TcpSenders {
+    fn prefetch_timer(&self, token: u32, counters: &Counters) {
+        let index = token & !WRITE;
+        self.prefetch(index);
+        if token != index {
+            self.cold.applications.foresee(index as usize);
+            fetch(&counters.flows[(self.settings.first + index) as usize].sent);
+        }
+    }
+
+    fn prefetch_packet(&self, packet: &Packet) {
+        self.prefetch(packet.flow - self.settings.first);
+    }
+}
+
 impl Element for TcpSenders {
     fn start(&mut self, cx: &mut Context<'_>) {
         for (index, start) in (0..).zip(std::mem::take(&mut self.starts)) {
@@ -249,8 +268,8 @@ impl Element for TcpSenders {
         }
     }
 
-    fn own_routes(&self) -> &[u32] {
-        std::slice::from_ref(&self.settings.route)
+    fn lookahead(&self) -> Lookahead<'_> {
+        Lookahead::host(std::slice::from_ref(&self.settings.route))
     }
 
     #[inline]
@@ -270,21 +289,8 @@ impl Element for TcpSenders {
         }
     }
 
-    fn prefetch_timer(&self, token: u32, counters: &Counters) {
-        let index = token & !WRITE;
-        self.prefetch(index);
-        if token != index {
-            self.cold.applications.foresee(index as usize);
-            fetch(&counters.flows[(self.settings.first + index) as usize].sent);
-        }
-    }
-
-    fn prefetch_packet(&self, packet: &Packet) {
-        self.prefetch(packet.flow - self.settings.first);
-    }
-
     /// Means over the flows that have started and not ended.
-    fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
+    fn probes(&self, _part: u32, visit: &mut dyn FnMut(&str, f64)) {
         let (mut flows, mut cwnd, mut flight, mut srtt) = (0.0, 0.0, 0.0, 0.0);
         for connection in self.connections.iter().filter(|c| c.max > 0 && !c.ended) {
             flows += 1.0;
@@ -337,7 +343,7 @@ impl SenderContext<'_, '_> {
         if self.c.finished && self.c.una == self.c.end && !self.c.ended {
             self.c.ended = true;
             let flow = self.flow();
-            self.cx.ended(flow);
+            end_flow(flow, self.cx);
         }
     }
 

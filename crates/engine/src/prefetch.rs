@@ -8,38 +8,31 @@
 //! for the look-ups of a hash join.
 
 use forebay_kernel::{EventList, fetch};
+use forebay_network::InputChannels;
+use forebay_network::executive::{Core, SINK};
 
-use crate::channels::InputChannels;
-use crate::context::Core;
-use crate::partition::{Partition, Slot};
-use crate::routes::SINK;
+use crate::slot::Slot;
 
 /// The number of flows above which prefetching pays.
 const MIN_FLOWS: usize = 10_000;
 
-impl Core {
-    /// Whether there are so many flows that prefetching pays, and the next packets are known: with
-    /// observers nothing is sent ahead.
-    pub(crate) fn can_prefetch(&self) -> bool {
-        self.counters.flows.len() > MIN_FLOWS && self.observers.is_empty()
-    }
+/// Whether there are so many flows that prefetching pays, and the next packets are known: with
+/// observers nothing is sent ahead.
+pub(crate) fn can_prefetch(core: &Core) -> bool {
+    core.counters.flows.len() > MIN_FLOWS && core.observers.is_empty()
 }
 
-impl Partition {
-    /// Have the elements that follow `link` prefetch what they need for the packets that `link`
-    /// processes next, unless that was done.
-    #[inline(never)]
-    pub(crate) fn prefetch_downstream(&mut self, link: u32) {
-        // The receivers of what it sends ahead prefetch by themselves.
-        if self.core.lookaheads[link as usize].early {
-            return;
-        }
-        let mut inputs = std::mem::take(self.core.channels.of(link));
-        prefetch_packets(&mut inputs, &self.slots, &self.core, |_, route| {
-            self.core.routes.after(link, route).to
-        });
-        *self.core.channels.of(link) = inputs;
+/// Have the elements that follow `link` prefetch what they need for the packets that `link`
+/// processes next, unless that was done.
+#[inline(never)]
+pub(crate) fn prefetch_downstream(core: &mut Core, slots: &[Slot], link: u32) {
+    // The receivers of what it sends ahead prefetch by themselves.
+    if core.modes[link as usize].sends_ahead() {
+        return;
     }
+    let mut inputs = std::mem::take(core.channels.inputs_mut(link));
+    prefetch_packets(&mut inputs, slots, core, |_, route| core.routes.after(link, route).to);
+    *core.channels.inputs_mut(link) = inputs;
 }
 
 /// Have the receivers of the next packets of `inputs` prefetch what they need for them, unless that

@@ -2,17 +2,17 @@
 //! (Fujimoto, *Parallel and Distributed Simulation Systems*, 2000).
 
 use forebay_kernel::Digest;
+use forebay_network::executive::{SINK, Sink};
 use forebay_units::Time;
 
 use crate::boundary::PartitionMap;
-use crate::context::Sink;
 use crate::lookahead::analyse;
 use crate::parallel::Exchange;
-use crate::partition::{Partition, Slot};
-use crate::routes::SINK;
-use crate::{
-    CallCount, Context, Counters, Element, FlowCount, FrameCount, Lateness, LinkCount, Lookahead,
-    Observer, PacedCount, Packet, PolicerCount,
+use crate::partition::Partition;
+use crate::slot::Slot;
+use forebay_network::{
+    CallCount, Context, Counters, Element, ExecutionMode, FlowCount, FrameCount, Lateness,
+    LinkCount, LogicalProcess, Observer, PacedCount, Packet, PolicerCount,
 };
 
 /// A wired network, ready to run.
@@ -32,6 +32,8 @@ pub struct Network {
 
 /// Fills a reserved slot. A run in which one is left is a bug.
 struct Placeholder;
+
+impl LogicalProcess for Placeholder {}
 
 impl Element for Placeholder {
     fn receive(&mut self, _packet: &Packet, _cx: &mut Context<'_>) {
@@ -169,7 +171,7 @@ impl Network {
     /// Set the reverse route from `element` for packets of `route`: `back` leads to their source.
     /// [`crate::Context::reverse_route`] looks it up.
     pub fn add_reverse_route(&mut self, element: u32, route: u32, back: u32) {
-        self.whole().core.routes.add_back(element, route, back);
+        self.whole().core.routes.add_reverse(element, route, back);
     }
 
     /// Attach an observer, which is notified of every fact. Before the run begins.
@@ -190,7 +192,7 @@ impl Network {
     /// order.
     ///
     /// Where a route leads from one partition into another, it leaves an element that
-    /// [schedules](Element::schedules_departures) packets [ahead](Element::ahead) of their time,
+    /// schedules departures, with a [span](forebay_network::Lookahead::span) of lookahead,
     /// and whatever follows that element, on any route, lies in other partitions; sinks do so
     /// automatically. An element that sends lies in the partition of the first element of its
     /// routes.
@@ -234,7 +236,7 @@ impl Network {
         Progress {
             now: self.now(),
             events: list_events.wrapping_add_signed(virtual_events),
-            hops: self.partitions.iter().map(|partition| partition.core.hops).sum(),
+            hops: self.partitions.iter().map(|partition| partition.core.counters.hops).sum(),
             complete,
         }
     }
@@ -273,15 +275,16 @@ impl Network {
         let partition = &mut self.partitions[owner];
         partition.sync_groups();
         partition.sync_element(number as usize);
-        partition.slots[number as usize].element.probes_of(part, visit);
+        partition.slots[number as usize].element.probes(part, visit);
     }
 
     /// Packets inside elements and in channels at the current time.
     #[must_use]
-    pub fn held(&self) -> u64 {
-        let slots = self.partitions.iter().flat_map(|partition| &partition.slots);
-        let channels = self.partitions.iter().map(|partition| partition.core.channels.held());
-        slots.map(|slot| slot.element.held()).chain(channels).sum()
+    pub fn held(&mut self) -> u64 {
+        // Packets can move between elements and channels while counters are brought up to date.
+        self.sync_counters();
+        let partitions = self.partitions.iter_mut();
+        partitions.map(|partition| partition.held() + partition.core.channels.held()).sum()
     }
 
     /// The digest of the trajectory so far: what each element and each sink received, in order.
@@ -297,8 +300,10 @@ impl Network {
         };
         let of_element = |number: usize| {
             let partition = &self.partitions[self.owner_of(number)];
-            match partition.core.lookaheads.get(number) {
-                Some(Lookahead { expects: true, .. }) => partition.core.channels.digest(number),
+            match partition.core.modes.get(number) {
+                Some(ExecutionMode { takes_from_channels: true, .. }) => {
+                    partition.core.channels.digest(number)
+                }
                 _ => partition.slots[number].digest,
             }
         };

@@ -7,15 +7,14 @@
 
 use std::collections::BTreeSet;
 
+use forebay_kernel::{ChannelTable, MOST_CHANNELS};
+use forebay_network::executive::SINK;
+use forebay_network::{Departures, ExecutionMode};
 use forebay_units::{Rate, Size, Span};
 
-use crate::Lookahead;
 use crate::boundary::PartitionMap;
-use crate::channels::ChannelTable;
-use crate::host_group::{HostGroup, NO_GROUP};
-use crate::kway_merge::MOST_CHANNELS;
 use crate::partition::Partition;
-use crate::routes::SINK;
+use crate::slot::{HostGroup, NO_GROUP};
 
 /// How far hosts are deferred where only sinks, or no elements at all, depend on them. Any span
 /// would give the same trajectory, but a run must end soon after it is interrupted.
@@ -32,18 +31,18 @@ const MIN_IN_FLIGHT: Size = Size::from_bytes(20_000);
 /// with observers, no element sends ahead and none is deferred.
 pub(crate) fn analyse(whole: &mut Partition, partition_map: &PartitionMap<'_>, watched: bool) {
     if watched {
-        whole.core.lookaheads = vec![Lookahead::default(); whole.slots.len()];
+        whole.core.modes = vec![ExecutionMode::default(); whole.slots.len()];
         return;
     }
     let mut analysis = Analysis::new(whole, partition_map);
     while analysis.refute() {}
     let slacks: Vec<Span> = analysis.groups.iter().map(|members| analysis.slack(members)).collect();
-    let (lookaheads, inputs_of) = (analysis.lookaheads(&slacks), analysis.inputs_of());
+    let (modes, inputs_of) = (analysis.modes(&slacks), analysis.inputs_of());
     let groups = analysis.groups.iter().zip(&slacks);
     let groups: Vec<HostGroup> =
         groups.map(|(members, slack)| HostGroup::new(members.clone(), *slack)).collect();
     let (group_of, elements) = (analysis.group_of, whole.slots.len() as u32);
-    for (me, _) in (0..).zip(&lookaheads).filter(|(_, lookahead)| lookahead.early) {
+    for (me, _) in (0..).zip(&modes).filter(|(_, mode)| mode.sends_ahead()) {
         whole.core.routes.assign_channels(me, &|next| {
             let receiver = match group_of.get(next as usize) {
                 Some(&NO_GROUP) => next,
@@ -58,7 +57,7 @@ pub(crate) fn analyse(whole: &mut Partition, partition_map: &PartitionMap<'_>, w
     for (group, member) in
         (0..).zip(&groups).flat_map(|(at, group)| group.members().iter().map(move |m| (at, *m)))
     {
-        for route in whole.begins(member) {
+        for route in whole.routes_from(member) {
             let first = whole.core.routes.first(route).to;
             if first & SINK == 0 && group_of[first as usize] != group {
                 whole.core.routes.assign_first_channel(route);
@@ -69,7 +68,7 @@ pub(crate) fn analyse(whole: &mut Partition, partition_map: &PartitionMap<'_>, w
     for (slot, group) in whole.slots.iter_mut().zip(group_of) {
         slot.group = group;
     }
-    (whole.core.lookaheads, whole.core.channels, whole.groups) = (lookaheads, channels, groups);
+    (whole.core.modes, whole.core.channels, whole.groups) = (modes, channels, groups);
 }
 
 /// The state of the analysis, a greatest fixed point: every element that could send ahead, take
@@ -116,7 +115,7 @@ impl<'a> Analysis<'a> {
         let mut declared = vec![false; routes.firsts().count()];
         let candidates = candidates(whole, partition_map, &upstreams);
         for (me, _) in (0..).zip(&candidates).filter(|(_, candidate)| **candidate) {
-            whole.begins(me).for_each(|route| declared[route as usize] = true);
+            whole.routes_from(me).for_each(|route| declared[route as usize] = true);
         }
         let (mut entered_on_time, mut entered_late) =
             (vec![false; elements], vec![false; elements]);
@@ -125,13 +124,14 @@ impl<'a> Analysis<'a> {
             let entered = if declared { &mut entered_late } else { &mut entered_on_time };
             entered[first as usize] = true;
         }
-        let books = |me: &u32| whole.slots[*me as usize].element.schedules_departures();
+        let schedules =
+            |me: &u32| whole.slots[*me as usize].element.lookahead().schedules_departures;
         let leads = |me: u32| routes.following(me).next().is_some();
         let sinks = |me: u32| routes.following(me).all(|next| next & SINK != 0);
         let all = 0..elements as u32;
-        let early = all.clone().map(|me| books(&me) && leads(me)).collect();
-        let quiet = all.map(|me| books(&me) && leads(me) && sinks(me)).collect();
-        let able = whole.slots.iter().map(|slot| slot.element.expects());
+        let early = all.clone().map(|me| schedules(&me) && leads(me)).collect();
+        let quiet = all.map(|me| schedules(&me) && leads(me) && sinks(me)).collect();
+        let able = whole.slots.iter().map(|slot| slot.element.lookahead().accepts_ahead);
         let expects = able.zip(&candidates).map(|(able, candidate)| able && !candidate).collect();
         let (group_of, groups) = groups(whole, &candidates);
         let only = |mut all: BTreeSet<u32>| all.pop_first().filter(|_| all.is_empty());
@@ -196,9 +196,9 @@ impl<'a> Analysis<'a> {
 
     /// The most that can be in flight on `link`: its bandwidth-delay product.
     fn bandwidth_delay(&self, link: u32) -> Size {
-        let element = &self.whole.slots[link as usize].element;
-        let bytes = |rate: Rate| rate.bytes_per_second() * element.ahead().seconds();
-        Size::from_bytes(element.rate().map_or(u64::MAX, |rate| bytes(rate) as u64))
+        let element = self.whole.slots[link as usize].element.lookahead();
+        let bytes = |rate: Rate| rate.bytes_per_second() * element.span.seconds();
+        Size::from_bytes(element.rate.map_or(u64::MAX, |rate| bytes(rate) as u64))
     }
 
     /// Whether packets reach `me` only from links that send ahead, no more than can be merged.
@@ -219,7 +219,7 @@ impl<'a> Analysis<'a> {
         let tolerant = |next: &u32| {
             let sole =
                 !self.entered_on_time[*next as usize] && self.upstreams[*next as usize].is_empty();
-            let able = self.whole.slots[*next as usize].element.expects();
+            let able = self.whole.slots[*next as usize].element.lookahead().accepts_ahead;
             sole && able && self.tolerance(*next) > Span::ZERO
         };
         let separate = |upstream: &u32| {
@@ -237,24 +237,24 @@ impl<'a> Analysis<'a> {
     /// Whether `member`, if it is a link, sends ahead what leaves it, or leads to sinks only.
     fn takes_time(&self, member: u32) -> bool {
         let ahead = self.early[member as usize] || self.quiet[member as usize];
-        !self.books(member) || ahead && self.tolerance(member) > Span::ZERO
+        !self.schedules(member) || ahead && self.tolerance(member) > Span::ZERO
     }
 
-    fn books(&self, me: u32) -> bool {
-        self.whole.slots[me as usize].element.schedules_departures()
+    fn schedules(&self, me: u32) -> bool {
+        self.whole.slots[me as usize].element.lookahead().schedules_departures
     }
 
     /// The elements that lead to `members`, in order, without members that hand packets on at the
     /// same instant.
     fn upstreams_of(&self, members: &[u32]) -> Vec<u32> {
         let upstreams = members.iter().flat_map(|member| &self.upstreams[*member as usize]);
-        let within = |me: &u32| !self.books(*me) && members.binary_search(me).is_ok();
+        let within = |me: &u32| !self.schedules(*me) && members.binary_search(me).is_ok();
         in_order(upstreams.copied().filter(|upstream| !within(upstream)).collect())
     }
 
     /// The elements outside `members` that these hand packets to at the same instant, in order.
     fn downstream_of(&self, members: &[u32]) -> Vec<u32> {
-        let given = members.iter().flat_map(|member| self.whole.given_at_once(*member));
+        let given = members.iter().flat_map(|member| self.whole.immediate_receivers(*member));
         in_order(given.filter(|next| members.binary_search(next).is_err()).collect())
     }
 
@@ -264,39 +264,44 @@ impl<'a> Analysis<'a> {
 
     /// How late `link` may be handed packets without any effect on what follows it.
     fn tolerance(&self, link: u32) -> Span {
-        let ahead = self.whole.slots[link as usize].element.ahead();
+        let ahead = self.whole.slots[link as usize].element.lookahead().span;
         if self.quiet[link as usize] { ahead.max(SINK_SLACK) } else { ahead }
     }
 
     /// How far a host group of these members may be deferred.
     fn slack(&self, members: &[u32]) -> Span {
-        let links = members.iter().copied().filter(|member| self.books(*member));
+        let links = members.iter().copied().filter(|member| self.schedules(*member));
         let links = links.chain(self.downstream_of(members));
         links.map(|link| self.tolerance(link)).min().unwrap_or(SINK_SLACK)
     }
 
-    /// The lookahead of each element, given the slacks of the host groups.
-    fn lookaheads(&self, slacks: &[Span]) -> Vec<Lookahead> {
+    /// How each element is executed, given the slacks of the host groups.
+    fn modes(&self, slacks: &[Span]) -> Vec<ExecutionMode> {
         let handed_late = self.handed_late(slacks);
-        let lookahead = |me: u32| {
-            let (early, quiet) = (self.early[me as usize], self.quiet[me as usize]);
-            let slack_of = |me: u32| match self.group_of[me as usize] {
-                NO_GROUP => Span::ZERO,
-                group => slacks[group as usize],
-            };
+        let slack_of = |me: u32| match self.group_of[me as usize] {
+            NO_GROUP => Span::ZERO,
+            group => slacks[group as usize],
+        };
+        let departures = |me: u32| {
+            if self.quiet[me as usize] {
+                return Departures::ToSinks;
+            }
+            if !self.early[me as usize] {
+                return Departures::Timed;
+            }
             let following = self.whole.core.routes.following(me).filter(|next| next & SINK == 0);
-            let slack = if early { following.map(slack_of).min() } else { None };
+            let slack = following.map(slack_of).min().unwrap_or(Span::ZERO);
+            Departures::Ahead { slack, lazy: !self.partition_map.is_boundary(me) }
+        };
+        let mode = |me: u32| {
             let handed_late = handed_late[me as usize];
-            Lookahead {
-                expects: self.expects[me as usize] || handed_late.is_some(),
-                early,
-                quiet,
-                lazy: (quiet || early) && !self.partition_map.is_boundary(me),
-                slack: slack.unwrap_or(Span::ZERO),
+            ExecutionMode {
+                takes_from_channels: self.expects[me as usize] || handed_late.is_some(),
+                departures: departures(me),
                 late: handed_late.unwrap_or_else(|| slack_of(me)),
             }
         };
-        (0..self.whole.slots.len() as u32).map(lookahead).collect()
+        (0..self.whole.slots.len() as u32).map(mode).collect()
     }
 
     /// By element: the slack of the host group that hands packets to it, if one does.
@@ -353,21 +358,30 @@ fn candidates(
     let element = |me: u32| &whole.slots[me as usize].element;
     let all = 0..upstreams.len() as u32;
     let mut entered = vec![false; upstreams.len()];
-    for first in all.clone().filter(|me| element(*me).can_defer()).flat_map(|me| whole.begins(me)) {
+    for first in all
+        .clone()
+        .filter(|me| element(*me).lookahead().can_defer)
+        .flat_map(|me| whole.routes_from(me))
+    {
         let first = whole.core.routes.first(first).to;
         if first & SINK == 0 {
             entered[first as usize] = true;
         }
     }
     let at_once = |upstream: &u32| {
-        element(*upstream).can_defer() && !element(*upstream).schedules_departures()
+        let upstream = element(*upstream).lookahead();
+        upstream.can_defer && !upstream.schedules_departures
     };
     let must = |me: u32| {
         let upstreams = &upstreams[me as usize];
         let mixed = entered[me as usize] && !upstreams.is_empty();
         partition_map.is_boundary(me) || mixed || upstreams.iter().any(at_once)
     };
-    all.map(|me| element(me).can_defer() && (!element(me).expects() || must(me))).collect()
+    let candidate = |me: u32| {
+        let lookahead = element(me).lookahead();
+        lookahead.can_defer && (!lookahead.accepts_ahead || must(me))
+    };
+    all.map(candidate).collect()
 }
 
 /// The host groups that `candidates` would form, as the classes of a union-find structure: each
@@ -386,7 +400,7 @@ fn groups(whole: &Partition, candidates: &[bool]) -> (Vec<u32>, Vec<Vec<u32>>) {
         me
     };
     for me in (0..elements).filter(|me| candidates[*me as usize]) {
-        for next in whole.given_at_once(me) {
+        for next in whole.immediate_receivers(me) {
             let entrant = &mut entrant[next as usize];
             if *entrant == NO_GROUP {
                 *entrant = if candidates[next as usize] { next } else { me };

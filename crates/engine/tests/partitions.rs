@@ -7,7 +7,10 @@ use std::collections::VecDeque;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use forebay_network::{Context, Counters, Element, Network, Packet, Progress};
+use forebay_engine::{Network, Progress};
+use forebay_network::{
+    Context, Counters, Element, LogicalProcess, Lookahead, LookaheadContext, Packet,
+};
 use forebay_units::{Span, Time};
 
 /// A link with propagation delay `delay` and a transmission time of one ps for every packet.
@@ -23,9 +26,11 @@ fn wire(delay: u64) -> Box<Wire> {
     Box::new(Wire { delay: Span::from_ps(delay), early, last, under_way })
 }
 
+impl LogicalProcess for Wire {}
+
 impl Element for Wire {
     fn start(&mut self, cx: &mut Context<'_>) {
-        self.early = cx.lookahead().early;
+        self.early = cx.execution_mode().sends_ahead();
     }
 
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
@@ -41,12 +46,8 @@ impl Element for Wire {
         }
     }
 
-    fn schedules_departures(&self) -> bool {
-        true
-    }
-
-    fn ahead(&self) -> Span {
-        self.delay
+    fn lookahead(&self) -> Lookahead<'_> {
+        Lookahead { schedules_departures: true, span: self.delay, ..Lookahead::NONE }
     }
 
     fn wake(&mut self, _token: u32, cx: &mut Context<'_>) {
@@ -55,7 +56,7 @@ impl Element for Wire {
         cx.cross(&packet);
     }
 
-    fn held(&self) -> u64 {
+    fn sync_counters(&mut self, _cx: &mut Context<'_>) -> u64 {
         self.under_way.len() as u64
     }
 }
@@ -71,6 +72,8 @@ struct Host {
     /// The number of received packets at which it panics.
     most: u64,
 }
+
+impl LogicalProcess for Host {}
 
 impl Element for Host {
     fn start(&mut self, cx: &mut Context<'_>) {

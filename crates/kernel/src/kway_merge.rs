@@ -7,26 +7,34 @@
 use std::array::from_fn;
 use std::slice::Iter;
 
-use forebay_kernel::{Digest, RingBuffer, earlier_of};
 use forebay_units::Time;
 
-use crate::Packet;
+use crate::{Digest, RingBuffer, earlier_of};
 
-/// A packet and its arrival time.
-pub(crate) type Timed = (Packet, Time);
+/// What channels carry.
+pub trait Message: Copy {
+    /// A message that no one sends: fills places of buffers that hold none.
+    const BLANK: Self;
+
+    /// Add its reception at `at` to `digest`.
+    fn received(&self, at: Time, digest: &mut Digest);
+}
+
+/// A message and its timestamp: when it arrives.
+pub type Timed<M> = (M, Time);
 
 /// Greatest number of channels of one receiver: finding the earliest of more would cost more than
 /// an event.
-pub(crate) const MOST_CHANNELS: usize = 8;
+pub const MOST_CHANNELS: usize = 8;
 
 /// Call `process` for the packets of `channel` that arrive before `end`, which it returns anew each
 /// time, and add them to `digest`. Returns how many packets are left.
 #[inline(always)]
-pub(crate) fn drain_until(
-    channel: &RingBuffer<Timed>,
+pub(crate) fn drain_until<M: Message>(
+    channel: &RingBuffer<Timed<M>>,
     mut end: Time,
     digest: &mut Digest,
-    mut process: impl FnMut(&Packet, Time) -> Time,
+    mut process: impl FnMut(&M, Time) -> Time,
 ) -> usize {
     let mut left = channel.len();
     for slice in channel.as_slices() {
@@ -46,14 +54,14 @@ pub(crate) fn drain_until(
 /// those of one instant by the number of the channel, and add them to `digest`. Returns how many
 /// packets are left in each channel.
 #[inline(always)]
-pub(crate) fn merge_until<'a, const N: usize>(
-    channels: impl Iterator<Item = &'a RingBuffer<Timed>>,
+pub(crate) fn merge_until<'a, M: Message + 'a, const N: usize>(
+    channels: impl Iterator<Item = &'a RingBuffer<Timed<M>>>,
     end: Time,
     digest: &mut Digest,
-    mut process: impl FnMut(&Packet, Time),
+    mut process: impl FnMut(&M, Time),
 ) -> [usize; N] {
-    let never = (Packet::data(Time::NEVER, 0, 0, 0, 0), Time::NEVER);
-    let mut cursors: [Cursor<'_>; N] = from_fn(|_| Cursor::empty(&never));
+    let never = (M::BLANK, Time::NEVER);
+    let mut cursors: [Cursor<'_, M>; N] = from_fn(|_| Cursor::empty(&never));
     cursors
         .iter_mut()
         .zip(channels)
@@ -85,23 +93,23 @@ pub(crate) fn earliest<const N: usize>(heads: &[Time; N]) -> (usize, Time) {
 }
 
 /// A read position in a channel: the packets that are not processed yet.
-struct Cursor<'a> {
+struct Cursor<'a, M> {
     /// The first packet, or one that never arrives if there is none.
-    first: &'a Timed,
+    first: &'a Timed<M>,
     /// Those behind it that are contiguous in memory.
-    slice: Iter<'a, Timed>,
+    slice: Iter<'a, Timed<M>>,
     /// Those behind `slice`, where the ring buffer wraps around.
-    wrapped: &'a [Timed],
+    wrapped: &'a [Timed<M>],
     /// The packet that never arrives.
-    never: &'a Timed,
+    never: &'a Timed<M>,
 }
 
-impl<'a> Cursor<'a> {
-    fn empty(never: &'a Timed) -> Self {
+impl<'a, M: Message> Cursor<'a, M> {
+    fn empty(never: &'a Timed<M>) -> Self {
         Self { first: never, slice: [].iter(), wrapped: &[], never }
     }
 
-    fn of(channel: &'a RingBuffer<Timed>, never: &'a Timed) -> Self {
+    fn of(channel: &'a RingBuffer<Timed<M>>, never: &'a Timed<M>) -> Self {
         let [slice, wrapped] = channel.as_slices();
         let mut cursor = Self { first: never, slice: slice.iter(), wrapped, never };
         cursor.take();
@@ -114,7 +122,7 @@ impl<'a> Cursor<'a> {
 
     /// Take the first packet.
     #[inline(always)]
-    fn take(&mut self) -> &'a Timed {
+    fn take(&mut self) -> &'a Timed<M> {
         let next = match self.slice.next() {
             Some(next) => next,
             None => self.wrap(),
@@ -124,7 +132,7 @@ impl<'a> Cursor<'a> {
 
     /// Continue with the packets where the ring buffer wraps around; returns the first of them.
     #[cold]
-    fn wrap(&mut self) -> &'a Timed {
+    fn wrap(&mut self) -> &'a Timed<M> {
         self.slice = std::mem::take(&mut self.wrapped).iter();
         self.slice.next().unwrap_or(self.never)
     }
@@ -133,15 +141,26 @@ impl<'a> Cursor<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use forebay_kernel::Streams;
+    use crate::Streams;
 
-    fn timed(at: u64, number: u64) -> Timed {
-        (Packet::data(Time::ZERO, 0, number, 100, 0), Time::from_ps(at))
+    /// Numbers as messages.
+    impl Message for u64 {
+        const BLANK: Self = u64::MAX;
+
+        fn received(&self, at: Time, digest: &mut Digest) {
+            digest.take_in(at.ps(), *self);
+        }
+    }
+
+    type Channel = RingBuffer<Timed<u64>>;
+
+    fn timed(at: u64, number: u64) -> Timed<u64> {
+        (number, Time::from_ps(at))
     }
 
     /// Four channels of random packets, each in order, whose ring buffers wrap around between the
     /// first and the last packet; and the packets before `end`, by time and channel.
-    fn channels(seed: u64, end: u64) -> (Vec<RingBuffer<Timed>>, Vec<(u64, u64)>) {
+    fn channels(seed: u64, end: u64) -> (Vec<Channel>, Vec<(u64, u64)>) {
         let mut stream = Streams::new(seed, 0).named("feeds");
         let (mut channels, mut all) = (Vec::new(), Vec::new());
         for channel in 0..4 {
@@ -169,7 +188,7 @@ mod tests {
             let end = seed % 25;
             let (channels, expected) = channels(seed, end);
             let (mut got, mut digest, mut all) = (Vec::new(), Digest::default(), Digest::default());
-            let process = |packet: &Packet, at: Time| got.push((at.ps(), packet.number));
+            let process = |number: &u64, at: Time| got.push((at.ps(), *number));
             let left: [usize; MOST_CHANNELS] =
                 merge_until(channels.iter(), Time::from_ps(end), &mut digest, process);
             assert_eq!(got, expected, "{seed}");

@@ -5,11 +5,10 @@
 //! time. Each channel carries the messages of one sender in the order of time, so the least of the
 //! channel clocks of a receiver is the time up to which its input is known.
 
-use forebay_kernel::{Digest, Forward, RingBuffer, earlier_of};
 use forebay_units::{Span, Time};
 
-use crate::Packet;
-use crate::kway_merge::{MOST_CHANNELS, Timed, drain_until, earliest, merge_until};
+use crate::kway_merge::{MOST_CHANNELS, Message, Timed, drain_until, earliest, merge_until};
+use crate::{Digest, Forward, RingBuffer, earlier_of};
 
 /// Packets that a receiver notified in batches holds before it is notified: the caches hold them.
 const BATCH: usize = 64;
@@ -18,14 +17,15 @@ const BATCH: usize = 64;
 const PREFETCHED: usize = 16;
 
 /// An empty queue for packets in transit from one link to one receiver, in the order of time.
-pub(crate) fn empty_queue() -> RingBuffer<Timed> {
-    RingBuffer::with_room((Packet::data(Time::ZERO, 0, 0, 0, 0), Time::NEVER))
+#[must_use]
+pub fn empty_queue<M: Message>() -> RingBuffer<Timed<M>> {
+    RingBuffer::with_room((M::BLANK, Time::NEVER))
 }
 
 /// A channel: packets that one element has sent ahead to one receiver.
-struct Channel {
+struct Channel<M> {
     /// Packets in transit. There is always room for one more.
-    queue: RingBuffer<Timed>,
+    queue: RingBuffer<Timed<M>>,
     /// Arrival time of the first packet; [`Time::NEVER`] if there is none.
     head: Time,
     /// The channel clock: arrival time of the last packet ever sent, whether in transit or not.
@@ -46,23 +46,35 @@ struct Channel {
 /// Each sender has a channel of its own, as each sends in the order of time. Packets are taken by
 /// time, and those of one instant by the numbers of the links that they come from, which is the
 /// order of the events that would have delivered them.
-#[derive(Default)]
-pub struct InputChannels {
-    channels: Vec<Channel>,
+pub struct InputChannels<M> {
+    channels: Vec<Channel<M>>,
     /// The receiver is notified of packets that arrive by this time; later ones do not concern it.
     wake_time: Time,
     /// Whether it is notified whenever a channel holds a full batch.
     batched: bool,
     /// Digest of the packets taken.
-    pub(crate) digest: Digest,
+    pub digest: Digest,
     /// Packets taken and not yet counted by the network, if they have crossed a link.
-    pub(crate) taken: u64,
+    pub taken: u64,
     /// Whether they have: the senders are links, and not a host group. False, too, where the
     /// receiver counts the crossing itself, as a boundary proxy does.
     crossed: bool,
 }
 
-impl InputChannels {
+impl<M> Default for InputChannels<M> {
+    fn default() -> Self {
+        Self {
+            channels: Vec::new(),
+            wake_time: Time::ZERO,
+            batched: false,
+            digest: Digest::default(),
+            taken: 0,
+            crossed: false,
+        }
+    }
+}
+
+impl<M: Message> InputChannels<M> {
     fn new(upstreams: &[u32], crossed: bool) -> Self {
         let channels = upstreams.iter().map(|upstream| Channel::new(*upstream)).collect();
         let batched = false;
@@ -79,34 +91,34 @@ impl InputChannels {
     /// The least channel clock. All packets that arrive up to then have been sent, since each link
     /// sends in the order of time, and no two packets reach the far end of one at the same instant.
     #[inline]
-    pub(crate) fn safe_until(&self) -> Time {
+    pub fn safe_until(&self) -> Time {
         self.channels.iter().map(|channel| channel.clock).min().unwrap_or(Time::ZERO)
     }
 
     /// The elements that send to it.
-    pub(crate) fn upstreams(&self) -> impl Iterator<Item = u32> {
+    pub fn upstreams(&self) -> impl Iterator<Item = u32> {
         self.channels.iter().map(|channel| channel.upstream)
     }
 
     /// Number of channels.
-    pub(crate) fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.channels.len()
     }
 
     /// Whether the receiver is notified in batches, and of nothing else.
-    pub(crate) fn is_batched(&self) -> bool {
+    pub fn is_batched(&self) -> bool {
         self.batched
     }
 
     /// The element that sends on `channel`.
     #[inline]
-    pub(crate) fn upstream(&self, channel: usize) -> u32 {
+    pub fn upstream(&self, channel: usize) -> u32 {
         self.channels[channel].upstream
     }
 
     /// The channel of the first packet, and its arrival time; [`Time::NEVER`] if there is none.
     #[inline(always)]
-    pub(crate) fn next(&self) -> (usize, Time) {
+    pub fn next(&self) -> (usize, Time) {
         match self.channels.as_slice() {
             [] => (0, Time::NEVER),
             [channel] => (0, channel.head),
@@ -139,7 +151,7 @@ impl InputChannels {
     /// The first packet and its arrival time.
     #[inline]
     #[must_use]
-    pub fn first(&self) -> Option<(&Packet, Time)> {
+    pub fn first(&self) -> Option<(&M, Time)> {
         let (channel, _) = self.next();
         let (packet, at) = self.channels.get(channel)?.queue.front()?;
         Some((packet, *at))
@@ -147,7 +159,7 @@ impl InputChannels {
 
     /// Take the first packet if it arrives by `limit`. It is borrowed until the next is taken.
     #[inline(always)]
-    pub fn take(&mut self, limit: Time) -> Option<(&Packet, Time)> {
+    pub fn take(&mut self, limit: Time) -> Option<(&M, Time)> {
         let (channel, at) = self.next();
         if at > limit {
             return None;
@@ -169,7 +181,7 @@ impl InputChannels {
     /// Whether there is just one channel.
     #[inline]
     #[must_use]
-    pub(crate) fn is_single(&self) -> bool {
+    pub fn is_single(&self) -> bool {
         self.channels.len() == 1
     }
 
@@ -177,11 +189,11 @@ impl InputChannels {
     /// input channels of another receiver: `transfer` writes each with its arrival time there.
     /// Returns that of the first packet moved, if there is one.
     #[inline(always)]
-    pub(crate) fn forward_into(
+    pub fn forward_into(
         &mut self,
         (to, channel): (&mut Self, usize),
         limit: Time,
-        mut transfer: impl FnMut(&Timed, &mut Timed) -> Forward,
+        mut transfer: impl FnMut(&Timed<M>, &mut Timed<M>) -> Forward,
     ) -> Option<Time> {
         let (from, to) = (&mut self.channels[0], &mut to.channels[channel]);
         let (before, mut digest) = (to.queue.len(), self.digest);
@@ -204,7 +216,7 @@ impl InputChannels {
 
     /// If the next packet has not been prefetched for: the element that it comes from and the next
     /// few packets of its channel, which from now on count as prefetched for.
-    pub(crate) fn not_prefetched(&mut self) -> Option<(u32, impl Iterator<Item = &Packet>)> {
+    pub fn not_prefetched(&mut self) -> Option<(u32, impl Iterator<Item = &M>)> {
         let (channel, at) = self.next();
         let Channel { queue, prefetched_until, upstream, .. } = self.channels.get_mut(channel)?;
         if at <= *prefetched_until || at == Time::NEVER {
@@ -218,7 +230,7 @@ impl InputChannels {
 
     /// Take all packets that arrive by `limit`, in order, and call `process` for each.
     #[inline(always)]
-    pub fn take_all(&mut self, limit: Time, mut process: impl FnMut(&Packet, Time)) {
+    pub fn take_all(&mut self, limit: Time, mut process: impl FnMut(&M, Time)) {
         let end = limit + Span::from_ps(1);
         let mut digest = self.digest;
         match self.channels.len() {
@@ -235,11 +247,11 @@ impl InputChannels {
     /// Take the packets of the only channel that arrive before `end`, which `process` returns anew
     /// each time.
     #[inline(always)]
-    pub(crate) fn take_alone(
+    pub fn take_alone(
         &mut self,
         end: Time,
         digest: &mut Digest,
-        process: impl FnMut(&Packet, Time) -> Time,
+        process: impl FnMut(&M, Time) -> Time,
     ) {
         let channel = &mut self.channels[0];
         let left = drain_until(&channel.queue, end, digest, process);
@@ -253,7 +265,7 @@ impl InputChannels {
         &mut self,
         end: Time,
         digest: &mut Digest,
-        process: impl FnMut(&Packet, Time),
+        process: impl FnMut(&M, Time),
     ) {
         assert!(self.channels.len() <= N, "more channels than the merge takes");
         let queues = self.channels.iter().map(|channel| &channel.queue);
@@ -271,13 +283,13 @@ impl InputChannels {
 
     /// Take the first packet of `channel`, which has one and comes from a link.
     #[inline(always)]
-    pub(crate) fn take_from(&mut self, channel: usize) -> &Packet {
+    pub fn take_from(&mut self, channel: usize) -> &M {
         self.taken += 1;
         self.channels[channel].take()
     }
 }
 
-impl Channel {
+impl<M: Message> Channel<M> {
     /// Set `head` after packets were added or removed.
     #[inline]
     fn update_head(&mut self) {
@@ -299,7 +311,7 @@ impl Channel {
 
     /// Take the first packet, which must exist.
     #[inline(always)]
-    fn take(&mut self) -> &Packet {
+    fn take(&mut self) -> &M {
         // Read whether or not there is a second packet, so that a selection replaces a branch.
         let next = self.queue.peek_second().1;
         self.head = if self.queue.len() > 1 { next } else { Time::NEVER };
@@ -317,28 +329,33 @@ impl Channel {
 }
 
 /// The input channels of all receivers of a partition.
-#[derive(Default)]
-pub(crate) struct ChannelTable {
+pub struct ChannelTable<M> {
     /// By element, with those of a host group at its first member; then by sink; then by outbox.
-    inputs_of: Vec<InputChannels>,
+    inputs_of: Vec<InputChannels<M>>,
     /// Receivers that are to be notified of new packets.
-    pub(crate) notified: Vec<u32>,
+    pub notified: Vec<u32>,
     /// Whether one of them is notified only because a channel holds a full batch.
-    pub(crate) flush: bool,
+    pub flush: bool,
 }
 
-impl ChannelTable {
+impl<M> Default for ChannelTable<M> {
+    fn default() -> Self {
+        Self { inputs_of: Vec::new(), notified: Vec::new(), flush: false }
+    }
+}
+
+impl<M: Message> ChannelTable<M> {
     /// Input channels of elements and sinks, given the senders of each, in order, and whether these
     /// are links.
-    pub(crate) fn new(upstreams: &[(Vec<u32>, bool)]) -> Self {
+    pub fn new(upstreams: &[(Vec<u32>, bool)]) -> Self {
         let inputs = |(upstreams, links): &(Vec<u32>, bool)| InputChannels::new(upstreams, *links);
         Self { inputs_of: upstreams.iter().map(inputs).collect(), ..Self::default() }
     }
 
     /// The same without packets, followed by as many `outboxes`: channels that have no receiver to
     /// be notified.
-    pub(crate) fn fresh(&self, outboxes: usize) -> Self {
-        let upstreams = |inputs: &InputChannels| (inputs.upstreams().collect(), inputs.crossed);
+    pub fn fresh(&self, outboxes: usize) -> Self {
+        let upstreams = |inputs: &InputChannels<M>| (inputs.upstreams().collect(), inputs.crossed);
         let mut channels = Self::new(&self.inputs_of.iter().map(upstreams).collect::<Vec<_>>());
         let outbox = || InputChannels { wake_time: Time::ZERO, ..InputChannels::new(&[0], false) };
         channels.inputs_of.extend(std::iter::repeat_with(outbox).take(outboxes));
@@ -347,13 +364,13 @@ impl ChannelTable {
 
     /// Give `receiver` a single input channel, from `upstream`, whose packets have not crossed a
     /// link.
-    pub(crate) fn lay(&mut self, receiver: u32, upstream: u32) {
+    pub fn connect(&mut self, receiver: u32, upstream: u32) {
         self.inputs_of[receiver as usize] = InputChannels::new(&[upstream], false);
     }
 
     /// Move all packets of `outbox` into `to`, which is empty. Returns the arrival time of the
     /// first; [`Time::NEVER`] if there is none.
-    pub(crate) fn give(&mut self, outbox: u32, to: &mut RingBuffer<Timed>) -> Time {
+    pub fn drain_outbox(&mut self, outbox: u32, to: &mut RingBuffer<Timed<M>>) -> Time {
         let Channel { queue, head, high_water, .. } =
             &mut self.inputs_of[outbox as usize].channels[0];
         if *head != Time::NEVER {
@@ -364,7 +381,7 @@ impl ChannelTable {
     }
 
     /// Move all packets of `from` into `channel` of `receiver`.
-    pub(crate) fn take_in(&mut self, receiver: u32, channel: u32, from: &mut RingBuffer<Timed>) {
+    pub fn append(&mut self, receiver: u32, channel: u32, from: &mut RingBuffer<Timed<M>>) {
         let Some((_, at)) = from.front().copied() else { return };
         let to = &mut self.inputs_of[receiver as usize].channels[channel as usize];
         to.queue.append(from);
@@ -375,7 +392,7 @@ impl ChannelTable {
 
     /// Send `packet` on `channel` of `receiver`, where it will arrive at `at`.
     #[inline(always)]
-    pub(crate) fn send(&mut self, receiver: u32, channel: u32, packet: &Packet, at: Time) {
+    pub fn send(&mut self, receiver: u32, channel: u32, packet: &M, at: Time) {
         let inputs = &mut self.inputs_of[receiver as usize];
         let Channel { queue, head, clock, high_water, .. } = &mut inputs.channels[channel as usize];
         queue.push_into_room((*packet, at));
@@ -410,7 +427,7 @@ impl ChannelTable {
     /// Notify `receiver` if a packet that arrives at `at` concerns it; after that no later one
     /// does. Returns whether it was notified.
     #[inline]
-    pub(crate) fn notify(&mut self, receiver: u32, at: Time) -> bool {
+    pub fn notify(&mut self, receiver: u32, at: Time) -> bool {
         let wake_time = &mut self.inputs_of[receiver as usize].wake_time;
         let concerned = at <= *wake_time;
         if concerned {
@@ -422,25 +439,25 @@ impl ChannelTable {
 
     /// The input channels of `receiver`.
     #[inline]
-    pub(crate) fn inputs(&self, receiver: u32) -> &InputChannels {
+    pub fn inputs(&self, receiver: u32) -> &InputChannels<M> {
         &self.inputs_of[receiver as usize]
     }
 
     /// The input channels of `receiver`, mutably.
     #[inline]
-    pub(crate) fn of(&mut self, receiver: u32) -> &mut InputChannels {
+    pub fn inputs_mut(&mut self, receiver: u32) -> &mut InputChannels<M> {
         &mut self.inputs_of[receiver as usize]
     }
 
     /// Have `receiver` notified of packets that arrive by `time`, and of no others.
     #[inline]
-    pub(crate) fn notify_before(&mut self, receiver: u32, time: Time) {
+    pub fn notify_before(&mut self, receiver: u32, time: Time) {
         self.inputs_of[receiver as usize].wake_time = time;
     }
 
     /// Have `receiver` notified whenever a channel holds a full batch, and of nothing else.
     #[inline]
-    pub(crate) fn notify_in_batches(&mut self, receiver: u32) {
+    pub fn notify_in_batches(&mut self, receiver: u32) {
         let inputs = &mut self.inputs_of[receiver as usize];
         (inputs.wake_time, inputs.batched) = (Time::ZERO, true);
         for Channel { queue, batch, high_water, .. } in &mut inputs.channels {
@@ -452,18 +469,18 @@ impl ChannelTable {
     }
 
     /// Packets sent ahead and not yet processed.
-    pub(crate) fn held(&self) -> u64 {
+    pub fn held(&self) -> u64 {
         let channels = self.inputs_of.iter().flat_map(|inputs| &inputs.channels);
         channels.map(|channel| channel.queue.len() as u64).sum()
     }
 
     /// Digest of what `receiver` has taken; of nothing in a run where no packets are sent ahead.
-    pub(crate) fn digest(&self, receiver: usize) -> Digest {
+    pub fn digest(&self, receiver: usize) -> Digest {
         self.inputs_of.get(receiver).map_or(Digest::default(), |inputs| inputs.digest)
     }
 
     /// Number of receivers, outboxes included.
-    pub(crate) fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.inputs_of.len()
     }
 }

@@ -12,51 +12,14 @@
 //! That a process may advance to the least clock of its input channels is the rule of K. M. Chandy
 //! and J. Misra, CACM 24 (1981) 198-206.
 
-use forebay_kernel::EventList;
+use forebay_kernel::{EventList, Message};
+use forebay_network::executive::{Core, Executive, LocalTimers};
+use forebay_network::{Context, InputChannels, LookaheadContext};
 use forebay_units::{Span, Time};
 
-use crate::context::{Core, LocalTimers};
-use crate::partition::{Partition, Slot};
+use crate::partition::Partition;
 use crate::prefetch::{prefetch_packets, prefetch_timers};
-use crate::{Context, InputChannels};
-
-/// The group number of an element that is in no host group.
-pub(crate) const NO_GROUP: u32 = u32::MAX;
-
-/// Hosts that are executed together, and deferred.
-pub(crate) struct HostGroup {
-    /// In order. The group's input channels and events are under the number of the first.
-    members: Vec<u32>,
-    /// By how much its execution may be deferred.
-    slack: Span,
-    /// The event list of its members' timers; `None` while the group is executed.
-    pub(crate) timers: Option<Box<EventList>>,
-    /// The time of its earliest pending event in the network's event list; [`Time::NEVER`] for
-    /// none.
-    alarm: Time,
-}
-
-impl HostGroup {
-    /// A group of `members`, whose execution may be deferred by up to `slack`.
-    pub(crate) fn new(members: Vec<u32>, slack: Span) -> Self {
-        Self { members, slack, timers: Some(Box::default()), alarm: Time::NEVER }
-    }
-
-    /// A placeholder for a group that lies in another partition, or for none.
-    pub(crate) fn elsewhere() -> Self {
-        Self::new(Vec::new(), Span::ZERO)
-    }
-
-    /// Its members, in order.
-    pub(crate) fn members(&self) -> &[u32] {
-        &self.members
-    }
-
-    /// The member under whose number the group's events and input channels are.
-    pub(crate) fn host(&self) -> Option<u32> {
-        self.members.first().copied()
-    }
-}
+use crate::slot::Slot;
 
 impl Partition {
     /// Handle the event of a host group.
@@ -76,16 +39,16 @@ impl Partition {
         let Some(mut timers) = self.groups[group].timers.take() else { return };
         let now = self.core.event_list.now();
         // Upstream links decide departures lazily: have them send ahead what has left by now.
-        for channel in 0..self.core.channels.of(host).count() {
-            let upstream = self.core.channels.of(host).upstream(channel);
+        for channel in 0..self.core.channels.inputs_mut(host).count() {
+            let upstream = self.core.channels.inputs_mut(host).upstream(channel);
             let cx = &mut Context::of(&mut self.core, upstream, now);
             self.slots[upstream as usize].element.on_notify(cx);
         }
         let limit = self.group_safe_until(group, host);
-        let mut inputs = std::mem::take(self.core.channels.of(host));
+        let mut inputs = std::mem::take(self.core.channels.inputs_mut(host));
         let after_limit = (limit + Span::from_ps(1), 0);
         // Most groups have one member: the destination of packets needs no look-up.
-        let single = self.groups[group].members.len() == 1;
+        let single = self.groups[group].members().len() == 1;
         let prefetches = self.core.prefetches;
         let batches = single && !prefetches && inputs.is_single();
         loop {
@@ -118,7 +81,7 @@ impl Partition {
             // A receiver may not advance its time in place.
             let local = Some(LocalTimers { timers: &mut timers, arrival_bound: Time::ZERO });
             let core = &mut self.core;
-            slot.element.receive(packet, &mut Context { core, me, now: at, local });
+            slot.element.receive(packet, &mut Context::new(core, me, at, local));
             self.deliver_in_group(&mut timers);
         }
         self.groups[group].timers = Some(timers);
@@ -140,11 +103,11 @@ impl Partition {
         let Slot { element, digest, .. } = &mut self.slots[host as usize];
         // A receiver may not advance its time in place.
         let local = Some(LocalTimers { timers, arrival_bound: Time::ZERO });
-        let mut cx = Context { core: &mut self.core, me: host, now: Time::ZERO, local };
+        let mut cx = Context::new(&mut self.core, host, Time::ZERO, local);
         let end = (limit + Span::from_ps(1)).min(cx.undisturbed_until());
         let mut received = *digest;
         inputs.take_alone(end, &mut received, |packet, at| {
-            cx.now = at;
+            cx.set_now(at);
             element.receive(packet, &mut cx);
             cx.undisturbed_until().min(end)
         });
@@ -162,7 +125,7 @@ impl Partition {
             self.core.virtual_events += 1;
             let local = Some(LocalTimers { timers, arrival_bound: before.0 });
             let (core, me) = (&mut self.core, event.target);
-            let cx = &mut Context { core, me, now: event.time, local };
+            let cx = &mut Context::new(core, me, event.time, local);
             self.slots[event.target as usize].element.wake(event.token, cx);
             self.deliver_in_group(timers);
         }
@@ -178,24 +141,6 @@ impl Partition {
         lbts.max((lbts + self.groups[group].slack).min(sync_time))
     }
 
-    /// Notify the batched receivers that hold many packets, so that they process them while these
-    /// are still in the caches. Other receivers are notified only after the group has executed all
-    /// that is due: those that it sends into take all that has arrived by then.
-    #[cold]
-    #[inline(never)]
-    fn flush_batches(&mut self) {
-        let mut index = 0;
-        while let Some(receiver) = self.core.channels.notified.get(index).copied() {
-            if self.core.channels.of(receiver).is_batched() {
-                self.core.channels.notified.remove(index);
-                self.notify_receiver(receiver);
-            } else {
-                index += 1;
-            }
-        }
-        self.core.channels.flush = false;
-    }
-
     /// Deliver everything that members have handed on at the same instant, which goes to members.
     #[inline(always)]
     fn deliver_in_group(&mut self, timers: &mut EventList) {
@@ -203,52 +148,5 @@ impl Partition {
             self.flush_batches();
         }
         self.deliver(Some(timers));
-    }
-
-    /// The time of the next timer or arrival of a host group.
-    pub(crate) fn next_time_at(&mut self, group: usize) -> Time {
-        let group = &mut self.groups[group];
-        let Some(host) = group.host() else { return Time::NEVER };
-        let timer = group.timers.as_mut().and_then(|timers| timers.next_time());
-        let (_, arrival) = self.core.channels.of(host).next();
-        timer.map_or(arrival, |timer| timer.min(arrival))
-    }
-
-    /// Schedule the event of a host group for the latest time at which it can still act on its next
-    /// timer or arrival.
-    pub(crate) fn arm_group(&mut self, group: usize) {
-        let first = self.next_time_at(group);
-        let group = &mut self.groups[group];
-        let Some(host) = group.host() else { return };
-        self.core.channels.notify_before(host, first);
-        let due = first + group.slack;
-        if due < group.alarm {
-            group.alarm = due;
-            self.core.event_list.insert(due, host, 0);
-        }
-    }
-
-    /// Notify the receivers that asked for it of what was sent ahead to them.
-    #[inline(always)]
-    pub(crate) fn deliver_notifications(&mut self) {
-        while let Some(receiver) = self.core.channels.notified.pop() {
-            self.notify_receiver(receiver);
-        }
-    }
-
-    /// Notify `receiver`: an element, a host group or a sink.
-    #[inline(always)]
-    fn notify_receiver(&mut self, receiver: u32) {
-        match self.slots.get_mut(receiver as usize) {
-            Some(Slot { element, group: NO_GROUP, .. }) => {
-                let now = self.core.event_list.now();
-                element.on_notify(&mut Context::of(&mut self.core, receiver, now));
-            }
-            Some(Slot { group, .. }) => {
-                let group = *group as usize;
-                self.arm_group(group);
-            }
-            None => self.count_at_sink(receiver),
-        }
     }
 }

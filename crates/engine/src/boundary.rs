@@ -8,14 +8,13 @@
 //! an undivided network.
 
 use forebay_kernel::Digest;
+use forebay_network::executive::{Core, Hop, NO_CHANNEL, PartitionHop, SINK, Sink};
+use forebay_network::{Context, Element, LogicalProcess, LookaheadContext, Packet};
 use forebay_units::{Span, Time};
 
-use crate::context::{Core, Sink};
-use crate::host_group::HostGroup;
 use crate::message_batch::{RemoteChannel, RemoteRoute};
-use crate::partition::{Partition, Slot};
-use crate::routes::{Hop, NO_CHANNEL, PartitionHop, SINK};
-use crate::{Context, Element, Packet};
+use crate::partition::Partition;
+use crate::slot::{HostGroup, Slot};
 
 /// Represents a link of another partition where no element takes its packets ahead of time: hands
 /// each packet on when it arrives at the far end.
@@ -29,15 +28,6 @@ impl Element for BoundaryProxy {
         unreachable!("packets for a link are received in its local partition");
     }
 
-    fn on_notify(&mut self, cx: &mut Context<'_>) {
-        let first = cx.inputs().first().map_or(Time::NEVER, |(_, at)| at);
-        cx.notify_before(first);
-        if first < self.alarm {
-            self.alarm = first;
-            cx.wake_at(first, 0);
-        }
-    }
-
     fn wake(&mut self, _token: u32, cx: &mut Context<'_>) {
         let now = cx.now();
         let packet = cx.inputs().take(now).map(|(packet, _)| *packet);
@@ -47,8 +37,21 @@ impl Element for BoundaryProxy {
     }
 }
 
+impl LogicalProcess for BoundaryProxy {
+    fn on_notify(&mut self, cx: &mut Context<'_>) {
+        let first = cx.inputs().first().map_or(Time::NEVER, |(_, at)| at);
+        cx.notify_before(first);
+        if first < self.alarm {
+            self.alarm = first;
+            cx.wake_at(first, 0);
+        }
+    }
+}
+
 /// Fills the slot of an element of another partition that has no boundary with this one.
 struct Remote;
+
+impl LogicalProcess for Remote {}
 
 impl Element for Remote {
     fn receive(&mut self, _packet: &Packet, _cx: &mut Context<'_>) {
@@ -115,7 +118,7 @@ impl<'a> PartitionMap<'a> {
     fn crossings(&self, whole: &Partition) -> Vec<Crossing> {
         let mut crossings = Vec::new();
         for (link, _) in &self.boundaries {
-            let hops = whole.core.routes.steps(*link);
+            let hops = whole.core.routes.hops(*link);
             crossings.extend(hops.map(|hop| self.crossing(*link, hop)));
         }
         crossings.retain(|crossing| crossing.from != crossing.to);
@@ -131,7 +134,7 @@ impl<'a> PartitionMap<'a> {
         let of_sink = || self.first_boundary(link).map_or(from, |(_, partition)| *partition);
         let to = if hop.to & SINK == 0 { self.partition_of[hop.to as usize] } else { of_sink() };
         let (inputs, channel) =
-            if hop.channel == NO_CHANNEL { (link, 0) } else { (hop.inputs, hop.channel) };
+            if hop.channel == NO_CHANNEL { (link, 0) } else { (hop.receiver, hop.channel) };
         Crossing { from, to, inputs, channel }
     }
 
@@ -154,8 +157,10 @@ impl<'a> PartitionMap<'a> {
     /// The lookahead between partitions: the least time from when a link at a boundary knows of a
     /// packet to when the packet arrives at the far end.
     pub(crate) fn ahead(&self, whole: &Partition) -> Span {
-        let spans =
-            self.boundaries.iter().map(|(link, _)| whole.slots[*link as usize].element.ahead());
+        let spans = self
+            .boundaries
+            .iter()
+            .map(|(link, _)| whole.slots[*link as usize].element.lookahead().span);
         spans.min().unwrap_or(Span::MAX)
     }
 
@@ -167,7 +172,7 @@ impl<'a> PartitionMap<'a> {
         count: usize,
     ) -> (Vec<Partition>, Vec<RemoteRoute>) {
         for (link, _) in &self.boundaries {
-            let early = whole.core.lookaheads[*link as usize].early;
+            let early = whole.core.modes[*link as usize].sends_ahead();
             assert!(early, "element {link} must act here on what it sends into another partition");
         }
         let (elements, outbox) = (whole.slots.len(), whole.core.channels.count());
@@ -179,7 +184,7 @@ impl<'a> PartitionMap<'a> {
         }
         for (at, group) in whole.groups.iter().enumerate() {
             let members = group.members().iter();
-            let mut links = members.flat_map(|me| whole.given_at_once(*me).chain([*me]));
+            let mut links = members.flat_map(|me| whole.immediate_receivers(*me).chain([*me]));
             if let Some(boundary) = links.find(|link| self.is_boundary(*link)) {
                 partitions[self.owner(boundary)].groups_at_boundaries.push(at);
             }
@@ -188,7 +193,7 @@ impl<'a> PartitionMap<'a> {
             let partition = &mut partitions[self.owner(*link)];
             // A link that leads into several partitions has one entry for each.
             let new = partition.boundaries.last() != Some(link);
-            if new && partition.core.lookaheads[*link as usize].expects {
+            if new && partition.core.modes[*link as usize].takes_from_channels {
                 partition.boundaries.push(*link);
             }
         }
@@ -205,7 +210,7 @@ impl<'a> PartitionMap<'a> {
             let proxy = Box::new(BoundaryProxy { alarm: Time::NEVER });
             let partition = &mut partitions[*partition as usize];
             partition.slots[*link as usize] = Slot::of(proxy);
-            partition.core.channels.lay(*link, *link);
+            partition.core.channels.connect(*link, *link);
         }
         (partitions, Self::remote_routes(outbox, &crossings))
     }
@@ -226,10 +231,10 @@ impl<'a> PartitionMap<'a> {
             }
         };
         let core = Core {
-            routes: whole.routes.within(&partition_hop),
+            routes: whole.routes.for_partition(&partition_hop),
             counters: whole.counters.clone(),
             sinks: whole.sinks.iter().map(fresh).collect(),
-            lookaheads: whole.lookaheads.clone(),
+            modes: whole.modes.clone(),
             channels: whole.channels.fresh(crossings.len()),
             ..Core::default()
         };

@@ -4,13 +4,11 @@
 //! as in synchronous conservative execution (Fujimoto, *Parallel and Distributed Simulation
 //! Systems*, 2000).
 
-use forebay_kernel::RingBuffer;
+use forebay_kernel::{RingBuffer, Timed, empty_queue};
 use forebay_units::Time;
 
-use crate::channels::empty_queue;
-use crate::kway_merge::Timed;
 use crate::partition::Partition;
-use crate::{Context, SackBlocks};
+use forebay_network::{Packet, SackBlocks};
 
 /// A channel from one partition into another. A link sends its packets into an outbox: a channel of
 /// its own partition that no element reads. Between windows they move on, all together, to their
@@ -33,7 +31,7 @@ pub(crate) struct RemoteRoute {
 /// Packets in transit from one partition to another.
 pub(crate) struct MessageBatch {
     /// By channel of the route, in timestamp order.
-    queues: Vec<RingBuffer<Timed>>,
+    queues: Vec<RingBuffer<Timed<Packet>>>,
     /// The SACK blocks of packets, which refer to them by index, counted from 1.
     blocks: Vec<SackBlocks>,
 }
@@ -49,10 +47,10 @@ impl MessageBatch {
     pub(crate) fn take_from(&mut self, partition: &mut Partition, route: &RemoteRoute) -> Time {
         let mut first = Time::NEVER;
         for (channel, queue) in route.channels.iter().zip(&mut self.queues) {
-            first = first.min(partition.core.channels.give(channel.outbox, queue));
-            let cx = &mut Context::of(&mut partition.core, channel.outbox, Time::ZERO);
+            first = first.min(partition.core.channels.drain_outbox(channel.outbox, queue));
+            let from = &mut partition.core.sack_blocks;
             for (packet, _) in queue.iter_mut().filter(|(packet, _)| packet.sack_slot != 0) {
-                self.blocks.push(cx.take_blocks(packet.sack_slot));
+                self.blocks.push(from.take(packet.sack_slot));
                 let slot = u32::try_from(self.blocks.len());
                 packet.sack_slot = slot.expect("a window has fewer than 2^32 SACK block lists");
             }
@@ -63,11 +61,11 @@ impl MessageBatch {
     /// Put all packets into the input channels of `partition` to which `route` leads.
     pub(crate) fn deliver_to(&mut self, partition: &mut Partition, route: &RemoteRoute) {
         for (channel, queue) in route.channels.iter().zip(&mut self.queues) {
-            let cx = &mut Context::of(&mut partition.core, channel.inputs, Time::ZERO);
+            let to = &mut partition.core.sack_blocks;
             for (packet, _) in queue.iter_mut().filter(|(packet, _)| packet.sack_slot != 0) {
-                packet.sack_slot = cx.keep_blocks(self.blocks[packet.sack_slot as usize - 1]);
+                packet.sack_slot = to.store(self.blocks[packet.sack_slot as usize - 1]);
             }
-            partition.core.channels.take_in(channel.inputs, channel.channel, queue);
+            partition.core.channels.append(channel.inputs, channel.channel, queue);
         }
         self.blocks.clear();
         partition.deliver_notifications();

@@ -1,0 +1,59 @@
+//! What a partition holds: elements in slots, and the host groups that some of them form (logical
+//! processes: Fujimoto, *Parallel and Distributed Simulation Systems*, 2000, chapter 2).
+
+use forebay_kernel::{Digest, EventList};
+use forebay_network::Element;
+use forebay_units::{Span, Time};
+
+/// The group number of an element that is in no host group.
+pub(crate) const NO_GROUP: u32 = u32::MAX;
+
+/// An element, stored under its number.
+pub(crate) struct Slot {
+    pub(crate) element: Box<dyn Element>,
+    /// Digest of what was handed to it; what it takes from input channels itself is in theirs.
+    pub(crate) digest: Digest,
+    /// Its host group, if its execution is deferred; else [`NO_GROUP`].
+    pub(crate) group: u32,
+}
+
+impl Slot {
+    pub(crate) fn of(element: Box<dyn Element>) -> Self {
+        Self { element, digest: Digest::default(), group: NO_GROUP }
+    }
+}
+
+/// Hosts that are executed together, and deferred.
+pub(crate) struct HostGroup {
+    /// In order. The group's input channels and events are under the number of the first.
+    members: Vec<u32>,
+    /// By how much its execution may be deferred.
+    pub(crate) slack: Span,
+    /// The event list of its members' timers; `None` while the group is executed.
+    pub(crate) timers: Option<Box<EventList>>,
+    /// The time of its earliest pending event in the network's event list; [`Time::NEVER`] for
+    /// none.
+    pub(crate) alarm: Time,
+}
+
+impl HostGroup {
+    /// A group of `members`, whose execution may be deferred by up to `slack`.
+    pub(crate) fn new(members: Vec<u32>, slack: Span) -> Self {
+        Self { members, slack, timers: Some(Box::default()), alarm: Time::NEVER }
+    }
+
+    /// A placeholder for a group that lies in another partition, or for none.
+    pub(crate) fn elsewhere() -> Self {
+        Self::new(Vec::new(), Span::ZERO)
+    }
+
+    /// Its members, in order.
+    pub(crate) fn members(&self) -> &[u32] {
+        &self.members
+    }
+
+    /// The member under whose number the group's events and input channels are.
+    pub(crate) fn host(&self) -> Option<u32> {
+        self.members.first().copied()
+    }
+}

@@ -1,0 +1,143 @@
+//! A sparse table by pairs of numbers: open addressing with linear probing and multiplicative hashing
+//! (Knuth, *The Art of Computer Programming*, vol. 3, section 6.4).
+//!
+//! A look-up happens at most hops of packets, so it must cost little more than that in a matrix,
+//! which for 10,000 elements and 10,000 routes would take a gigabyte. Nothing iterates over the
+//! table, so the order of its entries cannot reach a result.
+
+/// Values by pairs of numbers.
+#[derive(Clone)]
+pub(crate) struct PairTable<V> {
+    /// At most half full; a power of two of them.
+    entries: Vec<Entry<V>>,
+    /// How far a hash is shifted to become an index.
+    shift: u32,
+    len: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Entry<V> {
+    /// [`VACANT`] if there is no value.
+    key: u64,
+    value: Option<V>,
+}
+
+/// The key of no pair: [`crate::executive::SINK`] keeps numbers of elements below 2^31.
+const VACANT: u64 = u64::MAX;
+
+/// 2^64 over the golden ratio, odd: spreads consecutive keys (Fibonacci hashing).
+const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+
+impl<V: Copy> Default for PairTable<V> {
+    fn default() -> Self {
+        Self::with_bits(3)
+    }
+}
+
+impl<V: Copy> PairTable<V> {
+    fn with_bits(bits: u32) -> Self {
+        let entries = vec![Entry { key: VACANT, value: None }; 1 << bits];
+        Self { entries, shift: u64::BITS - bits, len: 0 }
+    }
+
+    /// The value of `pair`.
+    #[inline(always)]
+    pub(crate) fn get(&self, pair: (u32, u32)) -> Option<&V> {
+        self.entries[self.place_of(key_of(pair))].value.as_ref()
+    }
+
+    /// The value of `pair`, mutably.
+    pub(crate) fn get_mut(&mut self, pair: (u32, u32)) -> Option<&mut V> {
+        let place = self.place_of(key_of(pair));
+        self.entries[place].value.as_mut()
+    }
+
+    /// Set the value of `pair`; returns the one before.
+    pub(crate) fn insert(&mut self, pair: (u32, u32), value: V) -> Option<V> {
+        if 2 * (self.len + 1) > self.entries.len() {
+            self.grow();
+        }
+        let key = key_of(pair);
+        let place = self.place_of(key);
+        let replaced = self.entries[place].value.replace(value);
+        self.entries[place].key = key;
+        self.len += usize::from(replaced.is_none());
+        replaced
+    }
+
+    /// Number of pairs with a value.
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The place of `key`, or the vacant one where it would be.
+    #[inline(always)]
+    fn place_of(&self, key: u64) -> usize {
+        let mask = self.entries.len() - 1;
+        let mut place = (key.wrapping_mul(MULTIPLIER) >> self.shift) as usize & mask;
+        loop {
+            let held = self.entries[place].key;
+            if held == key || held == VACANT {
+                return place;
+            }
+            place = (place + 1) & mask;
+        }
+    }
+
+    fn grow(&mut self) {
+        let bits = u64::BITS - self.shift + 1;
+        let old = std::mem::replace(self, Self::with_bits(bits));
+        for Entry { key, value } in old.entries {
+            if let Some(value) = value {
+                self.insert(((key >> 32) as u32, key as u32), value);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn key_of((one, other): (u32, u32)) -> u64 {
+    u64::from(one) << 32 | u64::from(other)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    /// A packet would be forwarded by the entry of another element or route, or an entry would be
+    /// lost when the table grows.
+    #[test]
+    fn it_holds_what_an_ordered_map_holds() {
+        let mut stream = forebay_kernel::Streams::new(1, 0).named("pairs");
+        let (mut table, mut map) = (PairTable::default(), BTreeMap::new());
+        for value in 0..5000_u32 {
+            let pair = (stream.below(90) as u32, stream.below(90) as u32);
+            assert_eq!(table.insert(pair, value), map.insert(pair, value));
+        }
+        assert_eq!(table.len(), map.len());
+        for one in 0..91 {
+            for other in 0..91 {
+                assert_eq!(table.get((one, other)), map.get(&(one, other)));
+            }
+        }
+    }
+
+    /// Networks of many routes would be slow to build and to run: consecutive numbers, which are
+    /// the usual ones, must not lie in one another's way.
+    #[test]
+    fn consecutive_pairs_are_found_at_once() {
+        let mut table = PairTable::default();
+        let pairs = (0..100).flat_map(|element| (0..1000).map(move |route| (element, route)));
+        pairs.clone().for_each(|pair| assert_eq!(table.insert(pair, ()), None));
+        let home = |pair| (key_of(pair).wrapping_mul(MULTIPLIER) >> table.shift) as usize;
+        let length = table.entries.len();
+        let steps = |pair| (table.place_of(key_of(pair)) + length - home(pair)) % length;
+        let total: usize = pairs.clone().map(steps).sum();
+        // Linear probing at load a takes (1 + 1/(1 - a))/2 - 1 steps past the first on average:
+        // 0.5 at one half (Knuth, section 6.4, Theorem K).
+        assert!(total <= pairs.count() / 2, "{total} steps");
+    }
+}
