@@ -105,9 +105,9 @@ growth: setup ## measure and draw how cost grows: a quarter of an hour (ARGS="--
 	$(BIN)/python bench/growth/grow.py $(ARGS)
 
 docs: setup ## reference pages and type stub, from the definitions in the engine
-	$(BIN)/python -m forebay.reference docs/reference
+	$(BIN)/python -m forebay.scenario.reference docs/reference
 	$(BIN)/python docs/pages.py docs/reference
-	$(BIN)/python -m forebay.reference --stub python/forebay/__init__.pyi
+	$(BIN)/python -m forebay.scenario.reference --stub python/forebay/__init__.pyi
 
 clean: ## remove what the build made
 	rm -rf $(VENV) target out python/forebay/*.so

@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forebay.plot import COLOURS, LINES, LOOK, MARKERS, with_legend
-from forebay.store import write_text
+from forebay.report.plot import COLOURS, LINES, LOOK, MARKERS, with_legend
+from forebay.run.store import write_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -3,10 +3,10 @@
     python docs/pages.py docs/reference
 
 `by-example.md`, `command-line.md` and `results.md`; those of mechanisms and sections come from
-`python -m forebay.reference docs/reference`. `make docs` runs both. Nothing here is written down
-twice: commands are asked for their options, the engine for the columns of a run, the others are
-held against what is there, examples are checked by the engine, and what lacks a description stops
-the script.
+`python -m forebay.scenario.reference docs/reference`. `make docs` runs both. Nothing here is
+written down twice: commands are asked for their options, the engine for the columns of a run, the
+others are held against what is there, examples are checked by the engine, and what lacks a
+description stops the script.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from forebay.catalogue import Page, catalogue
-from forebay.cli import COMMANDS
-from forebay.comparison import run_cells
-from forebay.outcome import Cell
-from forebay.reference import file_name
-from forebay.reproduce import Driver, Request
-from forebay.results import document_of, drawn_columns
-from forebay.run import Job, Run, check, native, run_jobs
-from forebay.store import write_text
-from forebay.study import load_study
+from forebay.cli.commands import COMMANDS
+from forebay.run.jobs import Job, Run, check, native, run_jobs
+from forebay.run.store import write_text
+from forebay.scenario.catalogue import Page, catalogue
+from forebay.scenario.reference import file_name
+from forebay.study.comparison import run_cells
+from forebay.study.definition import load_study
+from forebay.study.driver import Driver, Request
+from forebay.study.files import document_of, drawn_columns
+from forebay.study.results import Cell
 
 # Who imports this file as a module has its folder in no path.
 sys.path.insert(0, str(Path(__file__).parent))

@@ -13,7 +13,7 @@ import sys
 import time
 from typing import Any
 
-from forebay.run import Job, Run, cores, run_jobs, version
+from forebay.run.jobs import Job, Run, cores, run_jobs, version
 
 
 def measure(text: str, replications: int, threads: int) -> dict[str, Any]:

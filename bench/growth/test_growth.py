@@ -15,7 +15,7 @@ import axes
 import grow
 
 from forebay import Network
-from forebay.run import Run, run_jobs
+from forebay.run.jobs import Run, run_jobs
 
 WORK = 20_000.0
 SMALL = {"flows": 1000, "hops": 20, "rate": 100, "replications": 10}

@@ -14,11 +14,11 @@ import re
 import sys
 from pathlib import Path
 
-from forebay.layout import paper_tables
-from forebay.plot import COLOURS, GRID, INK, draw_table
-from forebay.results import load_outcome
-from forebay.store import write_text
-from forebay.study import load_study
+from forebay.report.paper_tables import paper_tables
+from forebay.report.plot import COLOURS, GRID, INK, draw_table
+from forebay.run.store import write_text
+from forebay.study.definition import load_study
+from forebay.study.files import load_outcome
 
 MARGIN = 8
 SCALE = 1.4

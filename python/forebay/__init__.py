@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 _HOMES = {
-    "Network": "forebay.scenario",
-    "Node": "forebay.scenario",
-    "Results": "forebay.api",
-    "Mechanism": "forebay.mechanism",
+    "Network": "forebay.scenario.network",
+    "Node": "forebay.scenario.network",
+    "Results": "forebay.run.results",
+    "Mechanism": "forebay.scenario.mechanism",
     "UserError": "forebay.errors",
 }
 _CATEGORIES = (
@@ -41,11 +41,11 @@ def __getattr__(name: str) -> Any:
     if name in _HOMES:
         found = getattr(import_module(_HOMES[name]), name)
     elif name in _CATEGORIES:
-        found = import_module("forebay.mechanism").category(name)
+        found = import_module("forebay.scenario.mechanism").category(name)
     elif name in _TRANSPORTS:
-        found = import_module("forebay.mechanism").transport(name)
+        found = import_module("forebay.scenario.mechanism").transport(name)
     else:
-        found = import_module("forebay.run").version()
+        found = import_module("forebay.run.jobs").version()
     globals()[name] = found
     return found
 

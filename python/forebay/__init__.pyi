@@ -2,11 +2,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from forebay.api import Results as Results
+from forebay.run.results import Results as Results
 from forebay.errors import UserError as UserError
-from forebay.mechanism import Mechanism as Mechanism
-from forebay.scenario import Network as Network
-from forebay.scenario import Node as Node
+from forebay.scenario.mechanism import Mechanism as Mechanism
+from forebay.scenario.network import Network as Network
+from forebay.scenario.network import Node as Node
 
 __version__: str
 

@@ -4,7 +4,7 @@ import gc
 import os
 import sys
 
-from forebay import cli
+from forebay.cli import commands
 
 
 def main() -> int:
@@ -12,7 +12,7 @@ def main() -> int:
     # What is loaded by now stays to the end. Without it the collector has next to nothing to look
     # through, which saves a tenth of what the process of a short run takes to begin and end.
     gc.freeze()
-    status = cli.main()
+    status = commands.main()
     # To take the interpreter apart takes as long again. That is for those who have asked to be
     # told of the end, or have threads: where nobody can have, the process just ends. Not after a
     # mistake: what was printed before it has not been written out.

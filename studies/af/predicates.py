@@ -1,7 +1,7 @@
 """What the draft's sentences mean in numbers: one predicate per qualitative claim of paper.toml.
 
-Each predicate is given the measured quantities as bounds (see `forebay.grades`) and answers true,
-false or unknown. The readings below are fixed from the draft's own words and tables:
+Each predicate is given the measured quantities as bounds (see `forebay.study.grades`) and answers
+true, false or unknown. The readings below are fixed from the draft's own words and tables:
 
 - A throughput *reaches* a rate if it is at least 98 % of it: 2 % is what grades call exact, and
   the draft calls 1.99 of 2 and 19.80 of 20 full use (section 4, Table 4.3).
@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import combinations, permutations
 
-from forebay.grades import (
+from forebay.study.grades import (
     CLOSE,
     EXACT,
     Bounds,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from forebay.grades import Point
-from forebay.outcome import Outcome
-from forebay.plot import Figure, shares, time_series
-from forebay.study import Recording, Replications, Run, Variant
+from forebay.report.plot import Figure, shares, time_series
+from forebay.study.definition import Recording, Replications, Run, Variant
+from forebay.study.grades import Point
+from forebay.study.results import Outcome
 
 CBS_KB = {1: 5, 2: 10, 3: 50}
 """Committed burst size of section 2's scenarios in kB (Tables 2.1 and 2.2)."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from forebay.comparison import Case, Comparison, Design, Findings, Shown
-from forebay.findings_text import described
+from forebay.study.comparison import Case, Comparison, Design, Findings, Shown
+from forebay.study.findings_text import described
 from forebay_studies.atm.beyond_abr import EXPLICIT
 from forebay_studies.atm.beyond_designs import (
     DATA_LOSS,

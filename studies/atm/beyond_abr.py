@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from forebay.comparison import Case, Comparison, Design, Findings, Shown
-from forebay.findings_text import described
-from forebay.study import Run
+from forebay.study.comparison import Case, Comparison, Design, Findings, Shown
+from forebay.study.definition import Run
+from forebay.study.findings_text import described
 from forebay.toml import inline
 from forebay_studies.atm.beyond_designs import (
     CELL_BITS,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from forebay.comparison import Case, Design, Shown
-from forebay.study import Run
+from forebay.study.comparison import Case, Design, Shown
+from forebay.study.definition import Run
 from forebay.toml import inline
 from forebay_studies.atm.network import KINDS, LINK_BPS, Sources, network, sources, template
 from forebay_studies.atm.readings import MIX, MOST, RATE_BASED

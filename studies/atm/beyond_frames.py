@@ -6,9 +6,9 @@ nothing; section 9.2 leaves that, and sending again what is lost, to future work
 
 from __future__ import annotations
 
-from forebay.comparison import Case, Comparison, Findings, Shown
-from forebay.findings_text import described
-from forebay.study import Run
+from forebay.study.comparison import Case, Comparison, Findings, Shown
+from forebay.study.definition import Run
+from forebay.study.findings_text import described
 from forebay.toml import inline
 from forebay_studies.atm.beyond_designs import (
     CELL_BITS,

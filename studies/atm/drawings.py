@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from forebay.outcome import Cell, Outcome
-from forebay.plot import COLOURS as INKS
-from forebay.plot import Figure, curve, level, new_grid, published, slug, to_svg, with_legend
-from forebay.study import Point
+from forebay.report.plot import COLOURS as INKS
+from forebay.report.plot import Figure, curve, level, new_grid, published, slug, to_svg, with_legend
+from forebay.study.definition import Point
+from forebay.study.results import Cell, Outcome
 from forebay_studies.atm.readings import (
     COUNTS,
     DATA,

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from forebay.study import Point, Run
+from forebay.study.definition import Point, Run
 from forebay_studies.atm.network import DURATION_S, LINK_BPS, ROUND_TRIP_S, present, sources
 from forebay_studies.atm.readings import (
     CLOSE_SEEDS,

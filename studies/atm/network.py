@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from forebay.study import Point
+from forebay.study.definition import Point
 from forebay_studies.atm.readings import COUNTS, DATA, MIX, RATE_BASED, REALTIME, UNCONTROLLED
 
 __all__ = [

@@ -1,7 +1,7 @@
 """What the thesis's sentences mean in numbers: one predicate per qualitative claim of paper.toml.
 
-Each predicate is given the measured quantities as bounds (see `forebay.grades`) and answers true,
-false or unknown. The readings below are fixed from the thesis's own words and graphs:
+Each predicate is given the measured quantities as bounds (see `forebay.study.grades`) and answers
+true, false or unknown. The readings below are fixed from the thesis's own words and graphs:
 
 - *Overloaded* numbers of sources are those whose unconstrained traffic exceeds the capacity: from
   96, 25 and 57 on (chapter 8). They are also the *higher loads*. A sentence that compares two

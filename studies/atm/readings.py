@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from forebay.grades import (
+from forebay.study.grades import (
     CLOSE,
     EXACT,
     Bounds,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from forebay.grades import (
+from forebay.study.grades import (
     CLOSE,
     Quantities,
     Truth,

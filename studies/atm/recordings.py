@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from forebay.study import Point, Recording, Run
+from forebay.study.definition import Point, Recording, Run
 from forebay.toml import inline
 from forebay_studies.atm.network import KINDS, sources, template
 from forebay_studies.atm.readings import MIX, MOST, RATE_BASED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from forebay.study import Point, Variant
+from forebay.study.definition import Point, Variant
 from forebay_studies.atm.network import Sources, counted, present, sources
 from forebay_studies.atm.readings import RATE_BASED, UNCONTROLLED
 

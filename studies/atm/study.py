@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from forebay.study import Point, Replications, Run
+from forebay.study.definition import Point, Replications, Run
 from forebay_studies.atm.drawings import RECORDINGS, figures
 from forebay_studies.atm.measure import measured
 from forebay_studies.atm.network import network

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from forebay.grades import (
+from forebay.study.grades import (
     EXACT,
     Quantities,
     Truth,

@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from forebay.comparison import Case, Comparison, Design, Findings, Shown
-from forebay.study import Point, Run
+from forebay.study.comparison import Case, Comparison, Design, Findings, Shown
+from forebay.study.definition import Point, Run
 from forebay_studies.pcn.draft import MBPS, PEAK_BPS, codec_bps, px_bucket
 from forebay_studies.pcn.measure import after, erlang_b, first_at_or_below, load
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from forebay.outcome import Outcome
-from forebay.plot import Figure, time_series
-from forebay.study import Point, Recording
+from forebay.report.plot import Figure, time_series
+from forebay.study.definition import Point, Recording
+from forebay.study.results import Outcome
 from forebay_studies.pcn.draft import MBPS, NO_LOSS, VOICE_MBPS
 
 __all__ = ["figures", "recordings"]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from forebay.study import Point, Run
+from forebay.study.definition import Point, Run
 from forebay_studies.pcn.draft import MBPS
 
 Array = NDArray[np.float64]

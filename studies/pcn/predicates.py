@@ -1,7 +1,7 @@
 """What the draft's sentences mean in numbers: one predicate per qualitative claim of paper.toml.
 
-Each predicate is given the measured quantities as bounds (see `forebay.grades`) and answers true,
-false or unknown. The readings below are fixed from the draft's own words and tables:
+Each predicate is given the measured quantities as bounds (see `forebay.study.grades`) and answers
+true, false or unknown. The readings below are fixed from the draft's own words and tables:
 
 - *Good* and *works well*: what is left after flow termination is within 10 % of SR, either side
   (the draft calls 0.74 of 0.8 Mbit/s good).
@@ -34,7 +34,7 @@ from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise, product
 
-from forebay.grades import (
+from forebay.study.grades import (
     CLOSE,
     Quantities,
     Truth,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 
-from forebay.grades import (
+from forebay.study.grades import (
     CLOSE,
     EXACT,
     Bounds,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from itertools import pairwise, product
 
-from forebay.grades import (
+from forebay.study.grades import (
     CLOSE,
     Quantities,
     Truth,

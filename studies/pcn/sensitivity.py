@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from forebay.study import Point, Variant
+from forebay.study.definition import Point, Variant
 from forebay_studies.pcn.draft import MBPS, PEAK_BPS, px_bucket, whole
 from forebay_studies.pcn.measure import SURGE_S
 

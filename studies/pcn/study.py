@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from forebay.study import Point, Replications, Run
+from forebay.study.definition import Point, Replications, Run
 from forebay_studies.pcn import measure
 from forebay_studies.pcn.draft import (
     MBPS,
@@ -56,7 +56,7 @@ COSTS_S = {
 
 DECIDING = 40
 """How many runs decide whether a published number may be one of theirs where they are not normal
-(`forebay.prediction`), as times on a grid are not."""
+(`forebay.study.prediction`), as times on a grid are not."""
 
 
 def _cap(point: Point) -> int:

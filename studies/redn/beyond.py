@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from forebay.comparison import Case, Comparison, Design, Findings, Shown
-from forebay.findings_text import described
-from forebay.study import Point
+from forebay.study.comparison import Case, Comparison, Design, Findings, Shown
+from forebay.study.definition import Point
+from forebay.study.findings_text import described
 from forebay_studies.redn.beyond_designs import (
     UDP_FAIR,
     WARM_UP_S,

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from forebay.comparison import Case
-from forebay.study import Run
+from forebay.study.comparison import Case
+from forebay.study.definition import Run
 from forebay.toml import inline
 from forebay_studies.redn.network import (
     CORE_DELAY_MS,

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from forebay.outcome import Outcome
-from forebay.plot import COLOURS as INKS
-from forebay.plot import Figure, curve, level, new_grid, published, to_svg, with_legend
+from forebay.report.plot import COLOURS as INKS
+from forebay.report.plot import Figure, curve, level, new_grid, published, to_svg, with_legend
+from forebay.study.results import Outcome
 from forebay_studies.redn.graphs import (
     MARK_EVERY,
     PALETTE,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 
-from forebay.grades import (
+from forebay.study.grades import (
     CLOSE,
     Bounds,
     Quantities,

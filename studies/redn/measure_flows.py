@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from forebay.study import Point, Run
+from forebay.study.definition import Point, Run
 from forebay_studies.redn.network import Flow, TransitPath, flows, is_udp, phases
 from forebay_studies.redn.readings import ASSURED, FAST, SLOW
 from forebay_studies.redn.samples import Array, Path, by_second, column

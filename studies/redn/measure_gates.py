@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from forebay.study import Point, Run
+from forebay.study.definition import Point, Run
 from forebay_studies.redn.network import (
     MEAN_DELAY_S,
     Gateway,

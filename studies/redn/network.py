@@ -15,7 +15,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from forebay.study import Point
+from forebay.study.definition import Point
 from forebay.toml import inline
 from forebay_studies.redn.readings import RTTS
 

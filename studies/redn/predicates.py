@@ -1,7 +1,7 @@
 """What the thesis's sentences mean in numbers: one predicate per qualitative claim of paper.toml.
 
-Each predicate is given the measured quantities as bounds (see `forebay.grades`) and answers true,
-false or unknown. The readings below are fixed from the thesis's own words and tables:
+Each predicate is given the measured quantities as bounds (see `forebay.study.grades`) and answers
+true, false or unknown. The readings below are fixed from the thesis's own words and tables:
 
 - The *beginning* of a phase is its first fifth (10 s of 50 s, 5 s of 25 s); the *steady state* of
   queues, delays, utilisation and drop ratios is the rest. What a flow gets is judged on the second

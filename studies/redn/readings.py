@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import NamedTuple
 
-from forebay.grades import (
+from forebay.study.grades import (
     CLOSE,
     EXACT,
     Bounds,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from forebay.study import Point, Recording, Run
+from forebay.study.definition import Point, Recording, Run
 from forebay_studies.redn.network import flows, gateways, phases
 from forebay_studies.redn.readings import (
     ADAPTIVE,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from forebay.study import Run
+from forebay.study.definition import Run
 
 Array = NDArray[np.float64]
 

@@ -8,7 +8,7 @@ recorded. `readings.py`, `received.py` and `gateway.py` hold what the sentences 
 
 from __future__ import annotations
 
-from forebay.study import Point, Replications, Run
+from forebay.study.definition import Point, Replications, Run
 from forebay_studies.redn.drawings import RECORDINGS, figures
 from forebay_studies.redn.measure_flows import conditioner_quantities, flow_quantities
 from forebay_studies.redn.measure_gates import (
@@ -35,8 +35,8 @@ RECORD_RUNS = True
 
 def _most(point: Point) -> int:
     """Replications at most: numbers from a single run are judged by quantiles where runs do not
-    look normal, which takes 39 (`forebay.prediction`); few are printed of ECN, and none of runs
-    that the thesis does not show."""
+    look normal, which takes 39 (`forebay.study.prediction`); few are printed of ECN, and none of
+    runs that the thesis does not show."""
     printed = point["marking"] != "ecn" and not str(point["gateway"]).startswith("without")
     return 39 if printed else 16
 

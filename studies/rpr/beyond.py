@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from forebay.comparison import Case, Comparison, Design, Findings, Shown
-from forebay.study import Point
+from forebay.study.comparison import Case, Comparison, Design, Findings, Shown
+from forebay.study.definition import Point
 from forebay_studies.rpr.beyond_designs import (
     SCENARIO,
     SETTLED,

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from forebay.comparison import Case
-from forebay.study import Run
+from forebay.study.comparison import Case
+from forebay.study.definition import Run
 from forebay.toml import inline
 from forebay_studies.rpr.measure import host_wait_s, pair
 from forebay_studies.rpr.network import (

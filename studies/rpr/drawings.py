@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from forebay.outcome import Outcome
-from forebay.plot import (
+from forebay.report.plot import (
     COLOURS,
     DOTTED,
     INK,
@@ -23,6 +22,7 @@ from forebay.plot import (
     to_svg,
     with_legend,
 )
+from forebay.study.results import Outcome
 from forebay_studies.rpr.map import map_figures
 from forebay_studies.rpr.network import INTERVAL_S, STATIONS, THRESHOLD_KB, starts
 from forebay_studies.rpr.readings import BURSTY, LINES, OC12, OC48, RATES, Setting

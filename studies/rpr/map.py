@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from itertools import product
 from typing import TYPE_CHECKING
 
-from forebay.outcome import Outcome
-from forebay.plot import COLOURS, INK, Figure, new_grid, slug, to_svg
-from forebay.study import Point
+from forebay.report.plot import COLOURS, INK, Figure, new_grid, slug, to_svg
+from forebay.study.definition import Point
+from forebay.study.results import Outcome
 from forebay_studies.rpr.readings import (
     BURSTY,
     FIFTY_FIVE,

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from forebay.study import Point, Run
+from forebay.study.definition import Point, Run
 from forebay_studies.rpr.formulas import formula_quantities
 from forebay_studies.rpr.network import INTERVAL_S, burst_bps, hub_way_us
 from forebay_studies.rpr.readings import BURSTY, ON_S, PACKET_S, RATES

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from forebay.study import Point
+from forebay.study.definition import Point
 from forebay.toml import inline
 from forebay_studies.rpr.readings import OC12, RATES
 

@@ -1,8 +1,8 @@
 """What the slides' sentences mean in numbers: one predicate per qualitative claim of paper.toml.
 
-Each predicate is given the measured quantities as bounds (see `forebay.grades`) and answers true,
-false or unknown. The figures that the sentences describe are lost, so every reading is stated here
-and was fixed before anything ran:
+Each predicate is given the measured quantities as bounds (see `forebay.study.grades`) and answers
+true, false or unknown. The figures that the sentences describe are lost, so every reading is stated
+here and was fixed before anything ran:
 
 - *Bandwidth utilization*, *BW efficiency*: what the link behind D carries, over its rate. It is
   *low* where it is not within 10 % of the rate (what grades call close): F alone would fill the
@@ -36,7 +36,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from forebay.grades import (
+from forebay.study.grades import (
     CLOSE,
     EXACT,
     Bounds,

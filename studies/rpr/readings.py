@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from forebay.grades import CLOSE, Bounds, Quantities, Truth, surely_at_least, surely_at_most
+from forebay.study.grades import CLOSE, Bounds, Quantities, Truth, surely_at_least, surely_at_most
 
 HIGH = 1.0 - CLOSE
 SWING = 0.5

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from forebay.study import Point, Recording, Run
+from forebay.study.definition import Point, Recording, Run
 from forebay_studies.rpr.readings import LINES, SCENARIOS, Setting
 from forebay_studies.rpr.samples import ABOUT_A_MS, Array, Flags, Samples
 

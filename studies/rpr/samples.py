@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from forebay.study import Point, Run
+from forebay.study.definition import Point, Run
 from forebay_studies.rpr.network import INTERVAL_S, starts
 from forebay_studies.rpr.readings import BURSTY, OFF_S, ON_S, RATES
 

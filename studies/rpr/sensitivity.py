@@ -5,7 +5,7 @@ Distances, thresholds, LP_ALLOW and station count are not here: they are grid po
 
 from __future__ import annotations
 
-from forebay.study import Point, Variant
+from forebay.study.definition import Point, Variant
 
 __all__ = ["VARIANTS"]
 

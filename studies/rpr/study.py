@@ -7,7 +7,7 @@ its run by way of `samples.py`; `readings.py` holds what the sentences mean; `re
 
 from __future__ import annotations
 
-from forebay.study import Point, Replications, Run
+from forebay.study.definition import Point, Replications, Run
 from forebay_studies.rpr.drawings import figures
 from forebay_studies.rpr.measure import quantities as measured
 from forebay_studies.rpr.network import network

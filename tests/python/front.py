@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from forebay.cli import main
+from forebay.cli.commands import main
 
 SCENARIO = """
 name = "small"
@@ -177,7 +177,7 @@ predicate = "all_is_lost"
 
 STUDY_PREDICATES = '''
 """Predicates of the tiny study."""
-from forebay.grades import surely_greater, surely_less
+from forebay.study.grades import surely_greater, surely_less
 
 def more_gives_more(run):
     """More load, more throughput."""
@@ -190,8 +190,8 @@ def all_is_lost(run):
 
 STUDY_MODULE = '''
 """The tiny study."""
-from forebay.plot import time_series
-from forebay.study import Recording, Replications, Variant
+from forebay.report.plot import time_series
+from forebay.study.definition import Recording, Replications, Variant
 
 REPLICATIONS = Replications(first=3, cap=6, quick_first=2, quick_cap=3, variant=2)
 VARIANTS = [Variant("slow", "half the rate", "To see it halve.",

@@ -13,9 +13,9 @@ import pytest
 
 import forebay
 from forebay import Network, UserError
-from forebay.bench import SCENARIOS
-from forebay.catalogue import catalogue
-from forebay.run import Job, Run, RunFailedError, run_jobs
+from forebay.cli.bench import SCENARIOS
+from forebay.run.jobs import Job, Run, RunFailedError, run_jobs
+from forebay.scenario.catalogue import catalogue
 from forebay.stats import summarize
 
 
@@ -218,7 +218,7 @@ def test_a_run_that_fails_on_a_bug_is_told_with_how_to_repeat_it(
             failed(1, "no slot")
             done(0, '{"name": "x"}', {})
 
-    monkeypatch.setattr("forebay.run.native", lambda: Engine)
+    monkeypatch.setattr("forebay.run.jobs.native", lambda: Engine)
     runs: list[Run] = []
     jobs = [Job("", "a"), Job("", "b", seed=7, replication=3)]
     with pytest.raises(RunFailedError, match="b, replication 3, seed 7: no slot"):
@@ -334,7 +334,7 @@ def test_defaults_written_out_are_the_defaults() -> None:
 
 def test_reference_pages_cover_everything() -> None:
     """Otherwise a mechanism or a parameter would be undocumented."""
-    from forebay.reference import file_name, pages
+    from forebay.scenario.reference import file_name, pages
 
     written = pages(catalogue())
     for page in catalogue().pages():

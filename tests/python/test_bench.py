@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from forebay import bench
-from forebay.run import Job, check
+from forebay.cli import bench
+from forebay.run.jobs import Job, check
 
 MILLION = (bench.SCENARIOS / "s4-million.toml").read_text(encoding="utf-8")
 

@@ -9,7 +9,9 @@ from types import ModuleType
 
 import pytest
 
-from forebay.claims import (
+from forebay.errors import UserError
+from forebay.stats import Interval
+from forebay.study.claims import (
     NumericClaim,
     Paper,
     PaperFileError,
@@ -19,8 +21,7 @@ from forebay.claims import (
     parse_paper,
     published_measurements,
 )
-from forebay.errors import UserError
-from forebay.grades import (
+from forebay.study.grades import (
     Grade,
     Kind,
     Measurements,
@@ -33,8 +34,7 @@ from forebay.grades import (
     points_needed,
     surely_greater,
 )
-from forebay.paper_schema import AbsoluteTolerance
-from forebay.stats import Interval
+from forebay.study.paper_schema import AbsoluteTolerance
 
 AF = Path(__file__).resolve().parents[2] / "studies" / "af"
 

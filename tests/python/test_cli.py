@@ -17,8 +17,8 @@ from typing import Any
 import front
 import pytest
 
-from forebay.run import Job
-from forebay.run_file import command_line
+from forebay.cli.run_file import command_line
+from forebay.run.jobs import Job
 
 
 def spawn(*arguments: str) -> list[str]:
@@ -391,7 +391,7 @@ def test_bench_reports_the_contracts_keys(forebay: front.Forebay) -> None:
 
 def test_every_standard_benchmark_is_a_valid_scenario(forebay: front.Forebay) -> None:
     """Otherwise a name of the contract would not run."""
-    from forebay.bench import SCENARIOS, names
+    from forebay.cli.bench import SCENARIOS, names
 
     assert {"s1-tcp-red", "s1-af", "s2-cbr", "s3-mm1", "s4-million", "s5-ensemble"} <= set(names())
     assert {"p1-dual-bottleneck", "p2-64-routers", "c1-cells"} <= set(names())
@@ -402,7 +402,7 @@ def test_every_standard_benchmark_is_a_valid_scenario(forebay: front.Forebay) ->
 def test_a_run_on_two_cores_is_the_run_on_one(forebay: front.Forebay) -> None:
     """Otherwise speed would cost repeatability: every number is the same, but the time that it took
     and the number of regions that the network ran in."""
-    from forebay.bench import SCENARIOS
+    from forebay.cli.bench import SCENARIOS
 
     def document(threads: int) -> dict[str, Any]:
         answer = forebay("run", SCENARIOS / "p1-dual-bottleneck.toml", "--until", "500 ms",
@@ -446,11 +446,11 @@ def test_what_was_printed_before_a_mistake_is_not_lost() -> None:
     at once only when all has been written out.
     """
     script = (
-        "from forebay import __main__, cli, errors\n"
+        "from forebay import __main__, errors\nfrom forebay.cli import commands\n"
         "def half(words):\n"
         "    print('half of it')\n"
         "    raise errors.UserError('and then a mistake')\n"
-        "cli._run = half\n"
+        "commands._run = half\n"
         "raise SystemExit(__main__.main())\n"
     )
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}

@@ -16,7 +16,7 @@ from typing import Any
 import front
 import pytest
 
-from forebay.run import Job, run_jobs
+from forebay.run.jobs import Job, run_jobs
 
 CLAIM_KEYS = {
     "id", "place", "quantity", "unit", "published", "measured", "low", "high", "replications",
@@ -97,14 +97,15 @@ def test_an_interrupt_keeps_finished_runs(
     forebay: front.Forebay, tiny: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Otherwise Ctrl-C would throw away what was already known."""
-    from forebay import reproduce, run
+    from forebay.run import jobs as runs
+    from forebay.study import driver
 
     def interrupted(jobs: Any, done: Any, threads: Any, tick: Any) -> None:
-        run.run_jobs(jobs[:5], done, threads, tick)
+        runs.run_jobs(jobs[:5], done, threads, tick)
         if len(jobs) > 1:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(reproduce, "run_jobs", interrupted)
+    monkeypatch.setattr(driver, "run_jobs", interrupted)
     answer = forebay("reproduce", "tiny", "--json")
     assert answer.status == 130
     assert answer.document()["stopped"] == "interrupted"
@@ -221,7 +222,7 @@ def test_a_run_that_is_recorded_anyway_is_not_run_again(
     forebay: front.Forebay, tiny: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Otherwise figures would cost runs that were there, or change what is measured."""
-    from forebay import reproduce
+    from forebay.study import driver
 
     begun: list[int] = []
 
@@ -229,7 +230,7 @@ def test_a_run_that_is_recorded_anyway_is_not_run_again(
         begun[-1] += len(jobs)
         run_jobs(jobs, *others)
 
-    monkeypatch.setattr(reproduce, "run_jobs", counted)
+    monkeypatch.setattr(driver, "run_jobs", counted)
     scenario, module = tiny / "scenario.toml", tiny / "study.py"
     scenario.write_text(scenario.read_text() + '[record]\nseries = "1 s"  # assumed: enough\n')
     apart = module.read_text() + KEEPING + "RECORD_RUNS = True\n"

@@ -17,13 +17,13 @@ import front
 import pytest
 from test_report import Page
 
-from forebay.comparison import Case, Comparison, Design, Findings, Shown
-from forebay.outcome import Cell, Outcome, Samples
-from forebay.study import load_study
+from forebay.study.comparison import Case, Comparison, Design, Findings, Shown
+from forebay.study.definition import load_study
+from forebay.study.results import Cell, Outcome, Samples
 
 BEYOND = '''
 """Beyond the tiny paper."""
-from forebay.comparison import Case, Comparison, Design, Shown
+from forebay.study.comparison import Case, Comparison, Design, Shown
 
 RATE = "flows.noise.traffic.poisson.rate"
 
@@ -178,7 +178,7 @@ def test_pairs_narrow_the_interval(forebay: front.Forebay, beyond: Path) -> None
     their difference are correlated, and the difference scatters less than two independent means,
     whose variances would add up.
     """
-    from forebay.store import read_table
+    from forebay.run.store import read_table
 
     assert forebay("reproduce", "tiny", "--out", "results", "--replications", "12").status == 0
     rows = read_table(Path("results/runs.parquet")).to_pylist()
@@ -378,7 +378,7 @@ def test_a_study_imports_its_own_modules_and_records_if_it_asks(
     scenario.write_text(f'{scenario.read_text()}\n[record]\nseries = "500 ms"\n')
     assert load_study("tiny").record_runs
     assert forebay("reproduce", "tiny", "--quick", "--out", "results").status == 0
-    from forebay.store import read_table
+    from forebay.run.store import read_table
 
     counts = read_table(Path("results/runs.parquet"))["samples_count"].to_pylist()
     assert set(counts) == {120.0}

@@ -34,8 +34,8 @@ from typing import Any
 import pytest
 
 import forebay
-from forebay.catalogue import catalogue
-from forebay.run import Job, check
+from forebay.run.jobs import Job, check
+from forebay.scenario.catalogue import catalogue
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"

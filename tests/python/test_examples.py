@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from forebay.run import Job, Run, check, load, run_jobs
+from forebay.run.jobs import Job, Run, check, load, run_jobs
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples"
 FILES = sorted(FOLDER.glob("*.toml"))

@@ -6,7 +6,8 @@ import operator
 
 import pytest
 
-from forebay.grades import (
+from forebay.stats import Interval
+from forebay.study.grades import (
     Bounds,
     Grade,
     Measurements,
@@ -30,7 +31,6 @@ from forebay.grades import (
     surely_within,
     total,
 )
-from forebay.stats import Interval
 
 T, F, U = Truth.TRUE, Truth.FALSE, Truth.UNKNOWN
 

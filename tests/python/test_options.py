@@ -10,10 +10,10 @@ from pathlib import Path
 import front
 import pytest
 
-from forebay.cli import COMMANDS
+from forebay.cli.commands import COMMANDS
+from forebay.cli.options import Command, Whole, argument, flag, option
+from forebay.cli.parser import parse
 from forebay.errors import UserError
-from forebay.options import Command, Whole, argument, flag, option
-from forebay.parser import parse
 
 
 def work(**_values: object) -> None:
@@ -140,7 +140,7 @@ def test_a_run_imports_little(scenario: Path) -> None:
     script = (
         "import sys; before = set(sys.modules); import forebay.__main__; "
         f"sys.argv[1:] = ['run', {str(scenario)!r}, '--until', '1.1 s', '--json']; "
-        "status = forebay.cli.main(); "
+        "status = forebay.cli.commands.main(); "
         "print(status, *(set(sys.modules) - before), file=sys.stderr)"
     )
     done = subprocess.run(
@@ -151,4 +151,6 @@ def test_a_run_imports_little(scenario: Path) -> None:
     assert "forebay._native" in imported
     others = {name for name in imported if name.partition(".")[0] != "forebay"}
     assert others - set(sys.builtin_module_names) <= {"__future__"}
-    assert not {"forebay.parser", "forebay.show_run", "forebay.terminal"} & set(imported)
+    assert not {"forebay.cli.parser", "forebay.cli.show_run", "forebay.cli.terminal"} & set(
+        imported
+    )

@@ -11,11 +11,10 @@ from typing import Any
 import front
 import pytest
 
-from forebay import run
-from forebay.needed import replications_needed
-from forebay.outcome import Cell, Outcome, Samples
-from forebay.run import Job, Run
-from forebay.study import load_study
+from forebay.run.jobs import Job, Run, run_jobs
+from forebay.study.definition import load_study
+from forebay.study.needed import replications_needed
+from forebay.study.results import Cell, Outcome, Samples
 
 CLAIMS = ("t1/rate2/got", "t1/rate2/wrong", "t1/rate4/got", "more-gives-more", "all-is-lost")
 GRADES = ("exact", "deviates", "exact", "holds", "fails")
@@ -261,7 +260,7 @@ def test_the_same_digits_at_any_speed(
     results = []
     for number, jobs in enumerate((1, 3, 2)):
         if number == 2:
-            monkeypatch.setattr("forebay.reproduce.run_jobs", _slow_and_backwards)
+            monkeypatch.setattr("forebay.study.driver.run_jobs", _slow_and_backwards)
         out = tiny.parent / f"out{number}"
         assert forebay("reproduce", "tiny", *options, "--jobs", jobs, "--out", out).status == 0
         results.append(without_time(out / "result.json"))
@@ -273,7 +272,7 @@ def _slow_and_backwards(
     jobs: Sequence[Job], done: Callable[[int, Run], None], threads: int, tick: Any
 ) -> None:
     found: dict[int, Run] = {}
-    run.run_jobs(jobs, found.__setitem__, threads)
+    run_jobs(jobs, found.__setitem__, threads)
     for index in sorted(found, reverse=True):
         time.sleep(0.05)
         tick([1.0] * len(jobs))

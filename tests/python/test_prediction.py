@@ -11,10 +11,10 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import betabinom
 
-from forebay import prediction
-from forebay.grades import Grade, Statistic, Tolerance, Truth, grade_number
-from forebay.prediction import Prediction, predict, replications_for_prediction
 from forebay.stats import Interval, summarize
+from forebay.study import prediction
+from forebay.study.grades import Grade, Statistic, Tolerance, Truth, grade_number
+from forebay.study.prediction import Prediction, predict, replications_for_prediction
 
 Values = NDArray[np.float64]
 MEAN, HIGHEST, LOWEST = Statistic.MEAN, Statistic.HIGHEST, Statistic.LOWEST

@@ -9,9 +9,9 @@ from pathlib import Path
 import front
 import pytest
 
-from forebay.assumptions import tagged_values
-from forebay.plot import COLOURS, INK, curve, level, new_axis, new_grid, to_svg, with_legend
-from forebay.report import table_links
+from forebay.report.plot import COLOURS, INK, curve, level, new_axis, new_grid, to_svg, with_legend
+from forebay.report.study_page import table_links
+from forebay.study.assumptions import tagged_values
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
 
@@ -235,7 +235,7 @@ def test_many_figures_are_listed(forebay: front.Forebay, tiny: Path) -> None:
 
 
 TEN_FIGURES = """
-from forebay.plot import Figure
+from forebay.report.plot import Figure
 
 def figures(outcome):
     return [Figure(f"drawn-{n}", f"Drawing {n}", "A caption.", "<svg></svg>") for n in range(10)]

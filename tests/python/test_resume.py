@@ -19,16 +19,17 @@ from test_cli_reproduce import KEEPING
 from test_comparison import BEYOND
 from test_plan import without_time
 
-from forebay.interrupts import raise_if_interrupted, terminated_like_interrupted
-from forebay.progress import Meter
+from forebay.run.interrupts import raise_if_interrupted, terminated_like_interrupted
+from forebay.run.progress import Meter
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals differ")
 
 # Ends itself like a process that the system kills: nothing is closed or written out after that.
 KILLED = """
 import os, signal, sys
-from forebay import journal, store
-from forebay.cli import main
+from forebay.run import store
+from forebay.study import journal
+from forebay.cli.commands import main
 
 where, moment = sys.argv[1], int(sys.argv[2])
 count = 0
@@ -98,7 +99,7 @@ def lines(folder: Path) -> int:
 
 def whole(folder: Path) -> Results:
     """Result and tables in a folder; all its files can be read."""
-    from forebay.store import read_tables
+    from forebay.run.store import read_tables
 
     tables = {name: table.to_pydict() for name, table in read_tables(folder).items()}
     assert tables.keys() >= {"two/series/links.wire"}
@@ -158,7 +159,8 @@ def test_finished_runs_are_not_made_again(
 ) -> None:
     """`--resume` would take as long as the whole; or a study that is begun anew would take runs
     of before."""
-    from forebay import reproduce, run
+    from forebay.run import jobs as runs
+    from forebay.study import driver
 
     assert forebay("reproduce", "tiny").status == 0
     every = lines(Path("out/tiny"))
@@ -166,9 +168,9 @@ def test_finished_runs_are_not_made_again(
 
     def counted(jobs: Any, *others: Any) -> None:
         made.extend(job.name for job in jobs)
-        run.run_jobs(jobs, *others)
+        runs.run_jobs(jobs, *others)
 
-    monkeypatch.setattr(reproduce, "run_jobs", counted)
+    monkeypatch.setattr(driver, "run_jobs", counted)
     assert forebay("reproduce", "tiny", "--resume").status == 0
     assert made == []
     assert forebay("reproduce", "tiny").status == 0

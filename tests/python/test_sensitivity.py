@@ -9,9 +9,9 @@ from typing import Any
 import front
 import pytest
 
-from forebay.outcome import Cell, Outcome, Samples
-from forebay.sensitivity import sensitivity_of
-from forebay.study import load_study
+from forebay.study.definition import load_study
+from forebay.study.results import Cell, Outcome, Samples
+from forebay.study.sensitivity import sensitivity_of
 
 
 def block(tiny: Path, ours: Sequence[float], theirs: Sequence[float]) -> dict[str, Any]:

@@ -6,8 +6,8 @@ import tomllib
 
 import pytest
 
-from forebay.run import Run, check, run_jobs
-from forebay.study import Point, Study, load_study
+from forebay.run.jobs import Run, check, run_jobs
+from forebay.study.definition import Point, Study, load_study
 
 CELL_BITS = 424
 

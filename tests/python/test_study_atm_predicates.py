@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from forebay.grades import Bounds, Parameter, Truth
-from forebay.study import Study, load_study
+from forebay.study.definition import Study, load_study
+from forebay.study.grades import Bounds, Parameter, Truth
 
 World = Callable[[str, int, int, int, str], float]
 

@@ -5,12 +5,12 @@ from collections import defaultdict
 
 import pytest
 
-from forebay.claims import NumericClaim, Paper, grade_claims, published_measurements
-from forebay.grades import Grade, Kind, Measurements, grade_statement, points_needed
-from forebay.outcome import Cell, Outcome, Samples
-from forebay.run import run_jobs
+from forebay.run.jobs import run_jobs
 from forebay.stats import Interval
-from forebay.study import Point, Study, load_study
+from forebay.study.claims import NumericClaim, Paper, grade_claims, published_measurements
+from forebay.study.definition import Point, Study, load_study
+from forebay.study.grades import Grade, Kind, Measurements, grade_statement, points_needed
+from forebay.study.results import Cell, Outcome, Samples
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +138,7 @@ def test_the_largest_s_counts_as_larger(study: Study) -> None:
 
 def test_every_grid_point_has_a_scenario(study: Study) -> None:
     """A claim could not be measured: its grid point makes no valid scenario."""
-    from forebay.run import check
+    from forebay.run.jobs import check
 
     points = {tuple(sorted(claim.point.items())) for claim in study.paper.claims}
     for statement in study.paper.statements:

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from forebay.run import check, run_jobs
-from forebay.study import Point, Study, load_study
+from forebay.run.jobs import check, run_jobs
+from forebay.study.definition import Point, Study, load_study
 
 SINGLE: Point = {
     "network": "single",

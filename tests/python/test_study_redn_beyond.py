@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from forebay.comparison import Case, Comparison, Design, Findings, check_scenarios
-from forebay.outcome import Cell, Outcome, Samples
-from forebay.run import check
-from forebay.study import Point, Run, Study, load_study
+from forebay.run.jobs import check
+from forebay.study.comparison import Case, Comparison, Design, Findings, check_scenarios
+from forebay.study.definition import Point, Run, Study, load_study
+from forebay.study.results import Cell, Outcome, Samples
 
 RTTS = (30, 60, 70, 120, 160, 200)
 

@@ -5,9 +5,9 @@ import re
 import pyarrow as pa
 import pytest
 
-from forebay.outcome import Outcome, Samples
-from forebay.run import Run, run_jobs
-from forebay.study import Study, load_study
+from forebay.run.jobs import Run, run_jobs
+from forebay.study.definition import Study, load_study
+from forebay.study.results import Outcome, Samples
 
 FLOWS = "Per-Flow Throughputs"
 QUEUES = "Average Queue Lengths and Overall Queuing Delay"

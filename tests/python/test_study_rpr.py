@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from forebay.grades import Kind, points_needed
-from forebay.run import check, run_jobs
-from forebay.study import Point, Run, Study, load_study
+from forebay.run.jobs import check, run_jobs
+from forebay.study.definition import Point, Run, Study, load_study
+from forebay.study.grades import Kind, points_needed
 
 INTERVAL = 102.88e-6
 LINE = 622.08e6

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from forebay.comparison import Comparison, Findings, check_scenarios
-from forebay.outcome import Cell, Outcome, Samples
-from forebay.run import Run
-from forebay.study import Study, load_study
+from forebay.run.jobs import Run
+from forebay.study.comparison import Comparison, Findings, check_scenarios
+from forebay.study.definition import Study, load_study
+from forebay.study.results import Cell, Outcome, Samples
 
 C = 622.08e6
 

@@ -5,10 +5,10 @@ import re
 import pyarrow as pa
 import pytest
 
-from forebay.grades import points_needed
-from forebay.outcome import Cell, Outcome, Samples
-from forebay.run import Run, run_jobs
-from forebay.study import Point, Study, load_study
+from forebay.run.jobs import Run, run_jobs
+from forebay.study.definition import Point, Study, load_study
+from forebay.study.grades import points_needed
+from forebay.study.results import Cell, Outcome, Samples
 
 ORDER = [
     "Scenario #1 Simple Hubbing",

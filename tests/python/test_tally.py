@@ -12,7 +12,7 @@ from typing import Any
 import front
 import pytest
 
-from forebay.tally import (
+from forebay.study.tally import (
     check_kind,
     counts,
     expectation_text,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from forebay.terminal import Grid, print_page
+from forebay.cli.terminal import Grid, print_page
 
 FACTS = [": 5 s simulated in 1.00 ms", "seed 1, replication 0"]
 FLOWS = Grid("flows", ["name", "sent", "mean delay"], [["tcp[0]", "1 888", "40.92 ms"],
@@ -60,7 +60,7 @@ def test_colour_can_be_asked_for(
 def test_a_page_for_a_file_needs_no_rich(scenario: Path) -> None:
     """Otherwise a short run would take four times as long to show as to do."""
     script = (
-        "import sys; from forebay.cli import main; "
+        "import sys; from forebay.cli.commands import main; "
         f"main(['run', {str(scenario)!r}, '--until', '1.1 s']); "
         "print(*sys.modules, file=sys.stderr)"
     )

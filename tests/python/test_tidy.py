@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from forebay.catalogue import Catalogue, Category, Field, Page
+from forebay.scenario.catalogue import Catalogue, Category, Field, Page
 from tidy import arrows, bans, documented, generated, imports, size, words
 from tidy.source import Finding, Source, read_tree
 

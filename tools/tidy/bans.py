@@ -121,13 +121,13 @@ PYTHON = (
         "a function gives its result back, so that it can be used from Python and tested",
         ("python/",),
         but={
-            "python/forebay/bench.py": "the command `bench`",
-            "python/forebay/cli.py": "the commands' errors",
-            "python/forebay/progress.py": "the progress of a long command",
-            "python/forebay/run_file.py": "the command `run`",
-            "python/forebay/show.py": "the commands that show one thing",
-            "python/forebay/studies_list.py": "the command `studies`",
-            "python/forebay/terminal.py": "what commands print with",
+            "python/forebay/cli/bench.py": "the command `bench`",
+            "python/forebay/cli/commands.py": "the commands' errors",
+            "python/forebay/run/progress.py": "the progress of a long command",
+            "python/forebay/cli/run_file.py": "the command `run`",
+            "python/forebay/cli/show.py": "the commands that show one thing",
+            "python/forebay/study/folders.py": "the command `studies`",
+            "python/forebay/cli/terminal.py": "what commands print with",
         },
     ),
     Ban(
@@ -143,9 +143,9 @@ PYTHON = (
         "results and grades must not depend on when or how fast they were made",
         ("python/", "studies/", "docs/"),
         but={
-            "python/forebay/bench.py": "measures time",
-            "python/forebay/progress.py": "tells how long it will take",
-            "python/forebay/reproduce.py": "reports how long it took",
+            "python/forebay/cli/bench.py": "measures time",
+            "python/forebay/run/progress.py": "tells how long it will take",
+            "python/forebay/study/driver.py": "reports how long it took",
         },
     ),
     Ban(

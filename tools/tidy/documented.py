@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from tree_sitter import Node
 
-from forebay.catalogue import Catalogue, Field, Page, catalogue
+from forebay.scenario.catalogue import Catalogue, Field, Page, catalogue
 from tidy.rust import leaves, line_of, text_of
 from tidy.source import Finding, Source, in_python
 

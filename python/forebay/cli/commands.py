@@ -1,0 +1,258 @@
+"""The command line: what each command takes; what it does is in the module named after it.
+
+Exit status: 0 done; 2 the user's input is wrong (one message on stderr, no traceback); 130
+interrupted (Ctrl-C, or SIGTERM of `reproduce` and `sweep`), with finished runs kept; 1 anything
+else. `--json` prints one document on stdout and nothing else. Whatever takes long to import is
+imported by the command that needs it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from forebay.cli.options import HELP, Command, Parameter, Whole, argument, flag, option
+from forebay.errors import UserError, nearest
+
+TYPE_CHECKING = False  # as in typing, without importing it
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+    from typing import Any
+
+    Function = Callable[..., int | None]
+
+__all__ = ["COMMANDS", "main"]
+
+INTERRUPTED = 130
+
+COMMANDS: dict[str, Command] = {}
+"""All commands by name, in the order in which a newcomer needs them."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; its exit status."""
+    try:
+        status = _run(list(sys.argv[1:] if arguments is None else arguments))
+        sys.stdout.flush()
+        return status
+    except UserError as error:
+        return _complain(str(error), 2)
+    except KeyboardInterrupt:
+        # Past the ^C that the terminal has shown.
+        print(file=sys.stderr)
+        return _complain("interrupted", INTERRUPTED)
+    except BrokenPipeError:
+        # The reader of our output has left; what Python would still flush has nowhere to go.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except Exception as error:
+        if os.environ.get("FOREBAY_TRACEBACK"):
+            raise
+        detail = "; FOREBAY_TRACEBACK=1 shows where" if not isinstance(error, OSError) else ""
+        return _complain(f"{type(error).__name__}: {error}{detail}", 1)
+
+
+def _run(words: list[str]) -> int:
+    first = words.pop(0) if words else HELP[0]
+    if first in HELP:
+        print(_help())
+        return 0
+    if first == "--version":
+        from forebay.run.jobs import version
+
+        print(f"forebay {version()}")
+        return 0
+    command = COMMANDS.get(first)
+    if command is None:
+        what = "option" if first.startswith("-") else "command"
+        near = nearest(first, [*COMMANDS, *HELP, "--version"])
+        raise UserError(f'no {what} "{first}"{near}; commands: {", ".join(COMMANDS)}')
+    if any(word in HELP for word in words):
+        print(command.help())
+        return 0
+    return command(words)
+
+
+def _help() -> str:
+    """What `forebay --help` prints."""
+    rows = (f"  {command.name:<12}{command.summary}" for command in COMMANDS.values())
+    return "\n".join(
+        [
+            "usage: forebay COMMAND [OPTIONS] [ARGUMENTS]",
+            "",
+            "Simulate queues, markers and congestion control, packet by packet, with error bars.",
+            "",
+            *rows,
+            "",
+            "Of each command, `forebay COMMAND --help` tells what it takes; `forebay --version` is",
+            "the version of the engine.",
+        ]
+    )
+
+
+def _complain(message: str, status: int) -> int:
+    for line in message.splitlines() or [""]:
+        print(f"forebay: error: {line}", file=sys.stderr)
+    return status
+
+
+def _path(word: str) -> Path:
+    from pathlib import Path
+
+    return Path(word)
+
+
+def _command(*parameters: Parameter) -> Callable[[Function], Function]:
+    """The function is a command that takes `parameters`."""
+
+    def add(function: Function) -> Function:
+        COMMANDS[function.__name__] = Command(function, parameters)
+        return function
+
+    return add
+
+
+def _out(default: str) -> Parameter:
+    return option("--out", "DIR", f"Where results go{default}.", read=_path)
+
+
+_JSON = flag("--json", "Print one JSON document on stdout, nothing else.", key="as_json")
+_JOBS = option(
+    "--jobs",
+    "N",
+    "Runs at a time (default: as many as there are cores). Results do not depend on it.",
+    read=Whole(1),
+)
+_SET = option("--set", "PATH=VALUE", "Change a key of the scenario.", key="overrides", many=True)
+_SCENARIO = argument("SCENARIO.toml", "scenario", "The scenario file.")
+_SEEDS = Whole(0, 2**63 - 1)
+
+
+@_command(_JSON)
+def studies(as_json: bool) -> None:
+    """List the published studies that can be reproduced."""
+    from forebay.study.folders import list_studies
+
+    list_studies(as_json)
+
+
+@_command(
+    argument("STUDY|all", "study", "The study, or all of them."),
+    flag(
+        "--quick",
+        "Fewer replications, planned by the study's recorded result: about two "
+        "minutes on two idle cores.",
+    ),
+    option("--claims", "GLOB", 'Only these claims, such as "t3.2/*".'),
+    option(
+        "--replications",
+        "N",
+        "So many everywhere, instead of as many as the claims need.",
+        read=Whole(2),
+    ),
+    _JOBS,
+    _out(" (default: out/STUDY)"),
+    flag("--resume", "Keep the finished runs that the journal in the output folder holds."),
+    _JSON,
+)
+def reproduce(study: str, **options: Any) -> int:
+    """Re-do a published study: its claims, published value beside measured value."""
+    from forebay.study.driver import Request, reproduce_studies
+
+    return reproduce_studies(study, Request(**options))
+
+
+@_command(
+    _SCENARIO,
+    option("--seed", "N", "Root seed.", read=_SEEDS),
+    option(
+        "--replication",
+        "N",
+        "Other random numbers under the same seed (default 0).",
+        read=_SEEDS,
+        default=0,
+    ),
+    option("--until", "T", 'Simulated time, such as "10 s".'),
+    _SET,
+    option(
+        "--threads",
+        "N",
+        "Cores for this run (default 1), if the network has delays at which it can be divided. "
+        "Results do not depend on it.",
+        read=Whole(1),
+        default=1,
+    ),
+    _out(" (default: nowhere)"),
+    _JSON,
+)
+def run(scenario: str, out: Path | None, as_json: bool, **options: Any) -> None:
+    """Run a scenario file once and show its flows and links."""
+    from forebay.cli.run_file import run_scenario
+
+    run_scenario(scenario, options, out, as_json)
+
+
+@_command(
+    argument("SWEEP.toml", "sweep_file", "The file that says what is run.", read=_path),
+    _JOBS,
+    option(
+        "--executor",
+        "local|dask:ADDRESS",
+        "Where runs happen (default: local, on this machine's cores).",
+        default="local",
+    ),
+    _out(" (default: out/NAME)"),
+    flag("--resume", "Keep the runs already in the output folder."),
+    _JSON,
+)
+def sweep(sweep_file: Path, **options: Any) -> None:
+    """Run a scenario over a grid of parameters, with replications."""
+    from forebay.run.sweep import run_sweep
+
+    run_sweep(sweep_file, **options)
+
+
+@_command(_SCENARIO, _SET, _JSON)
+def check(scenario: str, overrides: list[str], as_json: bool) -> None:
+    """Check a scenario file without running it."""
+    from forebay.cli.show import check_scenario
+
+    check_scenario(scenario, overrides, as_json)
+
+
+@_command(
+    argument(
+        "NAME", "name", "A mechanism, a category or a section of scenario files.", required=False
+    ),
+    _JSON,
+)
+def mechanisms(name: str | None, as_json: bool) -> None:
+    """List the mechanisms, or show the page of one with its parameters and source."""
+    from forebay.cli.show import show_mechanisms
+
+    show_mechanisms(name, as_json)
+
+
+@_command()
+def schema() -> None:
+    """Print the JSON schema of scenario files, for editors that check while you type."""
+    from forebay.run.jobs import native
+
+    print(native().schema())
+
+
+@_command(argument("DIR", "folder", "The folder.", read=_path))
+def report(folder: Path) -> None:
+    """Build the HTML report of a folder of results again."""
+    from forebay.report.study_page import build_report
+
+    print(f"report: {build_report(folder)}")
+
+
+@_command(argument("NAME", "name", "One of them; all if left out.", required=False), _JSON)
+def bench(name: str | None, as_json: bool) -> None:
+    """Run the standard benchmarks: time and memory, each in a process of its own."""
+    from forebay.cli.bench import run_benchmarks
+
+    run_benchmarks(name, as_json)

@@ -1,0 +1,175 @@
+"""What `forebay run` shows of a run: tables of flows, calls, sources and links."""
+
+from __future__ import annotations
+
+from forebay import text
+from forebay.cli.terminal import Grid, print_page
+
+TYPE_CHECKING = False  # as in typing, without importing it
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Any
+
+    from forebay.run.jobs import Run
+
+    _Column = tuple[str, Callable[[Mapping[str, Any]], str]]
+
+__all__ = ["show_run"]
+
+MANY_FLOWS = 20
+
+
+def _name(row: Mapping[str, Any]) -> str:
+    return str(row["name"])
+
+
+_POLICING: Sequence[_Column] = [
+    ("name", _name),
+    ("marked for peak", lambda row: text.count(row["marked_by_peak"])),
+    ("marked for tokens", lambda row: text.count(row["marked_by_bucket"])),
+    ("dropped", lambda row: text.count(row["dropped"])),
+    ("max queue", lambda row: f"{row['max_queue_packets']} p"),
+]
+_LATENESS: Sequence[_Column] = [
+    ("name", _name),
+    ("late", lambda row: text.count(row["late_packets"])),
+    ("least delay", lambda row: text.span(row["least_delay_s"])),
+]
+
+
+def show_run(run: Run) -> None:
+    """Tables of one run: flows (groups, if there are many flows), calls, paced sources, late and
+    policed packets if any, and links."""
+    document = run.document
+    facts = [
+        f": {document['simulated_s']:g} s simulated in {text.span(document['wall_s'])}, "
+        f"{text.count(document['events'])} events, {text.count(document['packet_hops'])} packet "
+        "hops",
+        f"seed {document['seed']}, replication {document['replication']}, scenario "
+        f"{document['scenario_hash']}, version {document['version']}, digest {document['digest']}",
+    ]
+    print_page(document["name"], facts, list(_tables(document)))
+
+
+def _tables(document: Mapping[str, Any]) -> Iterator[Grid]:
+    flows = document["flows"]
+    if len(flows) > MANY_FLOWS:
+        yield _flow_table(document["groups"], f"{len(flows)} flows, by group")
+    else:
+        yield _flow_table(flows, "flows")
+    if document["calls"]:
+        yield _call_table(document["calls"])
+    if document["paced"]:
+        yield _paced_table(document["paced"])
+        if framed := [row for row in document["paced"] if row["sent_frames"]]:
+            yield _frames_table(framed)
+    if document["policing"]:
+        yield _filled("policing", _POLICING, document["policing"])
+    if document["lateness"]:
+        yield _filled("late packets", _LATENESS, document["lateness"])
+    yield _link_table(document["links"])
+
+
+def _flow_table(rows: Sequence[Mapping[str, Any]], title: str) -> Grid:
+    columns: list[_Column] = [
+        ("name", _name),
+        ("flows", lambda row: str(row.get("flows", 1))),
+        ("sent", lambda row: text.count(row["sent_packets"])),
+        ("delivered", lambda row: text.count(row["delivered_packets"])),
+        ("dropped", lambda row: text.count(row["dropped_packets"])),
+        ("marked", lambda row: text.count(row["marked_packets"])),
+        ("throughput", lambda row: text.rate(row["throughput_bps"])),
+        ("goodput", lambda row: text.rate(row["goodput_bps"])),
+        ("mean delay", lambda row: _delay(row)),
+    ]
+    if not any("flows" in row for row in rows):
+        columns = [column for column in columns if column[0] != "flows"]
+    if not any(row["marked_packets"] for row in rows):
+        columns = [column for column in columns if column[0] != "marked"]
+    return _filled(title, columns, rows)
+
+
+def _call_table(rows: Sequence[Mapping[str, Any]]) -> Grid:
+    columns: list[_Column] = [
+        ("name", _name),
+        ("admitted", lambda row: text.count(row["admitted"])),
+        ("blocked", lambda row: text.count(row["blocked"])),
+        ("refused", lambda row: text.count(row["refused"])),
+        ("blocking", lambda row: text.share(row["blocking_ratio"])),
+        ("rerouted", lambda row: text.count(row["rerouted"])),
+        ("terminated", lambda row: text.count(row["terminated"])),
+        ("ended", lambda row: text.count(row["ended"])),
+        ("present", lambda row: f"{row['mean_present']:.2f}"),
+        ("max", lambda row: text.count(row["max_present"])),
+    ]
+    rare = [name for name in ("refused", "rerouted") if not any(row[name] for row in rows)]
+    columns = [column for column in columns if column[0] not in rare]
+    return _filled("calls (present: time average and maximum)", columns, rows)
+
+
+def _paced_table(rows: Sequence[Mapping[str, Any]]) -> Grid:
+    columns: list[_Column] = [
+        ("name", _name),
+        ("sources", lambda row: text.count(row["sources"])),
+        ("sessions", lambda row: text.count(row["sessions"])),
+        ("mean rate", lambda row: text.share(row["mean_scale"])),
+        ("least", lambda row: text.share(row["least_scale"])),
+        ("heeded", lambda row: _notices("accepted", row)),
+        ("ignored", lambda row: _notices("ignored", row)),
+        ("transfers", lambda row: text.count(row["transfers"])),
+        ("mean time", lambda row: text.span(row["transfer_s"]) if row["transfers"] else "-"),
+    ]
+    if not any(row["transfers"] for row in rows):
+        columns = columns[:-2]
+    return _filled("paced sources: rate over nominal rate, and notifications", columns, rows)
+
+
+def _frames_table(rows: Sequence[Mapping[str, Any]]) -> Grid:
+    columns: list[_Column] = [
+        ("name", _name),
+        ("sent", lambda row: text.count(row["sent_frames"])),
+        ("sent again", lambda row: text.count(row["resent_frames"])),
+        ("whole", lambda row: text.count(row["whole_frames"])),
+        ("lost", lambda row: text.count(row["lost_frames"])),
+        ("arrival", lambda row: text.span(row["arrival_s"]) if row["arrival_s"] else "-"),
+    ]
+    return _filled("frames, and until when files arrive", columns, rows)
+
+
+def _notices(fate: str, row: Mapping[str, Any]) -> str:
+    return text.count(row[f"{fate}_rate_notices"] + row[f"{fate}_discard_notices"])
+
+
+def _delay(row: Mapping[str, Any]) -> str:
+    return text.span(row["mean_delay_s"]) if row["delivered_packets"] else "-"
+
+
+def _link_table(rows: Sequence[Mapping[str, Any]]) -> Grid:
+    used = [row for row in rows if sum(row["arrived_packets"])]
+    idle = len(rows) - len(used)
+    title = f"links ({idle} idle ones left out)" if idle else "links"
+    columns: list[_Column] = [
+        ("name", _name),
+        ("throughput", lambda row: text.rate(row["throughput_bps"])),
+        ("use", lambda row: text.share(row["utilization"])),
+        ("arrived", lambda row: text.count(sum(row["arrived_packets"]))),
+        ("dropped", lambda row: text.count(row["drops"])),
+        ("marked", lambda row: text.count(row["marks"])),
+        ("ThM", lambda row: text.count(row["threshold_marks"])),
+        ("mean queue", lambda row: f"{row['mean_queue_packets']:.2f} p"),
+        ("max queue", lambda row: f"{row['max_queue_packets']} p"),
+    ]
+    if not any(row["marks"] for row in used):
+        columns = [column for column in columns if column[0] != "marked"]
+    if not any(row["threshold_marks"] for row in used):
+        columns = [column for column in columns if column[0] != "ThM"]
+    return _filled(title, columns, used)
+
+
+def _filled(
+    title: str,
+    columns: Sequence[_Column],
+    rows: Sequence[Mapping[str, Any]],
+) -> Grid:
+    names = [name for name, _ in columns]
+    return Grid(title, names, [[show(row) for _, show in columns] for row in rows])

@@ -1,0 +1,1 @@
+"""Reports: HTML pages, README tables and plots, built from files of results alone."""

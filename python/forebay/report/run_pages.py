@@ -1,0 +1,268 @@
+"""The pages of single runs and of sweeps."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from forebay import text
+from forebay.errors import UserError
+from forebay.report.plot import COLOURS, LINES, Figure, new_axis, slug, to_svg, with_legend
+from forebay.run.store import read_table, read_tables, write_text
+
+__all__ = ["run_report", "sweep_report"]
+
+
+@dataclass(slots=True)
+class _Table:
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    caption: str = ""
+
+
+@dataclass(slots=True)
+class _Section:
+    title: str
+    text: str = ""
+    figures: Sequence[Figure] = field(default_factory=list)
+    tables: Sequence[_Table] = field(default_factory=list)
+
+
+def run_report(folder: Path) -> Path:
+    """The page of what `forebay run --out` wrote; its path."""
+    document = _read(folder / "run.json")
+    sections = [
+        _Section("Flows", tables=[_groups(document["groups"])]),
+        _Section("Links", tables=[_links(document["links"])]),
+    ]
+    figures = []
+    for name, table in read_tables(folder).items():
+        if name.startswith("series/"):
+            figures += _series(name.removeprefix("series/"), table)
+        elif name == "delays":
+            figures += _delays(table)
+    if figures:
+        sections.append(_Section("Over time, and how long", figures=figures))
+    keys = ("version", "scenario_hash", "seed", "replication", "digest", "simulated_s", "events")
+    return _write(folder, document, sections, [(key, document[key]) for key in keys])
+
+
+def sweep_report(folder: Path) -> Path:
+    """The page of what `forebay sweep` wrote; its path."""
+    document = _read(folder / "sweep.json")
+    table = read_table(folder / "summary.parquet").to_pylist()
+    parameters = list(document["grid"])
+    sections = []
+    for quantity in document["quantities"]:
+        rows = [row for row in table if row["quantity"] == quantity]
+        shown = _Table(
+            heads=[*parameters, "mean", "95 % interval", "replications"],
+            rows=[
+                [
+                    *(str(row[name]) for name in parameters),
+                    text.quantity(quantity, row["mean"]),
+                    f"{text.quantity(quantity, row['low'])} to "
+                    f"{text.quantity(quantity, row['high'])}",
+                    str(row["replications"]),
+                ]
+                for row in rows
+            ],
+        )
+        figures = _sweep_figure(quantity, parameters, rows)
+        sections.append(_Section(quantity, figures=figures, tables=[shown]))
+    keys = ("version", "seeds", "runs")
+    return _write(folder, document, sections, [(key, document[key]) for key in keys])
+
+
+def _write(
+    folder: Path,
+    document: Mapping[str, Any],
+    sections: Sequence[_Section],
+    provenance: Sequence[tuple[str, Any]],
+) -> Path:
+    from forebay.report.study_page import REPORT, render
+
+    page = render(
+        "results.html.j2",
+        title=document["name"],
+        subtitle=f"Forebay {document['version']}",
+        version=document["version"],
+        sections=sections,
+        command=document["command"],
+        provenance=provenance,
+        provenance_line=", ".join(
+            f"{name.replace('_', ' ')} {value}"
+            for name, value in provenance
+            if name in ("scenario_hash", "seed", "seeds", "replication", "runs")
+        )
+        + ".",
+    )
+    write_text(folder / REPORT, page)
+    return folder / REPORT
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise UserError(f"{path}: damaged: {error}") from None
+    if not isinstance(found, dict):
+        raise UserError(f"{path}: damaged: not a JSON object")
+    return found
+
+
+def _groups(groups: Sequence[Mapping[str, Any]]) -> _Table:
+    heads = ("group", "flows", "sent", "delivered", "dropped", "throughput", "goodput",
+             "mean delay", "retransmissions", "timeouts")  # fmt: skip
+    return _Table(
+        heads,
+        [
+            [
+                row["name"],
+                str(row["flows"]),
+                text.count(row["sent_packets"]),
+                text.count(row["delivered_packets"]),
+                text.count(row["dropped_packets"]),
+                text.rate(row["throughput_bps"]),
+                text.rate(row["goodput_bps"]),
+                text.span(row["mean_delay_s"]),
+                text.count(row["retransmissions"]),
+                text.count(row["timeouts"]),
+            ]
+            for row in groups
+        ],
+    )
+
+
+def _links(links: Sequence[Mapping[str, Any]]) -> _Table:
+    heads = ("link", "throughput", "use", "arrived", "dropped", "marked", "mean queue", "max queue")
+    return _Table(
+        heads,
+        [
+            [
+                row["name"],
+                text.rate(row["throughput_bps"]),
+                text.share(row["utilization"]),
+                text.count(sum(row["arrived_packets"])),
+                text.count(row["drops"]),
+                text.count(row["marks"]),
+                f"{row['mean_queue_packets']:.2f} packets",
+                f"{row['max_queue_packets']} packets",
+            ]
+            for row in links
+            if sum(row["arrived_packets"])
+        ],
+    )
+
+
+_UNITS = {
+    "bps": ("rates", "Mbit/s", 1e-6),
+    "bytes": ("amounts of data", "kB", 1e-3),
+    "s": ("times", "ms", 1e3),
+    "packets": ("packets", "packets", 1.0),
+    "average": ("averages", "average, in the unit of its thresholds", 1.0),
+}
+"""By the last word of a column: what it counts, the unit shown, the factor."""
+
+
+def _series(place: str, table: Any) -> list[Figure]:
+    """One drawing for each unit among the columns of a recorded place."""
+    groups: dict[str, list[str]] = {}
+    for column in table.column_names:
+        if column != "time_s" and any(table[column].to_pylist()):
+            unit = column.partition(".")[0].rsplit("_", 1)[-1]
+            groups.setdefault(unit, []).append(column)
+    figures = []
+    time = table["time_s"].to_numpy()
+    for unit, columns in groups.items():
+        what, shown, scale = _UNITS.get(unit, (unit, unit, 1.0))
+        drawing, axis = new_axis()
+        for index, column in enumerate(columns):
+            values = table[column].to_numpy() * scale
+            axis.plot(
+                time,
+                values,
+                color=COLOURS[index % len(COLOURS)],
+                linestyle=LINES[index % len(LINES)],
+                linewidth=1.0,
+                label=column.replace("_", " "),
+            )
+        axis.set_xlabel("simulated time (s)")
+        axis.set_ylabel(shown)
+        axis.set_ylim(bottom=0)
+        axis.margins(x=0)
+        with_legend(drawing, [axis])
+        figures.append(_figure(f"{place}: {what}", drawing, f"{place}, sampled."))
+    return figures
+
+
+def _delays(table: Any) -> list[Figure]:
+    drawing, axis = new_axis()
+    columns = table.to_pydict()
+    if not {"group", "to_s", "packets"} <= columns.keys():
+        return []
+    for index, group in enumerate(dict.fromkeys(columns["group"])):
+        rows = [
+            (delay, packets)
+            for name, delay, packets in zip(
+                columns["group"], columns["to_s"], columns["packets"], strict=True
+            )
+            if name == group
+        ]
+        total = sum(packets for _, packets in rows)
+        reached, x, y = 0, [], []
+        for delay, packets in rows:
+            reached += packets
+            x.append(1e3 * delay)
+            y.append(reached / total)
+        style = LINES[index % len(LINES)]
+        axis.step(x, y, where="post", color=COLOURS[index % len(COLOURS)], ls=style, label=group)
+    axis.set_xlabel("one-way delay (ms)")
+    axis.set_ylabel("share of packets with at most this delay")
+    axis.set_ylim(0, 1)
+    with_legend(drawing, [axis])
+    return [_figure("delays", drawing, "Distribution of the delay of delivered packets.")]
+
+
+def _sweep_figure(
+    quantity: str, parameters: Sequence[str], rows: Sequence[Mapping[str, Any]]
+) -> list[Figure]:
+    """Against the first parameter; a line for each combination of the others."""
+    if not parameters or not rows:
+        return []
+    first, *others = parameters
+    ticks = list(dict.fromkeys(str(row[first]) for row in rows))
+    lines: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        lines.setdefault(", ".join(f"{name} {row[name]}" for name in others), []).append(row)
+    drawing, axis = new_axis()
+    for index, (label, line) in enumerate(lines.items()):
+        x = [ticks.index(str(row[first])) for row in line]
+        y = [row["mean"] for row in line]
+        spread = [
+            [row["mean"] - row["low"] if row["low"] is not None else 0.0 for row in line],
+            [row["high"] - row["mean"] if row["high"] is not None else 0.0 for row in line],
+        ]
+        axis.errorbar(
+            x,
+            y,
+            yerr=spread,
+            color=COLOURS[index % len(COLOURS)],
+            linestyle=LINES[index % len(LINES)],
+            marker="osD^vP"[index % 6],
+            capsize=3,
+            label=label or None,
+        )
+    axis.set_xticks(range(len(ticks)), ticks)
+    axis.set_xlabel(first)
+    axis.set_ylabel(quantity)
+    with_legend(drawing, [axis])
+    return [_figure(quantity, drawing, "Means with 95 % intervals over the replications.")]
+
+
+def _figure(title: str, drawing: Any, caption: str) -> Figure:
+    identity = slug(title)
+    return Figure(identity, title, caption, to_svg(drawing, identity, title))

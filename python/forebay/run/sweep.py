@@ -1,0 +1,322 @@
+"""`forebay sweep`: a scenario over a grid of parameters, with replications and intervals.
+
+A sweep file:
+
+    name = "red against buffer size"            # default: the file's name
+    scenario = "dumbbell.toml"                  # beside this file
+    replications = 5                            # default 5
+    seed = 1                                    # default: the scenario's
+    quantities = ["flows.tcp.throughput_bps", "links.bottleneck.mean_queue_packets"]
+
+    [grid]                                      # every combination is run
+    "links.bottleneck.rate" = ["10 Mbit/s", "34 Mbit/s"]
+    "links.bottleneck.queue.red.weight" = [0.001, 0.002, 0.004]
+
+A quantity is `flows.GROUP.FIELD`, summed over the group where that has a meaning (throughput,
+packets) and averaged over its packets otherwise (mean delay), `links.NAME.FIELD`, for calls
+`calls.GROUP.FIELD`, or a field of the run itself such as `events`; the fields are those of `forebay
+run --json`.
+
+Every combination gets the same replication numbers, so that combinations see the same arrivals. The
+output folder holds `runs.jsonl` (every run's whole document, kept as it finishes), `runs.parquet`
+(grid values and quantities of every run), `summary.parquet` (means and 95 % intervals),
+`sweep.json` and, built from those, `report.html`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import shlex
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from forebay import text
+from forebay.cli.terminal import console, plain_markup, print_json, table
+from forebay.errors import UserError, located, nearest, output_folder, read_text
+from forebay.run.executors import Executor
+from forebay.run.executors import executor as find_executor
+from forebay.run.interrupts import terminated_like_interrupted
+from forebay.run.jobs import Job, Run, check, load, run_jobs, version
+from forebay.run.progress import meter
+from forebay.run.store import Journal, rows_table, write_table, write_text
+from forebay.stats import finite, summarize
+from forebay.toml import inline
+
+__all__ = ["Sweep", "load_sweep", "run_sweep"]
+
+Value = bool | int | float | str | list[Any] | dict[str, Any]
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    scenario: str
+    name: str = ""
+    replications: Annotated[int, Field(ge=1)] = 5
+    seed: Annotated[int, Field(ge=0)] | None = None
+    quantities: Annotated[list[str], Field(min_length=1)]
+    grid: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """A sweep, read and checked: what to run and what to look at."""
+
+    path: Path
+    name: str
+    scenario: Job
+    replications: int
+    seed: int | None
+    quantities: tuple[str, ...]
+    grid: Mapping[str, Sequence[Value]]
+
+    def combinations(self) -> list[dict[str, Value]]:
+        """Every combination of the grid's values, the last parameter changing fastest."""
+        return [
+            dict(zip(self.grid, values, strict=True))
+            for values in itertools.product(*self.grid.values())
+        ]
+
+    def job(self, combination: Mapping[str, Value], replication: int) -> Job:
+        """One run."""
+        overrides = tuple(f"{path}={inline(value)}" for path, value in combination.items())
+        return self.scenario.but(overrides=overrides, seed=self.seed, replication=replication)
+
+
+def run_sweep(
+    sweep_file: Path,
+    jobs: int | None,
+    executor: str,
+    out: Path | None,
+    resume: bool,
+    as_json: bool,
+) -> None:
+    """Run a sweep, keep every run as it finishes, and print means with intervals.
+
+    Raises `UserError` for a wrong sweep or scenario, `KeyboardInterrupt` on Ctrl-C or
+    SIGTERM.
+    """
+    sweep = load_sweep(sweep_file)
+    hashes = _check_all(sweep)
+    where = find_executor(executor, jobs)
+    folder = output_folder(out or Path("out") / sweep.path.stem)
+    with terminated_like_interrupted(), Journal(folder / "runs.jsonl", resume) as journal:
+        try:
+            _run_missing(sweep, hashes, journal, where)
+        finally:
+            document = _write(sweep, hashes, journal, folder)
+    from forebay.report.run_pages import sweep_report
+
+    page = sweep_report(folder)
+    if as_json:
+        print_json(document)
+        return
+    _show(sweep, document, page)
+
+
+def load_sweep(path: Path) -> Sweep:
+    """Read a sweep file and the scenario it names.
+
+    Raises `UserError` for anything wrong with either file; the scenario's contents are checked
+    when it is run.
+    """
+    try:
+        raw = tomllib.loads(read_text(path, "a sweep"))
+        if "links" in raw and "scenario" not in raw:
+            raise UserError(
+                f"{path}: is a scenario; a sweep is a file of its own that names one "
+                f'(scenario = "{path.name}"), with quantities and a [grid] of values'
+            )
+        file = _File.model_validate(raw)
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(f"{path}: not valid TOML: {error}") from None
+    except ValidationError as error:
+        raise located(path, error.errors(), _File.model_fields) from None
+    grid = _flattened(file.grid)
+    for name, values in grid.items():
+        if not isinstance(values, list) or not values:
+            raise UserError(f'{path}: grid."{name}": read {values!r}; it takes a list of values')
+    return Sweep(
+        path=path,
+        name=file.name or path.stem,
+        scenario=load(path.parent / file.scenario),
+        replications=file.replications,
+        seed=file.seed,
+        quantities=tuple(file.quantities),
+        grid=grid,
+    )
+
+
+def _check_all(sweep: Sweep) -> list[str]:
+    """Check every combination before anything runs; their scenario hashes, in order."""
+    return [check(sweep.job(entry, 0))["scenario_hash"] for entry in sweep.combinations()]
+
+
+def _run_missing(sweep: Sweep, hashes: Sequence[str], journal: Journal, where: Executor) -> None:
+    seed = sweep.seed if sweep.seed is not None else _scenario_seed(sweep)
+    pairs = zip(sweep.combinations(), hashes, strict=True)
+    missing = [
+        sweep.job(combination, replication)
+        for replication, (combination, digest) in itertools.product(
+            range(sweep.replications), list(pairs)
+        )
+        if journal.find((version(), digest, seed, replication)) is None
+    ]
+    if not missing:
+        return
+    _try_quantities(sweep)
+    with meter(len(missing), sweep.name) as progress:
+
+        def done(_index: int, run: Run) -> None:
+            for quantity in sweep.quantities:
+                value_of(run, quantity)
+            journal.add(run.document)
+            progress.finished()
+
+        where.run(missing, done, progress.tick)
+
+
+def _try_quantities(sweep: Sweep) -> None:
+    """A misspelt quantity must show before an hour of runs, not after: look at a short run."""
+    job = sweep.job(sweep.combinations()[0], 0).but(until=None)
+    warm_up = check(job)["warm_up_s"]
+    trial = job.but(until=f"{warm_up + 1e-3:.6f} s")
+    try:
+        check(trial)
+    except UserError:
+        # A scenario in which something begins later cannot be cut so short: the first whole run
+        # tells.
+        return
+
+    def done(_index: int, run: Run) -> None:
+        for quantity in sweep.quantities:
+            value_of(run, quantity)
+
+    run_jobs([trial], done, 1)
+
+
+def _scenario_seed(sweep: Sweep) -> int:
+    return int(check(sweep.job(sweep.combinations()[0], 0))["resolved"].get("seed", 1))
+
+
+def _write(sweep: Sweep, hashes: Sequence[str], journal: Journal, folder: Path) -> dict[str, Any]:
+    seed = sweep.seed if sweep.seed is not None else _scenario_seed(sweep)
+    rows: list[dict[str, Any]] = []
+    summary: list[dict[str, Any]] = []
+    for combination, digest in zip(sweep.combinations(), hashes, strict=True):
+        shown = {name: _shown(value) for name, value in combination.items()}
+        values: dict[str, list[float]] = {quantity: [] for quantity in sweep.quantities}
+        for replication in range(sweep.replications):
+            found = journal.find((version(), digest, seed, replication))
+            if found is None:
+                continue
+            facts = {q: value_of(Run(found), q) for q in sweep.quantities}
+            for quantity, value in facts.items():
+                values[quantity].append(value)
+            rows.append(
+                {
+                    **shown,
+                    "replication": replication,
+                    "seed": seed,
+                    "scenario_hash": digest,
+                    "digest": found["digest"],
+                    **facts,
+                }
+            )
+        summary += [
+            {**shown, **_summary(quantity, values[quantity])}
+            for quantity in sweep.quantities
+            if values[quantity]
+        ]
+    write_table(folder / "runs.parquet", rows_table(rows))
+    write_table(folder / "summary.parquet", rows_table(summary))
+    document = {
+        "name": sweep.name,
+        "version": version(),
+        "command": shlex.join(["forebay", "sweep", str(sweep.path)]),
+        "seeds": [seed],
+        "runs": len(rows),
+        "grid": dict(sweep.grid),
+        "quantities": list(sweep.quantities),
+        "summary": summary,
+    }
+    write_text(folder / "sweep.json", json.dumps(document, indent=1) + "\n")
+    return document
+
+
+def _summary(quantity: str, values: Sequence[float]) -> dict[str, Any]:
+    interval = summarize(values)
+    return {
+        "quantity": quantity,
+        "mean": interval.mean,
+        "low": finite(interval.low),
+        "high": finite(interval.high),
+        "replications": interval.n,
+    }
+
+
+def value_of(run: Run, quantity: str) -> float:
+    """A quantity of a run by its name; `UserError` with the nearest one if there is none."""
+    place, _, rest = quantity.partition(".")
+    name, _, field = rest.rpartition(".")
+    row: Mapping[str, Any]
+    try:
+        if place == "flows":
+            row = run.group(name)
+        elif place == "links":
+            row = run.link(name)
+        elif place == "calls":
+            row = run.call_class(name)
+        else:
+            row, field = run.document, quantity
+    except KeyError as error:
+        raise UserError(f'quantities: "{quantity}": {error.args[0]}') from None
+    found = row.get(field)
+    if isinstance(found, bool) or not isinstance(found, int | float):
+        numbers = [k for k, v in row.items() if isinstance(v, int | float)]
+        raise UserError(
+            f'quantities: "{quantity}": no number "{field}"{nearest(field, numbers)}; there are '
+            f"{', '.join(numbers)}; write flows.GROUP.FIELD, links.NAME.FIELD or calls.GROUP.FIELD"
+        )
+    return float(found)
+
+
+def _show(sweep: Sweep, document: Mapping[str, Any], page: Path) -> None:
+    screen = console()
+    for quantity in sweep.quantities:
+        names = [name.rsplit(".", 1)[-1] for name in sweep.grid]
+        grown = table(quantity, *names, "mean", "± 95 %", "runs", left=len(names))
+        for row in document["summary"]:
+            if row["quantity"] == quantity:
+                half = None if row["low"] is None else (row["high"] - row["low"]) / 2
+                grown.add_row(
+                    *(plain_markup(str(row[name])) for name in sweep.grid),
+                    text.quantity(quantity, row["mean"]),
+                    text.quantity(quantity, half),
+                    str(row["replications"]),
+                )
+        screen.print(grown)
+        screen.print()
+    screen.print(f"{document['runs']} runs; report: {page}", soft_wrap=True)
+
+
+def _flattened(table: Mapping[str, Any], above: str = "") -> dict[str, Any]:
+    """`links.a.rate = [...]` without quotes is a table in a table: one path all the same."""
+    found: dict[str, Any] = {}
+    for name, value in table.items():
+        path = f"{above}.{name}" if above else name
+        if isinstance(value, dict):
+            found |= _flattened(value, path)
+        else:
+            found[path] = value
+    return found
+
+
+def _shown(value: Value) -> bool | int | float | str:
+    return inline(value) if isinstance(value, list | dict) else value

@@ -1,0 +1,1 @@
+"""Scenarios: the catalogue of mechanisms, and networks built in Python."""

@@ -1,0 +1,156 @@
+"""The catalogue of mechanisms, as the engine defines it.
+
+Every mechanism and every section of a scenario file with its parameters: name, meaning, kind of
+value, default, source. Terminal pages, reference pages, Python classes and the type stub come from
+here, and what is here comes from the mechanisms' own definitions in the engine.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from typing import Any
+
+__all__ = ["Catalogue", "Category", "Field", "Page", "catalogue"]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One parameter. `list` says that it takes a list of values of its kind. `default` is `None`
+    where there is none; then `optional` says whether the parameter may be left out."""
+
+    name: str
+    meaning: str
+    kind: str
+    list: bool
+    choices: tuple[str, ...]
+    choice_meanings: tuple[str, ...]
+    default: Any
+    optional: bool
+    source: str
+
+    @property
+    def required(self) -> bool:
+        """Whether a scenario must state it."""
+        return self.default is None and not self.optional
+
+    @property
+    def takes(self) -> str:
+        """What to write: a word of a closed set, or a kind of value, or a list of these."""
+        one = ", ".join(self.choices) or self.kind
+        return f"list, each a {one}" if self.list else one
+
+    @property
+    def default_text(self) -> str:
+        """The default as a scenario would write it; `-` for none."""
+        if self.default is None:
+            return "-"
+        if isinstance(self.default, bool):
+            return "true" if self.default else "false"
+        if isinstance(self.default, list):
+            return json.dumps(self.default)
+        return str(self.default)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A mechanism or a section: what it is and what it takes. `kind` is the name of its category,
+    or `section`; `mechanisms` are the keys of a section that name mechanisms or other sections."""
+
+    name: str
+    kind: str
+    summary: str
+    source: str
+    fields: tuple[Field, ...]
+    mechanisms: tuple[str, ...] = ()
+
+    @property
+    def called(self) -> tuple[str, ...]:
+        """Every name that it is found by."""
+        full = (self.name, f"{self.kind}.{self.name}")
+        if self.kind != "section":
+            return full
+        words = [word for word in self.name.removesuffix("[]").split(".") if word != "NAME"]
+        return (*full, ".".join(words), words[-1], words[-1].removesuffix("s"))
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """Mechanisms that can take each other's place, and what is asked of them."""
+
+    name: str
+    contract: str
+    pages: tuple[Page, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """All categories, and the fixed sections of a scenario file."""
+
+    categories: tuple[Category, ...]
+    sections: tuple[Page, ...]
+
+    def pages(self) -> list[Page]:
+        """Every mechanism, then every section."""
+        mechanisms = [page for category in self.categories for page in category.pages]
+        return mechanisms + list(self.sections)
+
+    def named(self, name: str) -> list[Page]:
+        """The pages of that name: `red`, `queue.red`, or a section by its path or last word, in
+        the plural or not: `links.NAME`, `links`, `link`."""
+        return [page for page in self.pages() if name in page.called]
+
+    def names(self) -> list[str]:
+        """The names that lists show, each once."""
+        return list(dict.fromkeys(page.name for page in self.pages()))
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+@lru_cache(maxsize=1)
+def catalogue() -> Catalogue:
+    """The catalogue of the engine that is installed."""
+    from forebay.run.jobs import native
+
+    return parse(json.loads(native().catalogue()))
+
+
+def parse(document: Mapping[str, Any]) -> Catalogue:
+    """A catalogue from the engine's JSON."""
+    categories = tuple(
+        Category(
+            name=category["name"],
+            contract=category["contract"],
+            pages=tuple(_page(entry, category["name"]) for entry in category["entries"]),
+        )
+        for category in document["categories"]
+    )
+    return Catalogue(categories, tuple(_page(entry, "section") for entry in document["sections"]))
+
+
+def _page(entry: Mapping[str, Any], kind: str) -> Page:
+    return Page(
+        name=entry["name"],
+        kind=kind,
+        summary=entry.get("summary", ""),
+        source=entry.get("source", ""),
+        fields=tuple(
+            Field(
+                **{
+                    **field,
+                    "choices": tuple(field["choices"]),
+                    "choice_meanings": tuple(field["choice_meanings"]),
+                }
+            )
+            for field in entry["fields"]
+        ),
+        mechanisms=tuple(entry.get("mechanisms", ())),
+    )

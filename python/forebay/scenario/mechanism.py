@@ -1,0 +1,214 @@
+"""Mechanisms as Python functions, made from the engine's own definitions.
+
+`forebay.queue.red(min_threshold="20 packets", ...)` has the signature, defaults and documentation
+of the mechanism `red` in the category `queue` of the catalogue. The same for every category:
+`queue`, `conditioner`, `shaper`, `admission`, `termination`, `fairness`, `traffic`, `control`,
+`detector`, `explicit_rate`, `activity`, `pace`. `forebay.tcp`, `forebay.udp`, `forebay.calls` and
+`forebay.paced` hold the parameters of a transport, `forebay.policing` those of policing.
+"""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from forebay.errors import nearest
+from forebay.scenario.catalogue import Field, Page, catalogue
+
+__all__ = [
+    "TRANSPORTS",
+    "Category",
+    "Mechanism",
+    "annotation",
+    "category",
+    "key_annotation",
+    "plain",
+    "transport",
+]
+
+TRANSPORTS = ("tcp", "udp", "calls", "paced", "policing")
+"""How a group of flows sends: sections of it, of which it has one."""
+
+
+class Mechanism:
+    """A mechanism with its parameters: what a scenario writes as `{ name = { ... } }`."""
+
+    def __init__(self, kind: str, name: str, parameters: Mapping[str, Any]) -> None:
+        self.kind = kind
+        self.name = name
+        self.parameters = dict(parameters)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As a scenario holds it."""
+        return {self.name: plain(self.parameters)}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Mechanism) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.name, repr(sorted(self.parameters.items()))))
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{name}={value!r}" for name, value in self.parameters.items())
+        return f"{self.kind}.{self.name}({given})"
+
+
+class Category:
+    """The mechanisms of one category, as functions."""
+
+    def __init__(self, name: str, contract: str, pages: Mapping[str, Page]) -> None:
+        self.__name__ = name
+        self.__doc__ = f"{contract}\n\n" + "\n".join(
+            f"- `{page.name}`: {page.summary}" for page in pages.values()
+        )
+        self._pages = dict(pages)
+
+    def __getattr__(self, name: str) -> Callable[..., Mechanism]:
+        pages = self.__dict__.get("_pages", {})
+        if name not in pages:
+            if name.startswith("__"):
+                raise AttributeError(name)
+            raise AttributeError(
+                f"no {self.__name__} {name!r}{nearest(name, pages)}; there are {', '.join(pages)}"
+            )
+        made = _function(self.__name__, pages[name])
+        self.__dict__[name] = made
+        return made
+
+    def __dir__(self) -> list[str]:
+        return list(self._pages)
+
+    def __repr__(self) -> str:
+        return f"<{self.__name__}: {', '.join(self._pages)}>"
+
+
+def category(name: str) -> Category | None:
+    """The category of that name, if there is one."""
+    for found in catalogue().categories:
+        if found.name == name:
+            return Category(name, found.contract, {page.name: page for page in found.pages})
+    return None
+
+
+def transport(name: str) -> Callable[..., dict[str, Any]] | None:
+    """A function that holds the parameters of a transport (`tcp`, ..) or of `policing`."""
+    for page in catalogue().sections:
+        if page.name == f"flows.NAME.{name}":
+            return _holder(name, page)
+    return None
+
+
+def plain(value: Any) -> Any:
+    """A value as TOML can hold it: mechanisms become tables, absent values go."""
+    if isinstance(value, Mechanism):
+        return value.to_dict()
+    if isinstance(value, Mapping):
+        return {str(key): plain(inner) for key, inner in value.items() if inner is not None}
+    if isinstance(value, list | tuple):
+        return [plain(inner) for inner in value]
+    if isinstance(value, str):
+        return str(value)
+    return value
+
+
+def _function(kind: str, page: Page) -> Callable[..., Mechanism]:
+    def make(**parameters: Any) -> Mechanism:
+        _check(f"{kind}.{page.name}", page, parameters)
+        return Mechanism(kind, page.name, parameters)
+
+    _dress(make, f"{kind}.{page.name}", page, Mechanism)
+    return make
+
+
+def _holder(name: str, page: Page) -> Callable[..., dict[str, Any]]:
+    def make(**parameters: Any) -> dict[str, Any]:
+        _check(name, page, parameters)
+        return {key: plain(value) for key, value in parameters.items() if value is not None}
+
+    _dress(make, name, page, dict)
+    return make
+
+
+def _check(name: str, page: Page, parameters: Mapping[str, Any]) -> None:
+    """Only names, as for any Python function; the engine checks values."""
+    allowed = [field.name for field in page.fields] + list(page.mechanisms)
+    for given in parameters:
+        if given not in allowed:
+            raise TypeError(
+                f"{name}() has no parameter {given!r}{nearest(given, allowed)}; there are "
+                f"{', '.join(allowed) or 'none'}"
+            )
+    missing = [field.name for field in page.fields if field.required]
+    missing = [field for field in missing if field not in parameters]
+    if missing:
+        raise TypeError(f"{name}() needs {', '.join(missing)}")
+
+
+def _dress(make: Any, name: str, page: Page, returns: type) -> None:
+    """Give a function the signature and documentation of what it makes."""
+    make.__name__ = page.name.rsplit(".", 1)[-1]
+    make.__qualname__ = name
+    make.__doc__ = _documentation(page)
+    parameters = [
+        inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if field.required else field.default,
+            annotation=annotation(field),
+        )
+        for field in page.fields
+    ]
+    parameters += [
+        inspect.Parameter(
+            key, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=key_annotation(page, key)
+        )
+        for key in page.mechanisms
+    ]
+    make.__signature__ = inspect.Signature(parameters, return_annotation=returns)
+
+
+def _documentation(page: Page) -> str:
+    lines = [page.summary, ""]
+    if page.source:
+        lines += [f"Source: {page.source}.", ""]
+    for field in page.fields:
+        default = "required" if field.required else f"default {field.default_text}"
+        about = f"{field.name}: {field.meaning} ({field.takes}; {default})"
+        lines += textwrap.wrap(about, 92, subsequent_indent="    ")
+        for word, meaning in zip(field.choices, field.choice_meanings, strict=True):
+            lines += textwrap.wrap(f"    {word}: {meaning}", 92, subsequent_indent="        ")
+    for key in page.mechanisms:
+        inner = _inner(page, key)
+        if inner is not None:
+            allowed = ", ".join(field.name for field in inner.fields)
+            about = f"{key}: {inner.summary} Each: {allowed}. (default -)"
+            lines += textwrap.wrap(about, 92, subsequent_indent="    ")
+    return "\n".join(lines)
+
+
+def _inner(page: Page, key: str) -> Page | None:
+    """The page of a list of tables that stands under `key` of a section, if such a list does."""
+    return next((p for p in catalogue().sections if p.name == f"{page.name}.{key}[]"), None)
+
+
+def key_annotation(page: Page, key: str) -> str:
+    """The Python type of what stands under a key of a section that is no plain parameter."""
+    if _inner(page, key) is not None:
+        return "Sequence[Mapping[str, Any]]"
+    if any(section.name == f"{page.name}.{key}" for section in catalogue().sections):
+        return "Mapping[str, Any]"
+    return "Mechanism"
+
+
+def annotation(field: Field) -> str:
+    """The Python type of a parameter, as a stub writes it."""
+    simple = {"whole number": "int", "true or false": "bool", "number": "float"}
+    if field.choices:
+        one = f"Literal[{', '.join(map(repr, field.choices))}]"
+    elif field.kind.startswith("queue such as"):
+        one = "Any"
+    else:
+        one = simple.get(field.kind, "str")
+    return f"Sequence[{one}]" if field.list else one

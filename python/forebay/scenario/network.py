@@ -1,0 +1,287 @@
+"""Scenarios from Python: nodes, links, rings, aggregates and flows, the same TOML as a file.
+
+    from forebay import Network, conditioner, queue, traffic
+
+    net = Network("two flows and a bottleneck", duration="30 s", warm_up="5 s")
+    sender, router, receiver = net.nodes("sender", "router", "receiver")
+    net.link("access", sender, router, rate="100 Mbit/s", delay="1 ms")
+    net.link("bottleneck", router, receiver, rate="10 Mbit/s", delay="10 ms",
+             queue=queue.red(min_threshold="20 packets", max_threshold="60 packets"))
+    net.flows("bulk", sender, receiver, count=2)
+    results = net.run(replications=5)
+    results.summary()
+
+Nothing is checked here that the engine checks: a wrong value, key or unit is refused by `run` and
+`check` with its key path, exactly as in a file.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from forebay.errors import UserError, read_text
+from forebay.run.jobs import Job
+from forebay.run.jobs import check as check_job
+from forebay.scenario.mechanism import Mechanism, plain
+
+if TYPE_CHECKING:
+    from forebay.run.results import Results
+
+__all__ = ["Network", "Node"]
+
+
+class Node(str):
+    """A host or router, by its name. Hosts and routers differ only in what links and flows touch
+    them."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"Node({str(self)!r})"
+
+
+class Network:
+    """A network to simulate.
+
+    `duration` is the simulated time; counting begins after `warm_up` (default `"0 s"`). `seed` is
+    the root of all random streams (default 1). Quantities are words with a unit: `"34 Mbit/s"`,
+    `"2.5 ms"`, `"45 kB"`, `"78 packets"`.
+    """
+
+    def __init__(
+        self,
+        name: str = "network",
+        *,
+        duration: str,
+        warm_up: str | None = None,
+        seed: int | None = None,
+    ) -> None:
+        self._document: dict[str, Any] = {"name": name, "duration": duration}
+        if warm_up is not None:
+            self._document["warm_up"] = warm_up
+        if seed is not None:
+            self._document["seed"] = seed
+
+    @classmethod
+    def from_toml(cls, path: str | Path) -> Network:
+        """The network of a scenario file. Raises `UserError` if it cannot be read."""
+        path = Path(path)
+        return cls.from_text(read_text(path), str(path))
+
+    @classmethod
+    def from_text(cls, text: str, name: str = "scenario") -> Network:
+        """The network of a scenario's text; `name` is what errors call it."""
+        try:
+            document = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise UserError(f"{name}: not valid TOML: {error}") from None
+        network = cls.__new__(cls)
+        network._document = document
+        return network
+
+    @property
+    def name(self) -> str:
+        """What results call the network."""
+        return str(self._document.get("name", "network"))
+
+    def node(self, name: str) -> Node:
+        """A node; it is part of the network once a link touches it."""
+        return Node(name)
+
+    def nodes(self, *names: str) -> tuple[Node, ...]:
+        """Several nodes."""
+        return tuple(Node(name) for name in names)
+
+    def link(self, name: str, from_: str, to: str, **parameters: Any) -> Network:
+        """Add a link between two nodes, duplex unless `duplex=False`.
+
+        Parameters are those of a link in a scenario file: `rate` (needed), `delay`, `queue`,
+        `conditioner` or `conditioners` (a list), `shaper`, `residual` (size of the packets of lower
+        priority that fill it), and `reverse`, a dictionary for the way back where it differs. See
+        `forebay mechanisms link`. Returns the network. Raises `ValueError` for a name already
+        taken.
+        """
+        return self._add("links", name, {"from": str(from_), "to": str(to), **parameters})
+
+    def ring(
+        self,
+        name: str,
+        stations: Sequence[str],
+        *,
+        rate: str,
+        fairness: Mechanism | str | Mapping[str, Any],
+        **parameters: Any,
+    ) -> Network:
+        """Add a packet ring: nodes joined by two ringlets on which data run opposite ways.
+
+        `stations` stand in the order of data on the outer ringlet, `rate` is that of each span, and
+        `fairness` says how much the host of a station may send (`forebay.fairness`). Parameters are
+        those of a ring in a scenario file: `delay` or `delays` (a list), `transit`, `high`,
+        `station` (a dictionary of those that differ) and sizes of buffers. See `forebay mechanisms
+        ring`. Returns the network. Raises `ValueError` for a name already taken.
+        """
+        nodes = [str(station) for station in stations]
+        given = {"stations": nodes, "rate": rate, "fairness": fairness, **parameters}
+        return self._add("rings", name, given)
+
+    def aggregate(
+        self,
+        name: str,
+        *,
+        rtt: str | Mapping[str, Any] | None = None,
+        admission: Mechanism | str | Mapping[str, Any] | None = None,
+        termination: Mechanism | str | Mapping[str, Any] | None = None,
+        probing: Mapping[str, Any] | None = None,
+        **parameters: Any,
+    ) -> Network:
+        """Add an ingress-egress aggregate (RFC 5559): the control of calls between two edge nodes.
+
+        Groups of calls join it by name: `flows(..., aggregate=name)`. `rtt` is the time from what
+        the egress node sees to its effect at the source (default `"0 s"`), or `{"uniform": ["20
+        ms", "80 ms"]}` for a random time for each call. `admission` blocks new calls
+        (`forebay.admission`), `termination` ends some of those in progress
+        (`forebay.termination`), `probing` has new calls send test packets; nothing of the kind
+        happens where they are left out. See `forebay mechanisms aggregate`. Returns the network.
+        Raises `ValueError` for a name already taken.
+        """
+        laws = {"admission": admission, "termination": termination, "probing": probing}
+        return self._add("aggregates", name, {"rtt": rtt, **laws, **parameters})
+
+    def flows(
+        self,
+        name: str,
+        from_: str,
+        to: str,
+        *,
+        tcp: Mapping[str, Any] | None = None,
+        udp: Mapping[str, Any] | None = None,
+        calls: Mapping[str, Any] | None = None,
+        paced: Mapping[str, Any] | None = None,
+        **parameters: Any,
+    ) -> Network:
+        """Add a group of flows between two nodes: TCP unless another transport is given.
+
+        `tcp`, `udp`, `calls` and `paced` hold the transport's parameters (`tcp=forebay.tcp(mss="536
+        B")`, `calls=forebay.calls(rate="450 /h", holding="3 min")`). The others are those of a
+        group of flows in a scenario file: `count` (not for calls, which come and go), `traffic`
+        (TCP: a bulk transfer by default), `linked` (instead of `traffic`: a list, the flows of one
+        call), `aggregate` (for calls), `policing`, `late_after`, `start`, `stop`, `route`,
+        `precedence`. See `forebay mechanisms flow`. Returns the network. Raises `ValueError` for a
+        name already taken.
+        """
+        given = {"tcp": tcp, "udp": udp, "calls": calls, "paced": paced}
+        transport = {key: value for key, value in given.items() if value is not None}
+        return self._add(
+            "flows",
+            name,
+            {"from": str(from_), "to": str(to), **(transport or {"tcp": {}}), **parameters},
+        )
+
+    def record(self, **parameters: Any) -> Network:
+        """Record more than counters: `series="10 ms"`, `delays=True`, `calls=True`,
+        `reductions=True`, `trace=1000`.
+
+        See `forebay mechanisms record`.
+        """
+        self._document["record"] = plain({**self._document.get("record", {}), **parameters})
+        return self
+
+    def set(self, path: str, value: Any) -> Network:
+        """Set one key by its path, such as `links.bottleneck.rate`; tables on the way are made.
+
+        An entry of a list is reached by its number, counted from 0, as in
+        `links.core.conditioners.1.sr_meter.rate`. Returns the network. Raises `ValueError` for a
+        number that the list does not have.
+        """
+        *above, last = path.split(".")
+        table: Any = self._document
+        for part in above:
+            key = _key(path, part, table)
+            below = table[key] if isinstance(table, list) else table.get(key)
+            if not isinstance(below, dict | list):
+                below = table[key] = {}
+            table = below
+        table[_key(path, last, table)] = plain(value)
+        return self
+
+    def to_dict(self) -> dict[str, Any]:
+        """The scenario as nested dictionaries."""
+        found: dict[str, Any] = plain(self._document)
+        return found
+
+    def to_toml(self) -> str:
+        """The scenario as the text of a scenario file."""
+        import tomli_w
+
+        return tomli_w.dumps(self.to_dict())
+
+    def save(self, path: str | Path) -> None:
+        """Write a scenario file."""
+        from forebay.run.store import write_text
+
+        write_text(Path(path), self.to_toml())
+
+    def check(self) -> dict[str, Any]:
+        """Check the network without running it; what it consists of, defaults included.
+
+        Raises `UserError` with the key path, what was read and what is allowed.
+        """
+        return check_job(self.job())
+
+    def job(self) -> Job:
+        """One run of the network, for `forebay.run.jobs.run_jobs`."""
+        return Job(self.to_toml(), self.name)
+
+    def run(
+        self,
+        *,
+        replications: int = 1,
+        seed: int | None = None,
+        until: str | None = None,
+        threads: int | None = None,
+        first: int = 0,
+    ) -> Results:
+        """Run independent replications on all cores and gather what they gave.
+
+        `replications` are numbered from `first`; `seed` replaces the network's. `until` replaces
+        the duration. The results do not depend on `threads` (default: all cores, a replication
+        each); where more are given than there are replications, each of these runs on several, if
+        the network has delays at which it can be divided. On Ctrl-C the finished replications are
+        returned. Raises `UserError` for a wrong network.
+        """
+        from forebay.run.results import run_network
+
+        numbers = range(first, first + replications)
+        return run_network(self, numbers, seed=seed, until=until, threads=threads)
+
+    def __repr__(self) -> str:
+        parts = {
+            "links": "links",
+            "rings": "rings",
+            "flows": "groups of flows",
+            "aggregates": "aggregates",
+        }
+        counted = {words: len(self._document.get(key, {})) for key, words in parts.items()}
+        rare = ("rings", "aggregates")
+        shown = [f"{n} {words}" for words, n in counted.items() if n or words not in rare]
+        return f"<Network {self.name!r}: {', '.join(shown)}>"
+
+    def _add(self, section: str, name: str, parameters: Mapping[str, Any]) -> Network:
+        table = self._document.setdefault(section, {})
+        if name in table:
+            raise ValueError(f'{section}: "{name}" is already taken')
+        table[name] = plain(parameters)
+        return self
+
+
+def _key(path: str, part: str, table: dict[str, Any] | list[Any]) -> Any:
+    """What `part` of a path is in `table`: a key, or the number of a list's entry."""
+    if isinstance(table, dict):
+        return part
+    if part.isdecimal() and int(part) < len(table):
+        return int(part)
+    known = ", ".join(map(str, range(len(table)))) or "none"
+    raise ValueError(f'{path}: "{part}" is no entry of the list; there are: {known}')

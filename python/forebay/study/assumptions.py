@@ -1,0 +1,154 @@
+"""What a study assumes, where it departs from its paper, and why cells do not fit.
+
+`scenario.toml` tags each value with a comment: the place in the paper that states it, or
+`assumed: reason`. `deviations.toml` holds
+
+    [[deviation]]
+    title = "threshold order"
+    paper = "(45, 90), (90, 180), (180, 360) kB for precedences 0, 1, 2 (section 2)"
+    ours = "(180, 360), (90, 180), (45, 90) kB"
+    reason = "..."
+    variant = "printed-thresholds"      # optional: the sensitivity run that shows what it does
+
+    [[explanation]]                     # shown at claims that do not fit
+    claims = "t4.2/cbs5/*"
+    text = "..."
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from forebay.errors import UserError, located, read_text
+
+if TYPE_CHECKING:
+    from forebay.study.definition import Study
+
+__all__ = ["Assumption", "Deviation", "Explanation", "Notes", "load_notes", "tagged_values"]
+
+FITTING = ("exact", "close", "consistent", "holds")
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """One value of scenario.toml: its key path, what is written, and its tag. `assumed` tells a
+    choice of ours from what the paper states; `tag` is empty where there is no comment."""
+
+    path: str
+    value: str
+    tag: str
+    assumed: bool
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Deviation(_Model):
+    """Where the study departs from its paper, and why."""
+
+    title: str
+    paper: str
+    ours: str
+    reason: str
+    variant: str = ""
+
+
+class Explanation(_Model):
+    """The best explanation known for claims that do not fit."""
+
+    claims: str
+    text: str
+
+
+class _File(_Model):
+    deviation: list[Deviation] = []
+    explanation: list[Explanation] = []
+
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """Everything a reader must know besides the numbers."""
+
+    values: tuple[Assumption, ...]
+    deviations: tuple[Deviation, ...]
+    explanations: tuple[Explanation, ...]
+
+    def explanation(self, row: Mapping[str, Any]) -> str:
+        """What is known about a claim that does not fit; empty for one that does."""
+        if row["grade"] in FITTING:
+            return ""
+        return " ".join(
+            entry.text.strip()
+            for entry in self.explanations
+            if fnmatchcase(row["id"], entry.claims)
+        )
+
+
+def load_notes(study: Study) -> Notes:
+    """Read the tags of scenario.toml, and deviations.toml if there is one.
+
+    Raises `UserError` for a wrong deviations.toml.
+    """
+    path = study.folder / "deviations.toml"
+    file = _File()
+    if path.exists():
+        try:
+            file = _File.model_validate(tomllib.loads(read_text(path, "a deviations.toml")))
+        except tomllib.TOMLDecodeError as error:
+            raise UserError(f"{path}: not valid TOML: {error}") from None
+        except ValidationError as error:
+            keys = [*_File.model_fields, *Deviation.model_fields, *Explanation.model_fields]
+            raise located(path, error.errors(), keys) from None
+    variants = {variant.id for variant in study.variants}
+    for entry in file.deviation:
+        if entry.variant and entry.variant not in variants:
+            raise UserError(f'{path}: "{entry.title}": no variant "{entry.variant}" in study.py')
+    values = tuple(tagged_values(study.scenario))
+    return Notes(values, tuple(file.deviation), tuple(file.explanation))
+
+
+def tagged_values(text: str) -> list[Assumption]:
+    """Every `key = value` line of a TOML text with the comment at its end.
+
+    An array or a table over several lines counts at its first; a comment there tags all of it.
+    """
+    found = []
+    section = ""
+    depth = 0
+    for line in text.splitlines():
+        code, comment = _split(line)
+        inside = depth > 0
+        depth += sum(code.count(c) for c in "[{") - sum(code.count(c) for c in "]}")
+        words = code.strip()
+        if inside or not words:
+            continue
+        if words.startswith("["):
+            section = words.strip("[] ")
+            continue
+        key, _, value = words.partition("=")
+        path = f"{section}.{key.strip()}" if section else key.strip()
+        assumed, _, reason = comment.partition(":")
+        is_assumed = assumed.strip() == "assumed"
+        tag = reason.strip() if is_assumed else comment
+        found.append(Assumption(path, value.strip(), tag, is_assumed))
+    return found
+
+
+def _split(line: str) -> tuple[str, str]:
+    """A line without its comment, and the comment; a # in quotes begins none."""
+    quote = ""
+    for at, letter in enumerate(line):
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "\"'":
+            quote = letter
+        elif letter == "#":
+            return line[:at], line[at + 1 :].strip()
+    return line, ""

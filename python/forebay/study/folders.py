@@ -1,0 +1,86 @@
+"""`forebay studies`: what can be reproduced. Reads only what it prints, to answer at once."""
+
+from __future__ import annotations
+
+import os
+import textwrap
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from forebay.cli.terminal import print_json
+from forebay.errors import UserError, read_text
+
+__all__ = ["list_studies", "study_folders"]
+
+
+def list_studies(as_json: bool) -> None:
+    """Print every study: its id, the paper, and how many of its results are compared.
+
+    Claims that are no results of the paper are counted apart, as `checks`.
+    """
+    rows = [_describe(folder) for folder in study_folders().values()]
+    if as_json:
+        print_json({"studies": rows})
+        return
+    width = max(len(row["id"]) for row in rows)
+    for row in rows:
+        about = f"{row['title']}. {row['authors']}; {row['venue']}, {row['date']}"
+        lines = textwrap.wrap(about, 98 - width)
+        print(f"{row['id']:<{width}}  {lines[0]}")
+        for line in lines[1:]:
+            print(" " * (width + 2) + line)
+        counted = f"{row['numbers']} numbers and {row['statements']} statements compared"
+        besides = f", {row['checks']} checks besides" if row["checks"] else ""
+        print(f"{'':<{width}}  {counted}{besides}")
+    print("\nre-do one: forebay reproduce STUDY (within two minutes: --quick)")
+
+
+def study_folders() -> dict[str, Path]:
+    """The folders of all studies, by id.
+
+    Those that come with Forebay, or those below the folder that the environment variable
+    `FOREBAY_STUDIES` names. Raises `UserError` if there are none.
+    """
+    own = os.environ.get("FOREBAY_STUDIES")
+    root = Path(own) if own else Path(__file__).parents[1] / "studies"
+    found = {path.parent.name: path.parent.resolve() for path in sorted(root.glob("*/paper.toml"))}
+    if not found:
+        named = "FOREBAY_STUDIES: " if own else ""
+        raise UserError(f"{named}no studies in {root}; a study is a folder with a paper.toml")
+    return found
+
+
+def _describe(folder: Path) -> dict[str, Any]:
+    path = folder / "paper.toml"
+    try:
+        document = tomllib.loads(read_text(path, "a paper.toml"))
+        paper = document["paper"]
+        numbers = [kind for table in document.get("table", []) for kind in _kinds(table)]
+        statements = [entry.get("kind", RESULT) for entry in document.get("statement", [])]
+        results = numbers.count(RESULT), statements.count(RESULT)
+        return {
+            "id": folder.name,
+            "title": paper["title"].rstrip("."),
+            "authors": ", ".join(paper["authors"]),
+            "venue": paper["venue"],
+            "date": paper["date"],
+            "numbers": results[0],
+            "statements": results[1],
+            "checks": len(numbers) + len(statements) - sum(results),
+        }
+    except (tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError) as error:
+        raise UserError(f"{path}: not a paper's description: {error!r}") from None
+
+
+RESULT = "result"
+
+
+def _kinds(table: dict[str, Any]) -> Iterator[str]:
+    """The kind of every value that a table prints, as `forebay.study.claims` has it."""
+    for row in table["rows"]:
+        for column, value in zip(table["columns"], row["values"], strict=False):
+            if value != "-":
+                above = (row.get("kind"), column.get("kind"), table.get("kind"), RESULT)
+                yield row.get("kinds", {}).get(column["id"]) or next(filter(None, above))

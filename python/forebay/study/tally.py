@@ -1,0 +1,115 @@
+"""What the claims of a study came to, in numbers and words: results, and checks apart.
+
+Rows are those of `result.json`. One without a kind is of an older version and counts as a result.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from forebay.study.grades import Grade, Kind, Summary
+
+__all__ = [
+    "check_kind",
+    "checks_text",
+    "counts",
+    "expectation_text",
+    "predicted_text",
+    "runs_text",
+    "shown_digits",
+    "tally_text",
+    "unmeasured_text",
+]
+
+Row = Mapping[str, Any]
+
+SHOWN_ORDER = ("exact", "close", "consistent", "trend", "deviates", "holds", "fails", "imprecise")
+
+
+def check_kind(row: Row) -> str:
+    """What kind of check a row is; empty for a result."""
+    kind = str(row.get("kind", Kind.RESULT))
+    return "" if kind == Kind.RESULT else kind
+
+
+def counts(rows: Iterable[Row]) -> dict[str, dict[str, int]]:
+    """`summary`, how many results got each grade, and `checks`, the same of all else."""
+    rows = list(rows)
+    return {
+        "summary": _summary(row for row in rows if not check_kind(row)),
+        "checks": _summary(row for row in rows if check_kind(row)),
+    }
+
+
+def _summary(rows: Iterable[Row]) -> dict[str, int]:
+    return Summary.of(Grade(row["grade"]) for row in rows).as_dict()
+
+
+def tally_text(document: Mapping[str, Any]) -> str:
+    """`12 results: 9 exact, 3 close; 2 checks (1 input, 1 formula): 2 exact.`"""
+    parts = [_counted(document["summary"], "result"), checks_text(document)]
+    return f"{'; '.join(filter(None, parts))}."
+
+
+def checks_text(document: Mapping[str, Any]) -> str:
+    """`2 checks (1 input, 1 formula): 2 exact`; empty where all claims are results."""
+    kinds = Counter(filter(None, map(check_kind, document["claims"])))
+    if not kinds:
+        return ""
+    of = ", ".join(_number(kinds[kind], kind) for kind in Kind if kinds[kind])
+    return _counted(document["checks"], "check", f" ({of})")
+
+
+def _counted(summary: Mapping[str, int], what: str, of: str = "") -> str:
+    # Documents of older versions do not have every grade.
+    grades = [f"{summary[name]} {name}" for name in SHOWN_ORDER if summary.get(name)]
+    head = f"{_number(summary['total'], what)}{of}"
+    return f"{head}: {', '.join(grades)}" if grades else head
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def runs_text(row: Row) -> str:
+    """`mean of 3 runs`, `highest of 3 runs`, `one run`; empty where the paper does not tell."""
+    runs = row.get("runs")
+    if runs is None:
+        return ""
+    return "one run" if runs == 1 else f"{row['statistic']} of {runs} runs"
+
+
+def predicted_text(row: Row, decimals: int | None = None) -> str:
+    """`28.90 to 29.30`: where a value from the paper's number of runs is to be expected.
+
+    Two digits of half its width, but no finer than the published value; empty for a value whose
+    paper does not tell from how many runs it is.
+    """
+    if row.get("runs") is None:
+        return ""
+    low, high = row["predicted_low"], row["predicted_high"]
+    if low is None or high is None:
+        return "?"
+    digits = shown_digits((high - low) / 2, decimals)
+    return f"{low:.{digits}f} to {high:.{digits}f}"
+
+
+def expectation_text(rows: Sequence[Row]) -> str:
+    """What the second line in cells of a table says, if they have one."""
+    kinds = list(dict.fromkeys(filter(None, map(runs_text, rows))))
+    return f"second line: 95 % prediction interval ({', '.join(kinds)})" if kinds else ""
+
+
+def shown_digits(half_width: float, decimals: int | None) -> int:
+    """Decimals that show two digits of a half-width, but no finer than the published value."""
+    digits = 2 if half_width <= 0 else min(max(1 - math.floor(math.log10(half_width)), 0), 6)
+    return digits if decimals is None else min(digits, max(decimals, 1))
+
+
+def unmeasured_text(document: Mapping[str, Any]) -> str:
+    """Which claims no run measured what they need of, in a sentence; empty if there are none."""
+    names = document.get("unmeasured", ())
+    return f"Not measured, so not counted: {', '.join(names)}." if names else ""
