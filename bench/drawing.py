@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forebay.report.plot import COLOURS, LINES, LOOK, MARKERS, with_legend
+from forebay.drawing import COLOURS, LINES, LOOK, MARKERS, with_legend
 from forebay.run.store import write_text
 
 if TYPE_CHECKING:

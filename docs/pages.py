@@ -25,9 +25,9 @@ from forebay.run.store import write_text
 from forebay.scenario.catalogue import Page, catalogue
 from forebay.scenario.reference import file_name
 from forebay.study.comparison import run_cells
-from forebay.study.definition import load_study
 from forebay.study.driver import Driver, Request
 from forebay.study.files import document_of, drawn_columns
+from forebay.study.loading import load_study
 from forebay.study.results import Cell
 
 # Who imports this file as a module has its folder in no path.

@@ -14,11 +14,12 @@ import re
 import sys
 from pathlib import Path
 
+from forebay.drawing import COLOURS, INK
 from forebay.report.paper_tables import paper_tables
-from forebay.report.plot import COLOURS, GRID, INK, draw_table
+from forebay.report.plot import GRID, draw_table
 from forebay.run.store import write_text
-from forebay.study.definition import load_study
 from forebay.study.files import load_outcome
+from forebay.study.loading import load_study
 
 MARGIN = 8
 SCALE = 1.4

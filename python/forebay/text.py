@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["clock", "count", "plain", "quantity", "rate", "share", "size", "span"]
+__all__ = ["count", "plain", "quantity", "rate", "share", "size", "span"]
 
 _SPANS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 _RATES = ((1e12, "Tbit/s"), (1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s"))
@@ -57,14 +57,6 @@ def quantity(name: str, value: float | None) -> str:
         "utilization": share,
     }
     return show.get(name.rsplit("_", 1)[-1], plain)(value)
-
-
-def clock(seconds: float) -> str:
-    """A waiting time: `0:42`, `1:02:03`."""
-    whole = max(0, round(seconds))
-    minutes, rest = divmod(whole, 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def _scaled(value: float | None, units: tuple[tuple[float, str], ...]) -> str:

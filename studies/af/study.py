@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from forebay.report.plot import Figure, shares, time_series
+from forebay.drawing import Figure
+from forebay.report.plot import shares, time_series
 from forebay.study.definition import Recording, Replications, Run, Variant
 from forebay.study.grades import Point
 from forebay.study.results import Outcome

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from forebay.report.plot import COLOURS as INKS
-from forebay.report.plot import Figure, curve, level, new_grid, published, slug, to_svg, with_legend
+from forebay.drawing import COLOURS as INKS
+from forebay.drawing import Figure, curve, level, new_grid, published, slug, to_svg, with_legend
 from forebay.study.definition import Point
 from forebay.study.results import Cell, Outcome
 from forebay_studies.atm.readings import (

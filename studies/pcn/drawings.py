@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from forebay.report.plot import Figure, time_series
+from forebay.drawing import Figure
+from forebay.report.plot import time_series
 from forebay.study.definition import Point, Recording
 from forebay.study.results import Outcome
 from forebay_studies.pcn.draft import MBPS, NO_LOSS, VOICE_MBPS

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from forebay.report.plot import COLOURS as INKS
-from forebay.report.plot import Figure, curve, level, new_grid, published, to_svg, with_legend
+from forebay.drawing import COLOURS as INKS
+from forebay.drawing import Figure, curve, level, new_grid, published, to_svg, with_legend
 from forebay.study.results import Outcome
 from forebay_studies.redn.graphs import (
     MARK_EVERY,

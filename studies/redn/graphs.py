@@ -8,18 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from forebay.report.plot import COLOURS as INKS
-from forebay.report.plot import (
-    DOTTED,
-    INK,
-    Figure,
-    curve,
-    level,
-    new_grid,
-    slug,
-    to_svg,
-    with_legend,
-)
+from forebay.drawing import COLOURS as INKS
+from forebay.drawing import DOTTED, INK, Figure, curve, level, new_grid, slug, to_svg, with_legend
 from forebay.study.results import Outcome
 from forebay_studies.redn.network import (
     MEAN_DELAY_S,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from forebay.report.plot import (
+from forebay.drawing import (
     COLOURS,
     DOTTED,
     INK,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import product
 from typing import TYPE_CHECKING
 
-from forebay.report.plot import COLOURS, INK, Figure, new_grid, slug, to_svg
+from forebay.drawing import COLOURS, INK, Figure, new_grid, slug, to_svg
 from forebay.study.definition import Point
 from forebay.study.results import Outcome
 from forebay_studies.rpr.readings import (

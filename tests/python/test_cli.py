@@ -17,7 +17,7 @@ from typing import Any
 import front
 import pytest
 
-from forebay.cli.run_file import command_line
+from forebay.cli.run import command_line
 from forebay.run.jobs import Job
 
 

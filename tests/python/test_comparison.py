@@ -18,7 +18,7 @@ import pytest
 from test_report import Page
 
 from forebay.study.comparison import Case, Comparison, Design, Findings, Shown
-from forebay.study.definition import load_study
+from forebay.study.loading import load_study
 from forebay.study.results import Cell, Outcome, Samples
 
 BEYOND = '''

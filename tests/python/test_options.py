@@ -10,8 +10,9 @@ from pathlib import Path
 import front
 import pytest
 
+from forebay.cli.command import Command
 from forebay.cli.commands import COMMANDS
-from forebay.cli.options import Command, Whole, argument, flag, option
+from forebay.cli.options import Whole, argument, flag, option
 from forebay.cli.parser import parse
 from forebay.errors import UserError
 

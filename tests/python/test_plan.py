@@ -12,7 +12,7 @@ import front
 import pytest
 
 from forebay.run.jobs import Job, Run, run_jobs
-from forebay.study.definition import load_study
+from forebay.study.loading import load_study
 from forebay.study.needed import replications_needed
 from forebay.study.results import Cell, Outcome, Samples
 

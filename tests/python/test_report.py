@@ -9,7 +9,7 @@ from pathlib import Path
 import front
 import pytest
 
-from forebay.report.plot import COLOURS, INK, curve, level, new_axis, new_grid, to_svg, with_legend
+from forebay.drawing import COLOURS, INK, curve, level, new_axis, new_grid, to_svg, with_legend
 from forebay.report.study_page import table_links
 from forebay.study.assumptions import tagged_values
 

@@ -9,7 +9,7 @@ from typing import Any
 import front
 import pytest
 
-from forebay.study.definition import load_study
+from forebay.study.loading import load_study
 from forebay.study.results import Cell, Outcome, Samples
 from forebay.study.sensitivity import sensitivity_of
 

@@ -7,7 +7,8 @@ import tomllib
 import pytest
 
 from forebay.run.jobs import Run, check, run_jobs
-from forebay.study.definition import Point, Study, load_study
+from forebay.study.definition import Point, Study
+from forebay.study.loading import load_study
 
 CELL_BITS = 424
 

@@ -5,8 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
-from forebay.study.definition import Study, load_study
+from forebay.study.definition import Study
 from forebay.study.grades import Bounds, Parameter, Truth
+from forebay.study.loading import load_study
 
 World = Callable[[str, int, int, int, str], float]
 

@@ -8,8 +8,9 @@ import pytest
 from forebay.run.jobs import run_jobs
 from forebay.stats import Interval
 from forebay.study.claims import NumericClaim, Paper, grade_claims, published_measurements
-from forebay.study.definition import Point, Study, load_study
+from forebay.study.definition import Point, Study
 from forebay.study.grades import Grade, Kind, Measurements, grade_statement, points_needed
+from forebay.study.loading import load_study
 from forebay.study.results import Cell, Outcome, Samples
 
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from forebay.run.jobs import check, run_jobs
-from forebay.study.definition import Point, Study, load_study
+from forebay.study.definition import Point, Study
+from forebay.study.loading import load_study
 
 SINGLE: Point = {
     "network": "single",

@@ -11,7 +11,8 @@ import pytest
 
 from forebay.run.jobs import check
 from forebay.study.comparison import Case, Comparison, Design, Findings, check_scenarios
-from forebay.study.definition import Point, Run, Study, load_study
+from forebay.study.definition import Point, Run, Study
+from forebay.study.loading import load_study
 from forebay.study.results import Cell, Outcome, Samples
 
 RTTS = (30, 60, 70, 120, 160, 200)

@@ -6,7 +6,8 @@ import pyarrow as pa
 import pytest
 
 from forebay.run.jobs import Run, run_jobs
-from forebay.study.definition import Study, load_study
+from forebay.study.definition import Study
+from forebay.study.loading import load_study
 from forebay.study.results import Outcome, Samples
 
 FLOWS = "Per-Flow Throughputs"

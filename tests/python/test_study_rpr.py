@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from forebay.run.jobs import check, run_jobs
-from forebay.study.definition import Point, Run, Study, load_study
+from forebay.study.definition import Point, Run, Study
 from forebay.study.grades import Kind, points_needed
+from forebay.study.loading import load_study
 
 INTERVAL = 102.88e-6
 LINE = 622.08e6

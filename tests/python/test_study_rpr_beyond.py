@@ -7,7 +7,8 @@ import pytest
 
 from forebay.run.jobs import Run
 from forebay.study.comparison import Comparison, Findings, check_scenarios
-from forebay.study.definition import Study, load_study
+from forebay.study.definition import Study
+from forebay.study.loading import load_study
 from forebay.study.results import Cell, Outcome, Samples
 
 C = 622.08e6

@@ -6,8 +6,9 @@ import pyarrow as pa
 import pytest
 
 from forebay.run.jobs import Run, run_jobs
-from forebay.study.definition import Point, Study, load_study
+from forebay.study.definition import Point, Study
 from forebay.study.grades import points_needed
+from forebay.study.loading import load_study
 from forebay.study.results import Cell, Outcome, Samples
 
 ORDER = [

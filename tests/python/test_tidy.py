@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from forebay.scenario.catalogue import Catalogue, Category, Field, Page
-from tidy import arrows, bans, documented, generated, imports, size, words
+from tidy import arrows, bans, documented, generated, imports, packages, size, words
 from tidy.source import Finding, Source, read_tree
 
 LAW = "crates/mechanisms/src/queue/fifo.rs"
@@ -244,6 +244,76 @@ def test_a_new_crate_needs_a_place() -> None:
     assert [f.what for f in arrows.check_source(cargo("cellar"))] == [
         "crate `cellar` is not in the house"
     ]
+
+
+def imported(path: str, text: str) -> list[tuple[int, str]]:
+    """What a module must not import: lines and what is said."""
+    found = packages.check_source(Source(f"python/forebay/{path}.py", text), {"forebay.run.jobs"})
+    return [(finding.line, finding.what) for finding in found]
+
+
+@pytest.mark.parametrize(
+    ("path", "fine", "wrong"),
+    [
+        ("run/store", "forebay.run.jobs", "forebay.study.claims"),
+        ("scenario/network", "forebay.run.results", "forebay.cli.terminal"),
+        ("study/claims", "forebay.stats", "forebay.report.page"),
+        ("study/driver", "forebay.run.jobs", "forebay.cli.terminal"),
+        ("report/page", "forebay.study.claims", "forebay.cli.terminal"),
+        ("stats", "forebay.errors", "forebay.run.jobs"),
+        ("__init__", "forebay.cli.commands", ""),
+    ],
+)
+def test_packages_import_one_way(path: str, fine: str, wrong: str) -> None:
+    """Runs could come to know papers, and the reading of claims the terminal."""
+    assert imported(path, f"from {fine} import a\nimport {fine}\n") == []
+    if not wrong:
+        return
+    module = f"forebay.{path.replace('/', '.')}"
+    refused = f"`{module}` imports `{wrong}`"
+    assert imported(path, f"import json\nfrom {wrong} import a\n") == [(2, refused)]
+    typed = f"if TYPE_CHECKING:\n    from {wrong} import A\n"
+    assert imported(path, typed) == [(2, refused)]
+    above, _, name = wrong.rpartition(".")
+    if name == "jobs":
+        assert imported(path, f"from {above} import {name}\n") == [(1, refused)]
+
+
+def test_imports_stand_at_the_top() -> None:
+    """What a module needs would show only when one of its functions is called."""
+    text = "def f():\n    from forebay.run.jobs import check\n"
+    refused = [(2, "`forebay.run.jobs` is imported in a function")]
+    assert imported("study/plan", text) == refused
+    assert imported("cli/commands", text) == []
+    assert imported("study/plan", "def f():\n    import scipy.stats\n") == []
+
+
+def test_a_new_package_needs_a_place() -> None:
+    """A package could be added of which nothing says what it may know."""
+    assert imported("cellar/wine", "") == [(1, "package `cellar` is not in the house")]
+
+
+def test_modules_do_not_import_in_circles() -> None:
+    """Neither of two modules could be understood or imported without the other."""
+
+    def found(**texts: str) -> list[str]:
+        sources = [Source(f"python/forebay/run/{name}.py", text) for name, text in texts.items()]
+        return [finding.what for finding in packages.check_circles(sources)]
+
+    to_a, to_b = "import forebay.run.a\n", "from forebay.run import b\n"
+    assert found(a=to_b, b="import json\n", c=to_a) == []
+    assert found(a=to_b, b=to_a, c=to_a) == ["circle of forebay.run.a, forebay.run.b"]
+    assert found(a=f"def f():\n    {to_b}", b="import forebay.run.c\n", c=to_a) == [
+        "circle of forebay.run.a, forebay.run.b, forebay.run.c"
+    ]
+    assert found(a=f"if TYPE_CHECKING:\n    {to_b}", b=to_a) == []
+
+
+def test_the_tables_of_packages_hold_nothing_unused() -> None:
+    """An arrow that nothing needs any more would let the next mistake pass."""
+    found = {finding.what for finding in packages.check([])}
+    assert "`cli` may import `report`" in found
+    assert "functions of python/forebay/cli/commands.py may import" in found
 
 
 FIELD = Field(

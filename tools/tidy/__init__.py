@@ -12,6 +12,7 @@ nothing needs any more is itself a finding.
     imports     what must not be imported when a module is
     words       what must not be written in any file
     arrows      which crate may depend on which
+    packages    which package of python/forebay may import which
     documented  parameters and mechanisms of the catalogue, tests
     generated   reference pages, type stub, results in the READMEs of studies
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 
+from forebay.report.readme import results_markdown
 from forebay.scenario import reference
 from forebay.scenario.catalogue import catalogue
-from forebay.study.definition import load_study
-from forebay.study.files import results_markdown
+from forebay.study.loading import load_study
 from tidy.source import ROOT, Finding, Source
 
 __all__ = ["check", "check_results", "compare"]

@@ -26,14 +26,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from forebay import text
+from forebay.cli.terminal import console, table
 from forebay.errors import UserError, nearest, read_text
+from forebay.run.jobs import Job, Run, check, cores, run_jobs
 from forebay.run.progress import note
-
-if TYPE_CHECKING:
-    from forebay.run.jobs import Job
 
 __all__ = ["names", "run_benchmarks"]
 
@@ -144,8 +143,6 @@ def _divided(quantity: str, part: int) -> str:
 
 
 def _show(rows: list[dict[str, Any]]) -> None:
-    from forebay.cli.terminal import console, table
-
     grown = table(
         "benchmarks", "name", "packet hops", "events", "wall time", "ns/hop", "ns/event",
         "set-up", "peak memory", "efficiency",
@@ -180,8 +177,6 @@ def _show(rows: list[dict[str, Any]]) -> None:
 
 def _child(name: str, part: bool = False) -> dict[str, Any]:
     """Run the scenario of a benchmark (or its part) in this process, and measure it."""
-    from forebay.run.jobs import Job, Run, check, cores, run_jobs
-
     how = PARTS[name] if part else ENSEMBLES.get(name, _Benchmark(name))
     path = SCENARIOS / f"{how.scenario}.toml"
     scenario = read_text(path)
@@ -239,8 +234,6 @@ def _child(name: str, part: bool = False) -> dict[str, Any]:
 
 def _speedup(job: Job, threads: int = 2) -> dict[str, Any]:
     """How much faster one run is on so many cores than on one."""
-    from forebay.run.jobs import Run, run_jobs
-
     times: dict[int, list[float]] = {1: [], threads: []}
     digests = set()
 

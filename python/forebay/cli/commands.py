@@ -11,8 +11,10 @@ from __future__ import annotations
 import os
 import sys
 
-from forebay.cli.options import HELP, Command, Parameter, Whole, argument, flag, option
+from forebay.cli.command import Command
+from forebay.cli.options import HELP, Parameter, Whole, argument, flag, option
 from forebay.errors import UserError, nearest
+from forebay.run.jobs import native, version
 
 TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
@@ -59,8 +61,6 @@ def _run(words: list[str]) -> int:
         print(_help())
         return 0
     if first == "--version":
-        from forebay.run.jobs import version
-
         print(f"forebay {version()}")
         return 0
     command = COMMANDS.get(first)
@@ -132,7 +132,7 @@ _SEEDS = Whole(0, 2**63 - 1)
 @_command(_JSON)
 def studies(as_json: bool) -> None:
     """List the published studies that can be reproduced."""
-    from forebay.study.folders import list_studies
+    from forebay.cli.studies import list_studies
 
     list_studies(as_json)
 
@@ -158,7 +158,7 @@ def studies(as_json: bool) -> None:
 )
 def reproduce(study: str, **options: Any) -> int:
     """Re-do a published study: its claims, published value beside measured value."""
-    from forebay.study.driver import Request, reproduce_studies
+    from forebay.cli.reproduce import Request, reproduce_studies
 
     return reproduce_studies(study, Request(**options))
 
@@ -188,7 +188,7 @@ def reproduce(study: str, **options: Any) -> int:
 )
 def run(scenario: str, out: Path | None, as_json: bool, **options: Any) -> None:
     """Run a scenario file once and show its flows and links."""
-    from forebay.cli.run_file import run_scenario
+    from forebay.cli.run import run_scenario
 
     run_scenario(scenario, options, out, as_json)
 
@@ -208,7 +208,7 @@ def run(scenario: str, out: Path | None, as_json: bool, **options: Any) -> None:
 )
 def sweep(sweep_file: Path, **options: Any) -> None:
     """Run a scenario over a grid of parameters, with replications."""
-    from forebay.run.sweep import run_sweep
+    from forebay.cli.sweep import run_sweep
 
     run_sweep(sweep_file, **options)
 
@@ -216,7 +216,7 @@ def sweep(sweep_file: Path, **options: Any) -> None:
 @_command(_SCENARIO, _SET, _JSON)
 def check(scenario: str, overrides: list[str], as_json: bool) -> None:
     """Check a scenario file without running it."""
-    from forebay.cli.show import check_scenario
+    from forebay.cli.check import check_scenario
 
     check_scenario(scenario, overrides, as_json)
 
@@ -229,7 +229,7 @@ def check(scenario: str, overrides: list[str], as_json: bool) -> None:
 )
 def mechanisms(name: str | None, as_json: bool) -> None:
     """List the mechanisms, or show the page of one with its parameters and source."""
-    from forebay.cli.show import show_mechanisms
+    from forebay.cli.mechanisms import show_mechanisms
 
     show_mechanisms(name, as_json)
 
@@ -237,15 +237,13 @@ def mechanisms(name: str | None, as_json: bool) -> None:
 @_command()
 def schema() -> None:
     """Print the JSON schema of scenario files, for editors that check while you type."""
-    from forebay.run.jobs import native
-
     print(native().schema())
 
 
 @_command(argument("DIR", "folder", "The folder.", read=_path))
 def report(folder: Path) -> None:
     """Build the HTML report of a folder of results again."""
-    from forebay.report.study_page import build_report
+    from forebay.report.build import build_report
 
     print(f"report: {build_report(folder)}")
 

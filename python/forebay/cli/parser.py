@@ -10,7 +10,8 @@ from forebay.cli.options import HELP
 from forebay.errors import UserError, nearest
 
 if TYPE_CHECKING:
-    from forebay.cli.options import Command, Parameter
+    from forebay.cli.command import Command
+    from forebay.cli.options import Parameter
 
 __all__ = ["page", "parse"]
 

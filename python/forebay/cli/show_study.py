@@ -8,16 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forebay.cli.terminal import console, plain_markup, print_json, table
-from forebay.report.comparison_part import case_count, summary_rows
+from forebay.report.comparisons import case_count, summary_rows
 from forebay.report.paper_tables import paper_tables
 from forebay.study.comparison import findings_of
-from forebay.study.files import measured_text, published_text
 from forebay.study.grades import Grade, Kind
 from forebay.study.plan import plan_text
 from forebay.study.tally import (
     check_kind,
     expectation_text,
+    measured_text,
     predicted_text,
+    published_text,
     tally_text,
     unmeasured_text,
 )

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from forebay import text
+from forebay.drawing import COLOURS, LINES, Figure, new_axis, slug, to_svg, with_legend
 from forebay.errors import UserError
-from forebay.report.plot import COLOURS, LINES, Figure, new_axis, slug, to_svg, with_legend
+from forebay.report.page import REPORT, render
 from forebay.run.store import read_table, read_tables, write_text
 
 __all__ = ["run_report", "sweep_report"]
@@ -83,8 +84,6 @@ def _write(
     sections: Sequence[_Section],
     provenance: Sequence[tuple[str, Any]],
 ) -> Path:
-    from forebay.report.study_page import REPORT, render
-
     page = render(
         "results.html.j2",
         title=document["name"],

@@ -1,77 +1,42 @@
-"""HTML reports: one self-contained page a folder of results, built from its files alone.
-
-A page asks nothing of any network: styles and drawings are inside it. It follows the reader's light
-or dark setting, prints, and fits a phone.
-"""
+"""The page of a study: its claims table by table, statements, comparisons, sensitivity."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from forebay.errors import UserError, nearest
+from forebay.drawing import slug
+from forebay.report.comparisons import comparison_parts
+from forebay.report.page import REPORT, render
+from forebay.report.paper_tables import PaperTable, paper_tables
+from forebay.report.plot import draw_table
+from forebay.report.sensitivity import sensitivity_parts
 from forebay.run.store import write_text
+from forebay.study.tally import (
+    check_kind,
+    checks_text,
+    expectation_text,
+    measured_text,
+    predicted_text,
+    published_text,
+    runs_text,
+    unmeasured_text,
+)
 
 if TYPE_CHECKING:
-    from forebay.report.paper_tables import PaperTable
     from forebay.study.assumptions import Notes
     from forebay.study.claims import NumericClaim
     from forebay.study.results import Outcome
 
-__all__ = ["build_report", "render", "table_links", "write_study_report"]
-
-REPORT = "report.html"
-
-
-def build_report(folder: Path) -> Path:
-    """`forebay report DIR`: the page of a folder that reproduce, run or sweep wrote; its path.
-
-    Raises `UserError` for a folder without results.
-    """
-    if not folder.exists():
-        siblings = [p.name for p in folder.parent.iterdir()] if folder.parent.is_dir() else []
-        raise UserError(f"{folder}: no such folder{nearest(folder.name, siblings)}")
-    if not folder.is_dir():
-        raise UserError(f"{folder}: is a file; a report is built of a folder of results")
-    if (folder / "result.json").is_file():
-        return _study_report(folder)
-    from forebay.report.run_pages import run_report, sweep_report
-
-    if (folder / "run.json").is_file():
-        return run_report(folder)
-    if (folder / "sweep.json").is_file():
-        return sweep_report(folder)
-    raise UserError(
-        f"{folder}: holds no results; expected result.json (of reproduce), run.json (of run --out) "
-        "or sweep.json (of sweep)"
-    )
-
-
-def _study_report(folder: Path) -> Path:
-    from forebay.study.assumptions import load_notes
-    from forebay.study.definition import load_study
-    from forebay.study.files import load_outcome
-
-    try:
-        study_id = json.loads((folder / "result.json").read_text(encoding="utf-8"))["study"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise UserError(f"{folder / 'result.json'}: not a study's result: {error!r}") from None
-    study = load_study(study_id)
-    outcome, document = load_outcome(study, folder)
-    return write_study_report(outcome, document, load_notes(study), folder)
+__all__ = ["table_links", "write_study_report"]
 
 
 def write_study_report(
     outcome: Outcome, document: Mapping[str, Any], notes: Notes, folder: Path
 ) -> Path:
     """Write a study's page; its path."""
-    from forebay.report.comparison_part import comparison_parts
-    from forebay.study.sensitivity import sensitivity_parts
-    from forebay.study.tally import check_kind, checks_text, runs_text, unmeasured_text
-
     study = outcome.study
     rows = {row["id"]: row for row in document["claims"]}
     counts = [row["replications"] for row in document["claims"]]
@@ -110,27 +75,9 @@ def write_study_report(
     return folder / REPORT
 
 
-def render(template: str, **context: Any) -> str:
-    """Fill one of the templates in."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("forebay.report", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template(template).render(**context)
-
-
 def _tables(
     outcome: Outcome, document: Mapping[str, Any], rows: Mapping[str, Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    from forebay.report.paper_tables import paper_tables
-    from forebay.report.plot import draw_table, slug
-    from forebay.study.tally import expectation_text
-
     study = outcome.study
     text = (study.folder / "paper.toml").read_text(encoding="utf-8")
     command = document["command"]
@@ -191,9 +138,6 @@ def _table_notes(table: PaperTable) -> list[str]:
 def _cell(
     rows: Mapping[str, Mapping[str, Any]], claim: NumericClaim | None
 ) -> dict[str, Any] | None:
-    from forebay.study.files import measured_text, published_text
-    from forebay.study.tally import check_kind, predicted_text, runs_text
-
     if claim is None or claim.id not in rows:
         return None
     row = rows[claim.id]

@@ -87,10 +87,8 @@ class Meter:
         done = self._done()
         text = f"{self._finished}/{self.total} runs"
         if done > 0 and elapsed > 0.5:
-            from forebay.text import clock
-
             pace = f"{done / self._work * self.total / elapsed:.2g} runs/s"
-            text += f", {pace}, {clock((self._work - done) * elapsed / done)} left"
+            text += f", {pace}, {_clock((self._work - done) * elapsed / done)} left"
         return text
 
     def _done(self) -> float:
@@ -145,3 +143,11 @@ def _bar() -> Progress:
         TextColumn("{task.fields[state]}"),
     )
     return Progress(*columns, console=Console(stderr=True), transient=True)
+
+
+def _clock(seconds: float) -> str:
+    """A waiting time: `0:42`, `1:02:03`."""
+    whole = max(0, round(seconds))
+    minutes, rest = divmod(whole, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

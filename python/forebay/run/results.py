@@ -11,16 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forebay import text
+from forebay.drawing import COLOURS, LINES, new_axis, with_legend
 from forebay.errors import nearest
-from forebay.run.jobs import Run, run_jobs
+from forebay.run.jobs import Job, Run, run_jobs
+from forebay.run.progress import meter
+from forebay.run.store import rows_table
 from forebay.stats import Interval, summarize
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from forebay.scenario.network import Network
-
-__all__ = ["Plot", "Results", "run_network"]
+__all__ = ["Plot", "Results", "run_replications"]
 
 FIRST_COLUMNS = (
     "name", "group", "transport", "flows", "aggregate", "throughput_bps", "goodput_bps",
@@ -50,19 +51,14 @@ HEADLINES = (
 """What `repr` shows."""
 
 
-def run_network(
-    network: Network,
-    replications: Iterable[int],
-    *,
-    seed: int | None = None,
-    until: str | None = None,
-    threads: int | None = None,
+def run_replications(
+    job: Job, name: str, replications: Iterable[int], threads: int | None = None
 ) -> Results:
-    """Run replications of a network; see `Network.run`."""
-    from forebay.run.progress import meter
+    """Run replications of a job on so many cores (default: all); `name` is what progress calls it.
 
-    document = network.to_dict()
-    job = network.job().but(seed=seed, until=until, record="record" in document)
+    On Ctrl-C the finished replications are returned. Raises `ValueError` without replications or
+    threads, and `UserError` for a wrong scenario.
+    """
     jobs = [job.but(replication=number) for number in replications]
     if not jobs:
         raise ValueError("no replications; at least one is needed")
@@ -74,7 +70,7 @@ def run_network(
     runs: dict[int, Run] = {}
     interrupted = False
     try:
-        with meter(len(jobs), network.name) as progress:
+        with meter(len(jobs), name) as progress:
 
             def done(index: int, run: Run) -> None:
                 runs[jobs[index].replication] = run
@@ -186,8 +182,6 @@ class Results:
         Columns: place, name, quantity, mean, low, high, replications; `low` and `high` are null
         with one replication, which says nothing about spread.
         """
-        from forebay.run.store import rows_table
-
         return rows_table(
             [
                 {
@@ -210,8 +204,6 @@ class Results:
         have. Series show the first replication. Raises `ValueError` for another place or for a
         series that was not recorded, and `KeyError` for an unknown quantity.
         """
-        from forebay.report.plot import COLOURS, LINES, new_axis, with_legend
-
         recorded = {
             name.partition(".")[2]: table
             for name, table in self.series.items()
@@ -267,8 +259,6 @@ class Results:
                     yield place, name, quantity, self.interval(place, name, quantity)
 
     def _rows(self, place: str) -> pa.Table:
-        from forebay.run.store import rows_table
-
         return rows_table(
             [
                 {"replication": document["replication"], **_in_order(row)}

@@ -1,4 +1,4 @@
-"""`forebay sweep`: a scenario over a grid of parameters, with replications and intervals.
+"""Sweeps: a scenario over a grid of parameters, with replications and intervals.
 
 A sweep file:
 
@@ -36,19 +36,15 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from forebay import text
-from forebay.cli.terminal import console, plain_markup, print_json, table
-from forebay.errors import UserError, located, nearest, output_folder, read_text
+from forebay.errors import UserError, located, nearest, read_text
 from forebay.run.executors import Executor
-from forebay.run.executors import executor as find_executor
-from forebay.run.interrupts import terminated_like_interrupted
 from forebay.run.jobs import Job, Run, check, load, run_jobs, version
 from forebay.run.progress import meter
 from forebay.run.store import Journal, rows_table, write_table, write_text
 from forebay.stats import finite, summarize
 from forebay.toml import inline
 
-__all__ = ["Sweep", "load_sweep", "run_sweep"]
+__all__ = ["Sweep", "check_all", "load_sweep", "run_missing", "value_of", "write_summary"]
 
 Value = bool | int | float | str | list[Any] | dict[str, Any]
 
@@ -89,37 +85,6 @@ class Sweep:
         return self.scenario.but(overrides=overrides, seed=self.seed, replication=replication)
 
 
-def run_sweep(
-    sweep_file: Path,
-    jobs: int | None,
-    executor: str,
-    out: Path | None,
-    resume: bool,
-    as_json: bool,
-) -> None:
-    """Run a sweep, keep every run as it finishes, and print means with intervals.
-
-    Raises `UserError` for a wrong sweep or scenario, `KeyboardInterrupt` on Ctrl-C or
-    SIGTERM.
-    """
-    sweep = load_sweep(sweep_file)
-    hashes = _check_all(sweep)
-    where = find_executor(executor, jobs)
-    folder = output_folder(out or Path("out") / sweep.path.stem)
-    with terminated_like_interrupted(), Journal(folder / "runs.jsonl", resume) as journal:
-        try:
-            _run_missing(sweep, hashes, journal, where)
-        finally:
-            document = _write(sweep, hashes, journal, folder)
-    from forebay.report.run_pages import sweep_report
-
-    page = sweep_report(folder)
-    if as_json:
-        print_json(document)
-        return
-    _show(sweep, document, page)
-
-
 def load_sweep(path: Path) -> Sweep:
     """Read a sweep file and the scenario it names.
 
@@ -153,12 +118,16 @@ def load_sweep(path: Path) -> Sweep:
     )
 
 
-def _check_all(sweep: Sweep) -> list[str]:
+def check_all(sweep: Sweep) -> list[str]:
     """Check every combination before anything runs; their scenario hashes, in order."""
     return [check(sweep.job(entry, 0))["scenario_hash"] for entry in sweep.combinations()]
 
 
-def _run_missing(sweep: Sweep, hashes: Sequence[str], journal: Journal, where: Executor) -> None:
+def run_missing(sweep: Sweep, hashes: Sequence[str], journal: Journal, where: Executor) -> None:
+    """Run what `journal` does not hold, and keep it there as it finishes.
+
+    `hashes` are those that `check_all` gave. Raises `UserError` for a quantity that no run has.
+    """
     seed = sweep.seed if sweep.seed is not None else _scenario_seed(sweep)
     pairs = zip(sweep.combinations(), hashes, strict=True)
     missing = [
@@ -205,7 +174,13 @@ def _scenario_seed(sweep: Sweep) -> int:
     return int(check(sweep.job(sweep.combinations()[0], 0))["resolved"].get("seed", 1))
 
 
-def _write(sweep: Sweep, hashes: Sequence[str], journal: Journal, folder: Path) -> dict[str, Any]:
+def write_summary(
+    sweep: Sweep, hashes: Sequence[str], journal: Journal, folder: Path
+) -> dict[str, Any]:
+    """Write the tables and `sweep.json` of the runs that `journal` holds; the document.
+
+    `hashes` are those that `check_all` gave.
+    """
     seed = sweep.seed if sweep.seed is not None else _scenario_seed(sweep)
     rows: list[dict[str, Any]] = []
     summary: list[dict[str, Any]] = []
@@ -285,25 +260,6 @@ def value_of(run: Run, quantity: str) -> float:
             f"{', '.join(numbers)}; write flows.GROUP.FIELD, links.NAME.FIELD or calls.GROUP.FIELD"
         )
     return float(found)
-
-
-def _show(sweep: Sweep, document: Mapping[str, Any], page: Path) -> None:
-    screen = console()
-    for quantity in sweep.quantities:
-        names = [name.rsplit(".", 1)[-1] for name in sweep.grid]
-        grown = table(quantity, *names, "mean", "± 95 %", "runs", left=len(names))
-        for row in document["summary"]:
-            if row["quantity"] == quantity:
-                half = None if row["low"] is None else (row["high"] - row["low"]) / 2
-                grown.add_row(
-                    *(plain_markup(str(row[name])) for name in sweep.grid),
-                    text.quantity(quantity, row["mean"]),
-                    text.quantity(quantity, half),
-                    str(row["replications"]),
-                )
-        screen.print(grown)
-        screen.print()
-    screen.print(f"{document['runs']} runs; report: {page}", soft_wrap=True)
 
 
 def _flattened(table: Mapping[str, Any], above: str = "") -> dict[str, Any]:

@@ -13,6 +13,8 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any
 
+from forebay.run.jobs import native
+
 __all__ = ["Catalogue", "Category", "Field", "Page", "catalogue"]
 
 
@@ -118,8 +120,6 @@ class Catalogue:
 @lru_cache(maxsize=1)
 def catalogue() -> Catalogue:
     """The catalogue of the engine that is installed."""
-    from forebay.run.jobs import native
-
     return parse(json.loads(native().catalogue()))
 
 

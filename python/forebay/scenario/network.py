@@ -20,15 +20,14 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from forebay.errors import UserError, read_text
 from forebay.run.jobs import Job
 from forebay.run.jobs import check as check_job
+from forebay.run.results import Results, run_replications
+from forebay.run.store import write_text
 from forebay.scenario.mechanism import Mechanism, plain
-
-if TYPE_CHECKING:
-    from forebay.run.results import Results
 
 __all__ = ["Network", "Node"]
 
@@ -220,8 +219,6 @@ class Network:
 
     def save(self, path: str | Path) -> None:
         """Write a scenario file."""
-        from forebay.run.store import write_text
-
         write_text(Path(path), self.to_toml())
 
     def check(self) -> dict[str, Any]:
@@ -252,10 +249,9 @@ class Network:
         the network has delays at which it can be divided. On Ctrl-C the finished replications are
         returned. Raises `UserError` for a wrong network.
         """
-        from forebay.run.results import run_network
-
-        numbers = range(first, first + replications)
-        return run_network(self, numbers, seed=seed, until=until, threads=threads)
+        record = "record" in self._document
+        job = self.job().but(seed=seed, until=until, record=record)
+        return run_replications(job, self.name, range(first, first + replications), threads)
 
     def __repr__(self) -> str:
         parts = {

@@ -26,13 +26,16 @@ from typing import TYPE_CHECKING, Any, Literal
 from forebay.errors import UserError, nearest
 from forebay.run.jobs import Job, Run, check
 from forebay.stats import Interval, finite, paired_difference
+from forebay.study.claims import UNITS
+from forebay.study.definition import without_sections
 from forebay.study.grades import Parameter
+from forebay.study.guard import guarded
 from forebay.study.results import Cell, Outcome
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from forebay.report.plot import Figure
+    from forebay.drawing import Figure
     from forebay.study.definition import Study
 
 __all__ = [
@@ -114,8 +117,6 @@ class Shown:
     @property
     def size(self) -> float:
         """The unit shown, in SI units."""
-        from forebay.study.claims import UNITS
-
         return UNITS[self.quantity.rsplit("_", 1)[-1]][self.unit]
 
 
@@ -175,8 +176,6 @@ class Comparison:
         self, study: Study, design: Design, case: Case, replication: int = 0, quick: bool = False
     ) -> Job:
         """One run. Raises `UserError` if an assignment cannot be made."""
-        from forebay.study.definition import guarded, without_sections
-
         place = self.place(design, case)
         text = design.scenario or self.scenario or study.scenario
         with guarded(study.folder, f"{study.folder / FILE}: {place}"):
@@ -196,8 +195,6 @@ class Comparison:
 
     def measure(self, study: Study, design: Design, case: Case, run: Run) -> Mapping[str, float]:
         """The quantities of one run. Raises `UserError` if one that is shown is not a number."""
-        from forebay.study.definition import guarded
-
         place = f"{study.folder / FILE}: {self.place(design, case)}"
         with guarded(study.folder, place):
             found = dict(self.quantities(run, case))
@@ -278,8 +275,6 @@ class Findings:
             return ["None is drawn: fewer runs were made than it takes."]
         made = self.comparison.conclusion
         study = self.outcome.study
-        from forebay.study.definition import guarded
-
         with guarded(study.folder, f"{study.folder / FILE}: conclusion of {self.comparison.id}"):
             paragraphs = made(self) if callable(made) else made
         return [" ".join(paragraph.split()) for paragraph in paragraphs]
@@ -420,8 +415,6 @@ def _problems(comparison: Comparison) -> list[str]:
 
 
 def _unit(shown: Shown) -> list[str]:
-    from forebay.study.claims import UNITS
-
     units = UNITS.get(shown.quantity.rsplit("_", 1)[-1])
     if units is None:
         endings = ", ".join(f"_{name}" for name in UNITS)

@@ -24,7 +24,7 @@ and may define
         \"\"\"Sections that this grid point does not have, such as "flows.udp".\"\"\"
 
     def figures(outcome: Outcome) -> list[Figure]:
-        \"\"\"Plots besides those that every table gets (see `forebay.report.plot`).\"\"\"
+        \"\"\"Plots besides those that every table gets (`forebay.report.plot`).\"\"\"
 
     REPLICATIONS = Replications(...)        # how many, at least and at most
     VARIANTS = [Variant(...), ...]          # sensitivity: other choices, and where they are tried
@@ -38,24 +38,18 @@ A study may have a `beyond.py`: comparisons that the paper could not make (see
 
 from __future__ import annotations
 
-import importlib
-import sys
 import tomllib
-import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from forebay.errors import UserError, nearest, read_text
+from forebay.errors import UserError
 from forebay.run.jobs import Job, Run, Tables
-from forebay.study.folders import study_folders
 from forebay.study.grades import Point, Predicate
 
 if TYPE_CHECKING:
-    from forebay.report.plot import Figure
+    from forebay.drawing import Figure
     from forebay.study.claims import Paper
     from forebay.study.comparison import Comparison
     from forebay.study.results import Outcome
@@ -67,8 +61,7 @@ __all__ = [
     "Run",
     "Study",
     "Variant",
-    "load_study",
-    "study_folders",
+    "without_sections",
 ]
 
 Overrides = Sequence[str] | Callable[[Point], Sequence[str]]
@@ -153,7 +146,7 @@ class Recording:
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """A study, read and checked. Make one with `load_study`."""
+    """A study, read and checked. Make one with `forebay.study.loading.load_study`."""
 
     id: str
     folder: Path
@@ -202,111 +195,6 @@ class Study:
         interval = recording.interval
         extra = (*([f"record.series={interval}"] if interval else []), *recording.overrides)
         return Job(job.text, job.name, job.overrides + extra, record=True)
-
-
-def load_study(study_id: str) -> Study:
-    """Read a study's files.
-
-    Raises `UserError` for an unknown study or a wrong file in it.
-    """
-    from forebay.study.claims import PaperFileError, bind_predicates, load_paper
-
-    folders = study_folders()
-    if study_id not in folders:
-        known = ", ".join([*folders, "all"])
-        raise UserError(f'no study "{study_id}"{nearest(study_id, folders)}; there are {known}')
-    folder = folders[study_id]
-    _package(study_id, folder)
-    try:
-        paper = load_paper(folder / "paper.toml")
-        predicates = bind_predicates(paper, vars(_module(study_id, folder, "predicates")))
-    except PaperFileError as error:
-        raise UserError(str(error)) from None
-    scenario = read_text(folder / "scenario.toml")
-    module = _module(study_id, folder, "study")
-    return Study(
-        id=study_id,
-        folder=folder,
-        paper=paper,
-        predicates=predicates,
-        scenario=scenario,
-        overrides=_required(module, "overrides"),
-        quantities=_required(module, "quantities"),
-        without=getattr(module, "without", None),
-        figures=getattr(module, "figures", None),
-        replications=getattr(module, "REPLICATIONS", Replications()),
-        variants=tuple(getattr(module, "VARIANTS", ())),
-        recordings=tuple(getattr(module, "RECORDINGS", ())),
-        record_runs=bool(getattr(module, "RECORD_RUNS", False)),
-        comparisons=_comparisons(study_id, folder),
-    )
-
-
-PACKAGE = "forebay_studies"
-"""The package that studies' modules belong to; it exists in memory only."""
-
-
-def _package(study_id: str, folder: Path) -> None:
-    """Make a study's folder the package `forebay_studies.<id>`, with no module of it loaded yet."""
-    name = f"{PACKAGE}.{study_id}"
-    for loaded in [module for module in sys.modules if module.startswith(f"{name}.")]:
-        del sys.modules[loaded]
-    # Finders keep lists of a folder's files; a file written a moment ago may not be in them.
-    importlib.invalidate_caches()
-    above = sys.modules.setdefault(PACKAGE, ModuleType(PACKAGE))
-    above.__path__ = []
-    package = ModuleType(name)
-    package.__path__ = [str(folder)]
-    sys.modules[name] = package
-    setattr(above, study_id, package)
-
-
-def _module(study_id: str, folder: Path, name: str) -> ModuleType:
-    """A module of a study whose `_package` was made."""
-    path = folder / f"{name}.py"
-    if not path.is_file():
-        raise UserError(f"{path}: no such file; a study needs it")
-    with guarded(folder, str(path)):
-        return importlib.import_module(f"{PACKAGE}.{study_id}.{name}")
-
-
-def _comparisons(study_id: str, folder: Path) -> tuple[Comparison, ...]:
-    from forebay.study.comparison import FILE, comparisons_of
-
-    if not (folder / FILE).is_file():
-        return ()
-    return comparisons_of(_module(study_id, folder, Path(FILE).stem))
-
-
-@contextmanager
-def guarded(folder: Path, what: str) -> Iterator[None]:
-    """Turn an exception of a study's own code into a `UserError` that names `what` and the line."""
-    try:
-        yield
-    except UserError:
-        raise
-    except Exception as error:
-        file, line = _where(error, folder)
-        # What is named is often the file itself.
-        place = f", line {line}" if what.endswith(file) else f": {file}, line {line}"
-        told = error.msg if isinstance(error, SyntaxError) else error
-        raise UserError(f"{what}{place if line else ''}: {type(error).__name__}: {told}") from None
-
-
-def _where(error: Exception, folder: Path) -> tuple[str, int]:
-    """The innermost line of a study's own files that an exception came through; 0 if none."""
-    if isinstance(error, SyntaxError) and error.filename:
-        return Path(error.filename).name, error.lineno or 0
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if Path(frame.filename).is_relative_to(folder)]
-    return (Path(own[-1].filename).name, own[-1].lineno or 0) if own else ("", 0)
-
-
-def _required(module: ModuleType, name: str) -> Any:
-    function = getattr(module, name, None)
-    if not callable(function):
-        raise UserError(f"{module.__file__}: defines no function {name}; a study needs it")
-    return function
 
 
 def without_sections(text: str, paths: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""`forebay reproduce`: run a study until its claims can be graded, and write down what came out.
+"""The driver of a study: runs it until its claims can be graded.
 
 Every grid point gets the same replication numbers under the same seed, so that points and variants
 see the same random arrivals. Runs are added in rounds: after each, points get more replications
@@ -21,16 +21,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from forebay.errors import UserError, nearest, output_folder
-from forebay.run.interrupts import terminated_like_interrupted
+from forebay.errors import UserError, nearest
 from forebay.run.jobs import Job, Run, Tables, check, run_jobs
-from forebay.run.progress import Meter, meter, note, say
+from forebay.run.progress import Meter, meter, note
 from forebay.stats import Interval
 from forebay.study.assumptions import Notes, load_notes
 from forebay.study.comparison import check_scenarios, run_cells
-from forebay.study.definition import Study, load_study, study_folders
+from forebay.study.definition import Study
 from forebay.study.grades import Grade, Point
-from forebay.study.journal import Finished, RunJournal, check_journal, has_journal
+from forebay.study.journal import Finished, RunJournal
 from forebay.study.plan import Plan, load_record, plan_text, quick_plan
 from forebay.study.results import FACTS, Cell, Outcome, Samples, unique_points
 from forebay.study.tasks import (
@@ -45,9 +44,7 @@ from forebay.study.tasks import (
 if TYPE_CHECKING:
     from forebay.study.claims import NumericClaim, Statement
 
-__all__ = ["Driver", "Request", "reproduce_studies"]
-
-INTERRUPTED = 130
+__all__ = ["Driver", "Request"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,45 +81,6 @@ class Request:
         if self.replications is not None:
             words += ["--replications", str(self.replications)]
         return words
-
-
-def reproduce_studies(study_id: str, request: Request) -> int:
-    """Reproduce one study or all; the exit status.
-
-    Ctrl-C and SIGTERM end it alike: what was finished is published. Raises `UserError` for an
-    unknown study, claims that match nothing, a folder that cannot be written to, or one from which
-    it cannot be resumed.
-    """
-    from forebay.cli.show_study import print_documents
-    from forebay.study.files import publish
-
-    all_of_them = study_id == "all"
-    chosen = list(study_folders()) if all_of_them else [study_id]
-    base = request.out or Path("out")
-    folders = {name: base / name if all_of_them or request.out is None else base for name in chosen}
-    # Of several studies some may be finished, one begun, and others not.
-    begun = {name for name, folder in folders.items() if has_journal(folder)} or set(chosen)
-    documents = []
-    status = 0
-    with terminated_like_interrupted():
-        for name in chosen:
-            study = load_study(name)
-            driver = Driver(study, request)
-            resume = request.resume and name in begun
-            if resume:
-                check_journal(study, folders[name])
-            out = output_folder(folders[name])
-            with RunJournal(study, out, resume) as journal:
-                driver.run(journal)
-            document = publish(driver, out)
-            documents.append((study, driver.outcome, document, out))
-            if driver.stopped:
-                status = INTERRUPTED
-                break
-    print_documents(documents, request.as_json, many=all_of_them)
-    if status == INTERRUPTED:
-        say(f"forebay: interrupted; to go on: {request.resuming(study_id)}")
-    return status
 
 
 @dataclass(slots=True)

@@ -1,40 +1,19 @@
-"""`forebay studies`: what can be reproduced. Reads only what it prints, to answer at once."""
+"""The folders of all studies, and what a list of them says of each.
+
+Of a `paper.toml` only what the list shows is read: `forebay studies` answers at once.
+"""
 
 from __future__ import annotations
 
 import os
-import textwrap
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from forebay.cli.terminal import print_json
 from forebay.errors import UserError, read_text
 
-__all__ = ["list_studies", "study_folders"]
-
-
-def list_studies(as_json: bool) -> None:
-    """Print every study: its id, the paper, and how many of its results are compared.
-
-    Claims that are no results of the paper are counted apart, as `checks`.
-    """
-    rows = [_describe(folder) for folder in study_folders().values()]
-    if as_json:
-        print_json({"studies": rows})
-        return
-    width = max(len(row["id"]) for row in rows)
-    for row in rows:
-        about = f"{row['title']}. {row['authors']}; {row['venue']}, {row['date']}"
-        lines = textwrap.wrap(about, 98 - width)
-        print(f"{row['id']:<{width}}  {lines[0]}")
-        for line in lines[1:]:
-            print(" " * (width + 2) + line)
-        counted = f"{row['numbers']} numbers and {row['statements']} statements compared"
-        besides = f", {row['checks']} checks besides" if row["checks"] else ""
-        print(f"{'':<{width}}  {counted}{besides}")
-    print("\nre-do one: forebay reproduce STUDY (within two minutes: --quick)")
+__all__ = ["describe", "study_folders"]
 
 
 def study_folders() -> dict[str, Path]:
@@ -52,7 +31,8 @@ def study_folders() -> dict[str, Path]:
     return found
 
 
-def _describe(folder: Path) -> dict[str, Any]:
+def describe(folder: Path) -> dict[str, Any]:
+    """What the list says of the study in a folder. Raises `UserError` for a wrong `paper.toml`."""
     path = folder / "paper.toml"
     try:
         document = tomllib.loads(read_text(path, "a paper.toml"))

@@ -24,6 +24,7 @@ from forebay.study.comparison import run_cells
 from forebay.study.grades import Grade, Point
 from forebay.study.results import Cell
 from forebay.study.tasks import Task, recording_tasks
+from forebay.text import count
 
 if TYPE_CHECKING:
     from forebay.study.claims import NumericClaim, Statement
@@ -134,8 +135,6 @@ class Plan:
 
 def plan_text(plan: Mapping[str, Any]) -> str:
     """A plan, as `result.json` holds it, in a sentence."""
-    from forebay.text import count
-
     beyond = sum(bool(row["variant"]) for row in plan["rows"])
     text = f"plan: {len(plan['rows']) - beyond} grid points"
     text += f" and {beyond} of comparisons, " if beyond else ", "

@@ -12,7 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from forebay.run.store import rows_table
 from forebay.stats import Interval, paired_difference, summarize
+from forebay.study.claims import NumericClaim, Statement, grade_claims
 from forebay.study.grades import (
     Bounds,
     Grade,
@@ -27,7 +29,6 @@ from forebay.study.prediction import Prediction, predict
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from forebay.study.claims import NumericClaim, Statement
     from forebay.study.definition import Study, Variant
 
 __all__ = ["Cell", "Outcome", "Samples", "point_key"]
@@ -96,8 +97,6 @@ class Samples:
 
     def table(self) -> pa.Table:
         """All runs as a table: what was run, its facts, its quantities."""
-        from forebay.run.store import rows_table
-
         order = {cell: at for at, cell in enumerate(self._rows)}
         return rows_table(
             [
@@ -161,8 +160,6 @@ class Outcome:
 
     def grades(self, variant: str = BASE) -> dict[str, Grade]:
         """The grade of every claim that was measured, by claim id."""
-        from forebay.study.claims import grade_claims
-
         predictions = {
             claim.id: prediction
             for claim in self.study.paper.claims

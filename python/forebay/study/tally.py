@@ -8,16 +8,21 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from forebay.study.grades import Grade, Kind, Summary
+
+if TYPE_CHECKING:
+    from forebay.study.claims import NumericClaim
 
 __all__ = [
     "check_kind",
     "checks_text",
     "counts",
     "expectation_text",
+    "measured_text",
     "predicted_text",
+    "published_text",
     "runs_text",
     "shown_digits",
     "tally_text",
@@ -113,3 +118,19 @@ def unmeasured_text(document: Mapping[str, Any]) -> str:
     """Which claims no run measured what they need of, in a sentence; empty if there are none."""
     names = document.get("unmeasured", ())
     return f"Not measured, so not counted: {', '.join(names)}." if names else ""
+
+
+def published_text(claim: NumericClaim) -> str:
+    """A published value with the digits it was printed with."""
+    if claim.decimals is None:
+        return f"{claim.published:g}"
+    return f"{claim.published:.{claim.decimals}f}"
+
+
+def measured_text(row: Mapping[str, Any], decimals: int | None = None) -> str:
+    """`31.93 ± 0.02`: two digits of the half-width, but no finer than the published value."""
+    if row["low"] is None or row["high"] is None:
+        return f"{row['measured']:.4g} ± ?"
+    half = (row["high"] - row["low"]) / 2
+    digits = shown_digits(half, decimals)
+    return f"{row['measured']:.{digits}f} ± {half:.{digits}f}"

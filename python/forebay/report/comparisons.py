@@ -11,13 +11,22 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from forebay.drawing import (
+    COLOURS,
+    INK,
+    MARKERS,
+    Figure,
+    new_axes,
+    slug,
+    to_svg,
+    with_legend,
+)
 from forebay.stats import Interval
 from forebay.study.comparison import Case, Design, Findings, Shown, findings_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from forebay.report.plot import Figure
     from forebay.study.results import Outcome
 
 __all__ = ["case_count", "comparison_lines", "comparison_parts", "summary_rows"]
@@ -79,8 +88,6 @@ def case_count(findings: Findings) -> str:
 
 def draw_cases(findings: Findings, shown: Shown) -> Figure:
     """A quantity as a plot: cases along the axis, a mark with its interval for each design."""
-    from forebay.report.plot import Figure, new_axes, slug, to_svg, with_legend
-
     groups: dict[str, list[Case]] = {}
     for case in findings.cases:
         groups.setdefault(case.group, []).append(case)
@@ -93,7 +100,7 @@ def draw_cases(findings: Findings, shown: Shown) -> Figure:
         axis.tick_params(axis="x", labelsize=8)
         axis.set_xlim(-0.5, len(cases) - 0.5)
         axis.margins(y=0.1)
-        axis.axhline(0.0, color="#202124", linewidth=0.6)
+        axis.axhline(0.0, color=INK, linewidth=0.6)
     unit = "" if shown.unit == "1" else f" ({shown.unit})"
     axes[0].set_ylabel("\n".join(textwrap.wrap(f"{shown.label}{unit}", 38)))
     with_legend(drawing, axes)
@@ -114,8 +121,6 @@ def _broken(label: str) -> str:
 def _series(
     axis: Axes, findings: Findings, shown: Shown, numbered: tuple[int, Design], cases: list[Case]
 ) -> None:
-    from forebay.report.plot import COLOURS, MARKERS
-
     index, design = numbered
     designs = len(findings.comparison.every_design)
     offset = (index - (designs - 1) / 2) * 0.6 / designs
@@ -141,8 +146,6 @@ def _series(
 
 
 def _part(findings: Findings, command: str) -> dict[str, Any]:
-    from forebay.report.plot import slug
-
     comparison = findings.comparison
     least, most = findings.replications
     count = len(comparison.shown) * len(comparison.designs) * len(findings.cases)

@@ -1,4 +1,4 @@
-"""The commands that show one thing: `check` and `mechanisms`."""
+"""The command `mechanisms`: the catalogue on the terminal."""
 
 from __future__ import annotations
 
@@ -6,32 +6,17 @@ from collections.abc import Iterable, Sequence
 
 from forebay.cli.terminal import console, plain_markup, print_json, table
 from forebay.errors import UserError, nearest
+from forebay.scenario.catalogue import catalogue
 
 TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
-    from pathlib import Path
     from typing import Any
 
     from rich.table import Table
 
     from forebay.scenario.catalogue import Category, Page
 
-__all__ = ["check_scenario", "show_mechanisms"]
-
-
-def check_scenario(scenario: Path | str, overrides: list[str], as_json: bool) -> None:
-    """`forebay check`: says what the scenario consists of, or raises `UserError`."""
-    from forebay.run.jobs import check, load
-
-    found = check(load(scenario).but(overrides=overrides))
-    if as_json:
-        print_json(found)
-        return
-    print(
-        f"{scenario}: fine. {found['name']}: {found['nodes']} nodes, {found['links']} links, "
-        f"{found['flows']} flows; {found['duration_s']:g} s, counted from "
-        f"{found['warm_up_s']:g} s; scenario {found['scenario_hash']}"
-    )
+__all__ = ["show_mechanisms"]
 
 
 def show_mechanisms(name: str | None, as_json: bool) -> None:
@@ -39,8 +24,6 @@ def show_mechanisms(name: str | None, as_json: bool) -> None:
 
     Raises `UserError` for an unknown name.
     """
-    from forebay.scenario.catalogue import catalogue
-
     known = catalogue()
     categories = [category for category in known.categories if name in (None, category.name)]
     pages = known.named(name) if name else []

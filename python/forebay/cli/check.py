@@ -1,0 +1,25 @@
+"""The command `check`: a scenario file, checked without running it."""
+
+from __future__ import annotations
+
+from forebay.cli.terminal import print_json
+from forebay.run.jobs import check, load
+
+TYPE_CHECKING = False  # as in typing, without importing it
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["check_scenario"]
+
+
+def check_scenario(scenario: Path | str, overrides: list[str], as_json: bool) -> None:
+    """`forebay check`: says what the scenario consists of, or raises `UserError`."""
+    found = check(load(scenario).but(overrides=overrides))
+    if as_json:
+        print_json(found)
+        return
+    print(
+        f"{scenario}: fine. {found['name']}: {found['nodes']} nodes, {found['links']} links, "
+        f"{found['flows']} flows; {found['duration_s']:g} s, counted from "
+        f"{found['warm_up_s']:g} s; scenario {found['scenario_hash']}"
+    )

@@ -1,0 +1,68 @@
+"""The command `reproduce`: studies run, written down and printed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from forebay.cli.show_study import print_documents
+from forebay.errors import output_folder
+from forebay.report.readme import readme
+from forebay.report.study_page import write_study_report
+from forebay.run.interrupts import terminated_like_interrupted
+from forebay.run.progress import say
+from forebay.run.store import write_text
+from forebay.study.driver import Driver, Request
+from forebay.study.files import write_results
+from forebay.study.folders import study_folders
+from forebay.study.journal import RunJournal, check_journal, has_journal
+from forebay.study.loading import load_study
+
+__all__ = ["Request", "reproduce_studies"]
+
+INTERRUPTED = 130
+
+
+def reproduce_studies(study_id: str, request: Request) -> int:
+    """Reproduce one study or all; the exit status.
+
+    Ctrl-C and SIGTERM end it alike: what was finished is published. Raises `UserError` for an
+    unknown study, claims that match nothing, a folder that cannot be written to, or one from which
+    it cannot be resumed.
+    """
+    all_of_them = study_id == "all"
+    chosen = list(study_folders()) if all_of_them else [study_id]
+    base = request.out or Path("out")
+    folders = {name: base / name if all_of_them or request.out is None else base for name in chosen}
+    # Of several studies some may be finished, one begun, and others not.
+    begun = {name for name, folder in folders.items() if has_journal(folder)} or set(chosen)
+    documents = []
+    status = 0
+    with terminated_like_interrupted():
+        for name in chosen:
+            study = load_study(name)
+            driver = Driver(study, request)
+            resume = request.resume and name in begun
+            if resume:
+                check_journal(study, folders[name])
+            out = output_folder(folders[name])
+            with RunJournal(study, out, resume) as journal:
+                driver.run(journal)
+            document = _publish(driver, out)
+            documents.append((study, driver.outcome, document, out))
+            if driver.stopped:
+                status = INTERRUPTED
+                break
+    print_documents(documents, request.as_json, many=all_of_them)
+    if status == INTERRUPTED:
+        say(f"forebay: interrupted; to go on: {request.resuming(study_id)}")
+    return status
+
+
+def _publish(driver: Driver, out: Path) -> dict[str, Any]:
+    """Write all files of a finished (or interrupted) study; its document."""
+    document = write_results(driver, out)
+    if document["claims"]:
+        write_text(out / "README.md", readme(driver.outcome, document))
+        write_study_report(driver.outcome, document, driver.notes, out)
+    return document

@@ -1,0 +1,95 @@
+"""Reading a study's folder: its files, and its modules as a package."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from forebay.errors import UserError, nearest, read_text
+from forebay.study.claims import PaperFileError, bind_predicates, load_paper
+from forebay.study.comparison import FILE, Comparison, comparisons_of
+from forebay.study.definition import Replications, Study
+from forebay.study.folders import study_folders
+from forebay.study.guard import guarded
+
+__all__ = ["PACKAGE", "load_study"]
+
+
+def load_study(study_id: str) -> Study:
+    """Read a study's files.
+
+    Raises `UserError` for an unknown study or a wrong file in it.
+    """
+    folders = study_folders()
+    if study_id not in folders:
+        known = ", ".join([*folders, "all"])
+        raise UserError(f'no study "{study_id}"{nearest(study_id, folders)}; there are {known}')
+    folder = folders[study_id]
+    _package(study_id, folder)
+    try:
+        paper = load_paper(folder / "paper.toml")
+        predicates = bind_predicates(paper, vars(_module(study_id, folder, "predicates")))
+    except PaperFileError as error:
+        raise UserError(str(error)) from None
+    scenario = read_text(folder / "scenario.toml")
+    module = _module(study_id, folder, "study")
+    return Study(
+        id=study_id,
+        folder=folder,
+        paper=paper,
+        predicates=predicates,
+        scenario=scenario,
+        overrides=_required(module, "overrides"),
+        quantities=_required(module, "quantities"),
+        without=getattr(module, "without", None),
+        figures=getattr(module, "figures", None),
+        replications=getattr(module, "REPLICATIONS", Replications()),
+        variants=tuple(getattr(module, "VARIANTS", ())),
+        recordings=tuple(getattr(module, "RECORDINGS", ())),
+        record_runs=bool(getattr(module, "RECORD_RUNS", False)),
+        comparisons=_comparisons(study_id, folder),
+    )
+
+
+PACKAGE = "forebay_studies"
+"""The package that studies' modules belong to; it exists in memory only."""
+
+
+def _package(study_id: str, folder: Path) -> None:
+    """Make a study's folder the package `forebay_studies.<id>`, with no module of it loaded yet."""
+    name = f"{PACKAGE}.{study_id}"
+    for loaded in [module for module in sys.modules if module.startswith(f"{name}.")]:
+        del sys.modules[loaded]
+    # Finders keep lists of a folder's files; a file written a moment ago may not be in them.
+    importlib.invalidate_caches()
+    above = sys.modules.setdefault(PACKAGE, ModuleType(PACKAGE))
+    above.__path__ = []
+    package = ModuleType(name)
+    package.__path__ = [str(folder)]
+    sys.modules[name] = package
+    setattr(above, study_id, package)
+
+
+def _module(study_id: str, folder: Path, name: str) -> ModuleType:
+    """A module of a study whose `_package` was made."""
+    path = folder / f"{name}.py"
+    if not path.is_file():
+        raise UserError(f"{path}: no such file; a study needs it")
+    with guarded(folder, str(path)):
+        return importlib.import_module(f"{PACKAGE}.{study_id}.{name}")
+
+
+def _comparisons(study_id: str, folder: Path) -> tuple[Comparison, ...]:
+    if not (folder / FILE).is_file():
+        return ()
+    return comparisons_of(_module(study_id, folder, Path(FILE).stem))
+
+
+def _required(module: ModuleType, name: str) -> Any:
+    function = getattr(module, name, None)
+    if not callable(function):
+        raise UserError(f"{module.__file__}: defines no function {name}; a study needs it")
+    return function
