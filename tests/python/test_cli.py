@@ -442,8 +442,8 @@ def test_interrupting_a_run_is_quick_and_quiet(scenario: Path) -> None:
 
 
 def test_what_was_printed_before_a_mistake_is_not_lost() -> None:
-    """Otherwise a command that fails half-way would take back what it has said: the process ends
-    at once only when all has been written out.
+    """A command that fails half-way would take back what it has said: what it printed must be
+    written out although its process ends with an error.
     """
     script = (
         "from forebay import __main__, errors\nfrom forebay.cli import commands\n"
