@@ -17,8 +17,9 @@ CRATES: dict[str, tuple[str, ...]] = {
     "parameters": ("units",),
     "kernel": ("units",),
     "network": ("units", "kernel"),
+    "engine": ("units", "kernel", "network"),
     "mechanisms": ("units", "parameters", "kernel", "network"),
-    "scenario": ("units", "parameters", "kernel", "network", "mechanisms"),
+    "scenario": ("units", "parameters", "kernel", "network", "engine", "mechanisms"),
     "python": ("network", "scenario"),
 }
 """What each crate may know of the others."""

@@ -36,7 +36,7 @@ class Ban:
 CRATES = ("crates/",)
 ENGINE = tuple(
     f"crates/{name}/"
-    for name in ("units", "parameters", "kernel", "network", "mechanisms", "scenario")
+    for name in ("units", "parameters", "kernel", "network", "engine", "mechanisms", "scenario")
 )
 """Crates that take text and give numbers."""
 
@@ -96,7 +96,7 @@ RUST = (
         ("std::thread",),
         "the order of threads must not reach results; whole runs go side by side in crates/python",
         ENGINE,
-        but={"crates/network/src/parallel.rs": "partitions of one run, in lockstep; see its head"},
+        but={"crates/engine/src/parallel.rs": "partitions of one run, in lockstep; see its head"},
         tests=False,
     ),
     Ban(

@@ -282,22 +282,20 @@ impl<'a> Analysis<'a> {
             NO_GROUP => Span::ZERO,
             group => slacks[group as usize],
         };
-        let departures = |me: u32| {
-            if self.quiet[me as usize] {
-                return Departures::ToSinks;
-            }
-            if !self.early[me as usize] {
-                return Departures::Timed;
-            }
-            let following = self.whole.core.routes.following(me).filter(|next| next & SINK == 0);
-            let slack = following.map(slack_of).min().unwrap_or(Span::ZERO);
-            Departures::Ahead { slack, lazy: !self.partition_map.is_boundary(me) }
-        };
         let mode = |me: u32| {
+            let (early, quiet) = (self.early[me as usize], self.quiet[me as usize]);
+            let following = self.whole.core.routes.following(me).filter(|next| next & SINK == 0);
+            let slack = if early { following.map(slack_of).min() } else { None };
             let handed_late = handed_late[me as usize];
             ExecutionMode {
                 takes_from_channels: self.expects[me as usize] || handed_late.is_some(),
-                departures: departures(me),
+                departures: match (quiet, early) {
+                    (true, _) => Departures::ToSinks,
+                    (false, true) => Departures::Ahead,
+                    (false, false) => Departures::Timed,
+                },
+                lazy: (quiet || early) && !self.partition_map.is_boundary(me),
+                slack: slack.unwrap_or(Span::ZERO),
                 late: handed_late.unwrap_or_else(|| slack_of(me)),
             }
         };

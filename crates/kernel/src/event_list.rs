@@ -5,7 +5,7 @@
 
 use forebay_units::Time;
 
-use crate::ladder::Ladder;
+use crate::ladder::{Key, Ladder, ps};
 
 /// An event notice: which component to wake, when, and why.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,15 +61,6 @@ const FRONT_LIMIT: usize = 48;
 
 /// Initial limit of the heap: of more events, each costs less in a ladder.
 const HEAP_LIMIT: usize = 128;
-
-/// An event as one number, which orders it: time, target, token.
-pub(crate) type Key = u128;
-
-/// The time of an event in ps.
-#[inline(always)]
-pub(crate) fn ps(event: Key) -> u64 {
-    (event >> 64) as u64
-}
 
 #[inline(always)]
 fn key(time: Time, target: u32, token: u32) -> Key {

@@ -4,7 +4,14 @@
 //! After W. T. Tang, R. S. M. Goh and I. L.-J. Thng, "Ladder queue: An O(1) priority queue
 //! structure for large-scale discrete event simulation", ACM TOMACS 15 (2005) 175-204.
 
-use crate::event_list::{Key, ps};
+/// An event as one number, which orders it: time, target, token.
+pub(crate) type Key = u128;
+
+/// The time of an event in ps.
+#[inline(always)]
+pub(crate) fn ps(event: Key) -> u64 {
+    (event >> 64) as u64
+}
 
 /// Events due from some time on: the top and the rungs of a ladder queue. Its bottom, the sorted
 /// events due before that time, belongs to the event list.

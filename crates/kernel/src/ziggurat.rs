@@ -6,10 +6,8 @@
 //! that a draw need not see whether it was computed; it is what the engine's library gives.
 
 use crate::math::{exp, ln};
-use crate::ziggurat_edges::EDGES;
+use crate::ziggurat_edges::{EDGES, LAYERS};
 
-/// Layers of equal area.
-pub(crate) const LAYERS: usize = 256;
 /// Where the tail begins, and the area of each layer, for 256 layers (Marsaglia and Tsang 2000,
 /// section 4).
 const TAIL: f64 = 7.697_117_470_131_05;

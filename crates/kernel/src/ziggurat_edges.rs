@@ -1,6 +1,7 @@
 //! The edges of the ziggurat's layers.
 
-use crate::ziggurat::LAYERS;
+/// Layers of equal area.
+pub(crate) const LAYERS: usize = 256;
 
 /// Right edges of the layers, falling; the first is that of a base layer widened to hold the tail.
 /// In the shortest decimals that read back as the same number.

@@ -3,8 +3,8 @@
 use forebay_kernel::Message;
 use forebay_units::{Span, Time};
 
+use crate::core::{Core, LocalTimers, PendingDelivery};
 use crate::counters::slot;
-use crate::executive::{Core, LocalTimers, PendingDelivery};
 use crate::routes::{NO_CHANNEL, SINK};
 use crate::{Counters, DropReason, Ecn, Observation, Packet, SackTable};
 

@@ -1,127 +1,13 @@
-//! What the engine and [`Context`](crate::Context) share: the state of a partition apart from its
-//! elements, which one executes and through which the other acts.
+//! What the engine uses of a network: the state that elements act on through
+//! [`Context`](crate::Context), and the making of contexts.
 //!
-//! For the engine only: an element acts through its context. Logical processes, timestamped channels
-//! and the lower bound on timestamps are those of R. M. Fujimoto, *Parallel and Distributed
-//! Simulation Systems*, 2000.
+//! For the engine only: an element acts through its context.
 
-use forebay_kernel::{ChannelTable, Digest, EventList, RingBuffer};
 use forebay_units::Time;
 
+pub use crate::core::{Core, LocalTimers, PendingDeliveries, PendingDelivery, Sink};
 pub use crate::routes::{Hop, NO_CHANNEL, PartitionHop, Routes, SINK};
-use crate::{Context, Counters, ExecutionMode, Observer, Packet, SackTable};
-
-/// A destination of routes that only counts what it receives.
-pub struct Sink {
-    /// Bytes of each packet that are not payload.
-    pub header: u64,
-    /// Digest of what it received.
-    pub digest: Digest,
-}
-
-/// A packet that an element has handed to the next, which has not received it yet.
-#[derive(Clone, Copy)]
-pub struct PendingDelivery {
-    /// The packet.
-    pub packet: Packet,
-    /// When it is received: the current time of the element that handed it on.
-    pub at: Time,
-    /// The element that receives it.
-    pub to: u32,
-}
-
-/// Packets handed on and not yet received, first in, first out. There is rarely more than one, so
-/// the first is stored apart from the queue.
-pub struct PendingDeliveries {
-    /// The first, if `full`.
-    pub first: PendingDelivery,
-    /// Whether there is a first.
-    pub full: bool,
-    /// Deliveries pushed while `first` was occupied or others waited here.
-    queue: RingBuffer<PendingDelivery>,
-}
-
-impl Default for PendingDeliveries {
-    fn default() -> Self {
-        let packet = Packet::data(Time::ZERO, 0, 0, 0, 0);
-        let first = PendingDelivery { packet, at: Time::ZERO, to: 0 };
-        Self { first, full: false, queue: RingBuffer::default() }
-    }
-}
-
-impl PendingDeliveries {
-    /// Append a delivery.
-    #[inline(always)]
-    pub fn push(&mut self, delivery: PendingDelivery) {
-        if self.full || !self.queue.is_empty() {
-            self.queue.push_back(delivery);
-        } else {
-            self.first = delivery;
-            self.full = true;
-        }
-    }
-
-    /// The first was taken and received: move the next to its place.
-    #[inline(always)]
-    pub fn refill(&mut self) {
-        if let Some(next) = self.queue.front() {
-            self.first = *next;
-            self.queue.pop_front();
-            self.full = true;
-        }
-    }
-}
-
-/// The state of a partition apart from its elements: event list, routes, counters and channels.
-#[derive(Default)]
-pub struct Core {
-    /// The event list; its clock is the current time of the partition.
-    pub event_list: EventList,
-    /// Packets handed on and not yet received.
-    pub pending: PendingDeliveries,
-    /// The forwarding tables.
-    pub routes: Routes,
-    /// The counters.
-    pub counters: Counters,
-    /// Notified of every fact.
-    pub observers: Vec<Box<dyn Observer>>,
-    /// By number of the sink.
-    pub sinks: Vec<Sink>,
-    /// Whether prefetching pays.
-    pub prefetches: bool,
-    /// Events of the model that never were in the event list, less the entries of the event list
-    /// that were no events of the model.
-    pub virtual_events: i64,
-    /// How each element is executed; known when the run begins.
-    pub modes: Vec<ExecutionMode>,
-    /// Packets sent ahead and not yet processed by their receivers.
-    pub channels: ChannelTable<Packet>,
-    /// Lower bound on the timestamps still to come: every arrival up to then is already in the
-    /// input channels, at all receivers that have any.
-    pub lbts: Time,
-    /// Counters and probes are not read before all that is due by then has been handled.
-    pub sync_time: Time,
-    /// SACK blocks of the acknowledgements in flight.
-    pub sack_blocks: SackTable,
-}
-
-impl Core {
-    /// Up to when all that arrives at `receiver`, an element or the first member of a host group,
-    /// is known: the least clock of its input channels, but no later than `sync_time`; and at least
-    /// the lower bound on timestamps.
-    #[inline]
-    pub fn safe_until(&self, receiver: u32) -> Time {
-        self.lbts.max(self.channels.inputs(receiver).safe_until().min(self.sync_time))
-    }
-}
-
-/// What a deferred element uses of its host group in place of the network's event list.
-pub struct LocalTimers<'a> {
-    /// The event list of its members' timers.
-    pub timers: &'a mut EventList,
-    /// Before which time nothing is due in the host group except its timers.
-    pub arrival_bound: Time,
-}
+use crate::{Context, Packet};
 
 /// What [`Context`] offers to the engine.
 pub trait Executive<'a> {

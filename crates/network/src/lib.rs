@@ -12,14 +12,17 @@
 //! Execution is discrete-event simulation with conservative logical processes (Fujimoto, *Parallel
 //! and Distributed Simulation Systems*, 2000), in one thread or in several.
 
-mod ahead;
 mod context;
+mod core;
 mod counters;
+mod drop_reason;
 mod edge;
 mod element;
 pub mod executive;
 mod lateness;
 mod law;
+mod logical_process;
+mod lookahead;
 mod observation;
 mod pace;
 mod packet;
@@ -29,13 +32,14 @@ mod resource;
 mod ring;
 mod routes;
 mod sack_blocks;
+mod table;
 
-pub use ahead::{Departures, ExecutionMode, LogicalProcess, Lookahead, LookaheadContext};
 pub use context::Context;
 pub use counters::{
     CallCount, Counters, FlowCount, FrameCount, LinkCount, PRECEDENCES, PacedCount, PacketBytes,
     PolicerCount,
 };
+pub use drop_reason::DropReason;
 pub use edge::{
     AdmissionControl, AdmissionSignal, FlowTermination, Leaving, Termination, TerminationSignal,
 };
@@ -45,7 +49,9 @@ pub use law::{
     Ack, Arrival, Backlog, Burst, Conditioner, CongestionControl, Departure, Discard, DropPolicy,
     QueueDisc, RednAdjustment, ShapingLaw, Signal, ThresholdZone, Traffic, Verdict, Window,
 };
-pub use observation::{CallEvent, DropReason, Observation, Observer};
+pub use logical_process::{LogicalProcess, LookaheadContext};
+pub use lookahead::{Departures, ExecutionMode, Lookahead};
+pub use observation::{CallEvent, Observation, Observer};
 pub use pace::{
     Activity, CongestionDetector, CongestionNotification, ExplicitRate, Lasts, Pace, Phase,
     RateControl, Session,
@@ -57,6 +63,7 @@ pub use ring::{
 };
 pub use routes::{NextHop, PassThrough};
 pub use sack_blocks::{SackBlocks, SackTable};
+pub use table::{Column, RecordTable};
 
 /// The input channels of an element: packets sent ahead to it, with their arrival times.
 pub type InputChannels = forebay_kernel::InputChannels<Packet>;

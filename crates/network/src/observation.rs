@@ -2,44 +2,7 @@
 
 use forebay_units::{Span, Time};
 
-use crate::{Backlog, Packet, RednAdjustment, Signal};
-
-/// Why a packet was dropped.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u8)]
-pub enum DropReason {
-    /// The buffer was full.
-    Overflow = 0,
-    /// Active queue management, by chance.
-    Early = 1,
-    /// Active queue management, with certainty (average at or above the maximum threshold).
-    Forced = 2,
-    /// A policer found it out of profile.
-    Policed = 3,
-    /// The shaper's buffer was full.
-    Shaper = 4,
-    /// The buffer was full for packets that may be dropped first.
-    Selective = 5,
-}
-
-impl DropReason {
-    /// Every reason, in the order of the counters.
-    pub const ALL: [Self; 6] =
-        [Self::Overflow, Self::Early, Self::Forced, Self::Policed, Self::Shaper, Self::Selective];
-
-    /// The reason's name in results.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Overflow => "overflow",
-            Self::Early => "early",
-            Self::Forced => "forced",
-            Self::Policed => "policed",
-            Self::Shaper => "shaper",
-            Self::Selective => "selective",
-        }
-    }
-}
+use crate::{Backlog, DropReason, Packet, RecordTable, RednAdjustment, Signal};
 
 /// What happens to a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -202,5 +165,5 @@ pub trait Observer: Send {
     fn observe(&mut self, now: Time, fact: &Observation<'_>);
 
     /// What was recorded, as tables of columns.
-    fn tables(&mut self) -> Vec<crate::record::RecordTable>;
+    fn tables(&mut self) -> Vec<RecordTable>;
 }

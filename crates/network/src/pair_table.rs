@@ -19,7 +19,7 @@ pub(crate) struct PairTable<V> {
 struct Entry<V> {
     /// [`VACANT`] if there is no value.
     key: u64,
-    value: Option<V>,
+    value: V,
 }
 
 /// The key of no pair: [`crate::executive::SINK`] keeps numbers of elements below 2^31.
@@ -28,28 +28,38 @@ const VACANT: u64 = u64::MAX;
 /// 2^64 over the golden ratio, odd: spreads consecutive keys (Fibonacci hashing).
 const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 
-impl<V: Copy> Default for PairTable<V> {
+impl<V: Copy + Default> Default for PairTable<V> {
     fn default() -> Self {
         Self::with_bits(3)
     }
 }
 
-impl<V: Copy> PairTable<V> {
+impl<V: Copy + Default> PairTable<V> {
     fn with_bits(bits: u32) -> Self {
-        let entries = vec![Entry { key: VACANT, value: None }; 1 << bits];
+        let entries = vec![Entry { key: VACANT, value: V::default() }; 1 << bits];
         Self { entries, shift: u64::BITS - bits, len: 0 }
     }
 
     /// The value of `pair`.
     #[inline(always)]
     pub(crate) fn get(&self, pair: (u32, u32)) -> Option<&V> {
-        self.entries[self.place_of(key_of(pair))].value.as_ref()
+        let key = key_of(pair);
+        // Most entries lie where they are looked for first.
+        let first = &self.entries[self.home_of(key)];
+        if first.key == key { Some(&first.value) } else { self.get_displaced(key) }
+    }
+
+    #[cold]
+    fn get_displaced(&self, key: u64) -> Option<&V> {
+        let entry = &self.entries[self.place_of(key)];
+        (entry.key == key).then_some(&entry.value)
     }
 
     /// The value of `pair`, mutably.
     pub(crate) fn get_mut(&mut self, pair: (u32, u32)) -> Option<&mut V> {
-        let place = self.place_of(key_of(pair));
-        self.entries[place].value.as_mut()
+        let (key, place) = (key_of(pair), self.place_of(key_of(pair)));
+        let entry = &mut self.entries[place];
+        (entry.key == key).then_some(&mut entry.value)
     }
 
     /// Set the value of `pair`; returns the one before.
@@ -59,10 +69,11 @@ impl<V: Copy> PairTable<V> {
         }
         let key = key_of(pair);
         let place = self.place_of(key);
-        let replaced = self.entries[place].value.replace(value);
-        self.entries[place].key = key;
-        self.len += usize::from(replaced.is_none());
-        replaced
+        let entry = &mut self.entries[place];
+        let replaced = std::mem::replace(entry, Entry { key, value });
+        let is_new = replaced.key == VACANT;
+        self.len += usize::from(is_new);
+        (!is_new).then_some(replaced.value)
     }
 
     /// Number of pairs with a value.
@@ -72,10 +83,9 @@ impl<V: Copy> PairTable<V> {
     }
 
     /// The place of `key`, or the vacant one where it would be.
-    #[inline(always)]
     fn place_of(&self, key: u64) -> usize {
         let mask = self.entries.len() - 1;
-        let mut place = (key.wrapping_mul(MULTIPLIER) >> self.shift) as usize & mask;
+        let mut place = self.home_of(key);
         loop {
             let held = self.entries[place].key;
             if held == key || held == VACANT {
@@ -85,11 +95,17 @@ impl<V: Copy> PairTable<V> {
         }
     }
 
+    /// The first place at which `key` is looked for.
+    #[inline(always)]
+    fn home_of(&self, key: u64) -> usize {
+        (key.wrapping_mul(MULTIPLIER) >> self.shift) as usize
+    }
+
     fn grow(&mut self) {
         let bits = u64::BITS - self.shift + 1;
         let old = std::mem::replace(self, Self::with_bits(bits));
         for Entry { key, value } in old.entries {
-            if let Some(value) = value {
+            if key != VACANT {
                 self.insert(((key >> 32) as u32, key as u32), value);
             }
         }
@@ -132,9 +148,9 @@ mod tests {
         let mut table = PairTable::default();
         let pairs = (0..100).flat_map(|element| (0..1000).map(move |route| (element, route)));
         pairs.clone().for_each(|pair| assert_eq!(table.insert(pair, ()), None));
-        let home = |pair| (key_of(pair).wrapping_mul(MULTIPLIER) >> table.shift) as usize;
         let length = table.entries.len();
-        let steps = |pair| (table.place_of(key_of(pair)) + length - home(pair)) % length;
+        let steps =
+            |pair| (table.place_of(key_of(pair)) + length - table.home_of(key_of(pair))) % length;
         let total: usize = pairs.clone().map(steps).sum();
         // Linear probing at load a takes (1 + 1/(1 - a))/2 - 1 steps past the first on average:
         // 0.5 at one half (Knuth, section 6.4, Theorem K).

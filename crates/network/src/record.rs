@@ -3,29 +3,8 @@
 use forebay_units::{Span, Time};
 use hdrhistogram::Histogram;
 
+pub use crate::table::{Column, RecordTable};
 use crate::{Ecn, Observation, Observer, Packet, RednAdjustment};
-
-/// One column of a table.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Column {
-    /// Numbers.
-    Float(Vec<f64>),
-    /// Whole numbers.
-    Whole(Vec<u64>),
-    /// Words of a closed set.
-    Word(Vec<&'static str>),
-    /// Names from the scenario.
-    Name(Vec<String>),
-}
-
-/// A table of columns of equal length.
-#[derive(Clone, PartialEq, Debug)]
-pub struct RecordTable {
-    /// Its name: `trace`, `delays`, ...
-    pub name: String,
-    /// Column names (with the unit as suffix) and values.
-    pub columns: Vec<(String, Column)>,
-}
 
 /// Records every fact about every packet: a full packet trace.
 #[derive(Default)]

@@ -42,6 +42,13 @@ pub enum PartitionHop {
     Nowhere,
 }
 
+impl Default for Hop {
+    /// To no element.
+    fn default() -> Self {
+        Self::to(u32::MAX)
+    }
+}
+
 impl Hop {
     const fn to(to: u32) -> Self {
         Self { to, receiver: to, channel: NO_CHANNEL }

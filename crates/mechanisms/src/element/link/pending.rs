@@ -179,7 +179,7 @@ impl FifoLink {
         } else {
             self.transmitter.exit_lower_bound(at)
         };
-        let next_time = next_time + self.mode.slack();
+        let next_time = next_time + self.mode.slack;
         cx.notify_before(at);
         if next_time < self.wake_time {
             self.wake_time = next_time;

@@ -2,7 +2,7 @@
 //! becomes free.
 //!
 //! While packets wait, this costs a second event for each, at the end of each transmission. Where
-//! no element needs to know at once what leaves ([`ExecutionMode::is_lazy`]), the choice is deferred (lazy
+//! no element needs to know at once what leaves ([`ExecutionMode::lazy`]), the choice is deferred (lazy
 //! evaluation): until the next arrival, until counters are read, or at the latest until the packet
 //! could have reached the far end. Nothing has arrived in between, so the choice is the same.
 //!
@@ -314,7 +314,7 @@ impl Element for ScheduledLink {
         // late.
         self.drops_on_dequeue = self.law.drops_at_dequeue();
         let notifies_in_time = self.notifier.is_some() && self.drops_on_dequeue;
-        self.deferred = (self.mode.is_lazy() || self.mode.takes_from_channels) && !notifies_in_time;
+        self.deferred = (self.mode.lazy || self.mode.takes_from_channels) && !notifies_in_time;
         let plain = self.conditioning.is_empty() && !self.transmitter.has_background();
         self.fast_path = plain && self.law.is_transparent() && !cx.is_observed();
     }

@@ -1,61 +1,14 @@
-//! Lookahead: the part of the contract between elements and the engine by which an element is
-//! executed ahead of events, or after them, with the same results.
+//! How an element with lookahead acts: the part of the contract between elements and the engine by
+//! which packets are handled ahead of events, or after them, with the same results.
 //!
-//! In conservative parallel simulation a logical process with lookahead tells its neighbours early
-//! what they will receive, and each advances as far as its input is known (K. M. Chandy and J.
-//! Misra, CACM 24 (1981) 198-206; R. M. Fujimoto, *Parallel and Distributed Simulation Systems*,
-//! 2000). An element need not know any of this; links and large groups of hosts do, for speed.
+//! An element need not know any of this; links and large groups of hosts do, for speed. The terms
+//! are those of R. M. Fujimoto, *Parallel and Distributed Simulation Systems*, 2000.
 
 use forebay_kernel::Forward;
-use forebay_units::{Rate, Span, Time};
+use forebay_units::Time;
 
 use crate::routes::{NO_CHANNEL, NextHop, PassThrough};
-use crate::{Context, Counters, InputChannels, Packet};
-
-/// What the engine may assume of an element.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Lookahead<'a> {
-    /// Whether it schedules the departure of each packet when it accepts it: from then on it knows
-    /// when it will hand the packet on, and packets leave in order.
-    pub schedules_departures: bool,
-    /// If it schedules departures: how long, at least, it knows of a packet before the far end gets
-    /// it. The propagation delay of a link.
-    pub span: Span,
-    /// Its rate, if it schedules departures and has one. It decides whether sending packets ahead
-    /// pays, and nothing else.
-    pub rate: Option<Rate>,
-    /// Whether it can take packets from input channels: before they arrive, if all come from links
-    /// that send ahead ([`LogicalProcess::on_notify`]); and up to `span` late, if all come from
-    /// hosts whose execution is deferred.
-    pub accepts_ahead: bool,
-    /// The routes on which it sends, if it is a host whose execution can be deferred: no other
-    /// element sends on them.
-    pub own_routes: &'a [u32],
-    /// Whether its execution can be deferred, with the times at which it should have acted: it acts
-    /// on nothing but its packets and its timers, and touches nothing but what its [`Context`]
-    /// gives.
-    pub can_defer: bool,
-}
-
-impl Lookahead<'_> {
-    /// Nothing: the element is executed event by event.
-    pub const NONE: Self = Self {
-        schedules_departures: false,
-        span: Span::ZERO,
-        rate: None,
-        accepts_ahead: false,
-        own_routes: &[],
-        can_defer: false,
-    };
-}
-
-impl<'a> Lookahead<'a> {
-    /// A host whose execution can be deferred, and which alone sends on `own_routes`.
-    #[must_use]
-    pub const fn host(own_routes: &'a [u32]) -> Self {
-        Self { own_routes, can_defer: !own_routes.is_empty(), ..Lookahead::NONE }
-    }
-}
+use crate::{Context, Counters, ExecutionMode, InputChannels, Packet};
 
 /// What an element with lookahead does besides [`crate::Element`]; one without says
 /// `impl LogicalProcess for Mine {}`.
@@ -72,71 +25,6 @@ pub trait LogicalProcess {
     /// `packet` is among the next to be received, in a network of very many flows: as
     /// [`LogicalProcess::prefetch_timer`]. The engine fetches the counters of its flow.
     fn prefetch_packet(&self, _packet: &Packet) {}
-}
-
-/// How what leaves an element reaches the next.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Departures {
-    /// By an event when the packet reaches the far end.
-    #[default]
-    Timed,
-    /// All elements that follow have input channels, and sinks may: packets are
-    /// [sent ahead](LookaheadContext::send_ahead) of their time and need no event.
-    Ahead {
-        /// How long after a packet has left it can still be sent ahead.
-        slack: Span,
-        /// Whether departures need to be decided only when counters or probes are read, or when
-        /// they could have reached the element that takes them from an input channel.
-        lazy: bool,
-    },
-    /// Only sinks follow: they need no input channels, and a departure no event. See
-    /// [`LookaheadContext::crossed_at`].
-    ToSinks,
-}
-
-/// How an element is executed, as the engine has found from the routes, the lookahead of all
-/// elements and the observers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct ExecutionMode {
-    /// Whether every packet comes by the input channels: ahead of its time from links that send
-    /// ahead, or late from hosts whose execution is deferred. See [`LogicalProcess::on_notify`].
-    pub takes_from_channels: bool,
-    /// How what leaves it reaches the next.
-    pub departures: Departures,
-    /// By how much its own execution may be deferred, or that of the hosts that hand it packets.
-    pub late: Span,
-}
-
-impl ExecutionMode {
-    /// Whether what leaves is sent ahead.
-    #[inline(always)]
-    #[must_use]
-    pub const fn sends_ahead(&self) -> bool {
-        matches!(self.departures, Departures::Ahead { .. })
-    }
-
-    /// Whether what leaves goes to sinks only.
-    #[inline(always)]
-    #[must_use]
-    pub const fn to_sinks(&self) -> bool {
-        matches!(self.departures, Departures::ToSinks)
-    }
-
-    /// Whether departures can be decided later than they happen.
-    #[must_use]
-    pub const fn is_lazy(&self) -> bool {
-        matches!(self.departures, Departures::ToSinks | Departures::Ahead { lazy: true, .. })
-    }
-
-    /// How long after a packet has left it can still be sent ahead.
-    #[inline(always)]
-    #[must_use]
-    pub const fn slack(&self) -> Span {
-        match self.departures {
-            Departures::Ahead { slack, .. } => slack,
-            Departures::Timed | Departures::ToSinks => Span::ZERO,
-        }
-    }
 }
 
 /// What [`Context`] offers to elements with lookahead.
@@ -283,7 +171,7 @@ impl LookaheadContext for Context<'_> {
             None => self.core.routes.after(self.me, packet.route),
         };
         debug_assert!(
-            at + self.execution_mode().slack() >= self.core.event_list.now(),
+            at + self.execution_mode().slack >= self.core.event_list.now(),
             "a packet is sent ahead too late"
         );
         debug_assert!(next.channel != NO_CHANNEL, "the next hop has no input channel");

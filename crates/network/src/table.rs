@@ -1,0 +1,23 @@
+//! What observers and samplers give back: tables of columns.
+
+/// One column of a table.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Column {
+    /// Numbers.
+    Float(Vec<f64>),
+    /// Whole numbers.
+    Whole(Vec<u64>),
+    /// Words of a closed set.
+    Word(Vec<&'static str>),
+    /// Names from the scenario.
+    Name(Vec<String>),
+}
+
+/// A table of columns of equal length.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RecordTable {
+    /// Its name: `trace`, `delays`, ...
+    pub name: String,
+    /// Column names (with the unit as suffix) and values.
+    pub columns: Vec<(String, Column)>,
+}
