@@ -9,7 +9,7 @@
 
 use forebay_kernel::Digest;
 use forebay_network::executive::{Core, Hop, NO_CHANNEL, PartitionHop, SINK, Sink};
-use forebay_network::{Context, Element, LogicalProcess, LookaheadContext, Packet};
+use forebay_network::{Context, DeliveryMeter, Element, LogicalProcess, LookaheadContext, Packet};
 use forebay_units::{Span, Time};
 
 use crate::message_batch::{RemoteChannel, RemoteRoute};
@@ -220,6 +220,8 @@ impl<'a> PartitionMap<'a> {
         let groups = whole.groups.iter().map(|_| HostGroup::elsewhere()).collect();
         let whole = &whole.core;
         let fresh = |sink: &Sink| Sink { header: sink.header, digest: Digest::default() };
+        let fresh_meter =
+            |meter: &Option<Box<dyn DeliveryMeter>>| meter.as_ref().map(|meter| meter.fresh());
         let partition_hop = |link, hop| {
             let crossing = self.crossing(link, hop);
             match crossings.binary_search(&crossing) {
@@ -233,6 +235,7 @@ impl<'a> PartitionMap<'a> {
         let core = Core {
             routes: whole.routes.for_partition(&partition_hop),
             counters: whole.counters.clone(),
+            meters: whole.meters.iter().map(fresh_meter).collect(),
             sinks: whole.sinks.iter().map(fresh).collect(),
             modes: whole.modes.clone(),
             channels: whole.channels.fresh(crossings.len()),

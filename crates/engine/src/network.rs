@@ -1,6 +1,8 @@
 //! The network: elements and routes, and the partitions (logical processes) that execute them
 //! (Fujimoto, *Parallel and Distributed Simulation Systems*, 2000).
 
+use std::any::Any;
+
 use forebay_kernel::Digest;
 use forebay_network::executive::{SINK, Sink};
 use forebay_units::Time;
@@ -11,8 +13,8 @@ use crate::parallel::Exchange;
 use crate::partition::Partition;
 use crate::slot::Slot;
 use forebay_network::{
-    CallCount, Context, Counters, Element, ExecutionMode, FlowCount, FrameCount, Lateness,
-    LinkCount, LogicalProcess, Observer, PacedCount, Packet, PolicerCount,
+    Context, Counters, DeliveryMeter, Element, ElementCounters, ExecutionMode, FlowCount,
+    LinkCount, LogicalProcess, Observer, Packet,
 };
 
 /// A wired network, ready to run.
@@ -117,42 +119,13 @@ impl Network {
         first
     }
 
-    /// Add counters for a class of calls; its number.
-    pub fn add_calls(&mut self) -> u32 {
-        let calls = &mut self.whole().core.counters.calls;
-        calls.push(CallCount::default());
-        index(calls.len() - 1)
-    }
-
-    /// Add counters for `count` paced sources; the number of the first.
-    pub fn add_paced(&mut self, count: u32) -> u32 {
-        let paced = &mut self.whole().core.counters.paced;
-        let first = index(paced.len());
-        paced.resize(first as usize + count as usize, PacedCount::default());
-        first
-    }
-
-    /// Add counters for `count` receivers of frames; the number of the first.
-    pub fn add_frames(&mut self, count: u32) -> u32 {
-        let frames = &mut self.whole().core.counters.frames;
-        let first = index(frames.len());
-        frames.resize(first as usize + count as usize, FrameCount::default());
-        first
-    }
-
-    /// Add counters for a policer; its number.
-    pub fn add_policer(&mut self) -> u32 {
-        let policers = &mut self.whole().core.counters.policers;
-        policers.push(PolicerCount::default());
-        index(policers.len() - 1)
-    }
-
-    /// Count the late packets, as `lateness` defines them, of the `count` flows from `first` on.
-    pub fn count_late(&mut self, first: u32, count: u32, lateness: &Lateness) {
-        let all = &mut self.whole().core.counters.lateness;
+    /// Count the data packets of the `count` flows from `first` on, where they are delivered, with
+    /// copies of `meter` as well.
+    pub fn meter_deliveries(&mut self, first: u32, count: u32, meter: &dyn DeliveryMeter) {
+        let meters = &mut self.whole().core.meters;
         let (first, end) = (first as usize, first as usize + count as usize);
-        all.resize(all.len().max(end), Lateness::default());
-        all[first..end].fill(lateness.clone());
+        meters.resize_with(meters.len().max(end), || None);
+        meters[first..end].fill_with(|| Some(meter.fresh()));
     }
 
     /// Add counters for a link; its number.
@@ -265,17 +238,47 @@ impl Network {
         for partition in &mut self.partitions {
             let now = partition.core.event_list.now();
             partition.core.counters.reset(now);
+            partition.core.meters.iter_mut().flatten().for_each(|meter| meter.reset(now));
+            for me in 0..partition.slots.len() {
+                if let Some(counters) = partition.own_count(me).counters {
+                    counters.reset(now);
+                }
+            }
         }
+    }
+
+    /// The counters of element `number`'s own, brought up to the current time as
+    /// [`Network::counters`]; `None` if it has none of type `C`.
+    pub fn element_counters<C: ElementCounters>(&mut self, number: u32) -> Option<&C> {
+        let counters: &mut dyn Any = self.synced(number).own_count(number as usize).counters?;
+        counters.downcast_ref()
+    }
+
+    /// The meter of `flow`, after [`Network::counters`]; `None` if it has none of type `M`.
+    #[must_use]
+    pub fn delivery_meter<M: DeliveryMeter>(&self, flow: u32) -> Option<&M> {
+        // All packets of a flow are delivered in one partition.
+        let delivers = |partition: &&Partition| {
+            partition.core.counters.flows[flow as usize].delivered.packets > 0
+        };
+        let partition = self.partitions.iter().find(delivers).unwrap_or(&self.partitions[0]);
+        let meter: &dyn Any = partition.core.meters.get(flow as usize)?.as_deref()?;
+        meter.downcast_ref()
     }
 
     /// Visit the probes of part `part` of element `number`, with their values at the current time;
     /// most elements have one part, 0.
     pub fn probes(&mut self, number: u32, part: u32, visit: &mut dyn FnMut(&str, f64)) {
+        self.synced(number).slots[number as usize].element.probes(part, visit);
+    }
+
+    /// The partition of element `number`, whose counters are at the current time.
+    fn synced(&mut self, number: u32) -> &mut Partition {
         let owner = self.owner_of(number as usize);
         let partition = &mut self.partitions[owner];
         partition.sync_groups();
         partition.sync_element(number as usize);
-        partition.slots[number as usize].element.probes(part, visit);
+        partition
     }
 
     /// Packets inside elements and in channels at the current time.

@@ -3,8 +3,8 @@
 //! synchronous conservative execution (Fujimoto, *Parallel and Distributed Simulation Systems*,
 //! 2000, section 3.5).
 
-use forebay_network::Context;
 use forebay_network::executive::{Executive, LocalTimers};
+use forebay_network::{Context, OwnCount};
 use forebay_units::Time;
 
 use crate::partition::Partition;
@@ -128,17 +128,20 @@ impl Partition {
 
     /// Packets inside elements; after [`Partition::sync_counters`].
     pub(crate) fn held(&mut self) -> u64 {
-        (0..self.slots.len()).map(|me| self.sync_element(me)).sum()
+        (0..self.slots.len()).map(|me| self.own_count(me).held).sum()
     }
 
-    /// Bring the counters of one element up to the current time, after the host groups. Returns how
-    /// many packets it holds.
-    pub(crate) fn sync_element(&mut self, me: usize) -> u64 {
-        let now = self.core.event_list.now();
-        let cx = &mut Context::of(&mut self.core, me as u32, now);
-        let held = self.slots[me].element.sync_counters(cx);
+    /// Bring the counters of one element up to the current time, after the host groups.
+    pub(crate) fn sync_element(&mut self, me: usize) {
+        self.own_count(me);
         // This may have sent ahead packets that arrive later.
         self.deliver_pending();
-        held
+    }
+
+    /// What an element shows of itself.
+    pub(crate) fn own_count(&mut self, me: usize) -> OwnCount<'_> {
+        let now = self.core.event_list.now();
+        let cx = &mut Context::of(&mut self.core, me as u32, now);
+        self.slots[me].element.counters(cx)
     }
 }

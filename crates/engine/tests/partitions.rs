@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use forebay_engine::{Network, Progress};
 use forebay_network::{
-    Context, Counters, Element, LogicalProcess, Lookahead, LookaheadContext, Packet,
+    Context, Counters, Element, LogicalProcess, Lookahead, LookaheadContext, OwnCount, Packet,
 };
 use forebay_units::{Span, Time};
 
@@ -56,8 +56,8 @@ impl Element for Wire {
         cx.cross(&packet);
     }
 
-    fn sync_counters(&mut self, _cx: &mut Context<'_>) -> u64 {
-        self.under_way.len() as u64
+    fn counters(&mut self, _cx: &mut Context<'_>) -> OwnCount<'_> {
+        OwnCount::held(self.under_way.len() as u64)
     }
 }
 

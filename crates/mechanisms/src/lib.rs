@@ -26,12 +26,15 @@ pub mod detector;
 pub mod edge;
 pub mod element;
 pub mod explicit_rate;
+mod lateness;
 pub mod pace;
 pub mod policing;
 pub mod queue;
 pub mod ring;
 pub mod shaping;
 pub mod traffic;
+
+pub use lateness::Lateness;
 
 use forebay_units::Rate;
 

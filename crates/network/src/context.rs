@@ -4,7 +4,6 @@ use forebay_kernel::Message;
 use forebay_units::{Span, Time};
 
 use crate::core::{Core, LocalTimers, PendingDelivery};
-use crate::counters::slot;
 use crate::routes::{NO_CHANNEL, SINK};
 use crate::{Counters, DropReason, Ecn, Observation, Packet, SackTable};
 
@@ -155,8 +154,8 @@ impl<'a> Context<'a> {
         if delay > flow.max_delay {
             flow.max_delay = delay;
         }
-        if let Some(lateness) = self.core.counters.lateness.get_mut(packet.flow as usize) {
-            lateness.count(delay);
+        if let Some(Some(meter)) = self.core.meters.get_mut(packet.flow as usize) {
+            meter.delivered(delay);
         }
         delay
     }
@@ -166,7 +165,7 @@ impl<'a> Context<'a> {
     #[inline]
     pub fn drop(&mut self, link: u32, packet: &Packet, reason: DropReason) {
         let counters = &mut self.core.counters;
-        counters.links[link as usize].dropped[slot(packet.precedence)][reason as usize] += 1;
+        counters.link(link).of(packet.precedence).dropped[reason as usize] += 1;
         let flow = counters.flow(packet);
         if packet.is_ack() {
             flow.acks[2] += 1;

@@ -9,7 +9,7 @@ use forebay_kernel::{ChannelTable, Digest, EventList, RingBuffer};
 use forebay_units::Time;
 
 use crate::routes::Routes;
-use crate::{Counters, ExecutionMode, Observer, Packet, SackTable};
+use crate::{Counters, DeliveryMeter, ExecutionMode, Observer, Packet, SackTable};
 
 /// A destination of routes that only counts what it receives.
 pub struct Sink {
@@ -83,6 +83,8 @@ pub struct Core {
     pub routes: Routes,
     /// The counters.
     pub counters: Counters,
+    /// By flow, up to the last that has one.
+    pub meters: Vec<Option<Box<dyn DeliveryMeter>>>,
     /// Notified of every fact.
     pub observers: Vec<Box<dyn Observer>>,
     /// By number of the sink.

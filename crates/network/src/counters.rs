@@ -1,11 +1,62 @@
 //! Counters: statistics of every flow and link, kept whether or not there are observers.
 
+use std::any::Any;
+
 use forebay_units::{Span, Time};
 
-use crate::{DropReason, Lateness, Packet};
+use crate::{DropReason, Packet};
 
-/// Number of precedences with counters of their own; higher ones are counted with the last.
-pub const PRECEDENCES: usize = 4;
+/// Number of precedences, from 0, that each link has counters for from the start; it makes those of
+/// higher ones when it first meets such a packet.
+pub const COMMON_PRECEDENCES: usize = 4;
+
+/// What elements of one kind count of their own, besides what is counted of flows and links.
+///
+/// An element owns its counters and shows them by [`Element::counters`](crate::Element::counters);
+/// the builder of the element knows their type and asks the network for them.
+pub trait ElementCounters: Any + Send {
+    /// A new measurement window begins at `now`.
+    fn reset(&mut self, now: Time);
+}
+
+/// What an element shows when counters are read.
+#[derive(Default)]
+pub struct OwnCount<'a> {
+    /// How many packets it holds, for the check that packets are conserved.
+    pub held: u64,
+    /// What it counts of its own, if anything.
+    pub counters: Option<&'a mut dyn ElementCounters>,
+}
+
+impl<'a> OwnCount<'a> {
+    /// Of an element that holds `held` packets and counts nothing of its own.
+    #[must_use]
+    pub fn held(held: u64) -> Self {
+        Self { held, counters: None }
+    }
+
+    /// Of an element that holds no packets and has `counters`.
+    #[must_use]
+    pub fn of(counters: &'a mut dyn ElementCounters) -> Self {
+        Self { held: 0, counters: Some(counters) }
+    }
+}
+
+/// One set of counters for each of several parts of an element, such as its flows.
+impl<C: ElementCounters> ElementCounters for Vec<C> {
+    fn reset(&mut self, now: Time) {
+        self.iter_mut().for_each(|counters| counters.reset(now));
+    }
+}
+
+/// Counts more of the data packets of a flow, where they are delivered, than [`FlowCount`] does.
+pub trait DeliveryMeter: ElementCounters {
+    /// A data packet was delivered after `delay`.
+    fn delivered(&mut self, delay: Span);
+
+    /// The same meter, which has counted nothing.
+    fn fresh(&self) -> Box<dyn DeliveryMeter>;
+}
 
 /// Packets and their bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -84,19 +135,27 @@ impl FlowCount {
     }
 }
 
-/// Counters of a link (one direction).
+/// Counters of the packets of one precedence at a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PrecedenceCount {
+    /// Packets that arrived, with their precedence after conditioning.
+    pub arrived: PacketBytes,
+    /// Packets whose transmission began.
+    pub departed: PacketBytes,
+    /// Packets dropped, by [`DropReason`].
+    pub dropped: [u64; DropReason::ALL.len()],
+    /// Packets marked CE (PCN: excess-traffic-marked).
+    pub marked: u64,
+    /// Packets threshold-marked (PCN).
+    pub threshold_marked: u64,
+}
+
+/// Counters of a link (one direction).
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct LinkCount {
-    /// Packets that arrived, by precedence after conditioning.
-    pub arrived: [PacketBytes; PRECEDENCES],
-    /// Packets whose transmission began, by precedence.
-    pub departed: [PacketBytes; PRECEDENCES],
-    /// Packets dropped, by precedence and by [`DropReason`].
-    pub dropped: [[u64; DropReason::ALL.len()]; PRECEDENCES],
-    /// Packets marked CE (PCN: excess-traffic-marked), by precedence.
-    pub marked: [u64; PRECEDENCES],
-    /// Packets threshold-marked (PCN), by precedence.
-    pub threshold_marked: [u64; PRECEDENCES],
+    common: [PrecedenceCount; COMMON_PRECEDENCES],
+    /// Those of higher precedences, up to the highest met so far.
+    higher: Vec<PrecedenceCount>,
     /// Time spent transmitting, in ps.
     pub busy: u64,
     /// Waiting packets integrated over time, in packet ps.
@@ -105,136 +164,52 @@ pub struct LinkCount {
     pub max_queue: u32,
 }
 
-/// Counters of a class of calls.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct CallCount {
-    /// New calls admitted.
-    pub admitted: u64,
-    /// New calls blocked.
-    pub blocked: u64,
-    /// Calls that arrived by a reroute, or were present from the start.
-    pub rerouted: u64,
-    /// Calls that probing refused after they had been admitted.
-    pub refused: u64,
-    /// Calls ended by flow termination.
-    pub terminated: u64,
-    /// Calls that ended by themselves.
-    pub ended: u64,
-    /// Calls present now: a state, which survives a reset.
-    pub present: u32,
-    /// Largest number of calls present at once.
-    pub most: u32,
-    /// Calls present integrated over time, in call ps, up to `changed`.
-    pub area: u128,
-    /// When `present` last changed, or `area` was last read.
-    pub changed: Time,
-}
+impl LinkCount {
+    /// The counters of packets of `precedence`.
+    #[inline]
+    pub fn of(&mut self, precedence: u8) -> &mut PrecedenceCount {
+        let index = usize::from(precedence);
+        if index < COMMON_PRECEDENCES {
+            &mut self.common[index]
+        } else {
+            self.of_higher(index - COMMON_PRECEDENCES)
+        }
+    }
 
-impl CallCount {
-    /// Set the number of calls present from `now` on.
-    pub fn change(&mut self, present: u32, now: Time) {
-        self.area += u128::from(self.present) * u128::from(now.since(self.changed).ps());
-        self.changed = now;
-        self.present = present;
-        self.most = self.most.max(present);
+    #[cold]
+    #[inline(never)]
+    fn of_higher(&mut self, index: usize) -> &mut PrecedenceCount {
+        if self.higher.len() <= index {
+            self.higher.resize(index + 1, PrecedenceCount::default());
+        }
+        &mut self.higher[index]
+    }
+
+    /// The counters by precedence from 0: of the common ones, and up to the highest met since the
+    /// run began.
+    pub fn precedences(&self) -> impl Iterator<Item = &PrecedenceCount> {
+        self.common.iter().chain(&self.higher)
+    }
+
+    /// The sum of a counter over all precedences.
+    pub fn total(&self, counter: impl Fn(&PrecedenceCount) -> u64) -> u64 {
+        self.precedences().map(counter).sum()
+    }
+
+    fn reset(&mut self) {
+        let mut higher = std::mem::take(&mut self.higher);
+        higher.fill(PrecedenceCount::default());
+        *self = Self { higher, ..Self::default() };
     }
 }
 
-/// Counters of a paced source, besides those of its flow.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct PacedCount {
-    /// Sessions begun.
-    pub sessions: u64,
-    /// Sessions, and times between sessions, begun.
-    pub periods: u64,
-    /// Time in sessions, in ps, including silences within them.
-    pub session: u64,
-    /// The scale of the rate integrated over the time in sessions, in ps over
-    /// [`PacedCount::SCALE`]: an integer, so that the sum does not depend on the number of
-    /// additions.
-    pub scaled: u128,
-    /// Time in sessions in which notifications kept the scale at its floor, in ps.
-    pub floor: u64,
-    /// The nominal rate integrated over the time in sessions, in bit/s ps.
-    pub nominal: u128,
-    /// The smallest scale within a session, if there was a session.
-    pub least: Option<f64>,
-    /// Completed transfers of a given volume, and the sum of their durations, in ps.
-    pub transfers: (u64, u64),
-    /// Notifications accepted, by [`crate::CongestionNotification::place`].
-    pub accepted: [u64; 2],
-    /// Notifications that arrived and were ignored: between sessions, or too soon after another.
-    pub ignored: [u64; 2],
-    /// When the first notification arrived.
-    pub first_notice: Option<Time>,
-    /// When the latest notification arrived.
-    pub last_notice: Option<Time>,
-    /// The shortest time between two arrivals of notifications.
-    pub notice_gap: Option<Span>,
-    /// Sum of the delays of notifications, in ps.
-    pub notice_delay: u128,
-    /// Resource-management cells sent, and those of them that returned.
-    pub resource_cells: (u64, u64),
-    /// Sum of the round-trip times of the cells that returned, in ps.
-    pub resource_delay: u128,
-    /// Frames sent, and those of them that were retransmissions.
-    pub frames: (u64, u64),
-    /// Polls sent.
-    pub polls: u64,
-    /// Sum of the times from the beginning of completed transfers to the arrival of their latest
-    /// frames, in ps.
-    pub arrival: u64,
-}
-
-impl PacedCount {
-    /// The integer that represents a scale of 1: 2^32.
-    pub const SCALE: f64 = 4_294_967_296.0;
-}
-
-/// Counters of the frames of a flow, kept where they arrive.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct FrameCount {
-    /// Frames that arrived complete, each counted once.
-    pub whole: u64,
-    /// Packets of these frames.
-    pub packets: u64,
-    /// Duplicates: frames that arrived complete although they had before.
-    pub again: u64,
-    /// Frames sent or retransmitted that did not arrive complete: known when something arrives that
-    /// was sent later.
-    pub lost: u64,
-}
-
-/// Counters of the policer of a group of flows.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct PolicerCount {
-    /// Packets that a peak rate controller with a full queue released early, marked.
-    pub marked_by_peak: u64,
-    /// Packets marked for lack of a token.
-    pub marked_by_bucket: u64,
-    /// Packets dropped.
-    pub dropped: u64,
-    /// Largest number of packets of one flow that waited at once, in both queues.
-    pub max_queue: u32,
-}
-
-/// All counters, for one measurement window.
+/// All counters of flows and links, for one measurement window.
 #[derive(Clone, Debug, Default)]
 pub struct Counters {
     /// By flow.
     pub flows: Vec<FlowCount>,
     /// By link.
     pub links: Vec<LinkCount>,
-    /// By class of calls.
-    pub calls: Vec<CallCount>,
-    /// By paced source.
-    pub paced: Vec<PacedCount>,
-    /// By receiver of frames.
-    pub frames: Vec<FrameCount>,
-    /// By policer.
-    pub policers: Vec<PolicerCount>,
-    /// By flow, up to the last flow whose late packets are counted.
-    pub lateness: Vec<Lateness>,
     /// When the measurement window began.
     pub since: Time,
     /// Packet hops of the whole run: packets that reached the far end of a link.
@@ -250,21 +225,12 @@ impl Counters {
             let FlowCount { started, ended, .. } = *flow;
             *flow = FlowCount { started, ended, ..FlowCount::default() };
         }
-        self.links.fill(LinkCount::default());
-        for calls in &mut self.calls {
-            let present = calls.present;
-            *calls = CallCount { present, most: present, changed: now, ..CallCount::default() };
-        }
-        self.paced.fill(PacedCount::default());
-        self.frames.fill(FrameCount::default());
-        self.policers.fill(PolicerCount::default());
-        self.lateness.iter_mut().for_each(Lateness::reset);
+        self.links.iter_mut().for_each(LinkCount::reset);
         self.since = now;
     }
 
-    /// Add what `other` has counted in another partition in the same measurement window. A link, a
-    /// class of calls, a paced source, a receiver of frames, a policer, and start, end and
-    /// destination of a flow belong to one partition each.
+    /// Add what `other` has counted in another partition in the same measurement window. A link,
+    /// and start, end and destination of a flow belong to one partition each.
     pub fn merge(&mut self, other: &Self) {
         self.hops += other.hops;
         for (mine, other) in self.flows.iter_mut().zip(&other.flows) {
@@ -272,32 +238,6 @@ impl Counters {
         }
         for (mine, other) in self.links.iter_mut().zip(&other.links) {
             if *other != LinkCount::default() {
-                *mine = *other;
-            }
-        }
-        let idle = CallCount { changed: self.since, ..CallCount::default() };
-        for (mine, other) in self.calls.iter_mut().zip(&other.calls) {
-            if *other != idle {
-                *mine = *other;
-            }
-        }
-        for (mine, other) in self.paced.iter_mut().zip(&other.paced) {
-            if *other != PacedCount::default() {
-                *mine = *other;
-            }
-        }
-        for (mine, other) in self.frames.iter_mut().zip(&other.frames) {
-            if *other != FrameCount::default() {
-                *mine = *other;
-            }
-        }
-        for (mine, other) in self.policers.iter_mut().zip(&other.policers) {
-            if *other != PolicerCount::default() {
-                *mine = *other;
-            }
-        }
-        for (mine, other) in self.lateness.iter_mut().zip(&other.lateness) {
-            if other.least().is_some() {
                 mine.clone_from(other);
             }
         }
@@ -312,7 +252,7 @@ impl Counters {
     /// Count `packet` as arrived at `link`.
     #[inline]
     pub fn count_arrival(&mut self, link: u32, packet: &Packet) {
-        self.links[link as usize].arrived[slot(packet.precedence)].add(packet);
+        self.link(link).of(packet.precedence).arrived.add(packet);
     }
 
     /// Count `payload` bytes of `flow` as goodput: they reached the receiving application.
@@ -326,10 +266,4 @@ impl Counters {
     pub fn flow(&mut self, packet: &Packet) -> &mut FlowCount {
         &mut self.flows[packet.flow as usize]
     }
-}
-
-/// The index of the counters for packets of `precedence`.
-#[inline]
-pub(crate) fn slot(precedence: u8) -> usize {
-    usize::from(precedence).min(PRECEDENCES - 1)
 }

@@ -1,6 +1,6 @@
 //! The contract of elements: the boxes of a network in which time passes.
 
-use crate::{Context, LogicalProcess, Lookahead, Packet};
+use crate::{Context, LogicalProcess, Lookahead, OwnCount, Packet};
 
 /// A box in which time passes, as it holds packets or timers: a source, link, shaper, ring or sink.
 ///
@@ -18,15 +18,14 @@ pub trait Element: LogicalProcess + Send {
     /// A timer set with [`Context::wake_at`] expired.
     fn wake(&mut self, token: u32, cx: &mut Context<'_>);
 
-    /// Bring counters up to the current time; called before they are read. Must not change the
+    /// Bring counters up to the current time, and show the own ones; called before they are read. Must not change the
     /// trajectory: it sets no timer and hands nothing on, but may send ahead what is decided.
-    /// Returns how many packets the element holds, for the check that packets are conserved.
-    fn sync_counters(&mut self, _cx: &mut Context<'_>) -> u64 {
-        0
+    fn counters(&mut self, _cx: &mut Context<'_>) -> OwnCount<'_> {
+        OwnCount::default()
     }
 
     /// Visit the internal quantities worth plotting, by name, with their values at this instant.
-    /// Called after [`Element::sync_counters`]. Most elements have one part, 0; one that is
+    /// Called after [`Element::counters`]. Most elements have one part, 0; one that is
     /// presented as several, as a ring is by its spans, has as many parts.
     fn probes(&self, _part: u32, _visit: &mut dyn FnMut(&str, f64)) {}
 

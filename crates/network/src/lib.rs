@@ -19,7 +19,6 @@ mod drop_reason;
 mod edge;
 mod element;
 pub mod executive;
-mod lateness;
 mod law;
 mod logical_process;
 mod lookahead;
@@ -36,15 +35,14 @@ mod table;
 
 pub use context::Context;
 pub use counters::{
-    CallCount, Counters, FlowCount, FrameCount, LinkCount, PRECEDENCES, PacedCount, PacketBytes,
-    PolicerCount,
+    COMMON_PRECEDENCES, Counters, DeliveryMeter, ElementCounters, FlowCount, LinkCount, OwnCount,
+    PacketBytes, PrecedenceCount,
 };
 pub use drop_reason::DropReason;
 pub use edge::{
     AdmissionControl, AdmissionSignal, FlowTermination, Leaving, Termination, TerminationSignal,
 };
 pub use element::Element;
-pub use lateness::Lateness;
 pub use law::{
     Ack, Arrival, Backlog, Burst, Conditioner, CongestionControl, Departure, Discard, DropPolicy,
     QueueDisc, RednAdjustment, ShapingLaw, Signal, ThresholdZone, Traffic, Verdict, Window,

@@ -2,6 +2,7 @@
 
 use forebay_engine::Network;
 use forebay_kernel::Streams;
+use forebay_network::ElementCounters;
 use forebay_parameters::{Echo, Node, Parameters, Problem, Section};
 use forebay_units::Span;
 use forebay_units::quantity::show_span;
@@ -85,17 +86,13 @@ impl<'a> Plan<'a> {
         Ok(plan)
     }
 
-    /// The flows that calls consist of, in the order of their counters: names of flow and
-    /// aggregate.
-    pub(crate) fn call_flows(&self) -> impl Iterator<Item = (String, String)> {
-        let alone = self.flows.iter().filter(|flow| flow.has_calls() && flow.aggregate.is_none());
-        let members = self.aggregates.iter().enumerate().flat_map(|(number, _)| {
-            self.flows.iter().filter(move |flow| flow.aggregate == Some(number))
-        });
-        alone.chain(members).flat_map(|flow| {
-            let aggregate = flow.aggregate.map_or("", |number| &self.aggregates[number].name);
-            (0..flow.count).map(|index| (flow.flow_name(index), aggregate.to_owned()))
-        })
+    /// The groups of calls that belong to `aggregate`, in the order of their counters; to none of
+    /// the aggregates, if it is `None`.
+    pub(crate) fn groups_of_calls(&self, aggregate: Option<usize>) -> impl Iterator<Item = usize> {
+        let flows = self.flows.iter().enumerate();
+        flows
+            .filter(move |(_, flow)| flow.has_calls() && flow.aggregate == aggregate)
+            .map(|(at, _)| at)
     }
 
     /// Wire the network of one replication: the network, the elements of each link, and the
@@ -181,6 +178,13 @@ pub(crate) struct Wired {
     pub(crate) network: Network,
     pub(crate) links: Vec<Vec<u32>>,
     pub(crate) senders: Vec<u32>,
+}
+
+impl Wired {
+    /// The counters of element `number`'s own, which are of type `C`.
+    pub(crate) fn own_counters<C: ElementCounters>(&mut self, number: u32) -> &C {
+        self.network.element_counters(number).expect("elements keep the counters of their kind")
+    }
 }
 
 /// The section of links, which there must be unless there are rings.

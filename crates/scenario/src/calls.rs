@@ -32,8 +32,6 @@ pub(crate) struct Place {
     pub(crate) path: String,
     /// Its first flow.
     pub(crate) flow: u32,
-    /// Its first row of call counters.
-    pub(crate) calls: u32,
     pub(crate) route: u32,
     pub(crate) precedence: u8,
     pub(crate) start: Time,
@@ -143,11 +141,10 @@ impl CallsPlan {
 
     /// The class of calls at its place in the network. Once a plan.
     pub(crate) fn class(&mut self, place: Place) -> ClassPlan {
-        let Place { path, flow, calls, route, precedence, start, stop } = place;
+        let Place { path, flow, route, precedence, start, stop } = place;
         ClassPlan {
             path,
             flow,
-            calls,
             route,
             precedence,
             start,

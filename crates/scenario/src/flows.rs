@@ -4,6 +4,7 @@ use std::cell::RefCell;
 
 use forebay_engine::Network;
 use forebay_kernel::Streams;
+use forebay_mechanisms::Lateness;
 use forebay_mechanisms::congestion::{self, CONTROLS, ControlFactory};
 use forebay_mechanisms::element::FlowGroup;
 use forebay_mechanisms::element::calls::ClassPlan;
@@ -11,7 +12,7 @@ use forebay_mechanisms::element::paced::ReceiverPlace;
 use forebay_mechanisms::element::tcp::{TcpParameters, TcpReceivers, TcpSenders};
 use forebay_mechanisms::element::udp::UdpParameters;
 use forebay_mechanisms::traffic::{self, BuildTraffic, TRAFFICS, TrafficKind};
-use forebay_network::Lateness;
+
 use forebay_parameters::{Entry, Parameters, Problem, Section, choose};
 use forebay_units::quantity::show_span;
 use forebay_units::{Rate, Size, Span, Time};
@@ -346,11 +347,6 @@ impl FlowPlan {
         matches!(&self.transport, Transport::Paced(paced) if paced.has_frames())
     }
 
-    /// Whether it is policed.
-    pub(crate) fn is_policed(&self) -> bool {
-        self.policing.is_some()
-    }
-
     /// Whether its late packets are counted.
     pub(crate) fn counts_late(&self) -> bool {
         self.late.is_some()
@@ -392,7 +388,7 @@ impl FlowPlan {
             network.add_reverse_route(*port, data, back);
         }
         if let Some(late) = &self.late {
-            network.count_late(first, self.count, late);
+            network.meter_deliveries(first, self.count, late);
         }
         let group = self.group(first, data, streams);
         let precedence = group.precedence;
@@ -447,14 +443,12 @@ impl FlowPlan {
         let aggregate = network.next_element();
         let route = roads.lay(&self.there, aggregate, network);
         let group = self.group(first, route, streams);
-        let calls = (0..self.count).map(|_| network.add_calls()).min();
         let Transport::Calls(plan) = &mut self.transport else {
             unreachable!("only calls make a class");
         };
         plan.class(Place {
             path: group.path,
             flow: first,
-            calls: calls.expect("a call has at least one flow"),
             route,
             precedence: group.precedence,
             start: group.starts[0],

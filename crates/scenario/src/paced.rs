@@ -2,6 +2,7 @@
 
 use forebay_engine::Network;
 use forebay_kernel::Streams;
+use forebay_mechanisms::Lateness;
 use forebay_mechanisms::activity::{ACTIVITIES, ActivityKind};
 use forebay_mechanisms::element::FlowGroup;
 use forebay_mechanisms::element::paced::{
@@ -12,7 +13,7 @@ use forebay_mechanisms::element::policer::{
     BucketParameters, PeakParameters, Policer, PolicerPlan,
 };
 use forebay_mechanisms::pace::{self, PACES, PaceKind, check_rtt};
-use forebay_network::Lateness;
+
 use forebay_parameters::{Parameters, Problem, Section, choose};
 use forebay_units::{Rate, Size, Span};
 
@@ -91,7 +92,6 @@ impl PacedPlan {
 
     /// Make the sources of `group`.
     pub(crate) fn wire(&self, group: FlowGroup, network: &mut Network, streams: &Streams) {
-        let count = u32::try_from(group.starts.len()).expect("flows are counted so");
         let parts = PacedParts {
             activity: &self.activity.make,
             control: &|| (self.control.make)(self.rtt),
@@ -101,7 +101,6 @@ impl PacedPlan {
                 .map(|minimum| Explicit { peak: self.activity.peak_rate, minimum }),
             packets: &self.parameters,
             frames: self.frames.as_ref(),
-            counters: network.add_paced(count),
         };
         network.add(Box::new(PacedSources::new(group, &parts, streams)));
     }
@@ -126,8 +125,7 @@ impl PacedPlan {
     pub(crate) fn wire_receivers(&self, place: ReceiverPlace, network: &mut Network) {
         let mut receivers = PacedReceivers::new(place, &self.parameters);
         if let Some(frames) = &self.frames {
-            let counters = network.add_frames(place.flows.1);
-            receivers = receivers.with_frames(frames, &self.parameters, counters);
+            receivers = receivers.with_frames(frames, &self.parameters);
         }
         network.add(Box::new(receivers));
     }
@@ -200,7 +198,6 @@ impl PolicingPlan {
     pub(crate) fn wire(&self, first: u32, count: u32, link: usize, network: &mut Network) {
         let plan = PolicerPlan {
             flows: (first, count),
-            counters: network.add_policer(),
             link: u32::try_from(link).expect("links are counted so"),
             peak: self.peak.clone(),
             bucket: self.bucket.clone(),

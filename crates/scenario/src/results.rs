@@ -1,6 +1,9 @@
 //! What a run gives: counters turned into the quantities that people ask for.
 
-use forebay_network::{CallCount, DropReason, FlowCount, LinkCount, PRECEDENCES, PacketBytes};
+use forebay_mechanisms::element::calls::CallCount;
+use forebay_network::{
+    COMMON_PRECEDENCES, DropReason, FlowCount, LinkCount, PacketBytes, PrecedenceCount,
+};
 use forebay_units::{PS_PER_S, Rate, Span, Time};
 use serde::Serialize;
 
@@ -163,8 +166,8 @@ columns! {
 }
 
 columns! {
-    /// What is known of one direction of a link. Lists are by precedence, the last counts all
-    /// higher ones.
+    /// What is known of one direction of a link. Lists are by precedence from 0, up to the highest
+    /// that occurred there but at least to 3.
     #[derive(Clone, Debug, Serialize)]
     pub struct LinkResult {
         /// Name of the link; `NAME.reverse` for the way back of a duplex link.
@@ -184,15 +187,15 @@ columns! {
         /// Most packets that waited.
         pub max_queue_packets: u32,
         /// Packets that arrived, by precedence after conditioning.
-        pub arrived_packets: [u64; PRECEDENCES],
+        pub arrived_packets: Vec<u64>,
         /// Bytes that arrived, by precedence after conditioning.
-        pub arrived_bytes: [u64; PRECEDENCES],
+        pub arrived_bytes: Vec<u64>,
         /// Packets whose transmission began, by precedence.
-        pub departed_packets: [u64; PRECEDENCES],
+        pub departed_packets: Vec<u64>,
         /// Their bytes, by precedence.
-        pub departed_bytes: [u64; PRECEDENCES],
+        pub departed_bytes: Vec<u64>,
         /// Packets dropped, by precedence.
-        pub dropped_packets: [u64; PRECEDENCES],
+        pub dropped_packets: Vec<u64>,
         /// Packets dropped, by reason.
         pub drop_reasons: DropReasons,
     }
@@ -330,27 +333,32 @@ impl CallResult {
 impl LinkResult {
     /// The quantities of `count` over a window of `measured`.
     pub(crate) fn of(name: String, count: &LinkCount, rate: Rate, measured: Span) -> Self {
-        let bytes: u64 = count.departed.iter().map(|tally| tally.bytes).sum();
-        let reason = |reason: DropReason| {
-            count.dropped.iter().map(|by_reason| by_reason[reason as usize]).sum()
+        let bytes = count.total(|packets| packets.departed.bytes);
+        let reason = |reason: DropReason| count.total(|packets| packets.dropped[reason as usize]);
+        let dropped = |packets: &PrecedenceCount| packets.dropped.iter().sum::<u64>();
+        let unused = PrecedenceCount::default();
+        let highest =
+            count.precedences().zip(1..).filter(|(packets, _)| **packets != unused).last();
+        let length = highest.map_or(0, |(_, length)| length).max(COMMON_PRECEDENCES);
+        let list = |of: &dyn Fn(&PrecedenceCount) -> u64| -> Vec<u64> {
+            count.precedences().take(length).map(of).collect()
         };
-        let dropped_packets = count.dropped.map(|by_reason| by_reason.iter().sum());
         debug_assert!(count.busy <= measured.ps(), "a link was busy for more than the time");
         debug_assert!(rate.bps() > 0);
         Self {
             name,
             utilization: count.busy as f64 / measured.ps() as f64,
             throughput_bps: bytes as f64 * 8.0 / measured.seconds(),
-            drops: dropped_packets.iter().sum(),
-            marks: count.marked.iter().sum(),
-            threshold_marks: count.threshold_marked.iter().sum(),
+            drops: count.total(dropped),
+            marks: count.total(|packets| packets.marked),
+            threshold_marks: count.total(|packets| packets.threshold_marked),
             mean_queue_packets: count.queue_area as f64 / measured.ps() as f64,
             max_queue_packets: count.max_queue,
-            arrived_packets: count.arrived.map(|tally| tally.packets),
-            arrived_bytes: count.arrived.map(|tally| tally.bytes),
-            departed_packets: count.departed.map(|tally| tally.packets),
-            departed_bytes: count.departed.map(|tally| tally.bytes),
-            dropped_packets,
+            arrived_packets: list(&|packets| packets.arrived.packets),
+            arrived_bytes: list(&|packets| packets.arrived.bytes),
+            departed_packets: list(&|packets| packets.departed.packets),
+            departed_bytes: list(&|packets| packets.departed.bytes),
+            dropped_packets: list(&dropped),
             drop_reasons: DropReasons {
                 overflow: reason(DropReason::Overflow),
                 early: reason(DropReason::Early),

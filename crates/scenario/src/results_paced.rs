@@ -1,6 +1,8 @@
 //! What a run gives of paced sources, of policing and of late packets.
 
-use forebay_network::{FrameCount, Lateness, PacedCount, PolicerCount};
+use forebay_mechanisms::Lateness;
+use forebay_mechanisms::element::paced::{FrameCount, PacedCount};
+use forebay_mechanisms::element::policer::PolicerCount;
 use forebay_units::{PS_PER_S, Span, Time};
 use serde::Serialize;
 
@@ -199,11 +201,11 @@ impl PolicingResult {
 
 impl LatenessResult {
     /// Over the flows that were counted so.
-    pub(crate) fn of(name: String, flows: &[Lateness]) -> Self {
-        let least = || flows.iter().filter_map(Lateness::least);
+    pub(crate) fn of(name: String, flows: &[&Lateness]) -> Self {
+        let least = || flows.iter().filter_map(|flow| flow.least());
         Self {
             name,
-            late_packets: flows.iter().map(Lateness::late).sum(),
+            late_packets: flows.iter().map(|flow| flow.late()).sum(),
             least_delay_s: least().min().map(Span::seconds),
             largest_least_delay_s: least().max().map(Span::seconds),
         }

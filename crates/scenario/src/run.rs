@@ -3,7 +3,10 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use forebay_kernel::Streams;
-use forebay_network::Counters;
+use forebay_mechanisms::Lateness;
+use forebay_mechanisms::element::calls::CallCount;
+use forebay_mechanisms::element::paced::{FrameCount, PacedCount};
+use forebay_mechanisms::element::policer::PolicerCount;
 use forebay_network::record::{
     AdjustmentLog, CallLog, Column, DelayHistogram, PaceLog, PacketTrace, RecordTable, ReductionLog,
 };
@@ -13,6 +16,7 @@ use forebay_units::{Span, Time};
 use crate::VERSION;
 use crate::build::{Plan, Wired};
 use crate::division::divide;
+use crate::flows::FlowPlan;
 use crate::parse;
 use crate::results::{CallResult, LinkResult, RunResult, flow_rows};
 use crate::results_paced::{LatenessResult, PacedResult, PolicingResult};
@@ -353,15 +357,12 @@ impl Run<'_> {
         let counters = network.counters();
         let rows = self.plan.record.flows;
         let (flows, groups) = flow_rows(&self.plan.flows, &counters.flows, rows, measured);
-        let calls = self.plan.call_flows().zip(&counters.calls);
-        let calls = calls
-            .map(|((name, aggregate), count)| CallResult::of(name, aggregate, count, measured))
-            .collect();
-        let (paced, policing, lateness) = paced_rows(&self.plan, counters);
         let links = self.plan.links.iter().zip(&counters.links);
         let links = links
             .map(|(plan, count)| LinkResult::of(plan.name.clone(), count, plan.rate, measured))
             .collect();
+        let calls = call_rows(&self.plan, &mut self.wired, measured);
+        let (paced, policing, lateness) = paced_rows(&self.plan, &mut self.wired);
         RunResult {
             name: String::new(),
             digest,
@@ -373,7 +374,7 @@ impl Run<'_> {
             measured_s: measured.seconds(),
             events,
             packet_hops: hops,
-            regions: network.partitions(),
+            regions: self.wired.network.partitions(),
             flows,
             groups,
             links,
@@ -385,31 +386,55 @@ impl Run<'_> {
     }
 }
 
+/// The rows of calls: first those of no aggregate, then by aggregate.
+fn call_rows(plan: &Plan<'_>, wired: &mut Wired, measured: Span) -> Vec<CallResult> {
+    let mut rows = Vec::new();
+    for aggregate in std::iter::once(None).chain((0..plan.aggregates.len()).map(Some)) {
+        let name = aggregate.map_or("", |number| &plan.aggregates[number].name);
+        // The groups of an aggregate share an element; each other one has its own.
+        let mut passed = 0;
+        for at in plan.groups_of_calls(aggregate) {
+            let flow = &plan.flows[at];
+            let first = if aggregate.is_some() { passed } else { 0 };
+            let own = &wired.own_counters::<Vec<CallCount>>(wired.senders[at])[first..];
+            let own = (0..flow.count).zip(own);
+            rows.extend(own.map(|(index, count)| {
+                CallResult::of(flow.flow_name(index), name.to_owned(), count, measured)
+            }));
+            passed += flow.count as usize;
+        }
+    }
+    rows
+}
+
 /// The rows of paced sources, of policing and of late packets.
 fn paced_rows(
     plan: &Plan<'_>,
-    counters: &Counters,
+    wired: &mut Wired,
 ) -> (Vec<PacedResult>, Vec<PolicingResult>, Vec<LatenessResult>) {
     let (mut paced, mut policing, mut lateness) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut sources, mut policers, mut first) = (&counters.paced[..], counters.policers.iter(), 0);
-    let mut receivers = &counters.frames[..];
-    for flow in &plan.flows {
-        let count = flow.count as usize;
+    let mut first = 0;
+    for (at, flow) in plan.flows.iter().enumerate() {
+        let senders = wired.senders[at];
         if flow.is_paced() {
-            let (own, frames);
-            (own, sources) = sources.split_at(count);
-            (frames, receivers) = receivers.split_at(if flow.has_frames() { count } else { 0 });
-            paced.push(PacedResult::of(flow.name.clone(), own, frames));
+            let frames: Vec<FrameCount> = if flow.has_frames() {
+                wired.own_counters::<Vec<_>>(FlowPlan::receivers(senders)).clone()
+            } else {
+                Vec::new()
+            };
+            let own = wired.own_counters::<Vec<PacedCount>>(senders);
+            paced.push(PacedResult::of(flow.name.clone(), own, &frames));
         }
-        if flow.is_policed() {
-            let own = policers.next().expect("each group with policing has a policer");
+        if let Some((policer, _)) = flow.policer(senders) {
+            let own = wired.own_counters::<PolicerCount>(policer);
             policing.push(PolicingResult::of(flow.name.clone(), own));
         }
         if flow.counts_late() {
-            let own = &counters.lateness[first..first + count];
-            lateness.push(LatenessResult::of(flow.name.clone(), own));
+            let meter = |flow| wired.network.delivery_meter::<Lateness>(flow);
+            let own: Vec<_> = (first..first + flow.count).filter_map(meter).collect();
+            lateness.push(LatenessResult::of(flow.name.clone(), &own));
         }
-        first += count;
+        first += flow.count;
     }
     (paced, policing, lateness)
 }

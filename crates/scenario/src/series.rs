@@ -4,7 +4,7 @@
 //! run.
 
 use forebay_network::record::{Column, RecordTable};
-use forebay_network::{Counters, DropReason, FlowCount, LinkCount, PRECEDENCES, PacketBytes};
+use forebay_network::{Counters, DropReason, FlowCount, LinkCount, PacketBytes};
 use forebay_parameters::{Problem, Section, nearest};
 use forebay_units::{PS_PER_S, Span, Time};
 
@@ -75,10 +75,6 @@ struct Columns {
     next: usize,
 }
 
-/// What links transmit, by precedence.
-const THROUGHPUTS: [&str; PRECEDENCES] =
-    ["throughput_bps.0", "throughput_bps.1", "throughput_bps.2", "throughput_bps.3"];
-
 /// Cumulative counters of which the rate between samples is shown.
 enum Rates {
     Link { number: usize, then: Box<LinkSums> },
@@ -89,7 +85,8 @@ enum Rates {
 /// What a link had counted at the last sample.
 #[derive(Default)]
 struct LinkSums {
-    bytes: [u64; PRECEDENCES],
+    /// By precedence, with the name of the series.
+    bytes: Vec<(String, u64)>,
     arrived: PacketBytes,
     drops: [u64; DropReason::ALL.len()],
     marks: [u64; 2],
@@ -157,7 +154,7 @@ impl Series {
         for table in &mut self.tables {
             for element in &table.elements {
                 let (columns, part) = (&mut table.columns, table.part);
-                let mut put = |name: &str, value| columns.put(row, name, value);
+                let mut put = |name: &str, value| columns.put((row, f64::NAN), name, value);
                 wired.network.probes(*element, part, &mut put);
             }
         }
@@ -165,7 +162,8 @@ impl Series {
         let counters = wired.network.counters();
         for table in &mut self.tables {
             table.rates.tell(counters, self.interval, &mut |name, value| {
-                table.columns.put(row, name, value);
+                // A rate that nobody told was zero: of a precedence not met before, say.
+                table.columns.put((row, 0.0), name, value);
             });
         }
     }
@@ -187,8 +185,9 @@ impl Series {
 }
 
 impl Columns {
-    /// Put `value` into column `name` of row `row` (counted from 1); rows without a value are NaN.
-    fn put(&mut self, row: usize, name: &str, value: f64) {
+    /// Put `value` into column `name` of row `row` (counted from 1); earlier rows without a value
+    /// become `absent`.
+    fn put(&mut self, (row, absent): (usize, f64), name: &str, value: f64) {
         let is_it = |at: usize| self.known.get(at).is_some_and(|(known, _)| known == name);
         let at = if is_it(self.next) {
             self.next
@@ -200,7 +199,7 @@ impl Columns {
         };
         self.next = if at + 1 < self.known.len() { at + 1 } else { 0 };
         let values = &mut self.known[at].1;
-        values.resize(row - 1, f64::NAN);
+        values.resize(row - 1, absent);
         values.push(value);
     }
 }
@@ -228,30 +227,35 @@ impl Rates {
 impl LinkSums {
     fn tell(&mut self, count: &LinkCount, interval: Span, tell: &mut dyn FnMut(&str, f64)) {
         let mut total = 0.0;
-        for (precedence, (tally, then)) in count.departed.iter().zip(&mut self.bytes).enumerate() {
-            let bps = per_second(since(tally.bytes, then), interval);
+        for (precedence, packets) in count.precedences().enumerate() {
+            if precedence == self.bytes.len() {
+                self.bytes.push((format!("throughput_bps.{precedence}"), 0));
+            }
+            let (name, then) = &mut self.bytes[precedence];
+            let bps = per_second(since(packets.departed.bytes, then), interval);
             total += bps;
-            tell(THROUGHPUTS[precedence], bps);
+            tell(name, bps);
         }
         tell("throughput_bps", total);
         let mut arrived = PacketBytes::default();
-        for tally in &count.arrived {
-            arrived.packets += tally.packets;
-            arrived.bytes += tally.bytes;
+        for packets in count.precedences() {
+            arrived.packets += packets.arrived.packets;
+            arrived.bytes += packets.arrived.bytes;
         }
         tell("arrived_bps", per_second(since(arrived.bytes, &mut self.arrived.bytes), interval));
         tell("arrived_packets", since(arrived.packets, &mut self.arrived.packets) as f64);
         let mut drops = [0; DropReason::ALL.len()];
         for (reason, (number, then)) in drops.iter_mut().zip(&mut self.drops).enumerate() {
-            let now = count.dropped.iter().map(|by_reason| by_reason[reason]).sum();
+            let now = count.total(|packets| packets.dropped[reason]);
             *number = since(now, then);
         }
         tell("drops", drops.iter().sum::<u64>() as f64);
         tell("early_drops", drops[DropReason::Early as usize] as f64);
         tell("forced_drops", drops[DropReason::Forced as usize] as f64);
-        let marks = [&count.marked, &count.threshold_marked].map(|by| by.iter().sum());
-        tell("marks", since(marks[0], &mut self.marks[0]) as f64);
-        tell("threshold_marks", since(marks[1], &mut self.marks[1]) as f64);
+        let marked = count.total(|packets| packets.marked);
+        let threshold_marked = count.total(|packets| packets.threshold_marked);
+        tell("marks", since(marked, &mut self.marks[0]) as f64);
+        tell("threshold_marks", since(threshold_marked, &mut self.marks[1]) as f64);
         let area = count.queue_area - std::mem::replace(&mut self.queue_area, count.queue_area);
         tell("mean_queue_packets", area as f64 / interval.ps() as f64);
     }

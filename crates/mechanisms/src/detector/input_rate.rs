@@ -1,11 +1,14 @@
 //! Congestion detection by filtered input rates.
 
-use forebay_network::{CongestionDetector, CongestionNotification, PRECEDENCES, Packet};
+use forebay_network::{CongestionDetector, CongestionNotification, Packet};
 use forebay_parameters::{Entry, Parameters, Problem, Section, choice, parameters};
 use forebay_units::{Rate, Span, Time};
 
 use super::{BuildDetector, Spacing};
 use crate::LinkFacts;
+
+/// Classes that it tells apart: precedences from 0, of which the higher ones count as the last.
+const CLASSES: usize = 4;
 
 pub(super) const ENTRY: Entry<BuildDetector> = Entry {
     name: "input_rate",
@@ -88,12 +91,12 @@ struct InputRate {
     /// When the present interval ends.
     end: Time,
     /// Bytes that arrived in it, by class.
-    bytes: [u64; PRECEDENCES],
+    bytes: [u64; CLASSES],
     /// By class, over the link's rate.
-    filtered: [f64; PRECEDENCES],
-    measured: [f64; PRECEDENCES],
+    filtered: [f64; CLASSES],
+    measured: [f64; CLASSES],
     /// Classes that are notified; none while the port is not congested.
-    eligible: [bool; PRECEDENCES],
+    eligible: [bool; CLASSES],
     spacing: Spacing,
 }
 
@@ -105,10 +108,10 @@ impl InputRate {
         Self {
             full: rate.bps() as f64 * parameters.interval.seconds(),
             end: Time::ZERO + parameters.interval,
-            bytes: [0; PRECEDENCES],
-            filtered: [0.0; PRECEDENCES],
-            measured: [0.0; PRECEDENCES],
-            eligible: [false; PRECEDENCES],
+            bytes: [0; CLASSES],
+            filtered: [0.0; CLASSES],
+            measured: [0.0; CLASSES],
+            eligible: [false; CLASSES],
             spacing: Spacing::new(parameters.hold_off),
             parameters,
         }
@@ -158,8 +161,8 @@ impl InputRate {
 
 /// The classes to be notified when their filtered rates are `rates`: if all together exceed
 /// `threshold`, from the last up until their sum reaches `share`.
-fn eligible(rates: &[f64; PRECEDENCES], threshold: f64, share: f64) -> [bool; PRECEDENCES] {
-    let mut chosen = [false; PRECEDENCES];
+fn eligible(rates: &[f64; CLASSES], threshold: f64, share: f64) -> [bool; CLASSES] {
+    let mut chosen = [false; CLASSES];
     if rates.iter().sum::<f64>() <= threshold {
         return chosen;
     }
@@ -176,7 +179,7 @@ fn eligible(rates: &[f64; PRECEDENCES], threshold: f64, share: f64) -> [bool; PR
 
 #[inline]
 fn class_of(packet: &Packet) -> usize {
-    usize::from(packet.precedence).min(PRECEDENCES - 1)
+    usize::from(packet.precedence).min(CLASSES - 1)
 }
 
 impl CongestionDetector for InputRate {

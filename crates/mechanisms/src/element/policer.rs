@@ -6,9 +6,11 @@
 
 use std::collections::VecDeque;
 
-use forebay_network::{Context, DropReason, Element, LogicalProcess, Lookahead, Packet};
+use forebay_network::{
+    Context, DropReason, Element, ElementCounters, LogicalProcess, Lookahead, OwnCount, Packet,
+};
 use forebay_parameters::{Length, Problem, Section, choice, parameters};
-use forebay_units::{Rate, Size};
+use forebay_units::{Rate, Size, Time};
 
 use super::drop_arriving;
 use crate::policing::{FullQueue, LeakyBucket, PeakRate, marked};
@@ -104,8 +106,6 @@ fn check_queue(section: &Section<'_>, queue: Length) -> Result<(), Problem> {
 pub struct PolicerPlan {
     /// The number of its first flow, and how many flows there are.
     pub flows: (u32, u32),
-    /// The index of its counters.
-    pub counters: u32,
     /// The link behind it, where its drops are counted.
     pub link: u32,
     /// The peak rate controllers.
@@ -114,9 +114,29 @@ pub struct PolicerPlan {
     pub bucket: Option<BucketParameters>,
 }
 
+/// Counters of the policer of a group of flows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PolicerCount {
+    /// Packets that a peak rate controller with a full queue released early, marked.
+    pub marked_by_peak: u64,
+    /// Packets marked for lack of a token.
+    pub marked_by_bucket: u64,
+    /// Packets dropped.
+    pub dropped: u64,
+    /// Largest number of packets of one flow that waited at once, in both queues.
+    pub max_queue: u32,
+}
+
+impl ElementCounters for PolicerCount {
+    fn reset(&mut self, _now: Time) {
+        *self = Self::default();
+    }
+}
+
 /// Polices the flows of a group individually.
 pub struct Policer {
     plan: PolicerPlan,
+    count: PolicerCount,
     connections: Vec<Connection>,
     held: u64,
 }
@@ -155,7 +175,7 @@ impl Policer {
             at_bucket: StageQueue::default(),
         };
         let connections = (0..plan.flows.1).map(connection).collect();
-        Self { plan, connections, held: 0 }
+        Self { plan, count: PolicerCount::default(), connections, held: 0 }
     }
 
     fn index(&self, packet: &Packet) -> usize {
@@ -238,7 +258,7 @@ impl Policer {
         if (connection.at_peak.packets.len() as u64) < limit {
             self.held += 1;
             connection.at_peak.packets.push_back(*packet);
-            self.note_queue(index, cx);
+            self.note_queue(index);
             self.release_from_peak(index, cx);
             return;
         }
@@ -253,7 +273,7 @@ impl Policer {
             let law = connection.peak.as_mut().expect("packets reach the peak rate controller");
             law.leaves(head.wire_size(), now);
         }
-        cx.counters().policers[self.plan.counters as usize].marked_by_peak += 1;
+        self.count.marked_by_peak += 1;
         let head = marked(&head);
         match forced {
             Forced::Pass => cx.forward(&head),
@@ -283,7 +303,7 @@ impl Policer {
         if (waiting.len() as u64) < limit {
             self.held += 1;
             waiting.push_back(*packet);
-            self.note_queue(index, cx);
+            self.note_queue(index);
             self.release_from_bucket(index, cx);
             return;
         }
@@ -293,22 +313,21 @@ impl Policer {
         }
         waiting.push_back(*packet);
         let head = waiting.pop_front().expect("a packet was just enqueued");
-        cx.counters().policers[self.plan.counters as usize].marked_by_bucket += 1;
+        self.count.marked_by_bucket += 1;
         cx.forward(&marked(&head));
     }
 
     /// Drop `packet`. Drops count as arrivals at the link behind, so that its arrivals equal its
     /// departures plus its drops.
-    fn drop(&self, packet: &Packet, cx: &mut Context<'_>) {
-        cx.counters().policers[self.plan.counters as usize].dropped += 1;
+    fn drop(&mut self, packet: &Packet, cx: &mut Context<'_>) {
+        self.count.dropped += 1;
         drop_arriving(self.plan.link, packet, DropReason::Policed, cx);
     }
 
-    fn note_queue(&self, index: usize, cx: &mut Context<'_>) {
+    fn note_queue(&mut self, index: usize) {
         let Connection { at_peak, at_bucket, .. } = &self.connections[index];
         let waiting = (at_peak.packets.len() + at_bucket.packets.len()) as u32;
-        let count = &mut cx.counters().policers[self.plan.counters as usize];
-        count.max_queue = count.max_queue.max(waiting);
+        self.count.max_queue = self.count.max_queue.max(waiting);
     }
 }
 
@@ -351,7 +370,7 @@ impl Element for Policer {
         self.release_due(index, cx);
     }
 
-    fn sync_counters(&mut self, _cx: &mut Context<'_>) -> u64 {
-        self.held
+    fn counters(&mut self, _cx: &mut Context<'_>) -> OwnCount<'_> {
+        OwnCount { held: self.held, counters: Some(&mut self.count) }
     }
 }

@@ -5,7 +5,9 @@
 
 use std::collections::VecDeque;
 
-use forebay_network::{Backlog, Context, DropReason, Element, LogicalProcess, Packet, ShapingLaw};
+use forebay_network::{
+    Backlog, Context, DropReason, Element, LogicalProcess, OwnCount, Packet, ShapingLaw,
+};
 use forebay_units::Time;
 
 use super::drop_arriving;
@@ -92,7 +94,7 @@ impl Element for Shaper {
         }
     }
 
-    fn sync_counters(&mut self, _cx: &mut Context<'_>) -> u64 {
-        u64::from(self.backlog.packets)
+    fn counters(&mut self, _cx: &mut Context<'_>) -> OwnCount<'_> {
+        OwnCount::held(u64::from(self.backlog.packets))
     }
 }

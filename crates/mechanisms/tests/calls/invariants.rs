@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use forebay_mechanisms::element::calls::CallCount;
 use forebay_mechanisms::element::calls::EdgePlan;
-use forebay_network::{CallCount, CallEvent, Packet, PcnMark};
+use forebay_network::{CallEvent, Packet, PcnMark};
 use forebay_parameters::Value;
 use forebay_units::{Span, Time};
 

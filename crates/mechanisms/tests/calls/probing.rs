@@ -2,8 +2,8 @@
 //!
 //! Probes of 100 B leave every 20 ms, at most 5 and for at most 200 ms; media packets have 200 B.
 
-use forebay_mechanisms::element::calls::EdgePlan;
-use forebay_network::{CallCount, CallEvent, Packet, PcnMark};
+use forebay_mechanisms::element::calls::{CallCount, EdgePlan};
+use forebay_network::{CallEvent, Packet, PcnMark};
 use forebay_parameters::Value;
 use forebay_units::{Span, Time};
 

@@ -9,15 +9,15 @@ use forebay_mechanisms::LinkFacts;
 use forebay_mechanisms::conditioner::CONDITIONERS;
 use forebay_mechanisms::edge::{ADMISSIONS, TERMINATIONS};
 use forebay_mechanisms::element::calls::{
-    CallParameters, Calls, ClassPlan, EdgePlan, ProbingParameters, SurgeParameters,
+    CallCount, CallParameters, Calls, ClassPlan, EdgePlan, ProbingParameters, SurgeParameters,
 };
 use forebay_mechanisms::element::link::{LinkParts, link};
 use forebay_mechanisms::queue;
 use forebay_mechanisms::traffic::TrafficKind;
 use forebay_network::record::RecordTable;
 use forebay_network::{
-    AdmissionControl, Burst, CallCount, CallEvent, Context, Element, FlowTermination,
-    LogicalProcess, Observation, Observer, Packet, PcnMark, Traffic,
+    AdmissionControl, Burst, CallEvent, Context, Element, FlowTermination, LogicalProcess,
+    Observation, Observer, Packet, PcnMark, Traffic,
 };
 use forebay_parameters::{Echo, Node, Parameters, Problem, Section, Spread, Table, Value};
 use forebay_units::{Rate, Size, Span, Time};
@@ -171,6 +171,7 @@ pub enum Between {
 /// An aggregate in a network of its own.
 pub struct Scene {
     network: Network,
+    calls: u32,
     log: Arc<Mutex<Log>>,
 }
 
@@ -197,11 +198,9 @@ impl Scene {
         let classes = classes.into_iter().zip(0..).map(|(class, number)| {
             let media = class.media.len() as u32;
             let flow = network.add_flows(media);
-            let calls = (0..media).map(|_| network.add_calls()).min().unwrap();
             ClassPlan {
                 path: format!("flows.{number}"),
                 flow,
-                calls,
                 route,
                 precedence: 0,
                 start: Time::ZERO,
@@ -212,8 +211,8 @@ impl Scene {
             }
         });
         let classes = classes.collect();
-        network.add(Box::new(Calls::new(classes, edge, "aggregates.ab", &streams)));
-        Self { network, log }
+        let calls = network.add(Box::new(Calls::new(classes, edge, "aggregates.ab", &streams)));
+        Self { network, calls, log }
     }
 
     pub fn run(&mut self, until: Time) {
@@ -225,7 +224,7 @@ impl Scene {
     }
 
     pub fn counts(&mut self) -> Vec<CallCount> {
-        self.network.counters().calls.clone()
+        self.network.element_counters::<Vec<CallCount>>(self.calls).unwrap().clone()
     }
 
     pub fn digest(&mut self) -> u64 {

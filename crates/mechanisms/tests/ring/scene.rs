@@ -190,7 +190,7 @@ impl Built {
 }
 
 fn carried(link: &LinkCount) -> u64 {
-    link.departed.iter().map(|tally| tally.bytes).sum()
+    link.total(|packets| packets.departed.bytes)
 }
 
 /// Rates in bit/s, by flow and by span.

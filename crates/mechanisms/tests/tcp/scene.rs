@@ -13,7 +13,7 @@ use forebay_mechanisms::traffic::pool_of;
 use forebay_network::record::RecordTable;
 use forebay_network::{
     Burst, CongestionControl, Context, DropReason, Ecn, Element, FlowCount, LogicalProcess,
-    Observation, Observer, Packet, Signal, Traffic,
+    Observation, Observer, OwnCount, Packet, Signal, Traffic,
 };
 use forebay_parameters::{Echo, Node, Problem, Section, Table, Value};
 use forebay_units::{Rate, Size, Span, Time};
@@ -99,8 +99,8 @@ impl Element for Pipe {
         cx.forward(&packet);
     }
 
-    fn sync_counters(&mut self, _cx: &mut Context<'_>) -> u64 {
-        self.under_way.len() as u64
+    fn counters(&mut self, _cx: &mut Context<'_>) -> OwnCount<'_> {
+        OwnCount::held(self.under_way.len() as u64)
     }
 }
 

@@ -348,7 +348,7 @@ fn acknowledgements_have_the_precedence_of_their_flow() {
     let flow = "[flows.x]\nfrom = \"n0\"\nto = \"n1\"\nprecedence = 2\ntcp = {}\n";
     let result = run(&(chain("1 s", &[("8 Mbit/s", "1 ms")]) + flow));
     for name in ["l0", "l0.reverse"] {
-        let arrived = link(&result, name).arrived_packets;
+        let arrived = &link(&result, name).arrived_packets;
         assert!(arrived[2] > 100, "{name}: {arrived:?}");
         assert_eq!(arrived.iter().sum::<u64>(), arrived[2], "{name}: {arrived:?}");
     }

@@ -27,6 +27,7 @@ mod frames;
 mod loss_systems;
 mod many_flows;
 mod pcn;
+mod precedences;
 mod recording;
 mod regions;
 mod residual;

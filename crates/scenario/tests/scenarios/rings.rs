@@ -82,7 +82,7 @@ fn an_emptied_ring_has_lost_nothing() {
             }
             let drops: u64 = result.links.iter().map(|link| link.drops).sum();
             assert!(drops > 0, "{what}: the load is no overload");
-            let departed = result.links.iter().flat_map(|link| link.departed_packets);
+            let departed = result.links.iter().flat_map(|link| &link.departed_packets);
             assert_eq!(departed.sum::<u64>(), result.packet_hops, "{what}");
             check_trace(&what, &result, &trace(&tables));
         }

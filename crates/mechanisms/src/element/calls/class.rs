@@ -13,8 +13,6 @@ pub struct ClassPlan {
     pub path: String,
     /// Number of its first flow in the ledger; one for each medium.
     pub flow: u32,
-    /// Number of its first row of call counters; one for each medium.
-    pub calls: u32,
     /// Number of the route that packets take.
     pub route: u32,
     /// Precedence with which packets set out.

@@ -6,18 +6,20 @@
 //! for whatever is due next.
 
 mod class;
+mod count;
 mod edge;
 mod parameters;
 mod table;
 
 use forebay_kernel::Streams;
 use forebay_network::{
-    CallEvent, Context, Element, Leaving, LogicalProcess, Observation, Packet, PcnMark,
+    CallEvent, Context, Element, Leaving, LogicalProcess, Observation, OwnCount, Packet, PcnMark,
 };
 use forebay_network::{Termination, TerminationSignal};
 use forebay_units::{Span, Time};
 
 pub use class::ClassPlan;
+pub use count::CallCount;
 pub use edge::EdgePlan;
 pub use parameters::{
     BatchLaw, CallParameters, HoldingFrom, ProbingParameters, ProbingScheme, SurgeParameters,
@@ -41,8 +43,10 @@ const NOBODY: u64 = u64::MAX;
 /// An ingress-egress aggregate of calls.
 pub struct Calls {
     classes: Vec<Class>,
-    /// By row (a class has one for each medium): the class, its flow and its call counters.
+    /// By row, of which a class has one for each medium.
     rows: Vec<Row>,
+    /// By row.
+    counts: Vec<CallCount>,
     calls: CallTable,
     present: u32,
     edge: Edge,
@@ -54,7 +58,6 @@ pub struct Calls {
 struct Row {
     class: u32,
     flow: u32,
-    calls: u32,
     present: u32,
 }
 
@@ -91,15 +94,22 @@ impl Calls {
                 rows.extend((0..plan.media.len() as u32).map(|medium| Row {
                     class,
                     flow: plan.flow + medium,
-                    calls: plan.calls + medium,
                     present: 0,
                 }));
                 Class::new(plan, first, streams)
             })
             .collect();
         let edge = Edge::new(edge, streams.named(&format!("{path}.edge")));
-        let calls = CallTable::default();
-        Self { classes, rows, calls, present: 0, edge, streams: *streams, settled: Time::ZERO }
+        Self {
+            classes,
+            counts: vec![CallCount::default(); rows.len()],
+            rows,
+            calls: CallTable::default(),
+            present: 0,
+            edge,
+            streams: *streams,
+            settled: Time::ZERO,
+        }
     }
 
     /// `count` calls of class `class` arrive now.
@@ -120,9 +130,10 @@ impl Calls {
     }
 
     fn block(&mut self, class: usize, cx: &mut Context<'_>) {
-        let plan = &self.classes[class].plan;
-        for medium in 0..plan.media.len() as u32 {
-            cx.counters().calls[(plan.calls + medium) as usize].blocked += 1;
+        let Class { plan, row, .. } = &self.classes[class];
+        let row = *row as usize;
+        for count in &mut self.counts[row..row + plan.media.len()] {
+            count.blocked += 1;
         }
         let flow = plan.flow;
         cx.observe(|| Observation::Call { flow, call: NOBODY, event: CallEvent::Blocked });
@@ -159,8 +170,8 @@ impl Calls {
         let (due, row) = (call.due(), call.row);
         let place = self.calls.insert(call);
         assert!(place <= WHICH, "an aggregate has fewer than 2^29 calls at once");
-        self.count_present(row, 1, cx);
-        let count = &mut cx.counters().calls[self.rows[row as usize].calls as usize];
+        self.count_present(row, 1, cx.now());
+        let count = &mut self.counts[row as usize];
         let event = match origin {
             Origin::New => {
                 count.admitted += 1;
@@ -181,12 +192,11 @@ impl Calls {
         }
     }
 
-    fn count_present(&mut self, row: u32, change: i32, cx: &mut Context<'_>) {
+    fn count_present(&mut self, row: u32, change: i32, now: Time) {
         self.present = self.present.wrapping_add_signed(change);
-        let row = &mut self.rows[row as usize];
+        let (row, count) = (&mut self.rows[row as usize], &mut self.counts[row as usize]);
         row.present = row.present.wrapping_add_signed(change);
-        let now = cx.now();
-        cx.counters().calls[row.calls as usize].change(row.present, now);
+        count.change(row.present, now);
     }
 
     fn tell(&mut self, place: u32, event: CallEvent, cx: &mut Context<'_>) {
@@ -202,8 +212,8 @@ impl Calls {
         debug_assert!(call.alive, "a call ends once");
         call.alive = false;
         let (row, waits) = (call.row, call.due() < Time::NEVER);
-        self.count_present(row, -1, cx);
-        let count = &mut cx.counters().calls[self.rows[row as usize].calls as usize];
+        self.count_present(row, -1, cx.now());
+        let count = &mut self.counts[row as usize];
         match event {
             CallEvent::Terminated => count.terminated += 1,
             CallEvent::Refused => count.refused += 1,
@@ -472,13 +482,13 @@ impl Element for Calls {
         }
     }
 
-    fn sync_counters(&mut self, cx: &mut Context<'_>) -> u64 {
+    fn counters(&mut self, cx: &mut Context<'_>) -> OwnCount<'_> {
         let now = cx.now();
-        for row in &self.rows {
-            cx.counters().calls[row.calls as usize].change(row.present, now);
+        for (row, count) in self.rows.iter().zip(&mut self.counts) {
+            count.change(row.present, now);
         }
         self.settled = now;
-        0
+        OwnCount::of(&mut self.counts)
     }
 
     fn probes(&self, _part: u32, visit: &mut dyn FnMut(&str, f64)) {

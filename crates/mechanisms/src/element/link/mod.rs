@@ -27,7 +27,7 @@ mod waiting;
 use forebay_kernel::Stream;
 use forebay_network::{
     Arrival, Context, DropPolicy, Element, ExecutionMode, LogicalProcess, Lookahead,
-    LookaheadContext, NextHop, Observation, Packet, PassThrough, Verdict,
+    LookaheadContext, NextHop, Observation, OwnCount, Packet, PassThrough, Verdict,
 };
 use forebay_units::{Rate, Span, Time};
 
@@ -411,7 +411,7 @@ impl Element for FifoLink {
         }
     }
 
-    fn sync_counters(&mut self, cx: &mut Context<'_>) -> u64 {
+    fn counters(&mut self, cx: &mut Context<'_>) -> OwnCount<'_> {
         let now = cx.now();
         if self.mode.takes_from_channels {
             self.process_pending(cx);
@@ -426,7 +426,7 @@ impl Element for FifoLink {
         }
         self.transmitter.sync_counters(true, cx);
         // Packets that were sent ahead are held by the element that they were sent to.
-        self.transmitter.in_flight.len() as u64
+        OwnCount::held(self.transmitter.in_flight.len() as u64)
     }
 
     fn probes(&self, _part: u32, visit: &mut dyn FnMut(&str, f64)) {

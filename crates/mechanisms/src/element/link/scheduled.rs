@@ -15,7 +15,7 @@
 use forebay_kernel::Stream;
 use forebay_network::{
     Context, Departure, Element, ExecutionMode, LogicalProcess, Lookahead, LookaheadContext,
-    NextHop, Observation, Packet, QueueDisc, Verdict,
+    NextHop, Observation, OwnCount, Packet, QueueDisc, Verdict,
 };
 use forebay_units::{Span, Time};
 
@@ -362,7 +362,7 @@ impl Element for ScheduledLink {
         self.arm(cx);
     }
 
-    fn sync_counters(&mut self, cx: &mut Context<'_>) -> u64 {
+    fn counters(&mut self, cx: &mut Context<'_>) -> OwnCount<'_> {
         let now = cx.now();
         if self.mode.takes_from_channels {
             self.process_pending(cx);
@@ -375,7 +375,9 @@ impl Element for ScheduledLink {
         }
         self.transmitter.sync_counters(false, cx);
         // Packets that were sent ahead are held by the element that they were sent to.
-        self.transmitter.in_flight.len() as u64 + u64::from(self.law.backlog().packets)
+        OwnCount::held(
+            self.transmitter.in_flight.len() as u64 + u64::from(self.law.backlog().packets),
+        )
     }
 
     fn probes(&self, _part: u32, visit: &mut dyn FnMut(&str, f64)) {

@@ -6,8 +6,8 @@
 
 use forebay_kernel::{RingBuffer, Stream};
 use forebay_network::{
-    Backlog, Conditioner, Context, Ecn, Lookahead, LookaheadContext, Observation, PRECEDENCES,
-    Packet, QueuedInfo, Verdict,
+    Backlog, COMMON_PRECEDENCES, Conditioner, Context, Ecn, Lookahead, LookaheadContext,
+    Observation, Packet, PacketBytes, QueuedInfo, Verdict,
 };
 use forebay_units::{PS_PER_S, Rate, Size, Span, Time};
 
@@ -37,12 +37,14 @@ struct SpanCache {
 /// Totals over transmissions. A transmission is counted when it is scheduled; the part that lies
 /// after the present is subtracted when counters are read, and carried over to the next measurement
 /// window.
-#[derive(Clone, Copy, Default)]
+#[derive(Default)]
 struct TxTotals {
     /// Packets and bytes by precedence, in two arrays: a pair side by side would be added as a
     /// vector, which takes longer to assemble than to add.
-    packets: [u64; PRECEDENCES],
-    bytes: [u64; PRECEDENCES],
+    packets: [u64; COMMON_PRECEDENCES],
+    bytes: [u64; COMMON_PRECEDENCES],
+    /// The same of higher precedences, up to the highest met.
+    higher: Vec<PacketBytes>,
     /// Transmission times in ps, modulo 2^64: a long queue at a slow link holds more than the clock
     /// can express. The difference between what is scheduled and what is not yet sent is below it
     /// again.
@@ -52,9 +54,38 @@ struct TxTotals {
 impl TxTotals {
     #[inline(always)]
     fn add(&mut self, packet: QueuedInfo) {
-        let slot = precedence_slot(packet.precedence());
-        self.packets[slot] += 1;
-        self.bytes[slot] += u64::from(packet.size());
+        let index = usize::from(packet.precedence());
+        if index < COMMON_PRECEDENCES {
+            self.packets[index] += 1;
+            self.bytes[index] += u64::from(packet.size());
+        } else {
+            self.add_higher(index - COMMON_PRECEDENCES, packet);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add_higher(&mut self, index: usize, packet: QueuedInfo) {
+        if self.higher.len() <= index {
+            self.higher.resize(index + 1, PacketBytes::default());
+        }
+        let tally = &mut self.higher[index];
+        tally.packets += 1;
+        tally.bytes += u64::from(packet.size());
+    }
+
+    /// Number of precedences, from 0, that it may have counted packets of.
+    fn precedences(&self) -> usize {
+        COMMON_PRECEDENCES + self.higher.len()
+    }
+
+    fn of(&self, precedence: usize) -> PacketBytes {
+        match precedence.checked_sub(COMMON_PRECEDENCES) {
+            None => {
+                PacketBytes { packets: self.packets[precedence], bytes: self.bytes[precedence] }
+            }
+            Some(index) => self.higher.get(index).copied().unwrap_or_default(),
+        }
     }
 }
 
@@ -355,22 +386,25 @@ impl Transmitter {
         queue.max = queue.backlog.packets;
         let scheduled_totals = std::mem::take(&mut self.scheduled_totals);
         let not_yet_sent = self.not_yet_sent(now);
-        let carried_over = std::mem::replace(&mut self.carried_over, not_yet_sent);
+        let carried_over = &self.carried_over;
         let busy =
             scheduled_totals.busy.wrapping_add(carried_over.busy).wrapping_sub(not_yet_sent.busy);
         count.busy += busy;
-        for (at, tally) in count.departed.iter_mut().enumerate() {
-            tally.packets +=
-                scheduled_totals.packets[at] + carried_over.packets[at] - not_yet_sent.packets[at];
-            tally.bytes +=
-                scheduled_totals.bytes[at] + carried_over.bytes[at] - not_yet_sent.bytes[at];
-        }
-        if arrivals {
-            for (at, tally) in count.arrived.iter_mut().enumerate() {
-                tally.packets += scheduled_totals.packets[at];
-                tally.bytes += scheduled_totals.bytes[at];
+        // What is not yet sent was scheduled now or before.
+        let precedences = scheduled_totals.precedences().max(carried_over.precedences());
+        for precedence in 0..precedences {
+            let [scheduled, carried_over, not_yet_sent] =
+                [&scheduled_totals, carried_over, &not_yet_sent].map(|part| part.of(precedence));
+            let tally = count.of(precedence as u8);
+            tally.departed.packets +=
+                scheduled.packets + carried_over.packets - not_yet_sent.packets;
+            tally.departed.bytes += scheduled.bytes + carried_over.bytes - not_yet_sent.bytes;
+            if arrivals {
+                tally.arrived.packets += scheduled.packets;
+                tally.arrived.bytes += scheduled.bytes;
             }
         }
+        self.carried_over = not_yet_sent;
     }
 
     /// Apply the conditioners of `link` to `packet` at `at`. Returns false if one of them drops it.
@@ -422,10 +456,10 @@ impl Transmitter {
 
     /// Count `packet` as marked at `link`, according to its present ECN field.
     fn count_mark(link: u32, packet: &Packet, cx: &mut Context<'_>) {
-        let (count, slot) = (cx.counters().link(link), precedence_slot(packet.precedence));
+        let count = cx.counters().link(link).of(packet.precedence);
         match packet.ecn() {
-            Ecn::Ce => count.marked[slot] += 1,
-            Ecn::Ect1 => count.threshold_marked[slot] += 1,
+            Ecn::Ce => count.marked += 1,
+            Ecn::Ect1 => count.threshold_marked += 1,
             Ecn::Ect0 | Ecn::NotEct => {}
         }
         cx.observe(|| Observation::Marked { link, packet });
@@ -448,11 +482,6 @@ impl Transmitter {
             }
         }
     }
-}
-
-#[inline]
-fn precedence_slot(precedence: u8) -> usize {
-    usize::from(precedence).min(PRECEDENCES - 1)
 }
 
 /// The transmission time of a byte, if it needs no rounding.

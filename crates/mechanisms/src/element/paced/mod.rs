@@ -5,6 +5,7 @@
 //! time, that of whatever is due next: a packet, the end of a phase, a step of the control. Those
 //! of a group share one timer, set for the first.
 
+mod count;
 mod framing;
 mod loser_tree;
 mod outbox;
@@ -16,7 +17,7 @@ mod source;
 use forebay_kernel::Streams;
 use forebay_network::{
     Activity, CongestionNotification, Context, Element, LogicalProcess, Lookahead,
-    LookaheadContext, Observation, PacedCount, Packet, RateControl, Session,
+    LookaheadContext, Observation, OwnCount, Packet, RateControl, Session,
 };
 use forebay_parameters::{Problem, Section, parameters};
 use forebay_units::{Size, Time};
@@ -28,6 +29,7 @@ use loser_tree::LoserTree;
 use outbox::Outbox;
 use source::Source;
 
+pub use count::{FrameCount, PacedCount};
 pub use framing::FrameParameters;
 pub use receiver::{PacedReceivers, ReceiverPlace};
 pub use resource::Explicit;
@@ -70,15 +72,13 @@ pub struct PacedParts<'a> {
     pub packets: &'a PacedParameters,
     /// Their frames, if transfers are cut into such.
     pub frames: Option<&'a FrameParameters>,
-    /// The counters of the first; the others follow.
-    pub counters: u32,
 }
 
 /// The paced sources of one group of flows.
 pub struct PacedSources {
     group: FlowGroup,
     size: u16,
-    counters: u32,
+    counts: Vec<PacedCount>,
     explicit: Option<Explicit>,
     sources: Vec<Source>,
     /// When each is woken.
@@ -110,13 +110,9 @@ impl PacedSources {
         };
         let sources: Vec<Source> = group.starts.iter().zip(0..).map(source).collect();
         let size = u16::try_from(parts.packets.size.bytes()).expect("checked when read");
-        let PacedParts { counters, explicit, .. } = *parts;
+        let (counts, explicit) = (vec![PacedCount::default(); sources.len()], parts.explicit);
         let (loser_tree, alarm) = (LoserTree::new(sources.len()), Time::NEVER);
-        Self { group, size, counters, explicit, sources, loser_tree, alarm }
-    }
-
-    fn count<'c>(&self, index: usize, cx: &'c mut Context<'_>) -> &'c mut PacedCount {
-        &mut cx.counters().paced[self.counters as usize + index]
+        Self { group, size, counts, explicit, sources, loser_tree, alarm }
     }
 
     /// Have source `index` woken when something is due, unless it will be at an earlier time: then
@@ -167,7 +163,7 @@ impl PacedSources {
         let last = if source.outbox.is_none() {
             source.fill_next()
         } else {
-            let count = &mut cx.counters().paced[self.counters as usize + index];
+            let count = &mut self.counts[index];
             source.fill_framed(&mut packet, count)
         };
         cx.send(packet);
@@ -195,7 +191,7 @@ impl PacedSources {
 
     fn change_phase(&mut self, index: usize, cx: &mut Context<'_>) {
         let (now, size) = (cx.now(), self.size);
-        let count = &mut cx.counters().paced[self.counters as usize + index];
+        let count = &mut self.counts[index];
         let source = &mut self.sources[index];
         source.change_phase(size, now, count);
         if source.phase.session != Session::GoesOn {
@@ -205,7 +201,7 @@ impl PacedSources {
 
     fn expire(&mut self, index: usize, cx: &mut Context<'_>) {
         let (now, size) = (cx.now(), self.size);
-        let count = &mut cx.counters().paced[self.counters as usize + index];
+        let count = &mut self.counts[index];
         let source = &mut self.sources[index];
         let pace = source.control.expired(now);
         source.change_pace(pace, size, now, count);
@@ -226,7 +222,7 @@ impl PacedSources {
         let (now, size) = (cx.now(), self.size);
         let index = (packet.flow - self.group.first) as usize;
         let notice = CongestionNotification::of(packet);
-        let count = self.count(index, cx);
+        let count = &mut self.counts[index];
         count.notice_delay += u128::from(now.since(packet.created).ps());
         if let Some(last) = count.last_notice.replace(now) {
             let gap = now.since(last);
@@ -259,7 +255,7 @@ impl PacedSources {
     fn stop(&mut self, cx: &mut Context<'_>) {
         let now = cx.now();
         for index in 0..self.sources.len() {
-            let count = &mut cx.counters().paced[self.counters as usize + index];
+            let count = &mut self.counts[index];
             self.sources[index].stop(now, count);
             end_flow(self.group.first + index as u32, cx);
         }
@@ -317,12 +313,12 @@ impl Element for PacedSources {
         }
     }
 
-    fn sync_counters(&mut self, cx: &mut Context<'_>) -> u64 {
+    fn counters(&mut self, cx: &mut Context<'_>) -> OwnCount<'_> {
         let now = cx.now();
-        for (index, source) in self.sources.iter_mut().enumerate() {
-            source.account(now, &mut cx.counters().paced[self.counters as usize + index]);
+        for (source, count) in self.sources.iter_mut().zip(&mut self.counts) {
+            source.account(now, count);
         }
-        0
+        OwnCount::of(&mut self.counts)
     }
 
     fn probes(&self, _part: u32, visit: &mut dyn FnMut(&str, f64)) {

@@ -9,9 +9,10 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use forebay_network::{PacedCount, Packet};
+use forebay_network::Packet;
 use forebay_units::{Span, Time};
 
+use super::PacedCount;
 use super::framing::{Piece, Report};
 
 /// The state of one source.

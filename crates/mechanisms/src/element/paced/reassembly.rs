@@ -1,8 +1,9 @@
 //! What a receiver makes of the packets of frames: which frames are whole, and which are missing.
 
-use forebay_network::{FrameCount, Packet, SackBlocks};
+use forebay_network::{Packet, SackBlocks};
 use forebay_units::Time;
 
+use super::FrameCount;
 use super::framing::{GAPS, Piece, Report};
 
 /// The receiver of one flow: reassembly as in AAL5, and the record of missing frames of SSCOP.

@@ -1,12 +1,12 @@
 //! The far ends of paced flows that look at what arrives, and answer.
 
 use forebay_network::{
-    Context, Element, FrameCount, LogicalProcess, Lookahead, Packet, ResourceCell,
+    Context, Element, LogicalProcess, Lookahead, OwnCount, Packet, ResourceCell,
 };
 
 use super::framing::{Framing, Report};
 use super::reassembly::{Completes, Reassembly};
-use super::{FrameParameters, PacedParameters};
+use super::{FrameCount, FrameParameters, PacedParameters};
 
 /// Where the receivers of a group of paced flows stand.
 #[derive(Clone, Copy, Debug)]
@@ -36,8 +36,8 @@ struct Frames {
     framing: Framing,
     /// Size of reports; 0 if there are none.
     report: u16,
-    /// The counters of the first; the others follow.
-    counters: u32,
+    /// By flow.
+    counts: Vec<FrameCount>,
     flows: Vec<Reassembly>,
 }
 
@@ -52,22 +52,18 @@ impl PacedReceivers {
         Self { place, header, frames: None }
     }
 
-    /// The same with frames, counted from row `counters` on.
+    /// The same with frames.
     ///
     /// # Panics
     /// If a size is none: scenario reading refuses it.
     #[must_use]
-    pub fn with_frames(
-        mut self,
-        frames: &FrameParameters,
-        packets: &PacedParameters,
-        counters: u32,
-    ) -> Self {
+    pub fn with_frames(mut self, frames: &FrameParameters, packets: &PacedParameters) -> Self {
         let report = u16::try_from(frames.report.bytes()).expect("checked when read");
-        let flows = (0..self.place.flows.1).map(|_| Reassembly::default()).collect();
+        let flows: Vec<_> = (0..self.place.flows.1).map(|_| Reassembly::default()).collect();
+        let counts = vec![FrameCount::default(); flows.len()];
         let report = if frames.retransmit { report } else { 0 };
         self.frames =
-            Some(Frames { framing: Framing::new(frames, packets), report, counters, flows });
+            Some(Frames { framing: Framing::new(frames, packets), report, counts, flows });
         self
     }
 
@@ -90,7 +86,7 @@ impl PacedReceivers {
         let index = (packet.flow - self.place.flows.0) as usize;
         let Some(frames) = &mut self.frames else { return };
         let (now, size) = (cx.now(), frames.report);
-        let count: &mut FrameCount = &mut cx.counters().frames[frames.counters as usize + index];
+        let count = &mut frames.counts[index];
         let flow = &mut frames.flows[index];
         match flow.take(packet, now, count) {
             Completes::Nothing | Completes::Again => {}
@@ -134,6 +130,10 @@ impl Element for PacedReceivers {
             cx.counters()
                 .hand_over(packet.flow, u64::from(packet.size.saturating_sub(self.header)));
         }
+    }
+
+    fn counters(&mut self, _cx: &mut Context<'_>) -> OwnCount<'_> {
+        self.frames.as_mut().map_or_else(OwnCount::default, |it| OwnCount::of(&mut it.counts))
     }
 
     fn wake(&mut self, _token: u32, _cx: &mut Context<'_>) {

@@ -33,7 +33,7 @@ impl PacedSources {
             source.skip_next();
         }
         let changes = pace.scale != source.pace.scale;
-        let count = &mut cx.counters().paced[self.counters as usize + index];
+        let count = &mut self.counts[index];
         source.change_pace(pace, size, now, count);
         count.resource_cells.0 += 1;
         let peak = explicit.packets(size);
@@ -58,7 +58,7 @@ impl PacedSources {
         let Some(explicit) = self.explicit else { return };
         let (now, size) = (cx.now(), self.size);
         let index = (packet.flow - self.group.first) as usize;
-        let count = self.count(index, cx);
+        let count = &mut self.counts[index];
         count.resource_cells.1 += 1;
         count.resource_delay += u128::from(now.since(packet.created).ps());
         let source = &mut self.sources[index];

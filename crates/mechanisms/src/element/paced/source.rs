@@ -1,9 +1,10 @@
 //! A paced source: what it is sending, how fast, and what is due next.
 
 use forebay_kernel::Stream;
-use forebay_network::{Activity, Lasts, Pace, PacedCount, Packet, Phase, RateControl, Session};
+use forebay_network::{Activity, Lasts, Pace, Packet, Phase, RateControl, Session};
 use forebay_units::{PS_PER_S, Rate, Span, Time};
 
+use super::PacedCount;
 use super::framing::Report;
 use super::outbox::{Outbox, Then};
 

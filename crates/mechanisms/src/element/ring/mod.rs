@@ -14,7 +14,8 @@ mod host;
 mod port;
 
 use forebay_network::{
-    Context, Element, LogicalProcess, Packet, RingClass, RingFairness, RingFrame, RingMessage,
+    Context, Element, LogicalProcess, OwnCount, Packet, RingClass, RingFairness, RingFrame,
+    RingMessage,
 };
 use forebay_units::{Rate, Size, Span, Time};
 
@@ -293,9 +294,9 @@ impl Element for Ring {
         }
     }
 
-    fn sync_counters(&mut self, cx: &mut Context<'_>) -> u64 {
+    fn counters(&mut self, cx: &mut Context<'_>) -> OwnCount<'_> {
         self.ports.iter_mut().for_each(|port| port.transmitter.sync_counters(false, cx));
-        self.ports.iter().map(Port::held).sum()
+        OwnCount::held(self.ports.iter().map(Port::held).sum())
     }
 
     fn probes(&self, part: u32, visit: &mut dyn FnMut(&str, f64)) {

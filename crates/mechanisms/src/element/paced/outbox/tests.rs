@@ -1,8 +1,9 @@
 //! Timelines of selective retransmission, and its soak over ways that lose packets.
 
 use forebay_kernel::{Stream, Streams};
-use forebay_network::{FrameCount, SackBlocks};
+use forebay_network::SackBlocks;
 
+use super::super::FrameCount;
 use super::super::reassembly::{Completes, Reassembly};
 use super::*;
 

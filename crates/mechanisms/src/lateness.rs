@@ -1,6 +1,7 @@
 //! Late packets: how many took much longer than the fastest of their flow.
 
-use forebay_units::Span;
+use forebay_network::{DeliveryMeter, ElementCounters};
+use forebay_units::{Span, Time};
 
 /// Counts the packets of a flow that took longer than the fastest of all of them by more than some
 /// time, the fastest being known only at the end.
@@ -17,13 +18,6 @@ pub struct Lateness {
     late: u64,
     /// Delays that a smaller least delay would make late.
     near: Vec<Span>,
-}
-
-impl Default for Lateness {
-    /// Nothing is ever late.
-    fn default() -> Self {
-        Self::new(Span::MAX, Span::ZERO)
-    }
 }
 
 impl Lateness {
@@ -69,10 +63,22 @@ impl Lateness {
     pub fn least(&self) -> Option<Span> {
         (self.least < Span::MAX).then_some(self.least)
     }
+}
 
-    /// A new window of measurement.
-    pub(crate) fn reset(&mut self) {
+impl ElementCounters for Lateness {
+    fn reset(&mut self, _now: Time) {
         *self = Self::new(self.after, self.floor);
+    }
+}
+
+impl DeliveryMeter for Lateness {
+    #[inline]
+    fn delivered(&mut self, delay: Span) {
+        self.count(delay);
+    }
+
+    fn fresh(&self) -> Box<dyn DeliveryMeter> {
+        Box::new(Self::new(self.after, self.floor))
     }
 }
 
@@ -103,19 +109,16 @@ mod tests {
         }
     }
 
-    /// Otherwise a packet at the limit itself would count as late, or flows whose lateness nobody
-    /// asked for would cost memory: 20 us above the least delay is not late, 20 us and 1 ps is.
+    /// Otherwise a packet at the limit itself would count as late, or the count of one measurement
+    /// window would go on in the next: 20 us above the least delay is not late, 20 us and 1 ps is.
     #[test]
     fn the_limit_itself_is_in_time() {
         let mut lateness = Lateness::new(Span::from_us(20), Span::ZERO);
-        let mut unasked = Lateness::default();
         for ps in [100_000_000, 120_000_000, 120_000_001] {
             lateness.count(Span::from_ps(ps));
-            unasked.count(Span::from_ps(ps));
         }
         assert_eq!(lateness.late(), 1);
-        assert_eq!((unasked.late(), unasked.near.len()), (0, 0));
-        lateness.reset();
+        lateness.reset(Time::ZERO);
         assert_eq!((lateness.late(), lateness.least()), (0, None));
     }
 }
