@@ -1,37 +1,44 @@
 //! Everything that a paper can be about, one file (or one folder) each.
 //!
-//! | folder | contract | table |
+//! A kind of mechanism has one name: the key under which scenarios choose is the folder, in the
+//! plural the table, and a word of the trait.
+//!
+//! | key and folder | trait | table |
 //! |---|---|---|
-//! | `queue/` | [`DropPolicy`](forebay_network::DropPolicy), [`QueueDisc`](forebay_network::QueueDisc) | [`queue::QUEUES`] |
-//! | `conditioner/` | [`Conditioner`](forebay_network::Conditioner) | [`conditioner::CONDITIONERS`] |
-//! | `shaping/` | [`ShapingLaw`](forebay_network::ShapingLaw) | [`shaping::SHAPERS`] |
-//! | `traffic/` | [`Traffic`](forebay_network::Traffic) | [`traffic::TRAFFICS`] |
-//! | `congestion/` | [`CongestionControl`](forebay_network::CongestionControl) | [`congestion::CONTROLS`] |
-//! | `edge/` | [`AdmissionControl`](forebay_network::AdmissionControl), [`FlowTermination`](forebay_network::FlowTermination) | [`edge::ADMISSIONS`], [`edge::TERMINATIONS`] |
-//! | `detector/` | [`CongestionDetector`](forebay_network::CongestionDetector) | [`detector::DETECTORS`] |
-//! | `explicit_rate/` | [`ExplicitRate`](forebay_network::ExplicitRate) | [`explicit_rate::EXPLICIT_RATES`] |
-//! | `activity/` | [`Activity`](forebay_network::Activity) | [`activity::ACTIVITIES`] |
-//! | `pace/` | [`RateControl`](forebay_network::RateControl) | [`pace::PACES`] |
-//! | `policing/` | when cells conform, and may leave | asked by conditioners and a policer |
-//! | `ring/` | [`RingFairness`](forebay_network::RingFairness) | [`ring::FAIRNESS`] |
-//! | `element/` | [`Element`](forebay_network::Element) | wired by the scenario |
+//! | `queue` | [`DropPolicy`](forebay_network::DropPolicy), [`QueueDisc`](forebay_network::QueueDisc) | [`queue::QUEUES`] |
+//! | `conditioner` | [`Conditioner`](forebay_network::Conditioner) | [`conditioner::CONDITIONERS`] |
+//! | `shaper` | [`ShaperLaw`](forebay_network::ShaperLaw) | [`shaper::SHAPERS`] |
+//! | `detector` | [`CongestionDetector`](forebay_network::CongestionDetector) | [`detector::DETECTORS`] |
+//! | `explicit_rate` | [`ExplicitRate`](forebay_network::ExplicitRate) | [`explicit_rate::EXPLICIT_RATES`] |
+//! | `traffic` | [`Traffic`](forebay_network::Traffic) | [`traffic::TRAFFICS`] |
+//! | `control` | [`CongestionControl`](forebay_network::CongestionControl) | [`control::CONTROLS`] |
+//! | `admission` | [`AdmissionControl`](forebay_network::AdmissionControl) | [`admission::ADMISSIONS`] |
+//! | `termination` | [`FlowTermination`](forebay_network::FlowTermination) | [`termination::TERMINATIONS`] |
+//! | `activity` | [`Activity`](forebay_network::Activity) | [`activity::ACTIVITIES`] |
+//! | `pace` | [`PaceControl`](forebay_network::PaceControl) | [`pace::PACES`] |
+//! | `fairness` | [`RingFairness`](forebay_network::RingFairness) | [`fairness::FAIRNESS`] |
+//!
+//! Beside these, `policing/` says when cells conform and may leave, for conditioners and a policer,
+//! and `element/` holds the [elements](forebay_network::Element) that the scenario wires.
 //!
 //! Adding a mechanism touches its own file and one line of its table: schema, reference page,
 //! Python class and the battery of tests follow from the table.
 
 pub mod activity;
+pub mod admission;
 pub mod conditioner;
-pub mod congestion;
+pub mod control;
 pub mod detector;
-pub mod edge;
 pub mod element;
 pub mod explicit_rate;
+pub mod fairness;
 mod lateness;
+mod measurement;
 pub mod pace;
 pub mod policing;
 pub mod queue;
-pub mod ring;
-pub mod shaping;
+pub mod shaper;
+pub mod termination;
 pub mod traffic;
 
 pub use lateness::Lateness;

@@ -5,7 +5,8 @@ mod support;
 use std::collections::VecDeque;
 
 use forebay_kernel::Streams;
-use forebay_mechanisms::edge::{ADMISSIONS, TERMINATIONS};
+use forebay_mechanisms::admission::ADMISSIONS;
+use forebay_mechanisms::termination::TERMINATIONS;
 use forebay_network::{
     AdmissionControl, AdmissionSignal, FlowTermination, Leaving, PcnMark, Termination,
     TerminationSignal,

@@ -5,7 +5,7 @@
 mod support;
 
 use forebay_kernel::{Stream, Streams};
-use forebay_mechanisms::ring::{BuildFairness, FAIRNESS, RingFacts, StationFacts};
+use forebay_mechanisms::fairness::{BuildFairness, FAIRNESS, RingFacts, StationFacts};
 use forebay_network::{
     RingAccess, RingClass, RingDemand, RingFairness, RingFrame, RingMessage, RingNotice, RingState,
 };

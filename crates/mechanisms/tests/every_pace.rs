@@ -9,8 +9,8 @@ use forebay_mechanisms::detector::DETECTORS;
 use forebay_mechanisms::explicit_rate::EXPLICIT_RATES;
 use forebay_mechanisms::pace::PACES;
 use forebay_network::{
-    Activity, CongestionDetector, CongestionNotification, ExplicitRate, Lasts, Pace, Packet,
-    RateControl, Session,
+    Activity, CongestionDetector, CongestionNotification, ExplicitRate, Lasts, Pace, PaceControl,
+    Packet, Session,
 };
 use forebay_parameters::Value;
 use forebay_units::{Rate, Span, Time};
@@ -126,7 +126,7 @@ fn phases(law: &mut dyn Activity, name: &str) -> u64 {
 
 /// How a source under a rate control goes while it hears notifications, checked: rates are finite
 /// and not negative, and a timer is never set for the past or the present.
-fn paces(law: &mut dyn RateControl, name: &str) -> Vec<Pace> {
+fn paces(law: &mut dyn PaceControl, name: &str) -> Vec<Pace> {
     let mut draws = Streams::new(7, 0).named("notices");
     let mut now = Time::ZERO;
     let mut all = vec![law.begin(now)];

@@ -7,8 +7,8 @@ use std::collections::VecDeque;
 use forebay_kernel::Streams;
 use forebay_mechanisms::LinkFacts;
 use forebay_mechanisms::conditioner::CONDITIONERS;
-use forebay_mechanisms::shaping::{BuildShaper, SHAPERS};
-use forebay_network::{Backlog, Conditioner, Packet, ShapingLaw};
+use forebay_mechanisms::shaper::{BuildShaper, SHAPERS};
+use forebay_network::{Backlog, Conditioner, Packet, ShaperLaw};
 use forebay_parameters::{Entry, Problem, Value};
 use forebay_units::{PS_PER_S, Rate, Span, Time};
 use support::{build, strange, table, with};
@@ -39,7 +39,7 @@ fn bounds(name: &str) -> (f64, f64) {
     }
 }
 
-fn make(entry: &Entry<BuildShaper>, parameters: &Value) -> Result<Box<dyn ShapingLaw>, Problem> {
+fn make(entry: &Entry<BuildShaper>, parameters: &Value) -> Result<Box<dyn ShaperLaw>, Problem> {
     build(parameters, |section| (entry.build)(section, &FACTS))
 }
 
@@ -67,7 +67,7 @@ struct Release {
 
 /// A buffer under a law, with a meter behind.
 struct Buffer {
-    law: Box<dyn ShapingLaw>,
+    law: Box<dyn ShaperLaw>,
     meter: Box<dyn Conditioner>,
     waiting: VecDeque<Packet>,
     backlog: Backlog,
@@ -79,7 +79,7 @@ struct Buffer {
 }
 
 impl Buffer {
-    fn new(law: Box<dyn ShapingLaw>) -> Self {
+    fn new(law: Box<dyn ShaperLaw>) -> Self {
         Self {
             law,
             meter: meter(),
@@ -135,7 +135,7 @@ impl Buffer {
 
 /// `count` packets of 40 to 1500 B at a mean rate of `load` Mbit/s, in bursts of ten on average,
 /// then time to drain.
-fn drive(law: Box<dyn ShapingLaw>, load: f64, count: u64) -> Buffer {
+fn drive(law: Box<dyn ShaperLaw>, load: f64, count: u64) -> Buffer {
     let mut buffer = Buffer::new(law);
     let mut draws = Streams::new(2, 0).named("arrivals");
     let mut now = Time::ZERO;

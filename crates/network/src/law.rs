@@ -242,7 +242,7 @@ pub trait Conditioner: Send {
 }
 
 /// When a shaper releases packets.
-pub trait ShapingLaw: Send {
+pub trait ShaperLaw: Send {
     /// A packet arrived; `backlog` includes it.
     fn arrived(&mut self, packet: &Packet, backlog: Backlog, now: Time);
 

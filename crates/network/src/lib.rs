@@ -2,9 +2,9 @@
 //! the laws that decide over packets.
 //!
 //! One rule settles most questions: if time passes inside it, it is an [`Element`]; if it only
-//! decides, it is a law ([`DropPolicy`], [`QueueDisc`], [`Conditioner`], [`ShapingLaw`],
+//! decides, it is a law ([`DropPolicy`], [`QueueDisc`], [`Conditioner`], [`ShaperLaw`],
 //! [`Traffic`], [`CongestionControl`], [`AdmissionControl`], [`FlowTermination`],
-//! [`CongestionDetector`], [`ExplicitRate`], [`Activity`], [`RateControl`], [`RingFairness`]). A
+//! [`CongestionDetector`], [`ExplicitRate`], [`Activity`], [`PaceControl`], [`RingFairness`]). A
 //! law is given the time, a random stream and the facts, and returns a decision; it has no clock,
 //! no event list and no log. [`Observer`]s are notified of facts and cannot influence a run. This
 //! crate knows no mechanism: they live in `forebay-mechanisms`.
@@ -45,14 +45,14 @@ pub use edge::{
 pub use element::Element;
 pub use law::{
     Ack, Arrival, Backlog, Burst, Conditioner, CongestionControl, Departure, Discard, DropPolicy,
-    QueueDisc, RednAdjustment, ShapingLaw, Signal, ThresholdZone, Traffic, Verdict, Window,
+    QueueDisc, RednAdjustment, ShaperLaw, Signal, ThresholdZone, Traffic, Verdict, Window,
 };
 pub use logical_process::{LogicalProcess, LookaheadContext};
 pub use lookahead::{Departures, ExecutionMode, Lookahead};
 pub use observation::{CallEvent, Observation, Observer};
 pub use pace::{
-    Activity, CongestionDetector, CongestionNotification, ExplicitRate, Lasts, Pace, Phase,
-    RateControl, Session,
+    Activity, CongestionDetector, CongestionNotification, ExplicitRate, Lasts, Pace, PaceControl,
+    Phase, Session,
 };
 pub use packet::{Ecn, Packet, PcnMark, QueuedInfo};
 pub use resource::{CellRate, ResourceCell};

@@ -120,12 +120,12 @@ pub struct Pace {
     pub scale: f64,
     /// Whether notifications have pushed it down to its floor.
     pub at_floor: bool,
-    /// When [`RateControl::expired`] is to be called; [`Time::NEVER`] for no such time.
+    /// When [`PaceControl::expired`] is to be called; [`Time::NEVER`] for no such time.
     pub next: Time,
 }
 
 /// How the rate of a paced source follows notifications.
-pub trait RateControl: Send {
+pub trait PaceControl: Send {
     /// A session begins.
     fn begin(&mut self, now: Time) -> Pace;
 

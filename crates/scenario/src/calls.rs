@@ -2,10 +2,11 @@
 
 use forebay_engine::Network;
 use forebay_kernel::Streams;
-use forebay_mechanisms::edge::{ADMISSIONS, TERMINATIONS};
+use forebay_mechanisms::admission::ADMISSIONS;
 use forebay_mechanisms::element::calls::{
     CallParameters, Calls, ClassPlan, EdgePlan, ProbingParameters, SurgeParameters,
 };
+use forebay_mechanisms::termination::TERMINATIONS;
 use forebay_mechanisms::traffic::{TRAFFICS, TrafficKind};
 use forebay_parameters::{Parameters, Problem, Section, choose, choose_all, nearest};
 use forebay_units::{Span, Time};

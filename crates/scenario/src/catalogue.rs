@@ -2,20 +2,21 @@
 //! definitions.
 
 use forebay_mechanisms::activity::ACTIVITIES;
+use forebay_mechanisms::admission::ADMISSIONS;
 use forebay_mechanisms::conditioner::CONDITIONERS;
-use forebay_mechanisms::congestion::CONTROLS;
+use forebay_mechanisms::control::CONTROLS;
 use forebay_mechanisms::detector::DETECTORS;
-use forebay_mechanisms::edge::{ADMISSIONS, TERMINATIONS};
 use forebay_mechanisms::element::calls::{CallParameters, ProbingParameters, SurgeParameters};
 use forebay_mechanisms::element::paced::{FrameParameters, PacedParameters};
 use forebay_mechanisms::element::policer::{BucketParameters, PeakParameters};
 use forebay_mechanisms::element::tcp::TcpParameters;
 use forebay_mechanisms::element::udp::UdpParameters;
 use forebay_mechanisms::explicit_rate::EXPLICIT_RATES;
+use forebay_mechanisms::fairness::FAIRNESS;
 use forebay_mechanisms::pace::PACES;
 use forebay_mechanisms::queue::QUEUES;
-use forebay_mechanisms::ring::FAIRNESS;
-use forebay_mechanisms::shaping::SHAPERS;
+use forebay_mechanisms::shaper::SHAPERS;
+use forebay_mechanisms::termination::TERMINATIONS;
 use forebay_mechanisms::traffic::TRAFFICS;
 use forebay_parameters::{Catalogued, Entry, Field, Parameters, Value};
 use serde_json::{Map, Value as Json, json};

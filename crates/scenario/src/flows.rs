@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use forebay_engine::Network;
 use forebay_kernel::Streams;
 use forebay_mechanisms::Lateness;
-use forebay_mechanisms::congestion::{self, CONTROLS, ControlFactory};
+use forebay_mechanisms::control::{self, CONTROLS, ControlFactory};
 use forebay_mechanisms::element::FlowGroup;
 use forebay_mechanisms::element::calls::ClassPlan;
 use forebay_mechanisms::element::paced::ReceiverPlace;
@@ -270,8 +270,8 @@ fn read_transport(
             let control = match choose(&inner, "control", CONTROLS)? {
                 Some((entry, inner)) => (entry.build)(&inner)?,
                 None => {
-                    let inner = by_default(&inner, "control", congestion::DEFAULT);
-                    (congestion::DEFAULT.build)(&inner)?
+                    let inner = by_default(&inner, "control", control::DEFAULT);
+                    (control::DEFAULT.build)(&inner)?
                 }
             };
             let traffic = read_traffic(section, Some(traffic::DEFAULT))?;

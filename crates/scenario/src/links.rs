@@ -10,8 +10,8 @@ use forebay_mechanisms::element::link::{Conditioning, LinkParts, Notifier, link}
 use forebay_mechanisms::element::shaper::Shaper;
 use forebay_mechanisms::explicit_rate::EXPLICIT_RATES;
 use forebay_mechanisms::queue::{self, QUEUES, Queue};
-use forebay_mechanisms::shaping::SHAPERS;
-use forebay_network::{Conditioner, CongestionDetector, ExplicitRate, ShapingLaw};
+use forebay_mechanisms::shaper::SHAPERS;
+use forebay_network::{Conditioner, CongestionDetector, ExplicitRate, ShaperLaw};
 use forebay_parameters::{Chosen, Parameters, Problem, Section, choose, choose_all};
 use forebay_units::quantity::show_rate;
 use forebay_units::{Rate, Size, Span};
@@ -51,7 +51,7 @@ pub(crate) struct LinkPlan<'a> {
 
 struct Parts {
     queue: Queue,
-    shaper: Option<Box<dyn ShapingLaw>>,
+    shaper: Option<Box<dyn ShaperLaw>>,
     conditioners: Vec<Box<dyn Conditioner>>,
     detector: Option<Box<dyn CongestionDetector>>,
     explicit_rate: Option<Box<dyn ExplicitRate>>,

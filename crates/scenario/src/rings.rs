@@ -2,7 +2,7 @@
 
 use forebay_kernel::{Stream, Streams};
 use forebay_mechanisms::element::ring::{Buffers, Leg, PortParts, Ring, RingParts};
-use forebay_mechanisms::ring::{FAIRNESS, FairnessFactory, RingFacts, StationFacts};
+use forebay_mechanisms::fairness::{FAIRNESS, FairnessFactory, RingFacts, StationFacts};
 use forebay_parameters::{Parameters, Problem, Section, choose};
 use forebay_units::{Rate, Size, Span};
 

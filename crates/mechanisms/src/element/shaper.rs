@@ -1,4 +1,4 @@
-//! The shaper: a buffer whose release times a [`ShapingLaw`] decides.
+//! The shaper: a buffer whose release times a [`ShaperLaw`] decides.
 //!
 //! It precedes the queue of its link. The conditioners of the link are here, behind the buffer, so
 //! that a green shaper can look ahead at the meter that its packets will pass.
@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use forebay_network::{
-    Backlog, Context, DropReason, Element, LogicalProcess, OwnCount, Packet, ShapingLaw,
+    Backlog, Context, DropReason, Element, LogicalProcess, OwnCount, Packet, ShaperLaw,
 };
 use forebay_units::Time;
 
@@ -16,7 +16,7 @@ use super::link::transmitter::{Conditioning, Transmitter};
 /// A buffer drained at the pace of a law, followed by conditioners.
 pub struct Shaper {
     link: u32,
-    law: Box<dyn ShapingLaw>,
+    law: Box<dyn ShaperLaw>,
     conditioning: Vec<Conditioning>,
     waiting: VecDeque<Packet>,
     backlog: Backlog,
@@ -28,7 +28,7 @@ pub struct Shaper {
 impl Shaper {
     /// The shaper of `link`, with the conditioners that its packets pass when they leave.
     #[must_use]
-    pub fn new(link: u32, law: Box<dyn ShapingLaw>, conditioning: Vec<Conditioning>) -> Self {
+    pub fn new(link: u32, law: Box<dyn ShaperLaw>, conditioning: Vec<Conditioning>) -> Self {
         Self {
             link,
             law,

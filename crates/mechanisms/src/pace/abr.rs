@@ -1,6 +1,6 @@
 //! Available bit rate: the source follows explicit rates that resource-management cells bring back.
 
-use forebay_network::{CongestionNotification, Pace, RateControl};
+use forebay_network::{CongestionNotification, Pace, PaceControl};
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::{Span, Time};
 
@@ -74,7 +74,7 @@ fn build(section: &Section<'_>) -> Result<PaceKind, Problem> {
             return Err(section.fail(key, "is too short; allowed are times from 1 us"));
         }
     }
-    let make = move |_| -> Box<dyn RateControl> { Box::new(Abr::new(parameters.clone())) };
+    let make = move |_| -> Box<dyn PaceControl> { Box::new(Abr::new(parameters.clone())) };
     // It waits for cells, and for no round trip.
     Ok(PaceKind { rtt: Some(Span::ZERO), explicit: Some(mcr), make: Box::new(make) })
 }
@@ -141,7 +141,7 @@ impl Abr {
     }
 }
 
-impl RateControl for Abr {
+impl PaceControl for Abr {
     /// The connection is there between sessions, and its rate with it, unless that is lost.
     fn begin(&mut self, now: Time) -> Pace {
         self.lose_unused(now);

@@ -5,7 +5,7 @@ mod slow_start;
 mod steps;
 mod uncontrolled;
 
-use forebay_network::RateControl;
+use forebay_network::PaceControl;
 use forebay_parameters::{Entry, Problem, Section};
 use forebay_units::Span;
 
@@ -18,7 +18,7 @@ pub struct PaceKind {
     /// then the rate that it is promised, over the highest nominal rate.
     pub explicit: Option<f64>,
     /// Makes that of one source after another, given this time.
-    pub make: Box<dyn Fn(Span) -> Box<dyn RateControl>>,
+    pub make: Box<dyn Fn(Span) -> Box<dyn PaceControl>>,
 }
 
 /// Reads a rate control from its section of the scenario.

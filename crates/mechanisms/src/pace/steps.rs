@@ -1,6 +1,6 @@
 //! Rate control by steps: down by a share when told, up by a little each round-trip time.
 
-use forebay_network::{CongestionNotification, Pace, RateControl};
+use forebay_network::{CongestionNotification, Pace, PaceControl};
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::{Span, Time};
 
@@ -77,7 +77,7 @@ fn build(section: &Section<'_>) -> Result<PaceKind, Problem> {
         let message = format!("{increase} is out of range; allowed are 0 to 1");
         return Err(section.fail("increase", message));
     }
-    let make = move |rtt| -> Box<dyn RateControl> { Box::new(Steps::new(&parameters, rtt)) };
+    let make = move |rtt| -> Box<dyn PaceControl> { Box::new(Steps::new(&parameters, rtt)) };
     Ok(PaceKind { rtt, explicit: None, make: Box::new(make) })
 }
 
@@ -130,7 +130,7 @@ impl Steps {
     }
 }
 
-impl RateControl for Steps {
+impl PaceControl for Steps {
     fn begin(&mut self, now: Time) -> Pace {
         self.scale = self.slow_start.from;
         self.slow = self.scale < 1.0;
@@ -185,7 +185,7 @@ mod tests {
 
     const RTT: Span = Span::from_ms(560);
 
-    fn make(entries: &[(&str, Value)]) -> Result<Box<dyn RateControl>, Problem> {
+    fn make(entries: &[(&str, Value)]) -> Result<Box<dyn PaceControl>, Problem> {
         let entry = |(key, value): &(&str, Value)| ((*key).to_owned(), Node::new(value.clone()));
         let table: Table = entries.iter().map(entry).collect();
         let (node, echo) = (Node::new(Value::Table(table)), Echo::default());
@@ -193,7 +193,7 @@ mod tests {
     }
 
     /// A source whose floor is 0 and whose session began at the nominal rate.
-    fn data() -> Box<dyn RateControl> {
+    fn data() -> Box<dyn PaceControl> {
         let mut law = make(&[("floor", 0.0.into()), ("start", 1.0.into())]).unwrap();
         law.begin(Time::ZERO);
         law

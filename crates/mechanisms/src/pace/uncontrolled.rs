@@ -1,6 +1,6 @@
 //! No control: sources that hear nothing.
 
-use forebay_network::{CongestionNotification, Pace, RateControl};
+use forebay_network::{CongestionNotification, Pace, PaceControl};
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::{Span, Time};
 
@@ -37,7 +37,7 @@ fn build(section: &Section<'_>) -> Result<PaceKind, Problem> {
     if let Some(rtt) = rtt {
         check_rtt(section, rtt)?;
     }
-    let make = move |rtt| -> Box<dyn RateControl> {
+    let make = move |rtt| -> Box<dyn PaceControl> {
         Box::new(Uncontrolled { slow_start, rtt, scale: 1.0 })
     };
     Ok(PaceKind { rtt, explicit: None, make: Box::new(make) })
@@ -56,7 +56,7 @@ impl Uncontrolled {
     }
 }
 
-impl RateControl for Uncontrolled {
+impl PaceControl for Uncontrolled {
     fn begin(&mut self, now: Time) -> Pace {
         self.scale = self.slow_start.from;
         self.pace(now)

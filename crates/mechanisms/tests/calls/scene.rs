@@ -6,13 +6,14 @@ use std::sync::{Arc, Mutex};
 use forebay_engine::Network;
 use forebay_kernel::{Stream, Streams};
 use forebay_mechanisms::LinkFacts;
+use forebay_mechanisms::admission::ADMISSIONS;
 use forebay_mechanisms::conditioner::CONDITIONERS;
-use forebay_mechanisms::edge::{ADMISSIONS, TERMINATIONS};
 use forebay_mechanisms::element::calls::{
     CallCount, CallParameters, Calls, ClassPlan, EdgePlan, ProbingParameters, SurgeParameters,
 };
 use forebay_mechanisms::element::link::{LinkParts, link};
 use forebay_mechanisms::queue;
+use forebay_mechanisms::termination::TERMINATIONS;
 use forebay_mechanisms::traffic::TrafficKind;
 use forebay_network::record::RecordTable;
 use forebay_network::{

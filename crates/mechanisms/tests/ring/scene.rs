@@ -3,7 +3,7 @@
 use forebay_engine::Network;
 use forebay_kernel::Streams;
 use forebay_mechanisms::element::ring::{Buffers, Leg, PortParts, Ring, RingParts};
-use forebay_mechanisms::ring::{FAIRNESS, RingFacts, StationFacts};
+use forebay_mechanisms::fairness::{FAIRNESS, RingFacts, StationFacts};
 use forebay_network::{Context, Element, LinkCount, LogicalProcess, Packet};
 use forebay_parameters::{Echo, Node, Section, Table, Value};
 use forebay_units::{Rate, Size, Span, Time};

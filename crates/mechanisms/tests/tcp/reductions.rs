@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use forebay_kernel::Streams;
-use forebay_mechanisms::congestion::CONTROLS;
+use forebay_mechanisms::control::CONTROLS;
 use forebay_network::Signal;
 use forebay_parameters::Value;
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use forebay_engine::Network;
 use forebay_kernel::{Stream, Streams};
-use forebay_mechanisms::congestion::CONTROLS;
+use forebay_mechanisms::control::CONTROLS;
 use forebay_mechanisms::element::FlowGroup;
 use forebay_mechanisms::element::tcp::{TcpParameters, TcpReceivers, TcpSenders};
 use forebay_mechanisms::traffic::pool_of;

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use forebay_mechanisms::conditioner::CONDITIONERS;
 use forebay_mechanisms::queue::QUEUES;
-use forebay_mechanisms::shaping::SHAPERS;
+use forebay_mechanisms::shaper::SHAPERS;
 use forebay_network::record::RecordTable;
 use forebay_scenario::RunResult;
 

@@ -5,12 +5,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use forebay_mechanisms::activity::ACTIVITIES;
 use forebay_mechanisms::conditioner::CONDITIONERS;
-use forebay_mechanisms::congestion::CONTROLS;
+use forebay_mechanisms::control::CONTROLS;
 use forebay_mechanisms::detector::DETECTORS;
 use forebay_mechanisms::explicit_rate::EXPLICIT_RATES;
 use forebay_mechanisms::pace::PACES;
 use forebay_mechanisms::queue::QUEUES;
-use forebay_mechanisms::shaping::SHAPERS;
+use forebay_mechanisms::shaper::SHAPERS;
 use forebay_mechanisms::traffic::TRAFFICS;
 use forebay_parameters::Entry;
 use forebay_scenario::{Control, RunOptions, Scenario};

@@ -1,6 +1,6 @@
 //! Packet rings in whole scenarios.
 
-use forebay_mechanisms::ring::FAIRNESS;
+use forebay_mechanisms::fairness::FAIRNESS;
 use forebay_scenario::Scenario;
 
 use crate::conservation::check_trace;

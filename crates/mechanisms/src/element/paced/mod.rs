@@ -1,7 +1,7 @@
 //! Paced sources: packets of one size at a rate that follows what the network tells them.
 //!
 //! What a source wants to send, and at which nominal rate, is its [`Activity`]; by how much that is
-//! scaled is decided by its [`RateControl`], which hears of notifications. A source waits for one
+//! scaled is decided by its [`PaceControl`], which hears of notifications. A source waits for one
 //! time, that of whatever is due next: a packet, the end of a phase, a step of the control. Those
 //! of a group share one timer, set for the first.
 
@@ -17,7 +17,7 @@ mod source;
 use forebay_kernel::Streams;
 use forebay_network::{
     Activity, CongestionNotification, Context, Element, LogicalProcess, Lookahead,
-    LookaheadContext, Observation, OwnCount, Packet, RateControl, Session,
+    LookaheadContext, Observation, OwnCount, PaceControl, Packet, Session,
 };
 use forebay_parameters::{Problem, Section, parameters};
 use forebay_units::{Size, Time};
@@ -65,7 +65,7 @@ pub struct PacedParts<'a> {
     /// What they want to send.
     pub activity: &'a dyn Fn() -> Box<dyn Activity>,
     /// How their rates follow notifications.
-    pub control: &'a dyn Fn() -> Box<dyn RateControl>,
+    pub control: &'a dyn Fn() -> Box<dyn PaceControl>,
     /// If they go by explicit rates.
     pub explicit: Option<Explicit>,
     /// Size and header of their packets.

@@ -1,7 +1,7 @@
 //! A paced source: what it is sending, how fast, and what is due next.
 
 use forebay_kernel::Stream;
-use forebay_network::{Activity, Lasts, Pace, Packet, Phase, RateControl, Session};
+use forebay_network::{Activity, Lasts, Pace, PaceControl, Packet, Phase, Session};
 use forebay_units::{PS_PER_S, Rate, Span, Time};
 
 use super::PacedCount;
@@ -12,7 +12,7 @@ use super::outbox::{Outbox, Then};
 /// or shortens what is left of it.
 pub(super) struct Source {
     activity: Box<dyn Activity>,
-    pub(super) control: Box<dyn RateControl>,
+    pub(super) control: Box<dyn PaceControl>,
     stream: Stream,
     pub(super) phase: Phase,
     /// When the phase began, and when it ends; [`Time::NEVER`] for one that ends by its volume.
@@ -53,7 +53,7 @@ impl Source {
     /// A source that begins at `start`.
     pub(super) fn new(
         activity: Box<dyn Activity>,
-        control: Box<dyn RateControl>,
+        control: Box<dyn PaceControl>,
         stream: Stream,
         start: Time,
     ) -> Self {

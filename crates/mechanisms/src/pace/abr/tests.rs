@@ -1,7 +1,7 @@
 use super::*;
 use forebay_parameters::{Echo, Node, Table, Value};
 
-fn make(entries: &[(&str, Value)]) -> Result<Box<dyn RateControl>, Problem> {
+fn make(entries: &[(&str, Value)]) -> Result<Box<dyn PaceControl>, Problem> {
     let entry = |(key, value): &(&str, Value)| ((*key).to_owned(), Node::new(value.clone()));
     let table: Table = entries.iter().map(entry).collect();
     let (node, echo) = (Node::new(Value::Table(table)), Echo::default());
@@ -14,7 +14,7 @@ fn at(ms: u64) -> Time {
 
 /// Which of `cells` sent every `ms` from `first` on are resource-management cells, and the rates
 /// that they tell.
-fn resource_cells(law: &mut dyn RateControl, first: u64, ms: u64, cells: u64) -> Vec<(u64, f64)> {
+fn resource_cells(law: &mut dyn PaceControl, first: u64, ms: u64, cells: u64) -> Vec<(u64, f64)> {
     let sent = (0..cells)
         .filter_map(|cell| Some((cell, law.resource_cell(true, at(first + ms * cell))?.scale)));
     sent.collect()

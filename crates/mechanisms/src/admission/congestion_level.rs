@@ -4,8 +4,8 @@ use forebay_network::{AdmissionControl, AdmissionSignal, Leaving};
 use forebay_parameters::{Entry, Parameters, Problem, Section, choice, parameters};
 use forebay_units::{Span, Time};
 
-use crate::edge::measurement::Measurement;
-use crate::edge::{BuildAdmission, check_interval, check_limit};
+use super::BuildAdmission;
+use crate::measurement::{Measurement, check_interval, check_limit};
 
 pub(super) const ENTRY: Entry<BuildAdmission> = Entry {
     name: "congestion_level",

@@ -4,8 +4,8 @@ use forebay_network::{AdmissionControl, AdmissionSignal, Leaving};
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::Time;
 
+use super::BuildAdmission;
 use super::stops;
-use crate::edge::BuildAdmission;
 
 pub(super) const ENTRY: Entry<BuildAdmission> = Entry {
     name: "marking_change",

@@ -1,14 +1,15 @@
-//! Flow admission: which new calls of an aggregate are blocked.
+//! Flow admission at the edge nodes of a PCN domain: which new calls of an aggregate are blocked.
 
 mod capacity;
 mod congestion_level;
 mod marking_change;
 mod stop_timer;
 
-use forebay_network::{Leaving, PcnMark};
-use forebay_parameters::Entry;
+use forebay_network::{AdmissionControl, Leaving, PcnMark};
+use forebay_parameters::{Entry, Problem, Section};
 
-use super::BuildAdmission;
+/// Makes an admission law from its section of the scenario.
+pub type BuildAdmission = fn(&Section<'_>) -> Result<Box<dyn AdmissionControl>, Problem>;
 
 /// Every admission law.
 pub static ADMISSIONS: &[Entry<BuildAdmission>] =

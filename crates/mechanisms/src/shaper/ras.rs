@@ -1,7 +1,7 @@
 //! Rate adaptive shapers: the fuller the buffer and the faster the input, the faster the output.
 
 use forebay_kernel::math;
-use forebay_network::{Backlog, Conditioner, Packet, ShapingLaw};
+use forebay_network::{Backlog, Conditioner, Packet, ShaperLaw};
 use forebay_parameters::{Entry, Parameter, Parameters, Problem, Section, choice, parameters};
 use forebay_units::{PS_PER_S, Rate, Size, Span, Time};
 
@@ -56,7 +56,7 @@ parameters! {
     }
 }
 
-fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Box<dyn ShapingLaw>, Problem> {
+fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Box<dyn ShaperLaw>, Problem> {
     let parameters = RasParameters::read(section)?;
     let corners = corners(section, &parameters, facts)?;
     if parameters.cir.bps() == 0 {
@@ -181,7 +181,7 @@ impl Ras {
     }
 }
 
-impl ShapingLaw for Ras {
+impl ShaperLaw for Ras {
     fn arrived(&mut self, packet: &Packet, _backlog: Backlog, now: Time) {
         self.arrival_rate.arrived(packet.size, now);
     }

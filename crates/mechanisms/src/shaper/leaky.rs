@@ -1,6 +1,6 @@
 //! The leaky bucket as a queue: a constant rate out.
 
-use forebay_network::{Backlog, Conditioner, Packet, ShapingLaw};
+use forebay_network::{Backlog, Conditioner, Packet, ShaperLaw};
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::{Rate, Size, Time};
 
@@ -25,7 +25,7 @@ parameters! {
     }
 }
 
-fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Box<dyn ShapingLaw>, Problem> {
+fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Box<dyn ShaperLaw>, Problem> {
     let LeakyParameters { rate, limit } = LeakyParameters::read(section)?;
     if rate.bps() == 0 {
         return Err(section.fail("rate", "is zero; allowed are rates above 0"));
@@ -38,7 +38,7 @@ struct Leaky {
     limit: u64,
 }
 
-impl ShapingLaw for Leaky {
+impl ShaperLaw for Leaky {
     fn arrived(&mut self, _packet: &Packet, _backlog: Backlog, _now: Time) {}
 
     fn release_at(

@@ -4,7 +4,7 @@ use forebay_network::{FlowTermination, Leaving, PcnMark, Termination, Terminatio
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::Time;
 
-use crate::edge::BuildTermination;
+use super::BuildTermination;
 
 pub(super) const ENTRY: Entry<BuildTermination> = Entry {
     name: "per_packet",

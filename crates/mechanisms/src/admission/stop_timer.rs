@@ -4,8 +4,8 @@ use forebay_network::{AdmissionControl, AdmissionSignal, Leaving};
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::{Span, Time};
 
+use super::BuildAdmission;
 use super::stops;
-use crate::edge::BuildAdmission;
 
 pub(super) const ENTRY: Entry<BuildAdmission> = Entry {
     name: "stop_timer",

@@ -3,7 +3,7 @@
 use forebay_network::AdmissionControl;
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 
-use crate::edge::BuildAdmission;
+use super::BuildAdmission;
 
 pub(super) const ENTRY: Entry<BuildAdmission> = Entry {
     name: "capacity",

@@ -1,11 +1,12 @@
 //! What an egress node counts during an interval of measurement (RFC 6661, section 3.2.1).
 
 use forebay_network::{Leaving, PcnMark};
+use forebay_parameters::{Problem, Section};
 use forebay_units::Span;
 
 /// Bytes of an aggregate by their mark: NM, ThM and ETM of RFC 6661.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Measurement {
+pub(crate) struct Measurement {
     pub unmarked: u64,
     pub threshold: u64,
     pub excess: u64,
@@ -13,7 +14,7 @@ pub(super) struct Measurement {
 
 impl Measurement {
     /// Count a packet; other traffic than PCN's does not count.
-    pub(super) fn count(&mut self, packet: &Leaving) {
+    pub(crate) fn count(&mut self, packet: &Leaving) {
         let size = u64::from(packet.size);
         match packet.mark {
             None => {}
@@ -24,7 +25,7 @@ impl Measurement {
     }
 
     /// The share of `marked` bytes in all; 0 without traffic.
-    pub(super) fn share(&self, marked: u64) -> f64 {
+    pub(crate) fn share(&self, marked: u64) -> f64 {
         let all = self.unmarked + self.threshold + self.excess;
         // Both counts are exact in 64-bit floats and the division rounds to nearest, as reading a
         // decimal does: a share that equals a limit on paper equals it here.
@@ -33,8 +34,26 @@ impl Measurement {
 }
 
 /// The rate of `bytes` in `interval`, in bit/s.
-pub(super) fn rate(bytes: u64, interval: Span) -> f64 {
+pub(crate) fn rate(bytes: u64, interval: Span) -> f64 {
     8.0 * bytes as f64 / interval.seconds()
+}
+
+/// Refuse an interval of measurement over which there is no rate.
+pub(crate) fn check_interval(section: &Section<'_>, interval: Span) -> Result<(), Problem> {
+    if interval < Span::from_ms(1) {
+        let message = "is too short to measure a rate; allowed are intervals from 1 ms";
+        return Err(section.fail("interval", message));
+    }
+    Ok(())
+}
+
+/// Refuse a limit that no congestion level could be compared with.
+pub(crate) fn check_limit(section: &Section<'_>, limit: f64) -> Result<(), Problem> {
+    if !(0.0..=1.0).contains(&limit) {
+        let message = format!("{limit} is not a congestion level; allowed are 0 to 1");
+        return Err(section.fail("limit", message));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@ use forebay_network::{FlowTermination, Leaving, Termination, TerminationSignal};
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::{Span, Time};
 
-use crate::edge::measurement::{Measurement, rate};
-use crate::edge::{BuildTermination, check_interval, check_limit};
+use super::BuildTermination;
+use crate::measurement::{Measurement, check_interval, check_limit, rate};
 
 pub(super) const ENTRY: Entry<BuildTermination> = Entry {
     name: "sustainable_rate",

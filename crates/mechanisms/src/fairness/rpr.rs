@@ -59,8 +59,8 @@ macro_rules! rpr_parameters {
 
         impl $name {
             /// The parameters that both modes have.
-            fn options(&self) -> $crate::ring::rpr::Options {
-                $crate::ring::rpr::Options {
+            fn options(&self) -> $crate::fairness::rpr::Options {
+                $crate::fairness::rpr::Options {
                     interval: self.interval,
                     age: self.age,
                     ramp: self.ramp,

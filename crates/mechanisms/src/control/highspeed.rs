@@ -279,7 +279,7 @@ mod tests {
     }
 
     fn reno_control() -> Box<dyn CongestionControl> {
-        let entry = crate::congestion::CONTROLS.iter().find(|entry| entry.name == "reno").unwrap();
+        let entry = crate::control::CONTROLS.iter().find(|entry| entry.name == "reno").unwrap();
         let (node, echo) = (
             forebay_parameters::Node::new(forebay_parameters::Value::Table(Default::default())),
             forebay_parameters::Echo::default(),
