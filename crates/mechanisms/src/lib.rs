@@ -42,8 +42,11 @@ pub mod termination;
 pub mod traffic;
 
 pub use lateness::Lateness;
+mod registry;
 
 use forebay_units::Rate;
+
+pub use registry::registry;
 
 /// What a law may know of the link that it serves.
 #[derive(Clone, Copy, Debug)]

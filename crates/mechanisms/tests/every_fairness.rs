@@ -11,7 +11,7 @@ use forebay_network::{
 };
 use forebay_parameters::Entry;
 use forebay_units::{Rate, Span, Time};
-use support::{build, strange, table};
+use support::{build, example, strange};
 
 const STATIONS: u16 = 6;
 
@@ -29,7 +29,7 @@ fn station() -> StationFacts {
 }
 
 fn default_law(entry: &Entry<BuildFairness>, dual: bool) -> Box<dyn RingFairness> {
-    let factory = build(&table(&[]), |section| (entry.build)(section, &facts(dual))).unwrap();
+    let factory = build(&example(entry), |section| (entry.build)(section, &facts(dual))).unwrap();
     factory(&station())
 }
 
@@ -107,7 +107,7 @@ fn equal_events_get_equal_answers() {
 #[test]
 fn strange_parameters_are_refused_or_survived() {
     for entry in FAIRNESS {
-        for (label, parameters) in strange(&table(&[]), entry.fields) {
+        for (label, parameters) in strange(&example(entry), entry.fields) {
             let made = build(&parameters, |section| (entry.build)(section, &facts(true)));
             match made {
                 Ok(factory) => drop(drive(factory(&station()).as_mut(), 2)),

@@ -12,22 +12,11 @@ use forebay_network::{
     Activity, CongestionDetector, CongestionNotification, ExplicitRate, Lasts, Pace, PaceControl,
     Packet, Session,
 };
-use forebay_parameters::Value;
 use forebay_units::{Rate, Span, Time};
-use support::{build, strange, table};
+use support::{build, example, strange};
 
 const FACTS: LinkFacts = LinkFacts { rate: Rate::from_bps(6_000_000) };
 const RTT: Span = Span::from_ms(560);
-
-/// The parameters that a law needs: the others take their defaults.
-fn minimal(name: &str) -> Value {
-    match name {
-        "files" => table(&[("rate", "500 kbit/s".into())]),
-        "sessions" => table(&[("rate", "64 kbit/s".into()), ("active", "15 s".into())]),
-        "abr" | "discard" | "erica" | "input_rate" | "uncontrolled" | "steps" => table(&[]),
-        other => panic!("law \"{other}\" has no parameters here: add them to this battery"),
-    }
-}
 
 /// What a detector says of cells of 20 flows and all classes at 1.2 times the link's rate, one in
 /// 50 of them dropped: time, flow and notice.
@@ -52,7 +41,7 @@ fn told(law: &mut dyn CongestionDetector) -> Vec<(Time, u32, CongestionNotificat
 #[test]
 fn detectors_tell_each_source_once_in_a_hold_off() {
     for entry in DETECTORS {
-        let make = || build(&minimal(entry.name), |section| (entry.build)(section, &FACTS));
+        let make = || build(&example(entry), |section| (entry.build)(section, &FACTS));
         let all = told(&mut *make().unwrap());
         assert_eq!(all, told(&mut *make().unwrap()), "{}", entry.name);
         assert!(all.len() > 100, "{} tells {}", entry.name, all.len());
@@ -95,7 +84,7 @@ fn given(law: &mut dyn ExplicitRate, name: &str) -> Vec<f64> {
 #[test]
 fn explicit_rates_stay_within_the_link() {
     for entry in EXPLICIT_RATES {
-        let make = || build(&minimal(entry.name), |section| (entry.build)(section, &FACTS));
+        let make = || build(&example(entry), |section| (entry.build)(section, &FACTS));
         let all = given(&mut *make().unwrap(), entry.name);
         assert_eq!(all, given(&mut *make().unwrap(), entry.name), "{}", entry.name);
         assert!(all.iter().any(|rate| *rate != all[0]), "{}", entry.name);
@@ -161,12 +150,12 @@ fn paces(law: &mut dyn PaceControl, name: &str) -> Vec<Pace> {
 #[test]
 fn activities_and_rate_controls_make_progress() {
     for entry in ACTIVITIES {
-        let kind = build(&minimal(entry.name), entry.build).unwrap();
+        let kind = build(&example(entry), entry.build).unwrap();
         assert!(phases(&mut *(kind.make)(), entry.name) > 0);
         assert!(kind.mean_rate.bps() > 0, "{}", entry.name);
     }
     for entry in PACES {
-        let kind = build(&minimal(entry.name), entry.build).unwrap();
+        let kind = build(&example(entry), entry.build).unwrap();
         let all = paces(&mut *(kind.make)(RTT), entry.name);
         assert_eq!(all, paces(&mut *(kind.make)(RTT), entry.name), "{}", entry.name);
     }
@@ -178,7 +167,7 @@ fn activities_and_rate_controls_make_progress() {
 fn strange_parameters_are_refused_or_survived() {
     let mut survived = 0;
     for entry in DETECTORS {
-        for (_, parameters) in strange(&minimal(entry.name), entry.fields) {
+        for (_, parameters) in strange(&example(entry), entry.fields) {
             if let Ok(mut law) = build(&parameters, |section| (entry.build)(section, &FACTS)) {
                 told(&mut *law);
                 survived += 1;
@@ -186,7 +175,7 @@ fn strange_parameters_are_refused_or_survived() {
         }
     }
     for entry in EXPLICIT_RATES {
-        for (what, parameters) in strange(&minimal(entry.name), entry.fields) {
+        for (what, parameters) in strange(&example(entry), entry.fields) {
             let make = build(&parameters, |section| (entry.build)(section, &FACTS));
             if let Ok(mut law) = make {
                 given(&mut *law, &what);
@@ -195,7 +184,7 @@ fn strange_parameters_are_refused_or_survived() {
         }
     }
     for entry in ACTIVITIES {
-        for (what, parameters) in strange(&minimal(entry.name), entry.fields) {
+        for (what, parameters) in strange(&example(entry), entry.fields) {
             if let Ok(kind) = build(&parameters, entry.build) {
                 phases(&mut *(kind.make)(), &what);
                 survived += 1;
@@ -203,7 +192,7 @@ fn strange_parameters_are_refused_or_survived() {
         }
     }
     for entry in PACES {
-        for (what, parameters) in strange(&minimal(entry.name), entry.fields) {
+        for (what, parameters) in strange(&example(entry), entry.fields) {
             if let Ok(kind) = build(&parameters, entry.build) {
                 paces(&mut *(kind.make)(kind.rtt.unwrap_or(RTT)), &what);
                 survived += 1;

@@ -11,32 +11,25 @@ use forebay_mechanisms::shaper::{BuildShaper, SHAPERS};
 use forebay_network::{Backlog, Conditioner, Packet, ShaperLaw};
 use forebay_parameters::{Entry, Problem, Value};
 use forebay_units::{PS_PER_S, Rate, Span, Time};
-use support::{build, strange, table, with};
+use support::{build, example, parameters, strange, table, with};
 
 const FACTS: LinkFacts = LinkFacts { rate: Rate::from_bps(100_000_000) };
 
-/// Parameters under which the battery runs a shaping law: every one in the table needs some here.
-fn example(name: &str) -> Value {
-    match name {
-        "leaky" => table(&[("rate", "8 Mbit/s".into()), ("limit", "100 kB".into())]),
-        "ras" => table(&[
-            ("cir", "2 Mbit/s".into()),
-            ("cir_threshold", "5 kB".into()),
-            ("mir", "20 Mbit/s".into()),
-            ("mir_threshold", "20 kB".into()),
-            ("limit", "100 kB".into()),
-        ]),
-        other => panic!("shaping law \"{other}\" has no example: add one to this battery"),
-    }
-}
+/// Shaping laws whose output has bounds: the rate below which one never falls, and that which it
+/// never exceeds but for its estimate.
+const BOUNDED: [(&str, &str, (f64, f64)); 2] =
+    [("leaky", "rate = \"8 Mbit/s\"\nlimit = \"100 kB\"", (8e6, 8e6)), ("ras", RAS, (2e6, 20e6))];
 
-/// The rate below which a law never falls, and that which it never exceeds but for its estimate.
-fn bounds(name: &str) -> (f64, f64) {
-    match name {
-        "leaky" => (8e6, 8e6),
-        "ras" => (2e6, 20e6),
-        other => panic!("shaping law \"{other}\" has no bounds: add them to this battery"),
-    }
+const RAS: &str = r#"
+    cir = "2 Mbit/s"
+    cir_threshold = "5 kB"
+    mir = "20 Mbit/s"
+    mir_threshold = "20 kB"
+    limit = "100 kB"
+"#;
+
+fn entry(name: &str) -> &'static Entry<BuildShaper> {
+    SHAPERS.iter().find(|entry| entry.name == name).expect("it is in the table")
 }
 
 fn make(entry: &Entry<BuildShaper>, parameters: &Value) -> Result<Box<dyn ShaperLaw>, Problem> {
@@ -158,7 +151,7 @@ fn drive(law: Box<dyn ShaperLaw>, load: f64, count: u64) -> Buffer {
 fn what_enters_leaves_in_order_and_in_time() {
     for entry in SHAPERS {
         for load in [0.5, 5.0, 50.0] {
-            let run = || drive(make(entry, &example(entry.name)).unwrap(), load, 5_000);
+            let run = || drive(make(entry, &example(entry)).unwrap(), load, 5_000);
             let buffer = run();
             assert_eq!(buffer.backlog, Backlog::default(), "{}", entry.name);
             assert_eq!(buffer.releases.len() + buffer.dropped, 5_000, "{}", entry.name);
@@ -177,17 +170,18 @@ fn what_enters_leaves_in_order_and_in_time() {
 /// window tau is at most rate tau + one packet.
 #[test]
 fn the_output_is_bounded_in_every_window() {
-    for entry in SHAPERS {
+    for (name, given, (_, highest)) in BOUNDED {
         for load in [5.0, 50.0] {
-            let buffer = drive(make(entry, &example(entry.name)).unwrap(), load, 2_000);
-            let rate = bounds(entry.name).1.max(buffer.estimate.min(FACTS.rate.bps() as f64));
+            let law = make(entry(name), &parameters(given)).unwrap();
+            let buffer = drive(law, load, 2_000);
+            let rate = highest.max(buffer.estimate.min(FACTS.rate.bps() as f64));
             for from in 0..buffer.releases.len() {
                 let start = buffer.releases[from].at;
                 let mut bits = 0.0;
                 for release in buffer.releases[from + 1..].iter().take(200) {
                     bits += 8.0 * f64::from(release.packet.size);
                     let window = release.at.since(start).seconds();
-                    assert!(bits <= rate * window * (1.0 + 1e-12), "{} {bits}", entry.name);
+                    assert!(bits <= rate * window * (1.0 + 1e-12), "{name} {bits}");
                 }
             }
         }
@@ -199,13 +193,13 @@ fn the_output_is_bounded_in_every_window() {
 /// latest.
 #[test]
 fn waiting_packets_leave_at_the_lowest_rate_at_least() {
-    for entry in SHAPERS {
-        let buffer = drive(make(entry, &example(entry.name)).unwrap(), 5.0, 5_000);
+    for (name, given, (lowest, _)) in BOUNDED {
+        let buffer = drive(make(entry(name), &parameters(given)).unwrap(), 5.0, 5_000);
         for pair in buffer.releases.windows(2).filter(|pair| !pair[0].alone) {
             let bits = 8.0 * f64::from(pair[1].packet.size);
-            let longest = bits / bounds(entry.name).0 * PS_PER_S as f64 + 1.0;
+            let longest = bits / lowest * PS_PER_S as f64 + 1.0;
             let gap = pair[1].at.since(pair[0].at).ps();
-            assert!(gap as f64 <= longest, "{}: {gap} ps for {bits} bit", entry.name);
+            assert!(gap as f64 <= longest, "{name}: {gap} ps for {bits} bit");
         }
     }
 }
@@ -215,9 +209,9 @@ fn waiting_packets_leave_at_the_lowest_rate_at_least() {
 /// plain shaper, at no time later (RFC 2963, section 4).
 #[test]
 fn green_shapers_release_green_packets_early() {
-    let entry = SHAPERS.iter().find(|entry| entry.name == "ras").unwrap();
+    let entry = entry("ras");
     let two = [("rates", "two"), ("pir", "4 Mbit/s"), ("pir_threshold", "10 kB")];
-    let single = example("ras");
+    let single = parameters(RAS);
     let two = two.iter().fold(single.clone(), |all, (key, value)| with(&all, key, (*value).into()));
     for parameters in [single, two] {
         let plain = drive(make(entry, &parameters).unwrap(), 2.0, 5_000);
@@ -236,7 +230,7 @@ fn green_shapers_release_green_packets_early() {
 fn strange_parameters_are_refused_or_survived() {
     for entry in SHAPERS {
         let mut refused = 0;
-        for (label, parameters) in strange(&example(entry.name), entry.fields) {
+        for (label, parameters) in strange(&example(entry), entry.fields) {
             match make(entry, &parameters) {
                 Ok(mut law) => {
                     let packet = Packet::data(Time::ZERO, 0, 0, 1500, 0);

@@ -2,17 +2,28 @@
 //!
 //! [`parameters!`] turns a definition (name, type, default, meaning, source) into a Rust struct, a
 //! reader that answers a wrong scenario with the key path and what is allowed, and the [`Field`]
-//! list from which schema, reference pages and Python classes are generated. [`Node`] is the
-//! untyped tree that a scenario file becomes first; it knows lines, not TOML.
+//! list from which schema, reference pages and Python classes are generated. An [`Entry`] is all
+//! that there is to know of a mechanism, and a [`Registry`] holds the entries that scenarios can
+//! choose from. [`Node`] is the untyped tree that a scenario file becomes first; it knows lines, not
+//! TOML.
 
+mod choose;
+#[doc(hidden)]
+pub mod define;
+mod field_type;
+mod inner;
 mod node;
+mod registry;
 mod section;
-mod table;
 mod types;
 
+pub use choose::{Chosen, choose, choose_all, choose_or};
+pub use define::Parameters;
+pub use field_type::FieldType;
+pub use inner::Inner;
 pub use node::{Node, Problem, Table, Value, nearest};
+pub use registry::{About, Category, Entry, Probe, Registry, Shelf};
 pub use section::{Echo, Section};
-pub use table::{Catalogued, Chosen, Entry, choose, choose_all};
 pub use types::{Choice, Length, Parameter, Spread};
 
 /// One parameter of a mechanism, as documentation and schema show it.
@@ -28,6 +39,8 @@ pub struct Field {
     pub list: bool,
     /// The words allowed and what each means, if the value is one of a closed set.
     pub choices: &'static [(&'static str, &'static str)],
+    /// The category of the mechanisms that it takes, if its values are such.
+    pub mechanism: Option<&'static str>,
     /// The default; `None` if the parameter must be given or may stay absent.
     pub default: Option<fn() -> Value>,
     /// Whether it may be left out.
@@ -36,108 +49,18 @@ pub struct Field {
     pub source: &'static str,
 }
 
-/// A group of parameters that can be read from a section of a scenario.
-pub trait Parameters: Sized {
-    /// Every parameter, in the order of its definition.
-    const FIELDS: &'static [Field];
-
-    /// Read all parameters; refuse unknown keys, except `others`, which somebody else reads.
-    ///
-    /// # Errors
-    /// The first wrong, missing or unknown key.
-    fn read_among(section: &Section<'_>, others: &[&str]) -> Result<Self, Problem>;
-
-    /// Read all parameters; refuse unknown keys.
-    ///
-    /// # Errors
-    /// The first wrong, missing or unknown key.
-    fn read(section: &Section<'_>) -> Result<Self, Problem> {
-        Self::read_among(section, &[])
-    }
-}
-
-/// Define a struct of parameters; see the crate documentation.
-///
-/// Each line is `name: Type [= default], "source";` under its documentation. A type `Option<T>`
-/// without default may be left out; any other type without default must be given.
-#[macro_export]
-macro_rules! parameters {
-    (
-        $(#[$meta:meta])*
-        $vis:vis struct $name:ident {
-            $(
-                $(#[doc = $doc:expr])+
-                $field:ident : $type:ty $(= $default:expr)? , $source:expr ;
-            )*
-        }
-    ) => {
-        $(#[$meta])*
-        #[derive(Clone, Debug)]
-        $vis struct $name {
-            $( $(#[doc = $doc])+ pub $field: $type, )*
-        }
-
-        impl $crate::Parameters for $name {
-            const FIELDS: &'static [$crate::Field] = &[
-                $( $crate::Field {
-                    name: stringify!($field),
-                    meaning: concat!($($doc, "\n"),+),
-                    kind: <$type as $crate::Parameter>::KIND,
-                    list: <$type as $crate::Parameter>::LIST,
-                    choices: <$type as $crate::Parameter>::CHOICES,
-                    default: $crate::parameters!(@default $($default)?),
-                    optional: <$type as $crate::Parameter>::OPTIONAL,
-                    source: $source,
-                }, )*
-            ];
-
-            fn read_among(
-                section: &$crate::Section<'_>,
-                others: &[&str],
-            ) -> ::core::result::Result<Self, $crate::Problem> {
-                let mut names: Vec<&str> = vec![$(stringify!($field)),*];
-                names.extend_from_slice(others);
-                section.refuse_unknown(&names)?;
-                Ok(Self { $(
-                    $field: section.get(
-                        stringify!($field),
-                        $crate::parameters!(@default $($default)?),
-                    )?,
-                )* })
-            }
-        }
-    };
-    (@default) => { None };
-    (@default $default:expr) => { Some(|| $crate::Value::from($default)) };
-}
-
-/// Define a closed set of words: `choice! { /// doc
-/// pub enum Spacing { /// doc
-/// Uniform = "uniform", ... } }`.
-#[macro_export]
-macro_rules! choice {
-    (
-        $(#[$meta:meta])*
-        $vis:vis enum $name:ident {
-            $( $(#[doc = $doc:expr])+ $variant:ident = $word:literal ),+ $(,)?
-        }
-    ) => {
-        $(#[$meta])*
-        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-        $vis enum $name {
-            $( $(#[doc = $doc])+ $variant, )+
-        }
-
-        impl $crate::Choice for $name {
-            const WORDS: &'static [(&'static str, &'static str)] =
-                &[$(($word, concat!($($doc, "\n"),+))),+];
-            fn from_word(word: &str) -> Option<Self> {
-                match word { $( $word => Some(Self::$variant), )+ _ => None }
-            }
-            fn word(&self) -> &'static str {
-                match self { $( Self::$variant => $word, )+ }
-            }
-        }
+impl Field {
+    /// A field without a name, to be filled.
+    const NONE: Self = Self {
+        name: "",
+        meaning: "",
+        kind: "",
+        list: false,
+        choices: &[],
+        mechanism: None,
+        default: None,
+        optional: false,
+        source: "",
     };
 }
 
@@ -200,5 +123,158 @@ mod tests {
         assert!(bare.message.contains("no unit"), "{}", bare.message);
         let word = read(&[("rate", "1 bit/s".into()), ("colour", "reed".into())]).unwrap_err();
         assert!(word.message.contains("did you mean \"red\""), "{}", word.message);
+    }
+
+    parameters! {
+        /// What kinds of sample share.
+        pub struct Shared {
+            /// Whether it is gentle.
+            gentle: bool = false, "RFC 1";
+            /// How often.
+            count: u32 = 3, "RFC 1";
+        }
+    }
+
+    parameters! {
+        /// A group that takes another one in, between parameters of its own.
+        pub struct Whole {
+            /// The first.
+            first: u32, "RFC 0";
+            ..shared: Shared { gentle = true, "RFC 2"; };
+            /// The last.
+            last: u32 = 9, "RFC 0";
+        }
+    }
+
+    fn section<'a>(node: &'a Node, echo: &'a Echo) -> Section<'a> {
+        Section::root(node, echo).unwrap()
+    }
+
+    fn table(entries: &[(&str, Value)]) -> Node {
+        let node = |(key, value): &(&str, Value)| ((*key).to_owned(), Node::new(value.clone()));
+        Node::new(Value::Table(entries.iter().map(node).collect()))
+    }
+
+    /// A scenario would show the seams of a shared group, or the kinds that share it could not
+    /// differ in a default: keys stand side by side in the order of the definition, slips are found
+    /// among all of them, and another default goes with another source.
+    #[test]
+    fn a_shared_group_is_part_of_the_whole() {
+        let names: Vec<&str> = Whole::FIELDS.iter().map(|field| field.name).collect();
+        assert_eq!(names, ["first", "gentle", "count", "last"]);
+        let sources: Vec<&str> = Whole::FIELDS.iter().map(|field| field.source).collect();
+        assert_eq!(sources, ["RFC 0", "RFC 2", "RFC 1", "RFC 0"]);
+        let echo = Echo::default();
+        let node = table(&[("first", 1.into()), ("count", 5.into())]);
+        let whole = Whole::read(&section(&node, &echo)).unwrap();
+        assert_eq!((whole.first, whole.shared.count, whole.last), (1, 5, 9));
+        assert!(whole.shared.gentle, "the whole has another default than the group");
+        assert_eq!(echo.borrow()["gentle"], "true");
+        let alone = Shared::read(&Section::empty(String::new(), &echo)).unwrap();
+        assert!(!alone.gentle);
+        let node = table(&[("first", 1.into()), ("gentel", true.into())]);
+        let problem = Whole::read(&section(&node, &echo)).unwrap_err();
+        assert!(problem.message.contains("did you mean \"gentle\""), "{}", problem.message);
+        assert!(problem.message.contains("first, gentle, count, last"), "{}", problem.message);
+    }
+
+    /// Numbers, for the test, made of what they add to.
+    pub enum Numbers {}
+
+    type Build = &'static (dyn Fn(&Section<'_>) -> Result<u32, Problem> + Send + Sync);
+
+    impl Category for Numbers {
+        const NAME: &'static str = "number";
+        const CONTRACT: &'static str = "A number.";
+        const PLACE: &'static str = "scenario";
+        const KIND: &'static str = "number such as \"one\"";
+        type Build = Build;
+    }
+
+    parameters! {
+        /// A sum.
+        pub struct Sum {
+            /// What is added up.
+            parts: Vec<Inner<Numbers>>, "RFC 0";
+            /// What is taken away.
+            less: Option<Inner<Numbers>>, "RFC 0";
+        }
+    }
+
+    fn sum(section: &Section<'_>) -> Result<u32, Problem> {
+        let sum = Sum::read(section)?;
+        let mut total = 0;
+        for part in &sum.parts {
+            total += part.build(section, |build, inner| build(inner))?;
+        }
+        let less = sum.less.map(|less| less.build(section, |build, inner| build(inner)));
+        Ok(total - less.transpose()?.unwrap_or(0))
+    }
+
+    fn entry(name: &'static str, fields: &'static [Field], build: Build) -> Entry<Build> {
+        Entry { name, summary: "", source: "", example: "", fields, probes: &[], build }
+    }
+
+    fn registry() -> Registry {
+        let mut registry = Registry::new();
+        let one: Build = &|section| section.refuse_unknown(&[]).map(|()| 1);
+        let entries = [entry("one", &[], one), entry("sum", Sum::FIELDS, &sum)];
+        registry.add::<Numbers>(&entries).unwrap();
+        registry
+    }
+
+    /// A mechanism could not contain others, among them those of another crate, or their errors and
+    /// their echo would not say where they stand.
+    #[test]
+    fn mechanisms_contain_those_of_the_registry() {
+        let mut registry = registry();
+        let two: Build = &|section| section.refuse_unknown(&[]).map(|()| 2);
+        registry.add::<Numbers>(&[entry("two", &[], two)]).unwrap();
+        let list = |items: &[Value]| {
+            Value::List(items.iter().map(|item| Node::new(item.clone())).collect())
+        };
+        let inner = table(&[("parts", list(&["two".into(), "two".into()]))]);
+        let nested = table(&[("sum", inner.value)]).value;
+        let parts = list(&["one".into(), nested.clone()]);
+        let node = table(&[("parts", parts), ("less", "two".into())]);
+        let echo = Echo::default();
+        let root = || section(&node, &echo).with_registry(&registry);
+        assert_eq!(sum(&root()), Ok(3));
+        let echoed: Vec<String> = echo.borrow().keys().cloned().collect();
+        let expected = [
+            "less.two",
+            "parts[0].one",
+            "parts[1].sum",
+            "parts[1].sum.parts[0].two",
+            "parts[1].sum.parts[1].two",
+        ];
+        assert!(expected.iter().all(|path| echoed.iter().any(|known| known == path)), "{echoed:?}");
+        let wrong = table(&[("parts", list(&[nested, "tow".into()]))]);
+        let problem = sum(&section(&wrong, &echo).with_registry(&registry)).unwrap_err();
+        assert_eq!(problem.path, "parts[1]");
+        assert_eq!(
+            problem.message,
+            "unknown \"tow\" (did you mean \"two\"?); one of: one, sum, two"
+        );
+        let missing = table(&[]);
+        let problem = sum(&section(&missing, &echo).with_registry(&registry)).unwrap_err();
+        assert_eq!((problem.path.as_str(), Sum::FIELDS[0].mechanism), ("parts", Some("number")));
+        assert!(problem.message.starts_with("is missing; it takes a number"));
+    }
+
+    /// Two mechanisms could have one name, and which of them a scenario means be left to chance; or
+    /// an addition to one copy of a registry would reach who holds another.
+    #[test]
+    fn names_are_unique_and_copies_apart() {
+        let original = registry();
+        let mut copy = original.clone();
+        let again = copy.add::<Numbers>(&[entry("one", &[], &|_| Ok(7))]);
+        assert_eq!(again.unwrap_err(), "there is a number \"one\" already");
+        copy.add::<Numbers>(&[entry("three", &[], &|_| Ok(3))]).unwrap();
+        assert!(copy.entry::<Numbers>("three").is_some());
+        assert!(original.entry::<Numbers>("three").is_none());
+        let shelves: Vec<(&str, usize)> =
+            copy.shelves().map(|shelf| (shelf.name(), shelf.entries().len())).collect();
+        assert_eq!(shelves, [("number", 3)]);
     }
 }

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use crate::{Node, Parameter, Problem, Table, Value, nearest};
+use crate::{Node, Parameter, Problem, Registry, Table, Value, nearest};
 
 /// Every value that was read, defaults included, as canonical text by key path.
 ///
@@ -18,32 +18,61 @@ pub struct Section<'a> {
     line: Option<u32>,
     table: &'a Table,
     echo: &'a Echo,
+    registry: &'a Registry,
 }
 
+/// The registry of sections that were handed none.
+static NOTHING: Registry = Registry::new();
+static EMPTY: Table = Table::new();
+
 impl<'a> Section<'a> {
-    /// The whole scenario.
+    /// The whole scenario. It can choose no mechanisms before it is handed a
+    /// [registry](Self::with_registry).
     ///
     /// # Errors
     /// If `node` is not a table.
     pub fn root(node: &'a Node, echo: &'a Echo) -> Result<Self, Problem> {
-        Self::at(String::new(), node, echo)
+        Self::empty(String::new(), echo).at(String::new(), node)
     }
 
     /// An empty section: every parameter takes its default.
     #[must_use]
     pub fn empty(path: String, echo: &'a Echo) -> Self {
-        Self::empty_at(path, None, echo)
+        Self::of_parts((path, None, &EMPTY), echo)
     }
 
-    /// An empty section that `line` of the file asks for.
-    pub(crate) fn empty_at(path: String, line: Option<u32>, echo: &'a Echo) -> Self {
-        static EMPTY: Table = Table::new();
-        Self { path, line, table: &EMPTY, echo }
+    /// The same section, in which `registry` has the mechanisms to choose from.
+    #[must_use]
+    pub fn with_registry(self, registry: &'a Registry) -> Self {
+        Self { registry, ..self }
     }
 
-    fn at(path: String, node: &'a Node, echo: &'a Echo) -> Result<Self, Problem> {
+    pub(crate) fn of_parts(
+        (path, line, table): (String, Option<u32>, &'a Table),
+        echo: &'a Echo,
+    ) -> Self {
+        Self { path, line, table, echo, registry: &NOTHING }
+    }
+
+    pub(crate) fn into_parts(self) -> (String, Option<u32>, &'a Table) {
+        (self.path, self.line, self.table)
+    }
+
+    /// The empty section at `path` below this one, which the file does not have.
+    #[must_use]
+    pub fn absent(&self, path: &str) -> Self {
+        Self { path: self.below(path), line: None, table: &EMPTY, ..self.clone() }
+    }
+
+    /// The same section, asked for by `line` of the file.
+    pub(crate) fn on(self, line: Option<u32>) -> Self {
+        Self { line, ..self }
+    }
+
+    /// The section that `node` is, at the full `path`.
+    fn at(&self, path: String, node: &'a Node) -> Result<Self, Problem> {
         match &node.value {
-            Value::Table(table) => Ok(Self { path, line: node.line, table, echo }),
+            Value::Table(table) => Ok(Self { path, line: node.line, table, ..self.clone() }),
             other => Err(Problem {
                 path,
                 line: node.line,
@@ -64,6 +93,12 @@ impl<'a> Section<'a> {
         self.echo
     }
 
+    /// The mechanisms to choose from.
+    #[must_use]
+    pub fn registry(&self) -> &'a Registry {
+        self.registry
+    }
+
     /// The keys present, in alphabetical order.
     pub fn keys(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         self.table.keys().map(String::as_str)
@@ -80,7 +115,7 @@ impl<'a> Section<'a> {
     /// # Errors
     /// If the value there is not a table.
     pub fn section(&self, key: &str) -> Result<Option<Section<'a>>, Problem> {
-        self.node(key).map(|node| Section::at(self.join(key), node, self.echo)).transpose()
+        self.node(key).map(|node| self.at(self.join(key), node)).transpose()
     }
 
     /// The sections in the list under `key`: `key = [{ ... }, { ... }]`. None if `key` is absent.
@@ -103,7 +138,7 @@ impl<'a> Section<'a> {
 
     /// The section that `node` is, at `path` below this one.
     pub(crate) fn inner(&self, path: &str, node: &'a Node) -> Result<Section<'a>, Problem> {
-        Section::at(self.below(path), node, self.echo)
+        self.at(self.below(path), node)
     }
 
     /// Read the parameter `key`; without a value take `default`, or fail if there is none.

@@ -8,7 +8,7 @@ use forebay_units::{Frequency, Rate, Size, Span};
 
 use crate::{Node, Value, nearest};
 
-/// A type that a parameter can have.
+/// A value that a parameter can have.
 pub trait Parameter: Sized {
     /// What to write, with an example.
     const KIND: &'static str;

@@ -29,7 +29,7 @@ fn version() -> &'static str {
 /// Every mechanism and every section of a scenario file, as JSON.
 #[pyfunction]
 fn catalogue() -> String {
-    forebay_scenario::catalogue()
+    forebay_scenario::catalogue(&forebay_scenario::registry())
 }
 
 /// Every column of a result of a run, by part: name and meaning, as JSON.
@@ -41,7 +41,7 @@ fn result_columns() -> String {
 /// The JSON schema of scenario files.
 #[pyfunction]
 fn schema() -> String {
-    forebay_scenario::schema()
+    forebay_scenario::schema(&forebay_scenario::registry())
 }
 
 /// Read and check a scenario; describe it as JSON.

@@ -3,7 +3,7 @@
 use forebay_engine::Network;
 use forebay_kernel::Streams;
 use forebay_network::ElementCounters;
-use forebay_parameters::{Echo, Node, Parameters, Problem, Section};
+use forebay_parameters::{Echo, Node, Parameters, Problem, Registry, Section};
 use forebay_units::Span;
 use forebay_units::quantity::show_span;
 
@@ -34,8 +34,12 @@ const MOST_FLOWS: u64 = 100_000_000;
 
 impl<'a> Plan<'a> {
     /// Read the whole scenario; every value read is echoed into `echo`.
-    pub(crate) fn read(root: &'a Node, echo: &'a Echo) -> Result<Self, Problem> {
-        let root = Section::root(root, echo)?;
+    pub(crate) fn read(
+        root: &'a Node,
+        echo: &'a Echo,
+        registry: &'a Registry,
+    ) -> Result<Self, Problem> {
+        let root = Section::root(root, echo)?.with_registry(registry);
         let parameters = ScenarioParameters::read_among(&root, SCENARIO_SECTIONS)?;
         check_times(&root, &parameters)?;
         let record = match root.section("record")? {

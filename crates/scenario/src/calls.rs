@@ -2,16 +2,16 @@
 
 use forebay_engine::Network;
 use forebay_kernel::Streams;
-use forebay_mechanisms::admission::ADMISSIONS;
+use forebay_mechanisms::admission::Admissions;
 use forebay_mechanisms::element::calls::{
     CallParameters, Calls, ClassPlan, EdgePlan, ProbingParameters, SurgeParameters,
 };
-use forebay_mechanisms::termination::TERMINATIONS;
-use forebay_mechanisms::traffic::{TRAFFICS, TrafficKind};
+use forebay_mechanisms::termination::Terminations;
+use forebay_mechanisms::traffic::{TrafficKind, Traffics};
 use forebay_parameters::{Parameters, Problem, Section, choose, choose_all, nearest};
 use forebay_units::{Span, Time};
 
-use crate::sections::{AGGREGATE_MECHANISMS, AggregateParameters, CALL_SECTIONS};
+use crate::sections::{AGGREGATE_MECHANISMS, AggregateParameters, CALL_SECTIONS, names_of};
 
 /// The calls of a group of flows as the scenario describes them.
 pub(crate) struct CallsPlan {
@@ -66,17 +66,16 @@ pub(crate) fn read_calls(
 }
 
 fn read_media(flow: &Section<'_>) -> Result<Vec<TrafficKind>, Problem> {
-    let mut chosen = choose_all(flow, "linked", TRAFFICS)?;
-    if let Some(one) = choose(flow, "traffic", TRAFFICS)? {
+    let mut chosen = choose_all::<Traffics>(flow, "linked")?;
+    if let Some(one) = choose::<Traffics>(flow, "traffic")? {
         if flow.node("linked").is_some() {
             return Err(flow.fail("linked", "there is a traffic already; use one of the two keys"));
         }
         chosen.push(one);
     }
     if chosen.is_empty() {
-        let names: Vec<&str> = TRAFFICS.iter().map(|entry| entry.name).collect();
         let key = if flow.node("linked").is_some() { "linked" } else { "traffic" };
-        let message = format!("is missing; calls need one of: {}", names.join(", "));
+        let message = format!("is missing; calls need one of: {}", names_of::<Traffics>(flow));
         return Err(flow.fail(key, message));
     }
     chosen
@@ -95,10 +94,10 @@ fn read_media(flow: &Section<'_>) -> Result<Vec<TrafficKind>, Problem> {
 pub(crate) fn read_aggregate(name: &str, section: &Section<'_>) -> Result<AggregatePlan, Problem> {
     let AggregateParameters { rtt } =
         AggregateParameters::read_among(section, AGGREGATE_MECHANISMS)?;
-    let admission = choose(section, "admission", ADMISSIONS)?
+    let admission = choose::<Admissions>(section, "admission")?
         .map(|(entry, inner)| (entry.build)(&inner))
         .transpose()?;
-    let termination = choose(section, "termination", TERMINATIONS)?
+    let termination = choose::<Terminations>(section, "termination")?
         .map(|(entry, inner)| (entry.build)(&inner))
         .transpose()?;
     let probing = match section.section("probing")? {

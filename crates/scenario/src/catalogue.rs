@@ -1,24 +1,12 @@
 //! The catalogue of mechanisms and the schema of scenario files, from the mechanisms' own
 //! definitions.
 
-use forebay_mechanisms::activity::ACTIVITIES;
-use forebay_mechanisms::admission::ADMISSIONS;
-use forebay_mechanisms::conditioner::CONDITIONERS;
-use forebay_mechanisms::control::CONTROLS;
-use forebay_mechanisms::detector::DETECTORS;
 use forebay_mechanisms::element::calls::{CallParameters, ProbingParameters, SurgeParameters};
 use forebay_mechanisms::element::paced::{FrameParameters, PacedParameters};
 use forebay_mechanisms::element::policer::{BucketParameters, PeakParameters};
 use forebay_mechanisms::element::tcp::TcpParameters;
 use forebay_mechanisms::element::udp::UdpParameters;
-use forebay_mechanisms::explicit_rate::EXPLICIT_RATES;
-use forebay_mechanisms::fairness::FAIRNESS;
-use forebay_mechanisms::pace::PACES;
-use forebay_mechanisms::queue::QUEUES;
-use forebay_mechanisms::shaper::SHAPERS;
-use forebay_mechanisms::termination::TERMINATIONS;
-use forebay_mechanisms::traffic::TRAFFICS;
-use forebay_parameters::{Catalogued, Entry, Field, Parameters, Value};
+use forebay_parameters::{About, Field, Parameters, Probe, Registry, Shelf, Value};
 use serde_json::{Map, Value as Json, json};
 
 use crate::columns::words;
@@ -27,28 +15,11 @@ use crate::sections::{
     ReverseParameters, RingParameters, ScenarioParameters, StationParameters,
 };
 
-/// Every mechanism and every section of a scenario file, as JSON.
+/// Every mechanism of `registry` and every section of a scenario file, as JSON.
 #[must_use]
-pub fn catalogue() -> String {
+pub fn catalogue(registry: &Registry) -> String {
     json!({
-        "categories": [
-            category("queue", "Who gets into a link's queue, and who goes next.", QUEUES),
-            category("conditioner", "Meters, markers and policers before a queue.", CONDITIONERS),
-            category("shaper", "When a shaper in front of a link lets packets go.", SHAPERS),
-            category("admission", "Which new calls of an aggregate are blocked.", ADMISSIONS),
-            category("termination", "Which calls in progress must end.", TERMINATIONS),
-            category("fairness", "How much the host of a ring's station may send.", FAIRNESS),
-            category("traffic", "What an application sends, and when.", TRAFFICS),
-            category("control", "TCP congestion control: how the window moves.", CONTROLS),
-            category("detector", "When a link tells a source to slow down.", DETECTORS),
-            category(
-                "explicit_rate",
-                "How a port divides its link among sources that ask for a rate.",
-                EXPLICIT_RATES,
-            ),
-            category("activity", "What a paced source wants to send, and when.", ACTIVITIES),
-            category("pace", "How a paced source's rate follows notifications.", PACES),
-        ],
+        "categories": registry.shelves().map(category).collect::<Vec<_>>(),
         "sections": sections().map(|(name, summary, fields, also)| json!({
             "name": name, "summary": summary, "fields": show_fields(fields), "mechanisms": also,
         })).to_vec(),
@@ -163,19 +134,28 @@ fn sections() -> [SectionRow; 18] {
     ]
 }
 
-fn category<B>(name: &str, contract: &str, entries: &[Entry<B>]) -> Json {
-    let entries: Vec<Json> = entries
-        .iter()
-        .map(|entry| {
-            json!({
-                "name": entry.name(),
-                "summary": entry.summary(),
-                "source": entry.source(),
-                "fields": show_fields(entry.fields()),
-            })
+fn category(shelf: &dyn Shelf) -> Json {
+    let entry = |entry: About| {
+        json!({
+            "name": entry.name,
+            "summary": entry.summary,
+            "source": entry.source,
+            "example": entry.example.lines().map(str::trim).collect::<Vec<_>>().join("\n").trim(),
+            "fields": show_fields(entry.fields),
+            "probes": entry.probes.iter().map(show_probe).collect::<Vec<_>>(),
         })
-        .collect();
-    json!({ "name": name, "contract": contract, "entries": entries })
+    };
+    let entries: Vec<Json> = shelf.entries().into_iter().map(entry).collect();
+    json!({
+        "name": shelf.name(),
+        "contract": shelf.contract(),
+        "place": shelf.place(),
+        "entries": entries,
+    })
+}
+
+fn show_probe(probe: &Probe) -> Json {
+    json!({ "name": probe.name, "unit": probe.unit, "meaning": probe.meaning })
 }
 
 fn show_fields(fields: &[Field]) -> Vec<Json> {
@@ -187,6 +167,7 @@ fn show_fields(fields: &[Field]) -> Vec<Json> {
                 "meaning": meaning(field),
                 "kind": field.kind,
                 "list": field.list,
+                "mechanism": field.mechanism,
                 "choices": field.choices.iter().map(|(word, _)| word).collect::<Vec<_>>(),
                 "choice_meanings": field
                     .choices
@@ -218,31 +199,35 @@ fn plain(value: &Value) -> Json {
     }
 }
 
-/// The JSON schema (2020-12) of scenario files.
+/// The JSON schema (2020-12) of scenario files that choose from `registry`.
 #[must_use]
-pub fn schema() -> String {
+pub fn schema(registry: &Registry) -> String {
     let [top, link, reverse, ring, station, flow, tcp, udp, calls, surge, rest @ ..] =
         sections().map(|row| row.2);
     let [paced, frames, policing, peak, bucket, aggregate, probing, record] = rest;
-    let queue = choice(QUEUES);
-    let conditioner = choice(CONDITIONERS);
+    let choice = |category: &str| choice(registry, category);
+    let queue = choice("queue");
+    let conditioner = choice("conditioner");
     let conditioners = json!({ "type": "array", "items": conditioner });
-    let shaper = choice(SHAPERS);
+    let shaper = choice("shaper");
     let on_links = [
         ("queue", queue),
         ("conditioner", conditioner),
         ("conditioners", conditioners),
         ("shaper", shaper),
-        ("detector", choice(DETECTORS)),
-        ("explicit_rate", choice(EXPLICIT_RATES)),
+        ("detector", choice("detector")),
+        ("explicit_rate", choice("explicit_rate")),
     ];
     let reverse = object(reverse, on_links.clone());
     let mut on_link = on_links.to_vec();
     on_link.push(("reverse", reverse));
-    let tcp = object(tcp, [("control", choice(CONTROLS))]);
+    let tcp = object(tcp, [("control", choice("control"))]);
     let surges = json!({ "type": "array", "items": object(surge, []) });
-    let of_paced =
-        [("activity", choice(ACTIVITIES)), ("pace", choice(PACES)), ("frames", object(frames, []))];
+    let of_paced = [
+        ("activity", choice("activity")),
+        ("pace", choice("pace")),
+        ("frames", object(frames, [])),
+    ];
     let paced = object(paced, of_paced);
     let policing = object(policing, [("peak", object(peak, [])), ("bucket", object(bucket, []))]);
     let on_flow = [
@@ -251,17 +236,17 @@ pub fn schema() -> String {
         ("calls", object(calls, [("surges", surges)])),
         ("paced", paced),
         ("policing", policing),
-        ("traffic", choice(TRAFFICS)),
-        ("linked", json!({ "type": "array", "items": choice(TRAFFICS) })),
+        ("traffic", choice("traffic")),
+        ("linked", json!({ "type": "array", "items": choice("traffic") })),
     ];
     let on_aggregate = [
-        ("admission", choice(ADMISSIONS)),
-        ("termination", choice(TERMINATIONS)),
+        ("admission", choice("admission")),
+        ("termination", choice("termination")),
         ("probing", object(probing, [])),
     ];
     let station = object(station, []);
     let stations = json!({ "type": "object", "additionalProperties": station });
-    let on_ring = [("fairness", choice(FAIRNESS)), ("station", stations)];
+    let on_ring = [("fairness", choice("fairness")), ("station", stations)];
     let named = |inner: Json| json!({ "type": "object", "additionalProperties": inner });
     let mut schema = object(
         top,
@@ -275,17 +260,22 @@ pub fn schema() -> String {
     );
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     schema["title"] = json!("Forebay scenario");
+    // Mechanisms that contain others refer to what these can be.
+    let fields = registry.shelves().flat_map(Shelf::entries).flat_map(|entry| entry.fields);
+    for category in fields.filter_map(|field| field.mechanism) {
+        schema["$defs"][category] = choice(category);
+    }
     schema.to_string()
 }
 
-/// `{ NAME = { parameters } }` or just the name, for one of `entries`.
-fn choice<B>(entries: &[Entry<B>]) -> Json {
+/// `{ NAME = { parameters } }` or just the name, for one of the mechanisms of a category.
+fn choice(registry: &Registry, category: &str) -> Json {
+    let shelf = registry.shelves().find(|shelf| shelf.name() == category);
+    let entries = shelf.map_or(Vec::new(), Shelf::entries);
     let names: Vec<&str> = entries.iter().map(|entry| entry.name).collect();
     let tables = entries.iter().map(|entry| {
         let mut inner = object(entry.fields, []);
         inner["description"] = json!(entry.summary);
-        // Mechanisms that contain others read keys of their own.
-        inner["additionalProperties"] = json!(true);
         json!({
             "type": "object",
             "properties": { entry.name: inner },
@@ -322,6 +312,9 @@ fn property(field: &Field) -> Json {
     if !field.choices.is_empty() {
         let words: Vec<&str> = field.choices.iter().map(|(word, _)| *word).collect();
         value.insert("enum".to_owned(), json!(words));
+    }
+    if let Some(category) = field.mechanism {
+        value.insert("$ref".to_owned(), json!(format!("#/$defs/{category}")));
     }
     let mut property = value;
     if field.list {

@@ -5,15 +5,14 @@ use std::cell::RefCell;
 use forebay_engine::Network;
 use forebay_kernel::Streams;
 use forebay_mechanisms::Lateness;
-use forebay_mechanisms::control::{self, CONTROLS, ControlFactory};
+use forebay_mechanisms::control::{self, ControlFactory, Controls};
 use forebay_mechanisms::element::FlowGroup;
 use forebay_mechanisms::element::calls::ClassPlan;
 use forebay_mechanisms::element::paced::ReceiverPlace;
 use forebay_mechanisms::element::tcp::{TcpParameters, TcpReceivers, TcpSenders};
 use forebay_mechanisms::element::udp::UdpParameters;
-use forebay_mechanisms::traffic::{self, BuildTraffic, TRAFFICS, TrafficKind};
-
-use forebay_parameters::{Entry, Parameters, Problem, Section, choose};
+use forebay_mechanisms::traffic::{self, BuildTraffic, TrafficKind, Traffics};
+use forebay_parameters::{Entry, Parameters, Problem, Section, choose, choose_or};
 use forebay_units::quantity::show_span;
 use forebay_units::{Rate, Size, Span, Time};
 
@@ -22,7 +21,7 @@ use crate::links::LinkPlan;
 use crate::paced::{
     PacedPlan, PolicingPlan, WayBack, lateness, read_paced, read_policing, way_of_cells, ways_back,
 };
-use crate::sections::{FLOW_MECHANISMS, FlowParameters, by_default};
+use crate::sections::{FLOW_MECHANISMS, FlowParameters, names_of};
 use crate::topology::Topology;
 
 /// A group of flows as the scenario describes it.
@@ -267,13 +266,8 @@ fn read_transport(
                 return Ok(Transport::Udp(parameters, read_traffic(section, None)?));
             }
             let parameters = TcpParameters::from_section(&inner)?;
-            let control = match choose(&inner, "control", CONTROLS)? {
-                Some((entry, inner)) => (entry.build)(&inner)?,
-                None => {
-                    let inner = by_default(&inner, "control", control::DEFAULT);
-                    (control::DEFAULT.build)(&inner)?
-                }
-            };
+            let (entry, inner) = choose_or::<Controls>(&inner, "control", control::DEFAULT)?;
+            let control = (entry.build)(&inner)?;
             let traffic = read_traffic(section, Some(traffic::DEFAULT))?;
             Ok(Transport::Tcp(Box::new(parameters), control, traffic))
         }
@@ -282,17 +276,17 @@ fn read_transport(
 
 fn read_traffic(
     section: &Section<'_>,
-    default: Option<&Entry<BuildTraffic>>,
+    default: Option<&'static Entry<BuildTraffic>>,
 ) -> Result<TrafficKind, Problem> {
-    match (choose(section, "traffic", TRAFFICS)?, default) {
-        (Some((entry, inner)), _) => (entry.build)(&inner),
-        (None, Some(entry)) => (entry.build)(&by_default(section, "traffic", entry)),
-        (None, None) => {
-            let names: Vec<&str> = TRAFFICS.iter().map(|entry| entry.name).collect();
-            let message = format!("is missing; UDP needs one of: {}", names.join(", "));
-            Err(section.fail("traffic", message))
-        }
-    }
+    let chosen = match default {
+        Some(entry) => Some(choose_or::<Traffics>(section, "traffic", entry)?),
+        None => choose::<Traffics>(section, "traffic")?,
+    };
+    let (entry, inner) = chosen.ok_or_else(|| {
+        let names = names_of::<Traffics>(section);
+        section.fail("traffic", format!("is missing; UDP needs one of: {names}"))
+    })?;
+    (entry.build)(&inner)
 }
 
 impl FlowPlan {

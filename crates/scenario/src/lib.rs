@@ -3,7 +3,8 @@
 //! [`Scenario::parse`] refuses unknown keys, bare numbers and contradictions with the key path, the
 //! line and what is allowed; [`Scenario::run`] wires the network and gives [`RunResult`]. The
 //! language is the parameters of the mechanisms: [`catalogue`] and [`schema`] come from the same
-//! definitions.
+//! definitions. What mechanisms there are is said by a [`Registry`]: that of [`registry`], or one to
+//! which others were added.
 
 mod build;
 mod calls;
@@ -25,6 +26,8 @@ mod topology;
 
 pub use catalogue::{catalogue, schema};
 pub use columns::{ResultColumn, result_columns};
+pub use forebay_mechanisms::registry;
+pub use forebay_parameters::Registry;
 pub use results::{CallResult, Counted, FlowResult, GroupResult, LinkResult, RunResult};
 pub use results_paced::{LatenessResult, PacedResult, PolicingResult};
 pub use run::{Control, RunOptions, Scenario, ScenarioError};

@@ -3,23 +3,21 @@
 use forebay_engine::Network;
 use forebay_kernel::Streams;
 use forebay_mechanisms::LinkFacts;
-use forebay_mechanisms::conditioner::{BuildConditioner, CONDITIONERS};
-use forebay_mechanisms::detector::DETECTORS;
+use forebay_mechanisms::conditioner::Conditioners;
+use forebay_mechanisms::detector::Detectors;
 use forebay_mechanisms::element::allocator::RateAllocator;
 use forebay_mechanisms::element::link::{Conditioning, LinkParts, Notifier, link};
 use forebay_mechanisms::element::shaper::Shaper;
-use forebay_mechanisms::explicit_rate::EXPLICIT_RATES;
-use forebay_mechanisms::queue::{self, QUEUES, Queue};
-use forebay_mechanisms::shaper::SHAPERS;
+use forebay_mechanisms::explicit_rate::ExplicitRates;
+use forebay_mechanisms::queue::{self, Queue, Queues};
+use forebay_mechanisms::shaper::Shapers;
 use forebay_network::{Conditioner, CongestionDetector, ExplicitRate, ShaperLaw};
-use forebay_parameters::{Chosen, Parameters, Problem, Section, choose, choose_all};
+use forebay_parameters::{Chosen, Parameters, Problem, Section, choose, choose_all, choose_or};
 use forebay_units::quantity::show_rate;
 use forebay_units::{Rate, Size, Span};
 
 use crate::rings::{RingPlan, RingSpan, SpanPlan};
-use crate::sections::{
-    LINK_MECHANISMS, LinkParameters, REVERSE_MECHANISMS, ReverseParameters, by_default,
-};
+use crate::sections::{LINK_MECHANISMS, LinkParameters, REVERSE_MECHANISMS, ReverseParameters};
 
 /// One direction of a link as the scenario describes it.
 pub(crate) struct LinkPlan<'a> {
@@ -181,11 +179,9 @@ impl LinkPlan<'_> {
     fn prepare(mut self) -> Result<Self, Problem> {
         let facts = self.facts();
         let section = &self.section;
-        let queue = match choose(section, "queue", QUEUES)? {
-            Some((entry, inner)) => (entry.build)(&inner, &facts)?,
-            None => (queue::DEFAULT.build)(&by_default(section, "queue", queue::DEFAULT), &facts)?,
-        };
-        let shaper = choose(section, "shaper", SHAPERS)?
+        let (entry, inner) = choose_or::<Queues>(section, "queue", queue::DEFAULT)?;
+        let queue = (entry.build)(&inner, &facts)?;
+        let shaper = choose::<Shapers>(section, "shaper")?
             .map(|(entry, inner)| (entry.build)(&inner, &facts))
             .transpose()?;
         let mut conditioners: Vec<Box<dyn Conditioner>> = Vec::new();
@@ -200,11 +196,11 @@ impl LinkPlan<'_> {
             conditioners.push(law);
         }
         self.uses_rtt = conditioners.iter().any(|law| law.uses_rtt());
-        let detector = choose(section, "detector", DETECTORS)?
+        let detector = choose::<Detectors>(section, "detector")?
             .map(|(entry, inner)| (entry.build)(&inner, &facts))
             .transpose()?;
         self.detects = detector.is_some();
-        let explicit_rate = choose(section, "explicit_rate", EXPLICIT_RATES)?
+        let explicit_rate = choose::<ExplicitRates>(section, "explicit_rate")?
             .map(|(entry, inner)| (entry.build)(&inner, &facts))
             .transpose()?;
         self.allocates = explicit_rate.is_some();
@@ -252,9 +248,9 @@ impl LinkPlan<'_> {
 /// The conditioners of a link: `conditioner = {...}` or `conditioners = [{...}, {...}]`.
 fn conditioner_sections<'a>(
     section: &Section<'a>,
-) -> Result<Vec<Chosen<'static, 'a, BuildConditioner>>, Problem> {
-    let mut chosen = choose_all(section, "conditioners", CONDITIONERS)?;
-    if let Some(one) = choose(section, "conditioner", CONDITIONERS)? {
+) -> Result<Vec<Chosen<'a, Conditioners>>, Problem> {
+    let mut chosen = choose_all::<Conditioners>(section, "conditioners")?;
+    if let Some(one) = choose::<Conditioners>(section, "conditioner")? {
         if section.node("conditioners").is_some() {
             let message = "there is a conditioner already; use one of the two keys";
             return Err(section.fail("conditioners", message));

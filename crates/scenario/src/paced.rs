@@ -3,7 +3,7 @@
 use forebay_engine::Network;
 use forebay_kernel::Streams;
 use forebay_mechanisms::Lateness;
-use forebay_mechanisms::activity::{ACTIVITIES, ActivityKind};
+use forebay_mechanisms::activity::{Activities, ActivityKind};
 use forebay_mechanisms::element::FlowGroup;
 use forebay_mechanisms::element::paced::{
     Explicit, FrameParameters, PacedParameters, PacedParts, PacedReceivers, PacedSources,
@@ -12,14 +12,13 @@ use forebay_mechanisms::element::paced::{
 use forebay_mechanisms::element::policer::{
     BucketParameters, PeakParameters, Policer, PolicerPlan,
 };
-use forebay_mechanisms::pace::{self, PACES, PaceKind, check_rtt};
-
-use forebay_parameters::{Parameters, Problem, Section, choose};
+use forebay_mechanisms::pace::{self, PaceKind, Paces, check_rtt};
+use forebay_parameters::{Parameters, Problem, Section, choose, choose_or};
 use forebay_units::{Rate, Size, Span};
 
 use crate::flows::Around;
 use crate::links::LinkPlan;
-use crate::sections::{PACED_MECHANISMS, POLICING_SECTIONS, PolicingParameters, by_default};
+use crate::sections::{PACED_MECHANISMS, POLICING_SECTIONS, PolicingParameters, names_of};
 
 /// Paced sources as the scenario describes them.
 pub(crate) struct PacedPlan {
@@ -38,20 +37,14 @@ pub(crate) fn read_paced(
 ) -> Result<PacedPlan, Problem> {
     let parameters = PacedParameters::read_among(section, PACED_MECHANISMS)?;
     parameters.check(section)?;
-    let (entry, inner) = choose(section, "activity", ACTIVITIES)?.ok_or_else(|| {
-        let names: Vec<&str> = ACTIVITIES.iter().map(|entry| entry.name).collect();
-        let message = format!("is missing; paced sources need one of: {}", names.join(", "));
-        section.fail("activity", message)
+    let (entry, inner) = choose::<Activities>(section, "activity")?.ok_or_else(|| {
+        let names = names_of::<Activities>(section);
+        section.fail("activity", format!("is missing; paced sources need one of: {names}"))
     })?;
     let activity = (entry.build)(&inner)?;
     let frames = read_frames(section, &parameters, &activity)?;
-    let (control, inner) = match choose(section, "pace", PACES)? {
-        Some((entry, inner)) => ((entry.build)(&inner)?, inner),
-        None => {
-            let inner = by_default(section, "pace", pace::DEFAULT);
-            ((pace::DEFAULT.build)(&inner)?, inner)
-        }
-    };
+    let (entry, inner) = choose_or::<Paces>(section, "pace", pace::DEFAULT)?;
+    let control = (entry.build)(&inner)?;
     let rtt = match control.rtt {
         Some(rtt) => rtt,
         None => {

@@ -2,12 +2,12 @@
 
 use forebay_kernel::{Stream, Streams};
 use forebay_mechanisms::element::ring::{Buffers, Leg, PortParts, Ring, RingParts};
-use forebay_mechanisms::fairness::{FAIRNESS, FairnessFactory, RingFacts, StationFacts};
+use forebay_mechanisms::fairness::{Fairness, FairnessFactory, RingFacts, StationFacts};
 use forebay_parameters::{Parameters, Problem, Section, choose};
 use forebay_units::{Rate, Size, Span};
 
 use crate::sections::{
-    HostQueueing, RING_MECHANISMS, RingParameters, StationParameters, TransitBuffers,
+    HostQueueing, RING_MECHANISMS, RingParameters, StationParameters, TransitBuffers, names_of,
 };
 
 /// The most stations of a ring: hop counts have 8 bits (RFC 2892, section 4.2.1).
@@ -53,9 +53,8 @@ pub(crate) fn read_ring(name: &str, section: &Section<'_>) -> Result<RingPlan, P
         transit_limit: parameters.low_limit.bytes(),
         dual: parameters.transit == TransitBuffers::Dual,
     };
-    let Some((entry, inner)) = choose(section, "fairness", FAIRNESS)? else {
-        let names: Vec<&str> = FAIRNESS.iter().map(|entry| entry.name).collect();
-        let message = format!("is missing; a ring needs one of: {}", names.join(", "));
+    let Some((entry, inner)) = choose::<Fairness>(section, "fairness")? else {
+        let message = format!("is missing; a ring needs one of: {}", names_of::<Fairness>(section));
         return Err(section.fail("fairness", message));
     };
     let factory = (entry.build)(&inner, &facts)?;

@@ -10,7 +10,7 @@ use forebay_mechanisms::element::policer::PolicerCount;
 use forebay_network::record::{
     AdjustmentLog, CallLog, Column, DelayHistogram, PaceLog, PacketTrace, RecordTable, ReductionLog,
 };
-use forebay_parameters::{Echo, Node, Problem};
+use forebay_parameters::{Echo, Node, Problem, Registry};
 use forebay_units::{Span, Time};
 
 use crate::VERSION;
@@ -25,6 +25,7 @@ use crate::series::Series;
 /// A scenario: checked, hashed, ready to be run any number of times, from any number of threads.
 pub struct Scenario {
     root: Node,
+    registry: Registry,
     name: String,
     hash: String,
     resolved: std::collections::BTreeMap<String, String>,
@@ -97,19 +98,32 @@ const LONG_CHUNK: u64 = 1 << 19;
 
 impl Scenario {
     /// Read and check a scenario: `text` of a file called `file`, with `PATH=VALUE` assignments on
-    /// top.
+    /// top. It can choose from all mechanisms of [`forebay_mechanisms`].
     ///
     /// # Errors
     /// The first thing that is wrong, with line or key path, what was read and what is allowed.
     pub fn parse(text: &str, file: &str, assignments: &[String]) -> Result<Self, ScenarioError> {
+        Self::parse_with(&forebay_mechanisms::registry(), text, file, assignments)
+    }
+
+    /// As [`Scenario::parse`], for a scenario that can choose from the mechanisms of `registry`.
+    ///
+    /// # Errors
+    /// As [`Scenario::parse`].
+    pub fn parse_with(
+        registry: &Registry,
+        text: &str,
+        file: &str,
+        assignments: &[String],
+    ) -> Result<Self, ScenarioError> {
         let fail = |problem: Problem| ScenarioError { file: file.to_owned(), problem };
         let mut root = parse::parse(text).map_err(fail)?;
         for assignment in assignments {
             parse::set(&mut root, assignment).map_err(fail)?;
         }
         let echo = Echo::default();
-        let plan =
-            Plan::read(&root, &echo).map_err(|problem| fail(parse::blame(problem, assignments)))?;
+        let plan = Plan::read(&root, &echo, registry)
+            .map_err(|problem| fail(parse::blame(problem, assignments)))?;
         let mut name = plan.parameters.name.clone();
         if name.is_empty() {
             name = file
@@ -132,7 +146,7 @@ impl Scenario {
         let resolved = echo.into_inner();
         let hash = hash(&resolved);
         summary.scenario_hash.clone_from(&hash);
-        Ok(Self { root, name, hash, resolved, summary })
+        Ok(Self { root, registry: registry.clone(), name, hash, resolved, summary })
     }
 
     /// Hash of the scenario, whatever units, order and defaults its file uses. Seed and recording
@@ -176,7 +190,8 @@ impl Scenario {
         begins: impl FnOnce(),
     ) -> Option<(RunResult, Vec<RecordTable>)> {
         let echo = Echo::default();
-        let mut plan = Plan::read(&self.root, &echo).expect("the scenario was checked when parsed");
+        let mut plan = Plan::read(&self.root, &echo, &self.registry)
+            .expect("the scenario was checked when parsed");
         let seed = options.seed.unwrap_or(plan.parameters.seed);
         let wired = plan.wire(&Streams::new(seed, options.replication));
         let mut run = Run { plan, wired, control, series: None, chunk: CHUNK };

@@ -1,6 +1,6 @@
 //! The fixed sections of a scenario file.
 
-use forebay_parameters::{Entry, Section, Spread, choice, parameters};
+use forebay_parameters::{Category, Section, Spread, choice, parameters};
 use forebay_units::{Rate, Size, Span};
 
 parameters! {
@@ -237,11 +237,9 @@ choice! {
     }
 }
 
-/// The section of the mechanism that is chosen under `key` where the file chooses none. It is
-/// echoed like one that the file names: both spell the same scenario.
-pub(crate) fn by_default<'a, B>(section: &Section<'a>, key: &str, entry: &Entry<B>) -> Section<'a> {
-    let path = format!("{}.{key}.{}", section.path(), entry.name);
-    let echo = section.echo();
-    echo.borrow_mut().insert(path.clone(), "chosen".to_owned());
-    Section::empty(path, echo)
+/// The names of the mechanisms of a category, for messages.
+pub(crate) fn names_of<C: Category>(section: &Section<'_>) -> String {
+    let names: Vec<&str> =
+        section.registry().entries::<C>().iter().map(|entry| entry.name).collect();
+    names.join(", ")
 }

@@ -12,8 +12,13 @@ pub(super) const ENTRY: Entry<BuildActivity> = Entry {
     summary: "Transfers of files at a constant nominal rate; slowed down, they take longer.",
     source: "COMSAT thesis on rate-based congestion control with a satellite link, section \
              6.2.1.3",
+    example: r#"
+        rate = "500 kbit/s"
+        size = "20 kB"
+    "#,
     fields: FilesParameters::FIELDS,
-    build,
+    probes: &[],
+    build: &build,
 };
 
 parameters! {

@@ -4,7 +4,7 @@ mod files;
 mod sessions;
 
 use forebay_network::Activity;
-use forebay_parameters::{Entry, Problem, Section};
+use forebay_parameters::{Category, Entry, Problem, Section};
 use forebay_units::{Rate, Span};
 
 /// An activity that a scenario describes, of any number of sources.
@@ -20,7 +20,19 @@ pub struct ActivityKind {
 }
 
 /// Reads an activity from its section of the scenario.
-pub type BuildActivity = fn(&Section<'_>) -> Result<ActivityKind, Problem>;
+pub type BuildActivity =
+    &'static (dyn Fn(&Section<'_>) -> Result<ActivityKind, Problem> + Send + Sync);
+
+/// The category of activities.
+pub enum Activities {}
+
+impl Category for Activities {
+    const NAME: &'static str = "activity";
+    const CONTRACT: &'static str = "What a paced source wants to send, and when.";
+    const PLACE: &'static str = "flows.NAME.paced";
+    const KIND: &'static str = "activity such as { files = { rate = \"500 kbit/s\" } }";
+    type Build = BuildActivity;
+}
 
 /// Every activity.
 pub static ACTIVITIES: &[Entry<BuildActivity>] = &[files::ENTRY, sessions::ENTRY];

@@ -13,8 +13,13 @@ pub(super) const ENTRY: Entry<BuildActivity> = Entry {
               two-rate video).",
     source: "COMSAT thesis on rate-based congestion control with a satellite link, sections \
              6.2.1.1 and 6.2.1.2",
+    example: r#"
+        rate = "64 kbit/s"
+        active = "15 s"
+    "#,
     fields: SessionsParameters::FIELDS,
-    build,
+    probes: &[],
+    build: &build,
 };
 
 parameters! {

@@ -9,8 +9,10 @@ pub(super) const ENTRY: Entry<BuildAdmission> = Entry {
     name: "capacity",
     summary: "Loss system: admits while fewer than so many calls are present, measures nothing.",
     source: "Erlang 1917, Solution of some problems in the theory of probabilities (loss formula)",
+    example: "calls = 10",
     fields: CapacityParameters::FIELDS,
-    build,
+    probes: &[],
+    build: &build,
 };
 
 parameters! {

@@ -11,8 +11,10 @@ pub(super) const ENTRY: Entry<BuildAdmission> = Entry {
     name: "congestion_level",
     summary: "Blocks while the share of marked bytes in an interval reaches a limit (CLE-limit).",
     source: "RFC 6661, sections 3.2 and 3.3.1; RFC 6662, sections 3.2 and 3.3.1",
+    example: "limit = 0.25",
     fields: CongestionLevelParameters::FIELDS,
-    build,
+    probes: &[],
+    build: &build,
 };
 
 choice! {

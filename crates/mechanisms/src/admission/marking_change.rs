@@ -11,8 +11,10 @@ pub(super) const ENTRY: Entry<BuildAdmission> = Entry {
     name: "marking_change",
     summary: "Three-state marking, option 2: AS after non-AS blocks, non-AS after AS reopens.",
     source: "draft-babiarz-pcn-explicit-marking-02, section 2.3",
+    example: "",
     fields: MarkingChangeParameters::FIELDS,
-    build,
+    probes: &[],
+    build: &build,
 };
 
 parameters! {

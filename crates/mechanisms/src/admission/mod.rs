@@ -6,10 +6,22 @@ mod marking_change;
 mod stop_timer;
 
 use forebay_network::{AdmissionControl, Leaving, PcnMark};
-use forebay_parameters::{Entry, Problem, Section};
+use forebay_parameters::{Category, Entry, Problem, Section};
 
 /// Makes an admission law from its section of the scenario.
-pub type BuildAdmission = fn(&Section<'_>) -> Result<Box<dyn AdmissionControl>, Problem>;
+pub type BuildAdmission =
+    &'static (dyn Fn(&Section<'_>) -> Result<Box<dyn AdmissionControl>, Problem> + Send + Sync);
+
+/// The category of admission laws.
+pub enum Admissions {}
+
+impl Category for Admissions {
+    const NAME: &'static str = "admission";
+    const CONTRACT: &'static str = "Which new calls of an aggregate are blocked.";
+    const PLACE: &'static str = "aggregates.NAME";
+    const KIND: &'static str = "admission law such as \"stop_timer\"";
+    type Build = BuildAdmission;
+}
 
 /// Every admission law.
 pub static ADMISSIONS: &[Entry<BuildAdmission>] =

@@ -11,8 +11,10 @@ pub(super) const ENTRY: Entry<BuildAdmission> = Entry {
     name: "stop_timer",
     summary: "Three-state marking, option 1: blocks until a timeout passes without AS marks.",
     source: "draft-babiarz-pcn-explicit-marking-02, section 2.3",
+    example: "",
     fields: StopTimerParameters::FIELDS,
-    build,
+    probes: &[],
+    build: &build,
 };
 
 parameters! {

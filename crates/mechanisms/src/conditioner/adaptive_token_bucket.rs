@@ -3,11 +3,11 @@
 
 use forebay_kernel::Stream;
 use forebay_network::{Conditioner, Packet, Verdict};
-use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
+use forebay_parameters::{Entry, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::{PS_PER_S, Rate, Size, Span, Time};
 
 use super::BuildConditioner;
-use super::bucket::{Excess, Mode, check_depth, earned, tokens};
+use super::bucket::{COMMITTED_TOKENS, Excess, Mode, PEAK_TOKENS, check_depth, earned, tokens};
 use super::trtcm::{TrTcm, check_peak};
 use crate::LinkFacts;
 
@@ -15,8 +15,29 @@ pub(super) const ENTRY: Entry<BuildConditioner> = Entry {
     name: "adaptive_token_bucket",
     summary: "Two rate three colour marker with depths of rate times smoothed round-trip time.",
     source: "Liu, Adaptive REDn gateway and adaptive token bucket (UBC 2001), figure 2.1",
+    example: r#"
+        cir = "500 kbit/s"
+        pir = "1.5 Mbit/s"
+        min_depth = "4 kB"
+        excess = "drop"
+    "#,
     fields: AdaptiveTokenBucketParameters::FIELDS,
-    build,
+    probes: &[
+        COMMITTED_TOKENS,
+        PEAK_TOKENS,
+        Probe {
+            name: "committed_depth",
+            unit: "bytes",
+            meaning: "What the committed bucket can hold.",
+        },
+        Probe { name: "peak_depth", unit: "bytes", meaning: "What the peak bucket can hold." },
+        Probe {
+            name: "told_srtt_s",
+            unit: "s",
+            meaning: "The round-trip time that sets the depths; 0 until one is reported.",
+        },
+    ],
+    build: &build,
 };
 
 parameters! {

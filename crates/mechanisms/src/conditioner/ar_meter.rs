@@ -6,6 +6,7 @@ use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::{Rate, Size, Time};
 
 use super::BuildConditioner;
+use super::bucket::TOKENS;
 use super::pcn::{Meter, check_threshold, mark_with};
 use crate::LinkFacts;
 
@@ -13,8 +14,14 @@ pub(super) const ENTRY: Entry<BuildConditioner> = Entry {
     name: "ar_meter",
     summary: "AR meter and AS marker of three-state PCN marking: admission stops at a threshold.",
     source: "Babiarz, Liu and Rahimi, draft-babiarz-pcn-explicit-marking-02, section 1.2",
+    example: r#"
+        rate = "300 kbit/s"
+        size = "9 kB"
+        threshold = "4 kB"
+    "#,
     fields: ArMeterParameters::FIELDS,
-    build,
+    probes: &[TOKENS],
+    build: &build,
 };
 
 parameters! {

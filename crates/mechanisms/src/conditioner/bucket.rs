@@ -8,8 +8,21 @@
 use std::ops::{Add, AddAssign, Sub, SubAssign};
 
 use forebay_network::{DropReason, Packet, Verdict};
-use forebay_parameters::{Problem, Section, choice};
+use forebay_parameters::{Probe, Problem, Section, choice};
 use forebay_units::{PS_PER_S, Rate, Size, Span, Time};
+
+/// What is in the bucket of a law that has one.
+pub(super) const TOKENS: Probe =
+    Probe { name: "tokens", unit: "bytes", meaning: "Tokens in the bucket, negative in debt." };
+/// What is in the bucket of the committed rate.
+pub(super) const COMMITTED_TOKENS: Probe =
+    Probe { name: "committed_tokens", unit: "bytes", meaning: "Tokens in the committed bucket." };
+/// What is in the bucket beyond the committed one.
+pub(super) const EXCESS_TOKENS: Probe =
+    Probe { name: "excess_tokens", unit: "bytes", meaning: "Tokens in the excess bucket." };
+/// What is in the bucket of the peak rate.
+pub(super) const PEAK_TOKENS: Probe =
+    Probe { name: "peak_tokens", unit: "bytes", meaning: "Tokens in the peak bucket." };
 
 choice! {
     /// Whether the colour that a packet arrives with counts.

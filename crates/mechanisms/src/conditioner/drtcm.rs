@@ -6,7 +6,9 @@ use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::{Rate, Size, Time};
 
 use super::BuildConditioner;
-use super::bucket::{Bucket, Excess, GREEN, Mode, RED, YELLOW, check_depth, earned};
+use super::bucket::{
+    Bucket, COMMITTED_TOKENS, EXCESS_TOKENS, Excess, GREEN, Mode, RED, YELLOW, check_depth, earned,
+};
 use crate::LinkFacts;
 
 pub(super) const ENTRY: Entry<BuildConditioner> = Entry {
@@ -14,8 +16,16 @@ pub(super) const ENTRY: Entry<BuildConditioner> = Entry {
     summary: "Two rate three colour marker whose committed and excess rates are independent: \
               yellow packets never use up what green ones may have.",
     source: "RFC 4115",
+    example: r#"
+        cir = "500 kbit/s"
+        cbs = "4 kB"
+        eir = "400 kbit/s"
+        ebs = "4 kB"
+        excess = "drop"
+    "#,
     fields: DrTcmParameters::FIELDS,
-    build,
+    probes: &[COMMITTED_TOKENS, EXCESS_TOKENS],
+    build: &build,
 };
 
 parameters! {

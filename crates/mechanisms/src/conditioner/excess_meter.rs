@@ -6,6 +6,7 @@ use forebay_parameters::{Entry, Parameters, Problem, Section, choice, parameters
 use forebay_units::{Rate, Size, Time};
 
 use super::BuildConditioner;
+use super::bucket::TOKENS;
 use super::pcn::{Meter, mark_with};
 use crate::LinkFacts;
 
@@ -13,8 +14,13 @@ pub(super) const ENTRY: Entry<BuildConditioner> = Entry {
     name: "excess_meter",
     summary: "Excess traffic meter and marker: the PCN packets in excess of a rate are marked.",
     source: "RFC 5670, section 2.4 and appendix A.2",
+    example: r#"
+        rate = "600 kbit/s"
+        size = "20 kB"
+    "#,
     fields: ExcessMeterParameters::FIELDS,
-    build,
+    probes: &[TOKENS],
+    build: &build,
 };
 
 choice! {

@@ -12,8 +12,10 @@ pub(super) const ENTRY: Entry<BuildConditioner> = Entry {
     name: "fixed",
     summary: "Marker without a meter: gives every packet the same precedence.",
     source: "RFC 2475, section 2.3.3.2",
+    example: "precedence = 2",
     fields: FixedParameters::FIELDS,
-    build,
+    probes: &[],
+    build: &build,
 };
 
 parameters! {

@@ -15,8 +15,15 @@ pub(super) const ENTRY: Entry<BuildConditioner> = Entry {
     summary: "Generic cell rate algorithm (virtual scheduling): one cell an increment, with a \
               tolerance.",
     source: "ITU-T I.371, annex A; ATM Forum Traffic Management 4.0, section 4.4.3",
+    example: r#"
+        rate = "3 Mbit/s"
+        token = "400 B"
+        tolerance = "20 ms"
+        excess = "drop"
+    "#,
     fields: GcraParameters::FIELDS,
-    build,
+    probes: &[],
+    build: &build,
 };
 
 parameters! {

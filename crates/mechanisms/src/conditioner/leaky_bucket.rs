@@ -2,7 +2,7 @@
 
 use forebay_kernel::Stream;
 use forebay_network::{Conditioner, Packet, Verdict};
-use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
+use forebay_parameters::{Entry, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::{Rate, Size, Time};
 
 use super::BuildConditioner;
@@ -14,8 +14,15 @@ pub(super) const ENTRY: Entry<BuildConditioner> = Entry {
     name: "leaky_bucket",
     summary: "Leaky bucket of cells: a pool of tokens that come periodically, one for each packet.",
     source: "COMSAT thesis on rate-based congestion control with a satellite link, section 3.1",
+    example: r#"
+        rate = "3 Mbit/s"
+        depth = 20
+        token = "400 B"
+        excess = "drop"
+    "#,
     fields: LeakyBucketParameters::FIELDS,
-    build,
+    probes: &[Probe { name: "tokens", unit: "packets", meaning: "Tokens in the bucket." }],
+    build: &build,
 };
 
 parameters! {

@@ -19,12 +19,26 @@ mod trtcm;
 mod tswtcm;
 
 use forebay_network::Conditioner;
-use forebay_parameters::{Entry, Problem, Section};
+use forebay_parameters::{Category, Entry, Problem, Section};
 
 use crate::LinkFacts;
 
 /// Makes a conditioner from its section of the scenario.
-pub type BuildConditioner = fn(&Section<'_>, &LinkFacts) -> Result<Box<dyn Conditioner>, Problem>;
+pub type BuildConditioner = &'static (
+             dyn Fn(&Section<'_>, &LinkFacts) -> Result<Box<dyn Conditioner>, Problem> + Send + Sync
+         );
+
+/// The category of conditioners.
+pub enum Conditioners {}
+
+impl Category for Conditioners {
+    const NAME: &'static str = "conditioner";
+    const CONTRACT: &'static str = "Meters, markers and policers before a queue.";
+    const PLACE: &'static str = "links.NAME";
+    const KIND: &'static str =
+        "conditioner such as { token_bucket = { cir = \"1 Mbit/s\", cbs = \"5 kB\" } }";
+    type Build = BuildConditioner;
+}
 
 /// Every conditioner.
 pub static CONDITIONERS: &[Entry<BuildConditioner>] = &[

@@ -2,53 +2,48 @@
 
 use forebay_kernel::Stream;
 use forebay_network::{Conditioner, Packet, Verdict};
-use forebay_parameters::{Echo, Entry, Field, Node, Problem, Section, Value, choose};
+use forebay_parameters::{Entry, Inner, Parameters, Probe, Problem, Registry, Section, parameters};
 use forebay_units::Time;
 
-use super::{BuildConditioner, CONDITIONERS};
+use super::{BuildConditioner, Conditioners};
 use crate::LinkFacts;
 
 pub(super) const ENTRY: Entry<BuildConditioner> = Entry {
     name: "per_flow",
     summary: "Gives each flow that passes a conditioner of its own, all with equal parameters.",
     source: "RFC 2475, section 2.3.1 (classification by microflow)",
-    fields: FIELDS,
-    build,
+    example: r#"of = { token_bucket = { cir = "400 kbit/s", cbs = "3 kB", excess = "drop" } }"#,
+    fields: PerFlowParameters::FIELDS,
+    probes: &[Probe {
+        name: "conditioned_flows",
+        unit: "1",
+        meaning: "Flows seen; the quantities of their conditioners are means over them.",
+    }],
+    build: &build,
 };
 
-const FIELDS: &[Field] = &[Field {
-    name: "of",
-    meaning: " The conditioner that each flow gets, new when its first packet arrives. The calls \
-              of a class are one flow. Series show the means of its gauges over the flows seen.",
-    kind: "conditioner such as { token_bucket = { cir = \"1 Mbit/s\", cbs = \"5 kB\" } }",
-    list: false,
-    choices: &[],
-    default: None,
-    optional: false,
-    source: "RFC 2475, section 2.3.1",
-}];
-
-fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Box<dyn Conditioner>, Problem> {
-    section.refuse_unknown(&["of"])?;
-    let pattern = build_one(section, facts)?;
-    let of = section.node("of").cloned().into_iter().map(|node| ("of".to_owned(), node));
-    let parameters = Node::new(Value::Table(of.collect()));
-    let facts = *facts;
-    Ok(Box::new(PerFlow { parameters, facts, pattern, places: Vec::new(), flows: Vec::new() }))
+parameters! {
+    /// Parameters of conditioners for each flow.
+    pub struct PerFlowParameters {
+        /// The conditioner that each flow gets, new when its first packet arrives. The calls of a
+        /// class are one flow. Series show the means of its gauges over the flows seen.
+        of: Inner<Conditioners>, "RFC 2475, section 2.3.1";
+    }
 }
 
-/// The conditioner described under `of`.
-fn build_one(section: &Section<'_>, facts: &LinkFacts) -> Result<Box<dyn Conditioner>, Problem> {
-    let Some((entry, inner)) = choose(section, "of", CONDITIONERS)? else {
-        return Err(section.fail("of", "is missing; it takes a conditioner"));
-    };
-    (entry.build)(&inner, facts)
+fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Box<dyn Conditioner>, Problem> {
+    let PerFlowParameters { of } = PerFlowParameters::read(section)?;
+    let pattern = of.build(section, |build, inner| build(inner, facts))?;
+    let (registry, facts) = (section.registry().clone(), *facts);
+    let (places, flows) = (Vec::new(), Vec::new());
+    Ok(Box::new(PerFlow { of, registry, facts, pattern, places, flows }))
 }
 
 struct PerFlow {
     /// What each flow's conditioner is built from: one that has seen packets cannot be the pattern
     /// of a new one.
-    parameters: Node,
+    of: Inner<Conditioners>,
+    registry: Registry,
     facts: LinkFacts,
     /// One that nothing ever passes, to ask what is true of all.
     pattern: Box<dyn Conditioner>,
@@ -78,9 +73,9 @@ impl PerFlow {
             self.places.resize(flow as usize + 1, NONE);
         }
         self.places[flow as usize] = u32::try_from(place).expect("flows are numbered by u32");
-        let echo = Echo::default();
-        let law = Section::root(&self.parameters, &echo)
-            .and_then(|section| build_one(&section, &self.facts))
+        let law = self
+            .of
+            .build_again(&self.registry, |build, inner| build(inner, &self.facts))
             .expect("the pattern was built from the same parameters");
         self.flows.push((law, stream.member(u64::from(flow))));
         place
@@ -123,7 +118,7 @@ impl Conditioner for PerFlow {
 mod tests {
     use super::*;
     use forebay_kernel::Streams;
-    use forebay_parameters::Table;
+    use forebay_parameters::{Echo, Node, Table, Value};
     use forebay_units::{Rate, Span};
 
     fn table(entries: &[(&str, Value)]) -> Value {
@@ -134,7 +129,7 @@ mod tests {
     fn make(of: Value) -> Result<Box<dyn Conditioner>, Problem> {
         let (node, echo) = (Node::new(table(&[("of", of)])), Echo::default());
         let facts = LinkFacts { rate: Rate::from_bps(100_000_000) };
-        build(&Section::root(&node, &echo)?, &facts)
+        build(&Section::root(&node, &echo)?.with_registry(&crate::registry()), &facts)
     }
 
     fn stream() -> Stream {
@@ -213,7 +208,10 @@ mod tests {
         assert_eq!(path(nested), "");
         let (node, echo) = (Node::new(table(&[])), Echo::default());
         let facts = LinkFacts { rate: Rate::from_bps(1) };
-        let missing = build(&Section::root(&node, &echo).unwrap(), &facts).err().unwrap();
+        let missing =
+            build(&Section::root(&node, &echo).unwrap().with_registry(&crate::registry()), &facts)
+                .err()
+                .unwrap();
         assert_eq!(missing.path, "of");
     }
 }

@@ -6,7 +6,7 @@ use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::{Rate, Size, Time};
 
 use super::BuildConditioner;
-use super::bucket::check_depth;
+use super::bucket::{TOKENS, check_depth};
 use super::pcn::{Meter, mark_with};
 use crate::LinkFacts;
 
@@ -14,8 +14,14 @@ pub(super) const ENTRY: Entry<BuildConditioner> = Entry {
     name: "px_meter",
     summary: "Excess load marking: a PCN mark for every so many bytes above a rate.",
     source: "Babiarz, Liu and Rahimi, draft-babiarz-pcn-explicit-marking-02, Figure 14",
+    example: r#"
+        rate = "600 kbit/s"
+        size = "20 kB"
+        px = "20 kB"
+    "#,
     fields: PxMeterParameters::FIELDS,
-    build,
+    probes: &[TOKENS],
+    build: &build,
 };
 
 parameters! {

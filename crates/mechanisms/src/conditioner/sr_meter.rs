@@ -6,6 +6,7 @@ use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::{Rate, Size, Time};
 
 use super::BuildConditioner;
+use super::bucket::TOKENS;
 use super::pcn::{Meter, mark_with};
 use crate::LinkFacts;
 
@@ -13,8 +14,15 @@ pub(super) const ENTRY: Entry<BuildConditioner> = Entry {
     name: "sr_meter",
     summary: "SR meter and ET marker of three-state PCN marking, with slow-down and preference.",
     source: "Babiarz, Liu and Rahimi, draft-babiarz-pcn-explicit-marking-02, section 1.2",
+    example: r#"
+        rate = "600 kbit/s"
+        size = "20 kB"
+        slow_down = "20 kB"
+        preferential = true
+    "#,
     fields: SrMeterParameters::FIELDS,
-    build,
+    probes: &[TOKENS],
+    build: &build,
 };
 
 parameters! {

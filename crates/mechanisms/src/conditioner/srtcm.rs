@@ -6,15 +6,24 @@ use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::{Rate, Size, Time};
 
 use super::BuildConditioner;
-use super::bucket::{Bucket, Excess, GREEN, Mode, RED, YELLOW, check_depth, earned};
+use super::bucket::{
+    Bucket, COMMITTED_TOKENS, EXCESS_TOKENS, Excess, GREEN, Mode, RED, YELLOW, check_depth, earned,
+};
 use crate::LinkFacts;
 
 pub(super) const ENTRY: Entry<BuildConditioner> = Entry {
     name: "srtcm",
     summary: "Single rate three colour marker: one rate, a committed and an excess burst.",
     source: "RFC 2697",
+    example: r#"
+        cir = "800 kbit/s"
+        cbs = "4 kB"
+        ebs = "6 kB"
+        mode = "aware"
+    "#,
     fields: SrTcmParameters::FIELDS,
-    build,
+    probes: &[COMMITTED_TOKENS, EXCESS_TOKENS],
+    build: &build,
 };
 
 parameters! {

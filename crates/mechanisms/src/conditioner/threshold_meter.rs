@@ -6,6 +6,7 @@ use forebay_parameters::{Entry, Parameters, Problem, Section, choice, parameters
 use forebay_units::{Rate, Size, Time};
 
 use super::BuildConditioner;
+use super::bucket::TOKENS;
 use super::pcn::{Meter, check_threshold, mark_with};
 use crate::LinkFacts;
 
@@ -13,8 +14,14 @@ pub(super) const ENTRY: Entry<BuildConditioner> = Entry {
     name: "threshold_meter",
     summary: "Threshold meter and marker: all PCN packets are marked while a rate is exceeded.",
     source: "RFC 5670, section 2.3 and appendix A.1",
+    example: r#"
+        rate = "300 kbit/s"
+        size = "9 kB"
+        threshold = "4 kB"
+    "#,
     fields: ThresholdMeterParameters::FIELDS,
-    build,
+    probes: &[TOKENS],
+    build: &build,
 };
 
 choice! {

@@ -5,7 +5,7 @@ use forebay_network::{Conditioner, Packet, Verdict};
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::{Rate, Size, Time};
 
-use super::bucket::{Bucket, Excess, check_depth, earned};
+use super::bucket::{Bucket, Excess, TOKENS, check_depth, earned};
 use super::{BuildConditioner, precedence};
 use crate::LinkFacts;
 
@@ -13,8 +13,14 @@ pub(super) const ENTRY: Entry<BuildConditioner> = Entry {
     name: "token_bucket",
     summary: "Token bucket marker or policer: packets within rate and burst conform.",
     source: "RFC 2475, section 2.3.3; Heinanen and Guerin, RFC 2697, section 3 (one bucket)",
+    example: r#"
+        cir = "900 kbit/s"
+        cbs = "3 kB"
+        excess = "drop"
+    "#,
     fields: TokenBucketParameters::FIELDS,
-    build,
+    probes: &[TOKENS],
+    build: &build,
 };
 
 parameters! {

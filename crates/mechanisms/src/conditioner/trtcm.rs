@@ -7,15 +7,25 @@ use forebay_units::quantity::show_rate;
 use forebay_units::{Rate, Size, Span, Time};
 
 use super::BuildConditioner;
-use super::bucket::{Bucket, Count, Excess, GREEN, Mode, RED, check_depth, is_small};
+use super::bucket::{
+    Bucket, COMMITTED_TOKENS, Count, Excess, GREEN, Mode, PEAK_TOKENS, RED, check_depth, is_small,
+};
 use crate::LinkFacts;
 
 pub(super) const ENTRY: Entry<BuildConditioner> = Entry {
     name: "trtcm",
     summary: "Two rate three colour marker: a committed and a peak rate, each with its burst.",
     source: "RFC 2698",
+    example: r#"
+        cir = "500 kbit/s"
+        cbs = "4 kB"
+        pir = "900 kbit/s"
+        pbs = "4 kB"
+        excess = "drop"
+    "#,
     fields: TrTcmParameters::FIELDS,
-    build,
+    probes: &[COMMITTED_TOKENS, PEAK_TOKENS],
+    build: &build,
 };
 
 parameters! {

@@ -2,7 +2,7 @@
 
 use forebay_kernel::Stream;
 use forebay_network::{Conditioner, Packet, Verdict};
-use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
+use forebay_parameters::{Entry, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::quantity::show_rate;
 use forebay_units::{Rate, Span, Time};
 
@@ -14,8 +14,14 @@ pub(super) const ENTRY: Entry<BuildConditioner> = Entry {
     name: "tswtcm",
     summary: "Time sliding window marker: estimates the rate, marks its excess by chance.",
     source: "RFC 2859",
+    example: r#"
+        ctr = "500 kbit/s"
+        ptr = "900 kbit/s"
+        window = "200 ms"
+    "#,
     fields: TswTcmParameters::FIELDS,
-    build,
+    probes: &[Probe { name: "estimated_rate", unit: "bit/s", meaning: "Estimate of the rate." }],
+    build: &build,
 };
 
 parameters! {

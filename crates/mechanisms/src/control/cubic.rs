@@ -11,8 +11,10 @@ pub(super) const ENTRY: Entry<BuildControl> = Entry {
     name: "cubic",
     summary: "The window follows the cube of the time since congestion, around the last maximum.",
     source: "RFC 9438",
+    example: "",
     fields: CubicParameters::FIELDS,
-    build,
+    probes: &[],
+    build: &build,
 };
 
 parameters! {

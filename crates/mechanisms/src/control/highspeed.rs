@@ -13,8 +13,10 @@ pub(super) const ENTRY: Entry<BuildControl> = Entry {
     summary: "Reno up to a window of 38 segments; above, the larger the window, the faster it \
               grows and the less it shrinks.",
     source: "RFC 3649",
+    example: "",
     fields: HighSpeedParameters::FIELDS,
-    build,
+    probes: &[],
+    build: &build,
 };
 
 parameters! {

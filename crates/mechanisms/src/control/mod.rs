@@ -5,13 +5,25 @@ mod highspeed;
 mod reno;
 
 use forebay_network::CongestionControl;
-use forebay_parameters::{Entry, Problem, Section};
+use forebay_parameters::{Category, Entry, Problem, Section};
 
 /// Makes the congestion control of one connection after another.
 pub type ControlFactory = Box<dyn Fn() -> Box<dyn CongestionControl>>;
 
 /// Reads a section of the scenario and gives the factory of its congestion control.
-pub type BuildControl = fn(&Section<'_>) -> Result<ControlFactory, Problem>;
+pub type BuildControl =
+    &'static (dyn Fn(&Section<'_>) -> Result<ControlFactory, Problem> + Send + Sync);
+
+/// The category of congestion controls.
+pub enum Controls {}
+
+impl Category for Controls {
+    const NAME: &'static str = "control";
+    const CONTRACT: &'static str = "TCP congestion control: how the window moves.";
+    const PLACE: &'static str = "flows.NAME.tcp";
+    const KIND: &'static str = "congestion control such as \"cubic\"";
+    type Build = BuildControl;
+}
 
 /// The congestion control of connections that name none.
 pub static DEFAULT: &Entry<BuildControl> = &reno::ENTRY;

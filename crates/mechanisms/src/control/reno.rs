@@ -10,8 +10,10 @@ pub(super) const ENTRY: Entry<BuildControl> = Entry {
     name: "reno",
     summary: "Slow start, congestion avoidance by one segment a round trip, halving on loss.",
     source: "RFC 5681, section 3.1",
+    example: "",
     fields: RenoParameters::FIELDS,
-    build,
+    probes: &[],
+    build: &build,
 };
 
 parameters! {

@@ -12,8 +12,10 @@ pub(super) const ENTRY: Entry<BuildDetector> = Entry {
     summary: "Tells a source when a packet of it was dropped.",
     source: "COMSAT thesis on rate-based congestion control with a satellite link, section 5.1 \
              (notification type 2)",
+    example: "",
     fields: DiscardParameters::FIELDS,
-    build,
+    probes: &[],
+    build: &build,
 };
 
 parameters! {

@@ -1,7 +1,7 @@
 //! Congestion detection by filtered input rates.
 
 use forebay_network::{CongestionDetector, CongestionNotification, Packet};
-use forebay_parameters::{Entry, Parameters, Problem, Section, choice, parameters};
+use forebay_parameters::{Entry, Parameters, Probe, Problem, Section, choice, parameters};
 use forebay_units::{Rate, Span, Time};
 
 use super::{BuildDetector, Spacing};
@@ -14,8 +14,24 @@ pub(super) const ENTRY: Entry<BuildDetector> = Entry {
     name: "input_rate",
     summary: "Tells sources of the classes to be slowed first when a filtered input rate is high.",
     source: "COMSAT thesis on rate-based congestion control with a satellite link, section 5.1",
+    example: r#"
+        interval = "50 ms"
+        share = 0.2
+    "#,
     fields: InputRateParameters::FIELDS,
-    build,
+    probes: &[
+        Probe {
+            name: "input_ratio",
+            unit: "1",
+            meaning: "By precedence: filtered input rate over the link's rate.",
+        },
+        Probe {
+            name: "congested",
+            unit: "1",
+            meaning: "1 while the sum of the input ratios is above the threshold, else 0.",
+        },
+    ],
+    build: &build,
 };
 
 choice! {

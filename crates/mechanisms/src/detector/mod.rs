@@ -4,14 +4,28 @@ mod discard;
 mod input_rate;
 
 use forebay_network::CongestionDetector;
-use forebay_parameters::{Entry, Problem, Section};
+use forebay_parameters::{Category, Entry, Problem, Section};
 use forebay_units::{Span, Time};
 
 use crate::LinkFacts;
 
 /// Makes a detector from its section of the scenario.
-pub type BuildDetector =
-    fn(&Section<'_>, &LinkFacts) -> Result<Box<dyn CongestionDetector>, Problem>;
+pub type BuildDetector = &'static (
+             dyn Fn(&Section<'_>, &LinkFacts) -> Result<Box<dyn CongestionDetector>, Problem>
+                 + Send
+                 + Sync
+         );
+
+/// The category of congestion detectors.
+pub enum Detectors {}
+
+impl Category for Detectors {
+    const NAME: &'static str = "detector";
+    const CONTRACT: &'static str = "When a link tells a source to slow down.";
+    const PLACE: &'static str = "links.NAME";
+    const KIND: &'static str = "detector such as \"input_rate\"";
+    type Build = BuildDetector;
+}
 
 /// Every detector.
 pub static DETECTORS: &[Entry<BuildDetector>] = &[discard::ENTRY, input_rate::ENTRY];

@@ -1,7 +1,7 @@
 //! ERICA: explicit rate indication for congestion avoidance.
 
 use forebay_network::{CellRate, ExplicitRate, Packet};
-use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
+use forebay_parameters::{Entry, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::{Rate, Span, Time};
 
 use super::BuildExplicitRate;
@@ -15,8 +15,32 @@ pub(super) const ENTRY: Entry<BuildExplicitRate> = Entry {
     summary: "Gives each source its share of a target load, or more where others leave it (ERICA).",
     source: "Kalyanaraman, Jain, Fahmy, Goyal and Vandalore, The ERICA Switch Algorithm for ABR \
              Traffic Management in ATM Networks, IEEE/ACM Transactions on Networking 8(1), 2000",
+    example: r#"
+        interval = "5 ms"
+        target = 0.9
+    "#,
     fields: EricaParameters::FIELDS,
-    build,
+    probes: &[
+        Probe {
+            name: "load_factor",
+            unit: "1",
+            meaning: "What its flows sent in the last interval over the capacity left to them.",
+        },
+        Probe {
+            name: "active_flows",
+            unit: "1",
+            meaning: "Flows that sent in the last interval, and parts of others.",
+        },
+        Probe { name: "controlled_bps", unit: "bit/s", meaning: "What they sent." },
+        Probe { name: "capacity_bps", unit: "bit/s", meaning: "The capacity left to them." },
+        Probe { name: "fair_share_bps", unit: "bit/s", meaning: "This over their number." },
+        Probe {
+            name: "explicit_rate_bps",
+            unit: "bit/s",
+            meaning: "The rate allowed last; no number before the first.",
+        },
+    ],
+    build: &build,
 };
 
 parameters! {

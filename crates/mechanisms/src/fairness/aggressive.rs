@@ -1,10 +1,10 @@
 //! The aggressive mode of IEEE 802.17: what a congested station sends is what others may.
 
 use forebay_network::{RingAccess, RingFairness, RingFrame, RingMessage, RingState};
-use forebay_parameters::{Entry, Parameters, Problem, Section};
-use forebay_units::{Rate, Span, Time};
+use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
+use forebay_units::{Span, Time};
 
-use super::rpr::{Coefficients, Core, rpr_parameters};
+use super::rpr::{Coefficients, Core, Options, PROBES};
 use super::{BuildFairness, FairnessFactory, RingFacts};
 
 pub(super) const ENTRY: Entry<BuildFairness> = Entry {
@@ -12,18 +12,22 @@ pub(super) const ENTRY: Entry<BuildFairness> = Entry {
     summary: "IEEE 802.17, aggressive mode (reconstructed): a congested station tells those \
               upstream its own low-passed rate.",
     source: "IEEE 802.17-2004, clause 10 and its MIB; rules reconstructed after RFC 2892",
+    example: "",
     fields: AggressiveParameters::FIELDS,
-    build,
+    probes: PROBES,
+    build: &build,
 };
 
-rpr_parameters! {
+parameters! {
     /// Parameters of the aggressive mode.
-    pub struct AggressiveParameters {}
+    pub struct AggressiveParameters {
+        ..common: Options;
+    }
 }
 
 fn build(section: &Section<'_>, facts: &RingFacts) -> Result<FairnessFactory, Problem> {
     let parameters = AggressiveParameters::read(section)?;
-    let coefficients = Coefficients::build(section, facts, parameters.options())?;
+    let coefficients = Coefficients::build(section, facts, parameters.common)?;
     Ok(Box::new(move |station| Box::new(Aggressive { core: Core::new(coefficients, station) })))
 }
 

@@ -2,10 +2,10 @@
 //! effect of each change before the next.
 
 use forebay_network::{RingAccess, RingClass, RingFairness, RingFrame, RingMessage, RingState};
-use forebay_parameters::{Entry, Parameters, Problem, Section, choice};
-use forebay_units::{Rate, Size, Span, Time};
+use forebay_parameters::{Entry, Parameters, Problem, Section, choice, parameters};
+use forebay_units::{Size, Span, Time};
 
-use super::rpr::{Coefficients, Core, rpr_parameters};
+use super::rpr::{Coefficients, Core, Options, PROBES};
 use super::{BuildFairness, FairnessFactory, RingFacts, StationFacts, check_divisor};
 
 pub(super) const ENTRY: Entry<BuildFairness> = Entry {
@@ -13,8 +13,10 @@ pub(super) const ENTRY: Entry<BuildFairness> = Entry {
     summary: "IEEE 802.17, conservative mode (reconstructed): a congested station sets a rate for \
               all that pass it, and changes it once in a round trip.",
     source: "IEEE 802.17-2004, clause 10 and its MIB; rules reconstructed",
+    example: "",
     fields: ConservativeParameters::FIELDS,
-    build,
+    probes: PROBES,
+    build: &build,
 };
 
 choice! {
@@ -27,7 +29,7 @@ choice! {
     }
 }
 
-rpr_parameters! {
+parameters! {
     /// Parameters of the conservative mode.
     pub struct ConservativeParameters {
         /// The rate that a station sets when it becomes congested.
@@ -37,12 +39,13 @@ rpr_parameters! {
         active: u32 = 64,
             "IEEE 802.17-2004, IEEE-802DOT17-RPR-MIB, rprFairnessActiveWeightsCoef (default; use \
              reconstructed)";
+        ..common: Options;
     }
 }
 
 fn build(section: &Section<'_>, facts: &RingFacts) -> Result<FairnessFactory, Problem> {
     let parameters = ConservativeParameters::read(section)?;
-    let coefficients = Coefficients::build(section, facts, parameters.options())?;
+    let coefficients = Coefficients::build(section, facts, parameters.common)?;
     check_divisor(section, "active", parameters.active)?;
     let active = coefficients.interval.times(u64::from(parameters.active));
     let first = parameters.first;

@@ -15,7 +15,7 @@ mod srp_fa;
 mod voq;
 
 use forebay_network::RingFairness;
-use forebay_parameters::{Entry, Problem, Section};
+use forebay_parameters::{Category, Entry, Probe, Problem, Section};
 use forebay_units::quantity::show_span;
 use forebay_units::{Rate, Span};
 
@@ -54,11 +54,43 @@ impl StationFacts {
 pub type FairnessFactory = Box<dyn Fn(&StationFacts) -> Box<dyn RingFairness>>;
 
 /// Reads a section of the scenario and gives the factory of its fairness law.
-pub type BuildFairness = fn(&Section<'_>, &RingFacts) -> Result<FairnessFactory, Problem>;
+pub type BuildFairness =
+    &'static (dyn Fn(&Section<'_>, &RingFacts) -> Result<FairnessFactory, Problem> + Send + Sync);
+
+/// The category of fairness laws.
+pub enum Fairness {}
+
+impl Category for Fairness {
+    const NAME: &'static str = "fairness";
+    const CONTRACT: &'static str = "How much the host of a ring's station may send.";
+    const PLACE: &'static str = "rings.NAME";
+    const KIND: &'static str = "fairness law such as \"srp_fa\"";
+    type Build = BuildFairness;
+}
 
 /// Every fairness law.
 pub static FAIRNESS: &[Entry<BuildFairness>] =
     &[aggressive::ENTRY, conservative::ENTRY, none::ENTRY, srp_fa::ENTRY, voq::ENTRY];
+
+// Quantities that several laws have.
+const ALLOW: Probe = Probe {
+    name: "allow_bps",
+    unit: "bit/s",
+    meaning: "What the law lets the host of the station send past the congestion.",
+};
+const USAGE: Probe =
+    Probe { name: "usage_bps", unit: "bit/s", meaning: "What the host has sent, aged." };
+const LP_USAGE: Probe =
+    Probe { name: "lp_usage_bps", unit: "bit/s", meaning: "The same, low-passed." };
+const FORWARD: Probe =
+    Probe { name: "forward_bps", unit: "bit/s", meaning: "What was in transit, aged." };
+const LP_FORWARD: Probe =
+    Probe { name: "lp_forward_bps", unit: "bit/s", meaning: "The same, low-passed." };
+const TOLD: Probe = Probe {
+    name: "told_bps",
+    unit: "bit/s",
+    meaning: "What the neighbour upstream was sent last; the rate of the line if that is no limit.",
+};
 
 /// Refuse an interval in which no frame fits, or in which so many fit that control means nothing.
 fn check_interval(section: &Section<'_>, key: &str, interval: Span) -> Result<(), Problem> {

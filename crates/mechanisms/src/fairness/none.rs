@@ -9,8 +9,10 @@ pub(super) const ENTRY: Entry<BuildFairness> = Entry {
     name: "none",
     summary: "No fairness: a host sends whenever the transit buffers let it.",
     source: "RFC 2892, section 5.1, without section 6",
+    example: "",
     fields: &[],
-    build,
+    probes: &[],
+    build: &build,
 };
 
 fn build(section: &Section<'_>, _facts: &RingFacts) -> Result<FairnessFactory, Problem> {

@@ -7,88 +7,67 @@
 //! point only, thresholds of rates for a single transit queue.
 
 use forebay_network::{RingAccess, RingClass, RingFrame, RingMessage, RingNotice, RingState};
-use forebay_parameters::{Problem, Section};
+use forebay_parameters::{Probe, Problem, Section, parameters};
 use forebay_units::{Rate, Span, Time};
 
 use super::counter::Counter;
-use super::{RingFacts, StationFacts, check_interval};
+use super::{
+    ALLOW, FORWARD, LP_FORWARD, LP_USAGE, RingFacts, StationFacts, TOLD, USAGE, check_interval,
+};
 
-/// Define parameters that end with those that both modes have.
-macro_rules! rpr_parameters {
-    ($(#[$meta:meta])* pub struct $name:ident { $($own:tt)* }) => {
-        forebay_parameters::parameters! {
-            $(#[$meta])*
-            pub struct $name {
-                $($own)*
-                /// Interval at which counters age and fairness messages leave (agingInterval), 1 us
-                /// to 1 s; 400 us for lines below 622 Mbit/s.
-                interval: Span = "100 us",
-                    "assumed: agingInterval of IEEE 802.17-2004, whose text could not be read";
-                /// Coefficient of ageing, a power of 2 up to 16: in each interval counters lose
-                /// this part of them.
-                age: u32 = 4,
-                    "IEEE 802.17-2004, IEEE-802DOT17-RPR-MIB, rprFairnessAgeCoef";
-                /// Coefficient of the ramp, a power of 2 from 16 to 512: in each interval a rate
-                /// comes this part nearer to where it ramps to.
-                ramp: u32 = 64,
-                    "IEEE 802.17-2004, IEEE-802DOT17-RPR-MIB, rprFairnessRampCoef";
-                /// Coefficient of the low-pass filters, a power of 2 from 16 to 512: the newest
-                /// value has weight 1, the filtered one this number less 1.
-                low_pass: u32 = 64,
-                    "IEEE 802.17-2004, IEEE-802DOT17-RPR-MIB, rprFairnessLpCoef";
-                /// Share of the low-priority transit queue from which on congestion is imminent, 0
-                /// to 1. Half of `high_threshold` by default. Dual transit queues only.
-                low_threshold: f64 = 0.125,
-                    "IEEE 802.17-2004, IEEE-802DOT17-RPR-MIB, rprFairnessSTQLowThreshold";
-                /// Share of the low-priority transit queue from which on the host gives way to
-                /// transit, 0 to 1, at least `low_threshold`. Dual transit queues only.
-                high_threshold: f64 = 0.25,
-                    "IEEE 802.17-2004, IEEE-802DOT17-RPR-MIB, rprFairnessSTQHighThreshold";
-                /// Share of the unreserved rate from which on congestion is declared, 0.4 to 0.99.
-                rate_high: f64 = 0.95,
-                    "IEEE 802.17-2004, IEEE-802DOT17-RPR-MIB, rprFairnessRateHighThreshold";
-                /// Share of `rate_high` from which on congestion is imminent, 0.5 to 0.99.
-                rate_low: f64 = 0.9,
-                    "IEEE 802.17-2004, IEEE-802DOT17-RPR-MIB, rprFairnessRateLowThreshold";
-                /// Rate of the line kept for high priority; below the line rate. High-priority
-                /// frames count against the rest if it is 0.
-                reserved: Rate = "0 bit/s",
-                    "IEEE 802.17-2004, IEEE-802DOT17-RPR-MIB, rprFairnessReservedRate";
-            }
-        }
+/// What both modes can show.
+pub(super) const PROBES: &[Probe] = &[
+    ALLOW,
+    USAGE,
+    LP_USAGE,
+    FORWARD,
+    LP_FORWARD,
+    Probe {
+        name: "lp_transmitted_bps",
+        unit: "bit/s",
+        meaning: "What leaves the station without a reserved rate, low-passed.",
+    },
+    TOLD,
+];
 
-        impl $name {
-            /// The parameters that both modes have.
-            fn options(&self) -> $crate::fairness::rpr::Options {
-                $crate::fairness::rpr::Options {
-                    interval: self.interval,
-                    age: self.age,
-                    ramp: self.ramp,
-                    low_pass: self.low_pass,
-                    low_threshold: self.low_threshold,
-                    high_threshold: self.high_threshold,
-                    rate_high: self.rate_high,
-                    rate_low: self.rate_low,
-                    reserved: self.reserved,
-                }
-            }
-        }
-    };
-}
-pub(super) use rpr_parameters;
-
-/// The parameters that both modes have.
-#[derive(Clone, Copy)]
-pub(super) struct Options {
-    pub(super) interval: Span,
-    pub(super) age: u32,
-    pub(super) ramp: u32,
-    pub(super) low_pass: u32,
-    pub(super) low_threshold: f64,
-    pub(super) high_threshold: f64,
-    pub(super) rate_high: f64,
-    pub(super) rate_low: f64,
-    pub(super) reserved: Rate,
+parameters! {
+    /// The parameters that both modes have.
+    pub struct Options {
+        /// Interval at which counters age and fairness messages leave (agingInterval), 1 us
+        /// to 1 s; 400 us for lines below 622 Mbit/s.
+        interval: Span = "100 us",
+            "assumed: agingInterval of IEEE 802.17-2004, whose text could not be read";
+        /// Coefficient of ageing, a power of 2 up to 16: in each interval counters lose
+        /// this part of them.
+        age: u32 = 4,
+            "IEEE 802.17-2004, IEEE-802DOT17-RPR-MIB, rprFairnessAgeCoef";
+        /// Coefficient of the ramp, a power of 2 from 16 to 512: in each interval a rate
+        /// comes this part nearer to where it ramps to.
+        ramp: u32 = 64,
+            "IEEE 802.17-2004, IEEE-802DOT17-RPR-MIB, rprFairnessRampCoef";
+        /// Coefficient of the low-pass filters, a power of 2 from 16 to 512: the newest
+        /// value has weight 1, the filtered one this number less 1.
+        low_pass: u32 = 64,
+            "IEEE 802.17-2004, IEEE-802DOT17-RPR-MIB, rprFairnessLpCoef";
+        /// Share of the low-priority transit queue from which on congestion is imminent, 0
+        /// to 1. Half of `high_threshold` by default. Dual transit queues only.
+        low_threshold: f64 = 0.125,
+            "IEEE 802.17-2004, IEEE-802DOT17-RPR-MIB, rprFairnessSTQLowThreshold";
+        /// Share of the low-priority transit queue from which on the host gives way to
+        /// transit, 0 to 1, at least `low_threshold`. Dual transit queues only.
+        high_threshold: f64 = 0.25,
+            "IEEE 802.17-2004, IEEE-802DOT17-RPR-MIB, rprFairnessSTQHighThreshold";
+        /// Share of the unreserved rate from which on congestion is declared, 0.4 to 0.99.
+        rate_high: f64 = 0.95,
+            "IEEE 802.17-2004, IEEE-802DOT17-RPR-MIB, rprFairnessRateHighThreshold";
+        /// Share of `rate_high` from which on congestion is imminent, 0.5 to 0.99.
+        rate_low: f64 = 0.9,
+            "IEEE 802.17-2004, IEEE-802DOT17-RPR-MIB, rprFairnessRateLowThreshold";
+        /// Rate of the line kept for high priority; below the line rate. High-priority
+        /// frames count against the rest if it is 0.
+        reserved: Rate = "0 bit/s",
+            "IEEE 802.17-2004, IEEE-802DOT17-RPR-MIB, rprFairnessReservedRate";
+    }
 }
 
 /// Coefficients and thresholds, checked. Rates are octets of an interval times the coefficient of

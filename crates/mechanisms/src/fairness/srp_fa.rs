@@ -3,21 +3,39 @@
 use forebay_network::{
     RingAccess, RingClass, RingFairness, RingFrame, RingMessage, RingNotice, RingState,
 };
-use forebay_parameters::{Entry, Parameters, Problem, Section, choice, parameters};
+use forebay_parameters::{Entry, Parameters, Probe, Problem, Section, choice, parameters};
 use forebay_units::quantity::show_size;
 use forebay_units::{Rate, Size, Span, Time};
 
 use super::counter::Counter;
 use super::{
-    BuildFairness, FairnessFactory, RingFacts, StationFacts, check_divisor, check_interval,
+    ALLOW, BuildFairness, FORWARD, FairnessFactory, LP_FORWARD, LP_USAGE, RingFacts, StationFacts,
+    TOLD, USAGE, check_divisor, check_interval,
 };
 
 pub(super) const ENTRY: Entry<BuildFairness> = Entry {
     name: "srp_fa",
     summary: "SRP-fa: a congested station tells those upstream to send no more than it does.",
     source: "RFC 2892, section 6",
+    example: r#"
+        lp_allow = 64
+        low_threshold = "320 kB"
+    "#,
     fields: SrpFaParameters::FIELDS,
-    build,
+    probes: &[
+        ALLOW,
+        USAGE,
+        LP_USAGE,
+        FORWARD,
+        LP_FORWARD,
+        TOLD,
+        Probe {
+            name: "congested",
+            unit: "1",
+            meaning: "1 if the station was congested when its last interval ended, else 0.",
+        },
+    ],
+    build: &build,
 };
 
 choice! {

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use forebay_network::{
     RingAccess, RingClass, RingDemand, RingFairness, RingFrame, RingMessage, RingNotice, RingState,
 };
-use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
+use forebay_parameters::{Entry, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::{PS_PER_S, Rate, Size, Span, Time};
 
 use super::{BuildFairness, FairnessFactory, RingFacts, StationFacts, check_interval};
@@ -22,8 +22,28 @@ pub(super) const ENTRY: Entry<BuildFairness> = Entry {
     summary: "VoQ: a queue for each destination gets its committed rate and a weighted share of \
               what the spans of its path have left.",
     source: "Amer and Mekkittikul, IEEE 802.17, January 2002 (formulas); the rest reconstructed",
+    example: r#"activity = "300 us""#,
     fields: VoqParameters::FIELDS,
-    build,
+    probes: &[
+        Probe {
+            name: "share_bps",
+            unit: "bit/s",
+            meaning: "RCF, what the span has to give for each unit of weight.",
+        },
+        Probe {
+            name: "active_committed_bps",
+            unit: "bit/s",
+            meaning: "Committed rates of the active sources whose frames pass.",
+        },
+        Probe { name: "active_weight", unit: "1", meaning: "Their weights." },
+        Probe {
+            name: "allow_bps",
+            unit: "bit/s",
+            meaning: "What each queue may send, by class and distance of the destination: \
+                      `allow_bps.low.2`.",
+        },
+    ],
+    build: &build,
 };
 
 parameters! {

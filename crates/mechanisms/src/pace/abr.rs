@@ -1,7 +1,7 @@
 //! Available bit rate: the source follows explicit rates that resource-management cells bring back.
 
 use forebay_network::{CongestionNotification, Pace, PaceControl};
-use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
+use forebay_parameters::{Entry, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::{Span, Time};
 
 use super::{BuildPace, PaceKind};
@@ -14,8 +14,25 @@ pub(super) const ENTRY: Entry<BuildPace> = Entry {
     summary: "Explicit-rate ABR: sends resource-management cells and goes at the rate that they \
               bring back.",
     source: "ATM Forum, Traffic Management Specification 4.0, af-tm-0056.000, 1996, section 5.10.4",
+    example: r#"
+        mcr = 0.5
+        rif = 1.0
+    "#,
     fields: AbrParameters::FIELDS,
-    build,
+    probes: &[
+        Probe {
+            name: "mean_allowed_bps",
+            unit: "bit/s",
+            meaning: "Mean over sources in a session of the rate allowed.",
+        },
+        Probe {
+            name: "mean_explicit_bps",
+            unit: "bit/s",
+            meaning: "Mean over them of the explicit rate heard last; no number until each has \
+                      heard one.",
+        },
+    ],
+    build: &build,
 };
 
 parameters! {

@@ -6,7 +6,7 @@ mod steps;
 mod uncontrolled;
 
 use forebay_network::PaceControl;
-use forebay_parameters::{Entry, Problem, Section};
+use forebay_parameters::{Category, Entry, Problem, Section};
 use forebay_units::Span;
 
 /// A rate control that a scenario describes, of any number of sources.
@@ -22,7 +22,18 @@ pub struct PaceKind {
 }
 
 /// Reads a rate control from its section of the scenario.
-pub type BuildPace = fn(&Section<'_>) -> Result<PaceKind, Problem>;
+pub type BuildPace = &'static (dyn Fn(&Section<'_>) -> Result<PaceKind, Problem> + Send + Sync);
+
+/// The category of rate controls.
+pub enum Paces {}
+
+impl Category for Paces {
+    const NAME: &'static str = "pace";
+    const CONTRACT: &'static str = "How a paced source's rate follows notifications.";
+    const PLACE: &'static str = "flows.NAME.paced";
+    const KIND: &'static str = "rate control such as \"steps\"";
+    type Build = BuildPace;
+}
 
 /// The rate control of sources that name none.
 pub static DEFAULT: &Entry<BuildPace> = &steps::ENTRY;

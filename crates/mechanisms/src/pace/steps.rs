@@ -11,8 +11,13 @@ pub(super) const ENTRY: Entry<BuildPace> = Entry {
     name: "steps",
     summary: "Slows by a share at each notification, rises by a little each round-trip time.",
     source: "COMSAT thesis on rate-based congestion control with a satellite link, section 5.3",
+    example: r#"
+        floor = 0.5
+        ceiling = 1.0
+    "#,
     fields: StepsParameters::FIELDS,
-    build,
+    probes: &[],
+    build: &build,
 };
 
 parameters! {

@@ -12,8 +12,10 @@ pub(super) const ENTRY: Entry<BuildPace> = Entry {
     summary: "Deaf to notifications: slow start of each session, then the nominal rate.",
     source: "COMSAT thesis on rate-based congestion control with a satellite link, table 1 \
              (case 1) and section 6.2.1.4",
+    example: "",
     fields: UncontrolledParameters::FIELDS,
-    build,
+    probes: &[],
+    build: &build,
 };
 
 parameters! {

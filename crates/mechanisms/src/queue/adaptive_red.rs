@@ -3,13 +3,14 @@
 
 use forebay_kernel::{Stream, math};
 use forebay_network::{Arrival, DropPolicy, RednAdjustment, ThresholdZone, Verdict};
-use forebay_parameters::{Entry, Length, Parameter, Parameters, Problem, Section};
+use forebay_parameters::{
+    Entry, Length, Parameter, Parameters, Probe, Problem, Section, parameters,
+};
 use forebay_units::{Span, Time};
 
-use super::red::Red;
+use super::red::{AVERAGE, Red};
 use super::red_core::{Class, Core, Curve};
-use super::red_options::red_kind_parameters;
-use super::red_options::{Thresholds, check_options, check_thresholds};
+use super::red_options::{RedOptions, Thresholds, check_options, check_thresholds};
 use super::{BuildQueue, Queue};
 use crate::LinkFacts;
 
@@ -17,13 +18,33 @@ pub(super) const ENTRY: Entry<BuildQueue> = Entry {
     name: "adaptive_red",
     summary: "Adaptive RED: moves RED's maximum probability to keep the average in a target range.",
     source: "Floyd, Gummadi and Shenker 2001, Adaptive RED",
+    example: r#"
+        interval = "100 ms"
+        limit = "20 packets"
+        ecn = true
+    "#,
     fields: AdaptiveRedParameters::FIELDS,
-    build,
+    probes: &[AVERAGE, MAX_PROBABILITY, INCREASES, DECREASES, CHANGED],
+    build: &build,
 };
 
-red_kind_parameters! {
-    [gentle = true, "Floyd, Gummadi and Shenker 2001"]
-    [count = "code", "Floyd and Jacobson 1993, figure 2 against section 7"]
+/// The maximum probability of a law that moves one.
+const MAX_PROBABILITY: Probe =
+    Probe { name: "max_probability", unit: "1", meaning: "Maximum probability in use." };
+pub(super) const INCREASES: Probe = Probe {
+    name: "increases",
+    unit: "1",
+    meaning: "Times that the (dynamic) maximum probability has grown since the start of the run.",
+};
+pub(super) const DECREASES: Probe =
+    Probe { name: "decreases", unit: "1", meaning: "Times that it has shrunk." };
+pub(super) const CHANGED: Probe = Probe {
+    name: "changed_s",
+    unit: "s",
+    meaning: "When it, or the one in use, changed last; 0 if it never did.",
+};
+
+parameters! {
     /// Parameters of Adaptive RED.
     pub struct AdaptiveRedParameters {
         /// Average queue below which nothing is dropped early, in bytes or in packets. Left out:
@@ -53,6 +74,7 @@ red_kind_parameters! {
         /// Weight w of the newest sample in the average queue, above 0 and at most 1. Left out: 1 -
         /// exp(-1/C), where C is the number of packets that the link sends in a second.
         weight: Option<f64>, "Floyd, Gummadi and Shenker 2001";
+        ..red: RedOptions { gentle = true, "Floyd, Gummadi and Shenker 2001"; };
     }
 }
 
@@ -90,10 +112,10 @@ impl AdaptiveRed {
         facts: &LinkFacts,
         parameters: &AdaptiveRedParameters,
     ) -> Result<Self, Problem> {
-        let mean_packet = parameters.mean_packet.bytes().max(1);
+        let mean_packet = parameters.red.mean_packet.bytes().max(1);
         let capacity = facts.rate.bytes_per_second() / mean_packet as f64;
         let weight = parameters.weight.unwrap_or_else(|| -math::exp_m1(-1.0 / capacity));
-        let options = parameters.options_with(weight);
+        let options = parameters.red.with(weight);
         check_options(section, &options)?;
         let (min, max, in_bytes) = thresholds(section, parameters, capacity)?;
         check_moves(section, parameters)?;

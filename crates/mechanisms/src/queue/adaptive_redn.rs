@@ -1,9 +1,12 @@
 //! Adaptive REDn: Self-Configuring REDn with a minimum of the actual queue and a middle threshold.
 
-use forebay_parameters::{Entry, Length, Parameter, Parameters, Problem, Section};
+use forebay_parameters::{Entry, Length, Parameter, Parameters, Problem, Section, parameters};
 use forebay_units::Span;
 
-use super::dynamic_redn::{DynamicRedn, Dynamics, Middle, dynamic_redn_parameters, same_unit};
+use super::dynamic_redn::{
+    ADAPTIVE_PROBES, DynamicOptions, DynamicRedn, Dynamics, Middle, same_unit,
+};
+use super::redn::{RednShape, Shape};
 use super::{BuildQueue, Queue};
 use crate::LinkFacts;
 
@@ -12,13 +15,24 @@ pub(super) const ENTRY: Entry<BuildQueue> = Entry {
     summary: "Adaptive REDn: Self-Configuring REDn that rests while the actual queue is short, and \
               takes a static maximum probability above a middle threshold.",
     source: "Liu 2001, Adaptive REDn Gateway, thesis, Univ. of British Columbia, chapter 3",
+    example: r#"
+        min_threshold = "3 packets"
+        middle_threshold = "6 packets"
+        max_threshold = "12 packets"
+        middle_interval = "500 ms"
+        weight = 0.05
+        limit = "25 packets"
+        ecn = true
+    "#,
     fields: AdaptiveRednParameters::FIELDS,
-    build,
+    probes: ADAPTIVE_PROBES,
+    build: &build,
 };
 
-dynamic_redn_parameters! {
+parameters! {
     /// Parameters of Adaptive REDn.
     pub struct AdaptiveRednParameters {
+        ..shape: RednShape;
         /// Average queue from which on the larger one of the static and the dynamic maximum
         /// probability is in effect, of every precedence that has a middle threshold. Between
         /// minimum and maximum threshold. Left out: the packets that the link sends in 15 ms.
@@ -43,19 +57,21 @@ dynamic_redn_parameters! {
         /// exceeds the dynamic one by the increment at least. Above 0. Left out: it is static.
         middle_interval: Option<Span>,
             "Liu 2001, chapter 5 (at run time, and larger); assumed: how";
+        ..common: DynamicOptions;
     }
 }
 
 fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
     let parameters = AdaptiveRednParameters::read(section)?;
-    let shape = parameters.shape(parameters.middle_threshold);
-    let [min, middle, max] = shape.thresholds(facts, parameters.mean_packet);
+    let (common, probability) = (&parameters.common.redn, parameters.max_probability);
+    let shape = Shape::of(&parameters.shape, common, probability, parameters.middle_threshold);
+    let [min, middle, max] = shape.thresholds(facts, parameters.common.redn.red.mean_packet);
     let dynamics = Dynamics {
-        increment: parameters.increment,
-        decrement: parameters.decrement,
+        increment: parameters.common.increment,
+        decrement: parameters.common.decrement,
         actual_threshold: parameters.actual_threshold.unwrap_or(min),
-        actual_queue: parameters.actual_queue,
-        spared_count: parameters.spared_count,
+        actual_queue: parameters.common.actual_queue,
+        spared_count: parameters.common.spared_count,
         middle: Some(Middle {
             threshold: middle.amount() as f64,
             first: parameters.first_middle as usize,
@@ -63,7 +79,8 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
             interval: parameters.middle_interval,
         }),
     };
-    let law = DynamicRedn::build(section, facts, (&shape, parameters.options()), &dynamics)?;
+    let law =
+        DynamicRedn::build(section, facts, (&shape, parameters.common.redn.options()), &dynamics)?;
     same_unit(section, "middle_threshold", middle, min)?;
     if middle.amount() <= min.amount() || middle.amount() >= max.amount() {
         let message = format!(
@@ -75,10 +92,10 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
         );
         return Err(section.fail("middle_threshold", message));
     }
-    if parameters.first_middle > parameters.precedences {
+    if parameters.first_middle > parameters.shape.precedences {
         let message = format!(
             "{} is out of range; allowed are 0 to {}, the number of precedences",
-            parameters.first_middle, parameters.precedences
+            parameters.first_middle, parameters.shape.precedences
         );
         return Err(section.fail("first_middle", message));
     }

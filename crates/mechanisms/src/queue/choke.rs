@@ -5,27 +5,48 @@ use forebay_network::{
     Backlog, Departure, Discard, DropReason, Packet, QueueDisc, RednAdjustment, Verdict,
 };
 use forebay_parameters::{
-    Entry, Field, Length, Parameter, Parameters, Problem, Section, choose, parameters,
+    Entry, Inner, Length, Parameter, Parameters, Probe, Problem, Section, parameters,
 };
 use forebay_units::{Size, Time};
 
 use super::fifo::Fifo;
 use super::red_core::Averaging;
 use super::red_options::{IdleCorrection, check_average};
-use super::{AnyDropPolicy, BuildQueue, QUEUES, Queue};
+use super::{AnyDropPolicy, BuildQueue, Queue, Queues};
 use crate::LinkFacts;
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {
     name: "choke",
     summary: "Drops an arriving packet and one drawn from the queue if both are of one flow.",
     source: "Pan, Prabhakar and Psounis, IEEE INFOCOM 2000",
-    fields: FIELDS,
-    build,
+    example: r#"
+        of = { droptail = { limit = "20 packets" } }
+        threshold = "3 packets"
+        weight = 0.1
+        region = "3 packets"
+    "#,
+    fields: ChokeParameters::FIELDS,
+    probes: &[
+        Probe {
+            name: "choke_average",
+            unit: "packets or bytes",
+            meaning: "Average queue that decides whether arrivals are compared.",
+        },
+        Probe {
+            name: "choke_matches",
+            unit: "1",
+            meaning: "Arrivals dropped since the start because a packet of their flow was drawn.",
+        },
+    ],
+    build: &build,
 };
 
 parameters! {
-    /// Parameters of CHOKe itself.
+    /// Parameters of CHOKe.
     pub struct ChokeParameters {
+        /// The law behind: what becomes of packets that match none. Any queue that is first in,
+        /// first out and decides when a packet arrives. It sees every arrival.
+        of: Inner<Queues>, "Pan et al. 2000 (RED)";
         /// Average queue up to which arrivals are not compared, in bytes or in packets: RED's
         /// minimum threshold.
         threshold: Length = "5 packets",
@@ -44,30 +65,13 @@ parameters! {
     }
 }
 
-const FIELDS: &[Field] = &{
-    let own = ChokeParameters::FIELDS;
-    [OF, own[0], own[1], own[2], own[3], own[4]]
-};
-
-const OF: Field = Field {
-    name: "of",
-    meaning: " The law behind: what becomes of packets that match none. Any queue that is first \
-              in, first out and decides when a packet arrives. It sees every arrival.",
-    kind: "queue such as \"red\" or { droptail = { limit = \"100 packets\" } }",
-    list: false,
-    choices: &[],
-    default: None,
-    optional: false,
-    source: "Pan et al. 2000 (RED)",
-};
-
 fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
     Ok(Queue::Disc(Box::new(read(section, facts)?)))
 }
 
 fn read(section: &Section<'_>, facts: &LinkFacts) -> Result<Choke, Problem> {
-    let ChokeParameters { threshold, weight, mean_packet, candidates, region } =
-        ChokeParameters::read_among(section, &["of"])?;
+    let ChokeParameters { of, threshold, weight, mean_packet, candidates, region } =
+        ChokeParameters::read(section)?;
     check_average(section, weight, mean_packet)?;
     if candidates == 0 {
         return Err(section.fail("candidates", "is 0; allowed are 1 and more"));
@@ -82,7 +86,7 @@ fn read(section: &Section<'_>, facts: &LinkFacts) -> Result<Choke, Problem> {
         }
     }
     Ok(Choke {
-        fifo: Fifo::new(law_behind(section, facts)?),
+        fifo: Fifo::new(law_behind(&of, section, facts)?),
         averaging: Averaging::new(weight, mean_packet, IdleCorrection::Fj, facts),
         average: 0.0,
         decayed: Time::ZERO,
@@ -94,17 +98,18 @@ fn read(section: &Section<'_>, facts: &LinkFacts) -> Result<Choke, Problem> {
     })
 }
 
-fn law_behind(section: &Section<'_>, facts: &LinkFacts) -> Result<AnyDropPolicy, Problem> {
-    let Some((entry, inner)) = choose(section, "of", QUEUES)? else {
-        return Err(section.fail("of", "is missing; it takes a queue such as \"red\""));
-    };
-    match (entry.build)(&inner, facts)? {
+fn law_behind(
+    of: &Inner<Queues>,
+    section: &Section<'_>,
+    facts: &LinkFacts,
+) -> Result<AnyDropPolicy, Problem> {
+    match of.build(section, |build, inner| build(inner, facts))? {
         Queue::Fifo(law) => Ok(law),
         Queue::Disc(_) => {
             let message = format!(
                 "\"{}\" decides when packets leave; allowed are laws that decide at arrival, \
                  such as \"red\"",
-                entry.name
+                of.name()
             );
             Err(section.fail("of", message))
         }
@@ -243,7 +248,7 @@ mod tests {
     fn make(entries: &[(&str, Value)]) -> Result<Choke, Problem> {
         let (node, echo) = (Node::new(table(entries)), Echo::default());
         let facts = LinkFacts { rate: Rate::from_bps(8_000_000) };
-        read(&Section::root(&node, &echo).unwrap(), &facts)
+        read(&Section::root(&node, &echo).unwrap().with_registry(&crate::registry()), &facts)
     }
 
     /// CHOKe before a tail drop, whose average is the queue itself.

@@ -6,7 +6,7 @@ use forebay_kernel::Stream;
 use forebay_network::{
     Arrival, Backlog, Departure, Discard, DropReason, Packet, QueueDisc, Verdict,
 };
-use forebay_parameters::{Entry, Length, Parameters, Problem, Section, parameters};
+use forebay_parameters::{Entry, Length, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::{Size, Span, Time};
 
 use super::{BuildQueue, Queue, fits};
@@ -17,8 +17,27 @@ pub(super) const ENTRY: Entry<BuildQueue> = Entry {
     summary: "Controlled delay: drops at the head, ever faster, while no packet of the last \
               interval waited less than the target.",
     source: "RFC 8289",
+    example: r#"
+        interval = "40 ms"
+        ecn = true
+        limit = "12 packets"
+    "#,
     fields: CoDelParameters::FIELDS,
-    build,
+    probes: &[
+        Probe {
+            name: "sojourn_s",
+            unit: "s",
+            meaning: "How long the packet waited that left the queue last.",
+        },
+        Probe { name: "dropping", unit: "1", meaning: "1 in the dropping state, else 0." },
+        Probe {
+            name: "drop_count",
+            unit: "1",
+            meaning: "Drops (or marks) since the dropping state was entered, with those that a \
+                      former stay in it counts for.",
+        },
+    ],
+    build: &build,
 };
 
 parameters! {

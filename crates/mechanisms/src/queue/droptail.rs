@@ -11,8 +11,10 @@ pub(super) const ENTRY: Entry<BuildQueue> = Entry {
     name: "droptail",
     summary: "First in, first out, with tail drop when the buffer is full.",
     source: "RFC 7567, section 2",
+    example: r#"limit = "12 packets""#,
     fields: DropTailParameters::FIELDS,
-    build,
+    probes: &[],
+    build: &build,
 };
 
 parameters! {

@@ -3,12 +3,13 @@
 
 use forebay_kernel::Stream;
 use forebay_network::{Arrival, DropPolicy, QueuedInfo, RednAdjustment, ThresholdZone, Verdict};
-use forebay_parameters::{Length, Problem, Section, choice};
+use forebay_parameters::{Length, Probe, Problem, Section, choice, parameters};
 use forebay_units::{Span, Time};
 
+use super::adaptive_red::{CHANGED, DECREASES, INCREASES};
 use super::red_options::Options;
-use super::redn::Shape;
-use super::rio::{Coupling, Rio};
+use super::redn::{RednOptions, Shape};
+use super::rio::{ACTUAL, AVERAGES, Coupling, Rio};
 use crate::LinkFacts;
 
 choice! {
@@ -21,32 +22,73 @@ choice! {
     }
 }
 
-/// Define parameters of REDn whose maximum probabilities move.
-macro_rules! dynamic_redn_parameters {
-    ($(#[$meta:meta])* pub struct $name:ident { $($own:tt)* }) => {
-        $crate::queue::redn::redn_parameters! {
-            $(#[$meta])*
-            pub struct $name {
-                $($own)*
-                /// Factor by which a maximum probability grows when its average exceeds a
-                /// threshold, above 1. It never grows beyond 1.
-                increment: f64 = 2.0, "Feng et al. 1999; Liu 2001, section 4.1";
-                /// Divisor by which it shrinks when the average falls below the minimum threshold,
-                /// above 1: a factor of 1/3 by default.
-                decrement: f64 = 3.0, "Feng et al. 1999; Liu 2001, section 4.1 and table 3.1";
-                /// What the actual threshold is held against: the packets of this and all lower
-                /// precedences, as in the averages (coupled), or of this alone (decoupled).
-                actual_queue: $crate::queue::rio::Coupling = "coupled", "Liu 2001, section 3.2";
-                /// Whether the count of packets since the last drop starts anew (restart) or stays
-                /// (keep) while the actual threshold rules congestion out.
-                spared_count: $crate::queue::dynamic_redn::SparedCount = "restart",
-                    "assumed: as below the minimum threshold; Liu 2001 does not say";
-            }
-        }
-    };
+parameters! {
+    /// Parameters with which those of every REDn end whose maximum probabilities move.
+    pub struct DynamicOptions {
+        /// Factor by which a maximum probability grows when its average exceeds a threshold, above
+        /// 1. It never grows beyond 1.
+        increment: f64 = 2.0, "Feng et al. 1999; Liu 2001, section 4.1";
+        /// Divisor by which it shrinks when the average falls below the minimum threshold, above 1:
+        /// a factor of 1/3 by default.
+        decrement: f64 = 3.0, "Feng et al. 1999; Liu 2001, section 4.1 and table 3.1";
+        /// What the actual threshold is held against: the packets of this and all lower
+        /// precedences, as in the averages (coupled), or of this alone (decoupled).
+        actual_queue: Coupling = "coupled", "Liu 2001, section 3.2";
+        /// Whether the count of packets since the last drop starts anew (restart) or stays (keep)
+        /// while the actual threshold rules congestion out.
+        spared_count: SparedCount = "restart",
+            "assumed: as below the minimum threshold; Liu 2001 does not say";
+        ..redn: RednOptions;
+    }
 }
 
-pub(super) use dynamic_redn_parameters;
+/// What Self-Configuring REDn can show.
+pub(super) const PROBES: &[Probe] =
+    &[AVERAGES, ACTUAL, MAX_PROBABILITIES, REGION, REGION_CHANGES, INCREASES, DECREASES, CHANGED];
+
+/// What Adaptive REDn can show.
+pub(super) const ADAPTIVE_PROBES: &[Probe] = &[
+    AVERAGES,
+    ACTUAL,
+    MAX_PROBABILITIES,
+    Probe {
+        name: "dynamic_probability",
+        unit: "1",
+        meaning: "By precedence: the dynamic maximum probability.",
+    },
+    Probe {
+        name: "middle_probability",
+        unit: "1",
+        meaning: "With `middle_interval`, by precedence that has a middle threshold: the maximum \
+                  probability in use at or above it.",
+    },
+    Probe {
+        name: "above_middle",
+        unit: "1",
+        meaning: "By precedence: 1 if the average was at or above the middle threshold when it \
+                  last lay between minimum and maximum threshold, else 0.",
+    },
+    Probe { name: "middle_changes", unit: "1", meaning: "Times that this changed." },
+    REGION,
+    REGION_CHANGES,
+    INCREASES,
+    DECREASES,
+    CHANGED,
+];
+
+const MAX_PROBABILITIES: Probe = Probe {
+    name: "max_probability",
+    unit: "1",
+    meaning: "By precedence: maximum probability in use (the thesis's effective one).",
+};
+const REGION: Probe = Probe {
+    name: "region",
+    unit: "1",
+    meaning: "By precedence: where the average lies: 0 below the minimum threshold, 1 between, 2 \
+              above the maximum threshold.",
+};
+const REGION_CHANGES: Probe =
+    Probe { name: "region_changes", unit: "1", meaning: "Times that the region changed." };
 
 /// What Self-Configuring and Adaptive REDn are configured by beside the shape of REDn.
 pub(super) struct Dynamics {

@@ -20,7 +20,7 @@ mod sred;
 mod wred;
 
 use forebay_network::{Arrival, DropPolicy, QueueDisc};
-use forebay_parameters::{Entry, Length, Problem, Section};
+use forebay_parameters::{Category, Entry, Length, Problem, Section};
 
 use crate::LinkFacts;
 
@@ -64,7 +64,19 @@ impl Queue {
 const MOST_PRECEDENCES: usize = 64;
 
 /// Builds a queue from its section of the scenario.
-pub type BuildQueue = fn(&Section<'_>, &LinkFacts) -> Result<Queue, Problem>;
+pub type BuildQueue =
+    &'static (dyn Fn(&Section<'_>, &LinkFacts) -> Result<Queue, Problem> + Send + Sync);
+
+/// The category of queues.
+pub enum Queues {}
+
+impl Category for Queues {
+    const NAME: &'static str = "queue";
+    const CONTRACT: &'static str = "Who gets into a link's queue, and who goes next.";
+    const PLACE: &'static str = "links.NAME";
+    const KIND: &'static str = "queue such as \"droptail\" or { red = {} }";
+    type Build = BuildQueue;
+}
 
 /// The queue of links that name none: tail drop without limit.
 pub static DEFAULT: &Entry<BuildQueue> = &droptail::ENTRY;

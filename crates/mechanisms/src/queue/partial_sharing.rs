@@ -10,8 +10,14 @@ pub(super) const ENTRY: Entry<BuildQueue> = Entry {
     summary: "Tail drop with a threshold: higher precedences are let in below it only.",
     source: "Kroener, Hebuterne, Boyer and Gravey, IEEE JSAC 9(3), 1991; ITU-T I.371, section \
              6.2.3 (selective cell discard)",
+    example: r#"
+        limit = "12 packets"
+        threshold = "6 packets"
+        high = 1
+    "#,
     fields: PartialSharingParameters::FIELDS,
-    build,
+    probes: &[],
+    build: &build,
 };
 
 parameters! {

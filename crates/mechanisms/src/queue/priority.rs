@@ -2,72 +2,69 @@
 
 use forebay_kernel::Stream;
 use forebay_network::{Backlog, Departure, Discard, Packet, QueueDisc, RednAdjustment, Verdict};
-use forebay_parameters::{Entry, Field, Parameter, Problem, Section, choose_all};
+use forebay_parameters::{Entry, Inner, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::Time;
 
-use super::{BuildQueue, Fifo, MOST_PRECEDENCES, QUEUES, Queue};
+use super::{BuildQueue, Fifo, MOST_PRECEDENCES, Queue, Queues};
 use crate::LinkFacts;
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {
     name: "priority",
     summary: "Strict priority, without preemption: lower precedences are served first.",
     source: "Cobham, Operations Research 2(1), 1954; Kleinrock, Queueing Systems II, section 3.6",
-    fields: FIELDS,
-    build,
+    example: r#"
+        classes = [{ droptail = { limit = "9 kB" } }, { red = { weight = 0.05, limit = "25 packets" } }]
+    "#,
+    fields: PriorityParameters::FIELDS,
+    probes: &[Probe {
+        name: "queue_packets",
+        unit: "packets",
+        meaning: "By class: packets waiting. So are the quantities of the queues of classes.",
+    }],
+    build: &build,
 };
 
-const FIELDS: &[Field] = &[CLASSES, MAP];
-
-const MAP: Field = Field {
-    name: "map",
-    meaning: " The class of each precedence, from 0 on; the last holds for higher ones too. For\n \
-              cells with two priorities, of which precedences 2 and 3 are those with CLP=1: [0,\n \
-              1, 0, 1]. Each precedence its own class if left out.",
-    kind: <Vec<u32> as Parameter>::KIND,
-    list: true,
-    choices: &[],
-    default: None,
-    optional: true,
-    source: "RFC 2597, section 2 (class and drop precedence are two things)",
-};
-
-const CLASSES: Field = Field {
-    name: "classes",
-    meaning: " The queue of each class, the first served first: 1 to 64 of them. Packets of\n \
-              precedence 0 belong to the first, and so on; higher precedences to the last.",
-    kind: "queue such as \"droptail\" or { red = {} }",
-    list: true,
-    choices: &[],
-    default: None,
-    optional: false,
-    source: "RFC 2474, section 4.2.2.2 (class selectors); Cobham 1954",
-};
+parameters! {
+    /// Parameters of strict priority.
+    pub struct PriorityParameters {
+        /// The queue of each class, the first served first: 1 to 64 of them. Packets of precedence
+        /// 0 belong to the first, and so on; higher precedences to the last.
+        classes: Vec<Inner<Queues>>,
+            "RFC 2474, section 4.2.2.2 (class selectors); Cobham 1954";
+        /// The class of each precedence, from 0 on; the last holds for higher ones too. For cells
+        /// with two priorities, of which precedences 2 and 3 are those with CLP=1: [0, 1, 0, 1].
+        /// Each precedence its own class if left out.
+        map: Option<Vec<u32>>, "RFC 2597, section 2 (class and drop precedence are two things)";
+    }
+}
 
 fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
-    section.refuse_unknown(&["classes", "map"])?;
-    let chosen = choose_all(section, "classes", QUEUES)?;
-    if chosen.is_empty() || chosen.len() > MOST_PRECEDENCES {
-        let message = format!("has {} queues; allowed are 1 to {MOST_PRECEDENCES}", chosen.len());
+    let PriorityParameters { classes, map } = PriorityParameters::read(section)?;
+    if classes.is_empty() || classes.len() > MOST_PRECEDENCES {
+        let message = format!("has {} queues; allowed are 1 to {MOST_PRECEDENCES}", classes.len());
         return Err(section.fail("classes", message));
     }
-    let classes = chosen
+    let classes = classes
         .iter()
-        .map(|(entry, inner)| Ok(Class::of((entry.build)(inner, facts)?)))
+        .map(|class| class.build(section, |build, inner| build(inner, facts)).map(Class::of))
         .collect::<Result<Vec<_>, Problem>>()?;
-    let map = read_map(section, classes.len())?;
+    let map = class_map(section, map.as_deref(), classes.len())?;
     Ok(Queue::Disc(Box::new(Priority { classes, map, nonempty: 0 })))
 }
 
 /// The class of each distinguishable precedence.
-fn read_map(section: &Section<'_>, classes: usize) -> Result<[u8; MOST_PRECEDENCES], Problem> {
+fn class_map(
+    section: &Section<'_>,
+    given: Option<&[u32]>,
+    classes: usize,
+) -> Result<[u8; MOST_PRECEDENCES], Problem> {
     let mut map = [0; MOST_PRECEDENCES];
-    let given: Option<Vec<u32>> = section.get("map", None)?;
     let last = classes - 1;
-    let class_of = |precedence: usize| match &given {
+    let class_of = |precedence: usize| match given {
         None => precedence.min(last),
         Some(given) => given[precedence.min(given.len() - 1)] as usize,
     };
-    if let Some(given) = &given {
+    if let Some(given) = given {
         if given.is_empty() || given.len() > MOST_PRECEDENCES {
             let message =
                 format!("has {} entries; allowed are 1 to {MOST_PRECEDENCES}", given.len());
@@ -236,7 +233,7 @@ mod tests {
         let table = Table::from([("classes".to_owned(), Node::new(Value::List(classes)))]);
         let (node, echo) = (Node::new(Value::Table(table)), Echo::default());
         let facts = LinkFacts { rate: Rate::from_bps(8_000_000) };
-        build(&Section::root(&node, &echo).unwrap(), &facts)
+        build(&Section::root(&node, &echo).unwrap().with_registry(&crate::registry()), &facts)
     }
 
     fn droptail(packets: u32) -> Node {
@@ -282,7 +279,7 @@ mod tests {
             let table = Table::from([("classes".to_owned(), classes), ("map".to_owned(), map)]);
             let (node, echo) = (Node::new(Value::Table(table)), Echo::default());
             let facts = LinkFacts { rate: Rate::from_bps(8_000_000) };
-            build(&Section::root(&node, &echo).unwrap(), &facts)
+            build(&Section::root(&node, &echo).unwrap().with_registry(&crate::registry()), &facts)
         };
         let mut queue = built(map(&[0, 1, 0, 1])).unwrap().into_discipline();
         let mut stream = Streams::new(0, 0).named("test");

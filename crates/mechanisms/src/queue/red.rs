@@ -2,11 +2,11 @@
 
 use forebay_kernel::Stream;
 use forebay_network::{Arrival, DropPolicy, Verdict};
-use forebay_parameters::{Entry, Length, Parameters, Problem, Section};
+use forebay_parameters::{Entry, Length, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::Time;
 
 use super::red_core::{Class, Core};
-use super::red_options::{Thresholds, red_parameters};
+use super::red_options::{Thresholds, WeightedOptions};
 use super::{BuildQueue, Queue};
 use crate::LinkFacts;
 
@@ -14,11 +14,24 @@ pub(super) const ENTRY: Entry<BuildQueue> = Entry {
     name: "red",
     summary: "Random early detection: drops by chance as the average queue grows.",
     source: "Floyd and Jacobson, IEEE/ACM Transactions on Networking 1(4), 1993",
+    example: r#"
+        weight = 0.02
+        limit = "25 packets"
+        ecn = true
+    "#,
     fields: RedParameters::FIELDS,
-    build,
+    probes: &[AVERAGE],
+    build: &build,
 };
 
-red_parameters! {
+/// The average of one queue.
+pub(super) const AVERAGE: Probe = Probe {
+    name: "average",
+    unit: "packets or bytes",
+    meaning: "Average queue, in the unit of the thresholds.",
+};
+
+parameters! {
     /// Parameters of RED.
     pub struct RedParameters {
         /// Average queue below which nothing is dropped early, in bytes or in packets.
@@ -28,6 +41,7 @@ red_parameters! {
         max_threshold: Length = "15 packets", "Floyd 1997, RED: Discussions of setting parameters";
         /// Drop probability maxp at the maximum threshold.
         max_probability: f64 = 0.1, "Floyd 1997, RED: Discussions of setting parameters";
+        ..common: WeightedOptions;
     }
 }
 
@@ -38,7 +52,7 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
         max: &[parameters.max_threshold],
         probability: &[parameters.max_probability],
     };
-    let (core, classes) = Core::build(section, facts, parameters.options(), &thresholds)?;
+    let (core, classes) = Core::build(section, facts, parameters.common.options(), &thresholds)?;
     Ok(Queue::under(Red::new(core, classes)))
 }
 
@@ -106,7 +120,8 @@ impl DropPolicy for Red {
 #[cfg(test)]
 pub(super) fn default_options() -> super::red_options::Options {
     let echo = forebay_parameters::Echo::default();
-    RedParameters::read(&Section::empty(String::new(), &echo)).expect("all have defaults").options()
+    let section = Section::empty(String::new(), &echo);
+    RedParameters::read(&section).expect("all have defaults").common.options()
 }
 
 #[cfg(test)]

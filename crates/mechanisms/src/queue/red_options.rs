@@ -1,6 +1,6 @@
 //! The options that RED, WRED and RIO share: defined once, checked once.
 
-use forebay_parameters::{Length, Parameter, Problem, Section, choice};
+use forebay_parameters::{Length, Parameter, Problem, Section, choice, parameters};
 use forebay_units::Size;
 
 use super::MOST_PRECEDENCES;
@@ -50,118 +50,97 @@ choice! {
     }
 }
 
-/// Define parameters that end with those that every kind of RED has. What stands in brackets are
-/// defaults, each with its source, in which the kinds differ.
-macro_rules! red_kind_parameters {
-    (
-        [gentle = $gentle:literal, $gentle_source:literal]
-        [count = $count:literal, $count_source:literal]
-        $(#[$meta:meta])*
-        pub struct $name:ident { $($own:tt)* }
-    ) => {
-        forebay_parameters::parameters! {
-            $(#[$meta])*
-            pub struct $name {
-                $($own)*
-                /// Let the drop probability rise linearly to 1 between the maximum threshold and
-                /// twice the maximum threshold, instead of jumping to 1.
-                gentle: bool = $gentle, $gentle_source;
-                /// How early drops are spaced: uniform, wait or geometric.
-                spacing: $crate::queue::red_options::Spacing = "uniform",
-                    "Floyd and Jacobson 1993, section 7; ns-2 wait_";
-                /// Whether the count since the last drop includes the arriving packet (code) or not
-                /// (analysis).
-                count: $crate::queue::red_options::CountConvention = $count, $count_source;
-                /// How the average decays over idle time: fj or ns2.
-                idle_correction: $crate::queue::red_options::IdleCorrection = "fj",
-                    "Floyd and Jacobson 1993, section 4; ns-2 red.cc";
-                /// Size of a typical packet: its transmission time is the unit of idle time, and
-                /// its size is that of byte mode ns2.
-                mean_packet: forebay_units::Size = "500 B", "ns-2 mean_pktsize_";
-                /// Whether large packets are dropped more often: off, fj or ns2.
-                byte_mode: $crate::queue::red_options::ByteMode = "off",
-                    "Floyd and Jacobson 1993, section 4; ns-2 bytes_";
-                /// Size of the largest packet, for byte mode fj.
-                max_packet: forebay_units::Size = "1500 B",
-                    "Floyd and Jacobson 1993, section 4; Ethernet's MTU";
-                /// Mark ECN-capable packets instead of dropping them early. Forced drops stay
-                /// drops.
-                ecn: bool = false, "RFC 3168, section 7";
-                /// Buffer size, without the packet being transmitted. Unlimited if left out.
-                limit: Option<forebay_parameters::Length>, "RFC 7567, section 2";
-                /// Follow ns-2 in two details: no early drop while at most one packet (or byte)
-                /// waits, and none of the packet with which the average crosses the minimum
-                /// threshold; the count also starts anew when the buffer overflows.
-                ns2_guards: bool = false, "ns-2 red.cc, enque";
-            }
-        }
-
-        impl $name {
-            fn options_with(&self, weight: f64) -> $crate::queue::red_options::Options {
-                $crate::queue::red_options::Options {
-                    weight,
-                    gentle: self.gentle,
-                    spacing: self.spacing,
-                    count: self.count,
-                    idle_correction: self.idle_correction,
-                    mean_packet: self.mean_packet,
-                    byte_mode: self.byte_mode,
-                    max_packet: self.max_packet,
-                    ecn: self.ecn,
-                    gentle_ecn: true,
-                    limit: self.limit,
-                    ns2_guards: self.ns2_guards,
-                }
-            }
-        }
-    };
+parameters! {
+    /// What every kind of RED can be told.
+    pub struct RedOptions {
+        /// Let the drop probability rise linearly to 1 between the maximum threshold and twice the
+        /// maximum threshold, instead of jumping to 1.
+        gentle: bool = false, "Floyd 2000, Recommendation on using the gentle variant";
+        /// How early drops are spaced: uniform, wait or geometric.
+        spacing: Spacing = "uniform", "Floyd and Jacobson 1993, section 7; ns-2 wait_";
+        /// Whether the count since the last drop includes the arriving packet (code) or not
+        /// (analysis).
+        count: CountConvention = "code", "Floyd and Jacobson 1993, figure 2 against section 7";
+        /// How the average decays over idle time: fj or ns2.
+        idle_correction: IdleCorrection = "fj", "Floyd and Jacobson 1993, section 4; ns-2 red.cc";
+        /// Size of a typical packet: its transmission time is the unit of idle time, and its size
+        /// is that of byte mode ns2.
+        mean_packet: Size = "500 B", "ns-2 mean_pktsize_";
+        /// Whether large packets are dropped more often: off, fj or ns2.
+        byte_mode: ByteMode = "off", "Floyd and Jacobson 1993, section 4; ns-2 bytes_";
+        /// Size of the largest packet, for byte mode fj.
+        max_packet: Size = "1500 B", "Floyd and Jacobson 1993, section 4; Ethernet's MTU";
+        /// Mark ECN-capable packets instead of dropping them early. Forced drops stay drops.
+        ecn: bool = false, "RFC 3168, section 7";
+        /// Buffer size, without the packet being transmitted. Unlimited if left out.
+        limit: Option<Length>, "RFC 7567, section 2";
+        /// Follow ns-2 in two details: no early drop while at most one packet (or byte) waits, and
+        /// none of the packet with which the average crosses the minimum threshold; the count also
+        /// starts anew when the buffer overflows.
+        ns2_guards: bool = false, "ns-2 red.cc, enque";
+    }
 }
 
-/// Define parameters that end with those of RED.
-macro_rules! red_parameters {
-    ($(#[$meta:meta])* pub struct $name:ident { $($own:tt)* }) => {
-        $crate::queue::red_options::red_kind_parameters! {
-            [gentle = false, "Floyd 2000, Recommendation on using the gentle variant"]
-            [count = "code", "Floyd and Jacobson 1993, figure 2 against section 7"]
-            $(#[$meta])*
-            pub struct $name {
-                $($own)*
-                /// Weight w of the newest sample in the average queue, above 0 and at most 1.
-                weight: f64 = 0.002, "Floyd and Jacobson 1993, section 6";
-            }
+impl RedOptions {
+    /// The options of a law whose averages have the weight `weight`.
+    pub fn with(&self, weight: f64) -> Options {
+        let Self { gentle, spacing, count, idle_correction, mean_packet, byte_mode, .. } = *self;
+        let Self { max_packet, ecn, limit, ns2_guards, .. } = *self;
+        Options {
+            weight,
+            gentle,
+            spacing,
+            count,
+            idle_correction,
+            mean_packet,
+            byte_mode,
+            max_packet,
+            ecn,
+            gentle_ecn: true,
+            limit,
+            ns2_guards,
         }
-
-        impl $name {
-            fn options(&self) -> $crate::queue::red_options::Options {
-                self.options_with(self.weight)
-            }
-        }
-    };
+    }
 }
 
-/// Define parameters of RED with thresholds for each precedence.
-macro_rules! precedence_red_parameters {
-    ($(#[$meta:meta])* pub struct $name:ident { $($own:tt)* }) => {
-        $crate::queue::red_options::red_parameters! {
-            $(#[$meta])*
-            pub struct $name {
-                /// Minimum threshold of the average for each precedence, from 0 on: as many entries
-                /// as precedences, 1 to 64, in bytes or in packets. Packets of higher precedence
-                /// fall under the last entry.
-                min_threshold: Vec<forebay_parameters::Length>,
-                    "Clark and Fang 1998, section III";
-                /// Maximum threshold for each precedence, above the minimum threshold.
-                max_threshold: Vec<forebay_parameters::Length>,
-                    "Clark and Fang 1998, section III";
-                /// Drop probability at the maximum threshold for each precedence.
-                max_probability: Vec<f64>, "Clark and Fang 1998, section III";
-                $($own)*
-            }
-        }
-    };
+parameters! {
+    /// What RED, WRED and RIO can be told.
+    pub struct WeightedOptions {
+        /// Weight w of the newest sample in the average queue, above 0 and at most 1.
+        weight: f64 = 0.002, "Floyd and Jacobson 1993, section 6";
+        ..red: RedOptions;
+    }
 }
 
-pub(super) use {precedence_red_parameters, red_kind_parameters, red_parameters};
+impl WeightedOptions {
+    pub fn options(&self) -> Options {
+        self.red.with(self.weight)
+    }
+}
+
+parameters! {
+    /// The curve of each precedence.
+    pub struct PrecedenceCurves {
+        /// Minimum threshold of the average for each precedence, from 0 on: as many entries as
+        /// precedences, 1 to 64, in bytes or in packets. Packets of higher precedence fall under
+        /// the last entry.
+        min_threshold: Vec<Length>, "Clark and Fang 1998, section III";
+        /// Maximum threshold for each precedence, above the minimum threshold.
+        max_threshold: Vec<Length>, "Clark and Fang 1998, section III";
+        /// Drop probability at the maximum threshold for each precedence.
+        max_probability: Vec<f64>, "Clark and Fang 1998, section III";
+    }
+}
+
+impl PrecedenceCurves {
+    pub fn thresholds(&self) -> Thresholds<'_> {
+        Thresholds {
+            min: &self.min_threshold,
+            max: &self.max_threshold,
+            probability: &self.max_probability,
+        }
+    }
+}
 
 /// The parameters that every kind of RED has, as read.
 #[derive(Clone, Copy, Debug)]

@@ -1,11 +1,11 @@
 //! REDn: RIO-C with any number of precedences and one set of parameters for all of them; also what
 //! the laws share that move its maximum probabilities.
 
-use forebay_parameters::{Entry, Length, Parameter, Parameters, Problem, Section};
+use forebay_parameters::{Entry, Length, Parameter, Parameters, Problem, Section, parameters};
 use forebay_units::Size;
 
 use super::red_core::Core;
-use super::red_options::{Options, Thresholds};
+use super::red_options::{Options, RedOptions, Thresholds};
 use super::rio::{Coupling, IdleMeaning, Rio};
 use super::{BuildQueue, MOST_PRECEDENCES, Queue};
 use crate::LinkFacts;
@@ -14,78 +14,73 @@ pub(super) const ENTRY: Entry<BuildQueue> = Entry {
     name: "redn",
     summary: "RED with n precedences: RIO-C, gentle, the same parameters for every precedence.",
     source: "Liu 2001, Adaptive REDn Gateway, thesis, Univ. of British Columbia, section 1.1.1",
+    example: r#"
+        min_threshold = "3 kB"
+        max_threshold = "9 kB"
+        weight = 0.05
+        limit = "25 packets"
+    "#,
     fields: RednParameters::FIELDS,
-    build,
+    probes: super::rio::PROBES,
+    build: &build,
 };
 
-/// Define parameters that begin and end with those of REDn.
-macro_rules! redn_parameters {
-    ($(#[$meta:meta])* pub struct $name:ident { $($own:tt)* }) => {
-        $crate::queue::red_options::red_kind_parameters! {
-            [gentle = true, "Liu 2001, eq. 1.3"]
-            [count = "analysis", "Liu 2001, section 4.1: 0.5/p + 0.5 packets between marks"]
-            $(#[$meta])*
-            pub struct $name {
-                /// Number of precedences, 1 to 64. Packets of higher precedence count as the last;
-                /// with 1 the law has one average, of the whole queue.
-                precedences: u32 = 3, "Liu 2001, section 1.1.1";
-                /// Average queue below which nothing is dropped early, of every precedence, in
-                /// bytes or in packets. Left out: half of the packets that the link sends in 15 ms.
-                min_threshold: Option<forebay_parameters::Length>, "Liu 2001, section 4.1";
-                /// Average queue at which the drop probability reaches its maximum, of every
-                /// precedence. Above the minimum threshold. Left out: the packets that the link
-                /// sends in 500 ms, times twice the maximum probability.
-                max_threshold: Option<forebay_parameters::Length>, "Liu 2001, section 4.1";
-                $($own)*
-                /// When an average decays as idle: while none of the packets that it follows waits
-                /// (cumulative) or while the link is idle, as in RED (physical).
-                idle: $crate::queue::rio::IdleMeaning = "physical",
-                    "assumed: as in RED (Floyd and Jacobson 1993, section 4); not stated";
-                /// Mark ECN-capable packets also above the maximum threshold (of a gentle law),
-                /// instead of dropping them early there.
-                gentle_ecn: bool = false, "Liu 2001, chapter 1: packet drop alone above it";
-                /// Weight w of the newest sample in the averages, above 0 and at most 1.
-                weight: f64 = 0.002, "Liu 2001, section 4.1";
-            }
-        }
-
-        impl $name {
-            fn options(&self) -> $crate::queue::red_options::Options {
-                $crate::queue::red_options::Options {
-                    gentle_ecn: self.gentle_ecn,
-                    ..self.options_with(self.weight)
-                }
-            }
-
-            fn shape(&self, middle: Option<forebay_parameters::Length>)
-                -> $crate::queue::redn::Shape
-            {
-                $crate::queue::redn::Shape {
-                    precedences: self.precedences,
-                    min: self.min_threshold,
-                    middle,
-                    max: self.max_threshold,
-                    probability: self.max_probability,
-                    idle: self.idle,
-                }
-            }
-        }
-    };
+parameters! {
+    /// Parameters with which those of every REDn begin.
+    pub struct RednShape {
+        /// Number of precedences, 1 to 64. Packets of higher precedence count as the last; with 1
+        /// the law has one average, of the whole queue.
+        precedences: u32 = 3, "Liu 2001, section 1.1.1";
+        /// Average queue below which nothing is dropped early, of every precedence, in bytes or in
+        /// packets. Left out: half of the packets that the link sends in 15 ms.
+        min_threshold: Option<Length>, "Liu 2001, section 4.1";
+        /// Average queue at which the drop probability reaches its maximum, of every precedence.
+        /// Above the minimum threshold. Left out: the packets that the link sends in 500 ms, times
+        /// twice the maximum probability.
+        max_threshold: Option<Length>, "Liu 2001, section 4.1";
+    }
 }
 
-pub(super) use redn_parameters;
+parameters! {
+    /// Parameters with which those of every REDn end.
+    pub struct RednOptions {
+        /// When an average decays as idle: while none of the packets that it follows waits
+        /// (cumulative) or while the link is idle, as in RED (physical).
+        idle: IdleMeaning = "physical",
+            "assumed: as in RED (Floyd and Jacobson 1993, section 4); not stated";
+        /// Mark ECN-capable packets also above the maximum threshold (of a gentle law), instead of
+        /// dropping them early there.
+        gentle_ecn: bool = false, "Liu 2001, chapter 1: packet drop alone above it";
+        /// Weight w of the newest sample in the averages, above 0 and at most 1.
+        weight: f64 = 0.002, "Liu 2001, section 4.1";
+        ..red: RedOptions {
+            gentle = true, "Liu 2001, eq. 1.3";
+            count = "analysis", "Liu 2001, section 4.1: 0.5/p + 0.5 packets between marks";
+        };
+    }
+}
 
-redn_parameters! {
+impl RednOptions {
+    pub fn options(&self) -> Options {
+        Options { gentle_ecn: self.gentle_ecn, ..self.red.with(self.weight) }
+    }
+}
+
+parameters! {
     /// Parameters of REDn.
     pub struct RednParameters {
+        ..shape: RednShape;
         /// Drop probability at the maximum threshold.
         max_probability: f64 = 0.1, "Liu 2001, section 4.1";
+        ..common: RednOptions;
     }
 }
 
 fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
     let parameters = RednParameters::read(section)?;
-    let rio = parameters.shape(None).build(section, facts, parameters.options())?;
+    let RednParameters { shape, max_probability, common } = &parameters;
+    let shape = Shape::of(shape, common, *max_probability, None);
+    let rio = shape.build(section, facts, common.options())?;
     Ok(Queue::Fifo(rio.into()))
 }
 
@@ -100,6 +95,22 @@ pub(super) struct Shape {
 }
 
 impl Shape {
+    pub fn of(
+        shape: &RednShape,
+        common: &RednOptions,
+        probability: f64,
+        middle: Option<Length>,
+    ) -> Self {
+        Self {
+            precedences: shape.precedences,
+            min: shape.min_threshold,
+            middle,
+            max: shape.max_threshold,
+            probability,
+            idle: common.idle,
+        }
+    }
+
     pub fn build(
         &self,
         section: &Section<'_>,

@@ -4,11 +4,11 @@ use std::array::from_fn;
 
 use forebay_kernel::Stream;
 use forebay_network::{Arrival, DropPolicy, QueuedInfo, Verdict};
-use forebay_parameters::{Entry, Parameters, Problem, Section, choice};
+use forebay_parameters::{Entry, Parameters, Probe, Problem, Section, choice, parameters};
 use forebay_units::Time;
 
 use super::red_core::{Class, Core};
-use super::red_options::{Thresholds, precedence_red_parameters};
+use super::red_options::{PrecedenceCurves, WeightedOptions};
 use super::{BuildQueue, MOST_PRECEDENCES, Queue};
 use crate::LinkFacts;
 
@@ -16,8 +16,16 @@ pub(super) const ENTRY: Entry<BuildQueue> = Entry {
     name: "rio",
     summary: "RED with in and out: an average and thresholds for each precedence.",
     source: "Clark and Fang, IEEE/ACM Transactions on Networking 6(4), 1998",
+    example: r#"
+        min_threshold = ["9 packets", "6 packets", "3 packets"]
+        max_threshold = ["18 packets", "12 packets", "6 packets"]
+        max_probability = [0.02, 0.1, 0.5]
+        weight = 0.05
+        limit = "25 packets"
+    "#,
     fields: RioParameters::FIELDS,
-    build,
+    probes: PROBES,
+    build: &build,
 };
 
 choice! {
@@ -40,9 +48,26 @@ choice! {
     }
 }
 
-precedence_red_parameters! {
+/// What laws with an average for each precedence can show.
+pub(super) const PROBES: &[Probe] = &[AVERAGES, ACTUAL];
+
+pub(super) const AVERAGES: Probe = Probe {
+    name: "average",
+    unit: "packets or bytes",
+    meaning: "By precedence: average queue, in the unit of the thresholds.",
+};
+
+pub(super) const ACTUAL: Probe = Probe {
+    name: "actual",
+    unit: "packets or bytes",
+    meaning: "By precedence: what the average follows, packets or bytes of this and, coupled, all \
+              lower precedences that wait.",
+};
+
+parameters! {
     /// Parameters of RIO.
     pub struct RioParameters {
+        ..curves: PrecedenceCurves;
         /// What the average of a precedence follows: the packets of this and all lower precedences
         /// (coupled, RIO-C) or of this alone (decoupled, RIO-D).
         coupling: Coupling = "coupled", "Clark and Fang 1998, section III; ns-2 diffserv";
@@ -50,17 +75,14 @@ precedence_red_parameters! {
         /// (cumulative) or while the link is idle (physical). Either way it is brought up to date
         /// by the arrivals that it follows.
         idle: IdleMeaning = "cumulative", "ns-2 diffserv, dsredq.cc";
+        ..common: WeightedOptions;
     }
 }
 
 fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
     let parameters = RioParameters::read(section)?;
-    let thresholds = Thresholds {
-        min: &parameters.min_threshold,
-        max: &parameters.max_threshold,
-        probability: &parameters.max_probability,
-    };
-    let (core, classes) = Core::build(section, facts, parameters.options(), &thresholds)?;
+    let (options, curves) = (parameters.common.options(), &parameters.curves);
+    let (core, classes) = Core::build(section, facts, options, &curves.thresholds())?;
     Ok(Queue::Fifo(Rio::new(core, classes, parameters.coupling, parameters.idle).into()))
 }
 
@@ -356,6 +378,7 @@ mod tests {
 
     use crate::queue::red_core::Curve;
     use crate::queue::red_options::CountConvention::Code;
+    use crate::queue::red_options::Thresholds;
 
     /// Three precedences in packets, or as many as `limits` has, with the options of RIO's
     /// defaults.

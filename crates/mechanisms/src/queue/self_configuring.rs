@@ -1,9 +1,10 @@
 //! Self-Configuring RED and REDn: the maximum probability of each precedence grows when its average
 //! exceeds the maximum threshold and shrinks when it falls below the minimum threshold.
 
-use forebay_parameters::{Entry, Length, Parameters, Problem, Section};
+use forebay_parameters::{Entry, Length, Parameters, Problem, Section, parameters};
 
-use super::dynamic_redn::{DynamicRedn, Dynamics, dynamic_redn_parameters};
+use super::dynamic_redn::{DynamicOptions, DynamicRedn, Dynamics, PROBES};
+use super::redn::{RednShape, Shape};
 use super::{BuildQueue, Queue};
 use crate::LinkFacts;
 
@@ -12,33 +13,45 @@ pub(super) const ENTRY: Entry<BuildQueue> = Entry {
     summary: "Self-Configuring RED (one precedence) and REDn: maximum probabilities that grow and \
               shrink when averages leave their thresholds.",
     source: "Feng, Kandlur, Saha and Shin, IEEE INFOCOM 1999; Liu 2001, figure 1.2",
+    example: r#"
+        min_threshold = "3 packets"
+        max_threshold = "9 packets"
+        actual_threshold = "2 packets"
+        weight = 0.05
+        limit = "25 packets"
+    "#,
     fields: SelfConfiguringParameters::FIELDS,
-    build,
+    probes: PROBES,
+    build: &build,
 };
 
-dynamic_redn_parameters! {
+parameters! {
     /// Parameters of Self-Configuring RED and REDn.
     pub struct SelfConfiguringParameters {
+        ..shape: RednShape;
         /// Drop probability at the maximum threshold with which every precedence starts, above 0.
         max_probability: f64 = 0.1, "Liu 2001, section 4.1";
         /// Actual queue below which nothing is dropped early, whatever the average: what Adaptive
         /// REDn has beside its middle threshold. 0 packets: none.
         actual_threshold: Length = "0 packets", "Liu 2001, section 3.2 and eq. 3.1";
+        ..common: DynamicOptions;
     }
 }
 
 fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
     let parameters = SelfConfiguringParameters::read(section)?;
     let dynamics = Dynamics {
-        increment: parameters.increment,
-        decrement: parameters.decrement,
+        increment: parameters.common.increment,
+        decrement: parameters.common.decrement,
         actual_threshold: parameters.actual_threshold,
-        actual_queue: parameters.actual_queue,
-        spared_count: parameters.spared_count,
+        actual_queue: parameters.common.actual_queue,
+        spared_count: parameters.common.spared_count,
         middle: None,
     };
-    let shape = parameters.shape(None);
-    let law = DynamicRedn::build(section, facts, (&shape, parameters.options()), &dynamics)?;
+    let (common, probability) = (&parameters.common.redn, parameters.max_probability);
+    let shape = Shape::of(&parameters.shape, common, probability, None);
+    let law =
+        DynamicRedn::build(section, facts, (&shape, parameters.common.redn.options()), &dynamics)?;
     Ok(Queue::under(law))
 }
 

@@ -2,7 +2,9 @@
 
 use forebay_kernel::Stream;
 use forebay_network::{Arrival, DropPolicy, DropReason, Verdict};
-use forebay_parameters::{Entry, Length, Parameter, Parameters, Problem, Section, parameters};
+use forebay_parameters::{
+    Entry, Length, Parameter, Parameters, Probe, Problem, Section, parameters,
+};
 
 use super::{BuildQueue, Queue, fits};
 use crate::LinkFacts;
@@ -11,8 +13,18 @@ pub(super) const ENTRY: Entry<BuildQueue> = Entry {
     name: "sred",
     summary: "Stabilized RED: drops by the number of flows, estimated from a list of recent ones.",
     source: "Ott, Lakshman and Wong, IEEE INFOCOM 1999",
+    example: r#"
+        limit = "18 packets"
+        zombies = 20
+        flows = 3
+    "#,
     fields: SredParameters::FIELDS,
-    build,
+    probes: &[Probe {
+        name: "hit_frequency",
+        unit: "1",
+        meaning: "Estimated frequency of hits; its inverse estimates the number of flows.",
+    }],
+    build: &build,
 };
 
 parameters! {

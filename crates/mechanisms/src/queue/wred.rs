@@ -1,10 +1,10 @@
 //! WRED: one average, thresholds for each precedence.
 
-use forebay_parameters::{Entry, Parameters, Problem, Section};
+use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 
-use super::red::Red;
+use super::red::{AVERAGE, Red};
 use super::red_core::Core;
-use super::red_options::{Thresholds, precedence_red_parameters};
+use super::red_options::{PrecedenceCurves, WeightedOptions};
 use super::{BuildQueue, Queue};
 use crate::LinkFacts;
 
@@ -12,23 +12,31 @@ pub(super) const ENTRY: Entry<BuildQueue> = Entry {
     name: "wred",
     summary: "Weighted RED: one average of the whole queue, thresholds for each precedence.",
     source: "Cisco IOS, Weighted random early detection; ns-2 diffserv, WRED mode",
+    example: r#"
+        min_threshold = ["9 kB", "3 kB"]
+        max_threshold = ["18 kB", "9 kB"]
+        max_probability = [0.1, 0.5]
+        weight = 0.05
+        gentle = true
+        limit = "25 kB"
+    "#,
     fields: WredParameters::FIELDS,
-    build,
+    probes: &[AVERAGE],
+    build: &build,
 };
 
-precedence_red_parameters! {
+parameters! {
     /// Parameters of WRED.
-    pub struct WredParameters {}
+    pub struct WredParameters {
+        ..curves: PrecedenceCurves;
+        ..common: WeightedOptions;
+    }
 }
 
 fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
     let parameters = WredParameters::read(section)?;
-    let thresholds = Thresholds {
-        min: &parameters.min_threshold,
-        max: &parameters.max_threshold,
-        probability: &parameters.max_probability,
-    };
-    let (core, classes) = Core::build(section, facts, parameters.options(), &thresholds)?;
+    let (options, curves) = (parameters.common.options(), &parameters.curves);
+    let (core, classes) = Core::build(section, facts, options, &curves.thresholds())?;
     Ok(Queue::under(Red::new(core, classes)))
 }
 
@@ -36,6 +44,7 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
 mod tests {
     use super::*;
     use crate::queue::red::default_options;
+    use crate::queue::red_options::Thresholds;
     use forebay_kernel::Streams;
     use forebay_network::{Arrival, Backlog, DropPolicy, DropReason, Packet, Verdict};
     use forebay_parameters::{Echo, Length};

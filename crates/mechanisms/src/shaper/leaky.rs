@@ -11,8 +11,13 @@ pub(super) const ENTRY: Entry<BuildShaper> = Entry {
     name: "leaky",
     summary: "Leaky bucket: lets packets go at no more than a constant rate.",
     source: "Turner, IEEE Communications Magazine 24(10), 1986; RFC 2475, section 2.3.3.3",
+    example: r#"
+        rate = "700 kbit/s"
+        limit = "12 kB"
+    "#,
     fields: LeakyParameters::FIELDS,
-    build,
+    probes: &[],
+    build: &build,
 };
 
 parameters! {

@@ -2,7 +2,9 @@
 
 use forebay_kernel::math;
 use forebay_network::{Backlog, Conditioner, Packet, ShaperLaw};
-use forebay_parameters::{Entry, Parameter, Parameters, Problem, Section, choice, parameters};
+use forebay_parameters::{
+    Entry, Parameter, Parameters, Probe, Problem, Section, choice, parameters,
+};
 use forebay_units::{PS_PER_S, Rate, Size, Span, Time};
 
 use super::BuildShaper;
@@ -12,8 +14,20 @@ pub(super) const ENTRY: Entry<BuildShaper> = Entry {
     name: "ras",
     summary: "Rate adaptive shaper: single rate or two rate, plain or green.",
     source: "RFC 2963",
+    example: r#"
+        cir = "300 kbit/s"
+        cir_threshold = "2 kB"
+        mir = "900 kbit/s"
+        mir_threshold = "8 kB"
+        limit = "12 kB"
+    "#,
     fields: RasParameters::FIELDS,
-    build,
+    probes: &[Probe {
+        name: "arrival_rate",
+        unit: "bit/s",
+        meaning: "Estimate of the rate of arrivals.",
+    }],
+    build: &build,
 };
 
 choice! {

@@ -10,8 +10,10 @@ pub(super) const ENTRY: Entry<BuildTermination> = Entry {
     name: "per_packet",
     summary: "Three-state marking: each ET-marked packet terminates the call that it belongs to.",
     source: "draft-babiarz-pcn-explicit-marking-02, section 2.3",
+    example: "",
     fields: PerPacketParameters::FIELDS,
-    build,
+    probes: &[],
+    build: &build,
 };
 
 parameters! {

@@ -11,8 +11,10 @@ pub(super) const ENTRY: Entry<BuildTermination> = Entry {
     name: "sustainable_rate",
     summary: "Terminates what the ingress node sends above the sustainable aggregate rate (SAR).",
     source: "RFC 6661, section 3.3.2; RFC 6662, section 3.3.2",
+    example: "",
     fields: SustainableRateParameters::FIELDS,
-    build,
+    probes: &[],
+    build: &build,
 };
 
 parameters! {

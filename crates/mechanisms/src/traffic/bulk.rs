@@ -11,8 +11,10 @@ pub(super) const ENTRY: Entry<BuildTraffic> = Entry {
     name: "bulk",
     summary: "An infinite transfer over TCP: the connection alone decides the pace.",
     source: "draft-elloumi-diffserv-threevstwo-00, section 2 (infinite file transfer)",
+    example: "",
     fields: BulkParameters::FIELDS,
-    build,
+    probes: &[],
+    build: &build,
 };
 
 parameters! {

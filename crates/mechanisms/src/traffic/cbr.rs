@@ -11,8 +11,13 @@ pub(super) const ENTRY: Entry<BuildTraffic> = Entry {
     name: "cbr",
     summary: "Packets of one size at a constant interval, with optional jitter.",
     source: "draft-babiarz-pcn-explicit-marking-02, section 2 (constant bit rate codecs)",
+    example: r#"
+        rate = "100 kbit/s"
+        size = "250 B"
+    "#,
     fields: CbrParameters::FIELDS,
-    build,
+    probes: &[],
+    build: &build,
 };
 
 parameters! {

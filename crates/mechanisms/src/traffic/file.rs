@@ -11,8 +11,10 @@ pub(super) const ENTRY: Entry<BuildTraffic> = Entry {
     name: "file",
     summary: "One or several files of a given size over TCP, written at fixed intervals.",
     source: "RFC 5681, section 3 (a connection with a finite amount of data)",
+    example: r#"size = "100 kB""#,
     fields: FileParameters::FIELDS,
-    build,
+    probes: &[],
+    build: &build,
 };
 
 parameters! {

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use forebay_kernel::Stream;
 use forebay_kernel::math::exp;
 use forebay_network::Traffic;
-use forebay_parameters::{Entry, Problem, Section, choice};
+use forebay_parameters::{Category, Entry, Problem, Section, choice};
 use forebay_units::{Rate, Size, Span};
 
 use pool::Fixed;
@@ -76,7 +76,20 @@ impl TrafficKind {
 }
 
 /// Reads a section of the scenario and gives the factory of its traffic.
-pub type BuildTraffic = fn(&Section<'_>) -> Result<TrafficKind, Problem>;
+pub type BuildTraffic =
+    &'static (dyn Fn(&Section<'_>) -> Result<TrafficKind, Problem> + Send + Sync);
+
+/// The category of kinds of traffic.
+pub enum Traffics {}
+
+impl Category for Traffics {
+    const NAME: &'static str = "traffic";
+    const CONTRACT: &'static str = "What an application sends, and when.";
+    const PLACE: &'static str = "flows.NAME";
+    const KIND: &'static str =
+        "traffic such as { cbr = { rate = \"1 Mbit/s\", size = \"500 B\" } }";
+    type Build = BuildTraffic;
+}
 
 /// The traffic of TCP flows that name none: bulk transfer.
 pub static DEFAULT: &Entry<BuildTraffic> = &bulk::ENTRY;

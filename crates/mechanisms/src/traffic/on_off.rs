@@ -15,8 +15,13 @@ pub(super) const ENTRY: Entry<BuildTraffic> = Entry {
     summary: "Exponential ON and OFF times; constant bit rate while on (voice with silence \
               suppression).",
     source: "ITU-T P.59; draft-babiarz-pcn-explicit-marking-02, section 2",
+    example: r#"
+        rate = "100 kbit/s"
+        size = "250 B"
+    "#,
     fields: OnOffParameters::FIELDS,
-    build,
+    probes: &[],
+    build: &build,
 };
 
 parameters! {

@@ -17,8 +17,14 @@ pub(super) const ENTRY: Entry<BuildTraffic> = Entry {
     summary: "Pareto ON and OFF times, constant bit rate while on: many such sources together are \
               self-similar, with H = (3 - shape) / 2 for shapes up to 2.",
     source: "Willinger, Taqqu, Sherman and Wilson, IEEE/ACM Transactions on Networking 5(1), 1997",
+    example: r#"
+        rate = "100 kbit/s"
+        size = "250 B"
+        shape = 3.0
+    "#,
     fields: ParetoParameters::FIELDS,
-    build,
+    probes: &[],
+    build: &build,
 };
 
 parameters! {
@@ -290,7 +296,7 @@ mod tests {
             let mut all = vec![("rate", "80 kbit/s".into()), ("size", "200 B".into())];
             all.extend([("on", "1 s".into()), ("off", "1 s".into()), ("shape", 1.5.into())]);
             let all: Vec<_> = all.into_iter().filter(|(name, _)| *name != key).collect();
-            read(build, &[&all[..], &[(key, value)]].concat()).err().map(|problem| problem.path)
+            read(&build, &[&all[..], &[(key, value)]].concat()).err().map(|problem| problem.path)
         };
         assert_eq!(path("shape", 1.0.into()).as_deref(), Some("shape"));
         assert_eq!(path("shape", 101.0.into()).as_deref(), Some("shape"));

@@ -11,8 +11,13 @@ pub(super) const ENTRY: Entry<BuildTraffic> = Entry {
     name: "poisson",
     summary: "Packets at exponentially distributed gaps, of fixed or exponential size.",
     source: "draft-elloumi-diffserv-threevstwo-00, section 2 (UDP source)",
+    example: r#"
+        rate = "100 kbit/s"
+        size = "250 B"
+    "#,
     fields: PoissonParameters::FIELDS,
-    build,
+    probes: &[],
+    build: &build,
 };
 
 parameters! {

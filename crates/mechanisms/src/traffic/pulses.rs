@@ -11,8 +11,15 @@ pub(super) const ENTRY: Entry<BuildTraffic> = Entry {
     name: "pulses",
     summary: "Fixed ON and OFF times in turn; constant bit rate while on.",
     source: "Amer and Mekkittikul, IEEE 802.17, January 2002 (bursty traffic as periodic pulses)",
+    example: r#"
+        rate = "100 kbit/s"
+        size = "250 B"
+        on = "200 ms"
+        off = "300 ms"
+    "#,
     fields: PulsesParameters::FIELDS,
-    build,
+    probes: &[],
+    build: &build,
 };
 
 parameters! {

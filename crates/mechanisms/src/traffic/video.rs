@@ -14,8 +14,10 @@ pub(super) const ENTRY: Entry<BuildTraffic> = Entry {
               packets.",
     source: "Maglaris et al., IEEE Trans. Comm. 36(7), July 1988 (process); \
              draft-babiarz-pcn-explicit-marking-02, section 4.7 (packets)",
+    example: r#"line_rate = "10 Mbit/s""#,
     fields: VideoParameters::FIELDS,
-    build,
+    probes: &[],
+    build: &build,
 };
 
 parameters! {
@@ -221,7 +223,7 @@ mod tests {
     fn video(others: &[(&str, Value)]) -> TrafficKind {
         let fast = ("line_rate", Value::from("10 Gbit/s"));
         let given: Vec<_> = std::iter::once(fast).chain(others.iter().cloned()).collect();
-        read(build, &given).unwrap()
+        read(&build, &given).unwrap()
     }
 
     /// The picture of Maglaris et al., 250,000 pixels, in packets that hold nearly every frame
@@ -430,7 +432,7 @@ mod tests {
     }
 
     fn video_rate(parameters: &[(&str, Value)]) -> f64 {
-        read(build, parameters).unwrap().mean_rate.unwrap().bps() as f64
+        read(&build, parameters).unwrap().mean_rate.unwrap().bps() as f64
     }
 
     /// Otherwise a call's rate would be computed wrongly. The default number of pixels is the
@@ -472,9 +474,9 @@ mod tests {
         ];
         for (key, value) in wrong {
             let parameters = [("line_rate", "1 Gbit/s".into()), (key, value)];
-            let problem = read(build, &parameters).err().unwrap();
+            let problem = read(&build, &parameters).err().unwrap();
             assert_eq!(problem.path, key, "{}", problem.message);
         }
-        assert_eq!(read(build, &[]).err().unwrap().path, "line_rate");
+        assert_eq!(read(&build, &[]).err().unwrap().path, "line_rate");
     }
 }

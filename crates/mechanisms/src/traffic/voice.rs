@@ -13,8 +13,10 @@ pub(super) const ENTRY: Entry<BuildTraffic> = Entry {
     summary: "A voice codec's packets; with silence suppression, while the speaker talks.",
     source: "draft-babiarz-pcn-explicit-marking-02, sections 2.1, 3.1 and 3.2; ITU-T P.59 (ON and \
              OFF times)",
+    example: r#"codec = "g711_20ms""#,
     fields: VoiceParameters::FIELDS,
-    build,
+    probes: &[],
+    build: &build,
 };
 
 choice! {
@@ -213,7 +215,7 @@ mod tests {
 
     fn voice(codec: &str, suppressed: bool) -> TrafficKind {
         let parameters = [("codec", codec.into()), ("silence_suppression", suppressed.into())];
-        read(build, &parameters).unwrap()
+        read(&build, &parameters).unwrap()
     }
 
     /// Numbers of ticks in the runs of ON and of OFF ticks of G.711 at 20 ms over `packets`.
@@ -375,7 +377,7 @@ mod tests {
                 ("off", off.into()),
                 ("start", start.into()),
             ];
-            let kind = read(build, &parameters).unwrap();
+            let kind = read(&build, &parameters).unwrap();
             let (mut at_once, mut phases) = (0.0, 0.0);
             for flow in 0..FLOWS {
                 let mut stream = Streams::new(2, 0).numbered("voice", flow);
@@ -398,7 +400,7 @@ mod tests {
             ("silence_suppression", true.into()),
             ("off", "0 s".into()),
         ];
-        let constant = [voice("g729_20ms", false), read(build, &zero).unwrap()];
+        let constant = [voice("g729_20ms", false), read(&build, &zero).unwrap()];
         for kind in constant {
             let mut stream = Streams::new(1, 0).named("voice");
             let mut traffic = (kind.make)(&mut stream);
@@ -427,7 +429,7 @@ mod tests {
         ];
         for (key, value, reason) in wrong {
             let codec = if key == "codec" { value.clone() } else { "dual_rate".into() };
-            let problem = read(build, &[("codec", codec), (key, value)]).err().unwrap();
+            let problem = read(&build, &[("codec", codec), (key, value)]).err().unwrap();
             assert_eq!(problem.path, key);
             assert!(problem.message.contains(reason), "{}", problem.message);
         }

@@ -1,6 +1,37 @@
 //! Sections of scenarios for the batteries, without a file.
 
-use forebay_parameters::{Echo, Field, Node, Problem, Section, Table, Value};
+use forebay_parameters::{Echo, Entry, Field, Node, Problem, Section, Table, Value};
+use toml::de::{DeTable, DeValue};
+
+/// The parameters with which the entry shows itself: the batteries run with these.
+pub fn example<B>(entry: &Entry<B>) -> Value {
+    parameters(entry.example)
+}
+
+/// What `text` has between the braces of a mechanism: a key and its value on each line.
+pub fn parameters(text: &str) -> Value {
+    let table = DeTable::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+    plain(&DeValue::Table(table.into_inner()))
+}
+
+fn plain(value: &DeValue<'_>) -> Value {
+    match value {
+        DeValue::String(text) => Value::Text(text.to_string()),
+        DeValue::Integer(n) => Value::Integer(n.as_str().parse().expect("a whole number")),
+        DeValue::Float(x) => Value::Float(x.as_str().parse().expect("a number")),
+        DeValue::Boolean(b) => Value::Bool(*b),
+        DeValue::Datetime(_) => panic!("examples have no dates"),
+        DeValue::Array(items) => {
+            Value::List(items.iter().map(|item| Node::new(plain(item.get_ref()))).collect())
+        }
+        DeValue::Table(inner) => {
+            let node = |value| Node::new(plain(value));
+            let rows =
+                inner.iter().map(|(key, value)| (key.get_ref().to_string(), node(value.get_ref())));
+            Value::Table(rows.collect())
+        }
+    }
+}
 
 /// A table.
 pub fn table(entries: &[(&str, Value)]) -> Value {
@@ -27,7 +58,7 @@ pub fn build<T>(
     build: impl FnOnce(&Section<'_>) -> Result<T, Problem>,
 ) -> Result<T, Problem> {
     let (node, echo) = (Node::new(parameters.clone()), Echo::default());
-    build(&Section::root(&node, &echo)?)
+    build(&Section::root(&node, &echo)?.with_registry(&forebay_mechanisms::registry()))
 }
 
 /// `base` with each parameter in turn set to each of many strange values: wrong kinds, nothing,

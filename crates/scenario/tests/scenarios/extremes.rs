@@ -15,7 +15,7 @@ use forebay_mechanisms::traffic::TRAFFICS;
 use forebay_parameters::Entry;
 use forebay_scenario::{Control, RunOptions, Scenario};
 
-use crate::conservation::{CONDITIONER_EXAMPLES, QUEUE_EXAMPLES, SHAPER_EXAMPLES};
+use crate::support::example;
 
 /// Values at the ends of what can be written, and some that can be written but mean nothing.
 pub const VALUES: &[&str] = &[
@@ -109,16 +109,12 @@ pub fn trouble(text: &str) -> Option<String> {
     outcome.unwrap_or_else(|_| Some("panic".to_owned()))
 }
 
-/// Put every extreme value in the place of every parameter of every entry, beside `examples` of the
-/// others.
-pub fn battery<B>(
-    entries: &[Entry<B>],
-    example: impl Fn(&str) -> String,
-    network: impl Fn(&str) -> String,
-) {
+/// Put every extreme value in the place of every parameter of every entry, beside the others of its
+/// example.
+pub fn battery<B>(entries: &[Entry<B>], network: impl Fn(&str) -> String) {
     let mut found = Vec::new();
     for entry in entries {
-        let given = example(entry.name);
+        let given = example(entry);
         for field in entry.fields {
             for value in VALUES {
                 let others = without(&given, field.name);
@@ -152,48 +148,31 @@ pub fn without(example: &str, key: &str) -> String {
     parts.filter(own).collect::<Vec<_>>().join(",")
 }
 
-fn example_of<'e>(examples: &'e [(&str, &str)], name: &str) -> &'e str {
-    let found = examples.iter().find(|(known, _)| *known == name);
-    found.unwrap_or_else(|| panic!("{name} has no example")).1
-}
-
 /// Otherwise an extreme parameter of a queue would end in a panic or in nonsense.
 #[test]
 fn queues_survive_extremes() {
-    let example = |name: &str| example_of(QUEUE_EXAMPLES, name).to_owned();
-    battery(QUEUES, example, |queue| network(&format!("{LINK}queue = {queue}"), FLOWS));
+    battery(QUEUES, |queue| network(&format!("{LINK}queue = {queue}"), FLOWS));
 }
 
 /// Otherwise an extreme parameter of a conditioner would end in a panic or in nonsense.
 #[test]
 fn conditioners_survive_extremes() {
-    let example = |name: &str| example_of(CONDITIONER_EXAMPLES, name).to_owned();
     let queue = "queue = { droptail = { limit = \"20 packets\" } }";
-    battery(CONDITIONERS, example, |law| {
-        network(&format!("{LINK}{queue}\nconditioner = {law}"), FLOWS)
-    });
+    battery(CONDITIONERS, |law| network(&format!("{LINK}{queue}\nconditioner = {law}"), FLOWS));
 }
 
 /// Otherwise an extreme parameter of a shaper would end in a panic or in nonsense.
 #[test]
 fn shapers_survive_extremes() {
-    let example = |name: &str| example_of(SHAPER_EXAMPLES, name).to_owned();
-    battery(SHAPERS, example, |law| network(&format!("{LINK}shaper = {law}"), FLOWS));
+    battery(SHAPERS, |law| network(&format!("{LINK}shaper = {law}"), FLOWS));
 }
 
 /// Otherwise an extreme parameter of a source would end in a panic, in nonsense, or in a run that
 /// never ends: sources of one bit are refused or kept slow by their packets' size.
 #[test]
 fn sources_survive_extremes() {
-    let example = |name: &str| match name {
-        "file" => "size = \"20 kB\", count = 2, interval = \"100 ms\"".to_owned(),
-        "bulk" => String::new(),
-        "video" => "line_rate = \"1 Mbit/s\"".to_owned(),
-        "voice" => "codec = \"g729_20ms\", silence_suppression = true".to_owned(),
-        _ => "rate = \"500 kbit/s\", size = \"300 B\"".to_owned(),
-    };
     for transport in ["udp", "tcp"] {
-        battery(TRAFFICS, example, |traffic| {
+        battery(TRAFFICS, |traffic| {
             let flows = format!(
                 "[flows.x]\nfrom = \"a\"\nto = \"b\"\nstop = \"100 ns\"\n{transport} = {{}}\n\
                  traffic = {traffic}\n"
@@ -221,37 +200,24 @@ fn paced(activity: &str, pace: &str, more: &str) -> String {
 /// rates would end in a panic, in nonsense, or in a run that never ends.
 #[test]
 fn paced_sources_survive_extremes() {
-    let example = |name: &str| match name {
-        "files" => "rate = \"500 kbit/s\", size = \"20 kB\"".to_owned(),
-        "sessions" => "rate = \"64 kbit/s\", active = \"100 ms\"".to_owned(),
-        _ => String::new(),
-    };
     let (files, detector) = ("{ files = { rate = \"500 kbit/s\" } }", "detector = \"input_rate\"");
-    battery(ACTIVITIES, example, |activity| paced(activity, "\"steps\"", detector));
-    battery(PACES, example, |pace| paced(files, pace, detector));
-    battery(DETECTORS, example, |detector| {
-        paced(files, "\"steps\"", &format!("detector = {detector}"))
-    });
-    battery(EXPLICIT_RATES, example, |law| {
-        paced(files, "\"abr\"", &format!("explicit_rate = {law}"))
-    });
-    battery(PACES, example, |pace| paced(files, pace, "explicit_rate = \"erica\""));
+    battery(ACTIVITIES, |activity| paced(activity, "\"steps\"", detector));
+    battery(PACES, |pace| paced(files, pace, detector));
+    battery(DETECTORS, |detector| paced(files, "\"steps\"", &format!("detector = {detector}")));
+    battery(EXPLICIT_RATES, |law| paced(files, "\"abr\"", &format!("explicit_rate = {law}")));
+    battery(PACES, |pace| paced(files, pace, "explicit_rate = \"erica\""));
 }
 
 /// Otherwise an extreme parameter of congestion control would end in a panic or in nonsense.
 #[test]
 fn controls_survive_extremes() {
-    battery(
-        CONTROLS,
-        |_| String::new(),
-        |control| {
-            let flows = format!(
-                "[flows.x]\nfrom = \"a\"\nto = \"b\"\n[flows.x.tcp]\nmss = \"400 B\"\n\
+    battery(CONTROLS, |control| {
+        let flows = format!(
+            "[flows.x]\nfrom = \"a\"\nto = \"b\"\n[flows.x.tcp]\nmss = \"400 B\"\n\
                  control = {control}\n"
-            );
-            network(&format!("{LINK}queue = {{ droptail = {{ limit = \"9 packets\" }} }}"), &flows)
-        },
-    );
+        );
+        network(&format!("{LINK}queue = {{ droptail = {{ limit = \"9 packets\" }} }}"), &flows)
+    });
 }
 
 /// Otherwise an extreme parameter of a link, a flow or its transport would end in a panic or in

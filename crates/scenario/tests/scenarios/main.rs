@@ -20,6 +20,7 @@ mod closed_forms;
 mod conservation;
 mod determinism;
 mod early;
+mod every_mechanism;
 mod exact;
 mod extremes;
 mod fairness;

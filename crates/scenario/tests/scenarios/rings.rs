@@ -4,7 +4,7 @@ use forebay_mechanisms::fairness::FAIRNESS;
 use forebay_scenario::Scenario;
 
 use crate::conservation::check_trace;
-use crate::support::{flow, link, read, record, run, run_with, table, trace};
+use crate::support::{choice, flow, link, read, record, run, run_with, table, trace};
 
 /// Six stations; F and D send to A, the hub, and `more` is added.
 fn ring(law: &str, more: &str) -> String {
@@ -30,15 +30,11 @@ fn udp(name: &str, from: &str, to: &str, more: &str) -> String {
     )
 }
 
-const LAWS: [&str; 5] =
-    ["{ srp_fa = {} }", "{ aggressive = {} }", "{ conservative = {} }", "\"none\"", "{ voq = {} }"];
+const SRP_FA: &str = "{ srp_fa = {} }";
 
-/// Otherwise a law would run in scenarios without anybody watching what it does to packets.
-#[test]
-fn every_law_is_tried() {
-    for entry in FAIRNESS {
-        assert!(LAWS.iter().any(|law| law.contains(entry.name)), "{}", entry.name);
-    }
+/// Every law with its example.
+fn laws() -> Vec<String> {
+    FAIRNESS.iter().map(choice).collect()
 }
 
 /// Otherwise packets would vanish on a ring, be made from nothing, or be lost in transit: when all
@@ -48,7 +44,7 @@ fn every_law_is_tried() {
 /// carries.
 #[test]
 fn an_emptied_ring_has_lost_nothing() {
-    for law in LAWS {
+    for law in &laws() {
         for transit in ["dual", "single"] {
             let more = format!(
                 "transit = \"{transit}\"\nhigh = 0\nhost_limit = \"30 kB\"\n\
@@ -94,7 +90,7 @@ fn an_emptied_ring_has_lost_nothing() {
 #[test]
 fn two_stations_are_a_ring() {
     let flows = udp("there", "F", "A", "") + &udp("back", "A", "F", "");
-    let text = ring(LAWS[0], &flows).replace(r#"["F", "E", "D", "C", "B", "A"]"#, r#"["F", "A"]"#);
+    let text = ring(SRP_FA, &flows).replace(r#"["F", "E", "D", "C", "B", "A"]"#, r#"["F", "A"]"#);
     let result = run(&text);
     for (name, used) in
         [("outer.F", true), ("outer.A", true), ("inner.F", false), ("inner.A", false)]
@@ -109,7 +105,7 @@ fn two_stations_are_a_ring() {
 #[test]
 fn packets_take_the_shorter_side() {
     let flows = udp("b", "B", "F", "precedence = 1") + &udp("d", "D", "F", "precedence = 1");
-    let result = run(&ring(LAWS[0], &flows));
+    let result = run(&ring(SRP_FA, &flows));
     for (name, used) in [
         ("metro.outer.B", true),
         ("metro.outer.A", true),
@@ -127,7 +123,7 @@ fn packets_take_the_shorter_side() {
 #[test]
 fn a_route_can_go_the_longer_side() {
     let way = r#"route = ["F", "E", "D", "C", "B", "A"]"#;
-    let result = run(&ring(LAWS[0], &udp("f", "F", "A", way)));
+    let result = run(&ring(SRP_FA, &udp("f", "F", "A", way)));
     assert!(link(&result, "metro.outer.F").utilization > 0.99);
     assert_eq!(link(&result, "metro.inner.F").throughput_bps, 0.0);
 }
@@ -152,7 +148,7 @@ from = "H1"
 to = "H2"
 tcp = { mss = "1460 B" }
 "#;
-    for law in LAWS {
+    for law in &laws() {
         let result = run(&ring(law, hosts).replace("0.3 s", "5 s").replace("0.1 s", "2 s"));
         let goodput = flow(&result, "tcp").counted.goodput_bps;
         let expected = 10e6 * 1460.0 / 1500.0;
@@ -167,7 +163,7 @@ fn two_stations_share_by_the_law_chosen() {
     let flows =
         udp("f", "F", "A", "precedence = 1\nroute = [\"F\", \"E\", \"D\", \"C\", \"B\", \"A\"]")
             + &udp("d", "D", "A", "precedence = 1\nroute = [\"D\", \"C\", \"B\", \"A\"]");
-    for (law, shares) in [(LAWS[0], [0.5, 0.5]), (LAWS[3], [1.0, 0.0])] {
+    for (law, shares) in [(SRP_FA, [0.5, 0.5]), ("\"none\"", [1.0, 0.0])] {
         let text = ring(law, &flows).replace("0.3 s", "1.2 s").replace("0.1 s", "0.62 s");
         let result = run(&text);
         for (name, share) in ["f", "d"].into_iter().zip(shares) {
@@ -180,7 +176,7 @@ fn two_stations_share_by_the_law_chosen() {
 /// Otherwise runs could not be repeated, or recording would change them.
 #[test]
 fn recording_does_not_change_a_run() {
-    for law in LAWS {
+    for law in &laws() {
         let classes = "high = 0\nstation.C = { committed_high = \"100 Mbit/s\" }\n".to_owned();
         let flows = classes + &udp("f", "F", "D", "precedence = 1") + &udp("d", "C", "E", "");
         let text = ring(law, &flows).replace("0.3 s", "0.15 s")
@@ -198,7 +194,7 @@ fn recording_does_not_change_a_run() {
 #[test]
 fn series_tell_what_a_station_may_send() {
     let flows = udp("f", "F", "E", "precedence = 1") + "[record]\nseries = \"10 ms\"\n";
-    let (_, tables) = record(&ring(LAWS[0], &flows));
+    let (_, tables) = record(&ring(SRP_FA, &flows));
     let series = table(&tables, "series/links.metro.outer.F");
     let allowed = crate::support::floats(series, "allow_bps");
     assert!(allowed.iter().all(|bps| (bps / 622.08e6 - 1.0).abs() < 1e-9), "{allowed:?}");
@@ -207,7 +203,7 @@ fn series_tell_what_a_station_may_send() {
 /// Otherwise a wrong ring would run, or its message would point elsewhere.
 #[test]
 fn wrong_rings_are_refused_where_they_stand() {
-    let good = ring(LAWS[0], &udp("f", "F", "A", ""));
+    let good = ring(SRP_FA, &udp("f", "F", "A", ""));
     assert!(Scenario::parse(&good, "test.toml", &[]).is_ok());
     let all = r#"["F", "E", "D", "C", "B", "A"]"#;
     let line = "delay = \"50 us\"";
@@ -250,7 +246,7 @@ fn a_ring_is_passed_once_and_on_one_ringlet() {
     let links = "[links.x]\nfrom = \"E\"\nto = \"X\"\nrate = \"1 Gbit/s\"\n\
                  [links.y]\nfrom = \"X\"\nto = \"B\"\nrate = \"1 Gbit/s\"\n";
     let twice = udp("f", "F", "A", r#"route = ["F", "E", "X", "B", "A"]"#);
-    let text = ring(LAWS[0], &(links.to_owned() + &twice));
+    let text = ring(SRP_FA, &(links.to_owned() + &twice));
     let error = Scenario::parse(&text, "test.toml", &[]).err().unwrap().to_string();
     assert!(error.contains("flows.f.route") && error.contains("enters a ring twice"), "{error}");
 }

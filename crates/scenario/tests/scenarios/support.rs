@@ -1,9 +1,26 @@
 //! What the tests of whole scenarios share.
 
 use forebay_network::record::{Column, RecordTable};
+use forebay_parameters::Entry;
 use forebay_scenario::{
     CallResult, Control, FlowResult, LinkResult, RunOptions, RunResult, Scenario,
 };
+
+/// The keys and values of the entry's example, as they stand between braces.
+pub fn example<B>(entry: &Entry<B>) -> String {
+    inline(entry.example)
+}
+
+/// Lines with a key and its value each, as they stand between braces.
+pub fn inline(example: &str) -> String {
+    let lines = example.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join(", ")
+}
+
+/// The mechanism with its example, as it stands behind the key of its category.
+pub fn choice<B>(entry: &Entry<B>) -> String {
+    format!("{{ {} = {{ {} }} }}", entry.name, example(entry))
+}
 
 /// The scenario that `text` describes.
 pub fn read(text: &str) -> Scenario {

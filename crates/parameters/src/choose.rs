@@ -1,64 +1,37 @@
-//! The catalogue: one entry a mechanism, and choosing among entries by name.
+//! Choosing among the mechanisms of a registry by name.
 
-use crate::{Field, Node, Problem, Section, Value, nearest};
-
-/// One mechanism in the table of its category.
-///
-/// `B` is the type of the function that builds it from its section.
-pub struct Entry<B> {
-    /// Name in scenario files.
-    pub name: &'static str,
-    /// One sentence: what it is.
-    pub summary: &'static str,
-    /// The publication that defines it.
-    pub source: &'static str,
-    /// Its parameters.
-    pub fields: &'static [Field],
-    /// How to make one.
-    pub build: B,
-}
-
-/// What documentation needs of an entry, whatever it builds.
-pub trait Catalogued {
-    /// Name in scenario files.
-    fn name(&self) -> &'static str;
-    /// One sentence: what it is.
-    fn summary(&self) -> &'static str;
-    /// The publication that defines it.
-    fn source(&self) -> &'static str;
-    /// Its parameters.
-    fn fields(&self) -> &'static [Field];
-}
-
-impl<B> Catalogued for Entry<B> {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-    fn summary(&self) -> &'static str {
-        self.summary
-    }
-    fn source(&self) -> &'static str {
-        self.source
-    }
-    fn fields(&self) -> &'static [Field] {
-        self.fields
-    }
-}
+use crate::{Category, Entry, Node, Problem, Section, Value, nearest};
 
 /// A mechanism chosen in a scenario: its entry, and the section of its parameters.
-pub type Chosen<'t, 'a, B> = (&'t Entry<B>, Section<'a>);
+pub type Chosen<'a, C> = (&'a Entry<<C as Category>::Build>, Section<'a>);
 
-/// Choose the mechanism named under `key`: `key = { red = { ... } }`, or `key = "droptail"` where
+/// Choose the mechanism of category `C` named under `key`: `key = { red = { ... } }`, or `key = "droptail"` where
 /// the defaults suffice. `None` if `key` is absent.
 ///
 /// # Errors
 /// An unknown name (with the nearest one), several names, or a value of another kind.
-pub fn choose<'t, 'a, B>(
+pub fn choose<'a, C: Category>(
     section: &Section<'a>,
     key: &str,
-    entries: &'t [Entry<B>],
-) -> Result<Option<Chosen<'t, 'a, B>>, Problem> {
-    section.node(key).map(|node| pick(section, key, node, entries)).transpose()
+) -> Result<Option<Chosen<'a, C>>, Problem> {
+    section.node(key).map(|node| pick::<C>(section, key, node)).transpose()
+}
+
+/// As [`choose`], or `default` with its own defaults if `key` is absent: both spell the same
+/// scenario.
+///
+/// # Errors
+/// As [`choose`].
+pub fn choose_or<'a, C: Category>(
+    section: &Section<'a>,
+    key: &str,
+    default: &'static Entry<C::Build>,
+) -> Result<Chosen<'a, C>, Problem> {
+    Ok(choose::<C>(section, key)?.unwrap_or_else(|| {
+        let inner = section.absent(&format!("{key}.{}", default.name));
+        note(&inner);
+        (default, inner)
+    }))
 }
 
 /// Choose a mechanism for each item of the list under `key`: `key = [{ red = { ... } },
@@ -66,28 +39,27 @@ pub fn choose<'t, 'a, B>(
 ///
 /// # Errors
 /// As [`choose`], or if the value is not a list.
-pub fn choose_all<'t, 'a, B>(
+pub fn choose_all<'a, C: Category>(
     section: &Section<'a>,
     key: &str,
-    entries: &'t [Entry<B>],
-) -> Result<Vec<Chosen<'t, 'a, B>>, Problem> {
+) -> Result<Vec<Chosen<'a, C>>, Problem> {
     match section.node(key).map(|node| &node.value) {
         None => Ok(Vec::new()),
         Some(Value::List(items)) => items
             .iter()
             .enumerate()
-            .map(|(at, node)| pick(section, &format!("{key}[{at}]"), node, entries))
+            .map(|(at, node)| pick::<C>(section, &format!("{key}[{at}]"), node))
             .collect(),
         Some(other) => Err(section.fail(key, format!("expected a list, found {}", other.show()))),
     }
 }
 
-fn pick<'t, 'a, B>(
+fn pick<'a, C: Category>(
     section: &Section<'a>,
     key: &str,
     node: &'a Node,
-    entries: &'t [Entry<B>],
-) -> Result<Chosen<'t, 'a, B>, Problem> {
+) -> Result<Chosen<'a, C>, Problem> {
+    let entries = section.registry().entries::<C>();
     let allowed = || entries.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ");
     let fail = |message: String| section.fail_at(key, node, message);
     // A name stands where its value does, which may be below the key.
@@ -101,8 +73,8 @@ fn pick<'t, 'a, B>(
     };
     let (entry, chosen) = match &node.value {
         Value::Text(name) => {
-            let Problem { path, line, .. } = fail(String::new());
-            (find(name, node)?, Section::empty_at(format!("{path}.{name}"), line, section.echo()))
+            let Problem { line, .. } = fail(String::new());
+            (find(name, node)?, section.absent(&format!("{key}.{name}")).on(line))
         }
         Value::Table(table) if table.len() == 1 => {
             let (name, inner) = table.iter().next().expect("the table has one key");
@@ -119,7 +91,11 @@ fn pick<'t, 'a, B>(
             return Err(fail(format!("expected a name, found {read}; one of: {}", allowed())));
         }
     };
-    // A mechanism without parameters must show in the echo as well.
-    section.echo().borrow_mut().insert(chosen.path().to_owned(), "chosen".to_owned());
+    note(&chosen);
     Ok((entry, chosen))
+}
+
+/// Echo that a mechanism was chosen: one without parameters must show as well.
+fn note(chosen: &Section<'_>) {
+    chosen.echo().borrow_mut().insert(chosen.path().to_owned(), "chosen".to_owned());
 }

@@ -1,0 +1,92 @@
+//! What every entry of the registry promises of itself: that its example works, and which inner
+//! quantities its series show.
+
+use std::collections::BTreeSet;
+
+use forebay_network::record::RecordTable;
+use forebay_parameters::About;
+use forebay_scenario::registry;
+
+use crate::support::{inline, record};
+
+/// A network in which `key = value` stands at `place`, with all that a mechanism of the category
+/// needs beside it.
+fn network(place: &str, key: &str, value: &str) -> String {
+    let own = format!("{key} = {value}");
+    let cbr = "udp = {}\ntraffic = { cbr = { rate = \"2 Mbit/s\", size = \"500 B\" } }";
+    let at = |wanted: &str| if place == wanted { own.as_str() } else { "" };
+    let (link, flow) = match (place, key) {
+        ("links.NAME", _) => {
+            (own.clone(), format!("count = 3\n{cbr}\n[flows.t]\n{ENDS}tcp = {{}}"))
+        }
+        ("flows.NAME", _) => (String::new(), format!("{}\ntcp = {{}}", at(place))),
+        ("flows.NAME.tcp", _) => (String::new(), format!("[flows.x.tcp]\n{own}")),
+        ("aggregates.NAME", _) => {
+            let calls = "calls = { rate = \"20 /s\", initial = 5 }\naggregate = \"g\"";
+            let voice = "traffic = { voice = { codec = \"g711_20ms\" } }";
+            (METER.to_owned(), format!("{calls}\n{voice}\n[aggregates.g]\n{own}"))
+        }
+        ("rings.NAME", _) => {
+            let ring =
+                "stations = [\"a\", \"b\", \"c\"]\nrate = \"622.08 Mbit/s\"\ndelay = \"50 us\"";
+            return format!("{HEAD}[rings.r]\n{ring}\n{own}\n[flows.x]\n{ENDS}{cbr}\n");
+        }
+        ("flows.NAME.paced", key) => {
+            let files = "activity = { files = { rate = \"500 kbit/s\", start = 1.0 } }";
+            let activity = if key == "activity" { "pace = \"abr\"" } else { files };
+            let paced = format!("[flows.x.paced]\n{activity}\n{own}");
+            ("explicit_rate = \"erica\"".to_owned(), paced)
+        }
+        _ => panic!("no network has mechanisms at {place}"),
+    };
+    format!("{HEAD}[links.l]\n{ENDS}rate = \"1 Mbit/s\"\n{DELAY}{link}\n[flows.x]\n{ENDS}{flow}\n")
+}
+
+const HEAD: &str = "duration = \"4 s\"\nrecord = { series = \"100 ms\" }\n";
+const ENDS: &str = "from = \"a\"\nto = \"b\"\n";
+const DELAY: &str = "delay = \"10 ms\"\n";
+const METER: &str = "conditioner = { ar_meter = { rate = \"100 kbit/s\", size = \"3 kB\", \
+                     threshold = \"1 kB\" } }";
+
+/// The quantities that series show, whatever they are by precedence, class or number.
+fn quantities(tables: &[RecordTable]) -> BTreeSet<String> {
+    let series = tables.iter().filter(|table| table.name.starts_with("series/"));
+    let columns = series.flat_map(|table| table.columns.iter().map(|(name, _)| name));
+    columns.map(|name| name.split('.').next().unwrap_or_default().to_owned()).collect()
+}
+
+/// Who reads the reference would copy an example that does not run, look in series for a quantity
+/// that is not there, or find one there that nothing explains. A quantity beside those of the
+/// entry is one of a network that chooses a mechanism without any, or, if the mechanism contains
+/// others, one of these.
+#[test]
+fn every_example_runs_and_shows_the_probes_of_its_entry() {
+    let registry = registry();
+    for shelf in registry.shelves() {
+        let shown = |entry: &About| {
+            let value = format!("{{ {} = {{ {} }} }}", entry.name, inline(entry.example));
+            let text = network(shelf.place(), shelf.name(), &value);
+            quantities(&record(&text).1)
+        };
+        let entries = shelf.entries();
+        let silent = entries.iter().filter(|entry| entry.probes.is_empty());
+        let usual: BTreeSet<String> = silent.flat_map(shown).collect();
+        for entry in &entries {
+            let what = format!("{} {}", shelf.name(), entry.name);
+            let names = |entry: &About| entry.probes.iter().map(|probe| probe.name.to_owned());
+            let own: BTreeSet<String> = names(entry).collect();
+            let shown = shown(entry);
+            assert!(own.is_subset(&shown), "{what} shows {shown:?}, not all of {own:?}");
+            let contains = entry.fields.iter().any(|field| field.mechanism.is_some());
+            let inner = entries.iter().filter(|_| contains).flat_map(names).collect();
+            let usual: BTreeSet<String> = usual.union(&inner).cloned().collect();
+            let strange: Vec<_> = shown.difference(&own).filter(|n| !usual.contains(*n)).collect();
+            let generic = entries.iter().all(|entry| !entry.probes.is_empty());
+            assert!(strange.is_empty() || generic, "{what} shows {strange:?}, unexplained");
+            for probe in entry.probes {
+                assert!(!probe.unit.is_empty(), "{what}: {} has a unit", probe.name);
+                assert!(probe.meaning.ends_with('.'), "{what}: {} is explained", probe.name);
+            }
+        }
+    }
+}
