@@ -15,18 +15,20 @@ from typing import Any
 
 from forebay.run.jobs import native
 
-__all__ = ["Catalogue", "Category", "Field", "Page", "catalogue"]
+__all__ = ["Catalogue", "Category", "Field", "Page", "Probe", "catalogue"]
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One parameter. `list` says that it takes a list of values of its kind. `default` is `None`
-    where there is none; then `optional` says whether the parameter may be left out."""
+    """One parameter. `list` says that it takes a list of values of its kind. `mechanism` is the name
+    of a category if its values are mechanisms. `default` is `None` where there is none; then
+    `optional` says whether the parameter may be left out."""
 
     name: str
     meaning: str
     kind: str
     list: bool
+    mechanism: str | None
     choices: tuple[str, ...]
     choice_meanings: tuple[str, ...]
     default: Any
@@ -57,9 +59,20 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
+class Probe:
+    """An inner quantity that recorded series show: the name of its column, before a point if there
+    are several alike; its unit, 1 for a plain number."""
+
+    name: str
+    unit: str
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     """A mechanism or a section: what it is and what it takes. `kind` is the name of its category,
-    or `section`; `mechanisms` are the keys of a section that name mechanisms or other sections."""
+    or `section`; `mechanisms` are the keys of a section that name mechanisms or other sections.
+    `example` has parameters with which a mechanism works, as lines of TOML."""
 
     name: str
     kind: str
@@ -67,6 +80,8 @@ class Page:
     source: str
     fields: tuple[Field, ...]
     mechanisms: tuple[str, ...] = ()
+    example: str = ""
+    probes: tuple[Probe, ...] = ()
 
     @property
     def called(self) -> tuple[str, ...]:
@@ -84,10 +99,12 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """Mechanisms that can take each other's place, and what is asked of them."""
+    """Mechanisms that can take each other's place, what is asked of them, and the section of a
+    scenario in which one is chosen under the name of the category."""
 
     name: str
     contract: str
+    place: str
     pages: tuple[Page, ...]
 
 
@@ -129,6 +146,7 @@ def parse(document: Mapping[str, Any]) -> Catalogue:
         Category(
             name=category["name"],
             contract=category["contract"],
+            place=category["place"],
             pages=tuple(_page(entry, category["name"]) for entry in category["entries"]),
         )
         for category in document["categories"]
@@ -153,4 +171,6 @@ def _page(entry: Mapping[str, Any], kind: str) -> Page:
             for field in entry["fields"]
         ),
         mechanisms=tuple(entry.get("mechanisms", ())),
+        example=entry.get("example", ""),
+        probes=tuple(Probe(**probe) for probe in entry.get("probes", ())),
     )

@@ -207,8 +207,8 @@ def annotation(field: Field) -> str:
     simple = {"whole number": "int", "true or false": "bool", "number": "float"}
     if field.choices:
         one = f"Literal[{', '.join(map(repr, field.choices))}]"
-    elif field.kind.startswith("queue such as"):
-        one = "Any"
+    elif field.mechanism is not None:
+        one = "Mechanism | Mapping[str, Any] | str"
     else:
         one = simple.get(field.kind, "str")
     return f"Sequence[{one}]" if field.list else one

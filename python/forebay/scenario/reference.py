@@ -20,8 +20,9 @@ __all__ = ["pages", "stub"]
 def pages(known: Catalogue) -> dict[str, str]:
     """The Markdown of every page, by file name."""
     found = {"README.md": _index(known)}
+    places = {category.name: category.place for category in known.categories}
     for page in known.pages():
-        found[file_name(page)] = _page(page)
+        found[file_name(page)] = _page(page, places.get(page.kind, ""))
     return found
 
 
@@ -95,7 +96,7 @@ def _index(known: Catalogue) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _page(page: Page) -> str:
+def _page(page: Page, place: str) -> str:
     lines = [f"# {page.name}", "", page.summary, ""]
     if page.kind == "section":
         lines += [f"Section `{_header(page)}` of a scenario file.", ""]
@@ -109,7 +110,7 @@ def _page(page: Page) -> str:
     if page.mechanisms:
         lines += [f"It also takes: {', '.join(f'`{key}`' for key in page.mechanisms)}.", ""]
     if page.kind != "section":
-        lines += ["In a scenario file:", "", "```toml", *_example(page), "```", ""]
+        lines += ["In a scenario file:", "", "```toml", *_example(page, place), "```", ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -129,9 +130,9 @@ def _row(field: Field) -> str:
     return "| " + " | ".join(word.replace("|", "\\|") for word in words) + " |"
 
 
-def _example(page: Page) -> list[str]:
+def _example(page: Page, place: str) -> list[str]:
     """What to write, with every parameter that has a default at its default."""
-    lines = [f"[{PLACES[page.kind]}.{page.kind}.{page.name}]"]
+    lines = [f"[{place.replace('NAME', 'a')}.{page.kind}.{page.name}]"]
     for field in page.fields:
         if field.required:
             about = textwrap.shorten(field.takes, 60)
@@ -140,23 +141,6 @@ def _example(page: Page) -> list[str]:
             value = f'"{field.default}"' if isinstance(field.default, str) else field.default_text
             lines.append(f"{field.name} = {value}")
     return lines
-
-
-PLACES = {
-    "queue": "links.a",
-    "conditioner": "links.a",
-    "shaper": "links.a",
-    "admission": "aggregates.a",
-    "termination": "aggregates.a",
-    "fairness": "rings.a",
-    "traffic": "flows.a",
-    "control": "flows.a.tcp",
-    "detector": "links.a",
-    "explicit_rate": "links.a",
-    "activity": "flows.a.paced",
-    "pace": "flows.a.paced",
-}
-"""Where in a scenario the mechanisms of a category stand."""
 
 
 def main(arguments: list[str]) -> None:
