@@ -33,7 +33,7 @@ LIBRARIES = {
     "pyo3": ("python", "nothing below crates/python knows of Python"),
     "rand_core": ("kernel", "the random streams"),
     "rand_xoshiro": ("kernel", "the random streams"),
-    "serde": ("scenario", "results as JSON; the engine knows no format"),
+    "serde": ("mechanisms scenario python", "rows of results as data; the engine knows no format"),
     "serde_json": ("scenario python", "results as JSON; the engine knows no format"),
     "toml": ("scenario", "the one place that knows TOML"),
 }

@@ -1,7 +1,8 @@
 //! Late packets: how many took much longer than the fastest of their flow.
 
-use forebay_network::{DeliveryMeter, ElementCounters};
+use forebay_network::{DeliveryMeter, ElementCounters, columns};
 use forebay_units::{Span, Time};
+use serde::Serialize;
 
 /// Counts the packets of a flow that took longer than the fastest of all of them by more than some
 /// time, the fastest being known only at the end.
@@ -79,6 +80,36 @@ impl DeliveryMeter for Lateness {
 
     fn fresh(&self) -> Box<dyn DeliveryMeter> {
         Box::new(Self::new(self.after, self.floor))
+    }
+}
+
+columns! {
+    /// The late packets of a group of flows.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct LatenessResult {
+        /// Name of the group.
+        pub name: String = Word,
+        /// Delivered packets that took longer than the fastest of their own flow by more than
+        /// `late_after`.
+        pub late_packets: u64 = Packets + headline,
+        /// The least one-way delay of any flow in seconds; null if no packet was delivered.
+        pub least_delay_s: Option<f64> = Seconds + headline,
+        /// The largest of the least delays of the flows, in seconds; null as above.
+        pub largest_least_delay_s: Option<f64> = Seconds,
+    }
+}
+
+impl LatenessResult {
+    /// Over the flows that were counted so.
+    #[must_use]
+    pub fn of(name: String, flows: &[&Lateness]) -> Self {
+        let least = || flows.iter().filter_map(|flow| flow.least());
+        Self {
+            name,
+            late_packets: flows.iter().map(|flow| flow.late()).sum(),
+            least_delay_s: least().min().map(Span::seconds),
+            largest_least_delay_s: least().max().map(Span::seconds),
+        }
     }
 }
 

@@ -37,15 +37,14 @@ mod measurement;
 pub mod pace;
 pub mod policing;
 pub mod queue;
+mod registry;
 pub mod shaper;
 pub mod termination;
 pub mod traffic;
 
-pub use lateness::Lateness;
-mod registry;
-
 use forebay_units::Rate;
 
+pub use lateness::{Lateness, LatenessResult};
 pub use registry::registry;
 
 /// What a law may know of the link that it serves.

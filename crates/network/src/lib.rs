@@ -12,6 +12,7 @@
 //! Execution is discrete-event simulation with conservative logical processes (Fujimoto, *Parallel
 //! and Distributed Simulation Systems*, 2000), in one thread or in several.
 
+mod columns;
 mod context;
 mod core;
 mod counters;
@@ -33,6 +34,7 @@ mod routes;
 mod sack_blocks;
 mod table;
 
+pub use columns::{ResultColumn, Unit};
 pub use context::Context;
 pub use counters::{
     COMMON_PRECEDENCES, Counters, DeliveryMeter, ElementCounters, FlowCount, LinkCount, OwnCount,

@@ -7,27 +7,39 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
+use forebay_network::columns;
 use forebay_network::record::RecordTable;
-use forebay_scenario::{Control, ResultColumn, RunOptions, Scenario};
+use forebay_scenario::{Control, RunOptions, RunResult, Scenario};
 use pyo3::prelude::*;
-use serde_json::Value;
+use serde::Serialize;
 
 use crate::ScenarioError;
 use crate::convert::{Job, tables};
-use crate::document::document;
 
 /// How often the calling thread looks for Ctrl-C and reports progress.
 const TICK: Duration = Duration::from_millis(100);
 
-const WALL_S: ResultColumn =
-    ResultColumn { name: "wall_s", meaning: "Time that the run took, in seconds." };
-const SETUP_S: ResultColumn = ResultColumn {
-    name: "setup_s",
-    meaning: "How much of it passed before simulated time began, in seconds.",
-};
+columns! {
+    /// What is added to the engine's result of a run: the engine knows no clock.
+    #[derive(Serialize)]
+    pub struct Clocked {
+        /// Time that the run took, in seconds.
+        pub wall_s: f64 = Seconds,
+        /// How much of it passed before simulated time began, in seconds.
+        pub setup_s: f64 = Seconds,
+    }
+}
 
-/// What is added to the engine's result of a run: the engine knows no clock.
-pub(crate) const CLOCKED: [ResultColumn; 2] = [WALL_S, SETUP_S];
+/// The document of a run.
+#[derive(Serialize)]
+struct Document<'r> {
+    #[serde(flatten)]
+    result: &'r RunResult,
+    #[serde(flatten)]
+    clocked: Clocked,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<&'r str>,
+}
 
 /// One run to do.
 struct Task {
@@ -141,12 +153,16 @@ fn perform(task: &Task) -> Option<Outcome> {
     match outcome {
         Ok(None) => None,
         Ok(Some((result, tables))) => {
-            let Ok(Value::Object(mut result)) = serde_json::to_value(&result) else {
-                unreachable!("a result is plain data with names");
+            let document = Document {
+                result: &result,
+                clocked: Clocked {
+                    setup_s: wired.as_secs_f64(),
+                    wall_s: begun.elapsed().as_secs_f64(),
+                },
+                command: task.command.as_deref(),
             };
-            result.insert(SETUP_S.name.into(), wired.as_secs_f64().into());
-            result.insert(WALL_S.name.into(), begun.elapsed().as_secs_f64().into());
-            Some(Outcome::Result(document(&result, task.command.as_deref()), tables))
+            let json = serde_json::to_string(&document).expect("a result is plain data with names");
+            Some(Outcome::Result(json, tables))
         }
         Err(panic) => {
             let reason = panic

@@ -6,7 +6,6 @@
 
 mod batch;
 mod convert;
-mod document;
 
 use forebay_scenario::Scenario;
 use pyo3::create_exception;
@@ -32,10 +31,11 @@ fn catalogue() -> String {
     forebay_scenario::catalogue(&forebay_scenario::registry())
 }
 
-/// Every column of a result of a run, by part: name and meaning, as JSON.
+/// Every column of a result of a run, by part: name, unit, meaning and whether it is a headline, as
+/// JSON.
 #[pyfunction]
 fn result_columns() -> String {
-    forebay_scenario::result_columns(&batch::CLOCKED)
+    forebay_scenario::result_columns(batch::Clocked::COLUMNS)
 }
 
 /// The JSON schema of scenario files.

@@ -20,7 +20,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) parameters: ScenarioParameters,
     pub(crate) record: RecordParameters,
     pub(crate) links: Vec<LinkPlan<'a>>,
-    rings: Vec<RingPlan>,
+    pub(crate) rings: Vec<RingPlan>,
     pub(crate) aggregates: Vec<AggregatePlan>,
     pub(crate) flows: Vec<FlowPlan>,
     pub(crate) nodes: usize,

@@ -1,59 +1,16 @@
-//! What the columns of a result are called and what they mean, said once, beside the field.
+//! The columns of all results: their names, units and meanings, as documentation and Python ask
+//! for them.
 
 use std::slice::from_ref;
 
 use serde_json::{Value as Json, json};
 
-use crate::results::{
-    CallResult, Counted, DropReasons, FlowResult, GroupResult, LinkResult, RunResult,
-};
-use crate::results_paced::{LatenessResult, PacedResult, PolicingResult};
+use crate::results::{Counted, DropReasons, FlowResult, GroupResult, LinkResult, RunResult};
 use crate::spread::{Quantiles, Spread};
+use crate::{CallResult, LatenessResult, PacedResult, PolicingResult, ResultColumn, RingResult};
 
-/// A column of a result.
-#[derive(Clone, Copy, Debug)]
-pub struct ResultColumn {
-    /// Its name, which ends in its unit if it has one.
-    pub name: &'static str,
-    /// What it means: the documentation of its field.
-    pub meaning: &'static str,
-}
-
-/// Define a struct whose fields are columns, and `COLUMNS`, their names and documentation.
-macro_rules! columns {
-    (
-        $(#[$meta:meta])*
-        pub struct $name:ident {
-            $(
-                $(#[doc = $doc:expr])+
-                $(#[serde($($serde:tt)+)])?
-                pub $field:ident : $type:ty,
-            )*
-        }
-    ) => {
-        $(#[$meta])*
-        pub struct $name {
-            $(
-                $(#[doc = $doc])+
-                $(#[serde($($serde)+)])?
-                pub $field: $type,
-            )*
-        }
-
-        impl $name {
-            /// Every column, in the order of the fields.
-            pub(crate) const COLUMNS: &[$crate::columns::ResultColumn] = &[
-                $($crate::columns::ResultColumn {
-                    name: stringify!($field),
-                    meaning: concat!($($doc, "\n"),+),
-                },)*
-            ];
-        }
-    };
-}
-pub(crate) use columns;
-
-/// The columns of every part of a result, as JSON: by part, a list of names and meanings. `of_run`
+/// The columns of every part of a result, as JSON: by part, a list of names, units and
+/// meanings, and which are headlines. `of_run`
 /// are columns of a run that the caller adds.
 #[must_use]
 pub fn result_columns(of_run: &[ResultColumn]) -> String {
@@ -69,6 +26,7 @@ pub fn result_columns(of_run: &[ResultColumn]) -> String {
         "paced": described(PacedResult::COLUMNS),
         "policing": described(PolicingResult::COLUMNS),
         "lateness": described(LatenessResult::COLUMNS),
+        "rings": described(RingResult::COLUMNS),
     })
     .to_string()
 }
@@ -87,7 +45,14 @@ fn with_counted(own: &[ResultColumn]) -> Vec<ResultColumn> {
 fn described(columns: &[ResultColumn]) -> Vec<Json> {
     columns
         .iter()
-        .map(|column| json!({ "name": column.name, "meaning": words(column.meaning) }))
+        .map(|column| {
+            json!({
+                "name": column.name,
+                "unit": column.unit.symbol(),
+                "meaning": words(column.meaning),
+                "headline": column.headline,
+            })
+        })
         .collect()
 }
 
@@ -124,38 +89,87 @@ mod tests {
         late_after = "20 ms"
         paced = { activity = { files = { rate = "100 kbit/s" } }, pace = "uncontrolled" }
         policing = { at = "a", peak = { rate = "100 kbit/s" } }
+        [rings.metro]
+        stations = ["x", "y", "z"]
+        fairness = "none"
+        rate = "1 Mbit/s"
+        delay = "1 ms"
+        [flows.around]
+        from = "x"
+        to = "y"
+        udp = {}
+        traffic = { cbr = { rate = "80 kbit/s", size = "200 B" } }
     "#;
+
+    /// Results by part, one with a row for each flow and one with groups only.
+    fn found() -> Vec<(&'static str, Json)> {
+        let run = |rows: &str| {
+            let set = [format!("record.flows=\"{rows}\"")];
+            let scenario = Scenario::parse(SCENARIO, "test", &set).unwrap();
+            let (run, _) = scenario.run(&RunOptions::default(), &Control::default()).unwrap();
+            serde_json::to_value(&run).unwrap()
+        };
+        let (each, summed) = (run("each"), run("groups"));
+        let kinds = ["flows", "links", "calls", "paced", "policing", "lateness", "rings"];
+        let mut parts: Vec<_> = kinds.map(|kind| (kind, each[kind][0].clone())).into();
+        let group = summed["groups"][0].clone();
+        parts.push(("drop_reasons", each["links"][0]["drop_reasons"].clone()));
+        parts.push(("quantiles", group["spread"]["sent_packets"].clone()));
+        parts.push(("spread", group["spread"].clone()));
+        parts.extend([("groups", group), ("run", each)]);
+        parts
+    }
 
     /// Otherwise a reader of results would find columns that no page describes, or look for
     /// described ones in vain.
     #[test]
     fn every_column_of_a_result_is_described() {
         let described: Json = serde_json::from_str(&result_columns(&[])).unwrap();
-        let names = |part: &str| -> Vec<&str> {
-            let columns = described[part].as_array().unwrap();
-            columns.iter().map(|column| column["name"].as_str().unwrap()).collect()
-        };
-        for rows in ["each", "groups"] {
-            let set = [format!("record.flows=\"{rows}\"")];
-            let scenario = Scenario::parse(SCENARIO, "test", &set).unwrap();
-            let (run, _) = scenario.run(&RunOptions::default(), &Control::default()).unwrap();
-            let json = serde_json::to_value(&run).unwrap();
-            let summed = &json["groups"][0];
-            let mut parts = vec![("run", &json), ("flows", &json["flows"][0])];
-            parts.extend([("calls", &json["calls"][0]), ("links", &json["links"][0])]);
-            for part in ["paced", "policing", "lateness"] {
-                parts.push((part, &json[part][0]));
-            }
-            parts.push(("drop_reasons", &json["links"][0]["drop_reasons"]));
-            if rows == "groups" {
-                parts.extend([("groups", summed), ("spread", &summed["spread"])]);
-                parts.push(("quantiles", &summed["spread"]["sent_packets"]));
-            }
-            for (part, found) in parts {
-                let mut expected = names(part);
-                expected.sort_unstable();
-                let keys: Vec<&String> = found.as_object().unwrap().keys().collect();
-                assert_eq!(keys, expected, "{part}");
+        let found = found();
+        assert_eq!(described.as_object().unwrap().len(), found.len());
+        for (part, found) in found {
+            let columns = described[part].as_array().unwrap().iter();
+            let mut expected: Vec<&str> =
+                columns.map(|column| column["name"].as_str().unwrap()).collect();
+            expected.sort_unstable();
+            let keys: Vec<&String> = found.as_object().unwrap().keys().collect();
+            assert_eq!(keys, expected, "{part}");
+        }
+    }
+
+    /// Otherwise a value would be shown in another unit than it has: a column has a unit and a
+    /// meaning, the end of its name agrees with the unit, and it holds words, numbers or rows as
+    /// the unit says.
+    #[test]
+    fn units_fit_names_and_values() {
+        let endings = [
+            ("_bps", "bit/s"),
+            ("_s", "s"),
+            ("_packets", "packets"),
+            ("_bytes", "B"),
+            ("_ratio", "share"),
+        ];
+        let described: Json = serde_json::from_str(&result_columns(&[])).unwrap();
+        for (part, found) in found() {
+            for column in described[part].as_array().unwrap() {
+                let [name, unit, meaning] =
+                    ["name", "unit", "meaning"].map(|key| column[key].as_str().unwrap());
+                let what = format!("{part}.{name}");
+                assert!(meaning.ends_with('.') && !unit.is_empty(), "{what}: {meaning}");
+                for (ending, expected) in endings {
+                    assert!(!name.ends_with(ending) || unit == expected, "{what}: {unit}");
+                }
+                let value = match &found[name] {
+                    Json::Array(values) => values.first().unwrap_or(&Json::Null),
+                    value => value,
+                };
+                let fits = match unit {
+                    "word" => value.is_string(),
+                    "rows" => value.is_object(),
+                    // The quantiles of a quantity have its unit.
+                    _ => value.is_number() || part == "spread" && value.is_object(),
+                };
+                assert!(fits || value.is_null(), "{what} in {unit}: {value}");
             }
         }
     }

@@ -16,7 +16,7 @@ mod links;
 mod paced;
 mod parse;
 mod results;
-mod results_paced;
+mod results_rings;
 mod rings;
 mod run;
 mod sections;
@@ -25,11 +25,16 @@ mod spread;
 mod topology;
 
 pub use catalogue::{catalogue, schema};
-pub use columns::{ResultColumn, result_columns};
+pub use columns::result_columns;
+pub use forebay_mechanisms::LatenessResult;
+pub use forebay_mechanisms::element::calls::CallResult;
+pub use forebay_mechanisms::element::paced::PacedResult;
+pub use forebay_mechanisms::element::policer::PolicingResult;
 pub use forebay_mechanisms::registry;
+pub use forebay_network::{ResultColumn, Unit};
 pub use forebay_parameters::Registry;
-pub use results::{CallResult, Counted, FlowResult, GroupResult, LinkResult, RunResult};
-pub use results_paced::{LatenessResult, PacedResult, PolicingResult};
+pub use results::{Counted, FlowResult, GroupResult, LinkResult, RunResult};
+pub use results_rings::RingResult;
 pub use run::{Control, RunOptions, Scenario, ScenarioError};
 pub use spread::{Quantiles, Spread};
 

@@ -1,15 +1,17 @@
 //! What a run gives: counters turned into the quantities that people ask for.
 
-use forebay_mechanisms::element::calls::CallCount;
+use forebay_mechanisms::LatenessResult;
+use forebay_mechanisms::element::calls::CallResult;
+use forebay_mechanisms::element::paced::PacedResult;
+use forebay_mechanisms::element::policer::PolicingResult;
 use forebay_network::{
-    COMMON_PRECEDENCES, DropReason, FlowCount, LinkCount, PacketBytes, PrecedenceCount,
+    COMMON_PRECEDENCES, DropReason, FlowCount, LinkCount, PacketBytes, PrecedenceCount, columns,
 };
 use forebay_units::{PS_PER_S, Rate, Span, Time};
 use serde::Serialize;
 
-use crate::columns::columns;
 use crate::flows::FlowPlan;
-use crate::results_paced::{LatenessResult, PacedResult, PolicingResult};
+use crate::results_rings::RingResult;
 use crate::sections::FlowRows;
 use crate::spread::Spread;
 
@@ -19,45 +21,47 @@ columns! {
     #[derive(Clone, Debug, Serialize)]
     pub struct RunResult {
         /// Name of the scenario.
-        pub name: String,
+        pub name: String = Word,
         /// Fingerprint of the trajectory: equal digests, equal runs.
-        pub digest: String,
+        pub digest: String = Word,
         /// Fingerprint of the scenario, whatever units, order and defaults its file uses. Name,
         /// seed and recording do not count.
-        pub scenario_hash: String,
+        pub scenario_hash: String = Word,
         /// Version of the engine.
-        pub version: &'static str,
+        pub version: &'static str = Word,
         /// Root seed of all random streams.
-        pub seed: u64,
+        pub seed: u64 = Number,
         /// Replication number.
-        pub replication: u64,
+        pub replication: u64 = Number,
         /// Simulated time in seconds.
-        pub simulated_s: f64,
+        pub simulated_s: f64 = Seconds,
         /// Length of the window of measurement, from the warm-up to the end, in seconds.
-        pub measured_s: f64,
+        pub measured_s: f64 = Seconds,
         /// Events handled, warm-up included; with those that needed no place in the event list,
         /// so that the number does not depend on what is recorded.
-        pub events: u64,
+        pub events: u64 = Number,
         /// Packets that reached the far end of a link, warm-up included.
-        pub packet_hops: u64,
+        pub packet_hops: u64 = Number,
         /// Regions of the network that ran side by side on several cores (`--threads`); 1 for a
         /// run on one core. Nothing else depends on it, but the time that the run took.
-        pub regions: usize,
+        pub regions: usize = Number,
         /// A row a flow; groups of more than 10,000 flows have none, unless `[record]` says
         /// `flows = "each"`. With `flows = "groups"` no group has any, but for calls.
-        pub flows: Vec<FlowResult>,
+        pub flows: Vec<FlowResult> = Rows,
         /// A row a group of flows.
-        pub groups: Vec<GroupResult>,
+        pub groups: Vec<GroupResult> = Rows,
         /// A row a link and direction.
-        pub links: Vec<LinkResult>,
+        pub links: Vec<LinkResult> = Rows,
         /// A row a group of calls; empty if there are none.
-        pub calls: Vec<CallResult>,
+        pub calls: Vec<CallResult> = Rows,
         /// A row a group of paced sources; empty if there are none.
-        pub paced: Vec<PacedResult>,
+        pub paced: Vec<PacedResult> = Rows,
         /// A row a group of flows with policing; empty if there are none.
-        pub policing: Vec<PolicingResult>,
+        pub policing: Vec<PolicingResult> = Rows,
         /// A row a group of flows with `late_after`; empty if there are none.
-        pub lateness: Vec<LatenessResult>,
+        pub lateness: Vec<LatenessResult> = Rows,
+        /// A row a ring; empty if there are none.
+        pub rings: Vec<RingResult> = Rows,
     }
 }
 
@@ -66,32 +70,32 @@ columns! {
     #[derive(Clone, Debug, Serialize)]
     pub struct Counted {
         /// Data packets handed to the network, retransmissions included.
-        pub sent_packets: u64,
+        pub sent_packets: u64 = Packets,
         /// Data packets that reached the destination, duplicates included.
-        pub delivered_packets: u64,
+        pub delivered_packets: u64 = Packets,
         /// Data packets dropped anywhere.
-        pub dropped_packets: u64,
+        pub dropped_packets: u64 = Packets,
         /// Data packets that arrived with a congestion mark (CE; of PCN traffic:
         /// excess-traffic-marked, ETM).
-        pub marked_packets: u64,
+        pub marked_packets: u64 = Packets,
         /// Delivered data packets on the wire, headers included, in bit/s.
-        pub throughput_bps: f64,
+        pub throughput_bps: f64 = BitsPerSecond + headline,
         /// Payload handed to the receiving application, in order and once (of frames, what arrived
         /// whole), in bit/s.
-        pub goodput_bps: f64,
+        pub goodput_bps: f64 = BitsPerSecond,
         /// Mean one-way delay of delivered data packets in seconds; 0 if there are none.
-        pub mean_delay_s: f64,
+        pub mean_delay_s: f64 = Seconds + headline,
         /// Largest one-way delay in seconds.
-        pub max_delay_s: f64,
+        pub max_delay_s: f64 = Seconds,
         /// Data packets sent again.
-        pub retransmissions: u64,
+        pub retransmissions: u64 = Packets,
         /// Retransmission timeouts.
-        pub timeouts: u64,
+        pub timeouts: u64 = Number,
         /// Acknowledgements sent; of paced sources, notifications and reports sent to them, and
         /// resource-management cells, counted there and back.
-        pub sent_acks: u64,
+        pub sent_acks: u64 = Packets,
         /// Acknowledgements, or notifications, reports and resource-management cells, dropped.
-        pub dropped_acks: u64,
+        pub dropped_acks: u64 = Packets,
     }
 }
 
@@ -101,16 +105,16 @@ columns! {
     pub struct FlowResult {
         /// `GROUP`, or `GROUP[i]` if the group has several flows. A group of calls is one flow,
         /// or one for each entry of `linked`.
-        pub name: String,
+        pub name: String = Word,
         /// The group that it belongs to.
-        pub group: String,
+        pub group: String = Word,
         /// Its counters.
         #[serde(flatten)]
-        pub counted: Counted,
+        pub counted: Counted = Rows,
         /// When its first packet left, in seconds; null if none has.
-        pub started_s: Option<f64>,
+        pub started_s: Option<f64> = Seconds,
         /// When it ended, in seconds; null while it runs.
-        pub ended_s: Option<f64>,
+        pub ended_s: Option<f64> = Seconds,
     }
 }
 
@@ -119,49 +123,17 @@ columns! {
     #[derive(Clone, Debug, Serialize)]
     pub struct GroupResult {
         /// Name of the group.
-        pub name: String,
+        pub name: String = Word,
         /// `tcp`, `udp`, `calls` or `paced`.
-        pub transport: &'static str,
+        pub transport: &'static str = Word,
         /// Number of flows.
-        pub flows: u32,
+        pub flows: u32 = Number,
         /// The counters of all flows together.
         #[serde(flatten)]
-        pub counted: Counted,
+        pub counted: Counted = Rows,
         /// How the flows differ, if they have no rows of their own.
         #[serde(skip_serializing_if = "Option::is_none")]
-        pub spread: Option<Spread>,
-    }
-}
-
-columns! {
-    /// What is known of a class of calls.
-    #[derive(Clone, Debug, Serialize)]
-    pub struct CallResult {
-        /// As in `flows`.
-        pub name: String,
-        /// The aggregate that controls them; empty if none does.
-        pub aggregate: String,
-        /// New calls let in.
-        pub admitted: u64,
-        /// New calls not let in.
-        pub blocked: u64,
-        /// Blocked and refused calls over new calls; 0 if none arrived.
-        pub blocking_ratio: f64,
-        /// Calls that came with a surge, or were there from the start: nobody asked whether
-        /// they may in.
-        pub rerouted: u64,
-        /// Calls let in that a marked probe then refused.
-        pub refused: u64,
-        /// Calls ended by flow termination.
-        pub terminated: u64,
-        /// Calls that ended by themselves.
-        pub ended: u64,
-        /// Calls present at the end of the run.
-        pub present: u32,
-        /// Time average of the calls present.
-        pub mean_present: f64,
-        /// Most calls present at once.
-        pub max_present: u32,
+        pub spread: Option<Spread> = Rows,
     }
 }
 
@@ -171,33 +143,33 @@ columns! {
     #[derive(Clone, Debug, Serialize)]
     pub struct LinkResult {
         /// Name of the link; `NAME.reverse` for the way back of a duplex link.
-        pub name: String,
+        pub name: String = Word,
         /// Share of time spent transmitting, 0 to 1.
-        pub utilization: f64,
+        pub utilization: f64 = Share + headline,
         /// Bits transmitted per second.
-        pub throughput_bps: f64,
+        pub throughput_bps: f64 = BitsPerSecond + headline,
         /// Packets dropped.
-        pub drops: u64,
+        pub drops: u64 = Packets,
         /// Packets marked CE here (PCN traffic: excess-traffic-marked, ETM).
-        pub marks: u64,
+        pub marks: u64 = Packets,
         /// PCN packets threshold-marked here (ThM).
-        pub threshold_marks: u64,
+        pub threshold_marks: u64 = Packets,
         /// Time average of the packets waiting; the one being transmitted does not count.
-        pub mean_queue_packets: f64,
+        pub mean_queue_packets: f64 = Packets + headline,
         /// Most packets that waited.
-        pub max_queue_packets: u32,
+        pub max_queue_packets: u32 = Packets,
         /// Packets that arrived, by precedence after conditioning.
-        pub arrived_packets: Vec<u64>,
+        pub arrived_packets: Vec<u64> = Packets,
         /// Bytes that arrived, by precedence after conditioning.
-        pub arrived_bytes: Vec<u64>,
+        pub arrived_bytes: Vec<u64> = Bytes,
         /// Packets whose transmission began, by precedence.
-        pub departed_packets: Vec<u64>,
+        pub departed_packets: Vec<u64> = Packets,
         /// Their bytes, by precedence.
-        pub departed_bytes: Vec<u64>,
+        pub departed_bytes: Vec<u64> = Bytes,
         /// Packets dropped, by precedence.
-        pub dropped_packets: Vec<u64>,
+        pub dropped_packets: Vec<u64> = Packets,
         /// Packets dropped, by reason.
-        pub drop_reasons: DropReasons,
+        pub drop_reasons: DropReasons = Rows,
     }
 }
 
@@ -206,17 +178,17 @@ columns! {
     #[derive(Clone, Copy, Debug, Default, Serialize)]
     pub struct DropReasons {
         /// Buffer full.
-        pub overflow: u64,
+        pub overflow: u64 = Packets,
         /// Active queue management, by chance.
-        pub early: u64,
+        pub early: u64 = Packets,
         /// Active queue management, with certainty.
-        pub forced: u64,
+        pub forced: u64 = Packets,
         /// Out of profile at a policer.
-        pub policed: u64,
+        pub policed: u64 = Packets,
         /// Shaper's buffer full.
-        pub shaper: u64,
+        pub shaper: u64 = Packets,
         /// Buffer full for packets that are to be lost first.
-        pub selective: u64,
+        pub selective: u64 = Packets,
     }
 }
 
@@ -304,28 +276,6 @@ impl Counted {
             timeouts: count.timeouts,
             sent_acks: count.acks[0],
             dropped_acks: count.acks[2],
-        }
-    }
-}
-
-impl CallResult {
-    /// The quantities of `count` over a window of `measured`.
-    pub(crate) fn of(name: String, aggregate: String, count: &CallCount, measured: Span) -> Self {
-        // Calls admitted before the window can be refused within it.
-        let offered = count.admitted.max(count.refused) + count.blocked;
-        Self {
-            name,
-            aggregate,
-            admitted: count.admitted,
-            blocked: count.blocked,
-            blocking_ratio: (count.blocked + count.refused) as f64 / offered.max(1) as f64,
-            rerouted: count.rerouted,
-            refused: count.refused,
-            terminated: count.terminated,
-            ended: count.ended,
-            present: count.present,
-            mean_present: count.area as f64 / measured.ps() as f64,
-            max_present: count.most,
         }
     }
 }

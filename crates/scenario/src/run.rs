@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use forebay_kernel::Streams;
-use forebay_mechanisms::Lateness;
-use forebay_mechanisms::element::calls::CallCount;
-use forebay_mechanisms::element::paced::{FrameCount, PacedCount};
-use forebay_mechanisms::element::policer::PolicerCount;
+use forebay_mechanisms::element::calls::{CallCount, CallResult};
+use forebay_mechanisms::element::paced::{FrameCount, PacedCount, PacedResult};
+use forebay_mechanisms::element::policer::{PolicerCount, PolicingResult};
+use forebay_mechanisms::{Lateness, LatenessResult};
 use forebay_network::record::{
     AdjustmentLog, CallLog, Column, DelayHistogram, PaceLog, PacketTrace, RecordTable, ReductionLog,
 };
@@ -18,8 +18,8 @@ use crate::build::{Plan, Wired};
 use crate::division::divide;
 use crate::flows::FlowPlan;
 use crate::parse;
-use crate::results::{CallResult, LinkResult, RunResult, flow_rows};
-use crate::results_paced::{LatenessResult, PacedResult, PolicingResult};
+use crate::results::{LinkResult, RunResult, flow_rows};
+use crate::results_rings::RingResult;
 use crate::series::Series;
 
 /// A scenario: checked, hashed, ready to be run any number of times, from any number of threads.
@@ -376,6 +376,16 @@ impl Run<'_> {
         let links = links
             .map(|(plan, count)| LinkResult::of(plan.name.clone(), count, plan.rate, measured))
             .collect();
+        let rings = self.plan.rings.iter().zip(0..);
+        let rings = rings
+            .map(|(ring, number)| {
+                let spans = self.plan.links.iter().zip(&counters.links);
+                let own =
+                    spans.filter(|(plan, _)| plan.span.is_some_and(|span| span.ring == number));
+                let own: Vec<_> = own.map(|(_, count)| count).collect();
+                RingResult::of(ring.name.clone(), &own, measured)
+            })
+            .collect();
         let calls = call_rows(&self.plan, &mut self.wired, measured);
         let (paced, policing, lateness) = paced_rows(&self.plan, &mut self.wired);
         RunResult {
@@ -397,6 +407,7 @@ impl Run<'_> {
             paced,
             policing,
             lateness,
+            rings,
         }
     }
 }

@@ -1,31 +1,29 @@
 //! How the flows of a large group differ: what stands for them where a row each would be too much.
 
-use forebay_network::FlowCount;
+use forebay_network::{FlowCount, columns};
 use forebay_units::{PS_PER_S, Span};
 use serde::Serialize;
-
-use crate::columns::columns;
 
 columns! {
     /// The distribution of quantities over the flows of a group.
     #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct Spread {
         /// Flows that have sent a packet.
-        pub started: u64,
+        pub started: u64 = Number,
         /// Flows that have ended.
-        pub ended: u64,
+        pub ended: u64 = Number,
         /// Data packets sent.
-        pub sent_packets: Quantiles,
+        pub sent_packets: Quantiles = Packets,
         /// Data packets delivered.
-        pub delivered_packets: Quantiles,
+        pub delivered_packets: Quantiles = Packets,
         /// Data packets dropped.
-        pub dropped_packets: Quantiles,
+        pub dropped_packets: Quantiles = Packets,
         /// Rate of delivered data packets on the wire, in bit/s.
-        pub throughput_bps: Quantiles,
+        pub throughput_bps: Quantiles = BitsPerSecond,
         /// Rate of payload handed to the receiving application once, in bit/s.
-        pub goodput_bps: Quantiles,
+        pub goodput_bps: Quantiles = BitsPerSecond,
         /// Mean one-way delay in seconds, of the flows of which a packet was delivered.
-        pub mean_delay_s: Quantiles,
+        pub mean_delay_s: Quantiles = Seconds,
     }
 }
 
@@ -35,19 +33,19 @@ columns! {
     #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
     pub struct Quantiles {
         /// The smallest value.
-        pub min: f64,
+        pub min: f64 = Number,
         /// 5 %.
-        pub p05: f64,
+        pub p05: f64 = Number,
         /// The lower quartile.
-        pub p25: f64,
+        pub p25: f64 = Number,
         /// The median.
-        pub p50: f64,
+        pub p50: f64 = Number,
         /// The upper quartile.
-        pub p75: f64,
+        pub p75: f64 = Number,
         /// 95 %.
-        pub p95: f64,
+        pub p95: f64 = Number,
         /// The largest value.
-        pub max: f64,
+        pub max: f64 = Number,
     }
 }
 

@@ -8,9 +8,11 @@ use std::collections::VecDeque;
 
 use forebay_network::{
     Context, DropReason, Element, ElementCounters, LogicalProcess, Lookahead, OwnCount, Packet,
+    columns,
 };
 use forebay_parameters::{Length, Problem, Section, choice, parameters};
 use forebay_units::{Rate, Size, Time};
+use serde::Serialize;
 
 use super::drop_arriving;
 use crate::policing::{FullQueue, LeakyBucket, PeakRate, marked};
@@ -130,6 +132,37 @@ pub struct PolicerCount {
 impl ElementCounters for PolicerCount {
     fn reset(&mut self, _now: Time) {
         *self = Self::default();
+    }
+}
+
+columns! {
+    /// What is known of the policing of a group of flows.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct PolicingResult {
+        /// Name of the group.
+        pub name: String = Word,
+        /// Packets that left a full peak rate controller early, marked.
+        pub marked_by_peak: u64 = Packets + headline,
+        /// Packets marked for want of a token.
+        pub marked_by_bucket: u64 = Packets + headline,
+        /// Packets dropped, counted as `policed` at the link behind.
+        pub dropped: u64 = Packets + headline,
+        /// Most packets of one flow that waited.
+        pub max_queue_packets: u32 = Packets,
+    }
+}
+
+impl PolicingResult {
+    /// What `count` has counted for group `name`.
+    #[must_use]
+    pub fn of(name: String, count: &PolicerCount) -> Self {
+        Self {
+            name,
+            marked_by_peak: count.marked_by_peak,
+            marked_by_bucket: count.marked_by_bucket,
+            dropped: count.dropped,
+            max_queue_packets: count.max_queue,
+        }
     }
 }
 

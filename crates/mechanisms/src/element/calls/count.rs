@@ -1,7 +1,8 @@
-//! What is counted of a class of calls.
+//! What is counted of a class of calls, and what results tell of it.
 
-use forebay_network::ElementCounters;
-use forebay_units::Time;
+use forebay_network::{ElementCounters, columns};
+use forebay_units::{Span, Time};
+use serde::Serialize;
 
 /// Counters of a class of calls.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -42,5 +43,60 @@ impl ElementCounters for CallCount {
     fn reset(&mut self, now: Time) {
         let present = self.present;
         *self = Self { present, most: present, changed: now, ..Self::default() };
+    }
+}
+
+columns! {
+    /// What is known of a class of calls.
+    #[derive(Clone, Debug, Serialize)]
+    pub struct CallResult {
+        /// As in `flows`.
+        pub name: String = Word,
+        /// The aggregate that controls them; empty if none does.
+        pub aggregate: String = Word,
+        /// New calls let in.
+        pub admitted: u64 = Calls,
+        /// New calls not let in.
+        pub blocked: u64 = Calls,
+        /// Blocked and refused calls over new calls; 0 if none arrived.
+        pub blocking_ratio: f64 = Share + headline,
+        /// Calls that came with a surge, or were there from the start: nobody asked whether
+        /// they may in.
+        pub rerouted: u64 = Calls,
+        /// Calls let in that a marked probe then refused.
+        pub refused: u64 = Calls,
+        /// Calls ended by flow termination.
+        pub terminated: u64 = Calls + headline,
+        /// Calls that ended by themselves.
+        pub ended: u64 = Calls,
+        /// Calls present at the end of the run.
+        pub present: u32 = Calls,
+        /// Time average of the calls present.
+        pub mean_present: f64 = Calls + headline,
+        /// Most calls present at once.
+        pub max_present: u32 = Calls,
+    }
+}
+
+impl CallResult {
+    /// The quantities of `count` over a window of `measured`.
+    #[must_use]
+    pub fn of(name: String, aggregate: String, count: &CallCount, measured: Span) -> Self {
+        // Calls admitted before the window can be refused within it.
+        let offered = count.admitted.max(count.refused) + count.blocked;
+        Self {
+            name,
+            aggregate,
+            admitted: count.admitted,
+            blocked: count.blocked,
+            blocking_ratio: (count.blocked + count.refused) as f64 / offered.max(1) as f64,
+            rerouted: count.rerouted,
+            refused: count.refused,
+            terminated: count.terminated,
+            ended: count.ended,
+            present: count.present,
+            mean_present: count.area as f64 / measured.ps() as f64,
+            max_present: count.most,
+        }
     }
 }

@@ -19,7 +19,7 @@ use forebay_network::{Termination, TerminationSignal};
 use forebay_units::{Span, Time};
 
 pub use class::ClassPlan;
-pub use count::CallCount;
+pub use count::{CallCount, CallResult};
 pub use edge::EdgePlan;
 pub use parameters::{
     BatchLaw, CallParameters, HoldingFrom, ProbingParameters, ProbingScheme, SurgeParameters,

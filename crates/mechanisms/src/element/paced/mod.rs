@@ -12,6 +12,7 @@ mod outbox;
 mod reassembly;
 mod receiver;
 mod resource;
+mod result;
 mod source;
 
 use forebay_kernel::Streams;
@@ -33,6 +34,7 @@ pub use count::{FrameCount, PacedCount};
 pub use framing::FrameParameters;
 pub use receiver::{PacedReceivers, ReceiverPlace};
 pub use resource::Explicit;
+pub use result::PacedResult;
 
 parameters! {
     /// Parameters of paced sources.

@@ -1,12 +1,10 @@
-//! What a run gives of paced sources, of policing and of late packets.
+//! What results tell of a group of paced sources.
 
-use forebay_mechanisms::Lateness;
-use forebay_mechanisms::element::paced::{FrameCount, PacedCount};
-use forebay_mechanisms::element::policer::PolicerCount;
+use forebay_network::columns;
 use forebay_units::{PS_PER_S, Span, Time};
 use serde::Serialize;
 
-use crate::columns::columns;
+use super::{FrameCount, PacedCount};
 
 columns! {
     /// What is known of a group of paced sources, besides its flows. Times in sessions include the
@@ -14,110 +12,81 @@ columns! {
     #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct PacedResult {
         /// Name of the group.
-        pub name: String,
+        pub name: String = Word,
         /// Number of sources.
-        pub sources: u32,
+        pub sources: u32 = Number,
         /// Sessions begun.
-        pub sessions: u64,
+        pub sessions: u64 = Number,
         /// Sessions and times between sessions begun.
-        pub periods: u64,
+        pub periods: u64 = Number,
         /// Time in sessions of all sources, in seconds.
-        pub session_s: f64,
+        pub session_s: f64 = Seconds,
         /// Time average of the scale of the rate, its rate over the nominal rate, over the time in
         /// sessions; 0 if there were none.
-        pub mean_scale: f64,
+        pub mean_scale: f64 = Share + headline,
         /// The least scale of any source in a session; null if there were none.
-        pub least_scale: Option<f64>,
+        pub least_scale: Option<f64> = Share,
         /// Share of the time in sessions in which notifications of the session kept the scale at
         /// its floor.
-        pub floor_ratio: f64,
+        pub floor_ratio: f64 = Share,
         /// Time average of the nominal rate over the time in sessions, in bit/s: what a source
         /// would send that nothing slows down.
-        pub nominal_bps: f64,
+        pub nominal_bps: f64 = BitsPerSecond,
         /// Transfers completed: all has been sent or, where missing frames are sent again, the
         /// source knows that all has arrived.
-        pub transfers: u64,
+        pub transfers: u64 = Number,
         /// Mean time of those, in seconds; 0 if there were none.
-        pub transfer_s: f64,
+        pub transfer_s: f64 = Seconds + headline,
         /// Mean time until all of those had arrived whole, in seconds; null if there were none, or
         /// nothing is sent again.
-        pub arrival_s: Option<f64>,
+        pub arrival_s: Option<f64> = Seconds,
         /// Frames sent, those sent again counted again; 0 without frames, as what follows.
-        pub sent_frames: u64,
+        pub sent_frames: u64 = Frames,
         /// Frames sent again.
-        pub resent_frames: u64,
+        pub resent_frames: u64 = Frames,
         /// Frames that arrived whole, each once. Their payload is the goodput of the flows.
-        pub whole_frames: u64,
+        pub whole_frames: u64 = Frames,
         /// Packets of those.
-        pub whole_packets: u64,
+        pub whole_packets: u64 = Packets,
         /// Frames that arrived whole though they had before.
-        pub duplicate_frames: u64,
+        pub duplicate_frames: u64 = Frames,
         /// Frames sent, or sent again, that did not arrive whole: as far as anything sent later has
         /// arrived.
-        pub lost_frames: u64,
+        pub lost_frames: u64 = Frames,
         /// Polls sent.
-        pub polls: u64,
+        pub polls: u64 = Number,
         /// Notifications of a high input rate (type 0) that a source heeded.
-        pub accepted_rate_notices: u64,
+        pub accepted_rate_notices: u64 = Packets,
         /// Notifications of a discard (type 2) that a source heeded.
-        pub accepted_discard_notices: u64,
+        pub accepted_discard_notices: u64 = Packets,
         /// Notifications of a high input rate that arrived and were ignored: between sessions, or
         /// soon after another.
-        pub ignored_rate_notices: u64,
+        pub ignored_rate_notices: u64 = Packets,
         /// Notifications of a discard that arrived and were ignored.
-        pub ignored_discard_notices: u64,
+        pub ignored_discard_notices: u64 = Packets,
         /// When the first notification arrived, in seconds from the start; null if none did.
-        pub first_notice_s: Option<f64>,
+        pub first_notice_s: Option<f64> = Seconds,
         /// The least time between two arrivals of notifications at one source, in seconds; null if
         /// no source had two.
-        pub least_notice_gap_s: Option<f64>,
+        pub least_notice_gap_s: Option<f64> = Seconds,
         /// Mean time that notifications took back, in seconds; 0 if none arrived.
-        pub notice_delay_s: f64,
+        pub notice_delay_s: f64 = Seconds,
         /// Resource-management cells sent by sources that go by explicit rates.
-        pub resource_cells: u64,
+        pub resource_cells: u64 = Packets,
         /// Those that came back.
-        pub resource_cells_back: u64,
+        pub resource_cells_back: u64 = Packets,
         /// Mean time that these were under way, there and back, in seconds; 0 if none came back.
-        pub resource_delay_s: f64,
-    }
-}
-
-columns! {
-    /// What is known of the policing of a group of flows.
-    #[derive(Clone, Debug, PartialEq, Serialize)]
-    pub struct PolicingResult {
-        /// Name of the group.
-        pub name: String,
-        /// Packets that left a full peak rate controller early, marked.
-        pub marked_by_peak: u64,
-        /// Packets marked for want of a token.
-        pub marked_by_bucket: u64,
-        /// Packets dropped, counted as `policed` at the link behind.
-        pub dropped: u64,
-        /// Most packets of one flow that waited.
-        pub max_queue_packets: u32,
-    }
-}
-
-columns! {
-    /// The late packets of a group of flows.
-    #[derive(Clone, Debug, PartialEq, Serialize)]
-    pub struct LatenessResult {
-        /// Name of the group.
-        pub name: String,
-        /// Delivered packets that took longer than the fastest of their own flow by more than
-        /// `late_after`.
-        pub late_packets: u64,
-        /// The least one-way delay of any flow in seconds; null if no packet was delivered.
-        pub least_delay_s: Option<f64>,
-        /// The largest of the least delays of the flows, in seconds; null as above.
-        pub largest_least_delay_s: Option<f64>,
+        pub resource_delay_s: f64 = Seconds,
     }
 }
 
 impl PacedResult {
     /// The sum over the sources `counts`, and over the receivers `frames` of theirs.
-    pub(crate) fn of(name: String, counts: &[PacedCount], frames: &[FrameCount]) -> Self {
+    ///
+    /// # Panics
+    /// If there are 2^32 sources: a group has fewer.
+    #[must_use]
+    pub fn of(name: String, counts: &[PacedCount], frames: &[FrameCount]) -> Self {
         let mut all = PacedCount::default();
         // A long run of many sources has more time in all than 64 bits hold.
         let (mut session, mut floor, mut transferring) = (0_u128, 0_u128, 0_u128);
@@ -183,31 +152,6 @@ impl PacedResult {
             resource_cells: all.resource_cells.0,
             resource_cells_back: all.resource_cells.1,
             resource_delay_s: seconds(all.resource_delay as f64, all.resource_cells.1),
-        }
-    }
-}
-
-impl PolicingResult {
-    pub(crate) fn of(name: String, count: &PolicerCount) -> Self {
-        Self {
-            name,
-            marked_by_peak: count.marked_by_peak,
-            marked_by_bucket: count.marked_by_bucket,
-            dropped: count.dropped,
-            max_queue_packets: count.max_queue,
-        }
-    }
-}
-
-impl LatenessResult {
-    /// Over the flows that were counted so.
-    pub(crate) fn of(name: String, flows: &[&Lateness]) -> Self {
-        let least = || flows.iter().filter_map(|flow| flow.least());
-        Self {
-            name,
-            late_packets: flows.iter().map(|flow| flow.late()).sum(),
-            least_delay_s: least().min().map(Span::seconds),
-            largest_least_delay_s: least().max().map(Span::seconds),
         }
     }
 }
