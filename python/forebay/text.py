@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["count", "plain", "quantity", "rate", "share", "size", "span"]
+from forebay.units import UNITS, Unit
 
-_SPANS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
-_RATES = ((1e12, "Tbit/s"), (1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s"))
-_SIZES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
+__all__ = ["count", "plain", "quantity", "rate", "share", "size", "span"]
 
 
 def rate(bits_per_second: float | None) -> str:
     """A data rate: `31.94 Mbit/s`."""
-    return _scaled(bits_per_second, _RATES)
+    return _scaled(bits_per_second, UNITS["bps"].spoken)
 
 
 def span(seconds: float | None) -> str:
     """A duration: `12.50 ms`."""
-    return _scaled(seconds, _SPANS)
+    return _scaled(seconds, UNITS["s"].spoken)
 
 
 def size(byte_count: float | None) -> str:
     """An amount of data, decimal: `45.00 kB`."""
-    return _scaled(byte_count, _SIZES)
+    return _scaled(byte_count, UNITS["bytes"].spoken)
 
 
 def count(number: float | None) -> str:
@@ -46,17 +44,13 @@ def plain(number: float | None) -> str:
     return f"{number:.3e}"
 
 
-def quantity(name: str, value: float | None) -> str:
-    """A value shown in the unit that ends its name: `throughput_bps`, `mean_delay_s`."""
-    show = {
-        "bps": rate,
-        "s": span,
-        "bytes": size,
-        "packets": plain,
-        "ratio": share,
-        "utilization": share,
-    }
-    return show.get(name.rsplit("_", 1)[-1], plain)(value)
+def quantity(value: float | None, unit: Unit | None) -> str:
+    """A value in its unit, as people read it: `31.94 Mbit/s`; without a unit, as a plain number."""
+    if unit is None:
+        return plain(value)
+    if unit is UNITS["ratio"]:
+        return share(value)
+    return _scaled(value, unit.spoken) if unit.spoken else plain(value)
 
 
 def _scaled(value: float | None, units: tuple[tuple[float, str], ...]) -> str:

@@ -10,6 +10,7 @@ from forebay import text
 from forebay.cli.terminal import console, plain_markup, print_json, table
 from forebay.errors import output_folder
 from forebay.report.run_pages import sweep_report
+from forebay.run.columns import unit_of
 from forebay.run.executors import executor as find_executor
 from forebay.run.interrupts import terminated_like_interrupted
 from forebay.run.store import Journal
@@ -50,15 +51,15 @@ def run_sweep(
 def _show(sweep: Sweep, document: Mapping[str, Any], page: Path) -> None:
     screen = console()
     for quantity in sweep.quantities:
-        names = [name.rsplit(".", 1)[-1] for name in sweep.grid]
+        names, unit = [name.rsplit(".", 1)[-1] for name in sweep.grid], unit_of(quantity)
         grown = table(quantity, *names, "mean", "± 95 %", "runs", left=len(names))
         for row in document["summary"]:
             if row["quantity"] == quantity:
                 half = None if row["low"] is None else (row["high"] - row["low"]) / 2
                 grown.add_row(
                     *(plain_markup(str(row[name])) for name in sweep.grid),
-                    text.quantity(quantity, row["mean"]),
-                    text.quantity(quantity, half),
+                    text.quantity(row["mean"], unit),
+                    text.quantity(half, unit),
                     str(row["replications"]),
                 )
         screen.print(grown)

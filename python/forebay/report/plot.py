@@ -25,6 +25,7 @@ from forebay.drawing import (
     with_legend,
 )
 from forebay.study.grades import Point
+from forebay.units import multiple_of_ending
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -215,16 +216,10 @@ def _row_parameter(table: PaperTable) -> str | None:
     return name if numbers else None
 
 
-_UNITS = {
-    "bps": "bit/s", "kbps": "kbit/s", "mbps": "Mbit/s", "gbps": "Gbit/s", "kb": "kB", "mb": "MB",
-    "bytes": "bytes", "packets": "packets", "s": "s", "ms": "ms", "us": "us",
-}  # fmt: skip
-
-
 def _parameter_label(name: str) -> str:
     """`udp_mbps` is "UDP (Mbit/s)": the last word is the unit, short words are abbreviations."""
     *words, last = name.split("_")
-    unit = _UNITS.get(last) if words else None
+    unit = multiple_of_ending(last) if words else None
     shown = " ".join(w.upper() if len(w) <= 3 else w for w in (words if unit else [*words, last]))
     return f"{shown} ({unit})" if unit else shown
 

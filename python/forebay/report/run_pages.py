@@ -12,7 +12,9 @@ from forebay import text
 from forebay.drawing import COLOURS, LINES, Figure, new_axis, slug, to_svg, with_legend
 from forebay.errors import UserError
 from forebay.report.page import REPORT, render
+from forebay.run.columns import unit_of
 from forebay.run.store import read_table, read_tables, write_text
+from forebay.units import of_name
 
 __all__ = ["run_report", "sweep_report"]
 
@@ -58,15 +60,14 @@ def sweep_report(folder: Path) -> Path:
     parameters = list(document["grid"])
     sections = []
     for quantity in document["quantities"]:
-        rows = [row for row in table if row["quantity"] == quantity]
+        rows, unit = [row for row in table if row["quantity"] == quantity], unit_of(quantity)
         shown = _Table(
             heads=[*parameters, "mean", "95 % interval", "replications"],
             rows=[
                 [
                     *(str(row[name]) for name in parameters),
-                    text.quantity(quantity, row["mean"]),
-                    f"{text.quantity(quantity, row['low'])} to "
-                    f"{text.quantity(quantity, row['high'])}",
+                    text.quantity(row["mean"], unit),
+                    f"{text.quantity(row['low'], unit)} to {text.quantity(row['high'], unit)}",
                     str(row["replications"]),
                 ]
                 for row in rows
@@ -157,16 +158,6 @@ def _links(links: Sequence[Mapping[str, Any]]) -> _Table:
     )
 
 
-_UNITS = {
-    "bps": ("rates", "Mbit/s", 1e-6),
-    "bytes": ("amounts of data", "kB", 1e-3),
-    "s": ("times", "ms", 1e3),
-    "packets": ("packets", "packets", 1.0),
-    "average": ("averages", "average, in the unit of its thresholds", 1.0),
-}
-"""By the last word of a column: what it counts, the unit shown, the factor."""
-
-
 def _series(place: str, table: Any) -> list[Figure]:
     """One drawing for each unit among the columns of a recorded place."""
     groups: dict[str, list[str]] = {}
@@ -177,7 +168,7 @@ def _series(place: str, table: Any) -> list[Figure]:
     figures = []
     time = table["time_s"].to_numpy()
     for unit, columns in groups.items():
-        what, shown, scale = _UNITS.get(unit, (unit, unit, 1.0))
+        what, (scale, shown) = _axis(unit)
         drawing, axis = new_axis()
         for index, column in enumerate(columns):
             values = table[column].to_numpy() * scale
@@ -196,6 +187,15 @@ def _series(place: str, table: Any) -> list[Figure]:
         with_legend(drawing, [axis])
         figures.append(_figure(f"{place}: {what}", drawing, f"{place}, sampled."))
     return figures
+
+
+def _axis(ending: str) -> tuple[str, tuple[float, str]]:
+    """What columns with names of this ending are, what to multiply them by, and the axis."""
+    if ending == "average":
+        # A queue law's average is in packets or in bytes, as its thresholds are.
+        return "averages", (1.0, "average, in the unit of its thresholds")
+    unit = of_name(ending)
+    return (unit.what, (unit.scale, unit.axis)) if unit else (ending, (1.0, ending))
 
 
 def _delays(table: Any) -> list[Figure]:

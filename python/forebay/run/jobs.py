@@ -98,7 +98,7 @@ class Job:
 class Run:
     """What one run gave: the document of `forebay run --json`, and recorded tables if any.
 
-    The document is given as such, or as the text that the engine wrote.
+    The document is given as such, or as JSON.
     """
 
     __slots__ = ("_document", "tables")
@@ -112,7 +112,6 @@ class Run:
         """The document; what its columns mean is in the reference of results."""
         if not isinstance(self._document, str):
             return self._document
-        # Read when somebody asks: a run that is only printed needs no reader.
         import json
 
         document: Mapping[str, Any] = json.loads(self._document)
@@ -122,11 +121,9 @@ class Run:
     @property
     def text(self) -> str:
         """The document as `forebay run --json` prints it."""
-        if isinstance(self._document, str):
-            return self._document
         import json
 
-        return json.dumps(self._document, indent=1)
+        return json.dumps(self.document, indent=1)
 
     def flows(self, group: str) -> list[Mapping[str, Any]]:
         """Every flow of a group, in order. Raises `KeyError` for an unknown group."""
@@ -146,6 +143,29 @@ class Run:
     def call_class(self, name: str) -> Mapping[str, Any]:
         """The counters of a class of calls. Raises `KeyError` for an unknown one."""
         return _named(self.document["calls"], name, "calls")
+
+    def row(self, kind: str, name: str) -> Mapping[str, Any]:
+        """The row with a name among those of a kind: `"links"`, `"calls"`, `"paced"`, ...
+
+        Of `"flows"`, which also takes names of groups, a group's row is the sum over its flows; a
+        flow that is alone in its group has the columns of both. Raises `KeyError` for an unknown
+        kind or name.
+        """
+        if kind != "flows":
+            return _named(
+                self.document[kind],
+                name,
+                kind.removesuffix("s") if kind in ("links", "groups", "rings") else kind,
+            )
+        found = [
+            row
+            for rows in ("flows", "groups")
+            for row in self.document[rows]
+            if row["name"] == name
+        ]
+        if not found:
+            raise KeyError(f"no flows {name!r}{_known(self.document['groups'])}")
+        return {key: value for row in found for key, value in row.items()}
 
 
 class RunFailedError(RuntimeError):

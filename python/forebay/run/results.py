@@ -13,42 +13,17 @@ from typing import TYPE_CHECKING, Any
 from forebay import text
 from forebay.drawing import COLOURS, LINES, new_axis, with_legend
 from forebay.errors import nearest
+from forebay.run.columns import columns, kinds, numbers, unit_in
 from forebay.run.jobs import Job, Run, run_jobs
 from forebay.run.progress import meter
 from forebay.run.store import rows_table
 from forebay.stats import Interval, summarize
+from forebay.units import UNITS
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = ["Plot", "Results", "run_replications"]
-
-FIRST_COLUMNS = (
-    "name", "group", "transport", "flows", "aggregate", "throughput_bps", "goodput_bps",
-    "utilization", "mean_delay_s", "max_delay_s", "sent_packets", "delivered_packets",
-    "dropped_packets", "marked_packets", "drops", "marks", "threshold_marks", "mean_queue_packets",
-    "max_queue_packets", "admitted", "blocked", "refused", "blocking_ratio", "rerouted",
-    "terminated", "ended", "present", "mean_present", "max_present",
-)  # fmt: skip
-GROUP_QUANTITIES = (
-    "throughput_bps", "goodput_bps", "mean_delay_s", "sent_packets", "delivered_packets",
-    "dropped_packets", "marked_packets", "retransmissions", "timeouts",
-)  # fmt: skip
-LINK_QUANTITIES = (
-    "throughput_bps", "utilization", "drops", "marks", "threshold_marks", "mean_queue_packets",
-    "max_queue_packets",
-)  # fmt: skip
-CALL_QUANTITIES = (
-    "admitted", "blocked", "refused", "blocking_ratio", "rerouted", "terminated", "ended",
-    "mean_present", "max_present",
-)  # fmt: skip
-ROWS = {"flows": "groups", "links": "links", "calls": "calls"}
-"""What a document calls the rows of a place."""
-HEADLINES = (
-    "throughput_bps", "mean_delay_s", "utilization", "mean_queue_packets", "blocking_ratio",
-    "terminated", "mean_present",
-)  # fmt: skip
-"""What `repr` shows."""
 
 
 def run_replications(
@@ -130,6 +105,26 @@ class Results:
         return self._rows("calls")
 
     @property
+    def paced(self) -> pa.Table:
+        """Every group of paced sources: sessions, rates, notifications, frames."""
+        return self._rows("paced")
+
+    @property
+    def policing(self) -> pa.Table:
+        """Every group of flows with policing: packets marked and dropped."""
+        return self._rows("policing")
+
+    @property
+    def lateness(self) -> pa.Table:
+        """Every group of flows with `late_after`: packets much slower than the fastest."""
+        return self._rows("lateness")
+
+    @property
+    def rings(self) -> pa.Table:
+        """Every packet ring, its spans together; each span is among the links too."""
+        return self._rows("rings")
+
+    @property
     def series(self) -> dict[str, pa.Table]:
         """Recorded time series by place (`links.bottleneck`, `flows.bulk`, `aggregates.voice`);
         empty unless the network was told to `record(series=...)`."""
@@ -165,22 +160,25 @@ class Results:
         )
 
     def values(self, place: str, name: str, quantity: str) -> list[float]:
-        """One quantity by replication; `place` is `flows` (a group), `links` or `calls`.
+        """One quantity by replication.
 
-        Raises `ValueError` for another place and `KeyError` for an unknown name or quantity.
+        `place` is a kind of rows: `flows` (a group, or one of its flows), `groups`, `links`,
+        `calls`, `paced`, `policing`, `lateness` or `rings`. Raises `ValueError` for another place
+        and `KeyError` for an unknown name or quantity, or one that a replication has no value of.
         """
-        _rows_of(place)
-        return [_number(_row(run, place, name), quantity) for run in self._runs]
+        _check_place(place)
+        return [_number(run.row(place, name), place, quantity) for run in self._runs]
 
     def interval(self, place: str, name: str, quantity: str) -> Interval:
         """Mean and 95 % Student t interval over the replications."""
         return summarize(self.values(place, name, quantity))
 
     def summary(self) -> pa.Table:
-        """Means with 95 % Student t intervals of every group, class of calls, and link.
+        """Means with 95 % Student t intervals of every number in every row of every kind.
 
-        Columns: place, name, quantity, mean, low, high, replications; `low` and `high` are null
-        with one replication, which says nothing about spread.
+        Flows are summed over their groups. Columns: place, name, quantity, unit, mean, low, high,
+        replications; `low` and `high` are null with one replication, which says nothing about
+        spread. A quantity that a replication has no value of is left out.
         """
         return rows_table(
             [
@@ -188,6 +186,7 @@ class Results:
                     "place": place,
                     "name": name,
                     "quantity": quantity,
+                    "unit": columns(place)[quantity].unit,
                     "mean": interval.mean,
                     "low": interval.low if interval.n > 1 else None,
                     "high": interval.high if interval.n > 1 else None,
@@ -200,9 +199,10 @@ class Results:
     def plot(self, quantity: str = "throughput_bps", place: str = "flows") -> Plot:
         """A drawing of one quantity: over time if a series was recorded, else bars with intervals.
 
-        `place` is `flows` (every group), `calls` or `links`, or `aggregates`, which only series
-        have. Series show the first replication. Raises `ValueError` for another place or for a
-        series that was not recorded, and `KeyError` for an unknown quantity.
+        `place` is a kind of rows as for `values`, where `flows` stands for every group, or
+        `aggregates`, which only series have. Series show the first replication. Rows without a
+        value are left out. Raises `ValueError` for another place or for a series that was not
+        recorded, and `KeyError` for a quantity that no row has.
         """
         recorded = {
             name.partition(".")[2]: table
@@ -212,7 +212,7 @@ class Results:
         if not recorded and place == "aggregates":
             raise ValueError(f"no series of {quantity} of aggregates: record(series=...) makes one")
         drawing, axis = new_axis()
-        scale, label = _unit(quantity)
+        scale, label = _axis(place, quantity)
         if recorded:
             for index, (name, table) in enumerate(recorded.items()):
                 first = table.slice(0, table.num_rows // len(self._runs))
@@ -226,8 +226,8 @@ class Results:
             axis.set_xlabel("simulated time (s)")
             with_legend(drawing, [axis])
         else:
-            names = [row["name"] for row in self.documents[0][_rows_of(place)]]
-            intervals = [self.interval(place, name, quantity) for name in names]
+            found = self._intervals_of(place, quantity)
+            names, intervals = list(found), list(found.values())
             spread = [i.half_width * scale if i.n > 1 else 0.0 for i in intervals]
             means = [interval.mean * scale for interval in intervals]
             axis.bar(range(len(names)), means, 0.6, yerr=spread, color=COLOURS[0], capsize=4)
@@ -243,25 +243,47 @@ class Results:
             f"seed {document['seed']}, scenario {document['scenario_hash']}"
         )
         lines = [
-            f"  {place} {name}: {quantity} {_shown(quantity, interval)}"
+            f"  {place} {name}: {quantity} {_shown(place, quantity, interval)}"
             for place, name, quantity, interval in self._intervals()
-            if quantity in HEADLINES
+            if columns(place)[quantity].headline
         ]
         return "\n".join([head, *lines])
 
     def _intervals(self) -> Iterable[tuple[str, str, str, Interval]]:
-        for place, quantities in (
-            ("flows", GROUP_QUANTITIES), ("calls", CALL_QUANTITIES), ("links", LINK_QUANTITIES)
-        ):  # fmt: skip
-            for row in self.documents[0][_rows_of(place)]:
-                for quantity in quantities:
-                    name = row["name"]
-                    yield place, name, quantity, self.interval(place, name, quantity)
+        """Of every kind of rows, and of every row, each number that all replications have."""
+        for place in kinds():
+            if place == "groups":
+                continue
+            for name in self._names(place):
+                rows = [run.row(place, name) for run in self._runs]
+                for quantity in numbers(place):
+                    if all(_is_number(row.get(quantity)) for row in rows):
+                        interval = summarize([float(row[quantity]) for row in rows])
+                        yield place, name, quantity, interval
+
+    def _intervals_of(self, place: str, quantity: str) -> dict[str, Interval]:
+        """The intervals of a quantity by name of the row; `KeyError` if no row has it."""
+        _check_place(place)
+        names = self._names(place)
+        having = [
+            name
+            for name in names
+            if all(_is_number(run.row(place, name).get(quantity)) for run in self._runs)
+        ]
+        if not having and names:
+            # That says what there is.
+            self.values(place, names[0], quantity)
+        return {name: self.interval(place, name, quantity) for name in having}
+
+    def _names(self, place: str) -> list[str]:
+        """The names of the rows that stand for a place: of flows, those of groups."""
+        kind = "groups" if place == "flows" else place
+        return [row["name"] for row in self.documents[0][kind]]
 
     def _rows(self, place: str) -> pa.Table:
         return rows_table(
             [
-                {"replication": document["replication"], **_in_order(row)}
+                {"replication": document["replication"], **row}
                 for document in self.documents
                 for row in document[place]
             ]
@@ -286,48 +308,37 @@ class Plot:
         return buffer.getvalue()
 
 
-def _in_order(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Names first, then what people look for first."""
-    first = [name for name in FIRST_COLUMNS if name in row]
-    return {name: row[name] for name in [*first, *row]}
+def _check_place(place: str) -> None:
+    if place not in kinds():
+        words = ", ".join(map(repr, kinds()))
+        raise ValueError(f"place is {place!r}{nearest(place, kinds())}; it is one of {words}")
 
 
-def _rows_of(place: str) -> str:
-    if place not in ROWS:
-        words = ", ".join(map(repr, ROWS))
-        raise ValueError(f"place is {place!r}{nearest(place, ROWS)}; it is one of {words}")
-    return ROWS[place]
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _row(run: Run, place: str, name: str) -> Mapping[str, Any]:
-    if place == "calls":
-        return run.call_class(name)
-    return run.group(name) if place == "flows" else run.link(name)
-
-
-def _number(row: Mapping[str, Any], quantity: str) -> float:
+def _number(row: Mapping[str, Any], place: str, quantity: str) -> float:
     value = row.get(quantity)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        numbers = [name for name, value in row.items() if isinstance(value, int | float)]
-        raise KeyError(f"no number {quantity!r}{nearest(quantity, numbers)}; there are "
-                       f"{', '.join(numbers)}")  # fmt: skip
-    return float(value)
+    if not _is_number(value):
+        names = [name for name, value in row.items() if _is_number(value)]
+        missing = "no value of" if quantity in numbers(place) else "no number"
+        raise KeyError(f"{missing} {quantity!r}{nearest(quantity, names)}; there are "
+                       f"{', '.join(names)}")  # fmt: skip
+    return float(row[quantity])
 
 
-def _shown(quantity: str, interval: Interval) -> str:
-    mean = text.quantity(quantity, interval.mean)
-    return f"{mean} ± {text.quantity(quantity, interval.half_width)}" if interval.n > 1 else mean
+def _shown(place: str, quantity: str, interval: Interval) -> str:
+    unit = unit_in(place, quantity)
+    mean = text.quantity(interval.mean, unit)
+    return f"{mean} ± {text.quantity(interval.half_width, unit)}" if interval.n > 1 else mean
 
 
-def _unit(quantity: str) -> tuple[float, str]:
+def _axis(place: str, quantity: str) -> tuple[float, str]:
     """What to multiply by, and what to write at an axis."""
-    units = {
-        "bps": (1e-6, "Mbit/s"), "s": (1e3, "ms"), "utilization": (100.0, "%"),
-        "ratio": (100.0, "%"), "packets": (1.0, "packets"), "bytes": (1.0, "bytes"),
-        "flows": (1.0, "flows"),
-    }  # fmt: skip
-    first, _, last = quantity.rpartition("_")
-    if last not in units:
+    unit = unit_in(place, quantity)
+    if unit is None or unit.symbol == "number":
         return 1.0, quantity.replace("_", " ")
-    scale, unit = units[last]
-    return scale, f"{first.replace('_', ' ') or quantity} ({unit})"
+    first, _, last = quantity.rpartition("_")
+    shown = first if UNITS.get(last) is unit else quantity
+    return unit.scale, f"{(shown or quantity).replace('_', ' ')} ({unit.axis})"

@@ -12,10 +12,10 @@ A sweep file:
     "links.bottleneck.rate" = ["10 Mbit/s", "34 Mbit/s"]
     "links.bottleneck.queue.red.weight" = [0.001, 0.002, 0.004]
 
-A quantity is `flows.GROUP.FIELD`, summed over the group where that has a meaning (throughput,
-packets) and averaged over its packets otherwise (mean delay), `links.NAME.FIELD`, for calls
-`calls.GROUP.FIELD`, or a field of the run itself such as `events`; the fields are those of `forebay
-run --json`.
+A quantity is `KIND.NAME.FIELD`, where KIND is a kind of rows of `forebay run --json`: `links`,
+`calls`, `paced`, `policing`, `lateness`, `rings`, or `flows` with the name of a group, summed over
+the group where that has a meaning (throughput, packets) and averaged over its packets otherwise
+(mean delay). Or it is a field of the run itself, such as `events`.
 
 Every combination gets the same replication numbers, so that combinations see the same arrivals. The
 output folder holds `runs.jsonl` (every run's whole document, kept as it finishes), `runs.parquet`
@@ -37,6 +37,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from forebay.errors import UserError, located, nearest, read_text
+from forebay.run.columns import kinds
 from forebay.run.executors import Executor
 from forebay.run.jobs import Job, Run, check, load, run_jobs, version
 from forebay.run.progress import meter
@@ -242,12 +243,8 @@ def value_of(run: Run, quantity: str) -> float:
     name, _, field = rest.rpartition(".")
     row: Mapping[str, Any]
     try:
-        if place == "flows":
-            row = run.group(name)
-        elif place == "links":
-            row = run.link(name)
-        elif place == "calls":
-            row = run.call_class(name)
+        if place in kinds() and name:
+            row = run.row(place, name)
         else:
             row, field = run.document, quantity
     except KeyError as error:
@@ -257,7 +254,8 @@ def value_of(run: Run, quantity: str) -> float:
         numbers = [k for k, v in row.items() if isinstance(v, int | float)]
         raise UserError(
             f'quantities: "{quantity}": no number "{field}"{nearest(field, numbers)}; there are '
-            f"{', '.join(numbers)}; write flows.GROUP.FIELD, links.NAME.FIELD or calls.GROUP.FIELD"
+            f"{', '.join(numbers)}; write KIND.NAME.FIELD, where KIND is one of "
+            f"{', '.join(kinds())}"
         )
     return float(found)
 

@@ -82,6 +82,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import ValidationError
 
+from forebay import units
 from forebay.errors import UserError, nearest, read_text
 from forebay.stats import Interval
 from forebay.study import grades
@@ -112,7 +113,6 @@ if TYPE_CHECKING:
     from forebay.study.prediction import Prediction
 
 __all__ = [
-    "UNITS",
     "Citation",
     "NumericClaim",
     "Paper",
@@ -126,20 +126,6 @@ __all__ = [
 ]
 
 _Value = TypeVar("_Value")
-
-UNITS: Mapping[str, Mapping[str, float]] = {
-    "bps": {"bit/s": 1.0, "kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9},
-    "pps": {"packets/s": 1.0, "cells/s": 1.0},
-    "s": {"s": 1.0, "ms": 1e-3, "us": 1e-6},
-    "bytes": {"B": 1.0, "kB": 1e3, "MB": 1e6},
-    "packets": {"packets": 1.0, "kilopackets": 1e3},
-    "cells": {"cells": 1.0, "kcells": 1e3},
-    "ratio": {"1": 1.0, "%": 1e-2},
-    "count": {"1": 1.0},
-}
-"""Units a value may be published in, by the last word of the quantity's name (`tcp_sum_bps`),
-which names the unit it is measured in; each with its size in that unit."""
-
 
 SHOWN_PROBLEMS = 12
 
@@ -421,18 +407,20 @@ class _Expansion:
         quantity, unit = column.quantity or table.quantity, column.unit or table.unit
         own = column.decimals is not None or column.resolution is not None
         source: Reading = column if own else table
-        units = UNITS.get((quantity or "").rsplit("_", 1)[-1], {})
+        unit_of_name = units.of_name(quantity or "")
+        multiples = unit_of_name.multiples if unit_of_name else {}
         if quantity is None or unit is None:
             missing = "quantity" if quantity is None else "unit"
             self._problem(where, f"no {missing}; give one here or for the whole table")
-        elif not units:
-            endings = ", ".join(f"_{name}" for name in UNITS)
+        elif not multiples:
+            endings = ", ".join(f"_{name}" for name in units.UNITS)
             self._problem(
                 f"{where}.quantity", f"read {quantity!r}; its name must end in its unit: {endings}"
             )
-        elif unit not in units:
+        elif unit not in multiples:
             self._problem(
-                f"{where}.unit", f"read {unit!r}; {quantity} may be published in {', '.join(units)}"
+                f"{where}.unit",
+                f"read {unit!r}; {quantity} may be published in {', '.join(multiples)}",
             )
         elif (table.how_read != "graph", table.how_read == "graph") != (
             source.decimals is not None,
@@ -447,7 +435,7 @@ class _Expansion:
             digits, resolution = source.decimals, float(source.resolution or 0)
             rounding = resolution if digits is None else 0.5 * 10.0**-digits
             absolute = column.absolute_tolerance or table.absolute_tolerance
-            return _Format(quantity, unit, units[unit], digits, rounding, absolute)
+            return _Format(quantity, unit, multiples[unit], digits, rounding, absolute)
         return None
 
     def _check_points(self) -> None:

@@ -26,11 +26,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from forebay.errors import UserError, nearest
 from forebay.run.jobs import Job, Run, check
 from forebay.stats import Interval, finite, paired_difference
-from forebay.study.claims import UNITS
 from forebay.study.definition import without_sections
 from forebay.study.grades import Parameter
 from forebay.study.guard import guarded
 from forebay.study.results import Cell, Outcome
+from forebay.units import UNITS, of_name
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -105,7 +105,7 @@ class Shown:
     """A quantity of the report.
 
     `quantity` is its name among those measured, which ends in its SI unit (`settling_s`, see
-    `forebay.study.claims.UNITS`); `label` what readers call it; `unit` the unit that it is shown in
+    `forebay.units.UNITS`); `label` what readers call it; `unit` the unit that it is shown in
     (`"ms"`, `"%"`). `better` says which way is better, `"less"` or `"more"`; neither if empty.
     """
 
@@ -117,7 +117,10 @@ class Shown:
     @property
     def size(self) -> float:
         """The unit shown, in SI units."""
-        return UNITS[self.quantity.rsplit("_", 1)[-1]][self.unit]
+        unit = of_name(self.quantity)
+        if unit is None:
+            raise KeyError(self.quantity)
+        return unit.multiples[self.unit]
 
 
 @dataclass(frozen=True, slots=True)
@@ -415,12 +418,13 @@ def _problems(comparison: Comparison) -> list[str]:
 
 
 def _unit(shown: Shown) -> list[str]:
-    units = UNITS.get(shown.quantity.rsplit("_", 1)[-1])
-    if units is None:
+    unit = of_name(shown.quantity)
+    if unit is None:
         endings = ", ".join(f"_{name}" for name in UNITS)
         return [f"read quantity {shown.quantity!r}; its name must end in its unit: {endings}"]
-    if shown.unit not in units:
-        return [f"read unit {shown.unit!r}; {shown.quantity} may be shown in {', '.join(units)}"]
+    if shown.unit not in unit.multiples:
+        allowed = ", ".join(unit.multiples)
+        return [f"read unit {shown.unit!r}; {shown.quantity} may be shown in {allowed}"]
     if shown.better not in ("less", "more", ""):
         return [f'read better {shown.better!r}; allowed are "less", "more" and ""']
     return []
