@@ -82,14 +82,9 @@ impl Bench {
         while self.free_at <= now && !self.waiting.is_empty() {
             let at = self.free_at;
             let Self { queue, stream, waiting, fates, .. } = self;
-            // Either way of asking must do.
-            let next = if queue.drops_at_dequeue() || fates.len().is_multiple_of(2) {
-                queue.dequeue(at, stream, &mut |packet, reason| {
-                    drop_from(waiting, fates, &packet, reason);
-                })
-            } else {
-                queue.dequeue_ref(at).map(|packet| Departure { packet: *packet, marked: false })
-            };
+            let next = queue.dequeue(at, stream, &mut |packet, reason| {
+                drop_from(waiting, fates, &packet, reason);
+            });
             let Some(Departure { packet, marked }) = next else {
                 assert!(self.waiting.is_empty(), "packets wait and none is served");
                 return;

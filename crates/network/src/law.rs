@@ -3,8 +3,6 @@
 //! Each is given the time, facts and a random stream of its own, and returns a decision. So each is
 //! tested by arithmetic, and the same object could decide on real packets.
 
-use std::hint::select_unpredictable;
-
 use forebay_kernel::Stream;
 use forebay_units::{Size, Span, Time};
 
@@ -33,14 +31,6 @@ impl Backlog {
         debug_assert!(self.packets > 0 && self.bytes >= u64::from(packet.size()));
         self.packets -= 1;
         self.bytes -= u64::from(packet.size());
-    }
-
-    /// Remove `packet` if it `leaves`, without a branch.
-    #[inline(always)]
-    pub fn remove_if(&mut self, leaves: bool, packet: QueuedInfo) {
-        debug_assert!(!leaves || self.packets > 0 && self.bytes >= u64::from(packet.size()));
-        self.packets -= u32::from(leaves);
-        self.bytes -= select_unpredictable(leaves, u64::from(packet.size()), 0);
     }
 }
 
@@ -127,15 +117,6 @@ pub trait DropPolicy: Send {
     /// the middle of the queue (CHOKe): then this is called at that time.
     fn departed(&mut self, _packet: QueuedInfo, _at: Time) {}
 
-    /// [`DropPolicy::departed`] if a packet `left`; if not, `packet` and `at` have no meaning. The
-    /// condition is mostly unpredictable: for laws that can evaluate it without a branch.
-    #[inline]
-    fn departed_if(&mut self, left: bool, packet: QueuedInfo, at: Time) {
-        if left {
-            self.departed(packet, at);
-        }
-    }
-
     /// Whether a packet that finds the link idle is always accepted unchanged, and does not affect
     /// the state of the law.
     fn is_transparent(&self) -> bool {
@@ -185,13 +166,6 @@ pub trait QueueDisc: Send {
         stream: &mut Stream,
         discard: &mut Discard<'_>,
     ) -> Option<Departure>;
-
-    /// [`QueueDisc::dequeue`] for a discipline that neither
-    /// [drops nor marks](QueueDisc::drops_at_dequeue) packets then: it lends the packet, so that
-    /// it need not be copied.
-    fn dequeue_ref(&mut self, _now: Time) -> Option<&Packet> {
-        unreachable!("a discipline that drops or marks when it dequeues lends no packets")
-    }
 
     /// The backlog.
     fn backlog(&self) -> Backlog;

@@ -39,11 +39,6 @@ pub struct DropTail {
 }
 
 impl DropTail {
-    /// A buffer without limit.
-    pub(super) fn unlimited() -> Self {
-        Self { limit: None, reserved: None }
-    }
-
     /// A buffer of `limit`, in which packets of precedence `high` and above are accepted only below
     /// `threshold`.
     pub(super) fn shared(limit: Length, threshold: Length, high: u8) -> Self {

@@ -100,19 +100,13 @@ impl QueueDisc for Fifo {
         _stream: &mut Stream,
         _discard: &mut Discard<'_>,
     ) -> Option<Departure> {
-        let packet = *self.dequeue_ref(now)?;
-        Some(Departure { packet, marked: false })
-    }
-
-    #[inline]
-    fn dequeue_ref(&mut self, now: Time) -> Option<&Packet> {
         if self.waiting.is_empty() {
             return None;
         }
-        let packet = self.waiting.pop_front();
+        let packet = *self.waiting.pop_front();
         self.backlog.remove(packet.queued_info());
         self.law.departed(packet.queued_info(), now);
-        Some(packet)
+        Some(Departure { packet, marked: false })
     }
 
     #[inline]

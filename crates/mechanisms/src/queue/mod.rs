@@ -2,12 +2,12 @@
 
 mod adaptive_red;
 mod adaptive_redn;
+mod any_drop_policy;
 mod choke;
 mod codel;
 mod droptail;
 mod dynamic_redn;
 mod fifo;
-mod manager;
 mod partial_sharing;
 mod priority;
 mod red;
@@ -24,9 +24,9 @@ use forebay_parameters::{Category, Entry, Length, Problem, Section};
 
 use crate::LinkFacts;
 
+pub use any_drop_policy::AnyDropPolicy;
 pub use droptail::DropTail;
 pub use fifo::Fifo;
-pub use manager::AnyDropPolicy;
 
 /// A queue in one of its forms.
 pub enum Queue {

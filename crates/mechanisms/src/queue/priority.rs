@@ -172,20 +172,6 @@ impl QueueDisc for Priority {
         None
     }
 
-    fn dequeue_ref(&mut self, now: Time) -> Option<&Packet> {
-        if self.nonempty == 0 {
-            return None;
-        }
-        let index = self.nonempty.trailing_zeros() as usize;
-        let class = &mut self.classes[index];
-        let last = class.packets() == 1;
-        self.nonempty &= !(u64::from(last) << index);
-        match class {
-            Class::Fifo(fifo) => fifo.dequeue_ref(now),
-            Class::Other(law) => law.dequeue_ref(now),
-        }
-    }
-
     fn backlog(&self) -> Backlog {
         let mut all = Backlog::default();
         for Backlog { packets, bytes } in self.classes.iter().map(|class| class.as_disc().backlog())

@@ -81,7 +81,7 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
     let RednParameters { shape, max_probability, common } = &parameters;
     let shape = Shape::of(shape, common, *max_probability, None);
     let rio = shape.build(section, facts, common.options())?;
-    Ok(Queue::Fifo(rio.into()))
+    Ok(Queue::under(rio))
 }
 
 /// What is the same for every precedence.

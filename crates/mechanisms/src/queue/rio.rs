@@ -83,7 +83,7 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
     let parameters = RioParameters::read(section)?;
     let (options, curves) = (parameters.common.options(), &parameters.curves);
     let (core, classes) = Core::build(section, facts, options, &curves.thresholds())?;
-    Ok(Queue::Fifo(Rio::new(core, classes, parameters.coupling, parameters.idle).into()))
+    Ok(Queue::under(Rio::new(core, classes, parameters.coupling, parameters.idle)))
 }
 
 /// How many averages are brought up to date side by side: a law with more precedences takes one
@@ -112,8 +112,6 @@ pub struct Rio {
     /// Packets or bytes of each precedence that wait: whole numbers, exact up to 2^53.
     queues: [f64; MOST_PRECEDENCES],
     averages: [f64; MOST_PRECEDENCES],
-    /// 0 and 1, as numbers that the compiler does not know: a choice made by them is no jump.
-    shares: [f64; 2],
     coupled: bool,
     physical: bool,
     /// Bit i: packets of precedence i wait.
@@ -146,7 +144,6 @@ impl Rio {
             core,
             queues: [0.0; MOST_PRECEDENCES],
             averages: [0.0; MOST_PRECEDENCES],
-            shares: [0.0, 1.0],
             coupled,
             physical,
             occupied: 0,
@@ -307,15 +304,6 @@ impl Rio {
         }
     }
 
-    /// The same if one `left`. Apart, so that this is not asked before it must be.
-    #[cold]
-    #[inline(never)]
-    fn vacate_if(&mut self, left: bool, index: usize, at: Time) {
-        if left {
-            self.vacate(index, at);
-        }
-    }
-
     /// As [`admit`](DropPolicy::admit), where averages cannot all be brought up to date at once.
     #[inline(never)]
     fn admit_each(&mut self, index: usize, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
@@ -341,17 +329,6 @@ impl DropPolicy for Rio {
         *queue -= amount;
         if *queue <= 0.0 {
             self.vacate(index, at);
-        }
-    }
-
-    #[inline(always)]
-    fn departed_if(&mut self, left: bool, packet: QueuedInfo, at: Time) {
-        let index = self.index(packet);
-        let amount = self.amount(packet) * self.shares[usize::from(left)];
-        let queue = &mut self.queues[index];
-        *queue -= amount;
-        if *queue <= 0.0 {
-            self.vacate_if(left, index, at);
         }
     }
 
@@ -442,20 +419,6 @@ mod tests {
             arrive(&mut law, precedence, Time::ZERO, None);
             assert_eq!(averages(&law), expected, "{coupling:?} {precedence}");
         }
-    }
-
-    /// Otherwise packets that wait would be forgotten, or the queue would be taken to be empty,
-    /// where none has left: only a departure that took place counts.
-    #[test]
-    fn who_has_not_left_still_waits() {
-        let ms = |n: u64| Time::from_ps(n * 1_000_000_000);
-        let mut law = rio(0.5, &HIGH, Coupling::Coupled, IdleMeaning::Cumulative);
-        arrive(&mut law, 1, ms(0), None);
-        for (left, waiting) in [(false, 1.0), (true, 0.0), (false, 0.0)] {
-            law.departed_if(left, QueuedInfo::new(500, 1), ms(if left { 3 } else { 9 }));
-            assert_eq!(law.waiting(1), waiting, "{left}");
-        }
-        assert!((0..3).all(|i| law.levels[i].idle_since == if i == 0 { ms(0) } else { ms(3) }));
     }
 
     /// Otherwise one precedence would be judged by the thresholds of another: with weight 1 and

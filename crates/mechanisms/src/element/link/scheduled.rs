@@ -44,8 +44,6 @@ pub(super) struct ScheduledLink {
     deferred: bool,
     /// Whether an idle link transmits every packet at once.
     fast_path: bool,
-    /// Whether the queue may drop or mark packets when they leave.
-    drops_on_dequeue: bool,
 }
 
 impl ScheduledLink {
@@ -66,36 +64,22 @@ impl ScheduledLink {
             next_hop: None,
             deferred: false,
             fast_path: false,
-            drops_on_dequeue: true,
         }
     }
 
     /// The transmitter is free at `now`: transmit the next packet.
-    #[inline(always)]
     fn serve(&mut self, now: Time, cx: &mut Context<'_>) {
-        if self.drops_on_dequeue {
-            self.serve_with_drops(now, cx);
-        } else if let Some(packet) = self.law.dequeue_ref(now) {
-            self.transmitter.waits_no_more(packet, now);
-            Self::transmit((&mut self.transmitter, &self.mode, self.next_hop), packet, now, cx);
-        }
-    }
-
-    /// As [`ScheduledLink::serve`], where the queue may drop packets or mark the one that it
-    /// chooses.
-    #[inline(never)]
-    fn serve_with_drops(&mut self, now: Time, cx: &mut Context<'_>) {
         let link = self.transmitter.link;
         let (transmitter, notifier) = (&mut self.transmitter, &mut self.notifier);
         let next = self.law.dequeue(now, &mut self.stream, &mut |packet, reason| {
-            transmitter.waits_no_more(&packet, now);
+            transmitter.count_dequeued(&packet, now);
             cx.drop(link, &packet, reason);
             if let Some(notifier) = notifier {
                 notifier.judge(&packet, true, cx);
             }
         });
         let Some(Departure { mut packet, marked }) = next else { return };
-        self.transmitter.waits_no_more(&packet, now);
+        self.transmitter.count_dequeued(&packet, now);
         if marked {
             Transmitter::mark(link, &mut packet, cx);
         }
@@ -224,7 +208,7 @@ impl ScheduledLink {
             self.serve(now, cx);
         }
         // A packet that is served at once has not waited.
-        self.transmitter.note_longest();
+        self.transmitter.update_max_queue();
     }
 
     #[cold]
@@ -241,7 +225,7 @@ impl ScheduledLink {
         let link = self.transmitter.link;
         let (transmitter, notifier) = (&mut self.transmitter, &mut self.notifier);
         let mut discard = |packet: Packet, reason| {
-            transmitter.waits_no_more(&packet, now);
+            transmitter.count_dequeued(&packet, now);
             cx.drop(link, &packet, reason);
             if let Some(notifier) = notifier {
                 notifier.judge(&packet, true, cx);
@@ -260,7 +244,7 @@ impl ScheduledLink {
         if idle_since.is_some() {
             self.transmitter.occupied_by_background(now);
         }
-        self.transmitter.waits(packet, now);
+        self.transmitter.count_enqueued(packet, now);
         debug_assert_eq!(
             self.law.backlog(),
             self.transmitter.backlog(),
@@ -312,8 +296,7 @@ impl Element for ScheduledLink {
         self.next_hop = cx.next_hop();
         // If packets are dropped from the queue, a deferred link would notify their sources too
         // late.
-        self.drops_on_dequeue = self.law.drops_at_dequeue();
-        let notifies_in_time = self.notifier.is_some() && self.drops_on_dequeue;
+        let notifies_in_time = self.notifier.is_some() && self.law.drops_at_dequeue();
         self.deferred = (self.mode.lazy || self.mode.takes_from_channels) && !notifies_in_time;
         let plain = self.conditioning.is_empty() && !self.transmitter.has_background();
         self.fast_path = plain && self.law.is_transparent() && !cx.is_observed();

@@ -18,11 +18,10 @@ use crate::element::drop_arriving;
 /// A conditioner with the random stream that it draws from.
 pub type Conditioning = (Box<dyn Conditioner>, Stream);
 
-/// A packet in flight: when its transmission begins, and when it reaches the far end.
+/// A packet in flight, or scheduled, and when it reaches the far end.
 #[derive(Clone, Copy)]
 pub(in crate::element) struct InFlight {
     pub(in crate::element) packet: Packet,
-    pub(in crate::element) start: Time,
     pub(in crate::element) out: Time,
 }
 
@@ -234,8 +233,8 @@ impl Transmitter {
     /// time at which it reaches the far end.
     #[inline(always)]
     pub(in crate::element) fn schedule_tx(&mut self, packet: &Packet, start: Time) -> Time {
-        let out = self.transmit(packet, start);
-        self.in_flight.push_back(InFlight { packet: *packet, start, out });
+        let out = self.transmit_now(packet, start);
+        self.in_flight.push_back(InFlight { packet: *packet, out });
         out
     }
 
@@ -258,16 +257,14 @@ impl Transmitter {
     }
 
     /// The same for a packet that arrives at `at` and waits until all scheduled before it are sent.
-    /// Its waiting time is counted at once. Also returns its entry for [`Transmitter::waiting`].
+    /// Its waiting time is counted at once.
     #[inline(always)]
-    pub(in crate::element) fn enqueue_tx(
-        &mut self,
-        packet: &Packet,
-        at: Time,
-    ) -> (Scheduled, Time) {
+    pub(in crate::element) fn enqueue_tx(&mut self, packet: &Packet, at: Time) -> Time {
         let scheduled = Scheduled::new(packet, self.free_at);
         self.queue.count_wait(packet, scheduled.start.since(at));
-        (scheduled, self.transmit(packet, scheduled.start))
+        self.update_max_queue();
+        self.waiting.push(scheduled);
+        self.transmit(packet, scheduled.start)
     }
 
     /// Whether background traffic fills the link.
@@ -312,22 +309,21 @@ impl Transmitter {
         }
     }
 
-    /// Remove the packets from `waiting` whose transmission has begun by `now`, where no drop
-    /// policy needs to know.
-    #[inline(always)]
-    pub(in crate::element) fn depart(&mut self, now: Time) {
-        self.waiting.depart(now, &mut self.queue.backlog, |_| ());
-    }
-
     /// Where waiting times are counted at arrival: bring their count to `now`.
     pub(in crate::element) fn sync_wait(&mut self, now: Time) {
         self.queue.sync_wait(now, self.waiting.remaining_wait(now));
     }
 
+    /// Whether the link is idle at `now`, after the departures from the queue up to some time.
+    #[inline(always)]
+    pub(in crate::element) fn is_idle(&self, now: Time) -> bool {
+        self.free_at <= now && self.queue.backlog.packets == 0
+    }
+
     /// Since when the link has been idle at `now`; `None` if it is busy.
     #[inline]
     pub(in crate::element) fn idle_since(&self, now: Time) -> Option<Time> {
-        (self.free_at <= now && self.queue.backlog.packets == 0).then_some(self.free_at)
+        self.is_idle(now).then_some(self.free_at)
     }
 
     #[inline]
@@ -336,29 +332,25 @@ impl Transmitter {
     }
 
     #[inline]
-    pub(in crate::element) fn waits(&mut self, packet: &Packet, now: Time) {
+    pub(in crate::element) fn count_enqueued(&mut self, packet: &Packet, now: Time) {
         self.queue.add(packet, now);
     }
 
     /// The packets that wait now do so for some time: update the maximum.
     #[inline]
-    pub(in crate::element) fn note_longest(&mut self) {
+    pub(in crate::element) fn update_max_queue(&mut self) {
         self.queue.max = self.queue.max.max(self.queue.backlog.packets);
     }
 
     #[inline]
-    pub(in crate::element) fn waits_no_more(&mut self, packet: &Packet, at: Time) {
+    pub(in crate::element) fn count_dequeued(&mut self, packet: &Packet, at: Time) {
         self.queue.remove(packet.queued_info(), at);
     }
 
     /// The part of what is scheduled that lies after `now`.
     fn not_yet_sent(&self, now: Time) -> TxTotals {
         let mut not_yet_sent = TxTotals::default();
-        let kept =
-            self.in_flight.iter().rev().map(|entry| Scheduled::new(&entry.packet, entry.start));
-        // `in_flight`, if used, holds these packets as well.
-        let waiting = self.waiting.newest_first().filter(|_| self.in_flight.is_empty());
-        for scheduled in kept.chain(waiting.copied()).chain([self.last]) {
+        for scheduled in self.waiting.newest_first().chain([&self.last]) {
             let span =
                 self.rate.transmission_time(Size::from_bytes(u64::from(scheduled.packet.size())));
             let done = now.since(scheduled.start);

@@ -206,7 +206,7 @@ impl Ring {
         let next = self.number(ringlet, place);
         self.ports[next].enter(&packet, &frame, cx);
         self.serve(next, cx);
-        self.ports[next].transmitter.note_longest();
+        self.ports[next].transmitter.update_max_queue();
     }
 
     /// The interval of port `number`'s law has ended.
@@ -271,7 +271,7 @@ impl Element for Ring {
         self.ports[number].join(packet, &frame, cx);
         self.serve(number, cx);
         // A packet that is sent at once has not waited.
-        self.ports[number].transmitter.note_longest();
+        self.ports[number].transmitter.update_max_queue();
     }
 
     fn wake(&mut self, token: u32, cx: &mut Context<'_>) {

@@ -99,7 +99,7 @@ impl Port {
     }
 
     fn wait(&mut self, packet: &Packet, cx: &mut Context<'_>) {
-        self.transmitter.waits(packet, cx.now());
+        self.transmitter.count_enqueued(packet, cx.now());
         let (link, backlog): (u32, Backlog) = (self.transmitter.link, self.transmitter.backlog());
         cx.observe(|| Observation::Enqueued { link, packet, backlog });
     }
@@ -139,7 +139,7 @@ impl Port {
                 packet
             }
         };
-        self.transmitter.waits_no_more(&packet, now);
+        self.transmitter.count_dequeued(&packet, now);
         Served::Packet(self.transmitter.schedule_tx(&packet, now))
     }
 
