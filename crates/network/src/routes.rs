@@ -42,10 +42,13 @@ pub enum PartitionHop {
     Nowhere,
 }
 
+/// The number of no element and of no sink.
+const NOWHERE: u32 = u32::MAX;
+
 impl Default for Hop {
     /// To no element.
     fn default() -> Self {
-        Self::to(u32::MAX)
+        Self::to(NOWHERE)
     }
 }
 
@@ -62,6 +65,9 @@ pub struct Routes {
     first_hops: Vec<Hop>,
     /// By element and route: the next hop.
     next_hops: PairTable<Hop>,
+    /// By element: the next hop of all routes that pass it, if it is the same; else that to no
+    /// element. Most links lead to one element, and then a packet needs no look-up.
+    common_hop: Vec<Hop>,
     /// By element: the routes that pass it, in order.
     passing: Vec<Vec<u32>>,
     /// By element and route: the reverse route from there to where the route begins.
@@ -80,9 +86,17 @@ impl Routes {
         let route = u32::try_from(self.first_hops.len()).expect("fewer than 2^32 routes");
         self.first_hops.push(Hop::to(*elements.first().expect("a route has a destination")));
         for pair in elements.windows(2) {
-            let replaced = self.next_hops.insert((pair[0], route), Hop::to(pair[1]));
+            let hop = Hop::to(pair[1]);
+            let replaced = self.next_hops.insert((pair[0], route), hop);
             assert_eq!(replaced, None, "a route passes an element only once");
             row_of(&mut self.passing, pair[0]).push(route);
+            let is_first = self.passing(pair[0]).len() == 1;
+            let common = self.common_hop_of(pair[0]);
+            if is_first {
+                *common = hop;
+            } else if *common != hop {
+                *common = Hop::default();
+            }
         }
         route
     }
@@ -126,10 +140,14 @@ impl Routes {
     /// The hop after `element` on `route`.
     ///
     /// # Panics
-    /// If the route does not pass the element.
+    /// If the route does not pass the element, and several lead to different elements from there.
     #[inline(always)]
     #[must_use]
     pub fn after(&self, element: u32, route: u32) -> Hop {
+        let common = self.common_hop[element as usize];
+        if common.to != NOWHERE {
+            return common;
+        }
         *self.next_hops.get((element, route)).expect("a packet is at an element of its route")
     }
 
@@ -149,7 +167,8 @@ impl Routes {
 
     /// The hops after `element` on the routes that pass it.
     pub fn hops(&self, element: u32) -> impl Iterator<Item = Hop> {
-        self.passing(element).iter().map(move |route| self.after(element, *route))
+        let hop = move |route: &u32| *self.next_hops.get((element, *route)).expect("it passes");
+        self.passing(element).iter().map(hop)
     }
 
     /// Have packets that leave `element` for each next element or sink sent ahead into the channel
@@ -165,6 +184,7 @@ impl Routes {
                 (hop.receiver, hop.channel) = (receiver, channel);
             }
         }
+        self.update_common_hop(element);
     }
 
     /// The tables of a partition, given where the hop after each element leads.
@@ -178,7 +198,7 @@ impl Routes {
         };
         for element in 0..self.passing.len() as u32 {
             for route in self.passing(element) {
-                let hop = self.after(element, *route);
+                let hop = *self.next_hops.get((element, *route)).expect("it passes");
                 let hop = match resolve(element, hop) {
                     PartitionHop::Stays => hop,
                     PartitionHop::Leaves(outbox) => Hop { receiver: outbox, channel: 0, ..hop },
@@ -187,8 +207,25 @@ impl Routes {
                 part.next_hops.insert((element, *route), hop);
                 row_of(&mut part.passing, element).push(*route);
             }
+            part.update_common_hop(element);
         }
         part
+    }
+
+    /// Set the common hop of `element` after its hops have changed.
+    fn update_common_hop(&mut self, element: u32) {
+        let mut hops = self.hops(element);
+        let common = hops.next().filter(|first| hops.all(|hop| hop == *first)).unwrap_or_default();
+        drop(hops);
+        *self.common_hop_of(element) = common;
+    }
+
+    fn common_hop_of(&mut self, element: u32) -> &mut Hop {
+        let at = element as usize;
+        if self.common_hop.len() <= at {
+            self.common_hop.resize(at + 1, Hop::default());
+        }
+        &mut self.common_hop[at]
     }
 
     /// The routes that pass `element` and lead on, in order.

@@ -180,14 +180,6 @@ impl Queueing {
         transmitter: &mut Transmitter,
         now: Time,
     ) {
-        if transmitter.waiting.next_start() <= now {
-            Self::depart_due(law, transmitter, now);
-        }
-    }
-
-    /// The same where at least one is due. Out of line, since often none is.
-    #[inline(never)]
-    fn depart_due<L: FifoPolicy + ?Sized>(law: &mut L, transmitter: &mut Transmitter, now: Time) {
         let Transmitter { waiting, queue, last, .. } = transmitter;
         while let Some(scheduled) = waiting.pop_started(now) {
             queue.backlog.remove(scheduled.packet);
