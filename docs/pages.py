@@ -11,16 +11,16 @@ description stops the script.
 
 from __future__ import annotations
 
-import json
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from forebay.cli.commands import COMMANDS
-from forebay.run.jobs import Job, Run, check, native, run_jobs
+from forebay.run.columns import Column, columns
+from forebay.run.jobs import Job, Run, check, run_jobs
 from forebay.run.store import write_text
 from forebay.scenario.catalogue import Page, catalogue
 from forebay.scenario.reference import file_name
@@ -324,11 +324,6 @@ def command_line() -> str:
 def results() -> str:
     """Every column of every result, as a run gives them."""
     run, summed = _sample()
-    described: dict[str, list[dict[str, str]]] = json.loads(native().result_columns())
-    meanings = {
-        part: {column["name"]: column["meaning"] for column in columns}
-        for part, columns in described.items()
-    }
     group = summed.document["groups"][0]
     found: dict[str, Any] = {
         "run": run.document,
@@ -342,17 +337,22 @@ def results() -> str:
         "paced": run.document["paced"][0],
         "policing": run.document["policing"][0],
         "lateness": run.document["lateness"][0],
+        "rings": run.document["rings"][0],
     }
-    for part, columns in found.items():
-        _refuse_unlike(part, meanings[part], columns)
+    for part, there in found.items():
+        _refuse_unlike(part, dict.fromkeys(columns(part), ""), there)
     # What a flow and a group count is told once.
+    meanings = {
+        part: {column.name: column.meaning for column in columns(part).values()}
+        for part in ("flows", "groups")
+    }
     counted = dict(meanings["flows"].items() & meanings["groups"].items())
     own = {part: meanings[part].keys() - counted for part in ("flows", "groups")}
     lines = ["# Results", "", GENERATED, "", _RESULTS_HEAD, ""]
     for part, title, head in _PARTS:
-        columns = meanings["flows" if part == "counted" else part]
-        wanted = counted if part == "counted" else own.get(part, columns)
-        lines += _table(title, head, {n: m for n, m in columns.items() if n in wanted})
+        described = columns("flows" if part == "counted" else part)
+        wanted = counted if part == "counted" else own.get(part, described)
+        lines += _described(title, head, [c for name, c in described.items() if name in wanted])
     return "\n".join([*lines, *_recorded(run), *_studied(), *_FILES]) + "\n"
 
 
@@ -431,6 +431,13 @@ def _refuse_unlike(title: str, meanings: Mapping[str, str], found: Any) -> None:
         raise SystemExit(f"docs/pages.py: {title}: described or found, not both: {sorted(unlike)}")
 
 
+def _described(title: str, head: str, described: Sequence[Column]) -> list[str]:
+    lines = [f"## {title}", "", *([head, ""] if head else [])]
+    lines += ["| column | unit | meaning |", "|---|---|---|"]
+    rows = [(f"`{column.name}`", column.unit, column.meaning) for column in described]
+    return [*lines, *(f"| {' | '.join(row)} |" for row in rows), ""]
+
+
 def _table(title: str, head: str, meanings: Mapping[str, str]) -> list[str]:
     lines = [f"## {title}", "", *([head, ""] if head else [])]
     lines += ["| column | meaning |", "|---|---|"]
@@ -438,8 +445,9 @@ def _table(title: str, head: str, meanings: Mapping[str, str]) -> list[str]:
 
 
 _RESULTS_HEAD = """\
-What `forebay run --json` prints, `run.json` and `runs.jsonl` hold, and `Results` gives as tables. A
-quantity's unit ends its name: `_bps` bit/s, `_s` seconds, `_packets`, `_bytes`. Counters cover the
+What `forebay run --json` prints, `run.json` and `runs.jsonl` hold, and `Results` gives as tables.
+The name of a rate, time or amount ends in its unit: `_bps` bit/s, `_s` seconds, `_packets`,
+`_bytes`. A share is from 0 to 1; the meaning of a number says what is counted. Counters cover the
 window of measurement, from the end of the warm-up to the end of the run. Sums over a group add the
 counters of its flows; its mean delay is the mean over the packets."""
 
@@ -447,8 +455,8 @@ _QUANTILES_HEAD = """\
 That of p is the smallest value which at least that share of the flows does not exceed."""
 
 _LINKS_HEAD = """\
-Lists have four entries, for the precedences 0, 1, 2 and 3 and above. In Python tables they are
-columns of lists."""
+Lists are by precedence from 0: up to the highest that occurred at the link, and at least to 3. In
+Python tables they are columns of lists."""
 
 _CALLS_HEAD = """\
 A row a group of calls, in the order of the aggregates; where a call consists of several flows
@@ -467,6 +475,7 @@ _PARTS = (
     ("paced", "`paced`", "A row a group of paced sources."),
     ("policing", "`policing`", "A row a group of flows with `policing`."),
     ("lateness", "`lateness`", "A row a group of flows with `late_after`."),
+    ("rings", "`rings`", "A row a ring; its spans have rows among `links` too."),
 )
 """What the engine describes: the part, its title and what else is to be said."""
 

@@ -165,7 +165,8 @@ def test_resuming_runs_only_what_is_missing(
         ("links.wire.rate", "links.wire.rte", 'did you mean "rate"'),
         ("flows.chatter.throughput_bps", "flows.chater.throughput_bps", "chatter"),
         ("flows.chatter.throughput_bps", "flows.chatter.througput_bps", "throughput_bps"),
-        ("links.wire.utilization", "utilization", "links.NAME.FIELD"),
+        ("links.wire.utilization", "utilization", "KIND.NAME.FIELD"),
+        ("links.wire.utilization", "rings.wire.utilization", "no ring 'wire'; there are none"),
         ("[grid]", "[grid", "not valid TOML"),
     ],
 )

@@ -21,6 +21,8 @@ pub enum Unit {
     Seconds,
     /// Frames: packets that are of use together only.
     Frames,
+    /// Cells: packets of a few bytes that manage others, or carry them in slices.
+    Cells,
     /// Calls.
     Calls,
 }
@@ -39,6 +41,7 @@ impl Unit {
             Self::BitsPerSecond => "bit/s",
             Self::Seconds => "s",
             Self::Frames => "frames",
+            Self::Cells => "cells",
             Self::Calls => "calls",
         }
     }

@@ -30,6 +30,14 @@ _POLICING: Sequence[_Column] = [
     ("dropped", lambda row: text.count(row["dropped"])),
     ("max queue", lambda row: f"{row['max_queue_packets']} p"),
 ]
+_RINGS: Sequence[_Column] = [
+    ("name", _name),
+    ("spans", lambda row: text.count(row["spans"])),
+    ("throughput", lambda row: text.rate(row["throughput_bps"])),
+    ("mean use", lambda row: text.share(row["utilization"])),
+    ("highest use", lambda row: text.share(row["max_utilization"])),
+    ("dropped", lambda row: text.count(row["drops"])),
+]
 _LATENESS: Sequence[_Column] = [
     ("name", _name),
     ("late", lambda row: text.count(row["late_packets"])),
@@ -67,6 +75,8 @@ def _tables(document: Mapping[str, Any]) -> Iterator[Grid]:
         yield _filled("policing", _POLICING, document["policing"])
     if document["lateness"]:
         yield _filled("late packets", _LATENESS, document["lateness"])
+    if document["rings"]:
+        yield _filled("rings", _RINGS, document["rings"])
     yield _link_table(document["links"])
 
 

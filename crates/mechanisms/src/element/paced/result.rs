@@ -72,9 +72,9 @@ columns! {
         /// Mean time that notifications took back, in seconds; 0 if none arrived.
         pub notice_delay_s: f64 = Seconds,
         /// Resource-management cells sent by sources that go by explicit rates.
-        pub resource_cells: u64 = Packets,
+        pub resource_cells: u64 = Cells,
         /// Those that came back.
-        pub resource_cells_back: u64 = Packets,
+        pub resource_cells_back: u64 = Cells,
         /// Mean time that these were under way, there and back, in seconds; 0 if none came back.
         pub resource_delay_s: f64 = Seconds,
     }

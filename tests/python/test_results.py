@@ -1,0 +1,228 @@
+"""Results by kind of rows: their columns, and what can be asked of each kind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import front
+import pytest
+
+from forebay import Network
+from forebay.run.columns import columns, kinds, numbers, unit_in, unit_of
+from forebay.run.jobs import Job, Run, run_jobs
+from forebay.run.results import Results
+from forebay.run.sweep import value_of
+from forebay.text import quantity as shown
+from forebay.units import UNITS, Unit, multiple_of_ending, of_name, symbolised
+
+# 1 s of every kind of rows. Of the cells that leave at 100 kbit/s a peak rate controller lets
+# 50 kbit/s pass and drops the rest where its queue is full; every second one of these that pass
+# takes the short queue, none is late. The ring carries 80 kbit/s over one of its six spans.
+EVERYTHING = """
+name = "everything"
+duration = "1 s"
+
+[links.wire]
+from = "a"
+to = "b"
+rate = "1 Mbit/s"
+delay = "1 ms"
+
+[flows.steady]
+from = "a"
+to = "b"
+count = 2
+stop = "990 ms"
+udp = {}
+traffic = { cbr = { rate = "80 kbit/s", size = "200 B", random_phase = false } }
+
+[flows.voice]
+from = "a"
+to = "b"
+calls = { initial = 2 }
+traffic = { voice = { codec = "g711_20ms" } }
+
+[flows.file]
+from = "a"
+to = "b"
+late_after = "20 ms"
+paced = { activity = { files = { rate = "100 kbit/s", start = 1.0 } }, pace = "uncontrolled" }
+policing = { at = "a", peak = { rate = "50 kbit/s", queue = "1 packet", full = "discard" } }
+
+[rings.metro]
+stations = ["x", "y", "z"]
+rate = "1 Mbit/s"
+delay = "1 ms"
+fairness = "none"
+
+[flows.around]
+from = "x"
+to = "y"
+stop = "990 ms"
+udp = {}
+traffic = { cbr = { rate = "80 kbit/s", size = "200 B", random_phase = false } }
+"""
+
+ASKED = {
+    "flows": ("steady", "sent_packets"),
+    "groups": ("steady", "sent_packets"),
+    "links": ("wire", "throughput_bps"),
+    "calls": ("voice", "mean_present"),
+    "paced": ("file", "nominal_bps"),
+    "policing": ("file", "dropped"),
+    "lateness": ("file", "least_delay_s"),
+    "rings": ("metro", "throughput_bps"),
+}
+"""A row and a quantity of each kind."""
+
+
+@pytest.fixture(scope="module")
+def results() -> Results:
+    """What two runs of everything gave."""
+    return Network.from_text(EVERYTHING).run(replications=2)
+
+
+def test_every_kind_is_asked_here() -> None:
+    """Otherwise a new kind of rows could be in a document and nowhere else."""
+    assert list(ASKED) == kinds()
+
+
+@pytest.mark.parametrize("kind", ASKED)
+def test_every_kind_can_be_asked(results: Results, kind: str) -> None:
+    """Otherwise what is counted of a mechanism could be read in a document only, by hand.
+
+    The interval, the summary, the table, a sweep and a drawing have one value.
+    """
+    name, quantity = ASKED[kind]
+    interval = results.interval(kind, name, quantity)
+    assert interval.mean > 0
+    rows = [row for row in getattr(results, kind).to_pylist() if row["name"] == name]
+    if kind != "flows":
+        assert [row[quantity] for row in rows] == results.values(kind, name, quantity)
+    runs = [Run(document) for document in results.documents]
+    assert [value_of(run, f"{kind}.{name}.{quantity}") for run in runs] == results.values(
+        kind, name, quantity
+    )
+    summary = {
+        (row["place"], row["name"], row["quantity"]): row for row in results.summary().to_pylist()
+    }
+    if kind != "groups":
+        found = summary[kind, name, quantity]
+        assert (found["mean"], found["replications"]) == (interval.mean, 2)
+        assert found["unit"] == columns(kind)[quantity].unit
+    drawn = results.plot(quantity, place=kind).figure.axes[0]
+    assert name in [label.get_text() for label in drawn.get_xticklabels()]
+
+
+def test_quantities_are_what_they_say(results: Results) -> None:
+    """Otherwise a kind of rows would have another's numbers.
+
+    Two flows send 80 kbit/s in packets of 1600 bit every 20 ms, the last at 0.98 s: 50 packets
+    each. So does one on the ring, of whose six spans one transmits 8 % of the time. The peak rate
+    is half of the sources' rate. Nothing is later than the fastest by 20 ms, for a cell waits for
+    one other at most: 8.48 ms at 50 kbit/s.
+    """
+    assert results.interval("flows", "steady", "sent_packets").mean == 100
+    assert results.values("flows", "steady[1]", "sent_packets") == [50, 50]
+    assert results.interval("flows", "around", "started_s").mean == 0
+    assert results.interval("paced", "file", "nominal_bps").mean == pytest.approx(1e5)
+    assert results.interval("calls", "voice", "mean_present").mean == 2
+    assert results.interval("lateness", "file", "late_packets").mean == 0
+    for replication in results.rings.to_pylist():
+        assert replication["spans"] == 6
+        assert replication["departed_packets"] == 50
+        assert replication["throughput_bps"] == pytest.approx(8e4)
+        assert replication["max_utilization"] == pytest.approx(0.08)
+        assert replication["utilization"] == pytest.approx(0.08 / 6)
+    sent = results.values("flows", "file", "sent_packets")
+    dropped = results.values("policing", "file", "dropped")
+    assert dropped == results.values("flows", "file", "dropped_packets")
+    for all_of_them, lost in zip(sent, dropped, strict=True):
+        assert 0.4 * all_of_them < lost < 0.6 * all_of_them
+
+
+def test_a_summary_names_units_and_headlines(results: Results) -> None:
+    """Otherwise a number would be read in another unit, or `repr` hide what people look for."""
+    for row in results.summary().to_pylist():
+        assert row["unit"] not in ("word", "rows")
+    head = repr(results)
+    assert "links wire: utilization" in head
+    assert "rings metro: utilization 1.33 %" in head
+    assert "calls voice: mean_present 2.000" in head
+    assert "sent_acks" not in head
+
+
+def test_a_missing_value_is_told(results: Results) -> None:
+    """Otherwise the mean of nothing would be a number, or a slip be answered with a traceback."""
+    assert results.documents[0]["paced"][0]["first_notice_s"] is None
+    with pytest.raises(KeyError, match=r"no value of .*first_notice_s"):
+        results.interval("paced", "file", "first_notice_s")
+    summary = results.summary().to_pylist()
+    assert "first_notice_s" not in {row["quantity"] for row in summary}
+    with pytest.raises(KeyError, match=r"no number .*transport"):
+        results.interval("groups", "steady", "transport")
+    with pytest.raises(KeyError, match=r"no number .*drop.*did you mean"):
+        results.plot("drop", place="links")
+    with pytest.raises(ValueError, match="it is one of 'flows', 'groups', 'links'"):
+        results.interval("wires", "wire", "drops")
+    with pytest.raises(KeyError, match=r"no ring .*core.*; there are metro"):
+        results.interval("rings", "core", "drops")
+
+
+def test_every_unit_of_the_engine_is_known() -> None:
+    """Otherwise a column could be neither shown nor drawn: each unit of a number is in the table,
+    and the name of a rate, time, amount or share ends in the unit's own word."""
+    for kind in (*kinds(), "run", "spread", "quantiles", "drop_reasons"):
+        for name in numbers(kind):
+            unit = symbolised(columns(kind)[name].unit)
+            assert unit_in(kind, name) is unit
+            assert of_name(name) in (None, unit), name
+    assert unit_of("links.wire.drops") is UNITS["packets"]
+    assert unit_of("links.wire.utilization") is UNITS["ratio"]
+    assert unit_of("wall_s") is UNITS["s"]
+    assert unit_of("events") is UNITS["count"]
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "expected"),
+    [
+        (31_940_000.0, UNITS["bps"], "31.94 Mbit/s"),
+        (0.0125, UNITS["s"], "12.50 ms"),
+        (45_000.0, UNITS["bytes"], "45.00 kB"),
+        (0.5, UNITS["ratio"], "50.00 %"),
+        (12.0, UNITS["packets"], "12.00"),
+        (7.5, None, "7.500"),
+        (None, UNITS["s"], "-"),
+    ],
+)
+def test_values_are_shown_in_their_units(
+    value: float | None, unit: Unit | None, expected: str
+) -> None:
+    """Otherwise numbers would be off by powers of ten: 1 Mbit/s is 10^6 bit/s (SI)."""
+    assert shown(value, unit) == expected
+
+
+def test_parameters_end_in_multiples() -> None:
+    """Otherwise an axis would name a rate of `udp_mbps` in another unit than it has."""
+    endings = {"bps": "bit/s", "kbps": "kbit/s", "mbps": "Mbit/s", "kb": "kB", "us": "us"}
+    assert {ending: multiple_of_ending(ending) for ending in endings} == endings
+    assert multiple_of_ending("flows") is None
+
+
+def test_precedences_above_three_are_listed() -> None:
+    """Otherwise classes that a scenario tells apart would be lumped together in its results: of 64
+    precedences that are allowed, a link lists those that occurred."""
+    text = front.SCENARIO + "precedence = 40\n"
+    (row,) = Network.from_text(text).run().links.slice(0, 1).to_pylist()
+    assert [len(row[f"{what}_packets"]) for what in ("arrived", "departed", "dropped")] == [41] * 3
+    assert row["arrived_packets"][40] > 0 == row["arrived_packets"][3]
+
+
+def test_the_engine_describes_what_it_gives(tmp_path: Path) -> None:
+    """Otherwise tables would lack a column, or a description stand for nothing."""
+    found: list[Run] = []
+    run_jobs([Job(EVERYTHING)], lambda _index, run: found.append(run))
+    document = found[0].document
+    for kind in kinds():
+        described = [name for name in columns(kind) if name != "spread"]
+        assert list(document[kind][0]) == described
