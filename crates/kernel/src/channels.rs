@@ -7,7 +7,9 @@
 
 use forebay_units::{Span, Time};
 
-use crate::kway_merge::{MOST_CHANNELS, Message, Timed, drain_until, earliest, merge_until};
+use crate::kway_merge::{
+    MOST_CHANNELS, Message, Receive, Timed, drain_until, earliest, merge_until,
+};
 use crate::{Digest, Forward, RingBuffer, earlier_of};
 
 /// Packets that a receiver notified in batches holds before it is notified: the caches hold them.
@@ -228,18 +230,18 @@ impl<M: Message> InputChannels<M> {
         Some((*upstream, packets.map(|(packet, _)| packet)))
     }
 
-    /// Take all packets that arrive by `limit`, in order, and call `process` for each.
+    /// Let `receiver` process all packets that arrive by `limit`, in order.
     #[inline(always)]
-    pub fn take_all(&mut self, limit: Time, mut process: impl FnMut(&M, Time)) {
+    pub fn take_all(&mut self, limit: Time, receiver: &mut impl Receive<M>) {
         let end = limit + Span::from_ps(1);
         let mut digest = self.digest;
         match self.channels.len() {
             1 => self.take_alone(end, &mut digest, |packet, at| {
-                process(packet, at);
+                receiver.receive(packet, at);
                 end
             }),
-            2..=4 => self.take_merged::<4>(end, &mut digest, process),
-            _ => self.take_merged::<MOST_CHANNELS>(end, &mut digest, process),
+            2..=4 => self.take_merged::<4>(end, &mut digest, receiver),
+            _ => self.take_merged::<MOST_CHANNELS>(end, &mut digest, receiver),
         }
         self.digest = digest;
     }
@@ -265,11 +267,11 @@ impl<M: Message> InputChannels<M> {
         &mut self,
         end: Time,
         digest: &mut Digest,
-        process: impl FnMut(&M, Time),
+        receiver: &mut impl Receive<M>,
     ) {
         assert!(self.channels.len() <= N, "more channels than the merge takes");
         let queues = self.channels.iter().map(|channel| &channel.queue);
-        let left: [usize; N] = merge_until(queues, end, digest, process);
+        let left: [usize; N] = merge_until(queues, end, digest, receiver);
         let channels = self.channels.iter_mut().zip(left);
         let taken = channels.map(|(channel, left)| channel.keep_last(left)).sum();
         self.count_taken(taken);

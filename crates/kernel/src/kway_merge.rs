@@ -20,6 +20,13 @@ pub trait Message: Copy {
     fn received(&self, at: Time, digest: &mut Digest);
 }
 
+/// Processes messages in order. A trait and no closure, so that [`Receive::receive`] can ask to be
+/// inlined wherever messages are taken.
+pub trait Receive<M> {
+    /// `message` arrives at `at`.
+    fn receive(&mut self, message: &M, at: Time);
+}
+
 /// A message and its timestamp: when it arrives.
 pub type Timed<M> = (M, Time);
 
@@ -50,7 +57,7 @@ pub(crate) fn drain_until<M: Message>(
     left
 }
 
-/// Call `process` for the packets of at most `N` `channels` that arrive before `end`, by time, and
+/// Let `receiver` process the packets of at most `N` `channels` that arrive before `end`, by time, and
 /// those of one instant by the number of the channel, and add them to `digest`. Returns how many
 /// packets are left in each channel.
 #[inline(always)]
@@ -58,7 +65,7 @@ pub(crate) fn merge_until<'a, M: Message + 'a, const N: usize>(
     channels: impl Iterator<Item = &'a RingBuffer<Timed<M>>>,
     end: Time,
     digest: &mut Digest,
-    mut process: impl FnMut(&M, Time),
+    receiver: &mut impl Receive<M>,
 ) -> [usize; N] {
     let never = (M::BLANK, Time::NEVER);
     let mut cursors: [Cursor<'_, M>; N] = from_fn(|_| Cursor::empty(&never));
@@ -76,7 +83,7 @@ pub(crate) fn merge_until<'a, M: Message + 'a, const N: usize>(
         let (packet, _) = cursor.take();
         heads[first] = cursor.first.1;
         packet.received(at, digest);
-        process(packet, at);
+        receiver.receive(packet, at);
     }
 }
 
@@ -152,6 +159,12 @@ mod tests {
         }
     }
 
+    impl Receive<u64> for Vec<(u64, u64)> {
+        fn receive(&mut self, number: &u64, at: Time) {
+            self.push((at.ps(), *number));
+        }
+    }
+
     type Channel = RingBuffer<Timed<u64>>;
 
     fn timed(at: u64, number: u64) -> Timed<u64> {
@@ -188,9 +201,8 @@ mod tests {
             let end = seed % 25;
             let (channels, expected) = channels(seed, end);
             let (mut got, mut digest, mut all) = (Vec::new(), Digest::default(), Digest::default());
-            let process = |number: &u64, at: Time| got.push((at.ps(), *number));
             let left: [usize; MOST_CHANNELS] =
-                merge_until(channels.iter(), Time::from_ps(end), &mut digest, process);
+                merge_until(channels.iter(), Time::from_ps(end), &mut digest, &mut got);
             assert_eq!(got, expected, "{seed}");
             let held: usize = channels.iter().map(RingBuffer::len).sum();
             assert_eq!(left.iter().sum::<usize>(), held - got.len());
@@ -199,7 +211,7 @@ mod tests {
             });
             assert_eq!(digest, all);
             let four: [usize; 4] =
-                merge_until(channels.iter(), Time::from_ps(end), &mut digest, |_, _| ());
+                merge_until(channels.iter(), Time::from_ps(end), &mut digest, &mut got);
             assert_eq!(four, left[..4]);
         }
     }

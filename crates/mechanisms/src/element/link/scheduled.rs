@@ -12,7 +12,7 @@
 //! Systems*, 2000). A link with a congestion detector cannot, as its notifications leave at once;
 //! it can be deferred itself.
 
-use forebay_kernel::Stream;
+use forebay_kernel::{Receive, Stream};
 use forebay_network::{
     Context, Departure, Element, ExecutionMode, LogicalProcess, Lookahead, LookaheadContext,
     NextHop, Observation, OwnCount, Packet, QueueDisc, Verdict,
@@ -257,7 +257,7 @@ impl ScheduledLink {
     fn process_pending(&mut self, cx: &mut Context<'_>) {
         let limit = cx.lbts();
         let mut inputs = cx.take_inputs();
-        inputs.take_all(limit, |packet, at| self.process_arrival(packet, at, cx));
+        inputs.take_all(limit, &mut Arrivals { link: self, cx });
         cx.return_inputs(inputs);
     }
 
@@ -273,6 +273,19 @@ impl ScheduledLink {
         if first < Time::NEVER && due < self.wake_time {
             self.wake_at(due, cx);
         }
+    }
+}
+
+/// Processes the packets of input channels.
+struct Arrivals<'a, 'c> {
+    link: &'a mut ScheduledLink,
+    cx: &'a mut Context<'c>,
+}
+
+impl Receive<Packet> for Arrivals<'_, '_> {
+    #[inline(always)]
+    fn receive(&mut self, packet: &Packet, at: Time) {
+        self.link.process_arrival(packet, at, self.cx);
     }
 }
 

@@ -41,12 +41,6 @@ impl WaitingList {
         self.queue.push_back(scheduled);
     }
 
-    /// When the transmission of the first begins; [`Time::NEVER`] if there is none.
-    #[inline(always)]
-    pub(in crate::element) fn next_start(&self) -> Time {
-        self.next_start
-    }
-
     /// Remove the first packet if its transmission has begun by `now`.
     #[inline(always)]
     pub(in crate::element) fn pop_started(&mut self, now: Time) -> Option<Scheduled> {
