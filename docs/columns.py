@@ -1,12 +1,12 @@
 """What the columns of recorded tables and of a study's document mean: `docs/pages.py` prints them.
 
-What the engine itself describes, the columns of a run, is not here. A column without an entry, and
-an entry without a column, stop the script.
+What the engine itself describes, the columns of a run and what mechanisms show in series, is not
+here. A column without an entry, and an entry without a column, stop the script.
 """
 
 SERIES = {
     "time_s": "Simulated time of the sample in seconds.",
-    "queue_packets": "Packets waiting. `priority` adds one for each class: `queue_packets.0`, ...",
+    "queue_packets": "Packets waiting.",
     "queue_bytes": "Bytes waiting.",
     "mean_queue_packets": "Of a link: time average of the packets waiting since the last sample. "
     "Over the rate in packets per second it is their mean queueing delay (Little's law).",
@@ -24,65 +24,8 @@ SERIES = {
     "sample; no number if there were none.",
     "marks": "Of a link: packets marked CE (PCN traffic: ETM) since the last sample.",
     "threshold_marks": "Of a link: PCN packets threshold-marked since the last sample.",
-    "average": "`red`, `wred`, `adaptive_red`: average queue, in bytes or packets like the "
-    "thresholds; `rio`, `redn`, `self_configuring`, `adaptive_redn`: one for each precedence, "
-    "`average.0`, ... (so also below).",
-    "actual": "`rio`, `redn`, `self_configuring`, `adaptive_redn`: what the average follows, "
-    "`actual.0`, ...: packets or bytes of this and, coupled, all lower precedences that wait.",
-    "max_probability": "`adaptive_red`; `self_configuring`, `adaptive_redn` by precedence: "
-    "maximum probability in use (the thesis's effective one).",
-    "dynamic_probability": "`adaptive_redn`, by precedence: the dynamic maximum probability.",
-    "middle_probability": "`adaptive_redn` with `middle_interval`, by precedence that has a middle "
-    "threshold: the maximum probability in use at or above it.",
-    "region": "`self_configuring`, `adaptive_redn`, by precedence: where the average lies: 0 below "
-    "the minimum threshold, 1 between, 2 above the maximum threshold.",
-    "region_changes": "Times that it changed.",
-    "above_middle": "`adaptive_redn`, by precedence: 1 if the average was at or above the middle "
-    "threshold when it last lay between minimum and maximum threshold, else 0.",
-    "middle_changes": "Times that this changed.",
-    "increases": "`adaptive_red`; `self_configuring`, `adaptive_redn` by precedence: times that "
-    "the (dynamic) maximum probability has grown since the start of the run.",
-    "decreases": "Times that it has shrunk.",
-    "changed_s": "When it, or the one in use, changed last, in seconds; 0 if it never did.",
-    "choke_average": "`choke`: the average queue that decides whether arrivals are compared.",
-    "choke_matches": "`choke`: arrivals dropped since the start because a packet of their flow was "
-    "drawn.",
-    "hit_frequency": "`sred`: estimated frequency of hits; its inverse estimates the number of "
-    "flows.",
-    "sojourn_s": "`codel`: how long the packet waited that left the queue last, in seconds.",
-    "dropping": "`codel`: 1 in the dropping state, else 0.",
-    "drop_count": "`codel`: drops (or marks) since the dropping state was entered, with those that "
-    "a former stay in it counts for.",
-    "tokens": "`token_bucket`, `ar_meter`, `sr_meter`, `px_meter`, `threshold_meter`, "
-    "`excess_meter`: bytes in the bucket, negative in debt; `leaky_bucket`: packets. Gauges of "
-    "several conditioners on one link are numbered in their order: `tokens.0`, `tokens.1`.",
-    "committed_tokens": "`srtcm`, `drtcm`, `trtcm`, `adaptive_token_bucket`: bytes in the "
-    "committed bucket.",
-    "excess_tokens": "`srtcm`, `drtcm`: bytes in the excess bucket.",
-    "peak_tokens": "`trtcm`, `adaptive_token_bucket`: bytes in the peak bucket.",
-    "committed_depth": "`adaptive_token_bucket`: bytes that the committed bucket can hold.",
-    "peak_depth": "`adaptive_token_bucket`: bytes that the peak bucket can hold.",
-    "told_srtt_s": "`adaptive_token_bucket`: the round-trip time that sets the depths, in seconds; "
-    "0 until one is told.",
-    "conditioned_flows": "`per_flow`: flows seen; the other gauges are means over them.",
-    "estimated_rate": "`tswtcm`: estimate of the rate in bit/s.",
     "shaper_packets": "Packets waiting in the shaper.",
     "shaper_bytes": "Bytes waiting in the shaper.",
-    "arrival_rate": "`ras`: estimate of the rate of arrivals in bit/s.",
-    "allow_bps": "Span of a ring, of the station that it leaves: what the law lets its host send "
-    "past the congestion; `voq`: in each queue, by class and distance of the destination, "
-    "`allow_bps.low.2`, ...",
-    "usage_bps": "`srp_fa`, `aggressive`, `conservative`: what the host has sent, aged.",
-    "lp_usage_bps": "The same, low-passed.",
-    "forward_bps": "What was in transit, aged.",
-    "lp_forward_bps": "The same, low-passed.",
-    "lp_transmitted_bps": "`aggressive`, `conservative`: what leaves the station without a "
-    "reserved rate, low-passed.",
-    "told_bps": "What the neighbour upstream was told last; the rate of the line if that is no "
-    "limit.",
-    "share_bps": "`voq`: RCF, what the span has to give for each unit of weight.",
-    "active_committed_bps": "`voq`: committed rates of the active sources whose frames pass.",
-    "active_weight": "`voq`: their weights.",
     "transit_high_bytes": "Span of a ring: bytes in the high-priority transit buffer.",
     "transit_low_bytes": "Bytes in the low-priority, or only, transit buffer.",
     "host_high_bytes": "Bytes of high priority that wait in the host.",
@@ -91,27 +34,13 @@ SERIES = {
     "host_low_max_wait_s": "Longest wait of a low-priority packet in the host since the start.",
     "present_flows": "Calls: flows of calls present.",
     "talking_flows": "Calls: flows of calls whose next packet is due within 100 ms (not silent).",
-    "active_flows": "Calls: flows of calls present that have sent a packet. TCP: "
-    "connections that have sent and not ended; the means below are over them. `erica`: flows that "
-    "sent in the last interval, and parts of others.",
+    "active_flows": "Calls: flows of calls present that have sent a packet. TCP: connections that "
+    "have sent and not ended; the means below are over them.",
     "blocking": "Calls: 1 while signals from the egress node have new calls blocked, else 0 "
     "(`capacity` needs no signals: 0).",
     "sessions": "Paced sources: those in a session.",
     "mean_scale": "Paced sources: mean over those in a session of the rate over the nominal rate; "
     "no number if there are none.",
-    "mean_allowed_bps": "`abr`: mean over those in a session of the rate allowed, in bit/s.",
-    "mean_explicit_bps": "`abr`: mean over them of the explicit rate heard last, in bit/s; "
-    "no number until each has heard one.",
-    "load_factor": "`erica`: what its flows sent in the last interval over the capacity left to "
-    "them.",
-    "controlled_bps": "`erica`: what they sent, in bit/s.",
-    "capacity_bps": "`erica`: the capacity left to them, in bit/s.",
-    "fair_share_bps": "`erica`: this over their number, in bit/s.",
-    "explicit_rate_bps": "`erica`: the rate allowed last, in bit/s; no number before the first.",
-    "input_ratio": "`input_rate`: filtered input rate over the link's rate, by precedence: "
-    "`input_ratio.0`, ...",
-    "congested": "`input_rate`: 1 while the sum of these is above the threshold, else 0. `srp_fa`: "
-    "1 if the station was congested when its last interval ended, else 0.",
     "mean_cwnd_bytes": "TCP: mean congestion window in bytes.",
     "mean_flight_packets": "TCP: mean number of segments outstanding.",
     "mean_srtt_s": "TCP: mean smoothed round-trip time in seconds.",

@@ -68,7 +68,7 @@ class _Queue:
     def choke(
         self,
         *,
-        of: Any,
+        of: Mechanism | Mapping[str, Any] | str,
         threshold: str = ...,
         weight: float = ...,
         mean_packet: str = ...,
@@ -92,7 +92,12 @@ class _Queue:
         threshold: str,
         high: int = ...,
     ) -> Mechanism: ...
-    def priority(self, *, classes: Sequence[Any], map: Sequence[int] = ...) -> Mechanism: ...
+    def priority(
+        self,
+        *,
+        classes: Sequence[Mechanism | Mapping[str, Any] | str],
+        map: Sequence[int] = ...,
+    ) -> Mechanism: ...
     def red(
         self,
         *,
@@ -256,7 +261,7 @@ class _Conditioner:
         token: str = ...,
         excess: Literal["mark", "drop"] = ...,
     ) -> Mechanism: ...
-    def per_flow(self, *, of: str) -> Mechanism: ...
+    def per_flow(self, *, of: Mechanism | Mapping[str, Any] | str) -> Mechanism: ...
     def px_meter(self, *, rate: str, size: str, px: str) -> Mechanism: ...
     def sr_meter(
         self,

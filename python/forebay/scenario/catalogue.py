@@ -20,9 +20,9 @@ __all__ = ["Catalogue", "Category", "Field", "Page", "Probe", "catalogue"]
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One parameter. `list` says that it takes a list of values of its kind. `mechanism` is the name
-    of a category if its values are mechanisms. `default` is `None` where there is none; then
-    `optional` says whether the parameter may be left out."""
+    """One parameter. `list` says that it takes a list of values of its kind; `mechanism` names the
+    category if its values are mechanisms. `default` is `None` where there is none; then `optional`
+    says whether the parameter may be left out."""
 
     name: str
     meaning: str

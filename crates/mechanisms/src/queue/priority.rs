@@ -19,7 +19,7 @@ pub(super) const ENTRY: Entry<BuildQueue> = Entry {
     probes: &[Probe {
         name: "queue_packets",
         unit: "packets",
-        meaning: "By class: packets waiting. So are the quantities of the queues of classes.",
+        meaning: "By class: packets waiting, beside the quantities of its queue.",
     }],
     build: &build,
 };
