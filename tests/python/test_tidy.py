@@ -321,6 +321,7 @@ FIELD = Field(
     meaning="Weight of the newest sample, 0 to 1.",
     kind="number",
     list=False,
+    mechanism=None,
     choices=(),
     choice_meanings=(),
     default=0.002,
@@ -332,7 +333,7 @@ PAGE = Page("red", "queue", "Random early detection.", "RFC 2309", (FIELD,))
 
 def unexplained(page: Page) -> list[str]:
     """What a catalogue with that page alone leaves open."""
-    known = Catalogue((Category(page.kind, "Who gets in.", (page,)),), ())
+    known = Catalogue((Category(page.kind, "Who gets in.", "links.NAME", (page,)),), ())
     return [f"{finding.path}: {finding.what}" for finding in documented.check_catalogue(known)]
 
 
