@@ -92,6 +92,22 @@ class _Queue:
         threshold: str,
         high: int = ...,
     ) -> Mechanism: ...
+    def pie(
+        self,
+        *,
+        target: str = ...,
+        update_interval: str = ...,
+        max_burst: str = ...,
+        alpha: float = ...,
+        beta: float = ...,
+        mean_packet: str = ...,
+        derandomize: bool = ...,
+        cap: bool = ...,
+        high_delay: str = ...,
+        ecn: bool = ...,
+        mark_limit: float = ...,
+        limit: str = ...,
+    ) -> Mechanism: ...
     def priority(
         self,
         *,

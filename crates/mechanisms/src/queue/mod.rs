@@ -9,6 +9,7 @@ mod droptail;
 mod dynamic_redn;
 mod fifo;
 mod partial_sharing;
+mod pie;
 mod priority;
 mod red;
 mod red_core;
@@ -89,6 +90,7 @@ pub static QUEUES: &[Entry<BuildQueue>] = &[
     codel::ENTRY,
     droptail::ENTRY,
     partial_sharing::ENTRY,
+    pie::ENTRY,
     priority::ENTRY,
     red::ENTRY,
     redn::ENTRY,
