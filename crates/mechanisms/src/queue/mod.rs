@@ -39,7 +39,7 @@ pub enum Queue {
 
 impl Queue {
     /// First in, first out, under any drop policy `law`.
-    fn under(law: impl DropPolicy + 'static) -> Self {
+    pub fn under(law: impl DropPolicy + 'static) -> Self {
         Self::Fifo(AnyDropPolicy::Law(Box::new(law)))
     }
 
