@@ -5,8 +5,8 @@ use crate::{Category, Entry, Node, Problem, Section, Value, nearest};
 /// A mechanism chosen in a scenario: its entry, and the section of its parameters.
 pub type Chosen<'a, C> = (&'a Entry<<C as Category>::Build>, Section<'a>);
 
-/// Choose the mechanism of category `C` named under `key`: `key = { red = { ... } }`, or `key = "droptail"` where
-/// the defaults suffice. `None` if `key` is absent.
+/// Choose the mechanism of category `C` named under `key`: `key = { red = { ... } }`, or
+/// `key = "droptail"` where the defaults suffice. `None` if `key` is absent.
 ///
 /// # Errors
 /// An unknown name (with the nearest one), several names, or a value of another kind.

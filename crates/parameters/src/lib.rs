@@ -4,8 +4,8 @@
 //! reader that answers a wrong scenario with the key path and what is allowed, and the [`Field`]
 //! list from which schema, reference pages and Python classes are generated. An [`Entry`] is all
 //! that there is to know of a mechanism, and a [`Registry`] holds the entries that scenarios can
-//! choose from. [`Node`] is the untyped tree that a scenario file becomes first; it knows lines, not
-//! TOML.
+//! choose from. [`Node`] is the untyped tree that a scenario file becomes first; it knows lines,
+//! not TOML.
 
 mod choose;
 #[doc(hidden)]

@@ -3,8 +3,8 @@
 //! [`Scenario::parse`] refuses unknown keys, bare numbers and contradictions with the key path, the
 //! line and what is allowed; [`Scenario::run`] wires the network and gives [`RunResult`]. The
 //! language is the parameters of the mechanisms: [`catalogue`] and [`schema`] come from the same
-//! definitions. What mechanisms there are is said by a [`Registry`]: that of [`registry`], or one to
-//! which others were added.
+//! definitions. What mechanisms there are is said by a [`Registry`]: that of [`registry`], or one
+//! to which others were added.
 
 mod build;
 mod calls;

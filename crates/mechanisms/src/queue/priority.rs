@@ -13,7 +13,7 @@ pub(super) const ENTRY: Entry<BuildQueue> = Entry {
     summary: "Strict priority, without preemption: lower precedences are served first.",
     source: "Cobham, Operations Research 2(1), 1954; Kleinrock, Queueing Systems II, section 3.6",
     example: r#"
-        classes = [{ droptail = { limit = "9 kB" } }, { red = { weight = 0.05, limit = "25 packets" } }]
+        classes = [{ droptail = { limit = "9 kB" } }, { red = { limit = "25 packets" } }]
     "#,
     fields: PriorityParameters::FIELDS,
     probes: &[Probe {
