@@ -125,8 +125,8 @@ STUDY = {
     "checks": "The same of all other kinds.",
     "sensitivity": "What other choices do to the claims, a block a sensitivity run; empty with "
     "`--quick` or if only some claims were asked for.",
-    "comparisons": "What the study's `beyond.py` compares, a block each; empty if only some claims "
-    "were asked for.",
+    "comparisons": "What the study's `extensions.toml` asks, a block each; empty if only some "
+    "claims were asked for.",
     "points": "A row for each grid point, sensitivity runs and comparisons included.",
     "unmeasured": "Ids of claims without a grade, as no run measured all that they need.",
     "plan": "What `--quick` planned before it began; null without it.",

@@ -302,7 +302,7 @@ def _studied() -> list[str]:
     samples = driver.outcome.samples
     for name in ("", variant.id):
         samples.add(Cell.of(claim.point, name), 0, {"seed": 1, "events": 1, claim.quantity: 1.0})
-    values = {"seed": 1, **{shown.quantity: 1.0 for shown in comparison.shown}}
+    values = {"seed": 1, **{metric.quantity: 1.0 for metric in comparison.metrics}}
     for compared, _, case, cell in run_cells(study, quick=True):
         if compared is comparison and case is comparison.cases[0]:
             samples.add(cell, 0, values)

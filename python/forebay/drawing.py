@@ -29,6 +29,7 @@ __all__ = [
     "MARKERS",
     "Figure",
     "curve",
+    "finished",
     "level",
     "new_axes",
     "new_axis",
@@ -118,6 +119,25 @@ def to_svg(drawing: Drawing, identity: str, description: str) -> str:
     svg = re.sub(r'<svg([^>]*?) height="[^"]*"', r"<svg\1", svg, count=1)
     label = description.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
     return svg.replace("<svg", f'<svg role="img" aria-label="{label}"', 1).strip()
+
+
+def finished(
+    drawing: Drawing,
+    axes: Sequence[Axes],
+    title: str,
+    caption: str,
+    *,
+    identity: str = "",
+    columns: int | None = None,
+) -> Figure:
+    """A drawing with its legend as a figure of the report.
+
+    `identity` names it among the others; by default its title does. `columns` are those of the
+    legend (see `with_legend`).
+    """
+    with_legend(drawing, axes, columns)
+    identity = identity or slug(title)
+    return Figure(identity, title, caption, to_svg(drawing, identity, title))
 
 
 def new_axis(height: float = 3.0) -> tuple[Drawing, Axes]:

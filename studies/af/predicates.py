@@ -35,36 +35,6 @@ from forebay.study.grades import (
     total,
 )
 
-__all__ = [
-    "ras_three_close_to_without",
-    "ras_three_shifts_little",
-    "ras_two_all_reach_cir",
-    "ras_two_close_to_cir",
-    "ras_two_customer3_misses_cir_small_cbs",
-    "ras_two_helps_reserved_only",
-    "ras_two_unreserved_to_udp",
-    "three_all_above_cir",
-    "three_insensitive_to_cbs",
-    "three_reserved_and_share",
-    "three_small_cbs_variation",
-    "three_udp_only_its_cir",
-    "three_unfair_sharing",
-    "three_unreserved_mostly_to_tcp",
-    "three_unreserved_to_tcp",
-    "two_customer2_misses_cir_small_cbs",
-    "two_customer2_reaches_cir_large_cbs",
-    "two_customer3_never_reaches_cir",
-    "two_low_cbs_misses_cir",
-    "two_low_cbs_mostly_misses_cir",
-    "two_most_aggregates_have_a_good_cbs",
-    "two_no_unreserved_at_high_udp",
-    "two_portion_below_saturation",
-    "two_reserved_in_some_scenario",
-    "two_some_cbs_gives_cir",
-    "two_unreserved_to_udp",
-    "two_unreserved_to_udp_everywhere",
-]
-
 MBPS = 1e6
 LINK = 34 * MBPS
 REACHED = 1.0 - EXACT

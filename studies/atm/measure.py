@@ -12,19 +12,24 @@ from typing import Any
 
 import numpy as np
 
-from forebay.study.definition import Point, Run
-from forebay_studies.atm.network import DURATION_S, LINK_BPS, ROUND_TRIP_S, present, sources
-from forebay_studies.atm.readings import (
+from forebay.study import Point, Run
+from forebay_studies.atm.criteria import (
     CLOSE_SEEDS,
     INTERVAL_S,
     NEAR_ZERO_LOSS,
     PRINTED_LOSS,
+    ROUND_TRIP_S,
     UNCONTROLLED,
 )
+from forebay_studies.atm.network import (
+    BY_PRIORITY,
+    CELL_BITS,
+    DURATION_S,
+    KINDS,
+    LINK_BPS,
+    sources,
+)
 
-__all__ = ["MEAN_BPS", "measured"]
-
-CELL_BITS = 424
 FILE_BITS = 8e6
 NOMINAL_DATA_BPS = 500e3
 LATER_S = 5.0
@@ -32,18 +37,19 @@ LATER_S = 5.0
 
 MEAN_BPS = {"voice": 16e3, "video": 176e3}
 """Rate of a source that nothing slows down: half of the time in sessions (section 6.2.1)."""
-BY_PRIORITY = {"realtime": (0, 2), "data": (1, 3)}
-"""Precedences of the two priorities: without and with CLP."""
+
+NOTICES = ("accepted_rate", "accepted_discard", "ignored_rate", "ignored_discard")
 
 Row = Mapping[str, Any]
 
 
-def measured(run: Run, point: Point) -> dict[str, float]:
-    """All quantities of one run."""
-    groups = {row["name"]: row for row in run.document["groups"]}
-    realtime = [groups[kind] for kind in present(point) if kind != "data"]
+def quantities(run: Run, point: Point) -> dict[str, float]:
+    """Loads, losses, late cells, file times, rates and notifications of one run; in SI units."""
+    by_name = {row["name"]: row for row in run.document["groups"]}
+    groups = {kind: by_name[kind] for kind in KINDS if kind in by_name}
+    realtime = [groups[kind] for kind in ("voice", "video") if kind in groups]
     data = [groups["data"]] if "data" in groups else []
-    found = _loads(run, point, realtime + data)
+    found = _loads(run, point, groups)
     found |= _link(run, groups.get("data"))
     for name, rows in (("realtime", realtime), ("data", data)):
         if rows:
@@ -54,28 +60,29 @@ def measured(run: Run, point: Point) -> dict[str, float]:
     return found
 
 
-def _cells(rows: Sequence[Row], column: str) -> float:
+def capacity_cells(run: Run, bps: float = LINK_BPS) -> float:
+    """What a link, by default the satellite link, could carry while the run was measured."""
+    return bps * float(run.document["measured_s"]) / CELL_BITS
+
+
+def paced(run: Run) -> dict[str, Row]:
+    """What the rate control of each group did, by its name."""
+    return {row["name"]: row for row in run.document["paced"]}
+
+
+def _total(rows: Sequence[Row], column: str) -> float:
     return float(sum(row[column] for row in rows))
 
 
-def _capacity_cells(run: Run) -> float:
-    """What the satellite link could carry while the run was measured."""
-    return LINK_BPS * float(run.document["measured_s"]) / CELL_BITS
-
-
-def _throughput(run: Run, rows: Sequence[Row]) -> float:
-    return _cells(rows, "delivered_packets") / _capacity_cells(run)
-
-
-def _loads(run: Run, point: Point, every: Sequence[Row]) -> dict[str, float]:
+def _loads(run: Run, point: Point, groups: Mapping[str, Row]) -> dict[str, float]:
     """Load sent; in Case 1 that of voice and video is calculated, as in section 8.1."""
-    groups = {row["name"]: row for row in every}
-    numbers = dict(zip(("voice", "video", "data"), sources(point), strict=True))
-    sent = {name: row["sent_packets"] / _capacity_cells(run) for name, row in groups.items()}
+    capacity = capacity_cells(run)
+    sent = {name: row["sent_packets"] / capacity for name, row in groups.items()}
     loads = dict(sent)
     if point["case"] == UNCONTROLLED:
-        average = {name: bps * numbers[name] / LINK_BPS for name, bps in MEAN_BPS.items()}
-        loads |= {name: load for name, load in average.items() if name in groups}
+        numbers = dict(zip(KINDS, sources(point), strict=True))
+        calculated = [name for name in MEAN_BPS if name in groups]
+        loads |= {name: MEAN_BPS[name] * numbers[name] / LINK_BPS for name in calculated}
     found = {"load_ratio": sum(loads.values()), "sent_ratio": sum(sent.values())}
     if "video" in loads:
         realtime = loads["voice"] + loads["video"]
@@ -83,8 +90,8 @@ def _loads(run: Run, point: Point, every: Sequence[Row]) -> dict[str, float]:
         found["realtime_share_ratio"] = realtime / found["load_ratio"]
     if "data" in sent:
         found["data_sent_ratio"] = sent["data"]
-    carried = [groups["data"]] if "data" in groups else every
-    found["throughput_ratio"] = _throughput(run, carried)
+    carried = [groups["data"]] if "data" in groups else list(groups.values())
+    found["throughput_ratio"] = _total(carried, "delivered_packets") / capacity
     found["round_trips_count"] = DURATION_S / ROUND_TRIP_S
     return found
 
@@ -112,7 +119,7 @@ def _traffic(run: Run, name: str, rows: Sequence[Row]) -> dict[str, float]:
     runs, the shares of those."""
     dropped = run.link("satellite")["dropped_packets"]
     lost = float(sum(dropped[precedence] for precedence in BY_PRIORITY[name]))
-    sent = max(_cells(rows, "sent_packets"), 1.0)
+    sent = max(_total(rows, "sent_packets"), 1.0)
     names = {row["name"] for row in rows}
     late = sum(row["late_packets"] for row in run.document["lateness"] if row["name"] in names)
     delays = sum(row["mean_delay_s"] * row["delivered_packets"] for row in rows)
@@ -123,8 +130,8 @@ def _traffic(run: Run, name: str, rows: Sequence[Row]) -> dict[str, float]:
         f"{name}_loss_lower_ratio": float(loss < (1.0 - CLOSE_SEEDS) * PRINTED_LOSS),
         f"{name}_loss_higher_ratio": float(loss > (1.0 + CLOSE_SEEDS) * PRINTED_LOSS),
         f"{name}_late_ratio": late / sent,
-        f"{name}_delay_s": delays / max(_cells(rows, "delivered_packets"), 1.0),
-        f"{name}_throughput_ratio": _throughput(run, rows),
+        f"{name}_delay_s": delays / max(_total(rows, "delivered_packets"), 1.0),
+        f"{name}_throughput_ratio": _total(rows, "delivered_packets") / capacity_cells(run),
     }
 
 
@@ -155,36 +162,35 @@ def _rates(run: Run) -> dict[str, float]:
 
 def _notified(run: Run) -> dict[str, float]:
     """Notifications that arrived: how many, after what delay, how far apart."""
-    rows = [row | {"heard": _heard(row)} for row in run.document["paced"]]
-    heard = sum(row["heard"] for row in rows)
+    rows = run.document["paced"]
+    heard = [sum(row[f"{kind}_notices"] for kind in NOTICES) for row in rows]
     gaps = [row["least_notice_gap_s"] for row in rows if row["least_notice_gap_s"] is not None]
-    delays = sum(row["notice_delay_s"] * row["heard"] for row in rows)
+    # Without two at one source there is no gap within the run.
+    least = min(gaps, default=DURATION_S)
+    delays = sum(row["notice_delay_s"] * of for row, of in zip(rows, heard, strict=True))
+    rated = _total(rows, "accepted_rate_notices") + _total(rows, "ignored_rate_notices")
     found = {
-        "rate_notifications_count": float(
-            sum(row["accepted_rate_notices"] + row["ignored_rate_notices"] for row in rows)
-        ),
-        # Without two at one source there is no gap within the run.
-        "notification_gap_min_s": (least := min(gaps, default=DURATION_S)),
+        "rate_notifications_count": rated,
+        "notification_gap_min_s": least,
         "notification_shortfall_s": max(INTERVAL_S - least, 0.0),
-        "notification_delay_s": delays / max(heard, 1),
+        "notification_delay_s": delays / max(sum(heard), 1),
     }
     for kind, named in (("realtime", ("voice", "video")), ("data", ("data",))):
-        mine = [row for row in rows if row["name"] in named]
+        mine = [
+            (row["sources"], of)
+            for row, of in zip(rows, heard, strict=True)
+            if row["name"] in named
+        ]
         if mine:
-            number = sum(row["sources"] for row in mine)
-            found[f"{kind}_notified_per_source_count"] = sum(row["heard"] for row in mine) / number
+            number = sum(count for count, _ in mine)
+            found[f"{kind}_notified_per_source_count"] = sum(of for _, of in mine) / number
     return found
-
-
-def _heard(row: Row) -> int:
-    kinds = ("accepted_rate", "accepted_discard", "ignored_rate", "ignored_discard")
-    return sum(int(row[f"{kind}_notices"]) for kind in kinds)
 
 
 def _files(run: Run, group: Row) -> dict[str, float]:
     """File times: of all that was sent, so that the files unfinished at the end count as well, and
     of the completed files."""
-    (row,) = (row for row in run.document["paced"] if row["name"] == "data")
+    row = paced(run)["data"]
     bits = max(group["sent_packets"], 1) * CELL_BITS
     taken = float(row["session_s"]) / bits * FILE_BITS
     dropped = run.link("satellite")["dropped_packets"]

@@ -1,34 +1,22 @@
-"""The runs of the thesis as assignments on top of scenario.toml."""
+"""The runs of the thesis, made of scenario.toml: sources, control and changes of a grid point."""
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Mapping
-from functools import cache
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from forebay.study.definition import Point
-from forebay_studies.atm.readings import COUNTS, DATA, MIX, RATE_BASED, REALTIME, UNCONTROLLED
+from forebay.study import Network, Point
+from forebay_studies.atm.criteria import COUNTS, DATA, MIX, RATE_BASED, REALTIME, UNCONTROLLED
 
-__all__ = [
-    "DURATION_S",
-    "KINDS",
-    "LINK_BPS",
-    "ROUND_TRIP_S",
-    "Sources",
-    "network",
-    "sources",
-    "template",
-]
-
+CELL_BITS = 424
 LINK_BPS = 6e6
 """Rate of the satellite link (chapter 6)."""
 DURATION_S = 180.0
 """Simulated time (section 7.4)."""
-ROUND_TRIP_S = 2 * (0.005 + 0.270 + 0.005)
-"""Propagation there and back (section 5.3)."""
 KINDS = ("voice", "video", "data")
+BY_PRIORITY = {"realtime": (0, 2), "data": (1, 3)}
+"""Precedences of the two priorities: without and with CLP."""
+DISCARDS_ONLY = {"discard": {"hold_off": "50 ms"}}
+"""The detector of Case 3."""
 
 
 class Sources(NamedTuple):
@@ -46,10 +34,6 @@ voice and video 60 to 70 % of that of Scenario 3: see deviations.toml."""
 ADDED = {REALTIME: Sources(5, 1, 0), DATA: Sources(0, 0, 2), MIX: Sources(5, 1, 1)}
 """With each step (sections 7.1 to 7.3)."""
 
-ONE_QUEUE = '{ droptail = { limit = "1536 packets" } }'
-HALF = ((256, 128), (512, 256))
-"""Lengths and thresholds of half of Table 2."""
-
 
 def sources(point: Point, first: Sources | None = None) -> Sources:
     """The sources of a grid point; `first` are the fewest, those of the study if left out."""
@@ -60,59 +44,49 @@ def sources(point: Point, first: Sources | None = None) -> Sources:
     return Sources(*(few + steps * more for few, more in zip(begun, added, strict=True)))
 
 
-def network(point: Point) -> list[str]:
-    """Assignments that make a grid point of the mixture in Case 2."""
-    found = counted(point, sources(point))
+def grid_point(network: Network, point: Point) -> None:
+    """Turn the mixture in Case 2 into a grid point."""
+    present(network, sources(point))
+    if point.get("change") == "without-data":
+        network.remove("flows.data")
     if point["case"] == UNCONTROLLED:
-        found += [f'flows.{kind}.paced.pace="uncontrolled"' for kind in present(point)]
+        network.remove("links.satellite.detector")
+        network.set_each("flows.*.paced.pace", "uncontrolled")
+        for kind in network.section("flows"):
+            network.remove(f"flows.{kind}.policing")
     elif point["case"] != RATE_BASED:
-        found.append('links.satellite.detector={ discard = { hold_off = "50 ms" } }')
-    return [*found, *_changed(point)]
-
-
-@cache
-def template() -> Mapping[str, Any]:
-    """scenario.toml, whose groups of flows others are made of."""
-    text = (Path(__file__).parent / "scenario.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
-
-
-def without(point: Point) -> list[str]:
-    """Sections that a grid point does not have: sources of other kinds, and in Case 1 policing and
-    the detector."""
-    found = [f"flows.{kind}" for kind in KINDS if kind not in present(point)]
-    if point["case"] == UNCONTROLLED:
-        found.append("links.satellite.detector")
-        found += [f"flows.{kind}.policing" for kind in present(point)]
-    return found
-
-
-def present(point: Point) -> list[str]:
-    """The kinds of sources of a grid point."""
-    alone = point.get("change") == "without-data"
-    some = zip(KINDS, sources(point), strict=True)
-    return [kind for kind, count in some if count and not (alone and kind == "data")]
-
-
-def counted(point: Point, numbers: Sources) -> list[str]:
-    """So many sources of the kinds that a grid point has."""
-    named = dict(zip(KINDS, numbers, strict=True))
-    return [f"flows.{kind}.count={named[kind]}" for kind in present(point)]
-
-
-def _changed(point: Point) -> list[str]:
-    """What the thesis argues about without showing it."""
+        network.set("links.satellite.detector", DISCARDS_ONLY)
+    # What the thesis argues about without showing it.
     match point.get("change"):
         case "one-queue":
-            return [f"links.satellite.queue={ONE_QUEUE}"]
+            network.set("links.satellite.queue", {"droptail": {"limit": "1536 packets"}})
         case "half-queues":
-            sizes = ", ".join(
-                f'{{ partial_buffer_sharing = {{ limit = "{limit} packets", '
-                f'threshold = "{threshold} packets" }} }}'
-                for limit, threshold in HALF
-            )
-            return [f"links.satellite.queue.priority.classes=[{sizes}]"]
+            # Half of Table 2.
+            for number, limit in enumerate((256, 512)):
+                law = f"links.satellite.queue.priority.classes.{number}.partial_buffer_sharing"
+                network.set(f"{law}.limit", f"{limit} packets")
+                network.set(f"{law}.threshold", f"{limit // 2} packets")
         case "bucket-queue":
-            kinds = present(point)
-            return [f'flows.{kind}.policing.bucket.queue="512 packets"' for kind in kinds]
-    return []
+            network.set_each("flows.*.policing.bucket.queue", "512 packets")
+
+
+def present(network: Network, numbers: Sources) -> None:
+    """So many sources of each kind that a network has; of which there are none, the kind goes."""
+    for kind, count in zip(KINDS, numbers, strict=True):
+        if network.set_each(f"flows.{kind}.count", count) and not count:
+            network.remove(f"flows.{kind}")
+
+
+def fewest_47_25(network: Network, point: Point) -> None:
+    """Another division of the fewest sources of Scenario 1."""
+    present(network, sources(point, Sources(47, 25, 0)))
+
+
+def fewest_9_15_5(network: Network, point: Point) -> None:
+    """Another division of the fewest sources of Scenario 3."""
+    present(network, sources(point, Sources(9, 15, 5)))
+
+
+def fewest_8_15_6(network: Network, point: Point) -> None:
+    """Another division of the fewest sources of Scenario 3."""
+    present(network, sources(point, Sources(8, 15, 6)))

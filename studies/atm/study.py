@@ -2,21 +2,17 @@
 
 A grid point has a `scenario` (1 voice and video, 2 data, 3 the mixture), a `case` (1 uncontrolled,
 2 the full scheme, 3 notifications on discarded cells only) and a number of `sources`; some have a
-`change`, of what the thesis argues about without showing it. `network.py` lays it, `measure.py`
-reads a run; `readings.py`, `realtime.py`, `data.py`, `mixture.py` and `whole.py` hold what the
-sentences mean; `drawings.py` redraws the figures.
+`change`, of what the thesis argues about without showing it. `network.py` makes it, `measure.py`
+reads a run; `criteria.py` and `predicates/` hold what the sentences mean; `figures.py` redraws the
+figures.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from forebay.study.definition import Point, Replications, Run
-from forebay_studies.atm.drawings import RECORDINGS, figures
-from forebay_studies.atm.measure import measured
-from forebay_studies.atm.network import network
-from forebay_studies.atm.network import without as lacking
-from forebay_studies.atm.readings import (
+from forebay.study import Point, Replications
+from forebay_studies.atm.criteria import (
     DATA,
     DISCARD_BASED,
     MIX,
@@ -25,17 +21,18 @@ from forebay_studies.atm.readings import (
     REALTIME,
     UNCONTROLLED,
 )
-from forebay_studies.atm.sensitivity import VARIANTS
+from forebay_studies.atm.figures import RECORDINGS, figures
+from forebay_studies.atm.measure import quantities
+from forebay_studies.atm.network import fewest_8_15_6, fewest_9_15_5, fewest_47_25, grid_point
 
 __all__ = [
     "RECORDINGS",
-    "RECORD_RUNS",
-    "REPLICATIONS",
-    "VARIANTS",
+    "fewest_8_15_6",
+    "fewest_9_15_5",
+    "fewest_47_25",
     "figures",
-    "overrides",
+    "grid_point",
     "quantities",
-    "without",
 ]
 
 RECORD_RUNS = True
@@ -72,16 +69,6 @@ REPLICATIONS = Replications(
 )
 
 
-def overrides(point: Point) -> list[str]:
-    """Sources, control and changes of a grid point."""
-    return network(point)
-
-
-def without(point: Point) -> list[str]:
-    """Kinds of sources, policing and detection that a grid point does not have."""
-    return lacking(point)
-
-
-def quantities(run: Run, point: Point) -> dict[str, float]:
-    """Loads, losses, late cells, file times, rates and notifications of one run; in SI units."""
-    return measured(run, point)
+REPLICATIONS = Replications(
+    first=6, cap=cap, quick_first=2, quick_cap=6, quick_events=5_000_000_000, variant=6
+)

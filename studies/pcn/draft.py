@@ -4,17 +4,6 @@ from __future__ import annotations
 
 import math
 
-__all__ = [
-    "ACTIVITY",
-    "MBPS",
-    "NO_LOSS",
-    "PEAK_BPS",
-    "VOICE_MBPS",
-    "codec_bps",
-    "px_bucket",
-    "whole",
-]
-
 MBPS = 1e6
 """Bit/s in a Mbit/s, the unit of the draft's rates and of `sr_mbps`."""
 

@@ -1,4 +1,4 @@
-"""The networks of the thesis: paths, flows and gateways as assignments on top of scenario.toml.
+"""The networks of the thesis: paths, flows and gateways, after the one path of scenario.toml.
 
 scenario.toml shows one path. The others differ in roundtrip transit delay, expected throughput, the
 gateway at which they enter and the phases in which they send; everything else is taken from it.
@@ -6,38 +6,19 @@ gateway at which they enter and the phases in which they send; everything else i
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from itertools import product
 from math import inf
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from forebay.study.definition import Point
-from forebay.toml import inline
-from forebay_studies.redn.readings import RTTS
+import numpy as np
 
-__all__ = [
-    "MEAN_DELAY_S",
-    "PATTERN",
-    "PROVISION",
-    "RATES",
-    "Flow",
-    "Gateway",
-    "TransitPath",
-    "flows",
-    "gateways",
-    "is_udp",
-    "max_min_mbps",
-    "network",
-    "network_rate_bps",
-    "paths",
-    "phases",
-    "template",
-    "twice_largest_window_packets",
-]
+from forebay.study import Network, Point
+from forebay_studies.redn.criteria import RTTS
+
+Section = dict[str, Any]
+"""A section of a scenario."""
 
 PATTERN = ("links.in", "links.out", "flows.path")
 """Sections of scenario.toml that show one path; the grid points have others after this pattern."""
@@ -130,11 +111,44 @@ class Flow:
         return f"{self.path.name}-{self.first}"
 
 
-def phases(point: Point) -> list[tuple[str, float, float]]:
-    """The phases in their order: name, start and end in seconds."""
+class Phase(NamedTuple):
+    """A phase, and the seconds of its parts; `start` and `end` in s."""
+
+    name: str
+    start: float
+    end: float
+
+    @property
+    def begun(self) -> float:
+        """When its beginning, a fifth of it, is over."""
+        return self.start + (self.end - self.start) / 5
+
+    @property
+    def whole(self) -> slice:
+        """All of its seconds."""
+        return slice(int(self.start), int(self.end))
+
+    @property
+    def beginning(self) -> slice:
+        """The seconds of its beginning."""
+        return slice(int(self.start), int(self.begun))
+
+    @property
+    def steady(self) -> slice:
+        """The seconds of its steady state."""
+        return slice(int(self.begun), int(self.end))
+
+    @property
+    def half(self) -> slice:
+        """The seconds of its second half."""
+        return slice(int(np.ceil((self.start + self.end) / 2)), int(self.end))
+
+
+def phases(point: Point) -> list[Phase]:
+    """The phases in their order."""
     length = PHASE_S[str(point["network"])]
     names = str(point["scenario"]).split("-")
-    return [(name, n * length, (n + 1) * length) for n, name in enumerate(names)]
+    return [Phase(name, n * length, (n + 1) * length) for n, name in enumerate(names)]
 
 
 def paths(point: Point) -> Iterator[TransitPath]:
@@ -144,48 +158,49 @@ def paths(point: Point) -> Iterator[TransitPath]:
         yield TransitPath(route, rate, rtt, replica)
 
 
-_Connection = tuple[str, tuple[str, ...], float, float]
-
-
-@cache
-def _connections(scenario: str, length: float, rate: int) -> tuple[_Connection, ...]:
-    """First phase, all phases, start and stop of each connection of a flow of so many Mbit/s: one
-    for each row of phases in which it is enabled."""
-    found: list[_Connection] = []
-    names = scenario.split("-")
-    for number, name in enumerate(names):
-        enabled = rate in (ACTIVE[name] if len(names) > 1 else RATES)
-        goes_on = enabled and found and found[-1][3] == number * length
-        if goes_on:
-            first, spanned, start, _ = found[-1]
-            found[-1] = (first, (*spanned, name), start, (number + 1) * length)
-        elif enabled:
-            found.append((name, (name,), number * length, (number + 1) * length))
-    return tuple(found)
-
-
 def flows(point: Point) -> Iterator[Flow]:
     """All connections of a grid point. Who is enabled again begins a new one (section 4.1.1: "in
     their slow-start phases")."""
-    length = PHASE_S[str(point["network"])]
     for path in paths(point):
-        for connection in _connections(str(point["scenario"]), length, path.rate):
-            yield Flow(path, *connection)
+        for spans in _connections(point, path.rate):
+            names = tuple(phase.name for phase in spans)
+            yield Flow(path, names[0], names, spans[0].start, spans[-1].end)
 
 
-def network(point: Point) -> list[str]:
-    """Assignments that lay gateways, paths and flows of a grid point."""
+def _connections(point: Point, rate: int) -> list[list[Phase]]:
+    """The phases of each connection of a flow of so many Mbit/s: those in a row in which it is
+    enabled."""
+    found: list[list[Phase]] = []
+    every = phases(point)
+    for phase in every:
+        if rate in (ACTIVE[phase.name] if len(every) > 1 else RATES):
+            if found and found[-1][-1].end == phase.start:
+                found[-1].append(phase)
+            else:
+                found.append([phase])
+    return found
+
+
+def grid_point(network: Network, point: Point) -> None:
+    """Gateways, paths and flows of a grid point, after the one path that scenario.toml shows."""
     end = phases(point)[-1][2]
-    found = [f'duration="{end:g} s"']
+    network.set("duration", f"{end:g} s")
+    arrives, leaves, shown = (network.take(part) for part in PATTERN)
+    core = network.section("links.core")
     for gateway in gateways(point):
-        found += _gateway(point, gateway)
+        network.set(f"links.{gateway.link}", _gateway(core, gateway, point))
     for path in paths(point):
-        found += _links(point, path)
+        bottlenecks = 2 if path.route == "two_" else 1
+        delay = {"delay": f"{(path.rtt / 2 - bottlenecks * CORE_DELAY_MS) / 2:g} ms"}
+        ends = {"from": f"S-{path.name}", "to": "H" if path.route == "one_" else "G"}
+        conditioner = _conditioner(arrives["conditioner"], point, path)
+        network.set(f"links.in-{path.name}", arrives | ends | delay | {"conditioner": conditioner})
+        network.set(f"links.out-{path.name}", leaves | {"to": f"R-{path.name}"} | delay)
     for flow in flows(point):
-        found.append(f"flows.{flow.name}={inline(_flow(point, flow, end))}")
+        network.set(f"flows.{flow.name}", _flow(shown, point, flow, end))
     watched = [f"links.{gateway.link}" for gateway in gateways(point)]
     watched += [f"links.in-{path.name}" for path in paths(point)]
-    return [*found, f"record.series_of={inline([*watched, 'flows'])}"]
+    network.record(series_of=[*watched, "flows"])
 
 
 def is_udp(point: Point, path: TransitPath) -> bool:
@@ -193,93 +208,65 @@ def is_udp(point: Point, path: TransitPath) -> bool:
     return point["network"] == "mix" and path.rate in UDP_RATES
 
 
-def _gateway(point: Point, gateway: Gateway) -> list[str]:
-    core = template()["links"]["core"]
-    ends = {"core": ("G", "E"), "core2": ("H", "E")}[gateway.link]
-    if point["network"] == "dual" and gateway.link == "core":
-        ends = ("G", "H")
-    law = dict(core["queue"]["adaptive_redn"])
-    law |= {
+def thresholds(gateway: Gateway) -> dict[str, str]:
+    """The thresholds of a gateway, as a queue law has them."""
+    return {
         "min_threshold": f"{gateway.minimum} packets",
         "max_threshold": f"{gateway.maximum} packets",
         "middle_threshold": f"{gateway.middle} packets",
         "actual_threshold": f"{gateway.minimum} packets",
-        "ecn": point["marking"] in ("ecn", "mixed"),
     }
-    link = {
-        "from": ends[0],
-        "to": ends[1],
-        "rate": f"{gateway.mbps:g} Mbit/s",
-        "delay": core["delay"],
-        "queue": _law(str(point["gateway"]), law),
-    }
-    return [f"links.{gateway.link}={inline(link)}"]
 
 
-def _law(gateway: str, law: dict[str, Any]) -> dict[str, Any]:
+def contract(mbps: int) -> dict[str, str]:
+    """The rates of a conditioner: a baseline expected throughput, and the higher one."""
+    return {"cir": f"{mbps} Mbit/s", "pir": f"{2 * mbps} Mbit/s"}
+
+
+def _gateway(core: Section, gateway: Gateway, point: Point) -> Section:
+    law = core["queue"]["adaptive_redn"] | thresholds(gateway)
+    law["ecn"] = point["marking"] in ("ecn", "mixed")
+    first_of_two = point["network"] == "dual" and gateway.link == "core"
+    ends = {"from": "H" if gateway.link == "core2" else "G", "to": "H" if first_of_two else "E"}
+    rate = {"rate": f"{gateway.mbps:g} Mbit/s"}
+    return core | ends | rate | {"queue": _law(str(point["gateway"]), law)}
+
+
+LACKING = {
+    "redn": ("middle_threshold", "actual_threshold", "first_middle", "increment", "decrement"),
+    "self-configuring": ("middle_threshold", "first_middle"),
+}
+"""What other laws than Adaptive REDn have no parameter for."""
+
+
+def _law(gateway: str, law: Section) -> Section:
     """The queue law: REDn and Self-Configuring REDn lack parts of Adaptive REDn."""
-    lacks: tuple[str, ...] = ()
-    name = "adaptive_redn"
-    match gateway:
-        case "redn":
-            lacks = ("middle_threshold", "actual_threshold", "first_middle")
-            lacks += ("increment", "decrement")
-            name = "redn"
-        case "self-configuring":
-            law["actual_threshold"] = "0 packets"
-            lacks = ("middle_threshold", "first_middle")
-            name = "self_configuring"
-        case "without-actual":
-            law["actual_threshold"] = "0 packets"
-        case "without-middle":
-            law["first_middle"] = 3
-    return {name: {key: value for key, value in law.items() if key not in lacks}}
+    if gateway in ("self-configuring", "without-actual"):
+        law["actual_threshold"] = "0 packets"
+    if gateway == "without-middle":
+        law["first_middle"] = 3
+    kept = {key: value for key, value in law.items() if key not in LACKING.get(gateway, ())}
+    return {gateway.replace("-", "_") if gateway in LACKING else "adaptive_redn": kept}
 
 
-def _links(point: Point, path: TransitPath) -> list[str]:
-    links = template()["links"]
-    bottlenecks = 2 if path.route == "two_" else 1
-    delay = f"{(path.rtt / 2 - bottlenecks * CORE_DELAY_MS) / 2:g} ms"
-    enters = "H" if path.route == "one_" else "G"
-    arrives = {**links["in"], "from": f"S-{path.name}", "to": enters, "delay": delay}
+def _conditioner(shown: Section, point: Point, path: TransitPath) -> Section:
     if is_udp(point, path):
         # Section 4.3: fixed depths of 3 packets.
-        meter = {"cir": f"{path.rate} Mbit/s", "pir": f"{2 * path.rate} Mbit/s"}
-        arrives["conditioner"] = {"trtcm": {**meter, "cbs": "3000 B", "pbs": "3000 B"}}
-    else:
-        bucket = {
-            **links["in"]["conditioner"]["adaptive_token_bucket"],
-            "cir": f"{path.rate} Mbit/s",
-            "pir": f"{2 * path.rate} Mbit/s",
-        }
-        arrives["conditioner"] = {"adaptive_token_bucket": bucket}
-    leaves = {**links["out"], "to": f"R-{path.name}", "delay": delay}
-    return [f"links.in-{path.name}={inline(arrives)}", f"links.out-{path.name}={inline(leaves)}"]
+        return {"trtcm": contract(path.rate) | {"cbs": "3000 B", "pbs": "3000 B"}}
+    return {"adaptive_token_bucket": shown["adaptive_token_bucket"] | contract(path.rate)}
 
 
-def _flow(point: Point, flow: Flow, end: float) -> dict[str, Any]:
-    shown = template()["flows"]["path"]
-    found: dict[str, Any] = {
-        "from": f"S-{flow.path.name}",
-        "to": f"R-{flow.path.name}",
-        "start": {"uniform": [f"{flow.start_s:g} s", f"{flow.start_s + START_MS / 1e3:g} s"]},
-    }
+def _flow(shown: Section, point: Point, flow: Flow, end: float) -> Section:
+    start = [f"{flow.start_s:g} s", f"{flow.start_s + START_MS / 1e3:g} s"]
+    found: Section = {"from": f"S-{flow.path.name}", "to": f"R-{flow.path.name}"}
+    found["start"] = {"uniform": start}
     if flow.stop_s < end:
         found["stop"] = f"{flow.stop_s:g} s"
     if is_udp(point, flow.path):
         # Section 4.3: "higher expected throughput plus 2 Mbps", gaps varied by 10 %.
         rate = {"rate": f"{2 * flow.path.rate + 2} Mbit/s", "size": "1000 B", "jitter": 0.1}
-        found |= {"udp": {}, "traffic": {"cbr": rate}}
-    else:
-        found["tcp"] = {**shown["tcp"], "ecn": point["marking"] in ("ecn", "mixed")}
-    return found
-
-
-@cache
-def template() -> Mapping[str, Any]:
-    """scenario.toml, whose one path and gateway show what the others are like."""
-    text = (Path(__file__).parent / "scenario.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
+        return found | {"udp": {}, "traffic": {"cbr": rate}}
+    return found | {"tcp": shown["tcp"] | {"ecn": point["marking"] in ("ecn", "mixed")}}
 
 
 def network_rate_bps(point: Point) -> float:

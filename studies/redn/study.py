@@ -1,34 +1,25 @@
 """Adaptive REDn gateway and adaptive token bucket conditioner: grid points and quantities.
 
 scenario.toml shows one path; `network.py` lays the 48 or 96 of a grid point after it. Flows are
-measured in `measure_flows.py`, gateways in `measure_gates.py`; `samples.py` reads what was
-recorded. `readings.py`, `received.py` and `gateway.py` hold what the sentences mean;
-`recordings.py`, `graphs.py` and `drawings.py` redraw the figures.
+measured in `measure_flows.py`, gateways in `measure_gateways.py`; `series.py` reads what was
+recorded. `criteria.py` and `predicates/` hold what the sentences mean; `figures.py` redraws the
+figures.
 """
 
 from __future__ import annotations
 
-from forebay.study.definition import Point, Replications, Run
-from forebay_studies.redn.drawings import RECORDINGS, figures
+from forebay.study import Point, Replications, Run
+from forebay_studies.redn.figures import RECORDINGS, figures
 from forebay_studies.redn.measure_flows import conditioner_quantities, flow_quantities
-from forebay_studies.redn.measure_gates import (
+from forebay_studies.redn.measure_gateways import (
     gateway_quantities,
     mix_quantities,
     rules,
     table_3_1,
 )
-from forebay_studies.redn.network import PATTERN, network
-from forebay_studies.redn.sensitivity import VARIANTS
+from forebay_studies.redn.network import grid_point
 
-__all__ = [
-    "RECORDINGS",
-    "REPLICATIONS",
-    "VARIANTS",
-    "figures",
-    "overrides",
-    "quantities",
-    "without",
-]
+__all__ = ["RECORDINGS", "REPLICATIONS", "figures", "grid_point", "quantities"]
 
 RECORD_RUNS = True
 
@@ -42,23 +33,8 @@ def _most(point: Point) -> int:
 
 
 REPLICATIONS = Replications(
-    first=5,
-    cap=_most,
-    quick_first=2,
-    quick_cap=3,
-    quick_events=1_000_000_000,
-    variant=3,
+    first=5, cap=_most, quick_first=2, quick_cap=3, quick_events=1_000_000_000, variant=3
 )
-
-
-def overrides(point: Point) -> list[str]:
-    """Gateways, paths and flows of a grid point."""
-    return network(point)
-
-
-def without(point: Point) -> list[str]:
-    """The one path that scenario.toml shows stands for all."""
-    return list(PATTERN)
 
 
 def quantities(run: Run, point: Point) -> dict[str, float]:

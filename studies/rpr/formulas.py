@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from forebay_studies.rpr.criteria import BURSTY, OC12, OC48, RATES
 from forebay_studies.rpr.network import RESERVED, STATIONS, burst_bps
-from forebay_studies.rpr.readings import BURSTY, OC12, OC48, RATES
-from forebay_studies.rpr.samples import Array, Flags, Samples
-
-__all__ = ["formula_quantities"]
+from forebay_studies.rpr.series import Array, Flags, Samples
 
 SILENT = 8
 """Samples without a packet of D at the hub, 0.8 ms, after which it is not active: T_ACT, and the

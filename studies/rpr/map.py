@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from forebay.drawing import COLOURS, INK, Figure, new_grid, slug, to_svg
 from forebay.study.definition import Point
 from forebay.study.results import Outcome
-from forebay_studies.rpr.readings import (
+from forebay_studies.rpr.criteria import (
     BURSTY,
     FIFTY_FIVE,
     LINES,
@@ -25,7 +25,6 @@ from forebay_studies.rpr.readings import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["map_figures"]
 
 PointAt = Callable[[int, str, int, int], Point]
 """The grid point of a scenario and a line at a place of a map: row, column."""

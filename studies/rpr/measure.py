@@ -7,12 +7,10 @@ import math
 import numpy as np
 
 from forebay.study.definition import Point, Run
+from forebay_studies.rpr.criteria import BURSTY, ON_S, PACKET_S, RATES
 from forebay_studies.rpr.formulas import formula_quantities
 from forebay_studies.rpr.network import INTERVAL_S, burst_bps, hub_way_us
-from forebay_studies.rpr.readings import BURSTY, ON_S, PACKET_S, RATES
-from forebay_studies.rpr.samples import PERIOD_S, Array, Samples, window_of
-
-__all__ = ["host_wait_s", "pair", "quantities"]
+from forebay_studies.rpr.series import PERIOD_S, Array, Samples, window_of
 
 PACKET_BITS = 12000.0
 BURST_SHARE = 0.011

@@ -1,4 +1,4 @@
-"""The rings of the study: grid points as assignments on top of scenario.toml.
+"""The rings of the study: grid points made of scenario.toml.
 
 scenario.toml shows scenario 1 at OC-12 under SRP-fa with the buffers of RFC 2892. The families of
 grid points are named at the top of paper.toml; whatever a family does not name is as in
@@ -10,29 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from forebay.study.definition import Point
-from forebay.toml import inline
-from forebay_studies.rpr.readings import OC12, RATES
+from forebay.study import Network, Point
+from forebay_studies.rpr.criteria import OC12, RATES
 
-__all__ = [
-    "INTERVAL_S",
-    "PATTERN",
-    "STATIONS",
-    "backlogged",
-    "burst_bps",
-    "constant",
-    "hub_way_us",
-    "network",
-    "ring_of",
-    "srp_fa",
-    "starts",
-    "voq",
-    "way",
-    "without",
-]
-
-PATTERN = ("flows.f", "flows.d")
-"""The flows that scenario.toml shows."""
+Settings = dict[str, Any]
+"""Keys of a scenario by their paths, with their values."""
 
 STATIONS = ("F", "E", "D", "C", "B", "A")
 """Stations of the slides' ring, in the order of data."""
@@ -63,22 +45,16 @@ ROOM_KB = 64.0
 """From TB_HI_THRESHOLD to where the low-priority transit buffer is full."""
 
 
-def network(point: Point) -> list[str]:
-    """The assignments of a grid point."""
-    return FAMILIES[str(point["family"])](point)
-
-
-def without(point: Point) -> list[str]:
-    """What of scenario.toml a grid point does not have."""
-    match point["family"]:
-        case "slides":
-            return []
-        case "idle":
-            return ["flows.f"]
-        case "model" | "model-voq" | "full":
-            return ["rings.ring.delay"]
-        case _:
-            return ["rings.ring.delay", *PATTERN]
+def grid_point(network: Network, point: Point) -> None:
+    """Turn scenario 1 of the slides into a grid point."""
+    family = str(point["family"])
+    if family == "idle":
+        network.remove("flows.f")
+    elif family in ("model", "model-voq", "full"):
+        network.remove("rings.ring.delay")
+    elif family != "slides":
+        network.remove("rings.ring.delay", "flows.f", "flows.d")
+    network.update(FAMILIES[family](point))
 
 
 def starts(scenario: int) -> tuple[float, float]:
@@ -98,31 +74,30 @@ def hub_way_us(point: Point) -> list[float]:
     return [HOP_US] * 3 if point["family"] in ("slides", "idle") else [SHORT_US]
 
 
-def ring_of(stations: Sequence[str], delays_us: Sequence[float], rate: str) -> list[str]:
+def ring_of(stations: Sequence[str], delays_us: Sequence[float], rate: str) -> Settings:
     """A ring of other stations and spans than scenario.toml's; `rate` is a line or a rate."""
-    bps = f"{RATES[rate] / 1e6:g} Mbit/s" if rate in RATES else rate
-    return [
-        f"rings.ring.stations={inline(list(stations))}",
-        f'rings.ring.rate="{bps}"',
-        f"rings.ring.delays={inline([f'{delay:g} us' for delay in delays_us])}",
-    ]
+    return {
+        "rings.ring.stations": list(stations),
+        "rings.ring.rate": f"{RATES[rate] / 1e6:g} Mbit/s" if rate in RATES else rate,
+        "rings.ring.delays": [f"{delay:g} us" for delay in delays_us],
+    }
 
 
-def srp_fa(threshold_kb: float, lp_allow: int = 64) -> list[str]:
+def srp_fa(threshold_kb: float, lp_allow: int = 64) -> Settings:
     """SRP-fa with dual transit buffers whose thresholds have the proportions of RFC 2892."""
     stop = round(threshold_kb * 1e3 * HIGH_OVER_LOW)
-    return [
-        f'rings.ring.stop="{stop} B"',
-        f'rings.ring.low_limit="{stop + round(ROOM_KB * 1e3)} B"',
-        f'rings.ring.fairness.srp_fa.low_threshold="{threshold_kb:g} kB"',
-        f"rings.ring.fairness.srp_fa.lp_allow={lp_allow}",
-    ]
+    return {
+        "rings.ring.stop": f"{stop} B",
+        "rings.ring.low_limit": f"{stop + round(ROOM_KB * 1e3)} B",
+        "rings.ring.fairness.srp_fa.low_threshold": f"{threshold_kb:g} kB",
+        "rings.ring.fairness.srp_fa.lp_allow": lp_allow,
+    }
 
 
-def voq(activity_us: float = 300.0) -> list[str]:
+def voq(activity_us: float = 300.0) -> Settings:
     """VoQ with a single transit buffer."""
     law = {"voq": {"interval": "102.88 us", "activity": f"{activity_us:g} us"}}
-    return ['rings.ring.transit="single"', f"rings.ring.fairness={inline(law)}"]
+    return {"rings.ring.transit": "single", "rings.ring.fairness": law}
 
 
 def way(stations: Sequence[str], first: str, last: str) -> list[str]:
@@ -150,116 +125,114 @@ def flow(
     }
 
 
-def backlogged(stations: Sequence[str], ends: Sequence[tuple[str, str]], bps: float) -> list[str]:
+def backlogged(stations: Sequence[str], ends: Sequence[tuple[str, str]], bps: float) -> Settings:
     """Flows that always have packets, `s1`, `s2` ...; each is offered 1.3 times `bps`."""
     flows = [flow(way(stations, *pair), constant(1.3 * bps)) for pair in ends]
-    return [f"flows.s{number}={inline(found)}" for number, found in enumerate(flows, 1)]
+    return {f"flows.s{number}": found for number, found in enumerate(flows, 1)}
 
 
-def _slides(point: Point) -> list[str]:
-    found = [f'rings.ring.rate="{RATES[str(point["line"])] / 1e6:g} Mbit/s"']
+def _slides(point: Point) -> Settings:
     buffers = str(point["buffers"])
+    found = _rate(point)
     match point["law"]:
         case "voq":
-            found += [*voq(), *_reservation(point)]
+            found |= voq() | _reservation(point)
         case "none":
-            found.append('rings.ring.fairness="none"')
+            found["rings.ring.fairness"] = "none"
         case _ if buffers == "single":
-            found.append('rings.ring.transit="single"')
+            found["rings.ring.transit"] = "single"
         case _:
-            found += srp_fa(THRESHOLD_KB[buffers])
-    found += _traffic(point, STATIONS)
+            found |= srp_fa(THRESHOLD_KB[buffers])
+    found |= _traffic(point, STATIONS)
     spans = STATIONS[:-1] if point["law"] == "voq" else STATIONS[:3]
-    found += _sampled([*(f"links.ring.outer.{name}" for name in spans), "flows"])
+    found |= _sampled([*(f"links.ring.outer.{name}" for name in spans), "flows"])
     if point["law"] == "srp-fa" and buffers == "rfc":
-        found.append(f"record.trace={TRACE_ROWS}")
+        found["record.trace"] = TRACE_ROWS
     return found
 
 
-def _idle(point: Point) -> list[str]:
-    rate = f'rings.ring.rate="{RATES[str(point["line"])] / 1e6:g} Mbit/s"'
-    return [rate, _d(point, STATIONS)]
+def _rate(point: Point) -> Settings:
+    return {"rings.ring.rate": f"{RATES[str(point['line'])] / 1e6:g} Mbit/s"}
 
 
-def _model(point: Point) -> list[str]:
+def _idle(point: Point) -> Settings:
+    return _rate(point) | {"flows.d": _d(point, STATIONS)}
+
+
+def _model(point: Point) -> Settings:
     stations, delays = _short(point)
     found = ring_of(stations, delays, str(point["line"]))
     if point["transit"] == "single":
-        found += ['rings.ring.transit="single"', *_lp_allow(point)]
+        found["rings.ring.transit"] = "single"
+        found["rings.ring.fairness.srp_fa.lp_allow"] = point["lp_allow"]
     else:
-        found += srp_fa(float(point["threshold_kb"]), int(point["lp_allow"]))
-    found += _traffic(point, stations)
+        found |= srp_fa(float(point["threshold_kb"]), int(point["lp_allow"]))
+    found |= _traffic(point, stations)
     if point["scenario"] == 3 and point["transit"] == "dual":
-        found += _sampled(["links.ring.outer.F"])
+        found |= _sampled(["links.ring.outer.F"])
     return found
 
 
-def _lp_allow(point: Point) -> list[str]:
-    return [f"rings.ring.fairness.srp_fa.lp_allow={point['lp_allow']}"]
-
-
-def _model_voq(point: Point) -> list[str]:
+def _model_voq(point: Point) -> Settings:
     stations, delays = _short(point)
-    found = ring_of(stations, delays, str(point["line"]))
     # What D reserves of a constant rate counts from its default T_ACT on.
     factor = RESERVED if point["activity_us"] == 300 else 1.0
-    found += [*voq(float(point["activity_us"])), *_reservation(point, factor)]
-    return [*found, *_traffic(point, stations)]
+    law = voq(float(point["activity_us"])) | _reservation(point, factor)
+    return ring_of(stations, delays, str(point["line"])) | law | _traffic(point, stations)
 
 
-def _full(point: Point) -> list[str]:
+def _full(point: Point) -> Settings:
     stations, delays = _short(point)
-    found = [*ring_of(stations, delays, str(point["line"])), *srp_fa(THRESHOLD_KB["small"])]
-    found.append(f'rings.ring.low_limit="{point["full_kb"]} kB"')
-    return [*found, *_traffic(point, stations)]
+    found = ring_of(stations, delays, str(point["line"])) | srp_fa(THRESHOLD_KB["small"])
+    found["rings.ring.low_limit"] = f"{point['full_kb']} kB"
+    return found | _traffic(point, stations)
 
 
-def _alone(point: Point) -> list[str]:
+def _lot(
+    point: Point,
+    stations: Sequence[str],
+    ends: Sequence[tuple[str, str]],
+    span_us: float = SHORT_US,
+) -> Settings:
+    """Backlogged flows under SRP-fa on a ring whose spans are all alike."""
     line = str(point["line"])
-    found = ring_of(("F", "D", "A"), [SHORT_US] * 3, line)
-    found += srp_fa(float(point["threshold_kb"]))
-    return [*found, *backlogged(("F", "D", "A"), [("F", "A")], RATES[line])]
+    ring = ring_of(stations, [span_us] * len(stations), line)
+    law = srp_fa(float(point["threshold_kb"]))
+    return ring | law | backlogged(stations, ends, RATES[line])
 
 
-def _greedy(point: Point) -> list[str]:
-    line = str(point["line"])
-    found = ring_of(("F", "D", "A"), [SHORT_US] * 3, line)
-    found += srp_fa(float(point["threshold_kb"]))
-    return [*found, *backlogged(("F", "D", "A"), [("F", "A"), ("D", "A")], RATES[line])]
+def _alone(point: Point) -> Settings:
+    return _lot(point, ("F", "D", "A"), [("F", "A")])
 
 
-def _unbalanced(point: Point) -> list[str]:
-    stations, line = ("F", "D", "A"), str(point["line"])
-    found = [*ring_of(stations, [SHORT_US] * 3, line), *srp_fa(float(point["threshold_kb"]))]
-    found += backlogged(stations, [("F", "A")], RATES[line])
+def _greedy(point: Point) -> Settings:
+    return _lot(point, ("F", "D", "A"), [("F", "A"), ("D", "A")])
+
+
+def _unbalanced(point: Point) -> Settings:
     constantly = flow(("D", "A"), constant(1e6 * float(point["d_mbps"])))
-    return [*found, f"flows.d={inline(constantly)}"]
+    return _alone(point) | {"flows.d": constantly}
 
 
-def _parking_lot(point: Point) -> list[str]:
-    stations, line = ("1", "2", "3", "4", "hub"), str(point["line"])
-    found = ring_of(stations, [float(point["fd_us"])] * 5, line)
-    found += srp_fa(float(point["threshold_kb"]))
+def _parking_lot(point: Point) -> Settings:
+    stations = ("1", "2", "3", "4", "hub")
     ends = [(station, "hub") for station in stations[:-1]]
-    return [*found, *backlogged(stations, ends, RATES[line])]
+    return _lot(point, stations, ends, float(point["fd_us"]))
 
 
-def _parallel_lot(point: Point) -> list[str]:
-    stations, line = ("1", "2", "3", "4", "5", "6"), str(point["line"])
-    found = ring_of(stations, [float(point["hop_us"])] * 6, line)
-    found += srp_fa(float(point["threshold_kb"]))
+def _parallel_lot(point: Point) -> Settings:
     ends = [("1", "5"), ("2", "5"), ("3", "5"), ("4", "5"), ("1", "2")]
-    return [*found, *backlogged(stations, ends, RATES[line])]
+    return _lot(point, ("1", "2", "3", "4", "5", "6"), ends, float(point["hop_us"]))
 
 
-def _voq_formula(_: Point) -> list[str]:
+def _voq_formula(_: Point) -> Settings:
     stations, rate = ("1", "2", "3", "hub"), 600e6
-    found = [*ring_of(stations, [SHORT_US] * 4, "600 Mbit/s"), *voq()]
+    found = ring_of(stations, [SHORT_US] * 4, "600 Mbit/s") | voq()
     for name, (reserved, weight) in {"1": (50, 1.0), "2": (0, 2.0), "3": (100, 1.0)}.items():
         station = {"committed_low": f"{reserved} Mbit/s", "weight": weight}
-        found.append(f"rings.ring.station.{name}={inline(station)}")
-    found += backlogged(stations, [(name, "hub") for name in stations[:-1]], rate)
-    return [*found, *_sampled(["links.ring.outer.3"])]
+        found[f"rings.ring.station.{name}"] = station
+    found |= backlogged(stations, [(name, "hub") for name in stations[:-1]], rate)
+    return found | _sampled(["links.ring.outer.3"])
 
 
 def _short(point: Point) -> tuple[list[str], list[float]]:
@@ -270,40 +243,37 @@ def _short(point: Point) -> tuple[list[str], list[float]]:
     return ["F", *between, "D", "A"], [*delays, SHORT_US, SHORT_US]
 
 
-def _reservation(point: Point, factor: float = RESERVED) -> list[str]:
+def _reservation(point: Point, factor: float = RESERVED) -> Settings:
     """What D reserves at high priority."""
     scenario, line = int(point["scenario"]), str(point["line"])
     if scenario == 1:
-        return []
+        return {}
     bps = burst_bps(scenario, line) * (factor if scenario == 3 else 1.0)
-    return [f'rings.ring.station.D.committed_high="{bps:.0f} bit/s"']
+    return {"rings.ring.station.D.committed_high": f"{bps:.0f} bit/s"}
 
 
-def _traffic(point: Point, stations: Sequence[str]) -> list[str]:
+def _traffic(point: Point, stations: Sequence[str]) -> Settings:
     """F and D of one of the slides' scenarios."""
     start, _ = starts(int(point["scenario"]))
     bps = 800e6 if point["line"] == OC12 else 3e9
     f = flow(way(stations, "F", "A"), constant(bps), start)
-    return [f"flows.f={inline(f)}", _d(point, stations)]
+    return {"flows.f": f, "flows.d": _d(point, stations)}
 
 
-def _d(point: Point, stations: Sequence[str]) -> str:
+def _d(point: Point, stations: Sequence[str]) -> Settings:
     scenario = int(point["scenario"])
-    bps = burst_bps(scenario, str(point["line"]))
-    traffic = constant(bps)
+    traffic = constant(burst_bps(scenario, str(point["line"])))
     if scenario != 3:
-        pulses = {"on": "1 ms", "off": "20 ms", **traffic["cbr"]}
-        traffic = {"pulses": pulses}
+        traffic = {"pulses": {"on": "1 ms", "off": "20 ms", **traffic["cbr"]}}
     _, start = starts(scenario)
-    precedence = 1 if scenario == 1 else 0
-    return f"flows.d={inline(flow(way(stations, 'D', 'A'), traffic, start, precedence))}"
+    return flow(way(stations, "D", "A"), traffic, start, 1 if scenario == 1 else 0)
 
 
-def _sampled(what: Sequence[str]) -> list[str]:
-    return [f'record.series="{INTERVAL_S * 1e6:g} us"', f"record.series_of={inline(list(what))}"]
+def _sampled(what: Sequence[str]) -> Settings:
+    return {"record.series": f"{INTERVAL_S * 1e6:g} us", "record.series_of": list(what)}
 
 
-FAMILIES: Mapping[str, Callable[[Point], list[str]]] = {
+FAMILIES: Mapping[str, Callable[[Point], Settings]] = {
     "slides": _slides,
     "idle": _idle,
     "model": _model,

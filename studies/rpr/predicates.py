@@ -49,7 +49,7 @@ from forebay.study.grades import (
     surely_greater,
     surely_within,
 )
-from forebay_studies.rpr.readings import (
+from forebay_studies.rpr.criteria import (
     BURSTY,
     FIFTY_FIVE,
     FOLLOWS,
@@ -72,44 +72,6 @@ from forebay_studies.rpr.readings import (
     voq,
     waits,
 )
-
-__all__ = [
-    "allocation_follows_formula",
-    "as_low_as_55_rfc",
-    "as_low_as_55_small",
-    "burst_congests_rfc",
-    "burst_congests_small",
-    "bursty_utilization_low_rfc",
-    "bursty_utilization_low_small",
-    "congestion_triggers_message",
-    "f_gets_55_of_offered",
-    "low_affects_high_full",
-    "low_affects_high_rfc",
-    "low_affects_high_single",
-    "low_affects_high_somewhere",
-    "mechanism_matters_rfc",
-    "mechanism_matters_small",
-    "oscillates_s1",
-    "oscillates_s3",
-    "oscillates_s4",
-    "panic_backoff_rfc",
-    "panic_backoff_small",
-    "pattern_causes_problems_s1",
-    "pattern_causes_problems_s3",
-    "pattern_causes_problems_s4",
-    "ramp_follows_formula",
-    "ramp_independent",
-    "ramp_slow",
-    "rcf_follows_formula",
-    "reaches_55",
-    "reaches_55_lp_allow",
-    "s1_efficiency_low_rfc",
-    "s1_efficiency_low_small",
-    "voq_keeps_high_unaffected",
-    "voq_recovers",
-    "voq_steady",
-    "voq_utilization_high",
-]
 
 
 def oscillates(run: Quantities, scenario: int) -> Truth:

@@ -7,10 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from forebay.study.definition import Point, Recording, Run
-from forebay_studies.rpr.readings import LINES, SCENARIOS, Setting
-from forebay_studies.rpr.samples import ABOUT_A_MS, Array, Flags, Samples
-
-__all__ = ["RAMP_STEPS", "RECORDINGS", "SENT_BIN_S", "VIEW_S", "recording_id", "shown_settings"]
+from forebay_studies.rpr.criteria import LINES, SCENARIOS, Setting
+from forebay_studies.rpr.series import ABOUT_A_MS, Array, Flags, Samples
 
 Columns = dict[str, Array]
 

@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["Ask", "rias_shares"]
-
 ENOUGH = 1e-9
 """Parts of the capacity below which a difference is rounding."""
 

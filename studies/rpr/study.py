@@ -1,32 +1,22 @@
 """802.17 resilient packet ring, SRP-fa ("Gandalf") against VoQ: grid points and quantities.
 
-`network.py` lays the ring of a grid point after scenario.toml, `measure.py` and `formulas.py` read
-its run by way of `samples.py`; `readings.py` holds what the sentences mean; `recordings.py`,
-`drawings.py` and `map.py` redraw the figures, which are lost, and map what the slides leave open.
+`network.py` makes the ring of a grid point of scenario.toml, `measure.py` and `formulas.py` read
+its run by way of `series.py`; `criteria.py` and `predicates.py` hold what the sentences mean;
+`recordings.py`, `figures.py` and `map.py` redraw the figures, which are lost, and map what the
+slides leave open.
 """
 
 from __future__ import annotations
 
-from forebay.study.definition import Point, Replications, Run
-from forebay_studies.rpr.drawings import figures
-from forebay_studies.rpr.measure import quantities as measured
-from forebay_studies.rpr.network import network
-from forebay_studies.rpr.network import without as left_out
+from forebay.study import Network, Point, Replications
+from forebay_studies.rpr.figures import figures
+from forebay_studies.rpr.measure import quantities
+from forebay_studies.rpr.network import grid_point
 from forebay_studies.rpr.recordings import RECORDINGS
-from forebay_studies.rpr.sensitivity import VARIANTS
 
-__all__ = [
-    "RECORDINGS",
-    "REPLICATIONS",
-    "VARIANTS",
-    "figures",
-    "overrides",
-    "quantities",
-    "without",
-]
+__all__ = ["RECORDINGS", "REPLICATIONS", "figures", "grid_point", "payload", "quantities"]
 
 RECORD_RUNS = True
-
 REPLICATIONS = Replications(
     first=5,
     cap=10,
@@ -39,16 +29,6 @@ REPLICATIONS = Replications(
 """Nothing is random but when stations' intervals begin. Quick: a window of 10 periods, not 40."""
 
 
-def overrides(point: Point) -> list[str]:
-    """Ring, law and flows of a grid point."""
-    return network(point)
-
-
-def without(point: Point) -> list[str]:
-    """What of scenario.toml a grid point does not have."""
-    return left_out(point)
-
-
-def quantities(run: Run, point: Point) -> dict[str, float]:
-    """Utilisation and shares; what laws did."""
-    return measured(run, point)
+def payload(network: Network, point: Point) -> None:
+    """A sensitivity run: SONET's payload, 149.76 of 155.52 Mbit/s, instead of the line's rate."""
+    network.set("rings.ring.rate", f"{599.04 if point['line'] == 'oc12' else 2396.16} Mbit/s")

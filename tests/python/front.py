@@ -191,15 +191,13 @@ def all_is_lost(run):
 STUDY_MODULE = '''
 """The tiny study."""
 from forebay.report.plot import time_series
-from forebay.study.definition import Recording, Replications, Variant
+from forebay.study import Recording, Replications
 
 REPLICATIONS = Replications(first=3, cap=6, quick_first=2, quick_cap=3, variant=2)
-VARIANTS = [Variant("slow", "half the rate", "To see it halve.",
-                    ("flows.noise.traffic.poisson.rate=1 Mbit/s",), ("t1/rate2/got",))]
 RECORDINGS = [Recording("two", {"rate_mbps": 2}, "500 ms")]
 
-def overrides(point):
-    return [f"flows.noise.traffic.poisson.rate={point['rate_mbps']} Mbit/s"]
+def grid_point(network, point):
+    network.set("flows.noise.traffic.poisson.rate", f"{point['rate_mbps']} Mbit/s")
 
 def quantities(run, point):
     return {"got_bps": run.group("noise")["throughput_bps"]}
@@ -209,6 +207,15 @@ def figures(outcome):
                         ylabel="queue (packets)", thresholds={"limit": 100})
     return [drawn] if drawn else []
 '''
+
+STUDY_SENSITIVITY = """
+[[variant]]
+id = "slow"
+title = "half the rate"
+why = "To see it halve."
+set = { "flows.noise.traffic.poisson.rate" = "1 Mbit/s" }
+claims = ["t1/rate2/got"]
+"""
 
 STUDY_DEVIATIONS = """
 [[deviation]]
@@ -233,6 +240,7 @@ def write_study(root: Path) -> Path:
         "scenario.toml": STUDY_SCENARIO,
         "predicates.py": STUDY_PREDICATES,
         "study.py": STUDY_MODULE,
+        "sensitivity.toml": STUDY_SENSITIVITY,
         "deviations.toml": STUDY_DEVIATIONS,
     }.items():
         (folder / name).write_text(text, encoding="utf-8")

@@ -170,9 +170,12 @@ def test_wrong_study_files_are_refused(forebay: front.Forebay, tiny: Path) -> No
         ("scenario.toml", '"10 Mbit/s"', '"10 Mbit"', "links.wire.rate"),
         ("deviations.toml", 'variant = "slow"', 'variant = "slo"', 'no variant "slo"'),
         ("deviations.toml", "reason", "raeson", "raeson"),
-        ("study.py", "def overrides", "def override", "no function overrides"),
-        ("study.py", '("t1/rate2/got",)', '("t9/*",)', 'no claim matches "t9/*"'),
-        ("study.py", '=1 Mbit/s",)', '=1 Mbit",)', "flows.noise.traffic.poisson.rate"),
+        ("study.py", "def grid_point", "def grid_points", "no function grid_point"),
+        ("sensitivity.toml", '"t1/rate2/got"', '"t9/*"', 'no claim matches "t9/*"'),
+        ("sensitivity.toml", '"1 Mbit/s"', '"1 Mbit"', "flows.noise.traffic.poisson.rate"),
+        ("sensitivity.toml", "why", "because", "because"),
+        ("sensitivity.toml", "set = ", 'change = "slower" # ', "no function 'slower'"),
+        ("sensitivity.toml", "set = ", "# ", "changes nothing"),
     ]:
         path = tiny / name
         whole = path.read_text()

@@ -17,53 +17,77 @@ import front
 import pytest
 from test_report import Page
 
-from forebay.study.comparison import Case, Comparison, Design, Findings, Shown
+from forebay.study.comparison import Case, Comparison, Design, Findings, Metric
 from forebay.study.loading import load_study
 from forebay.study.results import Cell, Outcome, Samples
 
-BEYOND = '''
-"""Beyond the tiny paper."""
-from forebay.study.comparison import Case, Comparison, Design, Shown
+EXTENSIONS = """
+[[metric]]
+quantity = "got_bps"
+label = "throughput"
+unit = "Mbit/s"
+better = "more"
 
+[[design]]
+id = "whole"
+title = "whole rate"
+set = { "flows.noise.traffic.poisson.rate" = "{rate_mbps} Mbit/s" }
+
+[[comparison]]
+id = "rates"
+title = "Half & whole"
+question = "What does half of <the rate> do?"
+designs = [
+  "whole",
+  { id = "half", title = "half rate", change = "half" },
+  { id = "again", title = "again", set = { "flows.*.traffic.*.rate" = "{rate_mbps} Mbit/s" } },
+]
+cases = [
+  { label = "2 Mbit/s", point = { rate_mbps = 2 } },
+  { label = "4 Mbit/s", point = { rate_mbps = 4 }, quick = false },
+]
+quantities = "measured"
+metrics = ["got_bps", { quantity = "same_bps", label = "nominal", unit = "Mbit/s" }]
+replications = 4
+quick_replications = 2
+conclusion = ["It gets {less} Mbit/s.", { when = "never", text = "Never." }, "End."]
+"""
+"""The comparison of the tiny study: its data."""
+
+MODULE = '''
+"""Beyond the tiny paper."""
 RATE = "flows.noise.traffic.poisson.rate"
+
+def half(network, case):
+    network.set(RATE, f"{case['rate_mbps'] / 2} Mbit/s")
 
 def measured(run, case):
     rate = run.group("noise")["throughput_bps"]
     return {"got_bps": rate, "same_bps": 1e6 * case["rate_mbps"], "run_count": 1.0}
 
-def concluded(findings):
+def less(findings):
     half = findings.comparison.designs[0]
     case = findings.cases[0]
-    return [f"It gets {findings.difference('got_bps', half, case).mean / 1e6:.3f} Mbit/s.", "End."]
+    return f"{findings.difference('got_bps', half, case).mean / 1e6:.3f}"
 
-COMPARISONS = [
-    Comparison(
-        id="rates",
-        title="Half & whole",
-        question="What does half of <the rate> do?",
-        baseline=Design("whole", "whole rate", lambda case: [f"{RATE}={case['rate_mbps']} Mbit/s"]),
-        designs=[
-            Design("half", "half rate", lambda case: [f"{RATE}={case['rate_mbps'] / 2} Mbit/s"]),
-            Design("again", "whole again", lambda case: [f"{RATE}={case['rate_mbps']} Mbit/s"]),
-        ],
-        cases=[Case("2 Mbit/s", {"rate_mbps": 2}), Case("4 Mbit/s", {"rate_mbps": 4}, quick=False)],
-        quantities=measured,
-        shown=[Shown("got_bps", "throughput", "Mbit/s", "more"),
-               Shown("same_bps", "nominal", "Mbit/s")],
-        replications=4,
-        quick_replications=2,
-        conclusion=concluded,
-    ),
-]
+def never(findings):
+    return False
 '''
+"""Its code."""
+
+
+def write_extensions(folder: Path) -> Path:
+    """Give a study in a folder a comparison; the file of its data."""
+    (folder / "extensions.py").write_text(MODULE, encoding="utf-8")
+    path = folder / "extensions.toml"
+    path.write_text(EXTENSIONS, encoding="utf-8")
+    return path
 
 
 @pytest.fixture
 def beyond(tiny: Path) -> Path:
-    """The tiny study with a comparison; the file that defines it."""
-    path = tiny / "beyond.py"
-    path.write_text(BEYOND, encoding="utf-8")
-    return path
+    """The tiny study with a comparison; the file that asks it."""
+    return write_extensions(tiny)
 
 
 def by_design(document: dict[str, Any], quantity: str, case: str) -> dict[str, dict[str, Any]]:
@@ -76,10 +100,10 @@ def by_design(document: dict[str, Any], quantity: str, case: str) -> dict[str, d
 def findings(ours: Sequence[float], theirs: Sequence[float], better: str = "less") -> Findings:
     """A comparison of which these are the samples, replication by replication."""
     case = Case("only", {"x": 1})
-    shown = Shown("wait_s", "waiting time", "ms", better)  # type: ignore[arg-type]
+    metric = Metric("wait_s", "waiting time", "ms", better)  # type: ignore[arg-type]
     baseline, design = Design("old", "old"), Design("new", "new")
     comparison = Comparison(
-        "c", "C", "?", baseline, [design], [case], lambda run, case: {}, [shown]
+        "c", "C", "?", baseline, [design], [case], lambda run, case: {}, [metric]
     )
     samples = Samples()
     for name, values in (("old", ours), ("new", theirs)):
@@ -134,16 +158,16 @@ def test_verdicts(theirs: list[float], better: str, verdict: str) -> None:
     """Otherwise the table would call better what is worse, or certain what is chance."""
     found = findings([10.0, 20.0, 30.0], theirs, better)
     comparison = found.comparison
-    given = found.verdict(comparison.shown[0], comparison.designs[0], found.cases[0])
+    given = found.verdict(comparison.metrics[0], comparison.designs[0], found.cases[0])
     assert given == verdict
-    assert found.tally(comparison.shown[0], comparison.designs[0]) == {verdict: 1}
+    assert found.tally(comparison.metrics[0], comparison.designs[0]) == {verdict: 1}
 
 
 def test_one_pair_proves_nothing() -> None:
     """Otherwise a single run would decide."""
     found = findings([10.0], [1.0])
     comparison = found.comparison
-    assert found.verdict(comparison.shown[0], comparison.designs[0], found.cases[0]) == "open"
+    assert found.verdict(comparison.metrics[0], comparison.designs[0], found.cases[0]) == "open"
     assert not found.complete
 
 
@@ -223,11 +247,12 @@ def test_what_differs_by_replication_differs_for_all_designs_alike(
 ) -> None:
     """Otherwise a failure would come at another time for one design than for the other: at rates
     of 1, 2, 3 and 4 Mbit/s whatever the design says, the designs are equal and the mean is 2.5."""
-    text = beyond.read_text().replace(
-        "replications=4",
-        'by_replication=lambda case, n: [f"{RATE}={n + 1} Mbit/s"],\n        replications=4',
+    beyond.write_text(beyond.read_text() + 'by_replication = "numbered"\n')
+    module = beyond.with_suffix(".py")
+    module.write_text(
+        module.read_text()
+        + 'def numbered(network, case, n):\n    network.set(RATE, f"{n + 1} Mbit/s")\n'
     )
-    beyond.write_text(text)
     rows = by_design(forebay("reproduce", "tiny", "--json").document(), "got_bps", "2 Mbit/s")
     assert rows["half"]["verdict"] == rows["again"]["verdict"] == "equal"
     assert rows["whole"]["mean"] == pytest.approx(2.5e6, rel=0.02)
@@ -237,15 +262,11 @@ def test_sections_are_left_out_and_runs_recorded(forebay: front.Forebay, beyond:
     """Otherwise a design could not do without a part, or could not be measured over time: a second
     flow of 1 Mbit/s that one design does not have is missing there, and a series of 1 s of a run
     of 60 s has 60 samples."""
-    text = beyond.read_text()
-    head, body = text.split("COMPARISONS = ")
-    body = body.replace("quantities=measured", "quantities=counted, record=True, scenario=TEXT")
-    body = body.replace(
-        'Design("half", "half rate",', 'Design("half", "half", without=["flows.b"],'
-    )
-    body = body.replace("lambda case: [f\"{RATE}={case['rate_mbps'] / 2} Mbit/s\"]", "overrides=()")
-    extra = f'''
-TEXT = """{front.STUDY_SCENARIO}
+    text = beyond.read_text().replace('change = "half"', 'remove = ["flows.b"]')
+    text = text.replace('quantities = "measured"', 'quantities = "counted"\nrecord = true')
+    beyond.write_text(
+        f"""{text}
+scenario = '''{front.STUDY_SCENARIO}
 [flows.b]
 from = "A"
 to = "B"
@@ -253,14 +274,17 @@ udp = {{}}
 traffic = {{ cbr = {{ rate = "1 Mbit/s", size = "500 B" }} }}
 [record]
 series = "1 s"
+'''
 """
-
+    )
+    module = beyond.with_suffix(".py")
+    module.write_text(
+        f"""{module.read_text()}
 def counted(run, case):
     return {{"got_bps": float(len(run.document["groups"])),
             "same_bps": float(len(run.tables["series/links.wire"]["time_s"]))}}
-
-'''
-    beyond.write_text(f"{head}{extra}COMPARISONS = {body}")
+"""
+    )
     document = forebay("reproduce", "tiny", "--json").document()
     rows = by_design(document, "got_bps", "2 Mbit/s")
     assert (rows["whole"]["mean"], rows["half"]["mean"]) == (2.0, 1.0)
@@ -282,7 +306,7 @@ def test_the_report_has_a_part_for_it(forebay: front.Forebay, beyond: Path) -> N
         "What does half of &lt;the rate&gt; do?",
         "whole rate (baseline)",
         "forebay reproduce tiny",
-        "flows.noise.traffic.poisson.rate=1.0 Mbit/s",
+        "flows.noise.traffic.poisson.rate=&#34;1.0 Mbit/s&#34;",
         "Conclusion.</b> It gets -",
         "<p>End.</p>",
     ):
@@ -310,7 +334,7 @@ def test_the_terminal_and_the_readme_tell_it(forebay: front.Forebay, beyond: Pat
     assert max(map(len, out.splitlines())) <= 100
     assert "beyond the paper: Half & whole" in out
     assert re.search(r"throughput +half rate +2 worse +-2\.\d\d to -[01]\.\d\d Mbit/s", out)
-    assert re.search(r"throughput +whole again +2 equal ", out)
+    assert re.search(r"throughput +again +2 equal ", out)
     readme = Path("results/README.md").read_text()
     assert "### Beyond the paper: Half & whole" in readme
     assert "| throughput | half rate | 2 worse |" in readme
@@ -320,44 +344,51 @@ def test_the_terminal_and_the_readme_tell_it(forebay: front.Forebay, beyond: Pat
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
-        ("COMPARISONS =", "COMPARISON =", "defines no list COMPARISONS"),
-        ("COMPARISONS = [", "COMPARISONS = [3, ", "COMPARISONS holds 3"),
-        ('id="rates"', 'id="Rates!"', "read id 'Rates!'; allowed are lower-case letters"),
-        ('Design("again"', 'Design("half"', "two of the designs are half"),
-        ('Case("4 Mbit/s"', 'Case("2 Mbit/s"', "two of the cases are 2 Mbit/s"),
-        ('{"rate_mbps": 4}', '{"rate_mbps": 2}', "two of the points are"),
-        ('{"rate_mbps": 2})', '{"rate_mbps": 2}, quick=False)', "every case has quick=False"),
-        ("quick_replications=2", "quick_replications=1", "needs at least 2"),
-        ('Shown("got_bps"', 'Shown("got"', "must end in its unit: _bps"),
-        ('"Mbit/s", "more"', '"Mb/s", "more"', "read unit 'Mb/s'; got_bps may be shown in bit/s"),
-        ('"more")', '"most")', "read better 'most'"),
-        ('Shown("same_bps"', 'Shown("some_bps"', 'gives no "some_bps"'),
+        ("[[comparison]]", "[comparisons]", "comparisons"),
+        ('id = "rates"', 'id = "Rates!"', "read id 'Rates!'; allowed are lower-case letters"),
+        ('id = "again"', 'id = "half"', "two of the designs are half"),
+        ('label = "4 Mbit/s"', 'label = "2 Mbit/s"', "two of the cases are 2 Mbit/s"),
+        ("rate_mbps = 4", "rate_mbps = 2", "two of the points are"),
+        ("rate_mbps = 2 }", "rate_mbps = 2 }, quick = false", "every case has quick = false"),
+        ("quick_replications = 2", "quick_replications = 1", "needs at least 2"),
+        ('"got_bps", {', '"gt_bps", {', "no [[metric]] 'gt_bps' (did you mean"),
+        ('"whole",', '"hole",', "no [[design]] 'hole'"),
+        ('"same_bps", l', '"same", l', "must end in its unit: _bps"),
+        (
+            '"nominal", unit = "Mbit/s"',
+            '"nominal", unit = "Mb/s"',
+            "read unit 'Mb/s'; same_bps may",
+        ),
+        ('better = "more"', 'better = "most"', "better"),
+        ('quantity = "same_bps"', 'quantity = "some_bps"', 'gives no "some_bps"'),
+        ('quantities = "measured"', 'quantities = "measure"', "no function 'measure'"),
+        ('change = "half"', 'change = "halved"', "no function 'halved'"),
+        ('change = "half"', "set = { seed = 7 }", "seed is 7"),
+        ('change = "half"', 'remove = ["flows.no"]', "no section flows.no"),
+        ('change = "half"', 'set = { "flows.no.count" = 2 }', "no section for 'flows.no.count'"),
+        ('{rate_mbps} Mbit/s" } },', '{rate} Mbit/s" } },', "KeyError: 'rate'"),
+        ("{less}", "{ess_bps}", "no metric 'ess_bps'"),
         ('"same_bps": 1e6', '"same_bps": float("nan")', "same_bps is nan"),
-        ('"noise")', '"nose")', "beyond.py, line 8: KeyError"),
+        ('"noise")', '"nose")', "extensions.py, line 9: KeyError"),
         ("/ 2} Mbit/s", "/ 2} Mbit", "design half, case 2 Mbit/s"),
         (
             "case['rate_mbps'] / 2",
             "case['rate'] / 2",
-            "case 2 Mbit/s: beyond.py, line 23: KeyError",
+            "case 2 Mbit/s: extensions.py, line 6: KeyError",
         ),
-        (
-            '"whole again", ',
-            '"whole again", without=["flows.no"], overrides=',
-            "no section flows.no",
-        ),
-        ("[f\"{RATE}={case['rate_mbps'] / 2} Mbit/s\"]", '["seed=7"]', "seed is 7"),
-        ("findings.cases[0]", "findings.cases[9]", "conclusion of rates: beyond.py, line 13"),
-        ("import Case", "import Cas", "ImportError"),
-        ("COMPARISONS = [", "COMPARISONS = [[", "SyntaxError"),
+        ("findings.cases[0]", "findings.cases[9]", "conclusion of rates: extensions.py, line 14"),
+        ("RATE = ", "import absent\nRATE = ", "ModuleNotFoundError"),
+        ("RATE = ", "RATE = [[", "SyntaxError"),
     ],
 )
 def test_wrong_definitions_are_refused(
     forebay: front.Forebay, beyond: Path, old: str, new: str, expected: str
 ) -> None:
     """Otherwise a slip in a comparison would show as a traceback, or as a wrong answer."""
-    text = beyond.read_text()
-    assert old in text
-    beyond.write_text(text.replace(old, new))
+    (path,) = [
+        file for file in (beyond, beyond.with_suffix(".py")) if old in file.read_text("utf-8")
+    ]
+    path.write_text(path.read_text().replace(old, new))
     assert expected in forebay.refused("reproduce", "tiny", "--quick")
 
 
@@ -400,7 +431,7 @@ def test_a_changed_module_of_a_study_is_read_again(tiny: Path) -> None:
 
 def test_table_ids_with_a_slash_make_sound_pages(forebay: front.Forebay, tiny: Path) -> None:
     """Otherwise a table called "f9/tail" would have an anchor that no link reaches."""
-    for name in ("paper.toml", "study.py", "deviations.toml"):
+    for name in ("paper.toml", "sensitivity.toml", "deviations.toml"):
         path = tiny / name
         path.write_text(path.read_text().replace('"t1"', '"t1/tail"').replace("t1/", "t1/tail/"))
         path.write_text(path.read_text().replace("t1/tail/tail", "t1/tail"))

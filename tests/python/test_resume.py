@@ -16,7 +16,7 @@ from typing import Any
 import front
 import pytest
 from test_cli_reproduce import KEEPING
-from test_comparison import BEYOND
+from test_comparison import write_extensions
 from test_plan import without_time
 
 from forebay.run.interrupts import raise_if_interrupted, terminated_like_interrupted
@@ -79,7 +79,7 @@ THROUGH: dict[tuple[str, ...], Results] = {}
 @pytest.fixture
 def study(tiny: Path) -> Path:
     """The tiny study with recordings, a sensitivity run and a comparison; its folder."""
-    (tiny / "beyond.py").write_text(BEYOND)
+    write_extensions(tiny)
     with (tiny / "study.py").open("a") as file:
         file.write(KEEPING.replace("RECORDINGS = [", "RECORDINGS += ["))
     return tiny
@@ -204,8 +204,8 @@ def test_a_signal_publishes_what_is_finished(
     Of the sensitivity run, the last, each run takes hours: when the journal has the 3 replications
     of 2 points and the recording, nothing else ends.
     """
-    path = tiny / "study.py"
-    old, slow = '=1 Mbit/s",)', '=1 Mbit/s", "duration=8000000 s")'
+    path = tiny / "sensitivity.toml"
+    old, slow = '"1 Mbit/s" }', '"1 Mbit/s", duration = "8000000 s" }'
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, slow))
     command = [sys.executable, "-m", "forebay", "reproduce", "tiny", "--jobs", "1"]

@@ -88,8 +88,8 @@ def test_the_load_as_sent_is_what_slow_start_leaves(study: Study) -> None:
 def test_sources_add_up_to_the_printed_totals(study: Study) -> None:
     """A run would have other numbers of sources than the thesis prints (chapter 7): the total, and
     five voice sources more for each of video and of data."""
+    from forebay_studies.atm.criteria import COUNTS
     from forebay_studies.atm.network import sources
-    from forebay_studies.atm.readings import COUNTS
 
     for scenario, counts in COUNTS.items():
         grid = [sources({"scenario": scenario, "case": 1, "sources": n}) for n in counts]
@@ -149,11 +149,11 @@ def test_a_session_is_that_of_the_thesis(study: Study) -> None:
     """A source would not follow the pattern of section 6.2.1: sessions of 15 s with ON and OFF, or
     high and low rate, of 0.5 s each. 44 sources for 180 s are some 250 sessions, whose mean rate
     has a standard error of 3 % (ON) at most, so 12 % is beyond four of them (1 in 10,000)."""
-    from forebay_studies.atm.measure import measured
+    from forebay_studies.atm.measure import quantities
 
     point: Point = {"scenario": 1, "case": 1, "sources": 96}
     (run,) = _runs(study, [point], 180)
-    found = measured(run, point)
+    found = quantities(run, point)
     assert found["voice_pattern_bps"] == pytest.approx(32e3, rel=0.12)
     assert found["video_pattern_bps"] == pytest.approx(352e3, rel=0.12)
     assert found["periods_count"] == pytest.approx(12, rel=0.15)
@@ -163,11 +163,11 @@ def test_a_file_alone_takes_what_slow_start_costs(study: Study) -> None:
     """Files of an uncongested link would take another time than 16 s and slow start: 5 round trips
     of 0.56 s at 0.5 to 0.9 of the rate lack 1.5 round trips of it (16.84 s); the first ones, cut
     off by the end of the run, a little more."""
-    from forebay_studies.atm.measure import measured
+    from forebay_studies.atm.measure import quantities
 
     point: Point = {"scenario": 2, "case": 1, "sources": 15}
     (run,) = _runs(study, [point], 180)
-    found = measured(run, point)
+    found = quantities(run, point)
     assert found["file_time_completed_s"] == pytest.approx(16 + 1.5 * 0.56, rel=1e-3)
     assert found["file_time_completed_s"] <= found["file_time_s"] < 17.5
     assert found["round_trips_count"] == pytest.approx(180 / 0.56)
@@ -176,11 +176,11 @@ def test_a_file_alone_takes_what_slow_start_costs(study: Study) -> None:
 def test_no_cell_is_counted_twice_or_not_at_all(study: Study) -> None:
     """Load, throughput and loss would not fit each other: what is sent is received, dropped at the
     satellite link or under way for 280 ms (at most 6 Mbit/s of it) and in its queues."""
-    from forebay_studies.atm.measure import measured
+    from forebay_studies.atm.measure import quantities
 
     point: Point = {"scenario": 3, "case": 1, "sources": 113}
     (run,) = _runs(study, [point], 20)
-    found = measured(run, point)
+    found = quantities(run, point)
     capacity = 6e6 * 20 / CELL_BITS
     lost = found["dropped_count"] / capacity
     received = found["throughput_ratio"] + found["realtime_throughput_ratio"]
@@ -196,11 +196,11 @@ def test_no_cell_is_counted_twice_or_not_at_all(study: Study) -> None:
 def test_control_slows_sources_down_to_their_floor_and_no_further(study: Study) -> None:
     """A voice or video source would be slowed below half of its nominal rate (section 5.3), or
     notifications of a port would come closer than 50 ms at one source (section 5.1)."""
-    from forebay_studies.atm.measure import measured
+    from forebay_studies.atm.measure import quantities
 
     points = [MIX | {"case": case, "sources": 113} for case in (2, 3)]
     for run, point in zip(_runs(study, points, 60), points, strict=True):
-        found = measured(run, point)
+        found = quantities(run, point)
         assert found["voice_rate_min_ratio"] >= 0.5
         assert found["video_rate_min_ratio"] >= 0.5
         assert found["notification_gap_min_s"] > 0.05 - 0.001
@@ -209,7 +209,7 @@ def test_control_slows_sources_down_to_their_floor_and_no_further(study: Study) 
 
 def test_a_reader_of_the_thesis_finds_each_figure_under_its_number(study: Study) -> None:
     """A graph would stand under another graph's number, or show another case."""
-    from forebay_studies.atm.drawings import sequence
+    from forebay_studies.atm.figures import sequence
 
     shown = {graph.number: graph for graph in sequence()}
     assert list(shown) == list(range(11, 50))
@@ -223,7 +223,7 @@ def test_both_bottlenecks_of_the_larger_network_are_overloaded() -> None:
     of the three parts, which want 16, 176 and 243.6 kbit/s a source (a file of 8 Mbit each 32.84
     s)."""
     load_study("atm")
-    from forebay_studies.atm.beyond_designs import EACH, LINK_BPS
+    from forebay_studies.atm.extensions import EACH, LINK_BPS
 
     wanted = 2 * (16e3 * EACH.voice + 176e3 * EACH.video + 8e6 / 32.84 * EACH.data)
     assert wanted / LINK_BPS == pytest.approx(1.4, abs=0.05)

@@ -1,7 +1,6 @@
 """The redn study: its transcription against the thesis's arithmetic, and what a run must tell."""
 
 import re
-import tomllib
 from types import SimpleNamespace
 
 import numpy as np
@@ -31,7 +30,7 @@ def test_table_4_1_gives_out_what_it_has(study: Study) -> None:
     """A digit of Table 4.1 would have been copied wrongly: in each phase it gives out 168 Mbit/s
     (section 4.1: 201.6 less a sixth), nobody gets less than the baseline where there is enough,
     and where there is not, 5 and 10 share alike what 1 and 3 leave (page 44)."""
-    from forebay_studies.redn.readings import ASSURED
+    from forebay_studies.redn.criteria import ASSURED
 
     each = 12
     for phase, rates in ASSURED.items():
@@ -44,8 +43,8 @@ def test_table_4_1_follows_from_fairness_by_colour(study: Study) -> None:
     """Targets of Table 4.1 would be counted as results: all nine follow from page 44's max-min
     fairness, colour by colour. In U 96 of 168 Mbit/s are green and yellow (24 flows of 1 + 1 and
     3 + 3), and 72 / 24 = 3 of red come on top: 5 and 9."""
+    from forebay_studies.redn.criteria import ASSURED
     from forebay_studies.redn.network import max_min_mbps
-    from forebay_studies.redn.readings import ASSURED
 
     assert {phase: max_min_mbps(phase) for phase in "buo"} == ASSURED
     assert {c.kind for c in study.paper.claims if c.id.startswith("t4.1/")}.isdisjoint({"result"})
@@ -92,13 +91,14 @@ def test_conditioning_is_compared_where_nothing_is_red() -> None:
     conditioner of 3 Mbit/s lets 2.7 of 3 Mbit/s through as green, and 6 of 7 as green and yellow
     when it tags the rest with red."""
     from forebay_studies.redn.measure_flows import _without_red
-    from forebay_studies.redn.network import flows
+    from forebay_studies.redn.network import Phase, flows
 
     path = next(f.path for f in flows(SINGLE) if f.path.rate == 3)
     mbps = np.array([[2.7, 0.3, 0.0], [3.0, 3.0, 1.0]])
     colours = [1e6 * np.tile(part, 50) for part in mbps.T]
     seen = SimpleNamespace(colour=colours, sent=sum(colours))
-    assert _without_red(seen, path, [("b", 0.0, 50.0), ("u", 50.0, 100.0)]) == {
+    spans = [Phase("b", 0.0, 50.0), Phase("u", 50.0, 100.0)]
+    assert _without_red(seen, path, spans) == {
         f"{path.pair}_green_without_red_ratio": pytest.approx(0.9),
         f"{path.pair}_conforming_without_red_ratio": pytest.approx(1.0),
     }
@@ -112,10 +112,7 @@ def test_every_grid_point_is_a_scenario_of_the_thesis(study: Study) -> None:
         facts = check(study.job(claim.point, 0))
         # Duplex: a link each way.
         assert facts["links"] == 2 * links[name], name
-    text = "\n".join(study.job(SINGLE, 0).overrides)
-    table = tomllib.loads(
-        "\n".join(line for line in text.splitlines() if line.startswith("links."))
-    )["links"]
+    table = study.network(SINGLE).to_dict()["links"]
     for name, link in table.items():
         found = re.fullmatch(r"in-(\d+)-(\d+)-[ab]", name)
         if found:
@@ -166,7 +163,7 @@ def test_a_run_tells_what_it_measured(study: Study) -> None:
     carried less what was dropped behind the conditioners, colours add up to what was sent, and no
     early drop is missed by the samples."""
     from forebay_studies.redn.network import flows
-    from forebay_studies.redn.samples import Gate, Path, link_series
+    from forebay_studies.redn.series import Gate, Path, link_series
 
     job = study.job(MIX, 0, extra=('duration="12 s"',))
     runs = []

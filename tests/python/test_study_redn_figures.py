@@ -52,7 +52,7 @@ def study() -> Study:
 
 def test_a_reader_of_the_thesis_finds_each_figure_under_its_number(study: Study) -> None:
     """A graph would stand under another graph's number, or show another section's run."""
-    from forebay_studies.redn.drawings import sequence
+    from forebay_studies.redn.figures import sequence
 
     shown = {one.number: one for one, _ in sequence()}
     # Without laws (1.1, 1.2, 2.1, 2.2, 3.5) and networks (4.1, 4.8).
@@ -63,8 +63,8 @@ def test_a_reader_of_the_thesis_finds_each_figure_under_its_number(study: Study)
     ]
     assert {number: shown[number].caption for number in CAPTIONS} == CAPTIONS
     for number, run in SECTIONS.items():
-        one = shown[number].setting
-        assert (one.network, one.marking, one.scenario) == run, number
+        point = shown[number].point
+        assert (point["network"], point["marking"], point["scenario"]) == run, number
 
 
 def test_a_run_is_drawn(study: Study) -> None:

@@ -153,7 +153,7 @@ def test_a_cut_and_its_ramp_are_measured() -> None:
     two samples 400 intervals apart, and rises by 1/64 of what is left in each: 0 to 0.9 in
     ln 0.1 / ln(63/64) = 146.2 intervals, on the chord between two steps a little more."""
     from forebay_studies.rpr.measure import _cut_back, _period, _ramps
-    from forebay_studies.rpr.samples import Samples
+    from forebay_studies.rpr.series import Samples
 
     steps = round(1.46 / INTERVAL)
     allowed, told = np.ones(steps), np.full(steps, LINE)
@@ -180,7 +180,7 @@ def test_a_wrong_ramp_is_noticed() -> None:
     """A law that ramps otherwise would pass for the slides': with a divisor of 60 the first step
     from 0 is 1/60 instead of 1/64 of the line."""
     from forebay_studies.rpr.measure import _ramps
-    from forebay_studies.rpr.samples import Samples
+    from forebay_studies.rpr.series import Samples
 
     steps = round(1.46 / INTERVAL)
     allowed, told = np.ones(steps), np.full(steps, LINE)
@@ -196,7 +196,7 @@ def test_congestion_is_put_down_to_bursts() -> None:
     begin 21 ms apart from 0.1 s on: of 38 whole periods in the window every second one has an onset
     1 ms after its start, and one more begins 15 ms after a start."""
     from forebay_studies.rpr.measure import _congestion
-    from forebay_studies.rpr.samples import Samples
+    from forebay_studies.rpr.series import Samples
 
     steps = round(1.46 / INTERVAL)
     congested, told = np.zeros(steps), np.full(steps, LINE)
@@ -220,7 +220,7 @@ def test_f_is_throttled_until_it_has_half_of_the_line() -> None:
     """Panic would be measured from the wrong moment: cut at a burst's start and back at half of the
     line 6 ms after its end, F is throttled for 6 ms, but for the interval in which that falls."""
     from forebay_studies.rpr.measure import _cut_back
-    from forebay_studies.rpr.samples import Samples
+    from forebay_studies.rpr.series import Samples
 
     steps = round(1.46 / INTERVAL)
     time = INTERVAL * np.arange(1.0, steps + 1)
@@ -236,7 +236,7 @@ def test_oscillation_is_judged_while_traffic_is_steady() -> None:
     """The bursts themselves would pass for oscillation: F gives way while they last and shortly
     after, and is steady otherwise, so nothing swings; with another level in the OFF state it
     does."""
-    from forebay_studies.rpr.samples import Samples
+    from forebay_studies.rpr.series import Samples
 
     steps = round(1.46 / INTERVAL)
     phase = (INTERVAL * np.arange(steps) - 0.1) % 0.021

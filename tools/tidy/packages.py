@@ -19,7 +19,7 @@ ROOT = "python/forebay/"
 PACKAGES: dict[str, tuple[str, ...]] = {
     "run": (),
     "scenario": ("run",),
-    "study": ("run",),
+    "study": ("run", "scenario"),
     "report": ("run", "study"),
     "cli": ("run", "scenario", "study", "report"),
 }

@@ -25,6 +25,8 @@ LONG = {
     "python/forebay/__init__.pyi": "written by `make docs`",
     "studies/*/README.md": "its table is written by `make record`",
     "studies/*/deviations.toml": "data: paragraphs, each a string that stands in one line",
+    "studies/*/extensions.toml": "data: a design, a case or a metric a line",
+    "studies/*/sensitivity.toml": "data: a paragraph is a string that stands in one line",
     "studies/*/paper.toml": "data: every cell that the paper prints",
     "studies/*/result.json": "written by `make record`",
     "studies/*/scenario.toml": "data: a value shares its line with its place in the paper",

@@ -22,7 +22,7 @@ from forebay.drawing import (
     with_legend,
 )
 from forebay.stats import Interval
-from forebay.study.comparison import Case, Design, Findings, Shown, findings_of
+from forebay.study.comparison import Case, Design, Findings, Metric, findings_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,24 +59,24 @@ def comparison_lines(outcome: Outcome) -> list[str]:
             "|---|---|---|---|",
         ]
         lines += [
-            f"| {shown.label} | {design.title} | {verdicts} | {difference} |"
-            for shown, design, verdicts, difference in summary_rows(findings)
+            f"| {metric.label} | {design.title} | {verdicts} | {difference} |"
+            for metric, design, verdicts, difference in summary_rows(findings)
         ]
         for paragraph in findings.conclusion():
             lines += ["", paragraph]
     return [*lines, ""] if lines else []
 
 
-def summary_rows(findings: Findings) -> list[tuple[Shown, Design, str, str]]:
+def summary_rows(findings: Findings) -> list[tuple[Metric, Design, str, str]]:
     """By quantity and design: verdicts counted, and from where to where the differences go."""
     rows = []
-    for shown in findings.comparison.shown:
+    for metric in findings.comparison.metrics:
         for design in findings.comparison.designs:
-            tally = findings.tally(shown, design)
+            tally = findings.tally(metric, design)
             verdicts = ", ".join(f"{count} {verdict}" for verdict, count in tally.items())
-            found = [findings.difference(shown.quantity, design, case) for case in findings.cases]
-            means = [difference.mean / shown.size for difference in found if difference]
-            rows.append((shown, design, verdicts, _range(means, shown.unit)))
+            found = [findings.difference(metric.quantity, design, case) for case in findings.cases]
+            means = [difference.mean / metric.size for difference in found if difference]
+            rows.append((metric, design, verdicts, _range(means, metric.unit)))
     return rows
 
 
@@ -86,7 +86,7 @@ def case_count(findings: Findings) -> str:
     return "1 case" if number == 1 else f"{number} cases"
 
 
-def draw_cases(findings: Findings, shown: Shown) -> Figure:
+def draw_cases(findings: Findings, metric: Metric) -> Figure:
     """A quantity as a plot: cases along the axis, a mark with its interval for each design."""
     groups: dict[str, list[Case]] = {}
     for case in findings.cases:
@@ -94,23 +94,23 @@ def draw_cases(findings: Findings, shown: Shown) -> Figure:
     drawing, axes = new_axes(len(groups), height=3.4)
     for axis, (group, cases) in zip(axes, groups.items(), strict=True):
         for index, design in enumerate(findings.comparison.every_design):
-            _series(axis, findings, shown, (index, design), cases)
+            _series(axis, findings, metric, (index, design), cases)
         axis.set_title(group, fontsize=10)
         axis.set_xticks(range(len(cases)), [_broken(case.label) for case in cases])
         axis.tick_params(axis="x", labelsize=8)
         axis.set_xlim(-0.5, len(cases) - 0.5)
         axis.margins(y=0.1)
         axis.axhline(0.0, color=INK, linewidth=0.6)
-    unit = "" if shown.unit == "1" else f" ({shown.unit})"
-    axes[0].set_ylabel("\n".join(textwrap.wrap(f"{shown.label}{unit}", 38)))
+    unit = "" if metric.unit == "1" else f" ({metric.unit})"
+    axes[0].set_ylabel("\n".join(textwrap.wrap(f"{metric.label}{unit}", 38)))
     with_legend(drawing, axes)
-    identity = slug(f"beyond-{findings.comparison.id}-{shown.quantity}")
+    identity = slug(f"beyond-{findings.comparison.id}-{metric.quantity}")
     caption = (
         "Means with their 95 % intervals. Those of two designs may overlap although the paired "
         "difference is clear: the table below has it."
     )
-    title = f"{findings.comparison.title}: {shown.label}"
-    return Figure(identity, shown.label, caption, to_svg(drawing, identity, title))
+    title = f"{findings.comparison.title}: {metric.label}"
+    return Figure(identity, metric.label, caption, to_svg(drawing, identity, title))
 
 
 def _broken(label: str) -> str:
@@ -119,18 +119,18 @@ def _broken(label: str) -> str:
 
 
 def _series(
-    axis: Axes, findings: Findings, shown: Shown, numbered: tuple[int, Design], cases: list[Case]
+    axis: Axes, findings: Findings, metric: Metric, numbered: tuple[int, Design], cases: list[Case]
 ) -> None:
     index, design = numbered
     designs = len(findings.comparison.every_design)
     offset = (index - (designs - 1) / 2) * 0.6 / designs
     x, means, halves = [], [], []
     for place, case in enumerate(cases):
-        interval = findings.interval(shown.quantity, design, case)
+        interval = findings.interval(metric.quantity, design, case)
         if interval is not None:
             x.append(place + offset)
-            means.append(interval.mean / shown.size)
-            halves.append(interval.half_width / shown.size if interval.n > 1 else 0.0)
+            means.append(interval.mean / metric.size)
+            halves.append(interval.half_width / metric.size if interval.n > 1 else 0.0)
     axis.errorbar(
         x,
         means,
@@ -148,8 +148,7 @@ def _series(
 def _part(findings: Findings, command: str) -> dict[str, Any]:
     comparison = findings.comparison
     least, most = findings.replications
-    count = len(comparison.shown) * len(comparison.designs) * len(findings.cases)
-    own = comparison.figures(findings) if comparison.figures else []
+    count = len(comparison.metrics) * len(comparison.designs) * len(findings.cases)
     return {
         "anchor": f"beyond-{slug(comparison.id)}",
         "title": comparison.title,
@@ -159,24 +158,22 @@ def _part(findings: Findings, command: str) -> dict[str, Any]:
                 "title": design.title,
                 "about": design.about,
                 "baseline": design is comparison.baseline,
-                "assignments": comparison.assignments(design, findings.cases[0]),
-                "without": _without(findings, design),
+                "settings": comparison.settings(findings.outcome.study, design, findings.cases[0]),
             }
             for design in comparison.every_design
         ],
         "example": findings.cases[0].name,
         "quantities": [
             {
-                "label": shown.label,
-                "heading": shown.label[:1].upper() + shown.label[1:],
-                "unit": shown.unit,
-                "better": shown.better,
-                "figure": draw_cases(findings, shown),
-                "rows": [_row(findings, shown, case) for case in findings.cases],
+                "label": metric.label,
+                "heading": metric.label[:1].upper() + metric.label[1:],
+                "unit": metric.unit,
+                "better": metric.better,
+                "figure": draw_cases(findings, metric),
+                "rows": [_row(findings, metric, case) for case in findings.cases],
             }
-            for shown in comparison.shown
+            for metric in comparison.metrics
         ],
-        "figures": own,
         "cases": case_count(findings),
         "left_out": len(comparison.cases) - len(findings.cases),
         "replications": f"{least}" if least == most else f"{least} to {most}",
@@ -187,36 +184,30 @@ def _part(findings: Findings, command: str) -> dict[str, Any]:
     }
 
 
-def _without(findings: Findings, design: Design) -> list[str]:
-    case = findings.cases[0]
-    given = [findings.comparison.without, design.without]
-    return [path for one in given for path in (one(case) if callable(one) else one)]
-
-
-def _row(findings: Findings, shown: Shown, case: Case) -> dict[str, Any]:
+def _row(findings: Findings, metric: Metric, case: Case) -> dict[str, Any]:
     comparison = findings.comparison
-    baseline = findings.interval(shown.quantity, comparison.baseline, case)
+    baseline = findings.interval(metric.quantity, comparison.baseline, case)
     return {
         "case": case.name,
-        "baseline": _with_half(baseline, shown),
+        "baseline": _with_half(baseline, metric),
         "designs": [
             {
-                "mean": _mean(findings.interval(shown.quantity, design, case), shown),
+                "mean": _mean(findings.interval(metric.quantity, design, case), metric),
                 "difference": _with_half(
-                    findings.difference(shown.quantity, design, case), shown, sign="+"
+                    findings.difference(metric.quantity, design, case), metric, sign="+"
                 ),
-                "arrow": _arrow(findings, shown, design, case),
-                "verdict": findings.verdict(shown, design, case),
+                "arrow": _arrow(findings, metric, design, case),
+                "verdict": findings.verdict(metric, design, case),
             }
             for design in comparison.designs
         ],
     }
 
 
-def _arrow(findings: Findings, shown: Shown, design: Design, case: Case) -> str:
+def _arrow(findings: Findings, metric: Metric, design: Design, case: Case) -> str:
     """The sign of a difference that its interval leaves no doubt about."""
-    difference = findings.difference(shown.quantity, design, case)
-    if difference is None or findings.verdict(shown, design, case) in ("open", "equal"):
+    difference = findings.difference(metric.quantity, design, case)
+    if difference is None or findings.verdict(metric, design, case) in ("open", "equal"):
         return ""
     return ARROWS["down" if difference.mean < 0.0 else "up"]
 
@@ -224,25 +215,25 @@ def _arrow(findings: Findings, shown: Shown, design: Design, case: Case) -> str:
 def _range(values: Sequence[float], unit: str) -> str:
     if not values:
         return "-"
-    shown = "" if unit == "1" else f" {unit}"
+    metric = "" if unit == "1" else f" {unit}"
     low, high = min(values), max(values)
     digits = _digits(max(abs(low), abs(high)) / 10)
-    return f"{_signed(low, digits)} to {_signed(high, digits)}{shown}"
+    return f"{_signed(low, digits)} to {_signed(high, digits)}{metric}"
 
 
-def _mean(interval: Interval | None, shown: Shown) -> str:
+def _mean(interval: Interval | None, metric: Metric) -> str:
     if interval is None:
         return "-"
-    return f"{interval.mean / shown.size:.{_digits(interval.half_width / shown.size)}f}"
+    return f"{interval.mean / metric.size:.{_digits(interval.half_width / metric.size)}f}"
 
 
-def _with_half(interval: Interval | None, shown: Shown, sign: str = "") -> str:
+def _with_half(interval: Interval | None, metric: Metric, sign: str = "") -> str:
     """`31.93 ± 0.02`: two digits of the half-width."""
     if interval is None:
         return "-"
-    half = interval.half_width / shown.size
+    half = interval.half_width / metric.size
     digits = _digits(half)
-    mean = interval.mean / shown.size
+    mean = interval.mean / metric.size
     text = _signed(mean, digits) if sign else f"{mean:.{digits}f}"
     return f"{text} ± {half:.{digits}f}" if math.isfinite(half) else f"{text} ± ?"
 

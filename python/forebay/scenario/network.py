@@ -17,8 +17,9 @@ Nothing is checked here that the engine checks: a wrong value, key or unit is re
 
 from __future__ import annotations
 
+import copy
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from forebay.run.jobs import check as check_job
 from forebay.run.results import Results, run_replications
 from forebay.run.store import write_text
 from forebay.scenario.mechanism import Mechanism, plain
+from forebay.toml import inline
 
 __all__ = ["Network", "Node"]
 
@@ -206,6 +208,56 @@ class Network:
         table[_key(path, last, table)] = plain(value)
         return self
 
+    def update(self, values: Mapping[str, Any]) -> Network:
+        """Set several keys by their paths, in their order (see `set`). Returns the network."""
+        for path, value in values.items():
+            self.set(path, value)
+        return self
+
+    def set_each(self, pattern: str, value: Any) -> int:
+        """Set one key of every section that a path with `*` names, such as `flows.*.tcp.ecn`.
+
+        Each `*` stands for any one name. Only sections that the network has are changed; what is
+        set in them may be new. A mechanism given by its name alone, such as `queue = "droptail"`,
+        counts as a section without keys. Returns how many sections were changed.
+        """
+        *above, last = pattern.split(".")
+        sections = list(_matching(self._document, above))
+        for path in sections:
+            self.set(".".join([*path, last]), value)
+        return len(sections)
+
+    def section(self, path: str) -> dict[str, Any]:
+        """A copy of a section, such as `flows.bulk`. Raises `KeyError` where there is none."""
+        above, last = self._above(path)
+        if not isinstance(above[last], dict):
+            raise KeyError(f"{path} is no section")
+        return copy.deepcopy(above[last])
+
+    def remove(self, *paths: str) -> Network:
+        """Remove sections or single keys. Returns the network. Raises `KeyError` for one that the
+        network does not have."""
+        for path in paths:
+            above, last = self._above(path)
+            del above[last]
+        return self
+
+    def take(self, path: str) -> dict[str, Any]:
+        """Remove a section and return it: a pattern after which others are made."""
+        found = self.section(path)
+        self.remove(path)
+        return found
+
+    def copy(self) -> Network:
+        """A network of its own that can be changed without changing this one."""
+        made = Network.__new__(Network)
+        made._document = copy.deepcopy(self._document)
+        return made
+
+    def differences(self, other: Network) -> list[str]:
+        """What makes this network of another one: `PATH=VALUE`, or `without PATH`, a line each."""
+        return list(_differences(other.to_dict(), self.to_dict()))
+
     def to_dict(self) -> dict[str, Any]:
         """The scenario as nested dictionaries."""
         found: dict[str, Any] = plain(self._document)
@@ -265,6 +317,16 @@ class Network:
         shown = [f"{n} {words}" for words, n in counted.items() if n or words not in rare]
         return f"<Network {self.name!r}: {', '.join(shown)}>"
 
+    def _above(self, path: str) -> tuple[dict[str, Any], str]:
+        """The table that holds the last name of a path, and that name."""
+        *above, last = path.split(".")
+        table: Any = self._document
+        for part in above:
+            table = table.get(part) if isinstance(table, dict) else None
+        if not isinstance(table, dict) or last not in table:
+            raise KeyError(f"the scenario has no section {path}")
+        return table, last
+
     def _add(self, section: str, name: str, parameters: Mapping[str, Any]) -> Network:
         table = self._document.setdefault(section, {})
         if name in table:
@@ -281,3 +343,31 @@ def _key(path: str, part: str, table: dict[str, Any] | list[Any]) -> Any:
         return int(part)
     known = ", ".join(map(str, range(len(table)))) or "none"
     raise ValueError(f'{path}: "{part}" is no entry of the list; there are: {known}')
+
+
+def _matching(table: Any, pattern: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """The paths of the sections below `table` that a pattern names."""
+    if not pattern:
+        yield ()
+        return
+    first, *rest = pattern
+    entries = {table: {}} if isinstance(table, str) else table
+    if isinstance(table, list):
+        entries = {str(number): entry for number, entry in enumerate(table)}
+    for name in entries if first == "*" else [first]:
+        below = entries.get(name) if isinstance(entries, dict) else None
+        if isinstance(below, dict | list) or (isinstance(below, str) and rest):
+            yield from ((name, *path) for path in _matching(below, rest))
+
+
+def _differences(
+    before: Mapping[str, Any], after: Mapping[str, Any], above: str = ""
+) -> Iterator[str]:
+    for name in [*after, *(name for name in before if name not in after)]:
+        path = f"{above}{name}"
+        if name not in after:
+            yield f"without {path}"
+        elif isinstance(after[name], dict) and isinstance(before.get(name), dict):
+            yield from _differences(before[name], after[name], f"{path}.")
+        elif name not in before or after[name] != before[name]:
+            yield f"{path}={inline(after[name])}"

@@ -1,4 +1,4 @@
-"""Beyond the paper: what a study's `beyond.py` compares, and what came of it.
+"""Extensions of a paper: comparisons that it could not make, and what came of them.
 
 A published study ends with questions that the paper could not ask, such as how its mechanism does
 against what was standardised later. Each is a `Comparison`: several *designs* (choices of
@@ -7,12 +7,9 @@ Replication i of every design draws the same random numbers, so differences are 
 replication: the interval of a difference is that of a paired t, and much narrower than those of the
 means.
 
-`beyond.py` defines
-
-    COMPARISONS = [Comparison(...), ...]
-
-`forebay reproduce STUDY` runs them after the claims. Their samples stand in `runs.parquet` under
-the variant `beyond/<comparison>/<design>`; the report has a part for each.
+They are read from `extensions.toml` (see `forebay.study.extensions`). `forebay reproduce STUDY`
+runs them after the claims. Their samples stand in `runs.parquet` under the variant
+`beyond/<comparison>/<design>`; the report has a part for each.
 """
 
 from __future__ import annotations
@@ -25,17 +22,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from forebay.errors import UserError, nearest
 from forebay.run.jobs import Job, Run, check
+from forebay.scenario.network import Network
 from forebay.stats import Interval, finite, paired_difference
-from forebay.study.definition import without_sections
+from forebay.study.change import Change
 from forebay.study.grades import Parameter
 from forebay.study.guard import guarded
 from forebay.study.results import Cell, Outcome
 from forebay.units import UNITS, of_name
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
-    from forebay.drawing import Figure
     from forebay.study.definition import Study
 
 __all__ = [
@@ -43,11 +38,12 @@ __all__ = [
     "Comparison",
     "Design",
     "Findings",
-    "Shown",
+    "Metric",
     "check_scenarios",
-    "comparisons_of",
     "findings_of",
+    "problems",
     "run_cells",
+    "twice",
 ]
 
 Better = Literal["less", "more", ""]
@@ -79,29 +75,21 @@ class Case:
         return ", ".join(filter(None, [self.group, self.label]))
 
 
-Assignments = Sequence[str] | Callable[[Case], Sequence[str]]
-"""`PATH=VALUE` assignments or key paths: the same in every case, or by case."""
-
-
 @dataclass(frozen=True, slots=True)
 class Design:
-    """A choice of mechanisms: assignments on top of the scenario that make it.
+    """A choice of mechanisms: a change of the scenario that makes it.
 
-    `title` names it in legends and tables, `about` says in a sentence what it is. `without` are
-    sections of the scenario that it does not have. `scenario` is a scenario's text of its own,
-    instead of the comparison's; its seed must be the same.
+    `title` names it in legends and tables, `about` says in a sentence what it is.
     """
 
     id: str
     title: str
-    overrides: Assignments = ()
+    change: Change = field(default_factory=Change)
     about: str = ""
-    without: Assignments = ()
-    scenario: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class Metric:
     """A quantity of the report.
 
     `quantity` is its name among those measured, which ends in its SI unit (`settling_s`, see
@@ -128,19 +116,18 @@ class Comparison:
     """Designs compared with a baseline on the same random numbers.
 
     - `id`: lower-case letters, digits and hyphens. `title`: a line. `question`: a paragraph.
-    - `baseline`, `designs`, `cases`, `shown`: see `Design`, `Case` and `Shown`.
-    - `quantities(run, case)`: what one run gave, in SI units; it must hold every quantity shown, as
-      a finite number.
+    - `baseline`, `designs`, `cases`, `metrics`: see `Design`, `Case` and `Metric`.
+    - `quantities(run, case)`: what one run gave, in SI units; it must hold the quantity of every
+      metric, as a finite number.
     - `scenario`: the text of the scenario; the study's `scenario.toml` if `None`.
-    - `overrides`, `without`: by case, below those of the design.
-    - `by_replication(case, number)`: assignments that differ from one replication to the next, such
-      as the time of a failure; the same for all designs, on top of theirs.
+    - `change`: what all designs have in common, by case, below their own changes.
+    - `by_replication(network, case, number)`: changes that differ from one replication to the next,
+      such as the time of a failure; the same for all designs, on top of theirs.
     - `replications`: how often each design runs each case, at least 2; `quick_replications` with
-      `--quick`, which also puts `quick_overrides` on top.
+      `--quick`, which also puts `quick_overrides` (`PATH=VALUE`) on top.
     - `record`: whether `quantities` reads `run.tables`, what the scenario's `[record]` asks for.
-    - `conclusion`: paragraphs, or what makes them of the findings, so that figures are measured
-      ones. It is asked for only when every run was made.
-    - `figures`: plots besides the one that every quantity shown gets.
+    - `conclusion`: what makes its paragraphs of the findings, so that figures are measured ones. It
+      is asked for only when every run was made.
     """
 
     id: str
@@ -150,17 +137,15 @@ class Comparison:
     designs: Sequence[Design]
     cases: Sequence[Case]
     quantities: Callable[[Run, Case], Mapping[str, float]]
-    shown: Sequence[Shown]
+    metrics: Sequence[Metric]
     scenario: str | None = None
-    overrides: Assignments = ()
-    without: Assignments = ()
-    by_replication: Callable[[Case, int], Sequence[str]] | None = None
+    change: Change = field(default_factory=Change)
+    by_replication: Callable[[Network, Case, int], None] | None = None
     replications: int = 10
     quick_replications: int = 3
-    quick_overrides: Sequence[str] = ()
+    quick_overrides: tuple[str, ...] = ()
     record: bool = False
-    conclusion: Sequence[str] | Callable[[Findings], Sequence[str]] = ()
-    figures: Callable[[Findings], Sequence[Figure]] | None = None
+    conclusion: Callable[[Findings], Sequence[str]] | None = None
 
     @property
     def every_design(self) -> list[Design]:
@@ -171,38 +156,42 @@ class Comparison:
         """What errors call a run."""
         return f"comparison {self.id}, design {design.id}, case {case.name}"
 
-    def assignments(self, design: Design, case: Case) -> list[str]:
-        """What makes a design of the scenario, in one case."""
-        return [*_by_case(self.overrides, case), *_by_case(design.overrides, case)]
+    def network(self, study: Study, design: Design, case: Case, replication: int = 0) -> Network:
+        """The network of one run. Raises `UserError` if it cannot be made."""
+        place = self.place(design, case)
+        network = Network.from_text(self.scenario or study.scenario, place)
+        with guarded(study.folder, f"{study.folder / FILE}: {place}"):
+            for change in (self.change, design.change):
+                for path in change.apply(network, case, case.point):
+                    raise UserError(f"{study.folder / FILE}: {place}: set: no section for {path!r}")
+            if self.by_replication is not None:
+                self.by_replication(network, case, replication)
+        return network
 
     def job(
         self, study: Study, design: Design, case: Case, replication: int = 0, quick: bool = False
     ) -> Job:
-        """One run. Raises `UserError` if an assignment cannot be made."""
-        place = self.place(design, case)
-        text = design.scenario or self.scenario or study.scenario
-        with guarded(study.folder, f"{study.folder / FILE}: {place}"):
-            removed = [*_by_case(self.without, case), *_by_case(design.without, case)]
-            made = self.assignments(design, case)
-            if self.by_replication is not None:
-                made += self.by_replication(case, replication)
-            text = without_sections(text, removed) if removed else text
-        extra = self.quick_overrides if quick else ()
+        """One run. Raises `UserError` if its network cannot be made."""
         return Job(
-            text,
-            f"{study.folder / FILE} ({place})",
-            (*made, *extra),
+            self.network(study, design, case, replication).to_toml(),
+            f"{study.folder / FILE} ({self.place(design, case)})",
+            self.quick_overrides if quick else (),
             replication=replication,
             record=self.record,
         )
 
+    def settings(self, study: Study, design: Design, case: Case) -> list[str]:
+        """What makes a design of the scenario in one case, a line each."""
+        scenario = Network.from_text(self.scenario or study.scenario)
+        return self.network(study, design, case).differences(scenario)
+
     def measure(self, study: Study, design: Design, case: Case, run: Run) -> Mapping[str, float]:
-        """The quantities of one run. Raises `UserError` if one that is shown is not a number."""
+        """The quantities of one run. Raises `UserError` if that of a metric is not a number."""
         place = f"{study.folder / FILE}: {self.place(design, case)}"
         with guarded(study.folder, place):
             found = dict(self.quantities(run, case))
-        for shown in self.shown:
-            name = shown.quantity
+        for metric in self.metrics:
+            name = metric.quantity
             if name not in found:
                 hint = nearest(name, list(found))
                 raise UserError(f'{place}: quantities gives no "{name}"{hint}')
@@ -236,9 +225,9 @@ class Findings:
         counts = [count for case in self.cases for count in self._counts(case)]
         return min(counts, default=0), max(counts, default=0)
 
-    def shown(self, quantity: str) -> Shown:
-        """How a quantity of the report is shown. Raises `StopIteration` if it is not."""
-        return next(entry for entry in self.comparison.shown if entry.quantity == quantity)
+    def metric(self, quantity: str) -> Metric:
+        """The metric of a quantity. Raises `StopIteration` if the report has none."""
+        return next(entry for entry in self.comparison.metrics if entry.quantity == quantity)
 
     def interval(self, quantity: str, design: Design, case: Case) -> Interval | None:
         """The mean of one quantity, with its interval; `None` if there is no run."""
@@ -253,9 +242,9 @@ class Findings:
             return None
         return paired_difference([theirs[n] for n in common], [ours[n] for n in common])
 
-    def verdict(self, shown: Shown, design: Design, case: Case) -> Verdict:
+    def verdict(self, metric: Metric, design: Design, case: Case) -> Verdict:
         """What the paired difference says, at 95 % confidence."""
-        difference = self.difference(shown.quantity, design, case)
+        difference = self.difference(metric.quantity, design, case)
         if difference is None or difference.n < 2:
             return "open"
         if difference.low == difference.high == 0.0:
@@ -263,23 +252,23 @@ class Findings:
         if difference.low <= 0.0 <= difference.high:
             return "open"
         way: Literal["less", "more"] = "less" if difference.mean < 0.0 else "more"
-        if not shown.better:
+        if not metric.better:
             return way
-        return "better" if way == shown.better else "worse"
+        return "better" if way == metric.better else "worse"
 
-    def tally(self, shown: Shown, design: Design) -> dict[Verdict, int]:
+    def tally(self, metric: Metric, design: Design) -> dict[Verdict, int]:
         """In how many cases each verdict was given; verdicts not given are left out."""
-        given = [self.verdict(shown, design, case) for case in self.cases]
+        given = [self.verdict(metric, design, case) for case in self.cases]
         return {verdict: given.count(verdict) for verdict in VERDICTS if verdict in given}
 
     def conclusion(self) -> list[str]:
         """The paragraphs of the conclusion; a sentence that says why where there is none."""
         if not self.complete:
             return ["None is drawn: fewer runs were made than it takes."]
-        made = self.comparison.conclusion
         study = self.outcome.study
         with guarded(study.folder, f"{study.folder / FILE}: conclusion of {self.comparison.id}"):
-            paragraphs = made(self) if callable(made) else made
+            conclusion = self.comparison.conclusion
+            paragraphs = conclusion(self) if conclusion is not None else []
         return [" ".join(paragraph.split()) for paragraph in paragraphs]
 
     def document(self) -> dict[str, Any]:
@@ -292,23 +281,23 @@ class Findings:
             "designs": [{"id": d.id, "title": d.title} for d in comparison.every_design],
             "complete": self.complete,
             "rows": [
-                self._row(shown, design, case)
-                for shown in comparison.shown
+                self._row(metric, design, case)
+                for metric in comparison.metrics
                 for case in self.cases
                 for design in comparison.every_design
             ],
             "conclusion": self.conclusion(),
         }
 
-    def _row(self, shown: Shown, design: Design, case: Case) -> dict[str, Any]:
+    def _row(self, metric: Metric, design: Design, case: Case) -> dict[str, Any]:
         baseline = design is self.comparison.baseline
-        mean = self.interval(shown.quantity, design, case)
-        apart = None if baseline else self.difference(shown.quantity, design, case)
+        mean = self.interval(metric.quantity, design, case)
+        apart = None if baseline else self.difference(metric.quantity, design, case)
         return {
             "design": design.id,
             "case": case.name,
             "point": dict(case.point),
-            "quantity": shown.quantity,
+            "quantity": metric.quantity,
             "replications": mean.n if mean else 0,
             "mean": mean.mean if mean else None,
             "low": finite(mean.low if mean else None),
@@ -316,7 +305,7 @@ class Findings:
             "difference": apart.mean if apart else None,
             "difference_low": finite(apart.low if apart else None),
             "difference_high": finite(apart.high if apart else None),
-            "verdict": None if baseline else self.verdict(shown, design, case),
+            "verdict": None if baseline else self.verdict(metric, design, case),
         }
 
     def _values(self, quantity: str, design: Design, case: Case) -> dict[int, float]:
@@ -333,7 +322,7 @@ class Findings:
 
 
 VERDICTS: tuple[Verdict, ...] = ("better", "worse", "less", "more", "equal", "open")
-FILE = "beyond.py"
+FILE = "extensions.toml"
 
 
 def findings_of(outcome: Outcome) -> list[Findings]:
@@ -367,27 +356,9 @@ def check_scenarios(study: Study, quick: bool) -> None:
             )
 
 
-def comparisons_of(module: ModuleType) -> tuple[Comparison, ...]:
-    """What a `beyond.py` defines. Raises `UserError` for what cannot be compared."""
-    found = getattr(module, "COMPARISONS", None)
-    path = module.__file__
-    if not isinstance(found, list | tuple) or not found:
-        raise UserError(
-            f"{path}: defines no list COMPARISONS of forebay.study.comparison.Comparison"
-        )
-    for entry in found:
-        if not isinstance(entry, Comparison):
-            raise UserError(f"{path}: COMPARISONS holds {entry!r}; allowed are Comparisons")
-        for problem in _problems(entry):
-            raise UserError(f"{path}: comparison {entry.id!r}: {problem}")
-    for twice in _twice([entry.id for entry in found]):
-        raise UserError(f"{path}: there are two comparisons {twice!r}")
-    return tuple(found)
-
-
-def _problems(comparison: Comparison) -> list[str]:
+def problems(comparison: Comparison) -> list[str]:
     """What is wrong with a comparison; nothing is run to find out."""
-    problems = [
+    found = [
         f"read id {name!r}; allowed are lower-case letters, digits and hyphens"
         for name in [comparison.id, *(design.id for design in comparison.every_design)]
         if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name)
@@ -395,47 +366,43 @@ def _problems(comparison: Comparison) -> list[str]:
     for what, entries in {
         "designs": comparison.designs,
         "cases": comparison.cases,
-        "shown": comparison.shown,
+        "metrics": comparison.metrics,
     }.items():
         if not entries:
-            problems.append(f"{what} is empty; give at least one")
+            least = "two" if what == "designs" else "one"
+            found.append(f"{what} has too few entries; give at least {least}")
     if comparison.cases and not any(case.quick for case in comparison.cases):
-        problems.append("every case has quick=False; --quick needs at least one")
+        found.append("every case has quick = false; --quick needs at least one")
     for what, number in {
         "replications": comparison.replications,
         "quick_replications": comparison.quick_replications,
     }.items():
         if number < 2:
-            problems.append(f"{what} is {number}; a paired difference needs at least 2")
+            found.append(f"{what} is {number}; a paired difference needs at least 2")
     for what, names in {
         "designs": [design.id for design in comparison.every_design],
         "cases": [case.name for case in comparison.cases],
         "points": [str(sorted(case.point.items())) for case in comparison.cases],
-        "quantities shown": [shown.quantity for shown in comparison.shown],
+        "metrics": [metric.quantity for metric in comparison.metrics],
     }.items():
-        problems += [f"two of the {what} are {name}" for name in _twice(names)]
-    return problems + [problem for shown in comparison.shown for problem in _unit(shown)]
+        found += [f"two of the {what} are {name}" for name in twice(names)]
+    return found + [problem for metric in comparison.metrics for problem in _unit(metric)]
 
 
-def _unit(shown: Shown) -> list[str]:
-    unit = of_name(shown.quantity)
+def _unit(metric: Metric) -> list[str]:
+    unit = of_name(metric.quantity)
     if unit is None:
         endings = ", ".join(f"_{name}" for name in UNITS)
-        return [f"read quantity {shown.quantity!r}; its name must end in its unit: {endings}"]
-    if shown.unit not in unit.multiples:
+        return [f"read quantity {metric.quantity!r}; its name must end in its unit: {endings}"]
+    if metric.unit not in unit.multiples:
         allowed = ", ".join(unit.multiples)
-        return [f"read unit {shown.unit!r}; {shown.quantity} may be shown in {allowed}"]
-    if shown.better not in ("less", "more", ""):
-        return [f'read better {shown.better!r}; allowed are "less", "more" and ""']
+        return [f"read unit {metric.unit!r}; {metric.quantity} may be shown in {allowed}"]
     return []
 
 
-def _twice(names: Sequence[str]) -> list[str]:
+def twice(names: Sequence[str]) -> list[str]:
+    """The names that are there more than once."""
     return [name for name in dict.fromkeys(names) if names.count(name) > 1]
-
-
-def _by_case(given: Assignments, case: Case) -> Sequence[str]:
-    return given(case) if callable(given) else given
 
 
 def _variant(comparison: Comparison, design: Design) -> str:

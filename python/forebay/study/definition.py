@@ -3,50 +3,49 @@
 A study is a folder `studies/<id>` with
 
 - `paper.toml`: what the paper says, claim by claim (see `forebay.study.claims`);
-- `predicates.py`: what its sentences mean in numbers;
+- `predicates.py`, or modules in `predicates/`: what its sentences mean in numbers (see
+  `forebay.study.criteria`);
 - `scenario.toml`: the simulated network, every number tagged with its place in the paper or as
   `assumed: reason`;
 - `deviations.toml`: where and why the study departs from the paper, and the best explanation
   known for cells that do not fit;
-- `study.py`: how a grid point of the paper becomes a run, and a run becomes quantities.
+- `study.py`: how a grid point of the paper becomes a run, and a run becomes quantities;
+- `sensitivity.toml`, if it has one: assumptions chosen otherwise (see `forebay.study.variants`);
+- `extensions.toml` and `extensions.py`, if it has them: comparisons that the paper could not make
+  (see `forebay.study.extensions`).
 
 `study.py` defines two functions:
 
-    def overrides(point: Point) -> list[str]:
-        \"\"\"PATH=VALUE assignments that turn scenario.toml into this grid point.\"\"\"
+    def grid_point(network: Network, point: Point) -> None:
+        \"\"\"Turn the network of scenario.toml into this grid point.\"\"\"
 
     def quantities(run: Run, point: Point) -> dict[str, float]:
         \"\"\"What the paper prints, and what the figures need, from one run; in SI units.\"\"\"
 
 and may define
 
-    def without(point: Point) -> list[str]:
-        \"\"\"Sections that this grid point does not have, such as "flows.udp".\"\"\"
-
     def figures(outcome: Outcome) -> list[Figure]:
         \"\"\"Plots besides those that every table gets (`forebay.report.plot`).\"\"\"
 
     REPLICATIONS = Replications(...)        # how many, at least and at most
-    VARIANTS = [Variant(...), ...]          # sensitivity: other choices, and where they are tried
     RECORDINGS = [Recording(...), ...]      # runs of which time series are kept for figures
     RECORD_RUNS = True                      # quantities() reads run.tables: what [record] asks for
 
-A study may have a `beyond.py`: comparisons that the paper could not make (see
-`forebay.study.comparison`); and more modules. They import each other as
-`forebay_studies.<id>.<module>`.
+A study may have more modules. They import each other as `forebay_studies.<id>.<module>`.
 """
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from forebay.errors import UserError
 from forebay.run.jobs import Job, Run, Tables
+from forebay.scenario.network import Network
+from forebay.study.change import Change
 from forebay.study.grades import Point, Predicate
+from forebay.study.guard import guarded
 
 if TYPE_CHECKING:
     from forebay.drawing import Figure
@@ -61,12 +60,7 @@ __all__ = [
     "Run",
     "Study",
     "Variant",
-    "without_sections",
 ]
-
-Overrides = Sequence[str] | Callable[[Point], Sequence[str]]
-"""`PATH=VALUE` assignments, the same everywhere or by grid point."""
-
 
 Cap = int | Callable[[Point], int]
 """A number of replications, the same everywhere or by grid point."""
@@ -108,19 +102,15 @@ class Variant:
     """A sensitivity run: one assumption chosen otherwise, tried at some claims' grid points.
 
     `id` is short and unique; `title` says what is different; `why` why it matters, or why the
-    study chose otherwise. `overrides` come on top of those of the grid point. `claims` are shell
+    study chose otherwise. `change` comes on top of what makes the grid point. `claims` are shell
     patterns of claim ids: the variant runs at the points of those.
     """
 
     id: str
     title: str
     why: str
-    overrides: Overrides
+    change: Change
     claims: tuple[str, ...]
-
-    def assignments(self, point: Point) -> tuple[str, ...]:
-        """The assignments at one grid point."""
-        return tuple(self.overrides(point) if callable(self.overrides) else self.overrides)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,15 +118,16 @@ class Recording:
     """One run (the first replication) of a grid point whose time series are kept.
 
     `interval` is the sampling interval (`"100 ms"`); with `None` it is the scenario's, and where
-    the study records its runs anyway, one run serves both. Figures find the tables under `id`: all
-    that was recorded, or those that `keep` makes of the run and its grid point. A study of many
-    links or flows keeps what its figures need, in few tables: each is a file of the results.
+    the study records its runs anyway, one run serves both. `change` is what is different from the
+    grid point. Figures find the tables under `id`: all that was recorded, or those that `keep`
+    makes of the run and its grid point. A study of many links or flows keeps what its figures need,
+    in few tables: each is a file of the results.
     """
 
     id: str
     point: Mapping[str, bool | int | float | str]
     interval: str | None = "100 ms"
-    overrides: tuple[str, ...] = ()
+    change: Change = field(default_factory=Change)
     keep: Callable[[Run, Point], Tables] | None = None
 
     def tables(self, run: Run) -> Tables:
@@ -153,20 +144,32 @@ class Study:
     paper: Paper
     predicates: Mapping[str, Predicate]
     scenario: str
-    overrides: Callable[[Point], Sequence[str]]
+    grid_point: Callable[[Network, Point], None]
     quantities: Callable[[Run, Point], Mapping[str, float]]
-    without: Callable[[Point], Sequence[str]] | None = None
     figures: Callable[[Outcome], Sequence[Figure]] | None = None
     replications: Replications = field(default_factory=Replications)
     variants: tuple[Variant, ...] = ()
     recordings: tuple[Recording, ...] = ()
     record_runs: bool = False
     comparisons: tuple[Comparison, ...] = ()
+    _texts: dict[object, str] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def scenario_name(self) -> str:
         """What errors call the scenario."""
         return str(self.folder / "scenario.toml")
+
+    def network(self, point: Point, change: Change | None = None) -> Network:
+        """The network of a grid point, changed by `change` if one is given.
+
+        Raises `UserError` that names the study's own file and line where its code fails.
+        """
+        network = Network.from_text(self.scenario, self.scenario_name)
+        with guarded(self.folder, str(self.folder / "study.py")):
+            self.grid_point(network, point)
+            if change is not None:
+                change.apply(network, point, point)
+        return network
 
     def job(
         self,
@@ -175,39 +178,26 @@ class Study:
         variant: Variant | None = None,
         extra: Sequence[str] = (),
     ) -> Job:
-        """The run of one replication of a grid point, with `extra` overrides."""
-        assignments = (*self.overrides(point), *extra)
+        """The run of one replication of a grid point, with `extra` overrides (`PATH=VALUE`).
+
+        What a variant sets is not overridden.
+        """
         if variant is not None:
-            assignments += variant.assignments(point)
-        removed = tuple(self.without(point)) if self.without else ()
-        text = without_sections(self.scenario, removed) if removed else self.scenario
+            extra = [one for one in extra if one.partition("=")[0] not in variant.change.set]
+        key = (tuple(sorted(point.items())), variant.id if variant else "")
+        if key not in self._texts:
+            self._texts[key] = self.network(point, variant.change if variant else None).to_toml()
         return Job(
-            text,
+            self._texts[key],
             self.scenario_name,
-            assignments,
+            tuple(extra),
             replication=replication,
             record=self.record_runs,
         )
 
     def recording_job(self, recording: Recording) -> Job:
         """The run whose time series `recording` keeps."""
-        job = self.job(recording.point, 0)
+        text = self.network(recording.point, recording.change).to_toml()
         interval = recording.interval
-        extra = (*([f"record.series={interval}"] if interval else []), *recording.overrides)
-        return Job(job.text, job.name, job.overrides + extra, record=True)
-
-
-def without_sections(text: str, paths: Sequence[str]) -> str:
-    """A scenario without some of its sections."""
-    import tomli_w
-
-    document = tomllib.loads(text)
-    for path in paths:
-        *above, last = path.split(".")
-        table: Any = document
-        for part in above:
-            table = table.get(part) if isinstance(table, dict) else None
-        if not isinstance(table, dict) or last not in table:
-            raise UserError(f"without: scenario.toml has no section {path}")
-        del table[last]
-    return tomli_w.dumps(document)
+        extra = (f"record.series={interval}",) if interval else ()
+        return Job(text, self.scenario_name, extra, record=True)

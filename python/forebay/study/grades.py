@@ -255,7 +255,8 @@ class Bounds:
 
     `+`, `-` and multiplication by a number give the bounds of the result whatever combination of
     values the operands take. The operands of a sum are treated as unrelated, which is wider than
-    need be when they rise and fall together, never narrower.
+    need be when they rise and fall together, never narrower. `>`, `<`, `>=` and `<=` against
+    another or a number answer with a `Truth`, as `surely_greater` and its relatives do.
     """
 
     low: float
@@ -292,6 +293,34 @@ class Bounds:
 
     __radd__ = __add__
     __rmul__ = __mul__
+
+    def __rsub__(self, other: float) -> Bounds:
+        return _bounds(other) - self
+
+    def __gt__(self, other: Bounds | float) -> Truth:
+        return surely_greater(self, other)
+
+    def __lt__(self, other: Bounds | float) -> Truth:
+        return surely_less(self, other)
+
+    def __ge__(self, other: Bounds | float) -> Truth:
+        return surely_at_least(self, other)
+
+    def __le__(self, other: Bounds | float) -> Truth:
+        return surely_at_most(self, other)
+
+    def within(self, low: Bounds | float, high: Bounds | float) -> Truth:
+        """`low <= self <= high`."""
+        return surely_within(self, low, high)
+
+    def around(self, number: float, share: float = CLOSE) -> Truth:
+        """Within the given share of a number, by default the 10 % of the grade `close`."""
+        return self.within((1.0 - share) * number, (1.0 + share) * number)
+
+    def similar(self, other: Bounds | float, share: float = CLOSE) -> Truth:
+        """The two differ by at most the given share of the smaller, by default 10 %."""
+        other = _bounds(other)
+        return (self <= (1.0 + share) * other) & (other <= (1.0 + share) * self)
 
     def clamped(self, low: float) -> Bounds:
         """max(value, low): for example the shortfall max(CIR - throughput, 0)."""

@@ -35,7 +35,7 @@ IDENTITY = {
     "study": "study",
     "version": "version",
     "engine": "build of the engine",
-    "files": "state of the study's files (*.py, scenario.toml)",
+    "files": "state of the study's files (modules, scenario, sensitivity, extensions)",
 }
 """What all runs of a journal have in common, and how messages call it."""
 
@@ -157,7 +157,9 @@ def _key(row: Mapping[str, Any]) -> Hashable:
 
 
 def _identity(study: Study) -> dict[str, str]:
-    sources = sorted([*study.folder.glob("*.py"), study.folder / "scenario.toml"])
+    names = ("scenario.toml", "sensitivity.toml", "extensions.toml")
+    data = [path for path in map(study.folder.joinpath, names) if path.is_file()]
+    sources = sorted([*study.folder.rglob("*.py"), *data])
     files = hashlib.sha256()
     for path in sources:
         files.update(f"{path.name}\n".encode() + path.read_bytes())

@@ -10,10 +10,13 @@ from typing import Any
 
 from forebay.errors import UserError, nearest, read_text
 from forebay.study.claims import PaperFileError, bind_predicates, load_paper
-from forebay.study.comparison import FILE, Comparison, comparisons_of
+from forebay.study.comparison import FILE, Comparison
 from forebay.study.definition import Replications, Study
+from forebay.study.extensions import load_extensions
 from forebay.study.folders import study_folders
+from forebay.study.grades import Predicate
 from forebay.study.guard import guarded
+from forebay.study.variants import load_variants
 
 __all__ = ["PACKAGE", "load_study"]
 
@@ -31,7 +34,7 @@ def load_study(study_id: str) -> Study:
     _package(study_id, folder)
     try:
         paper = load_paper(folder / "paper.toml")
-        predicates = bind_predicates(paper, vars(_module(study_id, folder, "predicates")))
+        predicates = bind_predicates(paper, _predicates(study_id, folder))
     except PaperFileError as error:
         raise UserError(str(error)) from None
     scenario = read_text(folder / "scenario.toml")
@@ -42,12 +45,11 @@ def load_study(study_id: str) -> Study:
         paper=paper,
         predicates=predicates,
         scenario=scenario,
-        overrides=_required(module, "overrides"),
+        grid_point=_required(module, "grid_point"),
         quantities=_required(module, "quantities"),
-        without=getattr(module, "without", None),
         figures=getattr(module, "figures", None),
         replications=getattr(module, "REPLICATIONS", Replications()),
-        variants=tuple(getattr(module, "VARIANTS", ())),
+        variants=load_variants(folder / "sensitivity.toml", vars(module)),
         recordings=tuple(getattr(module, "RECORDINGS", ())),
         record_runs=bool(getattr(module, "RECORD_RUNS", False)),
         comparisons=_comparisons(study_id, folder),
@@ -75,17 +77,35 @@ def _package(study_id: str, folder: Path) -> None:
 
 def _module(study_id: str, folder: Path, name: str) -> ModuleType:
     """A module of a study whose `_package` was made."""
-    path = folder / f"{name}.py"
+    path = folder / f"{name.replace('.', '/')}.py"
     if not path.is_file():
         raise UserError(f"{path}: no such file; a study needs it")
     with guarded(folder, str(path)):
         return importlib.import_module(f"{PACKAGE}.{study_id}.{name}")
 
 
+def _predicates(study_id: str, folder: Path) -> dict[str, Predicate]:
+    """What `predicates.py` defines, or the modules of `predicates/`.
+
+    Of a function for several grid points, those for each of them (`criteria.for_each`).
+    """
+    names = ["predicates"]
+    if (folder / "predicates").is_dir():
+        files = sorted((folder / "predicates").glob("*.py"))
+        names = [f"predicates.{file.stem}" for file in files if file.stem != "__init__"]
+    found: dict[str, Predicate] = {}
+    for name in names:
+        defined = vars(_module(study_id, folder, name))
+        found |= defined
+        for entry in list(defined.values()):
+            found |= getattr(entry, "predicates", {})
+    return found
+
+
 def _comparisons(study_id: str, folder: Path) -> tuple[Comparison, ...]:
     if not (folder / FILE).is_file():
         return ()
-    return comparisons_of(_module(study_id, folder, Path(FILE).stem))
+    return load_extensions(folder / FILE, _module(study_id, folder, "extensions"))
 
 
 def _required(module: ModuleType, name: str) -> Any:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from forebay.study.definition import Study, Variant
 
-__all__ = ["Cell", "Outcome", "Samples", "point_key"]
+__all__ = ["Cell", "NotRecordedError", "Outcome", "Samples", "point_key"]
 
 PointKey = tuple[tuple[str, Any], ...]
 BASE = ""
@@ -126,6 +126,10 @@ FACTS = ("seed", "scenario_hash", "digest", "version", "events", "packet_hops", 
 """What every run says of itself besides its quantities."""
 
 
+class NotRecordedError(LookupError):
+    """A table was asked for that no recording of the results has."""
+
+
 @dataclass(slots=True)
 class Outcome:
     """A study with its samples: intervals, grades, comparisons, and what figures draw from."""
@@ -157,6 +161,16 @@ class Outcome:
             for claim in self.study.paper.claims
             if claim.quantity == quantity and point_key(claim.point) == wanted
         ]
+
+    def recorded(self, recording: str, table: str) -> dict[str, Any]:
+        """The columns of a table that a recording kept, as NumPy arrays.
+
+        Raises `NotRecordedError` if it was not made.
+        """
+        found = self.recordings.get(recording, {}).get(table)
+        if found is None:
+            raise NotRecordedError(f"{recording}: no table {table}")
+        return {name: found[name].to_numpy() for name in found.column_names}
 
     def grades(self, variant: str = BASE) -> dict[str, Grade]:
         """The grade of every claim that was measured, by claim id."""

@@ -1,0 +1,297 @@
+"""What extensions.toml compares: networks, designs and what is measured of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from forebay.study import Case, Design, Findings, Network, Run
+from forebay_studies.atm.criteria import MIX, MOST, RATE_BASED
+from forebay_studies.atm.measure import FILE_BITS, capacity_cells, paced
+from forebay_studies.atm.network import (
+    BY_PRIORITY,
+    CELL_BITS,
+    DISCARDS_ONLY,
+    KINDS,
+    LINK_BPS,
+    Sources,
+    grid_point,
+    present,
+    sources,
+)
+
+# The thesis's cases as designs.
+
+
+def discards_only(network: Network, _: Case) -> None:
+    """Case 3: ports tell of discards alone."""
+    for link in network.section("links"):
+        if "detector" in network.section(f"links.{link}"):
+            network.set(f"links.{link}.detector", DISCARDS_ONLY)
+
+
+def nothing_at_all(network: Network, case: Case) -> None:
+    """Case 1: no detection that anybody heeds, and no policing that marks anything."""
+    discards_only(network, case)
+    network.set_each("flows.*.paced.pace", "uncontrolled")
+    network.set_each("flows.*.policing", {"peak": {"rate": "1 Gbit/s"}})
+
+
+def _lost_and_late(
+    run: Run, ports: Iterable[str], realtime: Iterable[str], data: Iterable[str]
+) -> dict[str, float]:
+    """Shares of the cells sent that ports dropped, and that came late."""
+    dropped = [run.link(port)["dropped_packets"] for port in ports]
+    found: dict[str, float] = {}
+    for name, groups in {"realtime": set(realtime), "data": set(data)}.items():
+        sent = max(sum(run.group(group)["sent_packets"] for group in groups), 1)
+        lost = sum(counts[precedence] for counts in dropped for precedence in BY_PRIORITY[name])
+        late = [row for row in run.document["lateness"] if row["name"] in groups]
+        found[f"{name}_loss_ratio"] = lost / sent
+        found[f"{name}_late_ratio"] = sum(row["late_packets"] for row in late) / sent
+    return found
+
+
+# The mixture on one link: link sizes that the thesis scaled down, and the numbers of the detector.
+
+SCALED_BY = 7.5
+"""45 over 6 Mbit/s; the access links go from 21 to 155."""
+TRUE_S = 120.0
+"""Simulated time at the true sizes: 850 sources average out sooner than 113."""
+
+
+def true_size(network: Network, case: Case) -> None:
+    """The mixture with the most sources, on links of either size; sessions of either length."""
+    numbers = sources({"scenario": MIX, "case": RATE_BASED, "sources": MOST[MIX]})
+    if case["mbps"] == 45:
+        numbers = Sources(*(round(SCALED_BY * count) for count in numbers))
+        network.set("duration", f"{TRUE_S:g} s")
+        rates = {"satellite": "45 Mbit/s", "user": "155 Mbit/s", "egress": "155 Mbit/s"}
+        for link, rate in rates.items():
+            network.set(f"links.{link}.rate", rate)
+    present(network, numbers)
+    for state in ("active", "idle"):
+        network.set_each(f"flows.*.paced.activity.sessions.{state}", f"{case['session_s']} s")
+
+
+def mixed(network: Network, case: Case) -> None:
+    """The mixture under full control."""
+    grid_point(network, {"scenario": MIX, "case": RATE_BASED, "sources": case["sources"]})
+
+
+def of_one_link(run: Run, case: Case) -> dict[str, float]:
+    """What the thesis looks at, of the one bottleneck."""
+    mbps = float(case.point.get("mbps", LINK_BPS / 1e6))
+    data = run.group("data")
+    bits = max(data["sent_packets"], 1) * CELL_BITS
+    return {
+        **_lost_and_late(run, ["satellite"], ["voice", "video"], ["data"]),
+        "utilization_ratio": float(run.link("satellite")["utilization"]),
+        "throughput_ratio": data["delivered_packets"] / (capacity_cells(run, mbps * 1e6)),
+        "file_time_s": float(paced(run)["data"]["session_s"]) / bits * FILE_BITS,
+        "realtime_rate_ratio": float(paced(run)["video"]["mean_scale"]),
+    }
+
+
+# A larger network: two bottlenecks, cross traffic, notifications over long ways.
+
+LONG, NEAR, LOCAL = "", "near-", "local-"
+"""Who passes both bottlenecks, only the second, only the first: how their groups begin."""
+ENDS = {LONG: ("user", "peer"), NEAR: ("crossing", "peer"), LOCAL: ("user", "neighbour")}
+EACH = Sources(20, 12, 7)
+"""Sources of each of the three: through either bottleneck go 78, which want 1.4 times its rate."""
+PORTS = ("satellite", "core")
+
+
+def _round_trips_ms(case: Case) -> dict[str, float]:
+    first, second = case["first_ms"], case["second_ms"]
+    ways = {LONG: 5 + first + second + 5, NEAR: 5 + second + 5, LOCAL: 5 + first + 5}
+    return {whose: 2 * way for whose, way in ways.items()}
+
+
+def two_bottlenecks(network: Network, case: Case) -> None:
+    """A second bottleneck behind the satellite link, or in front of it, with traffic that passes
+    one of the two only."""
+    satellite = network.section("links.satellite")
+    satellite |= {"delay": f"{case['first_ms']} ms", "duplex": True}
+    core = satellite | {"from": "S2", "to": "S3", "delay": f"{case['second_ms']} ms"}
+    egress, user = network.section("links.egress"), network.section("links.user")
+    links = {
+        "satellite": satellite,
+        "core": core,
+        "egress": egress | {"from": "S3"},
+        "local": egress | {"from": "S2", "to": "neighbour"},
+        "cross": user | {"from": "crossing", "to": "S2"},
+    }
+    for name, link in links.items():
+        network.set(f"links.{name}", link)
+    shown = network.take("flows")
+    for whose, milliseconds in _round_trips_ms(case).items():
+        begin, end = ENDS[whose]
+        for kind, count in zip(KINDS, EACH, strict=True):
+            group = f"flows.{whose}{kind}"
+            network.set(group, shown[kind] | {"from": begin, "to": end, "count": count})
+            network.set(f"{group}.paced.pace.steps.rtt", f"{milliseconds:g} ms")
+    network.record(series_of=[f"links.{port}" for port in PORTS])
+
+
+def one_round_trip(network: Network, case: Case) -> None:
+    """All sources recover once in the longest round trip, however near they are."""
+    network.set_each("flows.*.paced.pace.steps.rtt", f"{_round_trips_ms(case)[LONG]:g} ms")
+
+
+def of_two_links(run: Run, _: Case) -> dict[str, float]:
+    """Losses and late cells of all, and how data of long and of short ways share the second."""
+    data = [f"{whose}data" for whose in ENDS]
+    others = [f"{whose}{kind}" for whose in ENDS for kind in KINDS if kind != "data"]
+    got = {name: run.group(name)["delivered_packets"] / capacity_cells(run) for name in data}
+    used = [float(run.link(port)["utilization"]) for port in PORTS]
+    return {
+        **_lost_and_late(run, PORTS, others, data),
+        "utilization_ratio": sum(used) / len(used),
+        "long_throughput_ratio": got[f"{LONG}data"],
+        "near_throughput_ratio": got[f"{NEAR}data"],
+        "local_throughput_ratio": got[f"{LOCAL}data"],
+        "notification_delay_s": float(paced(run)[f"{LONG}data"]["notice_delay_s"]),
+    }
+
+
+# Explicit rates: sources ask for a rate by resource-management cells, and ports answer.
+
+INTERVAL, TARGET, LOWER = "50 ms", 0.9, 0.8
+"""Those of the thesis's own detector (section 5.1), so that both look as often and aim as high; and
+a lower target, which leaves room for bursts."""
+BEGIN = 0.5
+"""A session begins at half its nominal rate (section 6.2.1.4)."""
+PROMISED = {"voice": 0.5, "video": 0.5, "data": 0.0}
+"""What the thesis leaves to each kind whatever happens (section 5.3)."""
+
+
+def with_way_back(network: Network, case: Case) -> None:
+    """The mixture under full control, with links on which receivers can answer their sources, all
+    the way: the thesis has none."""
+    mixed(network, case)
+    network.set("links.satellite.duplex", True).set("links.egress.duplex", True)
+
+
+def _explicit(network: Network, kinds: Iterable[str], target: float = TARGET) -> None:
+    """Explicit rates for some kinds of sources; the others hear nothing."""
+    network.remove("links.satellite.detector")
+    erica = {"erica": {"interval": INTERVAL, "target": target}}
+    network.set("links.satellite.explicit_rate", erica)
+    for kind in KINDS:
+        # A port that computes rates is to be followed at once: RIF of 1.
+        abr = {"abr": {"mcr": PROMISED[kind], "icr": BEGIN, "rif": 1.0}}
+        network.set(f"flows.{kind}.paced.pace", abr if kind in kinds else "uncontrolled")
+
+
+def explicit_for_data(network: Network, _: Case) -> None:
+    """Data are ABR under ERICA."""
+    _explicit(network, ["data"])
+
+
+def explicit_for_all(network: Network, _: Case) -> None:
+    """All are ABR under ERICA."""
+    _explicit(network, KINDS)
+
+
+def explicit_for_all_lower(network: Network, _: Case) -> None:
+    """All are ABR under ERICA, with a lower target."""
+    _explicit(network, KINDS, LOWER)
+
+
+def of_rates(run: Run, case: Case) -> Mapping[str, float]:
+    """What the thesis looks at, with the cost of telling rates and how data share."""
+    data = [row for row in run.document["flows"] if row["group"] == "data"]
+    got = [float(row["delivered_packets"]) for row in data]
+    told = sum(row["resource_cells"] for row in run.document["paced"])
+    squares = sum(cells * cells for cells in got)
+    return {
+        **of_one_link(run, case),
+        "realtime_loss_ratio": _lost(run, "realtime", ("voice", "video")),
+        "data_loss_ratio": _lost(run, "data", ("data",)),
+        "resource_ratio": told / capacity_cells(run),
+        "fairness_ratio": sum(got) ** 2 / (len(got) * squares) if squares else 1.0,
+    }
+
+
+def _lost(run: Run, priority: str, groups: Iterable[str]) -> float:
+    """The share of cells sent that the port dropped, without cells that tell rates."""
+    telling = [group for group in groups if paced(run)[group]["resource_cells"]]
+    others = sum(int(run.group(group)["dropped_acks"]) for group in telling)
+    dropped = run.link("satellite")["dropped_packets"]
+    lost = sum(int(dropped[precedence]) for precedence in BY_PRIORITY[priority]) - others
+    return lost / max(sum(int(run.group(group)["sent_packets"]) for group in groups), 1)
+
+
+def against_full(findings: Findings) -> str:
+    """In which metrics the designs in which a port tells rates are better and worse."""
+    told = [design for design in findings.comparison.designs if design.id.startswith("abr")]
+    return " ".join(_against(findings, design) for design in told)
+
+
+def _against(findings: Findings, design: Design) -> str:
+    told = []
+    for case in findings.cases:
+        words = []
+        for verdict in ("better", "worse"):
+            labels = [
+                metric.label
+                for metric in findings.comparison.metrics
+                if metric.better and findings.verdict(metric, design, case) == verdict
+            ]
+            words.append(f"{verdict.capitalize()}: {'; '.join(labels) or 'nothing'}.")
+        told.append(f"{case.name}. {' '.join(words)}")
+    return f"{design.title[0].upper()}{design.title[1:]}, {' '.join(told)}"
+
+
+# Files in frames of cells: what of the cells that arrive is of use.
+
+
+def in_frames(network: Network, case: Case) -> None:
+    """The mixture with files in frames that are sent again, and links back for the reports."""
+    with_way_back(network, case)
+    # Longer than the round trip of 560 ms, and the default.
+    frames = {"payload": f"{case['payload_bytes']} B", "poll": "750 ms"}
+    network.set("flows.data.paced.frames", frames)
+
+
+def of_frames(run: Run, case: Case) -> dict[str, float]:
+    """Cells that were of use, as parts of the link and of what was sent, and files completed."""
+    data = paced(run)["data"]
+    whole = data["whole_packets"]
+    return {
+        **of_one_link(run, case),
+        "useful_ratio": whole / capacity_cells(run),
+        "useless_ratio": 1.0 - whole / max(run.group("data")["sent_packets"], 1),
+        "frame_loss_ratio": data["lost_frames"] / max(data["sent_frames"], 1),
+        "completed_ratio": data["transfers"] / max(data["sessions"], 1),
+        "file_whole_s": float(data["session_s"]) / (max(whole, 1) * CELL_BITS) * FILE_BITS,
+    }
+
+
+def price_of_control(findings: Findings) -> str:
+    """Where more arrives with less control."""
+    metric = findings.metric("useful_ratio")
+    told = [
+        f"{case.name}, {design.title}"
+        for case in findings.cases
+        for design in findings.comparison.designs
+        if findings.verdict(metric, design, case) == "better"
+    ]
+    head = "Control has its price where there is room: more arrives whole with"
+    return f"{head} {'; '.join(told)}." if told else ""
+
+
+def shares_in_frames(findings: Findings) -> str:
+    """How much of the data that the link carries is in whole frames, by case and design."""
+    told = []
+    for case in findings.cases:
+        shares = []
+        for design in findings.comparison.every_design:
+            useful = findings.interval("useful_ratio", design, case)
+            carried = findings.interval("throughput_ratio", design, case)
+            if useful and carried and carried.mean > 0.0:
+                share = 100.0 * useful.mean / carried.mean
+                shares.append(f"{share:.3g} % with {design.title}")
+        told.append(f"{case.name}: {', '.join(shares)}")
+    return f"Of the cells of data that arrive, in whole frames: {'; '.join(told)}."
