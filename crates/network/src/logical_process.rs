@@ -178,7 +178,7 @@ impl LookaheadContext for Context<'_> {
         self.core.channels.send(next.receiver, next.channel, packet, at);
     }
 
-    #[inline]
+    #[inline(always)]
     fn crossed_at(&mut self, packet: &Packet, at: Time) {
         self.core.counters.hops += 1;
         self.core.virtual_events += 1;

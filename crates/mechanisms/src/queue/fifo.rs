@@ -94,6 +94,7 @@ impl QueueDisc for Fifo {
         self.enqueue_packet(packet, idle_since, now, stream)
     }
 
+    #[inline(always)]
     fn dequeue(
         &mut self,
         now: Time,

@@ -155,16 +155,18 @@ impl QueueDisc for Priority {
         stream: &mut Stream,
         discard: &mut Discard<'_>,
     ) -> Option<Departure> {
-        // A class may drop all that it holds (CoDel); then the next one is served.
-        let mut left = self.nonempty;
-        while left != 0 {
-            let index = left.trailing_zeros() as usize;
-            left &= left - 1;
-            let next = match &mut self.classes[index] {
-                Class::Fifo(fifo) => fifo.dequeue(now, stream, discard),
-                Class::Other(law) => law.dequeue(now, stream, discard),
+        while self.nonempty != 0 {
+            let index = self.nonempty.trailing_zeros() as usize;
+            let class = &mut self.classes[index];
+            let last = class.packets() == 1;
+            self.nonempty &= !(u64::from(last) << index);
+            let law = match class {
+                Class::Fifo(fifo) => return fifo.dequeue(now, stream, discard),
+                Class::Other(law) => law,
             };
+            let next = law.dequeue(now, stream, discard);
             self.update_nonempty(index);
+            // A class may drop all that it holds (CoDel); then the next one is served.
             if next.is_some() {
                 return next;
             }

@@ -7,8 +7,8 @@
 
 use forebay_kernel::{Forward, Receive};
 use forebay_network::{
-    Context, Departures, Element, InputChannels, LogicalProcess, Lookahead, LookaheadContext,
-    Observation, OwnCount, Packet, PassThrough,
+    Context, Departures, Element, ExecutionMode, InputChannels, LogicalProcess, Lookahead,
+    LookaheadContext, Observation, OwnCount, Packet, PassThrough,
 };
 use forebay_units::Time;
 
@@ -24,8 +24,7 @@ const MIN_BATCH: usize = 4;
 pub(super) struct FifoLink {
     policy: AnyDropPolicy,
     queueing: Queueing,
-    /// Whether every packet comes by the input channels.
-    takes_from_channels: bool,
+    mode: ExecutionMode,
     /// The path for packets that find the link idle, on a link under tail drop with one input
     /// channel and one next hop.
     pass_through: Option<PassThrough>,
@@ -33,7 +32,7 @@ pub(super) struct FifoLink {
 
 impl FifoLink {
     pub(super) fn new(policy: AnyDropPolicy, queueing: Queueing) -> Self {
-        Self { policy, queueing, takes_from_channels: false, pass_through: None }
+        Self { policy, queueing, mode: ExecutionMode::default(), pass_through: None }
     }
 
     /// Process the pending packets that have arrived by now, or whose predecessors are all known.
@@ -105,7 +104,7 @@ impl FifoLink {
         } else {
             transmitter.exit_lower_bound(at)
         };
-        let due = earliest + cx.execution_mode().slack;
+        let due = earliest + self.mode.slack;
         cx.notify_before(at);
         if due < self.queueing.wake_time {
             self.queueing.wake_time = due;
@@ -199,7 +198,7 @@ fn forward_in_place<L: FifoPolicy + ?Sized>(
 
 impl LogicalProcess for FifoLink {
     fn on_notify(&mut self, cx: &mut Context<'_>) {
-        if !self.takes_from_channels {
+        if !self.mode.takes_from_channels {
             return;
         }
         if self.queueing.departures != Departures::Timed {
@@ -215,9 +214,8 @@ impl LogicalProcess for FifoLink {
 
 impl Element for FifoLink {
     fn start(&mut self, cx: &mut Context<'_>) {
-        let mode = cx.execution_mode();
-        self.takes_from_channels = mode.takes_from_channels;
-        self.queueing.departures = mode.departures;
+        self.mode = cx.execution_mode();
+        self.queueing.departures = self.mode.departures;
         self.queueing.next_hop = cx.next_hop();
         let tail = matches!(self.policy, AnyDropPolicy::Tail(_));
         self.pass_through = if tail { cx.pass_through() } else { None };
@@ -239,7 +237,7 @@ impl Element for FifoLink {
 
     fn wake(&mut self, _token: u32, cx: &mut Context<'_>) {
         let queueing = &mut self.queueing;
-        if !self.takes_from_channels {
+        if !self.mode.takes_from_channels {
             queueing.wake_time = queueing.transmitter.deliver_first(cx).unwrap_or(Time::NEVER);
             if queueing.wake_time < Time::NEVER {
                 cx.wake_at(queueing.wake_time, OUT);
@@ -255,7 +253,7 @@ impl Element for FifoLink {
 
     fn counters(&mut self, cx: &mut Context<'_>) -> OwnCount<'_> {
         let now = cx.now();
-        if self.takes_from_channels {
+        if self.mode.takes_from_channels {
             self.process_pending(cx);
         }
         self.release_to_sinks(now, cx);

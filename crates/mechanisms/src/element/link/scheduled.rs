@@ -14,8 +14,8 @@
 
 use forebay_kernel::{Receive, Stream};
 use forebay_network::{
-    Context, Departure, Element, ExecutionMode, LogicalProcess, Lookahead, LookaheadContext,
-    NextHop, Observation, OwnCount, Packet, QueueDisc, Verdict,
+    Context, Element, ExecutionMode, LogicalProcess, Lookahead, LookaheadContext, NextHop,
+    Observation, OwnCount, Packet, QueueDisc, Verdict,
 };
 use forebay_units::{Span, Time};
 
@@ -68,6 +68,7 @@ impl ScheduledLink {
     }
 
     /// The transmitter is free at `now`: transmit the next packet.
+    #[inline(always)]
     fn serve(&mut self, now: Time, cx: &mut Context<'_>) {
         let link = self.transmitter.link;
         let (transmitter, notifier) = (&mut self.transmitter, &mut self.notifier);
@@ -78,12 +79,13 @@ impl ScheduledLink {
                 notifier.judge(&packet, true, cx);
             }
         });
-        let Some(Departure { mut packet, marked }) = next else { return };
-        self.transmitter.count_dequeued(&packet, now);
-        if marked {
-            Transmitter::mark(link, &mut packet, cx);
+        let Some(mut departure) = next else { return };
+        self.transmitter.count_dequeued(&departure.packet, now);
+        if departure.marked {
+            Transmitter::mark(link, &mut departure.packet, cx);
         }
-        Self::transmit((&mut self.transmitter, &self.mode, self.next_hop), &packet, now, cx);
+        let packet = &departure.packet;
+        Self::transmit((&mut self.transmitter, &self.mode, self.next_hop), packet, now, cx);
     }
 
     /// Transmit `packet` from `now` on.
