@@ -15,5 +15,7 @@ mod partition;
 mod prefetch;
 mod run_loop;
 mod slot;
+#[cfg(test)]
+mod stubs;
 
 pub use network::{Network, Progress};

@@ -421,3 +421,6 @@ fn groups(whole: &Partition, candidates: &[bool]) -> (Vec<u32>, Vec<Vec<u32>>) {
     }
     (group_of, groups)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,265 @@
+//! Tests of the lookahead analysis on small networks that are solved by hand.
+
+use forebay_network::Lookahead;
+use forebay_network::executive::NO_CHANNEL;
+
+use Departures::{Ahead, Timed, ToSinks};
+
+use super::*;
+use crate::stubs::{Stubs, link, wire};
+
+const NONE: Lookahead<'static> = Lookahead::NONE;
+
+fn analysed(elements: &[Lookahead<'_>], routes: &[&[u32]]) -> Partition {
+    let mut stubs = Stubs::declared(elements, routes);
+    stubs.analyse();
+    stubs.whole
+}
+
+fn departures(whole: &Partition) -> Vec<Departures> {
+    whole.core.modes.iter().map(|mode| mode.departures).collect()
+}
+
+fn takers(whole: &Partition) -> Vec<u32> {
+    let modes = (0..).zip(&whole.core.modes);
+    modes.filter(|(_, mode)| mode.takes_from_channels).map(|(me, _)| me).collect()
+}
+
+fn groups(whole: &Partition) -> Vec<(Vec<u32>, Span)> {
+    let groups = whole.groups.iter().filter(|group| group.host().is_some());
+    groups.map(|group| (group.members().to_vec(), group.slack)).collect()
+}
+
+fn upstreams(whole: &Partition, receiver: u32) -> Vec<u32> {
+    whole.core.channels.inputs(receiver).upstreams().collect()
+}
+
+/// Links would cost an event for each packet, though what follows them can take it ahead of time;
+/// or packets would be sent ahead to a host that acts on them at once.
+#[test]
+fn a_link_sends_ahead_to_a_link_that_takes_packets_ahead() {
+    // A sender that is no element here enters link 0; then come link 1 and host 2, which acts
+    // event by event.
+    let whole = analysed(&[link(10), link(20), NONE], &[&[0, 1, 2]]);
+    assert_eq!(departures(&whole), [Ahead, Timed, Timed]);
+    assert_eq!(takers(&whole), [1]);
+    assert_eq!(
+        whole.core.modes.iter().map(|mode| mode.lazy).collect::<Vec<_>>(),
+        [true, false, false]
+    );
+    assert_eq!(
+        [upstreams(&whole, 0), upstreams(&whole, 1), upstreams(&whole, 2)],
+        [vec![], vec![0], vec![]]
+    );
+    let hop = whole.core.routes.after(0, 0);
+    assert_eq!((hop.to, hop.receiver, hop.channel), (1, 1, 0));
+    assert_eq!(whole.core.routes.after(1, 0).channel, NO_CHANNEL);
+}
+
+/// A link would wait for a channel on which nothing is sent ahead: its packets would be processed
+/// before others that arrive earlier. One link that cannot send ahead refutes all that rests on it.
+#[test]
+fn refutation_reaches_all_that_rests_on_an_assumption() {
+    // Links 0 and 1 lead to link 2, which leads to host 3.
+    let elements = [link(10), link(10), link(10), NONE];
+    let whole = analysed(&elements, &[&[0, 2, 3], &[1, 2, 3]]);
+    assert_eq!(departures(&whole), [Ahead, Ahead, Timed, Timed]);
+    assert_eq!((takers(&whole), upstreams(&whole, 2)), (vec![2], vec![0, 1]));
+    // Link 1 leads to host 3 as well, so it cannot send ahead; then link 2 cannot take packets
+    // ahead, and then neither can link 0 send ahead.
+    let whole = analysed(&elements, &[&[0, 2, 3], &[1, 2, 3], &[1, 3]]);
+    assert_eq!(departures(&whole), [Timed; 4]);
+    assert_eq!((takers(&whole), upstreams(&whole, 2)), (vec![], vec![]));
+}
+
+/// A packet that a host sends into a link would overtake others that links have sent ahead to it,
+/// or be overtaken: a link that hosts enter on time takes nothing ahead.
+#[test]
+fn a_link_that_is_entered_on_time_takes_nothing_ahead() {
+    let whole = analysed(&[link(10), link(10), NONE], &[&[0, 1, 2], &[1, 2]]);
+    assert_eq!((departures(&whole), takers(&whole)), (vec![Timed; 3], vec![]));
+}
+
+/// A merge would be asked for more channels than it takes.
+#[test]
+fn at_most_so_many_links_send_ahead_to_one_as_can_be_merged() {
+    for (count, expected) in [(MOST_CHANNELS, Ahead), (MOST_CHANNELS + 1, Timed)] {
+        let last = count as u32;
+        let mut elements = vec![link(10); count + 1];
+        elements.push(NONE);
+        let routes: Vec<_> = (0..last).map(|first| [first, last, last + 1]).collect();
+        let routes: Vec<&[u32]> = routes.iter().map(|route| route.as_slice()).collect();
+        let whole = analysed(&elements, &routes);
+        assert_eq!(departures(&whole)[..count], vec![expected; count]);
+    }
+}
+
+/// Departures to sinks would cost an event each; or a sink would count packets of two links out of
+/// order; or batches of less than one packet would be sent ahead.
+#[test]
+fn sinks_are_sent_to_without_events() {
+    let sink = SINK;
+    // Only sinks follow, whatever leads to them besides.
+    let whole = analysed(&[wire(10), wire(10)], &[&[0, sink], &[1, sink]]);
+    assert_eq!(departures(&whole), [ToSinks, ToSinks]);
+    assert!(whole.core.modes.iter().all(|mode| mode.lazy));
+    // Link 0 leads to link 1 and to a sink. 160 Mbit/s for 1 ms are 20,000 B, the least that pays.
+    let ms = 1_000_000_000;
+    let at_rate =
+        |mbps: u64| Lookahead { rate: Some(Rate::from_bps(mbps * 1_000_000)), ..link(ms) };
+    let routes: [&[u32]; 2] = [&[0, sink], &[0, 1, 2]];
+    let whole = analysed(&[at_rate(160), link(10), NONE], &routes);
+    assert_eq!(departures(&whole), [Ahead, Timed, Timed]);
+    let (hop, elements) = (whole.core.routes.after(0, 0), 3);
+    assert_eq!((hop.to, hop.receiver, hop.channel), (sink, elements, 0));
+    assert_eq!(upstreams(&whole, elements), [0]);
+    let whole = analysed(&[at_rate(159), link(10), NONE], &routes);
+    assert_eq!(departures(&whole), [Timed; 3]);
+    // Another link leads to that sink.
+    let more: [&[u32]; 3] = [routes[0], routes[1], &[3, sink]];
+    let whole = analysed(&[at_rate(160), link(10), NONE, wire(10)], &more);
+    assert_eq!(departures(&whole), [Timed, Timed, Timed, ToSinks]);
+}
+
+/// A link would receive the packets of two hosts out of order, since each is deferred by itself;
+/// or a host would be deferred by more than a link behind it tolerates.
+#[test]
+fn hosts_that_send_into_one_link_form_a_group() {
+    // Hosts 0 and 1 send into link 3, host 2 into links 4 and 5; all lead to host 6.
+    let elements = [
+        Lookahead::host(&[0]),
+        Lookahead::host(&[1]),
+        Lookahead::host(&[2, 3]),
+        link(10),
+        link(30),
+        link(7),
+        NONE,
+    ];
+    let whole = analysed(&elements, &[&[3, 6], &[3, 6], &[4, 6], &[5, 6]]);
+    let expected = [(vec![0, 1], Span::from_ps(10)), (vec![2], Span::from_ps(7))];
+    assert_eq!(groups(&whole), expected);
+    assert_eq!(
+        whole.slots.iter().map(|slot| slot.group).collect::<Vec<_>>(),
+        [0, 0, 1, NO_GROUP, NO_GROUP, NO_GROUP, NO_GROUP]
+    );
+    // Links take what hosts send from one channel, under the first member, as late as that.
+    assert_eq!(takers(&whole), [3, 4, 5]);
+    assert_eq!([3, 4, 5].map(|at| upstreams(&whole, at)), [vec![0], vec![2], vec![2]]);
+    let late = whole.core.modes.iter().map(|mode| mode.late.ps()).collect::<Vec<_>>();
+    assert_eq!(late, [10, 10, 7, 10, 7, 7, 0]);
+    let first = whole.core.routes.first(1);
+    assert_eq!((first.to, first.receiver, first.channel), (3, 3, 0));
+}
+
+/// Packets would enter a link after the time at which they had to leave it, or out of order with
+/// those of a host that is on time.
+#[test]
+fn hosts_are_deferred_only_before_links_that_tolerate_it() {
+    let host = Lookahead::host(&[0]);
+    // A link without propagation delay tolerates nothing.
+    assert_eq!(groups(&analysed(&[host, link(0), NONE], &[&[1, 2]])), []);
+    // A link that takes no packets from channels neither.
+    assert_eq!(groups(&analysed(&[host, wire(10), NONE], &[&[1, 2]])), []);
+    // Some element that is not deferred sends into the same link.
+    assert_eq!(groups(&analysed(&[host, link(10), NONE], &[&[1, 2], &[1, 2]])), []);
+    // None of this: the host is deferred.
+    let deferred = analysed(&[host, link(10), NONE], &[&[1, 2]]);
+    assert_eq!(groups(&deferred), [(vec![0], Span::from_ps(10))]);
+}
+
+/// A run would not end soon after it is interrupted, or hosts on which only sinks depend would be
+/// executed event by event.
+#[test]
+fn before_sinks_hosts_are_deferred_by_a_fixed_span() {
+    let whole = analysed(&[Lookahead::host(&[0]), link(10)], &[&[1, SINK]]);
+    assert_eq!(groups(&whole), [(vec![0], SINK_SLACK)]);
+    assert_eq!(departures(&whole), [Timed, ToSinks]);
+    // A host that sends nothing.
+    let silent = Lookahead { can_defer: true, ..Lookahead::NONE };
+    let whole = analysed(&[wire(10), silent], &[&[0, 1]]);
+    assert_eq!(groups(&whole), [(vec![1], SINK_SLACK)]);
+    assert_eq!(departures(&whole), [Ahead, Timed]);
+}
+
+/// A link would send to each host of a group by a channel of its own: the group, which reads one
+/// set of input channels, would miss packets. And a link would think it can decide departures only
+/// when they arrive, though hosts behind it are executed later still.
+#[test]
+fn links_send_to_the_first_member_of_a_group() {
+    // Link 0 leads to hosts 1 and 2, which send into link 3 and so to host 4.
+    let elements = [wire(10), Lookahead::host(&[0]), Lookahead::host(&[1]), link(25), NONE];
+    let whole = analysed(&elements, &[&[3, 4], &[3, 4], &[0, 1], &[0, 2]]);
+    assert_eq!(groups(&whole), [(vec![1, 2], Span::from_ps(25))]);
+    let hops = [whole.core.routes.after(0, 2), whole.core.routes.after(0, 3)];
+    assert_eq!(hops.map(|hop| (hop.to, hop.receiver, hop.channel)), [(1, 1, 0), (2, 1, 0)]);
+    assert_eq!((upstreams(&whole, 1), upstreams(&whole, 2)), (vec![0], vec![]));
+    assert_eq!(whole.core.modes[0].slack, Span::from_ps(25));
+}
+
+/// A host would wait for a link that waits for the host: it receives nothing new until it has sent.
+#[test]
+fn a_host_is_not_deferred_where_its_own_packets_come_back() {
+    // What host 0 sends into link 1 comes back to it, without another link between.
+    let whole = analysed(&[Lookahead::host(&[0]), link(10)], &[&[1, 0]]);
+    assert_eq!((groups(&whole), departures(&whole)), (vec![], vec![Timed; 2]));
+    // With a second link between, the host is deferred by the delay of the first.
+    let whole = analysed(&[Lookahead::host(&[0]), link(10), wire(20)], &[&[1, 2, 0]]);
+    assert_eq!(groups(&whole), [(vec![0], Span::from_ps(10))]);
+    assert_eq!(departures(&whole), [Timed, Timed, Ahead]);
+}
+
+/// A link that gets packets both from a link and from a deferred host would process them out of
+/// order: it joins the group of the host.
+#[test]
+fn a_link_of_mixed_input_joins_the_group_of_its_host() {
+    let host = Lookahead::host(&[0]);
+    let member = Lookahead { can_defer: true, ..link(10) };
+    // Host 0 and link 2 send into link 1.
+    let whole = analysed(&[host, member, wire(20)], &[&[1, SINK], &[2, 1, SINK]]);
+    assert_eq!(groups(&whole), [(vec![0, 1], SINK_SLACK)]);
+    assert_eq!((takers(&whole), upstreams(&whole, 0)), (vec![], vec![2]));
+    assert_eq!(departures(&whole), [Timed, ToSinks, Ahead]);
+    // Host 0 alone does: the link takes its packets from a channel, and is no member.
+    let whole = analysed(&[host, member], &[&[1, SINK]]);
+    assert_eq!((groups(&whole), takers(&whole)), (vec![(vec![0], SINK_SLACK)], vec![1]));
+}
+
+/// Sources that are notified would send on reverse routes into links that think themselves free of
+/// senders.
+#[test]
+fn reverse_routes_are_sent_on_by_the_element_that_they_begin_at() {
+    // Route 0 leads by link 0 to host 1, which answers on route 1 by link 2 to host 3.
+    let host = Lookahead { can_defer: true, ..Lookahead::NONE };
+    let mut stubs = Stubs::declared(&[wire(10), host, link(20), NONE], &[&[0, 1], &[2, 3]]);
+    stubs.whole.core.routes.add_reverse(1, 0, 1);
+    stubs.analyse();
+    assert_eq!(groups(&stubs.whole), [(vec![1], Span::from_ps(20))]);
+    assert_eq!((takers(&stubs.whole), upstreams(&stubs.whole, 2)), (vec![2], vec![1]));
+}
+
+/// Observers would be notified of facts out of order.
+#[test]
+fn with_observers_all_is_executed_event_by_event() {
+    let elements = [Lookahead::host(&[0]), link(10), link(10), NONE];
+    let mut whole = Stubs::declared(&elements, &[&[1, 2, 3]]).whole;
+    let partition_of = [0; 4];
+    let partition_map = PartitionMap::new(&whole, &partition_of);
+    analyse(&mut whole, &partition_map, true);
+    assert_eq!(whole.core.modes, [ExecutionMode::default(); 4]);
+    assert_eq!((whole.groups.len(), whole.core.channels.count()), (0, 0));
+}
+
+/// Packets would reach another partition only after the window in which they arrive, or departures
+/// into it would be decided when they are already due there.
+#[test]
+fn a_link_at_a_boundary_sends_ahead_and_at_once() {
+    // Host 1, which acts event by event, lies in another partition than link 0.
+    let mut whole = Stubs::declared(&[wire(10), NONE], &[&[0, 1]]).whole;
+    let partition_of = [0, 1];
+    let partition_map = PartitionMap::new(&whole, &partition_of);
+    analyse(&mut whole, &partition_map, false);
+    assert_eq!(departures(&whole), [Ahead, Timed]);
+    assert!(!whole.core.modes[0].lazy);
+    // The receiver has no channel in the undivided network: the boundary makes one.
+    assert_eq!((takers(&whole), whole.core.routes.after(0, 0).channel), (vec![], NO_CHANNEL));
+}
