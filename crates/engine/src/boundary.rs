@@ -250,3 +250,160 @@ impl<'a> PartitionMap<'a> {
         self.boundaries.get(at).filter(|(link, _)| *link == element)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lookahead::analyse;
+    use crate::stubs::{Stubs, idle, link, packet, timers, wire};
+    use forebay_network::Lookahead;
+
+    const NONE: Lookahead<'static> = Lookahead::NONE;
+
+    /// Link 0 of partition 0 leads to elements 2 and 3 of partition 1, 4 of partition 2 and 1 of
+    /// its own, link 1 to element 5 of partition 0, link 3 to element 5 as well.
+    fn three() -> (Stubs, [u32; 6]) {
+        let elements = [wire(30), link(10), NONE, wire(20), NONE, NONE];
+        let routes: [&[u32]; 5] = [&[0, 2], &[0, 3, 5], &[0, 4], &[0, 1, 5], &[0, 2]];
+        (Stubs::declared(&elements, &routes), [0, 0, 1, 1, 2, 0])
+    }
+
+    /// Packets would stay in a partition that they have to leave, or windows be shorter than they
+    /// could, or longer than a packet takes from one partition to another.
+    #[test]
+    fn boundaries_are_links_that_lead_into_other_partitions() {
+        let (stubs, partition_of) = three();
+        let map = PartitionMap::new(&stubs.whole, &partition_of);
+        assert_eq!(map.boundaries, [(0, 1), (0, 2), (3, 0)]);
+        let boundaries: Vec<u32> = (0..6).filter(|element| map.is_boundary(*element)).collect();
+        assert_eq!(boundaries, [0, 3]);
+        assert!(map.separates(0, 2) && map.separates(0, 4) && !map.separates(0, 1));
+        // The delays at boundaries are 30 and 20; the 10 of link 1 do not count.
+        assert_eq!(map.ahead(&stubs.whole), Span::from_ps(20));
+        let undivided = PartitionMap::new(&stubs.whole, &[0; 6]);
+        assert_eq!((undivided.boundaries.len(), undivided.ahead(&stubs.whole)), (0, Span::MAX));
+    }
+
+    /// Packets would cross a boundary by two channels, and arrive out of order; or into a partition
+    /// where no one expects them.
+    #[test]
+    fn each_link_crosses_into_each_partition_by_one_channel() {
+        let (stubs, partition_of) = three();
+        let map = PartitionMap::new(&stubs.whole, &partition_of);
+        let crossings = map.crossings(&stubs.whole);
+        let plain = |at: &Crossing| (at.from, at.to, at.inputs, at.channel);
+        // The lookahead is not known yet, so they go to the proxies, which have the numbers of
+        // the links.
+        let expected = [(0, 1, 0, 0), (0, 2, 0, 0), (1, 0, 3, 0)];
+        assert_eq!(crossings.iter().map(plain).collect::<Vec<_>>(), expected);
+        let routes = PartitionMap::remote_routes(7, &crossings);
+        let plain = |route: &RemoteRoute| {
+            let channels = route.channels.iter().map(|at| (at.outbox, at.inputs, at.channel));
+            (route.from, route.to, channels.collect::<Vec<_>>())
+        };
+        let expected = [(0, 1, vec![(7, 0, 0)]), (0, 2, vec![(8, 0, 0)]), (1, 0, vec![(9, 3, 0)])];
+        assert_eq!(routes.iter().map(plain).collect::<Vec<_>>(), expected);
+        // Channels between the same partitions share a route.
+        let twice = [crossings[0], Crossing { inputs: 9, ..crossings[0] }];
+        let routes = PartitionMap::remote_routes(0, &twice);
+        assert_eq!(
+            routes.iter().map(plain).collect::<Vec<_>>(),
+            [(0, 1, vec![(0, 0, 0), (1, 9, 0)])]
+        );
+    }
+
+    /// A sink would be counted in two partitions: it lies in the partition into which the link
+    /// before it leads.
+    #[test]
+    fn a_sink_lies_where_the_link_before_it_leads() {
+        let (mut stubs, partition_of) = three();
+        let route = stubs.route(&[3, SINK]);
+        let map = PartitionMap::new(&stubs.whole, &partition_of);
+        let crossing = map.crossing(3, stubs.whole.core.routes.after(3, route));
+        assert_eq!((crossing.from, crossing.to), (1, 0));
+        let inner = stubs.route(&[1, SINK]);
+        let map = PartitionMap::new(&stubs.whole, &partition_of);
+        let crossing = map.crossing(1, stubs.whole.core.routes.after(1, inner));
+        assert_eq!((crossing.from, crossing.to), (0, 0));
+    }
+
+    /// Divide `stubs`.
+    fn divided(mut stubs: Stubs, partition_of: &[u32], count: usize) -> Vec<Partition> {
+        let map = PartitionMap::new(&stubs.whole, partition_of);
+        analyse(&mut stubs.whole, &map, false);
+        map.divide(stubs.whole, count).0
+    }
+
+    /// Elements would be executed in a partition that does not hold them; or a link would send into
+    /// a partition what must go into the outbox to another.
+    #[test]
+    fn each_element_lies_in_its_partition_and_a_proxy_where_it_leads() {
+        let (stubs, partition_of) = three();
+        let outbox = 6;
+        let partitions = divided(stubs, &partition_of, 3);
+        assert_eq!(partitions.len(), 3);
+        for (number, partition) in (0..).zip(&partitions) {
+            // Stubs show a probe; what stands in for an element of another partition shows none.
+            let holds = |me: &u32| {
+                let mut probes = 0;
+                partition.slots[*me as usize].element.probes(0, &mut |_, _| probes += 1);
+                probes > 0
+            };
+            let held: Vec<u32> = (0..6).filter(holds).collect();
+            let own: Vec<u32> = (0..6).filter(|me| partition_of[*me as usize] == number).collect();
+            assert_eq!(held, own);
+        }
+        let hop = |partition: usize, link, route| {
+            let hop = partitions[partition].core.routes.after(link, route);
+            (hop.receiver, hop.channel)
+        };
+        // To elements 2 and 3 by the first outbox, to element 4 by the second, to element 1, which
+        // takes packets ahead in the same partition, directly.
+        assert_eq!(
+            [hop(0, 0, 0), hop(0, 0, 1), hop(0, 0, 2)],
+            [(outbox, 0), (outbox, 0), (outbox + 1, 0)]
+        );
+        assert_eq!(hop(0, 0, 3), (1, 0));
+        // In partition 1 the proxy hands packets on by their routes, to its own elements alone.
+        assert_eq!([hop(1, 0, 0), hop(1, 0, 1)], [(2, NO_CHANNEL), (3, NO_CHANNEL)]);
+        assert_eq!(partitions[1].core.routes.hops(0).count(), 3);
+    }
+
+    /// Simultaneous events would happen in another order than in an undivided network: what a proxy
+    /// hands on comes at the place of the link, among the elements of its partition.
+    #[test]
+    fn a_proxy_hands_packets_on_as_the_link_would() {
+        let mut stubs = Stubs::new();
+        stubs.add(wire(10), idle);
+        stubs.add(NONE, timers(&[(20, 7)]));
+        stubs.add(wire(10), idle);
+        let host = stubs.add(NONE, idle);
+        let routes = [stubs.route(&[0, host]), stubs.route(&[2, host])];
+        let log = stubs.log.clone();
+        let mut partition = divided(stubs, &[0, 1, 0, 1], 2).remove(1);
+        partition.start();
+        let channels = &mut partition.core.channels;
+        for (link, number, at) in [(2, 1, 20), (0, 2, 20), (0, 3, 25), (2, 4, 21)] {
+            channels.send(link, 0, &packet(number, routes[link as usize / 2]), Time::from_ps(at));
+        }
+        partition.deliver_notifications();
+        assert!(partition.advance(Time::from_ps(24), u64::MAX));
+        // At 20: link 0, the timer of element 1, link 2. The packet of 25 is beyond the limit.
+        let expected = [
+            (host, 20, "receive", 2),
+            (1, 20, "wake", 7),
+            (host, 20, "receive", 1),
+            (host, 21, "receive", 4),
+        ];
+        assert_eq!(log.take(), expected);
+        // One event for each packet and timer, and each packet has crossed its link.
+        assert_eq!((partition.events, partition.core.counters.hops), (4, 3));
+        // One that is sent while another waits is handed on too.
+        let later = packet(5, routes[0]);
+        partition.core.channels.send(0, 0, &later, Time::from_ps(30));
+        partition.deliver_notifications();
+        assert!(partition.advance(Time::from_ps(40), u64::MAX));
+        assert_eq!(log.take(), [(host, 25, "receive", 3), (host, 30, "receive", 5)]);
+        assert_eq!(partition.core.counters.hops, 5);
+    }
+}
