@@ -150,3 +150,261 @@ impl Partition {
         self.deliver(Some(timers));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stubs::{Call, Log, Stubs, idle, link, packet, timers, wire};
+    use forebay_network::Lookahead;
+    use forebay_network::executive::SINK;
+
+    /// A host that sends nothing, or only to members of its group.
+    const SILENT: Lookahead<'static> = Lookahead { can_defer: true, ..Lookahead::NONE };
+
+    fn at(ps: u64) -> Time {
+        Time::from_ps(ps)
+    }
+
+    /// Begin a run of `stubs` that lasts until 1 s.
+    fn begun(mut stubs: Stubs) -> (Partition, Log) {
+        stubs.analyse();
+        stubs.whole.core.sync_time = at(1_000_000_000_000);
+        stubs.whole.start();
+        (stubs.whole, stubs.log)
+    }
+
+    /// What happened at hosts: upstream links are notified as well.
+    fn at_hosts(log: &Log) -> Vec<(u32, u64, &'static str, u64)> {
+        log.take().into_iter().filter(|(_, _, what, _)| *what != "notify").collect()
+    }
+
+    /// The trajectory would depend on whether hosts are deferred: what happens at one instant must
+    /// happen in the order of the elements of its events, and nothing may happen before all that
+    /// arrives by then is known.
+    #[test]
+    fn a_group_executes_by_time_then_element_then_token() {
+        // Links 0 and 2 lead to hosts 1 and 3, which send into link 4.
+        let mut stubs = Stubs::new();
+        stubs.add(wire(10), idle);
+        stubs.add(Lookahead::host(&[0]), timers(&[(100, 5), (130, 9), (99, 1)]));
+        stubs.add(wire(10), idle);
+        stubs.add(Lookahead::host(&[1]), timers(&[(100, 7), (100, 6)]));
+        stubs.add(link(10), idle);
+        let routes: [&[u32]; 6] = [&[4, SINK], &[4, SINK], &[0, 1], &[0, 3], &[2, 1], &[2, 3]];
+        routes.iter().for_each(|route| {
+            stubs.route(route);
+        });
+        let (mut partition, log) = begun(stubs);
+        assert_eq!(partition.groups[0].members(), [1, 3]);
+        let send = |partition: &mut Partition, (channel, number, route), ps| {
+            partition.core.channels.send(1, channel, &packet(number, route), at(ps));
+        };
+        send(&mut partition, (0, 10, 3), 100);
+        send(&mut partition, (0, 11, 2), 101);
+        send(&mut partition, (1, 12, 4), 100);
+        partition.run_group(0);
+        // Both channel clocks are at 100 at least. At 100: link 0 brings packet 10 to host 3, host
+        // 1 wakes, link 2 brings packet 12 to host 1, host 3 wakes, by token.
+        let expected = [
+            (1, 99, "wake", 1),
+            (3, 100, "receive", 10),
+            (1, 100, "wake", 5),
+            (1, 100, "receive", 12),
+            (3, 100, "wake", 6),
+            (3, 100, "wake", 7),
+        ];
+        assert_eq!(at_hosts(&log), expected);
+        assert_eq!(partition.next_time_at(0), at(101));
+        // The other channel now is known up to 150: by then the packet of 101 is due, and the timer
+        // of 130.
+        send(&mut partition, (1, 13, 5), 150);
+        send(&mut partition, (0, 14, 2), 160);
+        partition.run_group(0);
+        let expected = [(1, 101, "receive", 11), (1, 130, "wake", 9), (3, 150, "receive", 13)];
+        assert_eq!(at_hosts(&log), expected);
+        // Five packets have crossed a link or will; four did.
+        assert_eq!((partition.core.counters.hops, partition.core.channels.held()), (4, 1));
+    }
+
+    /// Counters would be read ahead of the time for which they are asked.
+    #[test]
+    fn a_group_does_not_pass_the_time_at_which_counters_are_read() {
+        let mut stubs = Stubs::new();
+        stubs.add(wire(10), idle);
+        stubs.add(SILENT, timers(&[(120, 1), (121, 2)]));
+        let route = stubs.route(&[0, 1]);
+        let (mut partition, log) = begun(stubs);
+        partition.core.sync_time = at(120);
+        partition.core.channels.send(1, 0, &packet(1, route), at(121));
+        partition.run_group(0);
+        assert_eq!(at_hosts(&log), [(1, 120, "wake", 1)]);
+        // Once the lower bound on timestamps has passed it, all up to there is known anyway.
+        partition.core.lbts = at(121);
+        partition.run_group(0);
+        assert_eq!(at_hosts(&log), [(1, 121, "receive", 1), (1, 121, "wake", 2)]);
+    }
+
+    /// A host would receive packets before a timer that an earlier packet of the same batch has
+    /// set: a retransmission timer, say, that expires before the acknowledgement arrives.
+    #[test]
+    fn a_batch_stops_for_the_timers_that_it_sets() {
+        for link_first in [true, false] {
+            let mut stubs = Stubs::new();
+            let set = |call: Call, cx: &mut Context<'_>| {
+                if let Call::Receive(packet) = call {
+                    let after = if packet.number == 1 { 5 } else { 10 };
+                    cx.wake_at(cx.now() + Span::from_ps(after), packet.number as u32);
+                }
+            };
+            let (link, host) = if link_first {
+                (stubs.add(wire(10), idle), stubs.add(SILENT, set))
+            } else {
+                let host = stubs.add(SILENT, set);
+                (stubs.add(wire(10), idle), host)
+            };
+            let route = stubs.route(&[link, host]);
+            let (mut partition, log) = begun(stubs);
+            for (number, ps) in [(1, 10), (2, 20), (3, 30), (4, 31)] {
+                partition.core.channels.send(host, 0, &packet(number, route), at(ps));
+            }
+            partition.run_group(0);
+            // Packet 1 sets a timer for 15, packet 2 for 30, when packet 3 arrives: the lesser
+            // element comes first. The timers of packets 3 and 4, at 40 and 41, are not due by 31.
+            let (arrival, timer) = ((host, 30, "receive", 3), (host, 30, "wake", 2));
+            let (first, second) = if link_first { (arrival, timer) } else { (timer, arrival) };
+            let expected = [
+                (host, 10, "receive", 1),
+                (host, 15, "wake", 1),
+                (host, 20, "receive", 2),
+                first,
+                second,
+                (host, 31, "receive", 4),
+            ];
+            assert_eq!(at_hosts(&log), expected, "{link_first}");
+            assert_eq!(partition.next_time_at(0), at(40));
+        }
+    }
+
+    /// What a member hands to another would be received after what arrives later.
+    #[test]
+    fn members_hand_packets_on_at_the_same_instant() {
+        let mut stubs = Stubs::new();
+        stubs.add(wire(10), idle);
+        stubs.add(SILENT, |call, cx| {
+            if let Call::Receive(packet) = call {
+                cx.forward(&packet);
+            }
+        });
+        stubs.add(SILENT, idle);
+        let route = stubs.route(&[0, 1, 2]);
+        let (mut partition, log) = begun(stubs);
+        assert_eq!(partition.groups[0].members(), [1, 2]);
+        for (number, ps) in [(1, 10), (2, 11)] {
+            partition.core.channels.send(1, 0, &packet(number, route), at(ps));
+        }
+        partition.run_group(0);
+        let expected = [
+            (1, 10, "receive", 1),
+            (2, 10, "receive", 1),
+            (1, 11, "receive", 2),
+            (2, 11, "receive", 2),
+        ];
+        assert_eq!(at_hosts(&log), expected);
+    }
+
+    /// A batch of packets that each set the next link to work would fill its channel far beyond a
+    /// batch before it is processed, and the caches with it.
+    #[test]
+    fn a_batch_stops_when_a_receiver_holds_a_batch() {
+        // Host 1 answers each packet into link 2, which is notified in batches of 64.
+        let mut stubs = Stubs::new();
+        stubs.add(wire(10), idle);
+        stubs.add(Lookahead::host(&[0]), |call, cx| {
+            if let Call::Receive(received) = call {
+                cx.send(packet(received.number, 0));
+            }
+        });
+        stubs.add(link(10), |call, cx| match call {
+            Call::Start => cx.notify_in_batches(),
+            Call::Notify => {
+                let mut inputs = cx.take_inputs();
+                while inputs.take(at(1000)).is_some() {}
+                cx.return_inputs(inputs);
+                cx.notify_in_batches();
+            }
+            _ => {}
+        });
+        stubs.route(&[2, SINK]);
+        let route = stubs.route(&[0, 1]);
+        let (mut partition, log) = begun(stubs);
+        for number in 1..=100 {
+            partition.core.channels.send(1, 0, &packet(number, route), at(number));
+        }
+        partition.run_group(0);
+        let seen = log.take();
+        let flushed = seen.iter().position(|(me, _, what, _)| (*me, *what) == (2, "notify"));
+        // First link 0 is notified, then come 64 packets.
+        assert_eq!(flushed, Some(65));
+        assert_eq!(seen.iter().filter(|(_, _, what, _)| *what == "receive").count(), 100);
+        assert_eq!(partition.core.channels.inputs(2).waiting(), 36);
+    }
+
+    /// A host would be executed later than its slack allows, which the rest of the network would
+    /// notice; or each packet would cost an event, though one is enough for all that is due.
+    #[test]
+    fn a_group_wakes_when_its_slack_is_used_up() {
+        let mut stubs = Stubs::new();
+        stubs.add(wire(10), idle);
+        stubs.add(Lookahead::host(&[0]), idle);
+        stubs.add(wire(10), idle);
+        stubs.add(link(1000), idle);
+        stubs.add(Lookahead::NONE, idle);
+        let routes: [&[u32]; 3] = [&[3, 4], &[0, 1], &[2, 1]];
+        routes.iter().for_each(|route| {
+            stubs.route(route);
+        });
+        let (mut partition, log) = begun(stubs);
+        assert_eq!(partition.groups[0].slack, Span::from_ps(1000));
+        assert_eq!(partition.core.event_list.next_time(), None);
+        let mut send = |(channel, number, route), ps| {
+            partition.core.channels.send(1, channel, &packet(number, route), at(ps));
+            partition.deliver_notifications();
+            (partition.groups[0].alarm.ps(), partition.core.event_list.len())
+        };
+        assert_eq!(send((0, 1, 1), 100), (1100, 1));
+        // A later packet needs no event, an earlier one an earlier event.
+        assert_eq!(send((0, 2, 1), 105), (1100, 1));
+        assert_eq!(send((1, 3, 2), 50), (1050, 2));
+        assert!(partition.advance(at(5000), u64::MAX));
+        let expected = [(1, 50, "receive", 3), (1, 100, "receive", 1), (1, 105, "receive", 2)];
+        assert_eq!(at_hosts(&log), expected);
+        // Two entries of the event list that are no events of the model, and three packets that
+        // are.
+        assert_eq!((partition.events, partition.core.virtual_events), (2, 3 - 2));
+        assert_eq!(partition.groups[0].alarm, Time::NEVER);
+    }
+
+    /// A host that nothing reaches would run ahead of an interruption without end, or cost an event
+    /// for each of its timers.
+    #[test]
+    fn a_host_that_nothing_reaches_runs_ahead_by_its_slack() {
+        let ms = 1_000_000_000;
+        let mut stubs = Stubs::new();
+        stubs.add(Lookahead::host(&[0]), timers(&[(4 * ms, 1), (8 * ms, 2), (12 * ms, 3)]));
+        stubs.add(link(10), idle);
+        stubs.route(&[1, SINK]);
+        let (mut partition, log) = begun(stubs);
+        // Only sinks depend on it, so its slack is 10 ms.
+        partition.core.sync_time = at(5 * ms);
+        partition.run_group(0);
+        assert_eq!(at_hosts(&log), [(0, 4 * ms, "wake", 1)]);
+        partition.core.sync_time = at(100 * ms);
+        partition.run_group(0);
+        assert_eq!(at_hosts(&log), [(0, 8 * ms, "wake", 2)]);
+        partition.core.lbts = at(2 * ms);
+        partition.run_group(0);
+        assert_eq!(at_hosts(&log), [(0, 12 * ms, "wake", 3)]);
+        // Timers of members are events of the model that the event list never held.
+        assert_eq!(partition.core.virtual_events, 3);
+    }
+}
