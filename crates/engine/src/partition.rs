@@ -171,3 +171,137 @@ impl Partition {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stubs::{Call, Stubs, idle, link, packet, wire};
+    use forebay_network::Lookahead;
+
+    const NONE: Lookahead<'static> = Lookahead::NONE;
+
+    fn pending(to: u32, number: u64, route: u32) -> PendingDelivery {
+        PendingDelivery { packet: packet(number, route), to, at: Time::from_ps(7) }
+    }
+
+    /// Packets of one flow would overtake each other: what elements hand on at one instant is
+    /// received in the order in which it was handed on.
+    #[test]
+    fn pending_packets_are_delivered_first_in_first_out() {
+        let mut stubs = Stubs::new();
+        let forward = |call: Call, cx: &mut Context<'_>| {
+            if let Call::Receive(packet) = call {
+                cx.forward(&packet);
+            }
+        };
+        stubs.add(NONE, forward);
+        stubs.add(NONE, forward);
+        stubs.add(NONE, idle);
+        let route = stubs.route(&[0, 1, 2]);
+        let partition = &mut stubs.whole;
+        for (to, number) in [(0, 1), (0, 2), (1, 3)] {
+            partition.core.pending.push(pending(to, number, route));
+        }
+        partition.deliver_pending();
+        // Element 0 hands packets 1 and 2 on to 1 behind packet 3, and 1 all three to 2.
+        let seen = [(0, 1), (0, 2), (1, 3), (1, 1), (1, 2), (2, 3), (2, 1), (2, 2)];
+        assert_eq!(stubs.log.take(), seen.map(|(at, number)| (at, 7, "receive", number)));
+        // Each has its digest: the same packets in another order give another.
+        let digests = [0, 1, 2].map(|at| partition.slots[at].digest);
+        assert!(digests[0] != digests[1] && digests[1] == digests[2]);
+    }
+
+    /// An element would process what was sent ahead to it before it has received what was handed to
+    /// it at the same instant; or what it hands on when it is notified would be left behind.
+    #[test]
+    fn notifications_come_after_deliveries() {
+        let mut stubs = Stubs::new();
+        stubs.add(wire(10), idle);
+        // On notification, element 1 hands what it takes to element 2.
+        stubs.add(link(10), |call, cx| {
+            if call == Call::Notify {
+                let taken = cx.inputs().take(Time::from_ps(50)).map(|(packet, _)| *packet);
+                taken.iter().for_each(|packet| cx.forward(packet));
+            }
+        });
+        stubs.add(NONE, idle);
+        let route = stubs.route(&[0, 1, 2]);
+        stubs.analyse();
+        let partition = &mut stubs.whole;
+        partition.core.channels.send(1, 0, &packet(1, route), Time::from_ps(50));
+        partition.core.pending.push(pending(2, 2, route));
+        partition.deliver_pending();
+        let expected = [(2, 7, "receive", 2), (1, 0, "notify", 0), (2, 0, "receive", 1)];
+        assert_eq!(stubs.log.take(), expected);
+        assert!(partition.core.channels.notified.is_empty());
+    }
+
+    /// A sink would count packets that have not arrived yet, or header as payload, or no hops.
+    #[test]
+    fn a_sink_counts_what_is_known_to_have_arrived() {
+        // Link 0 leads to a sink and to link 1.
+        let mut stubs = Stubs::declared(&[wire(10), link(10), NONE], &[&[0, SINK], &[0, 1, 2]]);
+        stubs.analyse();
+        let partition = &mut stubs.whole;
+        partition.core.sync_time = Time::from_ps(60);
+        let sinks: Vec<u32> = partition.notified_sinks().collect();
+        assert_eq!(sinks, [3]);
+        for (number, at) in [(1, 50), (2, 60), (3, 61)] {
+            partition.core.channels.send(3, 0, &packet(number, 0), Time::from_ps(at));
+        }
+        partition.count_at_sink(3);
+        // Two packets of 100 B, 40 of them header, which took 50 and 60 ps.
+        let flow = &partition.core.counters.flows[0];
+        assert_eq!((flow.delivered.packets, flow.delivered.bytes, flow.goodput), (2, 200, 120));
+        assert_eq!((flow.delay, flow.max_delay.ps()), (110, 60));
+        assert_eq!((partition.core.counters.hops, partition.core.channels.held()), (2, 1));
+        // From now on it is notified of full batches only.
+        assert!(partition.core.channels.inputs(3).is_batched());
+        // A sink that takes nothing from a channel is not among them.
+        let mut stubs = Stubs::declared(&[wire(10)], &[&[0, SINK]]);
+        stubs.analyse();
+        assert_eq!(stubs.whole.notified_sinks().count(), 0);
+    }
+
+    /// Receivers would process their input in the midst of the batch of a host, before all that
+    /// arrives at the same time has been sent; or a full batch would never be processed.
+    #[test]
+    fn only_batched_receivers_are_flushed() {
+        let elements = [wire(10), link(10), wire(10), link(10), NONE];
+        let mut stubs = Stubs::declared(&elements, &[&[0, 1, 4], &[2, 3, 4]]);
+        stubs.analyse();
+        let partition = &mut stubs.whole;
+        let channels = &mut partition.core.channels;
+        channels.notify_in_batches(3);
+        channels.send(1, 0, &packet(0, 0), Time::from_ps(1));
+        for number in 1..=64 {
+            channels.send(3, 0, &packet(number, 1), Time::from_ps(number));
+        }
+        assert_eq!((&channels.notified[..], channels.flush), (&[1, 3][..], true));
+        partition.flush_batches();
+        assert_eq!(stubs.log.take(), [(3, 0, "notify", 0)]);
+        let channels = &partition.core.channels;
+        assert_eq!((&channels.notified[..], channels.flush), (&[1][..], false));
+        partition.deliver_notifications();
+        assert_eq!(stubs.log.take(), [(1, 0, "notify", 0)]);
+    }
+
+    /// A host would be deferred though some element acts on its packets at the instant at which it
+    /// sends them.
+    #[test]
+    fn immediate_receivers_are_those_without_a_link_between() {
+        let relay = Lookahead { own_routes: &[0], ..NONE };
+        let elements = [relay, wire(10), NONE, NONE];
+        let routes: [&[u32]; 4] = [&[1, 2], &[0, 3], &[3, 2], &[0, SINK]];
+        let mut stubs = Stubs::declared(&elements, &routes);
+        stubs.whole.core.routes.add_reverse(0, 1, 2);
+        let routes: Vec<u32> = stubs.whole.routes_from(0).collect();
+        assert_eq!(routes, [0, 2]);
+        // By route 0 to link 1, by the reverse route 2 and passing on route 1 to element 3; the
+        // sink is no element.
+        let receivers = |me| stubs.whole.immediate_receivers(me).collect::<Vec<_>>();
+        assert_eq!(receivers(0), [1, 3, 3]);
+        // A link takes time.
+        assert_eq!(receivers(1), []);
+    }
+}
