@@ -145,3 +145,176 @@ impl Partition {
         self.slots[me].element.counters(cx)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+    use crate::stubs::{Call, Stubs, idle, link, packet, timers, wire};
+    use forebay_network::executive::SINK;
+    use forebay_network::{Lookahead, LookaheadContext};
+
+    const NONE: Lookahead<'static> = Lookahead::NONE;
+
+    fn at(ps: u64) -> Time {
+        Time::from_ps(ps)
+    }
+
+    /// A run would lose events at its limit, handle some after it, or exceed its budget and so not
+    /// end when it is interrupted.
+    #[test]
+    fn a_run_handles_what_is_due_within_its_limit_and_budget() {
+        let mut stubs = Stubs::new();
+        stubs.add(NONE, timers(&[(5, 1), (10, 2), (10, 3), (11, 4)]));
+        stubs.analyse();
+        let partition = &mut stubs.whole;
+        partition.start();
+        assert!(!partition.advance(at(10), 2));
+        assert_eq!(stubs.log.take(), [(0, 5, "wake", 1), (0, 10, "wake", 2)]);
+        assert_eq!((partition.events, partition.core.event_list.now()), (2, at(10)));
+        // One of two is left until 10: the budget is not spent.
+        assert!(partition.advance(at(10), 2));
+        assert_eq!(stubs.log.take(), [(0, 10, "wake", 3)]);
+        assert!(partition.advance(at(10), u64::MAX));
+        assert_eq!((partition.events, stubs.log.take()), (3, vec![]));
+        partition.finish(at(10));
+        assert!(partition.advance(at(20), u64::MAX));
+        assert_eq!(stubs.log.take(), [(0, 10, "count", 0), (0, 11, "wake", 4)]);
+        // The clock is at the last event until the run is finished.
+        assert_eq!(partition.core.event_list.now(), at(11));
+        partition.finish(at(20));
+        assert_eq!((partition.core.event_list.now(), partition.core.lbts), (at(20), at(20)));
+    }
+
+    /// Elements would take packets from their channels that other events of the same instant may
+    /// still precede.
+    #[test]
+    fn the_lower_bound_on_timestamps_is_just_before_the_event() {
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let mut stubs = Stubs::new();
+        let (bounds, mut set) = (Arc::clone(&seen), timers(&[(5, 0), (9, 0)]));
+        stubs.add(NONE, move |call, cx| {
+            set(call, cx);
+            if call == Call::Wake(0) {
+                bounds.lock().unwrap().push(cx.lbts().ps());
+            }
+        });
+        stubs.analyse();
+        stubs.whole.start();
+        stubs.whole.advance(at(9), u64::MAX);
+        assert_eq!(*seen.lock().unwrap(), [4, 8]);
+    }
+
+    /// Link 0 (10 ps) leads to host 1, which is deferred; link 2 to link 3, which takes packets
+    /// ahead, and to host 4.
+    fn two_paths() -> Stubs {
+        let mut stubs = Stubs::new();
+        stubs.add(wire(10), idle);
+        let deferred = Lookahead { can_defer: true, ..NONE };
+        stubs.add(deferred, idle);
+        stubs.add(wire(10), idle);
+        stubs.add(link(10), idle);
+        stubs.add(NONE, idle);
+        stubs.route(&[0, 1]);
+        stubs.route(&[2, 3, 4]);
+        stubs.analyse();
+        stubs.whole.core.sync_time = at(1000);
+        stubs
+    }
+
+    /// A window would begin after an event of a partition that sends a packet into another one, and
+    /// that packet arrive in the past.
+    #[test]
+    fn the_next_time_is_that_of_all_that_could_affect_another_partition() {
+        let mut stubs = two_paths();
+        let partition = &mut stubs.whole;
+        assert_eq!(partition.next_time(), Time::NEVER);
+        partition.core.channels.send(1, 0, &packet(1, 0), at(30));
+        partition.core.channels.send(3, 0, &packet(2, 1), at(40));
+        partition.core.event_list.insert(at(50), 4, 0);
+        // Links and hosts that are not at a boundary do not count.
+        assert_eq!(partition.next_time(), at(50));
+        partition.boundaries.push(3);
+        assert_eq!(partition.next_time(), at(40));
+        partition.groups_at_boundaries.push(0);
+        assert_eq!(partition.next_time(), at(30));
+    }
+
+    /// Packets would be missing at the end of a window in the partitions that they cross into: all
+    /// that concerns a boundary is brought up to the end, hosts before the links that they send
+    /// into; and nothing runs ahead of it.
+    #[test]
+    fn a_window_leaves_nothing_undone_at_boundaries() {
+        let mut stubs = two_paths();
+        let partition = &mut stubs.whole;
+        partition.boundaries.push(3);
+        partition.groups_at_boundaries.push(0);
+        partition.start();
+        partition.core.channels.send(1, 0, &packet(1, 0), at(30));
+        partition.core.channels.send(1, 0, &packet(2, 0), at(31));
+        partition.core.event_list.insert(at(25), 4, 6);
+        partition.core.event_list.insert(at(31), 4, 7);
+        partition.pass_window(at(30));
+        // The event that is due; then the host, once the link before it has sent what has left, up
+        // to the end; then the link at the boundary.
+        let expected =
+            [(4, 25, "wake", 6), (0, 30, "notify", 0), (1, 30, "receive", 1), (3, 30, "notify", 0)];
+        assert_eq!(stubs.log.take(), expected);
+        let core = &partition.core;
+        assert_eq!((core.sync_time, core.lbts, core.event_list.now()), (at(30), at(30), at(30)));
+    }
+
+    /// Counters would lack the packets that deferred hosts should have received by now, and that
+    /// they should have sent.
+    #[test]
+    fn host_groups_come_before_the_counters_of_elements() {
+        let mut stubs = two_paths();
+        let partition = &mut stubs.whole;
+        partition.core.channels.send(1, 0, &packet(1, 0), at(30));
+        partition.finish(at(40));
+        let counts = (0..5).map(|me| (me, 40, "count", 0));
+        let group = [(0, 40, "notify", 0), (1, 30, "receive", 1)];
+        assert_eq!(stubs.log.take(), group.into_iter().chain(counts).collect::<Vec<_>>());
+        // Each stub says that it holds one packet.
+        assert_eq!(partition.held(), 5);
+    }
+
+    /// Sinks would be notified of every packet, or packets sent ahead in the start of a run be
+    /// forgotten.
+    #[test]
+    fn all_is_armed_when_a_run_starts() {
+        let mut stubs = Stubs::new();
+        stubs.add(wire(10), |call, cx| {
+            if call == Call::Start {
+                cx.send_ahead(&packet(1, 1), Time::from_ps(30));
+                cx.send_ahead(&packet(2, 2), Time::from_ps(31));
+            }
+        });
+        stubs.add(Lookahead { can_defer: true, ..NONE }, timers(&[(70, 1)]));
+        stubs.add(link(10), idle);
+        stubs.route(&[0, SINK]);
+        stubs.route(&[0, 1]);
+        stubs.route(&[0, 2]);
+        stubs.analyse();
+        let partition = &mut stubs.whole;
+        partition.start();
+        assert_eq!(stubs.log.take(), [(2, 0, "notify", 0)]);
+        // Its first packet comes before its timer, and its slack is 10 ms.
+        assert_eq!(partition.groups[0].alarm, at(30 + 10_000_000_000));
+        let sinks: Vec<u32> = partition.notified_sinks().collect();
+        assert_eq!(sinks, [3]);
+        assert!(partition.core.channels.inputs(3).is_batched());
+    }
+
+    /// Load balancing would take partitions of many hosts for as idle as those of links alone.
+    #[test]
+    fn events_that_are_no_hops_are_five_times_the_work() {
+        let mut partition = Partition { events: 12, ..Partition::default() };
+        (partition.core.virtual_events, partition.core.counters.hops) = (-2, 4);
+        // Ten events, four of them hops: 4 + 5 x 6.
+        assert_eq!(partition.work(), 34);
+        partition.core.counters.hops = 11;
+        assert_eq!(partition.work(), 11);
+    }
+}
