@@ -318,3 +318,261 @@ impl Drop for PanicGuard<'_> {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{RecvTimeoutError, channel};
+    use std::time::Duration;
+
+    use super::*;
+    use crate::boundary::PartitionMap;
+    use crate::lookahead::analyse;
+    use crate::stubs::{Call, Log, Stubs, packet, transmits, wire};
+    use forebay_network::{Lookahead, LookaheadContext, Packet};
+
+    /// Run `what`, which may not terminate, with a timeout.
+    fn soon<T: Send + 'static>(what: impl FnOnce() -> T + Send + 'static) -> T {
+        let (sender, receiver) = channel();
+        let thread = std::thread::spawn(move || {
+            let outcome = what();
+            drop(sender);
+            outcome
+        });
+        let ended = receiver.recv_timeout(Duration::from_secs(60));
+        assert_eq!(ended, Err::<(), _>(RecvTimeoutError::Disconnected), "it hangs");
+        thread.join().unwrap()
+    }
+
+    fn owners(assignment: &Assignment) -> Vec<Vec<usize>> {
+        (0..assignment.threads).map(|thread| assignment.of(thread).collect()).collect()
+    }
+
+    /// A partition would be run by no thread, or by two.
+    #[test]
+    fn each_partition_is_assigned_to_one_thread() {
+        let assignment = Assignment::new(5, 2);
+        assert_eq!(owners(&assignment), [vec![0, 2, 4], vec![1, 3]]);
+        assert_eq!(owners(&Assignment::new(2, 3)), [vec![0], vec![1], vec![]]);
+    }
+
+    /// One thread would do most of the work while the others wait; or partitions would migrate, and
+    /// with them the contents of caches, for next to nothing.
+    #[test]
+    fn partitions_migrate_if_that_relieves_the_busiest_thread() {
+        let rebalanced = |work: [u64; 3]| {
+            let mut assignment = Assignment::new(3, 2);
+            assignment.rebalance(work.to_vec());
+            assignment.owner
+        };
+        // Partitions 0 and 2 share thread 0: 110 at most, and no assignment has less.
+        assert_eq!(rebalanced([10, 100, 100]), [0, 1, 0]);
+        // 200 and 10 become 110 and 100.
+        assert_eq!(rebalanced([100, 10, 100]), [0, 0, 1]);
+        // 100 and 90 would become 96 and 94: less by 4 %. 100 and 80 become 94 and 86.
+        assert_eq!(rebalanced([96, 90, 4]), [0, 1, 0]);
+        assert_eq!(rebalanced([94, 80, 6]), [0, 1, 1]);
+    }
+
+    /// Threads would be assigned by the work of long ago, or by that since the run began.
+    #[test]
+    fn loads_are_of_recent_work() {
+        let mut assignment = Assignment::new(2, 1);
+        assignment.rebalance(vec![160, 0]);
+        assert_eq!((&assignment.load[..], &assignment.seen[..]), (&[160, 0][..], &[160, 0][..]));
+        // Work is told as the sum so far. A sixteenth of 160 is forgotten, and 32 are new.
+        assignment.rebalance(vec![160, 32]);
+        assert_eq!(assignment.load, [150, 32]);
+        assignment.rebalance(vec![161, 32]);
+        // 150 - 150 / 16 + 1 = 150 - 9 + 1.
+        assert_eq!(assignment.load, [142, 30]);
+    }
+
+    /// A thread would begin a window before others have ended the last one, and miss what they
+    /// send; or all would wait for ever.
+    #[test]
+    fn a_barrier_opens_when_all_have_arrived() {
+        soon(|| {
+            let (threads, rounds) = (4, 200);
+            let (barrier, arrived) = (Barrier::new(threads), AtomicUsize::new(0));
+            scope(|scope| {
+                for _ in 0..threads {
+                    scope.spawn(|| {
+                        for round in 1..=rounds {
+                            arrived.fetch_add(1, Ordering::Relaxed);
+                            assert!(barrier.wait());
+                            // All have arrived in this round, and none twice in the next.
+                            let count = arrived.load(Ordering::Relaxed);
+                            assert!((threads * round..threads * (round + 1)).contains(&count));
+                        }
+                    });
+                }
+            });
+            assert_eq!(barrier.generation.load(Ordering::Relaxed), rounds as u64);
+        });
+    }
+
+    /// A thread that has waited so long that it sleeps would never wake.
+    #[test]
+    fn a_barrier_wakes_those_who_sleep() {
+        soon(|| {
+            let barrier = Barrier::new(3);
+            scope(|scope| {
+                let waiters = [(); 2].map(|()| scope.spawn(|| barrier.wait()));
+                while *lock(&barrier.sleepers) < 2 {
+                    yield_now();
+                }
+                assert!(barrier.wait());
+                assert!(waiters.map(|thread| thread.join().unwrap()).into_iter().all(|open| open));
+            });
+            assert_eq!(*lock(&barrier.sleepers), 0);
+        });
+    }
+
+    /// A bug in an element would hang the program: threads would wait for one that has panicked.
+    #[test]
+    fn a_barrier_breaks_on_a_panic() {
+        for sleeps in [false, true] {
+            soon(move || {
+                let barrier = Barrier::new(3);
+                scope(|scope| {
+                    let waiters = [(); 2].map(|()| scope.spawn(|| barrier.wait()));
+                    while sleeps && *lock(&barrier.sleepers) < 2 {
+                        yield_now();
+                    }
+                    let panics = scope.spawn(|| {
+                        let _guard = PanicGuard(&barrier);
+                        std::panic::resume_unwind(Box::new("a bug"));
+                    });
+                    assert!(panics.join().is_err());
+                    assert!(waiters.map(|thread| thread.join().unwrap()).iter().all(|open| !open));
+                });
+                // A thread that returns leaves it as it is.
+                let barrier = Barrier::new(1);
+                drop(PanicGuard(&barrier));
+                assert!(barrier.wait());
+            });
+        }
+    }
+
+    /// Hosts 0, 1 and 2, each in a partition of its own with link 3, 4 or 5 that leads to the next;
+    /// propagation takes 10, 20 and 15 ps. Each sends a packet at 5 ps and answers each that it
+    /// receives with another. Logs of the hosts and the windows in which they were executed.
+    fn ring() -> (Vec<Partition>, Exchange, Log, Log) {
+        ring_on(1)
+    }
+
+    fn ring_on(threads: usize) -> (Vec<Partition>, Exchange, Log, Log) {
+        let (mut stubs, windows) = (Stubs::new(), Log::default());
+        for host in 0..3 {
+            let windows = windows.clone();
+            stubs.add(Lookahead::NONE, move |call, cx| match call {
+                Call::Start => cx.wake_at(Time::from_ps(5 + u64::from(host)), 0),
+                Call::Receive(Packet { number, .. }) => {
+                    windows.push((host, cx.now().ps(), "until", cx.sync_time().ps()));
+                    cx.send(packet(number + 1, host));
+                }
+                Call::Wake(_) => cx.send(packet(100 * u64::from(host), host)),
+                _ => {}
+            });
+        }
+        for span in [10, 20, 15] {
+            stubs.add(wire(span), transmits(span));
+        }
+        for host in 0..3 {
+            stubs.route(&[3 + host, (host + 1) % 3]);
+        }
+        let partition_of = [0, 1, 2, 0, 1, 2];
+        let map = PartitionMap::new(&stubs.whole, &partition_of);
+        analyse(&mut stubs.whole, &map, false);
+        let ahead = map.ahead(&stubs.whole);
+        let (mut partitions, routes) = map.divide(stubs.whole, 3);
+        partitions.iter_mut().for_each(Partition::start);
+        (partitions, Exchange::new((3, threads), ahead, routes), stubs.log, windows)
+    }
+
+    /// A result would depend on the number of threads: each element would see other packets, at
+    /// other times or in another order.
+    #[test]
+    fn elements_see_the_same_on_any_number_of_threads() {
+        for threads in [1, 2, 3, 7] {
+            let (mut partitions, exchange, log, _) = ring_on(threads);
+            let complete = soon(move || exchange.run(&mut partitions, Time::from_ps(42), u64::MAX));
+            assert!(complete);
+            let seen = log.take();
+            let of = |host: u32| {
+                let at = |entry: &&(u32, u64, &str, u64)| entry.0 == host && entry.2 != "count";
+                seen.iter().filter(at).map(|(_, at, what, number)| (*at, *what, *number)).collect()
+            };
+            // Host 0 sends at 5, host 1 at 6, host 2 at 7. Packet 0 is at host 1 at 15, 1 at host 2
+            // at 35; 100 at host 2 at 26, 101 at host 0 at 41; 200 at host 0 at 22, 201 at host 1
+            // at 32.
+            let hosts: [Vec<(u64, &str, u64)>; 3] = [of(0), of(1), of(2)];
+            let receive = |at, number| (at, "receive", number);
+            assert_eq!(hosts[0], [(5, "wake", 0), receive(22, 200), receive(41, 101)]);
+            assert_eq!(hosts[1], [(6, "wake", 0), receive(15, 0), receive(32, 201)]);
+            assert_eq!(hosts[2], [(7, "wake", 0), receive(26, 100), receive(35, 1)]);
+        }
+    }
+
+    /// Windows would be so long that a packet arrives in the past, or shorter than they can be, and
+    /// then threads would wait more often.
+    #[test]
+    fn a_window_is_as_long_as_the_lookahead_and_ends_at_the_limit() {
+        let (mut partitions, exchange, _, windows) = ring();
+        assert!(exchange.run(&mut partitions, Time::from_ps(33), u64::MAX));
+        // The least propagation delay is 10. The first window is [5, 14], the next begins with the
+        // arrival at 15, the next with that at 26, and ends at the limit.
+        let mut seen = windows.take();
+        seen.sort_by_key(|(_, at, ..)| *at);
+        let expected = [
+            (1, 15, "until", 24),
+            (0, 22, "until", 24),
+            (2, 26, "until", 33),
+            (1, 32, "until", 33),
+        ];
+        assert_eq!(seen, expected);
+        assert!(partitions.iter().all(|at| at.core.event_list.now() == Time::from_ps(33)));
+    }
+
+    /// A run that was interrupted would not end, or lose what is in transit between partitions.
+    #[test]
+    fn a_spent_budget_ends_the_run_at_the_end_of_a_window() {
+        let (mut partitions, exchange, log, _) = ring();
+        let hosts = |log: &Log| {
+            let calls = log.take();
+            calls.iter().filter(|(me, _, what, _)| *me < 3 && *what != "count").count()
+        };
+        // Three timers, and the window is over.
+        assert!(!exchange.run(&mut partitions, Time::from_ps(42), 1));
+        assert_eq!((hosts(&log), partitions.iter().map(|at| at.events).sum()), (3, 3));
+        // The second window has two arrivals.
+        assert!(!exchange.run(&mut partitions, Time::from_ps(42), 2));
+        assert_eq!(hosts(&log), 2);
+        // Those of 26, 32, 35 and 41 are left.
+        assert!(exchange.run(&mut partitions, Time::from_ps(42), u64::MAX));
+        assert_eq!(hosts(&log), 4);
+    }
+
+    /// The caller would get no message of what went wrong on another thread.
+    #[test]
+    fn a_panic_on_another_thread_reaches_the_caller() {
+        let mut stubs = Stubs::new();
+        for host in 0..2 {
+            stubs.add(Lookahead::NONE, move |call, cx| match call {
+                Call::Start => cx.wake_at(Time::from_ps(5), 0),
+                Call::Wake(_) if host == 1 => std::panic::resume_unwind(Box::new("a bug")),
+                _ => {}
+            });
+        }
+        let map = PartitionMap::new(&stubs.whole, &[0, 1]);
+        analyse(&mut stubs.whole, &map, false);
+        let (mut partitions, routes) = map.divide(stubs.whole, 2);
+        partitions.iter_mut().for_each(Partition::start);
+        let exchange = Exchange::new((2, 2), Span::from_ps(10), routes);
+        let panic = soon(move || {
+            let run = || exchange.run(&mut partitions, Time::from_ps(9), u64::MAX);
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).unwrap_err()
+        });
+        assert_eq!(panic.downcast_ref::<&str>(), Some(&"a bug"));
+    }
+}
