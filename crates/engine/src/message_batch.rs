@@ -71,3 +71,122 @@ impl MessageBatch {
         partition.deliver_notifications();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stubs::{Stubs, link, packet, wire};
+    use forebay_network::Lookahead;
+
+    fn at(ps: u64) -> Time {
+        Time::from_ps(ps)
+    }
+
+    fn blocks(first: u64) -> SackBlocks {
+        let mut blocks = SackBlocks::default();
+        blocks.push(first, first + 1);
+        blocks
+    }
+
+    /// A partition with two outboxes, numbers 4 and 5, and one with two receivers, 1 and 2, of a
+    /// channel each; and the route from one to the other.
+    fn two() -> (Partition, Partition, RemoteRoute) {
+        let partition = || {
+            let elements = [wire(10), link(10), link(10), Lookahead::NONE];
+            let mut stubs = Stubs::declared(&elements, &[&[0, 1, 3], &[0, 2, 3]]);
+            stubs.analyse();
+            stubs.whole.core.channels = stubs.whole.core.channels.fresh(2);
+            stubs.whole
+        };
+        let channel = |outbox, inputs| RemoteChannel { outbox, inputs, channel: 0 };
+        let route = RemoteRoute { from: 0, to: 1, channels: vec![channel(4, 2), channel(5, 1)] };
+        (partition(), partition(), route)
+    }
+
+    fn received(partition: &mut Partition, receiver: u32) -> Vec<(u64, u64)> {
+        let inputs = partition.core.channels.inputs_mut(receiver);
+        std::iter::from_fn(|| {
+            inputs.take(at(1_000_000)).map(|(packet, at)| (packet.number, at.ps()))
+        })
+        .collect()
+    }
+
+    /// Packets would overtake each other at a boundary, arrive at another receiver or twice; or a
+    /// window would begin after the first of them arrives.
+    #[test]
+    fn packets_cross_in_order_to_their_receivers() {
+        let (mut from, mut to, route) = two();
+        let mut batch = MessageBatch::new(&route);
+        assert_eq!(batch.take_from(&mut from, &route), Time::NEVER);
+        for (outbox, number, ps) in [(4, 1, 50), (5, 2, 40), (4, 3, 60), (5, 4, 70)] {
+            from.core.channels.send(outbox, 0, &packet(number, 0), at(ps));
+        }
+        assert_eq!(batch.take_from(&mut from, &route), at(40));
+        assert_eq!(from.core.channels.held(), 0);
+        batch.deliver_to(&mut to, &route);
+        assert_eq!(
+            (received(&mut to, 2), received(&mut to, 1)),
+            (vec![(1, 50), (3, 60)], vec![(2, 40), (4, 70)])
+        );
+        // The batch can be used again.
+        from.core.channels.send(4, 0, &packet(5, 0), at(80));
+        assert_eq!(batch.take_from(&mut from, &route), at(80));
+        batch.deliver_to(&mut to, &route);
+        assert_eq!((received(&mut to, 2), received(&mut to, 1)), (vec![(5, 80)], vec![]));
+    }
+
+    /// A sender would be told by an acknowledgement that segments have arrived which have not, or
+    /// memory would grow with each acknowledgement that crosses a boundary.
+    #[test]
+    fn sack_blocks_cross_with_their_packets() {
+        let (mut from, mut to, route) = two();
+        let mut batch = MessageBatch::new(&route);
+        // The receiving partition has acknowledgements of its own in flight, in slots 1 and 2.
+        assert_eq!([7, 8].map(|first| to.core.sack_blocks.store(blocks(first))), [1, 2]);
+        for round in 0..2 {
+            for (outbox, first) in [(5, 20), (4, 30)] {
+                let sack_slot = from.core.sack_blocks.store(blocks(first));
+                let mut ack = packet(first, 0).as_ack(true);
+                ack.sack_slot = sack_slot;
+                from.core.channels.send(outbox, 0, &ack, at(100 * round + first));
+                from.core.channels.send(outbox, 0, &packet(99, 0), at(100 * round + 90));
+            }
+            batch.take_from(&mut from, &route);
+            // Both slots are free again.
+            let mut free = [0, 1].map(|_| from.core.sack_blocks.store(SackBlocks::default()));
+            free.sort_unstable();
+            assert_eq!(free, [1, 2]);
+            for slot in free {
+                from.core.sack_blocks.take(slot);
+            }
+            batch.deliver_to(&mut to, &route);
+            for (receiver, first) in [(1, 20), (2, 30)] {
+                let inputs = to.core.channels.inputs_mut(receiver);
+                let ack = *inputs.take(at(1000)).unwrap().0;
+                assert_eq!((ack.number, ack.sack_slot > 2), (first, true));
+                assert_eq!(to.core.sack_blocks.take(ack.sack_slot), blocks(first));
+                let inputs = to.core.channels.inputs_mut(receiver);
+                assert_eq!(inputs.take(at(1000)).unwrap().0.sack_slot, 0);
+            }
+        }
+        assert_eq!([1, 2].map(|slot| to.core.sack_blocks.take(slot)), [blocks(7), blocks(8)]);
+    }
+
+    /// A link of another partition would not process what was sent to it before its next timer.
+    #[test]
+    fn receivers_are_notified_once_all_has_arrived() {
+        let (mut from, _, route) = two();
+        let elements = [wire(10), link(10), link(10), Lookahead::NONE];
+        let mut stubs = Stubs::declared(&elements, &[&[0, 1, 3], &[0, 2, 3]]);
+        stubs.analyse();
+        stubs.whole.core.channels.notify_before(1, at(30));
+        let mut batch = MessageBatch::new(&route);
+        for (outbox, ps) in [(4, 40), (5, 40), (4, 50)] {
+            from.core.channels.send(outbox, 0, &packet(0, 0), at(ps));
+        }
+        batch.take_from(&mut from, &route);
+        batch.deliver_to(&mut stubs.whole, &route);
+        // Element 1 asked for nothing after 30.
+        assert_eq!(stubs.log.take(), [(2, 0, "notify", 0)]);
+    }
+}
