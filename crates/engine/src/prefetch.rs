@@ -64,3 +64,114 @@ pub(crate) fn prefetch_timers(timers: &mut EventList, slots: &[Slot], core: &Cor
         slots[event.target as usize].element.prefetch_timer(event.token, &core.counters);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::partition::Partition;
+    use crate::stubs::{Stubs, link, packet, wire};
+    use forebay_network::record::RecordTable;
+    use forebay_network::{FlowCount, Lookahead, Observation, Observer};
+    use forebay_units::Time;
+
+    struct Deaf;
+
+    impl Observer for Deaf {
+        fn observe(&mut self, _now: Time, _fact: &Observation<'_>) {}
+
+        fn tables(&mut self) -> Vec<RecordTable> {
+            Vec::new()
+        }
+    }
+
+    /// Small networks, whose state is in the caches anyway, would be slower.
+    #[test]
+    fn only_networks_of_very_many_flows_prefetch() {
+        let mut core = Core::default();
+        core.counters.flows = vec![FlowCount::default(); 10_000];
+        assert!(!can_prefetch(&core));
+        core.counters.flows.push(FlowCount::default());
+        assert!(can_prefetch(&core));
+        core.observers.push(Box::new(Deaf));
+        assert!(!can_prefetch(&core));
+    }
+
+    /// Link 0 leads to link 1, which leads to element 2 on route 0, to element 3 on route 1 and to
+    /// a sink on route 2.
+    fn network() -> Stubs {
+        let elements = [wire(10), link(10), Lookahead::NONE, Lookahead::NONE];
+        let mut stubs = Stubs::declared(&elements, &[&[0, 1, 2], &[0, 1, 3], &[0, 1, SINK]]);
+        stubs.analyse();
+        stubs
+    }
+
+    fn send(partition: &mut Partition, routes: &[u32], from: u64) {
+        for (number, route) in (from..).zip(routes) {
+            let at = Time::from_ps(10 * number);
+            partition.core.channels.send(1, 0, &packet(number, *route), at);
+        }
+    }
+
+    /// Elements would fetch what other packets need, or each packet be fetched for many times.
+    #[test]
+    fn receivers_prefetch_for_their_next_packets_once() {
+        let mut stubs = network();
+        let Partition { core, slots, .. } = &mut stubs.whole;
+        prefetch_downstream(core, slots, 1);
+        assert_eq!(stubs.log.take(), []);
+        send(&mut stubs.whole, &[0, 1, 2, 0], 1);
+        let Partition { core, slots, .. } = &mut stubs.whole;
+        prefetch_downstream(core, slots, 1);
+        let fetched = |me, number| (me, 0, "prefetch packet", number);
+        assert_eq!(stubs.log.take(), [fetched(2, 1), fetched(3, 2), fetched(2, 4)]);
+        prefetch_downstream(core, slots, 1);
+        assert_eq!(stubs.log.take(), []);
+        // The packets themselves stay.
+        assert_eq!(core.channels.inputs(1).waiting(), 4);
+        // Later packets are fetched for when they are the next.
+        send(&mut stubs.whole, &[1], 5);
+        let Partition { core, slots, .. } = &mut stubs.whole;
+        prefetch_downstream(core, slots, 1);
+        assert_eq!(stubs.log.take(), []);
+        (0..4).for_each(|_| {
+            core.channels.inputs_mut(1).take_from(0);
+        });
+        prefetch_downstream(core, slots, 1);
+        assert_eq!(stubs.log.take(), [fetched(3, 5)]);
+    }
+
+    /// Packets would be fetched for twice, by a link and by what takes them from its channel.
+    #[test]
+    fn links_that_send_ahead_leave_it_to_what_follows() {
+        let mut stubs = network();
+        send(&mut stubs.whole, &[0], 1);
+        let Partition { core, slots, .. } = &mut stubs.whole;
+        core.modes[1].departures = forebay_network::Departures::Ahead;
+        prefetch_downstream(core, slots, 1);
+        assert_eq!(stubs.log.take(), []);
+    }
+
+    /// Hosts would fetch for timers that expire long after others.
+    #[test]
+    fn hosts_prefetch_for_the_timers_that_expire_next() {
+        let stubs = network();
+        let mut timers = EventList::default();
+        // So many that most of them are on the ladder.
+        for token in 0..1000 {
+            let time = Time::from_ps(1000 * u64::from(token * 7 % 1000));
+            timers.insert(time, 2 + token % 2, token);
+        }
+        let mut due = Vec::new();
+        for _ in 0..1000 {
+            prefetch_timers(&mut timers, &stubs.whole.slots, &stubs.whole.core);
+            let event = timers.take(Time::NEVER).expect("a timer is left");
+            due.push((event.target, 0, "prefetch timer", u64::from(event.token)));
+        }
+        // Only events that are held outside the ladder when it is used up go unfetched: those that
+        // are fetched for are, in order, among those that expire.
+        let fetched = stubs.log.take();
+        assert!(fetched.len() > 500, "only {} of 1000", fetched.len());
+        let mut due = due.iter();
+        assert!(fetched.iter().all(|fetched| due.any(|due| due == fetched)));
+    }
+}
