@@ -57,3 +57,29 @@ impl HostGroup {
         self.members.first().copied()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stubs::{Log, Stub, idle};
+    use forebay_network::Lookahead;
+
+    /// The events of a group would be under a number at which no one looks for them, or a group of
+    /// another partition be executed here too.
+    #[test]
+    fn a_group_is_known_by_its_first_member() {
+        let group = HostGroup::new(vec![3, 5, 9], Span::from_ps(7));
+        assert_eq!((group.host(), group.members()), (Some(3), &[3, 5, 9][..]));
+        assert_eq!((group.slack, group.alarm), (Span::from_ps(7), Time::NEVER));
+        assert!(group.timers.is_some_and(|timers| timers.is_empty()));
+        let elsewhere = HostGroup::elsewhere();
+        assert_eq!((elsewhere.host(), elsewhere.slack), (None, Span::ZERO));
+    }
+
+    /// Elements would be deferred before the analysis has found that they can be.
+    #[test]
+    fn an_element_is_in_no_group_at_first() {
+        let slot = Slot::of(Stub::new(0, Lookahead::NONE, &Log::default(), idle));
+        assert_eq!((slot.group, slot.digest), (NO_GROUP, Digest::default()));
+    }
+}
