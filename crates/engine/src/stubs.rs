@@ -1,6 +1,7 @@
 //! Stub elements for the unit tests of this crate: each declares a lookahead, does what a closure
 //! says, and logs its calls.
 
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use forebay_network::executive::{SINK, Sink};
@@ -141,12 +142,21 @@ pub(crate) fn wire(span: u64) -> Lookahead<'static> {
     Lookahead { schedules_departures: true, span: Span::from_ps(span), ..Lookahead::NONE }
 }
 
-/// Acts as a link with a propagation delay of `span` ps that transmits in no time and sends ahead.
+/// Acts as a link with a propagation delay of `span` ps that transmits in no time.
 pub(crate) fn transmits(span: u64) -> impl FnMut(Call, &mut Context<'_>) + Send + 'static {
-    move |call, cx| {
-        if let Call::Receive(packet) = call {
-            cx.send_ahead(&packet, cx.now() + Span::from_ps(span));
+    let mut under_way = VecDeque::new();
+    move |call, cx| match call {
+        Call::Receive(packet) => {
+            let at = cx.now() + Span::from_ps(span);
+            if cx.execution_mode().sends_ahead() {
+                cx.send_ahead(&packet, at);
+            } else {
+                under_way.push_back(packet);
+                cx.wake_at(at, 0);
+            }
         }
+        Call::Wake(_) => under_way.pop_front().iter().for_each(|packet| cx.cross(packet)),
+        _ => {}
     }
 }
 
