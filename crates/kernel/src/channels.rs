@@ -486,3 +486,6 @@ impl<M: Message> ChannelTable<M> {
         self.inputs_of.len()
     }
 }
+
+#[cfg(test)]
+mod tests;
