@@ -34,7 +34,7 @@ CURVES = [(axis, curve) for axis in axes.AXES for curve in axis.curves]
 
 @pytest.mark.parametrize(("axis", "curve"), CURVES, ids=[f"{a.name}-{c.name}" for a, c in CURVES])
 def test_points_of_an_axis_do_the_work_they_are_given(axis: axes.Axis, curve: axes.Curve) -> None:
-    """Otherwise set-up, or the start of the network, would pass for growth of the cost of a hop."""
+    """Set-up, or the start of the network, would pass for growth of the cost of a hop."""
     for x in axis.values:
         if x > SMALL[axis.name]:
             break
@@ -52,7 +52,7 @@ def test_points_of_an_axis_do_the_work_they_are_given(axis: axes.Axis, curve: ax
 
 
 def test_axes_reach_as_far_as_they_claim() -> None:
-    """Otherwise the page would speak of a million flows or 100 Gbit/s that nobody tried."""
+    """The page would speak of a million flows or 100 Gbit/s that nobody tried."""
     ends = {axis.name: (axis.values[0], axis.values[-1]) for axis in axes.AXES}
     assert ends == {
         "flows": (10, 10**6),
@@ -80,7 +80,7 @@ def options(tmp_path: Path, *more: str) -> list[str]:
 
 
 def test_it_is_measured_written_and_drawn(tmp_path: Path) -> None:
-    """Otherwise the page would show what nobody measured."""
+    """The page would show what nobody measured."""
     assert grow.main(options(tmp_path, "--axis", "hops", "--largest", "2")) == 0
     entry = json.loads((tmp_path / "result.json").read_text())["axes"]["hops"]
     assert (entry["work_hops"], entry["repeats"]) == (2000, 2)
@@ -104,7 +104,7 @@ def made_up(run: object) -> axes.Axis:
 def test_a_point_over_its_budget_is_noted_and_larger_ones_left_out(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Otherwise one slow point would hold up the rest, or vanish from the curve unseen."""
+    """One slow point would hold up the rest, or vanish from the curve unseen."""
 
     def run(x: int) -> Network:
         # 10^12 packets are not sent within a second or two.
@@ -124,7 +124,7 @@ def test_a_point_over_its_budget_is_noted_and_larger_ones_left_out(
 
 
 def test_a_point_that_fails_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Otherwise a bug in the engine would show as a gap in a curve, and the command succeed."""
+    """A bug in the engine would show as a gap in a curve, and the command succeed."""
     monkeypatch.setattr(grow, "AXES", [made_up(lambda x: Network("x", duration="no time"))])
     assert grow.main(options(tmp_path)) == 1
     points = json.loads((tmp_path / "result.json").read_text())["axes"]["hops"]["curves"]["made up"]

@@ -35,8 +35,8 @@ def _run(environment: dict[str, str], *options: str) -> subprocess.CompletedProc
 def test_without_the_tool_the_build_is_a_plain_one_and_that_is_said(
     machine: dict[str, str],
 ) -> None:
-    """Otherwise the first command of the README would fail where llvm-profdata cannot be got, or
-    its user would not know that the engine could be faster."""
+    """The first command of the README would fail where llvm-profdata cannot be got, or its user
+    would not know that the engine could be faster."""
     done = _run(machine)
     assert done.returncode == 3
     assert "profile" not in done.stdout
@@ -44,7 +44,7 @@ def test_without_the_tool_the_build_is_a_plain_one_and_that_is_said(
 
 
 def test_a_developer_can_leave_the_profile_out() -> None:
-    """Otherwise who changes the engine would wait for a profile that the change does not need."""
+    """Who changes the engine would wait for a profile that the change does not need."""
     done = _run({**os.environ, "GUIDED": "no"}, "--native")
     assert done.returncode == 3
     assert "profile" not in done.stdout

@@ -60,7 +60,7 @@ def phones() -> Network:
 
 @pytest.mark.parametrize(("built", "text"), [(small, front.SCENARIO), (phones, front.CALLS)])
 def test_builders_make_what_the_file_says(built: Callable[[], Network], text: str) -> None:
-    """Otherwise Python and the command line would simulate different networks."""
+    """Python and the command line would simulate different networks."""
     from_file = Network.from_text(text)
     assert built().check() == from_file.check()
     assert built().run().digests == from_file.run().digests
@@ -68,7 +68,7 @@ def test_builders_make_what_the_file_says(built: Callable[[], Network], text: st
 
 @pytest.mark.parametrize("path", sorted(SCENARIOS.glob("*.toml")), ids=lambda path: path.stem)
 def test_scenarios_survive_the_way_through_python(path: Path, tmp_path: Path) -> None:
-    """Otherwise a scenario changed by hand in Python would also change where nobody touched it."""
+    """A scenario changed by hand in Python would also change where nobody touched it."""
     net = Network.from_toml(path)
     net.save(tmp_path / path.name)
     assert Network.from_toml(tmp_path / path.name).check() == net.check()
@@ -78,7 +78,7 @@ def test_scenarios_survive_the_way_through_python(path: Path, tmp_path: Path) ->
 
 
 def test_replications_are_numbered_and_independent_of_threads() -> None:
-    """Otherwise results would depend on the machine, or a replication be counted twice."""
+    """Results would depend on the machine, or a replication be counted twice."""
     one = small().run(replications=4, threads=1)
     three = small().run(replications=4, threads=3)
     assert one.digests == three.digests
@@ -88,7 +88,7 @@ def test_replications_are_numbered_and_independent_of_threads() -> None:
 
 
 def test_results_tell_of_calls() -> None:
-    """Otherwise blocking and termination could be seen on the command line but not in a notebook.
+    """Blocking and termination could be seen on the command line but not in a notebook.
 
     The five lines are taken for good: all new calls are blocked. Two more come with the reroute,
     for the last 0.1 s of the 4 s that count: a mean of 5 + 2 x 0.1 / 4 = 5.05. Calls of several
@@ -119,7 +119,7 @@ def test_results_tell_of_calls() -> None:
 
 
 def test_calls_are_recorded() -> None:
-    """Otherwise nobody could see when calls came, were blocked and ended."""
+    """Nobody could see when calls came, were blocked and ended."""
     recorded = phones().record(series="100 ms", calls=True).run()
     assert recorded.digests == phones().run().digests
     aggregate = recorded.series["aggregates.lines"].to_pydict()
@@ -140,7 +140,7 @@ def test_calls_are_recorded() -> None:
 
 
 def test_entries_of_lists_are_set_by_number() -> None:
-    """Otherwise changing one of two meters from Python would throw both away."""
+    """Changing one of two meters from Python would throw both away."""
     path = "links.core.conditioners.1.sr_meter.rate"
     changed = phones().set(path, "7 Mbit/s").check()["resolved"]
     assert changed["links.core.conditioners[1].sr_meter.rate"] == "7 Mbit/s"
@@ -157,7 +157,7 @@ def test_entries_of_lists_are_set_by_number() -> None:
 
 
 def test_results_are_tables() -> None:
-    """Otherwise a notebook would have to dig in dictionaries."""
+    """A notebook would have to dig in dictionaries."""
     results = small().run(replications=2)
     assert results.flows.num_rows == 2 * 3
     assert results.groups.num_rows == 2 * 2
@@ -168,7 +168,7 @@ def test_results_are_tables() -> None:
 
 
 def test_summaries_are_student_intervals_of_the_rows() -> None:
-    """Otherwise the printed interval would not be that of the printed values."""
+    """The printed interval would not be that of the printed values."""
     results = small().run(replications=4)
     rows = [row for row in results.groups.to_pylist() if row["name"] == "bulk"]
     expected = summarize([row["throughput_bps"] for row in rows])
@@ -185,7 +185,7 @@ def test_summaries_are_student_intervals_of_the_rows() -> None:
 
 
 def test_recording_changes_nothing_but_adds_tables() -> None:
-    """Otherwise looking closer would change what is looked at."""
+    """Looking closer would change what is looked at."""
     plain = small().run(replications=2)
     recorded = small().record(series="100 ms", delays=True, trace=50).run(replications=2)
     assert plain.digests == recorded.digests
@@ -202,7 +202,7 @@ def test_recording_changes_nothing_but_adds_tables() -> None:
 def test_a_run_that_fails_on_a_bug_is_told_with_how_to_repeat_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Otherwise a bug of the engine would pass for a result, or nobody could make it show again."""
+    """A bug of the engine would pass for a result, or nobody could make it show again."""
 
     class Engine:
         ScenarioError = ValueError
@@ -228,7 +228,7 @@ def test_a_run_that_fails_on_a_bug_is_told_with_how_to_repeat_it(
 
 @pytest.mark.parametrize("series", [False, True])
 def test_plots_are_drawings(tmp_path: Path, series: bool) -> None:
-    """Otherwise a notebook would show an object's name."""
+    """A notebook would show an object's name."""
     net = small().record(series="100 ms") if series else small()
     plot = net.run(replications=2).plot()
     assert "<svg" in plot._repr_svg_()
@@ -237,7 +237,7 @@ def test_plots_are_drawings(tmp_path: Path, series: bool) -> None:
 
 
 def test_slips_are_explained() -> None:
-    """Otherwise a typing error in a notebook would be a riddle."""
+    """A typing error in a notebook would be a riddle."""
     with pytest.raises(TypeError, match='did you mean "min_threshold"'):
         forebay.queue.red(min_treshold="5 packets")
     with pytest.raises(AttributeError, match='did you mean "red"'):
@@ -257,7 +257,7 @@ def test_slips_are_explained() -> None:
 
 
 def test_slips_about_calls_are_explained() -> None:
-    """Otherwise a typing error in calls, aggregates or their results would be a riddle."""
+    """A typing error in calls, aggregates or their results would be a riddle."""
     with pytest.raises(TypeError, match=r'calls.*did you mean "holding"'):
         forebay.calls(holdin="1 s")
     with pytest.raises(ValueError, match="already taken"):
@@ -278,7 +278,7 @@ def test_slips_about_calls_are_explained() -> None:
 
 
 def test_every_mechanism_has_a_documented_signature() -> None:
-    """Otherwise a mechanism could be used from a file but not from Python."""
+    """A mechanism could be used from a file but not from Python."""
     for category in catalogue().categories:
         functions = getattr(forebay, category.name)
         for page in category.pages:
@@ -292,7 +292,7 @@ def test_every_mechanism_has_a_documented_signature() -> None:
 
 
 def test_every_transport_has_a_documented_signature() -> None:
-    """Otherwise a transport could be used from a file but not from Python."""
+    """A transport could be used from a file but not from Python."""
     for page in catalogue().sections:
         words = page.name.split(".")
         if words[:2] != ["flows", "NAME"] or len(words) != 3:
@@ -305,7 +305,7 @@ def test_every_transport_has_a_documented_signature() -> None:
 
 
 def test_every_page_is_found_by_its_names() -> None:
-    """Otherwise `forebay mechanisms link`, as the documentation says, would know no links."""
+    """`forebay mechanisms link`, as the documentation says, would know no links."""
     known = catalogue()
     for name, page in [
         ("red", "red"), ("queue.red", "red"), ("links", "links.NAME"), ("link", "links.NAME"),
@@ -318,7 +318,7 @@ def test_every_page_is_found_by_its_names() -> None:
 
 
 def test_defaults_written_out_are_the_defaults() -> None:
-    """Otherwise documentation and behaviour would differ.
+    """Documentation and behaviour would differ.
 
     A queue with every documented default stated must be the same scenario as one with none.
     """
@@ -333,7 +333,7 @@ def test_defaults_written_out_are_the_defaults() -> None:
 
 
 def test_reference_pages_cover_everything() -> None:
-    """Otherwise a mechanism or a parameter would be undocumented."""
+    """A mechanism or a parameter would be undocumented."""
     from forebay.scenario.reference import file_name, pages
 
     written = pages(catalogue())

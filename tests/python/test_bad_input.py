@@ -43,7 +43,7 @@ COMMANDS = ["run", "check"]
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_missing_file(command: str, scenario: Path) -> None:
-    """Otherwise a misspelt path would end in a traceback, or without the path that is near it."""
+    """A misspelt path would end in a traceback, or without the path that is near it."""
     wrong = scenario.with_name("smal.toml")
     message = refused(command, wrong)
     assert f"{wrong}: no such file" in message
@@ -53,7 +53,7 @@ def test_a_missing_file(command: str, scenario: Path) -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_folder_instead_of_a_file(command: str, scenario: Path) -> None:
-    """Otherwise naming the folder of a scenario would end in a traceback."""
+    """Naming the folder of a scenario would end in a traceback."""
     message = refused(command, scenario.parent)
     assert f"{scenario.parent}: is a folder" in message
     assert str(scenario) in message
@@ -61,7 +61,7 @@ def test_a_folder_instead_of_a_file(command: str, scenario: Path) -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_file_in_the_place_of_a_folder(command: str, scenario: Path) -> None:
-    """Otherwise a path through a file would end in a traceback."""
+    """A path through a file would end in a traceback."""
     assert "is a file, not a folder" in refused(command, scenario / "small.toml")
 
 
@@ -92,7 +92,7 @@ def test_a_file_in_the_place_of_a_folder(command: str, scenario: Path) -> None:
 def test_a_file_that_is_no_scenario(
     command: str, content: bytes, words: list[str], tmp_path: Path
 ) -> None:
-    """Otherwise a damaged or foreign file would run, hang, or end in a traceback."""
+    """A damaged or foreign file would run, hang, or end in a traceback."""
     path = tmp_path / "wrong.toml"
     path.write_bytes(content)
     begun = time.monotonic()
@@ -127,7 +127,7 @@ def test_a_file_that_is_no_scenario(
 def test_a_wrong_assignment(
     command: str, assignment: str, words: list[str], scenario: Path
 ) -> None:
-    """Otherwise a slip in `--set` would change nothing, or something else than was meant."""
+    """A slip in `--set` would change nothing, or something else than was meant."""
     message = refused(command, scenario, "--set", assignment)
     for word in words:
         assert word in message
@@ -143,7 +143,7 @@ def _outputs(folder: Path) -> list[Path]:
 
 
 def test_output_that_cannot_be_written(tmp_path: Path, scenario: Path) -> None:
-    """Otherwise a run would be lost at its end, or a file of the user's be overwritten."""
+    """A run would be lost at its end, or a file of the user's be overwritten."""
     for place in _outputs(tmp_path):
         # A run of a day: it must be refused before it begins.
         message = refused("run", scenario, "--until", "24 h", "--out", place)
@@ -153,7 +153,7 @@ def test_output_that_cannot_be_written(tmp_path: Path, scenario: Path) -> None:
 
 
 def test_study_output_that_cannot_be_written(tmp_path: Path) -> None:
-    """Otherwise minutes of replications would be lost at their end."""
+    """Minutes of replications would be lost at their end."""
     folder = front.write_study(tmp_path / "studies")
     for place in _outputs(tmp_path):
         message = refused(
@@ -191,7 +191,7 @@ def test_study_output_that_cannot_be_written(tmp_path: Path) -> None:
     ],
 )
 def test_slips_on_the_command_line(arguments: list[str], words: list[str]) -> None:
-    """Otherwise a typing error would end in a traceback, or without a word on what is allowed."""
+    """A typing error would end in a traceback, or without a word on what is allowed."""
     message = refused(*arguments)
     for word in words:
         assert word in message
@@ -202,13 +202,13 @@ def test_slips_on_the_command_line(arguments: list[str], words: list[str]) -> No
     [("10", "no unit"), ("0 s", "is zero"), ("-1 s", "negative"), ("1 s", "warm_up"), ("", "")],
 )
 def test_a_wrong_end(until: str, word: str, scenario: Path) -> None:
-    """Otherwise `--until` could ask for a run that cannot be."""
+    """`--until` could ask for a run that cannot be."""
     assert word in refused("run", scenario, "--until", until)
 
 
 @pytest.mark.parametrize("command", [*COMMANDS, "sweep"])
 def test_a_file_that_may_not_be_read(command: str, tmp_path: Path) -> None:
-    """Otherwise links that lead nowhere would end in a traceback."""
+    """Links that lead nowhere would end in a traceback."""
     loop = tmp_path / "loop.toml"
     loop.symlink_to(loop)
     assert str(loop) in refused(command, loop)

@@ -28,7 +28,7 @@ def spawn(*arguments: str) -> list[str]:
 
 @pytest.mark.parametrize("command", ["--help", "studies"])
 def test_first_answers_come_at_once(command: str) -> None:
-    """Otherwise looking a command up would feel broken: the contract is 0.3 s.
+    """Looking a command up would feel broken: the contract is 0.3 s.
 
     Processor time of the best of three, so that a busy machine fails nobody.
     """
@@ -45,14 +45,14 @@ def test_first_answers_come_at_once(command: str) -> None:
 
 
 def test_help_names_every_command(forebay: front.Forebay) -> None:
-    """Otherwise a part of the contract could not be found."""
+    """A part of the contract could not be found."""
     out = forebay("--help").out
     contract = "studies reproduce run sweep check mechanisms report bench"
     assert all(f"\n  {name} " in out for name in contract.split())
 
 
 def test_version_is_the_engines(forebay: front.Forebay) -> None:
-    """Otherwise a result could not be traced to what made it."""
+    """A result could not be traced to what made it."""
     from forebay import _native
 
     assert forebay("--version").out == f"forebay {_native.version()}\n"
@@ -81,7 +81,7 @@ def test_version_is_the_engines(forebay: front.Forebay) -> None:
 def test_slips_on_the_command_line_are_explained(
     forebay: front.Forebay, arguments: list[str], expected: str
 ) -> None:
-    """Otherwise a typing error would cost more than a second."""
+    """A typing error would cost more than a second."""
     assert expected in forebay.refused(*arguments)
 
 
@@ -90,17 +90,17 @@ class TestWrongScenarioFiles:
     """Files that are no scenario."""
 
     def test_missing_file(self, forebay: front.Forebay, scenario: Path, command: str) -> None:
-        """Otherwise the user would search for what the program knows."""
+        """The user would search for what the program knows."""
         assert str(scenario) in forebay.refused(command, scenario.with_name("smal.toml"))
 
     def test_folder(self, forebay: front.Forebay, scenario: Path, command: str) -> None:
-        """Otherwise naming a scenario's folder would end in a traceback."""
+        """Naming a scenario's folder would end in a traceback."""
         message = forebay.refused(command, scenario.parent)
         assert "is a folder" in message
         assert str(scenario) in message
 
     def test_not_utf8(self, forebay: front.Forebay, tmp_path: Path, command: str) -> None:
-        """Otherwise a file from another world would be half understood."""
+        """A file from another world would be half understood."""
         path = tmp_path / "latin.toml"
         path.write_bytes(b'# fine\nname = "caf\xe9"\n')
         message = forebay.refused(command, path)
@@ -111,13 +111,13 @@ class TestWrongScenarioFiles:
     def test_no_scenario(
         self, forebay: front.Forebay, tmp_path: Path, command: str, text: str
     ) -> None:
-        """Otherwise an empty or damaged file would run as something."""
+        """An empty or damaged file would run as something."""
         path = tmp_path / "odd.toml"
         path.write_text(text)
         assert str(path) in forebay.refused(command, path)
 
     def test_wrong_key(self, forebay: front.Forebay, scenario: Path, command: str) -> None:
-        """Otherwise a misspelt key would silently be its default."""
+        """A misspelt key would silently be its default."""
         scenario.write_text(front.SCENARIO.replace('delay = "2 ms"', 'dealy = "2 ms"'))
         message = forebay.refused(command, scenario)
         assert f"{scenario}: line 10: links.wire.dealy: " in message
@@ -135,7 +135,7 @@ class TestWrongScenarioFiles:
     def test_wrong_assignment(
         self, forebay: front.Forebay, scenario: Path, command: str, assignment: str, expected: str
     ) -> None:
-        """Otherwise `--set` could do what a file may not."""
+        """`--set` could do what a file may not."""
         assert expected in forebay.refused(command, scenario, "--set", assignment)
 
 
@@ -143,7 +143,7 @@ class TestWrongScenarioFiles:
 def test_results_that_cannot_be_written_are_refused_first(
     forebay: front.Forebay, scenario: Path, bad: str
 ) -> None:
-    """Otherwise hours of runs would end in "permission denied"."""
+    """Hours of runs would end in "permission denied"."""
     (scenario.parent / "a-file").write_text("")
     message = forebay.refused("run", scenario, "--until", "5000000 s", "--out",
                               scenario.parent / bad)  # fmt: skip
@@ -153,7 +153,7 @@ def test_results_that_cannot_be_written_are_refused_first(
 def test_run_json_is_one_document_with_the_contracts_keys(
     forebay: front.Forebay, scenario: Path
 ) -> None:
-    """Otherwise programs that read our output would break."""
+    """Programs that read our output would break."""
     answer = forebay("run", scenario, "--json")
     assert answer.status == 0
     assert answer.err == ""
@@ -196,8 +196,8 @@ traffic = { cbr = { rate = "1 Mbit/s", size = "60 kB", random_phase = false } }
 
 
 def test_a_document_is_written_as_python_writes_it(forebay: front.Forebay, tmp_path: Path) -> None:
-    """Otherwise one could tell by its text through whose hands a document went, and programs that
-    compare texts would see runs differ that are equal.
+    """One could tell by its text through whose hands a document went, and programs that compare
+    texts would see runs differ that are equal.
 
     60 kB take 60 ps at 8000 Tbit/s, and 25 us to the far end. 480000 bit in the 20 ps measured are
     2.4e16 bit/s.
@@ -218,14 +218,14 @@ def test_a_document_is_written_as_python_writes_it(forebay: front.Forebay, tmp_p
     "word", ["a", "", "it's", "a b", "$x", "é", "a\nb", '"', "\\", "@%+=:,./-_"]
 )
 def test_the_command_in_a_document_can_be_pasted(word: str) -> None:
-    """Otherwise a shell would run something else than what was run."""
+    """A shell would run something else than what was run."""
     command = command_line(word, Job("", overrides=(word,), until=word))
     assert shlex.split(command) == ["forebay", "run", word, "--until", word, "--set", word]
     assert command == shlex.join(shlex.split(command))
 
 
 def test_the_same_command_gives_the_same_run(forebay: front.Forebay, scenario: Path) -> None:
-    """Otherwise no published number of ours could be checked by anyone."""
+    """No published number of ours could be checked by anyone."""
 
     def digest(*options: str) -> str:
         return str(forebay("run", scenario, "--json", *options).document()["digest"])
@@ -237,7 +237,7 @@ def test_the_same_command_gives_the_same_run(forebay: front.Forebay, scenario: P
 
 
 def test_set_does_what_editing_the_file_does(forebay: front.Forebay, scenario: Path) -> None:
-    """Otherwise a sweep would run other networks than its files would."""
+    """A sweep would run other networks than its files would."""
     assigned = forebay("check", scenario, "--json", "--set", "links.wire.delay=7 ms").document()
     scenario.write_text(front.SCENARIO.replace("2 ms", "7 ms"))
     edited = forebay("check", scenario, "--json").document()
@@ -246,7 +246,7 @@ def test_set_does_what_editing_the_file_does(forebay: front.Forebay, scenario: P
 
 
 def test_tables_fit_and_name_everything(forebay: front.Forebay, scenario: Path) -> None:
-    """Otherwise results would wrap into noise, or hide a flow or link."""
+    """Results would wrap into noise, or hide a flow or link."""
     out = forebay("run", scenario, "--set", "flows.bulk.count=30").out
     assert max(map(len, out.splitlines())) <= 100
     assert "31 flows, by group" in out
@@ -256,7 +256,7 @@ def test_tables_fit_and_name_everything(forebay: front.Forebay, scenario: Path) 
 
 
 def test_a_link_is_as_full_as_its_offered_load(forebay: front.Forebay, scenario: Path) -> None:
-    """Otherwise what the command line shows would not be what the engine measured.
+    """What the command line shows would not be what the engine measured.
 
     Only the Poisson flow: 2 Mbit/s of 10 is a utilization of 0.2. Of 300 s of packets of 500 B
     (150 000 packets) the relative standard deviation is 1/sqrt(150000) = 0.26 %; five of it is
@@ -273,7 +273,7 @@ def test_a_link_is_as_full_as_its_offered_load(forebay: front.Forebay, scenario:
 def test_out_keeps_the_run_and_its_report(
     forebay: front.Forebay, scenario: Path, tmp_path: Path
 ) -> None:
-    """Otherwise a run could not be looked at again."""
+    """A run could not be looked at again."""
     out = tmp_path / "kept"
     answer = forebay(
         "run", scenario, "--out", out, "--json", "--set", "record.series=100 ms",
@@ -289,7 +289,7 @@ def test_out_keeps_the_run_and_its_report(
 
 
 def test_mechanisms_are_listed_with_their_sources(forebay: front.Forebay) -> None:
-    """Otherwise a user could not tell which publication a mechanism follows."""
+    """A user could not tell which publication a mechanism follows."""
     out = forebay("mechanisms").out
     assert max(map(len, out.splitlines())) <= 100
     catalogue = forebay("mechanisms", "--json").document()
@@ -304,7 +304,7 @@ def test_mechanisms_are_listed_with_their_sources(forebay: front.Forebay) -> Non
 
 
 def test_a_category_is_listed_alone(forebay: front.Forebay) -> None:
-    """Otherwise who asks for admission laws would get all mechanisms, or an error."""
+    """Who asks for admission laws would get all mechanisms, or an error."""
     out = forebay("mechanisms", "admission").out
     assert out.startswith("admission: ")
     assert all(name in out for name in ("capacity", "stop_timer"))
@@ -316,7 +316,7 @@ def test_a_category_is_listed_alone(forebay: front.Forebay) -> None:
 
 
 def test_calls_and_marks_are_shown(forebay: front.Forebay, tmp_path: Path) -> None:
-    """Otherwise blocking, termination and threshold marks would show only in JSON.
+    """Blocking, termination and threshold marks would show only in JSON.
 
     All new calls are blocked (see front.CALLS), and two come with a reroute.
     """
@@ -335,7 +335,7 @@ def test_calls_and_marks_are_shown(forebay: front.Forebay, tmp_path: Path) -> No
 
 
 def test_paced_sources_and_policing_are_shown(forebay: front.Forebay) -> None:
-    """Otherwise how far sources were slowed, and what policing did, would show only in JSON.
+    """How far sources were slowed, and what policing did, would show only in JSON.
 
     The floor of voice and video is half the nominal rate; files of data have none.
     """
@@ -358,7 +358,7 @@ def test_paced_sources_and_policing_are_shown(forebay: front.Forebay) -> None:
 
 
 def test_frames_are_shown(forebay: front.Forebay) -> None:
-    """Otherwise it would show only in JSON what of the cells delivered is of use.
+    """It would show only in JSON what of the cells delivered is of use.
 
     Sources that hear of losses alone lose cells, and so frames; what is lost is sent again.
     """
@@ -377,7 +377,7 @@ def test_frames_are_shown(forebay: front.Forebay) -> None:
 
 
 def test_bench_reports_the_contracts_keys(forebay: front.Forebay) -> None:
-    """Otherwise speed could not be followed from one version to the next."""
+    """Speed could not be followed from one version to the next."""
     answer = forebay("bench", "s1-af", "--json")
     assert answer.status == 0
     (row,) = answer.document()["benchmarks"]
@@ -390,7 +390,7 @@ def test_bench_reports_the_contracts_keys(forebay: front.Forebay) -> None:
 
 
 def test_every_standard_benchmark_is_a_valid_scenario(forebay: front.Forebay) -> None:
-    """Otherwise a name of the contract would not run."""
+    """A name of the contract would not run."""
     from forebay.cli.bench import SCENARIOS, names
 
     assert {"s1-tcp-red", "s1-af", "s2-cbr", "s3-mm1", "s4-million", "s5-ensemble"} <= set(names())
@@ -400,8 +400,8 @@ def test_every_standard_benchmark_is_a_valid_scenario(forebay: front.Forebay) ->
 
 
 def test_a_run_on_two_cores_is_the_run_on_one(forebay: front.Forebay) -> None:
-    """Otherwise speed would cost repeatability: every number is the same, but the time that it took
-    and the number of regions that the network ran in."""
+    """Speed would cost repeatability: every number is the same, but the time that it took and the
+    number of regions that the network ran in."""
     from forebay.cli.bench import SCENARIOS
 
     def document(threads: int) -> dict[str, Any]:
@@ -421,7 +421,7 @@ def test_a_run_on_two_cores_is_the_run_on_one(forebay: front.Forebay) -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="signals differ")
 def test_interrupting_a_run_is_quick_and_quiet(scenario: Path) -> None:
-    """Otherwise Ctrl-C would hang or print a traceback."""
+    """Ctrl-C would hang or print a traceback."""
     child = subprocess.Popen(
         spawn("run", str(scenario), "--until", "1000000 s"),
         stdout=subprocess.PIPE,
@@ -461,7 +461,7 @@ def test_what_was_printed_before_a_mistake_is_not_lost() -> None:
 
 
 def test_a_reader_that_leaves_is_no_error(scenario: Path) -> None:
-    """Otherwise `forebay mechanisms | head` would end in a traceback."""
+    """`forebay mechanisms | head` would end in a traceback."""
     command = " ".join(spawn("mechanisms", "--json")) + " | head -c 10"
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr

@@ -31,7 +31,7 @@ def by_id(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def test_the_document_is_the_contracts(forebay: front.Forebay, tiny: Path) -> None:
-    """Otherwise programs that read results would break."""
+    """Programs that read results would break."""
     answer = forebay("reproduce", "tiny", "--json")
     assert answer.status == 0
     document = answer.document()
@@ -44,7 +44,7 @@ def test_the_document_is_the_contracts(forebay: front.Forebay, tiny: Path) -> No
 
 
 def test_true_values_are_found_and_false_ones_are_not(forebay: front.Forebay, tiny: Path) -> None:
-    """Otherwise grades would flatter, or find fault with the truth."""
+    """Grades would flatter, or find fault with the truth."""
     claims = by_id(forebay("reproduce", "tiny", "--json").document())
     assert claims["t1/rate2/got"]["grade"] in ("exact", "close")
     assert claims["t1/rate4/got"]["grade"] in ("exact", "close")
@@ -57,14 +57,14 @@ def test_true_values_are_found_and_false_ones_are_not(forebay: front.Forebay, ti
 
 
 def test_jobs_change_no_digit(forebay: front.Forebay, tiny: Path, tmp_path: Path) -> None:
-    """Otherwise a result would depend on the machine it was made on."""
+    """A result would depend on the machine it was made on."""
     one = forebay("reproduce", "tiny", "--jobs", "1", "--out", tmp_path / "a", "--json").document()
     two = forebay("reproduce", "tiny", "--jobs", "3", "--out", tmp_path / "b", "--json").document()
     assert one["claims"] == two["claims"]
 
 
 def test_fixed_replications(forebay: front.Forebay, tiny: Path) -> None:
-    """Otherwise `--replications N` would not mean N."""
+    """`--replications N` would not mean N."""
     document = forebay("reproduce", "tiny", "--replications", "4", "--json").document()
     assert {row["replications"] for row in document["claims"]} == {4}
     assert document["command"] == "forebay reproduce tiny --replications 4"
@@ -73,7 +73,7 @@ def test_fixed_replications(forebay: front.Forebay, tiny: Path) -> None:
 def test_more_replications_where_an_interval_is_too_wide(
     forebay: front.Forebay, tiny: Path
 ) -> None:
-    """Otherwise a claim that needs more runs would stay imprecise below the cap.
+    """A claim that needs more runs would stay imprecise below the cap.
 
     A run of 20 ms of measurement sees 10 packets at 2 Mbit/s, a standard deviation of a third:
     no six runs are within 10 %, so the study must go to its cap of 6 and say `imprecise`.
@@ -86,7 +86,7 @@ def test_more_replications_where_an_interval_is_too_wide(
 
 
 def test_claims_restrict_what_is_run(forebay: front.Forebay, tiny: Path) -> None:
-    """Otherwise looking at one table would cost the whole study."""
+    """Looking at one table would cost the whole study."""
     document = forebay("reproduce", "tiny", "--claims", "t1/rate4/*", "--json").document()
     assert [row["id"] for row in document["claims"]] == ["t1/rate4/got"]
     # One grid point, three replications, no sensitivity runs.
@@ -96,7 +96,7 @@ def test_claims_restrict_what_is_run(forebay: front.Forebay, tiny: Path) -> None
 def test_an_interrupt_keeps_finished_runs(
     forebay: front.Forebay, tiny: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Otherwise Ctrl-C would throw away what was already known."""
+    """Ctrl-C would throw away what was already known."""
     from forebay.run import jobs as runs
     from forebay.study import driver
 
@@ -136,7 +136,7 @@ def test_a_claim_that_no_run_measures_is_named(
 
 
 def test_the_terminal_shows_the_papers_table(forebay: front.Forebay, tiny: Path) -> None:
-    """Otherwise published and measured values could not be compared at a glance."""
+    """Published and measured values could not be compared at a glance."""
     out = forebay("reproduce", "tiny").out
     assert max(map(len, out.splitlines())) <= 100
     row = next(line for line in out.splitlines() if line.startswith("2 Mbit/s"))
@@ -149,7 +149,7 @@ def test_the_terminal_shows_the_papers_table(forebay: front.Forebay, tiny: Path)
 def test_the_readme_keeps_its_words_and_gets_its_numbers(
     forebay: front.Forebay, tiny: Path, tmp_path: Path
 ) -> None:
-    """Otherwise generated tables would eat what people wrote, or pile up."""
+    """Generated tables would eat what people wrote, or pile up."""
     (tiny / "README.md").write_text(
         "# Tiny\n\nBefore.\n\n<!-- results -->\nstale\n<!-- end of results -->\n\nAfter.\n"
     )
@@ -164,7 +164,7 @@ def test_the_readme_keeps_its_words_and_gets_its_numbers(
 
 
 def test_wrong_study_files_are_refused(forebay: front.Forebay, tiny: Path) -> None:
-    """Otherwise a slip in a study would show as a traceback, or not at all."""
+    """A slip in a study would show as a traceback, or not at all."""
     for name, old, new, expected in [
         ("paper.toml", "more_gives_more", "more_gives_les", "more_gives_more"),
         ("scenario.toml", '"10 Mbit/s"', '"10 Mbit"', "links.wire.rate"),
@@ -203,7 +203,7 @@ def figures(outcome):
 
 
 def test_a_recording_keeps_what_its_study_makes_of_it(forebay: front.Forebay, tiny: Path) -> None:
-    """Otherwise a study of a hundred flows would leave a hundred files, most of them unread.
+    """A study of a hundred flows would leave a hundred files, most of them unread.
 
     What is kept is of the run at the recording's grid point: its link carries 4 Mbit/s, of which a
     run's mean has a relative standard deviation of 0.41 % (above): a fifth of what is allowed.
@@ -224,7 +224,7 @@ def test_a_recording_keeps_what_its_study_makes_of_it(forebay: front.Forebay, ti
 def test_a_run_that_is_recorded_anyway_is_not_run_again(
     forebay: front.Forebay, tiny: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Otherwise figures would cost runs that were there, or change what is measured."""
+    """Figures would cost runs that were there, or change what is measured."""
     from forebay.study import driver
 
     begun: list[int] = []
@@ -251,7 +251,7 @@ def test_a_run_that_is_recorded_anyway_is_not_run_again(
 def test_a_value_from_stated_runs_is_compared_with_what_runs_give(
     forebay: front.Forebay, tiny: Path
 ) -> None:
-    """Otherwise a random draw would be held to the mean of all draws.
+    """A random draw would be held to the mean of all draws.
 
     A run of 1.02 s of which 20 ms are measured sees 10 packets at 2 Mbit/s, a Poisson count: it has
     a mean of 2 Mbit/s and a standard deviation of 2 / sqrt(10) = 0.63. A single run of 2.3 is half

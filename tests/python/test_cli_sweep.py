@@ -66,7 +66,7 @@ def kept(folder: Path) -> list[dict[str, Any]]:
 def test_every_combination_is_run_and_summarised(
     forebay: front.Forebay, sweep: Path, tmp_path: Path
 ) -> None:
-    """Otherwise a sweep would have holes, or intervals of something else."""
+    """A sweep would have holes, or intervals of something else."""
     import pyarrow.parquet as pq
 
     document = forebay("sweep", sweep, "--out", tmp_path / "o", "--json").document()
@@ -86,7 +86,7 @@ def test_every_combination_is_run_and_summarised(
 
 
 def test_calls_are_swept(forebay: front.Forebay, tmp_path: Path) -> None:
-    """Otherwise blocking could not be had with intervals over a grid.
+    """Blocking could not be had with intervals over a grid.
 
     In front.CALLS five calls hold five lines for good: all new calls are blocked; with 500 lines
     for the 10 calls a second of 5 s none is. Nor is one refused: no probe is marked while the load
@@ -114,7 +114,7 @@ def test_calls_are_swept(forebay: front.Forebay, tmp_path: Path) -> None:
 def test_a_sweep_is_what_single_runs_are(
     forebay: front.Forebay, sweep: Path, scenario: Path, tmp_path: Path
 ) -> None:
-    """Otherwise a point of a sweep could not be looked at by itself."""
+    """A point of a sweep could not be looked at by itself."""
     forebay("sweep", sweep, "--out", tmp_path / "o")
     single = forebay(
         "run", scenario, "--json", "--replication", "2", "--until", "3 s",
@@ -124,7 +124,7 @@ def test_a_sweep_is_what_single_runs_are(
 
 
 def test_threads_change_nothing(forebay: front.Forebay, sweep: Path, tmp_path: Path) -> None:
-    """Otherwise results would depend on the machine."""
+    """Results would depend on the machine."""
     one = forebay("sweep", sweep, "--out", tmp_path / "a", "--json", "--jobs", "1").document()
     two = forebay("sweep", sweep, "--out", tmp_path / "b", "--json", "--jobs", "3").document()
     assert one == two
@@ -133,7 +133,7 @@ def test_threads_change_nothing(forebay: front.Forebay, sweep: Path, tmp_path: P
 def test_resuming_runs_only_what_is_missing(
     forebay: front.Forebay, sweep: Path, tmp_path: Path
 ) -> None:
-    """Otherwise an interrupted night would be lost, or old runs counted for new ones."""
+    """An interrupted night would be lost, or old runs counted for new ones."""
     out = tmp_path / "o"
     whole = forebay("sweep", sweep, "--out", out, "--json").document()
     lines = (out / "runs.jsonl").read_text().splitlines(keepends=True)
@@ -173,7 +173,7 @@ def test_resuming_runs_only_what_is_missing(
 def test_wrong_sweeps_are_refused(
     forebay: front.Forebay, sweep: Path, tmp_path: Path, old: str, new: str, expected: str
 ) -> None:
-    """Otherwise a slip would show after the runs, or never."""
+    """A slip would show after the runs, or never."""
     assert old in SWEEP
     sweep.write_text(SWEEP.replace(old, new))
     assert expected in forebay.refused("sweep", sweep, "--out", tmp_path / "o")
@@ -183,6 +183,6 @@ def test_wrong_sweeps_are_refused(
 
 @pytest.mark.parametrize("name", ["locl", "dask", "dask:", "local:4"])
 def test_unknown_executors_are_refused(forebay: front.Forebay, sweep: Path, name: str) -> None:
-    """Otherwise a sweep meant for a cluster would run on a laptop."""
+    """A sweep meant for a cluster would run on a laptop."""
     message = forebay.refused("sweep", sweep, "--executor", name, "--out", sweep.parent / "o")
     assert "dask:ADDRESS" in message

@@ -113,7 +113,7 @@ def findings(ours: Sequence[float], theirs: Sequence[float], better: str = "less
 
 
 def test_differences_are_paired() -> None:
-    """Otherwise common random numbers would be in vain: differences would be as uncertain as means.
+    """Common random numbers would be in vain: differences would be as uncertain as means.
 
     New minus old is -1, -2, -3: mean -2, standard deviation 1, so a half-width of
     t(2; 0.975) / sqrt(3) = 4.302653 / 1.732051 = 2.484138. The means scatter by about 100.
@@ -130,8 +130,8 @@ def test_differences_are_paired() -> None:
 
 
 def test_only_common_replications_are_paired() -> None:
-    """Otherwise a run would be held against other random numbers: 3 and 2 runs make 2 pairs, of
-    difference 4 and 6; and a comparison that was cut short would draw a conclusion."""
+    """A run would be held against other random numbers: 3 and 2 runs make 2 pairs, of difference 4
+    and 6; and a comparison that was cut short would draw a conclusion."""
     found = findings([1.0, 2.0, 50.0], [5.0, 8.0])
     comparison, (case,) = found.comparison, found.cases
     difference = found.difference("wait_s", comparison.designs[0], case)
@@ -155,7 +155,7 @@ def test_only_common_replications_are_paired() -> None:
     ],
 )
 def test_verdicts(theirs: list[float], better: str, verdict: str) -> None:
-    """Otherwise the table would call better what is worse, or certain what is chance."""
+    """The table would call better what is worse, or certain what is chance."""
     found = findings([10.0, 20.0, 30.0], theirs, better)
     comparison = found.comparison
     given = found.verdict(comparison.metrics[0], comparison.designs[0], found.cases[0])
@@ -164,7 +164,7 @@ def test_verdicts(theirs: list[float], better: str, verdict: str) -> None:
 
 
 def test_one_pair_proves_nothing() -> None:
-    """Otherwise a single run would decide."""
+    """A single run would decide."""
     found = findings([10.0], [1.0])
     comparison = found.comparison
     assert found.verdict(comparison.metrics[0], comparison.designs[0], found.cases[0]) == "open"
@@ -172,7 +172,7 @@ def test_one_pair_proves_nothing() -> None:
 
 
 def test_reproduce_compares(forebay: front.Forebay, beyond: Path) -> None:
-    """Otherwise designs would not see the same arrivals, or runs would be missing.
+    """Designs would not see the same arrivals, or runs would be missing.
 
     The same design run twice agrees in every pair. Half of 2 Mbit/s is 1 Mbit/s less; the packets
     of 59 s at 2 Mbit/s are 29 500 with a standard deviation of 172, so the mean of four runs is
@@ -196,7 +196,7 @@ def test_reproduce_compares(forebay: front.Forebay, beyond: Path) -> None:
 
 
 def test_pairs_narrow_the_interval(forebay: front.Forebay, beyond: Path) -> None:
-    """Otherwise the designs would draw numbers of their own.
+    """The designs would draw numbers of their own.
 
     With common gaps, N(t) at half rate is the first half of the arrivals at full rate: means and
     their difference are correlated, and the difference scatters less than two independent means,
@@ -222,7 +222,7 @@ def test_pairs_narrow_the_interval(forebay: front.Forebay, beyond: Path) -> None
 
 
 def test_samples_go_with_the_others(forebay: front.Forebay, beyond: Path) -> None:
-    """Otherwise a run of a comparison could not be found or repeated, or would count for a claim:
+    """A run of a comparison could not be found or repeated, or would count for a claim:
     3 designs, 2 cases and 4 replications are 24 more runs, and no claim gets one of them."""
     beyond.rename(beyond.with_suffix(".off"))
     alone = forebay("reproduce", "tiny", "--json").document()
@@ -234,7 +234,7 @@ def test_samples_go_with_the_others(forebay: front.Forebay, beyond: Path) -> Non
 
 
 def test_quick_and_claims(forebay: front.Forebay, beyond: Path) -> None:
-    """Otherwise `--quick` would cost as much as the whole, or one claim the comparisons too."""
+    """`--quick` would cost as much as the whole, or one claim the comparisons too."""
     quick = forebay("reproduce", "tiny", "--quick", "--json").document()
     assert {row["case"] for row in quick["comparisons"][0]["rows"]} == {"2 Mbit/s"}
     assert {row["replications"] for row in quick["comparisons"][0]["rows"]} == {2}
@@ -245,7 +245,7 @@ def test_quick_and_claims(forebay: front.Forebay, beyond: Path) -> None:
 def test_what_differs_by_replication_differs_for_all_designs_alike(
     forebay: front.Forebay, beyond: Path
 ) -> None:
-    """Otherwise a failure would come at another time for one design than for the other: at rates
+    """A failure would come at another time for one design than for the other: at rates
     of 1, 2, 3 and 4 Mbit/s whatever the design says, the designs are equal and the mean is 2.5."""
     beyond.write_text(beyond.read_text() + 'by_replication = "numbered"\n')
     module = beyond.with_suffix(".py")
@@ -259,7 +259,7 @@ def test_what_differs_by_replication_differs_for_all_designs_alike(
 
 
 def test_sections_are_left_out_and_runs_recorded(forebay: front.Forebay, beyond: Path) -> None:
-    """Otherwise a design could not do without a part, or could not be measured over time: a second
+    """A design could not do without a part, or could not be measured over time: a second
     flow of 1 Mbit/s that one design does not have is missing there, and a series of 1 s of a run
     of 60 s has 60 samples."""
     text = beyond.read_text().replace('change = "half"', 'remove = ["flows.b"]')
@@ -292,7 +292,7 @@ def counted(run, case):
 
 
 def test_the_report_has_a_part_for_it(forebay: front.Forebay, beyond: Path) -> None:
-    """Otherwise the answer would not be in the report, or not without colour, or break the page."""
+    """The answer would not be in the report, or not without colour, or break the page."""
     assert forebay("reproduce", "tiny", "--out", "results").status == 0
     page = Path("results/report.html").read_text()
     parsed = Page(page)
@@ -320,7 +320,7 @@ def test_the_report_has_a_part_for_it(forebay: front.Forebay, beyond: Path) -> N
 
 
 def test_the_report_is_built_again_from_files(forebay: front.Forebay, beyond: Path) -> None:
-    """Otherwise the part would hold what the data do not."""
+    """The part would hold what the data do not."""
     assert forebay("reproduce", "tiny", "--out", "results").status == 0
     page = Path("results/report.html").read_text()
     Path("results/report.html").unlink()
@@ -329,7 +329,7 @@ def test_the_report_is_built_again_from_files(forebay: front.Forebay, beyond: Pa
 
 
 def test_the_terminal_and_the_readme_tell_it(forebay: front.Forebay, beyond: Path) -> None:
-    """Otherwise one would have to open a browser to learn the answer."""
+    """One would have to open a browser to learn the answer."""
     out = forebay("reproduce", "tiny", "--out", "results").out
     assert max(map(len, out.splitlines())) <= 100
     assert "beyond the paper: Half & whole" in out
@@ -395,8 +395,8 @@ def test_wrong_definitions_are_refused(
 def test_a_study_imports_its_own_modules_and_records_if_it_asks(
     forebay: front.Forebay, tiny: Path
 ) -> None:
-    """Otherwise large studies could not be split, or could not measure over time: the run of 60 s
-    has 120 samples of 500 ms."""
+    """Large studies could not be split, or could not measure over time: the run of 60 s has 120
+    samples of 500 ms."""
     (tiny / "measure.py").write_text(
         "def count(run):\n    return float(len(run.tables['series/links.wire']['time_s']))\n"
     )
@@ -416,7 +416,7 @@ def test_a_study_imports_its_own_modules_and_records_if_it_asks(
 
 
 def test_a_changed_module_of_a_study_is_read_again(tiny: Path) -> None:
-    """Otherwise a program that loads a study twice would compute with what is no longer there."""
+    """A program that loads a study twice would compute with what is no longer there."""
     (tiny / "measure.py").write_text("LEAST = 3\n")
     study = tiny / "study.py"
     study.write_text(

@@ -171,7 +171,7 @@ def run_command(command: str, folder: Path) -> str:
 
 @pytest.mark.parametrize("path", EXECUTED, ids=lambda path: path.stem)
 def test_pages_do_what_they_show(path: Path, tmp_path: Path) -> None:
-    """Otherwise a newcomer who types what the page says would see something else."""
+    """A newcomer who types what the page says would see something else."""
     page = Page(path, tmp_path, WRITE)
     assert any(block.language in ("console", "python", "toml") for block in blocks(page.text))
     page.run()
@@ -180,7 +180,7 @@ def test_pages_do_what_they_show(path: Path, tmp_path: Path) -> None:
 
 
 def test_a_wrong_page_would_be_noticed(tmp_path: Path) -> None:
-    """Otherwise the checks above might pass whatever a page shows."""
+    """The checks above might pass whatever a page shows."""
     assert agrees("a\n...\nd\n", "a\nb\nc\nd\n")
     assert agrees(
         "a: 20 s simulated in 7.07 ms, 9 events\n", "a: 20 s simulated in 1.2 s, 9 events"
@@ -198,7 +198,7 @@ def test_a_wrong_page_would_be_noticed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_lead_somewhere(path: Path) -> None:
-    """Otherwise a reader would follow a link to a page that does not exist."""
+    """A reader would follow a link to a page that does not exist."""
     text = FENCE.sub("", path.read_text(encoding="utf-8"))
     for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text):
         if not target.startswith(("http://", "https://")):
@@ -207,7 +207,7 @@ def test_links_lead_somewhere(path: Path) -> None:
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_code_shown_is_the_code(path: Path) -> None:
-    """Otherwise a page would explain code that stands no longer in the file it names."""
+    """A page would explain code that stands no longer in the file it names."""
     for block in blocks(path.read_text(encoding="utf-8")):
         if block.language == "rust":
             source = (ROOT / block.argument).read_text(encoding="utf-8")
@@ -227,7 +227,7 @@ def pages_module() -> ModuleType:
 
 
 def test_examples_by_name_are_the_same_from_python() -> None:
-    """Otherwise the two ways to write a mechanism that the reference shows would differ."""
+    """The two ways to write a mechanism that the reference shows would differ."""
     text = pages_module().by_example()
     pairs = list(zip(*[iter(blocks(text))] * 2, strict=True))
     assert len(pairs) == sum(len(category.pages) for category in catalogue().categories)
@@ -247,7 +247,7 @@ UNITS = {
 
 @pytest.mark.parametrize(("key", "units"), UNITS.items(), ids=UNITS)
 def test_units_named_in_the_guide_exist(key: str, units: tuple[str, ...]) -> None:
-    """Otherwise the guide to scenario files would name a unit that the engine refuses."""
+    """The guide to scenario files would name a unit that the engine refuses."""
     text = (
         'duration = "2 s"\nlinks.a = { from = "x", to = "y", rate = "1 Mbit/s" }\n'
         'flows.f = { from = "x", to = "y", udp = {}, '

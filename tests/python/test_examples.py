@@ -365,13 +365,13 @@ CLAIMS: dict[str, Callable[[], None]] = {
 
 
 def test_every_example_is_looked_at() -> None:
-    """Otherwise an example could say one thing and show another without anybody noticing."""
+    """An example could say one thing and show another without anybody noticing."""
     assert {path.stem for path in FILES} == CLAIMS.keys()
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_examples_are_short_and_explained(path: Path) -> None:
-    """Otherwise an example would be as hard to read as a manual."""
+    """An example would be as hard to read as a manual."""
     lines = path.read_text(encoding="utf-8").splitlines()
     assert len(lines) < 60
     assert all(len(line) <= 100 for line in lines)
@@ -381,7 +381,7 @@ def test_examples_are_short_and_explained(path: Path) -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_commands_in_examples_work(path: Path) -> None:
-    """Otherwise a reader who tries what a comment proposes would get an error."""
+    """A reader who tries what a comment proposes would get an error."""
     text = path.read_text(encoding="utf-8")
     comments = [line[1:] for line in text.splitlines() if line.startswith("#")]
     for assignment in assignments(comments):
@@ -401,5 +401,5 @@ def assignments(comments: list[str]) -> list[str]:
 
 @pytest.mark.parametrize("name", CLAIMS)
 def test_examples_show_what_they_say(name: str) -> None:
-    """Otherwise the comment on top of an example would promise what a run does not show."""
+    """The comment on top of an example would promise what a run does not show."""
     CLAIMS[name]()

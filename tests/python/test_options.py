@@ -48,7 +48,7 @@ DEFAULTS = {"file": "f", "place": None, "count": 3, "set": [], "as_json": False}
     ],
 )
 def test_words_become_values(words: str, values: dict[str, object]) -> None:
-    """Otherwise a command would do something else than it was told."""
+    """A command would do something else than it was told."""
     assert COMMAND.read(words.split()) == DEFAULTS | values
 
 
@@ -67,7 +67,7 @@ def test_words_become_values(words: str, values: dict[str, object]) -> None:
     ],
 )
 def test_slips_are_refused(words: str, complaint: str) -> None:
-    """Otherwise a mistyped option would be taken for something else, or for nothing."""
+    """A mistyped option would be taken for something else, or for nothing."""
     with pytest.raises(UserError) as refusal:
         COMMAND.read(words.split())
     assert str(refusal.value) == f"{complaint}; see `forebay work --help`"
@@ -90,7 +90,7 @@ WORDS = [
 
 
 def test_plain_words_are_read_as_the_parser_reads_them() -> None:
-    """Otherwise what a command does would depend on how its words happened to be read.
+    """What a command does would depend on how its words happened to be read.
 
     All command lines of up to four of these words, some of which are plain.
     """
@@ -108,14 +108,14 @@ def test_plain_words_are_read_as_the_parser_reads_them() -> None:
 
 @pytest.mark.parametrize("words", ["f", "--set a=1 f --count 7 --set b=2 --json"])
 def test_plain_words_need_no_parser(words: str) -> None:
-    """Otherwise every run would begin with importing one."""
+    """Every run would begin with importing one."""
     command = Command(work, [each for each in COMMAND.parameters if each.key != "place"])
     assert command.read_plain(words.split()) is not None
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_tells_all_that_a_command_takes(forebay: front.Forebay, name: str) -> None:
-    """Otherwise one would have to read the source; and 80 columns are what every terminal has."""
+    """One would have to read the source; and 80 columns are what every terminal has."""
     out = forebay(name, "--help").out
     assert out == forebay(name, "anything", "-h").out
     assert max(map(len, out.splitlines())) <= 80
@@ -127,15 +127,14 @@ def test_help_tells_all_that_a_command_takes(forebay: front.Forebay, name: str) 
 
 
 def test_without_a_command_there_is_help(forebay: front.Forebay) -> None:
-    """Otherwise who types the bare name would be left alone."""
+    """Who types the bare name would be left alone."""
     answer = forebay()
     assert (answer.status, answer.out) == (0, forebay("--help").out)
 
 
 def test_a_run_imports_little(scenario: Path) -> None:
-    """Otherwise a short run would mostly be start-up: libraries for tables, drawings and checks
-    take many times longer to import than the whole command line, and none is needed to print JSON.
-    """
+    """A short run would mostly be start-up: libraries for tables, drawings and checks take many
+    times longer to import than the whole command line, and none is needed to print JSON."""
     script = (
         "import sys; before = set(sys.modules); import forebay.__main__; "
         f"sys.argv[1:] = ['run', {str(scenario)!r}, '--until', '1.1 s', '--json']; "

@@ -61,7 +61,7 @@ def page(forebay: front.Forebay, tiny: Path) -> str:
 
 
 def test_the_page_is_sound_and_asks_nobody_for_anything(page: str) -> None:
-    """Otherwise a report would be broken offline, or tell others that it is read."""
+    """A report would be broken offline, or tell others that it is read."""
     parsed = Page(page)
     assert parsed.open == []
     assert len(parsed.ids) == len(set(parsed.ids))
@@ -76,7 +76,7 @@ def test_the_page_is_sound_and_asks_nobody_for_anything(page: str) -> None:
 
 
 def test_the_page_says_what_made_it(page: str, tiny: Path) -> None:
-    """Otherwise a reader could not repeat it or see how it departs from the paper."""
+    """A reader could not repeat it or see how it departs from the paper."""
     for words in (
         "forebay reproduce tiny",                 # the command
         "seed</dt><dd>1",                         # the seed
@@ -95,7 +95,7 @@ def test_the_page_says_what_made_it(page: str, tiny: Path) -> None:
 
 
 def test_the_page_follows_light_dark_print_and_phone(page: str) -> None:
-    """Otherwise half of its readers would be blinded, or see a cut-off table."""
+    """Half of its readers would be blinded, or see a cut-off table."""
     assert "@media (prefers-color-scheme: dark)" in page
     assert "@media print" in page
     assert 'name="viewport" content="width=device-width' in page
@@ -105,7 +105,7 @@ def test_the_page_follows_light_dark_print_and_phone(page: str) -> None:
 
 
 def test_a_sensitivity_run_shows_its_effect(page: str) -> None:
-    """Otherwise a reader would not see how far a result depends on a choice.
+    """A reader would not see how far a result depends on a choice.
 
     The variant halves the rate of the source: from 2 to 1 Mbit/s, a difference of -1.
     """
@@ -119,7 +119,7 @@ def test_a_sensitivity_run_shows_its_effect(page: str) -> None:
 
 
 def test_links_to_tables_can_be_told_apart() -> None:
-    """Otherwise a reader would see "Figure 3" twice and have to guess where each link leads."""
+    """A reader would see "Figure 3" twice and have to guess where each link leads."""
     places = {
         "a": "Figure 3, section 3.1, time to % of SR",
         "b": "Figure 3, section 3.1, tail bandwidth",
@@ -138,7 +138,7 @@ def test_links_to_tables_can_be_told_apart() -> None:
 def test_a_report_is_built_again_from_its_files(
     forebay: front.Forebay, page: str, tiny: Path
 ) -> None:
-    """Otherwise a report would hold what its data do not."""
+    """A report would hold what its data do not."""
     Path("results/report.html").unlink()
     assert forebay("report", "results").status == 0
     assert Path("results/report.html").read_text() == page
@@ -148,21 +148,21 @@ def test_a_report_is_built_again_from_its_files(
 def test_damaged_results_are_refused(
     forebay: front.Forebay, page: str, tiny: Path, damage: str
 ) -> None:
-    """Otherwise a report of half a file would look like one of a whole."""
+    """A report of half a file would look like one of a whole."""
     path = Path("results") / damage
     path.write_bytes(path.read_bytes()[:20])
     forebay.refused("report", "results")
 
 
 def test_folders_without_results_are_refused(forebay: front.Forebay, tmp_path: Path) -> None:
-    """Otherwise an empty page would be made of nothing."""
+    """An empty page would be made of nothing."""
     assert "holds no results" in forebay.refused("report", tmp_path)
     (tmp_path / "file").write_text("")
     assert "is a file" in forebay.refused("report", tmp_path / "file")
 
 
 def test_tags_of_a_scenario_are_found() -> None:
-    """Otherwise an assumption could pass for something the paper states."""
+    """An assumption could pass for something the paper states."""
     found = tagged_values(front.STUDY_SCENARIO)
     assert len(found) == 10
     tags = {value.path: value for value in found}
@@ -176,7 +176,7 @@ def test_tags_of_a_scenario_are_found() -> None:
 
 
 def test_the_same_drawing_is_the_same_text() -> None:
-    """Otherwise two reports of the same results would differ."""
+    """Two reports of the same results would differ."""
 
     def drawn() -> str:
         drawing, axis = new_axis()
@@ -188,7 +188,7 @@ def test_the_same_drawing_is_the_same_text() -> None:
 
 
 def test_numbers_that_are_read_stay_whole() -> None:
-    """Otherwise the ticks of a small ratio would read 0.00, 0.00, 0.00."""
+    """The ticks of a small ratio would read 0.00, 0.00, 0.00."""
     drawing, axis = new_axis()
     axis.plot([0.0, 1.0], [0.0, 0.0125])
     axis.set_yticks([0.0, 0.0025, 0.0125])
@@ -199,7 +199,7 @@ def test_numbers_that_are_read_stay_whole() -> None:
 
 
 def test_small_panels_are_labelled_and_told_apart() -> None:
-    """Otherwise a reader would see axes without ticks, panels without a name, curves without one.
+    """A reader would see axes without ticks, panels without a name, curves without one.
 
     Three panels in two columns: the third has an empty place beside it, so that the second has no
     panel below that could show its ticks.
@@ -224,7 +224,7 @@ def test_small_panels_are_labelled_and_told_apart() -> None:
 
 
 def test_many_figures_are_listed(forebay: front.Forebay, tiny: Path) -> None:
-    """Otherwise a reader would scroll through all of them to find one."""
+    """A reader would scroll through all of them to find one."""
     with (tiny / "study.py").open("a", encoding="utf-8") as file:
         file.write(TEN_FIGURES)
     assert forebay("reproduce", "tiny", "--quick", "--out", "results").status == 0

@@ -83,13 +83,13 @@ def results() -> Results:
 
 
 def test_every_kind_is_asked_here() -> None:
-    """Otherwise a new kind of rows could be in a document and nowhere else."""
+    """A new kind of rows could be in a document and nowhere else."""
     assert list(ASKED) == kinds()
 
 
 @pytest.mark.parametrize("kind", ASKED)
 def test_every_kind_can_be_asked(results: Results, kind: str) -> None:
-    """Otherwise what is counted of a mechanism could be read in a document only, by hand.
+    """What is counted of a mechanism could be read in a document only, by hand.
 
     The interval, the summary, the table, a sweep and a drawing have one value.
     """
@@ -115,7 +115,7 @@ def test_every_kind_can_be_asked(results: Results, kind: str) -> None:
 
 
 def test_quantities_are_what_they_say(results: Results) -> None:
-    """Otherwise a kind of rows would have another's numbers.
+    """A kind of rows would have another's numbers.
 
     Two flows send 80 kbit/s in packets of 1600 bit every 20 ms, the last at 0.98 s: 50 packets
     each. So does one on the ring, of whose six spans one transmits 8 % of the time. The peak rate
@@ -142,7 +142,7 @@ def test_quantities_are_what_they_say(results: Results) -> None:
 
 
 def test_a_summary_names_units_and_headlines(results: Results) -> None:
-    """Otherwise a number would be read in another unit, or `repr` hide what people look for."""
+    """A number would be read in another unit, or `repr` hide what people look for."""
     for row in results.summary().to_pylist():
         assert row["unit"] not in ("word", "rows")
     head = repr(results)
@@ -153,7 +153,7 @@ def test_a_summary_names_units_and_headlines(results: Results) -> None:
 
 
 def test_a_missing_value_is_told(results: Results) -> None:
-    """Otherwise the mean of nothing would be a number, or a slip be answered with a traceback."""
+    """The mean of nothing would be a number, or a slip be answered with a traceback."""
     assert results.documents[0]["paced"][0]["first_notice_s"] is None
     with pytest.raises(KeyError, match=r"no value of .*first_notice_s"):
         results.interval("paced", "file", "first_notice_s")
@@ -170,8 +170,8 @@ def test_a_missing_value_is_told(results: Results) -> None:
 
 
 def test_every_unit_of_the_engine_is_known() -> None:
-    """Otherwise a column could be neither shown nor drawn: each unit of a number is in the table,
-    and the name of a rate, time, amount or share ends in the unit's own word."""
+    """A column could be neither shown nor drawn: each unit of a number is in the table, and the
+    name of a rate, time, amount or share ends in the unit's own word."""
     for kind in (*kinds(), "run", "spread", "quantiles", "drop_reasons"):
         for name in numbers(kind):
             unit = symbolised(columns(kind)[name].unit)
@@ -198,19 +198,19 @@ def test_every_unit_of_the_engine_is_known() -> None:
 def test_values_are_shown_in_their_units(
     value: float | None, unit: Unit | None, expected: str
 ) -> None:
-    """Otherwise numbers would be off by powers of ten: 1 Mbit/s is 10^6 bit/s (SI)."""
+    """Numbers would be off by powers of ten: 1 Mbit/s is 10^6 bit/s (SI)."""
     assert shown(value, unit) == expected
 
 
 def test_parameters_end_in_multiples() -> None:
-    """Otherwise an axis would name a rate of `udp_mbps` in another unit than it has."""
+    """An axis would name a rate of `udp_mbps` in another unit than it has."""
     endings = {"bps": "bit/s", "kbps": "kbit/s", "mbps": "Mbit/s", "kb": "kB", "us": "us"}
     assert {ending: multiple_of_ending(ending) for ending in endings} == endings
     assert multiple_of_ending("flows") is None
 
 
 def test_precedences_above_three_are_listed() -> None:
-    """Otherwise classes that a scenario tells apart would be lumped together in its results: of 64
+    """Classes that a scenario tells apart would be lumped together in its results: of 64
     precedences that are allowed, a link lists those that occurred."""
     text = front.SCENARIO + "precedence = 40\n"
     (row,) = Network.from_text(text).run().links.slice(0, 1).to_pylist()
@@ -219,7 +219,7 @@ def test_precedences_above_three_are_listed() -> None:
 
 
 def test_the_engine_describes_what_it_gives(tmp_path: Path) -> None:
-    """Otherwise tables would lack a column, or a description stand for nothing."""
+    """Tables would lack a column, or a description stand for nothing."""
     found: list[Run] = []
     run_jobs([Job(EVERYTHING)], lambda _index, run: found.append(run))
     document = found[0].document

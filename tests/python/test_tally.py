@@ -32,7 +32,7 @@ ROWS: list[dict[str, Any]] = [
 
 
 def test_only_results_are_counted_as_such() -> None:
-    """Otherwise a study would look better for every parameter that it echoes.
+    """A study would look better for every parameter that it echoes.
 
     Of six rows three are checks; one has no kind, as in documents before there were any.
     """
@@ -62,7 +62,7 @@ def test_only_results_are_counted_as_such() -> None:
 
 
 def test_a_prediction_is_shown_in_the_digits_it_bears() -> None:
-    """Otherwise a reader would not see how wide it is, or of how many runs.
+    """A reader would not see how wide it is, or of how many runs.
 
     Half of 28.9 to 29.3 is 0.2: two digits of that are hundredths, if the paper prints as many.
     """
@@ -95,7 +95,7 @@ def mixed(tiny: Path) -> Path:
 
 
 def test_every_place_shows_checks_apart(forebay: front.Forebay, mixed: Path) -> None:
-    """Otherwise one of terminal, README and report would count what another does not.
+    """One of terminal, README and report would count what another does not.
 
     Results are the two throughputs and the first statement; the misprint and the second statement,
     which is false, are checks.
@@ -132,7 +132,7 @@ def test_every_place_shows_checks_apart(forebay: front.Forebay, mixed: Path) -> 
 
 
 def test_documents_of_older_versions_are_still_shown(forebay: front.Forebay, tiny: Path) -> None:
-    """Otherwise results of last year could not be looked at."""
+    """Results of last year could not be looked at."""
     import json
 
     forebay("reproduce", "tiny", "--out", "results")
@@ -147,7 +147,7 @@ def test_documents_of_older_versions_are_still_shown(forebay: front.Forebay, tin
 
 
 def test_the_list_of_studies_counts_results_only(forebay: front.Forebay, mixed: Path) -> None:
-    """Otherwise `forebay studies` would promise more than a study compares.
+    """`forebay studies` would promise more than a study compares.
 
     Of three printed values one is a repetition, of two statements one an input.
     """

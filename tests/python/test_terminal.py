@@ -39,7 +39,7 @@ def printed(capsys: pytest.CaptureFixture[str], name: str, grids: list[Grid]) ->
 def test_a_page_looks_the_same_without_rich(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str, grid: Grid
 ) -> None:
-    """Otherwise what a command prints would depend on whether anything in it needed rich."""
+    """What a command prints would depend on whether anything in it needed rich."""
     found = printed(capsys, name, [grid, FLOWS])
     # Says to rich that this is no terminal, and to us that rich is to decide.
     monkeypatch.setenv("TTY_COMPATIBLE", "0")
@@ -49,7 +49,7 @@ def test_a_page_looks_the_same_without_rich(
 def test_colour_can_be_asked_for(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Otherwise a pipe to a pager that shows colours would have none."""
+    """A pipe to a pager that shows colours would have none."""
     monkeypatch.delenv("FORCE_COLOR", raising=False)
     assert "\x1b[1m" not in printed(capsys, "small", [FLOWS])
     monkeypatch.setenv("FORCE_COLOR", "1")
@@ -58,7 +58,7 @@ def test_colour_can_be_asked_for(
 
 
 def test_a_page_for_a_file_needs_no_rich(scenario: Path) -> None:
-    """Otherwise a short run would take four times as long to show as to do."""
+    """A short run would take four times as long to show as to do."""
     script = (
         "import sys; from forebay.cli.commands import main; "
         f"main(['run', {str(scenario)!r}, '--until', '1.1 s']); "

@@ -78,14 +78,14 @@ def refused(path: str, text: str) -> list[str]:
 
 
 def test_every_ban_is_tried() -> None:
-    """Otherwise a ban could be written so that it never finds anything."""
+    """A ban could be written so that it never finds anything."""
     assert [ban.name for ban in bans.RUST] == list(RUST)
     assert [ban.name for ban in bans.PYTHON] == list(PYTHON)
 
 
 @pytest.mark.parametrize("name", RUST)
 def test_the_engine_cannot_use_what_is_banned(name: str) -> None:
-    """Otherwise results could depend on a platform, a clock, a thread or an order by chance."""
+    """Results could depend on a platform, a clock, a thread or an order by chance."""
     bad, good = RUST[name]
     assert all(f"({name})" in what for what in refused(LAW, bad))
     assert refused(LAW, bad)
@@ -94,7 +94,7 @@ def test_the_engine_cannot_use_what_is_banned(name: str) -> None:
 
 @pytest.mark.parametrize("name", PYTHON)
 def test_the_package_cannot_use_what_is_banned(name: str) -> None:
-    """Otherwise grades could depend on the clock, and functions talk where they should answer."""
+    """Grades could depend on the clock, and functions talk where they should answer."""
     bad, good = PYTHON[name]
     assert all(f"({name})" in what for what in refused(MODULE, bad))
     assert refused(MODULE, bad)
@@ -103,13 +103,13 @@ def test_the_package_cannot_use_what_is_banned(name: str) -> None:
 
 @pytest.mark.parametrize("what", [what for ban in bans.RUST for what in ban.what])
 def test_every_word_of_a_ban_is_found(what: str) -> None:
-    """Otherwise one of many functions of the platform's library could slip in."""
+    """One of many functions of the platform's library could slip in."""
     call = f"x{what})" if what.startswith(".") else f"{what}()"
     assert refused(LAW, f"fn f() {{ assert_eq!({call}, 1); }}")
 
 
 def test_bans_hold_where_they_should() -> None:
-    """Otherwise tests could not read their data, or the engine could."""
+    """Tests could not read their data, or the engine could."""
     reading = "use std::fs;\nuse std::thread;\n"
     assert len(refused(LAW, reading)) == 2
     assert refused(TEST, reading) == []
@@ -119,14 +119,14 @@ def test_bans_hold_where_they_should() -> None:
 
 
 def test_a_tests_module_does_not_excuse_its_file() -> None:
-    """Otherwise what stands beside the tests of a law would go unseen."""
+    """What stands beside the tests of a law would go unseen."""
     text = "#[cfg(test)]\nmod tests {\n    use std::fs;\n}\nuse std::net::IpAddr;\n"
     (found,) = bans.check_source(Source(LAW, text))
     assert (found.line, "std::net" in found.what) == (5, True)
 
 
 def test_a_needless_exception_is_found() -> None:
-    """Otherwise exceptions would outlive what they were made for."""
+    """Exceptions would outlive what they were made for."""
     path = "crates/scenario/examples/run.rs"
     needed = [finding.what for finding in bans.check([Source(path, 'fn f() { println!("a"); }')])]
     needless = [finding.what for finding in bans.check([Source(path, "fn f() {}")])]
@@ -135,7 +135,7 @@ def test_a_needless_exception_is_found() -> None:
 
 
 def test_half_a_syntax_tree_is_refused() -> None:
-    """Otherwise nothing would be found in a file that the check cannot read."""
+    """Nothing would be found in a file that the check cannot read."""
     with pytest.raises(SyntaxError, match=r"lib\.rs:2"):
         _ = Source("crates/units/src/lib.rs", "fn f() {}\nfn g( {\n").rust
 
@@ -146,7 +146,7 @@ def sizes(path: str, text: str) -> list[str]:
 
 
 def test_large_files_are_refused() -> None:
-    """Otherwise files would grow past what one head holds."""
+    """Files would grow past what one head holds."""
     assert sizes(LAW, "\n" * 600) == []
     assert sizes(LAW, "\n" * 601) == ["601 lines, at most 600"]
     assert sizes("studies/af/result.json", "\n" * 601) == []
@@ -157,7 +157,7 @@ def test_large_files_are_refused() -> None:
     [(LAW, "fn f() {", "    let _ = 1;", "}"), (MODULE, "def f():", "    x = 1", "    return x")],
 )
 def test_long_functions_are_refused(path: str, opening: str, line: str, closing: str) -> None:
-    """Otherwise functions would grow past one screen."""
+    """Functions would grow past one screen."""
     assert sizes(path, "\n".join([opening, *[line] * 68, closing])) == []
     assert sizes(path, "\n".join([opening, *[line] * 69, closing])) == [
         "`f` has 71 lines, at most 70"
@@ -165,7 +165,7 @@ def test_long_functions_are_refused(path: str, opening: str, line: str, closing:
 
 
 def test_long_lines_are_refused() -> None:
-    """Otherwise a reader would scroll sideways; a row of a table alone cannot be broken."""
+    """A reader would scroll sideways; a row of a table alone cannot be broken."""
     wide = "x" * 101
     assert sizes(LAW, f"// {'x' * 97}") == []
     assert sizes(LAW, f"// {wide}") == ["104 columns, at most 100"]
@@ -176,7 +176,7 @@ def test_long_lines_are_refused() -> None:
 
 
 def test_long_lists_of_parameters_are_refused() -> None:
-    """Otherwise calls would be rows of values whose order nobody remembers."""
+    """Calls would be rows of values in an order that is not remembered."""
     seven = ", ".join(f"p{n}: u8" for n in range(7))
     assert sizes(LAW, f"impl A {{ fn f(&self, {seven}) {{}} }}") == []
     assert sizes(LAW, f"trait A {{ fn f(&self, {seven}, p: u8); }}") == [
@@ -188,7 +188,7 @@ def test_long_lists_of_parameters_are_refused() -> None:
 
 
 def test_heavy_imports_stay_inside() -> None:
-    """Otherwise `forebay --help` would wait for libraries that it does not need."""
+    """`forebay --help` would wait for libraries that it does not need."""
     inside = "def f():\n    import scipy.stats\n"
     typed = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import pyarrow as pa\n"
     at_once = "import json\ntry:\n    import scipy.stats\nexcept ImportError:\n    pass\n"
@@ -202,16 +202,48 @@ WORDS = {
     "marker of a merge": ("<" * 7 + " HEAD", "<" * 8 + " HEAD"),
     "note to oneself": ("// TO" + "DO: later", "// ToDo lists are a topic of their own"),
     "tab or space at the end": ("a = 1 ", "a = 1"),
+    "idiom": ("sent by " + "turns", "sent alternately"),
 }
+
+IDIOMS = (
+    ("to" + "ld of a loss", "notified of a loss, and told that it was one"),
+    ("the highest m" + "et so far", "the target is met; met = [1]; any_of(met); met.append(1)"),
+    ("the packet in ha" + "nd", "the packet in handling, handed over"),
+    ("No" + "body knows", "no body, or a nobodyish name"),
+    ("for who" + "ever asks", "for whoeverness"),
+    ("a toss" + "-up", "a toss of a coin"),
+    ("tokens in arr" + "ears", "tokens owed"),
+    ("it go" + "es on", "it continues, and goes on the wire; Session::GoesOn"),
+    ("taken by tu" + "rns", "a probe by turnstile"),
+    ("without a lo" + "ok at the next", "without a lookup"),
+    ("    /// Other" + "wise it would rain.", "/// The mark. Otherwise it is dropped."),
+)
 
 
 @pytest.mark.parametrize("name", WORDS)
 def test_words_that_belong_nowhere_are_found(name: str) -> None:
-    """Otherwise a file would name one machine's paths, or say that it is not finished."""
+    """A file would name one machine's paths, or say that it is not finished."""
     assert list(WORDS) == [word.name for word in words.WORDS]
     bad, good = (list(words.check_source(Source("a.md", text))) for text in WORDS[name])
     assert [finding.what.partition("` (")[2] for finding in bad] == [f"{name})"]
     assert good == []
+
+
+@pytest.mark.parametrize(("bad", "good"), IDIOMS)
+def test_idioms_are_found(bad: str, good: str) -> None:
+    """Prose would have to be guessed at by those who did not write it."""
+    assert len(IDIOMS) == len(words.IDIOMS)
+    assert [f.what.partition("` (")[2] for f in words.check_source(Source("a.rs", bad))] == [
+        "idiom)"
+    ]
+    assert list(words.check_source(Source("a.rs", good))) == []
+
+
+def test_published_sentences_may_be_quoted() -> None:
+    """A paper's sentence would have to be changed for its style."""
+    quoted = "A requirement of a class is only m" + "et with control."
+    assert list(words.check_source(Source("studies/atm/paper.toml", quoted))) == []
+    assert len(list(words.check_source(Source("studies/atm/network.py", quoted)))) == 1
 
 
 def cargo(crate: str, *names: str) -> Source:
@@ -233,14 +265,14 @@ def cargo(crate: str, *names: str) -> Source:
     ],
 )
 def test_arrows_point_one_way(crate: str, fine: str, wrong: str) -> None:
-    """Otherwise the kernel could come to know packets, and a law the format of files."""
+    """The kernel could come to know packets, and a law the format of files."""
     assert list(arrows.check_source(cargo(crate, fine))) == []
     (found,) = arrows.check_source(cargo(crate, fine, wrong))
     assert (found.line, found.what) == (5, f"`{crate}` depends on `{wrong}`")
 
 
 def test_a_new_crate_needs_a_place() -> None:
-    """Otherwise the house would get a room that nobody planned."""
+    """The house would get a room that was not planned."""
     assert [f.what for f in arrows.check_source(cargo("cellar"))] == [
         "crate `cellar` is not in the house"
     ]
@@ -338,7 +370,7 @@ def unexplained(page: Page) -> list[str]:
 
 
 def test_parameters_have_meaning_unit_and_source() -> None:
-    """Otherwise a reader could not tell what a number is, or where it comes from."""
+    """A reader could not tell what a number is, or where it comes from."""
     assert unexplained(PAGE) == []
     for wrong in (
         replace(FIELD, source="-"),
@@ -353,21 +385,21 @@ def test_parameters_have_meaning_unit_and_source() -> None:
 
 
 def test_the_offered_load_is_the_users_own() -> None:
-    """Otherwise the rate of a source would have to be backed by a paper."""
+    """The rate of a source would have to be backed by a paper."""
     own = replace(FIELD, source="-")
     assert unexplained(replace(PAGE, kind="traffic", fields=(own,))) == []
 
 
 def test_mechanisms_have_summary_and_source() -> None:
-    """Otherwise a mechanism could be somebody's idea under a known name."""
+    """A mechanism could be somebody's idea under a known name."""
     assert unexplained(replace(PAGE, source="folklore")) == ["queue.red: source is `folklore`"]
     assert unexplained(replace(PAGE, summary="")) == ["queue.red: summary is ``"]
 
 
 def test_tests_say_why_they_are_there() -> None:
-    """Otherwise whoever breaks a test would not learn what is wrong with the world."""
+    """The author of a change that breaks a test would not learn what is wrong with the world."""
     bare = "#[test]\nfn a() {}\n"
-    marked = "/// Otherwise queues would lose packets.\n#[test]\n#[should_panic]\nfn a() {}\n"
+    marked = "/// Queues would lose packets.\n#[test]\n#[should_panic]\nfn a() {}\n"
     hollow = "/// Tests the queue.\n#[test]\nfn a() {}\n"
     inside = f"proptest! {{\n    {bare}\n    {marked}\n}}\n"
     found = {text: list(documented.check_rust(Source(TEST, text))) for text in (bare, hollow)}
@@ -376,12 +408,12 @@ def test_tests_say_why_they_are_there() -> None:
     assert list(documented.check_rust(Source(TEST, marked))) == []
     assert [finding.line for finding in documented.check_rust(Source(TEST, inside))] == [2]
 
-    python = 'def test_a():\n    pass\n\ndef test_b():\n    """Otherwise it would rain."""\n'
+    python = 'def test_a():\n    pass\n\ndef test_b():\n    """It would rain."""\n'
     assert [f.line for f in documented.check_python(Source("tests/a.py", python))] == [1]
 
 
 def test_stale_pages_are_found() -> None:
-    """Otherwise the reference would tell of parameters of another version."""
+    """The reference would tell of parameters of another version."""
     page, other, gone = (f"docs/reference/{name}.md" for name in ("red", "rio", "sfq"))
     wanted = {page: "# red\nlimit\n", other: "# rio\n"}
     assert list(generated.compare(dict(wanted), wanted)) == []
@@ -394,7 +426,7 @@ def test_stale_pages_are_found() -> None:
 
 
 def test_a_readme_shows_the_recorded_results() -> None:
-    """Otherwise the table that a visitor reads would be that of an older run."""
+    """The table that a visitor reads would be that of an older run."""
     there = {source.path: source.text for source in read_tree()}
     assert list(generated.check_results("af", there)) == []
     path = "studies/af/README.md"
@@ -403,7 +435,7 @@ def test_a_readme_shows_the_recorded_results() -> None:
 
 
 def test_files_are_those_that_git_would_keep(tmp_path: Path) -> None:
-    """Otherwise build outputs would be judged, or new files not be."""
+    """Build outputs would be judged, or new files not be."""
     subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
     (tmp_path / ".gitignore").write_text("/out/\n", encoding="utf-8")
     (tmp_path / "out").mkdir()
@@ -415,5 +447,5 @@ def test_files_are_those_that_git_would_keep(tmp_path: Path) -> None:
 
 
 def test_a_finding_says_where_what_and_why() -> None:
-    """Otherwise editors could not jump to it, and its reader would not know what to do."""
+    """Editors could not jump to it, and its reader would not know what to do."""
     assert str(Finding("a.rs", 3, "what", "why")) == "a.rs:3: what: why"

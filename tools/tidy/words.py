@@ -8,19 +8,42 @@ from dataclasses import dataclass
 
 from tidy.source import Finding, Source
 
-__all__ = ["WORDS", "check", "check_source"]
+__all__ = ["IDIOMS", "WORDS", "check", "check_source"]
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A pattern that no line may match, what it is called, and why."""
+    """A pattern that no line may match, what it is called, and why.
+
+    `but` matches the paths of the files that may.
+    """
 
     name: str
     pattern: re.Pattern[str]
     why: str
+    but: re.Pattern[str] | None = None
 
 
 # Written so that no pattern matches itself.
+IDIOMS = (
+    r"\bt(?:ol[d]|el[l]s?|el[l]ing) of\b",
+    # A target or a condition is met; nothing else is, but for what a program calls so.
+    r"(?<!condition is )(?<!conditions are )(?<!requirement is )(?<!target is )"
+    r"\bm[e]t\b(?!\s=|\.\w|\))",
+    r"\bin han[d]\b",
+    r"\bno[b]ody\b",
+    r"\bwho[e]ver\b",
+    r"\btoss-u[p]s?\b",
+    r"\bin arrear[s]\b",
+    # Packets may go on the wire, and marks on a scale.
+    r"\b(?:g[o]|g[o]es|g[o]ing|w[e]nt|g[o]ne) on\b(?! (?:a|an|each|its|one|the)\b)",
+    r"\bby turn[s]\b",
+    r"\bwithout a loo[k]\b",
+    # A test's reason says by itself that it is what would be wrong.
+    r"^\s*(?:///|\"\"\") ?Otherwis[e]\b",
+)
+"""Turns of phrase that a reader of another tongue has to guess."""
+
 WORDS = (
     Word(
         "path of one machine",
@@ -40,7 +63,14 @@ WORDS = (
     Word(
         "tab or space at the end",
         re.compile(r"[ \t]+$"),
-        "nobody sees it, and every difference shows it",
+        "it is invisible in an editor, and every difference shows it",
+    ),
+    Word(
+        "idiom",
+        re.compile("|".join(IDIOMS), re.IGNORECASE),
+        "say in plain words what the thing is or does",
+        # Published sentences, and what is made of them.
+        but=re.compile(r"studies/\w+/(?:paper\.toml|result\.json|README\.md)"),
     ),
 )
 
@@ -57,8 +87,9 @@ def check(sources: Sequence[Source]) -> Iterator[Finding]:
 
 def check_source(source: Source) -> Iterator[Finding]:
     """Lines that a file should not have."""
+    words = [word for word in WORDS if word.but is None or not word.but.fullmatch(source.path)]
     for number, line in enumerate(source.lines, 1):
-        for word in WORDS:
+        for word in words:
             found = word.pattern.search(line)
             if found is not None:
                 what = f"`{found.group().strip()}` ({word.name})"

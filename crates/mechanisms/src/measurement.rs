@@ -61,7 +61,7 @@ mod tests {
     use super::*;
     use forebay_units::Time;
 
-    /// Otherwise other traffic would thin out the marks, or a mark would count under another.
+    /// Other traffic would thin out the marks, or a mark would count under another.
     #[test]
     fn bytes_are_counted_by_mark() {
         let mut counted = Measurement::default();
@@ -72,8 +72,8 @@ mod tests {
         assert_eq!(counted, Measurement { unmarked: 75, threshold: 20, excess: 5 });
     }
 
-    /// Otherwise a level equal to its limit could fall below it by rounding: k of n bytes are
-    /// exactly the decimal k/n for every n that divides a power of ten.
+    /// A level equal to its limit could fall below it by rounding: k of n bytes are exactly the
+    /// decimal k/n for every n that divides a power of ten.
     #[test]
     fn shares_are_the_decimals_that_a_reader_means() {
         for (marked, all, text) in [
@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(Measurement::default().share(0), 0.0);
     }
 
-    /// Otherwise rates would be off by the length of the interval: 3000 B in 240 ms are 12500 B/s.
+    /// Rates would be off by the length of the interval: 3000 B in 240 ms are 12500 B/s.
     #[test]
     fn rates_are_bits_by_seconds() {
         assert_eq!(rate(3000, Span::from_ms(240)), 100_000.0);

@@ -93,9 +93,9 @@ fn run(law: &mut dyn Conditioner, arrivals: &[(Packet, Time)]) -> Vec<(Packet, V
     arrivals.iter().map(&mut pass).collect()
 }
 
-/// Otherwise a conditioner would change more of a packet than its colour (a PCN meter: its PCN
-/// mark), take a PCN mark back, mark what is not ECN-capable, or drop for a reason that is not its
-/// own; and two equal runs would differ.
+/// A conditioner would change more of a packet than its colour (a PCN meter: its PCN mark), take a
+/// PCN mark back, mark what is not ECN-capable, or drop for a reason that is not its own; and two
+/// equal runs would differ.
 #[test]
 fn conditioners_change_nothing_but_the_colour() {
     let arrivals = arrivals(20_000);
@@ -123,8 +123,8 @@ fn conditioners_change_nothing_but_the_colour() {
     }
 }
 
-/// Otherwise a policer would treat other packets as out of profile than the marker of the same
-/// profile: what one drops, the other gives its last colour.
+/// A policer would treat other packets as out of profile than the marker of the same profile: what
+/// one drops, the other gives its last colour.
 #[test]
 fn policers_drop_what_markers_mark() {
     let arrivals = arrivals(20_000);
@@ -149,7 +149,7 @@ fn policers_drop_what_markers_mark() {
     assert!(seen > 1000, "the comparison covers drops: {seen}");
 }
 
-/// Otherwise strange parameters would crash a run instead of being refused or survived.
+/// Strange parameters would crash a run instead of being refused or survived.
 #[test]
 fn strange_parameters_are_refused_or_survived() {
     let arrivals = arrivals(100);
@@ -173,7 +173,7 @@ fn strange_parameters_are_refused_or_survived() {
     }
 }
 
-/// Otherwise profiles that no packet can conform to, or rates in the wrong order, would run.
+/// Profiles that no packet can conform to, or rates in the wrong order, would run.
 #[test]
 fn impossible_profiles_are_refused_by_their_key() {
     let path = |name: &str, changes: &[(&str, &str)]| {
@@ -285,8 +285,8 @@ impl Reference {
     }
 }
 
-/// Otherwise a meter would part from its standard on some packet in a hundred thousand: colours are
-/// compared one by one with counters that follow the text of the RFCs literally.
+/// A meter would part from its standard on some packet in a hundred thousand: colours are compared
+/// one by one with counters that follow the text of the RFCs literally.
 #[test]
 fn meters_agree_with_the_standards_packet_by_packet() {
     let arrivals = arrivals(100_000);
@@ -355,8 +355,8 @@ fn literal(name: &str, option: bool, fill: &mut i64, size: i64, mark: PcnMark) -
     if below { mark.max(Threshold) } else { mark }
 }
 
-/// Otherwise a PCN meter would part from its document on some packet in a hundred thousand: marks
-/// and tokens are compared one by one with the rules in whole bytes, as 1 B comes each microsecond.
+/// A PCN meter would part from its document on some packet in a hundred thousand: marks and tokens
+/// are compared one by one with the rules in whole bytes, as 1 B comes each microsecond.
 #[test]
 fn pcn_meters_agree_with_their_documents_packet_by_packet() {
     let arrivals = arrivals(100_000);
@@ -393,9 +393,9 @@ fn pcn_meters_agree_with_their_documents_packet_by_packet() {
     }
 }
 
-/// Otherwise a source in excess would get more or less than its profile. Packets of 100 B at twice
-/// the committed rate never let the bucket fill again, so all tokens are used but the last few:
-/// green bytes are CBS + CIR T less than one packet; the marked share tends to 1 - CIR / r = 1/2.
+/// A source in excess would get more or less than its profile. Packets of 100 B at twice the
+/// committed rate never let the bucket fill again, so all tokens are used but the last few: green
+/// bytes are CBS + CIR T less than one packet; the marked share tends to 1 - CIR / r = 1/2.
 #[test]
 fn a_steady_excess_is_marked_exactly() {
     const N: u64 = 100_000;
@@ -415,8 +415,8 @@ fn a_steady_excess_is_marked_exactly() {
     }
 }
 
-/// Otherwise a time that stands still or lies back would fill buckets again: a bucket emptied at 10
-/// ms has nothing for a packet of 4 ms, nor for one of 10 ms after that.
+/// A time that stands still or lies back would fill buckets again: a bucket emptied at 10 ms has
+/// nothing for a packet of 4 ms, nor for one of 10 ms after that.
 #[test]
 fn time_never_refills_backwards() {
     for name in ["token_bucket", "srtcm", "trtcm"] {
@@ -488,10 +488,10 @@ fn profile(name: &str, cir: u64, [first, second]: [u64; 2], factor: u64) -> Valu
 }
 
 proptest! {
-    /// Otherwise a meter would let a customer send more than its contract in some stretch of time:
-    /// in every window tau, green is at most CBS + CIR tau; with yellow, CBS + EBS + CIR tau (RFC
-    /// 2697) or PBS + PIR tau (RFC 2698); yellow alone EBS + EIR tau (RFC 4115). Counted in
-    /// integers, without tolerance.
+    /// A meter would let a customer send more than its contract in some stretch of time: in every
+    /// window tau, green is at most CBS + CIR tau; with yellow, CBS + EBS + CIR tau (RFC 2697) or
+    /// PBS + PIR tau (RFC 2698); yellow alone EBS + EIR tau (RFC 4115). Counted in integers,
+    /// without tolerance.
     #[test]
     fn colours_conform_in_every_window(
         steps in steps(),
@@ -514,9 +514,9 @@ proptest! {
         }
     }
 
-    /// Otherwise a green shaper would miss the first instant at which a packet is green: after any
-    /// history, the packet is green at the time foretold and not a picosecond earlier; and asking
-    /// does not charge.
+    /// A green shaper would miss the first instant at which a packet is green: after any history,
+    /// the packet is green at the time foretold and not a picosecond earlier; and asking does not
+    /// charge.
     #[test]
     fn green_is_foretold_to_the_picosecond(
         steps in steps(),
@@ -551,7 +551,7 @@ proptest! {
     }
 }
 
-/// Otherwise nobody could warn of a profile that the largest packets never conform to.
+/// Nobody could warn of a profile that the largest packets never conform to.
 #[test]
 fn the_smallest_burst_is_told() {
     let told = |name| make(entry(name), &whole(name)).unwrap().smallest_burst();

@@ -165,9 +165,9 @@ impl Admission {
     }
 }
 
-/// Otherwise a law would call admission-stop and go on admitting, and the comparison of laws would
-/// compare nothing: under marks every law that signals blocks (no call is admitted at the instant
-/// of any Stop, which the run itself asserts) and reopens; and two equal runs would differ.
+/// A law would call admission-stop and go on admitting, and the comparison of laws would compare
+/// nothing: under marks every law that signals blocks (no call is admitted at the instant of any
+/// Stop, which the run itself asserts) and reopens; and two equal runs would differ.
 #[test]
 fn marks_block_and_their_end_reopens() {
     let marked = packets(Marking::InTurns, 9_000);
@@ -197,8 +197,8 @@ fn marks_block_and_their_end_reopens() {
     }
 }
 
-/// Otherwise a scenario that follows the sources would have to spell them out: the timeout of the
-/// draft's section 3.2, and intervals within the 100 to 500 ms of RFC 6661, the same for both laws.
+/// A scenario that follows the sources would have to spell them out: the timeout of the draft's
+/// section 3.2, and intervals within the 100 to 500 ms of RFC 6661, the same for both laws.
 #[test]
 fn defaults_are_those_of_the_sources() {
     let admission = |wanted| admissions().find(|(name, _)| *name == wanted).unwrap().1;
@@ -210,7 +210,7 @@ fn defaults_are_those_of_the_sources() {
     assert_eq!(termination.interval(), Some(interval));
 }
 
-/// Otherwise calls would be blocked in a network that is not congested.
+/// Calls would be blocked in a network that is not congested.
 #[test]
 fn without_marks_nothing_is_signalled() {
     let clean = packets(Marking::Never, 5_000);
@@ -221,7 +221,7 @@ fn without_marks_nothing_is_signalled() {
     }
 }
 
-/// Otherwise a fuller aggregate would be easier to enter than an emptier one, in any state.
+/// A fuller aggregate would be easier to enter than an emptier one, in any state.
 #[test]
 fn more_calls_never_help_a_new_one() {
     for (name, law) in admissions() {
@@ -270,8 +270,8 @@ fn terminate(
     log
 }
 
-/// Otherwise a law would terminate more than there is, a negative rate or no number, or calls that
-/// no mark was seen of; or would never act; and two equal runs would differ.
+/// A law would terminate more than there is, a negative rate or no number, or calls that no mark
+/// was seen of; or would never act; and two equal runs would differ.
 #[test]
 fn terminations_are_of_marked_calls_and_of_rates_sent() {
     let marked = packets(Marking::InTurns, 9_000);
@@ -287,7 +287,7 @@ fn terminations_are_of_marked_calls_and_of_rates_sent() {
     }
 }
 
-/// Otherwise calls would end in a network that is not congested.
+/// Calls would end in a network that is not congested.
 #[test]
 fn without_marks_no_call_ends() {
     let clean = packets(Marking::Never, 5_000);
@@ -299,7 +299,7 @@ fn without_marks_no_call_ends() {
     }
 }
 
-/// Otherwise a wrong value would run, or be refused without its place and what is allowed there.
+/// A wrong value would run, or be refused without its place and what is allowed there.
 #[test]
 fn wrong_values_name_their_key_and_what_is_allowed() {
     let cases: [(&str, &str, Value); 14] = [
@@ -334,7 +334,7 @@ fn wrong_values_name_their_key_and_what_is_allowed() {
     }
 }
 
-/// Otherwise strange parameters would crash a run instead of being refused or survived.
+/// Strange parameters would crash a run instead of being refused or survived.
 #[test]
 fn strange_parameters_are_refused_or_survived() {
     let ends = [Time::ZERO, Time::from_ps(u64::MAX - 1)];

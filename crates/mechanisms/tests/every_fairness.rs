@@ -91,7 +91,7 @@ fn drive(law: &mut dyn RingFairness, seed: u64) -> Vec<String> {
     answers
 }
 
-/// Otherwise a run could not be repeated.
+/// A run could not be repeated.
 #[test]
 fn equal_events_get_equal_answers() {
     for entry in FAIRNESS {
@@ -102,8 +102,8 @@ fn equal_events_get_equal_answers() {
     }
 }
 
-/// Otherwise a slip in a scenario would crash a run instead of being refused, or make it go on with
-/// numbers that are none.
+/// A slip in a scenario would crash a run instead of being refused, or make it go on with numbers
+/// that are none.
 #[test]
 fn strange_parameters_are_refused_or_survived() {
     for entry in FAIRNESS {
@@ -117,8 +117,8 @@ fn strange_parameters_are_refused_or_survived() {
     }
 }
 
-/// Otherwise a station that nobody limits would not get the ring: after ten seconds without others,
-/// without congestion and without messages, its frames may go, one after the other.
+/// A station that nobody limits would not get the ring: after ten seconds without others, without
+/// congestion and without messages, its frames may go, one after the other.
 #[test]
 fn a_station_alone_may_send() {
     let calm = RingState::default();

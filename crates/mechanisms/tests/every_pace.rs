@@ -36,8 +36,8 @@ fn told(law: &mut dyn CongestionDetector) -> Vec<(Time, u32, CongestionNotificat
     told
 }
 
-/// Otherwise sources would drown in notifications, or a port never send any: under overload each
-/// detector tells sources, none within its hold-off of 50 ms, and equal runs alike.
+/// Sources would drown in notifications, or a port never send any: under overload each detector
+/// tells sources, none within its hold-off of 50 ms, and equal runs alike.
 #[test]
 fn detectors_tell_each_source_once_in_a_hold_off() {
     for entry in DETECTORS {
@@ -79,8 +79,8 @@ fn given(law: &mut dyn ExplicitRate, name: &str) -> Vec<f64> {
     all
 }
 
-/// Otherwise a port would give more than it has, or answer by something else than what has passed:
-/// under overload rates differ, stay within the link, and equal runs are alike.
+/// A port would give more than it has, or answer by something else than what has passed: under
+/// overload rates differ, stay within the link, and equal runs are alike.
 #[test]
 fn explicit_rates_stay_within_the_link() {
     for entry in EXPLICIT_RATES {
@@ -146,7 +146,7 @@ fn paces(law: &mut dyn PaceControl, name: &str) -> Vec<Pace> {
     all
 }
 
-/// Otherwise a source would go backwards in time, or send between its sessions.
+/// A source would go backwards in time, or send between its sessions.
 #[test]
 fn activities_and_rate_controls_make_progress() {
     for entry in ACTIVITIES {
@@ -161,8 +161,8 @@ fn activities_and_rate_controls_make_progress() {
     }
 }
 
-/// Otherwise a slip in a parameter would panic, hang or send rates to infinity: strange values of
-/// every kind are refused, or survived.
+/// A slip in a parameter would panic, hang or send rates to infinity: strange values of every kind
+/// are refused, or survived.
 #[test]
 fn strange_parameters_are_refused_or_survived() {
     let mut survived = 0;

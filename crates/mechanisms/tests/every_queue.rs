@@ -133,8 +133,8 @@ fn drive(queue: Queue, load: f64, count: u64, seed: u64) -> Bench {
     bench
 }
 
-/// Otherwise packets would be lost without a reason, doubled, changed, or kept while the link is
-/// free: whatever arrives departs unchanged (but for CE on ECN-capable packets), is dropped with a
+/// Packets would be lost without a reason, doubled, changed, or kept while the link is free:
+/// whatever arrives departs unchanged (but for CE on ECN-capable packets), is dropped with a
 /// queue's reason, or waits, at every instant and in bytes as well; and in the end nothing waits.
 #[test]
 fn whatever_arrives_departs_or_is_dropped() {
@@ -152,7 +152,7 @@ fn whatever_arrives_departs_or_is_dropped() {
     }
 }
 
-/// Otherwise two runs of one scenario would differ, and no result could be repeated.
+/// Two runs of one scenario would differ, and no result could be repeated.
 #[test]
 fn the_same_streams_give_the_same_run() {
     for entry in QUEUES {
@@ -162,7 +162,7 @@ fn the_same_streams_give_the_same_run() {
     }
 }
 
-/// Otherwise a queue that promises its order at arrival would reorder packets.
+/// A queue that promises its order at arrival would reorder packets.
 #[test]
 fn managed_queues_are_first_in_first_out() {
     for entry in QUEUES {
@@ -175,7 +175,7 @@ fn managed_queues_are_first_in_first_out() {
     }
 }
 
-/// Otherwise ECN would do nothing where it is asked for, mark what cannot answer, or act unasked.
+/// ECN would do nothing where it is asked for, mark what cannot answer, or act unasked.
 #[test]
 fn ecn_marks_capable_packets_only() {
     for entry in QUEUES.iter().filter(|entry| entry.fields.iter().any(|field| field.name == "ecn"))
@@ -191,7 +191,7 @@ fn ecn_marks_capable_packets_only() {
     }
 }
 
-/// Otherwise a buffer would hold more than its size.
+/// A buffer would hold more than its size.
 #[test]
 fn limits_hold() {
     for entry in QUEUES.iter().filter(|entry| entry.fields.iter().any(|f| f.name == "limit")) {
@@ -208,7 +208,7 @@ fn limits_hold() {
     }
 }
 
-/// Otherwise strange parameters would crash a run instead of being refused or survived.
+/// Strange parameters would crash a run instead of being refused or survived.
 #[test]
 fn strange_parameters_are_refused_or_survived() {
     for entry in QUEUES {
@@ -259,11 +259,10 @@ fn gaps(drops: &[bool]) -> Vec<usize> {
     at.windows(2).map(|pair| pair[1] - pair[0]).collect()
 }
 
-/// Otherwise RED's drops would bunch: at constant pb, gaps are uniform on 1 to 1/pb (uniform) or on
-/// 1/pb + 1 to 2/pb (wait) where the count excludes the arriving packet (Floyd and Jacobson 1993,
-/// section 7), and begin and end one lower where the count includes it, uniform from 1 on.
-/// Chi-square with k degrees of freedom has mean k and variance 2k; the bound lies five standard
-/// deviations above.
+/// RED's drops would bunch: at constant pb, gaps are uniform on 1 to 1/pb (uniform) or on 1/pb + 1
+/// to 2/pb (wait) where the count excludes the arriving packet (Floyd and Jacobson 1993, section
+/// 7), and begin and end one lower where the count includes it, uniform from 1 on. Chi-square with
+/// k degrees of freedom has mean k and variance 2k; the bound lies five standard deviations above.
 #[test]
 fn gaps_between_drops_have_the_published_distribution() {
     for (packets, spacing, count, low, high) in [
@@ -291,10 +290,10 @@ fn gaps_between_drops_have_the_published_distribution() {
     }
 }
 
-/// Otherwise the drop probability would not follow the curve: with geometric spacing packets are
-/// dropped independently with pb, which rises linearly to maxp = 1 at the maximum threshold here
-/// and is 1 above (gentle). A frequency over n packets deviates by sqrt(p (1 - p) / n); the bound
-/// is five times that.
+/// The drop probability would not follow the curve: with geometric spacing packets are dropped
+/// independently with pb, which rises linearly to maxp = 1 at the maximum threshold here and is 1
+/// above (gentle). A frequency over n packets deviates by sqrt(p (1 - p) / n); the bound is five
+/// times that.
 #[test]
 fn the_frequency_of_drops_follows_the_curve() {
     const N: usize = 200_000;

@@ -145,8 +145,8 @@ fn drive(law: Box<dyn ShaperLaw>, load: f64, count: u64) -> Buffer {
     buffer
 }
 
-/// Otherwise a shaper would lose packets, reorder them, release them before they came, or keep them
-/// for ever; and two equal runs would differ.
+/// A shaper would lose packets, reorder them, release them before they came, or keep them for ever;
+/// and two equal runs would differ.
 #[test]
 fn what_enters_leaves_in_order_and_in_time() {
     for entry in SHAPERS {
@@ -164,10 +164,10 @@ fn what_enters_leaves_in_order_and_in_time() {
     }
 }
 
-/// Otherwise a shaper would send a burst that it exists to prevent: between two releases any number
-/// apart lie at least the bytes released after the first, at the law's highest rate (for the
-/// adaptive shaper MIR, or the estimated arrival rate where that was higher). So the output in any
-/// window tau is at most rate tau + one packet.
+/// A shaper would send a burst that it exists to prevent: between two releases any number apart lie
+/// at least the bytes released after the first, at the law's highest rate (for the adaptive shaper
+/// MIR, or the estimated arrival rate where that was higher). So the output in any window tau is at
+/// most rate tau + one packet.
 #[test]
 fn the_output_is_bounded_in_every_window() {
     for (name, given, (_, highest)) in BOUNDED {
@@ -188,9 +188,8 @@ fn the_output_is_bounded_in_every_window() {
     }
 }
 
-/// Otherwise a shaper would starve a customer below the lowest rate of its law: while packets wait,
-/// the next leaves after its transmission time at that rate (rounded up to a picosecond) at the
-/// latest.
+/// A shaper would starve a customer below the lowest rate of its law: while packets wait, the next
+/// leaves after its transmission time at that rate (rounded up to a picosecond) at the latest.
 #[test]
 fn waiting_packets_leave_at_the_lowest_rate_at_least() {
     for (name, given, (lowest, _)) in BOUNDED {
@@ -204,9 +203,9 @@ fn waiting_packets_leave_at_the_lowest_rate_at_least() {
     }
 }
 
-/// Otherwise the green shapers would not do what they are for: every packet that they let go before
-/// its time is green at the meter behind, some are, and so more bytes are green than behind the
-/// plain shaper, at no time later (RFC 2963, section 4).
+/// The green shapers would not do what they are for: every packet that they let go before its time
+/// is green at the meter behind, some are, and so more bytes are green than behind the plain
+/// shaper, at no time later (RFC 2963, section 4).
 #[test]
 fn green_shapers_release_green_packets_early() {
     let entry = entry("ras");
@@ -225,7 +224,7 @@ fn green_shapers_release_green_packets_early() {
     }
 }
 
-/// Otherwise strange parameters would crash a run instead of being refused or survived.
+/// Strange parameters would crash a run instead of being refused or survived.
 #[test]
 fn strange_parameters_are_refused_or_survived() {
     for entry in SHAPERS {

@@ -61,8 +61,8 @@ fn bursts(kind: &TrafficKind, seed: u64, count: usize) -> Vec<Burst> {
     std::iter::from_fn(|| traffic.next(&mut stream)).take(count).collect()
 }
 
-/// Otherwise a source would make packets that IP cannot carry, or larger ones than it announced to
-/// those who size buckets by them. Where sizes are random, the announced one is their mean.
+/// A source would make packets that IP cannot carry, or larger ones than it announced to those who
+/// size buckets by them. Where sizes are random, the announced one is their mean.
 #[test]
 fn packets_are_no_larger_than_announced() {
     for (label, kind) in kinds() {
@@ -76,11 +76,11 @@ fn packets_are_no_larger_than_announced() {
     }
 }
 
-/// Otherwise the rate of a call, by which links are sized, would not be what it sends. The time is
-/// cut into 50 parts of 5000 s, far longer than anything these sources remember, so that the rates
-/// in them are all but independent; their spread over sqrt(50) is the standard error of their mean.
-/// The bound is six of these (with 49 degrees of freedom, beyond it lies 2e-7), and a packet more
-/// or less; it must be below 2 %, so that it can fail.
+/// The rate of a call, by which links are sized, would not be what it sends. The time is cut into
+/// 50 parts of 5000 s, far longer than anything these sources remember, so that the rates in them
+/// are all but independent; their spread over sqrt(50) is the standard error of their mean. The
+/// bound is six of these (with 49 degrees of freedom, beyond it lies 2e-7), and a packet more or
+/// less; it must be below 2 %, so that it can fail.
 #[test]
 fn the_long_run_rate_is_the_mean_rate() {
     const PARTS: usize = 50;
@@ -108,8 +108,8 @@ fn the_long_run_rate_is_the_mean_rate() {
     }
 }
 
-/// Otherwise no run could be repeated, or all flows of a group and all replications would be one.
-/// What only TCP carries has no draws to make.
+/// No run could be repeated, or all flows of a group and all replications would be one. What only
+/// TCP carries has no draws to make.
 #[test]
 fn bursts_follow_from_the_stream() {
     for (label, kind) in kinds() {
@@ -120,8 +120,8 @@ fn bursts_follow_from_the_stream() {
     }
 }
 
-/// Otherwise flows that share one timer would leave their own pattern: what promises a constant gap
-/// keeps it from the second burst on, with one size.
+/// Flows that share one timer would leave their own pattern: what promises a constant gap keeps it
+/// from the second burst on, with one size.
 #[test]
 fn a_promised_gap_is_kept() {
     let mut promises = 0;
@@ -136,8 +136,8 @@ fn a_promised_gap_is_kept() {
     assert!(promises >= 2, "constant bit rate and voice without silence suppression do");
 }
 
-/// Otherwise strange parameters would crash a run, hang it, or make packets that IP cannot carry,
-/// instead of being refused under their key or survived.
+/// Strange parameters would crash a run, hang it, or make packets that IP cannot carry, instead of
+/// being refused under their key or survived.
 #[test]
 fn strange_parameters_are_refused_or_survived() {
     for entry in TRAFFICS {

@@ -102,7 +102,7 @@ mod tests {
         Sample::read(&Section::root(&node, &Echo::default()).unwrap())
     }
 
-    /// Otherwise a scenario would run with other values than it states, or refuse its own defaults.
+    /// A scenario would run with other values than it states, or refuse its own defaults.
     #[test]
     fn values_and_defaults_are_read() {
         let sample = read(&[("rate", "34 Mbit/s".into()), ("limit", "45 kB".into())]).unwrap();
@@ -112,7 +112,7 @@ mod tests {
         assert_eq!(sample.limit, Some(Length::Bytes(45_000)));
     }
 
-    /// Otherwise a user could not tell which key was wrong and what would be right.
+    /// A user could not tell which key was wrong and what would be right.
     #[test]
     fn wrong_values_name_the_key_and_what_is_allowed() {
         let missing = read(&[]).unwrap_err();

@@ -120,8 +120,8 @@ mod tests {
         parts
     }
 
-    /// Otherwise a reader of results would find columns that no page describes, or look for
-    /// described ones in vain.
+    /// A reader of results would find columns that no page describes, or look for described ones in
+    /// vain.
     #[test]
     fn every_column_of_a_result_is_described() {
         let described: Json = serde_json::from_str(&result_columns(&[])).unwrap();
@@ -137,9 +137,8 @@ mod tests {
         }
     }
 
-    /// Otherwise a value would be shown in another unit than it has: a column has a unit and a
-    /// meaning, the end of its name agrees with the unit, and it holds words, numbers or rows as
-    /// the unit says.
+    /// A value would be shown in another unit than it has: a column has a unit and a meaning, the
+    /// end of its name agrees with the unit, and it holds words, numbers or rows as the unit says.
     #[test]
     fn units_fit_names_and_values() {
         let endings = [

@@ -190,7 +190,7 @@ mod tests {
         })
     }
 
-    /// Otherwise errors would point at the wrong line of the user's file.
+    /// Errors would point at the wrong line of the user's file.
     #[test]
     fn nodes_know_their_lines() {
         let node = parse("a = 1\n\n[b]\nc = \"x\"\nd = [1,\n 2]\n").unwrap();
@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(get(&node, "b.c").line, Some(4));
     }
 
-    /// Otherwise `--set` could not do what editing the file does.
+    /// `--set` could not do what editing the file does.
     #[test]
     fn assignments_reach_every_place() {
         let mut node =

@@ -109,9 +109,9 @@ mod tests {
     use forebay_network::PacketBytes;
     use forebay_units::Time;
 
-    /// Otherwise a reader would take another quantile than the one defined for it. Of 1, 2, ..., 20
-    /// at least 5 % (one of 20) are at most 1, 25 % (five) at most 5, and so on; of three values
-    /// the lower quartile is the first, as one third are at most that, and the median the second.
+    /// A reader would take another quantile than the one defined for it. Of 1, 2, ..., 20 at least
+    /// 5 % (one of 20) are at most 1, 25 % (five) at most 5, and so on; of three values the lower
+    /// quartile is the first, as one third are at most that, and the median the second.
     #[test]
     fn quantiles_are_values_of_the_set() {
         let mut twenty: Vec<u64> = (1..=20).rev().collect();
@@ -124,8 +124,8 @@ mod tests {
         assert_eq!(Quantiles::of(&mut [], 1.0), Quantiles::default());
     }
 
-    /// Otherwise flows that received nothing would count as flows without delay, and rates would be
-    /// in another unit: 250 bytes in 2 s are 1000 bit/s; 9 ms over 3 packets are 3 ms.
+    /// Flows that received nothing would count as flows without delay, and rates would be in
+    /// another unit: 250 bytes in 2 s are 1000 bit/s; 9 ms over 3 packets are 3 ms.
     #[test]
     fn a_spread_has_the_units_of_a_flow() {
         let silent = FlowCount::default();

@@ -254,7 +254,7 @@ impl Size {
 mod tests {
     use super::*;
 
-    /// Otherwise links would run fast or slow by rounding: 576 B at 34 Mbit/s takes
+    /// Links would run fast or slow by rounding: 576 B at 34 Mbit/s takes
     /// 4608 bit / 34e6 bit/s = 135,529,411.76.. ps, and the ceiling is the stated rounding.
     #[test]
     fn transmission_time_rounds_up() {
@@ -265,7 +265,7 @@ mod tests {
         assert_eq!(fast.transmission_time(Size::from_bytes(1)), Span::from_ps(10));
     }
 
-    /// Otherwise a huge transfer would wrap around to a short one.
+    /// A huge transfer would wrap around to a short one.
     #[test]
     fn transmission_time_of_huge_sizes_is_exact() {
         // 1 TB at 1 Gbit/s: 8e12 bit / 1e9 bit/s = 8000 s.
@@ -273,7 +273,7 @@ mod tests {
         assert_eq!(rate.transmission_time(Size::from_bytes(1_000_000_000_000)), Span::from_s(8000));
     }
 
-    /// Otherwise an exponential draw could move the clock backwards.
+    /// An exponential draw could move the clock backwards.
     #[test]
     fn spans_from_floats_never_go_negative() {
         assert_eq!(Span::from_seconds(-1.0), Span::ZERO);

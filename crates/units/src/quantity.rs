@@ -272,7 +272,7 @@ fn show(value: u64, units: &[(&str, u64)]) -> String {
 mod tests {
     use super::*;
 
-    /// Otherwise a scenario would not mean what it says; the values follow from the SI prefixes.
+    /// A scenario would not mean what it says; the values follow from the SI prefixes.
     #[test]
     fn texts_are_read_exactly() {
         assert_eq!(parse_span("2.5 ms").unwrap().ps(), 2_500_000_000);
@@ -285,7 +285,7 @@ mod tests {
         assert_eq!(parse_packets("78 packets").unwrap(), 78);
     }
 
-    /// Otherwise a slip in the unit would run as another scenario instead of being refused.
+    /// A slip in the unit would run as another scenario instead of being refused.
     #[test]
     fn wrong_texts_are_refused_with_a_reason() {
         for (text, reason) in [
@@ -306,7 +306,7 @@ mod tests {
         }
     }
 
-    /// Otherwise the canonical form of a scenario would lose digits.
+    /// The canonical form of a scenario would lose digits.
     #[test]
     fn printed_quantities_read_back_the_same() {
         for ps in [0, 1, 999, 1_500, 135_529_412, 2_500_000_000, 60 * PS_PER_S, u64::MAX] {

@@ -46,8 +46,8 @@ impl AdmissionControl for Capacity {
 mod tests {
     use super::*;
 
-    /// Otherwise a system of n lines would carry one call more or fewer, and its blocking would not
-    /// be Erlang's B(A, n).
+    /// A system of n lines would carry one call more or fewer, and its blocking would not be
+    /// Erlang's B(A, n).
     #[test]
     fn the_last_line_is_used_and_no_other() {
         let law = Capacity { calls: 3 };

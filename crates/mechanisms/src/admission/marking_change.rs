@@ -69,8 +69,8 @@ mod tests {
         MarkingChange { excess_stops, marked: false, blocked: false }
     }
 
-    /// Otherwise signals would be sent for other packets than those with which the marking changes.
-    /// Other traffic between them changes nothing.
+    /// Signals would be sent for other packets than those with which the marking changes. Other
+    /// traffic between them changes nothing.
     #[test]
     fn every_change_is_signalled_and_nothing_else() {
         let mut law = law(true);
@@ -90,7 +90,7 @@ mod tests {
         }
     }
 
-    /// Otherwise an overloaded aggregate would be reopened by the marks that end its calls: without
+    /// An overloaded aggregate would be reopened by the marks that end its calls: without
     /// `excess_stops` the ET mark neither blocks nor reopens.
     #[test]
     fn excess_marks_say_nothing_where_they_do_not_stop() {
@@ -102,7 +102,7 @@ mod tests {
         }
     }
 
-    /// Otherwise the ingress node would not follow its egress node.
+    /// The ingress node would not follow its egress node.
     #[test]
     fn the_ingress_node_does_as_told() {
         let mut law = law(true);

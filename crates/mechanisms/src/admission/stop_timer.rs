@@ -97,8 +97,8 @@ mod tests {
         StopTimer { timeout: Span::from_s(1), excess_stops, state: State::Open }
     }
 
-    /// Otherwise the egress node would fall silent while the aggregate is above its admissible
-    /// rate, or raise an alarm below it.
+    /// The egress node would fall silent while the aggregate is above its admissible rate, or raise
+    /// an alarm below it.
     #[test]
     fn every_marked_packet_is_signalled() {
         for (mark, with_excess, without) in [
@@ -114,7 +114,7 @@ mod tests {
         }
     }
 
-    /// Otherwise one admission-stop would block for longer or shorter than the timeout.
+    /// One admission-stop would block for longer or shorter than the timeout.
     #[test]
     fn a_single_stop_blocks_for_one_timeout() {
         let mut law = law(true);
@@ -125,9 +125,9 @@ mod tests {
         assert!(law.admits(0));
     }
 
-    /// Otherwise blocking would end while marks still come. Stop at 0, 200 and 900 ms: the timer is
-    /// neither moved nor doubled by the later ones, and restarts at 1000 ms. Stop at 1500 ms: it
-    /// restarts at 2000 ms. None until 3000 ms: open.
+    /// Blocking would end while marks still come. Stop at 0, 200 and 900 ms: the timer is neither
+    /// moved nor doubled by the later ones, and restarts at 1000 ms. Stop at 1500 ms: it restarts
+    /// at 2000 ms. None until 3000 ms: open.
     #[test]
     fn further_stops_restart_the_timer_at_its_timeout() {
         let mut law = law(true);
@@ -143,9 +143,9 @@ mod tests {
         assert!(law.admits(0));
     }
 
-    /// Otherwise the order of events at one instant would decide about a whole timeout: a Stop at
-    /// the timeout itself leaves the node blocked with a timer for one timeout from then, whether
-    /// it is handled before the timer or after.
+    /// The order of events at one instant would decide about a whole timeout: a Stop at the timeout
+    /// itself leaves the node blocked with a timer for one timeout from then, whether it is handled
+    /// before the timer or after.
     #[test]
     fn a_stop_at_the_timeout_counts_in_either_order() {
         let start = || {
@@ -166,7 +166,7 @@ mod tests {
         }
     }
 
-    /// Otherwise a reopened node would ignore the next congestion, or remember the last.
+    /// A reopened node would ignore the next congestion, or remember the last.
     #[test]
     fn a_reopened_node_blocks_afresh() {
         let mut law = law(true);
@@ -180,7 +180,7 @@ mod tests {
         assert!(law.admits(0));
     }
 
-    /// Otherwise a signal that this option does not know would reopen the node before its time.
+    /// A signal that this option does not know would reopen the node before its time.
     #[test]
     fn only_the_timer_reopens() {
         let mut law = law(true);

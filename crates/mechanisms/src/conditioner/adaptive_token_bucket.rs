@@ -178,10 +178,10 @@ mod tests {
         (packet.precedence, depths, [committed.bytes(), peak.bytes()])
     }
 
-    /// Otherwise depths would not follow figure 2.1: 3 Mbit/s are 375000 B/s, so that 120 ms make
-    /// 45000 B, filled up the first time; 100 ms right after 37500 B, and the tokens beyond are
-    /// lost; 140 ms make 52500 B, but the tokens stay. A packet of 20 B takes 20 tokens. The peak
-    /// bucket of 6 Mbit/s is twice as deep.
+    /// Depths would not follow figure 2.1: 3 Mbit/s are 375000 B/s, so that 120 ms make 45000 B,
+    /// filled up the first time; 100 ms right after 37500 B, and the tokens beyond are lost; 140 ms
+    /// make 52500 B, but the tokens stay. A packet of 20 B takes 20 tokens. The peak bucket of 6
+    /// Mbit/s is twice as deep.
     #[test]
     fn depths_follow_the_round_trip_time() {
         let mut law = law(3_000_000, 6_000_000, false);
@@ -197,9 +197,9 @@ mod tests {
         assert_eq!(later, (0, [52_500, 105_000], [41_190.0, 82_440.0]));
     }
 
-    /// Otherwise tokens of the time before a round trip was measured would be lost or doubled: they
-    /// arrive up to the old depth, and then the depth changes. 37480 B at 100 ms, full after 1 ms
-    /// (375 B); 20 ms later a round trip of 200 ms is told: the bucket held 37500 B, not 44980.
+    /// Tokens of the time before a round trip was measured would be lost or doubled: they arrive up
+    /// to the old depth, and then the depth changes. 37480 B at 100 ms, full after 1 ms (375 B); 20
+    /// ms later a round trip of 200 ms is told: the bucket held 37500 B, not 44980.
     #[test]
     fn the_old_depth_holds_until_the_new_one_is_told() {
         let mut law = law(3_000_000, 6_000_000, false);
@@ -208,9 +208,9 @@ mod tests {
         assert_eq!(later, (0, [75_000, 150_000], [37_000.0, 74_500.0]));
     }
 
-    /// Otherwise a fast flow of small rate would get more than figure 2.1 gives it, or with the
-    /// floor less than an initial window: 1 Mbit/s times 30 ms are 3750 B. And without a round trip
-    /// at all (0 s) nothing conforms.
+    /// A fast flow of small rate would get more than figure 2.1 gives it, or with the floor less
+    /// than an initial window: 1 Mbit/s times 30 ms are 3750 B. And without a round trip at all (0
+    /// s) nothing conforms.
     #[test]
     fn only_the_floor_keeps_depths_up() {
         let depths = |floor, srtt| offer(&mut law(1_000_000, 2_000_000, floor), 0, 20, srtt);
@@ -220,12 +220,12 @@ mod tests {
         assert_eq!(depths(true, Some(0)), (0, [5000, 5000], [4980.0, 4980.0]));
     }
 
-    /// Otherwise the buckets of an aggregate would be as deep as its nearest flow needs, whatever
-    /// the others need: of two flows that tell 30 and 200 ms by turns, a weight of 1/4 makes of 30
-    /// ms 30 + 170 / 4 = 72.5, 72.5 - 42.5 / 4 = 61.875 and 61.875 + 138.125 / 4 = 96.40625 ms; a
-    /// weight of 1 goes from one to the other. 8 Mbit/s are 1000 B a ms. In the long run the mean
-    /// goes to and fro between x and y with y = x + (200 - x) / 4 and x = y - (y - 30) / 4: x =
-    /// 102.857, y = 127.143.
+    /// The buckets of an aggregate would be as deep as its nearest flow needs, whatever the others
+    /// need: of two flows that tell 30 and 200 ms by turns, a weight of 1/4 makes of 30 ms 30 + 170
+    /// / 4 = 72.5, 72.5 - 42.5 / 4 = 61.875 and 61.875 + 138.125 / 4 = 96.40625 ms; a weight of 1
+    /// goes from one to the other. 8 Mbit/s are 1000 B a ms. In the long run the mean goes to and
+    /// fro between x and y with y = x + (200 - x) / 4 and x = y - (y - 30) / 4: x = 102.857, y =
+    /// 127.143.
     #[test]
     fn an_aggregate_is_as_deep_as_its_mean_round_trip_time() {
         let depths = |weight: f64, packets: usize| -> Vec<u64> {
@@ -239,9 +239,9 @@ mod tests {
         assert_eq!(depths(0.25, 200)[198..], [102_857, 127_142]);
     }
 
-    /// Otherwise bursts would be marked by their shape instead of their size: a whole window of the
-    /// baseline sent at once is green, as much again up to the higher rate yellow, the rest red (45
-    /// segments of 1000 B each at 3 Mbit/s, 6 Mbit/s and 120 ms).
+    /// Bursts would be marked by their shape instead of their size: a whole window of the baseline
+    /// sent at once is green, as much again up to the higher rate yellow, the rest red (45 segments
+    /// of 1000 B each at 3 Mbit/s, 6 Mbit/s and 120 ms).
     #[test]
     fn a_burst_of_a_round_trip_conforms() {
         let mut law = law(3_000_000, 6_000_000, false);
@@ -250,8 +250,8 @@ mod tests {
         assert_eq!(colours, expected);
     }
 
-    /// Otherwise a flow that tells no round-trip time (UDP) would be marked as by something else
-    /// than the two rate three colour marker with the minimum depths.
+    /// A flow that tells no round-trip time (UDP) would be marked as by something else than the two
+    /// rate three colour marker with the minimum depths.
     #[test]
     fn without_a_round_trip_time_it_is_a_trtcm() {
         let mut adaptive = law(1_000_000, 2_000_000, false);
@@ -274,11 +274,11 @@ mod tests {
     }
 
     proptest! {
-        /// Otherwise a flow could send more than its profile in some stretch of time. Tokens arrive
-        /// at the rate alone, a deeper bucket is not filled, and no bucket holds more than its
-        /// depth; only the first round-trip time fills it. So in every window tau, the first packet
-        /// of which tells it, green is at most the depth then plus CIR tau, and with yellow the
-        /// same of PIR. Counted in integers of 10^-12 bit, without tolerance.
+        /// A flow could send more than its profile in some stretch of time. Tokens arrive at the
+        /// rate alone, a deeper bucket is not filled, and no bucket holds more than its depth; only
+        /// the first round-trip time fills it. So in every window tau, the first packet of which
+        /// tells it, green is at most the depth then plus CIR tau, and with yellow the same of PIR.
+        /// Counted in integers of 10^-12 bit, without tolerance.
         #[test]
         fn colours_conform_in_every_window(
             steps in prop::collection::vec(
@@ -314,8 +314,8 @@ mod tests {
         }
     }
 
-    /// Otherwise a scenario could ask for rates in the wrong order or buckets without room, and the
-    /// message would not say where.
+    /// A scenario could ask for rates in the wrong order or buckets without room, and the message
+    /// would not say where.
     #[test]
     fn wrong_parameters_are_refused_by_their_key() {
         let path = |cir: u64, pir: u64, depth: &str, weight: f64| {

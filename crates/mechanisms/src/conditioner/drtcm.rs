@@ -154,9 +154,9 @@ mod tests {
         }
     }
 
-    /// Otherwise packets would get another colour than RFC 4115 gives them: 125 B and 250 B arrive
-    /// each ms; green takes from the committed bucket alone and yellow from the excess bucket
-    /// alone, red from none. 1500 B left are not enough for 1500 B: 1500 - 1500 is not above 0.
+    /// Packets would get another colour than RFC 4115 gives them: 125 B and 250 B arrive each ms;
+    /// green takes from the committed bucket alone and yellow from the excess bucket alone, red
+    /// from none. 1500 B left are not enough for 1500 B: 1500 - 1500 is not above 0.
     #[test]
     fn colours_follow_the_standard() {
         check(
@@ -185,9 +185,9 @@ mod tests {
         );
     }
 
-    /// Otherwise yellow traffic could cost green packets their colour, as it does under RFC 2698,
-    /// where both draw on the peak bucket: 4 Mbit/s of yellow packets, twice the EIR, and between
-    /// them green ones at 0.8 Mbit/s, below the CIR of 1 Mbit/s, all of which stay green.
+    /// Yellow traffic could cost green packets their colour, as it does under RFC 2698, where both
+    /// draw on the peak bucket: 4 Mbit/s of yellow packets, twice the EIR, and between them green
+    /// ones at 0.8 Mbit/s, below the CIR of 1 Mbit/s, all of which stay green.
     #[test]
     fn traffic_in_profile_stays_green() {
         let mut law = meter(Mode::Aware);
@@ -212,8 +212,8 @@ mod tests {
         assert_eq!(yellow + red, 10_000);
     }
 
-    /// Otherwise a green shaper in front would wait wrongly: from 0 B, 1501 B take 12.008 ms at
-    /// 125000 B/s; with as much as the burst size a packet is never green.
+    /// A green shaper in front would wait wrongly: from 0 B, 1501 B take 12.008 ms at 125000 B/s;
+    /// with as much as the burst size a packet is never green.
     #[test]
     fn green_is_foreseen() {
         let mut law = meter(Mode::Blind);

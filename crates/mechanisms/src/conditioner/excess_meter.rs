@@ -103,9 +103,9 @@ mod tests {
         check_steps("excess_meter", &parameters, &[&first[..], &last].concat());
     }
 
-    /// Otherwise large packets would be marked more often than small ones: 100 B let one more
-    /// packet pass, for a debt of 100 B; while it lasts all are marked and nothing is taken; at 10
-    /// ms it is paid back to exactly 0, which is no debt: one passes, the next is marked.
+    /// Large packets would be marked more often than small ones: 100 B let one more packet pass,
+    /// for a debt of 100 B; while it lasts all are marked and nothing is taken; at 10 ms it is paid
+    /// back to exactly 0, which is no debt: one passes, the next is marked.
     #[test]
     fn packets_are_marked_while_there_is_a_debt() {
         check(
@@ -121,8 +121,8 @@ mod tests {
         );
     }
 
-    /// Otherwise the fallback of the standard would differ from its text: 100 B are all taken, so
-    /// the packet is marked, and so are the others, also by the 100 B of 10 ms.
+    /// The fallback of the standard would differ from its text: 100 B are all taken, so the packet
+    /// is marked, and so are the others, also by the 100 B of 10 ms.
     #[test]
     fn classic_packets_are_marked_when_nothing_is_left() {
         check(
@@ -138,9 +138,9 @@ mod tests {
         );
     }
 
-    /// Otherwise packets marked elsewhere would push others into excess: at 300 B left they take
-    /// nothing. Or "admission-stop" would shield packets: of 200 B against 100 B left, the first is
-    /// marked in the classic form, and the one after it in the other.
+    /// Packets marked elsewhere would push others into excess: at 300 B left they take nothing. Or
+    /// "admission-stop" would shield packets: of 200 B against 100 B left, the first is marked in
+    /// the classic form, and the one after it in the other.
     #[test]
     fn only_excess_marks_exempt_from_metering() {
         for (form, last) in [
@@ -153,8 +153,8 @@ mod tests {
         }
     }
 
-    /// Otherwise the two forms would not part where RFC 5670 parts them: a bucket emptied exactly
-    /// marks in the classic form, and lets one more packet pass in the other.
+    /// The two forms would not part where RFC 5670 parts them: a bucket emptied exactly marks in
+    /// the classic form, and lets one more packet pass in the other.
     #[test]
     fn an_exactly_empty_bucket_is_no_debt() {
         for (form, last) in [

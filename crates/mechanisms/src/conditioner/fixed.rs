@@ -48,7 +48,7 @@ mod tests {
     use super::*;
     use forebay_kernel::Streams;
 
-    /// Otherwise a class of traffic would not get the precedence that it was given.
+    /// A class of traffic would not get the precedence that it was given.
     #[test]
     fn every_packet_gets_the_precedence() {
         for before in 0..4 {

@@ -73,9 +73,8 @@ mod tests {
     use forebay_kernel::Streams;
     use forebay_parameters::{Echo, Node, Table};
 
-    /// Otherwise a policer on a link would mark other cells than the law finds out of profile, or
-    /// change the priority of a cell: T = 10 ms (424 bit at 42.4 kbit/s), tau = 16 ms, the vector
-    /// of the law.
+    /// A policer on a link would mark other cells than the law finds out of profile, or change the
+    /// priority of a cell: T = 10 ms (424 bit at 42.4 kbit/s), tau = 16 ms, the vector of the law.
     #[test]
     fn nonconforming_cells_get_the_loss_priority_bit() {
         let entry = |key: &str, text: &str| (key.to_owned(), Node::new(text.into()));

@@ -99,8 +99,8 @@ mod tests {
         })
     }
 
-    /// Otherwise cells without token would pass unmarked, or marked ones be dropped: the vector of
-    /// the law, a token each 10 ms into a pool of 3.
+    /// Cells without token would pass unmarked, or marked ones be dropped: the vector of the law, a
+    /// token each 10 ms into a pool of 3.
     #[test]
     fn cells_without_token_are_marked_or_dropped() {
         let without = [0, 0, 0, 1, 0, 1, 0, 0, 0, 1].map(|clp| clp == 1);

@@ -140,8 +140,8 @@ mod tests {
         table(&[("token_bucket", table(&[("cir", "8 Mbit/s".into()), ("cbs", "3 kB".into())]))])
     }
 
-    /// Otherwise one flow would use up the profile of another: each of three flows, numbered with
-    /// gaps and in no order, has 3000 B at once and 1000 B more each ms.
+    /// One flow would use up the profile of another: each of three flows, numbered with gaps and in
+    /// no order, has 3000 B at once and 1000 B more each ms.
     #[test]
     fn every_flow_has_its_own_profile() {
         let mut law = make(bucket()).unwrap();
@@ -165,8 +165,8 @@ mod tests {
         assert_eq!(law.smallest_burst(), Some(3000));
     }
 
-    /// Otherwise what is drawn for one flow would depend on the packets of another: the colours of
-    /// a flow are those that it gets alone.
+    /// What is drawn for one flow would depend on the packets of another: the colours of a flow are
+    /// those that it gets alone.
     #[test]
     fn flows_draw_from_streams_of_their_own() {
         let colours = |flows: &[u32]| -> Vec<u8> {
@@ -195,8 +195,7 @@ mod tests {
         assert!((0..3).all(|colour| alone.contains(&colour)), "the law draws: {alone:?}");
     }
 
-    /// Otherwise a wrong profile would be found when its first flow arrives, or its error point
-    /// elsewhere.
+    /// A wrong profile would be found when its first flow arrives, or its error point elsewhere.
     #[test]
     fn wrong_profiles_are_refused_where_they_stand() {
         let path = |of| make(of).err().map_or(String::new(), |problem| problem.path);

@@ -84,9 +84,9 @@ mod tests {
     const PARAMETERS: [(&str, &str); 3] =
         [("rate", "80 kbit/s"), ("size", "500 B"), ("slow_down", "464 B")];
 
-    /// Otherwise other flows would be terminated than the draft says. 300, 100; not enough, so
-    /// marked and 100 + 464; 564 are cut to 500, 300 left, and the packet stays marked; 100; marked
-    /// and 564; with the 100 B of 10 ms cut to 500, 300 left; 100.
+    /// Other flows would be terminated than the draft says. 300, 100; not enough, so marked and
+    /// 100 + 464; 564 are cut to 500, 300 left, and the packet stays marked; 100; marked and 564;
+    /// with the 100 B of 10 ms cut to 500, 300 left; 100.
     #[test]
     fn unpaid_packets_are_marked_and_slow_the_marking_down() {
         check_steps(
@@ -105,9 +105,9 @@ mod tests {
         );
     }
 
-    /// Otherwise flows marked at an earlier node would crowd out others here. As before, but the
-    /// packet that arrives marked adds 464 to the 500 of a full bucket; then 300, 100; at 10 ms 200
-    /// pay for one packet, and the next is marked: 0 + 464.
+    /// Flows marked at an earlier node would crowd out others here. As before, but the packet that
+    /// arrives marked adds 464 to the 500 of a full bucket; then 300, 100; at 10 ms 200 pay for one
+    /// packet, and the next is marked: 0 + 464.
     #[test]
     fn with_preference_marked_packets_take_no_tokens() {
         let parameters = [&PARAMETERS[..], &[("preferential", "true")]].concat();
@@ -127,8 +127,8 @@ mod tests {
         );
     }
 
-    /// Otherwise "admission-stop" would shield packets from termination, or be lost without need:
-    /// 300, 100, marked and 564.
+    /// "admission-stop" would shield packets from termination, or be lost without need: 300, 100,
+    /// marked and 564.
     #[test]
     fn excess_traffic_overrides_admission_stop() {
         check_steps(

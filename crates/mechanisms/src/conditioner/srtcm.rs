@@ -131,8 +131,8 @@ mod tests {
         }
     }
 
-    /// Otherwise packets would get another colour than RFC 2697, section 3, gives them: 125 B
-    /// arrive each ms, into the committed bucket first, what it has no room for into the other.
+    /// Packets would get another colour than RFC 2697, section 3, gives them: 125 B arrive each ms,
+    /// into the committed bucket first, what it has no room for into the other.
     #[test]
     fn colours_follow_the_standard() {
         check(
@@ -161,8 +161,7 @@ mod tests {
         );
     }
 
-    /// Otherwise a green shaper in front would wait wrongly: from 0 B, 1500 B need 12 ms at 125000
-    /// B/s.
+    /// A green shaper in front would wait wrongly: from 0 B, 1500 B need 12 ms at 125000 B/s.
     #[test]
     fn green_is_foreseen() {
         let mut law = meter(Mode::Blind);

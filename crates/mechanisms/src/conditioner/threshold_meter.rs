@@ -105,9 +105,9 @@ mod tests {
         check_steps("threshold_meter", &parameters, &[&first[..], &last].concat());
     }
 
-    /// Otherwise packets would be marked against appendix A.1 of RFC 5670: 410 B at 1 ms pay for
-    /// the packet that came excess-traffic-marked, 210; 10; of 10 B nothing is left, twice; nor of
-    /// the 100 B of 11 ms.
+    /// Packets would be marked against appendix A.1 of RFC 5670: 410 B at 1 ms pay for the packet
+    /// that came excess-traffic-marked, 210; 10; of 10 B nothing is left, twice; nor of the 100 B
+    /// of 11 ms.
     #[test]
     fn excess_marked_packets_take_tokens() {
         check(
@@ -116,8 +116,8 @@ mod tests {
         );
     }
 
-    /// Otherwise traffic that is terminated anyway would stop admission: 410 B at 1 ms are left
-    /// alone; then 210, 10, 0, and 0 of the 100 B of 11 ms.
+    /// Traffic that is terminated anyway would stop admission: 410 B at 1 ms are left alone; then
+    /// 210, 10, 0, and 0 of the 100 B of 11 ms.
     #[test]
     fn excess_marked_packets_may_pass_unmetered() {
         check(

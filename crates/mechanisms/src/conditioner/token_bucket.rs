@@ -112,9 +112,9 @@ mod tests {
         (verdict, packet.precedence)
     }
 
-    /// Otherwise customers would get more or less than their profile. 250 B arrive each ms: 500 B
-    /// left after three packets of 1500 B from 5000 B, 1000 B at 2 ms (not enough), 424 B after 576
-    /// B, 1424 B at 6 ms, and a full bucket at 100 ms.
+    /// Customers would get more or less than their profile. 250 B arrive each ms: 500 B left after
+    /// three packets of 1500 B from 5000 B, 1000 B at 2 ms (not enough), 424 B after 576 B, 1424 B
+    /// at 6 ms, and a full bucket at 100 ms.
     #[test]
     fn tokens_are_counted_as_they_come_and_go() {
         let mut law = meter(Excess::Mark);
@@ -133,7 +133,7 @@ mod tests {
         }
     }
 
-    /// Otherwise a policer would let pass what it must drop, or take tokens for it.
+    /// A policer would let pass what it must drop, or take tokens for it.
     #[test]
     fn a_policer_drops_what_exceeds() {
         let mut law = meter(Excess::Drop);
@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(law.bucket.bytes(), 500.0);
     }
 
-    /// Otherwise a clock that stands still, or an older time, would fill the bucket again.
+    /// A clock that stands still, or an older time, would fill the bucket again.
     #[test]
     fn time_never_refills_backwards() {
         let mut law = meter(Excess::Mark);
@@ -154,9 +154,8 @@ mod tests {
         assert_eq!(law.bucket.bytes(), 0.0);
     }
 
-    /// Otherwise a green shaper would release too early or too late: 500 B left, 1500 B wanted,
-    /// 1000 B at 250000 B/s take 4 ms; 5001 B never fit. At 3 ms 1 ms is left, and nothing was
-    /// charged.
+    /// A green shaper would release too early or too late: 500 B left, 1500 B wanted, 1000 B at
+    /// 250000 B/s take 4 ms; 5001 B never fit. At 3 ms 1 ms is left, and nothing was charged.
     #[test]
     fn green_is_foreseen() {
         let mut law = meter(Excess::Mark);

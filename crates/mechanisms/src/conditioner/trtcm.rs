@@ -177,8 +177,8 @@ mod tests {
         }
     }
 
-    /// Otherwise packets would get another colour than RFC 2698, section 3, gives them: 125 B and
-    /// 250 B arrive each ms; red takes nothing, yellow from the peak bucket, green from both.
+    /// Packets would get another colour than RFC 2698, section 3, gives them: 125 B and 250 B
+    /// arrive each ms; red takes nothing, yellow from the peak bucket, green from both.
     #[test]
     fn colours_follow_the_standard() {
         let start = [
@@ -197,9 +197,8 @@ mod tests {
         check::<i128>(Mode::Aware, &with(aware));
     }
 
-    /// Otherwise a green shaper would release yellow or red packets. With 900 B and 400 B left, CIR
-    /// 250000 B/s and PIR 500000 B/s, 1500 B are green after max(600/250000, 1100/500000) s = 2.4
-    /// ms.
+    /// A green shaper would release yellow or red packets. With 900 B and 400 B left, CIR 250000
+    /// B/s and PIR 500000 B/s, 1500 B are green after max(600/250000, 1100/500000) s = 2.4 ms.
     #[test]
     fn green_is_foreseen() {
         let mut law = meter::<i128>((2_000_000, 4_000_000), (3000, 3000), Mode::Blind);
@@ -214,9 +213,9 @@ mod tests {
         assert_eq!(law.green_at(Size::from_bytes(1500), now), Some(now + Span::from_ms(3)));
     }
 
-    /// Otherwise buckets would lose tokens where numbers grow large: the deepest ones that are
-    /// counted in 64 bits, 2^63 / (8 10^12) B = 1152921 B, are full again after 10^4 s at 10^11
-    /// bit/s, whose product is more than 2^64.
+    /// Buckets would lose tokens where numbers grow large: the deepest ones that are counted in 64
+    /// bits, 2^63 / (8 10^12) B = 1152921 B, are full again after 10^4 s at 10^11 bit/s, whose
+    /// product is more than 2^64.
     #[test]
     fn large_buckets_are_filled() {
         fn check<N: Count + Send>(depth: u64) {

@@ -188,8 +188,8 @@ mod tests {
         (a - b).abs() < 1e-6 * b.abs()
     }
 
-    /// Otherwise the window would follow another curve than equation 1 of RFC 9438: W_max = 100 and
-    /// a reduction to 70 give K = cbrt(30 / 0.4) = 4.2171633 s; W(0) = 70, W(2) = 0.4 * (2 - K)^3 +
+    /// The window would follow another curve than equation 1 of RFC 9438: W_max = 100 and a
+    /// reduction to 70 give K = cbrt(30 / 0.4) = 4.2171633 s; W(0) = 70, W(2) = 0.4 * (2 - K)^3 +
     /// 100 = 95.640336, W(K + 1) = 100 + 0.4.
     #[test]
     fn the_curve_is_cubic_around_the_last_maximum() {
@@ -202,10 +202,10 @@ mod tests {
         assert!(close(epoch.window(0.4, epoch.k + 1.0), 100.4));
     }
 
-    /// Otherwise an acknowledgement would move the window by another step than (target - cwnd) /
-    /// cwnd with target = W(t + RTT) limited to half as much again (section 4.4): in the stage
-    /// above, 2 s in and with RTT 100 ms, W(2.1) = 100 + 0.4 * (2.1 - 4.2171633)^3 = 96.204043;
-    /// from 90 segments, the step is 6.204043 / 90.
+    /// An acknowledgement would move the window by another step than (target - cwnd) / cwnd with
+    /// target = W(t + RTT) limited to half as much again (section 4.4): in the stage above, 2 s in
+    /// and with RTT 100 ms, W(2.1) = 100 + 0.4 * (2.1 - 4.2171633)^3 = 96.204043; from 90 segments,
+    /// the step is 6.204043 / 90.
     #[test]
     fn the_window_moves_towards_the_curve() {
         let mut cubic = cubic();
@@ -221,9 +221,9 @@ mod tests {
         assert!(close(next, 20.0 + 10.0 / 20.0), "{next}");
     }
 
-    /// Otherwise CUBIC would be slower than Reno where the curve is flat (section 4.3): at small
-    /// windows, W_est grows by alpha = 3 * 0.3 / 1.7 = 0.5294118 segments a round trip up to the
-    /// window before the reduction, and by one from there on.
+    /// CUBIC would be slower than Reno where the curve is flat (section 4.3): at small windows,
+    /// W_est grows by alpha = 3 * 0.3 / 1.7 = 0.5294118 segments a round trip up to the window
+    /// before the reduction, and by one from there on.
     #[test]
     fn small_windows_grow_as_renos() {
         let mut cubic = cubic();
@@ -254,9 +254,9 @@ mod tests {
         assert!(close(window.cwnd, 10_100.0));
     }
 
-    /// Otherwise a flow would not give way to newcomers (section 4.7), or would climb back at once
-    /// to a window that timed out (section 4.8): congestion at 80 below a maximum of 100 leaves
-    /// W_max = 80 * 1.7 / 2 = 68; after a timeout the curve starts at its own top, K = 0.
+    /// A flow would not give way to newcomers (section 4.7), or would climb back at once to a
+    /// window that timed out (section 4.8): congestion at 80 below a maximum of 100 leaves W_max =
+    /// 80 * 1.7 / 2 = 68; after a timeout the curve starts at its own top, K = 0.
     #[test]
     fn the_maximum_is_remembered_with_care() {
         let mut cubic = cubic();
@@ -272,8 +272,8 @@ mod tests {
         assert_eq!((epoch.k, epoch.top), (0.0, 42.0));
     }
 
-    /// Otherwise a pause of the application would count as time on the curve, and the window would
-    /// jump after it (section 5.8).
+    /// A pause of the application would count as time on the curve, and the window would jump after
+    /// it (section 5.8).
     #[test]
     fn idle_time_does_not_count() {
         let mut cubic = cubic();

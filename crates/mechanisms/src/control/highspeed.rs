@@ -199,9 +199,9 @@ mod tests {
         (79_517.0, 70.0, 0.10),
     ];
 
-    /// Otherwise a window would shrink by another share, or grow by another law, than the table of
-    /// the RFC says. It gives b(w) to two digits, and the whole part of a(w) from a loss rate
-    /// rounded to 1 / (12.8 w^1.2) at the smallest w that brings a whole segment more.
+    /// A window would shrink by another share, or grow by another law, than the table of the RFC
+    /// says. It gives b(w) to two digits, and the whole part of a(w) from a loss rate rounded to 1
+    /// / (12.8 w^1.2) at the smallest w that brings a whole segment more.
     #[test]
     fn increase_and_decrease_are_those_of_the_table() {
         let response = highspeed().response;
@@ -215,7 +215,7 @@ mod tests {
         }
     }
 
-    /// Otherwise the window would not be what the loss rate calls for (RFC 3649, section 5): p(w) =
+    /// The window would not be what the loss rate calls for (RFC 3649, section 5): p(w) =
     /// (1.2 / 38)^2 at 38 segments and 10^-7 at 83000, and 0.078 / w^1.2 in between, where the
     /// exponent is ln((1.2 / 38)^2 / 10^-7) / ln(83000 / 38) = 1.1975. Both forms are equal to
     /// 0.6 % at 38 segments, as 0.078 / 38^1.2 = 9.917e-4, and to 2.6 % at 83000, as
@@ -238,8 +238,8 @@ mod tests {
         assert!(response.increase(90_000.0) > response.increase(83_000.0));
     }
 
-    /// Otherwise HighSpeed TCP would not be fair to Reno where losses are frequent: up to 38
-    /// segments a(w) = 1 and b(w) = 1/2, and it is Reno, step by step.
+    /// HighSpeed TCP would not be fair to Reno where losses are frequent: up to 38 segments a(w) =
+    /// 1 and b(w) = 1/2, and it is Reno, step by step.
     #[test]
     fn small_windows_are_renos() {
         let response = highspeed().response;
@@ -289,9 +289,9 @@ mod tests {
         (entry.build)(&Section::root(&node, &echo).unwrap()).unwrap()()
     }
 
-    /// Otherwise large windows would move by other steps than w + a(w) / w for an acknowledgement
-    /// and w - b(w) w at congestion: at 83000 segments by 72.516 / 83000 segments up, and down to
-    /// 0.9 times 83000. A timeout halves as Reno's does.
+    /// Large windows would move by other steps than w + a(w) / w for an acknowledgement and w -
+    /// b(w) w at congestion: at 83000 segments by 72.516 / 83000 segments up, and down to 0.9 times
+    /// 83000. A timeout halves as Reno's does.
     #[test]
     fn large_windows_grow_fast_and_shrink_little() {
         let smss = 1000.0;

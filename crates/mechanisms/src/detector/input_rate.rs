@@ -258,8 +258,8 @@ mod tests {
         Time::ZERO + Span::from_ms(ms)
     }
 
-    /// Otherwise other sources would be slowed than the smallest set of classes, from the lowest
-    /// up, that has 20 % of the link: the vectors of section 5.1, for classes 1 to 4.
+    /// Other sources would be slowed than the smallest set of classes, from the lowest up, that has
+    /// 20 % of the link: the vectors of section 5.1, for classes 1 to 4.
     #[test]
     fn the_smallest_set_of_classes_from_the_lowest_is_eligible() {
         let chosen = |rates| eligible(&rates, 0.9, 0.2);
@@ -273,9 +273,9 @@ mod tests {
         assert_eq!(chosen([0.5, 0.25, 0.125, 0.0]), [false; 4]);
     }
 
-    /// Otherwise a port would take its own past for the present, or the reverse. From 0 with inputs
-    /// .5, 1, 1, .95, .8 of the link: f = .8 new + .2 f = .4, .88, .976, .9552, .83104. (An
-    /// interval of 50 ms at 6 Mbit/s is filled by 750 packets of 50 B, one each 66.7 us.)
+    /// A port would take its own past for the present, or the reverse. From 0 with inputs .5, 1, 1,
+    /// .95, .8 of the link: f = .8 new + .2 f = .4, .88, .976, .9552, .83104. (An interval of 50 ms
+    /// at 6 Mbit/s is filled by 750 packets of 50 B, one each 66.7 us.)
     #[test]
     fn input_rates_are_filtered_recursively() {
         let feed = |memory: &str| {
@@ -303,8 +303,8 @@ mod tests {
         close(feed("raw"), [0.4, 0.9, 1.0, 0.96, 0.83]);
     }
 
-    /// Otherwise a port that nobody asked for a while would judge by an old interval: closing
-    /// intervals when somebody looks must give what closing each in its time does.
+    /// A port that nobody asked for a while would judge by an old interval: closing intervals when
+    /// somebody looks must give what closing each in its time does.
     #[test]
     fn intervals_closed_late_are_those_closed_in_time() {
         let mut stream = Streams::new(9, 0).named("cells");
@@ -332,8 +332,8 @@ mod tests {
         assert!(notices > 100, "{notices}");
     }
 
-    /// Otherwise sources would be told of a high rate that is none, of a lost cell as if it had
-    /// passed, or more often than every 50 ms.
+    /// Sources would be told of a high rate that is none, of a lost cell as if it had passed, or
+    /// more often than every 50 ms.
     #[test]
     fn eligible_sources_are_told_once_in_a_hold_off() {
         let congested = |order: &str| {
@@ -361,7 +361,7 @@ mod tests {
         assert_eq!(law.judge(&packet(7, 1), true, ms(100)), Some(CongestionNotification::Rate));
     }
 
-    /// Otherwise a slip would turn detection off, or make every port congested for ever.
+    /// A slip would turn detection off, or make every port congested for ever.
     #[test]
     fn impossible_parameters_are_refused() {
         for (key, value) in [

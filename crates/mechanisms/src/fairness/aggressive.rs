@@ -89,8 +89,8 @@ mod tests {
         }
     }
 
-    /// Otherwise the coefficients would not be those of the standard's management information base:
-    /// the newest value has weight 1 in 64. 6400 octets give 100, then (63 * 100 + 4800) / 64.
+    /// The coefficients would not be those of the standard's management information base: the
+    /// newest value has weight 1 in 64. 6400 octets give 100, then (63 * 100 + 4800) / 64.
     #[test]
     fn a_congested_station_tells_its_low_passed_rate() {
         let mut law = law(&ENTRY, &[], &oc12(), &station());
@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(told(law.as_mut(), &CROWDED), Some(173.4375));
     }
 
-    /// Otherwise a heavy station would throttle those upstream to its own rate instead of that of
+    /// A heavy station would throttle those upstream to its own rate instead of that of
     /// a weight of 1, or would itself get no more than a light one.
     #[test]
     fn rates_are_told_and_followed_by_weight() {
@@ -114,7 +114,7 @@ mod tests {
         assert!((share - 4000.0 / LINE).abs() < 1e-12, "{share}");
     }
 
-    /// Otherwise a station would throttle traffic that never meets the congestion.
+    /// A station would throttle traffic that never meets the congestion.
     #[test]
     fn frames_that_leave_before_the_congestion_point_are_free() {
         let mut law = law(&ENTRY, &[], &oc12(), &station());
@@ -125,8 +125,8 @@ mod tests {
         assert_eq!(law.access(&high(1500, 3, 0), &CALM, at(0.0)), RingAccess::Open);
     }
 
-    /// Otherwise recovery would not be the ramp of the standard: 1 - (63/64)^n of the line after n
-    /// intervals without a limit.
+    /// Recovery would not be the ramp of the standard: 1 - (63/64)^n of the line after n intervals
+    /// without a limit.
     #[test]
     fn without_a_limit_the_rate_ramps_up() {
         let mut law = law(&ENTRY, &[], &oc12(), &station());
@@ -142,7 +142,7 @@ mod tests {
         }
     }
 
-    /// Otherwise stations upstream would stay throttled when the congestion is over.
+    /// Stations upstream would stay throttled when the congestion is over.
     #[test]
     fn congestion_ends_when_the_queue_is_low() {
         let mut law = law(&ENTRY, &[], &oc12(), &station());
@@ -151,8 +151,8 @@ mod tests {
         assert_eq!(told(law.as_mut(), &CALM), None);
     }
 
-    /// Otherwise a station with one transit queue, which never fills, would never be congested: it
-    /// goes by its low-passed rate against 0.95 * 0.9 of the line. The filter reaches that share of
+    /// A station with one transit queue, which never fills, would never be congested: it goes by
+    /// its low-passed rate against 0.95 * 0.9 of the line. The filter reaches that share of
     /// constant traffic at the line rate after n intervals with 1 - (63/64)^n > 0.855: n = 123 if
     /// the counter had its final value from the start. It begins empty, and reaches it within the
     /// time of ageing, 4 intervals later.
@@ -171,7 +171,7 @@ mod tests {
         assert!((123..=127).contains(&first.unwrap()), "{first:?}");
     }
 
-    /// Otherwise values that the standard excludes would be taken for it.
+    /// Values that the standard excludes would be taken for it.
     #[test]
     fn coefficients_out_of_range_are_refused() {
         let wrong: [(&str, Value); 7] = [

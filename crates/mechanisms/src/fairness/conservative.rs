@@ -188,9 +188,9 @@ mod tests {
         }
     }
 
-    /// Otherwise the first rate would not be fair: three active stations of weights 1, 1 and 2
-    /// share the line as 1/4, 1/4 and 1/2. A fourth that has been silent for more than 64 intervals
-    /// does not count.
+    /// The first rate would not be fair: three active stations of weights 1, 1 and 2 share the line
+    /// as 1/4, 1/4 and 1/2. A fourth that has been silent for more than 64 intervals does not
+    /// count.
     #[test]
     fn the_first_rate_is_the_share_of_the_active_stations() {
         let mut weighted = station();
@@ -204,7 +204,7 @@ mod tests {
         assert!((fair - LINE / 4.0).abs() < 1e-9, "{fair}");
     }
 
-    /// Otherwise a change would be followed by the next before it shows, which is what makes rates
+    /// A change would be followed by the next before it shows, which is what makes rates
     /// oscillate. The farthest active station is 2 spans of 50 us away: a round trip of 200 us.
     /// The station carries little, so the rate then rises by a 64th of what is left, each 200 us.
     #[test]
@@ -222,7 +222,7 @@ mod tests {
         }
     }
 
-    /// Otherwise the hysteresis would be missing that sets this mode apart: the station stays
+    /// The hysteresis would be missing that sets this mode apart: the station stays
     /// congested after the queue is low, until the rate that it sets limits nobody. From 1/2 with
     /// 1 - (1 - 1/2) (63/64)^n >= 0.95 that takes n = 147 changes.
     #[test]
@@ -237,7 +237,7 @@ mod tests {
         assert_eq!(free, Some(147));
     }
 
-    /// Otherwise a station would tell others to hold back and not do so itself.
+    /// A station would tell others to hold back and not do so itself.
     #[test]
     fn the_congested_station_follows_its_own_rate() {
         let mut law = law(&ENTRY, &[("first", "own".into())], &oc12(), &station());
@@ -248,7 +248,7 @@ mod tests {
         assert_eq!(law.access(&low(1500, 1, 0), &CALM, at(100.0)), RingAccess::Closed);
     }
 
-    /// Otherwise the tighter of two congestions would be forgotten upstream.
+    /// The tighter of two congestions would be forgotten upstream.
     #[test]
     fn the_lesser_of_own_and_received_rate_is_told() {
         let mut law = law(&ENTRY, &[], &oc12(), &station());
@@ -262,7 +262,7 @@ mod tests {
         assert_eq!(message, limit(0, Some(LINE / 2.0)));
     }
 
-    /// Otherwise no station would ever count as active.
+    /// No station would ever count as active.
     #[test]
     fn an_activity_of_no_intervals_is_refused() {
         let problem = read(&ENTRY, &[("active", 0.0.into())], &oc12()).err().unwrap();

@@ -30,7 +30,7 @@ mod tests {
     use super::*;
     use forebay_network::{RingAccess, RingState};
 
-    /// Otherwise there would be nothing to compare fairness with.
+    /// There would be nothing to compare fairness with.
     #[test]
     fn every_host_frame_may_go_and_nobody_is_told() {
         let mut none = law(&ENTRY, &[], &oc12(), &station());
@@ -43,7 +43,7 @@ mod tests {
         assert_eq!(none.interval(), None);
     }
 
-    /// Otherwise a parameter meant for another law would be ignored in silence.
+    /// A parameter meant for another law would be ignored in silence.
     #[test]
     fn parameters_are_refused() {
         let wrong = read(&ENTRY, &[("interval", "1 ms".into())], &oc12()).err().unwrap();

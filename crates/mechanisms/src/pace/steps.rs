@@ -208,8 +208,8 @@ mod tests {
         Time::ZERO + Span::from_ms(ms)
     }
 
-    /// Otherwise sources would slow down more or less than they are told: of 500 kbit/s type 0
-    /// leaves 400, five of them 500 * .8^5 = 163.84, type 2 leaves 250.
+    /// Sources would slow down more or less than they are told: of 500 kbit/s type 0 leaves 400,
+    /// five of them 500 * .8^5 = 163.84, type 2 leaves 250.
     #[test]
     fn notifications_cut_the_rate_by_their_share() {
         let mut law = data();
@@ -223,8 +223,8 @@ mod tests {
         assert_eq!(half.next, at(560));
     }
 
-    /// Otherwise one burst of notifications would stop a source, or a discard go unheard: after
-    /// type 0 another is ignored until 560 ms later, but type 2 is not; after that both are.
+    /// One burst of notifications would stop a source, or a discard go unheard: after type 0
+    /// another is ignored until 560 ms later, but type 2 is not; after that both are.
     #[test]
     fn further_notifications_are_ignored_for_a_round_trip() {
         let mut law = data();
@@ -240,8 +240,8 @@ mod tests {
         assert!(law.notified(CongestionNotification::Rate, at(1220)).is_none());
     }
 
-    /// Otherwise a source would take longer to recover than it may, or less: a cut of 20 % needs
-    /// ten steps of 2 %, 5.6 s, and slow start 2.8 s from half the rate.
+    /// A source would take longer to recover than it may, or less: a cut of 20 % needs ten steps of
+    /// 2 %, 5.6 s, and slow start 2.8 s from half the rate.
     #[test]
     fn rates_recover_by_their_steps() {
         let mut law = data();
@@ -264,7 +264,7 @@ mod tests {
         assert_eq!(capped.expired(pace.next).scale, 1.0);
     }
 
-    /// Otherwise slow start would go on after the network has said that there is no room: after a
+    /// Slow start would go on after the network has said that there is no room: after a
     /// notification at the rate of 0.6 follow 0.5 (the floor), 0.52, and so on.
     #[test]
     fn a_notification_ends_slow_start() {
@@ -285,8 +285,8 @@ mod tests {
         );
     }
 
-    /// Otherwise a real-time source would be slowed below what it can use, or any above its
-    /// ceiling: 100,000 notifications and round trips in random order.
+    /// A real-time source would be slowed below what it can use, or any above its ceiling: 100,000
+    /// notifications and round trips in random order.
     #[test]
     fn the_rate_stays_between_floor_and_ceiling() {
         let mut stream = Streams::new(8, 0).named("test");
@@ -310,8 +310,7 @@ mod tests {
         }
     }
 
-    /// Otherwise a slip would make a source that stops for ever, or speeds up when told to slow
-    /// down.
+    /// A slip would make a source that stops for ever, or speeds up when told to slow down.
     #[test]
     fn impossible_parameters_are_refused() {
         for (key, value) in [

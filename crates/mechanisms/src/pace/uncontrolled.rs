@@ -78,8 +78,8 @@ impl PaceControl for Uncontrolled {
 mod tests {
     use super::*;
 
-    /// Otherwise sources without control would rise faster or slower than those with it, or go on
-    /// rising: from 250 of 500 kbit/s in five steps, after 5 * 0.56 s = 2.8 s, and no more.
+    /// Sources without control would rise faster or slower than those with it, or go on rising:
+    /// from 250 of 500 kbit/s in five steps, after 5 * 0.56 s = 2.8 s, and no more.
     #[test]
     fn slow_start_reaches_the_nominal_rate_after_five_steps() {
         let rtt = Span::from_ms(560);

@@ -52,8 +52,8 @@ impl PeakRate {
 mod tests {
     use super::*;
 
-    /// Otherwise cells would leave faster than the peak rate, or wait when they need not. At 64
-    /// kbit/s a cell takes 424 / 64000 s = 6.625 ms; cells come at 0, 1, 2, 10 and 30 ms.
+    /// Cells would leave faster than the peak rate, or wait when they need not. At 64 kbit/s a cell
+    /// takes 424 / 64000 s = 6.625 ms; cells come at 0, 1, 2, 10 and 30 ms.
     #[test]
     fn the_test_vector_of_the_peak_rate_controller() {
         let mut law = PeakRate::new(Rate::from_bps(64_000));

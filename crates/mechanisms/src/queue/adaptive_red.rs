@@ -308,9 +308,9 @@ mod tests {
         law.admit(&Arrival { now, packet: &packet, backlog, idle_since: None }, stream)
     }
 
-    /// Otherwise the maximum probability would not move as published. The target range of 5 and 15
-    /// is 9 to 11; above it grows by 0.01 or a quarter of itself: 0.02 to 0.025, 0.1 to 0.11; below
-    /// it shrinks by a tenth, 0.1 to 0.09; inside it stays. It stays from 0.01 to 0.5 also where a
+    /// The maximum probability would not move as published. The target range of 5 and 15 is 9 to
+    /// 11; above it grows by 0.01 or a quarter of itself: 0.02 to 0.025, 0.1 to 0.11; below it
+    /// shrinks by a tenth, 0.1 to 0.09; inside it stays. It stays from 0.01 to 0.5 also where a
     /// step leads beyond.
     #[test]
     fn a_step_is_the_published_one() {
@@ -335,8 +335,8 @@ mod tests {
         }
     }
 
-    /// Otherwise the maximum probability would move at another pace than once every half second: at
-    /// the first arrival from each multiple of it on, and only once after a silence.
+    /// The maximum probability would move at another pace than once every half second: at the first
+    /// arrival from each multiple of it on, and only once after a silence.
     #[test]
     fn it_moves_once_an_interval() {
         let stream = &mut Streams::new(1, 0).named("test");
@@ -361,9 +361,9 @@ mod tests {
         assert!((law.max_probability - 0.15).abs() < 1e-15, "five steps of 0.01");
     }
 
-    /// Otherwise the maximum probability would be a number beside the law. After a step from 0.1 at
-    /// average 14 it is 0.11, and a packet is dropped with 0.11 * 9 / 10 = 0.099, not 0.09. A
-    /// frequency over n packets deviates by sqrt(p (1 - p) / n); bound: five times that.
+    /// The maximum probability would be a number beside the law. After a step from 0.1 at average
+    /// 14 it is 0.11, and a packet is dropped with 0.11 * 9 / 10 = 0.099, not 0.09. A frequency
+    /// over n packets deviates by sqrt(p (1 - p) / n); bound: five times that.
     #[test]
     fn drops_follow_the_maximum_probability() {
         const N: usize = 200_000;
@@ -378,7 +378,7 @@ mod tests {
         assert!((frequency - p).abs() < bound && (frequency - 0.09).abs() > bound, "{frequency}");
     }
 
-    /// Otherwise what follows from the link's rate would not be what the paper lets follow. 10
+    /// What follows from the link's rate would not be what the paper lets follow. 10
     /// Mbit/s are C = 2500 packets of 500 B a second: minimum 2500 * 5 ms / 2 = 6.25, maximum
     /// 18.75, so that the middle of the target range is 12.5 packets or 5 ms; weight 1 -
     /// exp(-1/2500) = 3.99920011e-4 (1/2500 - 1/2500^2/2 + 1/2500^3/6). 1 Mbit/s: 0.625 is below
@@ -400,8 +400,7 @@ mod tests {
         assert_eq!((wide.low, wide.high), (45.0, 55.0), "25 and 75");
     }
 
-    /// Otherwise bounds or steps could be such that the maximum probability leaves its range or
-    /// never moves.
+    /// Bounds or steps could be such that the maximum probability leaves its range or never moves.
     #[test]
     fn wrong_parameters_are_refused_by_their_key() {
         let rate = Rate::from_bps(10_000_000);

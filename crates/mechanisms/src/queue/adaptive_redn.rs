@@ -125,8 +125,8 @@ mod tests {
         found
     }
 
-    /// Otherwise a run would not begin as figure 3.5 does: the dynamic and the effective maximum
-    /// probability at the static one, every average below.
+    /// A run would not begin as figure 3.5 does: the dynamic and the effective maximum probability
+    /// at the static one, every average below.
     #[test]
     fn everything_starts_at_the_static_maximum_probability() {
         let law = built(&ENTRY, RATE, &[("max_probability", 0.05.into())]).unwrap();
@@ -138,8 +138,8 @@ mod tests {
         }
     }
 
-    /// Otherwise thresholds could cross, or factors move the wrong way: 37 packets are the middle
-    /// threshold of 10 Mbit/s, 18 the minimum and 250 the maximum.
+    /// Thresholds could cross, or factors move the wrong way: 37 packets are the middle threshold
+    /// of 10 Mbit/s, 18 the minimum and 250 the maximum.
     #[test]
     fn wrong_parameters_are_refused_by_their_key() {
         let wrong = |key: &str, value: Value| built(&ENTRY, RATE, &[(key, value)]).err();

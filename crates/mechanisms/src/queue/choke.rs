@@ -277,10 +277,9 @@ mod tests {
         Streams::new(5, 0).named("test")
     }
 
-    /// Otherwise CHOKe would act below its threshold, spare matching packets, or drop one of the
-    /// two alone: of one flow alone, packets 0 to 3 find 0 to 3 waiting, up to the threshold of 3;
-    /// packet 4 finds 4, and one of them goes with it; packet 5 finds 3, and is let in; and so on
-    /// by turns.
+    /// CHOKe would act below its threshold, spare matching packets, or drop one of the two alone:
+    /// of one flow alone, packets 0 to 3 find 0 to 3 waiting, up to the threshold of 3; packet 4
+    /// finds 4, and one of them goes with it; packet 5 finds 3, and is let in; and so on by turns.
     #[test]
     fn both_packets_of_a_match_go() {
         let mut queue = choke(&[("threshold", "3 packets".into())]);
@@ -297,10 +296,10 @@ mod tests {
         assert_eq!(queue.backlog(), Backlog { packets: 4, bytes: 4000 });
     }
 
-    /// Otherwise the packet compared would not be any of those waiting with equal probability: with
-    /// 1 packet of its flow among 10, an arrival is dropped with probability 1/10, and with m
-    /// independent draws with 1 - (9/10)^m. Five standard errors of 20,000 trials are at most 1.8
-    /// %; without replacement three draws would make 0.3 instead of 0.271.
+    /// The packet compared would not be any of those waiting with equal probability: with 1 packet
+    /// of its flow among 10, an arrival is dropped with probability 1/10, and with m independent
+    /// draws with 1 - (9/10)^m. Five standard errors of 20,000 trials are at most 1.8 %; without
+    /// replacement three draws would make 0.3 instead of 0.271.
     #[test]
     fn the_packet_compared_is_uniform_over_the_queue() {
         const N: u32 = 20_000;
@@ -329,10 +328,9 @@ mod tests {
         }
     }
 
-    /// Otherwise self-adjusting CHOKe would draw another number than 2 i in its i-th region, or
-    /// plain CHOKe another than it is told: with regions of 2 packets above a threshold of 4,
-    /// averages up to 6 are in the first, those from 6 on in the second, and so on. Never more than
-    /// wait: 30.
+    /// Self-adjusting CHOKe would draw another number than 2 i in its i-th region, or plain CHOKe
+    /// another than it is told: with regions of 2 packets above a threshold of 4, averages up to 6
+    /// are in the first, those from 6 on in the second, and so on. Never more than wait: 30.
     #[test]
     fn regions_adjust_the_number_of_candidates() {
         let draws = |average: f64, entries: &[(&str, Value)]| {
@@ -352,9 +350,9 @@ mod tests {
         assert_eq!(averages.map(|average| draws(average, &regions)), [0, 2, 2, 4, 4, 6, 28, 30]);
     }
 
-    /// Otherwise the law behind would take packets that are gone for waiting, or miss arrivals: RIO
-    /// of weight 1, whose average is what the arrival found. With everything of one flow, by turns
-    /// one is let in, which found none, and the next, which found one, goes with it.
+    /// The law behind would take packets that are gone for waiting, or miss arrivals: RIO of weight
+    /// 1, whose average is what the arrival found. With everything of one flow, by turns one is let
+    /// in, which found none, and the next, which found one, goes with it.
     #[test]
     fn the_law_behind_knows_what_waits() {
         let one = |value: Value| Value::List(vec![Node::new(value)]);
@@ -382,8 +380,8 @@ mod tests {
         }
     }
 
-    /// Otherwise a flow would be spared when the law behind is strictest: the paper compares before
-    /// RED decides, so what RED would drop takes its match along. A tail drop of one place that is
+    /// A flow would be spared when the law behind is strictest: the paper compares before RED
+    /// decides, so what RED would drop takes its match along. A tail drop of one place that is
     /// taken drops what is of another flow, and of the same flow both go.
     #[test]
     fn what_the_law_behind_would_drop_is_compared() {
@@ -398,7 +396,7 @@ mod tests {
         assert_eq!(queue.backlog(), Backlog::default());
     }
 
-    /// Otherwise CHOKe would be asked to do what it cannot, and the message not say where.
+    /// CHOKe would be asked to do what it cannot, and the message not say where.
     #[test]
     fn wrong_parameters_are_refused_by_their_key() {
         let error = |entries: &[(&str, Value)]| {

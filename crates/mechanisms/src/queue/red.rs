@@ -161,9 +161,9 @@ mod tests {
         red.admit(&arrival, stream)
     }
 
-    /// Otherwise congestion would be signalled at another average than the thresholds say. Weight 1
-    /// makes the average the queue itself; maxp 1 makes pb (q - 5) / 10, and the second packet
-    /// after the crossing, count 1, is dropped with certainty from q = 10 on: 0.5 / (1 - 0.5) = 1.
+    /// Congestion would be signalled at another average than the thresholds say. Weight 1 makes the
+    /// average the queue itself; maxp 1 makes pb (q - 5) / 10, and the second packet after the
+    /// crossing, count 1, is dropped with certainty from q = 10 on: 0.5 / (1 - 0.5) = 1.
     #[test]
     fn thresholds_divide_accepted_early_and_forced() {
         let mut law = red(1.0, |options| options.weight = 1.0);
@@ -180,8 +180,8 @@ mod tests {
         assert_eq!(offer(&mut gentle, 30, stream), Verdict::Drop(DropReason::Forced));
     }
 
-    /// Otherwise ECN-capable packets would be dropped early, others marked, or forced drops lost
-    /// (RFC 3168, section 7: marking stops where the average exceeds the upper threshold).
+    /// ECN-capable packets would be dropped early, others marked, or forced drops lost (RFC 3168,
+    /// section 7: marking stops where the average exceeds the upper threshold).
     #[test]
     fn ecn_marks_instead_of_early_drops_only() {
         let mut law = red(1.0, |options| (options.weight, options.ecn) = (1.0, true));
@@ -196,7 +196,7 @@ mod tests {
         assert_eq!(law.admit(&arrival, stream), Verdict::Drop(DropReason::Early));
     }
 
-    /// Otherwise the buffer would hold more than its limit, or drops there be taken for RED's.
+    /// The buffer would hold more than its limit, or drops there be taken for RED's.
     #[test]
     fn the_limit_drops_by_overflow() {
         let mut law = red(0.0, |options| options.limit = Some(Length::Packets(12)));
@@ -205,8 +205,8 @@ mod tests {
         assert_eq!(offer(&mut law, 12, stream), Verdict::Drop(DropReason::Overflow));
     }
 
-    /// Otherwise a drop that leaves the link idle would let the same idle time count twice: from
-    /// average 16, 10 ms idle at 0.4 ms a packet are 25 samples, and another 10 ms are 25 more.
+    /// A drop that leaves the link idle would let the same idle time count twice: from average 16,
+    /// 10 ms idle at 0.4 ms a packet are 25 samples, and another 10 ms are 25 more.
     #[test]
     fn idle_time_counts_once() {
         let mut law = red(0.0, |_| {});
@@ -225,9 +225,9 @@ mod tests {
         }
     }
 
-    /// Otherwise a trace would differ from ns-2's: with the guards the packet that finds the
-    /// average above the minimum for the first time passes and sets the count to 1, and nothing is
-    /// dropped early while one packet waits. With pb = 0.5, the next packet has count 2: certain.
+    /// A trace would differ from ns-2's: with the guards the packet that finds the average above
+    /// the minimum for the first time passes and sets the count to 1, and nothing is dropped early
+    /// while one packet waits. With pb = 0.5, the next packet has count 2: certain.
     #[test]
     fn ns2_guards_spare_the_first_packet() {
         let mut law = red(1.0, |options| (options.weight, options.ns2_guards) = (1.0, true));
@@ -243,7 +243,7 @@ mod tests {
         assert_eq!(offer(&mut law, 2, stream), Verdict::Drop(DropReason::Forced));
     }
 
-    /// Otherwise a scenario could ask for what cannot be, and run as something else.
+    /// A scenario could ask for what cannot be, and run as something else.
     #[test]
     fn wrong_options_are_refused_by_their_key() {
         let echo = Echo::default();

@@ -353,10 +353,10 @@ mod tests {
         Averaging { weight, ln_keep: math::ln_1p(-weight), packet_ps: 0.8e9, correction }
     }
 
-    /// Otherwise averages would be faster or slower than the weight says. A constant queue of 50
-    /// seen 100 times from 0 gives 50 (1 - 0.998^100) = 9.0716597656; a queue that grows by one an
-    /// arrival, 1 to 50, gives L + 1 + ((1 - w)^(L + 1) - 1) / w = 2.468662 (Floyd and Jacobson
-    /// 1993, eq. 2).
+    /// Averages would be faster or slower than the weight says. A constant queue of 50 seen 100
+    /// times from 0 gives 50 (1 - 0.998^100) = 9.0716597656; a queue that grows by one an arrival,
+    /// 1 to 50, gives L + 1 + ((1 - w)^(L + 1) - 1) / w = 2.468662 (Floyd and Jacobson 1993, eq.
+    /// 2).
     #[test]
     fn the_average_is_an_exponential_one() {
         let ewma = averaging(0.002, IdleCorrection::Fj);
@@ -368,10 +368,9 @@ mod tests {
         near(average, 2.468_662, 1e-6);
     }
 
-    /// Otherwise a burst after a pause would be judged by an old queue. From 10, idle for 0.1 s,
-    /// that is 125 packets: 10 * 0.998^125 = 7.7860584729, and with ns-2's one sample more 10 *
-    /// 0.998^126 = 7.7704863559. Half a packet more: ns-2 counts whole packets, the paper's
-    /// exponent is real.
+    /// A burst after a pause would be judged by an old queue. From 10, idle for 0.1 s, that is 125
+    /// packets: 10 * 0.998^125 = 7.7860584729, and with ns-2's one sample more 10 * 0.998^126 =
+    /// 7.7704863559. Half a packet more: ns-2 counts whole packets, the paper's exponent is real.
     #[test]
     fn idle_time_decays_the_average() {
         for (ps, fj, ns2) in [
@@ -387,10 +386,9 @@ mod tests {
         }
     }
 
-    /// Otherwise the drop probability would leave the published curve. Thresholds 5 and 15 with
-    /// maxp 0.1; 189 and 2520 with 0.1 (Adaptive REDn thesis, eq. 1.2 and 1.3): 0.1 * 189 / 2331 =
-    /// 0.0081081081, 0.1 * 811 / 2331 = 0.0347919348, gentle: 0.9 * 3780 / 2520 - 0.8 = 0.55, 0.9 *
-    /// 2 - 0.8 = 1.
+    /// The drop probability would leave the published curve. Thresholds 5 and 15 with maxp 0.1; 189
+    /// and 2520 with 0.1 (Adaptive REDn thesis, eq. 1.2 and 1.3): 0.1 * 189 / 2331 = 0.0081081081,
+    /// 0.1 * 811 / 2331 = 0.0347919348, gentle: 0.9 * 3780 / 2520 - 0.8 = 0.55, 0.9 * 2 - 0.8 = 1.
     #[test]
     fn the_drop_curve_is_the_published_one() {
         let plain = Curve::new(5.0, 15.0, 0.1, false);
@@ -409,8 +407,8 @@ mod tests {
         assert_eq!(wide.top, 5040.0);
     }
 
-    /// Otherwise a maximum probability that moves at run time would give another curve than one
-    /// that is configured: from 0.1 to 0.5, in both phases.
+    /// A maximum probability that moves at run time would give another curve than one that is
+    /// configured: from 0.1 to 0.5, in both phases.
     #[test]
     fn the_curve_follows_its_maximum_probability() {
         let mut moved = Curve::new(189.0, 2520.0, 0.1, true);
@@ -421,9 +419,9 @@ mod tests {
         assert_eq!(moved.top, 5040.0);
     }
 
-    /// Otherwise gaps between drops would not be distributed as published. With pb = 0.125 (exact
-    /// in binary): uniform 0.125 / (1 - 0.125 count), certain from 8 on; wait 0 before 8, then
-    /// 0.125 / (2 - 0.125 count), certain from 16 on; the clamp keeps pa from turning negative.
+    /// Gaps between drops would not be distributed as published. With pb = 0.125 (exact in binary):
+    /// uniform 0.125 / (1 - 0.125 count), certain from 8 on; wait 0 before 8, then 0.125 / (2 -
+    /// 0.125 count), certain from 16 on; the clamp keeps pa from turning negative.
     #[test]
     fn spacing_follows_its_formulas() {
         for (spacing, count, pa) in [
@@ -456,10 +454,9 @@ mod tests {
         }
     }
 
-    /// Otherwise small packets would be dropped like large ones. At pb = 0.05 with 2900 B counted,
-    /// 5 whole mean packets: ns-2 gives 0.05 / (1 - 0.25) * 250 / 500 = 0.033333; the paper scales
-    /// first: pb = 0.05 * 250 / 1000 = 0.0125, and with count 5 gives 0.0125 / (1 - 0.0625) =
-    /// 0.013333.
+    /// Small packets would be dropped like large ones. At pb = 0.05 with 2900 B counted, 5 whole
+    /// mean packets: ns-2 gives 0.05 / (1 - 0.25) * 250 / 500 = 0.033333; the paper scales first:
+    /// pb = 0.05 * 250 / 1000 = 0.0125, and with count 5 gives 0.0125 / (1 - 0.0625) = 0.013333.
     #[test]
     fn byte_modes_scale_by_packet_size() {
         // Average 10 on the curve 5 to 15 with maxp 0.1 has pb = 0.05.

@@ -403,10 +403,10 @@ mod tests {
         rio
     }
 
-    /// Otherwise averages would follow the wrong packets. Holding (4, 3, 2) with weight 1/2 and
-    /// averages 0, an arrival of precedence 0 gives RIO-C half of the sums 4, 7, 9, and RIO-D half
-    /// of its own 4; one of precedence 2 updates only the last: half of 9, or of 2 (Clark and Fang
-    /// 1998, section III).
+    /// Averages would follow the wrong packets. Holding (4, 3, 2) with weight 1/2 and averages 0,
+    /// an arrival of precedence 0 gives RIO-C half of the sums 4, 7, 9, and RIO-D half of its own
+    /// 4; one of precedence 2 updates only the last: half of 9, or of 2 (Clark and Fang 1998,
+    /// section III).
     #[test]
     fn averages_follow_the_packets_that_they_should() {
         for (coupling, precedence, expected) in [
@@ -421,8 +421,8 @@ mod tests {
         }
     }
 
-    /// Otherwise one precedence would be judged by the thresholds of another: with weight 1 and
-    /// three packets waiting, the last is dropped by force, the first two pass.
+    /// One precedence would be judged by the thresholds of another: with weight 1 and three packets
+    /// waiting, the last is dropped by force, the first two pass.
     #[test]
     fn each_precedence_has_its_own_thresholds() {
         let limits = [(4, 8), (4, 8), (1, 2)];
@@ -437,8 +437,8 @@ mod tests {
         assert_eq!(law.waiting(2), 0.0);
     }
 
-    /// Otherwise averages would not decay when what they follow is gone. 500 B at 10 Mbit/s take
-    /// 0.4 ms, so from weight 1/2 an idle time of 0.8 ms divides by 4.
+    /// Averages would not decay when what they follow is gone. 500 B at 10 Mbit/s take 0.4 ms, so
+    /// from weight 1/2 an idle time of 0.8 ms divides by 4.
     #[test]
     fn a_precedence_is_idle_while_what_it_follows_is_empty() {
         let ms = |n: u64| Time::from_ps(n * 100_000_000);
@@ -467,9 +467,9 @@ mod tests {
         assert_eq!(law.average(1), 8.0);
     }
 
-    /// Otherwise few precedences, whose averages are brought up to date side by side, would follow
-    /// other ones than many: two more precedences that nobody uses change nothing, to the last
-    /// digit, over random arrivals and departures.
+    /// Few precedences, whose averages are brought up to date side by side, would follow other ones
+    /// than many: two more precedences that nobody uses change nothing, to the last digit, over
+    /// random arrivals and departures.
     #[test]
     fn precedences_without_packets_change_nothing() {
         let law =
@@ -495,8 +495,8 @@ mod tests {
         assert!((100..4000).contains(&idle), "both cases are met: {idle}");
     }
 
-    /// Otherwise RIO would not contain RED: with one precedence and idle meant physically, both
-    /// give the same verdicts and averages over random arrivals from the same stream.
+    /// RIO would not contain RED: with one precedence and idle meant physically, both give the same
+    /// verdicts and averages over random arrivals from the same stream.
     #[test]
     fn one_precedence_is_plain_red() {
         let mut rio = rio(0.1, &[(2, 6)], Coupling::Coupled, IdleMeaning::Physical);

@@ -277,10 +277,9 @@ mod tests {
         }
     }
 
-    /// Otherwise the shaper would follow another curve than RFC 2963, figures 2 and 3: straight
-    /// lines through the corners, so halfway between PIR and MIR 2375000 B/s, and on the single
-    /// line a quarter of the way from 15 to 45 kB gives 250000 + 4000000 * 7.5 / 45 = 916666.67
-    /// B/s.
+    /// The shaper would follow another curve than RFC 2963, figures 2 and 3: straight lines through
+    /// the corners, so halfway between PIR and MIR 2375000 B/s, and on the single line a quarter of
+    /// the way from 15 to 45 kB gives 250000 + 4000000 * 7.5 / 45 = 916666.67 B/s.
     #[test]
     fn the_rate_follows_occupancy() {
         let two = ras(&CORNERS, false);
@@ -299,8 +298,8 @@ mod tests {
         assert!((single.rate(22_500.0) - 916_666.666_7).abs() < 1e-4);
     }
 
-    /// Otherwise a fast sender would be slowed below its own rate, or the line exceeded: EAR counts
-    /// where it is higher, the line's rate is the cap, and at the last threshold MIR rules.
+    /// A fast sender would be slowed below its own rate, or the line exceeded: EAR counts where it
+    /// is higher, the line's rate is the cap, and at the last threshold MIR rules.
     #[test]
     fn the_arrival_rate_lifts_the_shaping_rate() {
         let mut law = ras(&CORNERS, false);
@@ -312,9 +311,8 @@ mod tests {
         assert_eq!(law.rate(60_000.0), 4_250_000.0);
     }
 
-    /// Otherwise input would be measured with another memory. K = 0.1 s, 1000 B after 1, 1, 4 and
-    /// 100 ms: (1 - e^-0.01) 10^6 = 9950.166 B/s, and so on; two at once add 1000 / 0.1 = 10000 B/s
-    /// each.
+    /// Input would be measured with another memory. K = 0.1 s, 1000 B after 1, 1, 4 and 100 ms:
+    /// (1 - e^-0.01) 10^6 = 9950.166 B/s, and so on; two at once add 1000 / 0.1 = 10000 B/s each.
     #[test]
     fn the_estimator_follows_its_formula() {
         let mut rate = ArrivalRate::new(Span::from_ms(100));
@@ -346,8 +344,8 @@ mod tests {
         }
     }
 
-    /// Otherwise a plain shaper would look ahead, or a green one wait for no reason: 1500 B at
-    /// 250000 B/s are 6 ms; green at 2.4 ms releases then, green later or never changes nothing.
+    /// A plain shaper would look ahead, or a green one wait for no reason: 1500 B at 250000 B/s are
+    /// 6 ms; green at 2.4 ms releases then, green later or never changes nothing.
     #[test]
     fn the_earlier_of_rate_and_colour_releases() {
         let at = |us| Time::ZERO + Span::from_us(us);
@@ -383,7 +381,7 @@ mod tests {
         }
     }
 
-    /// Otherwise a shaper would run on corners that make no curve, or ignore a parameter given.
+    /// A shaper would run on corners that make no curve, or ignore a parameter given.
     #[test]
     fn wrong_corners_are_refused_by_their_key() {
         assert_eq!(problem(&[]), "");

@@ -48,7 +48,7 @@ mod tests {
     use super::*;
     use forebay_network::PcnMark::{Excess, Threshold, Unmarked};
 
-    /// Otherwise calls would end for other marks than ET, or other calls than the marked ones.
+    /// Calls would end for other marks than ET, or other calls than the marked ones.
     #[test]
     fn each_excess_mark_terminates_its_call() {
         for (mark, call, ends) in [

@@ -199,11 +199,11 @@ mod tests {
         build(&Section::root(&node, &echo)?)
     }
 
-    /// Otherwise the rate of a call of random sizes would be computed wrongly. Mean 1 B: the size
-    /// is E + 1/2 rounded down, at least 1, so 1 + the sum of e^(-(k - 1/2)) over k >= 2 = 1 +
-    /// e^-1.5 / (1 - 1/e) = 1.352987; mean 1000 B: 1000 B, as 1/(2 sinh(1/2000)) = 1000 - 4.2e-5,
-    /// and sizes of 0 B, of probability 5.0e-4, are raised to 1 B; mean 60,000 B: the largest
-    /// packet cuts the tail, 60000 (1 - e^(-65535/60000)) = 39,872.3 to half a byte.
+    /// The rate of a call of random sizes would be computed wrongly. Mean 1 B: the size is E + 1/2
+    /// rounded down, at least 1, so 1 + the sum of e^(-(k - 1/2)) over k >= 2 = 1 + e^-1.5 / (1 -
+    /// 1/e) = 1.352987; mean 1000 B: 1000 B, as 1/(2 sinh(1/2000)) = 1000 - 4.2e-5, and sizes of 0
+    /// B, of probability 5.0e-4, are raised to 1 B; mean 60,000 B: the largest packet cuts the
+    /// tail, 60000 (1 - e^(-65535/60000)) = 39,872.3 to half a byte.
     #[test]
     fn the_mean_of_exponential_sizes_counts_the_limits() {
         let mean = |bytes| SizeLaw::Exponential.mean(Size::from_bytes(bytes));

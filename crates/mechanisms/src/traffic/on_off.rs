@@ -110,9 +110,8 @@ mod tests {
     use super::*;
     use forebay_kernel::Streams;
 
-    /// Otherwise voice would load the network wrongly. With ON time X exponential (mean m) and
-    /// packets at 0, g, 2g, ... < X, an ON time sends 1/(1-exp(-g/m)) packets in the mean, every m
-    /// + off seconds.
+    /// Voice would load the network wrongly. With ON time X exponential (mean m) and packets at 0,
+    /// g, 2g, ... < X, an ON time sends 1/(1-exp(-g/m)) packets in the mean, every m + off seconds.
     #[test]
     fn the_mean_rate_follows_the_activity() {
         let (gap, on, off) = (Span::from_ms(20), Span::from_ms(1004), Span::from_ms(1590));

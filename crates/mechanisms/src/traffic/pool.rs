@@ -149,8 +149,8 @@ mod tests {
         read(entry.build, parameters).unwrap()
     }
 
-    /// Otherwise flows would send something else in a group than alone: each flow of a group asks
-    /// its own law with its own stream, whatever the others do meanwhile.
+    /// Flows would send something else in a group than alone: each flow of a group asks its own law
+    /// with its own stream, whatever the others do meanwhile.
     #[test]
     fn flows_of_a_group_send_as_if_alone() {
         let text = |text: &str| Value::Text(text.to_owned());
@@ -175,8 +175,8 @@ mod tests {
         }
     }
 
-    /// Otherwise a million sources would need more memory than is planned for them: half a kilobyte
-    /// for a source with its counters and its timer.
+    /// A million sources would need more memory than is planned for them: half a kilobyte for a
+    /// source with its counters and its timer.
     #[test]
     fn an_application_is_small() {
         assert_eq!(size_of::<Application<super::super::on_off::OnOff>>(), 64);

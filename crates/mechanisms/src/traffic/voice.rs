@@ -240,12 +240,12 @@ mod tests {
         (on, off)
     }
 
-    /// Otherwise voice would load the network wrongly. In the long run a share p = on / (on + off)
-    /// of all instants is ON, and the clock does not know when: so p of its ticks send, and the
-    /// mean rate is p times the codec's. The share of ON in a time H has variance 2 p (1 - p) / (r
-    /// H), with r = 1/on + 1/off the decay of its covariance: for H = 1,000,000 s a standard error
-    /// of 0.14 % of p. Five of these exclude a clock that starts anew with each ON time, which
-    /// would send T / (2 on) = 1 % more at 20 ms.
+    /// Voice would load the network wrongly. In the long run a share p = on / (on + off) of all
+    /// instants is ON, and the clock does not know when: so p of its ticks send, and the mean rate
+    /// is p times the codec's. The share of ON in a time H has variance 2 p (1 - p) / (r H), with r
+    /// = 1/on + 1/off the decay of its covariance: for H = 1,000,000 s a standard error of 0.14 %
+    /// of p. Five of these exclude a clock that starts anew with each ON time, which would send T /
+    /// (2 on) = 1 % more at 20 ms.
     #[test]
     fn mean_rates_are_activity_times_peak() {
         const H: f64 = 1e6;
@@ -280,9 +280,9 @@ mod tests {
         }
     }
 
-    /// Otherwise the mix of codecs would not be the draft's: its section 3.2 gives 31, 37.2 and 9.3
-    /// kbit/s for the codecs with silence suppression, and section 3.1 a ratio of 15 to 1 between
-    /// the fastest and the slowest flow: 144 / (24 * 1.004 / 2.594) = 15.50.
+    /// The mix of codecs would not be the draft's: its section 3.2 gives 31, 37.2 and 9.3 kbit/s
+    /// for the codecs with silence suppression, and section 3.1 a ratio of 15 to 1 between the
+    /// fastest and the slowest flow: 144 / (24 * 1.004 / 2.594) = 15.50.
     #[test]
     fn rates_are_those_of_the_draft() {
         let rate = |codec, suppressed| voice(codec, suppressed).mean_rate.unwrap().bps() as f64;
@@ -293,7 +293,7 @@ mod tests {
         assert!((ratio - 15.50).abs() < 0.005, "{ratio}");
     }
 
-    /// Otherwise ON and OFF times would not be exponential with the given means. With r = 1/on +
+    /// ON and OFF times would not be exponential with the given means. With r = 1/on +
     /// 1/off, P(ON at the next tick | ON) = p + (1 - p) e^(-r T) = s, so runs of ON ticks are
     /// geometric: mean 1/(1 - s), coefficient of variation sqrt(s) (0.99: nearly the 1 of the
     /// exponential), and P(run > 50 ticks, 1 s) = s^50; likewise OFF with p and 1 - p exchanged.
@@ -319,11 +319,11 @@ mod tests {
         }
     }
 
-    /// Otherwise the source would be another one than the ON/OFF process of the draft under a
-    /// free-running clock: here that process runs from one change of state to the next, with its
-    /// exponential times drawn, and is looked at at the ticks. Both must pass from ON to ON, and
-    /// from OFF to OFF, equally often: bounds are five standard errors of a difference of
-    /// frequencies. Times of half a tick make most of the ON times invisible.
+    /// The source would be another one than the ON/OFF process of the draft under a free-running
+    /// clock: here that process runs from one change of state to the next, with its exponential
+    /// times drawn, and is looked at at the ticks. Both must pass from ON to ON, and from OFF to
+    /// OFF, equally often: bounds are five standard errors of a difference of frequencies. Times of
+    /// half a tick make most of the ON times invisible.
     #[test]
     fn the_chain_is_the_process_seen_at_ticks() {
         const TICKS: u32 = 1_000_000;
@@ -351,10 +351,10 @@ mod tests {
         }
     }
 
-    /// Otherwise flows would begin in step, or in the wrong state. The first tick lies uniformly in
-    /// the interval T. With on = off = T/2 the relaxation is 4/T, and the first tick, at U T, finds
-    /// ON with probability 1/2 (stationary), 1/2 + 1/2 E e^(-4U) = 1/2 + (1 - e^-4)/8 = 0.62271
-    /// (ON), and 1/2 less that eighth = 0.37729 (OFF). With off = 3 T/2 the share of ON is 1/4, the
+    /// Flows would begin in step, or in the wrong state. The first tick lies uniformly in the
+    /// interval T. With on = off = T/2 the relaxation is 4/T, and the first tick, at U T, finds ON
+    /// with probability 1/2 (stationary), 1/2 + 1/2 E e^(-4U) = 1/2 + (1 - e^-4)/8 = 0.62271 (ON),
+    /// and 1/2 less that eighth = 0.37729 (OFF). With off = 3 T/2 the share of ON is 1/4, the
     /// relaxation a = 8/(3 T), and either state makes it 1/4 + 1/4 (1 - e^-a)/a = 0.33724. Bounds
     /// are five standard errors: a frequency over n flows has sqrt(p (1 - p) / n), a mean of
     /// uniforms 0.2887/sqrt(n).
@@ -391,8 +391,8 @@ mod tests {
         }
     }
 
-    /// Otherwise flows without silence suppression would pause, or flows with it would share the
-    /// timer of a constant interval. An OFF time of zero is no silence.
+    /// Flows without silence suppression would pause, or flows with it would share the timer of a
+    /// constant interval. An OFF time of zero is no silence.
     #[test]
     fn only_constant_voice_promises_a_constant_gap() {
         let zero = [
@@ -415,8 +415,8 @@ mod tests {
         assert_eq!((voice("g729_20ms", true).make)(&mut stream).constant_gap(), None);
     }
 
-    /// Otherwise a slip would run as another source, or a source that never sends would run for
-    /// ever: what is wrong is refused under its key.
+    /// A slip would run as another source, or a source that never sends would run for ever: what is
+    /// wrong is refused under its key.
     #[test]
     fn impossible_parameters_are_refused() {
         let codecs: Vec<&str> = Codec::WORDS.iter().map(|(word, _)| *word).collect();

@@ -74,8 +74,8 @@ fn is_marked(packet: &Packet) -> bool {
     packet.pcn() == Some(PcnMark::Excess)
 }
 
-/// Otherwise the invariants below would hold of a run in which nothing happens: calls begin and end
-/// in every way there is, and some are blocked.
+/// The invariants below would hold of a run in which nothing happens: calls begin and end in every
+/// way there is, and some are blocked.
 #[test]
 fn everything_happens() {
     let mut total = CallCount::default();
@@ -93,8 +93,8 @@ fn everything_happens() {
     assert!(least.iter().all(|count| *count > 50) && total.refused > 0, "{total:?}");
 }
 
-/// Otherwise calls would send before they are there, after they have ended, or though they were
-/// blocked: every call begins once, ends at most once, and sends only between the two.
+/// Calls would send before they are there, after they have ended, or though they were blocked:
+/// every call begins once, ends at most once, and sends only between the two.
 #[test]
 fn calls_send_only_while_they_live() {
     for seed in SEEDS {
@@ -107,9 +107,9 @@ fn calls_send_only_while_they_live() {
     }
 }
 
-/// Otherwise termination would strike others than the marked, or later or earlier than a round trip
-/// after the egress node saw the mark: whoever is terminated was marked first exactly 50 ms before,
-/// and whoever was marked more than 50 ms ago is no longer there.
+/// Termination would strike others than the marked, or later or earlier than a round trip after the
+/// egress node saw the mark: whoever is terminated was marked first exactly 50 ms before, and
+/// whoever was marked more than 50 ms ago is no longer there.
 #[test]
 fn termination_strikes_the_marked_after_a_round_trip() {
     for seed in SEEDS {
@@ -125,8 +125,8 @@ fn termination_strikes_the_marked_after_a_round_trip() {
     }
 }
 
-/// Otherwise a node would take back what another has marked, packets of a call would overtake each
-/// other or come twice, or what the egress node sees would not be what the last meter left.
+/// A node would take back what another has marked, packets of a call would overtake each other or
+/// come twice, or what the egress node sees would not be what the last meter left.
 #[test]
 fn marks_stay_and_packets_keep_their_order() {
     for seed in SEEDS {
@@ -159,8 +159,8 @@ fn marks_stay_and_packets_keep_their_order() {
     }
 }
 
-/// Otherwise counters would lose calls: at any moment, and across the reset at the end of the
-/// warm-up, those present are those that came less those that went, which is what the facts say.
+/// Counters would lose calls: at any moment, and across the reset at the end of the warm-up, those
+/// present are those that came less those that went, which is what the facts say.
 #[test]
 fn calls_balance_at_any_time() {
     for seed in SEEDS {
@@ -182,7 +182,7 @@ fn calls_balance_at_any_time() {
     }
 }
 
-/// Otherwise new calls would come in while they are blocked, or be blocked while they are not.
+/// New calls would come in while they are blocked, or be blocked while they are not.
 #[test]
 fn the_gate_is_what_it_says() {
     for seed in SEEDS {
@@ -202,7 +202,7 @@ fn the_gate_is_what_it_says() {
     }
 }
 
-/// Otherwise linked flows would part at their beginning: they begin in pairs at one instant.
+/// Linked flows would part at their beginning: they begin in pairs at one instant.
 #[test]
 fn linked_flows_begin_together() {
     for seed in SEEDS {
@@ -223,7 +223,7 @@ fn linked_flows_begin_together() {
     }
 }
 
-/// Otherwise a run could not be repeated, or all runs would be one.
+/// A run could not be repeated, or all runs would be one.
 #[test]
 fn a_seed_decides_everything() {
     let digest = |seed| {

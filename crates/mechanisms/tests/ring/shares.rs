@@ -20,7 +20,7 @@ fn near(measured: f64, expected: f64, what: &str) {
     assert!(error < 0.02, "{what}: {measured:.4e} bit/s, expected {expected:.4e}");
 }
 
-/// Otherwise a station would be throttled although nobody else wants the ring.
+/// A station would be throttled although nobody else wants the ring.
 #[test]
 fn a_station_alone_fills_the_ring() {
     for law in FAIR {
@@ -50,8 +50,7 @@ fn share_evenly(stations: usize, law: &'static str, sources: Vec<Source>) {
     }
 }
 
-/// Otherwise a station near the hub would take more than one farther away, or less: two get half
-/// each.
+/// A station near the hub would take more than one farther away, or less: two get half each.
 #[test]
 fn two_backlogged_stations_share_evenly() {
     for law in FAIR {
@@ -59,8 +58,8 @@ fn two_backlogged_stations_share_evenly() {
     }
 }
 
-/// Otherwise shares would depend on the place in a parking lot: four stations that send to one hub
-/// get a quarter each.
+/// Shares would depend on the place in a parking lot: four stations that send to one hub get a
+/// quarter each.
 #[test]
 fn a_parking_lot_shares_evenly() {
     for law in FAIR {
@@ -68,8 +67,8 @@ fn a_parking_lot_shares_evenly() {
     }
 }
 
-/// Otherwise fairness would have nothing to do. Without it a host frame goes ahead of transit until
-/// the transit buffer passes its high threshold; from then on F's frames keep it there, and D,
+/// Fairness would have nothing to do. Without it a host frame goes ahead of transit until the
+/// transit buffer passes its high threshold; from then on F's frames keep it there, and D,
 /// downstream, gets nothing.
 #[test]
 fn without_a_law_the_station_upstream_takes_all() {
@@ -79,8 +78,8 @@ fn without_a_law_the_station_upstream_takes_all() {
     assert!(counts.flows[1] < 0.01 * OC12 as f64, "D: {}", counts.flows[1]);
 }
 
-/// Otherwise destinations would not strip their packets: on disjoint segments, and on the two
-/// ringlets, each flow has the whole rate. Messages of the laws take 16 B in 102.88 us, 0.2 %.
+/// Destinations would not strip their packets: on disjoint segments, and on the two ringlets, each
+/// flow has the whole rate. Messages of the laws take 16 B in 102.88 us, 0.2 %.
 #[test]
 fn disjoint_segments_carry_the_whole_rate_each() {
     for law in FAIR {
@@ -93,8 +92,8 @@ fn disjoint_segments_carry_the_whole_rate_each() {
     }
 }
 
-/// Otherwise a station would be held to what another does not use: a light one, with 20 Mbit/s,
-/// gets what it sends, and the other more than the half that it has against a backlogged one.
+/// A station would be held to what another does not use: a light one, with 20 Mbit/s, gets what it
+/// sends, and the other more than the half that it has against a backlogged one.
 #[test]
 fn a_light_station_gets_what_it_sends() {
     for law in FAIR {

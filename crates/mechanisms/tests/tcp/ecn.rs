@@ -8,7 +8,7 @@ fn scene(window: u64) -> Scene {
     Scene::steady(window).with("ecn", true)
 }
 
-/// Otherwise a mark would not halve the window exactly once. 20 segments, the first marked: all 20
+/// A mark would not halve the window exactly once. 20 segments, the first marked: all 20
 /// acknowledgements carry ECN-Echo, the first halves cwnd to 10, none opens it; from the eleventh
 /// on (9 outstanding) one segment goes for each: 20..29. Only the first of them carries CWR; when
 /// it arrives the echo ends.
@@ -29,9 +29,9 @@ fn a_mark_halves_the_window_once() {
     assert_eq!(run.cwnds(200), [11.0]);
 }
 
-/// Otherwise repeated echoes of one window would halve it again, or those of the next would not.
-/// Echoes on 1..20, all outstanding at the reduction: 20 to 10 once. The acknowledgement of 20..24,
-/// sent afterwards, carries one too: 10 to 5.
+/// Repeated echoes of one window would halve it again, or those of the next would not. Echoes on
+/// 1..20, all outstanding at the reduction: 20 to 10 once. The acknowledgement of 20..24, sent
+/// afterwards, carries one too: 10 to 5.
 #[test]
 fn echoes_count_once_for_each_window() {
     let mut scene = scene(20);
@@ -40,8 +40,8 @@ fn echoes_count_once_for_each_window() {
     assert_eq!((run.cwnds(100), run.cwnds(200)), (vec![10.0], vec![5.0]));
 }
 
-/// Otherwise a loss in a window that a mark has already halved would halve it again. As above, with
-/// 5 lost: the recovery keeps ssthresh and cwnd at 10 (a loss alone would have given (20 - 5)/2).
+/// A loss in a window that a mark has already halved would halve it again. As above, with 5 lost:
+/// the recovery keeps ssthresh and cwnd at 10 (a loss alone would have given (20 - 5)/2).
 #[test]
 fn a_loss_in_a_marked_window_does_not_count_again() {
     let mut marked = scene(20).losing(&[5]);
@@ -52,9 +52,9 @@ fn a_loss_in_a_marked_window_does_not_count_again() {
     assert_eq!(run.ssthresh(), 10.0);
 }
 
-/// Otherwise retransmissions or acknowledgements would be marked instead of dropped (RFC 3168,
-/// sections 6.1.4 and 6.1.5), or a reduction after a loss would go unreported: the first new
-/// segment after the fast retransmission carries CWR.
+/// Retransmissions or acknowledgements would be marked instead of dropped (RFC 3168, sections 6.1.4
+/// and 6.1.5), or a reduction after a loss would go unreported: the first new segment after the
+/// fast retransmission carries CWR.
 #[test]
 fn only_new_data_is_ecn_capable() {
     let run = scene(8).losing(&[0]).run(150);
@@ -65,9 +65,8 @@ fn only_new_data_is_ecn_capable() {
     assert_eq!(cwr, [8]);
 }
 
-/// Otherwise a window of one segment could not be reduced (RFC 3168, section 6.1.2): the next
-/// segment waits until the timer expires, 1 s after the echo at 100 ms, without counting as a
-/// timeout.
+/// A window of one segment could not be reduced (RFC 3168, section 6.1.2): the next segment waits
+/// until the timer expires, 1 s after the echo at 100 ms, without counting as a timeout.
 #[test]
 fn a_single_segment_waits_for_the_timer() {
     let mut scene = scene(1);
@@ -78,7 +77,7 @@ fn a_single_segment_waits_for_the_timer() {
     assert_eq!(run.flow.timeouts, 0);
 }
 
-/// Otherwise a sender that did not agree to ECN would send or obey it.
+/// A sender that did not agree to ECN would send or obey it.
 #[test]
 fn without_ecn_nothing_is_capable() {
     let mut scene = Scene::steady(4);

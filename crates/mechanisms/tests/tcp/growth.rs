@@ -2,7 +2,7 @@
 
 use crate::scene::{Scene, after, at};
 
-/// Otherwise slow start would not double the window each round trip (RFC 5681, equation 2): each
+/// Slow start would not double the window each round trip (RFC 5681, equation 2): each
 /// acknowledgement of a segment adds a segment, so from one segment the rounds are 1, 2, 4, 8.
 #[test]
 fn slow_start_doubles_each_round_trip() {
@@ -16,10 +16,10 @@ fn slow_start_doubles_each_round_trip() {
     assert_eq!(run.rounds(), rounds);
 }
 
-/// Otherwise delayed acknowledgements would not slow the opening to a factor of 1.5: each one for
-/// two segments adds one. 4 segments bring 2 acknowledgements: window 6, which sends 6; those bring
-/// 3: window 9, 9 sent; of those, 8 are acknowledged by 4: window 13, and with one outstanding 12
-/// are sent.
+/// Delayed acknowledgements would not slow the opening to a factor of 1.5: each one for two
+/// segments adds one. 4 segments bring 2 acknowledgements: window 6, which sends 6; those bring 3:
+/// window 9, 9 sent; of those, 8 are acknowledged by 4: window 13, and with one outstanding 12 are
+/// sent.
 #[test]
 fn delayed_acknowledgements_open_by_half() {
     let run = Scene::opening(4).with("delayed_ack", true).run(350);
@@ -90,8 +90,8 @@ fn slow_start_ends_at_the_threshold() {
     assert_eq!(run.cwnds(200), [5.0]);
 }
 
-/// Otherwise a sender would overrun its receiver: with a window of 5 segments, 5 are outstanding in
-/// every round trip however large cwnd is.
+/// A sender would overrun its receiver: with a window of 5 segments, 5 are outstanding in every
+/// round trip however large cwnd is.
 #[test]
 fn the_receivers_window_limits_what_is_outstanding() {
     let run = Scene::opening(10).with("window", "5 packets").run(250);
@@ -102,9 +102,9 @@ fn the_receivers_window_limits_what_is_outstanding() {
     assert_eq!(run.rounds(), [(0, after(&[], 0..5))]);
 }
 
-/// Otherwise a window grown long ago would be thrown into the network at once (RFC 5681, section
-/// 4.1): 20 segments open the window from 2 to 22; 4.7 s after the last was sent, with an RTO of 1
-/// s, a second write starts from the initial window again. 0.9 s after, it does not.
+/// A window grown long ago would be thrown into the network at once (RFC 5681, section 4.1): 20
+/// segments open the window from 2 to 22; 4.7 s after the last was sent, with an RTO of 1 s, a
+/// second write starts from the initial window again. 0.9 s after, it does not.
 #[test]
 fn a_long_pause_starts_over_from_the_initial_window() {
     let second = |gap, restart| {
@@ -117,8 +117,8 @@ fn a_long_pause_starts_over_from_the_initial_window() {
     assert_eq!(second(1200, true), (1200, after(&[], 20..40)));
 }
 
-/// Otherwise initial windows would not be the published ones. RFC 2414 (section 1, equation 1) and
-/// RFC 3390: min(4 MSS, max(2 MSS, 4380 B)); RFC 6928: min(10 MSS, max(2 MSS, 14600 B)).
+/// Initial windows would not be the published ones. RFC 2414 (section 1, equation 1) and RFC 3390:
+/// min(4 MSS, max(2 MSS, 4380 B)); RFC 6928: min(10 MSS, max(2 MSS, 14600 B)).
 #[test]
 fn initial_windows_are_the_published_ones() {
     use forebay_mechanisms::element::tcp::InitialWindow as Iw;

@@ -5,11 +5,11 @@ use forebay_units::{Rate, Size, Span, Time};
 
 use crate::scene::{Scene, after, at, parameters};
 
-/// Otherwise the duration of a transfer would not be the sum of its parts, to the picosecond. 13
-/// full segments and one of 300 B from a window of 2 over a line of rate R and delay D each way,
-/// nothing else on it: rounds of 2, 4 and 8 segments. A round trip is tx + 2D with tx = 1040 B / R;
-/// the second round starts one after the first and takes 4 tx on the line, less than a round trip;
-/// the third starts after two. Its last segment leaves 7 tx + tx' later (tx' = 340 B / R), arrives
+/// The duration of a transfer would not be the sum of its parts, to the picosecond. 13 full
+/// segments and one of 300 B from a window of 2 over a line of rate R and delay D each way, nothing
+/// else on it: rounds of 2, 4 and 8 segments. A round trip is tx + 2D with tx = 1040 B / R; the
+/// second round starts one after the first and takes 4 tx on the line, less than a round trip; the
+/// third starts after two. Its last segment leaves 7 tx + tx' later (tx' = 340 B / R), arrives
 /// after D and is acknowledged after D: 2 (tx + 2D) + 7 tx + tx' + 2D.
 #[test]
 fn an_unloaded_transfer_takes_its_closed_form() {
@@ -41,8 +41,8 @@ fn a_stopped_flow_ends_when_all_is_acknowledged() {
     assert_eq!((run.flow.goodput, run.held), (9000, 0));
 }
 
-/// Otherwise a loss before the stop would never be repaired: segment 7 is lost; the timer restarts
-/// with the last acknowledgement at 200 ms.
+/// A loss before the stop would never be repaired: segment 7 is lost; the timer restarts with the
+/// last acknowledgement at 200 ms.
 #[test]
 fn a_stopped_flow_still_repairs_its_losses() {
     let mut scene = Scene::steady(4).losing(&[7]);
@@ -53,8 +53,8 @@ fn a_stopped_flow_still_repairs_its_losses() {
     assert_eq!(run.flow.goodput, 9000);
 }
 
-/// Otherwise a flow would stay open for data that it will never send: the write due at 10 s lies
-/// after the stop, so that all is over with the acknowledgement of the first.
+/// A flow would stay open for data that it will never send: the write due at 10 s lies after the
+/// stop, so that all is over with the acknowledgement of the first.
 #[test]
 fn writes_after_the_stop_are_not_made() {
     let mut scene = Scene::steady(4).writing(&[(0, 4000), (10_000, 1000)]);
@@ -64,9 +64,9 @@ fn writes_after_the_stop_are_not_made() {
     assert_eq!(run.flow.goodput, 4000);
 }
 
-/// Otherwise several writes would be several transfers, or wait for each other: 1500 B and 100 ms
-/// later 1500 B more in segments of 1000 B are 1000 + 500 and 1000 + 500 (the first short segment
-/// has been sent and cannot be filled any more), and the end comes with the last.
+/// Several writes would be several transfers, or wait for each other: 1500 B and 100 ms later 1500
+/// B more in segments of 1000 B are 1000 + 500 and 1000 + 500 (the first short segment has been
+/// sent and cannot be filled any more), and the end comes with the last.
 #[test]
 fn writes_follow_each_other_in_one_connection() {
     let run = Scene::opening(4).writing(&[(0, 1500), (100, 1500)]).run(1000);
@@ -79,7 +79,7 @@ fn writes_follow_each_other_in_one_connection() {
     assert_eq!(run.rounds(), [(0, vec![0]), (100, vec![1, 2])]);
 }
 
-/// Otherwise a wrong parameter would run instead of being refused where it stands.
+/// A wrong parameter would run instead of being refused where it stands.
 #[test]
 fn wrong_parameters_are_refused() {
     let cases: [(&'static str, Value, &'static str); 14] = [

@@ -83,9 +83,9 @@ fn check(network: &mut Network, progress: Progress, files: &[Vec<(u64, u64)>], w
     assert!(lost > 100, "{what}: only {lost} lost, the test shows little");
 }
 
-/// Otherwise some sequence of losses would hang a connection, lose or repeat data, or leak packets:
-/// in every variant, at losses of 3 % and 20 % both ways, all files arrive whole, every packet is
-/// accounted for, and nothing is left in the network.
+/// Some sequence of losses would hang a connection, lose or repeat data, or leak packets: in every
+/// variant, at losses of 3 % and 20 % both ways, all files arrive whole, every packet is accounted
+/// for, and nothing is left in the network.
 #[test]
 fn every_file_arrives_whole_through_any_loss() {
     let words: [&[(&str, &str)]; 6] = [
@@ -125,7 +125,7 @@ fn every_file_arrives_whole_through_any_loss() {
     }
 }
 
-/// Otherwise a run could not be repeated.
+/// A run could not be repeated.
 #[test]
 fn the_same_seed_gives_the_same_run() {
     let digest = |replication| {

@@ -246,16 +246,16 @@ const CASES: &[Case] = &[
     ),
 ];
 
-/// Otherwise a slip would simulate another network than the one meant, or a panic end the run: each
-/// is reported with its key path, what was read and what is allowed.
+/// A slip would simulate another network than the one meant, or a panic end the run: each is
+/// reported with its key path, what was read and what is allowed.
 #[test]
 fn wrong_cells_are_refused_where_they_are_wrong() {
     Scenario::parse(RIGHT, "right.toml", &[]).unwrap();
     check_all(RIGHT, CASES);
 }
 
-/// Otherwise a port would detect congestion and nobody ever hear of it: paced sources whose way has
-/// a detector need a way back from it, and the link is named. Without a detector they need none.
+/// A port would detect congestion and nobody ever hear of it: paced sources whose way has a
+/// detector need a way back from it, and the link is named. Without a detector they need none.
 #[test]
 fn a_detector_needs_a_way_back() {
     let counted = RIGHT.replace("report = \"53 B\"", "retransmit = false");
@@ -271,8 +271,8 @@ fn a_detector_needs_a_way_back() {
     Scenario::parse(&deaf, "right.toml", &[]).unwrap();
 }
 
-/// Otherwise missing frames would never be sent again, as nobody could ask for them: sources of
-/// frames need a way back from their receivers, unless nothing is sent again.
+/// Missing frames would never be sent again, as nobody could ask for them: sources of frames need a
+/// way back from their receivers, unless nothing is sent again.
 #[test]
 fn retransmission_needs_a_way_back() {
     let one_way = RIGHT.replace("detector =", "#").replace(
@@ -287,8 +287,8 @@ fn retransmission_needs_a_way_back() {
     Scenario::parse(&counted, "right.toml", &[]).unwrap();
 }
 
-/// Otherwise flows that cannot be policed one by one, or have no fastest packet, would seem to be:
-/// calls come and go.
+/// Flows that cannot be policed one by one, or have no fastest packet, would seem to be: calls come
+/// and go.
 #[test]
 fn calls_are_neither_policed_nor_late() {
     let calls = "calls = { initial = 1 }\ntraffic = { voice = { codec = \"g711_20ms\" } }\n";

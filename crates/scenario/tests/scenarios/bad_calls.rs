@@ -345,26 +345,26 @@ const METERS: &[Case] = &[
     ),
 ];
 
-/// Otherwise every case below could be refused for a reason that it does not know of.
+/// Every case below could be refused for a reason that it does not know of.
 #[test]
 fn the_right_domain_is_right() {
     Scenario::parse(RIGHT, "right.toml", &[]).unwrap();
     assert!(AGGREGATES.len() + CLASSES.len() + METERS.len() >= 45);
 }
 
-/// Otherwise a control loop that cannot be would run.
+/// A control loop that cannot be would run.
 #[test]
 fn wrong_aggregates_are_refused() {
     check_all(RIGHT, AGGREGATES);
 }
 
-/// Otherwise calls that cannot be would run, or other calls than meant.
+/// Calls that cannot be would run, or other calls than meant.
 #[test]
 fn wrong_calls_are_refused() {
     check_all(RIGHT, CLASSES);
 }
 
-/// Otherwise a meter that contradicts its link or itself would mark all or nothing.
+/// A meter that contradicts its link or itself would mark all or nothing.
 #[test]
 fn wrong_meters_are_refused() {
     check_all(RIGHT, METERS);

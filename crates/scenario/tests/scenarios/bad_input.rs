@@ -316,7 +316,7 @@ pub fn check_all(right: &str, cases: &[Case]) {
     assert!(failures.is_empty(), "\n{}", failures.join("\n"));
 }
 
-/// Otherwise every case below could be refused for a reason that it does not know of.
+/// Every case below could be refused for a reason that it does not know of.
 #[test]
 fn the_right_scenario_is_right() {
     Scenario::parse(RIGHT, "right.toml", &[]).unwrap();
@@ -324,25 +324,25 @@ fn the_right_scenario_is_right() {
     assert!(cases >= 80, "{cases} cases");
 }
 
-/// Otherwise a misspelt key would be ignored, and the run would be of another scenario.
+/// A misspelt key would be ignored, and the run would be of another scenario.
 #[test]
 fn unknown_keys_and_names_are_refused_with_the_nearest() {
     check_all(RIGHT, UNKNOWN_KEYS);
 }
 
-/// Otherwise a slip in a number or its unit would run as another scenario.
+/// A slip in a number or its unit would run as another scenario.
 #[test]
 fn wrong_quantities_are_refused() {
     check_all(RIGHT, QUANTITIES);
 }
 
-/// Otherwise a mechanism would run with parameters that contradict each other.
+/// A mechanism would run with parameters that contradict each other.
 #[test]
 fn contradictory_mechanisms_are_refused() {
     check_all(RIGHT, MECHANISMS);
 }
 
-/// Otherwise a network that cannot carry its flows would run, or end in a panic.
+/// A network that cannot carry its flows would run, or end in a panic.
 #[test]
 fn impossible_networks_are_refused() {
     check_all(RIGHT, STRUCTURE);

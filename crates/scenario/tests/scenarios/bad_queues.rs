@@ -151,8 +151,8 @@ const WRONG: &[Case] = &[
     ),
 ];
 
-/// Otherwise thresholds could cross, probabilities move the wrong way or never, or what is asked to
-/// be recorded be missing from the records.
+/// Thresholds could cross, probabilities move the wrong way or never, or what is asked to be
+/// recorded be missing from the records.
 #[test]
 fn wrong_parameters_are_refused() {
     Scenario::parse(RIGHT, "right.toml", &[]).unwrap();

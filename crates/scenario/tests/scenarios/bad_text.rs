@@ -12,7 +12,7 @@ fn refuse(text: &str, assignments: &[&str]) -> ScenarioError {
     }
 }
 
-/// Otherwise a file that is not a scenario would end in a panic, or be refused without a reason.
+/// A file that is not a scenario would end in a panic, or be refused without a reason.
 #[test]
 fn texts_that_are_no_scenarios() {
     for (text, line, words) in [
@@ -45,8 +45,7 @@ const SMALL: &str = "duration = \"1 s\"\nseed = 2\n\
     [links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"1 Mbit/s\"\nqueue = \"droptail\"\n\
     [flows.x]\nfrom = \"a\"\nto = \"b\"\ntcp = {}\n";
 
-/// Otherwise a slip in `--set` would change nothing, or something else, or blame a line of the
-/// file.
+/// A slip in `--set` would change nothing, or something else, or blame a line of the file.
 #[test]
 fn wrong_assignments() {
     let deep = ["a"; 100_000].join(".") + "=1";
@@ -92,8 +91,8 @@ fn timed(what: &str, text: &str, words: &str) {
     assert!(took < Duration::from_secs(10), "{what}: {took:?}");
 }
 
-/// Otherwise a file nested a hundred thousand deep would overflow the stack: it is refused,
-/// whatever is nested.
+/// A file nested a hundred thousand deep would overflow the stack: it is refused, whatever is
+/// nested.
 #[test]
 fn deep_nesting_is_refused() {
     let n = 100_000;
@@ -107,7 +106,7 @@ fn deep_nesting_is_refused() {
     timed("lists of tables", &format!("[[{keys}]]\nb = 1\n"), "nested too deeply");
 }
 
-/// Otherwise ten megabytes of garbage would keep a user waiting, or come back as the message.
+/// Ten megabytes of garbage would keep a user waiting, or come back as the message.
 #[test]
 fn huge_texts_are_refused_quickly() {
     let size = 10_000_000;

@@ -74,8 +74,7 @@ fn battery(name: &str, fields: &[Field], given: &str, network: impl Fn(&str) -> 
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// Otherwise an extreme parameter of an admission or termination law would end in a panic or in
-/// nonsense.
+/// An extreme parameter of an admission or termination law would end in a panic or in nonsense.
 #[test]
 fn edges_survive_extremes() {
     for entry in ADMISSIONS {
@@ -93,8 +92,8 @@ fn edges_survive_extremes() {
     }
 }
 
-/// Otherwise an extreme parameter of calls, of a reroute, of probing or of an aggregate would end
-/// in a panic or in nonsense.
+/// An extreme parameter of calls, of a reroute, of probing or of an aggregate would end in a panic
+/// or in nonsense.
 #[test]
 fn calls_survive_extremes() {
     battery("calls", CallParameters::FIELDS, CALLS, |own| domain(EDGES, own, TRAFFIC, ""));
@@ -115,8 +114,8 @@ fn calls_survive_extremes() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// Otherwise some traffic could not make a call, or would end in a panic as one: every entry of the
-/// table runs as calls or is refused with a place.
+/// Some traffic could not make a call, or would end in a panic as one: every entry of the table
+/// runs as calls or is refused with a place.
 #[test]
 fn every_traffic_makes_calls_or_is_refused() {
     for entry in TRAFFICS {

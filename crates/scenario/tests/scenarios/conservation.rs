@@ -71,10 +71,9 @@ fn every_load() -> [(&'static str, String); 3] {
     [("udp", UDP.to_owned()), ("tcp", TCP.to_owned()), ("mixed", format!("{UDP}{TCP}"))]
 }
 
-/// Otherwise packets would vanish or be made from nothing: when all sources have stopped and the
-/// network has run empty, every packet sent was delivered or dropped; every link's arrivals
-/// departed or were dropped, precedence by precedence; and the drops of the links are the drops of
-/// the flows.
+/// Packets would vanish or be made from nothing: when all sources have stopped and the network has
+/// run empty, every packet sent was delivered or dropped; every link's arrivals departed or were
+/// dropped, precedence by precedence; and the drops of the links are the drops of the flows.
 #[test]
 fn an_emptied_network_has_lost_nothing() {
     for (name, mechanism) in every_mechanism() {
@@ -210,10 +209,10 @@ fn check_order(what: &str, rows: &[Row]) {
     assert!(under_way.values().all(VecDeque::is_empty), "{what}: packets are still under way");
 }
 
-/// Otherwise a link would be faster than its rate: of any two packets delivered one after the other
-/// behind it, the second comes at least its own transmission time later (so the bytes of any window
-/// fit it), no link is busy for more than the time, and no sampled throughput exceeds the rate by
-/// more than the one packet whose transmission begins within the sample.
+/// A link would be faster than its rate: of any two packets delivered one after the other behind
+/// it, the second comes at least its own transmission time later (so the bytes of any window fit
+/// it), no link is busy for more than the time, and no sampled throughput exceeds the rate by more
+/// than the one packet whose transmission begins within the sample.
 #[test]
 fn no_link_exceeds_its_rate() {
     for (name, mechanism) in every_mechanism() {
@@ -240,8 +239,8 @@ fn no_link_exceeds_its_rate() {
     }
 }
 
-/// Otherwise packets would hide while the network runs: at any moment those that arrived at a link
-/// and neither departed nor were dropped are those that its queue reports, and no flow has had more
+/// Packets would hide while the network runs: at any moment those that arrived at a link and
+/// neither departed nor were dropped are those that its queue reports, and no flow has had more
 /// packets out than in.
 #[test]
 fn a_running_network_accounts_for_every_packet() {
@@ -269,9 +268,8 @@ fn a_running_network_accounts_for_every_packet() {
     }
 }
 
-/// Otherwise the battery could not tell a network that loses packets: a window of measurement that
-/// opens while packets are under way delivers some that it has not seen sent, and the sum must show
-/// it.
+/// The battery could not tell a network that loses packets: a window of measurement that opens
+/// while packets are under way delivers some that it has not seen sent, and the sum must show it.
 #[test]
 fn the_battery_would_notice_a_missing_packet() {
     let text = network("400 s", "queue = { droptail = { limit = \"15 packets\" } }", UDP);

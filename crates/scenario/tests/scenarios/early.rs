@@ -93,9 +93,9 @@ fn check(text: &str, number: u64) -> u64 {
     early.packet_hops
 }
 
-/// Otherwise a packet told of early or a host run late would meet another world than in its time:
-/// in two hundred random networks digest, events, traversals, and every counter and mean of every
-/// flow and link are those of a run that is observed.
+/// A packet told of early or a host run late would meet another world than in its time: in two
+/// hundred random networks digest, events, traversals, and every counter and mean of every flow and
+/// link are those of a run that is observed.
 #[test]
 fn nobody_can_tell_who_was_told_early_or_run_late() {
     let network = |number| random_network(&mut Streams::new(17, number).named("network"));
@@ -142,8 +142,8 @@ fn network_in_step(draw: &mut Stream) -> String {
     format!("duration = \"300 ms\"\n[record]\ntrace = 1000\n{links}{flows}")
 }
 
-/// Otherwise packets of one instant would come in another order where they are told of early: the
-/// same in networks in which that is the rule.
+/// Packets of one instant would come in another order where they are told of early: the same in
+/// networks in which that is the rule.
 #[test]
 fn what_comes_at_one_instant_keeps_its_order() {
     let network = |number| network_in_step(&mut Streams::new(18, number).named("network"));
@@ -151,9 +151,9 @@ fn what_comes_at_one_instant_keeps_its_order() {
     assert!(hops > 200_000, "only {hops} traversals in all");
 }
 
-/// Otherwise a cell would be policed, be chosen or bring about a notification in another world than
-/// in its time, where sources, policers and the links behind them are run late: the same in
-/// networks of cells.
+/// A cell would be policed, be chosen or bring about a notification in another world than in its
+/// time, where sources, policers and the links behind them are run late: the same in networks of
+/// cells.
 #[test]
 fn nobody_can_tell_which_cells_were_handled_late() {
     let network = |number| network_of_cells(&mut Streams::new(19, number).named("network"));
@@ -161,9 +161,9 @@ fn nobody_can_tell_which_cells_were_handled_late() {
     assert!(hops > 200_000, "only {hops} traversals in all");
 }
 
-/// Otherwise looking ahead, which a network does with so many flows, would change what happens:
-/// 13,000 flows of three kinds over a queue that is too short, so that there are timers enough for
-/// the ladder of the event list, and drops and retransmissions.
+/// Looking ahead, which a network does with so many flows, would change what happens: 13,000 flows
+/// of three kinds over a queue that is too short, so that there are timers enough for the ladder of
+/// the event list, and drops and retransmissions.
 #[test]
 fn looking_ahead_changes_nothing() {
     let link = |from: &str, to: &str, rate: u32, limit: &str| {

@@ -148,27 +148,27 @@ pub fn without(example: &str, key: &str) -> String {
     parts.filter(own).collect::<Vec<_>>().join(",")
 }
 
-/// Otherwise an extreme parameter of a queue would end in a panic or in nonsense.
+/// An extreme parameter of a queue would end in a panic or in nonsense.
 #[test]
 fn queues_survive_extremes() {
     battery(QUEUES, |queue| network(&format!("{LINK}queue = {queue}"), FLOWS));
 }
 
-/// Otherwise an extreme parameter of a conditioner would end in a panic or in nonsense.
+/// An extreme parameter of a conditioner would end in a panic or in nonsense.
 #[test]
 fn conditioners_survive_extremes() {
     let queue = "queue = { droptail = { limit = \"20 packets\" } }";
     battery(CONDITIONERS, |law| network(&format!("{LINK}{queue}\nconditioner = {law}"), FLOWS));
 }
 
-/// Otherwise an extreme parameter of a shaper would end in a panic or in nonsense.
+/// An extreme parameter of a shaper would end in a panic or in nonsense.
 #[test]
 fn shapers_survive_extremes() {
     battery(SHAPERS, |law| network(&format!("{LINK}shaper = {law}"), FLOWS));
 }
 
-/// Otherwise an extreme parameter of a source would end in a panic, in nonsense, or in a run that
-/// never ends: sources of one bit are refused or kept slow by their packets' size.
+/// An extreme parameter of a source would end in a panic, in nonsense, or in a run that never ends:
+/// sources of one bit are refused or kept slow by their packets' size.
 #[test]
 fn sources_survive_extremes() {
     for transport in ["udp", "tcp"] {
@@ -196,8 +196,8 @@ fn paced(activity: &str, pace: &str, more: &str) -> String {
     network(&format!("{LINK}{queue}\n{more}"), &flows)
 }
 
-/// Otherwise an extreme parameter of a paced source, of its control, of a detector or of explicit
-/// rates would end in a panic, in nonsense, or in a run that never ends.
+/// An extreme parameter of a paced source, of its control, of a detector or of explicit rates would
+/// end in a panic, in nonsense, or in a run that never ends.
 #[test]
 fn paced_sources_survive_extremes() {
     let (files, detector) = ("{ files = { rate = \"500 kbit/s\" } }", "detector = \"input_rate\"");
@@ -208,7 +208,7 @@ fn paced_sources_survive_extremes() {
     battery(PACES, |pace| paced(files, pace, "explicit_rate = \"erica\""));
 }
 
-/// Otherwise an extreme parameter of congestion control would end in a panic or in nonsense.
+/// An extreme parameter of congestion control would end in a panic or in nonsense.
 #[test]
 fn controls_survive_extremes() {
     battery(CONTROLS, |control| {
@@ -220,8 +220,7 @@ fn controls_survive_extremes() {
     });
 }
 
-/// Otherwise an extreme parameter of a link, a flow or its transport would end in a panic or in
-/// nonsense.
+/// An extreme parameter of a link, a flow or its transport would end in a panic or in nonsense.
 #[test]
 fn sections_survive_extremes() {
     let mut found = Vec::new();
@@ -282,9 +281,9 @@ fn sections_survive_extremes() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// Otherwise a queue longer than the clock would corrupt the counters of its link: at 1 bit/s a
-/// packet of 1500 B takes 12,000 s, so 2000 of them need 278 days. The link is busy all the time
-/// and, after an hour, still sends the first.
+/// A queue longer than the clock would corrupt the counters of its link: at 1 bit/s a packet of
+/// 1500 B takes 12,000 s, so 2000 of them need 278 days. The link is busy all the time and, after
+/// an hour, still sends the first.
 #[test]
 fn a_backlog_beyond_the_clock_is_still_counted() {
     for queue in ["\"droptail\"", "{ priority = { classes = [\"droptail\"] } }"] {

@@ -33,9 +33,9 @@ fn sums(counted: &Counted) -> [u64; 8] {
     ]
 }
 
-/// Otherwise the row of a group would tell of other flows than those that it stands for: sums,
-/// largest values and quantiles must follow from the rows of the same run's flows, and the run must
-/// be the same whichever rows are wanted.
+/// The row of a group would tell of other flows than those that it stands for: sums, largest values
+/// and quantiles must follow from the rows of the same run's flows, and the run must be the same
+/// whichever rows are wanted.
 #[test]
 fn groups_add_up_to_their_flows() {
     let each = run(&dumbbell(9, "record.flows = \"each\""));
@@ -79,8 +79,8 @@ fn rows(result: &RunResult, group: &str) -> usize {
     result.flows.iter().filter(|flow| flow.group == group).count()
 }
 
-/// Otherwise a million flows would drown their user in rows, or a hundred would lose theirs: groups
-/// of up to 10,000 flows have rows unless the scenario says otherwise.
+/// A million flows would drown their user in rows, or a hundred would lose theirs: groups of up to
+/// 10,000 flows have rows unless the scenario says otherwise.
 #[test]
 fn large_groups_have_no_rows_unless_wanted() {
     let text = |count: u32, rest: &str| {
@@ -99,8 +99,8 @@ fn large_groups_have_no_rows_unless_wanted() {
     assert_eq!(rows(&run(&text(10_001, "record.flows = \"each\"")), "many"), 10_001);
 }
 
-/// Otherwise a row of a trace or of the log of calls would name another flow than the one that it
-/// is about: names are made from the numbers of flows, group by group.
+/// A row of a trace or of the log of calls would name another flow than the one that it is about:
+/// names are made from the numbers of flows, group by group.
 #[test]
 fn records_name_the_flows_of_every_group() {
     let (result, tables) = record(&dumbbell(3, "record.trace = 100000"));
@@ -123,7 +123,7 @@ fn records_name_the_flows_of_every_group() {
     assert!(names.into_iter().eq(expected));
 }
 
-/// Otherwise somebody who asks for rows in other words would get what he did not ask for.
+/// Somebody who asks for rows in other words would get what he did not ask for.
 #[test]
 fn only_two_kinds_of_rows_are_known() {
     let text = dumbbell(1, "record.flows = \"all\"");

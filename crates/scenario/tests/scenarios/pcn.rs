@@ -82,7 +82,7 @@ fn distance(curve: &[(f64, f64)], model: &Fluid) -> f64 {
     gaps.sum::<f64>() / curve.len() as f64
 }
 
-/// Otherwise termination would not slow down as its marking rule says (draft-babiarz-pcn-explicit-
+/// Termination would not slow down as its marking rule says (draft-babiarz-pcn-explicit-
 /// marking-02, sections 1.2 and 4.8): an excess of E B/s is marked E/(s + n) times a second by the
 /// SR meter, as a packet of n bytes that is marked takes no tokens and adds s, and E/px times by
 /// the excess load meter, where it takes them. With s = px = 1064 B and n = 200 B, k = 10 kB/s over
@@ -105,7 +105,7 @@ fn termination_follows_the_fluid_model() {
     }
 }
 
-/// Otherwise the control loop would have another delay than asked for: with a round-trip time of
+/// The control loop would have another delay than asked for: with a round-trip time of
 /// 90 ms and s = 2064 B (k tau = 0.40, above 1/e: it overshoots a little) the curve is that of the
 /// delayed equation, and neither that of other delays nor that of none.
 #[test]
@@ -205,7 +205,7 @@ fn by_change(egress: &[(u64, bool)]) -> Vec<(u64, u64)> {
     blocked
 }
 
-/// Otherwise admission would stop or go on at other times than the law says
+/// Admission would stop or go on at other times than the law says
 /// (draft-babiarz-pcn-explicit-marking-02, section 2.3). By hand: at 1 s the bucket holds 800 B
 /// after the first call's packet, the rerouted call's takes 200, and 10 ms bring 100: 600, 500,
 /// then 400 at 1.02 s is the first below the threshold of 500 B. It is at the egress node 5 ms
@@ -249,12 +249,12 @@ fn admission_follows_its_law() {
     }
 }
 
-/// Otherwise the standard's edge nodes would leave an overload, or terminate far below what the
-/// links sustain. Controlled load (RFC 6661): the excess rate is 8 Mbit/s, 100 calls of G.711.
-/// Single marking (RFC 6662): the admissible rate is 8 Mbit/s and U = 1.5, so 150 calls are
-/// sustained. Of 200 calls those beyond end, within one call and the tokens of the bucket (12.5 kB
-/// are a call and a quarter for 1 s), and by the sixth report. All new calls from the first report
-/// of marks to the end of the overload are blocked. Without termination all 200 stay.
+/// The standard's edge nodes would leave an overload, or terminate far below what the links
+/// sustain. Controlled load (RFC 6661): the excess rate is 8 Mbit/s, 100 calls of G.711. Single
+/// marking (RFC 6662): the admissible rate is 8 Mbit/s and U = 1.5, so 150 calls are sustained. Of
+/// 200 calls those beyond end, within one call and the tokens of the bucket (12.5 kB are a call and
+/// a quarter for 1 s), and by the sixth report. All new calls from the first report of marks to the
+/// end of the overload are blocked. Without termination all 200 stay.
 #[test]
 fn the_standards_edges_end_an_overload_near_the_sustainable_rate() {
     let controlled = (
@@ -303,10 +303,10 @@ fn times_of(log: &[(u64, &'static str, String, u64)], event: &str) -> Vec<u64> {
     log.iter().filter(|row| row.1 == event).map(|row| row.0).collect()
 }
 
-/// Otherwise probing would refuse calls that a link could carry, let in those it could not, or let
-/// their media through before the test is over. While a base load keeps the bucket of the AR meter
-/// below its threshold, every new call is refused, 50 ms and the way (1 packet of 200 B at 8
-/// Mbit/s, 0.2 ms, and what waits before it) after its arrival; without that load none is.
+/// Probing would refuse calls that a link could carry, let in those it could not, or let their
+/// media through before the test is over. While a base load keeps the bucket of the AR meter below
+/// its threshold, every new call is refused, 50 ms and the way (1 packet of 200 B at 8 Mbit/s, 0.2
+/// ms, and what waits before it) after its arrival; without that load none is.
 #[test]
 fn probing_refuses_exactly_under_marks() {
     for scheme in ["before_media", "during_media_delay"] {
@@ -357,8 +357,8 @@ fn probing_refuses_exactly_under_marks() {
     }
 }
 
-/// Otherwise results would depend on what is recorded or on the run before: an overloaded domain
-/// with everything in it gives the same digest twice and with recording on, and another for another
+/// Results would depend on what is recorded or on the run before: an overloaded domain with
+/// everything in it gives the same digest twice and with recording on, and another for another
 /// replication.
 #[test]
 fn a_domain_repeats_itself() {

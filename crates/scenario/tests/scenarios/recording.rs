@@ -7,11 +7,11 @@ fn close(values: &[f64], expected: f64) {
     assert!(values.iter().all(near), "{values:?} are not {expected}");
 }
 
-/// Otherwise samples would tell other queues and delays than those of their interval. Two packets
-/// of 1000 B meet every 100 ms at a link that takes 8 ms for each: one waits for 8 ms in each 100
-/// ms, 0.08 on average; with 5 ms to the far end, one takes 13 ms and the other 21 ms. A group has
-/// no delay in a sample without deliveries: the third starts after 1 s; its packets come 30 ms
-/// after the others and wait for nobody.
+/// Samples would tell other queues and delays than those of their interval. Two packets of 1000 B
+/// meet every 100 ms at a link that takes 8 ms for each: one waits for 8 ms in each 100 ms, 0.08 on
+/// average; with 5 ms to the far end, one takes 13 ms and the other 21 ms. A group has no delay in
+/// a sample without deliveries: the third starts after 1 s; its packets come 30 ms after the others
+/// and wait for nobody.
 #[test]
 fn samples_tell_the_queue_and_the_delay_of_their_interval() {
     let cbr = "udp = {}\ntraffic = { cbr = { rate = \"80 kbit/s\", size = \"1000 B\", \
@@ -54,10 +54,10 @@ fn congested(ecn: bool, record: &str) -> String {
     )
 }
 
-/// Otherwise what a sender did to its window would be recorded wrongly. RFC 5681, section 3.1, and
-/// RFC 6582: after a loss the window begins at the threshold, half of the flight but at least two
-/// segments; after a timeout it is one segment. RFC 3168, section 6.1.2: ECN halves it. Every
-/// timeout that is counted has a row, and recording changes no run.
+/// What a sender did to its window would be recorded wrongly. RFC 5681, section 3.1, and RFC 6582:
+/// after a loss the window begins at the threshold, half of the flight but at least two segments;
+/// after a timeout it is one segment. RFC 3168, section 6.1.2: ECN halves it. Every timeout that is
+/// counted has a row, and recording changes no run.
 #[test]
 fn reductions_are_those_of_the_standards() {
     const MSS: f64 = 1000.0;
@@ -109,11 +109,11 @@ fn alone(conditioner: &str) -> String {
     )
 }
 
-/// Otherwise a conditioner that adapts to round-trip times would not be told of them, alone or
-/// inside another: 1 ms for the segment, 40 us for the acknowledgement and twice 10 ms make 21.04
-/// ms, whatever the tick of TCP's own clock; times 125000 B/s (and twice that) they make depths of
-/// 2630 B (and 5260 B). Where nobody adapts nothing is told, so that packets, and with them
-/// digests, are as they always were.
+/// A conditioner that adapts to round-trip times would not be told of them, alone or inside
+/// another: 1 ms for the segment, 40 us for the acknowledgement and twice 10 ms make 21.04 ms,
+/// whatever the tick of TCP's own clock; times 125000 B/s (and twice that) they make depths of 2630
+/// B (and 5260 B). Where nobody adapts nothing is told, so that packets, and with them digests, are
+/// as they always were.
 #[test]
 fn conditioners_hear_of_round_trip_times() {
     let adaptive = "{ adaptive_token_bucket = { cir = \"1 Mbit/s\", pir = \"2 Mbit/s\" } }";

@@ -74,15 +74,15 @@ fn dual_bottleneck(more: &str) -> String {
     )
 }
 
-/// Otherwise a run on several cores would be another run: two bottlenecks with TCP, ECN and SACK
-/// blocks there and back, losses, and datagrams, on up to 16 threads.
+/// A run on several cores would be another run: two bottlenecks with TCP, ECN and SACK blocks there
+/// and back, losses, and datagrams, on up to 16 threads.
 #[test]
 fn two_bottlenecks() {
     assert!(check(&read(&dual_bottleneck("")), &[2, 3, 4, 16], false));
 }
 
-/// Otherwise what is measured or sampled would depend on threads: with a warm-up and time series
-/// every result and every sample is the same.
+/// What is measured or sampled would depend on threads: with a warm-up and time series every result
+/// and every sample is the same.
 #[test]
 fn a_warm_up_and_series() {
     let more = "[record]\nseries = \"100 ms\"\n";
@@ -91,16 +91,15 @@ fn a_warm_up_and_series() {
     assert!(check(&warm, &[2, 3], true));
 }
 
-/// Otherwise records of packets would be out of order: with a trace the run is on one thread, and
-/// the same.
+/// Records of packets would be out of order: with a trace the run is on one thread, and the same.
 #[test]
 fn a_trace_keeps_the_run_on_one_thread() {
     let scenario = read(&dual_bottleneck("[record]\ntrace = 50000\n"));
     assert!(!check(&scenario, &[2], true));
 }
 
-/// Otherwise a ring would be cut, or what crosses it arrive otherwise: two rings joined by links,
-/// with stations that nobody else's region may hold, TCP both ways over both, and datagrams.
+/// A ring would be cut, or what crosses it arrive otherwise: two rings joined by links, with
+/// stations that nobody else's region may hold, TCP both ways over both, and datagrams.
 #[test]
 fn rings_stay_whole() {
     let ring = |name: &str| {
@@ -168,15 +167,15 @@ fn torus(side: usize, delay: &str) -> String {
     format!("duration = \"0.4 s\"\n[links]\n{links}[flows]\n{flows}")
 }
 
-/// Otherwise a large network would run differently on several cores: 64 routers in a torus, with
-/// TCP and datagrams both ways through every border.
+/// A large network would run differently on several cores: 64 routers in a torus, with TCP and
+/// datagrams both ways through every border.
 #[test]
 fn sixty_four_routers() {
     assert!(check(&read(&torus(8, "4 ms")), &[2, 3, 4], false));
 }
 
-/// Otherwise a network without delays would hang or go wrong on several threads: it runs on one.
-/// Where links without delay join only some of the nodes, the network is divided at the others.
+/// A network without delays would hang or go wrong on several threads: it runs on one. Where links
+/// without delay join only some of the nodes, the network is divided at the others.
 #[test]
 fn links_without_delay_are_never_borders() {
     assert!(!check(&read(&torus(4, "0 s")), &[2, 4], false));
@@ -188,8 +187,8 @@ fn links_without_delay_are_never_borders() {
     assert!(check(&read(&text), &[2, 3], false));
 }
 
-/// Otherwise somebody's scenario would be an exception: every scenario of `tests/data`, with calls,
-/// shapers, meters and schedulers among them.
+/// Somebody's scenario would be an exception: every scenario of `tests/data`, with calls, shapers,
+/// meters and schedulers among them.
 #[test]
 fn every_scenario_of_the_tests() {
     for (name, scenario) in every_scenario() {
@@ -244,7 +243,7 @@ fn random_network(draw: &mut Stream) -> String {
     text
 }
 
-/// Otherwise some network would be divided where it cannot be, or a packet would meet another
+/// Some network would be divided where it cannot be, or a packet would meet another
 /// world in another region: sixty random networks, most of which can be divided.
 #[test]
 fn random_networks() {
@@ -258,8 +257,8 @@ fn random_networks() {
     assert!(divided > 30, "only {divided} networks were divided");
 }
 
-/// Otherwise a cell, a policer's release or a notification would cross a border at another time
-/// than without it: random networks of paced sources.
+/// A cell, a policer's release or a notification would cross a border at another time than without
+/// it: random networks of paced sources.
 #[test]
 fn random_networks_of_cells() {
     let mut divided = 0;

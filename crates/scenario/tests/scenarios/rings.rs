@@ -37,11 +37,10 @@ fn laws() -> Vec<String> {
     FAIRNESS.iter().map(choice).collect()
 }
 
-/// Otherwise packets would vanish on a ring, be made from nothing, or be lost in transit: when all
-/// sources have stopped and the ring has run empty, every packet sent was delivered or dropped, no
-/// span lost one but in the queues of its own host, and the trace tells of each the same, and in
-/// order. Queues of hosts have room for 30 kB, 20 packets, and are asked for more than the ring
-/// carries.
+/// Packets would vanish on a ring, be made from nothing, or be lost in transit: when all sources
+/// have stopped and the ring has run empty, every packet sent was delivered or dropped, no span
+/// lost one but in the queues of its own host, and the trace tells of each the same, and in order.
+/// Queues of hosts have room for 30 kB, 20 packets, and are asked for more than the ring carries.
 #[test]
 fn an_emptied_ring_has_lost_nothing() {
     for law in &laws() {
@@ -85,8 +84,8 @@ fn an_emptied_ring_has_lost_nothing() {
     }
 }
 
-/// Otherwise the smallest ring could not be had, or its stations would use the same span twice:
-/// both send all they can to each other, over the two spans of the outer ringlet.
+/// The smallest ring could not be had, or its stations would use the same span twice: both send all
+/// they can to each other, over the two spans of the outer ringlet.
 #[test]
 fn two_stations_are_a_ring() {
     let flows = udp("there", "F", "A", "") + &udp("back", "A", "F", "");
@@ -100,8 +99,8 @@ fn two_stations_are_a_ring() {
     }
 }
 
-/// Otherwise packets would go the long way round: from B to F it is 2 spans on the outer ringlet
-/// (B, A, F), from D to F 2 on the inner one; in the middle, both ways are equally long.
+/// Packets would go the long way round: from B to F it is 2 spans on the outer ringlet (B, A, F),
+/// from D to F 2 on the inner one; in the middle, both ways are equally long.
 #[test]
 fn packets_take_the_shorter_side() {
     let flows = udp("b", "B", "F", "precedence = 1") + &udp("d", "D", "F", "precedence = 1");
@@ -119,7 +118,7 @@ fn packets_take_the_shorter_side() {
     }
 }
 
-/// Otherwise a user could not send packets the longer way on purpose.
+/// A user could not send packets the longer way on purpose.
 #[test]
 fn a_route_can_go_the_longer_side() {
     let way = r#"route = ["F", "E", "D", "C", "B", "A"]"#;
@@ -128,9 +127,8 @@ fn a_route_can_go_the_longer_side() {
     assert_eq!(link(&result, "metro.inner.F").throughput_bps, 0.0);
 }
 
-/// Otherwise rings would be an island: TCP between hosts on links at two stations runs over the
-/// ring and back, and gets what the slowest link on the way carries, 1460 of 1500 bytes of 10
-/// Mbit/s.
+/// Rings would be an island: TCP between hosts on links at two stations runs over the ring and
+/// back, and gets what the slowest link on the way carries, 1460 of 1500 bytes of 10 Mbit/s.
 #[test]
 fn tcp_between_hosts_runs_over_a_ring() {
     let hosts = r#"
@@ -156,8 +154,8 @@ tcp = { mss = "1460 B" }
     }
 }
 
-/// Otherwise the ring of a scenario would not be the one whose parts are tested: with SRP-fa two
-/// backlogged stations get half of the line each; without a law the one downstream gets nothing.
+/// The ring of a scenario would not be the one whose parts are tested: with SRP-fa two backlogged
+/// stations get half of the line each; without a law the one downstream gets nothing.
 #[test]
 fn two_stations_share_by_the_law_chosen() {
     let flows =
@@ -173,7 +171,7 @@ fn two_stations_share_by_the_law_chosen() {
     }
 }
 
-/// Otherwise runs could not be repeated, or recording would change them.
+/// Runs could not be repeated, or recording would change them.
 #[test]
 fn recording_does_not_change_a_run() {
     for law in &laws() {
@@ -189,8 +187,8 @@ fn recording_does_not_change_a_run() {
     }
 }
 
-/// Otherwise what the law does could not be drawn: each span has its own series, with the allowed
-/// rate of the station that it leaves, which is the line for one that is alone.
+/// What the law does could not be drawn: each span has its own series, with the allowed rate of the
+/// station that it leaves, which is the line for one that is alone.
 #[test]
 fn series_tell_what_a_station_may_send() {
     let flows = udp("f", "F", "E", "precedence = 1") + "[record]\nseries = \"10 ms\"\n";
@@ -200,7 +198,7 @@ fn series_tell_what_a_station_may_send() {
     assert!(allowed.iter().all(|bps| (bps / 622.08e6 - 1.0).abs() < 1e-9), "{allowed:?}");
 }
 
-/// Otherwise a wrong ring would run, or its message would point elsewhere.
+/// A wrong ring would run, or its message would point elsewhere.
 #[test]
 fn wrong_rings_are_refused_where_they_stand() {
     let good = ring(SRP_FA, &udp("f", "F", "A", ""));
@@ -239,8 +237,7 @@ fn wrong_rings_are_refused_where_they_stand() {
     }
 }
 
-/// Otherwise a route could enter a ring twice or turn round on it, which its table of ways cannot
-/// hold.
+/// A route could enter a ring twice or turn round on it, which its table of ways cannot hold.
 #[test]
 fn a_ring_is_passed_once_and_on_one_ringlet() {
     let links = "[links.x]\nfrom = \"E\"\nto = \"X\"\nrate = \"1 Gbit/s\"\n\

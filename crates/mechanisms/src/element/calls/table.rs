@@ -138,7 +138,7 @@ mod tests {
         }
     }
 
-    /// Otherwise a signal for a call that has ended would terminate its successor.
+    /// A signal for a call that has ended would terminate its successor.
     #[test]
     fn a_new_call_in_an_old_place_is_another() {
         let mut table = CallTable::default();

@@ -178,25 +178,25 @@ mod tests {
         Framing::new(&frames, &paced)
     }
 
-    /// Otherwise frames would take other cells than AAL5 says, whose payload, padding and trailer
-    /// of 8 B fill 48 B of each: 9180 B of IP behind 8 B of LLC/SNAP are 9196/48 = 191.6 (RFC 2225,
-    /// section 7); an Ethernet frame's 1500 B are 1516/48 = 31.6; an acknowledgement of TCP of 40 B
-    /// is 56/48 = 1.2; the largest, 65535 B, is 65543/48 = 1365.5.
+    /// Frames would take other cells than AAL5 says, whose payload, padding and trailer of 8 B fill
+    /// 48 B of each: 9180 B of IP behind 8 B of LLC/SNAP are 9196/48 = 191.6 (RFC 2225, section 7);
+    /// an Ethernet frame's 1500 B are 1516/48 = 31.6; an acknowledgement of TCP of 40 B is 56/48 =
+    /// 1.2; the largest, 65535 B, is 65543/48 = 1365.5.
     #[test]
     fn frames_take_the_cells_of_aal5() {
         let cells = [9188, 1508, 48, 40, 65_535].map(|payload| framing(payload).packets);
         assert_eq!(cells, [192, 32, 2, 1, 1366]);
     }
 
-    /// Otherwise goodput would count padding, trailers or bytes that are not there: of 192 cells
-    /// 9188 B, and of a last frame all that has room beside the trailer, 48 n - 8 B.
+    /// Goodput would count padding, trailers or bytes that are not there: of 192 cells 9188 B, and
+    /// of a last frame all that has room beside the trailer, 48 n - 8 B.
     #[test]
     fn goodput_is_payload() {
         let framing = framing(9188);
         assert_eq!([192, 191, 52, 1].map(|n| framing.payload(n)), [9188, 9160, 2488, 40]);
     }
 
-    /// Otherwise a receiver would take one packet for another, or a report for other frames.
+    /// A receiver would take one packet for another, or a report for other frames.
     #[test]
     fn packets_carry_what_was_written() {
         let packet = Packet::data(Time::from_ps(5), 1, 9, 53, 2);

@@ -85,8 +85,8 @@ mod tests {
     use super::*;
     use forebay_kernel::Streams;
 
-    /// Otherwise cells would leave in another order than that of their times, or those of one
-    /// instant in another than that of their sources: against the least of all (time, number).
+    /// Cells would leave in another order than that of their times, or those of one instant in
+    /// another than that of their sources: against the least of all (time, number).
     #[test]
     fn the_first_is_the_least_of_all() {
         let mut stream = Streams::new(5, 0).named("turns");

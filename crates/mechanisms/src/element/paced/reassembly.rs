@@ -169,9 +169,9 @@ mod tests {
         flow.answers(at(1)).map(|report| report.missing.as_slice().to_vec()).collect()
     }
 
-    /// Otherwise a receiver would hand over what is not whole, or report what is not missing. Five
-    /// frames of two packets, of which 1 loses its first, 2 all, and 3 its last, so that 4 runs
-    /// into it: 0 is whole; 5 shows that 1 to 4 are missing, which comes again in another order.
+    /// A receiver would hand over what is not whole, or report what is not missing. Five frames of
+    /// two packets, of which 1 loses its first, 2 all, and 3 its last, so that 4 runs into it: 0 is
+    /// whole; 5 shows that 1 to 4 are missing, which comes again in another order.
     #[test]
     fn what_is_not_whole_is_missing() {
         let (mut flow, mut count) = (Reassembly::default(), FrameCount::default());
@@ -197,8 +197,8 @@ mod tests {
         assert_eq!(count, lost);
     }
 
-    /// Otherwise the first half of a frame and the second of the next would pass for one: the
-    /// length is right, and only the CRC of AAL5 tells.
+    /// The first half of a frame and the second of the next would pass for one: the length is
+    /// right, and only the CRC of AAL5 tells.
     #[test]
     fn two_halves_are_no_frame() {
         let (mut flow, mut count) = (Reassembly::default(), FrameCount::default());
@@ -208,9 +208,9 @@ mod tests {
         assert_eq!((count.whole, count.lost, flow.next()), (0, 2, 0));
     }
 
-    /// Otherwise frames lost behind all that arrived would never be known, or a poll that runs into
-    /// the rest of a frame would be heard. Frame 1 loses its last packet, so the first poll goes
-    /// with it; the second tells of 1 and 2. When nothing is missing, the report says since when.
+    /// Frames lost behind all that arrived would never be known, or a poll that runs into the rest
+    /// of a frame would be heard. Frame 1 loses its last packet, so the first poll goes with it;
+    /// the second tells of 1 and 2. When nothing is missing, the report says since when.
     #[test]
     fn a_poll_tells_what_there_should_be() {
         let (mut flow, mut count) = (Reassembly::default(), FrameCount::default());
@@ -230,8 +230,8 @@ mod tests {
         assert!(reports[0].missing.as_slice().is_empty());
     }
 
-    /// Otherwise a report would not fit into its cell, or leave gaps out: seven gaps are three,
-    /// three and one.
+    /// A report would not fit into its cell, or leave gaps out: seven gaps are three, three and
+    /// one.
     #[test]
     fn a_report_lists_three_gaps() {
         let (mut flow, mut count) = (Reassembly::default(), FrameCount::default());
@@ -245,12 +245,11 @@ mod tests {
         assert_eq!(listed, all);
     }
 
-    /// Otherwise frames would be lost as if each ended where it ends. A frame of n packets, each
-    /// lost with probability p, arrives whole with q^n (q = 1 - p) if it begins cleanly: if the
-    /// last packet before it has arrived, or nothing of a frame that would have begun so, c = q +
-    /// p^n c. With n = 4 and p = 0.1 that is 0.6561 * 0.9/0.9999 = 0.5906; without the second
-    /// factor it were 0.6561. 100,000 frames, neighbours dependent: five standard errors are below
-    /// 0.012.
+    /// Frames would be lost as if each ended where it ends. A frame of n packets, each lost with
+    /// probability p, arrives whole with q^n (q = 1 - p) if it begins cleanly: if the last packet
+    /// before it has arrived, or nothing of a frame that would have begun so, c = q + p^n c. With n
+    /// = 4 and p = 0.1 that is 0.6561 * 0.9/0.9999 = 0.5906; without the second factor it were
+    /// 0.6561. 100,000 frames, neighbours dependent: five standard errors are below 0.012.
     #[test]
     fn independent_losses_spoil_a_frame_or_two() {
         let (mut flow, mut count) = (Reassembly::default(), FrameCount::default());

@@ -163,8 +163,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     proptest! {
-        /// Otherwise a sender or receiver would lose track of what has arrived: the ranges must
-        /// agree with a plain set of numbers under any mixture of additions and removals.
+        /// A sender or receiver would lose track of what has arrived: the ranges must agree with a
+        /// plain set of numbers under any mixture of additions and removals.
         #[test]
         fn ranges_are_a_set(
             steps in prop::collection::vec((0u64..60, 1u64..9, any::<bool>()), 1..80),

@@ -102,10 +102,10 @@ mod tests {
         RtoRules { tick, min, max: Span::from_s(60), initial: Span::from_s(1) }
     }
 
-    /// Otherwise timeouts would come too early or too late. RFC 6298, section 2: R = 100 ms gives
-    /// SRTT 100 ms, RTTVAR 50 ms, RTO 100 + 4 * 50 = 300 ms. R' = 140 ms then gives RTTVAR = 3/4 *
-    /// 50 + 1/4 * |100 - 140| = 47.5 ms (with the old SRTT), SRTT = 7/8 * 100 + 1/8 * 140 = 105 ms,
-    /// RTO = 105 + 190 = 295 ms.
+    /// Timeouts would come too early or too late. RFC 6298, section 2: R = 100 ms gives SRTT 100
+    /// ms, RTTVAR 50 ms, RTO 100 + 4 * 50 = 300 ms. R' = 140 ms then gives RTTVAR = 3/4 * 50 +
+    /// 1/4 * |100 - 140| = 47.5 ms (with the old SRTT), SRTT = 7/8 * 100 + 1/8 * 140 = 105 ms, RTO
+    /// = 105 + 190 = 295 ms.
     #[test]
     fn the_estimator_follows_rfc_6298() {
         let rules = rules(Span::ZERO, Span::ZERO);
@@ -118,9 +118,8 @@ mod tests {
         assert_eq!(rto.rttvar, 47.5e9);
     }
 
-    /// Otherwise a lost connection would be hammered, or never tried again: doubling to the cap,
-    /// and back to the computed value with the next measurement (RFC 6298, sections 2.4, 2.5 and
-    /// 5.5).
+    /// A lost connection would be hammered, or never tried again: doubling to the cap, and back to
+    /// the computed value with the next measurement (RFC 6298, sections 2.4, 2.5 and 5.5).
     #[test]
     fn back_off_doubles_to_the_cap_until_a_measurement() {
         let rules = rules(Span::from_ms(1), Span::from_s(1));
@@ -136,9 +135,9 @@ mod tests {
         assert_eq!(rto.timeout(), Span::from_s(1));
     }
 
-    /// Otherwise stacks of the 1990s would be given clocks that they did not have: with 500 ms
-    /// ticks, an RTT from 0.49 s to 0.51 s counts one tick and one from 0.51 s to 0.99 s none; the
-    /// timeout comes in whole ticks and is at least two.
+    /// Stacks of the 1990s would be given clocks that they did not have: with 500 ms ticks, an RTT
+    /// from 0.49 s to 0.51 s counts one tick and one from 0.51 s to 0.99 s none; the timeout comes
+    /// in whole ticks and is at least two.
     #[test]
     fn coarse_clocks_count_ticks() {
         let rules = rules(Span::from_ms(500), Span::ZERO);
@@ -162,9 +161,9 @@ mod tests {
         assert_eq!(timeouts, [2, 2, 3]);
     }
 
-    /// Otherwise timestamps would shorten the memory of the estimator from eight round trips to
-    /// eight acknowledgements (RFC 7323, appendix G): with ten samples expected, alpha = 1/80, beta
-    /// = 1/40: SRTT = 100 + 40/80 = 100.5 ms, RTTVAR = 50 + (40 - 50)/40 = 49.75 ms.
+    /// Timestamps would shorten the memory of the estimator from eight round trips to eight
+    /// acknowledgements (RFC 7323, appendix G): with ten samples expected, alpha = 1/80, beta =
+    /// 1/40: SRTT = 100 + 40/80 = 100.5 ms, RTTVAR = 50 + (40 - 50)/40 = 49.75 ms.
     #[test]
     fn many_samples_weigh_less_each() {
         let rules = rules(Span::ZERO, Span::ZERO);

@@ -171,10 +171,10 @@ mod tests {
             .sum()
     }
 
-    /// Otherwise a SACK sender would over- or underestimate what is in the network (RFC 6675,
-    /// section 4): segments 1..10 sent, HighACK 0, {3, 4, 5} SACKed. 1 and 2 have three SACKed
-    /// segments above and are lost; 6..10 are not: pipe = 5. Retransmitting 1 puts it back: 6. With
-    /// 6 and 7 SACKed, 8..10 and the retransmission remain: 4, and the next segment is 2.
+    /// A SACK sender would over- or underestimate what is in the network (RFC 6675, section 4):
+    /// segments 1..10 sent, HighACK 0, {3, 4, 5} SACKed. 1 and 2 have three SACKed segments above
+    /// and are lost; 6..10 are not: pipe = 5. Retransmitting 1 puts it back: 6. With 6 and 7
+    /// SACKed, 8..10 and the retransmission remain: 4, and the next segment is 2.
     #[test]
     fn pipe_counts_what_is_neither_lost_nor_arrived() {
         let mut scoreboard = Scoreboard::default();
@@ -192,9 +192,8 @@ mod tests {
         assert_eq!(sack(&mut scoreboard, &[3, 7], 1, 11), 0);
     }
 
-    /// Otherwise the order of NextSeg's rules would be another than RFC 6675's: lost holes first,
-    /// then new data, then holes that may only be late, then one rescue of the highest outstanding
-    /// segment.
+    /// The order of NextSeg's rules would be another than RFC 6675's: lost holes first, then new
+    /// data, then holes that may only be late, then one rescue of the highest outstanding segment.
     #[test]
     fn the_next_segment_follows_the_rules_in_order() {
         let mut scoreboard = Scoreboard::default();
@@ -218,8 +217,8 @@ mod tests {
         assert_eq!(scoreboard.next_segment(9, 11, 3, false), None);
     }
 
-    /// Otherwise the incremental counts would drift from their definition: pipe recomputed from RFC
-    /// 6675's loop over all segments after every step of a long random episode.
+    /// The incremental counts would drift from their definition: pipe recomputed from RFC 6675's
+    /// loop over all segments after every step of a long random episode.
     #[test]
     fn the_counts_agree_with_the_definition() {
         let mut stream = forebay_kernel::Streams::new(5, 0).named("scoreboard");

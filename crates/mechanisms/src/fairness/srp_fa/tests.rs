@@ -37,9 +37,9 @@ fn access(law: &dyn RingFairness, state: &RingState) -> RingAccess {
     law.access(&low(1500, 3, 0), state, at(0.0))
 }
 
-/// Otherwise an interval would not be the 8000 (OC-12) or 32,000 (OC-48) octet times of RFC 2892,
-/// section 6.1, and the 102.88 us of the 802.17 slides: a host that sends so many in each interval
-/// has a usage of MAX_LRATE, 4 times as much, which is the line rate.
+/// An interval would not be the 8000 (OC-12) or 32,000 (OC-48) octet times of RFC 2892, section
+/// 6.1, and the 102.88 us of the 802.17 slides: a host that sends so many in each interval has a
+/// usage of MAX_LRATE, 4 times as much, which is the line rate.
 #[test]
 fn a_host_at_line_rate_has_the_usage_max_lrate() {
     for (bps, octets) in [(622_080_000, 8000), (2_488_320_000, 32_000)] {
@@ -54,9 +54,9 @@ fn a_host_at_line_rate_has_the_usage_max_lrate() {
     }
 }
 
-/// Otherwise recovery would not be that of RFC 2892 and of the 802.17 slides: allow_usage +=
-/// (MAX_LRATE - allow_usage) / 64 is 1 - (63/64)^n of MAX_LRATE after n intervals, 4662.69 octets
-/// after 10; half after 45, 90 % after 147 (ln 0.1 / ln(63/64) = 146.2).
+/// Recovery would not be that of RFC 2892 and of the 802.17 slides: allow_usage += (MAX_LRATE -
+/// allow_usage) / 64 is 1 - (63/64)^n of MAX_LRATE after n intervals, 4662.69 octets after 10; half
+/// after 45, 90 % after 147 (ln 0.1 / ln(63/64) = 146.2).
 #[test]
 fn allow_usage_ramps_up_without_messages() {
     let mut law = srp_fa();
@@ -81,7 +81,7 @@ fn allow_usage_ramps_up_without_messages() {
     }
 }
 
-/// Otherwise the ramp would depend on the traffic, which the 802.17 slides say it does not.
+/// The ramp would depend on the traffic, which the 802.17 slides say it does not.
 #[test]
 fn the_ramp_does_not_look_at_traffic() {
     let (mut idle, mut busy) = (srp_fa(), srp_fa());
@@ -99,7 +99,7 @@ fn the_ramp_does_not_look_at_traffic() {
     }
 }
 
-/// Otherwise a message would act before the interval ends, or only after another one.
+/// A message would act before the interval ends, or only after another one.
 #[test]
 fn a_received_usage_is_followed_when_the_interval_ends() {
     let mut law = srp_fa();
@@ -109,7 +109,7 @@ fn a_received_usage_is_followed_when_the_interval_ends() {
     assert!((usage(law.as_ref(), "allow_bps") - 500.0).abs() < 1e-9);
 }
 
-/// Otherwise the host would get more, or less, than my_usage < allow_usage gives it.
+/// The host would get more, or less, than my_usage < allow_usage gives it.
 #[test]
 fn low_priority_waits_while_usage_reaches_the_allowance() {
     let mut law = srp_fa();
@@ -123,7 +123,7 @@ fn low_priority_waits_while_usage_reaches_the_allowance() {
     assert_eq!(access(law.as_ref(), &CALM), RingAccess::Closed);
 }
 
-/// Otherwise a station with a backlog in transit could send more than it forwards: with
+/// A station with a backlog in transit could send more than it forwards: with
 /// lo_tb_depth > 0 the host waits while fwd_rate < my_usage, and only then.
 #[test]
 fn with_a_backlog_the_host_sends_at_most_what_it_forwards() {
@@ -137,8 +137,8 @@ fn with_a_backlog_the_host_sends_at_most_what_it_forwards() {
     assert_eq!(access(law.as_ref(), &backlog), RingAccess::Open);
 }
 
-/// Otherwise MAX_ALLOWANCE, which each node may be given, would limit nobody: a twentieth of the
-/// line is 4 * 400 octets.
+/// MAX_ALLOWANCE, which each node may be given, would limit nobody: a twentieth of the line is 4 *
+/// 400 octets.
 #[test]
 fn a_node_sends_at_most_its_own_allowance() {
     let mut limited = station();
@@ -150,8 +150,8 @@ fn a_node_sends_at_most_its_own_allowance() {
     assert_eq!(access(law.as_ref(), &CALM), RingAccess::Closed);
 }
 
-/// Otherwise high priority would fall under the rate control of low priority, or be charged to it
-/// (RFC 2892, section 6).
+/// High priority would fall under the rate control of low priority, or be charged to it (RFC 2892,
+/// section 6).
 #[test]
 fn high_priority_is_free() {
     let mut law = srp_fa();
@@ -162,8 +162,8 @@ fn high_priority_is_free() {
     assert_eq!(usage(law.as_ref(), "usage_bps"), 0.0);
 }
 
-/// Otherwise the reading of the pseudo-code, by which all octets of the host count, could not be
-/// had, nor the one by which only low priority in transit does.
+/// The reading of the pseudo-code, by which all octets of the host count, could not be had, nor the
+/// one by which only low priority in transit does.
 #[test]
 fn counters_can_be_read_either_way() {
     let other: [(&str, Value); 2] = [("usage", "all".into()), ("forward", "low".into())];
@@ -174,8 +174,8 @@ fn counters_can_be_read_either_way() {
     assert_eq!(usage(law.as_ref(), "forward_bps"), 0.0);
 }
 
-/// Otherwise congestion would not be a transit buffer above half of TB_LO_THRESHOLD, or nobody
-/// would be told: the value is lp_my_usage, 8000 / 512 after one interval, and it is this node's.
+/// Congestion would not be a transit buffer above half of TB_LO_THRESHOLD, or nobody would be told:
+/// the value is lp_my_usage, 8000 / 512 after one interval, and it is this node's.
 #[test]
 fn a_congested_node_tells_its_low_passed_usage() {
     let mut law = srp_fa();
@@ -188,8 +188,7 @@ fn a_congested_node_tells_its_low_passed_usage() {
     assert_eq!(tick(law.as_mut(), &CALM), limit(0, None));
 }
 
-/// Otherwise a chain of congested nodes would not settle on the least usage, or would lose whose it
-/// is.
+/// A chain of congested nodes would not settle on the least usage, or would lose whose it is.
 #[test]
 fn a_congested_node_passes_on_the_lesser_usage() {
     let mut law = srp_fa();
@@ -204,9 +203,9 @@ fn a_congested_node_passes_on_the_lesser_usage() {
     assert!(message.origin == 0 && (told - own).abs() < 1e-9, "{message:?}");
 }
 
-/// Otherwise a node would throttle those upstream although what they send is not what congests, or
-/// fail to when it is: without congestion of its own it passes a usage on while lp_fwd_rate is
-/// above allow_usage. 8000 octets in transit give an lp_fwd_rate of 8000 / 64 = 125.
+/// A node would throttle those upstream although what they send is not what congests, or fail to
+/// when it is: without congestion of its own it passes a usage on while lp_fwd_rate is above
+/// allow_usage. 8000 octets in transit give an lp_fwd_rate of 8000 / 64 = 125.
 #[test]
 fn a_usage_is_passed_on_while_transit_exceeds_the_allowance() {
     for (usage, passed) in [(124.0, Some(124.0)), (125.0, None), (126.0, None)] {
@@ -218,8 +217,8 @@ fn a_usage_is_passed_on_while_transit_exceeds_the_allowance() {
     }
 }
 
-/// Otherwise a node would obey what it has said itself, and a ring full of congested nodes would
-/// throttle itself for ever: a message that has gone round the six stations counts as NULL.
+/// A node would obey what it has said itself, and a ring full of congested nodes would throttle
+/// itself for ever: a message that has gone round the six stations counts as NULL.
 #[test]
 fn a_node_does_not_obey_its_own_message() {
     let mut law = srp_fa();
@@ -231,7 +230,7 @@ fn a_node_does_not_obey_its_own_message() {
     assert!((usage(law.as_ref(), "allow_bps") - 10.0).abs() < 1e-9);
 }
 
-/// Otherwise a usage above the line rate would be passed on as if it limited anybody.
+/// A usage above the line rate would be passed on as if it limited anybody.
 #[test]
 fn a_usage_above_the_line_rate_is_null() {
     let mut law = srp_fa();
@@ -242,9 +241,9 @@ fn a_usage_above_the_line_rate_is_null() {
     assert_eq!(tick(law.as_mut(), &CONGESTED), limit(0, None));
 }
 
-/// Otherwise a station that has been cut would send at once, although it has just sent at the line
-/// rate. The usage is 32,000 when the message comes; the interval's end takes a quarter off, and
-/// from then on usage ages by a quarter of the allowance only, which ramps up from 0:
+/// A station that has been cut would send at once, although it has just sent at the line rate. The
+/// usage is 32,000 when the message comes; the interval's end takes a quarter off, and from then on
+/// usage ages by a quarter of the allowance only, which ramps up from 0:
 ///
 ///   u(n) = 24000 - sum of a(k) / 4 over k < n,   a(k) = 32000 (1 - q^k),   q = 63/64
 ///        = 24000 - 8000 (n - 64 (1 - q^n))
@@ -273,9 +272,8 @@ fn a_cut_station_is_silent_until_its_usage_has_aged() {
     assert_eq!(access(law.as_ref(), &CALM), RingAccess::Open);
 }
 
-/// Otherwise a station with one transit buffer, which goes before the host and so never fills,
-/// would never be congested: it is when a host frame has waited for more than an interval while
-/// others pass.
+/// A station with one transit buffer, which goes before the host and so never fills, would never be
+/// congested: it is when a host frame has waited for more than an interval while others pass.
 #[test]
 fn with_a_single_buffer_a_host_that_waits_is_congestion() {
     let single = RingFacts { dual: false, ..oc12() };
@@ -292,7 +290,7 @@ fn with_a_single_buffer_a_host_that_waits_is_congestion() {
     assert!(told(law.as_mut(), 102.89));
 }
 
-/// Otherwise a slip would be run instead of refused, or its message point elsewhere.
+/// A slip would be run instead of refused, or its message point elsewhere.
 #[test]
 fn wrong_parameters_are_refused_where_they_stand() {
     let wrong: [(&str, Value); 7] = [

@@ -24,7 +24,7 @@ fn places(sent: &[(u64, f64)]) -> Vec<u64> {
     sent.iter().map(|(cell, _)| *cell).collect()
 }
 
-/// Otherwise ports would be told rates too late or too often (rules 2 and 3). The first cell is a
+/// Ports would be told rates too late or too often (rules 2 and 3). The first cell is a
 /// resource-management cell; a fast source sends 31 others, then the next; one that sends a cell
 /// each 30 ms sends one when 100 ms are over, with the fourth cell after; one with a cell each
 /// 80 ms waits for two others.
@@ -38,9 +38,9 @@ fn one_cell_in_32_is_a_resource_management_cell() {
     assert_eq!(places(&resource_cells(&mut *often, 0, 1, 10)), [0, 4, 8]);
 }
 
-/// Otherwise sources would go faster than a port allows, rise too fast, or exceed peak or minimum
-/// (rules 8 and 9): from ICR = 0.25 with RIF = 1/16 a cell that allows 1 gives 0.3125, then 0.375;
-/// one that allows 0.1 gives 0.1 at once; one that allows less than MCR = 0.05 gives 0.05.
+/// Sources would go faster than a port allows, rise too fast, or exceed peak or minimum (rules 8
+/// and 9): from ICR = 0.25 with RIF = 1/16 a cell that allows 1 gives 0.3125, then 0.375; one that
+/// allows 0.1 gives 0.1 at once; one that allows less than MCR = 0.05 gives 0.05.
 #[test]
 fn the_rate_follows_explicit_rates() {
     let mut law = make(&[("icr", 0.25.into()), ("mcr", 0.05.into())]).unwrap();
@@ -53,9 +53,9 @@ fn the_rate_follows_explicit_rates() {
     assert_eq!(peak, Some(1.0));
 }
 
-/// Otherwise a source that was silent would begin with a rate that the network has given to others
-/// since (rule 5): 500 ms after the last cell that told its rate it keeps it, a millisecond later
-/// it goes at ICR; a rate below ICR stays.
+/// A source that was silent would begin with a rate that the network has given to others since
+/// (rule 5): 500 ms after the last cell that told its rate it keeps it, a millisecond later it goes
+/// at ICR; a rate below ICR stays.
 #[test]
 fn a_rate_that_is_not_used_is_lost() {
     let rate_after = |pause: u64, explicit: f64| {
@@ -78,9 +78,9 @@ fn a_rate_that_is_not_used_is_lost() {
     assert_eq!(law.begin(at(502)).scale, 0.5);
 }
 
-/// Otherwise a source would go on at full rate where nothing comes back (rule 6): with CRM = 3 and
-/// CDF = 1/2 the fourth cell without an answer tells half the rate, the fifth a quarter, not below
-/// MCR; an answer ends it.
+/// A source would go on at full rate where nothing comes back (rule 6): with CRM = 3 and CDF = 1/2
+/// the fourth cell without an answer tells half the rate, the fifth a quarter, not below MCR; an
+/// answer ends it.
 #[test]
 fn missing_answers_slow_a_source_down() {
     let entries = [("crm", Value::Integer(3)), ("cdf", 0.5.into()), ("mcr", 0.2.into())];
@@ -94,7 +94,7 @@ fn missing_answers_slow_a_source_down() {
     assert_eq!(told.iter().map(|(_, rate)| *rate).collect::<Vec<_>>(), [0.2625, 0.2625, 0.2625]);
 }
 
-/// Otherwise a source that may send nothing would never hear that it may again: its timer comes
+/// A source that may send nothing would never hear that it may again: its timer comes
 /// 200 ms after the last cell that told its rate, and again each 200 ms.
 #[test]
 fn a_stopped_source_asks_out_of_rate() {
@@ -109,7 +109,7 @@ fn a_stopped_source_asks_out_of_rate() {
     assert_eq!(law.expired(at(450)).next, at(650));
 }
 
-/// Otherwise a slip would make a source that never tells its rate, or goes at none.
+/// A slip would make a source that never tells its rate, or goes at none.
 #[test]
 fn impossible_parameters_are_refused() {
     for (key, value) in [
