@@ -443,7 +443,7 @@ _FILES = [
     "| | `runs.parquet` | grid values and quantities of every run |",
     "| | `summary.parquet` | means and intervals |",
     "| | `sweep.json` | what was run and the summary |",
-    "| `reproduce` | `journal.jsonl` | finished runs, a line each; `--resume` goes on with them |",
+    "| `reproduce` | `journal.jsonl` | finished runs, a line each; `--resume` starts from them |",
     "| | `result.json` | the study's document: claims, sensitivity runs, comparisons, plan |",
     "| | `claims.csv` | its claims as a table |",
     "| | `runs.parquet` | grid point, identity and quantities of every run |",

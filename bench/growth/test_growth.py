@@ -52,7 +52,7 @@ def test_points_of_an_axis_do_the_work_they_are_given(axis: axes.Axis, curve: ax
 
 
 def test_axes_reach_as_far_as_they_claim() -> None:
-    """The page would speak of a million flows or 100 Gbit/s that nobody tried."""
+    """The page would speak of a million flows or 100 Gbit/s that were never tried."""
     ends = {axis.name: (axis.values[0], axis.values[-1]) for axis in axes.AXES}
     assert ends == {
         "flows": (10, 10**6),
@@ -80,7 +80,7 @@ def options(tmp_path: Path, *more: str) -> list[str]:
 
 
 def test_it_is_measured_written_and_drawn(tmp_path: Path) -> None:
-    """The page would show what nobody measured."""
+    """The page would show what was not measured."""
     assert grow.main(options(tmp_path, "--axis", "hops", "--largest", "2")) == 0
     entry = json.loads((tmp_path / "result.json").read_text())["axes"]["hops"]
     assert (entry["work_hops"], entry["repeats"]) == (2000, 2)

@@ -30,7 +30,7 @@ def draw(records: Sequence[Record], path: Path) -> None:
             [at for at, _ in known],
             [count for _, count in known],
             color=COLOURS[index % len(COLOURS)],
-            # Beyond as many as there are colours, one of a colour still looks otherwise.
+            # Beyond as many as there are colours, curves of one colour still differ in their lines.
             linestyle=LINES[(index + index // len(COLOURS)) % len(LINES)],
             marker=MARKERS[(index + index // len(COLOURS)) % len(MARKERS)],
             label=name,

@@ -50,7 +50,7 @@ def test_a_history_with_three_percent_fewer_is_refused(tmp_path: Path) -> None:
 
 
 def test_another_compiler_is_said_and_not_judged() -> None:
-    """Whoever has another compiler could not land a change, or would believe a number that says
+    """An author with another compiler could not land a change, or would believe a number that says
     nothing."""
     other = history.Compiler("1.91.0", HERE.target)
     status, lines = guard.check(record(2.0, other), record())

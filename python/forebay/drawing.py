@@ -181,7 +181,7 @@ def new_grid(
             axis.set_title(title)
         for axis in grid[len(titles) :]:
             axis.remove()
-        # Above an empty place the axis has nobody below to show its ticks.
+        # Above an empty place the axis has none below to show its ticks.
         for axis in grid[max(len(titles) - columns, 0) : len(titles)]:
             axis.tick_params(labelbottom=True)
         return drawing, list(grid[: len(titles)])

@@ -328,7 +328,7 @@ class StoppingRule:
         if target == 0.0:
             return self.max_n
         # The half-width shrinks as 1/sqrt(n). At most double, because the spread itself is only
-        # an estimate and overshooting costs runs that nobody needed.
+        # an estimate and overshooting costs runs that are not needed.
         needed = math.ceil(n * min((interval.half_width / target) ** 2, 2.0))
         return min(max(needed, n + 1), self.max_n)
 

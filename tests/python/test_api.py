@@ -68,7 +68,7 @@ def test_builders_make_what_the_file_says(built: Callable[[], Network], text: st
 
 @pytest.mark.parametrize("path", sorted(SCENARIOS.glob("*.toml")), ids=lambda path: path.stem)
 def test_scenarios_survive_the_way_through_python(path: Path, tmp_path: Path) -> None:
-    """A scenario changed by hand in Python would also change where nobody touched it."""
+    """A scenario changed by hand in Python would also change where it was not touched."""
     net = Network.from_toml(path)
     net.save(tmp_path / path.name)
     assert Network.from_toml(tmp_path / path.name).check() == net.check()
@@ -119,7 +119,7 @@ def test_results_tell_of_calls() -> None:
 
 
 def test_calls_are_recorded() -> None:
-    """Nobody could see when calls came, were blocked and ended."""
+    """It would not be known when calls came, were blocked and ended."""
     recorded = phones().record(series="100 ms", calls=True).run()
     assert recorded.digests == phones().run().digests
     aggregate = recorded.series["aggregates.lines"].to_pydict()
@@ -202,7 +202,7 @@ def test_recording_changes_nothing_but_adds_tables() -> None:
 def test_a_run_that_fails_on_a_bug_is_told_with_how_to_repeat_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A bug of the engine would pass for a result, or nobody could make it show again."""
+    """A bug of the engine would pass for a result, or could not be reproduced."""
 
     class Engine:
         ScenarioError = ValueError

@@ -134,7 +134,7 @@ def test_a_wrong_assignment(
 
 
 def _outputs(folder: Path) -> list[Path]:
-    """Places where nobody can make a folder, whoever runs the tests."""
+    """Places where no user can make a folder, not even root."""
     file = folder / "file"
     file.write_text("mine", encoding="utf-8")
     loop = folder / "loop"

@@ -71,7 +71,7 @@ def test_only_quantities_are_divided(quantity: str) -> None:
 def test_a_compared_benchmark_tells_how_cost_grows(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Nobody would see that a large network costs more for each packet than a small one: here a
+    """It would not show that a large network costs more for each packet than a small one: here a
     scenario is compared with its tenth, and the ratio follows from the two costs told."""
     scenario = """
 duration = "1 s"

@@ -391,7 +391,7 @@ def test_grading_a_paper_end_to_end() -> None:
 
 
 def grows(run: Quantities) -> Truth:
-    """A predicate that asks for something nobody measured."""
+    """A predicate that asks for something that was not measured."""
     return surely_greater(run.value("delay_s", load=1.0), 0.0)
 
 
@@ -553,7 +553,7 @@ def reversed_world(paper: Paper) -> Measurements:
 
 
 def starved_world(paper: Paper) -> Measurements:
-    """Nobody gets anything."""
+    """No flow gets anything."""
     runs = Measurements()
     for claim in paper.claims:
         runs.record(claim.point, claim.quantity, Interval.known(0.0))
@@ -580,7 +580,7 @@ def test_every_af_sentence_can_fail(af: Paper, bound: dict[str, Predicate]) -> N
 def test_af_sentences_are_undecided_when_nothing_is_known(
     af: Paper, bound: dict[str, Predicate]
 ) -> None:
-    """A verdict would be given on a single replication, whose spread nobody knows."""
+    """A verdict would be given on a single replication, whose spread is unknown."""
     runs = Measurements()
     for claim in af.claims:
         value = claim.published * claim.unit_size

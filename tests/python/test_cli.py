@@ -30,7 +30,7 @@ def spawn(*arguments: str) -> list[str]:
 def test_first_answers_come_at_once(command: str) -> None:
     """Looking a command up would feel broken: the contract is 0.3 s.
 
-    Processor time of the best of three, so that a busy machine fails nobody.
+    Processor time of the best of three, so that a busy machine fails no test.
     """
     spent = []
     for _ in range(3):
@@ -401,7 +401,7 @@ def test_every_standard_benchmark_is_a_valid_scenario(forebay: front.Forebay) ->
 
 def test_a_run_on_two_cores_is_the_run_on_one(forebay: front.Forebay) -> None:
     """Speed would cost repeatability: every number is the same, but the time that it took and the
-    number of regions that the network ran in."""
+    number of partitions that the network ran in."""
     from forebay.cli.bench import SCENARIOS
 
     def document(threads: int) -> dict[str, Any]:

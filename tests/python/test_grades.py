@@ -98,7 +98,7 @@ def test_zero_needs_an_absolute_tolerance() -> None:
 
 
 def test_more_replications_never_change_a_settled_deviation() -> None:
-    """The stopping rule would go on replicating a cell that is plainly off.
+    """The stopping rule would keep replicating a cell that is plainly off.
 
     Shrinking the half-width at the same mean may turn `imprecise` into something, but never
     one settled verdict into a worse one.

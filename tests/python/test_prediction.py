@@ -30,7 +30,7 @@ def normal_scores(count: int) -> list[float]:
 
 
 def test_the_interval_of_a_mean_by_hand() -> None:
-    """A published value would be compared with an interval that nobody can recompute.
+    """A published value would be compared with an interval that cannot be recomputed.
 
     1, 2, 3, 4, 5: mean 3, s = sqrt(2.5) = 1.5811, t(4, 0.975) = 2.776. Of one run:
     2.776 * 1.5811 * sqrt(1 + 1/5) = 4.808. Of three: 2.776 * 1.5811 * sqrt(1/3 + 1/5) = 3.205.

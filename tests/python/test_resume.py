@@ -230,7 +230,7 @@ def test_a_signal_publishes_what_is_finished(
             child.kill()
     assert child.returncode == 130, err
     assert "interrupted: judged by the runs that had finished" in out
-    hint = "forebay: interrupted; to go on: forebay reproduce tiny --jobs 1 --resume"
+    hint = "forebay: interrupted; to continue: forebay reproduce tiny --jobs 1 --resume"
     assert err.strip() == hint
     document = json.loads(Path("out/tiny/result.json").read_text())
     assert document["stopped"] == "interrupted"
@@ -243,7 +243,7 @@ def test_a_signal_publishes_what_is_finished(
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_whose_exception_is_lost_still_ends_a_run(number: signal.Signals) -> None:
     """Ctrl-C at a moment at which Python drops exceptions would be ignored, and hours of runs would
-    go on: in a callback of a weak reference, as the import system has them."""
+    continue: in a callback of a weak reference, as the import system has them."""
     # A shell lets what it starts in the background ignore Ctrl-C, and so this test.
     before = signal.signal(number, signal.SIG_DFL)
     try:

@@ -40,7 +40,7 @@ def test_t_quantile_is_the_printed_table(degrees: int, level: float, expected: f
 
 
 def test_interval_of_five_values_by_hand() -> None:
-    """A report would show intervals that nobody can recompute.
+    """A report would show intervals that cannot be recomputed.
 
     1, 2, 3, 4, 5: mean 3, s^2 = 10/4 = 2.5, half-width 2.776 * sqrt(2.5/5) = 1.963.
     """

@@ -184,7 +184,7 @@ OTHERWISE: dict[str, Fact] = {
 
 
 def test_every_predicate_has_a_world_in_which_it_is_false(study: Study) -> None:
-    """A sentence would be judged by a predicate that nobody has seen fail."""
+    """A sentence would be judged by a predicate that was never seen to fail."""
     assert set(OTHERWISE) == {statement.predicate for statement in study.paper.statements}
 
 

@@ -28,7 +28,7 @@ def study() -> Study:
 
 def test_table_4_1_gives_out_what_it_has(study: Study) -> None:
     """A digit of Table 4.1 would have been copied wrongly: in each phase it gives out 168 Mbit/s
-    (section 4.1: 201.6 less a sixth), nobody gets less than the baseline where there is enough,
+    (section 4.1: 201.6 less a sixth), no flow gets less than the baseline where there is enough,
     and where there is not, 5 and 10 share alike what 1 and 3 leave (page 44)."""
     from forebay_studies.redn.criteria import ASSURED
 
@@ -142,7 +142,7 @@ def test_guidelines_give_the_printed_thresholds() -> None:
 
 
 def test_who_stops_and_starts_again_has_a_new_connection(study: Study) -> None:
-    """A flow would go on through a phase in which it is disabled, or keep its window over it: in
+    """A flow would continue through a phase in which it is disabled, or keep its window over it: in
     B-U-O the flows of 10 Mbit/s have two connections, in B-O-U one over two phases."""
     from forebay_studies.redn.network import flows
 

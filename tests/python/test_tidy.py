@@ -413,7 +413,7 @@ def test_tests_say_why_they_are_there() -> None:
 
 
 def test_stale_pages_are_found() -> None:
-    """The reference would tell of parameters of another version."""
+    """The reference would describe the parameters of another version."""
     page, other, gone = (f"docs/reference/{name}.md" for name in ("red", "rio", "sfq"))
     wanted = {page: "# red\nlimit\n", other: "# rio\n"}
     assert list(generated.compare(dict(wanted), wanted)) == []

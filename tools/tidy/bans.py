@@ -60,7 +60,7 @@ RUST = (
         "a simulation has one clock, that of its event list",
         CRATES,
         but={
-            "crates/python/src/batch.rs": "how long a run took is told to the user",
+            "crates/python/src/batch.rs": "how long a run took is reported to the user",
             "crates/scenario/tests/scenarios/bad_text.rs": "measures how long a refusal takes",
         },
     ),
@@ -108,7 +108,7 @@ RUST = (
     Ban(
         "unsafe code",
         ("unsafe",),
-        "no speed gained here is worth a wrong number that nobody sees",
+        "no speed gained here is worth a wrong number that goes unseen",
         CRATES,
         but={"crates/kernel/src/memory.rs": "a hint, which cannot reach a number; see its head"},
     ),
@@ -144,7 +144,7 @@ PYTHON = (
         ("python/", "studies/", "docs/"),
         but={
             "python/forebay/cli/bench.py": "measures time",
-            "python/forebay/run/progress.py": "tells how long it will take",
+            "python/forebay/run/progress.py": "says how long it will take",
             "python/forebay/study/driver.py": "reports how long it took",
         },
     ),

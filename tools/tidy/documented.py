@@ -33,7 +33,7 @@ UNIT = re.compile(
 """What says which unit a plain number has, or that it has none."""
 
 UNSOURCED = ("section", "traffic")
-"""Kinds of pages whose parameters may be the user's own network and load, which nobody published:
+"""Kinds of pages whose parameters may be the user's own network and load, which were not published:
 their source is `-`."""
 
 WHY_SOURCE = "a reader must be able to check it against a publication"

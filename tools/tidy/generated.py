@@ -18,7 +18,7 @@ __all__ = ["check", "check_results", "compare"]
 
 REFERENCE = "docs/reference/"
 STUB = "python/forebay/__init__.pyi"
-WHY = "it would tell of another version than the one it comes with; run"
+WHY = "it would describe another version than the one it comes with; run"
 
 
 def check(sources: Sequence[Source]) -> Iterator[Finding]:
@@ -43,7 +43,7 @@ def compare(there: Mapping[str, str], wanted: Mapping[str, str]) -> Iterator[Fin
             yield Finding(path, line, "not what the engine gives", f"{WHY} `make docs`")
     for path in sorted(there):
         if path.startswith(REFERENCE) and path not in wanted:
-            yield Finding(path, 1, "a page of nothing", "what it told of is gone; remove it")
+            yield Finding(path, 1, "a page of nothing", "what it described is gone; remove it")
 
 
 def check_results(study: str, there: Mapping[str, str]) -> Iterator[Finding]:

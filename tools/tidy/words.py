@@ -40,7 +40,7 @@ IDIOMS = (
     r"\bby turn[s]\b",
     r"\bwithout a loo[k]\b",
     # A test's reason says by itself that it is what would be wrong.
-    r"^\s*(?:///|\"\"\") ?Otherwis[e]\b",
+    r"^\s*(?:///|\"\"\") ?(?-i:O)therwis[e]\b",
 )
 """Turns of phrase that a reader of another tongue has to guess."""
 
@@ -69,8 +69,11 @@ WORDS = (
         "idiom",
         re.compile("|".join(IDIOMS), re.IGNORECASE),
         "say in plain words what the thing is or does",
-        # Published sentences, and what is made of them.
-        but=re.compile(r"studies/\w+/(?:paper\.toml|result\.json|README\.md)"),
+        # Published sentences, and what is made of them; the name of a random stream.
+        but=re.compile(
+            r"studies/\w+/(?:paper\.toml|result\.json|README\.md)"
+            r"|crates/mechanisms/src/traffic/pool\.rs"
+        ),
     ),
 )
 

@@ -141,7 +141,7 @@ mod tests {
     }
 
     /// A packet at the limit itself would count as late, or the count of one measurement window
-    /// would go on in the next: 20 us above the least delay is not late, 20 us and 1 ps is.
+    /// would continue in the next: 20 us above the least delay is not late, 20 us and 1 ps is.
     #[test]
     fn the_limit_itself_is_in_time() {
         let mut lateness = Lateness::new(Span::from_us(20), Span::ZERO);

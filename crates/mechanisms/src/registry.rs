@@ -15,7 +15,7 @@ use crate::shaper::{SHAPERS, Shapers};
 use crate::termination::{TERMINATIONS, Terminations};
 use crate::traffic::{TRAFFICS, Traffics};
 
-/// Every mechanism of this crate: what a scenario can choose from where nobody adds to it.
+/// Every mechanism of this crate: what a scenario can choose from where nothing is added.
 #[must_use]
 pub fn registry() -> Registry {
     let mut all = Registry::new();

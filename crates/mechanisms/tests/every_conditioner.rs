@@ -551,7 +551,7 @@ proptest! {
     }
 }
 
-/// Nobody could warn of a profile that the largest packets never conform to.
+/// No warning could be given of a profile that the largest packets never conform to.
 #[test]
 fn the_smallest_burst_is_told() {
     let told = |name| make(entry(name), &whole(name)).unwrap().smallest_burst();

@@ -165,7 +165,7 @@ impl Admission {
     }
 }
 
-/// A law would call admission-stop and go on admitting, and the comparison of laws would compare
+/// A law would call admission-stop and still admit, and the comparison of laws would compare
 /// nothing: under marks every law that signals blocks (no call is admitted at the instant of any
 /// Stop, which the run itself asserts) and reopens; and two equal runs would differ.
 #[test]

@@ -1,6 +1,6 @@
 //! What every fairness law must do, whatever it decides.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue fails")]
 
 mod support;
 
@@ -102,8 +102,8 @@ fn equal_events_get_equal_answers() {
     }
 }
 
-/// A slip in a scenario would crash a run instead of being refused, or make it go on with numbers
-/// that are none.
+/// A slip in a scenario would crash a run instead of being refused, or make it continue with
+/// numbers that are none.
 #[test]
 fn strange_parameters_are_refused_or_survived() {
     for entry in FAIRNESS {
@@ -117,7 +117,7 @@ fn strange_parameters_are_refused_or_survived() {
     }
 }
 
-/// A station that nobody limits would not get the ring: after ten seconds without others, without
+/// A station without a limit would not get the ring: after ten seconds without others, without
 /// congestion and without messages, its frames may go, one after the other.
 #[test]
 fn a_station_alone_may_send() {

@@ -91,14 +91,14 @@ fn explicit_rates_stay_within_the_link() {
     }
 }
 
-/// The first phases of an activity, checked: sessions begin before they go on, nothing is sent
+/// The first phases of an activity, checked: sessions begin before they continue, nothing is sent
 /// between them, and time passes.
 fn phases(law: &mut dyn Activity, name: &str) -> u64 {
     let mut draws = Streams::new(6, 0).named("activity");
     let (mut took, mut all, mut open) = (Span::ZERO, Span::ZERO, false);
     for _ in 0..300 {
         let phase = law.next(took, &mut draws);
-        assert!(open || phase.session != Session::GoesOn, "{name}: goes on with nothing");
+        assert!(open || phase.session != Session::GoesOn, "{name}: continues no session");
         open = phase.session != Session::Idle;
         assert!(open || phase.rate.bps() == 0, "{name} sends between sessions");
         took = match phase.lasts {

@@ -68,7 +68,7 @@ fn packets_are_no_larger_than_announced() {
     for (label, kind) in kinds() {
         let Some(largest) = kind.largest else { continue };
         let bursts = bursts(&kind, 1, 50_000);
-        assert_eq!(bursts.len(), 50_000, "{label}: it goes on for ever");
+        assert_eq!(bursts.len(), 50_000, "{label}: it never ends");
         assert!(bursts.iter().all(|burst| (1..=MOST).contains(&burst.size.bytes())), "{label}");
         let random = label.starts_with("poisson") && !label.contains("example 0");
         assert!(random || bursts.iter().all(|burst| burst.size <= largest), "{label}");

@@ -27,7 +27,7 @@ fn main() -> ExitCode {
         Err(error) => return refuse(&error.to_string()),
     };
     let run = scenario.run(&options, &Control::default());
-    let (result, _) = run.expect("nobody cancels this run");
+    let (result, _) = run.expect("this run is never cancelled");
     let json = serde_json::to_string_pretty(&result).expect("plain data can be written");
     match writeln!(stdout(), "{json}") {
         Ok(()) => ExitCode::SUCCESS,

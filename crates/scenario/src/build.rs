@@ -71,7 +71,7 @@ impl<'a> Plan<'a> {
         for name in section.keys() {
             let inner = section.section(name)?.expect("the key is present");
             let mut plan = read_flow(name, &inner, &around)?;
-            plan.tell_rtt = plan.there.iter().any(|number| links[*number].uses_rtt);
+            plan.report_rtt = plan.there.iter().any(|number| links[*number].uses_rtt);
             check_route(&plan, &flows, &aggregates, &inner)?;
             check_rings(&plan, &rings, &links, &inner)?;
             flows.push(plan);
@@ -356,7 +356,7 @@ fn read_record(section: &Section<'_>) -> Result<RecordParameters, Problem> {
 }
 
 /// A meter whose committed burst is smaller than a packet can never colour that packet green:
-/// refuse it, as nobody means that.
+/// refuse it, as it cannot be meant.
 fn check_bursts(links: &[LinkPlan<'_>], flows: &[FlowPlan]) -> Result<(), Problem> {
     for flow in flows {
         for number in &flow.there {

@@ -1,8 +1,9 @@
-//! Dividing a network into regions that run at once.
+//! Dividing a network into partitions that run at once.
 //!
-//! A network is cut at links with a long delay, as regions meet once in the least delay between
-//! them, so that each has about as much to do as the others and few packets cross. What there is to
-//! do is estimated from the flows. All this decides how fast a run is, and nothing else.
+//! A network is cut at links with a long delay, as partitions synchronise once in the least delay
+//! between them, so that each has about as much to do as the others and few packets cross. What
+//! there is to do is estimated from the flows. All this decides how fast a run is, and nothing
+//! else.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,21 +11,21 @@ use crate::build::{Plan, Wired};
 use crate::flows::FlowPlan;
 use crate::links::LinkPlan;
 
-/// Time that a traversal takes, and what comes with it.
+/// Time that a hop takes, and what comes with it.
 const HOP_S: f64 = 60e-9;
-/// Time that it takes in addition to hand a packet over to another region.
+/// Time that it takes in addition to hand a packet over to another partition.
 const CROSSING_S: f64 = 40e-9;
-/// Time that a meeting of all regions takes.
-const MEETING_S: f64 = 2e-6;
-/// Regions for each thread: with several, threads share the work evenly also where it was estimated
-/// badly, and caches hold what a region needs.
-const REGIONS_A_THREAD: usize = 4;
+/// Time that a barrier of all partitions takes.
+const BARRIER_S: f64 = 2e-6;
+/// Partitions for each thread: with several, threads share the work evenly also where it was
+/// estimated badly, and caches hold what a partition needs.
+const PARTITIONS_A_THREAD: usize = 4;
 /// Delays tried.
 const MOST_TRIALS: usize = 24;
-/// Times that every part of the network may change regions.
+/// Times that every part of the network may change partitions.
 const MOST_ROUNDS: usize = 16;
 
-/// The region of each element of `wired`, for a run on at most `threads` threads; `None` if the
+/// The partition of each element of `wired`, for a run on at most `threads` threads; `None` if the
 /// network cannot be divided, or would be no faster.
 pub(crate) fn divide(plan: &Plan<'_>, wired: &Wired, threads: usize) -> Option<Vec<u32>> {
     if threads < 2 {
@@ -120,7 +121,8 @@ impl Map {
         }
     }
 
-    /// Divide at links of at least `delay`: time a simulated second, and the region of each node.
+    /// Divide at links of at least `delay`: time a simulated second, and the partition of each
+    /// node.
     fn trial(&self, delay: u64, threads: usize) -> Option<(f64, Vec<usize>)> {
         let short = self.ways.iter().filter(|way| way.used && way.delay < delay);
         let joined = short.map(|way| (way.from, way.to)).chain(self.pairs.iter().copied());
@@ -128,34 +130,34 @@ impl Map {
         let used = self.ways.iter().filter(|way| way.used);
         let ties = used.map(|way| (part_of[way.from], part_of[way.to], way.load));
         let mut parts = Parts::new(&part_of, &self.work, ties);
-        let count = threads.saturating_mul(REGIONS_A_THREAD).min(parts.work.len());
+        let count = threads.saturating_mul(PARTITIONS_A_THREAD).min(parts.work.len());
         if count < 2 {
             return None;
         }
         parts.grow(count);
         parts.improve(count);
-        let regions: Vec<usize> = part_of.iter().map(|part| parts.region[*part]).collect();
-        let cut = self.ways.iter().filter(|w| w.used && regions[w.from] != regions[w.to]);
-        let meetings = cut.map(|way| way.delay).min().map_or(0.0, |delay| 1e12 / delay as f64);
-        Some((parts.balance(count).time(threads.min(count)) + MEETING_S * meetings, regions))
+        let partitions: Vec<usize> = part_of.iter().map(|part| parts.partition[*part]).collect();
+        let cut = self.ways.iter().filter(|w| w.used && partitions[w.from] != partitions[w.to]);
+        let barriers = cut.map(|way| way.delay).min().map_or(0.0, |delay| 1e12 / delay as f64);
+        Some((parts.balance(count).time(threads.min(count)) + BARRIER_S * barriers, partitions))
     }
 
-    /// The region of each element, given that of each node.
-    fn of_elements(&self, regions: &[usize], plan: &Plan<'_>, wired: &Wired) -> Vec<u32> {
+    /// The partition of each element, given that of each node.
+    fn of_elements(&self, partitions: &[usize], plan: &Plan<'_>, wired: &Wired) -> Vec<u32> {
         let mut of = vec![0; wired.network.next_element() as usize];
         for (way, elements) in self.ways.iter().zip(&wired.links) {
             for element in elements {
-                of[*element as usize] = regions[way.from] as u32;
+                of[*element as usize] = partitions[way.from] as u32;
             }
         }
         for (flow, senders) in plan.flows.iter().zip(&wired.senders) {
             let (first, last) = ends(flow, &self.ways);
-            of[*senders as usize] = regions[first] as u32;
+            of[*senders as usize] = partitions[first] as u32;
             if let Some((policer, link)) = flow.policer(*senders) {
-                of[policer as usize] = regions[self.ways[link].from] as u32;
+                of[policer as usize] = partitions[self.ways[link].from] as u32;
             }
             if flow.has_receivers() {
-                of[FlowPlan::receivers(*senders) as usize] = regions[last] as u32;
+                of[FlowPlan::receivers(*senders) as usize] = partitions[last] as u32;
             }
         }
         of
@@ -205,16 +207,16 @@ fn parts(nodes: usize, joined: impl Iterator<Item = (usize, usize)>) -> Vec<usiz
     sets.into_labeling().into_iter().map(number).collect()
 }
 
-/// Parts of the network that are to be put into regions.
+/// Parts of the network that are to be put into partitions.
 struct Parts {
     /// Packets a second, by part.
     work: Vec<f64>,
     /// By part: others, and the packets a second between them.
     ties: Vec<BTreeMap<usize, f64>>,
-    region: Vec<usize>,
+    partition: Vec<usize>,
 }
 
-/// The region of a part that is in none yet.
+/// The partition of a part that is in none yet.
 const NONE: usize = usize::MAX;
 
 impl Parts {
@@ -227,7 +229,7 @@ impl Parts {
         let mut parts = Self {
             work: vec![0.0; count],
             ties: vec![BTreeMap::new(); count],
-            region: vec![NONE; count],
+            partition: vec![NONE; count],
         };
         for (part, work) in part_of.iter().zip(work) {
             parts.work[*part] += work;
@@ -239,36 +241,36 @@ impl Parts {
         parts
     }
 
-    /// Let one region after the other grow until it has its share of the work.
+    /// Let one partition after the other grow until it has its share of the work.
     fn grow(&mut self, count: usize) {
         let mut left: f64 = self.work.iter().sum();
         let mut free = self.work.len();
-        for region in 0..count - 1 {
-            let share = left / (count - region) as f64;
+        for partition in 0..count - 1 {
+            let share = left / (count - partition) as f64;
             let mut has = 0.0;
             let mut next = self.edge();
-            // A part for each of the regions to come is left over.
-            while free >= count - region {
+            // A part for each of the partitions to come is left over.
+            while free >= count - partition {
                 if has > 0.0 && has + self.work[next] / 2.0 > share {
                     break;
                 }
-                self.region[next] = region;
+                self.partition[next] = partition;
                 has += self.work[next];
                 free -= 1;
-                let Some(part) = self.nearest(region) else { break };
+                let Some(part) = self.nearest(partition) else { break };
                 next = part;
             }
             left -= has;
         }
-        for region in self.region.iter_mut().filter(|region| **region == NONE) {
-            *region = count - 1;
+        for partition in self.partition.iter_mut().filter(|partition| **partition == NONE) {
+            *partition = count - 1;
         }
     }
 
     /// A free part at the edge of the network: of those reached from a free one, the last.
     fn edge(&self) -> usize {
-        let free = |part: &usize| self.region[*part] == NONE;
-        let first = (0..self.work.len()).find(free).expect("parts are left for each region");
+        let free = |part: &usize| self.partition[*part] == NONE;
+        let first = (0..self.work.len()).find(free).expect("parts are left for each partition");
         let mut reached = vec![first];
         let mut known = vec![false; self.work.len()];
         known[first] = true;
@@ -284,11 +286,11 @@ impl Parts {
         *reached.last().expect("the first is there")
     }
 
-    /// The free part with most ties to `region`, the first of several; any if none has some.
-    fn nearest(&self, region: usize) -> Option<usize> {
+    /// The free part with most ties to `partition`, the first of several; any if none has some.
+    fn nearest(&self, partition: usize) -> Option<usize> {
         let mut best: Option<(usize, f64)> = None;
-        for part in (0..self.work.len()).filter(|part| self.region[*part] == NONE) {
-            let ties = self.between(part, region);
+        for part in (0..self.work.len()).filter(|part| self.partition[*part] == NONE) {
+            let ties = self.between(part, partition);
             if best.is_none_or(|(_, most)| ties > most) {
                 best = Some((part, ties));
             }
@@ -296,22 +298,22 @@ impl Parts {
         best.map(|(part, _)| part)
     }
 
-    /// Packets a second between `part` and parts in `region`.
-    fn between(&self, part: usize, region: usize) -> f64 {
-        let ties = self.ties[part].iter().filter(|(other, _)| self.region[**other] == region);
+    /// Packets a second between `part` and parts in `partition`.
+    fn between(&self, part: usize, partition: usize) -> f64 {
+        let ties = self.ties[part].iter().filter(|(other, _)| self.partition[**other] == partition);
         ties.map(|(_, load)| load).sum()
     }
 
-    /// Move parts to other regions as long as that saves time.
+    /// Move parts to other partitions as long as that saves time.
     fn improve(&mut self, count: usize) {
         let mut balance = self.balance(count);
         for _ in 0..MOST_ROUNDS {
             let before = balance.cost();
             for part in 0..self.work.len() {
                 let near: BTreeSet<usize> =
-                    self.ties[part].keys().map(|other| self.region[*other]).collect();
-                for region in near {
-                    self.move_if_better(part, region, &mut balance);
+                    self.ties[part].keys().map(|other| self.partition[*other]).collect();
+                for partition in near {
+                    self.move_if_better(part, partition, &mut balance);
                 }
             }
             if balance.cost() >= before {
@@ -320,55 +322,55 @@ impl Parts {
         }
     }
 
-    fn move_if_better(&mut self, part: usize, region: usize, balance: &mut Balance) {
-        let home = self.region[part];
-        if region == home || balance.parts[home] == 1 {
+    fn move_if_better(&mut self, part: usize, partition: usize, balance: &mut Balance) {
+        let home = self.partition[part];
+        if partition == home || balance.parts[home] == 1 {
             return;
         }
         let mut moved = balance.clone();
         moved.parts[home] -= 1;
-        moved.parts[region] += 1;
+        moved.parts[partition] += 1;
         moved.work[home] -= self.work[part];
-        moved.work[region] += self.work[part];
-        moved.crossing += self.between(part, home) - self.between(part, region);
+        moved.work[partition] += self.work[part];
+        moved.crossing += self.between(part, home) - self.between(part, partition);
         if moved.cost() < balance.cost() {
-            self.region[part] = region;
+            self.partition[part] = partition;
             *balance = moved;
         }
     }
 
     fn balance(&self, count: usize) -> Balance {
         let mut balance = Balance { parts: vec![0; count], work: vec![0.0; count], crossing: 0.0 };
-        for (part, region) in self.region.iter().copied().enumerate() {
-            balance.parts[region] += 1;
-            balance.work[region] += self.work[part];
+        for (part, partition) in self.partition.iter().copied().enumerate() {
+            balance.parts[partition] += 1;
+            balance.work[partition] += self.work[part];
             let ties: f64 = self.ties[part].values().sum();
             // Each tie is seen from both ends.
-            balance.crossing += (ties - self.between(part, region)) / 2.0;
+            balance.crossing += (ties - self.between(part, partition)) / 2.0;
         }
         balance
     }
 }
 
-/// How work is spread over regions.
+/// How work is spread over partitions.
 #[derive(Clone)]
 struct Balance {
-    /// Parts, by region.
+    /// Parts, by partition.
     parts: Vec<usize>,
-    /// Packets a second, by region.
+    /// Packets a second, by partition.
     work: Vec<f64>,
     /// Packets a second that cross a border.
     crossing: f64,
 }
 
 impl Balance {
-    /// How long all regions would take if each had as much to do as the busiest.
+    /// How long all partitions would take if each had as much to do as the busiest.
     fn cost(&self) -> f64 {
         let most = self.work.iter().copied().fold(0.0, f64::max);
         HOP_S * most * self.work.len() as f64 + CROSSING_S * self.crossing
     }
 
-    /// Time that a simulated second takes on so many threads, meetings apart.
+    /// Time that a simulated second takes on so many threads, barriers apart.
     fn time(&self, threads: usize) -> f64 {
         let mut work = self.work.clone();
         work.sort_by(|a, b| b.total_cmp(a));

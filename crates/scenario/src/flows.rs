@@ -39,7 +39,7 @@ pub(crate) struct FlowPlan {
     /// The aggregate that controls its calls.
     pub(crate) aggregate: Option<usize>,
     /// Whether a conditioner on the way adapts to round-trip times, which TCP then tells.
-    pub(crate) tell_rtt: bool,
+    pub(crate) report_rtt: bool,
     policing: Option<PolicingPlan>,
     /// On which notifications of congestion travel back.
     pub(crate) ways_back: Vec<WayBack>,
@@ -125,7 +125,7 @@ pub(crate) fn read_flow(
         path,
         transport,
         aggregate,
-        tell_rtt: false,
+        report_rtt: false,
         policing,
         ways_back,
         late,
@@ -402,7 +402,7 @@ impl FlowPlan {
                 let receivers =
                     TcpReceivers::new(first, count, parameters, acks).with_precedence(precedence);
                 let senders = TcpSenders::new(group, parameters, applications, control);
-                network.add(Box::new(senders.telling_rtt(self.tell_rtt)));
+                network.add(Box::new(senders.reporting_rtt(self.report_rtt)));
                 network.add(Box::new(receivers));
             }
             Transport::Paced(paced) => {
@@ -500,9 +500,9 @@ impl Roads {
         self.lay_over(links, passed, end, network)
     }
 
-    /// Lay the route over `back` to `end` on which cells tell rates to whoever sends on route
-    /// `data` over `there`, the same nodes: past what gives rates at each of these links, which the
-    /// cells reach at its near end.
+    /// Lay the route over `back` to `end` on which cells carry rates to the source that sends on
+    /// route `data` over `there`, the same nodes: past what gives rates at each of these links,
+    /// which the cells reach at its near end.
     fn lay_back(
         &self,
         there: &[usize],

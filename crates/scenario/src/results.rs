@@ -42,7 +42,7 @@ columns! {
         pub events: u64 = Number,
         /// Packets that reached the far end of a link, warm-up included.
         pub packet_hops: u64 = Number,
-        /// Regions of the network that ran side by side on several cores (`--threads`); 1 for a
+        /// Partitions of the network that ran side by side on several cores (`--threads`); 1 for a
         /// run on one core. Nothing else depends on it, but the time that the run took.
         pub regions: usize = Number,
         /// A row a flow; groups of more than 10,000 flows have none, unless `[record]` says

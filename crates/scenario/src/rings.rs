@@ -208,7 +208,7 @@ impl RingPlan {
         })
     }
 
-    /// What a port's gauges are called.
+    /// What a port's probes are called.
     fn port_name(&self, ringlet: usize, place: usize) -> String {
         let station = &self.parameters.stations[self.station(ringlet, place)];
         format!("{}.{station}", ["outer", "inner"][ringlet])
@@ -227,7 +227,7 @@ impl RingPlan {
             max_rate: own.max_rate,
         });
         let name = self.port_name(ringlet, place);
-        // Stations tick alike, but nobody has set their clocks.
+        // Stations tick alike, but their clocks are not set.
         let mut phase: Stream = streams.named(&format!("{}.{name}.phase", self.path));
         let phase = law.interval().unwrap_or(Span::ZERO).scaled(phase.uniform());
         PortParts { link, delay: self.delay(ringlet, place), law, phase }

@@ -70,7 +70,7 @@ pub struct RunOptions {
     pub replication: u64,
     /// Record what the scenario's `record` section asks for.
     pub record: bool,
-    /// Most threads for this run, each with regions of the network; no result depends on it. One
+    /// Most threads for this run, each with partitions of the network; no result depends on it. One
     /// does where the network has no delay to be divided at, where that would not pay, and where
     /// packets are recorded one by one.
     pub threads: usize,
@@ -268,16 +268,16 @@ impl Run<'_> {
         self.series = record.series.map(|interval| Series::new(interval, &self.plan, &self.wired));
     }
 
-    /// Divide the network into regions that run on at most `threads` threads, if it can be.
+    /// Divide the network into partitions that run on at most `threads` threads, if it can be.
     fn divide(&mut self, threads: usize) {
-        if let Some(regions) = divide(&self.plan, &self.wired, threads) {
-            self.wired.network.divide(regions, threads);
+        if let Some(partitions) = divide(&self.plan, &self.wired, threads) {
+            self.wired.network.divide(partitions, threads);
             self.chunk = LONG_CHUNK * threads as u64;
         }
     }
 
     /// Run to the end, stopping at samples and at the end of the warm-up. Gives the number of
-    /// events and of link traversals; `None` if cancelled.
+    /// events and of hops; `None` if cancelled.
     fn go(&mut self) -> Option<(u64, u64)> {
         let warm_up = Time::ZERO + self.plan.parameters.warm_up;
         let end = Time::ZERO + self.plan.parameters.duration;

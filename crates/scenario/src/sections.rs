@@ -34,9 +34,9 @@ parameters! {
         /// Whether a link of the same rate and delay leads back (its queue: tail drop without
         /// limit, unless `reverse` says otherwise).
         duplex: bool = true, "-";
-        /// Size of the packets of lower priority that fill the link whenever it is idle: whoever
-        /// finds it idle waits for the rest of one, a uniform part of its transmission time. No
-        /// such traffic if left out. On the way there; that back has none.
+        /// Size of the packets of lower priority that fill the link whenever it is idle: a packet
+        /// that finds it idle waits for the rest of one, a uniform part of its transmission time.
+        /// No such traffic if left out. On the way there; that back has none.
         residual: Option<Size>, "draft-babiarz-pcn-explicit-marking-02, section 2.2, option b";
         /// Size of the notifications of its detector, sent with precedence 0; 53 B if left out.
         notice_size: Option<Size>, "COMSAT thesis, section 5.2 (a cell)";

@@ -1,4 +1,4 @@
-//! Time series: gauges of links and senders, and rates between samples.
+//! Time series: probes of links and senders, and rates between samples.
 //!
 //! Sampling happens between events and asks elements only for what they know: it never changes a
 //! run.
@@ -71,7 +71,7 @@ struct PlaceSeries {
 #[derive(Default)]
 struct Columns {
     known: Vec<(String, Vec<f64>)>,
-    /// Where the next value is expected: places tell their values in the same order every time.
+    /// Where the next value is expected: places visit their values in one order every time.
     next: usize,
 }
 
@@ -161,8 +161,8 @@ impl Series {
         // Once for all: that brings every element up to the present.
         let counters = wired.network.counters();
         for table in &mut self.tables {
-            table.rates.tell(counters, self.interval, &mut |name, value| {
-                // A rate that nobody told was zero: of a precedence not met before, say.
+            table.rates.sample(counters, self.interval, &mut |name, value| {
+                // A rate without a value was zero: of a precedence not seen before, say.
                 table.columns.put((row, 0.0), name, value);
             });
         }
@@ -213,19 +213,19 @@ impl Rates {
         Self::Flows { first, count, then: FlowSums::default() }
     }
 
-    fn tell(&mut self, counters: &Counters, interval: Span, tell: &mut dyn FnMut(&str, f64)) {
+    fn sample(&mut self, counters: &Counters, interval: Span, visit: &mut dyn FnMut(&str, f64)) {
         match self {
             Self::None => {}
-            Self::Link { number, then } => then.tell(&counters.links[*number], interval, tell),
+            Self::Link { number, then } => then.sample(&counters.links[*number], interval, visit),
             Self::Flows { first, count, then } => {
-                then.tell(&counters.flows[*first..*first + *count], interval, tell);
+                then.sample(&counters.flows[*first..*first + *count], interval, visit);
             }
         }
     }
 }
 
 impl LinkSums {
-    fn tell(&mut self, count: &LinkCount, interval: Span, tell: &mut dyn FnMut(&str, f64)) {
+    fn sample(&mut self, count: &LinkCount, interval: Span, visit: &mut dyn FnMut(&str, f64)) {
         let mut total = 0.0;
         for (precedence, packets) in count.precedences().enumerate() {
             if precedence == self.bytes.len() {
@@ -234,45 +234,45 @@ impl LinkSums {
             let (name, then) = &mut self.bytes[precedence];
             let bps = per_second(since(packets.departed.bytes, then), interval);
             total += bps;
-            tell(name, bps);
+            visit(name, bps);
         }
-        tell("throughput_bps", total);
+        visit("throughput_bps", total);
         let mut arrived = PacketBytes::default();
         for packets in count.precedences() {
             arrived.packets += packets.arrived.packets;
             arrived.bytes += packets.arrived.bytes;
         }
-        tell("arrived_bps", per_second(since(arrived.bytes, &mut self.arrived.bytes), interval));
-        tell("arrived_packets", since(arrived.packets, &mut self.arrived.packets) as f64);
+        visit("arrived_bps", per_second(since(arrived.bytes, &mut self.arrived.bytes), interval));
+        visit("arrived_packets", since(arrived.packets, &mut self.arrived.packets) as f64);
         let mut drops = [0; DropReason::ALL.len()];
         for (reason, (number, then)) in drops.iter_mut().zip(&mut self.drops).enumerate() {
             let now = count.total(|packets| packets.dropped[reason]);
             *number = since(now, then);
         }
-        tell("drops", drops.iter().sum::<u64>() as f64);
-        tell("early_drops", drops[DropReason::Early as usize] as f64);
-        tell("forced_drops", drops[DropReason::Forced as usize] as f64);
+        visit("drops", drops.iter().sum::<u64>() as f64);
+        visit("early_drops", drops[DropReason::Early as usize] as f64);
+        visit("forced_drops", drops[DropReason::Forced as usize] as f64);
         let marked = count.total(|packets| packets.marked);
         let threshold_marked = count.total(|packets| packets.threshold_marked);
-        tell("marks", since(marked, &mut self.marks[0]) as f64);
-        tell("threshold_marks", since(threshold_marked, &mut self.marks[1]) as f64);
+        visit("marks", since(marked, &mut self.marks[0]) as f64);
+        visit("threshold_marks", since(threshold_marked, &mut self.marks[1]) as f64);
         let area = count.queue_area - std::mem::replace(&mut self.queue_area, count.queue_area);
-        tell("mean_queue_packets", area as f64 / interval.ps() as f64);
+        visit("mean_queue_packets", area as f64 / interval.ps() as f64);
     }
 }
 
 impl FlowSums {
-    fn tell(&mut self, flows: &[FlowCount], interval: Span, tell: &mut dyn FnMut(&str, f64)) {
+    fn sample(&mut self, flows: &[FlowCount], interval: Span, visit: &mut dyn FnMut(&str, f64)) {
         let sum = |of: fn(&FlowCount) -> u64| flows.iter().map(of).sum();
         let wire = since(sum(|flow| flow.delivered.bytes), &mut self.delivered.bytes);
-        tell("throughput_bps", per_second(wire, interval));
+        visit("throughput_bps", per_second(wire, interval));
         let payload = since(sum(|flow| flow.goodput), &mut self.payload);
-        tell("goodput_bps", per_second(payload, interval));
+        visit("goodput_bps", per_second(payload, interval));
         let packets = since(sum(|flow| flow.delivered.packets), &mut self.delivered.packets);
         let delay = flows.iter().map(|flow| flow.delay).sum();
         let delay = delay - std::mem::replace(&mut self.delay, delay);
         // Without a packet there is no mean: 0 / 0 is not a number.
-        tell("mean_delay_s", delay as f64 / PS_PER_S as f64 / packets as f64);
+        visit("mean_delay_s", delay as f64 / PS_PER_S as f64 / packets as f64);
     }
 }
 

@@ -1,6 +1,6 @@
 //! The two laws in scenarios.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue fails")]
 
 use forebay_scenario::{Control, RunOptions, RunResult, Scenario, catalogue, schema};
 use own_law::registry;

@@ -59,7 +59,7 @@ PARTS = {"s4-million": _Benchmark("s4-million", replications=100, part=1000)}
 """What benchmarks are compared with; enough replications that the time can be measured."""
 
 COUPLED = ("p1-dual-bottleneck", "p2-64-routers")
-"""Networks of several regions, of which one run is timed on one core and on two."""
+"""Networks of several partitions, of which one run is timed on one core and on two."""
 
 
 def run_benchmarks(name: str | None, as_json: bool) -> None:
@@ -105,7 +105,7 @@ def _measure(name: str, *options: str) -> dict[str, Any]:
 
 
 def _compare(name: str, whole: dict[str, Any]) -> dict[str, Any]:
-    """What is told of a benchmark beside its own numbers, where it is compared with a part."""
+    """What is printed of a benchmark beside its own numbers, where it is compared with a part."""
     if name not in PARTS:
         return {}
     part = _measure(name, "--part")

@@ -55,7 +55,7 @@ def reproduce_studies(study_id: str, request: Request) -> int:
                 break
     print_documents(documents, request.as_json, many=all_of_them)
     if status == INTERRUPTED:
-        say(f"forebay: interrupted; to go on: {request.resuming(study_id)}")
+        say(f"forebay: interrupted; to continue: {request.resuming(study_id)}")
     return status
 
 

@@ -1,6 +1,6 @@
 """Where a sweep's runs happen: this machine's cores, or the workers of a Dask cluster.
 
-Whoever runs them, the journal of finished runs is the record of what is done.
+Wherever they run, the journal of finished runs is the record of what is done.
 """
 
 from __future__ import annotations

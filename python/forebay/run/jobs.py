@@ -44,7 +44,7 @@ class Job:
     assignments on top of it. `seed` is the root seed, that of the scenario if `None`; `replication`
     counts independent repetitions. `until` replaces the scenario's duration (`"10 s"`). `record`
     switches on what the scenario's `[record]` asks for. `threads` is how many cores this one run
-    may use: a network of several regions joined by links with a delay runs on two or more, with
+    may use: a network of several partitions joined by links with a delay runs on two or more, with
     the same result. `command`, the command that gives the run again, is kept in its document.
     """
 

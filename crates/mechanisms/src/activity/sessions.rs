@@ -164,7 +164,7 @@ mod tests {
         for _ in 0..count {
             let phase = law.next(Span::ZERO, &mut stream);
             let Lasts::For(time) = phase.lasts else { panic!("sessions count time, not bytes") };
-            assert!(open || phase.session != Session::GoesOn, "no session goes on in a pause");
+            assert!(open || phase.session != Session::GoesOn, "no session continues in a pause");
             open = phase.session != Session::Idle;
             let time = time.seconds();
             bits += phase.rate.bps() as f64 * time;

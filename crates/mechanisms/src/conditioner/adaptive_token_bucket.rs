@@ -135,11 +135,11 @@ impl Conditioner for AdaptiveTokenBucket {
         true
     }
 
-    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
-        self.meter.probes(tell);
-        tell("committed_depth", self.meter.committed.depth() as f64);
-        tell("peak_depth", self.meter.peak.depth() as f64);
-        tell("told_srtt_s", self.srtt.map_or(0.0, |srtt| srtt / PS_PER_S as f64));
+    fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
+        self.meter.probes(visit);
+        visit("committed_depth", self.meter.committed.depth() as f64);
+        visit("peak_depth", self.meter.peak.depth() as f64);
+        visit("told_srtt_s", self.srtt.map_or(0.0, |srtt| srtt / PS_PER_S as f64));
     }
 }
 
@@ -199,7 +199,7 @@ mod tests {
 
     /// Tokens of the time before a round trip was measured would be lost or doubled: they arrive up
     /// to the old depth, and then the depth changes. 37480 B at 100 ms, full after 1 ms (375 B); 20
-    /// ms later a round trip of 200 ms is told: the bucket held 37500 B, not 44980.
+    /// ms later a round trip of 200 ms is reported: the bucket held 37500 B, not 44980.
     #[test]
     fn the_old_depth_holds_until_the_new_one_is_told() {
         let mut law = law(3_000_000, 6_000_000, false);
@@ -221,18 +221,18 @@ mod tests {
     }
 
     /// The buckets of an aggregate would be as deep as its nearest flow needs, whatever the others
-    /// need: of two flows that tell 30 and 200 ms by turns, a weight of 1/4 makes of 30 ms 30 + 170
-    /// / 4 = 72.5, 72.5 - 42.5 / 4 = 61.875 and 61.875 + 138.125 / 4 = 96.40625 ms; a weight of 1
-    /// goes from one to the other. 8 Mbit/s are 1000 B a ms. In the long run the mean goes to and
-    /// fro between x and y with y = x + (200 - x) / 4 and x = y - (y - 30) / 4: x = 102.857, y =
-    /// 127.143.
+    /// need: of two flows that report 30 and 200 ms alternately, a weight of 1/4 makes of 30 ms
+    /// 30 + 170 / 4 = 72.5, 72.5 - 42.5 / 4 = 61.875 and 61.875 + 138.125 / 4 = 96.40625 ms; a
+    /// weight of 1 goes from one to the other. 8 Mbit/s are 1000 B a ms. In the long run the mean
+    /// goes to and fro between x and y with y = x + (200 - x) / 4 and x = y - (y - 30) / 4: x =
+    /// 102.857, y = 127.143.
     #[test]
     fn an_aggregate_is_as_deep_as_its_mean_round_trip_time() {
         let depths = |weight: f64, packets: usize| -> Vec<u64> {
             let mut law = law(8_000_000, 8_000_000, false);
             law.weight = weight;
-            let tell = |number| offer(&mut law, 0, 20, Some([30, 200][number % 2])).1[0];
-            (0..packets).map(tell).collect()
+            let depth = |number| offer(&mut law, 0, 20, Some([30, 200][number % 2])).1[0];
+            (0..packets).map(depth).collect()
         };
         assert_eq!(depths(1.0, 4), [30_000, 200_000, 30_000, 200_000]);
         assert_eq!(depths(0.25, 4), [30_000, 72_500, 61_875, 96_406]);

@@ -182,8 +182,8 @@ impl<N: Count> Bucket<N> {
         pays
     }
 
-    /// The earliest time from `now` on at which `size` is covered, if nobody takes anything before
-    /// and tokens keep arriving at `rate` since `last`.
+    /// The earliest time from `now` on at which `size` is covered, if nothing is taken before and
+    /// tokens keep arriving at `rate` since `last`.
     pub fn covers_at(&self, size: Size, rate: Rate, last: Time, now: Time) -> Time {
         let needed = tokens(size.bytes());
         let (level, depth): (i128, i128) = (self.level.into(), self.depth.into());

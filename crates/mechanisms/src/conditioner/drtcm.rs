@@ -115,9 +115,9 @@ impl Conditioner for DrTcm {
         self.committed.depth().checked_sub(1)
     }
 
-    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
-        tell("committed_tokens", self.committed.bytes());
-        tell("excess_tokens", self.beyond.bytes());
+    fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("committed_tokens", self.committed.bytes());
+        visit("excess_tokens", self.beyond.bytes());
     }
 }
 

@@ -87,8 +87,8 @@ impl Conditioner for ExcessMeter {
         Verdict::Accept
     }
 
-    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
-        self.meter.probes(tell);
+    fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
+        self.meter.probes(visit);
     }
 }
 

@@ -69,8 +69,8 @@ impl Conditioner for Policer {
         self.excess.verdict()
     }
 
-    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
-        tell("tokens", f64::from(self.law.tokens()));
+    fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("tokens", f64::from(self.law.tokens()));
     }
 }
 

@@ -55,9 +55,9 @@ impl Meter {
         &mut self.bucket
     }
 
-    /// Tell the gauge `tokens`, in bytes.
-    pub fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
-        tell("tokens", self.bucket.bytes());
+    /// Visit the probe `tokens`, in bytes.
+    pub fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("tokens", self.bucket.bytes());
     }
 }
 

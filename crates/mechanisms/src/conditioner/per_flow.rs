@@ -26,7 +26,7 @@ parameters! {
     /// Parameters of conditioners for each flow.
     pub struct PerFlowParameters {
         /// The conditioner that each flow gets, new when its first packet arrives. The calls of a
-        /// class are one flow. Series show the means of its gauges over the flows seen.
+        /// class are one flow. Series show the means of its probes over the flows seen.
         of: Inner<Conditioners>, "RFC 2475, section 2.3.1";
     }
 }
@@ -97,7 +97,7 @@ impl Conditioner for PerFlow {
         self.pattern.uses_rtt()
     }
 
-    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
+    fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
         let mut sums: Vec<(String, f64, u32)> = Vec::new();
         for (law, _) in &self.flows {
             law.probes(
@@ -108,9 +108,9 @@ impl Conditioner for PerFlow {
             );
         }
         for (name, sum, count) in sums {
-            tell(&name, sum / f64::from(count));
+            visit(&name, sum / f64::from(count));
         }
-        tell("conditioned_flows", self.flows.len() as f64);
+        visit("conditioned_flows", self.flows.len() as f64);
     }
 }
 
@@ -159,7 +159,7 @@ mod tests {
         assert_eq!([offer(1, 2), offer(1, 2), offer(1, 9)], [0, 1, 0]);
         let mut told = Vec::new();
         law.probes(&mut |name, value| told.push((name.to_owned(), value)));
-        // Nobody looks after flow 5: its bucket is brought up to date when its next packet comes.
+        // Flow 5 is not looked at: its bucket is brought up to date when its next packet comes.
         let expected = [("tokens".to_owned(), 0.0), ("conditioned_flows".to_owned(), 3.0)];
         assert_eq!(told, expected);
         assert_eq!(law.smallest_burst(), Some(3000));

@@ -67,8 +67,8 @@ impl Conditioner for PxMeter {
         Verdict::Accept
     }
 
-    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
-        self.meter.probes(tell);
+    fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
+        self.meter.probes(visit);
     }
 }
 

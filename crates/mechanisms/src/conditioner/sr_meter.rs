@@ -72,8 +72,8 @@ impl Conditioner for SrMeter {
         Verdict::Accept
     }
 
-    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
-        self.meter.probes(tell);
+    fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
+        self.meter.probes(visit);
     }
 }
 

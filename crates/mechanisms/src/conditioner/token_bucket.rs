@@ -82,8 +82,8 @@ impl Conditioner for TokenBucket {
         Some(self.bucket.depth())
     }
 
-    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
-        tell("tokens", self.bucket.bytes());
+    fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("tokens", self.bucket.bytes());
     }
 }
 

@@ -145,9 +145,9 @@ impl<N: Count + Send> Conditioner for TrTcm<N> {
         Some(self.committed.depth().min(self.peak.depth()))
     }
 
-    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
-        tell("committed_tokens", self.committed.bytes());
-        tell("peak_tokens", self.peak.bytes());
+    fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("committed_tokens", self.committed.bytes());
+        visit("peak_tokens", self.peak.bytes());
     }
 }
 

@@ -109,8 +109,8 @@ impl Conditioner for TswTcm {
         if packet.precedence == RED { self.excess.verdict() } else { Verdict::Accept }
     }
 
-    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
-        tell("estimated_rate", 8.0 * self.average);
+    fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("estimated_rate", 8.0 * self.average);
     }
 }
 

@@ -233,7 +233,7 @@ mod tests {
         }
         assert!((response.increase(83_000.0) - 72.516).abs() < 1e-3);
         assert!((response.decrease(83_000.0) - 0.1).abs() < 1e-12);
-        // Where the RFC ends, the decrease stays and the increase goes on.
+        // Where the RFC ends, the decrease stays and the increase grows further.
         assert!((response.decrease(1e9) - 0.1).abs() < 1e-12);
         assert!(response.increase(90_000.0) > response.increase(83_000.0));
     }

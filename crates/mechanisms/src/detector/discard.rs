@@ -54,8 +54,9 @@ impl CongestionDetector for Discard {
 mod tests {
     use super::*;
 
-    /// A source would be told of every cell of a burst that is lost, or of cells that are not, or
-    /// hear of another's: 50 ms after a notification the next is too early, 1 ps later not.
+    /// A source would be notified of every cell of a burst that is lost, of cells that are not
+    /// lost, or of another source's cells: 50 ms after a notification the next is too early, 1 ps
+    /// later not.
     #[test]
     fn each_source_hears_of_its_own_discards_after_a_hold_off() {
         let mut law = Discard { spacing: Spacing::new(Span::from_ms(50)) };

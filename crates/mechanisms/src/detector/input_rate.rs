@@ -133,8 +133,8 @@ impl InputRate {
         }
     }
 
-    /// End the intervals that have ended by `now`. Nobody looks between arrivals, so that needs no
-    /// event; what arrives at the very end belongs to the next interval.
+    /// End the intervals that have ended by `now`. Nothing reads them between arrivals, so that
+    /// needs no event; what arrives at the very end belongs to the next interval.
     #[inline]
     fn advance(&mut self, now: Time) {
         if now >= self.end {
@@ -220,12 +220,12 @@ impl CongestionDetector for InputRate {
         self.spacing.allows(packet.flow, now).then_some(notice)
     }
 
-    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
+    fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
         for (class, rate) in self.filtered.iter().enumerate() {
-            tell(&format!("input_ratio.{class}"), *rate);
+            visit(&format!("input_ratio.{class}"), *rate);
         }
         let congested = self.filtered.iter().sum::<f64>() > self.parameters.threshold;
-        tell("congested", f64::from(u8::from(congested)));
+        visit("congested", f64::from(u8::from(congested)));
     }
 }
 
@@ -303,8 +303,8 @@ mod tests {
         close(feed("raw"), [0.4, 0.9, 1.0, 0.96, 0.83]);
     }
 
-    /// A port that nobody asked for a while would judge by an old interval: closing intervals when
-    /// somebody looks must give what closing each in its time does.
+    /// A port that was not asked for a while would judge by an old interval: closing intervals when
+    /// they are read must give what closing each in its time does.
     #[test]
     fn intervals_closed_late_are_those_closed_in_time() {
         let mut stream = Streams::new(9, 0).named("cells");
@@ -332,7 +332,7 @@ mod tests {
         assert!(notices > 100, "{notices}");
     }
 
-    /// Sources would be told of a high rate that is none, of a lost cell as if it had passed, or
+    /// Sources would be notified of a rate that is not high, of a lost cell as if it had passed, or
     /// more often than every 50 ms.
     #[test]
     fn eligible_sources_are_told_once_in_a_hold_off() {

@@ -160,7 +160,8 @@ impl Erica {
         }
     }
 
-    /// End the intervals that have ended by `now`: nobody looks in between, so that needs no event.
+    /// End the intervals that have ended by `now`: nothing reads them in between, so that needs no
+    /// event.
     #[inline]
     fn advance(&mut self, now: Time) {
         if now >= self.end {
@@ -206,7 +207,7 @@ impl Erica {
             0.0
         };
         let active: f64 = self.flows.iter().map(|flow| flow.contribution).sum();
-        // Without any, whoever comes is the first.
+        // Without any, the next flow is the first.
         self.active = active.max(1.0);
         self.fair_share = self.capacity / self.active;
         self.highest = (self.highest.1, self.fair_share);
@@ -276,12 +277,12 @@ impl ExplicitRate for Erica {
         rate
     }
 
-    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
-        tell("load_factor", self.load);
-        tell("active_flows", self.active);
-        tell("controlled_bps", self.input);
-        tell("capacity_bps", self.capacity);
-        tell("fair_share_bps", self.fair_share);
-        tell("explicit_rate_bps", self.explicit);
+    fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("load_factor", self.load);
+        visit("active_flows", self.active);
+        visit("controlled_bps", self.input);
+        visit("capacity_bps", self.capacity);
+        visit("fair_share_bps", self.fair_share);
+        visit("explicit_rate_bps", self.explicit);
     }
 }

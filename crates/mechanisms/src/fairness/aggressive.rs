@@ -64,14 +64,14 @@ impl RingFairness for Aggressive {
         false
     }
 
-    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
-        self.core.probes(tell);
+    fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
+        self.core.probes(visit);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples::{at, gauge, high, law, limit, low, oc12, read, station};
+    use super::super::samples::{at, high, law, limit, low, oc12, probe, read, station};
     use super::*;
     use forebay_network::RingNotice;
     use forebay_parameters::Value;
@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(told(law.as_mut(), &CROWDED), Some(25.0));
         law.heard(&limit(2, Some(1000.0)), at(0.0));
         told(law.as_mut(), &CALM);
-        let share = gauge(law.as_ref(), "allow_bps") / 622_080_000.0;
+        let share = probe(law.as_ref(), "allow_bps") / 622_080_000.0;
         assert!((share - 4000.0 / LINE).abs() < 1e-12, "{share}");
     }
 
@@ -137,7 +137,7 @@ mod tests {
         for n in 1..=200 {
             told(law.as_mut(), &CALM);
             left *= 63.0 / 64.0;
-            let share = gauge(law.as_ref(), "allow_bps") / 622_080_000.0;
+            let share = probe(law.as_ref(), "allow_bps") / 622_080_000.0;
             assert!((share - (1.0 - left)).abs() < 1e-12, "{n}: {share}");
         }
     }

@@ -127,7 +127,7 @@ impl Conservative {
         } else {
             fair
         };
-        // A rate that limits nobody is none.
+        // A rate that limits no station is no limit.
         let over = !congested && next >= rate_high;
         let changed = if next == fair { since } else { now };
         self.fair = (!over).then_some((next, changed));
@@ -164,8 +164,8 @@ impl RingFairness for Conservative {
         false
     }
 
-    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
-        self.core.probes(tell);
+    fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
+        self.core.probes(visit);
     }
 }
 
@@ -222,9 +222,9 @@ mod tests {
         }
     }
 
-    /// The hysteresis would be missing that sets this mode apart: the station stays
-    /// congested after the queue is low, until the rate that it sets limits nobody. From 1/2 with
-    /// 1 - (1 - 1/2) (63/64)^n >= 0.95 that takes n = 147 changes.
+    /// The hysteresis would be missing that sets this mode apart: the station stays congested after
+    /// the queue is low, until the rate that it sets limits no station. From 1/2 with 1 - (1 - 1/2)
+    /// (63/64)^n >= 0.95 that takes n = 147 changes.
     #[test]
     fn congestion_outlasts_its_cause() {
         let mut law = law(&ENTRY, &[], &oc12(), &station());

@@ -169,14 +169,14 @@ mod samples {
         RingMessage { origin, notice: RingNotice::Limit(value) }
     }
 
-    /// The value of one gauge.
-    pub fn gauge(law: &dyn RingFairness, wanted: &str) -> f64 {
+    /// The value of one probe.
+    pub fn probe(law: &dyn RingFairness, wanted: &str) -> f64 {
         let mut found = None;
         law.probes(&mut |name, value| {
             if name == wanted {
                 found = Some(value);
             }
         });
-        found.unwrap_or_else(|| panic!("no gauge {wanted}"))
+        found.unwrap_or_else(|| panic!("no probe {wanted}"))
     }
 }

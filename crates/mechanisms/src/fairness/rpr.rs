@@ -291,11 +291,11 @@ impl Core {
             }
         }
         let contributes = self.forward_congested.smooth > self.allowed;
-        let tell = least
+        let advertised = least
             .filter(|(rate, _)| *rate < self.coefficients.unreserved)
             .filter(|_| local.is_some() || contributes);
-        self.told = tell.map(|(rate, _)| rate);
-        let origin = tell.map_or(0, |(_, origin)| origin);
+        self.told = advertised.map(|(rate, _)| rate);
+        let origin = advertised.map_or(0, |(_, origin)| origin);
         RingMessage { origin, notice: RingNotice::Limit(self.told) }
     }
 
@@ -306,14 +306,14 @@ impl Core {
         }
     }
 
-    pub(super) fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
+    pub(super) fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
         let unit = self.coefficients.unit;
-        tell("allow_bps", self.allowed * unit);
-        tell("usage_bps", self.add.octets * unit);
-        tell("lp_usage_bps", self.add.smooth * unit);
-        tell("forward_bps", self.forward.octets * unit);
-        tell("lp_forward_bps", self.forward.smooth * unit);
-        tell("lp_transmitted_bps", self.transmitted.smooth * unit);
-        tell("told_bps", self.told.unwrap_or(self.coefficients.unreserved) * unit);
+        visit("allow_bps", self.allowed * unit);
+        visit("usage_bps", self.add.octets * unit);
+        visit("lp_usage_bps", self.add.smooth * unit);
+        visit("forward_bps", self.forward.octets * unit);
+        visit("lp_forward_bps", self.forward.smooth * unit);
+        visit("lp_transmitted_bps", self.transmitted.smooth * unit);
+        visit("told_bps", self.told.unwrap_or(self.coefficients.unreserved) * unit);
     }
 }

@@ -233,15 +233,15 @@ impl RingFairness for SrpFa {
         false
     }
 
-    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
+    fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
         let bps = |usage: f64| usage / self.max_usage * self.constants.rate.bps() as f64;
-        tell("allow_bps", bps(self.allow_usage));
-        tell("usage_bps", bps(self.usage.octets));
-        tell("lp_usage_bps", bps(self.usage.smooth));
-        tell("forward_bps", bps(self.forward.octets));
-        tell("lp_forward_bps", bps(self.forward.smooth));
-        tell("told_bps", bps(self.told.unwrap_or(self.max_usage)));
-        tell("congested", f64::from(u8::from(self.congested)));
+        visit("allow_bps", bps(self.allow_usage));
+        visit("usage_bps", bps(self.usage.octets));
+        visit("lp_usage_bps", bps(self.usage.smooth));
+        visit("forward_bps", bps(self.forward.octets));
+        visit("lp_forward_bps", bps(self.forward.smooth));
+        visit("told_bps", bps(self.told.unwrap_or(self.max_usage)));
+        visit("congested", f64::from(u8::from(self.congested)));
     }
 }
 

@@ -267,15 +267,15 @@ impl RingFairness for Voq {
         ahead + 1 < stations
     }
 
-    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
+    fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
         let (committed, weight) = self.asked;
-        tell("share_bps", self.shares[0]);
-        tell("active_committed_bps", committed);
-        tell("active_weight", weight);
+        visit("share_bps", self.shares[0]);
+        visit("active_committed_bps", committed);
+        visit("active_weight", weight);
         let classes = ["high", "low"].iter().zip(&self.queues);
         for (class, queues) in classes {
             for (queue, ahead) in queues.iter().zip(1..) {
-                tell(&format!("allow_bps.{class}.{ahead}"), queue.rate);
+                visit(&format!("allow_bps.{class}.{ahead}"), queue.rate);
             }
         }
     }
@@ -283,7 +283,7 @@ impl RingFairness for Voq {
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples::{at, gauge, high, law, low, oc12, read, station};
+    use super::super::samples::{at, high, law, low, oc12, probe, read, station};
     use super::*;
     use forebay_parameters::Value;
 
@@ -329,11 +329,11 @@ mod tests {
         let RingNotice::Demands { share, active } = message.notice.clone() else { panic!() };
         close(share, 112.5 * mbps);
         assert_eq!(active.len(), 1);
-        close(gauge(third.as_ref(), "allow_bps.low.1"), 212.5 * mbps);
+        close(probe(third.as_ref(), "allow_bps.low.1"), 212.5 * mbps);
         second.heard(&RingMessage { origin: 1, ..message.clone() }, at(100.0));
-        close(gauge(second.as_ref(), "allow_bps.low.2"), 225.0 * mbps);
+        close(probe(second.as_ref(), "allow_bps.low.2"), 225.0 * mbps);
         first.heard(&RingMessage { origin: 2, ..message }, at(100.0));
-        close(gauge(first.as_ref(), "allow_bps.low.3"), 162.5 * mbps);
+        close(probe(first.as_ref(), "allow_bps.low.3"), 162.5 * mbps);
     }
 
     /// A source would be held back by spans that its frames do not pass, or not by those they do:
@@ -343,7 +343,7 @@ mod tests {
         let mut law = law(&ENTRY, &[], &capacity(600), &station());
         law.heard(&demands(2, 100.0, &[]), at(0.0));
         law.heard(&demands(3, 50.0, &[]), at(0.0));
-        let rates = [1, 2, 3, 4, 5].map(|k| gauge(law.as_ref(), &format!("allow_bps.low.{k}")));
+        let rates = [1, 2, 3, 4, 5].map(|k| probe(law.as_ref(), &format!("allow_bps.low.{k}")));
         assert_eq!(rates, [600.0, 600.0, 100.0, 50.0, 50.0]);
     }
 
@@ -355,10 +355,10 @@ mod tests {
         law.queued(&low(1500, 1, 0), at(0.0));
         law.heard(&demands(4, 600.0, &[(2, 0.0, 1.0)]), at(0.0));
         law.interval_ended(&CALM, at(100.0));
-        assert_eq!(gauge(law.as_ref(), "share_bps"), 600.0);
+        assert_eq!(probe(law.as_ref(), "share_bps"), 600.0);
         law.heard(&demands(4, 600.0, &[(3, 0.0, 1.0)]), at(150.0));
         law.interval_ended(&CALM, at(200.0));
-        assert_eq!(gauge(law.as_ref(), "share_bps"), 300.0);
+        assert_eq!(probe(law.as_ref(), "share_bps"), 300.0);
     }
 
     /// Stations that have nothing to send would hold others back for ever: a queue is active while
@@ -417,10 +417,10 @@ mod tests {
         committed.committed[0] = Rate::from_bps(100);
         let law_of = |facts: &StationFacts| law(&ENTRY, &[], &capacity(600), facts);
         let mut with = law_of(&committed);
-        assert_eq!(gauge(with.as_ref(), "allow_bps.high.1"), 100.0);
+        assert_eq!(probe(with.as_ref(), "allow_bps.high.1"), 100.0);
         with.queued(&high(1500, 1, 0), at(0.0));
         with.interval_ended(&CALM, at(100.0));
-        assert_eq!(gauge(with.as_ref(), "share_bps"), 500.0);
+        assert_eq!(probe(with.as_ref(), "share_bps"), 500.0);
         let mut without = law_of(&station());
         without.sent(&high(3000, 1, 0), at(0.0));
         let access = without.access(&high(1500, 1, 0), &CALM, at(1e6));
@@ -443,7 +443,7 @@ mod tests {
         law.queued(&low(1500, 1, 0), at(0.0));
         law.heard(&demands(5, 600.0, &[(2, 700.0, 1.0)]), at(0.0));
         law.interval_ended(&CALM, at(100.0));
-        assert_eq!(gauge(law.as_ref(), "allow_bps.low.1"), 0.0);
+        assert_eq!(probe(law.as_ref(), "allow_bps.low.1"), 0.0);
     }
 
     /// A bucket that lets nothing pass would be simulated.

@@ -264,7 +264,7 @@ mod tests {
         assert_eq!(capped.expired(pace.next).scale, 1.0);
     }
 
-    /// Slow start would go on after the network has said that there is no room: after a
+    /// Slow start would continue after the network has signalled that there is no room: after a
     /// notification at the rate of 0.6 follow 0.5 (the floor), 0.52, and so on.
     #[test]
     fn a_notification_ends_slow_start() {

@@ -78,7 +78,7 @@ impl PaceControl for Uncontrolled {
 mod tests {
     use super::*;
 
-    /// Sources without control would rise faster or slower than those with it, or go on rising:
+    /// Sources without control would rise faster or slower than those with it, or rise without end:
     /// from 250 of 500 kbit/s in five steps, after 5 * 0.56 s = 2.8 s, and no more.
     #[test]
     fn slow_start_reaches_the_nominal_rate_after_five_steps() {

@@ -70,8 +70,8 @@ mod tests {
     }
 
     /// The two forms of the algorithm in I.371 would disagree: the continuous-state leaky bucket
-    /// drains with time, holds T more after each conforming cell, and lets in whoever finds at most
-    /// tau. And no window holds more conforming cells than 1 + (tau + window) / T.
+    /// drains with time, holds T more after each conforming cell, and admits a cell that finds at
+    /// most tau. And no window holds more conforming cells than 1 + (tau + window) / T.
     #[test]
     fn virtual_scheduling_equals_the_continuous_leaky_bucket() {
         let (increment, limit) = (Span::from_us(1000), Span::from_us(3500));

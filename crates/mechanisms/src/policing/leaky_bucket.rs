@@ -2,9 +2,9 @@
 
 use forebay_units::{PS_PER_S, Rate, Size, Span, Time};
 
-/// A pool of tokens, each worth a packet. Tokens come one by one at a fixed interval, whoever asks;
-/// one that finds the pool full is lost. The pool is full at the start, and the first token comes
-/// an interval after it.
+/// A pool of tokens, each worth a packet. Tokens come one by one at a fixed interval, whatever is
+/// asked; one that finds the pool full is lost. The pool is full at the start, and the first token
+/// comes an interval after it.
 ///
 /// Token n comes n intervals after the start, rounded up to the next picosecond, without drift.
 /// Unlike a bucket that fills continuously it has no fractions of tokens.
@@ -176,7 +176,7 @@ mod tests {
         }
     }
 
-    /// A bucket that nobody asked for long would drift: token n comes at the ceiling of
+    /// A bucket that was not asked for long would drift: token n comes at the ceiling of
     /// n * 424 bit / rate, however far apart the questions are.
     #[test]
     fn tokens_come_at_exact_times_after_any_silence() {

@@ -102,7 +102,7 @@ struct AdaptiveRed {
     decreases: u64,
     /// When the maximum probability changed last.
     changed: Time,
-    /// Where the average lay of the target range at the last adjustment, if nobody has asked since.
+    /// Where the average lay of the target range at the last adjustment, if it was not read since.
     moved: Option<ThresholdZone>,
 }
 
@@ -249,9 +249,9 @@ impl DropPolicy for AdaptiveRed {
         self.red.decide(queue, arrival, stream)
     }
 
-    fn adjustments(&mut self, tell: &mut dyn FnMut(&RednAdjustment)) {
+    fn adjustments(&mut self, visit: &mut dyn FnMut(&RednAdjustment)) {
         if let Some(region) = self.moved.take() {
-            tell(&RednAdjustment {
+            visit(&RednAdjustment {
                 precedence: 0,
                 average: self.red.average(),
                 region,
@@ -262,12 +262,12 @@ impl DropPolicy for AdaptiveRed {
         }
     }
 
-    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
-        self.red.probes(tell);
-        tell("max_probability", self.max_probability);
-        tell("increases", self.increases as f64);
-        tell("decreases", self.decreases as f64);
-        tell("changed_s", self.changed.seconds());
+    fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
+        self.red.probes(visit);
+        visit("max_probability", self.max_probability);
+        visit("increases", self.increases as f64);
+        visit("decreases", self.decreases as f64);
+        visit("changed_s", self.changed.seconds());
     }
 }
 

@@ -222,14 +222,14 @@ impl QueueDisc for Choke {
         self.fifo.backlog()
     }
 
-    fn adjustments(&mut self, tell: &mut dyn FnMut(&RednAdjustment)) {
-        self.fifo.adjustments(tell);
+    fn adjustments(&mut self, visit: &mut dyn FnMut(&RednAdjustment)) {
+        self.fifo.adjustments(visit);
     }
 
-    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
-        tell("choke_average", self.average);
-        tell("choke_matches", self.matches as f64);
-        self.fifo.probes(tell);
+    fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("choke_average", self.average);
+        visit("choke_matches", self.matches as f64);
+        self.fifo.probes(visit);
     }
 }
 
@@ -279,7 +279,8 @@ mod tests {
 
     /// CHOKe would act below its threshold, spare matching packets, or drop one of the two alone:
     /// of one flow alone, packets 0 to 3 find 0 to 3 waiting, up to the threshold of 3; packet 4
-    /// finds 4, and one of them goes with it; packet 5 finds 3, and is let in; and so on by turns.
+    /// finds 4, and one of them goes with it; packet 5 finds 3, and is let in; and so on,
+    /// alternately.
     #[test]
     fn both_packets_of_a_match_go() {
         let mut queue = choke(&[("threshold", "3 packets".into())]);
@@ -351,8 +352,8 @@ mod tests {
     }
 
     /// The law behind would take packets that are gone for waiting, or miss arrivals: RIO of weight
-    /// 1, whose average is what the arrival found. With everything of one flow, by turns one is let
-    /// in, which found none, and the next, which found one, goes with it.
+    /// 1, whose average is what the arrival found. With everything of one flow, alternately one is
+    /// let in, which found none, and the next, which found one, goes with it.
     #[test]
     fn the_law_behind_knows_what_waits() {
         let one = |value: Value| Value::List(vec![Node::new(value)]);

@@ -82,7 +82,8 @@ struct CoDel {
     dropping: bool,
     /// When the next packet is to be dropped (drop_next).
     next_drop: Time,
-    /// Drops since the dropping state was entered (count), which goes on from a former stay in it.
+    /// Drops since the dropping state was entered (count), which continues from a former stay in
+    /// it.
     count: u32,
     /// The count at the last entry (lastcount).
     count_at_entry: u32,
@@ -230,10 +231,10 @@ impl QueueDisc for CoDel {
         self.backlog
     }
 
-    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
-        tell("sojourn_s", self.sojourn.seconds());
-        tell("dropping", f64::from(u8::from(self.dropping)));
-        tell("drop_count", f64::from(self.count));
+    fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("sojourn_s", self.sojourn.seconds());
+        visit("dropping", f64::from(u8::from(self.dropping)));
+        visit("drop_count", f64::from(self.count));
     }
 }
 

@@ -222,10 +222,10 @@ impl DropPolicy for DynamicRedn {
         self.rio.departed(packet, at);
     }
 
-    fn adjustments(&mut self, tell: &mut dyn FnMut(&RednAdjustment)) {
+    fn adjustments(&mut self, visit: &mut dyn FnMut(&RednAdjustment)) {
         for (precedence, machine) in (0..).zip(&mut self.machines) {
             if std::mem::take(&mut machine.moved) {
-                tell(&RednAdjustment {
+                visit(&RednAdjustment {
                     precedence,
                     average: self.rio.average(usize::from(precedence)),
                     region: machine.region,
@@ -237,24 +237,24 @@ impl DropPolicy for DynamicRedn {
         }
     }
 
-    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
-        self.rio.probes(tell);
+    fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
+        self.rio.probes(visit);
         for (i, machine) in self.machines.iter().enumerate() {
-            let mut tell = |name: &str, value: f64| tell(&format!("{name}.{i}"), value);
-            tell("max_probability", machine.effective);
+            let mut visit = |name: &str, value: f64| visit(&format!("{name}.{i}"), value);
+            visit("max_probability", machine.effective);
             if self.adaptive {
-                tell("dynamic_probability", machine.dynamic);
-                tell("above_middle", f64::from(u8::from(machine.above_middle)));
-                tell("middle_changes", machine.middle_changes as f64);
+                visit("dynamic_probability", machine.dynamic);
+                visit("above_middle", f64::from(u8::from(machine.above_middle)));
+                visit("middle_changes", machine.middle_changes as f64);
             }
             if machine.rule.interval.is_some() {
-                tell("middle_probability", machine.middle);
+                visit("middle_probability", machine.middle);
             }
-            tell("region", f64::from(machine.region as u8));
-            tell("region_changes", machine.region_changes as f64);
-            tell("increases", machine.increases as f64);
-            tell("decreases", machine.decreases as f64);
-            tell("changed_s", machine.changed.seconds());
+            visit("region", f64::from(machine.region as u8));
+            visit("region_changes", machine.region_changes as f64);
+            visit("increases", machine.increases as f64);
+            visit("decreases", machine.decreases as f64);
+            visit("changed_s", machine.changed.seconds());
         }
     }
 }

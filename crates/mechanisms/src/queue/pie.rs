@@ -281,10 +281,10 @@ impl DropPolicy for Pie {
         self.sojourn = at.since(arrived);
     }
 
-    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
-        tell("drop_probability", self.controller.probability);
-        tell("sojourn_s", self.sojourn.seconds());
-        tell("burst_allowance_s", self.controller.burst.seconds());
+    fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("drop_probability", self.controller.probability);
+        visit("sojourn_s", self.sojourn.seconds());
+        visit("burst_allowance_s", self.controller.burst.seconds());
     }
 }
 

@@ -112,8 +112,8 @@ impl DropPolicy for Red {
         self.decide(queue, arrival, stream)
     }
 
-    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
-        tell("average", self.average);
+    fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("average", self.average);
     }
 }
 

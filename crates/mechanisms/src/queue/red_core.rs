@@ -158,7 +158,7 @@ impl Class {
         Self { curve, count: fresh(convention), count_bytes: 0, entered: false }
     }
 
-    /// Move the probability at the maximum threshold; the count goes on.
+    /// Move the probability at the maximum threshold; the count is kept.
     pub fn set_probability(&mut self, probability: f64) {
         self.curve.set_probability(probability);
     }

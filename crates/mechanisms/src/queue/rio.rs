@@ -332,14 +332,14 @@ impl DropPolicy for Rio {
         }
     }
 
-    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
+    fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
         let precedences = self.precedences();
         for (i, average) in self.averages[..precedences].iter().enumerate() {
-            tell(&format!("average.{i}"), *average);
+            visit(&format!("average.{i}"), *average);
         }
         let mut below = 0.0;
         for (i, queue) in self.queues[..precedences].iter().enumerate() {
-            tell(&format!("actual.{i}"), below + queue);
+            visit(&format!("actual.{i}"), below + queue);
             below += if self.coupled { *queue } else { 0.0 };
         }
     }
@@ -468,7 +468,7 @@ mod tests {
     }
 
     /// Few precedences, whose averages are brought up to date side by side, would follow other ones
-    /// than many: two more precedences that nobody uses change nothing, to the last digit, over
+    /// than many: two more precedences that no packet has change nothing, to the last digit, over
     /// random arrivals and departures.
     #[test]
     fn precedences_without_packets_change_nothing() {
@@ -492,7 +492,7 @@ mod tests {
             idle += usize::from(waiting.is_empty());
             assert_eq!(averages(&few), averages(&many)[..3]);
         }
-        assert!((100..4000).contains(&idle), "both cases are met: {idle}");
+        assert!((100..4000).contains(&idle), "both cases occur: {idle}");
     }
 
     /// RIO would not contain RED: with one precedence and idle meant physically, both give the same

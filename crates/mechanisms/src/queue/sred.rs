@@ -153,8 +153,8 @@ impl DropPolicy for Sred {
         Verdict::Accept
     }
 
-    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
-        tell("hit_frequency", self.frequency);
+    fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("hit_frequency", self.frequency);
     }
 }
 
@@ -214,7 +214,7 @@ mod tests {
             }
         }
         close(probability(&[("full", false.into())], true, 599, 1.0 / 128.0), 0.0375);
-        // Nobody has hit yet: as many flows as can be.
+        // No packet has hit yet: as many flows as can be.
         close(probability(&[], false, 599, 0.0), 0.15);
     }
 

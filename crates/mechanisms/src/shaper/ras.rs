@@ -224,8 +224,8 @@ impl ShaperLaw for Ras {
         self.limit
     }
 
-    fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
-        tell("arrival_rate", 8.0 * self.arrival_rate.estimate);
+    fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("arrival_rate", 8.0 * self.arrival_rate.estimate);
     }
 }
 

@@ -93,8 +93,8 @@ impl FlowTermination for SustainableRate {
         let TerminationSignal::Report { excess, sustainable } = signal else {
             return Termination::Nothing;
         };
-        // The report that asks for the rate sent tells of an interval before its measurement; only
-        // the next is comparable with it. Whatever that one leads to, the next mark asks anew.
+        // The report that asks for the rate sent is of an interval before its measurement; only the
+        // next is comparable with it. Whatever that one leads to, the next mark asks anew.
         let decides = excess && self.asked;
         self.asked = excess && !self.asked;
         let surplus = sent - sustainable;

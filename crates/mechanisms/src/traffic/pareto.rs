@@ -1,8 +1,8 @@
 //! ON/OFF traffic whose ON and OFF times have a Pareto distribution.
 //!
 //! A Pareto time exceeds x with probability (m / x)^alpha from its minimum m on: the longer it has
-//! lasted, the longer it goes on, so that the sum of many such sources is bursty on every time
-//! scale.
+//! lasted, the longer it will still last, so that the sum of many such sources is bursty on every
+//! time scale.
 
 use forebay_kernel::Stream;
 use forebay_kernel::math::{exp, pow};

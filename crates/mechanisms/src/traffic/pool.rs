@@ -92,7 +92,7 @@ impl<T: Traffic + 'static> TrafficPool for Drawing<T> {
     }
 }
 
-/// Applications that draw nothing: one stream, which nobody asks, for all of them.
+/// Applications that draw nothing: one stream, which is never drawn from, for all of them.
 pub(super) struct Fixed<T>(Vec<(T, Sender)>, Stream);
 
 impl<T> Fixed<T> {

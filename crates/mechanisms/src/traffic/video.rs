@@ -182,7 +182,7 @@ impl Video {
         Self { coder, packets, interval, lambda, due, left: 0, sent, free }
     }
 
-    /// Go on to the next frame, which may be empty.
+    /// Advance to the next frame, which may be empty.
     fn next_frame(&mut self, stream: &mut Stream) {
         self.due = self.due + self.interval;
         self.left = self.coder.bytes(self.lambda);
@@ -354,7 +354,7 @@ mod tests {
         assert!((empty - 0.012_378).abs() < 5.0 * (0.0124 / n).sqrt(), "{empty}");
     }
 
-    /// A source whose frames have `bits` bits, or by turns `bits` and as many below zero.
+    /// A source whose frames have `bits` bits, or alternately `bits` and as many below zero.
     fn regular(bits: f64, alternating: bool, line_rate: Rate) -> Video {
         let correlation = if alternating { -1.0 } else { 1.0 };
         let coder = Coder { pixels: bits, correlation, gain: 0.0, innovation_mean: 0.0 };

@@ -108,8 +108,8 @@ fn calls_send_only_while_they_live() {
 }
 
 /// Termination would strike others than the marked, or later or earlier than a round trip after the
-/// egress node saw the mark: whoever is terminated was marked first exactly 50 ms before, and
-/// whoever was marked more than 50 ms ago is no longer there.
+/// egress node saw the mark: a call that is terminated was marked first exactly 50 ms before, and
+/// one marked more than 50 ms ago is no longer there.
 #[test]
 fn termination_strikes_the_marked_after_a_round_trip() {
     for seed in SEEDS {

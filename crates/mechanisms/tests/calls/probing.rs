@@ -70,7 +70,7 @@ fn probes_leave_at_their_times_and_media_after_them() {
                 assert!(first < arrival + Span::from_ms(170));
                 assert!(*probes.last().unwrap() <= first);
             }
-            // Nobody skips a packet: media are 20 ms apart from the first to the end of the run.
+            // No call skips a packet: media are 20 ms apart from the first to the end of the run.
             assert!(media.windows(2).all(|two| two[1].since(two[0]) == Span::from_ms(20)));
         }
         let expected = if scheme == "before_media" { (5, 5) } else { (1, 5) };
@@ -124,9 +124,9 @@ fn after_the_window_nobody_is_refused() {
     }
 }
 
-/// Marks of media would count as those of probes: they refuse nobody.
+/// Marks of media would count as those of probes: they refuse no call.
 #[test]
-fn marked_media_refuse_nobody() {
+fn marked_media_refuse_no_call() {
     for scheme in SCHEMES {
         let marking = |packet: &Packet, _: Time| {
             if packet.is_probe() { PcnMark::Unmarked } else { PcnMark::Excess }

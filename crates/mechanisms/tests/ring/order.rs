@@ -77,8 +77,8 @@ fn with_two_buffers_the_host_goes_ahead_of_low_priority_transit() {
     assert_eq!(arrivals(&crossing()), order);
 }
 
-/// TB_HI_THRESHOLD would stop nobody: above it low priority of the host waits, high priority does
-/// not.
+/// TB_HI_THRESHOLD would stop no packet: above it low priority of the host waits, high priority
+/// does not.
 #[test]
 fn above_the_high_threshold_low_priority_of_the_host_waits() {
     let mut scene = crossing();

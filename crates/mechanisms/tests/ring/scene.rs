@@ -177,15 +177,15 @@ impl Built {
         }
     }
 
-    /// The value of one gauge of a station on ringlet 0 at this instant.
-    pub fn gauge(&mut self, station: u32, wanted: &str) -> f64 {
+    /// The value of one probe of a station on ringlet 0 at this instant.
+    pub fn probe(&mut self, station: u32, wanted: &str) -> f64 {
         let mut found = None;
         self.network.probes(self.ring, station, &mut |name, value| {
             if name == wanted {
                 found = Some(value);
             }
         });
-        found.unwrap_or_else(|| panic!("no gauge {wanted}"))
+        found.unwrap_or_else(|| panic!("no probe {wanted}"))
     }
 }
 

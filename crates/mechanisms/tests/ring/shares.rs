@@ -20,7 +20,7 @@ fn near(measured: f64, expected: f64, what: &str) {
     assert!(error < 0.02, "{what}: {measured:.4e} bit/s, expected {expected:.4e}");
 }
 
-/// A station would be throttled although nobody else wants the ring.
+/// A station would be throttled although no other station wants the ring.
 #[test]
 fn a_station_alone_fills_the_ring() {
     for law in FAIR {

@@ -57,7 +57,7 @@ fn high_priority_waits_for_at_most_one_packet() {
         scene.sources[1].burst = None;
         let mut ring = scene.build();
         ring.run_to(1.0);
-        let wait = ring.gauge(1, "host_high_max_wait_s");
+        let wait = ring.probe(1, "host_high_max_wait_s");
         let most = 1516.0 * 8.0 / rate as f64;
         assert!(wait > 0.0 && wait <= most + 1e-12, "{wait} s, at most {most}");
     }

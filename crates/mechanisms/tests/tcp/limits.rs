@@ -29,7 +29,7 @@ fn an_unloaded_transfer_takes_its_closed_form() {
     assert_eq!(last, [13]);
 }
 
-/// A flow would go on after its time, or end with data outstanding: from the stop at 150 ms on
+/// A flow would continue after its time, or end with data outstanding: from the stop at 150 ms on
 /// nothing new is sent; what is outstanding then (4..9, sent at 100 ms) is acknowledged at 200 ms.
 #[test]
 fn a_stopped_flow_ends_when_all_is_acknowledged() {

@@ -75,8 +75,9 @@ fn a_timeout_sends_only_what_is_missing() {
 /// The two policies for a timeout would not differ (RFC 2018, section 5.1; RFC 6675, section 5.1).
 /// Of 12 segments the even ones are lost; ssthresh = cwnd = 6, and six duplicates let 0, 2, 4 and 6
 /// go again (pipe 9, 7, 5, 4 after the third to sixth), in vain. After the timeout at 1 s, 0 brings
-/// an acknowledgement (2 expected) with the four ranges reported last: 11, 9, 7, 5. Whoever has
-/// forgotten the rest sends 2 and 3; whoever remembers knows that 3 has arrived, and sends 2 and 4.
+/// an acknowledgement (2 expected) with the four ranges reported last: 11, 9, 7, 5. A sender that
+/// has forgotten the rest sends 2 and 3; one that remembers knows that 3 has arrived, and sends 2
+/// and 4.
 #[test]
 fn kept_information_spares_needless_retransmissions() {
     for (policy, then) in [("clear", vec![2, 3]), ("keep", vec![2, 4])] {
@@ -111,7 +112,7 @@ fn the_receivers_window_also_holds_after_a_timeout() {
 }
 
 /// The loss of a retransmission would stop a connection for good: in every kind of recovery it is
-/// left to the timer, and the flow goes on.
+/// left to the timer, and the flow continues.
 #[test]
 fn a_lost_retransmission_waits_for_the_timer() {
     for recovery in ["reno", "newreno", "sack"] {

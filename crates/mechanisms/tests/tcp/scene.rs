@@ -230,7 +230,7 @@ pub struct Scene {
     pub marks: Vec<u64>,
     pub script: Option<Vec<(u64, u64, bool)>>,
     pub stop: Time,
-    pub tell_rtt: bool,
+    pub report_rtt: bool,
     /// The congestion control.
     pub law: &'static str,
 }
@@ -259,7 +259,7 @@ impl Scene {
             marks: Vec::new(),
             script: None,
             stop: Time::NEVER,
-            tell_rtt: false,
+            report_rtt: false,
             law: "reno",
         };
         scene
@@ -288,8 +288,8 @@ impl Scene {
     }
 
     /// Have segments tell the smoothed round-trip time.
-    pub fn telling_rtt(mut self) -> Self {
-        self.tell_rtt = true;
+    pub fn reporting_rtt(mut self) -> Self {
+        self.report_rtt = true;
         self
     }
 
@@ -326,7 +326,7 @@ impl Scene {
         };
         let applications = pool_of([(writes, stream)]);
         let senders = TcpSenders::new(group, &parameters, applications, &|| control(law));
-        let senders = network.add(Box::new(senders.telling_rtt(self.tell_rtt)));
+        let senders = network.add(Box::new(senders.reporting_rtt(self.report_rtt)));
         match self.script {
             None => network.add(Box::new(TcpReceivers::new(0, 1, &parameters, back))),
             Some(acks) => network.add(Box::new(Script { acks, route: direct })),

@@ -108,7 +108,7 @@ fn the_earliest_segment_is_echoed() {
 #[test]
 fn segments_tell_the_smoothed_round_trip_time() {
     for tick in ["0 s", "100 ms"] {
-        let mut scene = Scene::opening(1).telling_rtt().with("rto_tick", tick);
+        let mut scene = Scene::opening(1).reporting_rtt().with("rto_tick", tick);
         // 1040 B in 10 ms.
         scene.rate = Some(Rate::from_bps(832_000));
         let run = scene.losing(&[6]).run(2000);
@@ -133,7 +133,7 @@ fn segments_tell_the_smoothed_round_trip_time() {
 /// makes SRTT = 100 + (40 - 100) / 8 = 92.5 ms, told by 3, which is sent then.
 #[test]
 fn what_segments_tell_is_smoothed() {
-    let scene = Scene::steady(1).telling_rtt();
+    let scene = Scene::steady(1).reporting_rtt();
     let run = scene.scripted(&[(100, 1), (140, 2)]).run(150);
     let told: Vec<_> = run.log.data.iter().map(|(_, packet)| packet.srtt()).collect();
     let first = Some(Span::from_ms(100));

@@ -1,5 +1,5 @@
-//! Queues whose maximum probabilities move, in whole networks: what observers are told of them, and
-//! the series that a study of them reads.
+//! Queues whose maximum probabilities move, in whole networks: what observers see of them, and the
+//! series that a study of them reads.
 
 use forebay_network::record::RecordTable;
 
@@ -71,10 +71,10 @@ impl Figure {
     }
 }
 
-/// Observers would not be told of every change of state, or not what the law has changed: the
-/// listing of figure 3.5 (of figure 1.2), fed with nothing but the averages of the rows told, comes
-/// to the probabilities and states of every row; and the last ones, and how often they changed, are
-/// those of the gauges at the end.
+/// Observers would not see every change of state, or not what the law has changed: the listing of
+/// figure 3.5 (of figure 1.2), fed with nothing but the averages of the rows told, comes to the
+/// probabilities and states of every row; and the last ones, and how often they changed, are those
+/// of the probes at the end.
 #[test]
 fn adjustments_are_the_steps_of_the_published_algorithms() {
     for (queue, adaptive) in [(ADAPTIVE, true), (SELF_CONFIGURING, false)] {
@@ -146,8 +146,8 @@ fn adaptive_red_tells_every_step() {
     }
 }
 
-/// A law inside a scheduler would be hidden from observers: one class of priority queues is told of
-/// exactly as the same law alone.
+/// A law inside a scheduler would be hidden from observers: one class of priority queues is
+/// observed exactly as the same law alone.
 #[test]
 fn laws_inside_a_scheduler_are_observed_too() {
     let inner = adjustments(&format!("priority = {{ classes = [{{ {SELF_CONFIGURING} }}] }}"));

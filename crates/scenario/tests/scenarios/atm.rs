@@ -101,8 +101,8 @@ fn one_file(pace: &str) -> String {
 
 /// A file would take another time than its bits at the rates of its source. It is 1 MB in 18868
 /// whole cells, 8000032 bit. Slow start sends 250, 300, .., 450 kbit/s for 0.56 s each, 980 kbit in
-/// 2.8 s; the rest takes 7020032 / 500000 s: 16.840064 s in all. Where the rate goes on rising by 2
-/// % of the nominal rate each 0.56 s, n further whole steps carry 280 (n + 0.02 n (n-1)/2) kbit. A
+/// 2.8 s; the rest takes 7020032 / 500000 s: 16.840064 s in all. Where the rate keeps rising by 2 %
+/// of the nominal rate each 0.56 s, n further whole steps carry 280 (n + 0.02 n (n-1)/2) kbit. A
 /// cell's time is rounded up by a picosecond at most.
 #[test]
 fn an_undisturbed_file_takes_the_time_of_its_bits() {
@@ -434,7 +434,7 @@ fn a_silent_detector_changes_nothing() {
         let result = |with: &str| run(&CONTROL.replace(detector, with).replace(queue, place));
         let (without, with) = (result(""), result(silent));
         assert_eq!(without.digest, with.digest, "{place}");
-        // Without a detector tail drop books ahead, and needs fewer events.
+        // Without a detector tail drop schedules departures ahead, and needs fewer events.
         assert!(without.events == with.events || place != queue, "{place}");
         assert!(with.groups.iter().all(|group| group.counted.sent_acks == 0));
     }

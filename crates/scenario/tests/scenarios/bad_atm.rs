@@ -254,7 +254,7 @@ fn wrong_cells_are_refused_where_they_are_wrong() {
     check_all(RIGHT, CASES);
 }
 
-/// A port would detect congestion and nobody ever hear of it: paced sources whose way has a
+/// A port would detect congestion and no source ever hear of it: paced sources whose way has a
 /// detector need a way back from it, and the link is named. Without a detector they need none.
 #[test]
 fn a_detector_needs_a_way_back() {
@@ -271,8 +271,8 @@ fn a_detector_needs_a_way_back() {
     Scenario::parse(&deaf, "right.toml", &[]).unwrap();
 }
 
-/// Missing frames would never be sent again, as nobody could ask for them: sources of frames need a
-/// way back from their receivers, unless nothing is sent again.
+/// Missing frames would never be sent again, as no receiver could ask for them: sources of frames
+/// need a way back from their receivers, unless nothing is sent again.
 #[test]
 fn retransmission_needs_a_way_back() {
     let one_way = RIGHT.replace("detector =", "#").replace(

@@ -44,7 +44,7 @@ fn a_surge_without_duration_comes_at_once() {
     let log = call_log(&tables);
     assert_eq!(times(&log, "initial"), [0; 7]);
     assert_eq!(times(&log, "rerouted"), [2 * S; 300]);
-    // Nobody asks whether they may in, so that the one line is taken 307 times.
+    // They do not ask for admission, so that the one line is taken 307 times.
     let counted = calls(&result, "x");
     assert_eq!((counted.rerouted, counted.present, counted.blocked), (307, 307, 0));
     // 7 for 2 s and 307 for 3 s of 5 s.
@@ -123,9 +123,9 @@ fn a_call_of_two_flows_takes_one_line() {
     }
 }
 
-/// Blocked calls would send, or calls go on after their end: of calls of 8 packets a second without
-/// pause, `sent` lies within one packet of 8 times the call seconds, and each packet left while
-/// calls were present.
+/// Blocked calls would send, or calls continue after their end: of calls of 8 packets a second
+/// without pause, `sent` lies within one packet of 8 times the call seconds, and each packet left
+/// while calls were present.
 #[test]
 fn only_calls_that_are_there_send() {
     let class = "calls = { rate = \"2 /s\", holding = \"1 s\" }\n\
@@ -175,7 +175,7 @@ fn extreme_numbers_of_calls_balance() {
     }
 }
 
-/// An aggregate's table would report other calls than the counters: the gauge of flows present is
+/// An aggregate's table would report other calls than the counters: the probe of flows present is
 /// the running sum of the log.
 #[test]
 fn the_gauge_of_present_flows_follows_the_log() {

@@ -83,7 +83,7 @@ fn sources(draw: &mut Stream, name: &str, (from, to): (&str, &str)) -> String {
 }
 
 /// A random chain of routers with users at each end, and paced sources between them: policed or
-/// not, told of congestion or not, beside a few datagrams. Most times are whole tenths of
+/// not, notified of congestion or not, beside a few datagrams. Most times are whole tenths of
 /// milliseconds, so that cells of several sources, releases of policers and ends of transmissions
 /// fall into one instant.
 pub fn network_of_cells(draw: &mut Stream) -> String {

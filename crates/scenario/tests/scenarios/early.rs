@@ -1,6 +1,6 @@
 //! Hops without events and hosts that are run late, against the same networks with an event for
-//! everything: an observer is told of all in its time, so with one nobody is told early or run
-//! late.
+//! everything: an observer sees everything in its time, so with one no packet is sent ahead and no
+//! host is run late.
 
 use forebay_kernel::{Stream, Streams};
 use forebay_scenario::{RunResult, Scenario};
@@ -79,7 +79,7 @@ fn random_network(draw: &mut Stream) -> String {
 }
 
 /// Check that a run of the scenario `text` describes and the same one observed are alike; its
-/// traversals.
+/// hops.
 fn check(text: &str, number: u64) -> u64 {
     let scenario =
         Scenario::parse(text, "random.toml", &[]).unwrap_or_else(|error| panic!("{error}\n{text}"));
@@ -93,14 +93,14 @@ fn check(text: &str, number: u64) -> u64 {
     early.packet_hops
 }
 
-/// A packet told of early or a host run late would meet another world than in its time: in two
-/// hundred random networks digest, events, traversals, and every counter and mean of every flow and
-/// link are those of a run that is observed.
+/// A packet sent ahead or a host run late would find another state than in its time: in two hundred
+/// random networks digest, events, hops, and every counter and mean of every flow and link
+/// are those of a run that is observed.
 #[test]
 fn nobody_can_tell_who_was_told_early_or_run_late() {
     let network = |number| random_network(&mut Streams::new(17, number).named("network"));
     let hops: u64 = (0..200).map(|number| check(&network(number), number)).sum();
-    assert!(hops > 200_000, "only {hops} traversals in all");
+    assert!(hops > 200_000, "only {hops} hops in all");
 }
 
 /// A random tree in which everything takes a whole number of milliseconds, so that packets from
@@ -142,13 +142,13 @@ fn network_in_step(draw: &mut Stream) -> String {
     format!("duration = \"300 ms\"\n[record]\ntrace = 1000\n{links}{flows}")
 }
 
-/// Packets of one instant would come in another order where they are told of early: the same in
+/// Packets of one instant would come in another order where they are sent ahead: the same in
 /// networks in which that is the rule.
 #[test]
 fn what_comes_at_one_instant_keeps_its_order() {
     let network = |number| network_in_step(&mut Streams::new(18, number).named("network"));
     let hops: u64 = (0..300).map(|number| check(&network(number), number)).sum();
-    assert!(hops > 200_000, "only {hops} traversals in all");
+    assert!(hops > 200_000, "only {hops} hops in all");
 }
 
 /// A cell would be policed, be chosen or bring about a notification in another world than in its
@@ -158,7 +158,7 @@ fn what_comes_at_one_instant_keeps_its_order() {
 fn nobody_can_tell_which_cells_were_handled_late() {
     let network = |number| network_of_cells(&mut Streams::new(19, number).named("network"));
     let hops: u64 = (0..300).map(|number| check(&network(number), number)).sum();
-    assert!(hops > 200_000, "only {hops} traversals in all");
+    assert!(hops > 200_000, "only {hops} hops in all");
 }
 
 /// Looking ahead, which a network does with so many flows, would change what happens: 13,000 flows
@@ -191,5 +191,5 @@ fn looking_ahead_changes_nothing() {
         group("voice", 1000, "udp = {}\ntraffic.cbr = { rate = \"80 kbit/s\", size = \"200 B\" }"),
     ];
     let hops = check(&text.concat(), 0);
-    assert!(hops > 100_000, "only {hops} traversals");
+    assert!(hops > 100_000, "only {hops} hops");
 }

@@ -258,9 +258,9 @@ fn trajectories_scale_with_time() {
     }
 }
 
-/// The two ways in which links keep their queue, booked ahead or chosen packet by packet, would be
-/// two different servers: priority with a single class is tail drop, and everything that is counted
-/// must agree. Poisson arrivals, so that no order of ties can matter.
+/// The two ways in which links keep their queue, departures scheduled at arrival or packet by
+/// packet, would be two different servers: priority with a single class is tail drop, and
+/// everything that is counted must agree. Poisson arrivals, so that no order of ties can matter.
 #[test]
 fn priority_with_one_class_is_its_queue() {
     let text = |queue: &str| {
@@ -289,8 +289,8 @@ fn priority_with_one_class_is_its_queue() {
 }
 
 /// Flows of a group that start at different times would disturb each other: with periods of 20 ms
-/// from starts drawn within 2 s, each flow sends at its start and every 20 ms after it, whoever
-/// else shares the group. The network holds them all, so each packet takes 0.16 ms.
+/// from starts drawn within 2 s, each flow sends at its start and every 20 ms after it, whatever
+/// else the group holds. The network holds them all, so each packet takes 0.16 ms.
 #[test]
 fn constant_flows_keep_their_own_times() {
     let text = chain("5 s", &[("10 Mbit/s", "0 s")])

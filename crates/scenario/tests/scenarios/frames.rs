@@ -73,10 +73,11 @@ fn frames_that_are_only_counted_change_nothing() {
 }
 
 /// Frames would hide what overload does to them, or resending cost what it need not. The source
-/// sends 500 kbit/s into 400 kbit/s and nobody slows it down: of five cells one is dropped, evenly.
-/// No frame of 192 cells is ever whole, so 80 % of the cells arrive and no file ever does. Where
-/// each cell is a frame, what arrives is as good as what does not is sent again: the file takes its
-/// cells and polls at 400 kbit/s, and then a few round trips for what is missing at the end.
+/// sends 500 kbit/s into 400 kbit/s and nothing slows it down: of five cells one is dropped,
+/// evenly. No frame of 192 cells is ever whole, so 80 % of the cells arrive and no file ever does.
+/// Where each cell is a frame, what arrives is as good as what does not is sent again: the file
+/// takes its cells and polls at 400 kbit/s, and then a few round trips for what is missing at the
+/// end.
 #[test]
 fn overload_lets_cells_through_and_no_frames() {
     let narrow = "rate = \"400 kbit/s\"\nqueue = { droptail = { limit = \"2 packets\" } }";
@@ -133,7 +134,7 @@ fn cells_frames_and_reports_are_conserved() {
     assert_eq!(of("report", "sent"), of("report", "delivered") + of("report", "dropped"));
     assert!(of("report", "dropped") > 10, "{}", of("report", "dropped"));
     assert_eq!(of("poll", "sent"), files.polls as usize);
-    // Nobody sends again what is not missing: a frame is lost before it is sent again.
+    // No source sends again what is not missing: a frame is lost before it is sent again.
     assert!(files.resent_frames <= files.lost_frames, "{files:?}");
     // What was lost at the satellite link is what sources lost.
     let dropped: u64 = result.flows.iter().map(|flow| flow.counted.dropped_packets).sum();

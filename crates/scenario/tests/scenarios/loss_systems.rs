@@ -92,7 +92,7 @@ fn engset_loss() {
     present(&runs).rejects(4.0 * (1.0 - erlang(4.0, 5)));
 }
 
-/// Finite sources would call while they talk: with as many lines as sources nobody is blocked and
+/// Finite sources would call while they talk: with as many lines as sources no call is blocked and
 /// each source is busy a / (1 + a) of the time, 20 * 0.5 / 1.5 in the mean, not 20 * 0.5, and never
 /// more than 20.
 #[test]

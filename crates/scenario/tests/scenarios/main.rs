@@ -1,7 +1,7 @@
 //! Whole scenarios, from their text to their results: against theory, against arithmetic, against
 //! themselves, and against everything that a user can get wrong.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot continue fails")]
 
 mod abr;
 mod adaptive_queues;
@@ -27,10 +27,10 @@ mod fairness;
 mod frames;
 mod loss_systems;
 mod many_flows;
+mod partitions;
 mod pcn;
 mod precedences;
 mod recording;
-mod regions;
 mod residual;
 mod rings;
 mod sawtooth;

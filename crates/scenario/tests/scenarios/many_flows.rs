@@ -33,9 +33,9 @@ fn sums(counted: &Counted) -> [u64; 8] {
     ]
 }
 
-/// The row of a group would tell of other flows than those that it stands for: sums, largest values
-/// and quantiles must follow from the rows of the same run's flows, and the run must be the same
-/// whichever rows are wanted.
+/// The row of a group would describe other flows than those that it stands for: sums, largest
+/// values and quantiles must follow from the rows of the same run's flows, and the run must be the
+/// same whichever rows are wanted.
 #[test]
 fn groups_add_up_to_their_flows() {
     let each = run(&dumbbell(9, "record.flows = \"each\""));

@@ -205,7 +205,7 @@ fn by_change(egress: &[(u64, bool)]) -> Vec<(u64, u64)> {
     blocked
 }
 
-/// Admission would stop or go on at other times than the law says
+/// Admission would stop or continue at other times than the law says
 /// (draft-babiarz-pcn-explicit-marking-02, section 2.3). By hand: at 1 s the bucket holds 800 B
 /// after the first call's packet, the rerouted call's takes 200, and 10 ms bring 100: 600, 500,
 /// then 400 at 1.02 s is the first below the threshold of 500 B. It is at the egress node 5 ms
@@ -241,10 +241,10 @@ fn admission_follows_its_law() {
         }
         assert!(decided.iter().all(|count| *count > 20), "{name}: {decided:?}");
         let series = table(&tables, "series/aggregates.ab");
-        for (time, gauge) in floats(series, "time_s").iter().zip(floats(series, "blocking")) {
+        for (time, probe) in floats(series, "time_s").iter().zip(floats(series, "blocking")) {
             // Samples are taken when all that is due at their time is done.
             let inside = expected.iter().any(|(from, to)| (*from..*to).contains(&ps(*time)));
-            assert_eq!(*gauge, f64::from(u8::from(inside)), "{name}: {time}");
+            assert_eq!(*probe, f64::from(u8::from(inside)), "{name}: {time}");
         }
     }
 }

@@ -96,5 +96,5 @@ fn high_precedences_are_counted_on_several_threads() {
     };
     let (alone, divided) = (on(1), on(2));
     assert_eq!((alone.0, alone.1), (divided.0, divided.1));
-    assert!(alone.2 == 1 && divided.2 > 1, "{} regions", divided.2);
+    assert!(alone.2 == 1 && divided.2 > 1, "{} partitions", divided.2);
 }

@@ -11,7 +11,7 @@ fn close(values: &[f64], expected: f64) {
 /// meet every 100 ms at a link that takes 8 ms for each: one waits for 8 ms in each 100 ms, 0.08 on
 /// average; with 5 ms to the far end, one takes 13 ms and the other 21 ms. A group has no delay in
 /// a sample without deliveries: the third starts after 1 s; its packets come 30 ms after the others
-/// and wait for nobody.
+/// and wait for no other.
 #[test]
 fn samples_tell_the_queue_and_the_delay_of_their_interval() {
     let cbr = "udp = {}\ntraffic = { cbr = { rate = \"80 kbit/s\", size = \"1000 B\", \
@@ -109,11 +109,11 @@ fn alone(conditioner: &str) -> String {
     )
 }
 
-/// A conditioner that adapts to round-trip times would not be told of them, alone or inside
-/// another: 1 ms for the segment, 40 us for the acknowledgement and twice 10 ms make 21.04 ms,
-/// whatever the tick of TCP's own clock; times 125000 B/s (and twice that) they make depths of 2630
-/// B (and 5260 B). Where nobody adapts nothing is told, so that packets, and with them digests, are
-/// as they always were.
+/// A conditioner that adapts to round-trip times would not get them, alone or inside another: 1 ms
+/// for the segment, 40 us for the acknowledgement and twice 10 ms make 21.04 ms, whatever the tick
+/// of TCP's own clock; times 125000 B/s (and twice that) they make depths of 2630 B (and 5260 B).
+/// Where no conditioner adapts none is reported, so that packets, and with them digests, are as
+/// they always were.
 #[test]
 fn conditioners_hear_of_round_trip_times() {
     let adaptive = "{ adaptive_token_bucket = { cir = \"1 Mbit/s\", pir = \"2 Mbit/s\" } }";

@@ -39,7 +39,7 @@ fn laws() -> Vec<String> {
 
 /// Packets would vanish on a ring, be made from nothing, or be lost in transit: when all sources
 /// have stopped and the ring has run empty, every packet sent was delivered or dropped, no span
-/// lost one but in the queues of its own host, and the trace tells of each the same, and in order.
+/// lost one but in the queues of its own host, and the trace says the same of each, and in order.
 /// Queues of hosts have room for 30 kB, 20 packets, and are asked for more than the ring carries.
 #[test]
 fn an_emptied_ring_has_lost_nothing() {
@@ -70,7 +70,7 @@ fn an_emptied_ring_has_lost_nothing() {
                     let out = link.departed_packets[at] + link.dropped_packets[at];
                     assert_eq!(link.arrived_packets[at], out, "{what}: {}", link.name);
                 }
-                // Nobody enters at C and B, so what is dropped there was in transit.
+                // Nothing enters at C and B, so what is dropped there was in transit.
                 let entered = ["outer.F", "outer.E", "inner.D", "inner.F", "inner.E", "inner.C"];
                 let host = entered.iter().any(|name| link.name.ends_with(name));
                 assert!(host || link.drops == 0, "{what}: {} lost in transit", link.name);

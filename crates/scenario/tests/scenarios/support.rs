@@ -34,7 +34,7 @@ pub fn run_with(
     record: bool,
 ) -> (RunResult, Vec<RecordTable>) {
     let options = RunOptions { replication, record, ..RunOptions::default() };
-    scenario.run(&options, &Control::default()).expect("nobody cancels this run")
+    scenario.run(&options, &Control::default()).expect("this run is never cancelled")
 }
 
 /// One run of the scenario that `text` describes.
@@ -134,7 +134,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// Whether it tells of a data packet, not of an acknowledgement.
+    /// Whether it is about a data packet, not of an acknowledgement.
     pub fn is_data(&self) -> bool {
         self.kind != "ack"
     }

@@ -50,7 +50,7 @@ fn stream() -> Stream {
     Streams::new(0, 0).named("test")
 }
 
-/// The gauge `tokens`.
+/// The probe `tokens`.
 fn level(law: &dyn Conditioner) -> f64 {
     let mut told = None;
     law.probes(&mut |name, value| {

@@ -11,7 +11,7 @@ use crate::traffic::TrafficKind;
 pub struct ClassPlan {
     /// Component path, such as `flows.voice`: names the random streams.
     pub path: String,
-    /// Number of its first flow in the ledger; one for each medium.
+    /// Number of its first flow in the counters; one for each medium.
     pub flow: u32,
     /// Number of the route that packets take.
     pub route: u32,

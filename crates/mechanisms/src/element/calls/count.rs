@@ -1,4 +1,4 @@
-//! What is counted of a class of calls, and what results tell of it.
+//! What is counted of a class of calls, and its columns in results.
 
 use forebay_network::{ElementCounters, columns};
 use forebay_units::{Span, Time};
@@ -60,8 +60,8 @@ columns! {
         pub blocked: u64 = Calls,
         /// Blocked and refused calls over new calls; 0 if none arrived.
         pub blocking_ratio: f64 = Share + headline,
-        /// Calls that came with a surge, or were there from the start: nobody asked whether
-        /// they may in.
+        /// Calls that came with a surge, or were there from the start: they were not asked for
+        /// admission.
         pub rerouted: u64 = Calls,
         /// Calls let in that a marked probe then refused.
         pub refused: u64 = Calls,

@@ -38,7 +38,7 @@ const HEADER: u64 = 40;
 const TALKING: Span = Span::from_ms(100);
 
 /// The call of observations about one that was never let in.
-const NOBODY: u64 = u64::MAX;
+const NO_CALL: u64 = u64::MAX;
 
 /// An ingress-egress aggregate of calls.
 pub struct Calls {
@@ -51,7 +51,7 @@ pub struct Calls {
     present: u32,
     edge: Edge,
     streams: Streams,
-    /// When gauges were prepared last.
+    /// When probes were prepared last.
     settled: Time,
 }
 
@@ -136,7 +136,7 @@ impl Calls {
             count.blocked += 1;
         }
         let flow = plan.flow;
-        cx.observe(|| Observation::Call { flow, call: NOBODY, event: CallEvent::Blocked });
+        cx.observe(|| Observation::Call { flow, call: NO_CALL, event: CallEvent::Blocked });
     }
 
     fn admit(&mut self, class: usize, mut draft: Draft, origin: Origin, cx: &mut Context<'_>) {
@@ -186,7 +186,7 @@ impl Calls {
                 CallEvent::Initial
             }
         };
-        self.tell(place, event, cx);
+        self.report(place, event, cx);
         if due < Time::NEVER {
             cx.wake_at(due, CALL | place);
         }
@@ -199,7 +199,7 @@ impl Calls {
         count.change(row.present, now);
     }
 
-    fn tell(&mut self, place: u32, event: CallEvent, cx: &mut Context<'_>) {
+    fn report(&mut self, place: u32, event: CallEvent, cx: &mut Context<'_>) {
         let call = self.calls.tag(place);
         let flow = self.rows[self.calls.at(place).row as usize].flow;
         cx.observe(|| Observation::Call { flow, call, event });
@@ -219,7 +219,7 @@ impl Calls {
             CallEvent::Refused => count.refused += 1,
             _ => count.ended += 1,
         }
-        self.tell(place, event, cx);
+        self.report(place, event, cx);
         if !waits {
             self.calls.release(place);
         }
@@ -313,7 +313,7 @@ impl Calls {
                 if let Some(at) = law.signalled(signal, now) {
                     cx.wake_at(at, TIMER);
                 }
-                self.tell_blocking(cx);
+                self.report_blocking(cx);
             }
             Signal::Refuse(tag) => {
                 if let Some(place) = self.calls.find(tag)
@@ -354,7 +354,7 @@ impl Calls {
         }
     }
 
-    fn tell_blocking(&mut self, cx: &mut Context<'_>) {
+    fn report_blocking(&mut self, cx: &mut Context<'_>) {
         let blocking = !self.edge.admits(0);
         if blocking != self.edge.blocking {
             self.edge.blocking = blocking;
@@ -476,7 +476,7 @@ impl Element for Calls {
                 if let Some(at) = law.expired(cx.now()) {
                     cx.wake_at(at, TIMER);
                 }
-                self.tell_blocking(cx);
+                self.report_blocking(cx);
             }
             kind => self.interval_ended(kind, cx),
         }

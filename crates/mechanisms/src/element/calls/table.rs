@@ -42,7 +42,7 @@ pub(super) struct Probe {
 }
 
 impl Call {
-    /// A call that nobody has heard of yet; the table says which it is.
+    /// A call that has sent nothing yet; the table numbers it.
     pub(super) fn new(traffic: Box<dyn Traffic>, stream: Stream, row: u32) -> Self {
         Self {
             traffic,

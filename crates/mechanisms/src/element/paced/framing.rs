@@ -1,4 +1,4 @@
-//! Frames of packets: how large they are, and how packets and reports tell of them.
+//! Frames of packets: how large they are, and how packets and reports describe them.
 
 use forebay_network::{Packet, SackBlocks};
 use forebay_parameters::{Problem, Section, parameters};

@@ -40,7 +40,7 @@ impl LoserTree {
         (Time::from_ps((self.winner >> 64) as u64), self.winner as usize)
     }
 
-    /// Whoever is first waits for `at` from now on.
+    /// The first member waits for `at` from now on.
     #[inline(always)]
     pub(super) fn set_first(&mut self, at: Time) {
         let number = self.winner as usize;

@@ -143,7 +143,7 @@ impl PacedSources {
         let now = cx.now();
         // What has been filled leaves before anything changes.
         let last = self.sources[index].full_at <= now
-            && !(self.explicit.is_some() && self.tells_rate(index, true, cx))
+            && !(self.explicit.is_some() && self.send_rate_cell(index, true, cx))
             && self.send(index, cx);
         let source = &mut self.sources[index];
         if last || source.phase_end.min(source.pace.next).min(source.polls_at) <= now {
@@ -197,7 +197,7 @@ impl PacedSources {
         let source = &mut self.sources[index];
         source.change_phase(size, now, count);
         if source.phase.session != Session::GoesOn {
-            self.tell_pace(index, cx);
+            self.report_pace(index, cx);
         }
     }
 
@@ -208,13 +208,13 @@ impl PacedSources {
         let pace = source.control.expired(now);
         source.change_pace(pace, size, now, count);
         let wants = source.phase.rate.bps() > 0;
-        self.tell_pace(index, cx);
+        self.report_pace(index, cx);
         if wants {
-            self.tells_rate(index, false, cx);
+            self.send_rate_cell(index, false, cx);
         }
     }
 
-    fn tell_pace(&self, index: usize, cx: &mut Context<'_>) {
+    fn report_pace(&self, index: usize, cx: &mut Context<'_>) {
         let (flow, scale) = (self.group.first + index as u32, self.sources[index].pace.scale);
         cx.observe(|| Observation::Pace { flow, scale });
     }
@@ -238,7 +238,7 @@ impl PacedSources {
             Some(pace) => {
                 count.accepted[notice.place()] += 1;
                 source.change_pace(pace, size, now, count);
-                self.tell_pace(index, cx);
+                self.report_pace(index, cx);
                 self.arm(index, cx);
             }
         }

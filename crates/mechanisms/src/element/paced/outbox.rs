@@ -3,7 +3,7 @@
 //! The protocol is the selective retransmission of SSCOP (ITU-T Q.2110) without its connection
 //! control and window. The source polls its receiver when `poll` has passed since it did last, and
 //! at once when it has nothing else to send. The receiver answers with the frames that are missing;
-//! unasked it tells of a gap when it sees one. The source sends again what is missing, if it was
+//! unasked it reports a gap when it sees one. The source sends again what is missing, if it was
 //! sent before the poll: what was sent later may be under way. A report or a poll that is lost is
 //! made up for by the next poll.
 

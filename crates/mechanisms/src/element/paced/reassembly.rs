@@ -210,7 +210,7 @@ mod tests {
 
     /// Frames lost behind all that arrived would never be known, or a poll that runs into the rest
     /// of a frame would be heard. Frame 1 loses its last packet, so the first poll goes with it;
-    /// the second tells of 1 and 2. When nothing is missing, the report says since when.
+    /// the second covers 1 and 2. When nothing is missing, the report says since when.
     #[test]
     fn a_poll_tells_what_there_should_be() {
         let (mut flow, mut count) = (Reassembly::default(), FrameCount::default());

@@ -24,7 +24,12 @@ impl Explicit {
 impl PacedSources {
     /// Source `index` may send a packet: if a resource-management cell is due, it sends that, and
     /// true is the answer. With `in_rate` that takes the place of the packet.
-    pub(super) fn tells_rate(&mut self, index: usize, in_rate: bool, cx: &mut Context<'_>) -> bool {
+    pub(super) fn send_rate_cell(
+        &mut self,
+        index: usize,
+        in_rate: bool,
+        cx: &mut Context<'_>,
+    ) -> bool {
         let Some(explicit) = self.explicit else { return false };
         let (now, size, flow) = (cx.now(), self.size, self.group.first + index as u32);
         let source = &mut self.sources[index];
@@ -48,7 +53,7 @@ impl PacedSources {
         source.resource_cells += 1;
         cx.send(packet.with_resource_cell(cell));
         if changes {
-            self.tell_pace(index, cx);
+            self.report_pace(index, cx);
         }
         true
     }
@@ -70,7 +75,7 @@ impl PacedSources {
             let changes = pace.scale != source.pace.scale;
             source.change_pace(pace, size, now, count);
             if changes {
-                self.tell_pace(index, cx);
+                self.report_pace(index, cx);
             }
             self.arm(index, cx);
         }

@@ -1,4 +1,4 @@
-//! What results tell of a group of paced sources.
+//! The results of a group of paced sources.
 
 use forebay_network::columns;
 use forebay_units::{PS_PER_S, Span, Time};

@@ -227,7 +227,7 @@ impl Source {
         }
     }
 
-    /// Go on filling the packet at the present rate.
+    /// Continue to fill the packet at the present rate.
     fn fill(&mut self, size: u16, now: Time) {
         let rate = self.phase.rate.bps() as f64 * self.pace.scale;
         if rate > 0.0 {

@@ -3,7 +3,7 @@
 //!
 //! One ring is one element, as its stations see each other through messages as well as packets. To
 //! the rest of the network it is a box that a packet passes once: it comes in at one station, as
-//! the table of legs says by the packet's route, and goes on to the next element of its route at
+//! the table of legs says by the packet's route, and leaves for the next element of its route at
 //! another. Destinations strip their packets, so spans that one flow leaves free carry others.
 //!
 //! Each ringlet is a circle of [`port::Port`]s in the order of its data: port `p` sends to `p + 1`.
@@ -218,14 +218,14 @@ impl Ring {
             let message = port.law.interval_ended(&state, now);
             self.set(now + interval, TICK, number, cx);
             if let Some(message) = message {
-                self.tell(number, message, cx);
+                self.notify(number, message, cx);
             }
         }
         self.serve(number, cx);
     }
 
-    /// The station of port `number` tells its neighbour upstream.
-    fn tell(&mut self, number: usize, message: RingMessage, cx: &mut Context<'_>) {
+    /// The station of port `number` notifies its neighbour upstream.
+    fn notify(&mut self, number: usize, message: RingMessage, cx: &mut Context<'_>) {
         let (ringlet, place) = self.place(number);
         let other = self.number(1 - ringlet, self.stations - 1 - place);
         self.ports[other].messages.push_back(message);
@@ -237,11 +237,11 @@ impl Ring {
         let (ringlet, place) = self.place(number);
         let (_, mut message) = self.ports[number].told.pop_front().expect("a timer was set for it");
         message.origin += 1;
-        // It tells of the other ringlet, to the port of the station at `place + 1`.
+        // It describes the other ringlet, for the port of the station at `place + 1`.
         let next = (place + 1) % self.stations;
         let to = self.number(1 - ringlet, self.stations - 1 - next);
         if self.ports[to].law.heard(&message, cx.now()) {
-            self.tell(to, message, cx);
+            self.notify(to, message, cx);
         }
         self.serve(to, cx);
     }

@@ -197,14 +197,14 @@ impl Port {
         None
     }
 
-    pub(super) fn probes(&self, tell: &mut dyn FnMut(&str, f64)) {
-        self.law.probes(tell);
-        tell("transit_high_bytes", self.transit_bytes[0] as f64);
-        tell("transit_low_bytes", self.transit_bytes[1] as f64);
-        tell("host_high_bytes", self.hosts[0].bytes() as f64);
-        tell("host_low_bytes", self.hosts[1].bytes() as f64);
-        tell("host_high_max_wait_s", self.max_wait[0].seconds());
-        tell("host_low_max_wait_s", self.max_wait[1].seconds());
+    pub(super) fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
+        self.law.probes(visit);
+        visit("transit_high_bytes", self.transit_bytes[0] as f64);
+        visit("transit_low_bytes", self.transit_bytes[1] as f64);
+        visit("host_high_bytes", self.hosts[0].bytes() as f64);
+        visit("host_low_bytes", self.hosts[1].bytes() as f64);
+        visit("host_high_max_wait_s", self.max_wait[0].seconds());
+        visit("host_low_max_wait_s", self.max_wait[1].seconds());
     }
 
     pub(super) fn held(&self) -> u64 {

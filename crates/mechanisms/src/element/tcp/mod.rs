@@ -26,7 +26,7 @@ pub use sender::TcpSenders;
 use rto::RtoRules;
 
 choice! {
-    /// How a sender repairs losses that duplicate acknowledgements tell of.
+    /// How a sender repairs losses that duplicate acknowledgements signal.
     pub enum Recovery {
         /// Fast retransmit and fast recovery, left with the first new acknowledgement (RFC 5681).
         Reno = "reno",
@@ -134,7 +134,7 @@ parameters! {
         recovery: Recovery = "sack", "RFC 5681, RFC 6582, RFC 6675";
         /// On which partial acknowledgements NewReno restarts its retransmission timer.
         newreno_timer: NewRenoTimer = "impatient", "RFC 6582, sections 3.2 and 4";
-        /// Duplicate acknowledgements that tell of a loss (DupThresh).
+        /// Number of duplicate acknowledgements that signal a loss (DupThresh).
         dupack_threshold: u32 = 3, "RFC 5681, section 3.2; RFC 6675, section 2";
         /// New data on the first duplicate acknowledgements.
         limited_transmit: bool = true, "RFC 3042; RFC 5681, section 3.2";

@@ -34,7 +34,7 @@ pub(super) struct Rto {
     srtt: f64,
     /// RTTVAR in ps.
     rttvar: f64,
-    /// SRTT in whole ps, for whoever asks: measurements are rarer than questions.
+    /// SRTT in whole ps, for readers: measurements are rarer than readings.
     whole: Span,
     /// RTO, backed off where timeouts have occurred.
     rto: Span,

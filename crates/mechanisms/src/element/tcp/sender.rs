@@ -159,7 +159,7 @@ impl TcpSenders {
     /// whatever the granularity of the timer. It costs no bytes: the conditioner belongs to the
     /// host of the sender.
     #[must_use]
-    pub const fn telling_rtt(mut self, signals: bool) -> Self {
+    pub const fn reporting_rtt(mut self, signals: bool) -> Self {
         self.settings.signals_srtt = signals;
         self
     }

@@ -113,10 +113,10 @@ fn upstream(delta: f64) -> Vec<f64> {
     rates
 }
 
-/// A source that is slowed elsewhere would leave its part of a link to whoever had most before.
-/// Max-min fair are 150/15 = 10 for each of the first link and (150 - 10)/2 = 70 for both others.
-/// At 10, 85 and 55 z = 1; the highest given is 85, which both get: z = 1.2; both get 85/1.2 =
-/// 70.83, which is 1.2 % above 70: z = 151.67/150 = 1.011 is within delta, and stays.
+/// A source that is slowed elsewhere would leave its part of a link to the source that had most
+/// before. Max-min fair are 150/15 = 10 for each of the first link and (150 - 10)/2 = 70 for both
+/// others. At 10, 85 and 55 z = 1; the highest given is 85, which both get: z = 1.2; both get
+/// 85/1.2 = 70.83, which is 1.2 % above 70: z = 151.67/150 = 1.011 is within delta, and stays.
 #[test]
 fn an_upstream_bottleneck_leaves_the_rest_in_equal_shares() {
     let rates = upstream(0.1);
@@ -201,8 +201,8 @@ fn averages_follow_by_their_weight() {
     }
 }
 
-/// A port that nobody asked for a while would judge by an old interval: closing intervals when
-/// somebody looks must give what closing each in its time does, also after silences.
+/// A port that was not asked for a while would judge by an old interval: closing intervals when
+/// they are read must give what closing each in its time does, also after silences.
 #[test]
 fn intervals_closed_late_are_those_closed_in_time() {
     let mut stream = Streams::new(9, 0).named("cells");

@@ -1,10 +1,10 @@
-use super::super::samples::{at, gauge, high, law, limit, low, oc12, read, station};
+use super::super::samples::{at, high, law, limit, low, oc12, probe, read, station};
 use super::*;
 use forebay_parameters::Value;
 
 /// MAX_LRATE at OC-12: 4 * 8000 octets (RFC 2892, section 6.1).
 const MAX: f64 = 32_000.0;
-/// The line rate, at which gauges show MAX_LRATE.
+/// The line rate, at which probes show MAX_LRATE.
 const LINE: f64 = 622_080_000.0;
 
 const CALM: RingState = RingState { transit: 0, waiting_since: None };
@@ -21,7 +21,7 @@ fn tick(law: &mut dyn RingFairness, state: &RingState) -> RingMessage {
 }
 
 fn usage(law: &dyn RingFairness, name: &str) -> f64 {
-    gauge(law, name) / LINE * MAX
+    probe(law, name) / LINE * MAX
 }
 
 /// Put `octets` of the host onto the ring, in frames of 1000.
@@ -49,7 +49,7 @@ fn a_host_at_line_rate_has_the_usage_max_lrate() {
             tick(law.as_mut(), &CALM);
             send(law.as_mut(), octets);
         }
-        let measured = gauge(law.as_ref(), "usage_bps") / bps as f64;
+        let measured = probe(law.as_ref(), "usage_bps") / bps as f64;
         assert!((measured - 1.0).abs() < 1e-12, "{measured}");
     }
 }
@@ -95,7 +95,7 @@ fn the_ramp_does_not_look_at_traffic() {
         pass(busy.as_mut(), 3000);
         tick(idle.as_mut(), &CALM);
         tick(busy.as_mut(), &CONGESTED);
-        assert_eq!(gauge(idle.as_ref(), "allow_bps"), gauge(busy.as_ref(), "allow_bps"));
+        assert_eq!(probe(idle.as_ref(), "allow_bps"), probe(busy.as_ref(), "allow_bps"));
     }
 }
 
@@ -137,7 +137,7 @@ fn with_a_backlog_the_host_sends_at_most_what_it_forwards() {
     assert_eq!(access(law.as_ref(), &backlog), RingAccess::Open);
 }
 
-/// MAX_ALLOWANCE, which each node may be given, would limit nobody: a twentieth of the line is 4 *
+/// MAX_ALLOWANCE, which each node may be given, would limit no node: a twentieth of the line is 4 *
 /// 400 octets.
 #[test]
 fn a_node_sends_at_most_its_own_allowance() {
@@ -174,8 +174,8 @@ fn counters_can_be_read_either_way() {
     assert_eq!(usage(law.as_ref(), "forward_bps"), 0.0);
 }
 
-/// Congestion would not be a transit buffer above half of TB_LO_THRESHOLD, or nobody would be told:
-/// the value is lp_my_usage, 8000 / 512 after one interval, and it is this node's.
+/// Congestion would not be a transit buffer above half of TB_LO_THRESHOLD, or no node would be
+/// notified: the value is lp_my_usage, 8000 / 512 after one interval, and it is this node's.
 #[test]
 fn a_congested_node_tells_its_low_passed_usage() {
     let mut law = srp_fa();

@@ -78,9 +78,9 @@ fn a_rate_that_is_not_used_is_lost() {
     assert_eq!(law.begin(at(502)).scale, 0.5);
 }
 
-/// A source would go on at full rate where nothing comes back (rule 6): with CRM = 3 and CDF = 1/2
-/// the fourth cell without an answer tells half the rate, the fifth a quarter, not below MCR; an
-/// answer ends it.
+/// A source would continue at full rate where nothing comes back (rule 6): with CRM = 3 and CDF =
+/// 1/2 the fourth cell without an answer carries half the rate, the fifth a quarter, not below MCR;
+/// an answer ends it.
 #[test]
 fn missing_answers_slow_a_source_down() {
     let entries = [("crm", Value::Integer(3)), ("cdf", 0.5.into()), ("mcr", 0.2.into())];

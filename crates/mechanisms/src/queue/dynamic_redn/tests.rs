@@ -386,14 +386,14 @@ fn fill(law: &mut DynamicRedn, precedence: u8, count: usize) {
     }
 }
 
-fn gauge(law: &DynamicRedn, wanted: &str) -> f64 {
+fn probe(law: &DynamicRedn, wanted: &str) -> f64 {
     let mut found = None;
     law.probes(&mut |name, value| {
         if name == wanted {
             assert!(found.replace(value).is_none(), "{name} is told twice");
         }
     });
-    found.unwrap_or_else(|| panic!("no gauge {wanted}"))
+    found.unwrap_or_else(|| panic!("no probe {wanted}"))
 }
 
 /// Precedences would share a state, or miss an arrival that their averages follow. Six packets of
@@ -406,25 +406,25 @@ fn every_average_that_moves_runs_its_machine() {
     let mut law = law(&Setting { static_probability: 1e-9, ..PLAIN });
     fill(&mut law, 0, 6);
     fill(&mut law, 1, 3);
-    let states = |law: &DynamicRedn| [0, 1, 2].map(|i| gauge(law, &format!("region.{i}")));
+    let states = |law: &DynamicRedn| [0, 1, 2].map(|i| probe(law, &format!("region.{i}")));
     arrive(&mut law, 2, Time::from_ps(1), &mut stream);
     assert_eq!(states(&law), [0.0, 0.0, 1.0], "the others follow no packet of precedence 2");
     arrive(&mut law, 0, Time::from_ps(2), &mut stream);
     assert_eq!(states(&law), [1.0, 1.0, 1.0]);
     let names = ["above_middle.0", "above_middle.1", "above_middle.2", "region_changes.1"];
-    assert_eq!(names.map(|name| gauge(&law, name)), [0.0, 1.0, 1.0, 1.0]);
-    assert_eq!([0, 1, 2].map(|i| gauge(&law, &format!("actual.{i}"))), [7.0, 10.0, 11.0]);
+    assert_eq!(names.map(|name| probe(&law, name)), [0.0, 1.0, 1.0, 1.0]);
+    assert_eq!([0, 1, 2].map(|i| probe(&law, &format!("actual.{i}"))), [7.0, 10.0, 11.0]);
     (0..7).for_each(|_| law.departed(packet(0).queued_info(), Time::ZERO));
     (0..3).for_each(|_| law.departed(packet(1).queued_info(), Time::ZERO));
     let at = Time::from_ps(2_500_000_000_000);
     arrive(&mut law, 1, at, &mut stream);
     assert_eq!(states(&law), [1.0, 0.0, 0.0], "precedence 0 does not follow one of 1");
     let names = ["dynamic_probability.1", "decreases.1", "changed_s.1", "changed_s.0"];
-    assert_eq!(names.map(|name| gauge(&law, name)), [1e-9 / 3.0, 1.0, 2.5, 0.0]);
-    near(gauge(&law, "max_probability.1"), 1e-9 / 3.0);
+    assert_eq!(names.map(|name| probe(&law, name)), [1e-9 / 3.0, 1.0, 2.5, 0.0]);
+    near(probe(&law, "max_probability.1"), 1e-9 / 3.0);
 }
 
-/// Observers would hear of a change twice, never, or in other words than the gauges: one arrival
+/// Observers would see a change twice, never, or otherwise than the probes show it: one arrival
 /// that finds six packets brings precedences 1 and 2 between the thresholds, and only that is told,
 /// once.
 #[test]
@@ -473,8 +473,8 @@ fn the_effective_maximum_probability_decides() {
             _ => law.departed(packet(2).queued_info(), Time::ZERO),
         }
     }
-    near(gauge(&law, "dynamic_probability.2"), 0.6 / 9.0);
-    assert_eq!(gauge(&law, "max_probability.2"), 0.3);
+    near(probe(&law, "dynamic_probability.2"), 0.6 / 9.0);
+    assert_eq!(probe(&law, "max_probability.2"), 0.3);
     let (p, frequency) = (0.2, f64::from(dropped) / f64::from(N));
     let bound = 5.0 * (p * (1.0 - p) / f64::from(N)).sqrt();
     assert!((frequency - p).abs() < bound, "{frequency}");
@@ -496,8 +496,8 @@ fn a_short_actual_queue_rules_congestion_out() {
         law.rio.set_average(2, 40.0);
         fill(&mut law, 2, 3);
         assert_eq!(arrive(&mut law, precedence, Time::ZERO, &mut stream), verdict);
-        assert_eq!(gauge(&law, "region.2"), 2.0, "the average is judged all the same");
-        assert_eq!(gauge(&law, "increases.2"), 1.0);
+        assert_eq!(probe(&law, "region.2"), 2.0, "the average is judged all the same");
+        assert_eq!(probe(&law, "increases.2"), 1.0);
     }
 }
 

@@ -14,7 +14,7 @@ fn three<T: Clone + Into<Value>>(value: T) -> Value {
     Value::List(vec![Node::new(value.into()); 3])
 }
 
-fn gauge(law: &Law, wanted: &str) -> f64 {
+fn probe_value(law: &Law, wanted: &str) -> f64 {
     let mut found = f64::NAN;
     law.probes(&mut |name, value| {
         if name == wanted {
@@ -25,7 +25,7 @@ fn gauge(law: &Law, wanted: &str) -> f64 {
 }
 
 /// Run both laws over the same 20,000 arrivals, of random precedence up to `most`, which offer 1.1
-/// times the link's rate; every verdict must be the same, and so must the gauge of each that
+/// times the link's rate; every verdict must be the same, and so must the probe of each that
 /// `averages` names. Gives the number of drops.
 fn lockstep(laws: [Law; 2], least: u8, most: u8, averages: [&str; 2]) -> usize {
     let [mut left, mut right] = laws;
@@ -49,7 +49,7 @@ fn lockstep(laws: [Law; 2], least: u8, most: u8, averages: [&str; 2]) -> usize {
         let arrival = Arrival { now, packet: &packet, backlog, idle_since };
         let verdict = left.admit(&arrival, &mut streams[0]);
         assert_eq!(verdict, right.admit(&arrival, &mut streams[1]));
-        assert_eq!(gauge(&left, averages[0]), gauge(&right, averages[1]));
+        assert_eq!(probe_value(&left, averages[0]), probe_value(&right, averages[1]));
         match (verdict, idle_since) {
             (Verdict::Drop(_), _) => dropped += 1,
             (_, None) => waiting.push_back(packet),
@@ -148,7 +148,7 @@ fn averages_under_constant_arrivals_have_their_closed_form() {
     for (precedence, count) in [(0, 4), (1, 3), (2, 2)] {
         fill(&mut law, precedence, count, &mut stream);
     }
-    let averages = |law: &Law| [0, 1, 2].map(|i| gauge(law, &format!("average.{i}")));
+    let averages = |law: &Law| [0, 1, 2].map(|i| probe_value(law, &format!("average.{i}")));
     let before = averages(&law);
     // A round of 7: 4 of precedence 0, 2 of 1, 1 of 2.
     for round in [0, 1, 0, 2, 0, 1, 0].repeat(5) {
@@ -157,7 +157,7 @@ fn averages_under_constant_arrivals_have_their_closed_form() {
     for (i, (queue, n)) in [(4.0, 20.0), (7.0, 30.0), (9.0, 35.0)].into_iter().enumerate() {
         let expected = queue + (before[i] - queue) * math::pow(0.95, n);
         assert!((averages(&law)[i] - expected).abs() < 1e-12, "precedence {i}");
-        assert_eq!(gauge(&law, &format!("actual.{i}")), queue);
+        assert_eq!(probe_value(&law, &format!("actual.{i}")), queue);
     }
 }
 
@@ -194,9 +194,9 @@ fn ecn_ends_where_the_second_phase_begins() {
 /// One more packet of precedence 0 waits, although the law might have dropped it: an ECN-capable
 /// one is marked at most, and where even these are dropped the offer is repeated.
 fn take(law: &mut Law) {
-    let before = gauge(law, "actual.0");
+    let before = probe_value(law, "actual.0");
     let mut seed = 0;
-    while gauge(law, "actual.0") == before {
+    while probe_value(law, "actual.0") == before {
         seed += 1;
         assert!(seed < 1000, "the law lets nothing in");
         offer(law, 0, Ecn::Ect0, &mut Streams::new(seed, 0).named("fill"));

@@ -87,8 +87,8 @@ fn missing_frames_go_first() {
     assert_eq!(bench.count.frames, (7, 2));
 }
 
-/// What is under way would be sent twice: a report tells of what was sent before its poll. Frame 0
-/// is sent again after the poll at 5 ms, so what that poll found does not concern it any more; the
+/// What is under way would be sent twice: a report covers what was sent before its poll. Frame 0 is
+/// sent again after the poll at 5 ms, so what that poll found does not concern it any more; the
 /// poll at 8 ms does.
 #[test]
 fn what_was_sent_after_the_poll_is_not_sent_again() {

@@ -115,8 +115,8 @@ fn it_is_observable() {
     fill(&mut law, 2, 12);
     for (seconds, probability, changes) in [(0, 0.6, 1), (1, 0.6, 0), (2, 1.0, 1), (4, 1.0, 0)] {
         arrive(&mut law, 2, Time::from_ps(seconds * PS_PER_S), &mut stream);
-        assert_eq!(gauge(&law, "middle_probability.2"), probability);
-        assert_eq!(gauge(&law, "max_probability.2"), probability);
+        assert_eq!(probe(&law, "middle_probability.2"), probability);
+        assert_eq!(probe(&law, "max_probability.2"), probability);
         let mut told = 0;
         law.adjustments(&mut |adjustment| {
             assert_eq!(adjustment.max_probability, probability);
@@ -124,7 +124,7 @@ fn it_is_observable() {
         });
         assert_eq!(told, changes, "{seconds} s");
     }
-    assert_eq!(gauge(&law, "dynamic_probability.2"), 0.3);
-    assert_eq!(gauge(&law, "changed_s.2"), 2.0);
+    assert_eq!(probe(&law, "dynamic_probability.2"), 0.3);
+    assert_eq!(probe(&law, "changed_s.2"), 2.0);
     law.probes(&mut |name, _| assert_ne!(name, "middle_probability.0"));
 }

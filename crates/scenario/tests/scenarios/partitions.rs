@@ -1,4 +1,4 @@
-//! A run on several threads is the run on one: the same digest, events, traversals and results.
+//! A run on several threads is the run on one: the same digest, events, hops and results.
 
 use forebay_kernel::{Stream, Streams};
 use forebay_network::record::RecordTable;
@@ -8,10 +8,10 @@ use crate::cells::network_of_cells;
 use crate::determinism::every_scenario;
 use crate::support::read;
 
-/// One run on at most so many threads: everything in it, and the regions that it had.
+/// One run on at most so many threads: everything in it, and the partitions that it had.
 fn on(scenario: &Scenario, threads: usize, record: bool) -> (String, usize) {
     let options = RunOptions { replication: 1, record, threads, ..RunOptions::default() };
-    let run = scenario.run(&options, &Control::default()).expect("nobody cancels this run");
+    let run = scenario.run(&options, &Control::default()).expect("this run is never cancelled");
     let (result, tables): (RunResult, Vec<RecordTable>) = run;
     let mut all = serde_json::to_value(&result).unwrap();
     let regions = all["regions"].take();
@@ -19,14 +19,15 @@ fn on(scenario: &Scenario, threads: usize, record: bool) -> (String, usize) {
     (format!("{all} {tables:?}"), regions.as_u64().unwrap() as usize)
 }
 
-/// The run on one thread and those on others are alike; whether the others are in several regions.
+/// The run on one thread and those on others are alike; whether the others are in several
+/// partitions.
 fn check(scenario: &Scenario, threads: &[usize], record: bool) -> bool {
     let (alone, one) = on(scenario, 1, record);
     assert_eq!(one, 1);
     let mut several = true;
     for threads in threads {
         let (all, regions) = on(scenario, *threads, record);
-        assert!(all == alone, "{threads} threads, {regions} regions: {:.400} {alone:.400}", all);
+        assert!(all == alone, "{threads} threads, {regions} partitions: {:.400} {alone:.400}", all);
         several &= regions > 1;
     }
     several
@@ -99,7 +100,7 @@ fn a_trace_keeps_the_run_on_one_thread() {
 }
 
 /// A ring would be cut, or what crosses it arrive otherwise: two rings joined by links, with
-/// stations that nobody else's region may hold, TCP both ways over both, and datagrams.
+/// stations that no other partition may hold, TCP both ways over both, and datagrams.
 #[test]
 fn rings_stay_whole() {
     let ring = |name: &str| {
@@ -243,8 +244,8 @@ fn random_network(draw: &mut Stream) -> String {
     text
 }
 
-/// Some network would be divided where it cannot be, or a packet would meet another
-/// world in another region: sixty random networks, most of which can be divided.
+/// Some network would be divided where it cannot be, or a packet would find another state in
+/// another partition: sixty random networks, most of which can be divided.
 #[test]
 fn random_networks() {
     let mut divided = 0;
