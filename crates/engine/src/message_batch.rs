@@ -76,7 +76,7 @@ impl MessageBatch {
 mod tests {
     use super::*;
     use crate::stubs::{Stubs, link, packet, wire};
-    use forebay_network::Lookahead;
+    use forebay_network::{Lookahead, PacketKind};
 
     fn at(ps: u64) -> Time {
         Time::from_ps(ps)
@@ -146,7 +146,7 @@ mod tests {
         for round in 0..2 {
             for (outbox, first) in [(5, 20), (4, 30)] {
                 let sack_slot = from.core.sack_blocks.store(blocks(first));
-                let mut ack = packet(first, 0).as_ack(true);
+                let mut ack = packet(first, 0).with_kind(PacketKind::Ack);
                 ack.sack_slot = sack_slot;
                 from.core.channels.send(outbox, 0, &ack, at(100 * round + first));
                 from.core.channels.send(outbox, 0, &packet(99, 0), at(100 * round + 90));

@@ -46,13 +46,16 @@ impl Log {
     }
 }
 
+/// What a stub does when it is called.
+type Act = dyn FnMut(Call, &mut Context<'_>) + Send;
+
 /// An element that declares a lookahead, logs its calls and does what a closure says.
 pub(crate) struct Stub {
     number: u32,
     declared: Lookahead<'static>,
     own_routes: Vec<u32>,
     log: Log,
-    act: Box<dyn FnMut(Call, &mut Context<'_>) + Send>,
+    act: Box<Act>,
 }
 
 impl Stub {

@@ -35,6 +35,7 @@ pub mod fairness;
 mod lateness;
 mod measurement;
 pub mod pace;
+pub mod pcn_edge;
 pub mod policing;
 pub mod queue;
 mod registry;

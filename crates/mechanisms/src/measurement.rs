@@ -1,6 +1,7 @@
 //! What an egress node counts during an interval of measurement (RFC 6661, section 3.2.1).
 
-use forebay_network::{Leaving, PcnMark};
+use crate::pcn_edge::Leaving;
+use forebay_network::PcnMark;
 use forebay_parameters::{Problem, Section};
 use forebay_units::Span;
 

@@ -6,11 +6,11 @@ use std::collections::VecDeque;
 
 use forebay_kernel::Streams;
 use forebay_mechanisms::admission::ADMISSIONS;
-use forebay_mechanisms::termination::TERMINATIONS;
-use forebay_network::{
-    AdmissionControl, AdmissionSignal, FlowTermination, Leaving, PcnMark, Termination,
-    TerminationSignal,
+use forebay_mechanisms::pcn_edge::{
+    AdmissionControl, AdmissionSignal, FlowTermination, Leaving, Termination, TerminationSignal,
 };
+use forebay_mechanisms::termination::TERMINATIONS;
+use forebay_network::PcnMark;
 use forebay_parameters::Value;
 use forebay_units::{Span, Time};
 use support::{build, example, strange, with};

@@ -6,7 +6,7 @@ mod support;
 
 use forebay_kernel::{Stream, Streams};
 use forebay_mechanisms::fairness::{BuildFairness, FAIRNESS, RingFacts, StationFacts};
-use forebay_network::{
+use forebay_mechanisms::fairness::{
     RingAccess, RingClass, RingDemand, RingFairness, RingFrame, RingMessage, RingNotice, RingState,
 };
 use forebay_parameters::Entry;

@@ -5,13 +5,14 @@ mod support;
 use forebay_kernel::Streams;
 use forebay_mechanisms::LinkFacts;
 use forebay_mechanisms::activity::ACTIVITIES;
+use forebay_mechanisms::activity::{Activity, Lasts, Session};
 use forebay_mechanisms::detector::DETECTORS;
+use forebay_mechanisms::detector::{CongestionDetector, CongestionNotification};
 use forebay_mechanisms::explicit_rate::EXPLICIT_RATES;
+use forebay_mechanisms::explicit_rate::ExplicitRate;
 use forebay_mechanisms::pace::PACES;
-use forebay_network::{
-    Activity, CongestionDetector, CongestionNotification, ExplicitRate, Lasts, Pace, PaceControl,
-    Packet, Session,
-};
+use forebay_mechanisms::pace::{Pace, PaceControl};
+use forebay_network::Packet;
 use forebay_units::{Rate, Span, Time};
 use support::{build, example, strange};
 

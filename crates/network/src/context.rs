@@ -76,7 +76,7 @@ impl<'a> Context<'a> {
     pub fn send(&mut self, packet: Packet) {
         let now = self.now();
         let flow = self.core.counters.flow(&packet);
-        if packet.is_ack() {
+        if packet.is_feedback() {
             flow.acks[0] += 1;
         } else {
             flow.sent.add(&packet);
@@ -141,7 +141,7 @@ impl<'a> Context<'a> {
         if payload > 0 {
             flow.goodput += payload;
         }
-        if packet.is_ack() {
+        if packet.is_feedback() {
             flow.acks[1] += 1;
             return delay;
         }
@@ -167,7 +167,7 @@ impl<'a> Context<'a> {
         let counters = &mut self.core.counters;
         counters.link(link).of(packet.precedence).dropped[reason as usize] += 1;
         let flow = counters.flow(packet);
-        if packet.is_ack() {
+        if packet.is_feedback() {
             flow.acks[2] += 1;
         } else {
             flow.dropped.add(packet);

@@ -17,19 +17,15 @@ mod context;
 mod core;
 mod counters;
 mod drop_reason;
-mod edge;
 mod element;
 pub mod executive;
 mod law;
 mod logical_process;
 mod lookahead;
 mod observation;
-mod pace;
 mod packet;
 mod pair_table;
 pub mod record;
-mod resource;
-mod ring;
 mod routes;
 mod sack_blocks;
 mod table;
@@ -41,9 +37,6 @@ pub use counters::{
     PacketBytes, PrecedenceCount,
 };
 pub use drop_reason::DropReason;
-pub use edge::{
-    AdmissionControl, AdmissionSignal, FlowTermination, Leaving, Termination, TerminationSignal,
-};
 pub use element::Element;
 pub use law::{
     Ack, Arrival, Backlog, Burst, Conditioner, CongestionControl, Departure, Discard, DropPolicy,
@@ -52,15 +45,7 @@ pub use law::{
 pub use logical_process::{LogicalProcess, LookaheadContext};
 pub use lookahead::{Departures, ExecutionMode, Lookahead};
 pub use observation::{CallEvent, Observation, Observer};
-pub use pace::{
-    Activity, CongestionDetector, CongestionNotification, ExplicitRate, Lasts, Pace, PaceControl,
-    Phase, Session,
-};
-pub use packet::{Ecn, Packet, PcnMark, QueuedInfo};
-pub use resource::{CellRate, ResourceCell};
-pub use ring::{
-    RingAccess, RingClass, RingDemand, RingFairness, RingFrame, RingMessage, RingNotice, RingState,
-};
+pub use packet::{Ecn, Packet, PacketKind, PcnMark, QueuedInfo};
 pub use routes::{NextHop, PassThrough};
 pub use sack_blocks::{SackBlocks, SackTable};
 pub use table::{Column, RecordTable};

@@ -3,8 +3,6 @@
 use forebay_kernel::{Digest, Message};
 use forebay_units::{Size, Span, Time};
 
-use crate::CongestionNotification;
-
 /// ECN field of the IP header (RFC 3168, section 5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
@@ -30,6 +28,24 @@ pub enum PcnMark {
     Excess,
 }
 
+/// What a packet is to the elements at the ends of its route.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PacketKind {
+    /// Data of its flow.
+    Data,
+    /// A packet of its flow without data: it asks whether a new call may be admitted, or polls for
+    /// missing frames.
+    Probe,
+    /// A pure acknowledgement.
+    Ack,
+    /// A congestion notification, on its way from a port back to a source.
+    Notification,
+    /// A report of a receiver of frames, on its way back to a source.
+    Report,
+    /// A resource-management cell, on its way there or back.
+    ResourceCell,
+}
+
 /// A packet in transit. Copied by value; 40 bytes.
 ///
 /// Fields are laid out in the order in which they are declared: size, precedence, flags and flow
@@ -41,10 +57,10 @@ pub struct Packet {
     pub created: Time,
     /// Number of the segment (data) or of the next segment expected (ACK); a count for datagrams.
     pub number: u64,
-    /// A value that its sender wants echoed or read on the way. ACK: `created` of the data packet
-    /// that it answers (the timestamp echo of RFC 7323), in ps. Packet of a call: which call.
-    /// Segment of TCP: the sender's smoothed round-trip time, if it reports that; see
-    /// [`Packet::srtt`]. Resource-management cell: its rates; see [`crate::ResourceCell`].
+    /// What else its [kind](Packet::kind) carries, written and read by the mechanism whose kind it
+    /// is: of an acknowledgement the timestamp echo ([`Packet::timestamp_echo`]), of a segment the
+    /// sender's round-trip time ([`Packet::srtt`]), of a packet of a call which call, of a
+    /// notification its type, of a resource-management cell its rates, of frames their number.
     pub tag: u64,
     /// The route that it takes. A hop changes nothing in a packet, so a copy of it is a plain move.
     pub route: u32,
@@ -90,12 +106,16 @@ impl QueuedInfo {
 }
 
 const ECN: u8 = 0b11;
-const ACK: u8 = 1 << 2;
+const FEEDBACK: u8 = 1 << 2;
 const ECE: u8 = 1 << 3;
 const CWR: u8 = 1 << 4;
 const RETRANSMISSION: u8 = 1 << 5;
 const LAST: u8 = 1 << 6;
 const PROBE: u8 = 1 << 7;
+/// Kinds of feedback other than acknowledgements, by bits that mean nothing together otherwise.
+const NOTIFICATION: u8 = FEEDBACK | PROBE;
+const REPORT: u8 = FEEDBACK | RETRANSMISSION;
+const RESOURCE_CELL: u8 = FEEDBACK | PROBE | RETRANSMISSION;
 
 /// Top bit of a tag that is a round-trip time: neither a sending time, nor the index and generation
 /// of a call, is ever large enough to set it.
@@ -214,45 +234,85 @@ impl Packet {
     #[inline]
     #[must_use]
     pub const fn srtt(&self) -> Option<Span> {
-        if self.is_ack() || self.tag & SRTT == 0 {
+        if self.is_feedback() || self.tag & SRTT == 0 {
             return None;
         }
         Some(Span::from_ps(self.tag & !SRTT))
     }
 
-    /// Whether it is a congestion notification, on its way back to a source;
-    /// [`crate::CongestionNotification`] is in [`Packet::tag`]. Like an acknowledgement it carries
-    /// no data, and it is encoded as an acknowledgement that is a probe, which does not exist
-    /// otherwise.
+    /// What it is.
     #[inline]
     #[must_use]
-    pub const fn is_notice(&self) -> bool {
-        self.flags & (ACK | PROBE | RETRANSMISSION) == ACK | PROBE
+    pub const fn kind(&self) -> PacketKind {
+        match self.flags & (FEEDBACK | PROBE | RETRANSMISSION) {
+            FEEDBACK => PacketKind::Ack,
+            NOTIFICATION => PacketKind::Notification,
+            REPORT => PacketKind::Report,
+            RESOURCE_CELL => PacketKind::ResourceCell,
+            data if data & PROBE != 0 => PacketKind::Probe,
+            _ => PacketKind::Data,
+        }
     }
 
-    /// The packet as a notification.
+    /// The packet as one of `kind`, not a retransmission.
     #[inline]
     #[must_use]
-    pub const fn as_notice(self, notice: CongestionNotification) -> Self {
-        let mut packet = self.as_ack(true).as_probe(true);
-        packet.tag = notice as u64;
-        packet
+    pub const fn with_kind(mut self, kind: PacketKind) -> Self {
+        let bits = match kind {
+            PacketKind::Data => 0,
+            PacketKind::Probe => PROBE,
+            PacketKind::Ack => FEEDBACK,
+            PacketKind::Notification => NOTIFICATION,
+            PacketKind::Report => REPORT,
+            PacketKind::ResourceCell => RESOURCE_CELL,
+        };
+        self.flags = self.flags & !(FEEDBACK | PROBE | RETRANSMISSION) | bits;
+        self
     }
 
-    /// Whether it is a report of a receiver of frames, on its way back to a source. Like a
-    /// notification it carries no data; it is encoded as a retransmitted acknowledgement, which
-    /// does not exist otherwise.
+    /// Whether it is neither [data nor a probe](PacketKind) of its flow, but goes back to a source
+    /// or steers one: such packets are counted apart.
     #[inline]
     #[must_use]
-    pub const fn is_report(&self) -> bool {
-        self.flags & (ACK | PROBE | RETRANSMISSION) == ACK | RETRANSMISSION
+    pub const fn is_feedback(&self) -> bool {
+        self.flags & FEEDBACK != 0
     }
 
-    /// The packet as a report.
+    /// Whether it is a [probe](PacketKind::Probe).
     #[inline]
     #[must_use]
-    pub const fn as_report(self) -> Self {
-        self.as_ack(true).as_retransmission(true)
+    pub const fn is_probe(&self) -> bool {
+        self.flags & (FEEDBACK | PROBE) == PROBE
+    }
+
+    /// Whether it is data sent again.
+    #[inline]
+    #[must_use]
+    pub const fn is_retransmission(&self) -> bool {
+        self.flags & (FEEDBACK | RETRANSMISSION) == RETRANSMISSION
+    }
+
+    /// The data packet as a retransmission.
+    #[inline]
+    #[must_use]
+    pub const fn as_retransmission(mut self) -> Self {
+        self.flags |= RETRANSMISSION;
+        self
+    }
+
+    /// The acknowledgement with the sending time of the packet that it answers (RFC 7323).
+    #[inline]
+    #[must_use]
+    pub const fn with_timestamp_echo(mut self, created: Time) -> Self {
+        self.tag = created.ps();
+        self
+    }
+
+    /// Of an acknowledgement: when the packet that it answers was sent (RFC 7323).
+    #[inline]
+    #[must_use]
+    pub const fn timestamp_echo(&self) -> Time {
+        Time::from_ps(self.tag)
     }
 
     /// All one-bit and two-bit fields together, for the digest and for traces.
@@ -262,13 +322,6 @@ impl Packet {
         self.flags
     }
 
-    flag!(
-        /// Whether it is a pure acknowledgement.
-        is_ack,
-        /// The packet as a pure acknowledgement (or not).
-        as_ack,
-        ACK
-    );
     flag!(
         /// ECN-Echo of the TCP header (RFC 3168, section 6.1).
         ece,
@@ -284,26 +337,11 @@ impl Packet {
         CWR
     );
     flag!(
-        /// Whether it is a retransmission.
-        is_retransmission,
-        /// The packet as a retransmission (or not).
-        as_retransmission,
-        RETRANSMISSION
-    );
-    flag!(
         /// Whether it carries the last data of a finite transfer (TCP's PSH), or of a frame.
         is_last,
         /// The packet as the last of a transfer, or of a frame (or not).
         as_last,
         LAST
-    );
-    flag!(
-        /// Whether it is a probe, which carries no data: it asks whether a new call may be
-        /// admitted, or polls for missing frames.
-        is_probe,
-        /// The packet as a probe (or not).
-        as_probe,
-        PROBE
     );
 }
 
@@ -336,10 +374,10 @@ mod tests {
         let packet = Packet::data(Time::ZERO, 1, 2, 576, 3);
         let marked = packet.with_ecn(Ecn::Ect0).with_cwr(true).with_ecn(Ecn::Ce).as_last(true);
         assert_eq!(marked.ecn(), Ecn::Ce);
-        assert!(marked.cwr() && marked.is_last() && !marked.ece() && !marked.is_ack());
+        assert!(marked.cwr() && marked.is_last() && !marked.ece() && !marked.is_feedback());
         assert_eq!(marked.with_cwr(false).as_last(false).with_ecn(Ecn::NotEct), packet);
         for mark in [PcnMark::Unmarked, PcnMark::Threshold, PcnMark::Excess] {
-            assert_eq!(packet.as_probe(true).with_pcn(mark).pcn(), Some(mark));
+            assert_eq!(packet.with_kind(PacketKind::Probe).with_pcn(mark).pcn(), Some(mark));
         }
         assert_eq!(packet.pcn(), None);
     }
@@ -353,28 +391,29 @@ mod tests {
         for span in [Span::ZERO, Span::from_ms(120), Span::from_s(9_000_000)] {
             assert_eq!(packet.with_srtt(span).srtt(), Some(span));
         }
-        let mut echo = packet.as_ack(true);
-        echo.tag = Time::from_ps(u64::MAX).ps();
+        let latest = Time::from_ps(u64::MAX);
+        let echo = packet.with_kind(PacketKind::Ack).with_timestamp_echo(latest);
+        assert_eq!(echo.timestamp_echo(), latest);
         assert_eq!(echo.srtt(), None);
         let mut of_call = packet.with_ecn(Ecn::Ect0);
         of_call.tag = (5 << 32) | 7;
         assert_eq!(of_call.srtt(), None);
     }
 
-    /// TCP acknowledgements or probes of calls would be taken for notifications or for reports, or
-    /// a source would be notified of another kind of congestion than there was.
+    /// A source would take a notification for an acknowledgement, or a port data for feedback.
     #[test]
-    fn a_notification_differs_from_acknowledgements_and_probes() {
-        let packet = Packet::data(Time::ZERO, 1, 2, 53, 3);
-        assert!(!packet.as_ack(true).is_notice() && !packet.as_probe(true).is_notice());
-        for notice in [CongestionNotification::Rate, CongestionNotification::Discard] {
-            let packet = packet.as_notice(notice);
-            assert!(packet.is_notice() && packet.is_ack());
-            assert_eq!(CongestionNotification::of(&packet), notice);
-            assert!(!packet.is_report());
+    fn a_packet_is_of_the_kind_given_last_and_of_no_other() {
+        use PacketKind::{Ack, Data, Notification, Probe, Report, ResourceCell};
+        let kinds = [Data, Probe, Ack, Notification, Report, ResourceCell];
+        let packet = Packet::data(Time::ZERO, 1, 2, 53, 3).with_ecn(Ecn::Ect0).as_last(true);
+        for (before, kind) in kinds.into_iter().flat_map(|a| kinds.map(|b| (a, b))) {
+            let packet = packet.with_kind(before).with_kind(kind);
+            assert_eq!(packet.kind(), kind);
+            assert_eq!(packet.is_feedback(), !matches!(kind, Data | Probe));
+            assert_eq!(packet.is_probe(), kind == Probe);
+            assert!(!packet.is_retransmission() && packet.is_last() && packet.is_ecn_capable());
         }
-        let report = packet.as_report();
-        assert!(report.is_report() && report.is_ack() && !report.is_notice());
-        assert!(!packet.as_retransmission(true).is_report() && !packet.as_ack(true).is_report());
+        let again = packet.as_retransmission();
+        assert!(again.is_retransmission() && again.kind() == Data);
     }
 }

@@ -4,7 +4,7 @@ use forebay_units::{Span, Time};
 use hdrhistogram::Histogram;
 
 pub use crate::table::{Column, RecordTable};
-use crate::{Ecn, Observation, Observer, Packet, RednAdjustment};
+use crate::{Ecn, Observation, Observer, Packet, PacketKind, RednAdjustment};
 
 /// Records every fact about every packet: a full packet trace.
 #[derive(Default)]
@@ -43,16 +43,16 @@ impl PacketTrace {
 }
 
 fn kind(packet: &Packet) -> &'static str {
-    match (packet.is_ack(), packet.is_retransmission(), packet.ecn() == Ecn::Ce) {
-        (true, _, _) if packet.is_notice() => "notice",
-        (true, _, _) if packet.is_report() => "report",
-        (true, true, _) => "resource",
-        (true, _, _) => "ack",
-        (false, true, _) => "retransmission",
+    match packet.kind() {
+        PacketKind::Ack => "ack",
+        PacketKind::Notification => "notice",
+        PacketKind::Report => "report",
+        PacketKind::ResourceCell => "resource",
+        _ if packet.is_retransmission() => "retransmission",
         // A poll of frames is last of itself; probes of calls are not.
-        (false, _, _) if packet.is_probe() && packet.is_last() => "poll",
-        (false, false, true) => "data, CE",
-        (false, false, false) => "data",
+        PacketKind::Probe if packet.is_last() => "poll",
+        PacketKind::Data | PacketKind::Probe if packet.ecn() == Ecn::Ce => "data, CE",
+        PacketKind::Data | PacketKind::Probe => "data",
     }
 }
 
@@ -301,7 +301,7 @@ impl Observer for DelayHistogram {
     fn observe(&mut self, now: Time, fact: &Observation<'_>) {
         if let Observation::Delivered { packet, delay } = fact
             && (now > self.from || self.from == Time::ZERO)
-            && !packet.is_ack()
+            && !packet.is_feedback()
         {
             self.record(packet, *delay);
         }

@@ -1,7 +1,7 @@
 //! Transfers of files at a constant nominal rate, which take longer when the source is slowed.
 
+use crate::activity::{Activity, Lasts, Phase, Session};
 use forebay_kernel::Stream;
-use forebay_network::{Activity, Lasts, Phase, Session};
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::{Rate, Size, Span};
 

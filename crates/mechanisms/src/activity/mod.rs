@@ -1,11 +1,13 @@
 //! What paced sources want to send: sessions of talkers and of video, transfers of files.
 
+mod contract;
 mod files;
 mod sessions;
 
-use forebay_network::Activity;
 use forebay_parameters::{Category, Entry, Problem, Section};
 use forebay_units::{Rate, Span};
+
+pub use contract::{Activity, Lasts, Phase, Session};
 
 /// An activity that a scenario describes, of any number of sources.
 pub struct ActivityKind {

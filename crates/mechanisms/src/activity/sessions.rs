@@ -1,7 +1,7 @@
 //! Sessions: talkers who come and go, and change between two rates while they are there.
 
+use crate::activity::{Activity, Lasts, Phase, Session};
 use forebay_kernel::Stream;
-use forebay_network::{Activity, Lasts, Phase, Session};
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::{Rate, Span};
 

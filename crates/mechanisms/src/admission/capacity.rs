@@ -1,6 +1,6 @@
 //! The classic loss system: so many calls and no more.
 
-use forebay_network::AdmissionControl;
+use crate::pcn_edge::AdmissionControl;
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 
 use super::BuildAdmission;

@@ -1,6 +1,6 @@
 //! Admission by the congestion level estimate: the edge nodes of RFC 6661 (CL) and RFC 6662 (SM).
 
-use forebay_network::{AdmissionControl, AdmissionSignal, Leaving};
+use crate::pcn_edge::{AdmissionControl, AdmissionSignal, Leaving};
 use forebay_parameters::{Entry, Parameters, Problem, Section, choice, parameters};
 use forebay_units::{Span, Time};
 
@@ -120,7 +120,7 @@ impl AdmissionControl for CongestionLevel {
 mod tests {
     use super::super::samples::{AS, ET, NM, at, packet};
     use super::*;
-    use forebay_network::AdmissionSignal::{Continue, Stop};
+    use crate::pcn_edge::AdmissionSignal::{Continue, Stop};
 
     fn law(limit: f64, marks: Marks) -> CongestionLevel {
         let interval = Span::from_ms(240);

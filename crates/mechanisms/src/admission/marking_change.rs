@@ -1,6 +1,6 @@
 //! Admission by changes of marking: option 2 of the simulations of three-state marking.
 
-use forebay_network::{AdmissionControl, AdmissionSignal, Leaving};
+use crate::pcn_edge::{AdmissionControl, AdmissionSignal, Leaving};
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::Time;
 
@@ -63,7 +63,7 @@ impl AdmissionControl for MarkingChange {
 mod tests {
     use super::super::samples::{AS, ET, NM, at, packet};
     use super::*;
-    use forebay_network::AdmissionSignal::{Continue, Stop};
+    use crate::pcn_edge::AdmissionSignal::{Continue, Stop};
 
     fn law(excess_stops: bool) -> MarkingChange {
         MarkingChange { excess_stops, marked: false, blocked: false }

@@ -5,7 +5,8 @@ mod congestion_level;
 mod marking_change;
 mod stop_timer;
 
-use forebay_network::{AdmissionControl, Leaving, PcnMark};
+use crate::pcn_edge::{AdmissionControl, Leaving};
+use forebay_network::PcnMark;
 use forebay_parameters::{Category, Entry, Problem, Section};
 
 /// Makes an admission law from its section of the scenario.

@@ -1,6 +1,6 @@
 //! Admission by a stop blocking timer: option 1 of the simulations of three-state marking.
 
-use forebay_network::{AdmissionControl, AdmissionSignal, Leaving};
+use crate::pcn_edge::{AdmissionControl, AdmissionSignal, Leaving};
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::{Span, Time};
 
@@ -91,7 +91,7 @@ impl AdmissionControl for StopTimer {
 mod tests {
     use super::super::samples::{AS, ET, NM, at, packet};
     use super::*;
-    use forebay_network::AdmissionSignal::{Continue, Stop};
+    use crate::pcn_edge::AdmissionSignal::{Continue, Stop};
 
     fn law(excess_stops: bool) -> StopTimer {
         StopTimer { timeout: Span::from_s(1), excess_stops, state: State::Open }

@@ -1,6 +1,7 @@
 //! Notifications of discards alone.
 
-use forebay_network::{CongestionDetector, CongestionNotification, Packet};
+use crate::detector::{CongestionDetector, CongestionNotification};
+use forebay_network::Packet;
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::{Span, Time};
 

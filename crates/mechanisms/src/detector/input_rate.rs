@@ -1,6 +1,7 @@
 //! Congestion detection by filtered input rates.
 
-use forebay_network::{CongestionDetector, CongestionNotification, Packet};
+use crate::detector::{CongestionDetector, CongestionNotification};
+use forebay_network::Packet;
 use forebay_parameters::{Entry, Parameters, Probe, Problem, Section, choice, parameters};
 use forebay_units::{Rate, Span, Time};
 

@@ -1,13 +1,15 @@
 //! Congestion detection at ports: whose source is told to slow down.
 
+mod contract;
 mod discard;
 mod input_rate;
 
-use forebay_network::CongestionDetector;
 use forebay_parameters::{Category, Entry, Problem, Section};
 use forebay_units::{Span, Time};
 
 use crate::LinkFacts;
+
+pub use contract::{CongestionDetector, CongestionNotification};
 
 /// Makes a detector from its section of the scenario.
 pub type BuildDetector = &'static (

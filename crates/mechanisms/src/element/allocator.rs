@@ -4,9 +4,9 @@
 //! A backward cell does not pass the link itself, but the node at its near end: its route leads
 //! through this element as well. No time passes in it.
 
-use forebay_network::{
-    CellRate, Context, Element, ExplicitRate, LogicalProcess, Packet, ResourceCell,
-};
+use crate::explicit_rate::ExplicitRate;
+use crate::explicit_rate::{CellRate, ResourceCell};
+use forebay_network::{Context, Element, LogicalProcess, Packet, PacketKind};
 
 /// Applies an explicit-rate law.
 ///
@@ -28,7 +28,7 @@ impl RateAllocator {
     fn write_rate(&mut self, packet: &Packet, cell: ResourceCell, cx: &Context<'_>) -> Packet {
         let bits = packet.wire_size().bits() as f64;
         let explicit = CellRate::at_most(self.law.allows(packet.flow, cx.now()) / bits);
-        packet.with_resource_cell(ResourceCell { explicit: cell.explicit.min(explicit), ..cell })
+        ResourceCell { explicit: cell.explicit.min(explicit), ..cell }.written(*packet)
     }
 }
 
@@ -38,7 +38,8 @@ impl Element for RateAllocator {
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         let now = cx.now();
         let mut packet = *packet;
-        match (cx.reverse_route(packet.route), packet.resource_cell()) {
+        let cell = (packet.kind() == PacketKind::ResourceCell).then(|| ResourceCell::of(&packet));
+        match (cx.reverse_route(packet.route), cell) {
             (None, _) => self.law.passes(&packet, now),
             (Some(_), None) => self.law.arrives(&packet, None, now),
             (Some(_), Some(cell)) if cell.backward => packet = self.write_rate(&packet, cell, cx),

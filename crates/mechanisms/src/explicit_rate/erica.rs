@@ -1,6 +1,8 @@
 //! ERICA: explicit rate indication for congestion avoidance.
 
-use forebay_network::{CellRate, ExplicitRate, Packet};
+use crate::explicit_rate::CellRate;
+use crate::explicit_rate::ExplicitRate;
+use forebay_network::Packet;
 use forebay_parameters::{Entry, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::{Rate, Span, Time};
 

@@ -1,11 +1,15 @@
 //! Explicit rates: how a port divides its link among sources that ask for a rate.
 
+mod contract;
 mod erica;
+mod resource_cell;
 
-use forebay_network::ExplicitRate;
 use forebay_parameters::{Category, Entry, Problem, Section};
 
 use crate::LinkFacts;
+
+pub use contract::ExplicitRate;
+pub use resource_cell::{CellRate, ResourceCell};
 
 /// Makes a law of explicit rates from its section of the scenario.
 pub type BuildExplicitRate = &'static (

@@ -1,6 +1,6 @@
 //! The aggressive mode of IEEE 802.17: what a congested station sends is what others may.
 
-use forebay_network::{RingAccess, RingFairness, RingFrame, RingMessage, RingState};
+use crate::fairness::{RingAccess, RingFairness, RingFrame, RingMessage, RingState};
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::{Span, Time};
 
@@ -73,7 +73,7 @@ impl RingFairness for Aggressive {
 mod tests {
     use super::super::samples::{at, high, law, limit, low, oc12, probe, read, station};
     use super::*;
-    use forebay_network::RingNotice;
+    use crate::fairness::RingNotice;
     use forebay_parameters::Value;
 
     const CALM: RingState = RingState { transit: 0, waiting_since: None };

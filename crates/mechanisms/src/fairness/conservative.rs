@@ -1,7 +1,7 @@
 //! The conservative mode of IEEE 802.17: a congested station sets a rate for all, and waits for the
 //! effect of each change before the next.
 
-use forebay_network::{RingAccess, RingClass, RingFairness, RingFrame, RingMessage, RingState};
+use crate::fairness::{RingAccess, RingClass, RingFairness, RingFrame, RingMessage, RingState};
 use forebay_parameters::{Entry, Parameters, Problem, Section, choice, parameters};
 use forebay_units::{Size, Span, Time};
 
@@ -173,7 +173,7 @@ impl RingFairness for Conservative {
 mod tests {
     use super::super::samples::{at, law, limit, low, oc12, read, station};
     use super::*;
-    use forebay_network::RingNotice;
+    use crate::fairness::RingNotice;
 
     const CALM: RingState = RingState { transit: 0, waiting_since: None };
     /// An eighth of 522,000 B; 839 us of the line.

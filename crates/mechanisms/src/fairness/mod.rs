@@ -8,16 +8,20 @@
 
 mod aggressive;
 mod conservative;
+mod contract;
 mod counter;
 mod none;
 mod rpr;
 mod srp_fa;
 mod voq;
 
-use forebay_network::RingFairness;
 use forebay_parameters::{Category, Entry, Probe, Problem, Section};
 use forebay_units::quantity::show_span;
 use forebay_units::{Rate, Span};
+
+pub use contract::{
+    RingAccess, RingClass, RingDemand, RingFairness, RingFrame, RingMessage, RingNotice, RingState,
+};
 
 /// What a fairness law may know of its ring.
 #[derive(Clone, Copy, Debug)]
@@ -113,7 +117,7 @@ fn check_divisor(section: &Section<'_>, key: &str, divisor: u32) -> Result<f64, 
 #[cfg(test)]
 mod samples {
     use super::{BuildFairness, RingFacts, StationFacts};
-    use forebay_network::{RingClass, RingFairness, RingFrame, RingMessage, RingNotice};
+    use crate::fairness::{RingClass, RingFairness, RingFrame, RingMessage, RingNotice};
     use forebay_parameters::{Echo, Entry, Node, Problem, Section, Table, Value};
     use forebay_units::{Rate, Span, Time};
 

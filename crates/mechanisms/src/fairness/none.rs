@@ -1,6 +1,6 @@
 //! No fairness: the host sends whenever buffers and priorities let it.
 
-use forebay_network::RingFairness;
+use crate::fairness::RingFairness;
 use forebay_parameters::{Entry, Problem, Section};
 
 use super::{BuildFairness, FairnessFactory, RingFacts};
@@ -28,7 +28,7 @@ impl RingFairness for NoFairness {}
 mod tests {
     use super::super::samples::{at, law, low, oc12, read, station};
     use super::*;
-    use forebay_network::{RingAccess, RingState};
+    use crate::fairness::{RingAccess, RingState};
 
     /// There would be nothing to compare fairness with.
     #[test]

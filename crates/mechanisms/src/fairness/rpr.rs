@@ -6,7 +6,7 @@
 //! what is known to differ: coefficients, weights, rates that are limited beyond the congestion
 //! point only, thresholds of rates for a single transit queue.
 
-use forebay_network::{RingAccess, RingClass, RingFrame, RingMessage, RingNotice, RingState};
+use crate::fairness::{RingAccess, RingClass, RingFrame, RingMessage, RingNotice, RingState};
 use forebay_parameters::{Probe, Problem, Section, parameters};
 use forebay_units::{Rate, Span, Time};
 

@@ -1,6 +1,6 @@
 //! SRP-fa, the fairness algorithm of the spatial reuse protocol (RFC 2892, section 6).
 
-use forebay_network::{
+use crate::fairness::{
     RingAccess, RingClass, RingFairness, RingFrame, RingMessage, RingNotice, RingState,
 };
 use forebay_parameters::{Entry, Parameters, Probe, Problem, Section, choice, parameters};

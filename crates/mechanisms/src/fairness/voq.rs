@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use forebay_network::{
+use crate::fairness::{
     RingAccess, RingClass, RingDemand, RingFairness, RingFrame, RingMessage, RingNotice, RingState,
 };
 use forebay_parameters::{Entry, Parameters, Probe, Problem, Section, parameters};

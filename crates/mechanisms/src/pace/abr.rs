@@ -1,6 +1,7 @@
 //! Available bit rate: the source follows explicit rates that resource-management cells bring back.
 
-use forebay_network::{CongestionNotification, Pace, PaceControl};
+use crate::detector::CongestionNotification;
+use crate::pace::{Pace, PaceControl};
 use forebay_parameters::{Entry, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::{Span, Time};
 

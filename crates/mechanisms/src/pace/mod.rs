@@ -1,13 +1,15 @@
 //! Rate control: how the rate of a paced source follows what the network tells it.
 
 mod abr;
+mod contract;
 mod slow_start;
 mod steps;
 mod uncontrolled;
 
-use forebay_network::PaceControl;
 use forebay_parameters::{Category, Entry, Problem, Section};
 use forebay_units::Span;
+
+pub use contract::{Pace, PaceControl};
 
 /// A rate control that a scenario describes, of any number of sources.
 pub struct PaceKind {

@@ -1,6 +1,7 @@
 //! Rate control by steps: down by a share when told, up by a little each round-trip time.
 
-use forebay_network::{CongestionNotification, Pace, PaceControl};
+use crate::detector::CongestionNotification;
+use crate::pace::{Pace, PaceControl};
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::{Span, Time};
 

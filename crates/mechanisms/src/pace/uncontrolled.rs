@@ -1,6 +1,7 @@
 //! No control: sources that hear nothing.
 
-use forebay_network::{CongestionNotification, Pace, PaceControl};
+use crate::detector::CongestionNotification;
+use crate::pace::{Pace, PaceControl};
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::{Span, Time};
 

@@ -3,7 +3,7 @@
 mod per_packet;
 mod sustainable_rate;
 
-use forebay_network::FlowTermination;
+use crate::pcn_edge::FlowTermination;
 use forebay_parameters::{Category, Entry, Problem, Section};
 
 /// Makes a termination law from its section of the scenario.

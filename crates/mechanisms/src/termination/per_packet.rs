@@ -1,6 +1,7 @@
 //! Termination of the call of each excess-traffic-marked packet: three-state marking.
 
-use forebay_network::{FlowTermination, Leaving, PcnMark, Termination, TerminationSignal};
+use crate::pcn_edge::{FlowTermination, Leaving, Termination, TerminationSignal};
+use forebay_network::PcnMark;
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::Time;
 

@@ -1,6 +1,6 @@
 //! Termination down to the sustainable rate: the edge nodes of RFC 6661 (CL) and RFC 6662 (SM).
 
-use forebay_network::{FlowTermination, Leaving, Termination, TerminationSignal};
+use crate::pcn_edge::{FlowTermination, Leaving, Termination, TerminationSignal};
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::{Span, Time};
 

@@ -12,13 +12,14 @@ use forebay_mechanisms::element::calls::{
     CallCount, CallParameters, Calls, ClassPlan, EdgePlan, ProbingParameters, SurgeParameters,
 };
 use forebay_mechanisms::element::link::{LinkParts, link};
+use forebay_mechanisms::pcn_edge::{AdmissionControl, FlowTermination};
 use forebay_mechanisms::queue;
 use forebay_mechanisms::termination::TERMINATIONS;
 use forebay_mechanisms::traffic::TrafficKind;
 use forebay_network::record::RecordTable;
 use forebay_network::{
-    AdmissionControl, Burst, CallEvent, Context, Element, FlowTermination, LogicalProcess,
-    Observation, Observer, Packet, PcnMark, Traffic,
+    Burst, CallEvent, Context, Element, LogicalProcess, Observation, Observer, Packet, PcnMark,
+    Traffic,
 };
 use forebay_parameters::{Echo, Node, Parameters, Problem, Section, Spread, Table, Value};
 use forebay_units::{Rate, Size, Span, Time};

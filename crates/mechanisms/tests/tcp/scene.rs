@@ -13,7 +13,7 @@ use forebay_mechanisms::traffic::pool_of;
 use forebay_network::record::RecordTable;
 use forebay_network::{
     Burst, CongestionControl, Context, DropReason, Ecn, Element, FlowCount, LogicalProcess,
-    Observation, Observer, OwnCount, Packet, Signal, Traffic,
+    Observation, Observer, OwnCount, Packet, PacketKind, Signal, Traffic,
 };
 use forebay_parameters::{Echo, Node, Problem, Section, Table, Value};
 use forebay_units::{Rate, Size, Span, Time};
@@ -125,7 +125,9 @@ impl Element for Script {
 
     fn wake(&mut self, token: u32, cx: &mut Context<'_>) {
         let (_, number, ece) = self.acks[token as usize];
-        let ack = Packet::data(cx.now(), 0, number, 40, self.route).as_ack(true).with_ece(ece);
+        let ack = Packet::data(cx.now(), 0, number, 40, self.route)
+            .with_kind(PacketKind::Ack)
+            .with_ece(ece);
         cx.send(ack);
     }
 }
@@ -182,7 +184,7 @@ impl Observer for Watch {
     fn observe(&mut self, now: Time, fact: &Observation<'_>) {
         let mut log = self.0.lock().unwrap();
         match *fact {
-            Observation::Sent { packet } if packet.is_ack() => log.acks.push((now, *packet)),
+            Observation::Sent { packet } if packet.is_feedback() => log.acks.push((now, *packet)),
             Observation::Sent { packet } => {
                 log.data.push((now, *packet));
                 let una = log.una[packet.flow as usize];
@@ -190,7 +192,7 @@ impl Observer for Watch {
                 *sent = (packet.number + 1).max(*sent);
                 log.outstanding = log.outstanding.max(packet.number + 1 - una);
             }
-            Observation::Delivered { packet, .. } if packet.is_ack() => {
+            Observation::Delivered { packet, .. } if packet.is_feedback() => {
                 let una = &mut log.una[packet.flow as usize];
                 *una = packet.number.max(*una);
             }

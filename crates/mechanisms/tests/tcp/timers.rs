@@ -93,7 +93,8 @@ fn the_earliest_segment_is_echoed() {
     let scene = Scene::opening(4).with("timestamps", true).with("delayed_ack", true);
     let writes = [(0, 1000), (80, 1000), (120, 1000), (10, 1000), (9000, 1000)];
     let run = scene.writing(&writes).losing(&[2]).run(400);
-    let echoes: Vec<(u64, u64)> = run.log.acks.iter().map(|(_, p)| (p.number, p.tag)).collect();
+    let echoes: Vec<(u64, u64)> =
+        run.log.acks.iter().map(|(_, p)| (p.number, p.timestamp_echo().ps())).collect();
     assert_eq!(echoes, [(2, 0), (2, 0)]);
     assert!((run.srtt - 0.180).abs() < 1e-9);
 }

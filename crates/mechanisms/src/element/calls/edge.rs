@@ -3,10 +3,10 @@
 
 use std::collections::VecDeque;
 
-use forebay_kernel::Stream;
-use forebay_network::{
+use crate::pcn_edge::{
     AdmissionControl, AdmissionSignal, FlowTermination, Leaving, Termination, TerminationSignal,
 };
+use forebay_kernel::Stream;
 use forebay_parameters::Spread;
 use forebay_units::{Span, Time};
 

@@ -11,11 +11,12 @@ mod edge;
 mod parameters;
 mod table;
 
+use crate::pcn_edge::Leaving;
+use crate::pcn_edge::{Termination, TerminationSignal};
 use forebay_kernel::Streams;
 use forebay_network::{
-    CallEvent, Context, Element, Leaving, LogicalProcess, Observation, OwnCount, Packet, PcnMark,
+    CallEvent, Context, Element, LogicalProcess, Observation, OwnCount, Packet, PacketKind, PcnMark,
 };
-use forebay_network::{Termination, TerminationSignal};
 use forebay_units::{Span, Time};
 
 pub use class::ClassPlan;
@@ -283,7 +284,7 @@ impl Calls {
         let mut packet = Packet::data(now, row.flow, call.sent, size, plan.route)
             .with_precedence(plan.precedence)
             .with_pcn(PcnMark::Unmarked)
-            .as_probe(true);
+            .with_kind(PacketKind::Probe);
         packet.tag = tag;
         call.sent += 1;
         let media = call.media;

@@ -1,7 +1,8 @@
 //! Congestion notification at a link: consults the congestion detector and sends its notifications
 //! back to the sources.
 
-use forebay_network::{CongestionDetector, CongestionNotification, Context, Packet};
+use crate::detector::{CongestionDetector, CongestionNotification};
+use forebay_network::{Context, Packet};
 use forebay_units::{Size, Time};
 
 /// A congestion detector with the form of its notifications.
@@ -52,7 +53,7 @@ impl Notifier {
         // Packets set out with precedence 0: the highest priority, and the last to be dropped.
         let notification = Packet::data(cx.now(), packet.flow, self.sent, self.size, back);
         self.sent += 1;
-        cx.send(notification.as_notice(notice));
+        cx.send(notice.written(notification));
     }
 
     pub(super) fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {

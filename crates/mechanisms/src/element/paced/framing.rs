@@ -1,6 +1,6 @@
 //! Frames of packets: how large they are, and how packets and reports describe them.
 
-use forebay_network::{Packet, SackBlocks};
+use forebay_network::{Packet, PacketKind, SackBlocks};
 use forebay_parameters::{Problem, Section, parameters};
 use forebay_units::{Size, Span, Time};
 
@@ -153,7 +153,7 @@ impl Report {
         packet.number = self.next;
         packet.tag = self.time.ps();
         packet.sack_slot = slot;
-        packet.as_report()
+        packet.with_kind(PacketKind::Report)
     }
 
     /// The report in `packet`, with the gaps kept for it.
@@ -208,6 +208,6 @@ mod tests {
         let written = report.written(packet, 4);
         let read = Report::of(&written, SackBlocks::default());
         assert_eq!((read.next, read.time, written.sack_slot), (7, Time::from_ps(11), 4));
-        assert!(written.is_report());
+        assert_eq!(written.kind(), PacketKind::Report);
     }
 }

@@ -15,10 +15,14 @@ mod resource;
 mod result;
 mod source;
 
+use crate::activity::{Activity, Session};
+use crate::detector::CongestionNotification;
+use crate::explicit_rate::ResourceCell;
+use crate::pace::PaceControl;
 use forebay_kernel::Streams;
 use forebay_network::{
-    Activity, CongestionNotification, Context, Element, LogicalProcess, Lookahead,
-    LookaheadContext, Observation, OwnCount, PaceControl, Packet, Session,
+    Context, Element, LogicalProcess, Lookahead, LookaheadContext, Observation, OwnCount, Packet,
+    PacketKind,
 };
 use forebay_parameters::{Problem, Section, parameters};
 use forebay_units::{Size, Time};
@@ -287,12 +291,11 @@ impl Element for PacedSources {
     /// Something has come back.
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         cx.deliver(packet);
-        if packet.is_notice() {
-            self.on_notification(packet, cx);
-        } else if let Some(cell) = packet.resource_cell() {
-            self.hear_rate(packet, cell, cx);
-        } else if packet.is_report() {
-            self.on_report(packet, cx);
+        match packet.kind() {
+            PacketKind::Notification => self.on_notification(packet, cx),
+            PacketKind::ResourceCell => self.on_resource_cell(packet, ResourceCell::of(packet), cx),
+            PacketKind::Report => self.on_report(packet, cx),
+            PacketKind::Ack | PacketKind::Data | PacketKind::Probe => {}
         }
     }
 

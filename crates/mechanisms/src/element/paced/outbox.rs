@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use forebay_network::Packet;
+use forebay_network::{Packet, PacketKind};
 use forebay_units::{Span, Time};
 
 use super::PacedCount;
@@ -116,7 +116,7 @@ impl Outbox {
             count.polls += 1;
             let (frame, transmission) = (self.next, self.transmissions);
             let poll = Piece { frame, transmission, place: 0, last: true };
-            return poll.written(packet).as_probe(true);
+            return poll.written(packet).with_kind(PacketKind::Probe);
         }
         let mut current = match self.current.take() {
             Some(current) => current,
@@ -131,7 +131,8 @@ impl Outbox {
         } else if self.missing.is_empty() && self.unframed == 0 && self.poll.is_some() {
             self.owed = true;
         }
-        Piece { frame, transmission, place, last }.written(packet).as_retransmission(again)
+        let packet = Piece { frame, transmission, place, last }.written(packet);
+        if again { packet.as_retransmission() } else { packet }
     }
 
     /// What follows what was sent by now.

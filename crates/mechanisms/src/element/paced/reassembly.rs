@@ -150,6 +150,7 @@ impl Reassembly {
 mod tests {
     use super::*;
     use forebay_kernel::Streams;
+    use forebay_network::PacketKind;
     use forebay_units::Span;
 
     fn at(ms: u64) -> Time {
@@ -162,7 +163,7 @@ mod tests {
     }
 
     fn poll(next: u64, transmission: u64) -> Packet {
-        packet(next, transmission, 0, true).as_probe(true)
+        packet(next, transmission, 0, true).with_kind(PacketKind::Probe)
     }
 
     fn missing(flow: &Reassembly) -> Vec<Vec<(u64, u64)>> {

@@ -1,8 +1,7 @@
 //! The far ends of paced flows that look at what arrives, and answer.
 
-use forebay_network::{
-    Context, Element, LogicalProcess, Lookahead, OwnCount, Packet, ResourceCell,
-};
+use crate::explicit_rate::ResourceCell;
+use forebay_network::{Context, Element, LogicalProcess, Lookahead, OwnCount, Packet, PacketKind};
 
 use super::framing::{Framing, Report};
 use super::reassembly::{Completes, Reassembly};
@@ -70,7 +69,7 @@ impl PacedReceivers {
     /// An empty answer of `size` bytes to the source of `packet`; `None` without a way back.
     fn answer(&self, packet: &Packet, size: u16, cx: &Context<'_>) -> Option<Packet> {
         let answer = Packet::data(cx.now(), packet.flow, 0, size, self.place.back?);
-        Some(answer.with_precedence(self.place.precedence).as_ack(true))
+        Some(answer.with_precedence(self.place.precedence).with_kind(PacketKind::Ack))
     }
 
     /// Send `report` to the source of `packet`.
@@ -108,7 +107,7 @@ impl PacedReceivers {
     fn turn_around(&self, packet: &Packet, cell: ResourceCell, cx: &mut Context<'_>) {
         let Some(mut answer) = self.answer(packet, packet.size, cx) else { return };
         (answer.created, answer.number) = (packet.created, packet.number);
-        cx.send(answer.with_resource_cell(ResourceCell { backward: true, ..cell }));
+        cx.send(ResourceCell { backward: true, ..cell }.written(answer));
     }
 }
 
@@ -122,8 +121,8 @@ impl Element for PacedReceivers {
     #[inline]
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         cx.deliver(packet);
-        if let Some(cell) = packet.resource_cell() {
-            self.turn_around(packet, cell, cx);
+        if packet.kind() == PacketKind::ResourceCell {
+            self.turn_around(packet, ResourceCell::of(packet), cx);
         } else if self.frames.is_some() {
             self.reassemble(packet, cx);
         } else {

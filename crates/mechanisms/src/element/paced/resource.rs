@@ -1,6 +1,7 @@
 //! Sources that go by explicit rates: what they do about resource-management cells.
 
-use forebay_network::{CellRate, Context, Packet, ResourceCell};
+use crate::explicit_rate::{CellRate, ResourceCell};
+use forebay_network::{Context, Packet};
 use forebay_units::Rate;
 
 use super::PacedSources;
@@ -51,7 +52,7 @@ impl PacedSources {
         let packet = Packet::data(now, flow, source.resource_cells, size, self.group.route)
             .with_precedence(self.group.precedence);
         source.resource_cells += 1;
-        cx.send(packet.with_resource_cell(cell));
+        cx.send(cell.written(packet));
         if changes {
             self.report_pace(index, cx);
         }
@@ -59,7 +60,12 @@ impl PacedSources {
     }
 
     /// A resource-management cell has come back.
-    pub(super) fn hear_rate(&mut self, packet: &Packet, cell: ResourceCell, cx: &mut Context<'_>) {
+    pub(super) fn on_resource_cell(
+        &mut self,
+        packet: &Packet,
+        cell: ResourceCell,
+        cx: &mut Context<'_>,
+    ) {
         let Some(explicit) = self.explicit else { return };
         let (now, size) = (cx.now(), self.size);
         let index = (packet.flow - self.group.first) as usize;

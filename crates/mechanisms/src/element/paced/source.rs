@@ -1,7 +1,9 @@
 //! A paced source: what it is sending, how fast, and what is due next.
 
+use crate::activity::{Activity, Lasts, Phase, Session};
+use crate::pace::{Pace, PaceControl};
 use forebay_kernel::Stream;
-use forebay_network::{Activity, Lasts, Pace, PaceControl, Packet, Phase, Session};
+use forebay_network::Packet;
 use forebay_units::{PS_PER_S, Rate, Span, Time};
 
 use super::PacedCount;

@@ -13,10 +13,8 @@
 mod host;
 mod port;
 
-use forebay_network::{
-    Context, Element, LogicalProcess, OwnCount, Packet, RingClass, RingFairness, RingFrame,
-    RingMessage,
-};
+use crate::fairness::{RingClass, RingFairness, RingFrame, RingMessage};
+use forebay_network::{Context, Element, LogicalProcess, OwnCount, Packet};
 use forebay_units::{Rate, Size, Span, Time};
 
 use port::{Port, Served};

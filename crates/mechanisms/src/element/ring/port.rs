@@ -2,10 +2,8 @@
 
 use std::collections::VecDeque;
 
-use forebay_network::{
-    Backlog, Context, DropReason, Observation, Packet, RingAccess, RingClass, RingFairness,
-    RingFrame, RingMessage, RingState,
-};
+use crate::fairness::{RingAccess, RingClass, RingFairness, RingFrame, RingMessage, RingState};
+use forebay_network::{Backlog, Context, DropReason, Observation, Packet};
 use forebay_units::{Rate, Size, Span, Time};
 
 use super::host::HostQueues;

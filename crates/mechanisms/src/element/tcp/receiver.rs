@@ -2,7 +2,7 @@
 
 use forebay_kernel::fetch;
 use forebay_network::{
-    Context, Counters, Ecn, Element, LogicalProcess, Lookahead, Packet, SackBlocks,
+    Context, Counters, Ecn, Element, LogicalProcess, Lookahead, Packet, PacketKind, SackBlocks,
 };
 use forebay_units::{Span, Time};
 
@@ -132,9 +132,9 @@ impl Settings {
         }
         let mut ack =
             Packet::data(cx.now(), flow, r.next, size, self.route).with_precedence(self.precedence);
-        ack.tag = r.recent;
         ack.sack_slot = slot;
-        cx.send(ack.as_ack(true).with_ece(r.ece));
+        let ack = ack.with_kind(PacketKind::Ack).with_timestamp_echo(Time::from_ps(r.recent));
+        cx.send(ack.with_ece(r.ece));
     }
 
     /// Accept an in-order segment when no segment is missing. Every second one is to be

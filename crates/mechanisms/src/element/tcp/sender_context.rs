@@ -98,7 +98,7 @@ impl SenderContext<'_, '_> {
     fn measure(&mut self, packet: &Packet, ack: u64, samples: u64) -> Option<Span> {
         let now = self.cx.now();
         let (from, samples) = if self.p.timestamps {
-            (Time::from_ps(packet.tag), samples)
+            (packet.timestamp_echo(), samples)
         } else if ack > self.c.timed {
             self.c.timed = u64::MAX;
             (self.c.timed_at, 1)
@@ -230,7 +230,7 @@ impl SenderContext<'_, '_> {
         let mut packet = Packet::data(now, self.flow(), number, size, self.p.route)
             .with_precedence(self.p.precedence);
         if number < self.c.max {
-            packet = packet.as_retransmission(true);
+            packet = packet.as_retransmission();
             // Karn's algorithm: no round-trip time is measured on a segment sent twice.
             self.c.timed = u64::MAX;
         } else {

@@ -1,7 +1,7 @@
 //! Resource-management cells: by which sources under explicit-rate control and the ports on their
 //! way tell each other rates (ATM Forum, Traffic Management Specification 4.0, section 5.10).
 
-use crate::Packet;
+use forebay_network::{Packet, PacketKind};
 
 /// A rate in packets a second as resource-management cells carry it, in 16 bits: 2^e (1 + m/512)
 /// with e of 5 bits and m of 9, or zero. One unit of m is 0.1 to 0.2 % of the rate.
@@ -67,39 +67,32 @@ pub struct ResourceCell {
     pub minimum: CellRate,
 }
 
-impl Packet {
-    /// The packet as a resource-management cell. Like an acknowledgement it is no data; it is
-    /// written as one that probes and is sent again, which no other packet does. The rates are in
-    /// [`Packet::tag`].
-    #[must_use]
-    pub const fn with_resource_cell(self, cell: ResourceCell) -> Self {
-        let mut packet = self.as_ack(true).as_probe(true).as_retransmission(true);
-        packet = packet.as_last(cell.backward);
-        packet.tag =
-            cell.current.0 as u64 | (cell.explicit.0 as u64) << 16 | (cell.minimum.0 as u64) << 32;
-        packet
-    }
-
-    /// What it tells if it is a resource-management cell.
+impl ResourceCell {
+    /// What `packet` carries, which is a [resource-management cell](PacketKind::ResourceCell).
     #[inline]
     #[must_use]
-    pub const fn resource_cell(&self) -> Option<ResourceCell> {
-        if !(self.is_ack() && self.is_probe() && self.is_retransmission()) {
-            return None;
+    pub const fn of(packet: &Packet) -> Self {
+        Self {
+            backward: packet.is_last(),
+            current: CellRate(packet.tag as u16),
+            explicit: CellRate((packet.tag >> 16) as u16),
+            minimum: CellRate((packet.tag >> 32) as u16),
         }
-        Some(ResourceCell {
-            backward: self.is_last(),
-            current: CellRate(self.tag as u16),
-            explicit: CellRate((self.tag >> 16) as u16),
-            minimum: CellRate((self.tag >> 32) as u16),
-        })
+    }
+
+    /// `packet` as this resource-management cell.
+    #[must_use]
+    pub const fn written(self, packet: Packet) -> Packet {
+        let mut packet = packet.with_kind(PacketKind::ResourceCell).as_last(self.backward);
+        packet.tag =
+            self.current.0 as u64 | (self.explicit.0 as u64) << 16 | (self.minimum.0 as u64) << 32;
+        packet
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::CongestionNotification;
     use forebay_units::Time;
 
     /// Otherwise ports and sources would read other rates than were written. By the formula: 1 is
@@ -131,25 +124,18 @@ mod tests {
         }
     }
 
-    /// Otherwise a port would write over the rate of another, or take data, acknowledgements or
-    /// notifications for cells that tell rates.
+    /// A port would write over the rate of another.
     #[test]
     fn cells_keep_their_fields_apart() {
         let packet = Packet::data(Time::ZERO, 1, 2, 53, 3);
         let [current, explicit, minimum] = [7.0, 1e6, 3e3].map(CellRate::at_most);
         for backward in [false, true] {
             let cell = ResourceCell { backward, current, explicit, minimum };
-            let told = packet.with_resource_cell(cell);
-            assert_eq!(told.resource_cell(), Some(cell));
-            assert!(told.is_ack() && !told.is_notice() && !told.is_report());
+            let written = cell.written(packet);
+            assert_eq!(written.kind(), PacketKind::ResourceCell);
+            assert_eq!(ResourceCell::of(&written), cell);
             let lower = ResourceCell { explicit: CellRate::at_most(5.0), ..cell };
-            assert_eq!(told.with_resource_cell(lower).resource_cell(), Some(lower));
+            assert_eq!(ResourceCell::of(&lower.written(written)), lower);
         }
-        for other in [packet, packet.as_ack(true), packet.as_probe(true), packet.as_last(true)] {
-            assert_eq!(other.resource_cell(), None);
-        }
-        assert_eq!(packet.as_retransmission(true).as_last(true).resource_cell(), None);
-        assert_eq!(packet.as_notice(CongestionNotification::Rate).resource_cell(), None);
-        assert_eq!(packet.as_report().resource_cell(), None);
     }
 }

@@ -7,7 +7,7 @@
 
 use forebay_units::{Span, Time};
 
-use crate::PcnMark;
+use forebay_network::PcnMark;
 
 /// A packet of the aggregate as the egress node sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,0 +1,78 @@
+//! What the congestion detection of a port decides, and what it tells sources.
+
+use forebay_network::{Packet, PacketKind};
+use forebay_units::Time;
+
+/// What a port tells a source: the type of a notification.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum CongestionNotification {
+    /// The input rate of the port is high: slow down a little.
+    Rate = 0,
+    /// The port has dropped a packet of the source: slow down a lot.
+    Discard = 2,
+}
+
+impl CongestionNotification {
+    /// The type of a [notification](PacketKind::Notification).
+    #[must_use]
+    pub const fn of(packet: &Packet) -> Self {
+        if packet.tag == Self::Discard as u64 { Self::Discard } else { Self::Rate }
+    }
+
+    /// `packet` as a notification of this type.
+    #[must_use]
+    pub const fn written(self, packet: Packet) -> Packet {
+        let mut packet = packet.with_kind(PacketKind::Notification);
+        packet.tag = self as u64;
+        packet
+    }
+
+    /// Its place among counters by type.
+    #[must_use]
+    pub const fn place(self) -> usize {
+        match self {
+            Self::Rate => 0,
+            Self::Discard => 1,
+        }
+    }
+}
+
+/// Watches what arrives at a port and says whose source is to be notified.
+pub trait CongestionDetector: Send {
+    /// A packet has arrived, whatever becomes of it. Told once of each, before
+    /// [`CongestionDetector::judge`] is asked about it.
+    fn arrives(&mut self, _packet: &Packet, _now: Time) {}
+
+    /// A packet was taken in, or `dropped`: what its source is to be told, if anything. What is
+    /// answered is sent, if there is a way back to the source.
+    fn judge(
+        &mut self,
+        packet: &Packet,
+        dropped: bool,
+        now: Time,
+    ) -> Option<CongestionNotification>;
+
+    /// A packet has arrived and was taken in: both in one.
+    fn passes(&mut self, packet: &Packet, now: Time) -> Option<CongestionNotification> {
+        self.arrives(packet, now);
+        self.judge(packet, false, now)
+    }
+
+    /// Inner quantities worth plotting, such as input rates: told by name.
+    fn probes(&self, _tell: &mut dyn FnMut(&str, f64)) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A source would slow down for another kind of congestion than there was.
+    #[test]
+    fn a_notification_tells_its_type() {
+        let packet = Packet::data(Time::ZERO, 1, 2, 53, 3);
+        for notice in [CongestionNotification::Rate, CongestionNotification::Discard] {
+            assert_eq!(CongestionNotification::of(&notice.written(packet)), notice);
+        }
+    }
+}
