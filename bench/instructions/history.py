@@ -1,6 +1,6 @@
 """The history of instruction counts: its file, and what makes a count fit or not.
 
-`history.toml` has a record for each time that the numbers changed and somebody said why, oldest
+`history.toml` has a record for each time that the numbers changed and the reason was given, oldest
 first. Counts depend on the compiler as much as on the engine, so a record says which one made them,
 and a count of another compiler is shown but not judged.
 """

@@ -75,7 +75,7 @@ def test_set_up_cancels() -> None:
 
 
 def test_every_benchmark_is_counted_and_recorded() -> None:
-    """A benchmark could become slow without anybody being told."""
+    """A benchmark could become slow without notice."""
     scenarios = {path.stem for path in counting.SCENARIOS.glob("*.toml")}
     assert scenarios
     assert counting.PLANS.keys() == scenarios

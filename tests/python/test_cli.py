@@ -196,7 +196,7 @@ traffic = { cbr = { rate = "1 Mbit/s", size = "60 kB", random_phase = false } }
 
 
 def test_a_document_is_written_as_python_writes_it(forebay: front.Forebay, tmp_path: Path) -> None:
-    """One could tell by its text through whose hands a document went, and programs that compare
+    """The text of a document would depend on the program that wrote it, and programs that compare
     texts would see runs differ that are equal.
 
     60 kB take 60 ps at 8000 Tbit/s, and 25 us to the far end. 480000 bit in the 20 ps measured are

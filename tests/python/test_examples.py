@@ -365,7 +365,7 @@ CLAIMS: dict[str, Callable[[], None]] = {
 
 
 def test_every_example_is_looked_at() -> None:
-    """An example could say one thing and show another without anybody noticing."""
+    """An example could say one thing and show another unnoticed."""
     assert {path.stem for path in FILES} == CLAIMS.keys()
 
 

@@ -38,7 +38,7 @@ pub(crate) struct FlowPlan {
     transport: Transport,
     /// The aggregate that controls its calls.
     pub(crate) aggregate: Option<usize>,
-    /// Whether a conditioner on the way adapts to round-trip times, which TCP then tells.
+    /// Whether a conditioner on the way adapts to round-trip times, which TCP then reports.
     pub(crate) report_rtt: bool,
     policing: Option<PolicingPlan>,
     /// On which notifications of congestion travel back.
@@ -132,7 +132,7 @@ pub(crate) fn read_flow(
     })
 }
 
-/// The way back of what receivers answer, and those of what ports tell.
+/// The way back of what receivers answer, and those of what ports signal.
 fn read_ways_back(
     section: &Section<'_>,
     parameters: &FlowParameters,

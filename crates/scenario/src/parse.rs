@@ -153,7 +153,7 @@ fn convert(value: &Spanned<DeValue<'_>>, line: u32, lines: &Lines) -> Result<Nod
             x.as_str().parse().map_err(|_| refuse(&format!("{} is not a number", x.as_str())))?,
         ),
         DeValue::Boolean(b) => Value::Bool(*b),
-        DeValue::Datetime(_) => return Err(refuse("dates have no place in a scenario")),
+        DeValue::Datetime(_) => return Err(refuse("dates are not allowed in a scenario")),
         DeValue::Array(items) => Value::List(
             items
                 .iter()

@@ -143,7 +143,10 @@ fn read_stations(
             return Err(inner.fail("weight", message));
         }
         if station.max_rate.is_some_and(|r| r.bps() == 0 || r > parameters.rate) {
-            return Err(inner.fail("max_rate", "is out of range; above 0, up to the ring's rate"));
+            return Err(inner.fail(
+                "max_rate",
+                "is out of range; allowed are rates above 0 and up to the ring's rate",
+            ));
         }
         for (key, rate) in
             [("committed_high", station.committed_high), ("committed_low", station.committed_low)]

@@ -6,11 +6,11 @@ replications of one scenario on all cores; its `wall_s` is the time of the whole
 `scaling_efficiency` compares the packet hops a second with what one core does alone.
 
 `setup_s` is the time before simulated time begins: reading, checking and wiring the scenario. What
-`s4-million` tells beside it is how cost grows with size: the same scenario with a thousandth of the
-flows, rates and buffers has the same work for each packet, so that `cost_growth`, the ratio of the
-costs of a hop without set-up, would be 1 if memory were equally fast everywhere.
+`s4-million` reports beside it is how cost grows with size: the same scenario with a thousandth of
+the flows, rates and buffers has the same work for each packet, so that `cost_growth`, the ratio of
+the costs of a hop without set-up, would be 1 if memory were equally fast everywhere.
 
-What `p1-dual-bottleneck` and `p2-64-routers` tell beside it is how much faster one run is on two
+What `p1-dual-bottleneck` and `p2-64-routers` report beside it is how much faster one run is on two
 cores: `speedup` is the least time of three runs on one over that of three on two, in turn.
 """
 

@@ -43,7 +43,7 @@ fn build(section: &Section<'_>) -> Result<ActivityKind, Problem> {
     check_mean(section, "gap", parameters.gap)?;
     check_probability(section, "start", parameters.start)?;
     if parameters.size.bytes() == 0 {
-        return Err(section.fail("size", "is zero; a file has at least 1 B"));
+        return Err(section.fail("size", "is zero; allowed are sizes from 1 B"));
     }
     let bits = parameters.size.bytes() as f64 * 8.0;
     // The timer has no memory: after a file comes a whole mean of it.

@@ -45,7 +45,7 @@ const FASTEST: u64 = 8_000_000_000_000_000;
 /// Refuse a rate at which nothing would ever be sent, or packets in no time.
 fn check_rate(section: &Section<'_>, key: &str, rate: Rate) -> Result<(), Problem> {
     match rate.bps() {
-        0 => Err(section.fail(key, "is zero; a source needs a rate above 0")),
+        0 => Err(section.fail(key, "is zero; allowed are rates above 0")),
         bps if bps > FASTEST => Err(section.fail(key, "is too fast; allowed are up to 8 Pbit/s")),
         _ => Ok(()),
     }

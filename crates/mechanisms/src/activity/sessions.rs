@@ -3,6 +3,7 @@
 use crate::activity::{Activity, Lasts, Phase, Session};
 use forebay_kernel::Stream;
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
+use forebay_units::quantity::show_rate;
 use forebay_units::{Rate, Span};
 
 use super::{ActivityKind, BuildActivity, check_mean, check_probability, check_rate};
@@ -49,7 +50,12 @@ fn build(section: &Section<'_>) -> Result<ActivityKind, Problem> {
     let SessionsParameters { rate, low_rate, high_time, low_time, active, idle, .. } = parameters;
     check_rate(section, "rate", rate)?;
     if low_rate >= rate {
-        return Err(section.fail("low_rate", "is not below the higher rate"));
+        let message = format!(
+            "\"{}\" is out of range; allowed are rates below the higher one, \"{}\"",
+            show_rate(low_rate),
+            show_rate(rate)
+        );
+        return Err(section.fail("low_rate", message));
     }
     check_mean(section, "high_time", high_time)?;
     check_mean(section, "low_time", low_time)?;
@@ -59,7 +65,7 @@ fn build(section: &Section<'_>) -> Result<ActivityKind, Problem> {
     if let Some(idle) = idle {
         check_mean(section, "idle", idle)?;
         if active.is_none() {
-            return Err(section.fail("idle", "a session without end has no time after it"));
+            return Err(section.fail("idle", "is given, but without active a session never ends"));
         }
     }
     check_probability(section, "start_high", parameters.start_high)?;

@@ -47,15 +47,15 @@ parameters! {
         cir: Rate, "Liu 2001, sections 2 and 4.1; RFC 2698, section 2";
         /// Peak information rate, at least the committed one: the higher expected throughput.
         pir: Rate, "Liu 2001, sections 2 and 4.1; RFC 2698, section 2";
-        /// Depth of both buckets, which are full at the start, until TCP tells a smoothed
+        /// Depth of both buckets, which are full at the start, until TCP reports a smoothed
         /// round-trip time, as it does where this conditioner is on the way; from then on a bucket
         /// holds its rate times that time. At least 20 B; at least the initial window of TCP is
-        /// wise. A flow that tells nothing, such as UDP, keeps it.
+        /// wise. A flow that reports nothing, such as UDP, keeps it.
         min_depth: Size = "5000 B", "Liu 2001, figure 2.1 and section 4.1: 5 packets of 1000 B";
         /// Never make a bucket shallower than `min_depth`. The thesis sets no such floor.
         floor: bool = false, "Liu 2001, figure 2.1: none";
-        /// Weight of the round-trip time told last in the one that sets the depths, above 0 and at
-        /// most 1. 1 for a flow of its own. The flows of an aggregate tell different ones: a
+        /// Weight of the round-trip time reported last in the one that sets the depths, above 0 and
+        /// at most 1. 1 for a flow of its own. The flows of an aggregate report different ones: a
         /// smaller weight, such as 0.01, sets the depths by their mean over the packets, where 1
         /// would throw away at every packet of a near flow what its far ones need.
         srtt_weight: f64 = 1.0, "Liu 2001, figure 2.1: 1; chapter 5 (per-aggregate conditioning)";
@@ -84,15 +84,15 @@ struct AdaptiveTokenBucket {
     meter: TrTcm,
     /// Least depth in tokens.
     floor: i128,
-    /// Weight of the round-trip time told last in `srtt`.
+    /// Weight of the round-trip time reported last in `srtt`.
     weight: f64,
-    /// The mean, so weighted, of those told, in ps.
+    /// The mean, so weighted, of those reported, in ps.
     srtt: Option<f64>,
 }
 
 impl AdaptiveTokenBucket {
     /// Figure 2.1: each bucket holds what its rate gives in a round trip. The first time that one
-    /// is told, both are filled.
+    /// is reported, both are filled.
     fn adapt(&mut self, told: Span, now: Time) {
         let told = told.ps() as f64;
         // Weight 1 loses nothing: times are whole numbers of ps below 2^53, which is 2 hours.
@@ -159,7 +159,7 @@ mod tests {
         AdaptiveTokenBucket { meter, floor, weight: 1.0, srtt: None }
     }
 
-    /// What a packet of `size` at `ms` becomes whose sender tells `srtt` ms; depths and tokens
+    /// What a packet of `size` at `ms` becomes whose sender reports `srtt` ms; depths and tokens
     /// after it, committed and peak.
     fn offer(
         law: &mut AdaptiveTokenBucket,
@@ -250,8 +250,8 @@ mod tests {
         assert_eq!(colours, expected);
     }
 
-    /// A flow that tells no round-trip time (UDP) would be marked as by something else than the two
-    /// rate three colour marker with the minimum depths.
+    /// A flow that reports no round-trip time (UDP) would be marked as by something else than the
+    /// two rate three colour marker with the minimum depths.
     #[test]
     fn without_a_round_trip_time_it_is_a_trtcm() {
         let mut adaptive = law(1_000_000, 2_000_000, false);
@@ -277,8 +277,8 @@ mod tests {
         /// A flow could send more than its profile in some stretch of time. Tokens arrive at the
         /// rate alone, a deeper bucket is not filled, and no bucket holds more than its depth; only
         /// the first round-trip time fills it. So in every window tau, the first packet of which
-        /// tells it, green is at most the depth then plus CIR tau, and with yellow the same of PIR.
-        /// Counted in integers of 10^-12 bit, without tolerance.
+        /// reports it, green is at most the depth then plus CIR tau, and with yellow the same of
+        /// PIR. Counted in integers of 10^-12 bit, without tolerance.
         #[test]
         fn colours_conform_in_every_window(
             steps in prop::collection::vec(

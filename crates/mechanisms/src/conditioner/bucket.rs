@@ -284,7 +284,7 @@ pub(super) fn check_depth(
     let or_zero = if zero { "0 B or " } else { "" };
     let message = format!(
         "\"{bytes} B\" is smaller than a packet; allowed are {or_zero}sizes from \
-         {SMALLEST_BURST} B, and the largest packet or more is wise"
+         {SMALLEST_BURST} B, at best the largest packet or more"
     );
     Err(section.fail(key, message))
 }

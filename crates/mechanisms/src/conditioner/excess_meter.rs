@@ -24,7 +24,7 @@ pub(super) const ENTRY: Entry<BuildConditioner> = Entry {
 };
 
 choice! {
-    /// How packets in excess are told.
+    /// How packets in excess are recognised.
     pub enum Form {
         /// A packet is marked, and takes nothing, if the bucket is in debt; otherwise it takes its
         /// tokens, if need be as a debt. Large and small packets are marked alike, and the rate of
@@ -45,7 +45,7 @@ parameters! {
         rate: Rate, "RFC 5670, section 2.4";
         /// Depth of the token bucket, which is full at the start. At least 20 B.
         size: Size, "RFC 5670, section 2.4";
-        /// How packets in excess are told: size_independent or classic.
+        /// How packets in excess are recognised: size_independent or classic.
         form: Form = "size_independent", "RFC 5670, section 2.4 (SHOULD) and appendix A.2";
     }
 }

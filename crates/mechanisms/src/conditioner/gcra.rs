@@ -43,7 +43,7 @@ parameters! {
 fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Box<dyn Conditioner>, Problem> {
     let GcraParameters { rate, token, tolerance, excess } = GcraParameters::read(section)?;
     if rate.bps() == 0 {
-        return Err(section.fail("rate", "is zero; nothing would ever conform"));
+        return Err(section.fail("rate", "is zero; allowed are rates above 0"));
     }
     if !(1..=65_535).contains(&token.bytes()) {
         return Err(section.fail("token", "is not a packet size; allowed are 1 B to 65535 B"));

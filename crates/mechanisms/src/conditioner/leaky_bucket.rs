@@ -44,10 +44,10 @@ fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Box<dyn Conditione
     let LeakyBucketParameters { rate, depth, token, excess } =
         LeakyBucketParameters::read(section)?;
     if rate.bps() == 0 {
-        return Err(section.fail("rate", "is zero; no token would ever come"));
+        return Err(section.fail("rate", "is zero; allowed are rates above 0"));
     }
     if depth == 0 {
-        return Err(section.fail("depth", "is zero; a pool holds at least 1 token"));
+        return Err(section.fail("depth", "is zero; allowed are numbers from 1"));
     }
     if !(1..=65_535).contains(&token.bytes()) {
         return Err(section.fail("token", "is not a packet size; allowed are 1 B to 65535 B"));

@@ -48,7 +48,7 @@ fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Box<dyn Conditione
     check_depth(section, "cbs", cbs, true)?;
     check_depth(section, "ebs", ebs, true)?;
     if cbs.bytes() == 0 && ebs.bytes() == 0 {
-        let message = "is 0 B like ebs; allowed is one of both at most (RFC 2697, section 2)";
+        let message = "is 0 B, as is ebs; at most one may be 0 B (RFC 2697, section 2)";
         return Err(section.fail("cbs", message));
     }
     let (committed, beyond) = (Bucket::full(cbs), Bucket::full(ebs));

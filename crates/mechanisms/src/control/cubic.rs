@@ -32,10 +32,15 @@ parameters! {
 fn build(section: &Section<'_>) -> Result<ControlFactory, Problem> {
     let parameters = CubicParameters::read(section)?;
     if parameters.c <= 0.0 {
-        return Err(section.fail("c", format!("{}; above 0", parameters.c)));
+        return Err(
+            section.fail("c", format!("{} is out of range; allowed is above 0", parameters.c))
+        );
     }
     if parameters.beta <= 0.0 || parameters.beta >= 1.0 {
-        return Err(section.fail("beta", format!("{}; above 0 and below 1", parameters.beta)));
+        return Err(section.fail(
+            "beta",
+            format!("{} is out of range; allowed are above 0 and below 1", parameters.beta),
+        ));
     }
     Ok(Box::new(move || Box::new(Cubic::new(&parameters))))
 }

@@ -40,18 +40,26 @@ fn build(section: &Section<'_>) -> Result<ControlFactory, Problem> {
     let parameters = HighSpeedParameters::read(section)?;
     let HighSpeedParameters { low_window, high_window, high_p, high_decrease } = parameters;
     if low_window < 2 {
-        return Err(section.fail("low_window", format!("{low_window}; at least 2")));
+        return Err(section
+            .fail("low_window", format!("{low_window} is out of range; allowed is at least 2")));
     }
     if high_window <= low_window {
-        let message = format!("{high_window}; above low_window, which is {low_window}");
+        let message =
+            format!("{high_window} is out of range; allowed is above low_window, {low_window}");
         return Err(section.fail("high_window", message));
     }
     let low_p = loss_rate_of_reno(f64::from(low_window));
     if high_p <= 0.0 || high_p >= low_p {
-        return Err(section.fail("high_p", format!("{high_p}; above 0 and below {low_p:.3e}")));
+        return Err(section.fail(
+            "high_p",
+            format!("{high_p} is out of range; allowed are above 0 and below {low_p:.3e}"),
+        ));
     }
     if high_decrease <= 0.0 || high_decrease > 0.5 {
-        return Err(section.fail("high_decrease", format!("{high_decrease}; above 0, up to 0.5")));
+        return Err(section.fail(
+            "high_decrease",
+            format!("{high_decrease} is out of range; allowed are above 0 and up to 0.5"),
+        ));
     }
     let response = Response::new(&parameters);
     Ok(Box::new(move || Box::new(HighSpeed { response, growth: Growth::default() })))

@@ -10,7 +10,7 @@ use crate::LinkFacts;
 
 pub(super) const ENTRY: Entry<BuildDetector> = Entry {
     name: "discard",
-    summary: "Tells a source when a packet of it was dropped.",
+    summary: "Notifies a source when one of its packets was dropped.",
     source: "COMSAT thesis on rate-based congestion control with a satellite link, section 5.1 \
              (notification type 2)",
     example: "",

@@ -13,7 +13,7 @@ const CLASSES: usize = 4;
 
 pub(super) const ENTRY: Entry<BuildDetector> = Entry {
     name: "input_rate",
-    summary: "Tells sources of the classes to be slowed first when a filtered input rate is high.",
+    summary: "Notifies sources of the classes to slow first when a filtered input rate is high.",
     source: "COMSAT thesis on rate-based congestion control with a satellite link, section 5.1",
     example: r#"
         interval = "50 ms"
@@ -38,9 +38,9 @@ pub(super) const ENTRY: Entry<BuildDetector> = Entry {
 choice! {
     /// Which test comes first, as a source hears of one at a time.
     pub enum Order {
-        /// A discard is told even where the rate is high.
+        /// A discard is signalled even where the rate is high.
         DiscardFirst = "discard_first",
-        /// A high rate is told even of a packet that was dropped.
+        /// A high rate is signalled even for a packet that was dropped.
         RateFirst = "rate_first",
     }
 }
@@ -72,9 +72,9 @@ parameters! {
         share: f64 = 0.2, "COMSAT thesis, section 5.1";
         /// A source is notified again, of whatever, only after more than this time.
         hold_off: Span = "50 ms", "COMSAT thesis, section 5.1";
-        /// Whether sources of dropped packets are told (type 2).
+        /// Whether sources of dropped packets are notified (type 2).
         discards: bool = true, "COMSAT thesis, section 5.1";
-        /// Which of the two is told where both hold.
+        /// Which of the two is signalled where both hold.
         order: Order = "discard_first", "assumed: the thesis names discards first, section 5.1";
     }
 }

@@ -1,4 +1,4 @@
-//! Congestion detection at ports: whose source is told to slow down.
+//! Congestion detection at ports: whose source is notified to slow down.
 
 mod contract;
 mod discard;
@@ -23,7 +23,7 @@ pub enum Detectors {}
 
 impl Category for Detectors {
     const NAME: &'static str = "detector";
-    const CONTRACT: &'static str = "When a link tells a source to slow down.";
+    const CONTRACT: &'static str = "When a link notifies a source to slow down.";
     const PLACE: &'static str = "links.NAME";
     const KIND: &'static str = "detector such as \"input_rate\"";
     type Build = BuildDetector;

@@ -67,7 +67,7 @@ impl PeakParameters {
     /// The offending key and what is allowed.
     pub fn check(&self, section: &Section<'_>) -> Result<(), Problem> {
         if self.rate.bps() == 0 {
-            return Err(section.fail("rate", "is zero; nothing would ever leave"));
+            return Err(section.fail("rate", "is zero; allowed are rates above 0"));
         }
         check_queue(section, self.queue)
     }
@@ -80,10 +80,10 @@ impl BucketParameters {
     /// The offending key and what is allowed.
     pub fn check(&self, section: &Section<'_>) -> Result<(), Problem> {
         if self.rate.bps() == 0 {
-            return Err(section.fail("rate", "is zero; no token would ever come"));
+            return Err(section.fail("rate", "is zero; allowed are rates above 0"));
         }
         if self.depth == 0 {
-            return Err(section.fail("depth", "is zero; a pool holds at least 1 token"));
+            return Err(section.fail("depth", "is zero; allowed are numbers from 1"));
         }
         if !(1..=65_535).contains(&self.token.bytes()) {
             let message = "is not a packet size; allowed are 1 B to 65535 B";

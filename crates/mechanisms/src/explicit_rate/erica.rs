@@ -78,7 +78,7 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Box<dyn ExplicitRat
         return Err(section.fail("interval", message));
     }
     if parameters.packets == Some(0) {
-        return Err(section.fail("packets", "is zero; an interval has at least 1 packet"));
+        return Err(section.fail("packets", "is zero; allowed are numbers from 1"));
     }
     if !(parameters.target > 0.0 && parameters.target <= 1.0) {
         return out_of_range("target", parameters.target, "above 0 and up to 1");
@@ -98,11 +98,11 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Box<dyn ExplicitRat
 /// What is known of a flow.
 #[derive(Clone, Default)]
 struct Flow {
-    /// The rate that its latest resource-management cell told (CCR).
+    /// The rate that its latest resource-management cell carried (CCR).
     current: f64,
     /// Its part in the number of active flows, 0 to 1.
     contribution: f64,
-    /// What it has been told in this interval: one answer for each.
+    /// What it has been given in this interval: one answer for each.
     told: Option<f64>,
 }
 
@@ -134,7 +134,7 @@ struct Erica {
     /// The highest rates given in the last interval and in this one: MaxAllocPrevious and
     /// MaxAllocCurrent.
     highest: (f64, f64),
-    /// The rate told last.
+    /// The rate given last.
     explicit: f64,
 }
 

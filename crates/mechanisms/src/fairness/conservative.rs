@@ -237,7 +237,7 @@ mod tests {
         assert_eq!(free, Some(147));
     }
 
-    /// A station would tell others to hold back and not do so itself.
+    /// A station would ask others to hold back and not do so itself.
     #[test]
     fn the_congested_station_follows_its_own_rate() {
         let mut law = law(&ENTRY, &[("first", "own".into())], &oc12(), &station());

@@ -107,7 +107,10 @@ impl Coefficients {
         share(section, "rate_high", options.rate_high, 0.4, 0.99)?;
         share(section, "rate_low", options.rate_low, 0.5, 0.99)?;
         if options.reserved >= facts.rate {
-            return Err(section.fail("reserved", "leaves nothing of the line"));
+            return Err(section.fail(
+                "reserved",
+                "leaves nothing of the line; allowed are rates below the line's",
+            ));
         }
         let octets = age * facts.rate.bytes_per_second() * options.interval.seconds();
         let unit = facts.rate.bps() as f64 / octets;
@@ -160,7 +163,7 @@ fn share(
     Ok(())
 }
 
-/// The counters of a station on one ringlet, its limits and what it has been told.
+/// The counters of a station on one ringlet, its limits and what was advertised to it.
 pub(super) struct Core {
     pub(super) coefficients: Coefficients,
     pub(super) weight: f64,
@@ -181,7 +184,7 @@ pub(super) struct Core {
     choke: u16,
     /// receivedRate for a weight of 1, and how far away it comes from.
     received: Option<(f64, u16)>,
-    /// What was told upstream last.
+    /// What was advertised upstream last.
     told: Option<f64>,
 }
 
@@ -270,8 +273,8 @@ impl Core {
     }
 
     /// Follow what was received, and `own` if this station limits itself too: a limit at once, its
-    /// absence by the ramp. Then what the neighbour upstream is told, given `fair`, what the span
-    /// that leaves here has to give if it is congested.
+    /// absence by the ramp. Then what is advertised to the neighbour upstream, given `fair`, what
+    /// the span that leaves here has to give if it is congested.
     pub(super) fn follow(&mut self, fair: Option<f64>, own: bool) -> RingMessage {
         let local = fair.map(|rate| (rate, 0));
         let lesser =

@@ -140,7 +140,7 @@ struct SrpFa {
     /// `rcvd_usage`, with the distance of the station that it came from.
     received: Option<(f64, u16)>,
     congested: bool,
-    /// `rev_usage`: what was told upstream last.
+    /// `rev_usage`: what was advertised upstream last.
     told: Option<f64>,
 }
 

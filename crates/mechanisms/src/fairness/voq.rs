@@ -3,9 +3,9 @@
 //! Three formulas are published (Amer and Mekkittikul, IEEE 802.17, January 2002): what a link has
 //! to give is its capacity less the committed rates; RCF is that, divided by the weights; a source
 //! gets its committed rate and its weight times the least RCF of its path. The rest is a
-//! reconstruction: sums run over active sources; each station tells all others, upstream, which of
-//! its sources are active and the RCF of the span that leaves it; a token bucket holds each queue
-//! to its rate.
+//! reconstruction: sums run over active sources; each station informs all others, upstream, which
+//! of its sources are active and the RCF of the span that leaves it; a token bucket holds each
+//! queue to its rate.
 
 use std::collections::BTreeMap;
 
@@ -49,7 +49,7 @@ pub(super) const ENTRY: Entry<BuildFairness> = Entry {
 parameters! {
     /// Parameters of VoQ.
     pub struct VoqParameters {
-        /// Interval at which stations tell each other what has changed, 1 us to 1 s.
+        /// Interval at which stations inform each other of what has changed, 1 us to 1 s.
         interval: Span = "102.88 us", "assumed: unpublished; that of SRP-fa, RFC 2892, section 6.1";
         /// Time for which a queue counts as active after it has sent its last frame. Above the gap
         /// between the frames of the slowest source, or its allocation comes and goes.
@@ -63,7 +63,7 @@ fn build(section: &Section<'_>, facts: &RingFacts) -> Result<FairnessFactory, Pr
     let parameters = VoqParameters::read(section)?;
     check_interval(section, "interval", parameters.interval)?;
     if parameters.depth.bytes() == 0 {
-        return Err(section.fail("depth", "is zero; a bucket without depth lets nothing pass"));
+        return Err(section.fail("depth", "is zero; allowed are depths above 0"));
     }
     let rate = facts.rate;
     Ok(Box::new(move |station| Box::new(Voq::new(&parameters, rate, station))))
@@ -115,7 +115,7 @@ struct Voq {
     demands: Vec<Box<[RingDemand]>>,
     /// Sums of r and of w that its own RCF is made of.
     asked: (f64, f64),
-    /// Whether something was told before, so that only changes need be.
+    /// Whether something was advertised before, so that only changes need be.
     told: bool,
 }
 
@@ -427,8 +427,8 @@ mod tests {
         assert_eq!(access, RingAccess::Closed);
     }
 
-    /// Messages would run in circles, or not reach everybody: that of the next station downstream
-    /// is handed on by four of the six, and ends at its own neighbour downstream.
+    /// Messages would run in circles, or not reach every station: that of the next station
+    /// downstream is handed on by four of the six, and ends at its own neighbour downstream.
     #[test]
     fn messages_go_once_round_the_ring() {
         let mut law = law(&ENTRY, &[], &capacity(600), &station());

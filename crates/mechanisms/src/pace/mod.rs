@@ -1,4 +1,4 @@
-//! Rate control: how the rate of a paced source follows what the network tells it.
+//! Rate control: how the rate of a paced source follows what the network signals.
 
 mod abr;
 mod contract;

@@ -1,4 +1,4 @@
-//! Rate control by steps: down by a share when told, up by a little each round-trip time.
+//! Rate control by steps: down by a share when notified, up by a little each round-trip time.
 
 use crate::detector::CongestionNotification;
 use crate::pace::{Pace, PaceControl};
@@ -209,8 +209,8 @@ mod tests {
         Time::ZERO + Span::from_ms(ms)
     }
 
-    /// Sources would slow down more or less than they are told: of 500 kbit/s type 0 leaves 400,
-    /// five of them 500 * .8^5 = 163.84, type 2 leaves 250.
+    /// Sources would slow down more or less than notified: of 500 kbit/s type 0 leaves 400, five of
+    /// them 500 * .8^5 = 163.84, type 2 leaves 250.
     #[test]
     fn notifications_cut_the_rate_by_their_share() {
         let mut law = data();
@@ -311,7 +311,7 @@ mod tests {
         }
     }
 
-    /// A slip would make a source that stops for ever, or speeds up when told to slow down.
+    /// A slip would make a source that stops for ever, or speeds up when notified to slow down.
     #[test]
     fn impossible_parameters_are_refused() {
         for (key, value) in [

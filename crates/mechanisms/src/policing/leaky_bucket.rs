@@ -125,10 +125,10 @@ mod tests {
 
     const CELL: Size = Size::from_bytes(53);
 
-    /// Tokens would come when somebody asks, or be saved beyond the pool. The vector: a pool of 3,
-    /// a token each 10 ms (424 bit at 42.4 kbit/s), cells at these times; CLP follows. (At 3 ms the
-    /// pool is empty; the token of 10 ms serves the cell at 12; by 50 ms the pool has its 3 again,
-    /// the token that comes at 50 itself being lost.)
+    /// Tokens would come when they are asked for, or be saved beyond the pool. The vector: a pool
+    /// of 3, a token each 10 ms (424 bit at 42.4 kbit/s), cells at these times; CLP follows. (At 3
+    /// ms the pool is empty; the token of 10 ms serves the cell at 12; by 50 ms the pool has its 3
+    /// again, the token that comes at 50 itself being lost.)
     #[test]
     fn the_test_vector_of_the_periodic_token_bucket() {
         let mut bucket = LeakyBucket::new(Rate::from_bps(42_400), CELL, 3);

@@ -1,5 +1,5 @@
 //! Adaptive RED: the maximum probability of RED moves slowly so that the average stays in a target
-//! range, and what RED needs to be told follows from the link's rate.
+//! range, and what RED needs as parameters follows from the link's rate.
 
 use forebay_kernel::{Stream, math};
 use forebay_network::{Arrival, DropPolicy, RednAdjustment, ThresholdZone, Verdict};

@@ -81,7 +81,7 @@ fn read(section: &Section<'_>, facts: &LinkFacts) -> Result<Choke, Problem> {
         if !fits {
             let unit = if threshold.in_bytes() { "bytes" } else { "packets" };
             let read = region.show();
-            let message = format!("\"{read}\" is no width; allowed are {unit}, as in threshold");
+            let message = format!("\"{read}\" is not a width; allowed are {unit}, as in threshold");
             return Err(section.fail("region", message));
         }
     }
@@ -330,8 +330,9 @@ mod tests {
     }
 
     /// Self-adjusting CHOKe would draw another number than 2 i in its i-th region, or plain CHOKe
-    /// another than it is told: with regions of 2 packets above a threshold of 4, averages up to 6
-    /// are in the first, those from 6 on in the second, and so on. Never more than wait: 30.
+    /// another number than is configured: with regions of 2 packets above a threshold of 4,
+    /// averages up to 6 are in the first, those from 6 on in the second, and so on. Never more than
+    /// wait: 30.
     #[test]
     fn regions_adjust_the_number_of_candidates() {
         let draws = |average: f64, entries: &[(&str, Value)]| {

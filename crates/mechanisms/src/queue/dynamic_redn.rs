@@ -171,7 +171,7 @@ fn check(
     dynamics: &Dynamics,
 ) -> Result<(), Problem> {
     if probability <= 0.0 {
-        let message = format!("{probability} could never move; allowed is more than 0 and up to 1");
+        let message = format!("{probability} is out of range; allowed are above 0 and up to 1");
         return Err(section.fail("max_probability", message));
     }
     let factors = [("increment", dynamics.increment), ("decrement", dynamics.decrement)];
@@ -300,7 +300,7 @@ struct Machine {
     decreases: u64,
     /// When one of the two probabilities changed last.
     changed: Time,
-    /// Whether it has moved since somebody asked.
+    /// Whether it has moved since it was last read.
     moved: bool,
 }
 

@@ -451,7 +451,7 @@ mod tests {
         }
     }
 
-    /// Decisions would depend on when somebody looks: a law that is woken at every update is, after
+    /// Decisions would depend on when they are read: a law that is woken at every update is, after
     /// every packet, in the state of one that makes up for them, over bursts, silences of seconds
     /// and one of a day. Delays are those of the packets that left last, and 0 when none waits.
     #[test]

@@ -71,7 +71,7 @@ fn class_map(
             return Err(section.fail("map", message));
         }
         if let Some(wrong) = given.iter().find(|class| **class as usize > last) {
-            let message = format!("{wrong} is no class; classes are 0 to {last}");
+            let message = format!("{wrong} is not a class; allowed are 0 to {last}");
             return Err(section.fail("map", message));
         }
     }
@@ -283,7 +283,7 @@ mod tests {
         .collect();
         assert_eq!(served, [2, 3, 5, 0, 1, 4]);
         let problem = |classes: &[i64]| built(map(classes)).err().unwrap();
-        assert!(problem(&[0, 2]).message.contains("2 is no class; classes are 0 to 1"));
+        assert!(problem(&[0, 2]).message.contains("2 is not a class; allowed are 0 to 1"));
         assert!(problem(&[]).message.contains("has 0 entries"));
     }
 

@@ -51,7 +51,7 @@ choice! {
 }
 
 parameters! {
-    /// What every kind of RED can be told.
+    /// The options of every kind of RED.
     pub struct RedOptions {
         /// Let the drop probability rise linearly to 1 between the maximum threshold and twice the
         /// maximum threshold, instead of jumping to 1.
@@ -104,7 +104,7 @@ impl RedOptions {
 }
 
 parameters! {
-    /// What RED, WRED and RIO can be told.
+    /// The options of RED, WRED and RIO.
     pub struct WeightedOptions {
         /// Weight w of the newest sample in the average queue, above 0 and at most 1.
         weight: f64 = 0.002, "Floyd and Jacobson 1993, section 6";

@@ -127,7 +127,7 @@ fn corners(
         (Rates::Single, None, None) => vec![committed, maximum],
         (Rates::Single, ..) => {
             let key = keys[usize::from(!given[0])];
-            return Err(section.fail(key, "has no meaning here; it belongs to rates = \"two\""));
+            return Err(section.fail(key, "is not allowed here; it belongs to rates = \"two\""));
         }
     };
     for pair in corners.windows(2) {

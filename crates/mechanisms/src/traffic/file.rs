@@ -32,10 +32,10 @@ parameters! {
 fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
     let parameters = FileParameters::read(section)?;
     if parameters.size.bytes() == 0 {
-        return Err(section.fail("size", "is zero; a file has at least 1 B"));
+        return Err(section.fail("size", "is zero; allowed are sizes from 1 B"));
     }
     if parameters.count == 0 {
-        return Err(section.fail("count", "is zero; at least one file is sent"));
+        return Err(section.fail("count", "is zero; allowed are numbers from 1"));
     }
     let FileParameters { size, count, interval } = parameters;
     Ok(TrafficKind::fixed(move || File { size, interval, left: count, first: true }))

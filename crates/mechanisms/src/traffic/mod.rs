@@ -154,7 +154,7 @@ impl SizeLaw {
 /// The packet interval that `size` packets need for `rate`, refusing what cannot be.
 fn interval(section: &Section<'_>, rate: Rate, size: Size) -> Result<Span, Problem> {
     if rate.bps() == 0 {
-        return Err(section.fail("rate", "is zero; traffic needs a rate above 0"));
+        return Err(section.fail("rate", "is zero; allowed are rates above 0"));
     }
     packet_size(section, "size", size)?;
     Ok(rate.transmission_time(size))

@@ -42,7 +42,7 @@ fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
     let OnOffParameters { rate, size, on, off } = OnOffParameters::read(section)?;
     let gap = interval(section, rate, size)?;
     if on == Span::ZERO {
-        return Err(section.fail("on", "is zero; the source would never send"));
+        return Err(section.fail("on", "is zero; allowed are times above 0"));
     }
     let pattern = Arc::new(Pattern { gap, size, on, off });
     let make = move |stream: &mut Stream| {

@@ -51,7 +51,7 @@ fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
     let ParetoParameters { rate, size, on, off, shape } = ParetoParameters::read(section)?;
     let gap = interval(section, rate, size)?;
     if on == Span::ZERO {
-        return Err(section.fail("on", "is zero; the source would never send"));
+        return Err(section.fail("on", "is zero; allowed are times above 0"));
     }
     if shape <= 1.0 || shape > MOST_SHAPE {
         let message = format!("{shape} is out of range; allowed is above 1, up to {MOST_SHAPE}");

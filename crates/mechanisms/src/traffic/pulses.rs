@@ -43,7 +43,7 @@ fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
     let PulsesParameters { rate, size, on, off, random_phase } = PulsesParameters::read(section)?;
     let gap = interval(section, rate, size)?;
     if on == Span::ZERO {
-        return Err(section.fail("on", "is zero; the source would never send"));
+        return Err(section.fail("on", "is zero; allowed are times above 0"));
     }
     let packets = on.ps().div_ceil(gap.ps());
     let period = on + off;

@@ -66,7 +66,7 @@ fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
 fn check(section: &Section<'_>, parameters: &VideoParameters) -> Result<(), Problem> {
     let VideoParameters { line_rate, frames_per_second, pixels, mtu, header, .. } = *parameters;
     if line_rate.bps() == 0 {
-        return Err(section.fail("line_rate", "is zero; packets need a rate above 0"));
+        return Err(section.fail("line_rate", "is zero; allowed are rates above 0"));
     }
     if frames_per_second <= 0.0 {
         let message = format!("{frames_per_second} is not a frame rate; allowed is above 0");
@@ -74,7 +74,7 @@ fn check(section: &Section<'_>, parameters: &VideoParameters) -> Result<(), Prob
     }
     within(section, "frames_per_second", frames_per_second, 0.0, 1e6)?;
     if pixels == 0 {
-        return Err(section.fail("pixels", "is zero; a frame has at least 1 pixel"));
+        return Err(section.fail("pixels", "is zero; allowed are numbers from 1"));
     }
     // Nearer to 1, the source could fall silent for millions of frames at once.
     within(section, "correlation", parameters.correlation, 0.0, 0.999_999)?;

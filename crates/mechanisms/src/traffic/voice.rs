@@ -81,7 +81,7 @@ fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
     let VoiceParameters { codec, silence_suppression, on, off, start } =
         VoiceParameters::read(section)?;
     if on == Span::ZERO {
-        return Err(section.fail("on", "is zero; the source would never send"));
+        return Err(section.fail("on", "is zero; allowed are times above 0"));
     }
     let (size, interval) = codec.packets();
     // Without OFF times there is no silence to suppress.

@@ -180,7 +180,7 @@ fn a_minimum_is_kept() {
     assert!(paced(&result, "a").floor_ratio > 0.999);
 }
 
-/// A trace would take cells that tell rates for data or acknowledgements.
+/// A trace would take cells that carry rates for data or acknowledgements.
 #[test]
 fn traces_name_resource_management_cells() {
     let text = network([10, 100], &greedy("a", "u", "v", 1, "")).replace("12 s", "5 s");

@@ -74,7 +74,7 @@ const CASES: &[Case] = &[
         "map = [0, 1, 0, 1]",
         "map = [0, 1, 2, 1] #!",
         "links.satellite.queue.priority.map",
-        &["2 is no class", "0 to 1"],
+        &["2 is not a class", "0 to 1"],
     ),
     case(
         "share = 0.2",
@@ -140,7 +140,7 @@ const CASES: &[Case] = &[
         "sessions = { rate = \"64 kbit/s\"",
         "sessions = { rate = \"64 kbit/s\", low_rate = \"65 kbit/s\"",
         "flows.voice.paced.activity.sessions.low_rate",
-        &["not below the higher rate"],
+        &["rates below the higher one"],
     ),
     case(
         "[flows.data.paced]\nactivity = { files = { rate = \"500 kbit/s\" } }\n",
@@ -164,7 +164,7 @@ const CASES: &[Case] = &[
         "payload = \"9188 B\"",
         "payload = \"65536 B\"",
         "flows.data.paced.frames.payload",
-        &["no payload of a frame", "1 B to 65535 B"],
+        &["not a payload size", "1 B to 65535 B"],
     ),
     case(
         "payload = \"9188 B\"",
@@ -206,7 +206,7 @@ const CASES: &[Case] = &[
         "frames = { payload = \"9188 B\", report = \"53 B\" }",
         "size = \"5 B\"\nframes = {} #!",
         "flows.data.paced.frames",
-        &["all header"],
+        &["the header fills the packet"],
     ),
     case(
         "policing = {",

@@ -105,7 +105,7 @@ const WRONG: &[Case] = &[
         SELF,
         "self_configuring = { max_probability = 0.0",
         "links.selfish.queue.self_configuring.max_probability",
-        &["0 could never move", "more than 0 and up to 1"],
+        &["0 is out of range", "above 0 and up to 1"],
     ),
     case(
         SELF,

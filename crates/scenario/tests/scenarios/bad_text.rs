@@ -29,7 +29,7 @@ fn texts_that_are_no_scenarios() {
         ("duration = \"10 s\nx = 1", Some(1), "not valid TOML"),
         ("duration = 10 s\n", Some(1), "not valid TOML"),
         ("\n\n[links.a\nfrom = \"x\"\n", Some(3), "not valid TOML"),
-        ("duration = 1979-05-27\n", Some(1), "dates have no place in a scenario"),
+        ("duration = 1979-05-27\n", Some(1), "dates are not allowed in a scenario"),
         ("<html><body>404</body></html>", Some(1), "not valid TOML"),
         ("\u{0}\u{1}\u{2}", Some(1), "not valid TOML"),
         ("PK\u{3}\u{4}\u{14}", Some(1), "not valid TOML"),

@@ -7,7 +7,7 @@ fn close(values: &[f64], expected: f64) {
     assert!(values.iter().all(near), "{values:?} are not {expected}");
 }
 
-/// Samples would tell other queues and delays than those of their interval. Two packets of 1000 B
+/// Samples would show other queues and delays than those of their interval. Two packets of 1000 B
 /// meet every 100 ms at a link that takes 8 ms for each: one waits for 8 ms in each 100 ms, 0.08 on
 /// average; with 5 ms to the far end, one takes 13 ms and the other 21 ms. A group has no delay in
 /// a sample without deliveries: the third starts after 1 s; its packets come 30 ms after the others

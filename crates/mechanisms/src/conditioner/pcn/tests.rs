@@ -60,7 +60,7 @@ fn level(law: &dyn Conditioner) -> f64 {
     told.expect("the meter tells its tokens")
 }
 
-/// Offer `count` packets of `size` bytes at `rate` bit/s, and tell which are marked `mark`, and
+/// Offer `count` packets of `size` bytes at `rate` bit/s, and return which are marked `mark`, and
 /// when they came.
 fn steady(
     law: &mut dyn Conditioner,

@@ -88,7 +88,7 @@ pub(super) struct Edge {
     pub(super) entered: u64,
     /// Rate in bit/s at which they entered during the interval before.
     pub(super) sent_rate: f64,
-    /// Whether new calls are blocked, as observers were told last.
+    /// Whether new calls are blocked, as last observed.
     pub(super) blocking: bool,
     /// Draws of round-trip times that belong to no call, and of calls to terminate.
     stream: Stream,
@@ -100,7 +100,7 @@ impl Edge {
         Self { plan, signals, entered: 0, sent_rate: 0.0, blocking: false, stream }
     }
 
-    /// Whether somebody wants to see the packets that leave.
+    /// Whether the packets that leave are observed.
     #[inline]
     pub(super) fn watches(&self) -> bool {
         self.plan.admission.is_some() || self.plan.termination.is_some()

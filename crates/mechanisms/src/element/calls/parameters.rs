@@ -103,7 +103,10 @@ impl CallParameters {
             return Err(section.fail("sources", "is zero; leave it out for unlimited sources"));
         }
         if self.sources.is_some_and(|sources| sources < self.initial) {
-            let message = format!("{} is more than there are sources", self.initial);
+            let message = format!(
+                "{} is more than there are sources; allowed is at most their number",
+                self.initial
+            );
             return Err(section.fail("initial", message));
         }
         if !(1.0..=LARGEST_BATCH).contains(&self.batch) {
@@ -112,7 +115,8 @@ impl CallParameters {
             return Err(section.fail("batch", message));
         }
         if self.sources.is_some() && self.batch > 1.0 {
-            let message = "sources of one call each cannot call in batches";
+            let message =
+                "sources of one call each cannot call in batches; allowed with sources is 1";
             return Err(section.fail("batch", message));
         }
         if self.holding == Some(Span::ZERO) {
@@ -129,16 +133,16 @@ impl ProbingParameters {
     /// The key and what is allowed.
     pub fn check(&self, section: &Section<'_>) -> Result<(), Problem> {
         if self.packets == 0 {
-            return Err(section.fail("packets", "is zero; probing needs at least 1"));
+            return Err(section.fail("packets", "is zero; allowed are numbers from 1"));
         }
         if !(1..=u64::from(u16::MAX)).contains(&self.size.bytes()) {
             return Err(section.fail("size", "is not a packet size; allowed are 1 B to 65535 B"));
         }
         if self.interval == Span::ZERO {
-            return Err(section.fail("interval", "is zero; probes need time between them"));
+            return Err(section.fail("interval", "is zero; allowed are times above 0"));
         }
         if self.window == Span::ZERO {
-            return Err(section.fail("window", "is zero; nothing could be refused"));
+            return Err(section.fail("window", "is zero; allowed are times above 0"));
         }
         Ok(())
     }

@@ -73,7 +73,7 @@ impl Call {
 }
 
 /// Calls by place. A place is free again when its call has ended and its timer has expired, so that
-/// a timer never wakes somebody else's call.
+/// a timer never wakes another call.
 #[derive(Default)]
 pub(super) struct CallTable {
     calls: Vec<Call>,

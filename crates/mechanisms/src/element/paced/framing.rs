@@ -40,10 +40,10 @@ impl FrameParameters {
     pub fn check(&self, paced: &PacedParameters, section: &Section<'_>) -> Result<(), Problem> {
         let room = paced.size.bytes().saturating_sub(paced.header.bytes());
         if room == 0 {
-            return Err(section.fail("", "packets are all header: they have no room for frames"));
+            return Err(section.fail("", "the header fills the packet; frames need room behind it"));
         }
         if !(1..=65_535).contains(&self.payload.bytes()) {
-            let message = "is no payload of a frame; allowed are 1 B to 65535 B";
+            let message = "is not a payload size; allowed are 1 B to 65535 B";
             return Err(section.fail("payload", message));
         }
         if self.trailer.bytes() > 65_535 {
@@ -130,7 +130,7 @@ impl Piece {
     }
 }
 
-/// What a receiver tells its source (STAT and USTAT of Q.2110).
+/// What a receiver reports to its source (STAT and USTAT of Q.2110).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Report {
     /// The first frame that it does not have (N(R)).

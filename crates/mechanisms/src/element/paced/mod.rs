@@ -1,4 +1,4 @@
-//! Paced sources: packets of one size at a rate that follows what the network tells them.
+//! Paced sources: packets of one size at a rate that follows what the network signals.
 //!
 //! What a source wants to send, and at which nominal rate, is its [`Activity`]; by how much that is
 //! scaled is decided by its [`PaceControl`], which hears of notifications. A source waits for one
@@ -60,7 +60,9 @@ impl PacedParameters {
             return Err(section.fail("size", "is not a packet size; allowed are 1 B to 65535 B"));
         }
         if self.header > self.size {
-            return Err(section.fail("header", "is larger than the packet"));
+            return Err(
+                section.fail("header", "is larger than the packet; allowed is at most its size")
+            );
         }
         Ok(())
     }
@@ -93,7 +95,7 @@ pub struct PacedSources {
     alarm: Time,
 }
 
-/// The token of the timer: it is somebody's turn.
+/// The token of the timer: the turn of a source has come.
 const TURN: u32 = 0;
 /// That of the time for which a source had been waiting when something came to be due before.
 const PASSED_OVER: u32 = 1;

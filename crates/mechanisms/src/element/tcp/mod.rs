@@ -182,7 +182,7 @@ parameters! {
 
 impl TcpParameters {
     /// Read and check the section of a scenario that holds TCP's parameters, and beside them the
-    /// congestion control under `control`, which somebody else reads.
+    /// congestion control under `control`, which is read elsewhere.
     ///
     /// # Errors
     /// The first wrong, missing or unknown key, or the first value out of range.
@@ -224,12 +224,13 @@ impl TcpParameters {
         for (key, length) in [("window", self.window), ("initial_ssthresh", self.initial_ssthresh)]
         {
             if smallest(length) {
-                let message = format!("{}; at least one segment", length.show());
+                let message =
+                    format!("{} is too small; allowed is at least one segment", length.show());
                 return Err((key, message));
             }
         }
         if self.max_burst == Some(0) {
-            return Err(("max_burst", "0; at least 1".to_owned()));
+            return Err(("max_burst", "is 0; allowed is at least 1".to_owned()));
         }
         self.check_timers()
     }
@@ -238,22 +239,34 @@ impl TcpParameters {
         let show = Parameter::show;
         if self.delayed_ack_timeout > Span::from_ms(500) {
             let read = show(&self.delayed_ack_timeout);
-            return Err(("delayed_ack_timeout", format!("{read}; at most 500 ms")));
+            return Err((
+                "delayed_ack_timeout",
+                format!("{read} is too long; allowed is at most 500 ms"),
+            ));
         }
         if self.rto_max < self.rto_min {
             let (max, min) = (show(&self.rto_max), show(&self.rto_min));
-            return Err(("rto_max", format!("{max}; at least rto_min ({min})")));
+            return Err((
+                "rto_max",
+                format!("{max} is too short; allowed is at least rto_min ({min})"),
+            ));
         }
         if self.rto_max < self.rto_tick.times(2) {
             let (max, tick) = (show(&self.rto_max), show(&self.rto_tick));
-            return Err(("rto_max", format!("{max}; at least two ticks of rto_tick ({tick})")));
+            return Err((
+                "rto_max",
+                format!("{max} is too short; allowed is at least two ticks of rto_tick ({tick})"),
+            ));
         }
         if self.rto_initial == Span::ZERO || self.rto_initial > self.rto_max {
             let (read, max) = (show(&self.rto_initial), show(&self.rto_max));
-            return Err(("rto_initial", format!("{read}; above 0 s and at most rto_max ({max})")));
+            return Err((
+                "rto_initial",
+                format!("{read} is out of range; allowed are above 0 s and up to rto_max ({max})"),
+            ));
         }
         if self.rto_min == Span::ZERO && self.rto_tick == Span::ZERO {
-            return Err(("rto_min", "0 s with an ideal clock; above 0 s".to_owned()));
+            return Err(("rto_min", "is 0 s with an ideal clock; allowed is above 0 s".to_owned()));
         }
         Ok(())
     }

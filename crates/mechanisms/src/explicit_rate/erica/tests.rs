@@ -30,8 +30,8 @@ impl Port {
         Self { law: Erica::new(parameters(&all).unwrap(), rate), now: Time::ZERO }
     }
 
-    /// An interval in which `sources` send at the rates that they tell, beside `others`; what they
-    /// are told after it.
+    /// An interval in which `sources` send at the rates that they report, beside `others`; what
+    /// they are given after it.
     fn interval(&mut self, sources: &[(u32, f64)], others: f64) -> Vec<f64> {
         let middle = self.now + Span::from_ms(1);
         // 3 ms of 1 Mbit/s are 375 B.
@@ -45,7 +45,7 @@ impl Port {
         sources.iter().map(|(flow, _)| self.law.allows(*flow, self.now) / 1e6).collect()
     }
 
-    /// What `sources` are told in turn if they always do as they are told.
+    /// What `sources` are given in turn if they always follow it.
     fn follow(&mut self, mut sources: Vec<(u32, f64)>, rounds: usize) -> Vec<Vec<f64>> {
         let round = |_| {
             let told = self.interval(&sources, 0.0);
@@ -145,8 +145,8 @@ fn other_traffic_goes_first() {
     assert_close(&port.interval(&both, 0.0), &[45.0, 45.0]);
 }
 
-/// A source would be told two rates for one load: what it told since is heeded only after the next
-/// interval.
+/// A source would be given two rates for one load: what it reported since counts only after the
+/// next interval.
 #[test]
 fn a_source_is_told_one_rate_in_an_interval() {
     let mut port = Port::new(100, &[]);

@@ -15,7 +15,7 @@ fn srp_fa() -> Box<dyn RingFairness> {
     law(&ENTRY, &[], &oc12(), &station())
 }
 
-/// Let an interval end; what the neighbour upstream is told.
+/// Let an interval end; what is advertised to the neighbour upstream.
 fn tick(law: &mut dyn RingFairness, state: &RingState) -> RingMessage {
     law.interval_ended(state, at(0.0)).unwrap()
 }
@@ -230,7 +230,7 @@ fn a_node_does_not_obey_its_own_message() {
     assert!((usage(law.as_ref(), "allow_bps") - 10.0).abs() < 1e-9);
 }
 
-/// A usage above the line rate would be passed on as if it limited anybody.
+/// A usage above the line rate would be passed on as if it limited a node.
 #[test]
 fn a_usage_above_the_line_rate_is_null() {
     let mut law = srp_fa();

@@ -24,7 +24,7 @@ fn places(sent: &[(u64, f64)]) -> Vec<u64> {
     sent.iter().map(|(cell, _)| *cell).collect()
 }
 
-/// Ports would be told rates too late or too often (rules 2 and 3). The first cell is a
+/// Ports would get rates too late or too often (rules 2 and 3). The first cell is a
 /// resource-management cell; a fast source sends 31 others, then the next; one that sends a cell
 /// each 30 ms sends one when 100 ms are over, with the fourth cell after; one with a cell each
 /// 80 ms waits for two others.
@@ -54,8 +54,8 @@ fn the_rate_follows_explicit_rates() {
 }
 
 /// A source that was silent would begin with a rate that the network has given to others since
-/// (rule 5): 500 ms after the last cell that told its rate it keeps it, a millisecond later it goes
-/// at ICR; a rate below ICR stays.
+/// (rule 5): 500 ms after the last cell that carried its rate it keeps it, a millisecond later it
+/// goes at ICR; a rate below ICR stays.
 #[test]
 fn a_rate_that_is_not_used_is_lost() {
     let rate_after = |pause: u64, explicit: f64| {
@@ -95,7 +95,7 @@ fn missing_answers_slow_a_source_down() {
 }
 
 /// A source that may send nothing would never hear that it may again: its timer comes
-/// 200 ms after the last cell that told its rate, and again each 200 ms.
+/// 200 ms after the last cell that carried its rate, and again each 200 ms.
 #[test]
 fn a_stopped_source_asks_out_of_rate() {
     let mut law = make(&[]).unwrap();
@@ -109,7 +109,7 @@ fn a_stopped_source_asks_out_of_rate() {
     assert_eq!(law.expired(at(450)).next, at(650));
 }
 
-/// A slip would make a source that never tells its rate, or goes at none.
+/// A slip would make a source that never reports its rate, or goes at none.
 #[test]
 fn impossible_parameters_are_refused() {
     for (key, value) in [

@@ -425,8 +425,8 @@ fn every_average_that_moves_runs_its_machine() {
 }
 
 /// Observers would see a change twice, never, or otherwise than the probes show it: one arrival
-/// that finds six packets brings precedences 1 and 2 between the thresholds, and only that is told,
-/// once.
+/// that finds six packets brings precedences 1 and 2 between the thresholds, and only that is
+/// observed, once.
 #[test]
 fn a_change_is_told_once() {
     let mut stream = Streams::new(1, 0).named("test");

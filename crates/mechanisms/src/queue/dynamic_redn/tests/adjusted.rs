@@ -106,7 +106,7 @@ fn it_exceeds_the_dynamic_one_and_leaves_it_alone() {
 
 /// What is adjusted could not be observed, or would be where there is nothing to adjust: precedence
 /// 0 has no middle threshold. Twelve packets wait; twice the dynamic 0.3 is 0.6, and after 2 s 1.2
-/// would be no probability. Each change is told once.
+/// would be no probability. Each change is observed once.
 #[test]
 fn it_is_observable() {
     let mut stream = Streams::new(1, 0).named("test");
