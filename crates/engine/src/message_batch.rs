@@ -5,10 +5,10 @@
 //! Systems*, 2000).
 
 use forebay_kernel::{RingBuffer, Timed, empty_queue};
+use forebay_network::{Packet, SackBlocks};
 use forebay_units::Time;
 
 use crate::partition::Partition;
-use forebay_network::{Packet, SackBlocks};
 
 /// A channel from one partition into another. A link sends its packets into an outbox: a channel of
 /// its own partition that no element reads. Between windows they move on, all together, to their

@@ -5,6 +5,10 @@ use std::any::Any;
 
 use forebay_kernel::Digest;
 use forebay_network::executive::{SINK, Sink};
+use forebay_network::{
+    Context, Counters, DeliveryMeter, Element, ElementCounters, ExecutionMode, FlowCount,
+    LinkCount, LogicalProcess, Observer, Packet,
+};
 use forebay_units::Time;
 
 use crate::boundary::PartitionMap;
@@ -12,10 +16,6 @@ use crate::lookahead::analyse;
 use crate::parallel::Exchange;
 use crate::partition::Partition;
 use crate::slot::Slot;
-use forebay_network::{
-    Context, Counters, DeliveryMeter, Element, ElementCounters, ExecutionMode, FlowCount,
-    LinkCount, LogicalProcess, Observer, Packet,
-};
 
 /// A wired network, ready to run.
 pub struct Network {

@@ -1,9 +1,10 @@
 //! What an egress node counts during an interval of measurement (RFC 6661, section 3.2.1).
 
-use crate::pcn_edge::Leaving;
 use forebay_network::PcnMark;
 use forebay_parameters::{Problem, Section};
 use forebay_units::Span;
+
+use crate::pcn_edge::Leaving;
 
 /// Bytes of an aggregate by their mark: NM, ThM and ETM of RFC 6661.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

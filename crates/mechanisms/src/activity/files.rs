@@ -1,11 +1,11 @@
 //! Transfers of files at a constant nominal rate, which take longer when the source is slowed.
 
-use crate::activity::{Activity, Lasts, Phase, Session};
 use forebay_kernel::Stream;
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::{Rate, Size, Span};
 
 use super::{ActivityKind, BuildActivity, check_mean, check_probability, check_rate};
+use crate::activity::{Activity, Lasts, Phase, Session};
 
 pub(super) const ENTRY: Entry<BuildActivity> = Entry {
     name: "files",

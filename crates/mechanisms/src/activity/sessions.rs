@@ -1,12 +1,12 @@
 //! Sessions: talkers who come and go, and change between two rates while they are there.
 
-use crate::activity::{Activity, Lasts, Phase, Session};
 use forebay_kernel::Stream;
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::quantity::show_rate;
 use forebay_units::{Rate, Span};
 
 use super::{ActivityKind, BuildActivity, check_mean, check_probability, check_rate};
+use crate::activity::{Activity, Lasts, Phase, Session};
 
 pub(super) const ENTRY: Entry<BuildActivity> = Entry {
     name: "sessions",

@@ -1,9 +1,9 @@
 //! The classic loss system: so many calls and no more.
 
-use crate::pcn_edge::AdmissionControl;
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 
 use super::BuildAdmission;
+use crate::pcn_edge::AdmissionControl;
 
 pub(super) const ENTRY: Entry<BuildAdmission> = Entry {
     name: "capacity",

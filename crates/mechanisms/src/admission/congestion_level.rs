@@ -1,11 +1,11 @@
 //! Admission by the congestion level estimate: the edge nodes of RFC 6661 (CL) and RFC 6662 (SM).
 
-use crate::pcn_edge::{AdmissionControl, AdmissionSignal, Leaving};
 use forebay_parameters::{Entry, Parameters, Problem, Section, choice, parameters};
 use forebay_units::{Span, Time};
 
 use super::BuildAdmission;
 use crate::measurement::{Measurement, check_interval, check_limit};
+use crate::pcn_edge::{AdmissionControl, AdmissionSignal, Leaving};
 
 pub(super) const ENTRY: Entry<BuildAdmission> = Entry {
     name: "congestion_level",

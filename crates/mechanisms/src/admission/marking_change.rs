@@ -1,11 +1,11 @@
 //! Admission by changes of marking: option 2 of the simulations of three-state marking.
 
-use crate::pcn_edge::{AdmissionControl, AdmissionSignal, Leaving};
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::Time;
 
 use super::BuildAdmission;
 use super::stops;
+use crate::pcn_edge::{AdmissionControl, AdmissionSignal, Leaving};
 
 pub(super) const ENTRY: Entry<BuildAdmission> = Entry {
     name: "marking_change",

@@ -5,9 +5,10 @@ mod congestion_level;
 mod marking_change;
 mod stop_timer;
 
-use crate::pcn_edge::{AdmissionControl, Leaving};
 use forebay_network::PcnMark;
 use forebay_parameters::{Category, Entry, Problem, Section};
+
+use crate::pcn_edge::{AdmissionControl, Leaving};
 
 /// Makes an admission law from its section of the scenario.
 pub type BuildAdmission =

@@ -1,11 +1,11 @@
 //! Admission by a stop blocking timer: option 1 of the simulations of three-state marking.
 
-use crate::pcn_edge::{AdmissionControl, AdmissionSignal, Leaving};
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::{Span, Time};
 
 use super::BuildAdmission;
 use super::stops;
+use crate::pcn_edge::{AdmissionControl, AdmissionSignal, Leaving};
 
 pub(super) const ENTRY: Entry<BuildAdmission> = Entry {
     name: "stop_timer",

@@ -1,12 +1,12 @@
 //! Notifications of discards alone.
 
-use crate::detector::{CongestionDetector, CongestionNotification};
 use forebay_network::Packet;
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::{Span, Time};
 
 use super::{BuildDetector, Spacing};
 use crate::LinkFacts;
+use crate::detector::{CongestionDetector, CongestionNotification};
 
 pub(super) const ENTRY: Entry<BuildDetector> = Entry {
     name: "discard",

@@ -1,12 +1,12 @@
 //! Congestion detection by filtered input rates.
 
-use crate::detector::{CongestionDetector, CongestionNotification};
 use forebay_network::Packet;
 use forebay_parameters::{Entry, Parameters, Probe, Problem, Section, choice, parameters};
 use forebay_units::{Rate, Span, Time};
 
 use super::{BuildDetector, Spacing};
 use crate::LinkFacts;
+use crate::detector::{CongestionDetector, CongestionNotification};
 
 /// Classes that it tells apart: precedences from 0, of which the higher ones count as the last.
 const CLASSES: usize = 4;

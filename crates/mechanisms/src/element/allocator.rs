@@ -4,9 +4,10 @@
 //! A backward cell does not pass the link itself, but the node at its near end: its route leads
 //! through this element as well. No time passes in it.
 
+use forebay_network::{Context, Element, LogicalProcess, Packet, PacketKind};
+
 use crate::explicit_rate::ExplicitRate;
 use crate::explicit_rate::{CellRate, ResourceCell};
-use forebay_network::{Context, Element, LogicalProcess, Packet, PacketKind};
 
 /// Applies an explicit-rate law.
 ///

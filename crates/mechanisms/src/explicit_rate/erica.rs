@@ -1,13 +1,13 @@
 //! ERICA: explicit rate indication for congestion avoidance.
 
-use crate::explicit_rate::CellRate;
-use crate::explicit_rate::ExplicitRate;
 use forebay_network::Packet;
 use forebay_parameters::{Entry, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::{Rate, Span, Time};
 
 use super::BuildExplicitRate;
 use crate::LinkFacts;
+use crate::explicit_rate::CellRate;
+use crate::explicit_rate::ExplicitRate;
 
 #[cfg(test)]
 mod tests;

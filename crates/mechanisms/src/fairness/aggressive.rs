@@ -1,11 +1,11 @@
 //! The aggressive mode of IEEE 802.17: what a congested station sends is what others may.
 
-use crate::fairness::{RingAccess, RingFairness, RingFrame, RingMessage, RingState};
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::{Span, Time};
 
 use super::rpr::{Coefficients, Core, Options, PROBES};
 use super::{BuildFairness, FairnessFactory, RingFacts};
+use crate::fairness::{RingAccess, RingFairness, RingFrame, RingMessage, RingState};
 
 pub(super) const ENTRY: Entry<BuildFairness> = Entry {
     name: "aggressive",

@@ -1,12 +1,12 @@
 //! The conservative mode of IEEE 802.17: a congested station sets a rate for all, and waits for the
 //! effect of each change before the next.
 
-use crate::fairness::{RingAccess, RingClass, RingFairness, RingFrame, RingMessage, RingState};
 use forebay_parameters::{Entry, Parameters, Problem, Section, choice, parameters};
 use forebay_units::{Size, Span, Time};
 
 use super::rpr::{Coefficients, Core, Options, PROBES};
 use super::{BuildFairness, FairnessFactory, RingFacts, StationFacts, check_divisor};
+use crate::fairness::{RingAccess, RingClass, RingFairness, RingFrame, RingMessage, RingState};
 
 pub(super) const ENTRY: Entry<BuildFairness> = Entry {
     name: "conservative",

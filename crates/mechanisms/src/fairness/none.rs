@@ -1,9 +1,9 @@
 //! No fairness: the host sends whenever buffers and priorities let it.
 
-use crate::fairness::RingFairness;
 use forebay_parameters::{Entry, Problem, Section};
 
 use super::{BuildFairness, FairnessFactory, RingFacts};
+use crate::fairness::RingFairness;
 
 pub(super) const ENTRY: Entry<BuildFairness> = Entry {
     name: "none",

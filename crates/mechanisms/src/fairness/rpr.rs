@@ -6,7 +6,6 @@
 //! what is known to differ: coefficients, weights, rates that are limited beyond the congestion
 //! point only, thresholds of rates for a single transit queue.
 
-use crate::fairness::{RingAccess, RingClass, RingFrame, RingMessage, RingNotice, RingState};
 use forebay_parameters::{Probe, Problem, Section, parameters};
 use forebay_units::{Rate, Span, Time};
 
@@ -14,6 +13,7 @@ use super::counter::Counter;
 use super::{
     ALLOW, FORWARD, LP_FORWARD, LP_USAGE, RingFacts, StationFacts, TOLD, USAGE, check_interval,
 };
+use crate::fairness::{RingAccess, RingClass, RingFrame, RingMessage, RingNotice, RingState};
 
 /// What both modes can show.
 pub(super) const PROBES: &[Probe] = &[

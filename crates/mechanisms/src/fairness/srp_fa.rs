@@ -1,8 +1,5 @@
 //! SRP-fa, the fairness algorithm of the spatial reuse protocol (RFC 2892, section 6).
 
-use crate::fairness::{
-    RingAccess, RingClass, RingFairness, RingFrame, RingMessage, RingNotice, RingState,
-};
 use forebay_parameters::{Entry, Parameters, Probe, Problem, Section, choice, parameters};
 use forebay_units::quantity::show_size;
 use forebay_units::{Rate, Size, Span, Time};
@@ -11,6 +8,9 @@ use super::counter::Counter;
 use super::{
     ALLOW, BuildFairness, FORWARD, FairnessFactory, LP_FORWARD, LP_USAGE, RingFacts, StationFacts,
     TOLD, USAGE, check_divisor, check_interval,
+};
+use crate::fairness::{
+    RingAccess, RingClass, RingFairness, RingFrame, RingMessage, RingNotice, RingState,
 };
 
 pub(super) const ENTRY: Entry<BuildFairness> = Entry {

@@ -9,13 +9,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::fairness::{
-    RingAccess, RingClass, RingDemand, RingFairness, RingFrame, RingMessage, RingNotice, RingState,
-};
 use forebay_parameters::{Entry, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::{PS_PER_S, Rate, Size, Span, Time};
 
 use super::{BuildFairness, FairnessFactory, RingFacts, StationFacts, check_interval};
+use crate::fairness::{
+    RingAccess, RingClass, RingDemand, RingFairness, RingFrame, RingMessage, RingNotice, RingState,
+};
 
 pub(super) const ENTRY: Entry<BuildFairness> = Entry {
     name: "voq",

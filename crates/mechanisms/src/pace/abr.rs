@@ -1,11 +1,11 @@
 //! Available bit rate: the source follows explicit rates that resource-management cells bring back.
 
-use crate::detector::CongestionNotification;
-use crate::pace::{Pace, PaceControl};
 use forebay_parameters::{Entry, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::{Span, Time};
 
 use super::{BuildPace, PaceKind};
+use crate::detector::CongestionNotification;
+use crate::pace::{Pace, PaceControl};
 
 #[cfg(test)]
 mod tests;

@@ -1,12 +1,12 @@
 //! Rate control by steps: down by a share when notified, up by a little each round-trip time.
 
-use crate::detector::CongestionNotification;
-use crate::pace::{Pace, PaceControl};
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::{Span, Time};
 
 use super::slow_start::SlowStart;
 use super::{BuildPace, PaceKind, check_rtt};
+use crate::detector::CongestionNotification;
+use crate::pace::{Pace, PaceControl};
 
 pub(super) const ENTRY: Entry<BuildPace> = Entry {
     name: "steps",

@@ -1,12 +1,12 @@
 //! No control: sources that hear nothing.
 
-use crate::detector::CongestionNotification;
-use crate::pace::{Pace, PaceControl};
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::{Span, Time};
 
 use super::slow_start::SlowStart;
 use super::{BuildPace, PaceKind, check_rtt};
+use crate::detector::CongestionNotification;
+use crate::pace::{Pace, PaceControl};
 
 pub(super) const ENTRY: Entry<BuildPace> = Entry {
     name: "uncontrolled",

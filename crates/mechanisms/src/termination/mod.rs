@@ -3,8 +3,9 @@
 mod per_packet;
 mod sustainable_rate;
 
-use crate::pcn_edge::FlowTermination;
 use forebay_parameters::{Category, Entry, Problem, Section};
+
+use crate::pcn_edge::FlowTermination;
 
 /// Makes a termination law from its section of the scenario.
 pub type BuildTermination =

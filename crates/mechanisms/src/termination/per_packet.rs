@@ -1,11 +1,11 @@
 //! Termination of the call of each excess-traffic-marked packet: three-state marking.
 
-use crate::pcn_edge::{FlowTermination, Leaving, Termination, TerminationSignal};
 use forebay_network::PcnMark;
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::Time;
 
 use super::BuildTermination;
+use crate::pcn_edge::{FlowTermination, Leaving, Termination, TerminationSignal};
 
 pub(super) const ENTRY: Entry<BuildTermination> = Entry {
     name: "per_packet",

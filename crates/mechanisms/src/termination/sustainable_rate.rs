@@ -1,11 +1,11 @@
 //! Termination down to the sustainable rate: the edge nodes of RFC 6661 (CL) and RFC 6662 (SM).
 
-use crate::pcn_edge::{FlowTermination, Leaving, Termination, TerminationSignal};
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::{Span, Time};
 
 use super::BuildTermination;
 use crate::measurement::{Measurement, check_interval, check_limit, rate};
+use crate::pcn_edge::{FlowTermination, Leaving, Termination, TerminationSignal};
 
 pub(super) const ENTRY: Entry<BuildTermination> = Entry {
     name: "sustainable_rate",

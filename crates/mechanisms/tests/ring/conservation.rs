@@ -2,11 +2,12 @@
 
 use std::sync::{Arc, Mutex};
 
-use super::scene::{OC12, Scene, Source, buffers};
 use forebay_kernel::{Stream, Streams};
 use forebay_network::record::RecordTable;
 use forebay_network::{Observation, Observer};
 use forebay_units::{Span, Time};
+
+use super::scene::{OC12, Scene, Source, buffers};
 
 const LAWS: [&str; 5] = ["none", "srp_fa", "voq", "aggressive", "conservative"];
 

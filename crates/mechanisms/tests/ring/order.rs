@@ -2,10 +2,11 @@
 
 use std::sync::{Arc, Mutex};
 
-use super::scene::{Scene, Source, buffers};
 use forebay_network::record::RecordTable;
 use forebay_network::{Observation, Observer};
 use forebay_units::{Span, Time};
+
+use super::scene::{Scene, Source, buffers};
 
 /// A byte takes a microsecond.
 const RATE: u64 = 8_000_000;

@@ -1,8 +1,9 @@
 //! What stations get of a ring, against what fairness with spatial reuse (RIAS, which is max-min
 //! over stations) gives them.
 
-use super::scene::{OC12, OC48, Scene, Source, greedy};
 use forebay_units::Span;
+
+use super::scene::{OC12, OC48, Scene, Source, greedy};
 
 /// Laws that share a ring.
 const FAIR: [&str; 4] = ["srp_fa", "voq", "aggressive", "conservative"];

@@ -1,7 +1,8 @@
 //! The scenarios of the 802.17 slides (Amer and Mekkittikul, January 2002) against closed forms.
 
-use super::scene::{OC12, OC48, Scene, Source, buffers, greedy};
 use forebay_units::Span;
+
+use super::scene::{OC12, OC48, Scene, Source, buffers, greedy};
 
 /// F, D one span further, and the hub; D's traffic in bursts of 1 ms each 21 ms, on a ring of
 /// negligible length.

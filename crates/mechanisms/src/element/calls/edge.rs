@@ -3,15 +3,15 @@
 
 use std::collections::VecDeque;
 
-use crate::pcn_edge::{
-    AdmissionControl, AdmissionSignal, FlowTermination, Leaving, Termination, TerminationSignal,
-};
 use forebay_kernel::Stream;
 use forebay_parameters::Spread;
 use forebay_units::{Span, Time};
 
 use super::parameters::ProbingParameters;
 use super::table::{Call, CallTable};
+use crate::pcn_edge::{
+    AdmissionControl, AdmissionSignal, FlowTermination, Leaving, Termination, TerminationSignal,
+};
 
 /// The control of an ingress-egress aggregate as the scenario describes it. Without laws all calls
 /// are admitted and none is terminated.

@@ -11,13 +11,14 @@ mod edge;
 mod parameters;
 mod table;
 
-use crate::pcn_edge::Leaving;
-use crate::pcn_edge::{Termination, TerminationSignal};
 use forebay_kernel::Streams;
 use forebay_network::{
     CallEvent, Context, Element, LogicalProcess, Observation, OwnCount, Packet, PacketKind, PcnMark,
 };
 use forebay_units::{Span, Time};
+
+use crate::pcn_edge::Leaving;
+use crate::pcn_edge::{Termination, TerminationSignal};
 
 pub use class::ClassPlan;
 pub use count::{CallCount, CallResult};

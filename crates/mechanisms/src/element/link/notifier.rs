@@ -1,9 +1,10 @@
 //! Congestion notification at a link: consults the congestion detector and sends its notifications
 //! back to the sources.
 
-use crate::detector::{CongestionDetector, CongestionNotification};
 use forebay_network::{Context, Packet};
 use forebay_units::{Size, Time};
+
+use crate::detector::{CongestionDetector, CongestionNotification};
 
 /// A congestion detector with the form of its notifications.
 pub struct Notifier {

@@ -1,11 +1,11 @@
 //! The far ends of paced flows that look at what arrives, and answer.
 
-use crate::explicit_rate::ResourceCell;
 use forebay_network::{Context, Element, LogicalProcess, Lookahead, OwnCount, Packet, PacketKind};
 
 use super::framing::{Framing, Report};
 use super::reassembly::{Completes, Reassembly};
 use super::{FrameCount, FrameParameters, PacedParameters};
+use crate::explicit_rate::ResourceCell;
 
 /// Where the receivers of a group of paced flows stand.
 #[derive(Clone, Copy, Debug)]

@@ -1,10 +1,10 @@
 //! Sources that go by explicit rates: what they do about resource-management cells.
 
-use crate::explicit_rate::{CellRate, ResourceCell};
 use forebay_network::{Context, Packet};
 use forebay_units::Rate;
 
 use super::PacedSources;
+use crate::explicit_rate::{CellRate, ResourceCell};
 
 /// Sources that go by explicit rates.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,5 @@
 //! A paced source: what it is sending, how fast, and what is due next.
 
-use crate::activity::{Activity, Lasts, Phase, Session};
-use crate::pace::{Pace, PaceControl};
 use forebay_kernel::Stream;
 use forebay_network::Packet;
 use forebay_units::{PS_PER_S, Rate, Span, Time};
@@ -9,6 +7,8 @@ use forebay_units::{PS_PER_S, Rate, Span, Time};
 use super::PacedCount;
 use super::framing::Report;
 use super::outbox::{Outbox, Then};
+use crate::activity::{Activity, Lasts, Phase, Session};
+use crate::pace::{Pace, PaceControl};
 
 /// A source. The packet that is being filled is sent when it is full; a change of rate stretches
 /// or shortens what is left of it.

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-use crate::fairness::{RingAccess, RingClass, RingFairness, RingFrame, RingMessage, RingState};
 use forebay_network::{Backlog, Context, DropReason, Observation, Packet};
 use forebay_units::{Rate, Size, Span, Time};
 
@@ -10,6 +9,7 @@ use super::host::HostQueues;
 use super::{Buffers, PortParts, Ways};
 use crate::element::count_arrival;
 use crate::element::link::transmitter::Transmitter;
+use crate::fairness::{RingAccess, RingClass, RingFairness, RingFrame, RingMessage, RingState};
 
 /// What the station does next.
 enum Choice {

@@ -1,8 +1,9 @@
 //! ERICA against the formulas of its paper: rates are in Mbit/s.
 
-use super::*;
 use forebay_kernel::Streams;
 use forebay_parameters::{Echo, Node, Table, Value};
+
+use super::*;
 
 const INTERVAL: Span = Span::from_ms(3);
 

@@ -1,6 +1,7 @@
+use forebay_parameters::Value;
+
 use super::super::samples::{at, high, law, limit, low, oc12, probe, read, station};
 use super::*;
-use forebay_parameters::Value;
 
 /// MAX_LRATE at OC-12: 4 * 8000 octets (RFC 2892, section 6.1).
 const MAX: f64 = 32_000.0;

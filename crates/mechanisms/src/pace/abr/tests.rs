@@ -1,5 +1,6 @@
-use super::*;
 use forebay_parameters::{Echo, Node, Table, Value};
+
+use super::*;
 
 fn make(entries: &[(&str, Value)]) -> Result<Box<dyn PaceControl>, Problem> {
     let entry = |(key, value): &(&str, Value)| ((*key).to_owned(), Node::new(value.clone()));

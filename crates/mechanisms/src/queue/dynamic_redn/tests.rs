@@ -1,11 +1,12 @@
-use super::*;
-use crate::queue::red::default_options;
-use crate::queue::red_options::{CountConvention, Spacing};
-use crate::queue::rio::IdleMeaning;
 use forebay_kernel::Streams;
 use forebay_network::{Backlog, DropReason, Packet};
 use forebay_parameters::Echo;
 use forebay_units::Rate;
+
+use super::*;
+use crate::queue::red::default_options;
+use crate::queue::red_options::{CountConvention, Spacing};
+use crate::queue::rio::IdleMeaning;
 
 mod adjusted;
 

@@ -1,10 +1,11 @@
-use super::*;
-use crate::queue::red::default_options;
-use crate::queue::{red, rio};
 use forebay_kernel::{Stream, Streams, math};
 use forebay_network::{Arrival, Backlog, DropPolicy, DropReason, Ecn, Packet, Verdict};
 use forebay_parameters::{Node, Value};
 use forebay_units::{Rate, Span, Time};
+
+use super::*;
+use crate::queue::red::default_options;
+use crate::queue::{red, rio};
 
 const RATE: Rate = Rate::from_bps(10_000_000);
 

@@ -1,7 +1,8 @@
 //! The maximum probability of a middle threshold, adjusted at run time.
 
-use super::*;
 use forebay_units::PS_PER_S;
+
+use super::*;
 
 /// The single bottleneck with a middle threshold whose probability is adjusted once a second.
 fn adjusted() -> Machine {
