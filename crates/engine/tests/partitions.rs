@@ -1,7 +1,7 @@
 //! A network in several partitions, of elements that do only what the contract of elements
 //! requires.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot continue fails")]
 
 use std::collections::VecDeque;
 use std::sync::mpsc::channel;

@@ -37,7 +37,7 @@ impl Digest {
 mod tests {
     use super::*;
 
-    /// Otherwise two different trajectories could pass for the same one.
+    /// Two different trajectories could pass for the same one.
     #[test]
     fn order_and_values_matter() {
         let run = |words: &[(u64, u64)]| {

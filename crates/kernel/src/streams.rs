@@ -107,8 +107,8 @@ impl Stream {
 mod tests {
     use super::*;
 
-    /// Otherwise adding a component would change the numbers of the others, and no two variants of
-    /// a scenario could be compared on the same arrivals.
+    /// Adding a component would change the numbers of the others, and no two variants of a scenario
+    /// could be compared on the same arrivals.
     #[test]
     fn a_stream_depends_on_its_name_alone() {
         let streams = Streams::new(1, 2);
@@ -128,7 +128,7 @@ mod tests {
         assert!(others.iter().all(|x| *x != first));
     }
 
-    /// Otherwise members of a component would share their numbers, or shift those of another.
+    /// Members of a component would share their numbers, or shift those of another.
     #[test]
     fn members_have_streams_of_their_own() {
         let component = Streams::new(1, 2).named("links.a.conditioner");
@@ -140,10 +140,9 @@ mod tests {
         }
     }
 
-    /// Otherwise every run would silently follow another generator than the one documented: the
-    /// first outputs of xoshiro256++ from the state (1, 2, 3, 4) are those of the reference
-    /// implementation (prng.di.unimi.it): result = rotl(s0 + s3, 23) + s0 = rotl(5, 23) + 1 =
-    /// 41943041.
+    /// Every run would silently follow another generator than the one documented: the first outputs
+    /// of xoshiro256++ from the state (1, 2, 3, 4) are those of the reference implementation
+    /// (prng.di.unimi.it): result = rotl(s0 + s3, 23) + s0 = rotl(5, 23) + 1 = 41943041.
     #[test]
     fn the_generator_is_xoshiro256_plus_plus() {
         let mut seed = [0u8; 32];
@@ -154,8 +153,8 @@ mod tests {
         assert_eq!(generator.next_u64(), 41_943_041);
     }
 
-    /// Otherwise the variates would not have the distribution that they are named after. Bounds are
-    /// five standard errors: a mean of n exponentials deviates by 1/sqrt(n), of uniforms by
+    /// The variates would not have the distribution that they are named after. Bounds are five
+    /// standard errors: a mean of n exponentials deviates by 1/sqrt(n), of uniforms by
     /// 0.2887/sqrt(n).
     #[test]
     fn variates_have_their_means() {

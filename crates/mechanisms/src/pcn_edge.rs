@@ -1,5 +1,5 @@
-//! The contracts of laws at the edges of a PCN domain (RFC 5559): what the egress node tells the
-//! ingress node of an ingress-egress aggregate, and what the ingress node does about it.
+//! The contracts of laws at the edges of a PCN domain (RFC 5559): what the egress node reports to
+//! the ingress node of an ingress-egress aggregate, and what the ingress node does about it.
 //!
 //! A law has two halves that see each other only through signals: methods named `leaves` and
 //! `interval_ended` are asked at the egress node, `signalled` and `expired` at the ingress node.
@@ -22,7 +22,7 @@ pub struct Leaving {
     pub call: u64,
 }
 
-/// What the egress node tells the ingress node about admission.
+/// What the egress node reports to the ingress node about admission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AdmissionSignal {
     /// "Admission-stop": block new calls.
@@ -63,7 +63,7 @@ pub trait AdmissionControl: Send {
     fn admits(&self, present: u32) -> bool;
 }
 
-/// What the egress node tells the ingress node about termination.
+/// What the egress node reports to the ingress node about termination.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum TerminationSignal {
     /// Terminate this call.

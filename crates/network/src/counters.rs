@@ -154,7 +154,7 @@ pub struct PrecedenceCount {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct LinkCount {
     common: [PrecedenceCount; COMMON_PRECEDENCES],
-    /// Those of higher precedences, up to the highest met so far.
+    /// Those of higher precedences, up to the highest seen so far.
     higher: Vec<PrecedenceCount>,
     /// Time spent transmitting, in ps.
     pub busy: u64,
@@ -185,7 +185,7 @@ impl LinkCount {
         &mut self.higher[index]
     }
 
-    /// The counters by precedence from 0: of the common ones, and up to the highest met since the
+    /// The counters by precedence from 0: of the common ones, and up to the highest seen since the
     /// run began.
     pub fn precedences(&self) -> impl Iterator<Item = &PrecedenceCount> {
         self.common.iter().chain(&self.higher)

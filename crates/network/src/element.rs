@@ -6,7 +6,7 @@ use crate::{Context, LogicalProcess, Lookahead, OwnCount, Packet};
 ///
 /// It acts only through its [`Context`]. Elements are called one at a time, so none needs a lock; a
 /// packet that one hands on is received by the next after the current call has returned. How it can
-/// be executed ahead of events, or after them, is told by [`Element::lookahead`] and
+/// be executed ahead of events, or after them, is stated by [`Element::lookahead`] and
 /// [`LogicalProcess`]; an element that says nothing of it is executed event by event.
 pub trait Element: LogicalProcess + Send {
     /// The run begins: set the first timers.

@@ -1,8 +1,8 @@
 //! Lookahead of elements, and the execution that follows from it.
 //!
-//! In conservative parallel simulation a logical process with lookahead tells its neighbours early
-//! what they will receive, and each advances as far as its input is known (K. M. Chandy and J.
-//! Misra, CACM 24 (1981) 198-206; R. M. Fujimoto, *Parallel and Distributed Simulation Systems*,
+//! In conservative parallel simulation a logical process with lookahead notifies its neighbours
+//! early what they will receive, and each advances as far as its input is known (K. M. Chandy and
+//! J. Misra, CACM 24 (1981) 198-206; R. M. Fujimoto, *Parallel and Distributed Simulation Systems*,
 //! 2000). The lookahead of a link is its propagation delay.
 
 use forebay_units::{Rate, Span};

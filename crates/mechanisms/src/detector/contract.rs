@@ -3,7 +3,7 @@
 use forebay_network::{Packet, PacketKind};
 use forebay_units::Time;
 
-/// What a port tells a source: the type of a notification.
+/// What a port signals to a source: the type of a notification.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum CongestionNotification {
@@ -44,8 +44,8 @@ pub trait CongestionDetector: Send {
     /// [`CongestionDetector::judge`] is asked about it.
     fn arrives(&mut self, _packet: &Packet, _now: Time) {}
 
-    /// A packet was taken in, or `dropped`: what its source is to be told, if anything. What is
-    /// answered is sent, if there is a way back to the source.
+    /// A packet was taken in, or `dropped`: what its source is to be notified of, if anything. What
+    /// is answered is sent, if there is a way back to the source.
     fn judge(
         &mut self,
         packet: &Packet,
@@ -59,8 +59,8 @@ pub trait CongestionDetector: Send {
         self.judge(packet, false, now)
     }
 
-    /// Inner quantities worth plotting, such as input rates: told by name.
-    fn probes(&self, _tell: &mut dyn FnMut(&str, f64)) {}
+    /// Inner quantities worth plotting, such as input rates, by name.
+    fn probes(&self, _visit: &mut dyn FnMut(&str, f64)) {}
 }
 
 #[cfg(test)]

@@ -13,9 +13,9 @@ pub trait ExplicitRate: Send {
     /// cell tells, if it is one.
     fn arrives(&mut self, packet: &Packet, current: Option<f64>, now: Time);
 
-    /// The most that the source of `flow` may send, asked when a cell on its way back tells it.
+    /// The most that the source of `flow` may send, asked when a cell on its way back carries it.
     fn allows(&mut self, flow: u32, now: Time) -> f64;
 
-    /// Inner quantities worth plotting, such as the load factor: told by name.
-    fn probes(&self, _tell: &mut dyn FnMut(&str, f64)) {}
+    /// Inner quantities worth plotting, such as the load factor, by name.
+    fn probes(&self, _visit: &mut dyn FnMut(&str, f64)) {}
 }

@@ -1,5 +1,5 @@
 //! Resource-management cells: by which sources under explicit-rate control and the ports on their
-//! way tell each other rates (ATM Forum, Traffic Management Specification 4.0, section 5.10).
+//! way exchange rates (ATM Forum, Traffic Management Specification 4.0, section 5.10).
 
 use forebay_network::{Packet, PacketKind};
 
@@ -54,7 +54,7 @@ impl CellRate {
     }
 }
 
-/// What a resource-management cell tells.
+/// What a resource-management cell carries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ResourceCell {
     /// Whether it is on its way back to its source (field DIR).
@@ -95,9 +95,9 @@ mod tests {
     use super::*;
     use forebay_units::Time;
 
-    /// Otherwise ports and sources would read other rates than were written. By the formula: 1 is
-    /// 2^0, 353208 (149.76 Mbit/s in cells) is 2^18 (1 + 177/512) = 352768 rounded down, 14151 (6
-    /// Mbit/s) is 2^13 (1 + 372/512) = 14144.
+    /// Ports and sources would read other rates than were written. By the formula: 1 is 2^0, 353208
+    /// (149.76 Mbit/s in cells) is 2^18 (1 + 177/512) = 352768 rounded down, 14151 (6 Mbit/s) is
+    /// 2^13 (1 + 372/512) = 14144.
     #[test]
     fn rates_are_the_numbers_of_the_format() {
         let read = |rate: f64| CellRate::at_most(rate).per_second();
@@ -109,8 +109,8 @@ mod tests {
         assert_eq!(read(1023.5), 1023.0);
     }
 
-    /// Otherwise a port would allow more than it meant, or much less: of every rate that can be
-    /// written the code is exact, and others lose less than a part in 512.
+    /// A port would allow more than it meant, or much less: of every rate that can be written the
+    /// code is exact, and others lose less than a part in 512.
     #[test]
     fn rates_are_rounded_down_by_less_than_a_unit() {
         for code in 0x4000..0x8000_u16 {

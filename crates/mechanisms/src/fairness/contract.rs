@@ -1,8 +1,8 @@
 //! The contract of fairness laws on packet rings: how much the host of a station may send, and what
-//! the station tells its neighbour upstream.
+//! the station advertises to its neighbour upstream.
 //!
 //! A ring has two ringlets, on which data run opposite ways. There is one law for each station and
-//! ringlet; what it tells about data on one ringlet runs upstream, on the other. Distances count
+//! ringlet; what it reports about data on one ringlet runs upstream, on the other. Distances count
 //! spans: the next station downstream is 1 away. Transit, priorities and buffers are the element's;
 //! it also carries the messages and knows how long they take.
 
@@ -45,9 +45,9 @@ pub struct RingState {
 pub enum RingAccess {
     /// It may.
     Open,
-    /// Not before this time, unless something that the law is told changes that.
+    /// Not before this time, unless an event passed to the law changes that.
     Until(Time),
-    /// Not before something that the law is told changes that.
+    /// Not before an event passed to the law changes that.
     Closed,
 }
 
@@ -62,7 +62,7 @@ pub struct RingDemand {
     pub weight: f64,
 }
 
-/// What stations tell each other.
+/// What stations advertise to each other.
 #[derive(Clone, PartialEq, Debug)]
 pub enum RingNotice {
     /// Stations upstream may send no more than this, in the law's own measure of a rate; `None`
@@ -80,8 +80,8 @@ pub enum RingNotice {
 /// A notice on its way upstream.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RingMessage {
-    /// How far downstream of whoever hears it the station is that it speaks of. The number of
-    /// stations of the ring if that is the hearer itself.
+    /// How far downstream of the receiving station the station is that it describes. The number of
+    /// stations of the ring if that is the receiver itself.
     pub origin: u16,
     /// What it says.
     pub notice: RingNotice,
@@ -101,7 +101,7 @@ pub trait RingFairness: Send {
     /// A frame of the host goes onto the ring.
     fn sent(&mut self, _frame: &RingFrame, _now: Time) {}
 
-    /// A frame from upstream that goes on enters the transit buffer.
+    /// A frame from upstream that continues on the ring enters the transit buffer.
     fn entered(&mut self, _frame: &RingFrame, _now: Time) {}
 
     /// A frame leaves the transit buffer for the next station.
@@ -112,8 +112,8 @@ pub trait RingFairness: Send {
         None
     }
 
-    /// An interval has ended. What the neighbour upstream is told, if anything: its `origin` is 0
-    /// if it speaks of this station.
+    /// An interval has ended. What is advertised to the neighbour upstream, if anything: its
+    /// `origin` is 0 if it speaks of this station.
     fn interval_ended(&mut self, _state: &RingState, _now: Time) -> Option<RingMessage> {
         None
     }
@@ -124,6 +124,6 @@ pub trait RingFairness: Send {
         false
     }
 
-    /// Inner quantities worth plotting: told by name.
-    fn probes(&self, _tell: &mut dyn FnMut(&str, f64)) {}
+    /// Inner quantities worth plotting, by name.
+    fn probes(&self, _visit: &mut dyn FnMut(&str, f64)) {}
 }

@@ -42,7 +42,7 @@ struct TxTotals {
     /// vector, which takes longer to assemble than to add.
     packets: [u64; COMMON_PRECEDENCES],
     bytes: [u64; COMMON_PRECEDENCES],
-    /// The same of higher precedences, up to the highest met.
+    /// The same of higher precedences, up to the highest seen.
     higher: Vec<PacketBytes>,
     /// Transmission times in ps, modulo 2^64: a long queue at a slow link holds more than the clock
     /// can express. The difference between what is scheduled and what is not yet sent is below it
