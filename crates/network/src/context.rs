@@ -210,3 +210,211 @@ impl<'a> Context<'a> {
         &mut self.core.sack_blocks
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use forebay_kernel::{ChannelTable, Digest, EventList};
+
+    use super::*;
+    use crate::core::Sink;
+    use crate::record::RecordTable;
+    use crate::{
+        DeliveryMeter, ElementCounters, ExecutionMode, FlowCount, LinkCount, Observer, SackBlocks,
+    };
+
+    fn at(ps: u64) -> Time {
+        Time::from_ps(ps)
+    }
+
+    /// Two flows, a link's counters, route 0 by elements 0 and 1, route 1 by element 0 to a sink
+    /// with 40 B of header.
+    fn core() -> Core {
+        let mut core = Core::default();
+        core.counters.flows = vec![FlowCount::default(); 2];
+        core.counters.links = vec![LinkCount::default()];
+        core.sinks.push(Sink { header: 40, digest: Digest::default() });
+        core.routes.add(&[0, 1]);
+        core.routes.add(&[0, SINK]);
+        core.modes = vec![ExecutionMode::default(); 2];
+        core
+    }
+
+    fn context(core: &mut Core, me: u32, now: u64) -> Context<'_> {
+        Context { core, me, now: at(now), local: None }
+    }
+
+    fn packet(number: u64, route: u32) -> Packet {
+        Packet::data(at(5), 1, number, 100, route)
+    }
+
+    /// A timer of a deferred host would cost an event of the network, or be executed out of order
+    /// with what arrives at the host.
+    #[test]
+    fn timers_go_to_the_event_list_of_the_network_or_the_host_group() {
+        let (mut core, mut timers) = (core(), EventList::new());
+        context(&mut core, 1, 3).wake_at(at(30), 7);
+        let local = Some(LocalTimers { timers: &mut timers, arrival_bound: Time::ZERO });
+        Context { core: &mut core, me: 0, now: at(3), local }.wake_at(at(20), 8);
+        let event =
+            |list: &mut EventList| list.take(at(100)).map(|e| (e.time.ps(), e.target, e.token));
+        assert_eq!((event(&mut core.event_list), core.event_list.len()), (Some((30, 1, 7)), 0));
+        assert_eq!((event(&mut timers), timers.len()), (Some((20, 0, 8)), 0));
+    }
+
+    /// A packet would reach an element off its route, at another time, or none.
+    #[test]
+    fn packets_are_handed_to_the_next_element_of_their_route() {
+        let mut core = core();
+        context(&mut core, 0, 30).forward(&packet(1, 0));
+        let first = core.pending.first;
+        assert_eq!((core.pending.full, first.to, first.at), (true, 1, at(30)));
+        assert_eq!((first.packet, core.counters.hops), (packet(1, 0), 0));
+        // To have crossed a link is a hop.
+        context(&mut core, 0, 30).cross(&packet(2, 0));
+        assert_eq!(core.counters.hops, 1);
+        assert_eq!(core.counters.flows[1], FlowCount::default());
+    }
+
+    /// Sinks would count header as payload, or another sink's packets would look the same.
+    #[test]
+    fn a_sink_counts_and_remembers_what_it_receives() {
+        let mut core = core();
+        context(&mut core, 0, 25).forward(&packet(1, 1));
+        let mut small = packet(2, 1);
+        small.size = 30;
+        context(&mut core, 0, 30).forward(&small);
+        // 100 B and 30 B on the wire, 60 B of payload, after 20 and 25 ps.
+        let flow = &core.counters.flows[1];
+        assert_eq!((flow.delivered.packets, flow.delivered.bytes, flow.goodput), (2, 130, 60));
+        assert_eq!((flow.delay, flow.max_delay.ps()), (45, 25));
+        let mut digest = Digest::default();
+        packet(1, 1).received(at(25), &mut digest);
+        small.received(at(30), &mut digest);
+        assert_eq!((core.sinks[0].digest, core.pending.full), (digest, false));
+    }
+
+    /// Losses and retransmissions of a flow would be computed from wrong numbers, or a flow seem to
+    /// have begun with its latest packet.
+    #[test]
+    fn what_hosts_send_is_counted_and_enters_its_route() {
+        let mut core = core();
+        context(&mut core, 3, 10).send(packet(1, 0));
+        context(&mut core, 3, 20).send(packet(2, 0).as_retransmission(true));
+        context(&mut core, 3, 30).send(packet(3, 0).as_ack(true));
+        let flow = &core.counters.flows[1];
+        assert_eq!((flow.sent.packets, flow.sent.bytes, flow.retransmissions), (2, 200, 1));
+        assert_eq!((flow.acks, flow.started), ([1, 0, 0], Some(at(10))));
+        assert_eq!((core.pending.first.to, core.pending.first.at), (0, at(10)));
+        // In a later measurement window the flow has begun as well.
+        core.counters.reset(at(40));
+        context(&mut core, 3, 50).send(packet(4, 0));
+        assert_eq!(core.counters.flows[1].started, Some(at(10)));
+        // Deferred hosts send into a channel.
+        let mut deferred = self::core();
+        deferred.routes.assign_first_channel(0);
+        deferred.channels = ChannelTable::new(&[(vec![3], false)]);
+        context(&mut deferred, 3, 10).send(packet(1, 0));
+        assert_eq!(deferred.channels.inputs(0).first(), Some((&packet(1, 0), at(10))));
+        assert!(!deferred.pending.full);
+    }
+
+    #[derive(Default)]
+    struct Longest(Span);
+
+    impl ElementCounters for Longest {
+        fn reset(&mut self, _now: Time) {}
+    }
+
+    impl DeliveryMeter for Longest {
+        fn delivered(&mut self, delay: Span) {
+            self.0 = self.0.max(delay);
+        }
+
+        fn fresh(&self) -> Box<dyn DeliveryMeter> {
+            Box::new(Self::default())
+        }
+    }
+
+    /// Delays would be those of acknowledgements, or marks be counted that were not made.
+    #[test]
+    fn deliveries_are_counted_by_flow() {
+        let mut core = core();
+        core.meters = vec![None, Some(Box::new(Longest::default()))];
+        context(&mut core, 1, 15).deliver(&packet(1, 0));
+        context(&mut core, 1, 35).deliver(&packet(2, 0).with_ecn(Ecn::Ce));
+        context(&mut core, 1, 25).deliver(&packet(3, 0).with_ecn(Ecn::Ect0));
+        context(&mut core, 1, 99).deliver(&packet(4, 0).as_ack(true));
+        // Created at 5: 10, 30 and 20 ps. The host says itself what is goodput.
+        let flow = &core.counters.flows[1];
+        assert_eq!((flow.delivered.packets, flow.delay, flow.max_delay.ps()), (3, 60, 30));
+        assert_eq!((flow.marked, flow.goodput, flow.acks), (1, 0, [0, 1, 0]));
+        let meter: &dyn std::any::Any = core.meters[1].as_deref().unwrap();
+        assert_eq!(meter.downcast_ref::<Longest>().unwrap().0, Span::from_ps(30));
+    }
+
+    /// Packets would not be conserved: a drop counts at its link, by precedence and reason, and for
+    /// its flow; and the SACK blocks of a dropped acknowledgement take no memory.
+    #[test]
+    fn drops_are_counted_where_and_why_they_happen() {
+        let mut core = core();
+        let mut ack = packet(2, 0).as_ack(true);
+        ack.sack_slot = core.sack_blocks.store(SackBlocks::default());
+        context(&mut core, 0, 9).drop(0, &packet(1, 0).with_precedence(2), DropReason::Early);
+        context(&mut core, 0, 9).drop(0, &ack, DropReason::Overflow);
+        let drops = core.counters.links[0].precedences().map(|at| at.dropped).collect::<Vec<_>>();
+        let only = |reason: DropReason| {
+            let mut dropped = [0; DropReason::ALL.len()];
+            dropped[reason as usize] = 1;
+            dropped
+        };
+        let none = [0; DropReason::ALL.len()];
+        assert_eq!(drops, [only(DropReason::Overflow), none, only(DropReason::Early), none]);
+        let flow = &core.counters.flows[1];
+        assert_eq!((flow.dropped.packets, flow.dropped.bytes, flow.acks), (1, 100, [0, 0, 1]));
+        assert_eq!(core.sack_blocks.store(SackBlocks::default()), ack.sack_slot);
+    }
+
+    /// What an observer is notified of, in words.
+    struct Words(Arc<Mutex<Vec<(u64, &'static str)>>>);
+
+    impl Observer for Words {
+        fn observe(&mut self, now: Time, fact: &Observation<'_>) {
+            let word = match fact {
+                Observation::Sent { .. } => "sent",
+                Observation::Started { .. } => "started",
+                Observation::Delivered { delay, .. } if delay.ps() == 20 => "delivered after 20 ps",
+                Observation::Dropped { .. } => "dropped",
+                _ => "other",
+            };
+            self.0.lock().unwrap().push((now.ps(), word));
+        }
+
+        fn tables(&mut self) -> Vec<RecordTable> {
+            Vec::new()
+        }
+    }
+
+    /// A trace would lack facts, or a run without observers pay for them.
+    #[test]
+    fn observers_are_notified_of_facts_when_they_happen() {
+        let (mut core, seen) = (core(), Arc::default());
+        let mut cx = context(&mut core, 0, 10);
+        assert!(!cx.is_observed());
+        cx.observe(|| unreachable!("no one asks"));
+        core.observers.push(Box::new(Words(Arc::clone(&seen))));
+        context(&mut core, 0, 10).send(packet(1, 0));
+        context(&mut core, 0, 11).send(packet(2, 0));
+        context(&mut core, 0, 12).drop(0, &packet(2, 0), DropReason::Policed);
+        context(&mut core, 0, 25).forward(&packet(1, 1));
+        let facts = [
+            (10, "started"),
+            (10, "sent"),
+            (11, "sent"),
+            (12, "dropped"),
+            (25, "delivered after 20 ps"),
+        ];
+        assert_eq!(*seen.lock().unwrap(), facts);
+    }
+}
