@@ -259,3 +259,183 @@ impl LookaheadContext for Context<'_> {
         self.core.virtual_events += 1;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use forebay_kernel::{ChannelTable, Digest, EventList, Message};
+    use forebay_units::Span;
+
+    use super::*;
+    use crate::FlowCount;
+    use crate::core::{Core, LocalTimers, PendingDelivery, Sink};
+    use crate::routes::SINK;
+
+    fn at(ps: u64) -> Time {
+        Time::from_ps(ps)
+    }
+
+    fn packet(number: u64, route: u32) -> Packet {
+        Packet::data(at(5), 0, number, 100, route)
+    }
+
+    /// Links 0 to 2 in a row, then sink 0: routes 0 (all of it) and 1 (from link 2). Links 1 and 2
+    /// take packets ahead by one channel each.
+    fn core() -> Core {
+        let mut core = Core::default();
+        core.counters.flows.push(FlowCount::default());
+        core.sinks.push(Sink { header: 40, digest: Digest::default() });
+        core.routes.add(&[0, 1, 2, SINK]);
+        core.routes.add(&[2, SINK]);
+        core.routes.assign_channels(0, &|next| Some((next, 0)));
+        core.routes.assign_channels(1, &|next| Some((next, 0)));
+        core.modes = vec![ExecutionMode::default(); 3];
+        core.channels = ChannelTable::new(&[(vec![], true), (vec![0], true), (vec![1], true)]);
+        core.sync_time = at(1000);
+        core
+    }
+
+    fn context(core: &mut Core, me: u32, now: u64) -> Context<'_> {
+        Context { core, me, now: at(now), local: None }
+    }
+
+    /// A host would go on past a timer or a packet that concerns it, or set timers for what could
+    /// be done in place.
+    #[test]
+    fn time_advances_in_place_while_nothing_concerns_the_element() {
+        let (mut core, mut timers) = (core(), EventList::new());
+        // Elements that are not deferred never advance in place.
+        assert_eq!(context(&mut core, 0, 10).idle_until(), Time::ZERO);
+        timers.insert(at(40), 0, 1);
+        let mut host = |core: &mut Core, bound, to| {
+            let local = Some(LocalTimers { timers: &mut timers, arrival_bound: at(bound) });
+            let mut cx = Context { core, me: 0, now: at(10), local };
+            let free = cx.idle_until();
+            let goes_on = cx.continue_at(at(to), 9, free);
+            (free.ps(), goes_on, cx.now().ps())
+        };
+        // Until the next timer or arrival, the earlier of both.
+        assert_eq!(host(&mut core, 50, 39), (40, true, 39));
+        assert_eq!(host(&mut core, 30, 29), (30, true, 29));
+        assert_eq!(core.virtual_events, 2);
+        assert_eq!(host(&mut core, 30, 30), (30, false, 10));
+        // Nor if a packet was handed on, or a batch is full.
+        core.channels.flush = true;
+        assert!(!host(&mut core, 50, 20).1);
+        core.channels.flush = false;
+        core.pending.push(PendingDelivery { packet: packet(0, 0), at: at(10), to: 1 });
+        assert!(!host(&mut core, 50, 15).1);
+        assert_eq!(core.virtual_events, 2);
+        let set = || timers.take(at(100)).map(|event| (event.time.ps(), event.token));
+        assert_eq!(
+            std::iter::from_fn(set).collect::<Vec<_>>(),
+            [(15, 9), (20, 9), (30, 9), (40, 1)]
+        );
+    }
+
+    /// Packets sent ahead would arrive elsewhere, or at another time.
+    #[test]
+    fn packets_are_sent_ahead_into_the_channel_of_the_next() {
+        let mut core = core();
+        context(&mut core, 0, 10).send_ahead(&packet(1, 0), at(30));
+        let hop = context(&mut core, 0, 10).next_hop();
+        assert!(hop.is_some());
+        context(&mut core, 0, 10).send_ahead_to(hop, &packet(2, 0), at(31));
+        assert_eq!(core.channels.inputs(1).first(), Some((&packet(1, 0), at(30))));
+        assert_eq!(core.channels.held(), 2);
+        // It counts as a hop only when it has arrived.
+        assert_eq!(core.counters.hops, 0);
+        // Link 2 leads to a sink without channel, and no packet can be sent ahead to it.
+        assert_eq!(context(&mut core, 2, 10).next_hop(), None);
+    }
+
+    /// A packet that goes to a sink without an event would be counted differently from one that
+    /// does with an event.
+    #[test]
+    fn to_cross_to_a_sink_without_an_event_counts_the_same() {
+        let (mut ahead, mut timed) = (core(), core());
+        context(&mut ahead, 2, 10).crossed_at(&packet(1, 1), at(30));
+        context(&mut timed, 2, 30).cross(&packet(1, 1));
+        // 25 ps after it was created, 60 B of payload.
+        let flow = ahead.counters.flows[0];
+        assert_eq!((flow.delay, flow.goodput, ahead.counters.hops), (25, 60, 1));
+        assert_eq!((flow, ahead.counters.hops), (timed.counters.flows[0], timed.counters.hops));
+        assert_eq!(ahead.sinks[0].digest, timed.sinks[0].digest);
+        // The event that brings a packet is one of the model.
+        assert_eq!((ahead.virtual_events, timed.virtual_events), (1, 0));
+    }
+
+    /// Hops and events would be missing for packets that were taken from channels.
+    #[test]
+    fn what_is_taken_from_channels_counts_as_hops_and_events() {
+        let mut core = core();
+        for number in 1..=3 {
+            core.channels.send(1, 0, &packet(number, 0), at(10 * number));
+        }
+        let mut cx = context(&mut core, 1, 20);
+        let mut inputs = cx.take_inputs();
+        assert_eq!(cx.inputs().count(), 0);
+        while inputs.take(at(20)).is_some() {}
+        cx.return_inputs(inputs);
+        assert_eq!(cx.inputs().waiting(), 1);
+        assert_eq!((core.counters.hops, core.virtual_events), (2, 2));
+        // Not twice.
+        let mut cx = context(&mut core, 1, 20);
+        let inputs = cx.take_inputs();
+        cx.return_inputs(inputs);
+        assert_eq!((core.counters.hops, core.virtual_events), (2, 2));
+        let mut cx = context(&mut core, 1, 20);
+        (0..3).for_each(|_| cx.discount_event());
+        cx.count_event();
+        assert_eq!((core.counters.hops, core.virtual_events), (2, 0));
+    }
+
+    /// A link with one input and one output would lose packets, keep them, or leave its successor
+    /// unaware of them.
+    #[test]
+    fn a_pass_through_forwards_from_channel_to_channel() {
+        let mut core = core();
+        // Link 0 has no input channel, link 2 no channel to send to.
+        assert!(context(&mut core, 0, 0).pass_through().is_none());
+        assert!(context(&mut core, 2, 0).pass_through().is_none());
+        let pass_through = context(&mut core, 1, 0).pass_through().expect("one in, one out");
+        for number in 1..=3 {
+            core.channels.send(1, 0, &packet(number, 0), at(10 * number));
+        }
+        core.channels.notified.clear();
+        let mut cx = context(&mut core, 1, 20);
+        let mut inputs = cx.take_inputs();
+        cx.forward_all(&mut inputs, (at(20), pass_through), |arrival, departure, _| {
+            *departure = (arrival.0, arrival.1 + Span::from_ps(7));
+            Forward::Move
+        });
+        cx.return_inputs(inputs);
+        assert_eq!((core.counters.hops, &core.channels.notified[..]), (2, &[2][..]));
+        assert_eq!(core.channels.inputs(1).next_at(), at(30));
+        let inputs = core.channels.inputs_mut(2);
+        let next = || inputs.take(at(100)).map(|(packet, at)| (packet.number, at.ps()));
+        assert_eq!(std::iter::from_fn(next).collect::<Vec<_>>(), [(1, 17), (2, 27)]);
+        let mut digest = Digest::default();
+        packet(1, 0).received(at(10), &mut digest);
+        packet(2, 0).received(at(20), &mut digest);
+        assert_eq!(core.channels.digest(1), digest);
+    }
+
+    /// A link would process packets before all are known, be notified of none, or of each.
+    #[test]
+    fn an_element_sees_its_own_channels_and_bounds() {
+        let mut core = core();
+        core.lbts = at(3);
+        core.modes[1].lazy = true;
+        let mut cx = context(&mut core, 1, 5);
+        cx.notify_before(at(20));
+        assert_eq!((cx.lbts(), cx.sync_time(), cx.safe_until()), (at(3), at(1000), at(3)));
+        assert!(cx.execution_mode().lazy);
+        core.channels.send(1, 0, &packet(1, 0), at(21));
+        assert_eq!(
+            (context(&mut core, 1, 5).safe_until(), core.channels.notified.len()),
+            (at(21), 0)
+        );
+        context(&mut core, 1, 5).notify_in_batches();
+        assert!(core.channels.inputs(1).is_batched() && !core.channels.inputs(2).is_batched());
+    }
+}
