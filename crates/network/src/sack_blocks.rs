@@ -61,3 +61,41 @@ impl SackTable {
         self.free.push(slot);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn blocks(first: u64) -> SackBlocks {
+        let mut blocks = SackBlocks::default();
+        blocks.push(first, first + 2);
+        blocks
+    }
+
+    /// An acknowledgement would tell of more blocks than fit into the options of a TCP header: four
+    /// (RFC 2018, section 3); or of other ones than the receiver changed last.
+    #[test]
+    fn an_acknowledgement_has_at_most_four_blocks() {
+        let mut blocks = SackBlocks::default();
+        assert_eq!(blocks.as_slice(), []);
+        (1..=5).for_each(|first| blocks.push(10 * first, 10 * first + 1));
+        assert_eq!(blocks.as_slice(), [(10, 11), (20, 21), (30, 31), (40, 41)]);
+    }
+
+    /// A sender would be told what another receiver has, or memory grow with each acknowledgement.
+    #[test]
+    fn slots_hold_what_was_stored_until_it_is_taken() {
+        let mut table = SackTable::default();
+        let slots = [1, 5, 9].map(|first| table.store(blocks(first)));
+        // Slot 0 stands for none.
+        assert_eq!(slots, [1, 2, 3]);
+        assert_eq!(table.take(0), SackBlocks::default());
+        assert_eq!(table.take(slots[1]), blocks(5));
+        // The slot is used again, and so is that of an acknowledgement that was dropped.
+        assert_eq!(table.store(blocks(20)), slots[1]);
+        table.free(slots[0]);
+        assert_eq!([table.store(blocks(30)), table.store(blocks(40))], [slots[0], 4]);
+        let taken = [slots[0], slots[1], slots[2], 4].map(|slot| table.take(slot));
+        assert_eq!(taken, [blocks(30), blocks(20), blocks(9), blocks(40)]);
+    }
+}
