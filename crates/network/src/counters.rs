@@ -267,3 +267,133 @@ impl Counters {
         &mut self.flows[packet.flow as usize]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ps: u64) -> Time {
+        Time::from_ps(ps)
+    }
+
+    fn packet(size: u16, precedence: u8) -> Packet {
+        Packet::data(Time::ZERO, 0, 0, size, 0).with_precedence(precedence)
+    }
+
+    fn arrivals(link: &LinkCount) -> Vec<(u64, u64)> {
+        link.precedences().map(|at| (at.arrived.packets, at.arrived.bytes)).collect()
+    }
+
+    /// Packets of a high precedence would count as those of another, or not at all: the field has
+    /// six bits where it is a DSCP.
+    #[test]
+    fn every_precedence_has_counters_of_its_own() {
+        let mut counters = Counters { links: vec![LinkCount::default(); 2], ..Counters::default() };
+        for (size, precedence) in [(100, 0), (200, 3), (300, 5), (400, 5), (500, 4)] {
+            counters.count_arrival(1, &packet(size, precedence));
+        }
+        let expected = [(1, 100), (0, 0), (0, 0), (1, 200), (1, 500), (2, 700)];
+        assert_eq!(arrivals(&counters.links[1]), expected);
+        assert_eq!(counters.links[1].total(|count| count.arrived.bytes), 1500);
+        assert_eq!(arrivals(&counters.links[0]), [(0, 0); COMMON_PRECEDENCES]);
+        counters.link(0).of(63).marked += 1;
+        assert_eq!(counters.links[0].precedences().count(), 64);
+    }
+
+    /// Results of a measurement window would contain what happened before it; or a flow that began
+    /// before it would seem never to have begun.
+    #[test]
+    fn a_reset_forgets_all_but_start_and_end() {
+        let mut counters = Counters {
+            flows: vec![FlowCount::default(); 2],
+            links: vec![LinkCount::default()],
+            ..Counters::default()
+        };
+        let facts = FlowCount { started: Some(at(3)), ended: Some(at(9)), ..FlowCount::default() };
+        counters.flows[1] = FlowCount { timeouts: 2, delay: 8, acks: [1, 2, 3], ..facts };
+        counters.hand_over(1, 500);
+        assert_eq!(counters.flows[1].goodput, 500);
+        counters.count_arrival(0, &packet(100, 6));
+        (counters.links[0].busy, counters.links[0].max_queue, counters.hops) = (7, 8, 9);
+        counters.reset(at(20));
+        assert_eq!(counters.flows, [FlowCount::default(), facts]);
+        assert_eq!((counters.since, counters.hops), (at(20), 9));
+        // The number of precedences stays, so that windows have the same columns.
+        assert_eq!(arrivals(&counters.links[0]), [(0, 0); 7]);
+        assert_eq!((counters.links[0].busy, counters.links[0].max_queue), (0, 0));
+    }
+
+    /// What was counted in another partition would be missing, or counted twice.
+    #[test]
+    fn merged_counters_are_those_of_an_undivided_network() {
+        let pair = |packets, bytes| PacketBytes { packets, bytes };
+        let empty = || Counters {
+            flows: vec![FlowCount::default()],
+            links: vec![LinkCount::default(); 2],
+            ..Counters::default()
+        };
+        // The source of the flow lies in the first partition, its destination in the second.
+        let (mut first, mut second) = (empty(), empty());
+        first.flows[0] = FlowCount {
+            sent: pair(5, 500),
+            dropped: pair(1, 100),
+            acks: [0, 3, 1],
+            retransmissions: 2,
+            timeouts: 1,
+            started: Some(at(4)),
+            max_delay: Span::from_ps(1),
+            ..FlowCount::default()
+        };
+        second.flows[0] = FlowCount {
+            delivered: pair(3, 300),
+            dropped: pair(1, 90),
+            goodput: 180,
+            max_delay: Span::from_ps(70),
+            delay: 150,
+            acks: [4, 0, 2],
+            marked: 1,
+            ended: Some(at(80)),
+            ..FlowCount::default()
+        };
+        first.count_arrival(0, &packet(100, 0));
+        second.count_arrival(1, &packet(300, 5));
+        (first.hops, second.hops) = (7, 8);
+        first.merge(&second);
+        let whole = FlowCount {
+            sent: pair(5, 500),
+            delivered: pair(3, 300),
+            goodput: 180,
+            max_delay: Span::from_ps(70),
+            delay: 150,
+            acks: [4, 3, 3],
+            marked: 1,
+            dropped: pair(2, 190),
+            retransmissions: 2,
+            timeouts: 1,
+            started: Some(at(4)),
+            ended: Some(at(80)),
+        };
+        assert_eq!((first.flows[0], first.hops), (whole, 15));
+        assert_eq!(arrivals(&first.links[0])[0], (1, 100));
+        assert_eq!(arrivals(&first.links[1])[5], (1, 300));
+    }
+
+    /// Some parts of an element would keep counters of the last window.
+    #[test]
+    fn a_reset_of_several_parts_resets_each() {
+        struct Part(Time);
+
+        impl ElementCounters for Part {
+            fn reset(&mut self, now: Time) {
+                self.0 = now;
+            }
+        }
+
+        let mut parts = vec![Part(at(0)), Part(at(0))];
+        parts.reset(at(5));
+        assert!(parts.iter().all(|part| part.0 == at(5)));
+        assert_eq!(OwnCount::held(3).held, 3);
+        let own = OwnCount::of(&mut parts);
+        assert_eq!((own.held, own.counters.is_some()), (0, true));
+    }
+}
