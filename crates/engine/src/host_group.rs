@@ -376,8 +376,15 @@ mod tests {
         assert_eq!(send((0, 2, 1), 105), (1100, 1));
         assert_eq!(send((1, 3, 2), 50), (1050, 2));
         assert!(partition.advance(at(5000), u64::MAX));
-        let expected = [(1, 50, "receive", 3), (1, 100, "receive", 1), (1, 105, "receive", 2)];
-        assert_eq!(at_hosts(&log), expected);
+        // The second event has nothing left to do: links are notified once.
+        let expected = [
+            (0, 1050, "notify", 0),
+            (2, 1050, "notify", 0),
+            (1, 50, "receive", 3),
+            (1, 100, "receive", 1),
+            (1, 105, "receive", 2),
+        ];
+        assert_eq!(log.take(), expected);
         // Two entries of the event list that are no events of the model, and three packets that
         // are.
         assert_eq!((partition.events, partition.core.virtual_events), (2, 3 - 2));
