@@ -30,6 +30,9 @@ pub(crate) enum Call {
 /// of the timer, 0 for neither. Starts are not logged, and prefetches have no time.
 pub(crate) type Logged = (u32, u64, &'static str, u64);
 
+/// What a stub does on each call.
+type Act = Box<dyn FnMut(Call, &mut Context<'_>) + Send>;
+
 /// The calls at all stubs that share it, in order.
 #[derive(Clone, Default)]
 pub(crate) struct Log(Arc<Mutex<Vec<Logged>>>);
@@ -55,7 +58,7 @@ pub(crate) struct Stub {
     declared: Lookahead<'static>,
     own_routes: Vec<u32>,
     log: Log,
-    act: Box<Act>,
+    act: Act,
 }
 
 impl Stub {
