@@ -1,6 +1,6 @@
-//! The state of a partition (a logical process), and the delivery of what its elements hand on: R. M.
-//! Fujimoto, *Parallel and Distributed Simulation Systems*, 2000. A network is one partition, or
-//! several that run in parallel and are synchronised conservatively.
+//! The state of a partition (a logical process), and the delivery of what its elements hand on:
+//! R. M. Fujimoto, *Parallel and Distributed Simulation Systems*, 2000. A network is one partition,
+//! or several that run in parallel and are synchronised conservatively.
 
 use forebay_kernel::{EventList, Message};
 use forebay_network::executive::{Core, Executive, LocalTimers, PendingDelivery, SINK};

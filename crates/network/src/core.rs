@@ -1,9 +1,9 @@
 //! What the engine and [`Context`](crate::Context) share: the state of a partition apart from its
 //! elements, which one executes and through which the other acts.
 //!
-//! For the engine only: an element acts through its context. Logical processes, timestamped channels
-//! and the lower bound on timestamps are those of R. M. Fujimoto, *Parallel and Distributed
-//! Simulation Systems*, 2000.
+//! For the engine only: an element acts through its context. Logical processes, timestamped
+//! channels and the lower bound on timestamps are those of R. M. Fujimoto, *Parallel and
+//! Distributed Simulation Systems*, 2000.
 
 use forebay_kernel::{ChannelTable, Digest, EventList, RingBuffer};
 use forebay_units::Time;

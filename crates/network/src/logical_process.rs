@@ -14,8 +14,9 @@ use crate::{Context, Counters, ExecutionMode, InputChannels, Packet};
 /// `impl LogicalProcess for Mine {}`.
 pub trait LogicalProcess {
     /// A packet in its [input channels](LookaheadContext::inputs) that it
-    /// [asked to be notified of](LookaheadContext::notify_before) was sent ahead to it, or they hold
-    /// [many](LookaheadContext::notify_in_batches); or what follows needs all that has left by now.
+    /// [asked to be notified of](LookaheadContext::notify_before) was sent ahead to it, or they
+    /// hold [many](LookaheadContext::notify_in_batches); or what follows needs all that has left by
+    /// now.
     fn on_notify(&mut self, _cx: &mut Context<'_>) {}
 
     /// The timer with `token` is among the next to expire, in a network of very many flows:

@@ -24,8 +24,8 @@ impl SackBlocks {
     }
 }
 
-/// The SACK blocks of acknowledgements in flight, by the slot in [`crate::Packet::sack_slot`]; slot 0
-/// stands for none.
+/// The SACK blocks of acknowledgements in flight, by the slot in [`crate::Packet::sack_slot`]; slot
+/// 0 stands for none.
 #[derive(Default)]
 pub struct SackTable {
     blocks: Vec<SackBlocks>,
