@@ -58,7 +58,8 @@ fn messages_are_taken_by_time_and_then_by_channel() {
     assert_eq!(table.inputs(0).next(), (1, at(10)));
     assert_eq!(table.inputs(0).first(), Some((&1, at(10))));
     assert_eq!(table.inputs_mut(0).take(at(9)), None);
-    assert_eq!(taken(&mut table, 0), [(1, 10), (4, 20), (2, 20), (5, 25), (3, 31)]);
+    assert_eq!(table.inputs_mut(0).take(at(10)), Some((&1, at(10))));
+    assert_eq!(taken(&mut table, 0), [(4, 20), (2, 20), (5, 25), (3, 31)]);
     assert_eq!(taken(&mut table, 1), [(6, 5)]);
     assert_eq!((table.held(), table.inputs(0).next_at()), (0, Time::NEVER));
     // Those from links have crossed one.
