@@ -389,6 +389,10 @@ mod tests {
         // are.
         assert_eq!((partition.events, partition.core.virtual_events), (2, 3 - 2));
         assert_eq!(partition.groups[0].alarm, Time::NEVER);
+        // Having taken all, it is notified of whatever comes next.
+        partition.core.channels.send(1, 0, &packet(4, 1), at(6000));
+        partition.deliver_notifications();
+        assert_eq!(partition.groups[0].alarm, at(7000));
     }
 
     /// A host that nothing reaches would run ahead of an interruption without end, or cost an event

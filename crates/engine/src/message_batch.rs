@@ -160,6 +160,7 @@ mod tests {
                 from.core.sack_blocks.take(slot);
             }
             batch.deliver_to(&mut to, &route);
+            assert!(batch.blocks.is_empty());
             for (receiver, first) in [(1, 20), (2, 30)] {
                 let inputs = to.core.channels.inputs_mut(receiver);
                 let ack = *inputs.take(at(1000)).unwrap().0;
