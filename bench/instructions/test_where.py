@@ -40,7 +40,7 @@ def test_lines_belong_to_the_part_that_they_stand_in() -> None:
     it, 30 in context.rs, and 5 of the standard library in the same function. The 900 behind
     `calls` are the callee's, counted there.
     """
-    expected = {"links": 100, "event list": 40, "handing on": 35}
+    expected = {"links": 100, "event list": 40, "engine": 35}
     assert where.attribute(PROFILE) == expected
 
 

@@ -28,20 +28,20 @@ FILES = (
     ("digest", r"kernel/src/digest\.rs"),
     ("queue laws: RIO", r"mechanisms/src/queue/"),
     ("conditioner: trTCM", r"mechanisms/src/conditioner/"),
-    ("TCP", r"mechanisms/src/(element/tcp|congestion)/"),
+    ("TCP", r"mechanisms/src/(element/tcp|control)/"),
     ("UDP source", r"mechanisms/src/(element/udp|traffic/)|kernel/src/(ziggurat|streams|math)"),
     ("links", r"mechanisms/src/element/"),
     ("counters", r"network/src/counters\.rs"),
-    ("handing on", r"network/src/"),
+    ("engine", r"(network|engine)/src/|kernel/src/(channels|kway_merge)"),
 )
 #: Lines of the standard library belong to the part that they were built into.
 FUNCTIONS = (
     ("queue laws: RIO", r"mechanisms::queue::"),
     ("conditioner: trTCM", r"mechanisms::conditioner::"),
-    ("TCP", r"mechanisms::element::tcp::|congestion::"),
+    ("TCP", r"mechanisms::element::tcp::|control::"),
     ("UDP source", r"mechanisms::element::udp::|traffic::|ziggurat"),
     ("links", r"mechanisms::element::"),
-    ("handing on", r"network::|Scenario::run"),
+    ("engine", r"network::|engine::|Scenario::run"),
 )
 REST = "memory and the rest"
 

@@ -23,7 +23,7 @@ from forebay_studies.atm.network import (
 
 
 def discards_only(network: Network, _: Case) -> None:
-    """Case 3: ports tell of discards alone."""
+    """Case 3: ports report discards alone."""
     for link in network.section("links"):
         if "detector" in network.section(f"links.{link}"):
             network.set(f"links.{link}.detector", DISCARDS_ONLY)

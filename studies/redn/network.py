@@ -282,7 +282,7 @@ def max_min_mbps(phase: str) -> dict[int, float]:
 
     "Per-color max-min unweighted fairness" (page 44): flows share the total of the baseline case,
     first for green packets, up to their baselines, then for yellow ones, up to twice that, then for
-    red ones; whoever has what its colour asks for leaves the rest to the others.
+    red ones; a flow that has what its colour asks for leaves the rest to the others.
     """
     active = ACTIVE[phase]
     left = float(sum(ACTIVE["b"]))

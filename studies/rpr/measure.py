@@ -78,7 +78,7 @@ def pair(run: Run, point: Point) -> dict[str, float]:
 
 def host_wait_s(run: Run, point: Point) -> float:
     """Longest wait of D's packets of the window at their host: what their delay is above that of an
-    empty ring. Nobody sends into it behind D. All of the window if none came through."""
+    empty ring. No station sends into it behind D. All of the window if none came through."""
     if not run.group("d")["delivered_packets"]:
         return float(run.document["measured_s"])
     spans = hub_way_us(point)

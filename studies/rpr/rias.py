@@ -2,7 +2,7 @@
 
 RIAS is max-min fairness whose unit on each span is the station at which traffic enters, not the
 flow (Gambiroza, Yuan, Balzano, Liu, Sheafor and Knightly, ToN 12(1), 2004): stations share a span
-alike, flows of a station share what it has, and nobody is held to less than the spans of its own
+alike, flows of a station share what it has, and none is held to less than the spans of its own
 path leave.
 """
 

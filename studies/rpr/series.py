@@ -27,7 +27,7 @@ SETTLED_S = 0.002
 """For so long after a change of D's traffic nothing is said of oscillation."""
 
 QUIET = 3
-"""A step is one without message if the neighbour told of no limit in so many samples: what it told
+"""A step is one without message if the neighbour sent no limit in so many samples: what it told
 in the one before may still have been under way."""
 
 NEAR = 1e-9
@@ -130,7 +130,7 @@ class Samples:
         return ramped
 
     def without_message(self) -> Flags:
-        """Steps of F that no message can have set: E told of no limit for some samples."""
+        """Steps of F that no message can have set: E sent no limit for some samples."""
         limited = self.span("E", "told_bps") < (1.0 - NEAR) * self.line
         recent = np.convolve(limited, np.ones(QUIET))[: len(limited)]
         silent: Flags = recent < 0.5

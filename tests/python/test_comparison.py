@@ -384,7 +384,7 @@ def test_the_terminal_and_the_readme_tell_it(forebay: front.Forebay, beyond: Pat
 def test_wrong_definitions_are_refused(
     forebay: front.Forebay, beyond: Path, old: str, new: str, expected: str
 ) -> None:
-    """Otherwise a slip in a comparison would show as a traceback, or as a wrong answer."""
+    """A slip in a comparison would show as a traceback, or as a wrong answer."""
     (path,) = [
         file for file in (beyond, beyond.with_suffix(".py")) if old in file.read_text("utf-8")
     ]
@@ -430,7 +430,7 @@ def test_a_changed_module_of_a_study_is_read_again(tiny: Path) -> None:
 
 
 def test_table_ids_with_a_slash_make_sound_pages(forebay: front.Forebay, tiny: Path) -> None:
-    """Otherwise a table called "f9/tail" would have an anchor that no link reaches."""
+    """A table called "f9/tail" would have an anchor that no link reaches."""
     for name in ("paper.toml", "sensitivity.toml", "deviations.toml"):
         path = tiny / name
         path.write_text(path.read_text().replace('"t1"', '"t1/tail"').replace("t1/", "t1/tail/"))

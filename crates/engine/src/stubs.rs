@@ -49,9 +49,6 @@ impl Log {
     }
 }
 
-/// What a stub does when it is called.
-type Act = dyn FnMut(Call, &mut Context<'_>) + Send;
-
 /// An element that declares a lookahead, logs its calls and does what a closure says.
 pub(crate) struct Stub {
     number: u32,

@@ -57,9 +57,9 @@ pub(crate) fn drain_until<M: Message>(
     left
 }
 
-/// Let `receiver` process the packets of at most `N` `channels` that arrive before `end`, by time, and
-/// those of one instant by the number of the channel, and add them to `digest`. Returns how many
-/// packets are left in each channel.
+/// Let `receiver` process the packets of at most `N` `channels` that arrive before `end`, by time,
+/// and those of one instant by the number of the channel, and add them to `digest`. Returns how
+/// many packets are left in each channel.
 #[inline(always)]
 pub(crate) fn merge_until<'a, M: Message + 'a, const N: usize>(
     channels: impl Iterator<Item = &'a RingBuffer<Timed<M>>>,

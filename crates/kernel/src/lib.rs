@@ -1,6 +1,6 @@
 //! What every discrete-event simulation needs, independent of packets: the [`EventList`],
-//! timestamped channels between logical processes ([`InputChannels`]), named random [`Streams`], the
-//! trajectory [`Digest`] and one [`math`] library.
+//! timestamped channels between logical processes ([`InputChannels`]), named random [`Streams`],
+//! the trajectory [`Digest`] and one [`math`] library.
 //!
 //! Events are ordered by (time, target, token) and by nothing else. Every random draw comes from a
 //! stream named by (root seed, replication, component path), so that adding a component changes no

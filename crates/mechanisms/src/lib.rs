@@ -3,20 +3,21 @@
 //! A kind of mechanism has one name: the key under which scenarios choose is the folder, in the
 //! plural the table, and a word of the trait.
 //!
-//! | key and folder | trait | table |
-//! |---|---|---|
-//! | `queue` | [`DropPolicy`](forebay_network::DropPolicy), [`QueueDisc`](forebay_network::QueueDisc) | [`queue::QUEUES`] |
-//! | `conditioner` | [`Conditioner`](forebay_network::Conditioner) | [`conditioner::CONDITIONERS`] |
-//! | `shaper` | [`ShaperLaw`](forebay_network::ShaperLaw) | [`shaper::SHAPERS`] |
-//! | `detector` | [`CongestionDetector`](forebay_network::CongestionDetector) | [`detector::DETECTORS`] |
-//! | `explicit_rate` | [`ExplicitRate`](forebay_network::ExplicitRate) | [`explicit_rate::EXPLICIT_RATES`] |
-//! | `traffic` | [`Traffic`](forebay_network::Traffic) | [`traffic::TRAFFICS`] |
-//! | `control` | [`CongestionControl`](forebay_network::CongestionControl) | [`control::CONTROLS`] |
-//! | `admission` | [`AdmissionControl`](forebay_network::AdmissionControl) | [`admission::ADMISSIONS`] |
-//! | `termination` | [`FlowTermination`](forebay_network::FlowTermination) | [`termination::TERMINATIONS`] |
-//! | `activity` | [`Activity`](forebay_network::Activity) | [`activity::ACTIVITIES`] |
-//! | `pace` | [`PaceControl`](forebay_network::PaceControl) | [`pace::PACES`] |
-//! | `fairness` | [`RingFairness`](forebay_network::RingFairness) | [`fairness::FAIRNESS`] |
+//! | key and folder | trait | table | |---|---|---| | `queue` |
+//! [`DropPolicy`](forebay_network::DropPolicy), [`QueueDisc`](forebay_network::QueueDisc) |
+//! [`queue::QUEUES`] | | `conditioner` | [`Conditioner`](forebay_network::Conditioner) |
+//! [`conditioner::CONDITIONERS`] | | `shaper` | [`ShaperLaw`](forebay_network::ShaperLaw) |
+//! [`shaper::SHAPERS`] | | `detector` | [`CongestionDetector`](forebay_network::CongestionDetector)
+//! | [`detector::DETECTORS`] | | `explicit_rate` | [`ExplicitRate`](forebay_network::ExplicitRate)
+//! | [`explicit_rate::EXPLICIT_RATES`] | | `traffic` | [`Traffic`](forebay_network::Traffic) |
+//! [`traffic::TRAFFICS`] | | `control` | [`CongestionControl`](forebay_network::CongestionControl)
+//! | [`control::CONTROLS`] | | `admission` |
+//! [`AdmissionControl`](forebay_network::AdmissionControl) | [`admission::ADMISSIONS`] | |
+//! `termination` | [`FlowTermination`](forebay_network::FlowTermination) |
+//! [`termination::TERMINATIONS`] | | `activity` | [`Activity`](forebay_network::Activity) |
+//! [`activity::ACTIVITIES`] | | `pace` | [`PaceControl`](forebay_network::PaceControl) |
+//! [`pace::PACES`] | | `fairness` | [`RingFairness`](forebay_network::RingFairness) |
+//! [`fairness::FAIRNESS`] |
 //!
 //! Beside these, `policing/` says when cells conform and may leave, for conditioners and a policer,
 //! and `element/` holds the [elements](forebay_network::Element) that the scenario wires.

@@ -218,6 +218,7 @@ mod tests {
     use forebay_kernel::{ChannelTable, Digest, EventList};
 
     use super::*;
+    use crate::PacketKind;
     use crate::core::Sink;
     use crate::record::RecordTable;
     use crate::{
@@ -301,8 +302,8 @@ mod tests {
     fn what_hosts_send_is_counted_and_enters_its_route() {
         let mut core = core();
         context(&mut core, 3, 10).send(packet(1, 0));
-        context(&mut core, 3, 20).send(packet(2, 0).as_retransmission(true));
-        context(&mut core, 3, 30).send(packet(3, 0).as_ack(true));
+        context(&mut core, 3, 20).send(packet(2, 0).as_retransmission());
+        context(&mut core, 3, 30).send(packet(3, 0).with_kind(PacketKind::Ack));
         let flow = &core.counters.flows[1];
         assert_eq!((flow.sent.packets, flow.sent.bytes, flow.retransmissions), (2, 200, 1));
         assert_eq!((flow.acks, flow.started), ([1, 0, 0], Some(at(10))));
@@ -345,7 +346,7 @@ mod tests {
         context(&mut core, 1, 15).deliver(&packet(1, 0));
         context(&mut core, 1, 35).deliver(&packet(2, 0).with_ecn(Ecn::Ce));
         context(&mut core, 1, 25).deliver(&packet(3, 0).with_ecn(Ecn::Ect0));
-        context(&mut core, 1, 99).deliver(&packet(4, 0).as_ack(true));
+        context(&mut core, 1, 99).deliver(&packet(4, 0).with_kind(PacketKind::Ack));
         // Created at 5: 10, 30 and 20 ps. The host says itself what is goodput.
         let flow = &core.counters.flows[1];
         assert_eq!((flow.delivered.packets, flow.delay, flow.max_delay.ps()), (3, 60, 30));
@@ -359,7 +360,7 @@ mod tests {
     #[test]
     fn drops_are_counted_where_and_why_they_happen() {
         let mut core = core();
-        let mut ack = packet(2, 0).as_ack(true);
+        let mut ack = packet(2, 0).with_kind(PacketKind::Ack);
         ack.sack_slot = core.sack_blocks.store(SackBlocks::default());
         context(&mut core, 0, 9).drop(0, &packet(1, 0).with_precedence(2), DropReason::Early);
         context(&mut core, 0, 9).drop(0, &ack, DropReason::Overflow);

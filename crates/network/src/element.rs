@@ -18,8 +18,9 @@ pub trait Element: LogicalProcess + Send {
     /// A timer set with [`Context::wake_at`] expired.
     fn wake(&mut self, token: u32, cx: &mut Context<'_>);
 
-    /// Bring counters up to the current time, and show the own ones; called before they are read. Must not change the
-    /// trajectory: it sets no timer and hands nothing on, but may send ahead what is decided.
+    /// Bring counters up to the current time, and show the own ones; called before they are read.
+    /// Must not change the trajectory: it sets no timer and hands nothing on, but may send ahead
+    /// what is decided.
     fn counters(&mut self, _cx: &mut Context<'_>) -> OwnCount<'_> {
         OwnCount::default()
     }

@@ -20,15 +20,15 @@ pub struct Lookahead<'a> {
     /// pays, and nothing else.
     pub rate: Option<Rate>,
     /// Whether it can take packets from input channels: before they arrive, if all come from links
-    /// that send ahead ([`crate::LogicalProcess::on_notify`]); and up to `span` late, if all come from
-    /// hosts whose execution is deferred.
+    /// that send ahead ([`crate::LogicalProcess::on_notify`]); and up to `span` late, if all come
+    /// from hosts whose execution is deferred.
     pub accepts_ahead: bool,
     /// The routes on which it sends, if it is a host whose execution can be deferred: no other
     /// element sends on them.
     pub own_routes: &'a [u32],
     /// Whether its execution can be deferred, with the times at which it should have acted: it acts
-    /// on nothing but its packets and its timers, and touches nothing but what its [`crate::Context`]
-    /// gives.
+    /// on nothing but its packets and its timers, and touches nothing but what its
+    /// [`crate::Context`] gives.
     pub can_defer: bool,
 }
 

@@ -1,5 +1,5 @@
-//! A sparse table by pairs of numbers: open addressing with linear probing and multiplicative hashing
-//! (Knuth, *The Art of Computer Programming*, vol. 3, section 6.4).
+//! A sparse table by pairs of numbers: open addressing with linear probing and multiplicative
+//! hashing (Knuth, *The Art of Computer Programming*, vol. 3, section 6.4).
 //!
 //! A look-up happens at most hops of packets, so it must cost little more than that in a matrix,
 //! which for 10,000 elements and 10,000 routes would take a gigabyte. Nothing iterates over the

@@ -1,10 +1,8 @@
 //! Fairness on packet rings: how much the host of a station may send.
 //!
-//! | law | what of it is published |
-//! |---|---|
-//! | `srp_fa` | all: RFC 2892 |
-//! | `voq` | its three formulas; what carries them from station to station is a reconstruction |
-//! | `aggressive`, `conservative` | coefficients and thresholds: IEEE 802.17-2004; the rules are a reconstruction |
+//! | law | what of it is published | |---|---| | `srp_fa` | all: RFC 2892 | | `voq` | its three
+//! formulas; what carries them from station to station is a reconstruction | | `aggressive`,
+//! `conservative` | coefficients and thresholds: IEEE 802.17-2004; the rules are a reconstruction |
 
 mod aggressive;
 mod conservative;

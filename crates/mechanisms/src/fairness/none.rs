@@ -32,7 +32,7 @@ mod tests {
 
     /// There would be nothing to compare fairness with.
     #[test]
-    fn every_host_frame_may_go_and_nobody_is_told() {
+    fn every_host_frame_may_go_and_no_station_is_notified() {
         let mut none = law(&ENTRY, &[], &oc12(), &station());
         let full = RingState { transit: 522_000, waiting_since: None };
         for k in 0..1000 {

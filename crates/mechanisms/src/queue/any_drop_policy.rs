@@ -6,8 +6,8 @@ use forebay_units::Time;
 
 use super::DropTail;
 
-/// The drop policy of a FIFO queue: any law. Tail drop, that of most links, is a case of its own, so
-/// that it is called directly and not through a virtual table.
+/// The drop policy of a FIFO queue: any law. Tail drop, that of most links, is a case of its own,
+/// so that it is called directly and not through a virtual table.
 pub enum AnyDropPolicy {
     /// Tail drop, with or without a threshold: the policy of most links.
     Tail(DropTail),

@@ -1,7 +1,7 @@
 //! Links whose queue decides at arrival only: the element, and how it is executed.
 //!
-//! Packets come by events, or from input channels: ahead of their arrival times from links that send
-//! ahead, or late from deferred hosts. Then they are processed in batches in the order of time
+//! Packets come by events, or from input channels: ahead of their arrival times from links that
+//! send ahead, or late from deferred hosts. Then they are processed in batches in the order of time
 //! (Chandy and Misra, CACM 24 (1981) 198-206; Fujimoto, *Parallel and Distributed Simulation
 //! Systems*, 2000).
 

@@ -2,9 +2,10 @@
 //! becomes free.
 //!
 //! While packets wait, this costs a second event for each, at the end of each transmission. Where
-//! no element needs to know at once what leaves ([`ExecutionMode::lazy`]), the choice is deferred (lazy
-//! evaluation): until the next arrival, until counters are read, or at the latest until the packet
-//! could have reached the far end. Nothing has arrived in between, so the choice is the same.
+//! no element needs to know at once what leaves ([`ExecutionMode::lazy`]), the choice is deferred
+//! (lazy evaluation): until the next arrival, until counters are read, or at the latest until the
+//! packet could have reached the far end. Nothing has arrived in between, so the choice is the
+//! same.
 //!
 //! Such a link can receive packets over input channels, ahead of their arrival times or late from
 //! deferred hosts, and then processes all that have arrived when the first could have reached the
