@@ -423,7 +423,7 @@ mod tests {
         assert_eq!(codecs, ["g711_20ms", "g711_10ms", "g729_20ms", "dual_rate"]);
         let wrong: [(&str, Value, &str); 4] = [
             ("codec", "g711_20".into(), "did you mean \"g711_20ms\""),
-            ("on", "0 s".into(), "never send"),
+            ("on", "0 s".into(), "times above 0"),
             ("start", "talking".into(), "stationary, either, on, off"),
             ("off", 1.59.into(), "no unit"),
         ];

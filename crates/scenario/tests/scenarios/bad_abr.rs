@@ -52,7 +52,7 @@ const CASES: &[Case] = &[
         "packets = 100",
         "packets = 0",
         "links.core.explicit_rate.erica.packets",
-        &["at least 1 packet"],
+        &["numbers from 1"],
     ),
     case(
         "target = 0.9",

@@ -218,7 +218,7 @@ const CASES: &[Case] = &[
         "bucket = { rate = \"36 kbit/s\", depth = 34 }",
         "bucket = { rate = \"36 kbit/s\", depth = 0 }",
         "flows.voice.policing.bucket.depth",
-        &["is zero", "at least 1 token"],
+        &["is zero", "numbers from 1"],
     ),
     case(
         "peak = { rate = \"64 kbit/s\" }",

@@ -159,7 +159,7 @@ const AGGREGATES: &[Case] = &[
         "packets = 3",
         "packets = 0",
         "aggregates.voice.probing.packets",
-        &["is zero", "at least 1"],
+        &["is zero", "numbers from 1"],
     ),
     case(
         "size = \"200 B\" }\n",
