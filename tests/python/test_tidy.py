@@ -109,7 +109,7 @@ def test_every_word_of_a_ban_is_found(what: str) -> None:
 
 
 def test_bans_hold_where_they_should() -> None:
-    """A test could not read its data, or the engine could."""
+    """A test could not read its data, or the engine would read files."""
     reading = "use std::fs;\nuse std::thread;\n"
     assert len(refused(LAW, reading)) == 2
     assert refused(TEST, reading) == []

@@ -299,8 +299,8 @@ mod tests {
         Context { core, me, now: at(now), local: None }
     }
 
-    /// A host would go on past a timer or a packet that concerns it, or set timers for what could
-    /// be done in place.
+    /// A host would run past a timer or a packet that concerns it, or set timers for what could be
+    /// done in place.
     #[test]
     fn time_advances_in_place_while_nothing_concerns_the_element() {
         let (mut core, mut timers) = (core(), EventList::new());

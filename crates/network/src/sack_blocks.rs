@@ -72,7 +72,7 @@ mod tests {
         blocks
     }
 
-    /// An acknowledgement would tell of more blocks than fit into the options of a TCP header: four
+    /// An acknowledgement would carry more blocks than fit into the options of a TCP header: four
     /// (RFC 2018, section 3); or of other ones than the receiver changed last.
     #[test]
     fn an_acknowledgement_has_at_most_four_blocks() {

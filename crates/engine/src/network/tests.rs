@@ -173,7 +173,7 @@ fn counters_begin_anew_with_a_measurement_window() {
     }
 }
 
-/// A run that was interrupted would begin from the start, or not go on where it ended.
+/// A run that was interrupted would begin from the start, or not continue where it ended.
 #[test]
 fn a_run_continues_after_its_budget() {
     let (mut network, _) = network(&[(5, 0), (15, 2)]);
