@@ -146,7 +146,7 @@ def fills(run: Quantities, setting: Setting) -> Truth:
 def waits(wait: Bounds, line: str) -> Truth:
     """High priority waits longer than for one low-priority packet and one of its own.
 
-    A station that has priority without preemption waits for the packet in transmission, and may for a
-    packet of its own class in front: that is no effect of load.
+    A station that has priority without preemption waits for the packet in transmission, and may
+    for a packet of its own class in front: that is no effect of load.
     """
     return ~surely_at_most(wait, 2 * PACKET_S[line])

@@ -290,8 +290,8 @@ def concluded_lots(findings: Findings) -> list[str]:
         found.append(
             f"""In parking lots of 16 and 64 stations: {_each(findings, "worst_ratio", min, large)}.
             Until no flow gets less than {100 * SETTLED:.0f} % of its share over 50 ms it takes at
-            most {_each(findings, "settling_s", max, large)}; a run lasts 3 s. In the mean no station
-            gets less than that, up to 64 stations and 1,000 km, with: {_fair(findings, large)}.
+            most {_each(findings, "settling_s", max, large)}; a run lasts 3 s. In the mean no
+            station gets less, up to 64 stations and 1,000 km, with: {_fair(findings, large)}.
             Of 64 stations each may send a frame in twelve intervals, which counters that age by a
             quarter in each hardly resolve; the conservative mode also waits for a round trip after
             each change."""
@@ -311,8 +311,8 @@ def concluded_lots(findings: Findings) -> list[str]:
         found.append(
             f"""A station that asks for little. Of a backlogged station and one of 50 Mbit/s
             downstream the worse off gets, of its share:
-            {_each(findings, "worst_ratio", min, light)}. VoQ keeps half of the line for the station that is
-            active: its known weak spot."""
+            {_each(findings, "worst_ratio", min, light)}. VoQ keeps half of the line
+            for the station that is active: its known weak spot."""
         )
     limits = """Limits: all stations begin at once and always have packets; equal weights; OC-12;
     thresholds that do not grow with the ring. A flow that starves others stands under no law."""

@@ -6,7 +6,8 @@ In a page
 - a block ```` ```console ```` holds commands after `$ ` and what they print, on either stream;
 - a block ```` ```rust FILE ```` stands in that file of the repository, word by word;
 - a block ```` ```python ```` is executed; a ```` ```text ```` block right behind it is what it
-  prints.
+  prints;
+- a block whose first line says `file=NAME` belongs to a whole that a test of its own builds.
 
 Blocks of a page run in order, in a folder of their own. Digits that a clock makes are compared as
 "some number"; a line `...` stands for any lines. After a change that is meant to move outputs,
@@ -102,6 +103,8 @@ class Page:
         """Run every block, in order."""
         found = blocks(self.text)
         for at, block in enumerate(found):
+            if block.argument.startswith("file="):
+                continue
             if block.language == "toml" and block.argument:
                 tomllib.loads(block.text)
                 (self.folder / block.argument).write_text(block.text, encoding="utf-8")
