@@ -4,8 +4,8 @@ import importlib.util
 import pickle
 from collections import defaultdict
 from decimal import Decimal
+from inspect import isfunction
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -395,14 +395,19 @@ def grows(run: Quantities) -> Truth:
     return surely_greater(run.value("delay_s", load=1.0), 0.0)
 
 
-def af_predicates() -> ModuleType:
-    """studies/af/predicates.py, which is not part of any package."""
+def af_predicates() -> dict[str, Predicate]:
+    """The public functions of studies/af/predicates.py, which is not part of any package."""
     spec = importlib.util.spec_from_file_location("af_predicates", AF / "predicates.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module
+    own = {name: function for name, function in vars(module).items() if isfunction(function)}
+    return {
+        name: function
+        for name, function in own.items()
+        if function.__module__ == module.__name__ and not name.startswith("_")
+    }
 
 
 @pytest.fixture(scope="module")
@@ -414,8 +419,7 @@ def af() -> Paper:
 @pytest.fixture(scope="module")
 def bound(af: Paper) -> dict[str, Predicate]:
     """The af study's predicates by statement id."""
-    module = af_predicates()
-    return bind_predicates(af, {name: getattr(module, name) for name in module.__all__})
+    return bind_predicates(af, af_predicates())
 
 
 # Sums of the printed columns of the draft, in hundredths exact, first column to last.
@@ -500,7 +504,7 @@ def test_af_statements_ask_only_for_published_runs(af: Paper, bound: dict[str, P
 
 def test_every_af_predicate_is_used(af: Paper) -> None:
     """A sentence would have been operationalised and then forgotten."""
-    assert {s.predicate for s in af.statements} == set(af_predicates().__all__)
+    assert {s.predicate for s in af.statements} == set(af_predicates())
 
 
 # Sentences of the draft that its own tables contradict, found by judging them on the tables.

@@ -10,6 +10,7 @@ use forebay_units::quantity::show_span;
 use crate::calls::{AggregatePlan, read_aggregate};
 use crate::flows::{Around, FlowPlan, Roads, read_flow};
 use crate::links::{LinkPlan, read_link};
+use crate::names::{check_names, check_unique};
 use crate::rings::{RingPlan, leg, read_ring};
 use crate::sections::{RecordParameters, SCENARIO_SECTIONS, ScenarioParameters};
 use crate::series::check_series;
@@ -50,6 +51,7 @@ impl<'a> Plan<'a> {
         let mut topology = Topology::default();
         let rings = root.section("rings")?;
         if let Some(section) = section_of_links(&root, rings.is_some())? {
+            check_names(&section)?;
             for name in section.keys() {
                 let inner = section.section(name)?.expect("the key is present");
                 for plan in read_link(name, &inner)? {
@@ -68,6 +70,7 @@ impl<'a> Plan<'a> {
         };
         let mut flows: Vec<FlowPlan> = Vec::new();
         let section = required(&root, "flows")?;
+        check_names(&section)?;
         for name in section.keys() {
             let inner = section.section(name)?.expect("the key is present");
             let mut plan = read_flow(name, &inner, &around)?;
@@ -82,6 +85,7 @@ impl<'a> Plan<'a> {
         }
         check_members(&root, &aggregates, &flows)?;
         check_bursts(&links, &flows)?;
+        check_unique(&root, &links, &flows)?;
         let nodes = topology.nodes().len();
         let plan = Self { parameters, record, links, rings, aggregates, flows, nodes };
         if let Some(section) = root.section("record")? {
@@ -222,6 +226,7 @@ fn read_rings<'a>(
     topology: &mut Topology,
     links: &mut Vec<LinkPlan<'a>>,
 ) -> Result<Vec<RingPlan>, Problem> {
+    check_names(rings)?;
     let mut read = Vec::new();
     for name in rings.keys() {
         let section = rings.section(name)?.expect("the key is present");
@@ -277,6 +282,7 @@ fn read_aggregates(root: &Section<'_>) -> Result<Vec<AggregatePlan>, Problem> {
     let Some(section) = root.section("aggregates")? else {
         return Ok(Vec::new());
     };
+    check_names(&section)?;
     section
         .keys()
         .map(|name| {

@@ -13,6 +13,7 @@ mod columns;
 mod division;
 mod flows;
 mod links;
+mod names;
 mod paced;
 mod parse;
 mod results;

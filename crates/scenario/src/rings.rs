@@ -6,6 +6,7 @@ use forebay_mechanisms::fairness::{Fairness, FairnessFactory, RingFacts, Station
 use forebay_parameters::{Parameters, Problem, Section, choose};
 use forebay_units::{Rate, Size, Span};
 
+use crate::names::fault;
 use crate::sections::{
     HostQueueing, RING_MECHANISMS, RingParameters, StationParameters, TransitBuffers, names_of,
 };
@@ -68,6 +69,9 @@ fn check_stations(section: &Section<'_>, stations: &[String]) -> Result<(), Prob
         let count = stations.len();
         let message = format!("has {count} stations; allowed are 2 to {MOST_STATIONS}");
         return Err(section.fail("stations", message));
+    }
+    if let Some(fault) = stations.iter().find_map(|station| fault(station)) {
+        return Err(section.fail("stations", fault));
     }
     for (at, station) in stations.iter().enumerate() {
         if stations[..at].contains(station) {

@@ -118,6 +118,26 @@ pub const MECHANISMS: &[Case] = &[
 /// Networks that cannot be, or cannot carry their flows.
 pub const STRUCTURE: &[Case] = &[
     case(
+        "[links.core]",
+        "[links.\"core/../../../outside\"] #!",
+        "links",
+        &["read '/' in a name", "letters, digits, ._-[] and spaces"],
+    ),
+    case("[flows.udp]", "[flows.\"u\\u001b[2Jdp\"] #!", "flows", &["read '\\u{1b}' in a name"]),
+    case("[flows.udp]", "[flows.\" udp\"] #!", "flows", &["read a space at its end in a name"]),
+    case(
+        "[links.oneway]",
+        "[links.\"core.reverse\"] #!",
+        "links",
+        &["two directions of links are called \"core.reverse\"", "rename one"],
+    ),
+    case(
+        "[flows.udp]",
+        "[flows.\"tcp[1]\"] #!",
+        "flows",
+        &["two flows are called \"tcp[1]\"", "flow 1 of \"tcp\""],
+    ),
+    case(
         "from = \"a\"\nto = \"b\"\ncount = 2",
         "from = \"a\"\nto = \"island\" #!\ncount = 2",
         "flows.tcp.to",
