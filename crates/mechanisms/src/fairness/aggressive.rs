@@ -71,23 +71,11 @@ impl RingFairness for Aggressive {
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples::{at, high, law, limit, low, oc12, probe, read, station};
+    use super::super::samples::{
+        CALM, CROWDED, LINE, advertised, at, high, law, limit, low, oc12, probe, read, station,
+    };
     use super::*;
-    use crate::fairness::RingNotice;
     use forebay_parameters::Value;
-
-    const CALM: RingState = RingState { transit: 0, waiting_since: None };
-    /// An eighth of 522,000 B.
-    const CROWDED: RingState = RingState { transit: 65_250, waiting_since: None };
-    /// Line rate in octets of 100 us times the coefficient of ageing 4: 622.08 Mbit/s is 7776.
-    const LINE: f64 = 31_104.0;
-
-    fn told(law: &mut dyn RingFairness, state: &RingState) -> Option<f64> {
-        match law.interval_ended(state, at(0.0)).unwrap().notice {
-            RingNotice::Limit(value) => value,
-            RingNotice::Demands { .. } => panic!("a limit"),
-        }
-    }
 
     /// The coefficients would not be those of the standard's management information base: the
     /// newest value has weight 1 in 64. 6400 octets give 100, then (63 * 100 + 4800) / 64.
@@ -95,8 +83,8 @@ mod tests {
     fn a_congested_station_tells_its_low_passed_rate() {
         let mut law = law(&ENTRY, &[], &oc12(), &station());
         (0..64).for_each(|_| law.sent(&low(100, 1, 0), at(0.0)));
-        assert_eq!(told(law.as_mut(), &CROWDED), Some(100.0));
-        assert_eq!(told(law.as_mut(), &CROWDED), Some(173.4375));
+        assert_eq!(advertised(law.as_mut(), &CROWDED, 0.0), Some(100.0));
+        assert_eq!(advertised(law.as_mut(), &CROWDED, 0.0), Some(173.4375));
     }
 
     /// A heavy station would throttle those upstream to its own rate instead of that of
@@ -107,9 +95,9 @@ mod tests {
         heavy.weights[0] = 4.0;
         let mut law = law(&ENTRY, &[], &oc12(), &heavy);
         (0..64).for_each(|_| law.sent(&low(100, 1, 0), at(0.0)));
-        assert_eq!(told(law.as_mut(), &CROWDED), Some(25.0));
+        assert_eq!(advertised(law.as_mut(), &CROWDED, 0.0), Some(25.0));
         law.heard(&limit(2, Some(1000.0)), at(0.0));
-        told(law.as_mut(), &CALM);
+        advertised(law.as_mut(), &CALM, 0.0);
         let share = probe(law.as_ref(), "allow_bps") / 622_080_000.0;
         assert!((share - 4000.0 / LINE).abs() < 1e-12, "{share}");
     }
@@ -119,7 +107,7 @@ mod tests {
     fn frames_that_leave_before_the_congestion_point_are_free() {
         let mut law = law(&ENTRY, &[], &oc12(), &station());
         law.heard(&limit(2, Some(0.0)), at(0.0));
-        told(law.as_mut(), &CALM);
+        advertised(law.as_mut(), &CALM, 0.0);
         let access = |ahead| law.access(&low(1500, ahead, 0), &CALM, at(0.0));
         assert_eq!([1, 2, 3].map(access), [RingAccess::Open, RingAccess::Open, RingAccess::Closed]);
         assert_eq!(law.access(&high(1500, 3, 0), &CALM, at(0.0)), RingAccess::Open);
@@ -131,11 +119,11 @@ mod tests {
     fn without_a_limit_the_rate_ramps_up() {
         let mut law = law(&ENTRY, &[], &oc12(), &station());
         law.heard(&limit(2, Some(0.0)), at(0.0));
-        told(law.as_mut(), &CALM);
+        advertised(law.as_mut(), &CALM, 0.0);
         law.heard(&limit(2, None), at(0.0));
         let mut left = 1.0;
         for n in 1..=200 {
-            told(law.as_mut(), &CALM);
+            advertised(law.as_mut(), &CALM, 0.0);
             left *= 63.0 / 64.0;
             let share = probe(law.as_ref(), "allow_bps") / 622_080_000.0;
             assert!((share - (1.0 - left)).abs() < 1e-12, "{n}: {share}");
@@ -147,8 +135,8 @@ mod tests {
     fn congestion_ends_when_the_queue_is_low() {
         let mut law = law(&ENTRY, &[], &oc12(), &station());
         law.sent(&low(1500, 1, 0), at(0.0));
-        assert!(told(law.as_mut(), &CROWDED).is_some());
-        assert_eq!(told(law.as_mut(), &CALM), None);
+        assert!(advertised(law.as_mut(), &CROWDED, 0.0).is_some());
+        assert_eq!(advertised(law.as_mut(), &CALM, 0.0), None);
     }
 
     /// A station with one transit queue, which never fills, would never be congested: it goes by
@@ -164,7 +152,7 @@ mod tests {
         for n in 1..200 {
             (0..5).for_each(|_| law.forwarded(&low(1296, 2, 1), at(0.0)));
             law.sent(&low(1296, 2, 0), at(0.0));
-            if told(law.as_mut(), &CROWDED).is_some() && first.is_none() {
+            if advertised(law.as_mut(), &CROWDED, 0.0).is_some() && first.is_none() {
                 first = Some(n);
             }
         }

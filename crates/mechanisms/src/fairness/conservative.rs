@@ -171,22 +171,10 @@ impl RingFairness for Conservative {
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples::{at, law, limit, low, oc12, read, station};
+    use super::super::samples::{
+        CALM, CROWDED, LINE, advertised, at, law, limit, low, oc12, read, station,
+    };
     use super::*;
-    use crate::fairness::RingNotice;
-
-    const CALM: RingState = RingState { transit: 0, waiting_since: None };
-    /// An eighth of 522,000 B; 839 us of the line.
-    const CROWDED: RingState = RingState { transit: 65_250, waiting_since: None };
-    /// Line rate in octets of 100 us times the coefficient of ageing 4: 622.08 Mbit/s is 7776.
-    const LINE: f64 = 31_104.0;
-
-    fn told(law: &mut dyn RingFairness, state: &RingState, us: f64) -> Option<f64> {
-        match law.interval_ended(state, at(us)).unwrap().notice {
-            RingNotice::Limit(value) => value,
-            RingNotice::Demands { .. } => panic!("a limit"),
-        }
-    }
 
     /// The first rate would not be fair: three active stations of weights 1, 1 and 2 share the line
     /// as 1/4, 1/4 and 1/2. A fourth that has been silent for more than 64 intervals does not
@@ -200,7 +188,7 @@ mod tests {
         law.forwarded(&low(1500, 1, 1), at(500.0));
         law.forwarded(&low(1500, 1, 2), at(500.0));
         law.sent(&low(1500, 1, 0), at(500.0));
-        let fair = told(law.as_mut(), &CROWDED, 6450.0).unwrap();
+        let fair = advertised(law.as_mut(), &CROWDED, 6450.0).unwrap();
         assert!((fair - LINE / 4.0).abs() < 1e-9, "{fair}");
     }
 
@@ -213,12 +201,16 @@ mod tests {
         law.sent(&low(1500, 1, 0), at(0.0));
         law.forwarded(&low(1500, 1, 2), at(0.0));
         let mut expected = LINE / 2.0;
-        assert_eq!(told(law.as_mut(), &CROWDED, 100.0), Some(expected));
+        assert_eq!(advertised(law.as_mut(), &CROWDED, 100.0), Some(expected));
         for n in 0..10 {
             let us = 200.0 + 200.0 * f64::from(n);
-            assert_eq!(told(law.as_mut(), &CALM, us), Some(expected), "at {us} us");
+            assert_eq!(advertised(law.as_mut(), &CALM, us), Some(expected), "at {us} us");
             expected += (LINE - expected) / 64.0;
-            assert_eq!(told(law.as_mut(), &CALM, us + 100.0), Some(expected), "after {us} us");
+            assert_eq!(
+                advertised(law.as_mut(), &CALM, us + 100.0),
+                Some(expected),
+                "after {us} us"
+            );
         }
     }
 
@@ -230,10 +222,10 @@ mod tests {
         let mut law = law(&ENTRY, &[], &oc12(), &station());
         law.sent(&low(1500, 1, 0), at(0.0));
         law.forwarded(&low(1500, 1, 1), at(0.0));
-        told(law.as_mut(), &CROWDED, 100.0);
+        advertised(law.as_mut(), &CROWDED, 100.0);
         // One span away: a round trip is an interval.
-        let free =
-            (1..1000).find(|n| told(law.as_mut(), &CALM, 100.0 + 100.0 * f64::from(*n)).is_none());
+        let free = (1..1000)
+            .find(|n| advertised(law.as_mut(), &CALM, 100.0 + 100.0 * f64::from(*n)).is_none());
         assert_eq!(free, Some(147));
     }
 
@@ -244,13 +236,13 @@ mod tests {
         law.sent(&low(1500, 1, 0), at(0.0));
         law.sent(&low(1500, 1, 0), at(0.0));
         // It has sent 3000 octets and low-passed 3000 / 64 of them, which is what it may.
-        assert_eq!(told(law.as_mut(), &CROWDED, 100.0), Some(46.875));
+        assert_eq!(advertised(law.as_mut(), &CROWDED, 100.0), Some(46.875));
         assert_eq!(law.access(&low(1500, 1, 0), &CALM, at(100.0)), RingAccess::Closed);
     }
 
     /// The tighter of two congestions would be forgotten upstream.
     #[test]
-    fn the_lesser_of_own_and_received_rate_is_told() {
+    fn the_lesser_of_own_and_received_rate_is_advertised() {
         let mut law = law(&ENTRY, &[], &oc12(), &station());
         law.sent(&low(1500, 1, 0), at(0.0));
         law.forwarded(&low(1500, 1, 1), at(0.0));

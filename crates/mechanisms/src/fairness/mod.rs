@@ -115,9 +115,15 @@ fn check_divisor(section: &Section<'_>, key: &str, divisor: u32) -> Result<f64, 
 #[cfg(test)]
 mod samples {
     use super::{BuildFairness, RingFacts, StationFacts};
-    use crate::fairness::{RingClass, RingFairness, RingFrame, RingMessage, RingNotice};
+    use crate::fairness::{RingClass, RingFairness, RingFrame, RingMessage, RingNotice, RingState};
     use forebay_parameters::{Echo, Entry, Node, Problem, Section, Table, Value};
     use forebay_units::{Rate, Span, Time};
+
+    pub const CALM: RingState = RingState { transit: 0, waiting_since: None };
+    /// An eighth of 522,000 B; 839 us of the line.
+    pub const CROWDED: RingState = RingState { transit: 65_250, waiting_since: None };
+    /// Line rate in octets of 100 us times the coefficient of ageing 4: 622.08 Mbit/s is 7776.
+    pub const LINE: f64 = 31_104.0;
 
     /// OC-12 with the buffers of RFC 2892.
     pub fn oc12() -> RingFacts {
@@ -169,6 +175,14 @@ mod samples {
 
     pub fn limit(origin: u16, value: Option<f64>) -> RingMessage {
         RingMessage { origin, notice: RingNotice::Limit(value) }
+    }
+
+    /// The rate that a law advertises upstream at the end of an interval, after `us` us.
+    pub fn advertised(law: &mut dyn RingFairness, state: &RingState, us: f64) -> Option<f64> {
+        match law.interval_ended(state, at(us)).unwrap().notice {
+            RingNotice::Limit(value) => value,
+            RingNotice::Demands { .. } => panic!("a limit"),
+        }
     }
 
     /// The value of one probe.
