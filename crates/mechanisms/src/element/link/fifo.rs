@@ -7,8 +7,8 @@
 
 use forebay_kernel::{Forward, Receive};
 use forebay_network::{
-    Context, Departures, Element, ExecutionMode, InputChannels, LogicalProcess, Lookahead,
-    LookaheadContext, Observation, OwnCount, Packet, PassThrough,
+    Context, Departures, Element, InputChannels, LogicalProcess, Lookahead, LookaheadContext,
+    Observation, OwnCount, Packet, PassThrough,
 };
 use forebay_units::Time;
 
@@ -24,22 +24,20 @@ const MIN_BATCH: usize = 4;
 pub(super) struct FifoLink {
     policy: AnyDropPolicy,
     queueing: Queueing,
-    mode: ExecutionMode,
-    /// The path for packets that find the link idle, on a link under tail drop with one input
-    /// channel and one next hop.
+    /// The path of all packets, on a link under tail drop with one input channel and one next hop.
     pass_through: Option<PassThrough>,
 }
 
 impl FifoLink {
     pub(super) fn new(policy: AnyDropPolicy, queueing: Queueing) -> Self {
-        Self { policy, queueing, mode: ExecutionMode::default(), pass_through: None }
+        Self { policy, queueing, pass_through: None }
     }
 
     /// Process the pending packets that have arrived by now, or whose predecessors are all known.
     #[inline]
     fn process_pending(&mut self, cx: &mut Context<'_>) {
         // A link without timed departures acts on nothing but packets from its input channels.
-        let timed = self.queueing.departures == Departures::Timed;
+        let timed = self.queueing.mode.departures == Departures::Timed;
         let limit = if timed { cx.lbts() } else { cx.safe_until() };
         if cx.inputs().next_at() > limit {
             return;
@@ -64,7 +62,7 @@ impl FifoLink {
     /// flight.
     fn wake_pending(&mut self, cx: &mut Context<'_>) {
         self.process_pending(cx);
-        if self.queueing.departures != Departures::Timed {
+        if self.queueing.mode.departures != Departures::Timed {
             cx.discount_event();
             self.arm_for_pending(cx);
             return;
@@ -104,7 +102,7 @@ impl FifoLink {
         } else {
             transmitter.exit_lower_bound(at)
         };
-        let due = earliest + self.mode.slack;
+        let due = earliest + self.queueing.mode.slack;
         cx.notify_before(at);
         if due < self.queueing.wake_time {
             self.queueing.wake_time = due;
@@ -115,7 +113,7 @@ impl FifoLink {
     /// On a link to sinks: count the packets that have reached the far end by `now`.
     #[inline]
     fn release_to_sinks(&mut self, now: Time, cx: &mut Context<'_>) {
-        if self.queueing.departures == Departures::ToSinks {
+        if self.queueing.mode.departures == Departures::ToSinks {
             self.queueing.transmitter.release_to_sinks(now, cx);
         }
     }
@@ -141,7 +139,7 @@ fn process_all<L: FifoPolicy + ?Sized>(
     limit: Time,
     cx: &mut Context<'_>,
 ) {
-    if queueing.departures == Departures::Timed {
+    if queueing.mode.departures == Departures::Timed {
         // Woken for each packet, the link seldom finds more than one: a merge would not pay.
         while let Some((packet, at)) = inputs.take(limit) {
             queueing.arrive(law, packet, at, cx);
@@ -165,8 +163,8 @@ impl<L: FifoPolicy + ?Sized> Receive<Packet> for Arrivals<'_, '_, L> {
     }
 }
 
-/// The same in batches from ring buffer to ring buffer: all packets go from one input channel into
-/// one channel of the next element.
+/// The same from ring buffer to ring buffer, as long as there are batches: all packets go from one
+/// input channel into one channel of the next element.
 fn forward_in_place<L: FifoPolicy + ?Sized>(
     queueing: &mut Queueing,
     law: &mut L,
@@ -198,13 +196,13 @@ fn forward_in_place<L: FifoPolicy + ?Sized>(
 
 impl LogicalProcess for FifoLink {
     fn on_notify(&mut self, cx: &mut Context<'_>) {
-        if !self.mode.takes_from_channels {
+        if !self.queueing.mode.takes_from_channels {
             return;
         }
-        if self.queueing.departures != Departures::Timed {
+        if self.queueing.mode.departures != Departures::Timed {
             self.process_pending(cx);
         }
-        if self.queueing.departures == Departures::ToSinks {
+        if self.queueing.mode.departures == Departures::ToSinks {
             cx.notify_in_batches();
         } else {
             self.arm_for_pending(cx);
@@ -214,8 +212,7 @@ impl LogicalProcess for FifoLink {
 
 impl Element for FifoLink {
     fn start(&mut self, cx: &mut Context<'_>) {
-        self.mode = cx.execution_mode();
-        self.queueing.departures = self.mode.departures;
+        self.queueing.mode = cx.execution_mode();
         self.queueing.next_hop = cx.next_hop();
         let tail = matches!(self.policy, AnyDropPolicy::Tail(_));
         self.pass_through = if tail { cx.pass_through() } else { None };
@@ -237,7 +234,7 @@ impl Element for FifoLink {
 
     fn wake(&mut self, _token: u32, cx: &mut Context<'_>) {
         let queueing = &mut self.queueing;
-        if !self.mode.takes_from_channels {
+        if !queueing.mode.takes_from_channels {
             queueing.wake_time = queueing.transmitter.deliver_first(cx).unwrap_or(Time::NEVER);
             if queueing.wake_time < Time::NEVER {
                 cx.wake_at(queueing.wake_time, OUT);
@@ -253,7 +250,7 @@ impl Element for FifoLink {
 
     fn counters(&mut self, cx: &mut Context<'_>) -> OwnCount<'_> {
         let now = cx.now();
-        if self.mode.takes_from_channels {
+        if self.queueing.mode.takes_from_channels {
             self.process_pending(cx);
         }
         self.release_to_sinks(now, cx);

@@ -8,8 +8,8 @@
 
 use forebay_kernel::Stream;
 use forebay_network::{
-    Arrival, Context, Departures, DropPolicy, LookaheadContext, NextHop, Observation, Packet,
-    QueuedInfo, Verdict,
+    Arrival, Context, Departures, DropPolicy, ExecutionMode, LookaheadContext, NextHop,
+    Observation, Packet, Verdict,
 };
 use forebay_units::Time;
 
@@ -19,38 +19,17 @@ use crate::element::drop_arriving;
 use crate::queue::DropTail;
 
 /// A drop policy as a link calls it: monomorphised for tail drop, the policy of most links.
-pub(super) trait FifoPolicy {
-    /// Whether a packet that finds the link idle is always accepted unchanged, and does not affect
-    /// the state of the policy.
+pub(super) trait FifoPolicy: DropPolicy {
+    /// [`DropPolicy::is_transparent`], where it is known when the link is compiled: asking each
+    /// time would cost a call.
     const TRANSPARENT: bool = false;
-
-    /// As [`DropPolicy::admit`].
-    fn admit(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict;
-
-    /// As [`DropPolicy::departed`].
-    fn departed(&mut self, _packet: QueuedInfo, _at: Time) {}
 }
 
 impl FifoPolicy for DropTail {
     const TRANSPARENT: bool = true;
-
-    #[inline(always)]
-    fn admit(&mut self, arrival: &Arrival<'_>, _stream: &mut Stream) -> Verdict {
-        self.drop_reason(arrival).map_or(Verdict::Accept, Verdict::Drop)
-    }
 }
 
-impl FifoPolicy for dyn DropPolicy {
-    #[inline(always)]
-    fn admit(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
-        DropPolicy::admit(self, arrival, stream)
-    }
-
-    #[inline(always)]
-    fn departed(&mut self, packet: QueuedInfo, at: Time) {
-        DropPolicy::departed(self, packet, at);
-    }
-}
+impl FifoPolicy for dyn DropPolicy {}
 
 /// Evaluate `$body` with `$law` as the drop policy of `$policy`, whichever it is.
 macro_rules! with_policy {
@@ -72,8 +51,8 @@ pub(super) struct Queueing {
     pub(super) conditioning: Vec<Conditioning>,
     /// From which the drop policy draws.
     stream: Stream,
-    /// How what leaves reaches the next element; known when the run begins.
-    pub(super) departures: Departures,
+    /// How the link is executed; known when the run begins.
+    pub(super) mode: ExecutionMode,
     /// The single destination of what leaves, if packets are sent ahead and there is one.
     pub(super) next_hop: Option<NextHop>,
     /// Expiry of the timer that is in force; [`Time::NEVER`] for none.
@@ -90,7 +69,7 @@ impl Queueing {
             transmitter,
             conditioning,
             stream,
-            departures: Departures::Timed,
+            mode: ExecutionMode::default(),
             next_hop: None,
             wake_time: Time::NEVER,
         }
@@ -192,7 +171,7 @@ impl Queueing {
     /// then.
     #[inline(always)]
     fn dispatch(&mut self, packet: &Packet, out: Time, cx: &mut Context<'_>) {
-        match self.departures {
+        match self.mode.departures {
             Departures::Ahead => {
                 cx.send_ahead_to(self.next_hop, packet, out);
                 return;

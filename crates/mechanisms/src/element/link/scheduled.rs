@@ -15,8 +15,8 @@
 
 use forebay_kernel::{Receive, Stream};
 use forebay_network::{
-    Context, Element, ExecutionMode, LogicalProcess, Lookahead, LookaheadContext, NextHop,
-    Observation, OwnCount, Packet, QueueDisc, Verdict,
+    Context, DropReason, Element, ExecutionMode, LogicalProcess, Lookahead, LookaheadContext,
+    NextHop, Observation, OwnCount, Packet, QueueDisc, Verdict,
 };
 use forebay_units::{Span, Time};
 
@@ -74,11 +74,7 @@ impl ScheduledLink {
         let link = self.transmitter.link;
         let (transmitter, notifier) = (&mut self.transmitter, &mut self.notifier);
         let next = self.law.dequeue(now, &mut self.stream, &mut |packet, reason| {
-            transmitter.count_dequeued(&packet, now);
-            cx.drop(link, &packet, reason);
-            if let Some(notifier) = notifier {
-                notifier.judge(&packet, true, cx);
-            }
+            drop_queued((transmitter, notifier), &packet, reason, now, cx);
         });
         let Some(mut departure) = next else { return };
         self.transmitter.count_dequeued(&departure.packet, now);
@@ -228,11 +224,7 @@ impl ScheduledLink {
         let link = self.transmitter.link;
         let (transmitter, notifier) = (&mut self.transmitter, &mut self.notifier);
         let mut discard = |packet: Packet, reason| {
-            transmitter.count_dequeued(&packet, now);
-            cx.drop(link, &packet, reason);
-            if let Some(notifier) = notifier {
-                notifier.judge(&packet, true, cx);
-            }
+            drop_queued((transmitter, notifier), &packet, reason, now, cx);
         };
         let verdict = self.law.enqueue(packet, idle_since, now, &mut self.stream, &mut discard);
         if cx.is_observed() {
@@ -276,6 +268,21 @@ impl ScheduledLink {
         if first < Time::NEVER && due < self.wake_time {
             self.wake_at(due, cx);
         }
+    }
+}
+
+/// The queue discipline drops `packet`, which waited until `now`: count it, and notify its source.
+fn drop_queued(
+    (transmitter, notifier): (&mut Transmitter, &mut Option<Notifier>),
+    packet: &Packet,
+    reason: DropReason,
+    now: Time,
+    cx: &mut Context<'_>,
+) {
+    transmitter.count_dequeued(packet, now);
+    cx.drop(transmitter.link, packet, reason);
+    if let Some(notifier) = notifier {
+        notifier.judge(packet, true, cx);
     }
 }
 
