@@ -13,13 +13,16 @@ from history import Record
 
 __all__ = ["draw"]
 
-LETTERS = 112
-"""So many have room side by side below the axis: longer labels are cut into lines."""
+LINE = 0.17
+"""Height of a line of the list, in inches."""
 
 
 def draw(records: Sequence[Record], path: Path) -> None:
-    """Draw the records, oldest on the left; a dotted line stands where the compiler changed."""
-    drawing, axes = blank(height=4.4)
+    """Draw the records, oldest on the left, numbered as in the list below the axis.
+
+    A dotted line stands where the compiler changed.
+    """
+    drawing, axes = blank(height=4.2 + LINE * len(records))
     (axis,) = axes
     names = sorted({name for record in records for name in record.counts})
     for index, name in enumerate(names):
@@ -38,17 +41,14 @@ def draw(records: Sequence[Record], path: Path) -> None:
     for at in range(1, len(records)):
         if records[at].compiler != records[at - 1].compiler:
             axis.axvline(at - 0.5, color="black", linestyle=":", linewidth=0.8)
-    letters = LETTERS // max(4, len(records))
-    labels = [_wrapped(record, letters) for record in records]
-    axis.set_xticks(range(len(records)), labels, fontsize=8)
+    axis.set_xticks(range(len(records)), [str(number) for number in range(1, len(records) + 1)])
+    texts = [f"{number}  {_text(record)}" for number, record in enumerate(records, 1)]
+    axis.set_xlabel("\n".join(texts), loc="left", fontsize=8, multialignment="left", labelpad=8)
     axis.set_xlim(-0.5, max(0.5, len(records) - 0.5))
     axis.set_ylim(0, 1.08 * max(axis.get_ylim()))
     axis.set_ylabel("instructions for each packet hop")
     save(drawing, axes, path)
 
 
-def _wrapped(record: Record, letters: int) -> str:
-    import textwrap
-
-    compiler = f"{record.version}, rustc {record.compiler.rustc}"
-    return "\n".join(textwrap.wrap(record.label, letters) + textwrap.wrap(compiler, letters))
+def _text(record: Record) -> str:
+    return f"{record.label} ({record.version}, rustc {record.compiler.rustc})"
