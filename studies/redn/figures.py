@@ -21,15 +21,7 @@ from forebay.study import Change, NotRecordedError, Outcome, Point, Recording, R
 from forebay_studies.redn import criteria as thesis
 from forebay_studies.redn import network
 from forebay_studies.redn.measure_gateways import CHANGES
-from forebay_studies.redn.series import (
-    PACKET_BITS,
-    Array,
-    Gate,
-    Path,
-    by_second,
-    column,
-    link_series,
-)
+from forebay_studies.redn.series import PACKET_BITS, Array, Gate, Path, by_second, column
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,6 +34,7 @@ MARK_EVERY = 18
 NEAR = 1.5
 """A threshold further than so many times what is drawn is left out."""
 CROSS: Any = {"linestyle": "none", "marker": "x", "markersize": 4, "markeredgewidth": 0.8}
+EXPECTED: Any = {"linestyle": DOTTED, "linewidth": 1.4}
 CELL_S = 0.5
 """Crosses of the same value within so many seconds are drawn as one."""
 BASELINE = 3
@@ -130,10 +123,11 @@ def _conditioners(run: Run) -> Table:
 
 
 def _keep_clusters(run: Run, _: Point) -> Mapping[str, Table]:
-    time = link_series(run, CLUSTERED, "time_s")
+    series = f"series/links.{CLUSTERED}"
+    time = column(run, series, "time_s")
     within = (time > CLUSTERS_S[0]) & (time <= CLUSTERS_S[1])
     rates = {
-        f"{colour}_bps": link_series(run, CLUSTERED, f"throughput_bps.{precedence}")[within]
+        f"{colour}_bps": column(run, series, f"throughput_bps.{precedence}")[within]
         for precedence, colour in enumerate(thesis.COLOURS)
     }
     return {"conditioner": {"time_s": time[within], **rates}}
@@ -175,14 +169,9 @@ class Shown:
         gateway = GATEWAYS.get(str(self.point["gateway"]), "Adaptive REDn")
         marking, scenario = MARKINGS[str(self.point["marking"])], str(self.point["scenario"])
         run = f"{gateway}, {marking}, scenario {scenario.upper()}, first replication."
-        return plot.finished(
-            drawing,
-            axes,
-            f"{head}: {self.caption}",
-            f"{run} {words}",
-            identity=plot.slug(head),
-            columns=columns,
-        )
+        title, place = f"{head}: {self.caption}", plot.slug(head)
+        words = f"{run} {words}"
+        return plot.finished(drawing, axes, title, words, identity=place, columns=columns)
 
 
 Graph = Callable[[Outcome, Shown], Figure]
@@ -256,10 +245,7 @@ def _of_one() -> _Plan:
 
 
 def _of_two() -> _Plan:
-    traversing, gateway = (
-        "Per-Flow Throughputs of Flows Traversing",
-        "Adaptive REDn Gateway",
-    )
+    traversing, gateway = "Per-Flow Throughputs of Flows Traversing", "Adaptive REDn Gateway"
     return [
         (throughputs, f"{traversing} Two {gateway}s", "two_"),
         (throughputs, f"{traversing} One {gateway}", "one_"),
@@ -314,13 +300,8 @@ def throughputs(outcome: Outcome, shown: Shown) -> Figure:
             for phase, start, end in network.phases(shown.point):
                 due = rate if mix else thesis.ASSURED[phase].get(rate)
                 if due is not None:
-                    style: Any = {
-                        "color": plot.COLOURS[index],
-                        "linestyle": DOTTED,
-                        "linewidth": 1.4,
-                    }
-                    axis.plot([start, end], [due, due], **style)
-        axis.plot([], [], color=INK, linestyle=DOTTED, linewidth=1.4, label="expected")
+                    axis.plot([start, end], [due, due], color=plot.COLOURS[index], **EXPECTED)
+        axis.plot([], [], color=INK, label="expected", **EXPECTED)
         axis.set_ylim(bottom=0)
     time_axis(shown.point, axes, columns)
     for axis in axes[::columns]:
@@ -459,9 +440,8 @@ def red_law() -> Figure:
         "twice maximum": 2 * gateway.maximum,
     }
     # Equations 1.2 and 1.3.
-    plot.curve(
-        axis, 0, [0, *thresholds.values(), 2.3 * gateway.maximum], [0, 0, thesis.STATIC, 1, 1]
-    )
+    ends = [0, *thresholds.values(), 2.3 * gateway.maximum]
+    plot.curve(axis, 0, ends, [0, 0, thesis.STATIC, 1, 1])
     axis.set_xticks(list(thresholds.values()), [f"{name}\n{at}" for name, at in thresholds.items()])
     axis.set_yticks([0, thesis.STATIC, 0.5, 1])
     axis.set_xlim(0, 2.3 * gateway.maximum)
@@ -524,9 +504,8 @@ def probabilities(outcome: Outcome, shown: Shown) -> Figure:
     """Effective maximum probabilities by colour, and whether each is dynamic or the static one."""
     (gateway,) = shown.bottlenecks()
     table = shown.table(outcome, "adjustments")
-    drawing, axes = plot.new_grid(
-        letters([f"{colour} packets" for colour in thesis.COLOURS]), 1, 1.3
-    )
+    titles = letters([f"{colour} packets" for colour in thesis.COLOURS])
+    drawing, axes = plot.new_grid(titles, 1, 1.3)
     end = network.phases(shown.point)[-1][2]
     for number, axis in enumerate(axes):
         mine = (table["link"] == gateway.link) & (table["precedence"] == number)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from itertools import groupby, product
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from forebay.study import Point, Run
 from forebay_studies.redn.criteria import ASSURED, FAST, MBPS, SLOW
-from forebay_studies.redn.network import Flow, Phase, TransitPath, flows, is_udp, phases
-from forebay_studies.redn.series import Path, by_second, column
+from forebay_studies.redn.network import Flow, Phase, TransitPath, flows, is_udp, paths, phases
+from forebay_studies.redn.series import Array, Path, by_second, column
 
 ALIKE = 1.1
 """Two replicas are alike if neither gets more than so many times what the other gets."""
@@ -23,6 +24,14 @@ EXACTLY = 0.02
 """Conditioned exactly: as grades call a number exact."""
 
 
+class Half(NamedTuple):
+    """What a flow receives in the second half of a phase in which it sends, in bit/s by second."""
+
+    phase: Phase
+    flow: Flow
+    received: Array
+
+
 class _Connections:
     """Rows of the results and series of every flow, by its name."""
 
@@ -30,15 +39,15 @@ class _Connections:
         self.rows: dict[str, Mapping[str, Any]] = {
             row["name"]: row for row in run.document["groups"]
         }
-        self.flows = list(flows(point))
         self.received = {
             flow.name: by_second(column(run, f"series/flows.{flow.name}", "throughput_bps"))
-            for flow in self.flows
+            for flow in flows(point)
         }
-
-    def active(self, phase: Phase) -> list[Flow]:
-        """Flows that send in a phase."""
-        return [flow for flow in self.flows if phase.name in flow.phases]
+        self.halves = [
+            Half(phase, flow, self.received[flow.name][phase.half])
+            for phase, flow in product(phases(point), flows(point))
+            if phase.name in flow.phases
+        ]
 
     def total(self, some: Iterable[Flow], *columns: str) -> float:
         """The sum of columns of the results over some flows."""
@@ -48,89 +57,78 @@ class _Connections:
 def flow_quantities(run: Run, point: Point) -> dict[str, float]:
     """Everything about flows that claims, predicates and figures of a grid point may need."""
     known = _Connections(run, point)
-    tcp = [flow for flow in known.flows if not is_udp(point, flow.path)]
-    found: dict[str, float] = {}
-    alike: list[bool] = []
-    for phase in phases(point):
-        found |= _throughputs(known, phase, alike)
-    found |= _lacking(known, point)
-    found["replicas_alike_ratio"] = float(np.mean(alike)) if alike else 0.0
-    found |= _shares(known, point)
-    found |= _marks(known, run, tcp)
-    found |= _windows(run, point, tcp)
-    found["slow_variation_ratio"] = _variation(known, point)
+    tcp = [flow for flow in flows(point) if not is_udp(point, flow.path)]
+    found = _throughputs(known) | _lacking(known.halves) | _shares(known.halves)
+    found |= _marks(known, run, point, tcp) | _windows(run, point, tcp)
     return found
 
 
-def _throughputs(known: _Connections, phase: Phase, alike: list[bool]) -> dict[str, float]:
-    """Received throughput in the second half of a phase, and up to what Table 4.1 assures."""
+def _throughputs(known: _Connections) -> dict[str, float]:
+    """Received throughput in the second half of each phase, and up to what Table 4.1 assures."""
     found: dict[str, float] = {}
-    assured: dict[str, list[float]] = defaultdict(list)
-    whole: dict[str, list[float]] = defaultdict(list)
-    pairs: dict[str, list[Flow]] = defaultdict(list)
-    for flow in known.active(phase):
-        pairs[flow.path.pair].append(flow)
-    for pair, members in pairs.items():
-        got = [float(known.received[flow.name][phase.half].mean()) for flow in members]
-        path = members[0].path
+    rates: dict[str, list[float]] = defaultdict(list)
+    alike: list[bool] = []
+    for (phase, pair), some in groupby(
+        known.halves, lambda half: (half.phase, half.flow.path.pair)
+    ):
+        replicas = list(some)
+        path = replicas[0].flow.path
         due = ASSURED[phase.name].get(path.rate, path.rate) * MBPS
-        capped = [min(value, due) for value in got]
-        name, kind = f"{phase.name}_{pair}", f"{path.route}{path.rate}mbps"
-        found[f"{name}_bps"] = float(np.mean(got))
-        found[f"{name}_assured_bps"] = float(np.mean(capped))
-        assured[kind] += capped
-        whole[kind] += got
+        got = [float(half.received.mean()) for half in replicas]
+        for name in (f"{phase.name}_{pair}", f"{phase.name}_{path.route}{path.rate}mbps"):
+            rates[f"{name}_bps"] += got
+            rates[f"{name}_assured_bps"] += [min(value, due) for value in got]
         alike.append(max(got) <= ALIKE * min(got))
-        series = np.mean([known.received[flow.name] for flow in members], axis=0)
+        series = np.mean([known.received[half.flow.name] for half in replicas], axis=0)
         reached = np.flatnonzero(series[phase.whole] >= due)
         length = phase.end - phase.start
-        found[f"{name}_attain_s"] = float(reached[0] + 1) if len(reached) else length
-    for kind in whole:
-        found[f"{phase.name}_{kind}_bps"] = float(np.mean(whole[kind]))
-        found[f"{phase.name}_{kind}_assured_bps"] = float(np.mean(assured[kind]))
-    return found
+        found[f"{phase.name}_{pair}_attain_s"] = float(reached[0] + 1) if len(reached) else length
+    found |= {name: float(np.mean(values)) for name, values in rates.items()}
+    return found | {"replicas_alike_ratio": float(np.mean(alike))}
 
 
-def _lacking(known: _Connections, point: Point) -> dict[str, float]:
+def _lacking(halves: Iterable[Half]) -> dict[str, float]:
     """What a flow that is shown lacks of Table 4.1, as a share of it, in the second half of the
     phase in which it lacks most; 0 of a flow that attains its throughput in all."""
-    found: dict[str, float] = {}
-    for phase in phases(point):
-        for flow in known.active(phase):
-            path = flow.path
-            if path.replica == SHOWN and path.rate in ASSURED[phase.name]:
-                got = float(known.received[flow.name][phase.half].mean())
-                lacks = max(0.0, 1.0 - got / (ASSURED[phase.name][path.rate] * MBPS))
-                name = f"lack_{path.pair}_ratio"
-                found[name] = max(found.get(name, 0.0), lacks)
+    found: dict[str, float] = defaultdict(float)
+    for phase, flow, received in halves:
+        due = ASSURED[phase.name].get(flow.path.rate)
+        if due and flow.path.replica == SHOWN:
+            name = f"lack_{flow.path.pair}_ratio"
+            found[name] = max(found[name], 1.0 - float(received.mean()) / (due * MBPS))
     return found
 
 
-def _shares(known: _Connections, point: Point) -> dict[str, float]:
-    """Share of the 10 Mbit/s flows in what all flows get, second half of B."""
-    for phase in phases(point):
+def _shares(halves: Sequence[Half]) -> dict[str, float]:
+    """Share of the 10 Mbit/s flows in what all flows get, second half of B; and the largest
+    coefficient of variation of the throughput by the second over slow flows."""
+    rates: dict[int, float] = defaultdict(float)
+    largest = 0.0
+    for phase, flow, received in halves:
+        mean = float(received.mean())
         if phase.name == "b":
-            rates: dict[int, float] = defaultdict(float)
-            for flow in known.active(phase):
-                rates[flow.path.rate] += float(known.received[flow.name][phase.half].mean())
-            return {"b_10mbps_share_ratio": rates[10] / sum(rates.values())}
-    return {}
+            rates[flow.path.rate] += mean
+        if flow.path.rtt in SLOW and mean > 0:
+            largest = max(largest, float(received.std(ddof=1) / mean))
+    share = rates[10] / sum(rates.values())
+    return {"b_10mbps_share_ratio": share, "slow_variation_ratio": largest}
 
 
-def _marks(known: _Connections, run: Run, tcp: Sequence[Flow]) -> dict[str, float]:
+def _marks(known: _Connections, run: Run, point: Point, tcp: Sequence[Flow]) -> dict[str, float]:
     """How marks (drops, or CE marks under ECN) are spread over flows, and what was sent twice."""
+    every = list(flows(point))
 
     def of(some: Iterable[Flow]) -> float:
         return known.total(some, "dropped_packets", "marked_packets")
 
-    marks, packets = of(known.flows), known.total(known.flows, "sent_packets")
-    fast = of(flow for flow in known.flows if flow.path.rtt in FAST)
+    marks, packets = of(every), known.total(every, "sent_packets")
+    fast = of(flow for flow in every if flow.path.rtt in FAST)
     found = {
         "marked_ratio": marks / packets,
         "fast_marked_ratio": fast / marks if marks else 0.0,
     }
-    for rate in sorted({flow.path.rate for flow in known.flows}):
-        some = [flow for flow in known.flows if flow.path.rate == rate]
+    for rate in sorted({flow.path.rate for flow in every}):
+        some = [flow for flow in every if flow.path.rate == rate]
         share = of(some) / marks if marks else 0.0
         sent = known.total(some, "sent_packets") / packets
         found[f"{rate}mbps_marks_per_share_ratio"] = share / sent
@@ -138,7 +136,7 @@ def _marks(known: _Connections, run: Run, tcp: Sequence[Flow]) -> dict[str, floa
     lost = core["dropped_packets"]
     if sum(lost):
         found["green_marked_ratio"] = lost[0] / sum(lost)
-    through_two = of(flow for flow in known.flows if flow.path.route == "two_")
+    through_two = of(flow for flow in every if flow.path.route == "two_")
     if through_two:
         found["two_marked_first_ratio"] = float(core["drops"] + core["marks"]) / through_two
     delivered = known.total(tcp, "throughput_bps")
@@ -183,41 +181,20 @@ def _largest_window(run: Run, flow: Flow) -> float:
     return float(np.nanmax(column(run, f"series/flows.{flow.name}", "mean_cwnd_bytes")))
 
 
-def _variation(known: _Connections, point: Point) -> float:
-    """Largest coefficient of variation of the throughput by the second, second halves of phases,
-    over slow flows."""
-    largest = 0.0
-    for phase in phases(point):
-        for flow in known.active(phase):
-            got = known.received[flow.name][phase.half]
-            if flow.path.rtt in SLOW and got.mean() > 0:
-                largest = max(largest, float(got.std(ddof=1) / got.mean()))
-    return largest
-
-
 def conditioner_quantities(run: Run, point: Point) -> dict[str, float]:
     """Colours at the conditioners of TCP flows, second half of each phase."""
     found: dict[str, float] = {}
     exact: list[bool] = []
-    active: dict[TransitPath, set[str]] = defaultdict(set)
-    for flow in flows(point):
-        active[flow.path] |= set(flow.phases)
-    for path in (path for path in active if not is_udp(point, path)):
+    for path in (path for path in paths(point) if not is_udp(point, path)):
+        active = {name for flow in flows(point) if flow.path == path for name in flow.phases}
         seen = Path(run, f"in-{path.name}")
         shown = path.rate == 3 and path.replica == SHOWN
         if shown:
             found |= _without_red(seen, path, phases(point))
-        for phase in phases(point):
-            if phase.name not in active[path]:
-                continue
+        for phase in (phase for phase in phases(point) if phase.name in active):
             parts = _conditioned(seen, phase.half, path.rate * MBPS)
             matches = {name: parts[name] / parts[f"{name}_due"] for name in ("green", "conforming")}
-            exact.append(
-                all(
-                    abs(parts[name] - parts[f"{name}_due"]) <= EXACTLY * parts[f"{name}_due"]
-                    for name in matches
-                )
-            )
+            exact.append(all(abs(match - 1.0) <= EXACTLY for match in matches.values()))
             if shown:
                 # Ratios within a run: both vary alike from run to run.
                 matches["sum"] = (parts["conforming"] + parts["red"]) / parts["sent"]

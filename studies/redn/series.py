@@ -34,11 +34,6 @@ def by_second(series: Array) -> Array:
     return seconds
 
 
-def link_series(run: Run, link: str, name: str) -> Array:
-    """A gauge of a link at every sample, or what happened since the sample before."""
-    return column(run, f"series/links.{link}", name)
-
-
 class Gate:
     """A bottleneck gateway by the second; averages of queues at every sample."""
 
@@ -46,7 +41,7 @@ class Gate:
         """What `run` recorded of `link`, of so many Mbit/s."""
 
         def series(name: str) -> Array:
-            return link_series(run, link, name)
+            return column(run, f"series/links.{link}", name)
 
         self.utilization = by_second(series("throughput_bps")) / (mbps * 1e6)
         packets = by_second(series("throughput_bps")) / PACKET_BITS
@@ -66,8 +61,8 @@ class Path:
 
     def __init__(self, run: Run, link: str) -> None:
         """What `run` recorded of the access link `link`."""
+        table = f"series/links.{link}"
         self.colour = [
-            by_second(link_series(run, link, f"throughput_bps.{precedence}"))
-            for precedence in range(3)
+            by_second(column(run, table, f"throughput_bps.{precedence}")) for precedence in range(3)
         ]
-        self.sent = by_second(link_series(run, link, "throughput_bps"))
+        self.sent = by_second(column(run, table, "throughput_bps"))

@@ -71,19 +71,20 @@ def test_a_flow_lacks_what_it_lacks_most() -> None:
     """A flow's excess in one phase, or its replica's, would make up for what it lacks in another.
     Table 4.1 gives a flow of 3 Mbit/s 3 in B, 9 in U and 3 in O; here it gets 6, 4.5 and 2.7: it
     lacks none, a half and a tenth."""
-    from forebay_studies.redn.measure_flows import _lacking
-    from forebay_studies.redn.network import flows
+    from forebay_studies.redn.measure_flows import Half, _lacking
+    from forebay_studies.redn.network import flows, phases
 
     found = [f for f in flows(SINGLE) if f.path.rate == 3 and f.path.rtt == 30]
     assert [f.path.replica for f in found] == ["a", "b"]
     got = np.repeat([6e6, 4.5e6, 2.7e6], 50)
     # First halves are no part of it.
     got[50:75] = 0.0
-    known = SimpleNamespace(
-        active=lambda phase: found,
-        received={found[0].name: got, found[1].name: 0.0 * got},
-    )
-    assert _lacking(known, SINGLE) == {"lack_3mbps_30ms_ratio": pytest.approx(0.5)}
+    halves = [
+        Half(phase, flow, received[phase.half])
+        for phase in phases(SINGLE)
+        for flow, received in zip(found, (got, 0.0 * got), strict=True)
+    ]
+    assert _lacking(halves) == {"lack_3mbps_30ms_ratio": pytest.approx(0.5)}
 
 
 def test_conditioning_is_compared_where_nothing_is_red() -> None:
@@ -163,7 +164,7 @@ def test_a_run_tells_what_it_measured(study: Study) -> None:
     carried less what was dropped behind the conditioners, colours add up to what was sent, and no
     early drop is missed by the samples."""
     from forebay_studies.redn.network import flows
-    from forebay_studies.redn.series import Gate, Path, link_series
+    from forebay_studies.redn.series import Gate, Path, column
 
     job = study.job(MIX, 0, extra=('duration="12 s"',))
     runs = []
@@ -173,7 +174,7 @@ def test_a_run_tells_what_it_measured(study: Study) -> None:
     got = sum(row["throughput_bps"] for row in run.document["groups"])
     # What is on the way at the end is less than a second's packets of 12.
     assert got == pytest.approx(core["throughput_bps"], rel=0.01)
-    assert link_series(run, "core", "early_drops").sum() == core["drop_reasons"]["early"]
+    assert column(run, "series/links.core", "early_drops").sum() == core["drop_reasons"]["early"]
     gate = Gate(run, "core", 273.6)
     # A packet under way at the end counts in part or whole: one of 12 s * 34200 packets/s.
     near = 3 / (12 * 34200)
