@@ -13,7 +13,7 @@ RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.l
 
 .DEFAULT_GOAL := help
 .PHONY: help setup reproduce record test test-rust test-python lint tidy format fast wheel bench \
-  peers docs instructions instructions-record growth clean
+  peers docs instructions instructions-record growth fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -108,6 +108,9 @@ docs: setup ## reference pages and type stub, from the definitions in the engine
 	$(BIN)/python -m forebay.scenario.reference docs/reference
 	$(BIN)/python docs/pages.py docs/reference
 	$(BIN)/python -m forebay.scenario.reference --stub python/forebay/__init__.pyi
+
+fuzz: ## search over the fuzz targets, 10^7 executions each (FUZZ=-max_total_time=60)
+	fuzz/run.sh $(or $(FUZZ),-runs=10000000)
 
 clean: ## remove what the build made
 	rm -rf $(VENV) target out python/forebay/*.so

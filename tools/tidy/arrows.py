@@ -21,10 +21,12 @@ CRATES: dict[str, tuple[str, ...]] = {
     "mechanisms": ("units", "parameters", "kernel", "network"),
     "scenario": ("units", "parameters", "kernel", "network", "engine", "mechanisms"),
     "python": ("network", "scenario"),
+    "fuzz": ("units", "kernel", "network", "mechanisms", "scenario"),
 }
 """What each crate may know of the others."""
 
 LIBRARIES = {
+    "arbitrary": ("fuzz", "steps read from the bytes of a fuzzer"),
     "blake3": ("scenario", "the hash of a scenario"),
     "hdrhistogram": ("network", "the distribution of delays, taken by an observer"),
     "libm": ("kernel", "the one math library, behind forebay_kernel::math"),

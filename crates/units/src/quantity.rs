@@ -264,8 +264,11 @@ fn show(value: u64, units: &[(&str, u64)]) -> String {
             return format!("{whole}.{} {name}", fraction.trim_end_matches('0'));
         }
     }
-    let (name, _) = units[units.len() - 1];
-    format!("{value} {name}")
+    // The smallest unit, a power of ten, with all decimals.
+    let (name, scale) = units[units.len() - 1];
+    let decimals =
+        format!("{}.{:0width$}", value / scale, value % scale, width = scale.ilog10() as usize);
+    format!("{} {name}", decimals.trim_end_matches('0').trim_end_matches('.'))
 }
 
 #[cfg(test)]
@@ -316,7 +319,11 @@ mod tests {
         for n in [0, 1, 999, 1_000, 1_234_567, 201_600_000, u64::MAX] {
             assert_eq!(parse_rate(&show_rate(Rate::from_bps(n))).unwrap().bps(), n);
             assert_eq!(parse_size(&show_size(Size::from_bytes(n))).unwrap().bytes(), n);
+            let frequency = Frequency::from_micro_per_hour(n);
+            assert_eq!(parse_frequency(&show_frequency(frequency)).unwrap(), frequency);
         }
+        // Millionths an hour: 30001e-8 /s are 1.080036 /h.
+        assert_eq!(show_frequency(Frequency::from_micro_per_hour(1_080_036)), "1.080036 /h");
         assert_eq!(show_span(Span::from_us(2500)), "2.5 ms");
         assert_eq!(show_rate(Rate::from_bps(34_000_000)), "34 Mbit/s");
     }

@@ -10,7 +10,7 @@ mod ranges;
 mod receiver;
 mod recovery;
 mod rto;
-mod scoreboard;
+pub mod scoreboard;
 mod sender;
 mod sender_context;
 mod source;

@@ -11,7 +11,7 @@ use super::ranges::Ranges;
 /// above" and "at least DupThresh segments above" are the same, and the other condition of IsLost
 /// (DupThresh discontiguous ranges above) implies it. Pipe counts a short segment as a whole one.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Scoreboard {
+pub struct Scoreboard {
     sacked: Ranges,
     /// The blocks of the last acknowledgement that had any: nothing that they report is news.
     seen: SackBlocks,
@@ -25,7 +25,7 @@ pub(super) struct Scoreboard {
 
 /// What NextSeg chose.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum NextSegment {
+pub enum NextSegment {
     /// Retransmit this segment (rules 1 and 3).
     Hole(u64),
     /// Send a segment never sent before (rule 2).
@@ -36,7 +36,7 @@ pub(super) enum NextSegment {
 
 impl Scoreboard {
     /// Update(): note SACK blocks. How many segments are news.
-    pub(super) fn update(&mut self, blocks: &SackBlocks, una: u64, max: u64) -> u64 {
+    pub fn update(&mut self, blocks: &SackBlocks, una: u64, max: u64) -> u64 {
         let mut news = 0;
         for block in blocks.as_slice() {
             if self.seen.as_slice().contains(block) {
@@ -54,17 +54,17 @@ impl Scoreboard {
     }
 
     /// The cumulative acknowledgement moved to `una`.
-    pub(super) fn advance(&mut self, una: u64) {
+    pub fn advance(&mut self, una: u64) {
         self.below -= self.sacked.remove_below(una, self.high_rxt);
     }
 
     /// Whether nothing is known.
-    pub(super) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.sacked.is_empty()
     }
 
     /// Forget everything.
-    pub(super) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         self.sacked.clear();
         self.seen = SackBlocks::default();
         self.high_rxt = 0;
@@ -73,54 +73,54 @@ impl Scoreboard {
     }
 
     /// Set HighRxt so that nothing counts as retransmitted. What lies at `una` is never SACKed.
-    pub(super) fn forget_retransmissions(&mut self, una: u64) {
+    pub fn forget_retransmissions(&mut self, una: u64) {
         self.high_rxt = una;
         self.below = 0;
     }
 
     /// Recovery begins with the retransmission of the segment at `una`.
-    pub(super) fn enter(&mut self, una: u64) {
+    pub fn enter(&mut self, una: u64) {
         self.forget_retransmissions(una);
         self.high_rxt = una + 1;
         self.rescue = una + 1;
     }
 
     /// After a timeout: what lies below `nxt` counts as sent again.
-    pub(super) fn resume(&mut self, una: u64, nxt: u64) {
+    pub fn resume(&mut self, una: u64, nxt: u64) {
         self.below = 0;
         self.high_rxt = nxt;
         debug_assert!(self.sacked.is_empty() || nxt <= una + 1);
     }
 
     /// Segment `number`, the first hole at or above HighRxt, was retransmitted.
-    pub(super) fn retransmitted(&mut self, number: u64, una: u64) {
+    pub fn retransmitted(&mut self, number: u64, una: u64) {
         // What was skipped on the way to the hole is SACKed.
         self.below += number - self.high_rxt.max(una);
         self.high_rxt = number + 1;
     }
 
     /// The rescue retransmission of this recovery is spent: RescueRxt is `recovery_point`.
-    pub(super) fn rescued(&mut self, recovery_point: u64) {
+    pub fn rescued(&mut self, recovery_point: u64) {
         self.rescue = recovery_point;
     }
 
     /// The first segment from `number` on that was not SACKed.
-    pub(super) fn hole_from(&self, number: u64) -> u64 {
+    pub fn hole_from(&self, number: u64) -> u64 {
         self.sacked.gap_from(number)
     }
 
     /// Every unSACKed segment below this one satisfies IsLost.
-    pub(super) fn lost_below(&self, threshold: u64) -> u64 {
+    pub fn lost_below(&self, threshold: u64) -> u64 {
         self.sacked.nth_highest(threshold).unwrap_or(0)
     }
 
     /// Retransmitted segments that were not SACKed: all of pipe that lies below HighRxt, once.
-    pub(super) fn resent(&self, una: u64) -> u64 {
+    pub fn resent(&self, una: u64) -> u64 {
         self.high_rxt.saturating_sub(una) - self.below
     }
 
     /// SetPipe(): segments thought to be in the network.
-    pub(super) fn pipe(&self, una: u64, max: u64, threshold: u64) -> u64 {
+    pub fn pipe(&self, una: u64, max: u64, threshold: u64) -> u64 {
         let not_lost = match self.sacked.nth_highest(threshold) {
             // From the threshold-th highest SACKed segment up, that many are SACKed.
             Some(lowest) => max - lowest - threshold,
@@ -130,7 +130,7 @@ impl Scoreboard {
     }
 
     /// NextSeg(): what to send next; `new` tells whether new data may be sent.
-    pub(super) fn next_segment(
+    pub fn next_segment(
         &self,
         una: u64,
         max: u64,

@@ -1,0 +1,40 @@
+//! Bodies of the fuzz targets. Each takes bytes and panics when what it holds against a plain model
+//! differs from it, or when text that a user could write brings a panic instead of an error.
+//!
+//! The same bodies run twice: over kept corpora and seeded random bytes (`tests/bodies.rs`), on any
+//! tool chain, and under coverage-guided search in `fuzz/` of the repository (`make fuzz`).
+
+mod event_list;
+mod kway_merge;
+mod ring_buffer;
+mod scoreboard;
+mod text;
+
+pub use event_list::event_list;
+pub use kway_merge::kway_merge;
+pub use ring_buffer::ring_buffer;
+pub use scoreboard::scoreboard;
+pub use text::{assignment, quantity, scenario_text};
+
+/// What is run on bytes.
+pub type Body = fn(&[u8]);
+
+/// The bodies by the names of their targets.
+pub const BODIES: &[(&str, Body)] = &[
+    ("assignment", assignment),
+    ("event_list", event_list),
+    ("kway_merge", kway_merge),
+    ("quantity", quantity),
+    ("ring_buffer", ring_buffer),
+    ("scenario_text", scenario_text),
+    ("scoreboard", scoreboard),
+];
+
+/// The body of a target.
+///
+/// # Panics
+/// If there is no such target.
+#[must_use]
+pub fn body(name: &str) -> Body {
+    BODIES.iter().find(|(known, _)| *known == name).expect("a target in the table").1
+}

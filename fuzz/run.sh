@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Coverage-guided search (libFuzzer) over the bodies of crates/fuzz, several at once.
+#   fuzz/run.sh [-max_total_time=SECONDS | -runs=EXECUTIONS] [TARGET ...]
+# Options that begin with a dash go to libFuzzer. Without a nightly compiler nothing is run, and
+# that is said: `cargo test -p forebay-fuzz` runs the same bodies on any.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+if ! rustc +nightly --version >/dev/null 2>&1; then
+  echo "fuzz: not run, for want of a nightly compiler (rustup toolchain install nightly)"
+  exit 0
+fi
+options=() targets=()
+for argument in "$@"; do
+  case $argument in
+    -*) options+=("$argument") ;;
+    *) targets+=("$argument") ;;
+  esac
+done
+if [ ${#targets[@]} -eq 0 ]; then
+  mapfile -t targets < <(sed -n 's/^name = "\(.*\)"/\1/p' Cargo.toml | tail -n +2)
+fi
+
+work=$(cd .. && pwd)/target/fuzz
+if ! command -v cargo-fuzz >/dev/null; then
+  PATH=$work/tools/bin:$PATH
+  [ -x "$work/tools/bin/cargo-fuzz" ] ||
+    cargo install --quiet --locked --root "$work/tools" cargo-fuzz
+fi
+export CARGO_TARGET_DIR=$work
+cargo +nightly fuzz build --sanitizer none --fuzz-dir .
+programs=$(dirname "$(ls -t "$work"/*/release/"${targets[0]}" | head -1)")
+
+search() {
+  local target=$1 found=$work/corpus/$1 log=$work/$1.log more=()
+  mkdir -p "$found"
+  [ "$target" != scenario_text ] || more=(../examples ../crates/scenario/tests/data)
+  if "$programs/$target" "$found" "../crates/fuzz/corpus/$target" "${more[@]}" \
+    -max_len=4096 -print_final_stats=1 -artifact_prefix="$work/found-$target-" \
+    "${@:2}" >"$log" 2>&1; then
+    echo "fuzz: $target: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") executions," \
+      "$(grep -o 'cov: [0-9]*' "$log" | tail -1), nothing found"
+  else
+    echo "fuzz: $target: $(grep -m1 -A1 'panicked at' "$log" || tail -3 "$log")"
+    echo "  the input: $(grep -o "$work/found-[^ ]*" "$log" | tail -1);" \
+      "keep it below crates/fuzz/corpus/$target"
+    return 1
+  fi
+}
+export -f search
+export work programs
+
+printf '%s\0' "${targets[@]}" |
+  xargs -0 -P "$(nproc)" -I{} bash -c 'search "$@"' _ {} "${options[@]}"
