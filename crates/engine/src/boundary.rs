@@ -256,7 +256,7 @@ mod tests {
     use super::*;
     use crate::lookahead::analyse;
     use crate::stubs::{Stubs, idle, link, packet, timers, wire};
-    use forebay_network::Lookahead;
+    use forebay_network::{Lookahead, RouteId};
 
     const NONE: Lookahead<'static> = Lookahead::NONE;
 
@@ -354,7 +354,7 @@ mod tests {
             assert_eq!(held, own);
         }
         let hop = |partition: usize, link, route| {
-            let hop = partitions[partition].core.routes.after(link, route);
+            let hop = partitions[partition].core.routes.after(link, RouteId::new(route));
             (hop.receiver, hop.channel)
         };
         // To elements 2 and 3 by the first outbox, to element 4 by the second, to element 1, which

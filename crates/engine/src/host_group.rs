@@ -154,9 +154,9 @@ impl Partition {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stubs::{Call, Log, Stubs, idle, link, packet, timers, wire};
-    use forebay_network::Lookahead;
+    use crate::stubs::{Call, Log, Stubs, host, idle, link, packet, timers, wire};
     use forebay_network::executive::SINK;
+    use forebay_network::{Lookahead, RouteId};
 
     /// A host that sends nothing, or only to members of its group.
     const SILENT: Lookahead<'static> = Lookahead { can_defer: true, ..Lookahead::NONE };
@@ -186,9 +186,9 @@ mod tests {
         // Links 0 and 2 lead to hosts 1 and 3, which send into link 4.
         let mut stubs = Stubs::new();
         stubs.add(wire(10), idle);
-        stubs.add(Lookahead::host(&[0]), timers(&[(100, 5), (130, 9), (99, 1)]));
+        stubs.add(host(0..1), timers(&[(100, 5), (130, 9), (99, 1)]));
         stubs.add(wire(10), idle);
-        stubs.add(Lookahead::host(&[1]), timers(&[(100, 7), (100, 6)]));
+        stubs.add(host(1..2), timers(&[(100, 7), (100, 6)]));
         stubs.add(link(10), idle);
         let routes: [&[u32]; 6] = [&[4, SINK], &[4, SINK], &[0, 1], &[0, 3], &[2, 1], &[2, 3]];
         routes.iter().for_each(|route| {
@@ -197,7 +197,7 @@ mod tests {
         let (mut partition, log) = begun(stubs);
         assert_eq!(partition.groups[0].members(), [1, 3]);
         let send = |partition: &mut Partition, (channel, number, route), ps| {
-            partition.core.channels.send(1, channel, &packet(number, route), at(ps));
+            partition.core.channels.send(1, channel, &packet(number, RouteId::new(route)), at(ps));
         };
         send(&mut partition, (0, 10, 3), 100);
         send(&mut partition, (0, 11, 2), 101);
@@ -319,9 +319,9 @@ mod tests {
         // Host 1 answers each packet into link 2, which is notified in batches of 64.
         let mut stubs = Stubs::new();
         stubs.add(wire(10), idle);
-        stubs.add(Lookahead::host(&[0]), |call, cx| {
+        stubs.add(host(0..1), |call, cx| {
             if let Call::Receive(received) = call {
-                cx.send(packet(received.number, 0));
+                cx.send(packet(received.number, RouteId::new(0)));
             }
         });
         stubs.add(link(10), |call, cx| match call {
@@ -355,7 +355,7 @@ mod tests {
     fn a_group_wakes_when_its_slack_is_used_up() {
         let mut stubs = Stubs::new();
         stubs.add(wire(10), idle);
-        stubs.add(Lookahead::host(&[0]), idle);
+        stubs.add(host(0..1), idle);
         stubs.add(wire(10), idle);
         stubs.add(link(1000), idle);
         stubs.add(Lookahead::NONE, idle);
@@ -367,7 +367,7 @@ mod tests {
         assert_eq!(partition.groups[0].slack, Span::from_ps(1000));
         assert_eq!(partition.core.event_list.next_time(), None);
         let mut send = |(channel, number, route), ps| {
-            partition.core.channels.send(1, channel, &packet(number, route), at(ps));
+            partition.core.channels.send(1, channel, &packet(number, RouteId::new(route)), at(ps));
             partition.deliver_notifications();
             (partition.groups[0].alarm.ps(), partition.core.event_list.len())
         };
@@ -390,7 +390,7 @@ mod tests {
         assert_eq!((partition.events, partition.core.virtual_events), (2, 3 - 2));
         assert_eq!(partition.groups[0].alarm, Time::NEVER);
         // Having taken all, it is notified of whatever comes next.
-        partition.core.channels.send(1, 0, &packet(4, 1), at(6000));
+        partition.core.channels.send(1, 0, &packet(4, RouteId::new(1)), at(6000));
         partition.deliver_notifications();
         assert_eq!(partition.groups[0].alarm, at(7000));
     }
@@ -401,7 +401,7 @@ mod tests {
     fn a_host_that_nothing_reaches_runs_ahead_by_its_slack() {
         let ms = 1_000_000_000;
         let mut stubs = Stubs::new();
-        stubs.add(Lookahead::host(&[0]), timers(&[(4 * ms, 1), (8 * ms, 2), (12 * ms, 3)]));
+        stubs.add(host(0..1), timers(&[(4 * ms, 1), (8 * ms, 2), (12 * ms, 3)]));
         stubs.add(link(10), idle);
         stubs.route(&[1, SINK]);
         let (mut partition, log) = begun(stubs);

@@ -115,7 +115,7 @@ impl<'a> Analysis<'a> {
         let mut declared = vec![false; routes.firsts().count()];
         let candidates = candidates(whole, partition_map, &upstreams);
         for (me, _) in (0..).zip(&candidates).filter(|(_, candidate)| **candidate) {
-            whole.routes_from(me).for_each(|route| declared[route as usize] = true);
+            whole.routes_from(me).for_each(|route| declared[route.index()] = true);
         }
         let (mut entered_on_time, mut entered_late) =
             (vec![false; elements], vec![false; elements]);

@@ -76,7 +76,7 @@ impl MessageBatch {
 mod tests {
     use super::*;
     use crate::stubs::{Stubs, link, packet, wire};
-    use forebay_network::{Lookahead, PacketKind};
+    use forebay_network::{Lookahead, PacketKind, RouteId};
 
     fn at(ps: u64) -> Time {
         Time::from_ps(ps)
@@ -119,7 +119,7 @@ mod tests {
         let mut batch = MessageBatch::new(&route);
         assert_eq!(batch.take_from(&mut from, &route), Time::NEVER);
         for (outbox, number, ps) in [(4, 1, 50), (5, 2, 40), (4, 3, 60), (5, 4, 70)] {
-            from.core.channels.send(outbox, 0, &packet(number, 0), at(ps));
+            from.core.channels.send(outbox, 0, &packet(number, RouteId::new(0)), at(ps));
         }
         assert_eq!(batch.take_from(&mut from, &route), at(40));
         assert_eq!(from.core.channels.held(), 0);
@@ -129,7 +129,7 @@ mod tests {
             (vec![(1, 50), (3, 60)], vec![(2, 40), (4, 70)])
         );
         // The batch can be used again.
-        from.core.channels.send(4, 0, &packet(5, 0), at(80));
+        from.core.channels.send(4, 0, &packet(5, RouteId::new(0)), at(80));
         assert_eq!(batch.take_from(&mut from, &route), at(80));
         batch.deliver_to(&mut to, &route);
         assert_eq!((received(&mut to, 2), received(&mut to, 1)), (vec![(5, 80)], vec![]));
@@ -146,10 +146,15 @@ mod tests {
         for round in 0..2 {
             for (outbox, first) in [(5, 20), (4, 30)] {
                 let sack_slot = from.core.sack_blocks.store(blocks(first));
-                let mut ack = packet(first, 0).with_kind(PacketKind::Ack);
+                let mut ack = packet(first, RouteId::new(0)).with_kind(PacketKind::Ack);
                 ack.sack_slot = sack_slot;
                 from.core.channels.send(outbox, 0, &ack, at(100 * round + first));
-                from.core.channels.send(outbox, 0, &packet(99, 0), at(100 * round + 90));
+                from.core.channels.send(
+                    outbox,
+                    0,
+                    &packet(99, RouteId::new(0)),
+                    at(100 * round + 90),
+                );
             }
             batch.take_from(&mut from, &route);
             // Both slots are free again.
@@ -183,7 +188,7 @@ mod tests {
         stubs.whole.core.channels.notify_before(1, at(30));
         let mut batch = MessageBatch::new(&route);
         for (outbox, ps) in [(4, 40), (5, 40), (4, 50)] {
-            from.core.channels.send(outbox, 0, &packet(0, 0), at(ps));
+            from.core.channels.send(outbox, 0, &packet(0, RouteId::new(0)), at(ps));
         }
         batch.take_from(&mut from, &route);
         batch.deliver_to(&mut stubs.whole, &route);

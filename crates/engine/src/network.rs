@@ -7,7 +7,7 @@ use forebay_kernel::Digest;
 use forebay_network::executive::{SINK, Sink};
 use forebay_network::{
     Context, Counters, DeliveryMeter, Element, ElementCounters, ExecutionMode, FlowCount,
-    LinkCount, LogicalProcess, Observer, Packet,
+    LinkCount, LogicalProcess, Observer, Packet, RouteId,
 };
 use forebay_units::Time;
 
@@ -136,14 +136,14 @@ impl Network {
     }
 
     /// Add a route: the elements that a packet passes, each once, the last one its destination. Its
-    /// number, for [`crate::Packet::route`].
-    pub fn add_route(&mut self, elements: &[u32]) -> u32 {
+    /// identifier, for [`crate::Packet::route`].
+    pub fn add_route(&mut self, elements: &[u32]) -> RouteId {
         self.whole().core.routes.add(elements)
     }
 
     /// Set the reverse route from `element` for packets of `route`: `back` leads to their source.
     /// [`crate::Context::reverse_route`] looks it up.
-    pub fn add_reverse_route(&mut self, element: u32, route: u32, back: u32) {
+    pub fn add_reverse_route(&mut self, element: u32, route: RouteId, back: RouteId) {
         self.whole().core.routes.add_reverse(element, route, back);
     }
 

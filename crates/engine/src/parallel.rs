@@ -328,7 +328,7 @@ mod tests {
     use crate::boundary::PartitionMap;
     use crate::lookahead::analyse;
     use crate::stubs::{Call, Log, Stubs, packet, transmits, wire};
-    use forebay_network::{Lookahead, LookaheadContext, Packet};
+    use forebay_network::{Lookahead, LookaheadContext, Packet, RouteId};
 
     /// Run `what`, which may not terminate, with a timeout.
     fn soon<T: Send + 'static>(what: impl FnOnce() -> T + Send + 'static) -> T {
@@ -469,9 +469,11 @@ mod tests {
                 Call::Start => cx.wake_at(Time::from_ps(5 + u64::from(host)), 0),
                 Call::Receive(Packet { number, .. }) => {
                     windows.push((host, cx.now().ps(), "until", cx.sync_time().ps()));
-                    cx.send(packet(number + 1, host));
+                    cx.send(packet(number + 1, RouteId::new(host as usize)));
                 }
-                Call::Wake(_) => cx.send(packet(100 * u64::from(host), host)),
+                Call::Wake(_) => {
+                    cx.send(packet(100 * u64::from(host), RouteId::new(host as usize)));
+                }
                 _ => {}
             });
         }

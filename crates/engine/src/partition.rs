@@ -4,7 +4,7 @@
 
 use forebay_kernel::{EventList, Message};
 use forebay_network::executive::{Core, Executive, LocalTimers, PendingDelivery, SINK};
-use forebay_network::{Context, LookaheadContext};
+use forebay_network::{Context, LookaheadContext, RouteId};
 use forebay_units::Time;
 
 use crate::prefetch::prefetch_packets;
@@ -28,9 +28,9 @@ pub(crate) struct Partition {
 
 impl Partition {
     /// The routes that begin with `me`: those on which it sends, and the reverse routes from it.
-    pub(crate) fn routes_from(&self, me: u32) -> impl Iterator<Item = u32> + use<> {
+    pub(crate) fn routes_from(&self, me: u32) -> impl Iterator<Item = RouteId> + use<> {
         let own = self.slots[me as usize].element.lookahead().own_routes.to_vec();
-        let reverse: Vec<u32> = self.core.routes.reverse_from(me).collect();
+        let reverse: Vec<RouteId> = self.core.routes.reverse_from(me).collect();
         own.into_iter().chain(reverse)
     }
 
@@ -175,12 +175,12 @@ impl Partition {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stubs::{Call, Stubs, idle, link, packet, wire};
+    use crate::stubs::{Call, Stubs, host, idle, link, packet, wire};
     use forebay_network::Lookahead;
 
     const NONE: Lookahead<'static> = Lookahead::NONE;
 
-    fn pending(to: u32, number: u64, route: u32) -> PendingDelivery {
+    fn pending(to: u32, number: u64, route: RouteId) -> PendingDelivery {
         PendingDelivery { packet: packet(number, route), to, at: Time::from_ps(7) }
     }
 
@@ -247,7 +247,7 @@ mod tests {
         let sinks: Vec<u32> = partition.notified_sinks().collect();
         assert_eq!(sinks, [3]);
         for (number, at) in [(1, 50), (2, 60), (3, 61)] {
-            partition.core.channels.send(3, 0, &packet(number, 0), Time::from_ps(at));
+            partition.core.channels.send(3, 0, &packet(number, RouteId::new(0)), Time::from_ps(at));
         }
         partition.count_at_sink(3);
         // Two packets of 100 B, 40 of them header, which took 50 and 60 ps.
@@ -273,9 +273,9 @@ mod tests {
         let partition = &mut stubs.whole;
         let channels = &mut partition.core.channels;
         channels.notify_in_batches(3);
-        channels.send(1, 0, &packet(0, 0), Time::from_ps(1));
+        channels.send(1, 0, &packet(0, RouteId::new(0)), Time::from_ps(1));
         for number in 1..=64 {
-            channels.send(3, 0, &packet(number, 1), Time::from_ps(number));
+            channels.send(3, 0, &packet(number, RouteId::new(1)), Time::from_ps(number));
         }
         assert_eq!((&channels.notified[..], channels.flush), (&[1, 3][..], true));
         partition.flush_batches();
@@ -290,13 +290,13 @@ mod tests {
     /// sends them.
     #[test]
     fn immediate_receivers_are_those_without_a_link_between() {
-        let relay = Lookahead { own_routes: &[0], ..NONE };
+        let relay = Lookahead { can_defer: false, ..host(0..1) };
         let elements = [relay, wire(10), NONE, NONE];
         let routes: [&[u32]; 4] = [&[1, 2], &[0, 3], &[3, 2], &[0, SINK]];
         let mut stubs = Stubs::declared(&elements, &routes);
-        stubs.whole.core.routes.add_reverse(0, 1, 2);
-        let routes: Vec<u32> = stubs.whole.routes_from(0).collect();
-        assert_eq!(routes, [0, 2]);
+        stubs.whole.core.routes.add_reverse(0, RouteId::new(1), RouteId::new(2));
+        let routes: Vec<RouteId> = stubs.whole.routes_from(0).collect();
+        assert_eq!(routes, [0, 2].map(RouteId::new));
         // By route 0 to link 1, by the reverse route 2 and passing on route 1 to element 3; the
         // sink is no element.
         let receivers = |me| stubs.whole.immediate_receivers(me).collect::<Vec<_>>();

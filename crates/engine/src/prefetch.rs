@@ -8,8 +8,8 @@
 //! for the look-ups of a hash join.
 
 use forebay_kernel::{EventList, fetch};
-use forebay_network::InputChannels;
 use forebay_network::executive::{Core, SINK};
+use forebay_network::{InputChannels, RouteId};
 
 use crate::slot::Slot;
 
@@ -42,7 +42,7 @@ pub(crate) fn prefetch_packets(
     inputs: &mut InputChannels,
     slots: &[Slot],
     core: &Core,
-    to: impl Fn(u32, u32) -> u32,
+    to: impl Fn(u32, RouteId) -> u32,
 ) {
     let Some((upstream, packets)) = inputs.not_prefetched() else { return };
     for packet in packets {
@@ -105,10 +105,10 @@ mod tests {
         stubs
     }
 
-    fn send(partition: &mut Partition, routes: &[u32], from: u64) {
+    fn send(partition: &mut Partition, routes: &[usize], from: u64) {
         for (number, route) in (from..).zip(routes) {
             let at = Time::from_ps(10 * number);
-            partition.core.channels.send(1, 0, &packet(number, *route), at);
+            partition.core.channels.send(1, 0, &packet(number, RouteId::new(*route)), at);
         }
     }
 

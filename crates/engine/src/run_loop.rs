@@ -153,7 +153,7 @@ mod tests {
     use super::*;
     use crate::stubs::{Call, Stubs, idle, link, packet, timers, wire};
     use forebay_network::executive::SINK;
-    use forebay_network::{Lookahead, LookaheadContext};
+    use forebay_network::{Lookahead, LookaheadContext, RouteId};
 
     const NONE: Lookahead<'static> = Lookahead::NONE;
 
@@ -230,8 +230,8 @@ mod tests {
         let mut stubs = two_paths();
         let partition = &mut stubs.whole;
         assert_eq!(partition.next_time(), Time::NEVER);
-        partition.core.channels.send(1, 0, &packet(1, 0), at(30));
-        partition.core.channels.send(3, 0, &packet(2, 1), at(40));
+        partition.core.channels.send(1, 0, &packet(1, RouteId::new(0)), at(30));
+        partition.core.channels.send(3, 0, &packet(2, RouteId::new(1)), at(40));
         partition.core.event_list.insert(at(50), 4, 0);
         // Links and hosts that are not at a boundary do not count.
         assert_eq!(partition.next_time(), at(50));
@@ -251,8 +251,8 @@ mod tests {
         partition.boundaries.push(3);
         partition.groups_at_boundaries.push(0);
         partition.start();
-        partition.core.channels.send(1, 0, &packet(1, 0), at(30));
-        partition.core.channels.send(1, 0, &packet(2, 0), at(31));
+        partition.core.channels.send(1, 0, &packet(1, RouteId::new(0)), at(30));
+        partition.core.channels.send(1, 0, &packet(2, RouteId::new(0)), at(31));
         partition.core.event_list.insert(at(25), 4, 6);
         partition.core.event_list.insert(at(31), 4, 7);
         partition.pass_window(at(30));
@@ -271,7 +271,7 @@ mod tests {
     fn host_groups_come_before_the_counters_of_elements() {
         let mut stubs = two_paths();
         let partition = &mut stubs.whole;
-        partition.core.channels.send(1, 0, &packet(1, 0), at(30));
+        partition.core.channels.send(1, 0, &packet(1, RouteId::new(0)), at(30));
         partition.finish(at(40));
         let counts = (0..5).map(|me| (me, 40, "count", 0));
         let group = [(0, 40, "notify", 0), (1, 30, "receive", 1)];
@@ -287,8 +287,8 @@ mod tests {
         let mut stubs = Stubs::new();
         stubs.add(wire(10), |call, cx| {
             if call == Call::Start {
-                cx.send_ahead(&packet(1, 1), Time::from_ps(30));
-                cx.send_ahead(&packet(2, 2), Time::from_ps(31));
+                cx.send_ahead(&packet(1, RouteId::new(1)), Time::from_ps(30));
+                cx.send_ahead(&packet(2, RouteId::new(2)), Time::from_ps(31));
             }
         });
         stubs.add(Lookahead { can_defer: true, ..NONE }, timers(&[(70, 1)]));

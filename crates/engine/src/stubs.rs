@@ -2,12 +2,13 @@
 //! says, and logs its calls.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use forebay_network::executive::{SINK, Sink};
 use forebay_network::{
     Context, Counters, Element, FlowCount, LogicalProcess, Lookahead, LookaheadContext, OwnCount,
-    Packet,
+    Packet, RouteId,
 };
 use forebay_units::{Span, Time};
 
@@ -53,7 +54,7 @@ impl Log {
 pub(crate) struct Stub {
     number: u32,
     declared: Lookahead<'static>,
-    own_routes: Vec<u32>,
+    own_routes: Vec<RouteId>,
     log: Log,
     act: Act,
 }
@@ -145,6 +146,14 @@ pub(crate) fn wire(span: u64) -> Lookahead<'static> {
     Lookahead { schedules_departures: true, span: Span::from_ps(span), ..Lookahead::NONE }
 }
 
+/// The first routes of a network.
+static ROUTES: [RouteId; 4] = [RouteId::new(0), RouteId::new(1), RouteId::new(2), RouteId::new(3)];
+
+/// The lookahead of a host that alone sends on these `routes`, of the first four.
+pub(crate) fn host(routes: Range<usize>) -> Lookahead<'static> {
+    Lookahead::host(&ROUTES[routes])
+}
+
 /// Acts as a link with a propagation delay of `span` ps that transmits in no time.
 pub(crate) fn transmits(span: u64) -> impl FnMut(Call, &mut Context<'_>) + Send + 'static {
     let mut under_way = VecDeque::new();
@@ -177,7 +186,7 @@ pub(crate) fn timers(at: &[(u64, u32)]) -> impl FnMut(Call, &mut Context<'_>) + 
 }
 
 /// Packet `number` of flow 0 on `route`, of 100 B, created at 0.
-pub(crate) fn packet(number: u64, route: u32) -> Packet {
+pub(crate) fn packet(number: u64, route: RouteId) -> Packet {
     Packet::data(Time::ZERO, 0, number, 100, route)
 }
 
@@ -218,8 +227,8 @@ impl Stubs {
         number
     }
 
-    /// Add a route, with the sinks that it names and 40 B of header at these; its number.
-    pub(crate) fn route(&mut self, elements: &[u32]) -> u32 {
+    /// Add a route, with the sinks that it names and 40 B of header at these.
+    pub(crate) fn route(&mut self, elements: &[u32]) -> RouteId {
         let sinks = elements.iter().filter(|element| **element & SINK != 0);
         if let Some(last) = sinks.map(|sink| sink & !SINK).max() {
             let digest = Default::default();

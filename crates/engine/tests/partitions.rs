@@ -10,6 +10,7 @@ use std::time::Duration;
 use forebay_engine::{Network, Progress};
 use forebay_network::{
     Context, Counters, Element, LogicalProcess, Lookahead, LookaheadContext, OwnCount, Packet,
+    RouteId,
 };
 use forebay_units::{Span, Time};
 
@@ -66,7 +67,7 @@ struct Host {
     flow: u32,
     gap: u64,
     size: u32,
-    route: u32,
+    route: RouteId,
     sent: u64,
     received: u64,
     /// The number of received packets at which it panics.

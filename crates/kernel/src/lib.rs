@@ -10,6 +10,7 @@
 mod channels;
 mod digest;
 mod event_list;
+mod ids;
 mod kway_merge;
 mod ladder;
 pub mod math;

@@ -12,7 +12,7 @@ use forebay_mechanisms::explicit_rate::EXPLICIT_RATES;
 use forebay_mechanisms::explicit_rate::ExplicitRate;
 use forebay_mechanisms::pace::PACES;
 use forebay_mechanisms::pace::{Pace, PaceControl};
-use forebay_network::Packet;
+use forebay_network::{Packet, RouteId};
 use forebay_units::{Rate, Span, Time};
 use support::{build, example, strange};
 
@@ -28,7 +28,8 @@ fn told(law: &mut dyn CongestionDetector) -> Vec<(Time, u32, CongestionNotificat
     for number in 0..20_000 {
         now += Span::from_seconds(draws.exponential() * 424.0 / 7.2e6);
         let flow = draws.below(20) as u32;
-        let packet = Packet::data(now, flow, number, 53, 0).with_precedence(draws.below(5) as u8);
+        let packet = Packet::data(now, flow, number, 53, RouteId::new(0))
+            .with_precedence(draws.below(5) as u8);
         law.arrives(&packet, now);
         if let Some(notice) = law.judge(&packet, draws.happens(0.02), now) {
             told.push((now, flow, notice));
@@ -66,7 +67,7 @@ fn given(law: &mut dyn ExplicitRate, name: &str) -> Vec<f64> {
         if number == 10_000 {
             now += Span::from_s(5);
         }
-        let packet = Packet::data(now, draws.below(20) as u32, number, 53, 0);
+        let packet = Packet::data(now, draws.below(20) as u32, number, 53, RouteId::new(0));
         if draws.happens(0.3) {
             law.passes(&packet, now);
             continue;

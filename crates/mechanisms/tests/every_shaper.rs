@@ -8,7 +8,7 @@ use forebay_kernel::Streams;
 use forebay_mechanisms::LinkFacts;
 use forebay_mechanisms::conditioner::CONDITIONERS;
 use forebay_mechanisms::shaper::{BuildShaper, SHAPERS};
-use forebay_network::{Backlog, Conditioner, Packet, ShaperLaw};
+use forebay_network::{Backlog, Conditioner, Packet, RouteId, ShaperLaw};
 use forebay_parameters::{Entry, Problem, Value};
 use forebay_units::{PS_PER_S, Rate, Span, Time};
 use support::{build, example, parameters, strange, table, with};
@@ -138,7 +138,10 @@ fn drive(law: Box<dyn ShaperLaw>, load: f64, count: u64) -> Buffer {
             buffer.release(now, now + gap);
             now += gap;
         }
-        buffer.arrive(Packet::data(now, 0, number, 40 + draws.below(1461) as u16, 0), now);
+        buffer.arrive(
+            Packet::data(now, 0, number, 40 + draws.below(1461) as u16, RouteId::new(0)),
+            now,
+        );
         buffer.release(now, now);
     }
     buffer.release(now, Time::from_ps(u64::MAX / 2));
@@ -232,7 +235,7 @@ fn strange_parameters_are_refused_or_survived() {
         for (label, parameters) in strange(&example(entry), entry.fields) {
             match make(entry, &parameters) {
                 Ok(mut law) => {
-                    let packet = Packet::data(Time::ZERO, 0, 0, 1500, 0);
+                    let packet = Packet::data(Time::ZERO, 0, 0, 1500, RouteId::new(0));
                     let backlog = Backlog { packets: 1, bytes: 1500 };
                     for now in [Time::ZERO, Time::ZERO, Time::from_ps(u64::MAX - 1)] {
                         law.arrived(&packet, backlog, now);

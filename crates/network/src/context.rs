@@ -5,7 +5,7 @@ use forebay_units::{Span, Time};
 
 use crate::core::{Core, LocalTimers, PendingDelivery};
 use crate::routes::{NO_CHANNEL, SINK};
-use crate::{Counters, DropReason, Ecn, Observation, Packet, SackTable};
+use crate::{Counters, DropReason, Ecn, Observation, Packet, RouteId, SackTable};
 
 /// The network as one element sees it: all that the element can do to the rest of it. Elements with
 /// lookahead find more in [`crate::LookaheadContext`].
@@ -116,7 +116,7 @@ impl<'a> Context<'a> {
     /// The reverse route: from here back to the source of `route`, if one was added.
     #[inline]
     #[must_use]
-    pub fn reverse_route(&self, route: u32) -> Option<u32> {
+    pub fn reverse_route(&self, route: RouteId) -> Option<RouteId> {
         self.core.routes.reverse(self.me, route)
     }
 
@@ -246,8 +246,8 @@ mod tests {
         Context { core, me, now: at(now), local: None }
     }
 
-    fn packet(number: u64, route: u32) -> Packet {
-        Packet::data(at(5), 1, number, 100, route)
+    fn packet(number: u64, route: usize) -> Packet {
+        Packet::data(at(5), 1, number, 100, RouteId::new(route))
     }
 
     /// A timer of a deferred host would cost an event of the network, or be executed out of order
@@ -314,7 +314,7 @@ mod tests {
         assert_eq!(core.counters.flows[1].started, Some(at(10)));
         // Deferred hosts send into a channel.
         let mut deferred = self::core();
-        deferred.routes.assign_first_channel(0);
+        deferred.routes.assign_first_channel(RouteId::new(0));
         deferred.channels = ChannelTable::new(&[(vec![3], false)]);
         context(&mut deferred, 3, 10).send(packet(1, 0));
         assert_eq!(deferred.channels.inputs(0).first(), Some((&packet(1, 0), at(10))));

@@ -271,13 +271,14 @@ impl Counters {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::RouteId;
 
     fn at(ps: u64) -> Time {
         Time::from_ps(ps)
     }
 
     fn packet(size: u16, precedence: u8) -> Packet {
-        Packet::data(Time::ZERO, 0, 0, size, 0).with_precedence(precedence)
+        Packet::data(Time::ZERO, 0, 0, size, RouteId::new(0)).with_precedence(precedence)
     }
 
     fn arrivals(link: &LinkCount) -> Vec<(u64, u64)> {

@@ -19,6 +19,7 @@ mod counters;
 mod drop_reason;
 mod element;
 pub mod executive;
+mod ids;
 mod law;
 mod logical_process;
 mod lookahead;
@@ -38,6 +39,7 @@ pub use counters::{
 };
 pub use drop_reason::DropReason;
 pub use element::Element;
+pub use ids::RouteId;
 pub use law::{
     Ack, Arrival, Backlog, Burst, Conditioner, CongestionControl, Departure, Discard, DropPolicy,
     QueueDisc, RednAdjustment, ShaperLaw, Signal, ThresholdZone, Traffic, Verdict, Window,

@@ -7,6 +7,8 @@
 
 use forebay_units::{Rate, Span};
 
+use crate::RouteId;
+
 /// What the engine may assume of an element.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Lookahead<'a> {
@@ -25,7 +27,7 @@ pub struct Lookahead<'a> {
     pub accepts_ahead: bool,
     /// The routes on which it sends, if it is a host whose execution can be deferred: no other
     /// element sends on them.
-    pub own_routes: &'a [u32],
+    pub own_routes: &'a [RouteId],
     /// Whether its execution can be deferred, with the times at which it should have acted: it acts
     /// on nothing but its packets and its timers, and touches nothing but what its
     /// [`crate::Context`] gives.
@@ -47,7 +49,7 @@ impl Lookahead<'_> {
 impl<'a> Lookahead<'a> {
     /// A host whose execution can be deferred, and which alone sends on `own_routes`.
     #[must_use]
-    pub const fn host(own_routes: &'a [u32]) -> Self {
+    pub const fn host(own_routes: &'a [RouteId]) -> Self {
         Self { own_routes, can_defer: !own_routes.is_empty(), ..Lookahead::NONE }
     }
 }

@@ -1,6 +1,7 @@
 //! Forwarding tables: the next hop of each element by route (a forwarding information base in the
 //! words of RFC 1812).
 
+use crate::RouteId;
 use crate::pair_table::PairTable;
 
 /// Marks the number of a sink; without this bit it is that of an element.
@@ -69,25 +70,25 @@ pub struct Routes {
     /// element. Most links lead to one element, and then a packet needs no look-up.
     common_hop: Vec<Hop>,
     /// By element: the routes that pass it, in order.
-    passing: Vec<Vec<u32>>,
+    passing: Vec<Vec<RouteId>>,
     /// By element and route: the reverse route from there to where the route begins.
-    reverse: PairTable<u32>,
+    reverse: PairTable<Option<RouteId>>,
     /// By element: the reverse routes that begin at it, in the order in which they were added.
-    reverse_from: Vec<Vec<u32>>,
+    reverse_from: Vec<Vec<RouteId>>,
 }
 
 impl Routes {
-    /// Add the route that passes `elements`; returns its number.
+    /// Add the route that passes `elements`; returns its identifier.
     ///
     /// # Panics
     /// If there are no elements, or one of them twice: the reader of scenarios refuses that.
-    pub fn add(&mut self, elements: &[u32]) -> u32 {
+    pub fn add(&mut self, elements: &[u32]) -> RouteId {
         assert!(elements.len() > 1 || elements[0] & SINK == 0, "a route passes an element");
-        let route = u32::try_from(self.first_hops.len()).expect("fewer than 2^32 routes");
+        let route = RouteId::new(self.first_hops.len());
         self.first_hops.push(Hop::to(*elements.first().expect("a route has a destination")));
         for pair in elements.windows(2) {
             let hop = Hop::to(pair[1]);
-            let replaced = self.next_hops.insert((pair[0], route), hop);
+            let replaced = self.next_hops.insert((pair[0], route.number()), hop);
             assert_eq!(replaced, None, "a route passes an element only once");
             row_of(&mut self.passing, pair[0]).push(route);
             let is_first = self.passing(pair[0]).len() == 1;
@@ -102,20 +103,20 @@ impl Routes {
     }
 
     /// Note `reverse` as the route from `element` back to where `route` begins.
-    pub fn add_reverse(&mut self, element: u32, route: u32, reverse: u32) {
-        self.reverse.insert((element, route), reverse);
+    pub fn add_reverse(&mut self, element: u32, route: RouteId, reverse: RouteId) {
+        self.reverse.insert((element, route.number()), Some(reverse));
         row_of(&mut self.reverse_from, element).push(reverse);
     }
 
     /// The route from `element` back to where `route` begins, if one was added.
     #[inline]
     #[must_use]
-    pub fn reverse(&self, element: u32, route: u32) -> Option<u32> {
-        self.reverse.get((element, route)).copied()
+    pub fn reverse(&self, element: u32, route: RouteId) -> Option<RouteId> {
+        self.reverse.get((element, route.number())).copied().flatten()
     }
 
     /// The reverse routes that begin at `element`.
-    pub fn reverse_from(&self, element: u32) -> impl Iterator<Item = u32> {
+    pub fn reverse_from(&self, element: u32) -> impl Iterator<Item = RouteId> {
         self.reverse_from.get(element as usize).into_iter().flatten().copied()
     }
 
@@ -127,13 +128,13 @@ impl Routes {
     /// The first hop of a route.
     #[inline]
     #[must_use]
-    pub fn first(&self, route: u32) -> Hop {
-        self.first_hops[route as usize]
+    pub fn first(&self, route: RouteId) -> Hop {
+        self.first_hops[route.index()]
     }
 
     /// Have packets on `route` sent ahead to its first element, which only senders send to.
-    pub fn assign_first_channel(&mut self, route: u32) {
-        let first = &mut self.first_hops[route as usize];
+    pub fn assign_first_channel(&mut self, route: RouteId) {
+        let first = &mut self.first_hops[route.index()];
         (first.receiver, first.channel) = (first.to, 0);
     }
 
@@ -143,12 +144,15 @@ impl Routes {
     /// If the route does not pass the element, and several lead to different elements from there.
     #[inline(always)]
     #[must_use]
-    pub fn after(&self, element: u32, route: u32) -> Hop {
+    pub fn after(&self, element: u32, route: RouteId) -> Hop {
         let common = self.common_hop[element as usize];
         if common.to != NOWHERE {
             return common;
         }
-        *self.next_hops.get((element, route)).expect("a packet is at an element of its route")
+        *self
+            .next_hops
+            .get((element, route.number()))
+            .expect("a packet is at an element of its route")
     }
 
     /// The channel that all packets leaving `element` are sent ahead into, if there is just one:
@@ -167,7 +171,9 @@ impl Routes {
 
     /// The hops after `element` on the routes that pass it.
     pub fn hops(&self, element: u32) -> impl Iterator<Item = Hop> {
-        let hop = move |route: &u32| *self.next_hops.get((element, *route)).expect("it passes");
+        let hop = move |route: &RouteId| {
+            *self.next_hops.get((element, route.number())).expect("it passes")
+        };
         self.passing(element).iter().map(hop)
     }
 
@@ -179,7 +185,8 @@ impl Routes {
         channel_to: &dyn Fn(u32) -> Option<(u32, u32)>,
     ) {
         for route in self.passing.get(element as usize).into_iter().flatten() {
-            let hop = self.next_hops.get_mut((element, *route)).expect("the route passes here");
+            let hop =
+                self.next_hops.get_mut((element, route.number())).expect("the route passes here");
             if let Some((receiver, channel)) = channel_to(hop.to) {
                 (hop.receiver, hop.channel) = (receiver, channel);
             }
@@ -198,13 +205,13 @@ impl Routes {
         };
         for element in 0..self.passing.len() as u32 {
             for route in self.passing(element) {
-                let hop = *self.next_hops.get((element, *route)).expect("it passes");
+                let hop = *self.next_hops.get((element, route.number())).expect("it passes");
                 let hop = match resolve(element, hop) {
                     PartitionHop::Stays => hop,
                     PartitionHop::Leaves(outbox) => Hop { receiver: outbox, channel: 0, ..hop },
                     PartitionHop::Nowhere => continue,
                 };
-                part.next_hops.insert((element, *route), hop);
+                part.next_hops.insert((element, route.number()), hop);
                 row_of(&mut part.passing, element).push(*route);
             }
             part.update_common_hop(element);
@@ -229,13 +236,13 @@ impl Routes {
     }
 
     /// The routes that pass `element` and lead on, in order.
-    fn passing(&self, element: u32) -> &[u32] {
+    fn passing(&self, element: u32) -> &[RouteId] {
         self.passing.get(element as usize).map_or(&[], Vec::as_slice)
     }
 }
 
 /// The row of `element` in `rows`, which grow as needed.
-fn row_of(rows: &mut Vec<Vec<u32>>, element: u32) -> &mut Vec<u32> {
+fn row_of(rows: &mut Vec<Vec<RouteId>>, element: u32) -> &mut Vec<RouteId> {
     let at = element as usize;
     if rows.len() <= at {
         rows.resize_with(at + 1, Vec::new);

@@ -2,7 +2,7 @@
 
 use forebay_engine::Network;
 use forebay_kernel::Streams;
-use forebay_network::ElementCounters;
+use forebay_network::{ElementCounters, RouteId};
 use forebay_parameters::{Echo, Node, Parameters, Problem, Registry, Section};
 use forebay_units::Span;
 use forebay_units::quantity::show_span;
@@ -159,14 +159,14 @@ impl<'a> Plan<'a> {
         &self,
         number: usize,
         element: u32,
-        laid: &[(u32, Vec<usize>)],
+        laid: &[(RouteId, Vec<usize>)],
         network: &mut Network,
         streams: &Streams,
     ) {
         let mut legs = Vec::new();
         for (route, links) in laid {
             let spans: Vec<_> = links.iter().map(|link| self.links[*link].span).collect();
-            let place = *route as usize;
+            let place = route.index();
             if legs.len() <= place {
                 legs.resize(place + 1, None);
             }

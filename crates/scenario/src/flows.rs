@@ -23,6 +23,7 @@ use crate::paced::{
 };
 use crate::sections::{FLOW_MECHANISMS, FlowParameters, names_of};
 use crate::topology::Topology;
+use forebay_network::RouteId;
 
 /// A group of flows as the scenario describes it.
 pub(crate) struct FlowPlan {
@@ -450,7 +451,7 @@ impl FlowPlan {
         })
     }
 
-    fn group(&self, first: u32, route: u32, streams: &Streams) -> FlowGroup {
+    fn group(&self, first: u32, route: RouteId, streams: &Streams) -> FlowGroup {
         let name = format!("{}.start", self.path);
         let start = |index: u32| {
             let draw = || streams.numbered(&name, u64::from(index)).uniform();
@@ -475,12 +476,12 @@ pub(crate) struct Roads {
     /// What gives explicit rates at each link, if anything does.
     pub(crate) allocators: Vec<Option<u32>>,
     /// The links of each route.
-    pub(crate) laid: RefCell<Vec<(u32, Vec<usize>)>>,
+    pub(crate) laid: RefCell<Vec<(RouteId, Vec<usize>)>>,
 }
 
 impl Roads {
     /// Lay the route over `links` to `end`.
-    fn lay(&self, links: &[usize], end: u32, network: &mut Network) -> u32 {
+    fn lay(&self, links: &[usize], end: u32, network: &mut Network) -> RouteId {
         self.lay_past(links, None, end, network)
     }
 
@@ -491,7 +492,7 @@ impl Roads {
         element: Option<(u32, usize)>,
         end: u32,
         network: &mut Network,
-    ) -> u32 {
+    ) -> RouteId {
         let mut passed = Vec::new();
         for link in links {
             passed.extend(element.filter(|(_, at)| at == link).map(|(element, _)| element));
@@ -507,10 +508,10 @@ impl Roads {
         &self,
         there: &[usize],
         back: &[usize],
-        data: u32,
+        data: RouteId,
         end: u32,
         network: &mut Network,
-    ) -> u32 {
+    ) -> RouteId {
         let mut passed = Vec::new();
         for (link, port) in back.iter().zip(there.iter().rev()) {
             passed.extend(&self.elements[*link]);
@@ -531,7 +532,7 @@ impl Roads {
         mut passed: Vec<u32>,
         end: u32,
         network: &mut Network,
-    ) -> u32 {
+    ) -> RouteId {
         // The spans of a ring are one element.
         passed.dedup();
         passed.push(end);

@@ -1,12 +1,12 @@
 //! Tests of the lookahead analysis on small networks that are solved by hand.
 
-use forebay_network::Lookahead;
 use forebay_network::executive::NO_CHANNEL;
+use forebay_network::{Lookahead, RouteId};
 
 use Departures::{Ahead, Timed, ToSinks};
 
 use super::*;
-use crate::stubs::{Stubs, link, wire};
+use crate::stubs::{Stubs, host, link, wire};
 
 const NONE: Lookahead<'static> = Lookahead::NONE;
 
@@ -51,9 +51,9 @@ fn a_link_sends_ahead_to_a_link_that_takes_packets_ahead() {
         [upstreams(&whole, 0), upstreams(&whole, 1), upstreams(&whole, 2)],
         [vec![], vec![0], vec![]]
     );
-    let hop = whole.core.routes.after(0, 0);
+    let hop = whole.core.routes.after(0, RouteId::new(0));
     assert_eq!((hop.to, hop.receiver, hop.channel), (1, 1, 0));
-    assert_eq!(whole.core.routes.after(1, 0).channel, NO_CHANNEL);
+    assert_eq!(whole.core.routes.after(1, RouteId::new(0)).channel, NO_CHANNEL);
 }
 
 /// A link would wait for a channel on which nothing is sent ahead: its packets would be processed
@@ -110,7 +110,7 @@ fn sinks_are_sent_to_without_events() {
     let routes: [&[u32]; 2] = [&[0, sink], &[0, 1, 2]];
     let whole = analysed(&[at_rate(160), link(10), NONE], &routes);
     assert_eq!(departures(&whole), [Ahead, Timed, Timed]);
-    let (hop, elements) = (whole.core.routes.after(0, 0), 3);
+    let (hop, elements) = (whole.core.routes.after(0, RouteId::new(0)), 3);
     assert_eq!((hop.to, hop.receiver, hop.channel), (sink, elements, 0));
     assert_eq!(upstreams(&whole, elements), [0]);
     let whole = analysed(&[at_rate(159), link(10), NONE], &routes);
@@ -126,15 +126,7 @@ fn sinks_are_sent_to_without_events() {
 #[test]
 fn hosts_that_send_into_one_link_form_a_group() {
     // Hosts 0 and 1 send into link 3, host 2 into links 4 and 5; all lead to host 6.
-    let elements = [
-        Lookahead::host(&[0]),
-        Lookahead::host(&[1]),
-        Lookahead::host(&[2, 3]),
-        link(10),
-        link(30),
-        link(7),
-        NONE,
-    ];
+    let elements = [host(0..1), host(1..2), host(2..4), link(10), link(30), link(7), NONE];
     let whole = analysed(&elements, &[&[3, 6], &[3, 6], &[4, 6], &[5, 6]]);
     let expected = [(vec![0, 1], Span::from_ps(10)), (vec![2], Span::from_ps(7))];
     assert_eq!(groups(&whole), expected);
@@ -147,7 +139,7 @@ fn hosts_that_send_into_one_link_form_a_group() {
     assert_eq!([3, 4, 5].map(|at| upstreams(&whole, at)), [vec![0], vec![2], vec![2]]);
     let late = whole.core.modes.iter().map(|mode| mode.late.ps()).collect::<Vec<_>>();
     assert_eq!(late, [10, 10, 7, 10, 7, 7, 0]);
-    let first = whole.core.routes.first(1);
+    let first = whole.core.routes.first(RouteId::new(1));
     assert_eq!((first.to, first.receiver, first.channel), (3, 3, 0));
 }
 
@@ -155,15 +147,15 @@ fn hosts_that_send_into_one_link_form_a_group() {
 /// those of a host that is on time.
 #[test]
 fn hosts_are_deferred_only_before_links_that_tolerate_it() {
-    let host = Lookahead::host(&[0]);
+    let sender = host(0..1);
     // A link without propagation delay tolerates nothing.
-    assert_eq!(groups(&analysed(&[host, link(0), NONE], &[&[1, 2]])), []);
+    assert_eq!(groups(&analysed(&[sender, link(0), NONE], &[&[1, 2]])), []);
     // A link that takes no packets from channels neither.
-    assert_eq!(groups(&analysed(&[host, wire(10), NONE], &[&[1, 2]])), []);
+    assert_eq!(groups(&analysed(&[sender, wire(10), NONE], &[&[1, 2]])), []);
     // Some element that is not deferred sends into the same link.
-    assert_eq!(groups(&analysed(&[host, link(10), NONE], &[&[1, 2], &[1, 2]])), []);
+    assert_eq!(groups(&analysed(&[sender, link(10), NONE], &[&[1, 2], &[1, 2]])), []);
     // None of this: the host is deferred.
-    let deferred = analysed(&[host, link(10), NONE], &[&[1, 2]]);
+    let deferred = analysed(&[sender, link(10), NONE], &[&[1, 2]]);
     assert_eq!(groups(&deferred), [(vec![0], Span::from_ps(10))]);
 }
 
@@ -171,7 +163,7 @@ fn hosts_are_deferred_only_before_links_that_tolerate_it() {
 /// executed event by event.
 #[test]
 fn before_sinks_hosts_are_deferred_by_a_fixed_span() {
-    let whole = analysed(&[Lookahead::host(&[0]), link(10)], &[&[1, SINK]]);
+    let whole = analysed(&[host(0..1), link(10)], &[&[1, SINK]]);
     assert_eq!(groups(&whole), [(vec![0], SINK_SLACK)]);
     assert_eq!(departures(&whole), [Timed, ToSinks]);
     // A host that sends nothing.
@@ -187,10 +179,11 @@ fn before_sinks_hosts_are_deferred_by_a_fixed_span() {
 #[test]
 fn links_send_to_the_first_member_of_a_group() {
     // Link 0 leads to hosts 1 and 2, which send into link 3 and so to host 4.
-    let elements = [wire(10), Lookahead::host(&[0]), Lookahead::host(&[1]), link(25), NONE];
+    let elements = [wire(10), host(0..1), host(1..2), link(25), NONE];
     let whole = analysed(&elements, &[&[3, 4], &[3, 4], &[0, 1], &[0, 2]]);
     assert_eq!(groups(&whole), [(vec![1, 2], Span::from_ps(25))]);
-    let hops = [whole.core.routes.after(0, 2), whole.core.routes.after(0, 3)];
+    let hops =
+        [whole.core.routes.after(0, RouteId::new(2)), whole.core.routes.after(0, RouteId::new(3))];
     assert_eq!(hops.map(|hop| (hop.to, hop.receiver, hop.channel)), [(1, 1, 0), (2, 1, 0)]);
     assert_eq!((upstreams(&whole, 1), upstreams(&whole, 2)), (vec![0], vec![]));
     assert_eq!(whole.core.modes[0].slack, Span::from_ps(25));
@@ -200,10 +193,10 @@ fn links_send_to_the_first_member_of_a_group() {
 #[test]
 fn a_host_is_not_deferred_where_its_own_packets_come_back() {
     // What host 0 sends into link 1 comes back to it, without another link between.
-    let whole = analysed(&[Lookahead::host(&[0]), link(10)], &[&[1, 0]]);
+    let whole = analysed(&[host(0..1), link(10)], &[&[1, 0]]);
     assert_eq!((groups(&whole), departures(&whole)), (vec![], vec![Timed; 2]));
     // With a second link between, the host is deferred by the delay of the first.
-    let whole = analysed(&[Lookahead::host(&[0]), link(10), wire(20)], &[&[1, 2, 0]]);
+    let whole = analysed(&[host(0..1), link(10), wire(20)], &[&[1, 2, 0]]);
     assert_eq!(groups(&whole), [(vec![0], Span::from_ps(10))]);
     assert_eq!(departures(&whole), [Timed, Timed, Ahead]);
 }
@@ -212,15 +205,15 @@ fn a_host_is_not_deferred_where_its_own_packets_come_back() {
 /// order: it joins the group of the host.
 #[test]
 fn a_link_of_mixed_input_joins_the_group_of_its_host() {
-    let host = Lookahead::host(&[0]);
+    let sender = host(0..1);
     let member = Lookahead { can_defer: true, ..link(10) };
     // Host 0 and link 2 send into link 1.
-    let whole = analysed(&[host, member, wire(20)], &[&[1, SINK], &[2, 1, SINK]]);
+    let whole = analysed(&[sender, member, wire(20)], &[&[1, SINK], &[2, 1, SINK]]);
     assert_eq!(groups(&whole), [(vec![0, 1], SINK_SLACK)]);
     assert_eq!((takers(&whole), upstreams(&whole, 0)), (vec![], vec![2]));
     assert_eq!(departures(&whole), [Timed, ToSinks, Ahead]);
     // Host 0 alone does: the link takes its packets from a channel, and is no member.
-    let whole = analysed(&[host, member], &[&[1, SINK]]);
+    let whole = analysed(&[sender, member], &[&[1, SINK]]);
     assert_eq!((groups(&whole), takers(&whole)), (vec![(vec![0], SINK_SLACK)], vec![1]));
 }
 
@@ -231,7 +224,7 @@ fn reverse_routes_are_sent_on_by_the_element_that_they_begin_at() {
     // Route 0 leads by link 0 to host 1, which answers on route 1 by link 2 to host 3.
     let host = Lookahead { can_defer: true, ..Lookahead::NONE };
     let mut stubs = Stubs::declared(&[wire(10), host, link(20), NONE], &[&[0, 1], &[2, 3]]);
-    stubs.whole.core.routes.add_reverse(1, 0, 1);
+    stubs.whole.core.routes.add_reverse(1, RouteId::new(0), RouteId::new(1));
     stubs.analyse();
     assert_eq!(groups(&stubs.whole), [(vec![1], Span::from_ps(20))]);
     assert_eq!((takers(&stubs.whole), upstreams(&stubs.whole, 2)), (vec![2], vec![1]));
@@ -240,7 +233,7 @@ fn reverse_routes_are_sent_on_by_the_element_that_they_begin_at() {
 /// Observers would be notified of facts out of order.
 #[test]
 fn with_observers_all_is_executed_event_by_event() {
-    let elements = [Lookahead::host(&[0]), link(10), link(10), NONE];
+    let elements = [host(0..1), link(10), link(10), NONE];
     let mut whole = Stubs::declared(&elements, &[&[1, 2, 3]]).whole;
     let partition_of = [0; 4];
     let partition_map = PartitionMap::new(&whole, &partition_of);
@@ -261,5 +254,8 @@ fn a_link_at_a_boundary_sends_ahead_and_at_once() {
     assert_eq!(departures(&whole), [Ahead, Timed]);
     assert!(!whole.core.modes[0].lazy);
     // The receiver has no channel in the undivided network: the boundary makes one.
-    assert_eq!((takers(&whole), whole.core.routes.after(0, 0).channel), (vec![], NO_CHANNEL));
+    assert_eq!(
+        (takers(&whole), whole.core.routes.after(0, RouteId::new(0)).channel),
+        (vec![], NO_CHANNEL)
+    );
 }

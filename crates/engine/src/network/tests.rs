@@ -3,7 +3,7 @@
 use super::*;
 use crate::stubs::{Call, Log, Logged, Stub, idle, packet, transmits, wire};
 use forebay_network::record::RecordTable;
-use forebay_network::{Lookahead, Observation, OwnCount};
+use forebay_network::{Lookahead, Observation, OwnCount, RouteId};
 use forebay_units::Span;
 
 const NONE: Lookahead<'static> = Lookahead::NONE;
@@ -61,7 +61,7 @@ fn network(times: &[(u64, u32)]) -> (Network, Log) {
     network.add(Stub::new(0, NONE, &log, move |call, cx| {
         set(call, cx);
         if let Call::Wake(number) = call {
-            let mut packet = packet(number.into(), number % 2);
+            let mut packet = packet(number.into(), RouteId::new(number as usize % 2));
             packet.created = cx.now();
             cx.send(packet);
         }
@@ -102,7 +102,7 @@ fn a_reserved_number_must_be_used() {
     network.add(Stub::new(1, NONE, &log, move |call, cx| {
         set(call, cx);
         if call == Call::Wake(0) {
-            cx.send(packet(0, 0));
+            cx.send(packet(0, RouteId::new(0)));
         }
     }));
     network.add_flows(1);

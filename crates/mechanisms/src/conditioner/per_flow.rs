@@ -118,6 +118,7 @@ impl Conditioner for PerFlow {
 mod tests {
     use super::*;
     use forebay_kernel::Streams;
+    use forebay_network::RouteId;
     use forebay_parameters::{Echo, Node, Table, Value};
     use forebay_units::{Rate, Span};
 
@@ -148,7 +149,7 @@ mod tests {
         let mut stream = stream();
         let mut offer = |ms: u64, flow: u32| {
             let now = Time::ZERO + Span::from_ms(ms);
-            let mut packet = Packet::data(now, flow, 0, 1000, 0);
+            let mut packet = Packet::data(now, flow, 0, 1000, RouteId::new(0));
             assert_eq!(law.condition(&mut packet, now, &mut stream), Verdict::Accept);
             packet.precedence
         };
@@ -181,7 +182,7 @@ mod tests {
             for ms in 0..200 {
                 for flow in flows {
                     let now = Time::ZERO + Span::from_ms(ms);
-                    let mut packet = Packet::data(now, *flow, ms, 300, 0);
+                    let mut packet = Packet::data(now, *flow, ms, 300, RouteId::new(0));
                     law.condition(&mut packet, now, &mut stream);
                     if *flow == 3 {
                         seen.push(packet.precedence);

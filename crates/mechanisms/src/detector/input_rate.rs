@@ -234,6 +234,7 @@ impl CongestionDetector for InputRate {
 mod tests {
     use super::*;
     use forebay_kernel::Streams;
+    use forebay_network::RouteId;
     use forebay_parameters::{Echo, Node, Table, Value};
 
     const LINK: Rate = Rate::from_bps(6_000_000);
@@ -252,7 +253,7 @@ mod tests {
     }
 
     fn packet(flow: u32, precedence: u8) -> Packet {
-        Packet::data(Time::ZERO, flow, 0, 50, 0).with_precedence(precedence)
+        Packet::data(Time::ZERO, flow, 0, 50, RouteId::new(0)).with_precedence(precedence)
     }
 
     fn ms(ms: u64) -> Time {

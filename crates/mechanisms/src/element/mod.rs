@@ -10,7 +10,7 @@ pub mod shaper;
 pub mod tcp;
 pub mod udp;
 
-use forebay_network::{Context, DropReason, Observation, Packet};
+use forebay_network::{Context, DropReason, Observation, Packet, RouteId};
 use forebay_units::Time;
 
 /// A group of flows that differ only in their start times: what sources need to know of the
@@ -25,8 +25,8 @@ pub struct FlowGroup {
     pub starts: Vec<Time>,
     /// When all flows stop sending new data; [`Time::NEVER`] if they do not.
     pub stop: Time,
-    /// Number of the route that their packets take.
-    pub route: u32,
+    /// The route that their packets take.
+    pub route: RouteId,
     /// Precedence with which their packets (and acknowledgements) are sent; conditioners may change
     /// it.
     pub precedence: u8,

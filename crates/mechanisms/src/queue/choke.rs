@@ -237,6 +237,7 @@ impl QueueDisc for Choke {
 mod tests {
     use super::*;
     use forebay_kernel::Streams;
+    use forebay_network::RouteId;
     use forebay_parameters::{Echo, Node, Table, Value};
     use forebay_units::Rate;
 
@@ -264,7 +265,7 @@ mod tests {
         (number, flow): (u64, u32),
         stream: &mut Stream,
     ) -> (Verdict, Vec<u64>) {
-        let packet = Packet::data(Time::ZERO, flow, number, 1000, 0);
+        let packet = Packet::data(Time::ZERO, flow, number, 1000, RouteId::new(0));
         let mut dropped = Vec::new();
         let verdict = queue.enqueue(&packet, None, Time::ZERO, stream, &mut |packet, reason| {
             assert_eq!(reason, DropReason::Forced);
@@ -339,7 +340,7 @@ mod tests {
             let mut law = make(&[&[("threshold", "4 packets".into())], entries].concat()).unwrap();
             let stream = &mut stream();
             for flow in 0..30 {
-                let packet = Packet::data(Time::ZERO, flow, 0, 1000, 0);
+                let packet = Packet::data(Time::ZERO, flow, 0, 1000, RouteId::new(0));
                 law.fifo.enqueue(&packet, None, Time::ZERO, stream, &mut |_, _| {});
             }
             law.average = average;

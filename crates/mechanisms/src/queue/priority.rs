@@ -213,7 +213,7 @@ impl QueueDisc for Priority {
 mod tests {
     use super::*;
     use forebay_kernel::Streams;
-    use forebay_network::DropReason;
+    use forebay_network::{DropReason, RouteId};
     use forebay_parameters::{Echo, Node, Table, Value};
     use forebay_units::Rate;
 
@@ -240,7 +240,8 @@ mod tests {
         let mut stream = Streams::new(0, 0).named("test");
         // Precedence 5 belongs to the last class, behind 1.
         for (number, precedence) in [(0, 1), (1, 5), (2, 0), (3, 1), (4, 0)] {
-            let packet = Packet::data(Time::ZERO, 0, number, 100, 0).with_precedence(precedence);
+            let packet = Packet::data(Time::ZERO, 0, number, 100, RouteId::new(0))
+                .with_precedence(precedence);
             let verdict =
                 queue.enqueue(&packet, None, Time::ZERO, &mut stream, &mut |_, _| panic!("others"));
             assert_eq!(verdict, Verdict::Accept);
@@ -273,7 +274,8 @@ mod tests {
         let mut stream = Streams::new(0, 0).named("test");
         // Precedence 5 takes the last entry of the map.
         for (number, precedence) in [(0, 3), (1, 1), (2, 2), (3, 0), (4, 5), (5, 2)] {
-            let packet = Packet::data(Time::ZERO, 0, number, 53, 0).with_precedence(precedence);
+            let packet = Packet::data(Time::ZERO, 0, number, 53, RouteId::new(0))
+                .with_precedence(precedence);
             queue.enqueue(&packet, None, Time::ZERO, &mut stream, &mut |_, _| panic!("others"));
         }
         let served: Vec<u64> = std::iter::from_fn(|| {
@@ -294,7 +296,8 @@ mod tests {
         let mut stream = Streams::new(0, 0).named("test");
         let mut dropped = Vec::new();
         for (number, precedence) in [(0, 1), (1, 1), (2, 1), (3, 0), (4, 0)] {
-            let packet = Packet::data(Time::ZERO, 0, number, 100, 0).with_precedence(precedence);
+            let packet = Packet::data(Time::ZERO, 0, number, 100, RouteId::new(0))
+                .with_precedence(precedence);
             let verdict =
                 queue.enqueue(&packet, None, Time::ZERO, &mut stream, &mut |_, _| panic!("others"));
             if let Verdict::Drop(reason) = verdict {

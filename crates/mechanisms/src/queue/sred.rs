@@ -162,7 +162,7 @@ impl DropPolicy for Sred {
 mod tests {
     use super::*;
     use forebay_kernel::Streams;
-    use forebay_network::{Backlog, Packet};
+    use forebay_network::{Backlog, Packet, RouteId};
     use forebay_parameters::{Echo, Node, Table, Value};
     use forebay_units::Time;
 
@@ -181,7 +181,7 @@ mod tests {
 
     /// Offer a packet of `flow` that finds `packets` of 100 B.
     fn offer(law: &mut Sred, flow: u32, packets: u32, stream: &mut Stream) -> Verdict {
-        let packet = Packet::data(Time::ZERO, flow, 0, 100, 0);
+        let packet = Packet::data(Time::ZERO, flow, 0, 100, RouteId::new(0));
         let backlog = Backlog { packets, bytes: 100 * u64::from(packets) };
         let arrival = Arrival { now: Time::ZERO, packet: &packet, backlog, idle_since: None };
         law.admit(&arrival, stream)
@@ -191,7 +191,7 @@ mod tests {
     fn probability(entries: &[(&str, Value)], hit: bool, packets: u32, frequency: f64) -> f64 {
         let mut law = make(entries).unwrap();
         law.frequency = frequency;
-        let packet = Packet::data(Time::ZERO, 0, 0, 100, 0);
+        let packet = Packet::data(Time::ZERO, 0, 0, 100, RouteId::new(0));
         let backlog = Backlog { packets, bytes: 100 * u64::from(packets) };
         let arrival = Arrival { now: Time::ZERO, packet: &packet, backlog, idle_since: None };
         law.probability(hit, &arrival)

@@ -4,7 +4,7 @@ use forebay_engine::Network;
 use forebay_kernel::Streams;
 use forebay_mechanisms::element::ring::{Buffers, Leg, PortParts, Ring, RingParts};
 use forebay_mechanisms::fairness::{FAIRNESS, RingFacts, StationFacts};
-use forebay_network::{Context, Element, LinkCount, LogicalProcess, Packet};
+use forebay_network::{Context, Element, LinkCount, LogicalProcess, Packet, RouteId};
 use forebay_parameters::{Echo, Node, Section, Table, Value};
 use forebay_units::{Rate, Size, Span, Time};
 
@@ -123,15 +123,15 @@ impl Scene {
         let mut legs = Vec::new();
         for source in &self.sources {
             let sink = network.add_sink(0);
-            let route = network.add_route(&[ring, sink]) as usize;
-            legs.resize(route + 1, None);
+            let route = network.add_route(&[ring, sink]);
+            legs.resize(route.index() + 1, None);
             let (from, spans) = if source.ringlet == 0 {
                 (source.from, (source.to + n - source.from) % n)
             } else {
                 (n - 1 - source.from, (source.from + n - source.to) % n)
             };
             let (from, spans) = (from as u16, spans as u16);
-            legs[route] = Some(Leg { ringlet: source.ringlet as u8, from, spans });
+            legs[route.index()] = Some(Leg { ringlet: source.ringlet as u8, from, spans });
         }
         let ports = [0, 1].map(|r| self.ports(r, &links[r * n..][..n], &streams));
         let parts = RingParts {
@@ -143,10 +143,10 @@ impl Scene {
             legs,
         };
         network.add(Box::new(Ring::new(parts)));
-        for (route, source) in self.sources.iter().enumerate() {
+        for (route, source) in RouteId::all(self.sources.len()).zip(&self.sources) {
             let flow = network.add_flows(1);
             let sent = 0;
-            network.add(Box::new(Sender { source: *source, flow, route: route as u32, sent }));
+            network.add(Box::new(Sender { source: *source, flow, route, sent }));
         }
         Built { network, ring }
     }
@@ -202,7 +202,7 @@ pub struct Counts {
 struct Sender {
     source: Source,
     flow: u32,
-    route: u32,
+    route: RouteId,
     sent: u64,
 }
 

@@ -13,7 +13,7 @@ use forebay_mechanisms::traffic::pool_of;
 use forebay_network::record::RecordTable;
 use forebay_network::{
     Burst, CongestionControl, Context, DropReason, Ecn, Element, FlowCount, LogicalProcess,
-    Observation, Observer, OwnCount, Packet, PacketKind, Signal, Traffic,
+    Observation, Observer, OwnCount, Packet, PacketKind, RouteId, Signal, Traffic,
 };
 use forebay_parameters::{Echo, Node, Problem, Section, Table, Value};
 use forebay_units::{Rate, Size, Span, Time};
@@ -107,7 +107,7 @@ impl Element for Pipe {
 /// A receiver that acknowledges as told, whatever arrives: time in ms, number, ECN-Echo.
 pub struct Script {
     pub acks: Vec<(u64, u64, bool)>,
-    pub route: u32,
+    pub route: RouteId,
 }
 
 impl LogicalProcess for Script {}

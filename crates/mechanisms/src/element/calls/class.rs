@@ -6,6 +6,7 @@ use forebay_units::{Span, Time};
 use super::parameters::{BatchLaw, CallParameters, HoldingFrom, SurgeParameters, surge_times};
 use super::table::Call;
 use crate::traffic::TrafficKind;
+use forebay_network::RouteId;
 
 /// A class of calls as the scenario describes it.
 pub struct ClassPlan {
@@ -14,7 +15,7 @@ pub struct ClassPlan {
     /// Number of its first flow in the counters; one for each medium.
     pub flow: u32,
     /// Number of the route that packets take.
-    pub route: u32,
+    pub route: RouteId,
     /// Precedence with which packets set out.
     pub precedence: u8,
     /// When calls begin to arrive.

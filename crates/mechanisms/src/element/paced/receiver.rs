@@ -1,6 +1,8 @@
 //! The far ends of paced flows that look at what arrives, and answer.
 
-use forebay_network::{Context, Element, LogicalProcess, Lookahead, OwnCount, Packet, PacketKind};
+use forebay_network::{
+    Context, Element, LogicalProcess, Lookahead, OwnCount, Packet, PacketKind, RouteId,
+};
 
 use super::framing::{Framing, Report};
 use super::reassembly::{Completes, Reassembly};
@@ -13,7 +15,7 @@ pub struct ReceiverPlace {
     /// Number of the first flow, and how many there are.
     pub flows: (u32, u32),
     /// The route to the sources, if they answer.
-    pub back: Option<u32>,
+    pub back: Option<RouteId>,
     /// Precedence with which answers set out.
     pub precedence: u8,
 }

@@ -97,7 +97,7 @@ struct Ways {
 
 impl Ways {
     fn leg(&self, packet: &Packet) -> Leg {
-        self.legs[packet.route as usize].expect("only packets whose routes pass the ring arrive")
+        self.legs[packet.route.index()].expect("only packets whose routes pass the ring arrive")
     }
 
     /// `packet` as the port at `place` of its ringlet sees it; nothing is `ahead` at its

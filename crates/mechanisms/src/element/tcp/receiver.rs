@@ -2,7 +2,8 @@
 
 use forebay_kernel::fetch;
 use forebay_network::{
-    Context, Counters, Ecn, Element, LogicalProcess, Lookahead, Packet, PacketKind, SackBlocks,
+    Context, Counters, Ecn, Element, LogicalProcess, Lookahead, Packet, PacketKind, RouteId,
+    SackBlocks,
 };
 use forebay_units::{Span, Time};
 
@@ -20,7 +21,7 @@ pub struct TcpReceivers {
 /// What all receivers of a group share.
 struct Settings {
     first: u32,
-    route: u32,
+    route: RouteId,
     precedence: u8,
     mss: u64,
     overhead: u16,
@@ -71,7 +72,7 @@ impl TcpReceivers {
     /// Receivers for the `count` flows from number `first` on, whose acknowledgements take the
     /// route number `ack_route`. The parameters are those of the senders.
     #[must_use]
-    pub fn new(first: u32, count: usize, parameters: &TcpParameters, ack_route: u32) -> Self {
+    pub fn new(first: u32, count: usize, parameters: &TcpParameters, ack_route: RouteId) -> Self {
         let overhead = parameters.overhead();
         let reception = || Reception {
             next: 0,

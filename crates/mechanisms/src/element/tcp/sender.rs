@@ -3,7 +3,7 @@
 use forebay_kernel::fetch;
 use forebay_network::{
     CongestionControl, Context, Counters, Element, LogicalProcess, Lookahead, Observation, Packet,
-    Window,
+    RouteId, Window,
 };
 use forebay_units::Time;
 
@@ -41,7 +41,7 @@ pub(super) struct ColdState {
 /// What all senders of a group share, in the form that the arithmetic needs.
 pub(super) struct Settings {
     pub(super) first: u32,
-    pub(super) route: u32,
+    pub(super) route: RouteId,
     pub(super) precedence: u8,
     pub(super) stop: Time,
     pub(super) mss: u64,

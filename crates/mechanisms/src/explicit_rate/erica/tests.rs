@@ -4,6 +4,7 @@ use forebay_kernel::Streams;
 use forebay_parameters::{Echo, Node, Table, Value};
 
 use super::*;
+use forebay_network::RouteId;
 
 const INTERVAL: Span = Span::from_ms(3);
 
@@ -36,8 +37,9 @@ impl Port {
     fn interval(&mut self, sources: &[(u32, f64)], others: f64) -> Vec<f64> {
         let middle = self.now + Span::from_ms(1);
         // 3 ms of 1 Mbit/s are 375 B.
-        let packet =
-            |flow, mbps: f64| Packet::data(middle, flow, 0, (mbps * 375.0).round() as u16, 0);
+        let packet = |flow, mbps: f64| {
+            Packet::data(middle, flow, 0, (mbps * 375.0).round() as u16, RouteId::new(0))
+        };
         for (flow, mbps) in sources {
             self.law.arrives(&packet(*flow, *mbps), Some(mbps * 1e6), middle);
         }
@@ -152,11 +154,11 @@ fn other_traffic_goes_first() {
 fn a_source_is_told_one_rate_in_an_interval() {
     let mut port = Port::new(100, &[]);
     let told = port.interval(&[(0, 80.0), (1, 40.0)], 0.0);
-    let cell = Packet::data(port.now, 0, 0, 53, 0);
+    let cell = Packet::data(port.now, 0, 0, 53, RouteId::new(0));
     port.law.arrives(&cell, Some(10e6), port.now);
     assert_eq!(port.law.allows(0, port.now) / 1e6, told[0]);
     // Another that has not asked yet is given what its own cell says: max(50, 30/1.2).
-    port.law.arrives(&Packet::data(port.now, 2, 0, 53, 0), Some(90e6), port.now);
+    port.law.arrives(&Packet::data(port.now, 2, 0, 53, RouteId::new(0)), Some(90e6), port.now);
     assert_close(&[port.law.allows(2, port.now) / 1e6], &[75.0]);
 }
 
@@ -166,7 +168,7 @@ fn a_source_is_told_one_rate_in_an_interval() {
 #[test]
 fn an_interval_ends_with_its_packets() {
     let mut port = Port::new(6, &[("packets", Value::Integer(4))]);
-    let packet = Packet::data(Time::ZERO, 0, 0, 375, 0);
+    let packet = Packet::data(Time::ZERO, 0, 0, 375, RouteId::new(0));
     for quarter in 1..=4 {
         assert_eq!(port.law.load, 0.0);
         port.law.arrives(&packet, None, Time::ZERO + Span::from_us(250 * quarter));
@@ -217,7 +219,7 @@ fn intervals_closed_late_are_those_closed_in_time() {
             eager.advance(tick);
             tick += INTERVAL;
         }
-        let cell = Packet::data(now, stream.below(30) as u32, 0, 53, 0);
+        let cell = Packet::data(now, stream.below(30) as u32, 0, 53, RouteId::new(0));
         let current = stream.happens(0.1).then(|| stream.uniform() * 6e6);
         let other = stream.happens(0.4);
         for law in [&mut lazy, &mut eager] {

@@ -1,0 +1,73 @@
+//! Identifiers: numbers, from 0 in each kind, that cannot be taken for those of another kind.
+
+/// Defines a kind of identifier: an index from 0, in 32 bits.
+///
+/// One is made where the thing that it names is added, and becomes a number again only to index
+/// what is kept for each such thing, and for digests and records.
+#[macro_export]
+macro_rules! identifier {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[repr(transparent)]
+        pub struct $name(u32);
+
+        impl $name {
+            /// The identifier of what is at `index`.
+            ///
+            /// # Panics
+            /// If `index` does not fit into 32 bits, or is the greatest number that does: that
+            /// stands for none.
+            #[inline]
+            #[must_use]
+            pub const fn new(index: usize) -> Self {
+                assert!(index < u32::MAX as usize, "a network has fewer than 2^32 - 1 of a kind");
+                Self(index as u32)
+            }
+
+            /// The identifiers of the first `count`, in order: of all, if there are so many.
+            pub fn all(count: usize) -> impl DoubleEndedIterator<Item = Self> + Clone {
+                (0..count).map(Self::new)
+            }
+
+            /// Where what it identifies is, in what is kept for each of its kind.
+            #[inline(always)]
+            #[must_use]
+            pub const fn index(self) -> usize {
+                self.0 as usize
+            }
+
+            /// The number itself, for digests and records.
+            #[inline(always)]
+            #[must_use]
+            pub const fn number(self) -> u32 {
+                self.0
+            }
+        }
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    crate::identifier! {
+        /// An apple.
+        Apple
+    }
+
+    /// What is kept for one thing would be found under the identifier of another.
+    #[test]
+    fn identifiers_are_indices_in_order() {
+        let apples: Vec<Apple> = Apple::all(3).collect();
+        assert_eq!(apples, [0, 1, 2].map(Apple::new));
+        assert_eq!(apples.iter().map(|apple| apple.index()).collect::<Vec<_>>(), [0, 1, 2]);
+        assert_eq!(Apple::new(u32::MAX as usize - 1).number(), u32::MAX - 1);
+        assert_eq!(size_of::<Apple>(), 4);
+    }
+
+    /// The number that stands for none would be that of something.
+    #[test]
+    #[should_panic(expected = "fewer than 2^32 - 1")]
+    fn the_greatest_number_identifies_nothing() {
+        let _ = Apple::new(u32::MAX as usize);
+    }
+}
