@@ -6,7 +6,7 @@ use std::any::Any;
 use forebay_kernel::Digest;
 use forebay_network::executive::{SINK, Sink};
 use forebay_network::{
-    Context, Counters, DeliveryMeter, Element, ElementCounters, ExecutionMode, FlowCount,
+    Context, Counters, DeliveryMeter, Element, ElementCounters, ExecutionMode, FlowCount, FlowId,
     LinkCount, LogicalProcess, Observer, Packet, RouteId,
 };
 use forebay_units::Time;
@@ -111,19 +111,19 @@ impl Network {
         SINK | index(sinks.len() - 1)
     }
 
-    /// Add counters for `count` flows; the number of the first.
-    pub fn add_flows(&mut self, count: u32) -> u32 {
+    /// Add counters for `count` flows; the first of them.
+    pub fn add_flows(&mut self, count: u32) -> FlowId {
         let flows = &mut self.whole().core.counters.flows;
-        let first = index(flows.len());
-        flows.resize(first as usize + count as usize, FlowCount::default());
+        let first = FlowId::new(flows.len());
+        flows.resize(first.index() + count as usize, FlowCount::default());
         first
     }
 
     /// Count the data packets of the `count` flows from `first` on, where they are delivered, with
     /// copies of `meter` as well.
-    pub fn meter_deliveries(&mut self, first: u32, count: u32, meter: &dyn DeliveryMeter) {
+    pub fn meter_deliveries(&mut self, first: FlowId, count: u32, meter: &dyn DeliveryMeter) {
         let meters = &mut self.whole().core.meters;
-        let (first, end) = (first as usize, first as usize + count as usize);
+        let (first, end) = (first.index(), first.index() + count as usize);
         meters.resize_with(meters.len().max(end), || None);
         meters[first..end].fill_with(|| Some(meter.fresh()));
     }
@@ -256,13 +256,13 @@ impl Network {
 
     /// The meter of `flow`, after [`Network::counters`]; `None` if it has none of type `M`.
     #[must_use]
-    pub fn delivery_meter<M: DeliveryMeter>(&self, flow: u32) -> Option<&M> {
+    pub fn delivery_meter<M: DeliveryMeter>(&self, flow: FlowId) -> Option<&M> {
         // All packets of a flow are delivered in one partition.
         let delivers = |partition: &&Partition| {
-            partition.core.counters.flows[flow as usize].delivered.packets > 0
+            partition.core.counters.flows[flow.index()].delivered.packets > 0
         };
         let partition = self.partitions.iter().find(delivers).unwrap_or(&self.partitions[0]);
-        let meter: &dyn Any = partition.core.meters.get(flow as usize)?.as_deref()?;
+        let meter: &dyn Any = partition.core.meters.get(flow.index())?.as_deref()?;
         meter.downcast_ref()
     }
 

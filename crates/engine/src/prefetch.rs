@@ -46,7 +46,7 @@ pub(crate) fn prefetch_packets(
 ) {
     let Some((upstream, packets)) = inputs.not_prefetched() else { return };
     for packet in packets {
-        let flow = &core.counters.flows[packet.flow as usize];
+        let flow = &core.counters.flows[packet.flow.index()];
         fetch(&flow.delivered);
         let to = to(upstream, packet.route);
         if to & SINK == 0 {

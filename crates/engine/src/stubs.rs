@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use forebay_network::executive::{SINK, Sink};
 use forebay_network::{
-    Context, Counters, Element, FlowCount, LogicalProcess, Lookahead, LookaheadContext, OwnCount,
-    Packet, RouteId,
+    Context, Counters, Element, FlowCount, FlowId, LogicalProcess, Lookahead, LookaheadContext,
+    OwnCount, Packet, RouteId,
 };
 use forebay_units::{Span, Time};
 
@@ -187,7 +187,7 @@ pub(crate) fn timers(at: &[(u64, u32)]) -> impl FnMut(Call, &mut Context<'_>) + 
 
 /// Packet `number` of flow 0 on `route`, of 100 B, created at 0.
 pub(crate) fn packet(number: u64, route: RouteId) -> Packet {
-    Packet::data(Time::ZERO, 0, number, 100, route)
+    Packet::data(Time::ZERO, FlowId::new(0), number, 100, route)
 }
 
 /// A partition of stubs with one flow, and their log.

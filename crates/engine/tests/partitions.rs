@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use forebay_engine::{Network, Progress};
 use forebay_network::{
-    Context, Counters, Element, LogicalProcess, Lookahead, LookaheadContext, OwnCount, Packet,
-    RouteId,
+    Context, Counters, Element, FlowId, LogicalProcess, Lookahead, LookaheadContext, OwnCount,
+    Packet, RouteId,
 };
 use forebay_units::{Span, Time};
 
@@ -64,7 +64,7 @@ impl Element for Wire {
 
 /// Sends `size` packets every `gap`, and receives those of others.
 struct Host {
-    flow: u32,
+    flow: FlowId,
     gap: u64,
     size: u32,
     route: RouteId,
@@ -101,14 +101,15 @@ impl Element for Host {
 /// the following numbers.
 fn ring(hosts: u32, hop: u32, delays: &[u64], most: u64) -> Network {
     let mut network = Network::new();
-    network.add_flows(hosts);
+    let first = network.add_flows(hosts);
     for from in 0..hosts {
         let mut route: Vec<u32> = (0..hop).map(|step| hosts + (from + step) % hosts).collect();
         route.push((from + hop) % hosts);
         let route = network.add_route(&route);
+        let flow = first.nth(from);
         // Many events are simultaneous.
         let (gap, size) = (7 + u64::from(from % 3), 1 + from % 4);
-        network.add(Box::new(Host { flow: from, gap, size, route, sent: 0, received: 0, most }));
+        network.add(Box::new(Host { flow, gap, size, route, sent: 0, received: 0, most }));
     }
     for from in 0..hosts {
         network.add(wire(delays[from as usize % delays.len()]));
@@ -220,8 +221,8 @@ fn a_border_needs_a_delay() {
 #[should_panic(expected = "must act here")]
 fn a_border_needs_an_element_that_books() {
     let mut network = Network::new();
-    network.add_flows(1);
-    let host = |route| Host { flow: 0, gap: 9, size: 1, route, sent: 0, received: 0, most: 99 };
+    let flow = network.add_flows(1);
+    let host = |route| Host { flow, gap: 9, size: 1, route, sent: 0, received: 0, most: 99 };
     let route = network.add_route(&[1, 2]);
     for _ in 0..3 {
         network.add(Box::new(host(route)));

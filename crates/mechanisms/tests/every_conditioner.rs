@@ -7,7 +7,7 @@ use forebay_kernel::{Stream, Streams};
 use forebay_mechanisms::LinkFacts;
 use forebay_mechanisms::conditioner::{BuildConditioner, CONDITIONERS};
 use forebay_mechanisms::policing::CLP;
-use forebay_network::{Conditioner, DropReason, Ecn, Packet, PcnMark, RouteId, Verdict};
+use forebay_network::{Conditioner, DropReason, Ecn, FlowId, Packet, PcnMark, RouteId, Verdict};
 use forebay_parameters::{Entry, Problem, Value};
 use forebay_units::{PS_PER_S, Rate, Size, Span, Time};
 use proptest::prelude::*;
@@ -75,9 +75,15 @@ fn arrivals(count: u64) -> Vec<(Packet, Time)> {
         us += if draws.happens(0.001) { 20_000 } else { draws.below(longest + 1) };
         let now = Time::ZERO + Span::from_us(us);
         let ecn = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][draws.below(4) as usize];
-        let packet = Packet::data(now, 0, number, 40 + draws.below(1461) as u16, RouteId::new(0))
-            .with_ecn(ecn)
-            .with_precedence(draws.below(3) as u8);
+        let packet = Packet::data(
+            now,
+            FlowId::new(0),
+            number,
+            40 + draws.below(1461) as u16,
+            RouteId::new(0),
+        )
+        .with_ecn(ecn)
+        .with_precedence(draws.below(3) as u8);
         (packet, now)
     };
     (0..count).map(&mut next).collect()
@@ -401,7 +407,7 @@ fn a_steady_excess_is_marked_exactly() {
     const N: u64 = 100_000;
     // 100 B every 50 us are 2 B/us, twice the committed 1 B/us; the peak rate of 2 B/us suffices.
     let at = |number| Time::ZERO + Span::from_us(50 * number);
-    let packet = |number| Packet::data(at(number), 0, number, 100, RouteId::new(0));
+    let packet = |number| Packet::data(at(number), FlowId::new(0), number, 100, RouteId::new(0));
     let arrivals: Vec<_> = (0..N).map(|number| (packet(number), at(number))).collect();
     for name in ["token_bucket", "srtcm", "trtcm"] {
         let parameters = match name {
@@ -421,7 +427,8 @@ fn a_steady_excess_is_marked_exactly() {
 fn time_never_refills_backwards() {
     for name in ["token_bucket", "srtcm", "trtcm"] {
         let at = |ms| Time::ZERO + Span::from_ms(ms);
-        let packet = |(size, ms)| (Packet::data(at(ms), 0, 0, size, RouteId::new(0)), at(ms));
+        let packet =
+            |(size, ms)| (Packet::data(at(ms), FlowId::new(0), 0, size, RouteId::new(0)), at(ms));
         let arrivals = [(4000, 10), (40, 4), (40, 10)].map(packet);
         let out = run(make(entry(name), &whole(name)).unwrap().as_mut(), &arrivals);
         let colours: Vec<u8> = out.iter().map(|(packet, _)| packet.precedence).collect();
@@ -441,7 +448,7 @@ fn timed(steps: &[Step]) -> Vec<(Packet, Time)> {
     let mut now = Time::ZERO;
     let mut next = |(gap, size): &Step| {
         now += Span::from_ps(*gap);
-        (Packet::data(now, 0, 0, *size, RouteId::new(0)), now)
+        (Packet::data(now, FlowId::new(0), 0, *size, RouteId::new(0)), now)
     };
     steps.iter().map(&mut next).collect()
 }
@@ -534,7 +541,7 @@ proptest! {
                 let mut law = make(entry(name), &parameters).unwrap();
                 run(law.as_mut(), &history);
                 let green_at = law.green_at(Size::from_bytes(u64::from(size)), now).unwrap();
-                let packet = Packet::data(time, 0, 0, size, RouteId::new(0));
+                let packet = Packet::data(time, FlowId::new(0), 0, size, RouteId::new(0));
                 (green_at, run(law.as_mut(), &[(packet, time)])[0].0.precedence)
             };
             let (green_at, colour) = colour_at(now);

@@ -12,7 +12,7 @@ use forebay_mechanisms::explicit_rate::EXPLICIT_RATES;
 use forebay_mechanisms::explicit_rate::ExplicitRate;
 use forebay_mechanisms::pace::PACES;
 use forebay_mechanisms::pace::{Pace, PaceControl};
-use forebay_network::{Packet, RouteId};
+use forebay_network::{FlowId, Packet, RouteId};
 use forebay_units::{Rate, Span, Time};
 use support::{build, example, strange};
 
@@ -21,13 +21,13 @@ const RTT: Span = Span::from_ms(560);
 
 /// What a detector says of cells of 20 flows and all classes at 1.2 times the link's rate, one in
 /// 50 of them dropped: time, flow and notice.
-fn told(law: &mut dyn CongestionDetector) -> Vec<(Time, u32, CongestionNotification)> {
+fn told(law: &mut dyn CongestionDetector) -> Vec<(Time, FlowId, CongestionNotification)> {
     let mut draws = Streams::new(5, 0).named("cells");
     let mut now = Time::ZERO;
     let mut told = Vec::new();
     for number in 0..20_000 {
         now += Span::from_seconds(draws.exponential() * 424.0 / 7.2e6);
-        let flow = draws.below(20) as u32;
+        let flow = FlowId::new(draws.below(20) as usize);
         let packet = Packet::data(now, flow, number, 53, RouteId::new(0))
             .with_precedence(draws.below(5) as u8);
         law.arrives(&packet, now);
@@ -47,11 +47,11 @@ fn detectors_tell_each_source_once_in_a_hold_off() {
         let all = told(&mut *make().unwrap());
         assert_eq!(all, told(&mut *make().unwrap()), "{}", entry.name);
         assert!(all.len() > 100, "{} tells {}", entry.name, all.len());
-        for flow in 0..20 {
+        for flow in FlowId::all(20) {
             let times: Vec<Time> =
                 all.iter().filter(|(_, of, _)| *of == flow).map(|(at, ..)| *at).collect();
             let close = times.windows(2).any(|pair| pair[1].since(pair[0]) <= Span::from_ms(50));
-            assert!(!close && !times.is_empty(), "{}: flow {flow}", entry.name);
+            assert!(!close && !times.is_empty(), "{}: {flow:?}", entry.name);
         }
     }
 }
@@ -67,7 +67,8 @@ fn given(law: &mut dyn ExplicitRate, name: &str) -> Vec<f64> {
         if number == 10_000 {
             now += Span::from_s(5);
         }
-        let packet = Packet::data(now, draws.below(20) as u32, number, 53, RouteId::new(0));
+        let packet =
+            Packet::data(now, FlowId::new(draws.below(20) as usize), number, 53, RouteId::new(0));
         if draws.happens(0.3) {
             law.passes(&packet, now);
             continue;

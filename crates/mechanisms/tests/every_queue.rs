@@ -8,7 +8,8 @@ use forebay_kernel::{Stream, Streams};
 use forebay_mechanisms::LinkFacts;
 use forebay_mechanisms::queue::{BuildQueue, QUEUES, Queue};
 use forebay_network::{
-    Arrival, Backlog, Departure, DropPolicy, DropReason, Ecn, Packet, QueueDisc, RouteId, Verdict,
+    Arrival, Backlog, Departure, DropPolicy, DropReason, Ecn, FlowId, Packet, QueueDisc, RouteId,
+    Verdict,
 };
 use forebay_parameters::{Entry, Problem, Value};
 use forebay_units::{Rate, Size, Span, Time};
@@ -125,7 +126,7 @@ fn drive(queue: Queue, load: f64, count: u64, seed: u64) -> Bench {
         let mean = RATE.transmission_time(Size::from_bytes(770)).seconds();
         now += Span::from_seconds(draws.exponential() * mean / load);
         let ecn = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1][draws.below(3) as usize];
-        let packet = Packet::data(now, 0, number, size, RouteId::new(0))
+        let packet = Packet::data(now, FlowId::new(0), number, size, RouteId::new(0))
             .with_ecn(ecn)
             .with_precedence(draws.below(4) as u8);
         bench.arrive(packet, now);
@@ -246,7 +247,7 @@ fn plain_red(spacing: &str, count: &str) -> Queue {
 fn drops(queue: Queue, packets: u32, count: usize) -> Vec<bool> {
     let Queue::Fifo(mut law) = queue else { panic!("RED decides at arrival") };
     let mut stream = Streams::new(4, 0).named("red");
-    let packet = Packet::data(Time::ZERO, 0, 0, 500, RouteId::new(0));
+    let packet = Packet::data(Time::ZERO, FlowId::new(0), 0, 500, RouteId::new(0));
     let backlog = Backlog { packets, bytes: 500 * u64::from(packets) };
     let arrival = Arrival { now: Time::ZERO, packet: &packet, backlog, idle_since: None };
     let mut offer = || matches!(law.admit(&arrival, &mut stream), Verdict::Drop(_));

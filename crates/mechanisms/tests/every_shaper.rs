@@ -8,7 +8,7 @@ use forebay_kernel::Streams;
 use forebay_mechanisms::LinkFacts;
 use forebay_mechanisms::conditioner::CONDITIONERS;
 use forebay_mechanisms::shaper::{BuildShaper, SHAPERS};
-use forebay_network::{Backlog, Conditioner, Packet, RouteId, ShaperLaw};
+use forebay_network::{Backlog, Conditioner, FlowId, Packet, RouteId, ShaperLaw};
 use forebay_parameters::{Entry, Problem, Value};
 use forebay_units::{PS_PER_S, Rate, Span, Time};
 use support::{build, example, parameters, strange, table, with};
@@ -139,7 +139,13 @@ fn drive(law: Box<dyn ShaperLaw>, load: f64, count: u64) -> Buffer {
             now += gap;
         }
         buffer.arrive(
-            Packet::data(now, 0, number, 40 + draws.below(1461) as u16, RouteId::new(0)),
+            Packet::data(
+                now,
+                FlowId::new(0),
+                number,
+                40 + draws.below(1461) as u16,
+                RouteId::new(0),
+            ),
             now,
         );
         buffer.release(now, now);
@@ -235,7 +241,7 @@ fn strange_parameters_are_refused_or_survived() {
         for (label, parameters) in strange(&example(entry), entry.fields) {
             match make(entry, &parameters) {
                 Ok(mut law) => {
-                    let packet = Packet::data(Time::ZERO, 0, 0, 1500, RouteId::new(0));
+                    let packet = Packet::data(Time::ZERO, FlowId::new(0), 0, 1500, RouteId::new(0));
                     let backlog = Backlog { packets: 1, bytes: 1500 };
                     for now in [Time::ZERO, Time::ZERO, Time::from_ps(u64::MAX - 1)] {
                         law.arrived(&packet, backlog, now);

@@ -5,7 +5,7 @@ use forebay_units::{Span, Time};
 
 use crate::core::{Core, LocalTimers, PendingDelivery};
 use crate::routes::{NO_CHANNEL, SINK};
-use crate::{Counters, DropReason, Ecn, Observation, Packet, RouteId, SackTable};
+use crate::{Counters, DropReason, Ecn, FlowId, Observation, Packet, RouteId, SackTable};
 
 /// The network as one element sees it: all that the element can do to the rest of it. Elements with
 /// lookahead find more in [`crate::LookaheadContext`].
@@ -104,9 +104,9 @@ impl<'a> Context<'a> {
     /// flow starts.
     #[cold]
     #[inline(never)]
-    fn note_flow_start(&mut self, flow: u32) {
+    fn note_flow_start(&mut self, flow: FlowId) {
         let now = self.now;
-        let started = &mut self.core.counters.flows[flow as usize].started;
+        let started = &mut self.core.counters.flows[flow.index()].started;
         if started.is_none() {
             *started = Some(now);
             self.observe(|| Observation::Started { flow });
@@ -154,7 +154,7 @@ impl<'a> Context<'a> {
         if delay > flow.max_delay {
             flow.max_delay = delay;
         }
-        if let Some(Some(meter)) = self.core.meters.get_mut(packet.flow as usize) {
+        if let Some(Some(meter)) = self.core.meters.get_mut(packet.flow.index()) {
             meter.delivered(delay);
         }
         delay
@@ -247,7 +247,7 @@ mod tests {
     }
 
     fn packet(number: u64, route: usize) -> Packet {
-        Packet::data(at(5), 1, number, 100, RouteId::new(route))
+        Packet::data(at(5), FlowId::new(1), number, 100, RouteId::new(route))
     }
 
     /// A timer of a deferred host would cost an event of the network, or be executed out of order

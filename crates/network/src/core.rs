@@ -9,7 +9,7 @@ use forebay_kernel::{ChannelTable, Digest, EventList, RingBuffer};
 use forebay_units::Time;
 
 use crate::routes::Routes;
-use crate::{Counters, DeliveryMeter, ExecutionMode, Observer, Packet, RouteId, SackTable};
+use crate::{Counters, DeliveryMeter, ExecutionMode, FlowId, Observer, Packet, RouteId, SackTable};
 
 /// A destination of routes that only counts what it receives.
 pub struct Sink {
@@ -43,7 +43,7 @@ pub struct PendingDeliveries {
 
 impl Default for PendingDeliveries {
     fn default() -> Self {
-        let packet = Packet::data(Time::ZERO, 0, 0, 0, RouteId::new(0));
+        let packet = Packet::data(Time::ZERO, FlowId::new(0), 0, 0, RouteId::new(0));
         let first = PendingDelivery { packet, at: Time::ZERO, to: 0 };
         Self { first, full: false, queue: RingBuffer::default() }
     }
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     fn delivery(number: u64) -> PendingDelivery {
-        let packet = Packet::data(Time::ZERO, 0, number, 100, RouteId::new(0));
+        let packet = Packet::data(Time::ZERO, FlowId::new(0), number, 100, RouteId::new(0));
         PendingDelivery { packet, at: Time::from_ps(number), to: number as u32 }
     }
 

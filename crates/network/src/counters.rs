@@ -4,7 +4,7 @@ use std::any::Any;
 
 use forebay_units::{Span, Time};
 
-use crate::{DropReason, Packet};
+use crate::{DropReason, FlowId, Packet};
 
 /// Number of precedences, from 0, that each link has counters for from the start; it makes those of
 /// higher ones when it first meets such a packet.
@@ -257,14 +257,14 @@ impl Counters {
 
     /// Count `payload` bytes of `flow` as goodput: they reached the receiving application.
     #[inline]
-    pub fn hand_over(&mut self, flow: u32, payload: u64) {
-        self.flows[flow as usize].goodput += payload;
+    pub fn hand_over(&mut self, flow: FlowId, payload: u64) {
+        self.flows[flow.index()].goodput += payload;
     }
 
     /// The counters of the flow of `packet`.
     #[inline]
     pub fn flow(&mut self, packet: &Packet) -> &mut FlowCount {
-        &mut self.flows[packet.flow as usize]
+        &mut self.flows[packet.flow.index()]
     }
 }
 
@@ -278,7 +278,8 @@ mod tests {
     }
 
     fn packet(size: u16, precedence: u8) -> Packet {
-        Packet::data(Time::ZERO, 0, 0, size, RouteId::new(0)).with_precedence(precedence)
+        Packet::data(Time::ZERO, FlowId::new(0), 0, size, RouteId::new(0))
+            .with_precedence(precedence)
     }
 
     fn arrivals(link: &LinkCount) -> Vec<(u64, u64)> {
@@ -312,7 +313,7 @@ mod tests {
         };
         let facts = FlowCount { started: Some(at(3)), ended: Some(at(9)), ..FlowCount::default() };
         counters.flows[1] = FlowCount { timeouts: 2, delay: 8, acks: [1, 2, 3], ..facts };
-        counters.hand_over(1, 500);
+        counters.hand_over(FlowId::new(1), 500);
         assert_eq!(counters.flows[1].goodput, 500);
         counters.count_arrival(0, &packet(100, 6));
         (counters.links[0].busy, counters.links[0].max_queue, counters.hops) = (7, 8, 9);

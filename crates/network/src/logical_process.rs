@@ -269,14 +269,14 @@ mod tests {
     use super::*;
     use crate::core::{Core, LocalTimers, PendingDelivery, Sink};
     use crate::routes::SINK;
-    use crate::{FlowCount, RouteId};
+    use crate::{FlowCount, FlowId, RouteId};
 
     fn at(ps: u64) -> Time {
         Time::from_ps(ps)
     }
 
     fn packet(number: u64, route: usize) -> Packet {
-        Packet::data(at(5), 0, number, 100, RouteId::new(route))
+        Packet::data(at(5), FlowId::new(0), number, 100, RouteId::new(route))
     }
 
     /// Links 0 to 2 in a row, then sink 0: routes 0 (all of it) and 1 (from link 2). Links 1 and 2

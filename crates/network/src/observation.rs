@@ -2,7 +2,7 @@
 
 use forebay_units::{Span, Time};
 
-use crate::{Backlog, DropReason, Packet, RecordTable, RednAdjustment, Signal};
+use crate::{Backlog, DropReason, FlowId, Packet, RecordTable, RednAdjustment, Signal};
 
 /// What happens to a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,7 +39,7 @@ impl CallEvent {
     }
 }
 
-/// A fact. `link` is the index of a link; packets carry the number of their flow.
+/// A fact. `link` is the index of a link; packets carry their flow.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Observation<'a> {
     /// A host handed a packet to the network.
@@ -97,7 +97,7 @@ pub enum Observation<'a> {
     /// A sender changed its congestion window.
     Window {
         /// The flow of the sender or source.
-        flow: u32,
+        flow: FlowId,
         /// Congestion window in bytes.
         cwnd: f64,
         /// Slow-start threshold in bytes.
@@ -106,19 +106,19 @@ pub enum Observation<'a> {
     /// A paced source changed the scale of its rate.
     Pace {
         /// The flow of the sender or source.
-        flow: u32,
+        flow: FlowId,
         /// Its rate over its nominal rate; 0 between sessions.
         scale: f64,
     },
     /// A retransmission timer expired.
     Timeout {
         /// The flow of the sender or source.
-        flow: u32,
+        flow: FlowId,
     },
     /// A sender reduced its congestion window.
     Reduced {
         /// The flow of the sender or source.
-        flow: u32,
+        flow: FlowId,
         /// The congestion signal that caused it.
         signal: Signal,
         /// Congestion window in bytes before.
@@ -133,17 +133,17 @@ pub enum Observation<'a> {
     /// A flow began.
     Started {
         /// The flow.
-        flow: u32,
+        flow: FlowId,
     },
     /// A flow ended: all its data delivered, or its stop time reached.
     Ended {
         /// The flow.
-        flow: u32,
+        flow: FlowId,
     },
     /// A call began, ended, or was not admitted.
     Call {
         /// The first flow of its class.
-        flow: u32,
+        flow: FlowId,
         /// Which call: what its packets carry in [`Packet::tag`]; `u64::MAX` if it was blocked.
         call: u64,
         /// What happened.
@@ -152,7 +152,7 @@ pub enum Observation<'a> {
     /// The ingress node of an aggregate begins or stops blocking new calls.
     Admission {
         /// The first flow of the aggregate.
-        flow: u32,
+        flow: FlowId,
         /// Whether it blocks from now on.
         blocking: bool,
     },

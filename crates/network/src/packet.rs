@@ -3,7 +3,7 @@
 use forebay_kernel::{Digest, Message};
 use forebay_units::{Size, Span, Time};
 
-use crate::RouteId;
+use crate::{FlowId, RouteId};
 
 /// ECN field of the IP header (RFC 3168, section 5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -74,8 +74,8 @@ pub struct Packet {
     /// Drop precedence: 0 green, 1 yellow, 2 red, ...; also the class for schedulers.
     pub precedence: u8,
     flags: u8,
-    /// The flow that it belongs to: an index into the network's flows.
-    pub flow: u32,
+    /// The flow that it belongs to.
+    pub flow: FlowId,
 }
 
 /// What queues and counters need to know of a packet that they no longer hold: its size on the wire
@@ -146,7 +146,7 @@ impl Packet {
     /// A data packet of `size` bytes of `flow` on `route`.
     #[inline]
     #[must_use]
-    pub const fn data(created: Time, flow: u32, number: u64, size: u16, route: RouteId) -> Self {
+    pub const fn data(created: Time, flow: FlowId, number: u64, size: u16, route: RouteId) -> Self {
         Self { created, number, tag: 0, flow, route, sack_slot: 0, size, precedence: 0, flags: 0 }
     }
 
@@ -348,14 +348,14 @@ impl Packet {
 }
 
 impl Message for Packet {
-    const BLANK: Self = Self::data(Time::ZERO, 0, 0, 0, RouteId::new(0));
+    const BLANK: Self = Self::data(Time::ZERO, FlowId::new(0), 0, 0, RouteId::new(0));
 
     #[inline(always)]
     fn received(&self, at: Time, digest: &mut Digest) {
         let header = u64::from(self.size)
             | u64::from(self.precedence) << 16
             | u64::from(self.flag_bits()) << 24
-            | u64::from(self.flow) << 32;
+            | u64::from(self.flow.number()) << 32;
         digest.take_in(at.ps(), self.number.rotate_left(32) ^ header ^ self.tag.rotate_left(16));
     }
 }
@@ -373,7 +373,7 @@ mod tests {
     /// One header field would overwrite another.
     #[test]
     fn fields_do_not_disturb_each_other() {
-        let packet = Packet::data(Time::ZERO, 1, 2, 576, RouteId::new(3));
+        let packet = Packet::data(Time::ZERO, FlowId::new(1), 2, 576, RouteId::new(3));
         let marked = packet.with_ecn(Ecn::Ect0).with_cwr(true).with_ecn(Ecn::Ce).as_last(true);
         assert_eq!(marked.ecn(), Ecn::Ce);
         assert!(marked.cwr() && marked.is_last() && !marked.ece() && !marked.is_feedback());
@@ -388,7 +388,7 @@ mod tests {
     /// time.
     #[test]
     fn only_a_reported_round_trip_time_is_one() {
-        let packet = Packet::data(Time::ZERO, 1, 2, 576, RouteId::new(3));
+        let packet = Packet::data(Time::ZERO, FlowId::new(1), 2, 576, RouteId::new(3));
         assert_eq!(packet.srtt(), None);
         for span in [Span::ZERO, Span::from_ms(120), Span::from_s(9_000_000)] {
             assert_eq!(packet.with_srtt(span).srtt(), Some(span));
@@ -407,8 +407,9 @@ mod tests {
     fn a_packet_is_of_the_kind_given_last_and_of_no_other() {
         use PacketKind::{Ack, Data, Notification, Probe, Report, ResourceCell};
         let kinds = [Data, Probe, Ack, Notification, Report, ResourceCell];
-        let packet =
-            Packet::data(Time::ZERO, 1, 2, 53, RouteId::new(3)).with_ecn(Ecn::Ect0).as_last(true);
+        let packet = Packet::data(Time::ZERO, FlowId::new(1), 2, 53, RouteId::new(3))
+            .with_ecn(Ecn::Ect0)
+            .as_last(true);
         for (before, kind) in kinds.into_iter().flat_map(|a| kinds.map(|b| (a, b))) {
             let packet = packet.with_kind(before).with_kind(kind);
             assert_eq!(packet.kind(), kind);

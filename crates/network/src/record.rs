@@ -34,7 +34,7 @@ impl PacketTrace {
         self.time.push(now.seconds());
         self.event.push(event);
         self.place.push(place);
-        self.flow.push(u64::from(packet.flow));
+        self.flow.push(u64::from(packet.flow.number()));
         self.number.push(packet.number);
         self.size.push(u64::from(packet.size));
         self.precedence.push(u64::from(packet.precedence));
@@ -68,7 +68,7 @@ impl Observer for PaceLog {
     fn observe(&mut self, now: Time, fact: &Observation<'_>) {
         if let Observation::Pace { flow, scale } = *fact {
             self.time.push(now.seconds());
-            self.flow.push(u64::from(flow));
+            self.flow.push(u64::from(flow.number()));
             self.scale.push(scale);
         }
     }
@@ -100,13 +100,13 @@ impl Observer for CallLog {
         match *fact {
             Observation::Call { flow, call, event } => {
                 self.time.push(now.seconds());
-                self.flow.push(u64::from(flow));
+                self.flow.push(u64::from(flow.number()));
                 self.call.push(call);
                 self.event.push(event.name());
             }
             Observation::Admission { flow, blocking } => {
                 self.admission_time.push(now.seconds());
-                self.admission_flow.push(u64::from(flow));
+                self.admission_flow.push(u64::from(flow.number()));
                 self.blocking.push(u64::from(blocking));
             }
             _ => {}
@@ -187,7 +187,7 @@ impl Observer for ReductionLog {
     fn observe(&mut self, now: Time, fact: &Observation<'_>) {
         if let Observation::Reduced { flow, signal, before, flight, cwnd, ssthresh } = *fact {
             self.time.push(now.seconds());
-            self.flow.push(u64::from(flow));
+            self.flow.push(u64::from(flow.number()));
             self.signal.push(signal.name());
             self.before.push(before);
             self.flight.push(flight);
@@ -291,7 +291,7 @@ impl DelayHistogram {
     }
 
     fn record(&mut self, packet: &Packet, delay: Span) {
-        let group = self.groups[packet.flow as usize] as usize;
+        let group = self.groups[packet.flow.index()] as usize;
         // The histogram grows by itself; nanoseconds of a u64 of picoseconds are always in range.
         let _ = self.histograms[group].record(delay.ps() / 1000);
     }

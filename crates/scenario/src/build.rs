@@ -2,7 +2,7 @@
 
 use forebay_engine::Network;
 use forebay_kernel::Streams;
-use forebay_network::{ElementCounters, RouteId};
+use forebay_network::{ElementCounters, FlowId, RouteId};
 use forebay_parameters::{Echo, Node, Parameters, Problem, Registry, Section};
 use forebay_units::Span;
 use forebay_units::quantity::show_span;
@@ -122,7 +122,7 @@ impl<'a> Plan<'a> {
         };
         let allocators = placed.map(allocator).collect();
         let roads = Roads { elements, allocators, ..Roads::default() };
-        let firsts: Vec<u32> =
+        let firsts: Vec<FlowId> =
             self.flows.iter().map(|flow| network.add_flows(flow.count)).collect();
         let mut senders = vec![0; self.flows.len()];
         for at in 0..self.flows.len() {

@@ -12,7 +12,7 @@ use forebay_parameters::{Parameters, Problem, Section, choose, choose_all, neare
 use forebay_units::{Span, Time};
 
 use crate::sections::{AGGREGATE_MECHANISMS, AggregateParameters, CALL_SECTIONS, names_of};
-use forebay_network::RouteId;
+use forebay_network::{FlowId, RouteId};
 
 /// The calls of a group of flows as the scenario describes them.
 pub(crate) struct CallsPlan {
@@ -33,7 +33,7 @@ pub(crate) struct Place {
     /// Component path of its flows.
     pub(crate) path: String,
     /// Its first flow.
-    pub(crate) flow: u32,
+    pub(crate) flow: FlowId,
     pub(crate) route: RouteId,
     pub(crate) precedence: u8,
     pub(crate) start: Time,

@@ -23,7 +23,7 @@ use crate::paced::{
 };
 use crate::sections::{FLOW_MECHANISMS, FlowParameters, names_of};
 use crate::topology::Topology;
-use forebay_network::RouteId;
+use forebay_network::{FlowId, RouteId};
 
 /// A group of flows as the scenario describes it.
 pub(crate) struct FlowPlan {
@@ -359,11 +359,11 @@ impl FlowPlan {
         matches!(self.transport, Transport::Calls(_))
     }
 
-    /// Make senders and receivers of flows that are there from the start, given their first number
-    /// and the roads. The number of the senders' element.
+    /// Make senders and receivers of flows that are there from the start, given the first
+    /// of them and the roads. The number of the senders' element.
     pub(crate) fn wire(
         &self,
-        first: u32,
+        first: FlowId,
         roads: &Roads,
         network: &mut Network,
         streams: &Streams,
@@ -430,7 +430,7 @@ impl FlowPlan {
     /// The class of calls that this group is, for the aggregate that the next element will be.
     pub(crate) fn class(
         &mut self,
-        first: u32,
+        first: FlowId,
         roads: &Roads,
         network: &mut Network,
         streams: &Streams,
@@ -451,7 +451,7 @@ impl FlowPlan {
         })
     }
 
-    fn group(&self, first: u32, route: RouteId, streams: &Streams) -> FlowGroup {
+    fn group(&self, first: FlowId, route: RouteId, streams: &Streams) -> FlowGroup {
         let name = format!("{}.start", self.path);
         let start = |index: u32| {
             let draw = || streams.numbered(&name, u64::from(index)).uniform();

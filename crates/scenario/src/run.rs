@@ -21,6 +21,7 @@ use crate::parse;
 use crate::results::{LinkResult, RunResult, flow_rows};
 use crate::results_rings::RingResult;
 use crate::series::Series;
+use forebay_network::FlowId;
 
 /// A scenario: checked, hashed, ready to be run any number of times, from any number of threads.
 pub struct Scenario {
@@ -439,7 +440,7 @@ fn paced_rows(
     wired: &mut Wired,
 ) -> (Vec<PacedResult>, Vec<PolicingResult>, Vec<LatenessResult>) {
     let (mut paced, mut policing, mut lateness) = (Vec::new(), Vec::new(), Vec::new());
-    let mut first = 0;
+    let mut first = FlowId::new(0);
     for (at, flow) in plan.flows.iter().enumerate() {
         let senders = wired.senders[at];
         if flow.is_paced() {
@@ -457,10 +458,11 @@ fn paced_rows(
         }
         if flow.counts_late() {
             let meter = |flow| wired.network.delivery_meter::<Lateness>(flow);
-            let own: Vec<_> = (first..first + flow.count).filter_map(meter).collect();
+            let own: Vec<_> =
+                (0..flow.count).map(|index| first.nth(index)).filter_map(meter).collect();
             lateness.push(LatenessResult::of(flow.name.clone(), &own));
         }
-        first += flow.count;
+        first = first.nth(flow.count);
     }
     (paced, policing, lateness)
 }

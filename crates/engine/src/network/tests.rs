@@ -3,7 +3,7 @@
 use super::*;
 use crate::stubs::{Call, Log, Logged, Stub, idle, packet, transmits, wire};
 use forebay_network::record::RecordTable;
-use forebay_network::{Lookahead, Observation, OwnCount, RouteId};
+use forebay_network::{FlowId, Lookahead, Observation, OwnCount, RouteId};
 use forebay_units::Span;
 
 const NONE: Lookahead<'static> = Lookahead::NONE;
@@ -88,7 +88,7 @@ fn a_reserved_number_is_that_of_the_element_placed_there() {
     let woken: Vec<Logged> = log.take().into_iter().filter(|entry| entry.2 == "wake").collect();
     assert_eq!((woken, progress.events), (vec![(0, 3, "wake", 8)], 1));
     // Flows and links have numbers of their own, and so have sinks and routes.
-    assert_eq!([network.add_flows(3), network.add_flows(1)], [0, 3]);
+    assert_eq!([network.add_flows(3), network.add_flows(1)], [0, 3].map(FlowId::new));
     assert_eq!([network.add_link(), network.add_link()], [0, 1]);
 }
 
@@ -147,7 +147,7 @@ fn the_digest_is_of_the_trajectory_alone() {
 fn counters_begin_anew_with_a_measurement_window() {
     for divided in [false, true] {
         let (mut network, _) = network(&[(5, 0), (15, 2), (25, 4)]);
-        network.meter_deliveries(0, 1, &Tally { packets: 7, since: at(0) });
+        network.meter_deliveries(FlowId::new(0), 1, &Tally { packets: 7, since: at(0) });
         if divided {
             network.divide(vec![0, 0, 1], 1);
         }
@@ -155,7 +155,7 @@ fn counters_begin_anew_with_a_measurement_window() {
         let tally = |network: &mut Network| {
             let flow = network.counters().flows[0];
             let own = network.element_counters::<Tally>(2).map(|at| (at.packets, at.since));
-            let meter = network.delivery_meter::<Tally>(0).map(|at| at.packets);
+            let meter = network.delivery_meter::<Tally>(FlowId::new(0)).map(|at| at.packets);
             (flow.sent.packets, flow.delivered.packets, flow.started, own, meter)
         };
         // Sent at 5 and 15, delivered at 15. The meter is a fresh one.

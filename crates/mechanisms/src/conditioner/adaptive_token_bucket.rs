@@ -147,7 +147,7 @@ impl Conditioner for AdaptiveTokenBucket {
 mod tests {
     use super::*;
     use forebay_kernel::Streams;
-    use forebay_network::RouteId;
+    use forebay_network::{FlowId, RouteId};
     use forebay_parameters::{Echo, Node, Table, Value};
     use forebay_units::quantity::show_rate;
     use proptest::prelude::*;
@@ -169,7 +169,7 @@ mod tests {
         srtt: Option<u64>,
     ) -> (u8, [u64; 2], [f64; 2]) {
         let now = Time::ZERO + Span::from_ms(ms);
-        let mut packet = Packet::data(now, 0, 0, size, RouteId::new(0));
+        let mut packet = Packet::data(now, FlowId::new(0), 0, size, RouteId::new(0));
         if let Some(ms) = srtt {
             packet = packet.with_srtt(Span::from_ms(ms));
         }
@@ -262,8 +262,13 @@ mod tests {
         let mut counts = [0; 3];
         for number in 0..10_000 {
             now += Span::from_us(draws.below(5_000));
-            let packet =
-                Packet::data(now, 0, number, 40 + draws.below(1461) as u16, RouteId::new(0));
+            let packet = Packet::data(
+                now,
+                FlowId::new(0),
+                number,
+                40 + draws.below(1461) as u16,
+                RouteId::new(0),
+            );
             let [one, other] = [&mut adaptive as &mut dyn Conditioner, &mut plain].map(|law| {
                 let mut packet = packet;
                 law.condition(&mut packet, now, &mut Streams::new(0, 0).named("test"));
@@ -296,7 +301,7 @@ mod tests {
             for (gap, size, us) in steps {
                 now += Span::from_ps(gap);
                 let srtt = Span::from_us(us);
-                let mut packet = Packet::data(now, 0, 0, size, RouteId::new(0)).with_srtt(srtt);
+                let mut packet = Packet::data(now, FlowId::new(0), 0, size, RouteId::new(0)).with_srtt(srtt);
                 law.condition(&mut packet, now, &mut Streams::new(0, 0).named("test"));
                 out.push((now, srtt, packet));
             }

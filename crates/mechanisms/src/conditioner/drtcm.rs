@@ -125,7 +125,7 @@ impl Conditioner for DrTcm {
 mod tests {
     use super::*;
     use forebay_kernel::Streams;
-    use forebay_network::RouteId;
+    use forebay_network::{FlowId, RouteId};
     use forebay_units::Span;
 
     /// CIR 125000 B/s with 3000 B, EIR 250000 B/s with 2000 B.
@@ -147,8 +147,8 @@ mod tests {
     fn check(mode: Mode, steps: &[Step]) {
         let mut law = meter(mode);
         for &(ms, size, before, after, committed, beyond) in steps {
-            let mut packet =
-                Packet::data(Time::ZERO, 0, 0, size, RouteId::new(0)).with_precedence(before);
+            let mut packet = Packet::data(Time::ZERO, FlowId::new(0), 0, size, RouteId::new(0))
+                .with_precedence(before);
             let now = Time::ZERO + Span::from_ms(ms);
             law.condition(&mut packet, now, &mut Streams::new(0, 0).named("test"));
             let tokens = (law.committed.bytes(), law.beyond.bytes());
@@ -198,14 +198,14 @@ mod tests {
         for step in 0..10_000 {
             let now = Time::ZERO + Span::from_ms(2 * step);
             // 1000 B every 2 ms are 4 Mbit/s, every 10 ms 0.8 Mbit/s.
-            let mut packet =
-                Packet::data(now, 0, step, 1000, RouteId::new(0)).with_precedence(YELLOW);
+            let mut packet = Packet::data(now, FlowId::new(0), step, 1000, RouteId::new(0))
+                .with_precedence(YELLOW);
             law.condition(&mut packet, now, &mut stream);
             yellow += u32::from(packet.precedence == YELLOW);
             red += u32::from(packet.precedence == RED);
             if step % 5 == 0 {
-                let mut packet =
-                    Packet::data(now, 0, step, 1000, RouteId::new(0)).with_precedence(GREEN);
+                let mut packet = Packet::data(now, FlowId::new(0), step, 1000, RouteId::new(0))
+                    .with_precedence(GREEN);
                 law.condition(&mut packet, now, &mut stream);
                 assert_eq!(packet.precedence, GREEN, "{step}");
             }

@@ -47,14 +47,14 @@ impl Conditioner for Fixed {
 mod tests {
     use super::*;
     use forebay_kernel::Streams;
-    use forebay_network::RouteId;
+    use forebay_network::{FlowId, RouteId};
 
     /// A class of traffic would not get the precedence that it was given.
     #[test]
     fn every_packet_gets_the_precedence() {
         for before in 0..4 {
-            let mut packet =
-                Packet::data(Time::ZERO, 0, 0, 576, RouteId::new(0)).with_precedence(before);
+            let mut packet = Packet::data(Time::ZERO, FlowId::new(0), 0, 576, RouteId::new(0))
+                .with_precedence(before);
             let mut stream = Streams::new(0, 0).named("test");
             let verdict = Fixed { precedence: 2 }.condition(&mut packet, Time::ZERO, &mut stream);
             assert_eq!((verdict, packet.precedence), (Verdict::Accept, 2));

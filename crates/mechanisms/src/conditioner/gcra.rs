@@ -71,7 +71,7 @@ impl Conditioner for Policer {
 mod tests {
     use super::*;
     use forebay_kernel::Streams;
-    use forebay_network::RouteId;
+    use forebay_network::{FlowId, RouteId};
     use forebay_parameters::{Echo, Node, Table};
 
     /// A policer on a link would mark other cells than the law finds out of profile, or change the
@@ -85,7 +85,8 @@ mod tests {
         let mut law = build(&Section::root(&node, &echo).unwrap(), &facts).unwrap();
         let mut stream = Streams::new(0, 0).named("test");
         let seen = [0, 4, 8, 12, 20, 22, 40, 41, 42, 43].map(|ms| {
-            let mut cell = Packet::data(Time::ZERO, 0, 0, 53, RouteId::new(0)).with_precedence(1);
+            let mut cell =
+                Packet::data(Time::ZERO, FlowId::new(0), 0, 53, RouteId::new(0)).with_precedence(1);
             let now = Time::ZERO + Span::from_ms(ms);
             assert_eq!(law.condition(&mut cell, now, &mut stream), Verdict::Accept);
             cell.precedence

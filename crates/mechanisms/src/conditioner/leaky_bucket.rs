@@ -78,7 +78,7 @@ impl Conditioner for Policer {
 mod tests {
     use super::*;
     use forebay_kernel::Streams;
-    use forebay_network::{DropReason, RouteId};
+    use forebay_network::{DropReason, FlowId, RouteId};
     use forebay_parameters::{Echo, Node, Table, Value};
     use forebay_units::Span;
 
@@ -93,7 +93,7 @@ mod tests {
         let mut law = build(&Section::root(&node, &echo).unwrap(), &facts).unwrap();
         let mut stream = Streams::new(0, 0).named("test");
         [0, 1, 2, 3, 12, 13, 50, 51, 52, 53].map(|ms| {
-            let mut cell = Packet::data(Time::ZERO, 0, 0, 53, RouteId::new(0));
+            let mut cell = Packet::data(Time::ZERO, FlowId::new(0), 0, 53, RouteId::new(0));
             let verdict = law.condition(&mut cell, Time::ZERO + Span::from_ms(ms), &mut stream);
             (cell.precedence, verdict == Verdict::Drop(DropReason::Policed))
         })

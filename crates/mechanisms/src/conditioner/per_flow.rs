@@ -1,7 +1,7 @@
 //! A conditioner of its own for each flow.
 
 use forebay_kernel::Stream;
-use forebay_network::{Conditioner, Packet, Verdict};
+use forebay_network::{Conditioner, FlowId, Packet, Verdict};
 use forebay_parameters::{Entry, Inner, Parameters, Probe, Problem, Registry, Section, parameters};
 use forebay_units::Time;
 
@@ -59,25 +59,25 @@ const NONE: u32 = u32::MAX;
 impl PerFlow {
     /// The place of `flow`, which gets one if it is new. `stream` is that of all.
     #[inline]
-    fn place(&mut self, flow: u32, stream: &Stream) -> usize {
-        match self.places.get(flow as usize) {
+    fn place(&mut self, flow: FlowId, stream: &Stream) -> usize {
+        match self.places.get(flow.index()) {
             Some(&place) if place != NONE => place as usize,
             _ => self.add(flow, stream),
         }
     }
 
     #[cold]
-    fn add(&mut self, flow: u32, stream: &Stream) -> usize {
+    fn add(&mut self, flow: FlowId, stream: &Stream) -> usize {
         let place = self.flows.len();
-        if self.places.len() <= flow as usize {
-            self.places.resize(flow as usize + 1, NONE);
+        if self.places.len() <= flow.index() {
+            self.places.resize(flow.index() + 1, NONE);
         }
-        self.places[flow as usize] = u32::try_from(place).expect("flows are numbered by u32");
+        self.places[flow.index()] = u32::try_from(place).expect("flows are numbered so");
         let law = self
             .of
             .build_again(&self.registry, |build, inner| build(inner, &self.facts))
             .expect("the pattern was built from the same parameters");
-        self.flows.push((law, stream.member(u64::from(flow))));
+        self.flows.push((law, stream.member(u64::from(flow.number()))));
         place
     }
 }
@@ -147,9 +147,9 @@ mod tests {
     fn every_flow_has_its_own_profile() {
         let mut law = make(bucket()).unwrap();
         let mut stream = stream();
-        let mut offer = |ms: u64, flow: u32| {
+        let mut offer = |ms: u64, flow: usize| {
             let now = Time::ZERO + Span::from_ms(ms);
-            let mut packet = Packet::data(now, flow, 0, 1000, RouteId::new(0));
+            let mut packet = Packet::data(now, FlowId::new(flow), 0, 1000, RouteId::new(0));
             assert_eq!(law.condition(&mut packet, now, &mut stream), Verdict::Accept);
             packet.precedence
         };
@@ -170,7 +170,7 @@ mod tests {
     /// those that it gets alone.
     #[test]
     fn flows_draw_from_streams_of_their_own() {
-        let colours = |flows: &[u32]| -> Vec<u8> {
+        let colours = |flows: &[usize]| -> Vec<u8> {
             let of = [
                 ("ctr", "1 Mbit/s".into()),
                 ("ptr", "2 Mbit/s".into()),
@@ -182,7 +182,8 @@ mod tests {
             for ms in 0..200 {
                 for flow in flows {
                     let now = Time::ZERO + Span::from_ms(ms);
-                    let mut packet = Packet::data(now, *flow, ms, 300, RouteId::new(0));
+                    let mut packet =
+                        Packet::data(now, FlowId::new(*flow), ms, 300, RouteId::new(0));
                     law.condition(&mut packet, now, &mut stream);
                     if *flow == 3 {
                         seen.push(packet.precedence);

@@ -103,7 +103,7 @@ impl Conditioner for SrTcm {
 mod tests {
     use super::*;
     use forebay_kernel::Streams;
-    use forebay_network::RouteId;
+    use forebay_network::{FlowId, RouteId};
     use forebay_units::Span;
 
     /// 1 Mbit/s, that is 125000 B/s, with 3000 B and 2000 B.
@@ -124,8 +124,8 @@ mod tests {
     fn check(mode: Mode, steps: &[Step]) {
         let mut law = meter(mode);
         for &(ms, size, before, after, committed, beyond) in steps {
-            let mut packet =
-                Packet::data(Time::ZERO, 0, 0, size, RouteId::new(0)).with_precedence(before);
+            let mut packet = Packet::data(Time::ZERO, FlowId::new(0), 0, size, RouteId::new(0))
+                .with_precedence(before);
             let now = Time::ZERO + Span::from_ms(ms);
             law.condition(&mut packet, now, &mut Streams::new(0, 0).named("test"));
             let tokens = (law.committed.bytes(), law.beyond.bytes());

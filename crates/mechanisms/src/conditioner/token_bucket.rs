@@ -91,7 +91,7 @@ impl Conditioner for TokenBucket {
 mod tests {
     use super::*;
     use forebay_kernel::Streams;
-    use forebay_network::RouteId;
+    use forebay_network::{FlowId, RouteId};
     use forebay_units::Span;
 
     /// 2 Mbit/s, that is 250000 B/s, with a bucket of 5000 B.
@@ -107,7 +107,7 @@ mod tests {
     }
 
     fn offer(law: &mut TokenBucket, ms: u64, size: u16) -> (Verdict, u8) {
-        let mut packet = Packet::data(Time::ZERO, 0, 0, size, RouteId::new(0));
+        let mut packet = Packet::data(Time::ZERO, FlowId::new(0), 0, size, RouteId::new(0));
         let now = Time::ZERO + Span::from_ms(ms);
         let verdict = law.condition(&mut packet, now, &mut Streams::new(0, 0).named("test"));
         (verdict, packet.precedence)

@@ -156,7 +156,7 @@ mod tests {
     use super::*;
     use crate::conditioner::bucket::YELLOW;
     use forebay_kernel::Streams;
-    use forebay_network::RouteId;
+    use forebay_network::{FlowId, RouteId};
 
     fn meter<N: Count>(rates: (u64, u64), depths: (u64, u64), mode: Mode) -> TrTcm<N> {
         let bucket = |rate, depth| (Rate::from_bps(rate), Size::from_bytes(depth));
@@ -170,8 +170,8 @@ mod tests {
     fn check<N: Count + Send>(mode: Mode, steps: &[Step]) {
         let mut law = meter::<N>((1_000_000, 2_000_000), (3000, 5000), mode);
         for &(ms, size, before, after, committed, peak) in steps {
-            let mut packet =
-                Packet::data(Time::ZERO, 0, 0, size, RouteId::new(0)).with_precedence(before);
+            let mut packet = Packet::data(Time::ZERO, FlowId::new(0), 0, size, RouteId::new(0))
+                .with_precedence(before);
             let now = Time::ZERO + Span::from_ms(ms);
             law.condition(&mut packet, now, &mut Streams::new(0, 0).named("test"));
             let tokens = (law.committed.bytes(), law.peak.bytes());
@@ -223,7 +223,7 @@ mod tests {
         fn check<N: Count + Send>(depth: u64) {
             let mut law =
                 meter::<N>((100_000_000_000, 100_000_000_000), (depth, depth), Mode::Blind);
-            let mut packet = Packet::data(Time::ZERO, 0, 0, 1500, RouteId::new(0));
+            let mut packet = Packet::data(Time::ZERO, FlowId::new(0), 0, 1500, RouteId::new(0));
             for now in [Time::ZERO, Time::ZERO + Span::from_s(10_000)] {
                 law.condition(&mut packet, now, &mut Streams::new(0, 0).named("test"));
                 let left = (depth - 1500) as f64;

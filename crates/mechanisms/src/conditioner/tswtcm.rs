@@ -118,7 +118,7 @@ impl Conditioner for TswTcm {
 mod tests {
     use super::*;
     use forebay_kernel::Streams;
-    use forebay_network::RouteId;
+    use forebay_network::{FlowId, RouteId};
 
     fn marker(ptr: Option<u64>) -> TswTcm {
         let window = Span::from_ms(100);
@@ -172,7 +172,7 @@ mod tests {
         let mut law = marker(None);
         let mut stream = Streams::new(0, 0).named("test");
         for _ in 0..3 {
-            let mut packet = Packet::data(Time::ZERO, 0, 0, 1000, RouteId::new(0));
+            let mut packet = Packet::data(Time::ZERO, FlowId::new(0), 0, 1000, RouteId::new(0));
             law.condition(&mut packet, Time::ZERO, &mut stream);
         }
         assert!((law.average - 155_000.0).abs() < 1e-6);

@@ -66,12 +66,12 @@ pub trait CongestionDetector: Send {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use forebay_network::RouteId;
+    use forebay_network::{FlowId, RouteId};
 
     /// A source would slow down for another kind of congestion than there was.
     #[test]
     fn a_notification_tells_its_type() {
-        let packet = Packet::data(Time::ZERO, 1, 2, 53, RouteId::new(3));
+        let packet = Packet::data(Time::ZERO, FlowId::new(1), 2, 53, RouteId::new(3));
         for notice in [CongestionNotification::Rate, CongestionNotification::Discard] {
             assert_eq!(CongestionNotification::of(&notice.written(packet)), notice);
         }

@@ -54,7 +54,7 @@ impl CongestionDetector for Discard {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use forebay_network::RouteId;
+    use forebay_network::{FlowId, RouteId};
 
     /// A source would be notified of every cell of a burst that is lost, of cells that are not
     /// lost, or of another source's cells: 50 ms after a notification the next is too early, 1 ps
@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn each_source_hears_of_its_own_discards_after_a_hold_off() {
         let mut law = Discard { spacing: Spacing::new(Span::from_ms(50)) };
-        let packet = |flow| Packet::data(Time::ZERO, flow, 0, 53, RouteId::new(0));
+        let packet = |flow| Packet::data(Time::ZERO, FlowId::new(flow), 0, 53, RouteId::new(0));
         let at = |ps| Time::ZERO + Span::from_s(1) + Span::from_ps(ps);
         let hold = Span::from_ms(50).ps();
         assert_eq!(law.judge(&packet(3), false, at(0)), None);

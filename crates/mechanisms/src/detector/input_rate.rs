@@ -234,7 +234,7 @@ impl CongestionDetector for InputRate {
 mod tests {
     use super::*;
     use forebay_kernel::Streams;
-    use forebay_network::RouteId;
+    use forebay_network::{FlowId, RouteId};
     use forebay_parameters::{Echo, Node, Table, Value};
 
     const LINK: Rate = Rate::from_bps(6_000_000);
@@ -252,8 +252,9 @@ mod tests {
         InputRate::new(parameters(entries).unwrap(), LINK)
     }
 
-    fn packet(flow: u32, precedence: u8) -> Packet {
-        Packet::data(Time::ZERO, flow, 0, 50, RouteId::new(0)).with_precedence(precedence)
+    fn packet(flow: usize, precedence: u8) -> Packet {
+        Packet::data(Time::ZERO, FlowId::new(flow), 0, 50, RouteId::new(0))
+            .with_precedence(precedence)
     }
 
     fn ms(ms: u64) -> Time {
@@ -320,7 +321,7 @@ mod tests {
                 eager.advance(tick);
                 tick += Span::from_ms(50);
             }
-            let cell = packet(stream.below(30) as u32, stream.below(4) as u8);
+            let cell = packet(stream.below(30) as usize, stream.below(4) as u8);
             let dropped = stream.happens(0.01);
             lazy.arrives(&cell, now);
             eager.arrives(&cell, now);

@@ -8,6 +8,7 @@ use forebay_parameters::{Category, Entry, Problem, Section};
 use forebay_units::{Span, Time};
 
 use crate::LinkFacts;
+use forebay_network::FlowId;
 
 pub use contract::{CongestionDetector, CongestionNotification};
 
@@ -46,8 +47,8 @@ impl Spacing {
 
     /// Whether the source of `flow` may be notified now, which then counts as done: if that was
     /// more than the hold-off ago.
-    fn allows(&mut self, flow: u32, now: Time) -> bool {
-        let flow = flow as usize;
+    fn allows(&mut self, flow: FlowId, now: Time) -> bool {
+        let flow = flow.index();
         if self.last.len() <= flow {
             self.last.resize(flow + 1, None);
         }

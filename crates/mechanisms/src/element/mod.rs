@@ -10,7 +10,7 @@ pub mod shaper;
 pub mod tcp;
 pub mod udp;
 
-use forebay_network::{Context, DropReason, Observation, Packet, RouteId};
+use forebay_network::{Context, DropReason, FlowId, Observation, Packet, RouteId};
 use forebay_units::Time;
 
 /// A group of flows that differ only in their start times: what sources need to know of the
@@ -19,8 +19,8 @@ use forebay_units::Time;
 pub struct FlowGroup {
     /// Component path, such as `flows.tcp1`: names the random streams.
     pub path: String,
-    /// Number of the first flow; the others follow.
-    pub first: u32,
+    /// The first flow; the others follow.
+    pub first: FlowId,
     /// When each flow starts.
     pub starts: Vec<Time>,
     /// When all flows stop sending new data; [`Time::NEVER`] if they do not.
@@ -46,8 +46,8 @@ fn drop_arriving(link: u32, packet: &Packet, reason: DropReason, cx: &mut Contex
 }
 
 /// `flow` has ended: record when.
-fn end_flow(flow: u32, cx: &mut Context<'_>) {
+fn end_flow(flow: FlowId, cx: &mut Context<'_>) {
     let now = cx.now();
-    cx.counters().flows[flow as usize].ended = Some(now);
+    cx.counters().flows[flow.index()].ended = Some(now);
     cx.observe(|| Observation::Ended { flow });
 }

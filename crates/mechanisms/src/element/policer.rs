@@ -7,8 +7,8 @@
 use std::collections::VecDeque;
 
 use forebay_network::{
-    Context, DropReason, Element, ElementCounters, LogicalProcess, Lookahead, OwnCount, Packet,
-    columns,
+    Context, DropReason, Element, ElementCounters, FlowId, LogicalProcess, Lookahead, OwnCount,
+    Packet, columns,
 };
 use forebay_parameters::{Length, Problem, Section, choice, parameters};
 use forebay_units::{Rate, Size, Time};
@@ -106,8 +106,8 @@ fn check_queue(section: &Section<'_>, queue: Length) -> Result<(), Problem> {
 /// The parts of a policer.
 #[derive(Clone)]
 pub struct PolicerPlan {
-    /// The number of its first flow, and how many flows there are.
-    pub flows: (u32, u32),
+    /// Its first flow, and how many flows there are.
+    pub flows: (FlowId, u32),
     /// The link behind it, where its drops are counted.
     pub link: u32,
     /// The peak rate controllers.
@@ -212,7 +212,7 @@ impl Policer {
     }
 
     fn index(&self, packet: &Packet) -> usize {
-        (packet.flow - self.plan.flows.0) as usize
+        packet.flow.index_in(self.plan.flows.0) as usize
     }
 
     /// Release the packets that are due at or before now.

@@ -168,7 +168,7 @@ impl Sender {
     fn emit(&mut self, index: u32, group: &FlowGroup, cx: &mut Context<'_>) {
         let (number, size) = (self.0 >> 16, self.0 as u16);
         self.0 += 1 << 16;
-        let packet = Packet::data(cx.now(), group.first + index, number, size, group.route);
+        let packet = Packet::data(cx.now(), group.first.nth(index), number, size, group.route);
         cx.send(packet.with_precedence(group.precedence));
     }
 }
@@ -177,7 +177,7 @@ impl<P: TrafficPool> LogicalProcess for UdpSenders<P> {
     fn prefetch_timer(&self, token: u32, counters: &Counters) {
         if self.timer.is_none() && token != STOP {
             self.applications.foresee(token as usize);
-            fetch(&counters.flows[(self.group.first + token) as usize].sent);
+            fetch(&counters.flows[self.group.first.nth(token).index()].sent);
         }
     }
 }
@@ -217,7 +217,7 @@ impl<P: TrafficPool> Element for UdpSenders<P> {
     fn wake(&mut self, token: u32, cx: &mut Context<'_>) {
         if token == STOP {
             let flows = self.applications.len() as u32;
-            (0..flows).for_each(|index| end_flow(self.group.first + index, cx));
+            (0..flows).for_each(|index| end_flow(self.group.first.nth(index), cx));
             return;
         }
         let Self { group, applications, timer } = self;

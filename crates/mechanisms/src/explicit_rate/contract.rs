@@ -1,6 +1,6 @@
 //! What a port with explicit rates decides.
 
-use forebay_network::Packet;
+use forebay_network::{FlowId, Packet};
 use forebay_units::Time;
 
 /// Divides a port among the sources that take explicit rates from it. Rates are in bit/s.
@@ -14,7 +14,7 @@ pub trait ExplicitRate: Send {
     fn arrives(&mut self, packet: &Packet, current: Option<f64>, now: Time);
 
     /// The most that the source of `flow` may send, asked when a cell on its way back carries it.
-    fn allows(&mut self, flow: u32, now: Time) -> f64;
+    fn allows(&mut self, flow: FlowId, now: Time) -> f64;
 
     /// Inner quantities worth plotting, such as the load factor, by name.
     fn probes(&self, _visit: &mut dyn FnMut(&str, f64)) {}

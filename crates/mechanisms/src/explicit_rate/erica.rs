@@ -1,6 +1,6 @@
 //! ERICA: explicit rate indication for congestion avoidance.
 
-use forebay_network::Packet;
+use forebay_network::{FlowId, Packet};
 use forebay_parameters::{Entry, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::{Rate, Span, Time};
 
@@ -239,8 +239,8 @@ impl Erica {
         rate
     }
 
-    fn flow(&mut self, flow: u32) -> &mut Flow {
-        let flow = flow as usize;
+    fn flow(&mut self, flow: FlowId) -> &mut Flow {
+        let flow = flow.index();
         if self.flows.len() <= flow {
             self.flows.resize(flow + 1, Flow::default());
         }
@@ -270,7 +270,7 @@ impl ExplicitRate for Erica {
         }
     }
 
-    fn allows(&mut self, flow: u32, now: Time) -> f64 {
+    fn allows(&mut self, flow: FlowId, now: Time) -> f64 {
         self.advance(now);
         let Flow { current, told, .. } = *self.flow(flow);
         let rate = told.unwrap_or_else(|| self.allocate(current));

@@ -93,7 +93,7 @@ impl ResourceCell {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use forebay_network::RouteId;
+    use forebay_network::{FlowId, RouteId};
     use forebay_units::Time;
 
     /// Ports and sources would read other rates than were written. By the formula: 1 is 2^0, 353208
@@ -128,7 +128,7 @@ mod tests {
     /// A port would write over the rate of another.
     #[test]
     fn cells_keep_their_fields_apart() {
-        let packet = Packet::data(Time::ZERO, 1, 2, 53, RouteId::new(3));
+        let packet = Packet::data(Time::ZERO, FlowId::new(1), 2, 53, RouteId::new(3));
         let [current, explicit, minimum] = [7.0, 1e6, 3e3].map(CellRate::at_most);
         for backward in [false, true] {
             let cell = ResourceCell { backward, current, explicit, minimum };

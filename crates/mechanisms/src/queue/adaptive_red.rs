@@ -276,7 +276,7 @@ mod tests {
     use super::*;
     use crate::queue::redn::built;
     use forebay_kernel::Streams;
-    use forebay_network::{Backlog, Packet, RouteId};
+    use forebay_network::{Backlog, FlowId, Packet, RouteId};
     use forebay_parameters::{Echo, Node, Table, Value};
     use forebay_units::Rate;
 
@@ -302,7 +302,7 @@ mod tests {
     }
 
     fn offer(law: &mut AdaptiveRed, packets: u32, ms: u64, stream: &mut Stream) -> Verdict {
-        let packet = Packet::data(Time::ZERO, 0, 0, 500, RouteId::new(0));
+        let packet = Packet::data(Time::ZERO, FlowId::new(0), 0, 500, RouteId::new(0));
         let backlog = Backlog { packets, bytes: 500 * u64::from(packets) };
         let now = Time::ZERO + Span::from_ms(ms);
         law.admit(&Arrival { now, packet: &packet, backlog, idle_since: None }, stream)

@@ -237,7 +237,7 @@ impl QueueDisc for Choke {
 mod tests {
     use super::*;
     use forebay_kernel::Streams;
-    use forebay_network::RouteId;
+    use forebay_network::{FlowId, RouteId};
     use forebay_parameters::{Echo, Node, Table, Value};
     use forebay_units::Rate;
 
@@ -262,10 +262,10 @@ mod tests {
     /// The verdict on a packet, and the numbers of those dropped from the queue.
     fn offer(
         queue: &mut Choke,
-        (number, flow): (u64, u32),
+        (number, flow): (u64, usize),
         stream: &mut Stream,
     ) -> (Verdict, Vec<u64>) {
-        let packet = Packet::data(Time::ZERO, flow, number, 1000, RouteId::new(0));
+        let packet = Packet::data(Time::ZERO, FlowId::new(flow), number, 1000, RouteId::new(0));
         let mut dropped = Vec::new();
         let verdict = queue.enqueue(&packet, None, Time::ZERO, stream, &mut |packet, reason| {
             assert_eq!(reason, DropReason::Forced);
@@ -313,7 +313,7 @@ mod tests {
                     choke(&[("threshold", "9 packets".into()), ("candidates", m.into())]);
                 let own = trial % 10;
                 for place in 0..10 {
-                    let flow = if place == own { 1 } else { 100 + place };
+                    let flow = if place == own { 1 } else { 100 + place as usize };
                     offer(&mut queue, (u64::from(place), flow), stream);
                 }
                 let (verdict, dropped) = offer(&mut queue, (10, 1), stream);
@@ -339,7 +339,7 @@ mod tests {
         let draws = |average: f64, entries: &[(&str, Value)]| {
             let mut law = make(&[&[("threshold", "4 packets".into())], entries].concat()).unwrap();
             let stream = &mut stream();
-            for flow in 0..30 {
+            for flow in FlowId::all(30) {
                 let packet = Packet::data(Time::ZERO, flow, 0, 1000, RouteId::new(0));
                 law.fifo.enqueue(&packet, None, Time::ZERO, stream, &mut |_, _| {});
             }

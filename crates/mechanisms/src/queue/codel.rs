@@ -242,7 +242,7 @@ impl QueueDisc for CoDel {
 mod tests {
     use super::*;
     use forebay_kernel::Streams;
-    use forebay_network::{Ecn, RouteId};
+    use forebay_network::{Ecn, FlowId, RouteId};
 
     fn codel(ecn: bool) -> CoDel {
         CoDel::new(&CoDelParameters {
@@ -259,7 +259,8 @@ mod tests {
     }
 
     fn put(law: &mut CoDel, number: u64, size: u16, ecn: Ecn, us: u64) {
-        let packet = Packet::data(Time::ZERO, 0, number, size, RouteId::new(0)).with_ecn(ecn);
+        let packet =
+            Packet::data(Time::ZERO, FlowId::new(0), number, size, RouteId::new(0)).with_ecn(ecn);
         let mut stream = Streams::new(0, 0).named("test");
         let verdict =
             law.enqueue(&packet, None, at(us), &mut stream, &mut |_, _| panic!("it drops others"));

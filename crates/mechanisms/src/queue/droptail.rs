@@ -81,11 +81,11 @@ impl DropPolicy for DropTail {
 mod tests {
     use super::*;
     use forebay_kernel::Streams;
-    use forebay_network::{Backlog, Packet, RouteId};
+    use forebay_network::{Backlog, FlowId, Packet, RouteId};
     use forebay_units::Time;
 
     fn verdict(limit: Option<Length>, backlog: Backlog, idle: bool) -> Verdict {
-        let packet = Packet::data(Time::ZERO, 0, 0, 1000, RouteId::new(0));
+        let packet = Packet::data(Time::ZERO, FlowId::new(0), 0, 1000, RouteId::new(0));
         let idle_since = idle.then_some(Time::ZERO);
         let arrival = Arrival { now: Time::ZERO, packet: &packet, backlog, idle_since };
         DropTail { limit, reserved: None }.admit(&arrival, &mut Streams::new(0, 0).named("test"))

@@ -57,7 +57,9 @@ fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Queue, Problem> {
 mod tests {
     use super::*;
     use forebay_kernel::Streams;
-    use forebay_network::{Arrival, Backlog, DropPolicy, DropReason, Packet, RouteId, Verdict};
+    use forebay_network::{
+        Arrival, Backlog, DropPolicy, DropReason, FlowId, Packet, RouteId, Verdict,
+    };
     use forebay_parameters::{Echo, Node, Table, Value};
     use forebay_units::{Rate, Time};
 
@@ -80,8 +82,8 @@ mod tests {
         let Ok(Queue::Fifo(mut law)) = make("512 packets", "256 packets", 2) else {
             panic!("it decides at arrival");
         };
-        let packet =
-            Packet::data(Time::ZERO, 0, 0, 53, RouteId::new(0)).with_precedence(precedence);
+        let packet = Packet::data(Time::ZERO, FlowId::new(0), 0, 53, RouteId::new(0))
+            .with_precedence(precedence);
         let backlog = Backlog { packets: waiting, bytes: u64::from(waiting) * 53 };
         let arrival = Arrival { now: Time::ZERO, packet: &packet, backlog, idle_since: None };
         law.admit(&arrival, &mut Streams::new(0, 0).named("test"))

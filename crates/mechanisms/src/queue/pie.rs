@@ -293,7 +293,7 @@ mod tests {
     use super::*;
     use crate::queue::redn::built;
     use forebay_kernel::Streams;
-    use forebay_network::{Backlog, Ecn, Packet, RouteId};
+    use forebay_network::{Backlog, Ecn, FlowId, Packet, RouteId};
     use forebay_parameters::{Echo, Node, Table, Value};
     use forebay_units::Rate;
 
@@ -326,13 +326,17 @@ mod tests {
 
     /// An arrival at `time` that finds `packets` of 1000 B waiting.
     fn offer(pie: &mut Pie, time: f64, packets: u32, ecn: Ecn, stream: &mut Stream) -> Verdict {
-        let packet = Packet::data(Time::ZERO, 0, 0, 1000, RouteId::new(0)).with_ecn(ecn);
+        let packet =
+            Packet::data(Time::ZERO, FlowId::new(0), 0, 1000, RouteId::new(0)).with_ecn(ecn);
         let backlog = Backlog { packets, bytes: 1000 * u64::from(packets) };
         pie.admit(&Arrival { now: at(time), packet: &packet, backlog, idle_since: None }, stream)
     }
 
     fn leave(pie: &mut Pie, time: f64) {
-        pie.departed(Packet::data(Time::ZERO, 0, 0, 1000, RouteId::new(0)).queued_info(), at(time));
+        pie.departed(
+            Packet::data(Time::ZERO, FlowId::new(0), 0, 1000, RouteId::new(0)).queued_info(),
+            at(time),
+        );
     }
 
     /// The controller would be another: from 18 to 20 ms a step is 0.125 * 5 ms + 1.25 * 2 ms =

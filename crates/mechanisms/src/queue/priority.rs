@@ -213,7 +213,7 @@ impl QueueDisc for Priority {
 mod tests {
     use super::*;
     use forebay_kernel::Streams;
-    use forebay_network::{DropReason, RouteId};
+    use forebay_network::{DropReason, FlowId, RouteId};
     use forebay_parameters::{Echo, Node, Table, Value};
     use forebay_units::Rate;
 
@@ -240,7 +240,7 @@ mod tests {
         let mut stream = Streams::new(0, 0).named("test");
         // Precedence 5 belongs to the last class, behind 1.
         for (number, precedence) in [(0, 1), (1, 5), (2, 0), (3, 1), (4, 0)] {
-            let packet = Packet::data(Time::ZERO, 0, number, 100, RouteId::new(0))
+            let packet = Packet::data(Time::ZERO, FlowId::new(0), number, 100, RouteId::new(0))
                 .with_precedence(precedence);
             let verdict =
                 queue.enqueue(&packet, None, Time::ZERO, &mut stream, &mut |_, _| panic!("others"));
@@ -274,7 +274,7 @@ mod tests {
         let mut stream = Streams::new(0, 0).named("test");
         // Precedence 5 takes the last entry of the map.
         for (number, precedence) in [(0, 3), (1, 1), (2, 2), (3, 0), (4, 5), (5, 2)] {
-            let packet = Packet::data(Time::ZERO, 0, number, 53, RouteId::new(0))
+            let packet = Packet::data(Time::ZERO, FlowId::new(0), number, 53, RouteId::new(0))
                 .with_precedence(precedence);
             queue.enqueue(&packet, None, Time::ZERO, &mut stream, &mut |_, _| panic!("others"));
         }
@@ -296,7 +296,7 @@ mod tests {
         let mut stream = Streams::new(0, 0).named("test");
         let mut dropped = Vec::new();
         for (number, precedence) in [(0, 1), (1, 1), (2, 1), (3, 0), (4, 0)] {
-            let packet = Packet::data(Time::ZERO, 0, number, 100, RouteId::new(0))
+            let packet = Packet::data(Time::ZERO, FlowId::new(0), number, 100, RouteId::new(0))
                 .with_precedence(precedence);
             let verdict =
                 queue.enqueue(&packet, None, Time::ZERO, &mut stream, &mut |_, _| panic!("others"));

@@ -129,7 +129,7 @@ mod tests {
     use super::*;
     use crate::queue::red_options::{CountConvention, Options};
     use forebay_kernel::Streams;
-    use forebay_network::{Backlog, DropReason, Ecn, Packet, RouteId};
+    use forebay_network::{Backlog, DropReason, Ecn, FlowId, Packet, RouteId};
     use forebay_parameters::Echo;
     use forebay_units::Rate;
 
@@ -155,7 +155,8 @@ mod tests {
 
     /// The verdict on a packet that finds `packets` waiting.
     fn offer(red: &mut Red, packets: u32, stream: &mut Stream) -> Verdict {
-        let packet = Packet::data(Time::ZERO, 0, 0, 500, RouteId::new(0)).with_ecn(Ecn::Ect0);
+        let packet =
+            Packet::data(Time::ZERO, FlowId::new(0), 0, 500, RouteId::new(0)).with_ecn(Ecn::Ect0);
         let backlog = Backlog { packets, bytes: 500 * u64::from(packets) };
         let arrival = Arrival { now: Time::ZERO, packet: &packet, backlog, idle_since: None };
         red.admit(&arrival, stream)
@@ -190,7 +191,7 @@ mod tests {
         assert_eq!(offer(&mut law, 14, stream), Verdict::Mark);
         assert_eq!(offer(&mut law, 15, stream), Verdict::Drop(DropReason::Forced));
         // With count 1, pb = 0.9: 0.9 / (1 - 0.9) is above 1, certain.
-        let packet = Packet::data(Time::ZERO, 0, 0, 500, RouteId::new(0));
+        let packet = Packet::data(Time::ZERO, FlowId::new(0), 0, 500, RouteId::new(0));
         let backlog = Backlog { packets: 14, bytes: 7000 };
         let arrival = Arrival { now: Time::ZERO, packet: &packet, backlog, idle_since: None };
         assert_eq!(law.admit(&arrival, stream), Verdict::Drop(DropReason::Early));
@@ -211,7 +212,7 @@ mod tests {
     fn idle_time_counts_once() {
         let mut law = red(0.0, |_| {});
         law.average = 16.0;
-        let packet = Packet::data(Time::ZERO, 0, 0, 500, RouteId::new(0));
+        let packet = Packet::data(Time::ZERO, FlowId::new(0), 0, 500, RouteId::new(0));
         for (ms, samples) in [(10, 25.0), (20, 50.0), (20, 50.0)] {
             let arrival = Arrival {
                 now: Time::from_ps(ms * 1_000_000_000),

@@ -349,7 +349,7 @@ impl DropPolicy for Rio {
 mod tests {
     use super::*;
     use forebay_kernel::Streams;
-    use forebay_network::{Backlog, DropReason, Packet, RouteId};
+    use forebay_network::{Backlog, DropReason, FlowId, Packet, RouteId};
     use forebay_parameters::{Echo, Length};
     use forebay_units::{Rate, Span};
 
@@ -376,8 +376,8 @@ mod tests {
     const HIGH: [(u64, u64); 3] = [(100, 200); 3];
 
     fn arrive(rio: &mut Rio, precedence: u8, now: Time, idle_since: Option<Time>) -> Verdict {
-        let packet =
-            Packet::data(Time::ZERO, 0, 0, 500, RouteId::new(0)).with_precedence(precedence);
+        let packet = Packet::data(Time::ZERO, FlowId::new(0), 0, 500, RouteId::new(0))
+            .with_precedence(precedence);
         let packets = (0..rio.precedences()).map(|i| rio.waiting(i) as u32).sum();
         let backlog = Backlog { packets, bytes: 0 };
         let arrival = Arrival { now, packet: &packet, backlog, idle_since };
@@ -506,7 +506,7 @@ mod tests {
         let mut red = crate::queue::red::Red::new(core, vec![class]);
         let mut draws = Streams::new(5, 0).named("arrivals");
         let (mut left, mut right) = (Streams::new(6, 0).named("q"), Streams::new(6, 0).named("q"));
-        let packet = Packet::data(Time::ZERO, 0, 0, 500, RouteId::new(0));
+        let packet = Packet::data(Time::ZERO, FlowId::new(0), 0, 500, RouteId::new(0));
         let (mut now, mut packets, mut free_at) = (Time::ZERO, 0_u32, Time::ZERO);
         let mut dropped = 0;
         for _ in 0..20_000 {

@@ -1,7 +1,7 @@
 //! SRED, stabilized RED: a list of flows seen lately tells how many there are and who sends much.
 
 use forebay_kernel::Stream;
-use forebay_network::{Arrival, DropPolicy, DropReason, Verdict};
+use forebay_network::{Arrival, DropPolicy, DropReason, FlowId, Verdict};
 use forebay_parameters::{
     Entry, Length, Parameter, Parameters, Probe, Problem, Section, parameters,
 };
@@ -90,7 +90,7 @@ struct Sred {
     max_probability: f64,
     most: usize,
     /// Flows seen lately.
-    zombies: Vec<u32>,
+    zombies: Vec<FlowId>,
     overwrite: f64,
     flows: f64,
     full: bool,
@@ -100,7 +100,7 @@ struct Sred {
 
 impl Sred {
     /// Compare an arrival of `flow` with a zombie; whether it hits.
-    fn compare(&mut self, flow: u32, stream: &mut Stream) -> bool {
+    fn compare(&mut self, flow: FlowId, stream: &mut Stream) -> bool {
         if self.zombies.len() < self.most {
             self.zombies.push(flow);
             return false;
@@ -180,8 +180,8 @@ mod tests {
     }
 
     /// Offer a packet of `flow` that finds `packets` of 100 B.
-    fn offer(law: &mut Sred, flow: u32, packets: u32, stream: &mut Stream) -> Verdict {
-        let packet = Packet::data(Time::ZERO, flow, 0, 100, RouteId::new(0));
+    fn offer(law: &mut Sred, flow: usize, packets: u32, stream: &mut Stream) -> Verdict {
+        let packet = Packet::data(Time::ZERO, FlowId::new(flow), 0, 100, RouteId::new(0));
         let backlog = Backlog { packets, bytes: 100 * u64::from(packets) };
         let arrival = Arrival { now: Time::ZERO, packet: &packet, backlog, idle_since: None };
         law.admit(&arrival, stream)
@@ -191,7 +191,7 @@ mod tests {
     fn probability(entries: &[(&str, Value)], hit: bool, packets: u32, frequency: f64) -> f64 {
         let mut law = make(entries).unwrap();
         law.frequency = frequency;
-        let packet = Packet::data(Time::ZERO, 0, 0, 100, RouteId::new(0));
+        let packet = Packet::data(Time::ZERO, FlowId::new(0), 0, 100, RouteId::new(0));
         let backlog = Backlog { packets, bytes: 100 * u64::from(packets) };
         let arrival = Arrival { now: Time::ZERO, packet: &packet, backlog, idle_since: None };
         law.probability(hit, &arrival)
@@ -233,7 +233,7 @@ mod tests {
             let mut draws = Streams::new(7, 0).named("flows");
             let mut sum = 0.0;
             for _ in 0..N {
-                let flow = draws.below(50) as u32;
+                let flow = draws.below(50) as usize;
                 let flow = if heavy && draws.happens(0.5) { 99 } else { flow };
                 offer(&mut law, flow, 0, stream);
                 sum += law.frequency;
@@ -259,7 +259,7 @@ mod tests {
             let (mut seen, mut dropped) = ([0_u32; 2], [0_u32; 2]);
             for number in 0..600_000 {
                 let heavy = draws.happens(0.5);
-                let flow = if heavy { 99 } else { draws.below(50) as u32 };
+                let flow = if heavy { 99 } else { draws.below(50) as usize };
                 let verdict = offer(&mut law, flow, 300, stream);
                 if number > 50_000 {
                     seen[usize::from(heavy)] += 1;

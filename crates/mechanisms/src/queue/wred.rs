@@ -46,7 +46,9 @@ mod tests {
     use crate::queue::red::default_options;
     use crate::queue::red_options::Thresholds;
     use forebay_kernel::Streams;
-    use forebay_network::{Arrival, Backlog, DropPolicy, DropReason, Packet, RouteId, Verdict};
+    use forebay_network::{
+        Arrival, Backlog, DropPolicy, DropReason, FlowId, Packet, RouteId, Verdict,
+    };
     use forebay_parameters::{Echo, Length};
     use forebay_units::{Rate, Time};
 
@@ -73,8 +75,8 @@ mod tests {
         for (precedence, average, verdict) in
             [(0, 4.5, Verdict::Accept), (1, 6.75, Verdict::Drop(DropReason::Forced))]
         {
-            let packet =
-                Packet::data(Time::ZERO, 0, 0, 1000, RouteId::new(0)).with_precedence(precedence);
+            let packet = Packet::data(Time::ZERO, FlowId::new(0), 0, 1000, RouteId::new(0))
+                .with_precedence(precedence);
             let arrival = Arrival { now: Time::ZERO, packet: &packet, backlog, idle_since: None };
             assert_eq!(wred.admit(&arrival, &mut stream), verdict);
             assert_eq!(wred.average(), average);

@@ -65,7 +65,7 @@ impl ShaperLaw for Leaky {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use forebay_network::RouteId;
+    use forebay_network::{FlowId, RouteId};
     use forebay_units::Span;
 
     /// The shaper would send faster than its rate, or hold packets for nothing: 1000 B at 8 Mbit/s
@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn packets_leave_at_the_rate() {
         let law = Leaky { rate: Rate::from_bps(8_000_000), limit: u64::MAX };
-        let packet = Packet::data(Time::ZERO, 0, 0, 1000, RouteId::new(0));
+        let packet = Packet::data(Time::ZERO, FlowId::new(0), 0, 1000, RouteId::new(0));
         let now = Time::ZERO + Span::from_ms(5);
         let at = |last| law.release_at(&packet, Backlog::default(), last, None, now);
         assert_eq!(at(None), now);

@@ -261,7 +261,7 @@ impl ArrivalRate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use forebay_network::RouteId;
+    use forebay_network::{FlowId, RouteId};
     use forebay_parameters::{Echo, Node, Table, Value};
 
     /// CIR 250000 B/s up to 15 kB, PIR 500000 B/s at 30 kB, MIR 4250000 B/s from 60 kB on.
@@ -350,7 +350,7 @@ mod tests {
     #[test]
     fn the_earlier_of_rate_and_colour_releases() {
         let at = |us| Time::ZERO + Span::from_us(us);
-        let head = Packet::data(Time::ZERO, 0, 0, 1500, RouteId::new(0));
+        let head = Packet::data(Time::ZERO, FlowId::new(0), 0, 1500, RouteId::new(0));
         let backlog = Backlog { packets: 1, bytes: 1500 };
         let release = |green, foreseen: Option<Time>, last| {
             let meter = Oracle(foreseen);

@@ -206,12 +206,14 @@ fn the_gate_is_what_it_says() {
 #[test]
 fn linked_flows_begin_together() {
     for seed in SEEDS {
-        let begun: Vec<(Time, u32)> = run(seed)
+        let begun: Vec<(Time, usize)> = run(seed)
             .0
             .into_iter()
             .filter_map(|(now, fact)| match fact {
-                Fact::Call(CallEvent::Admitted | CallEvent::Rerouted, _, flow) if flow > 0 => {
-                    Some((now, flow))
+                Fact::Call(CallEvent::Admitted | CallEvent::Rerouted, _, flow)
+                    if flow.index() > 0 =>
+                {
+                    Some((now, flow.index()))
                 }
                 _ => None,
             })

@@ -18,8 +18,8 @@ use forebay_mechanisms::termination::TERMINATIONS;
 use forebay_mechanisms::traffic::TrafficKind;
 use forebay_network::record::RecordTable;
 use forebay_network::{
-    Burst, CallEvent, Context, Element, LogicalProcess, Observation, Observer, Packet, PcnMark,
-    Traffic,
+    Burst, CallEvent, Context, Element, FlowId, LogicalProcess, Observation, Observer, Packet,
+    PcnMark, Traffic,
 };
 use forebay_parameters::{Echo, Node, Parameters, Problem, Section, Spread, Table, Value};
 use forebay_units::{Rate, Size, Span, Time};
@@ -115,7 +115,7 @@ impl Element for Wire {
 /// What was seen, in order.
 #[derive(Clone, Debug)]
 pub enum Fact {
-    Call(CallEvent, u64, u32),
+    Call(CallEvent, u64, FlowId),
     Sent(Packet),
     Coloured(Packet),
     Delivered(Packet),

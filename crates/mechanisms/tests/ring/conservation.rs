@@ -19,7 +19,7 @@ impl Observer for Delivered {
     fn observe(&mut self, _now: Time, fact: &Observation<'_>) {
         if let Observation::Delivered { packet, .. } = fact {
             let mut flows = self.0.lock().unwrap();
-            let flow = packet.flow as usize;
+            let flow = packet.flow.index();
             if flows.len() <= flow {
                 flows.resize(flow + 1, Vec::new());
             }

@@ -18,7 +18,7 @@ struct Log(Arc<Mutex<Vec<(u32, u64)>>>);
 impl Observer for Log {
     fn observe(&mut self, now: Time, fact: &Observation<'_>) {
         if let Observation::Delivered { packet, .. } = fact {
-            self.0.lock().unwrap().push((packet.flow, now.ps() / 1_000_000));
+            self.0.lock().unwrap().push((packet.flow.number(), now.ps() / 1_000_000));
         }
     }
 

@@ -4,7 +4,7 @@ use forebay_engine::Network;
 use forebay_kernel::Streams;
 use forebay_mechanisms::element::ring::{Buffers, Leg, PortParts, Ring, RingParts};
 use forebay_mechanisms::fairness::{FAIRNESS, RingFacts, StationFacts};
-use forebay_network::{Context, Element, LinkCount, LogicalProcess, Packet, RouteId};
+use forebay_network::{Context, Element, FlowId, LinkCount, LogicalProcess, Packet, RouteId};
 use forebay_parameters::{Echo, Node, Section, Table, Value};
 use forebay_units::{Rate, Size, Span, Time};
 
@@ -201,7 +201,7 @@ pub struct Counts {
 
 struct Sender {
     source: Source,
-    flow: u32,
+    flow: FlowId,
     route: RouteId,
     sent: u64,
 }

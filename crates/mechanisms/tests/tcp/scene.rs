@@ -12,7 +12,7 @@ use forebay_mechanisms::element::tcp::{TcpParameters, TcpReceivers, TcpSenders};
 use forebay_mechanisms::traffic::pool_of;
 use forebay_network::record::RecordTable;
 use forebay_network::{
-    Burst, CongestionControl, Context, DropReason, Ecn, Element, FlowCount, LogicalProcess,
+    Burst, CongestionControl, Context, DropReason, Ecn, Element, FlowCount, FlowId, LogicalProcess,
     Observation, Observer, OwnCount, Packet, PacketKind, RouteId, Signal, Traffic,
 };
 use forebay_parameters::{Echo, Node, Problem, Section, Table, Value};
@@ -125,7 +125,7 @@ impl Element for Script {
 
     fn wake(&mut self, token: u32, cx: &mut Context<'_>) {
         let (_, number, ece) = self.acks[token as usize];
-        let ack = Packet::data(cx.now(), 0, number, 40, self.route)
+        let ack = Packet::data(cx.now(), FlowId::new(0), number, 40, self.route)
             .with_kind(PacketKind::Ack)
             .with_ece(ece);
         cx.send(ack);
@@ -153,7 +153,7 @@ pub struct Log {
     pub windows: Vec<(Time, f64, f64)>,
     pub reductions: Vec<Reduction>,
     pub timeouts: Vec<Time>,
-    pub ended: Vec<(u32, Time)>,
+    pub ended: Vec<(usize, Time)>,
     /// The highest acknowledgement that arrived, by flow.
     pub una: [u64; 64],
     /// One beyond the highest segment sent, by flow.
@@ -187,20 +187,20 @@ impl Observer for Watch {
             Observation::Sent { packet } if packet.is_feedback() => log.acks.push((now, *packet)),
             Observation::Sent { packet } => {
                 log.data.push((now, *packet));
-                let una = log.una[packet.flow as usize];
-                let sent = &mut log.sent[packet.flow as usize];
+                let una = log.una[packet.flow.index()];
+                let sent = &mut log.sent[packet.flow.index()];
                 *sent = (packet.number + 1).max(*sent);
                 log.outstanding = log.outstanding.max(packet.number + 1 - una);
             }
             Observation::Delivered { packet, .. } if packet.is_feedback() => {
-                let una = &mut log.una[packet.flow as usize];
+                let una = &mut log.una[packet.flow.index()];
                 *una = packet.number.max(*una);
             }
             Observation::Window { cwnd, ssthresh, .. } => {
                 log.windows.push((now, cwnd / 1000.0, ssthresh / 1000.0));
             }
             Observation::Reduced { flow, signal, before, flight, cwnd, ssthresh } => {
-                let outstanding = log.sent[flow as usize] - log.una[flow as usize];
+                let outstanding = log.sent[flow.index()] - log.una[flow.index()];
                 let at = now;
                 log.reductions.push(Reduction {
                     at,
@@ -213,7 +213,7 @@ impl Observer for Watch {
                 });
             }
             Observation::Timeout { .. } => log.timeouts.push(now),
-            Observation::Ended { flow } => log.ended.push((flow, now)),
+            Observation::Ended { flow } => log.ended.push((flow.index(), now)),
             _ => {}
         }
     }
@@ -306,7 +306,7 @@ impl Scene {
         let log = Arc::new(Mutex::new(Log::default()));
         let mut network = Network::new();
         network.attach(Box::new(Watch(Arc::clone(&log))));
-        network.add_flows(1);
+        let flow = network.add_flows(1);
         network.add_link();
         let delay = Span::from_ms(50);
         // Elements: 0 the pipe there, 1 the pipe back, 2 senders, 3 receivers.
@@ -320,7 +320,7 @@ impl Scene {
         let writes = Writes::new(&self.writes);
         let group = FlowGroup {
             path: "flows.test".to_owned(),
-            first: 0,
+            first: flow,
             starts: vec![Time::ZERO],
             stop,
             route: there,
@@ -330,7 +330,7 @@ impl Scene {
         let senders = TcpSenders::new(group, &parameters, applications, &|| control(law));
         let senders = network.add(Box::new(senders.reporting_rtt(self.report_rtt)));
         match self.script {
-            None => network.add(Box::new(TcpReceivers::new(0, 1, &parameters, back))),
+            None => network.add(Box::new(TcpReceivers::new(flow, 1, &parameters, back))),
             Some(acks) => network.add(Box::new(Script { acks, route: direct })),
         };
         network.run(at(until), u64::MAX);
@@ -340,9 +340,9 @@ impl Scene {
                 srtt = value;
             }
         });
-        let (flow, held) = (network.counters().flows[0], network.held());
+        let (counted, held) = (network.counters().flows[0], network.held());
         let log = log.lock().unwrap().clone();
-        Run { log, flow, srtt, held }
+        Run { log, flow: counted, srtt, held }
     }
 }
 

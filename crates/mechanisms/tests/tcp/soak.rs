@@ -33,7 +33,7 @@ pub fn network(
 ) -> Network {
     let parameters = parameters(entries).unwrap();
     let mut network = Network::new();
-    network.add_flows(FLOWS);
+    let first = network.add_flows(FLOWS);
     network.add_link();
     let there = network.add_route(&[0, 3]);
     let back = network.add_route(&[1, 2]);
@@ -53,7 +53,7 @@ pub fn network(
     let applications = pool_of((0..FLOWS).map(flow));
     let group = FlowGroup {
         path: "flows.soak".to_owned(),
-        first: 0,
+        first,
         starts: (0..FLOWS).map(|n| at(u64::from(n) * 13)).collect(),
         stop: Time::NEVER,
         route: there,
@@ -61,7 +61,7 @@ pub fn network(
     };
     let control = || control(law);
     network.add(Box::new(TcpSenders::new(group, &parameters, applications, &control)));
-    network.add(Box::new(TcpReceivers::new(0, FLOWS as usize, &parameters, back)));
+    network.add(Box::new(TcpReceivers::new(first, FLOWS as usize, &parameters, back)));
     network
 }
 

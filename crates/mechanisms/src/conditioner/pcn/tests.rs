@@ -1,7 +1,7 @@
 //! What all PCN meters have in common, and what theory says of their marks.
 
 use forebay_kernel::{Stream, Streams};
-use forebay_network::{Conditioner, Ecn, Packet, PcnMark, RouteId, Verdict};
+use forebay_network::{Conditioner, Ecn, FlowId, Packet, PcnMark, RouteId, Verdict};
 use forebay_parameters::{Echo, Node, Problem, Section, Table, Value};
 use forebay_units::{Rate, Span, Time};
 use proptest::prelude::*;
@@ -25,7 +25,8 @@ pub(in super::super) fn check_steps(law: &str, parameters: &[(&str, &str)], step
     let mut meter = make(law, &parameters).unwrap();
     for (number, &(ms, before, after, tokens)) in steps.iter().enumerate() {
         let now = Time::ZERO + Span::from_ms(ms);
-        let mut packet = Packet::data(now, 0, 0, 200, RouteId::new(0)).with_pcn(before);
+        let mut packet =
+            Packet::data(now, FlowId::new(0), 0, 200, RouteId::new(0)).with_pcn(before);
         assert_eq!(meter.condition(&mut packet, now, &mut stream()), Verdict::Accept);
         let got = (packet.pcn(), level(meter.as_ref()));
         assert_eq!(got, (Some(after), f64::from(tokens)), "{law}, step {number}");
@@ -75,7 +76,8 @@ fn steady(
     };
     let mut stream = stream();
     let mut marked = |number: &u64| {
-        let mut packet = Packet::data(at(*number), 0, *number, size, RouteId::new(0)).with_pcn(NM);
+        let mut packet =
+            Packet::data(at(*number), FlowId::new(0), *number, size, RouteId::new(0)).with_pcn(NM);
         law.condition(&mut packet, at(*number), &mut stream);
         packet.pcn() == Some(mark)
     };
@@ -231,7 +233,9 @@ fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
 
 fn packet(&(_, _, size, ecn, precedence): &Arrival) -> Packet {
     let ecn = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][usize::from(ecn)];
-    Packet::data(Time::ZERO, 3, 5, size, RouteId::new(7)).with_ecn(ecn).with_precedence(precedence)
+    Packet::data(Time::ZERO, FlowId::new(3), 5, size, RouteId::new(7))
+        .with_ecn(ecn)
+        .with_precedence(precedence)
 }
 
 /// The marks and the levels after each packet; clocks are set back, or wait instead.

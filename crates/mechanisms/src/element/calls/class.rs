@@ -6,14 +6,14 @@ use forebay_units::{Span, Time};
 use super::parameters::{BatchLaw, CallParameters, HoldingFrom, SurgeParameters, surge_times};
 use super::table::Call;
 use crate::traffic::TrafficKind;
-use forebay_network::RouteId;
+use forebay_network::{FlowId, RouteId};
 
 /// A class of calls as the scenario describes it.
 pub struct ClassPlan {
     /// Component path, such as `flows.voice`: names the random streams.
     pub path: String,
-    /// Number of its first flow in the counters; one for each medium.
-    pub flow: u32,
+    /// Its first flow; one for each medium.
+    pub flow: FlowId,
     /// Number of the route that packets take.
     pub route: RouteId,
     /// Precedence with which packets set out.

@@ -13,7 +13,8 @@ mod table;
 
 use forebay_kernel::Streams;
 use forebay_network::{
-    CallEvent, Context, Element, LogicalProcess, Observation, OwnCount, Packet, PacketKind, PcnMark,
+    CallEvent, Context, Element, FlowId, LogicalProcess, Observation, OwnCount, Packet, PacketKind,
+    PcnMark,
 };
 use forebay_units::{Span, Time};
 
@@ -59,7 +60,7 @@ pub struct Calls {
 
 struct Row {
     class: u32,
-    flow: u32,
+    flow: FlowId,
     present: u32,
 }
 
@@ -95,7 +96,7 @@ impl Calls {
                 let first = rows.len() as u32;
                 rows.extend((0..plan.media.len() as u32).map(|medium| Row {
                     class,
-                    flow: plan.flow + medium,
+                    flow: plan.flow.nth(medium),
                     present: 0,
                 }));
                 Class::new(plan, first, streams)

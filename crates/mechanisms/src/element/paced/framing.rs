@@ -165,7 +165,7 @@ impl Report {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use forebay_network::RouteId;
+    use forebay_network::{FlowId, RouteId};
 
     fn framing(payload: u64) -> Framing {
         let paced = PacedParameters { size: Size::from_bytes(53), header: Size::from_bytes(5) };
@@ -200,7 +200,7 @@ mod tests {
     /// A receiver would take one packet for another, or a report for other frames.
     #[test]
     fn packets_carry_what_was_written() {
-        let packet = Packet::data(Time::from_ps(5), 1, 9, 53, RouteId::new(2));
+        let packet = Packet::data(Time::from_ps(5), FlowId::new(1), 9, 53, RouteId::new(2));
         let (frame, transmission) = (1 << 40, (1 << 47) + 3);
         let piece = Piece { frame, transmission, place: 65_534, last: true };
         assert_eq!(Piece::of(&piece.written(packet)), piece);

@@ -165,7 +165,7 @@ impl PacedSources {
     #[inline(always)]
     fn send(&mut self, index: usize, cx: &mut Context<'_>) -> bool {
         let source = &mut self.sources[index];
-        let flow = self.group.first + index as u32;
+        let flow = self.group.first.nth(index as u32);
         let packet = Packet::data(cx.now(), flow, source.sent, self.size, self.group.route);
         let mut packet = packet.with_precedence(self.group.precedence);
         let last = if source.outbox.is_none() {
@@ -221,14 +221,14 @@ impl PacedSources {
     }
 
     fn report_pace(&self, index: usize, cx: &mut Context<'_>) {
-        let (flow, scale) = (self.group.first + index as u32, self.sources[index].pace.scale);
+        let (flow, scale) = (self.group.first.nth(index as u32), self.sources[index].pace.scale);
         cx.observe(|| Observation::Pace { flow, scale });
     }
 
     /// A notification has come back.
     fn on_notification(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         let (now, size) = (cx.now(), self.size);
-        let index = (packet.flow - self.group.first) as usize;
+        let index = packet.flow.index_in(self.group.first) as usize;
         let notice = CongestionNotification::of(packet);
         let count = &mut self.counts[index];
         count.notice_delay += u128::from(now.since(packet.created).ps());
@@ -252,7 +252,7 @@ impl PacedSources {
 
     /// A report of the receiver has come.
     fn on_report(&mut self, packet: &Packet, cx: &mut Context<'_>) {
-        let (now, index) = (cx.now(), (packet.flow - self.group.first) as usize);
+        let (now, index) = (cx.now(), packet.flow.index_in(self.group.first) as usize);
         let report = Report::of(packet, cx.sack_blocks().take(packet.sack_slot));
         if self.sources[index].on_notification(&report, self.size, now) {
             self.change_phase(index, cx);
@@ -265,7 +265,7 @@ impl PacedSources {
         for index in 0..self.sources.len() {
             let count = &mut self.counts[index];
             self.sources[index].stop(now, count);
-            end_flow(self.group.first + index as u32, cx);
+            end_flow(self.group.first.nth(index as u32), cx);
         }
     }
 }

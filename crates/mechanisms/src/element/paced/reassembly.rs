@@ -150,7 +150,7 @@ impl Reassembly {
 mod tests {
     use super::*;
     use forebay_kernel::Streams;
-    use forebay_network::{PacketKind, RouteId};
+    use forebay_network::{FlowId, PacketKind, RouteId};
     use forebay_units::Span;
 
     fn at(ms: u64) -> Time {
@@ -159,7 +159,7 @@ mod tests {
 
     fn packet(frame: u64, transmission: u64, place: u64, last: bool) -> Packet {
         let piece = Piece { frame, transmission, place, last };
-        piece.written(Packet::data(at(0), 0, 0, 53, RouteId::new(0)))
+        piece.written(Packet::data(at(0), FlowId::new(0), 0, 53, RouteId::new(0)))
     }
 
     fn poll(next: u64, transmission: u64) -> Packet {

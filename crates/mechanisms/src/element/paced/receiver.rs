@@ -1,7 +1,7 @@
 //! The far ends of paced flows that look at what arrives, and answer.
 
 use forebay_network::{
-    Context, Element, LogicalProcess, Lookahead, OwnCount, Packet, PacketKind, RouteId,
+    Context, Element, FlowId, LogicalProcess, Lookahead, OwnCount, Packet, PacketKind, RouteId,
 };
 
 use super::framing::{Framing, Report};
@@ -12,8 +12,8 @@ use crate::explicit_rate::ResourceCell;
 /// Where the receivers of a group of paced flows stand.
 #[derive(Clone, Copy, Debug)]
 pub struct ReceiverPlace {
-    /// Number of the first flow, and how many there are.
-    pub flows: (u32, u32),
+    /// The first flow, and how many there are.
+    pub flows: (FlowId, u32),
     /// The route to the sources, if they answer.
     pub back: Option<RouteId>,
     /// Precedence with which answers set out.
@@ -84,7 +84,7 @@ impl PacedReceivers {
 
     /// A packet of a frame has arrived.
     fn reassemble(&mut self, packet: &Packet, cx: &mut Context<'_>) {
-        let index = (packet.flow - self.place.flows.0) as usize;
+        let index = packet.flow.index_in(self.place.flows.0) as usize;
         let Some(frames) = &mut self.frames else { return };
         let (now, size) = (cx.now(), frames.report);
         let count = &mut frames.counts[index];

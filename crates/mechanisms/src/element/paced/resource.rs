@@ -32,7 +32,7 @@ impl PacedSources {
         cx: &mut Context<'_>,
     ) -> bool {
         let Some(explicit) = self.explicit else { return false };
-        let (now, size, flow) = (cx.now(), self.size, self.group.first + index as u32);
+        let (now, size, flow) = (cx.now(), self.size, self.group.first.nth(index as u32));
         let source = &mut self.sources[index];
         let Some(pace) = source.control.resource_cell(in_rate, now) else { return false };
         if in_rate {
@@ -68,7 +68,7 @@ impl PacedSources {
     ) {
         let Some(explicit) = self.explicit else { return };
         let (now, size) = (cx.now(), self.size);
-        let index = (packet.flow - self.group.first) as usize;
+        let index = packet.flow.index_in(self.group.first) as usize;
         let count = &mut self.counts[index];
         count.resource_cells.1 += 1;
         count.resource_delay += u128::from(now.since(packet.created).ps());

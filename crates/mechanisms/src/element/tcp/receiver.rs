@@ -2,8 +2,8 @@
 
 use forebay_kernel::fetch;
 use forebay_network::{
-    Context, Counters, Ecn, Element, LogicalProcess, Lookahead, Packet, PacketKind, RouteId,
-    SackBlocks,
+    Context, Counters, Ecn, Element, FlowId, LogicalProcess, Lookahead, Packet, PacketKind,
+    RouteId, SackBlocks,
 };
 use forebay_units::{Span, Time};
 
@@ -20,7 +20,7 @@ pub struct TcpReceivers {
 
 /// What all receivers of a group share.
 struct Settings {
-    first: u32,
+    first: FlowId,
     route: RouteId,
     precedence: u8,
     mss: u64,
@@ -69,10 +69,15 @@ type Spare = Vec<Box<Reorder>>;
 const LATEST: usize = 8;
 
 impl TcpReceivers {
-    /// Receivers for the `count` flows from number `first` on, whose acknowledgements take the
+    /// Receivers for the `count` flows from `first` on, whose acknowledgements take the
     /// route number `ack_route`. The parameters are those of the senders.
     #[must_use]
-    pub fn new(first: u32, count: usize, parameters: &TcpParameters, ack_route: RouteId) -> Self {
+    pub fn new(
+        first: FlowId,
+        count: usize,
+        parameters: &TcpParameters,
+        ack_route: RouteId,
+    ) -> Self {
         let overhead = parameters.overhead();
         let reception = || Reception {
             next: 0,
@@ -115,7 +120,7 @@ impl TcpReceivers {
 impl Settings {
     /// Send the acknowledgement that is due for `flow`.
     #[inline(always)]
-    fn acknowledge(&self, r: &mut Reception, flow: u32, cx: &mut Context<'_>) {
+    fn acknowledge(&self, r: &mut Reception, flow: FlowId, cx: &mut Context<'_>) {
         r.acked = r.next;
         r.waiting = 0;
         r.deadline = Time::NEVER;
@@ -150,7 +155,7 @@ impl Settings {
                 r.deadline = cx.now() + delay;
                 if r.deadline < r.pending {
                     r.pending = r.deadline;
-                    cx.wake_at(r.deadline, packet.flow - self.first);
+                    cx.wake_at(r.deadline, packet.flow.index_in(self.first));
                 }
                 false
             }
@@ -238,11 +243,11 @@ impl Reorder {
 impl LogicalProcess for TcpReceivers {
     fn prefetch_timer(&self, token: u32, counters: &Counters) {
         fetch(&self.receptions[token as usize]);
-        fetch(&counters.flows[(self.settings.first + token) as usize].acks);
+        fetch(&counters.flows[self.settings.first.nth(token).index()].acks);
     }
 
     fn prefetch_packet(&self, packet: &Packet) {
-        fetch(&self.receptions[(packet.flow - self.settings.first) as usize]);
+        fetch(&self.receptions[packet.flow.index_in(self.settings.first) as usize]);
     }
 }
 
@@ -255,7 +260,7 @@ impl Element for TcpReceivers {
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         cx.deliver(packet);
         let p = &self.settings;
-        let r = &mut self.receptions[(packet.flow - p.first) as usize];
+        let r = &mut self.receptions[packet.flow.index_in(p.first) as usize];
         if p.ecn {
             // RFC 3168, section 6.1.3: CWR ends the echo, unless this packet is marked itself.
             r.ece = (r.ece && !packet.cwr()) || packet.ecn() == Ecn::Ce;
@@ -289,7 +294,7 @@ impl Element for TcpReceivers {
             r.pending = r.deadline;
             cx.wake_at(r.deadline, token);
         } else {
-            self.settings.acknowledge(r, self.settings.first + token, cx);
+            self.settings.acknowledge(r, self.settings.first.nth(token), cx);
         }
     }
 }

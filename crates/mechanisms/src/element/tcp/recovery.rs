@@ -276,7 +276,7 @@ impl SenderContext<'_, '_> {
     /// 6582, section 3.2, step 4; RFC 6675, section 5.1).
     pub(super) fn timed_out(&mut self) {
         let flow = self.flow();
-        self.cx.counters().flows[flow as usize].timeouts += 1;
+        self.cx.counters().flows[flow.index()].timeouts += 1;
         self.cx.observe(|| Observation::Timeout { flow });
         let una = self.c.una;
         let first = self.c.timed_out != una;

@@ -2,8 +2,8 @@
 
 use forebay_kernel::fetch;
 use forebay_network::{
-    CongestionControl, Context, Counters, Element, LogicalProcess, Lookahead, Observation, Packet,
-    RouteId, Window,
+    CongestionControl, Context, Counters, Element, FlowId, LogicalProcess, Lookahead, Observation,
+    Packet, RouteId, Window,
 };
 use forebay_units::Time;
 
@@ -40,7 +40,7 @@ pub(super) struct ColdState {
 
 /// What all senders of a group share, in the form that the arithmetic needs.
 pub(super) struct Settings {
-    pub(super) first: u32,
+    pub(super) first: FlowId,
     pub(super) route: RouteId,
     pub(super) precedence: u8,
     pub(super) stop: Time,
@@ -252,12 +252,12 @@ impl LogicalProcess for TcpSenders {
         self.prefetch(index);
         if token != index {
             self.cold.applications.foresee(index as usize);
-            fetch(&counters.flows[(self.settings.first + index) as usize].sent);
+            fetch(&counters.flows[self.settings.first.nth(index).index()].sent);
         }
     }
 
     fn prefetch_packet(&self, packet: &Packet) {
-        self.prefetch(packet.flow - self.settings.first);
+        self.prefetch(packet.flow.index_in(self.settings.first));
     }
 }
 
@@ -275,7 +275,7 @@ impl Element for TcpSenders {
     #[inline]
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         cx.deliver(packet);
-        let index = packet.flow - self.settings.first;
+        let index = packet.flow.index_in(self.settings.first);
         self.sender_context(index, cx).acknowledgement(packet);
     }
 
@@ -309,8 +309,8 @@ impl Element for TcpSenders {
 /// The interface of a flow to the simulator: scheduled events and observations.
 impl SenderContext<'_, '_> {
     /// The number of the flow in the network.
-    pub(super) fn flow(&self) -> u32 {
-        self.p.first + self.index
+    pub(super) fn flow(&self) -> FlowId {
+        self.p.first.nth(self.index)
     }
 
     /// What the application has written for the flow.

@@ -4,7 +4,7 @@ use forebay_kernel::Streams;
 use forebay_parameters::{Echo, Node, Table, Value};
 
 use super::*;
-use forebay_network::RouteId;
+use forebay_network::{FlowId, RouteId};
 
 const INTERVAL: Span = Span::from_ms(3);
 
@@ -34,22 +34,31 @@ impl Port {
 
     /// An interval in which `sources` send at the rates that they report, beside `others`; what
     /// they are given after it.
-    fn interval(&mut self, sources: &[(u32, f64)], others: f64) -> Vec<f64> {
+    fn interval(&mut self, sources: &[(usize, f64)], others: f64) -> Vec<f64> {
         let middle = self.now + Span::from_ms(1);
         // 3 ms of 1 Mbit/s are 375 B.
-        let packet = |flow, mbps: f64| {
-            Packet::data(middle, flow, 0, (mbps * 375.0).round() as u16, RouteId::new(0))
+        let packet = |flow: usize, mbps: f64| {
+            Packet::data(
+                middle,
+                FlowId::new(flow),
+                0,
+                (mbps * 375.0).round() as u16,
+                RouteId::new(0),
+            )
         };
         for (flow, mbps) in sources {
             self.law.arrives(&packet(*flow, *mbps), Some(mbps * 1e6), middle);
         }
         self.law.passes(&packet(9999, others), middle);
         self.now += INTERVAL;
-        sources.iter().map(|(flow, _)| self.law.allows(*flow, self.now) / 1e6).collect()
+        sources
+            .iter()
+            .map(|(flow, _)| self.law.allows(FlowId::new(*flow), self.now) / 1e6)
+            .collect()
     }
 
     /// What `sources` are given in turn if they always follow it.
-    fn follow(&mut self, mut sources: Vec<(u32, f64)>, rounds: usize) -> Vec<Vec<f64>> {
+    fn follow(&mut self, mut sources: Vec<(usize, f64)>, rounds: usize) -> Vec<Vec<f64>> {
         let round = |_| {
             let told = self.interval(&sources, 0.0);
             sources.iter_mut().zip(&told).for_each(|(source, rate)| source.1 = *rate);
@@ -106,7 +115,7 @@ fn upstream(delta: f64) -> Vec<f64> {
     let mut rates = vec![10.0; 15];
     rates.extend([85.0, 55.0]);
     for _ in 0..40 {
-        let sources: Vec<(u32, f64)> = (0..).zip(rates.iter().copied()).collect();
+        let sources: Vec<(usize, f64)> = (0..).zip(rates.iter().copied()).collect();
         let (here, there) =
             (first.interval(&sources[..15], 0.0), second.interval(&sources[14..], 0.0));
         rates[..15].copy_from_slice(&here);
@@ -154,12 +163,16 @@ fn other_traffic_goes_first() {
 fn a_source_is_told_one_rate_in_an_interval() {
     let mut port = Port::new(100, &[]);
     let told = port.interval(&[(0, 80.0), (1, 40.0)], 0.0);
-    let cell = Packet::data(port.now, 0, 0, 53, RouteId::new(0));
+    let cell = Packet::data(port.now, FlowId::new(0), 0, 53, RouteId::new(0));
     port.law.arrives(&cell, Some(10e6), port.now);
-    assert_eq!(port.law.allows(0, port.now) / 1e6, told[0]);
+    assert_eq!(port.law.allows(FlowId::new(0), port.now) / 1e6, told[0]);
     // Another that has not asked yet is given what its own cell says: max(50, 30/1.2).
-    port.law.arrives(&Packet::data(port.now, 2, 0, 53, RouteId::new(0)), Some(90e6), port.now);
-    assert_close(&[port.law.allows(2, port.now) / 1e6], &[75.0]);
+    port.law.arrives(
+        &Packet::data(port.now, FlowId::new(2), 0, 53, RouteId::new(0)),
+        Some(90e6),
+        port.now,
+    );
+    assert_close(&[port.law.allows(FlowId::new(2), port.now) / 1e6], &[75.0]);
 }
 
 /// A busy port would react as slowly as an idle one: with `packets` an interval ends with so many
@@ -168,7 +181,7 @@ fn a_source_is_told_one_rate_in_an_interval() {
 #[test]
 fn an_interval_ends_with_its_packets() {
     let mut port = Port::new(6, &[("packets", Value::Integer(4))]);
-    let packet = Packet::data(Time::ZERO, 0, 0, 375, RouteId::new(0));
+    let packet = Packet::data(Time::ZERO, FlowId::new(0), 0, 375, RouteId::new(0));
     for quarter in 1..=4 {
         assert_eq!(port.law.load, 0.0);
         port.law.arrives(&packet, None, Time::ZERO + Span::from_us(250 * quarter));
@@ -182,7 +195,7 @@ fn an_interval_ends_with_its_packets() {
 #[test]
 fn silent_sources_fade_from_the_number_of_active_ones() {
     let mut port = Port::new(100, &[("decay", Value::Float(0.5))]);
-    let mut active = |sources: &[(u32, f64)]| {
+    let mut active = |sources: &[(usize, f64)]| {
         port.interval(sources, 0.0);
         port.law.active
     };
@@ -219,7 +232,8 @@ fn intervals_closed_late_are_those_closed_in_time() {
             eager.advance(tick);
             tick += INTERVAL;
         }
-        let cell = Packet::data(now, stream.below(30) as u32, 0, 53, RouteId::new(0));
+        let cell =
+            Packet::data(now, FlowId::new(stream.below(30) as usize), 0, 53, RouteId::new(0));
         let current = stream.happens(0.1).then(|| stream.uniform() * 6e6);
         let other = stream.happens(0.4);
         for law in [&mut lazy, &mut eager] {

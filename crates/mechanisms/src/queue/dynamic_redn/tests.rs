@@ -1,5 +1,5 @@
 use forebay_kernel::Streams;
-use forebay_network::{Backlog, DropReason, Packet, RouteId};
+use forebay_network::{Backlog, DropReason, FlowId, Packet, RouteId};
 use forebay_parameters::Echo;
 use forebay_units::Rate;
 
@@ -368,7 +368,7 @@ fn law(setting: &Setting) -> DynamicRedn {
 }
 
 fn packet(precedence: u8) -> Packet {
-    Packet::data(Time::ZERO, 0, 0, 500, RouteId::new(0)).with_precedence(precedence)
+    Packet::data(Time::ZERO, FlowId::new(0), 0, 500, RouteId::new(0)).with_precedence(precedence)
 }
 
 fn arrive(law: &mut DynamicRedn, precedence: u8, now: Time, stream: &mut Stream) -> Verdict {

@@ -1,5 +1,7 @@
 use forebay_kernel::{Stream, Streams, math};
-use forebay_network::{Arrival, Backlog, DropPolicy, DropReason, Ecn, Packet, RouteId, Verdict};
+use forebay_network::{
+    Arrival, Backlog, DropPolicy, DropReason, Ecn, FlowId, Packet, RouteId, Verdict,
+};
 use forebay_parameters::{Node, Value};
 use forebay_units::{Rate, Span, Time};
 
@@ -43,7 +45,8 @@ fn lockstep(laws: [Law; 2], least: u8, most: u8, averages: [&str; 2]) -> usize {
             free_at += Span::from_us(400);
         }
         let precedence = least + draws.below(u64::from(most - least) + 1) as u8;
-        let packet = Packet::data(now, 0, 0, 500, RouteId::new(0)).with_precedence(precedence);
+        let packet =
+            Packet::data(now, FlowId::new(0), 0, 500, RouteId::new(0)).with_precedence(precedence);
         let packets = waiting.len() as u32;
         let backlog = Backlog { packets, bytes: 500 * u64::from(packets) };
         let idle_since = (free_at <= now).then_some(free_at);
@@ -114,7 +117,7 @@ fn one_colour_alone_is_plain_red() {
 }
 
 fn offer(law: &mut Law, precedence: u8, ecn: Ecn, stream: &mut Stream) -> Verdict {
-    let packet = Packet::data(Time::ZERO, 0, 0, 500, RouteId::new(0))
+    let packet = Packet::data(Time::ZERO, FlowId::new(0), 0, 500, RouteId::new(0))
         .with_precedence(precedence)
         .with_ecn(ecn);
     let backlog = Backlog { packets: 1, bytes: 500 };
@@ -126,8 +129,8 @@ fn offer(law: &mut Law, precedence: u8, ecn: Ecn, stream: &mut Stream) -> Verdic
 fn probe(law: &mut Law, precedence: u8, ecn: Ecn, stream: &mut Stream) -> Verdict {
     let verdict = offer(law, precedence, ecn, stream);
     if !matches!(verdict, Verdict::Drop(_)) {
-        let packet =
-            Packet::data(Time::ZERO, 0, 0, 500, RouteId::new(0)).with_precedence(precedence);
+        let packet = Packet::data(Time::ZERO, FlowId::new(0), 0, 500, RouteId::new(0))
+            .with_precedence(precedence);
         law.departed(packet.queued_info(), Time::ZERO);
     }
     verdict

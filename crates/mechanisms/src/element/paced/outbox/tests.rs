@@ -1,7 +1,7 @@
 //! Timelines of selective retransmission, and its soak over ways that lose packets.
 
 use forebay_kernel::{Stream, Streams};
-use forebay_network::{RouteId, SackBlocks};
+use forebay_network::{FlowId, RouteId, SackBlocks};
 
 use super::super::FrameCount;
 use super::super::reassembly::{Completes, Reassembly};
@@ -28,7 +28,7 @@ impl Bench {
 
     fn sends(&mut self) -> Packet {
         self.now += 1;
-        let blank = Packet::data(at(self.now), 0, 0, 53, RouteId::new(0));
+        let blank = Packet::data(at(self.now), FlowId::new(0), 0, 53, RouteId::new(0));
         self.outbox.fill(blank, at(self.now), &mut self.count)
     }
 
