@@ -7,7 +7,7 @@ use forebay_kernel::Digest;
 use forebay_network::executive::{SINK, Sink};
 use forebay_network::{
     Context, Counters, DeliveryMeter, Element, ElementCounters, ExecutionMode, FlowCount, FlowId,
-    LinkCount, LogicalProcess, Observer, Packet, RouteId,
+    LinkCount, LinkId, LogicalProcess, Observer, Packet, RouteId,
 };
 use forebay_units::Time;
 
@@ -128,11 +128,11 @@ impl Network {
         meters[first..end].fill_with(|| Some(meter.fresh()));
     }
 
-    /// Add counters for a link; its number.
-    pub fn add_link(&mut self) -> u32 {
+    /// Add counters for a link; its identifier.
+    pub fn add_link(&mut self) -> LinkId {
         let links = &mut self.whole().core.counters.links;
         links.push(LinkCount::default());
-        index(links.len() - 1)
+        LinkId::new(links.len() - 1)
     }
 
     /// Add a route: the elements that a packet passes, each once, the last one its destination. Its

@@ -5,7 +5,7 @@ use forebay_units::{Span, Time};
 
 use crate::core::{Core, LocalTimers, PendingDelivery};
 use crate::routes::{NO_CHANNEL, SINK};
-use crate::{Counters, DropReason, Ecn, FlowId, Observation, Packet, RouteId, SackTable};
+use crate::{Counters, DropReason, Ecn, FlowId, LinkId, Observation, Packet, RouteId, SackTable};
 
 /// The network as one element sees it: all that the element can do to the rest of it. Elements with
 /// lookahead find more in [`crate::LookaheadContext`].
@@ -163,7 +163,7 @@ impl<'a> Context<'a> {
     /// Drop `packet` at `link`, whose counters have it as arrived: count the drop for the link and
     /// for its flow, and free its SACK blocks.
     #[inline]
-    pub fn drop(&mut self, link: u32, packet: &Packet, reason: DropReason) {
+    pub fn drop(&mut self, link: LinkId, packet: &Packet, reason: DropReason) {
         let counters = &mut self.core.counters;
         counters.link(link).of(packet.precedence).dropped[reason as usize] += 1;
         let flow = counters.flow(packet);
@@ -362,8 +362,12 @@ mod tests {
         let mut core = core();
         let mut ack = packet(2, 0).with_kind(PacketKind::Ack);
         ack.sack_slot = core.sack_blocks.store(SackBlocks::default());
-        context(&mut core, 0, 9).drop(0, &packet(1, 0).with_precedence(2), DropReason::Early);
-        context(&mut core, 0, 9).drop(0, &ack, DropReason::Overflow);
+        context(&mut core, 0, 9).drop(
+            LinkId::new(0),
+            &packet(1, 0).with_precedence(2),
+            DropReason::Early,
+        );
+        context(&mut core, 0, 9).drop(LinkId::new(0), &ack, DropReason::Overflow);
         let drops = core.counters.links[0].precedences().map(|at| at.dropped).collect::<Vec<_>>();
         let only = |reason: DropReason| {
             let mut dropped = [0; DropReason::ALL.len()];
@@ -407,7 +411,7 @@ mod tests {
         core.observers.push(Box::new(Words(Arc::clone(&seen))));
         context(&mut core, 0, 10).send(packet(1, 0));
         context(&mut core, 0, 11).send(packet(2, 0));
-        context(&mut core, 0, 12).drop(0, &packet(2, 0), DropReason::Policed);
+        context(&mut core, 0, 12).drop(LinkId::new(0), &packet(2, 0), DropReason::Policed);
         context(&mut core, 0, 25).forward(&packet(1, 1));
         let facts = [
             (10, "started"),

@@ -4,7 +4,7 @@ use std::any::Any;
 
 use forebay_units::{Span, Time};
 
-use crate::{DropReason, FlowId, Packet};
+use crate::{DropReason, FlowId, LinkId, Packet};
 
 /// Number of precedences, from 0, that each link has counters for from the start; it makes those of
 /// higher ones when it first meets such a packet.
@@ -245,13 +245,13 @@ impl Counters {
 
     /// The counters of link `link`.
     #[inline]
-    pub fn link(&mut self, link: u32) -> &mut LinkCount {
-        &mut self.links[link as usize]
+    pub fn link(&mut self, link: LinkId) -> &mut LinkCount {
+        &mut self.links[link.index()]
     }
 
     /// Count `packet` as arrived at `link`.
     #[inline]
-    pub fn count_arrival(&mut self, link: u32, packet: &Packet) {
+    pub fn count_arrival(&mut self, link: LinkId, packet: &Packet) {
         self.link(link).of(packet.precedence).arrived.add(packet);
     }
 
@@ -292,13 +292,13 @@ mod tests {
     fn every_precedence_has_counters_of_its_own() {
         let mut counters = Counters { links: vec![LinkCount::default(); 2], ..Counters::default() };
         for (size, precedence) in [(100, 0), (200, 3), (300, 5), (400, 5), (500, 4)] {
-            counters.count_arrival(1, &packet(size, precedence));
+            counters.count_arrival(LinkId::new(1), &packet(size, precedence));
         }
         let expected = [(1, 100), (0, 0), (0, 0), (1, 200), (1, 500), (2, 700)];
         assert_eq!(arrivals(&counters.links[1]), expected);
         assert_eq!(counters.links[1].total(|count| count.arrived.bytes), 1500);
         assert_eq!(arrivals(&counters.links[0]), [(0, 0); COMMON_PRECEDENCES]);
-        counters.link(0).of(63).marked += 1;
+        counters.link(LinkId::new(0)).of(63).marked += 1;
         assert_eq!(counters.links[0].precedences().count(), 64);
     }
 
@@ -315,7 +315,7 @@ mod tests {
         counters.flows[1] = FlowCount { timeouts: 2, delay: 8, acks: [1, 2, 3], ..facts };
         counters.hand_over(FlowId::new(1), 500);
         assert_eq!(counters.flows[1].goodput, 500);
-        counters.count_arrival(0, &packet(100, 6));
+        counters.count_arrival(LinkId::new(0), &packet(100, 6));
         (counters.links[0].busy, counters.links[0].max_queue, counters.hops) = (7, 8, 9);
         counters.reset(at(20));
         assert_eq!(counters.flows, [FlowCount::default(), facts]);
@@ -357,8 +357,8 @@ mod tests {
             ended: Some(at(80)),
             ..FlowCount::default()
         };
-        first.count_arrival(0, &packet(100, 0));
-        second.count_arrival(1, &packet(300, 5));
+        first.count_arrival(LinkId::new(0), &packet(100, 0));
+        second.count_arrival(LinkId::new(1), &packet(300, 5));
         (first.hops, second.hops) = (7, 8);
         first.merge(&second);
         let whole = FlowCount {

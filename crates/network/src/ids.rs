@@ -27,3 +27,9 @@ impl FlowId {
         self.0 - first.0
     }
 }
+
+forebay_kernel::identifier! {
+    /// A link (one direction), or the span of a ring:
+    /// [`Counters::links`](crate::Counters::links) are kept for each.
+    LinkId
+}

@@ -2,7 +2,7 @@
 
 use forebay_units::{Span, Time};
 
-use crate::{Backlog, DropReason, FlowId, Packet, RecordTable, RednAdjustment, Signal};
+use crate::{Backlog, DropReason, FlowId, LinkId, Packet, RecordTable, RednAdjustment, Signal};
 
 /// What happens to a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,7 +39,7 @@ impl CallEvent {
     }
 }
 
-/// A fact. `link` is the index of a link; packets carry their flow.
+/// A fact.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Observation<'a> {
     /// A host handed a packet to the network.
@@ -50,14 +50,14 @@ pub enum Observation<'a> {
     /// A conditioner set the precedence of a packet.
     Coloured {
         /// The link where it happened.
-        link: u32,
+        link: LinkId,
         /// The packet as it leaves the conditioner.
         packet: &'a Packet,
     },
     /// A queue accepted a packet.
     Enqueued {
         /// The link where it happened.
-        link: u32,
+        link: LinkId,
         /// The packet.
         packet: &'a Packet,
         /// The backlog, including this packet.
@@ -66,7 +66,7 @@ pub enum Observation<'a> {
     /// A queue set the CE codepoint instead of dropping.
     Marked {
         /// The link where it happened.
-        link: u32,
+        link: LinkId,
         /// The packet, marked.
         packet: &'a Packet,
     },
@@ -74,14 +74,14 @@ pub enum Observation<'a> {
     /// whose arrival caused it.
     Adjusted {
         /// The link where it happened.
-        link: u32,
+        link: LinkId,
         /// What changed.
         adjustment: &'a RednAdjustment,
     },
     /// A packet was dropped.
     Dropped {
         /// The link where it happened.
-        link: u32,
+        link: LinkId,
         /// The packet.
         packet: &'a Packet,
         /// The reason.

@@ -146,7 +146,7 @@ impl Observer for AdjustmentLog {
     fn observe(&mut self, now: Time, fact: &Observation<'_>) {
         if let Observation::Adjusted { link, adjustment } = *fact {
             self.time.push(now.seconds());
-            self.link.push(u64::from(link));
+            self.link.push(u64::from(link.number()));
             self.rows.push(*adjustment);
         }
     }
@@ -219,14 +219,16 @@ impl Observer for PacketTrace {
         match *fact {
             Observation::Sent { packet } => self.row(now, "sent", NOWHERE, packet),
             Observation::Coloured { link, packet } => {
-                self.row(now, "coloured", link.into(), packet)
+                self.row(now, "coloured", link.number().into(), packet)
             }
             Observation::Enqueued { link, packet, .. } => {
-                self.row(now, "enqueued", link.into(), packet);
+                self.row(now, "enqueued", link.number().into(), packet);
             }
-            Observation::Marked { link, packet } => self.row(now, "marked", link.into(), packet),
+            Observation::Marked { link, packet } => {
+                self.row(now, "marked", link.number().into(), packet)
+            }
             Observation::Dropped { link, packet, reason } => {
-                self.row(now, drop_word(reason), link.into(), packet);
+                self.row(now, drop_word(reason), link.number().into(), packet);
             }
             Observation::Delivered { packet, .. } => self.row(now, "delivered", NOWHERE, packet),
             Observation::Adjusted { .. }

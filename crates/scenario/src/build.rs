@@ -2,7 +2,7 @@
 
 use forebay_engine::Network;
 use forebay_kernel::Streams;
-use forebay_network::{ElementCounters, FlowId, RouteId};
+use forebay_network::{ElementCounters, FlowId, LinkId};
 use forebay_parameters::{Echo, Node, Parameters, Problem, Registry, Section};
 use forebay_units::Span;
 use forebay_units::quantity::show_span;
@@ -109,19 +109,16 @@ impl<'a> Plan<'a> {
         let mut network = Network::new();
         let rings: Vec<u32> = self.rings.iter().map(|_| network.reserve()).collect();
         let wire = |link: &mut LinkPlan<'_>| match link.span {
-            Some(span) => {
-                network.add_link();
-                vec![rings[span.ring]]
-            }
+            Some(span) => (network.add_link(), vec![rings[span.ring]]),
             None => link.wire(&mut network, streams),
         };
-        let elements: Vec<_> = self.links.iter_mut().map(wire).collect();
+        let (links, elements): (Vec<_>, Vec<_>) = self.links.iter_mut().map(wire).unzip();
         let placed = self.links.iter().zip(&elements);
         let allocator = |(link, elements): (&LinkPlan<'_>, &Vec<u32>)| {
             if link.allocates { elements.first().copied() } else { None }
         };
         let allocators = placed.map(allocator).collect();
-        let roads = Roads { elements, allocators, ..Roads::default() };
+        let roads = Roads { links, elements, allocators, ..Roads::default() };
         let firsts: Vec<FlowId> =
             self.flows.iter().map(|flow| network.add_flows(flow.count)).collect();
         let mut senders = vec![0; self.flows.len()];
@@ -147,9 +144,8 @@ impl<'a> Plan<'a> {
             }
             aggregate.wire(classes, &mut network, streams);
         }
-        let laid = roads.laid.into_inner();
         for (number, element) in rings.into_iter().enumerate() {
-            self.place_ring(number, element, &laid, &mut network, streams);
+            self.place_ring((number, element), &roads, &mut network, streams);
         }
         Wired { network, links: roads.elements, senders }
     }
@@ -157,14 +153,13 @@ impl<'a> Plan<'a> {
     /// Make the element of ring `number`, for whose place the routes are laid.
     fn place_ring(
         &self,
-        number: usize,
-        element: u32,
-        laid: &[(RouteId, Vec<usize>)],
+        (number, element): (usize, u32),
+        roads: &Roads,
         network: &mut Network,
         streams: &Streams,
     ) {
         let mut legs = Vec::new();
-        for (route, links) in laid {
+        for (route, links) in &*roads.laid.borrow() {
             let spans: Vec<_> = links.iter().map(|link| self.links[*link].span).collect();
             let place = route.index();
             if legs.len() <= place {
@@ -172,10 +167,10 @@ impl<'a> Plan<'a> {
             }
             legs[place] = leg(number, &spans).expect("ways were checked when they were read");
         }
-        let spans = self.links.iter().zip(0..);
-        let links: Vec<u32> = spans
+        let spans = self.links.iter().zip(&roads.links);
+        let links: Vec<LinkId> = spans
             .filter(|(link, _)| link.span.is_some_and(|span| span.ring == number))
-            .map(|(_, number)| number)
+            .map(|(_, id)| *id)
             .collect();
         network.place(element, Box::new(self.rings[number].element(&links, legs, streams)));
     }

@@ -23,7 +23,7 @@ use crate::paced::{
 };
 use crate::sections::{FLOW_MECHANISMS, FlowParameters, names_of};
 use crate::topology::Topology;
-use forebay_network::{FlowId, RouteId};
+use forebay_network::{FlowId, LinkId, RouteId};
 
 /// A group of flows as the scenario describes it.
 pub(crate) struct FlowPlan {
@@ -422,7 +422,7 @@ impl FlowPlan {
             Transport::Calls(_) => unreachable!("calls are wired with their aggregate"),
         }
         if let (Some(policing), Some((_, link))) = (&self.policing, self.policer(senders)) {
-            policing.wire(first, self.count, link, network);
+            policing.wire(first, self.count, roads.links[link], network);
         }
         senders
     }
@@ -471,6 +471,8 @@ impl FlowPlan {
 /// The elements of links, and the routes laid over them.
 #[derive(Default)]
 pub(crate) struct Roads {
+    /// The links, in the order of the scenario.
+    pub(crate) links: Vec<LinkId>,
     /// The elements of each link.
     pub(crate) elements: Vec<Vec<u32>>,
     /// What gives explicit rates at each link, if anything does.

@@ -13,7 +13,7 @@ use forebay_mechanisms::explicit_rate::ExplicitRate;
 use forebay_mechanisms::explicit_rate::ExplicitRates;
 use forebay_mechanisms::queue::{self, Queue, Queues};
 use forebay_mechanisms::shaper::Shapers;
-use forebay_network::{Conditioner, ShaperLaw};
+use forebay_network::{Conditioner, LinkId, ShaperLaw};
 use forebay_parameters::{Chosen, Parameters, Problem, Section, choose, choose_all, choose_or};
 use forebay_units::quantity::show_rate;
 use forebay_units::{Rate, Size, Span};
@@ -211,9 +211,9 @@ impl LinkPlan<'_> {
         Ok(self)
     }
 
-    /// Make the elements of this direction; the numbers that a packet passes.
-    pub(crate) fn wire(&mut self, network: &mut Network, streams: &Streams) -> Vec<u32> {
-        let number = network.add_link();
+    /// Make this direction; the link, and the elements that a packet passes.
+    pub(crate) fn wire(&mut self, network: &mut Network, streams: &Streams) -> (LinkId, Vec<u32>) {
+        let id = network.add_link();
         let parts = self.parts.take().expect("a plan is prepared once and wired once");
         let path = self.section.path();
         let name = format!("{path}.conditioner");
@@ -226,7 +226,7 @@ impl LinkPlan<'_> {
         }
         if let Some(law) = parts.shaper {
             let behind = std::mem::take(&mut conditioning);
-            elements.push(network.add(Box::new(Shaper::new(number, law, behind))));
+            elements.push(network.add(Box::new(Shaper::new(id, law, behind))));
         }
         let queue = (parts.queue, streams.named(&format!("{path}.queue")));
         let LinkPlan { rate, delay, .. } = *self;
@@ -235,7 +235,7 @@ impl LinkPlan<'_> {
             .map(|size| (rate.transmission_time(size), streams.named(&format!("{path}.residual"))));
         let notifier = parts.detector.map(|law| Notifier::new(law, self.notice_size));
         elements.push(network.add(link(LinkParts {
-            link: number,
+            link: id,
             rate,
             delay,
             conditioning,
@@ -243,7 +243,7 @@ impl LinkPlan<'_> {
             background,
             notifier,
         })));
-        elements
+        (id, elements)
     }
 }
 

@@ -19,7 +19,7 @@ use forebay_units::{Rate, Size, Span};
 use crate::flows::Around;
 use crate::links::LinkPlan;
 use crate::sections::{PACED_MECHANISMS, POLICING_SECTIONS, PolicingParameters, names_of};
-use forebay_network::FlowId;
+use forebay_network::{FlowId, LinkId};
 
 /// Paced sources as the scenario describes them.
 pub(crate) struct PacedPlan {
@@ -188,11 +188,11 @@ pub(crate) fn read_policing(
 }
 
 impl PolicingPlan {
-    /// Make the policer of `count` flows from `first` on, in front of link number `link`.
-    pub(crate) fn wire(&self, first: FlowId, count: u32, link: usize, network: &mut Network) {
+    /// Make the policer of `count` flows from `first` on, in front of `link`.
+    pub(crate) fn wire(&self, first: FlowId, count: u32, link: LinkId, network: &mut Network) {
         let plan = PolicerPlan {
             flows: (first, count),
-            link: u32::try_from(link).expect("links are counted so"),
+            link,
             peak: self.peak.clone(),
             bucket: self.bucket.clone(),
         };

@@ -10,6 +10,7 @@ use crate::names::fault;
 use crate::sections::{
     HostQueueing, RING_MECHANISMS, RingParameters, StationParameters, TransitBuffers, names_of,
 };
+use forebay_network::LinkId;
 
 /// The most stations of a ring: hop counts have 8 bits (RFC 2892, section 4.2.1).
 const MOST_STATIONS: usize = 255;
@@ -221,7 +222,7 @@ impl RingPlan {
         format!("{}.{station}", ["outer", "inner"][ringlet])
     }
 
-    fn port(&self, ringlet: usize, place: usize, link: u32, streams: &Streams) -> PortParts {
+    fn port(&self, ringlet: usize, place: usize, link: LinkId, streams: &Streams) -> PortParts {
         let n = self.delays.len();
         let upstream = (1..n).map(|back| self.delay(ringlet, (place + n - back) % n)).collect();
         let weight =
@@ -240,8 +241,13 @@ impl RingPlan {
         PortParts { link, delay: self.delay(ringlet, place), law, phase }
     }
 
-    /// Its element. `links` are the numbers of its spans, `legs` the ways through it by route.
-    pub(crate) fn element(&self, links: &[u32], legs: Vec<Option<Leg>>, streams: &Streams) -> Ring {
+    /// Its element. `links` are its spans, `legs` the ways through it by route.
+    pub(crate) fn element(
+        &self,
+        links: &[LinkId],
+        legs: Vec<Option<Leg>>,
+        streams: &Streams,
+    ) -> Ring {
         let (n, given) = (self.delays.len(), &self.parameters);
         let ports = [0, 1].map(|ringlet| {
             (0..n).map(|p| self.port(ringlet, p, links[ringlet * n + p], streams)).collect()

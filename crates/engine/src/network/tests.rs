@@ -3,7 +3,7 @@
 use super::*;
 use crate::stubs::{Call, Log, Logged, Stub, idle, packet, transmits, wire};
 use forebay_network::record::RecordTable;
-use forebay_network::{FlowId, Lookahead, Observation, OwnCount, RouteId};
+use forebay_network::{FlowId, LinkId, Lookahead, Observation, OwnCount, RouteId};
 use forebay_units::Span;
 
 const NONE: Lookahead<'static> = Lookahead::NONE;
@@ -89,7 +89,7 @@ fn a_reserved_number_is_that_of_the_element_placed_there() {
     assert_eq!((woken, progress.events), (vec![(0, 3, "wake", 8)], 1));
     // Flows and links have numbers of their own, and so have sinks and routes.
     assert_eq!([network.add_flows(3), network.add_flows(1)], [0, 3].map(FlowId::new));
-    assert_eq!([network.add_link(), network.add_link()], [0, 1]);
+    assert_eq!([network.add_link(), network.add_link()], [0, 1].map(LinkId::new));
 }
 
 /// Packets for an element that was never made would vanish.

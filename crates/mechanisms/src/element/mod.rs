@@ -10,7 +10,7 @@ pub mod shaper;
 pub mod tcp;
 pub mod udp;
 
-use forebay_network::{Context, DropReason, FlowId, Observation, Packet, RouteId};
+use forebay_network::{Context, DropReason, FlowId, LinkId, Observation, Packet, RouteId};
 use forebay_units::Time;
 
 /// A group of flows that differ only in their start times: what sources need to know of the
@@ -34,13 +34,13 @@ pub struct FlowGroup {
 
 /// Count `packet` as arrived at `link`.
 #[inline]
-fn count_arrival(link: u32, packet: &Packet, cx: &mut Context<'_>) {
+fn count_arrival(link: LinkId, packet: &Packet, cx: &mut Context<'_>) {
     cx.counters().count_arrival(link, packet);
 }
 
 /// Drop `packet` as it arrives at `link`: count the arrival and the drop.
 #[inline]
-fn drop_arriving(link: u32, packet: &Packet, reason: DropReason, cx: &mut Context<'_>) {
+fn drop_arriving(link: LinkId, packet: &Packet, reason: DropReason, cx: &mut Context<'_>) {
     count_arrival(link, packet, cx);
     cx.drop(link, packet, reason);
 }

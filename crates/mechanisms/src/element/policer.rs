@@ -7,8 +7,8 @@
 use std::collections::VecDeque;
 
 use forebay_network::{
-    Context, DropReason, Element, ElementCounters, FlowId, LogicalProcess, Lookahead, OwnCount,
-    Packet, columns,
+    Context, DropReason, Element, ElementCounters, FlowId, LinkId, LogicalProcess, Lookahead,
+    OwnCount, Packet, columns,
 };
 use forebay_parameters::{Length, Problem, Section, choice, parameters};
 use forebay_units::{Rate, Size, Time};
@@ -109,7 +109,7 @@ pub struct PolicerPlan {
     /// Its first flow, and how many flows there are.
     pub flows: (FlowId, u32),
     /// The link behind it, where its drops are counted.
-    pub link: u32,
+    pub link: LinkId,
     /// The peak rate controllers.
     pub peak: Option<PeakParameters>,
     /// The leaky buckets, behind them.

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use forebay_network::{
-    Backlog, Context, DropReason, Element, LogicalProcess, OwnCount, Packet, ShaperLaw,
+    Backlog, Context, DropReason, Element, LinkId, LogicalProcess, OwnCount, Packet, ShaperLaw,
 };
 use forebay_units::Time;
 
@@ -15,7 +15,7 @@ use super::link::transmitter::{Conditioning, Transmitter};
 
 /// A buffer drained at the pace of a law, followed by conditioners.
 pub struct Shaper {
-    link: u32,
+    link: LinkId,
     law: Box<dyn ShaperLaw>,
     conditioning: Vec<Conditioning>,
     waiting: VecDeque<Packet>,
@@ -28,7 +28,7 @@ pub struct Shaper {
 impl Shaper {
     /// The shaper of `link`, with the conditioners that its packets pass when they leave.
     #[must_use]
-    pub fn new(link: u32, law: Box<dyn ShaperLaw>, conditioning: Vec<Conditioning>) -> Self {
+    pub fn new(link: LinkId, law: Box<dyn ShaperLaw>, conditioning: Vec<Conditioning>) -> Self {
         Self {
             link,
             law,

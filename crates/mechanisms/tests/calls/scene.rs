@@ -18,8 +18,8 @@ use forebay_mechanisms::termination::TERMINATIONS;
 use forebay_mechanisms::traffic::TrafficKind;
 use forebay_network::record::RecordTable;
 use forebay_network::{
-    Burst, CallEvent, Context, Element, FlowId, LogicalProcess, Observation, Observer, Packet,
-    PcnMark, Traffic,
+    Burst, CallEvent, Context, Element, FlowId, LinkId, LogicalProcess, Observation, Observer,
+    Packet, PcnMark, Traffic,
 };
 use forebay_parameters::{Echo, Node, Parameters, Problem, Section, Spread, Table, Value};
 use forebay_units::{Rate, Size, Span, Time};
@@ -238,7 +238,7 @@ impl Scene {
     }
 }
 
-fn metered(number: u32, laws: &[Law], streams: &Streams) -> Box<dyn Element> {
+fn metered(id: LinkId, laws: &[Law], streams: &Streams) -> Box<dyn Element> {
     let rate = Rate::from_bps(10_000_000);
     let facts = LinkFacts { rate };
     let conditioning = laws.iter().map(|(name, entries)| {
@@ -248,7 +248,7 @@ fn metered(number: u32, laws: &[Law], streams: &Streams) -> Box<dyn Element> {
     });
     let queue = section(&[], |section| (queue::DEFAULT.build)(section, &facts));
     link(LinkParts {
-        link: number,
+        link: id,
         rate,
         delay: Span::from_ms(3),
         conditioning: conditioning.collect(),

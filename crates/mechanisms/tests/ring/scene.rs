@@ -4,7 +4,9 @@ use forebay_engine::Network;
 use forebay_kernel::Streams;
 use forebay_mechanisms::element::ring::{Buffers, Leg, PortParts, Ring, RingParts};
 use forebay_mechanisms::fairness::{FAIRNESS, RingFacts, StationFacts};
-use forebay_network::{Context, Element, FlowId, LinkCount, LogicalProcess, Packet, RouteId};
+use forebay_network::{
+    Context, Element, FlowId, LinkCount, LinkId, LogicalProcess, Packet, RouteId,
+};
 use forebay_parameters::{Echo, Node, Section, Table, Value};
 use forebay_units::{Rate, Size, Span, Time};
 
@@ -82,7 +84,7 @@ impl Scene {
         }
     }
 
-    fn ports(&self, ringlet: usize, links: &[u32], streams: &Streams) -> Vec<PortParts> {
+    fn ports(&self, ringlet: usize, links: &[LinkId], streams: &Streams) -> Vec<PortParts> {
         let n = self.delays.len();
         // The station at each place of the ringlet, and the span that leaves it.
         let station = |place: usize| if ringlet == 0 { place } else { n - 1 - place };
@@ -117,7 +119,7 @@ impl Scene {
     pub fn build(&self) -> Built {
         let mut network = Network::new();
         let n = self.delays.len();
-        let links: Vec<u32> = (0..2 * n).map(|_| network.add_link()).collect();
+        let links: Vec<LinkId> = (0..2 * n).map(|_| network.add_link()).collect();
         let streams = Streams::new(self.seed, 0);
         let ring = network.next_element();
         let mut legs = Vec::new();

@@ -12,8 +12,8 @@ use forebay_mechanisms::element::tcp::{TcpParameters, TcpReceivers, TcpSenders};
 use forebay_mechanisms::traffic::pool_of;
 use forebay_network::record::RecordTable;
 use forebay_network::{
-    Burst, CongestionControl, Context, DropReason, Ecn, Element, FlowCount, FlowId, LogicalProcess,
-    Observation, Observer, OwnCount, Packet, PacketKind, RouteId, Signal, Traffic,
+    Burst, CongestionControl, Context, DropReason, Ecn, Element, FlowCount, FlowId, LinkId,
+    LogicalProcess, Observation, Observer, OwnCount, Packet, PacketKind, RouteId, Signal, Traffic,
 };
 use forebay_parameters::{Echo, Node, Problem, Section, Table, Value};
 use forebay_units::{Rate, Size, Span, Time};
@@ -83,7 +83,7 @@ impl Element for Pipe {
         }
         let chance = self.stream.as_mut().is_some_and(|stream| stream.happens(self.loss));
         if chance || self.drops.contains(&(packet.number, copy)) {
-            cx.drop(0, packet, DropReason::Overflow);
+            cx.drop(LinkId::new(0), packet, DropReason::Overflow);
             return;
         }
         let marked = packet.is_ecn_capable() && self.marks.contains(&packet.number);

@@ -24,7 +24,7 @@ pub(super) mod transmitter;
 mod waiting;
 
 use forebay_kernel::Stream;
-use forebay_network::Element;
+use forebay_network::{Element, LinkId};
 use forebay_units::{Rate, Span};
 
 use crate::queue::Queue;
@@ -38,7 +38,7 @@ use transmitter::Transmitter;
 /// The parts of a link.
 pub struct LinkParts {
     /// The number of the link in the network.
-    pub link: u32,
+    pub link: LinkId,
     /// Rate of the transmitter.
     pub rate: Rate,
     /// Propagation delay.

@@ -15,8 +15,8 @@
 
 use forebay_kernel::{Receive, Stream};
 use forebay_network::{
-    Context, DropReason, Element, ExecutionMode, LogicalProcess, Lookahead, LookaheadContext,
-    NextHop, Observation, OwnCount, Packet, QueueDisc, Verdict,
+    Context, DropReason, Element, ExecutionMode, LinkId, LogicalProcess, Lookahead,
+    LookaheadContext, NextHop, Observation, OwnCount, Packet, QueueDisc, Verdict,
 };
 use forebay_units::{Span, Time};
 
@@ -212,7 +212,7 @@ impl ScheduledLink {
 
     #[cold]
     #[inline(never)]
-    fn mark(link: u32, mut packet: Packet, cx: &mut Context<'_>) -> Packet {
+    fn mark(link: LinkId, mut packet: Packet, cx: &mut Context<'_>) -> Packet {
         Transmitter::mark(link, &mut packet, cx);
         packet
     }

@@ -6,7 +6,7 @@
 
 use forebay_kernel::{RingBuffer, Stream};
 use forebay_network::{
-    Backlog, COMMON_PRECEDENCES, Conditioner, Context, Ecn, Lookahead, LookaheadContext,
+    Backlog, COMMON_PRECEDENCES, Conditioner, Context, Ecn, LinkId, Lookahead, LookaheadContext,
     Observation, Packet, PacketBytes, QueuedInfo, Verdict,
 };
 use forebay_units::{PS_PER_S, Rate, Size, Span, Time};
@@ -138,7 +138,7 @@ impl QueueOccupancy {
 
 /// A transmitter, its propagation delay and their counters.
 pub(in crate::element) struct Transmitter {
-    pub(in crate::element) link: u32,
+    pub(in crate::element) link: LinkId,
     pub(in crate::element) rate: Rate,
     pub(in crate::element) delay: Span,
     /// Transmission time of a byte, if it is a whole number of picoseconds: then no packet needs a
@@ -162,7 +162,7 @@ pub(in crate::element) struct Transmitter {
 
 impl Transmitter {
     pub(in crate::element) fn new(
-        link: u32,
+        link: LinkId,
         rate: Rate,
         delay: Span,
         background: Option<BackgroundTraffic>,
@@ -402,7 +402,7 @@ impl Transmitter {
     /// Apply the conditioners of `link` to `packet` at `at`. Returns false if one of them drops it.
     #[inline(always)]
     pub(in crate::element) fn condition(
-        link: u32,
+        link: LinkId,
         conditioning: &mut [Conditioning],
         packet: &mut Packet,
         at: Time,
@@ -426,7 +426,7 @@ impl Transmitter {
     #[cold]
     #[inline(never)]
     fn apply_verdict(
-        link: u32,
+        link: LinkId,
         verdict: Verdict,
         packet: &mut Packet,
         cx: &mut Context<'_>,
@@ -440,14 +440,14 @@ impl Transmitter {
     }
 
     /// Set CE on `packet`.
-    pub(in crate::element) fn mark(link: u32, packet: &mut Packet, cx: &mut Context<'_>) {
+    pub(in crate::element) fn mark(link: LinkId, packet: &mut Packet, cx: &mut Context<'_>) {
         debug_assert!(packet.is_ecn_capable(), "a law marked a packet that is not ECN-capable");
         *packet = packet.with_ecn(Ecn::Ce);
         Self::count_mark(link, packet, cx);
     }
 
     /// Count `packet` as marked at `link`, according to its present ECN field.
-    fn count_mark(link: u32, packet: &Packet, cx: &mut Context<'_>) {
+    fn count_mark(link: LinkId, packet: &Packet, cx: &mut Context<'_>) {
         let count = cx.counters().link(link).of(packet.precedence);
         match packet.ecn() {
             Ecn::Ce => count.marked += 1,

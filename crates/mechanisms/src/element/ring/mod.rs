@@ -14,7 +14,7 @@ mod host;
 mod port;
 
 use crate::fairness::{RingClass, RingFairness, RingFrame, RingMessage};
-use forebay_network::{Context, Element, LogicalProcess, OwnCount, Packet};
+use forebay_network::{Context, Element, LinkId, LogicalProcess, OwnCount, Packet};
 use forebay_units::{Rate, Size, Span, Time};
 
 use port::{Port, Served};
@@ -54,8 +54,8 @@ pub struct Buffers {
 
 /// One station on one ringlet.
 pub struct PortParts {
-    /// Number among the network's links of the span that leaves it.
-    pub link: u32,
+    /// The span that leaves it, which is one of the network's links.
+    pub link: LinkId,
     /// Propagation delay of that span.
     pub delay: Span,
     /// Its fairness law.

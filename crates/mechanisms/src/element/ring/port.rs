@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use forebay_network::{Backlog, Context, DropReason, Observation, Packet};
+use forebay_network::{Backlog, Context, DropReason, LinkId, Observation, Packet};
 use forebay_units::{Rate, Size, Span, Time};
 
 use super::host::HostQueues;
@@ -98,7 +98,8 @@ impl Port {
 
     fn wait(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         self.transmitter.count_enqueued(packet, cx.now());
-        let (link, backlog): (u32, Backlog) = (self.transmitter.link, self.transmitter.backlog());
+        let (link, backlog): (LinkId, Backlog) =
+            (self.transmitter.link, self.transmitter.backlog());
         cx.observe(|| Observation::Enqueued { link, packet, backlog });
     }
 
