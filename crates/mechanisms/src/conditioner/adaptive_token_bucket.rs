@@ -301,7 +301,8 @@ mod tests {
             for (gap, size, us) in steps {
                 now += Span::from_ps(gap);
                 let srtt = Span::from_us(us);
-                let mut packet = Packet::data(now, FlowId::new(0), 0, size, RouteId::new(0)).with_srtt(srtt);
+                let (flow, route) = (FlowId::new(0), RouteId::new(0));
+                let mut packet = Packet::data(now, flow, 0, size, route).with_srtt(srtt);
                 law.condition(&mut packet, now, &mut Streams::new(0, 0).named("test"));
                 out.push((now, srtt, packet));
             }
