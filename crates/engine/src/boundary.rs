@@ -8,8 +8,11 @@
 //! an undivided network.
 
 use forebay_kernel::Digest;
-use forebay_network::executive::{Core, Hop, NO_CHANNEL, PartitionHop, SINK, Sink};
-use forebay_network::{Context, DeliveryMeter, Element, LogicalProcess, LookaheadContext, Packet};
+use forebay_network::executive::{Core, Hop, NO_CHANNEL, PartitionHop, Sink};
+use forebay_network::{
+    Context, DeliveryMeter, Destination, Element, ElementId, LogicalProcess, LookaheadContext,
+    Packet,
+};
 use forebay_units::{Span, Time};
 
 use crate::message_batch::{RemoteChannel, RemoteRoute};
@@ -79,7 +82,7 @@ pub(crate) struct PartitionMap<'a> {
     /// The partition of each element.
     pub(crate) partition_of: &'a [u32],
     /// Link and partition; sorted.
-    pub(crate) boundaries: Vec<(u32, u32)>,
+    pub(crate) boundaries: Vec<(ElementId, u32)>,
 }
 
 impl<'a> PartitionMap<'a> {
@@ -87,9 +90,9 @@ impl<'a> PartitionMap<'a> {
     pub(crate) fn new(whole: &Partition, partition_of: &'a [u32]) -> Self {
         assert_eq!(partition_of.len(), whole.slots.len(), "each element lies in one partition");
         let mut boundaries = Vec::new();
-        for (link, local) in (0..).zip(partition_of) {
-            let elements = whole.core.routes.following(link).filter(|next| next & SINK == 0);
-            let partitions = elements.map(|next| partition_of[next as usize]);
+        for (link, local) in ElementId::all(partition_of.len()).zip(partition_of) {
+            let elements = whole.core.routes.following(link).filter_map(Destination::element);
+            let partitions = elements.map(|next| partition_of[next.index()]);
             let remote = partitions.filter(|partition| partition != local);
             boundaries.extend(remote.map(|partition| (link, partition)));
         }
@@ -99,18 +102,18 @@ impl<'a> PartitionMap<'a> {
     }
 
     /// Whether `element` is a link at a boundary.
-    pub(crate) fn is_boundary(&self, element: u32) -> bool {
+    pub(crate) fn is_boundary(&self, element: ElementId) -> bool {
         self.first_boundary(element).is_some()
     }
 
     /// Whether a boundary lies between `element` and `next`, which follows it.
-    pub(crate) fn separates(&self, element: u32, next: u32) -> bool {
-        self.partition_of[element as usize] != self.partition_of[next as usize]
+    pub(crate) fn separates(&self, element: ElementId, next: ElementId) -> bool {
+        self.partition_of[element.index()] != self.partition_of[next.index()]
     }
 
     /// The partition of `element`.
-    fn owner(&self, element: u32) -> usize {
-        self.partition_of[element as usize] as usize
+    fn owner(&self, element: ElementId) -> usize {
+        self.partition_of[element.index()] as usize
     }
 
     /// The channels by which packets of `whole`, whose lookahead is known, cross boundaries, in
@@ -129,12 +132,19 @@ impl<'a> PartitionMap<'a> {
 
     /// The channel by which packets that take `hop` after `link` cross the boundary there; from a
     /// partition into itself if there is none.
-    fn crossing(&self, link: u32, hop: Hop) -> Crossing {
-        let from = self.partition_of[link as usize];
-        let of_sink = || self.first_boundary(link).map_or(from, |(_, partition)| *partition);
-        let to = if hop.to & SINK == 0 { self.partition_of[hop.to as usize] } else { of_sink() };
-        let (inputs, channel) =
-            if hop.channel == NO_CHANNEL { (link, 0) } else { (hop.receiver, hop.channel) };
+    fn crossing(&self, link: ElementId, hop: Hop) -> Crossing {
+        let from = self.partition_of[link.index()];
+        let to = match hop.to() {
+            Destination::Element(next) => self.partition_of[next.index()],
+            Destination::Sink(_) => {
+                self.first_boundary(link).map_or(from, |(_, partition)| *partition)
+            }
+        };
+        let (inputs, channel) = if hop.channel == NO_CHANNEL {
+            (link.number(), 0)
+        } else {
+            (hop.receiver, hop.channel)
+        };
         Crossing { from, to, inputs, channel }
     }
 
@@ -160,7 +170,7 @@ impl<'a> PartitionMap<'a> {
         let spans = self
             .boundaries
             .iter()
-            .map(|(link, _)| whole.slots[*link as usize].element.lookahead().span);
+            .map(|(link, _)| whole.slots[link.index()].element.lookahead().span);
         spans.min().unwrap_or(Span::MAX)
     }
 
@@ -172,8 +182,8 @@ impl<'a> PartitionMap<'a> {
         count: usize,
     ) -> (Vec<Partition>, Vec<RemoteRoute>) {
         for (link, _) in &self.boundaries {
-            let early = whole.core.modes[*link as usize].sends_ahead();
-            assert!(early, "element {link} must act here on what it sends into another partition");
+            let early = whole.core.modes[link.index()].sends_ahead();
+            assert!(early, "{link:?} must act here on what it sends into another partition");
         }
         let (elements, outbox) = (whole.slots.len(), whole.core.channels.count());
         let crossings = self.crossings(&whole);
@@ -193,7 +203,7 @@ impl<'a> PartitionMap<'a> {
             let partition = &mut partitions[self.owner(*link)];
             // A link that leads into several partitions has one entry for each.
             let new = partition.boundaries.last() != Some(link);
-            if new && partition.core.modes[*link as usize].takes_from_channels {
+            if new && partition.core.modes[link.index()].takes_from_channels {
                 partition.boundaries.push(*link);
             }
         }
@@ -209,8 +219,8 @@ impl<'a> PartitionMap<'a> {
         for (link, partition) in &self.boundaries {
             let proxy = Box::new(BoundaryProxy { alarm: Time::NEVER });
             let partition = &mut partitions[*partition as usize];
-            partition.slots[*link as usize] = Slot::of(proxy);
-            partition.core.channels.connect(*link, *link);
+            partition.slots[link.index()] = Slot::of(proxy);
+            partition.core.channels.connect(link.number(), *link);
         }
         (partitions, Self::remote_routes(outbox, &crossings))
     }
@@ -245,7 +255,7 @@ impl<'a> PartitionMap<'a> {
     }
 
     /// The first boundary at `element`.
-    fn first_boundary(&self, element: u32) -> Option<&(u32, u32)> {
+    fn first_boundary(&self, element: ElementId) -> Option<&(ElementId, u32)> {
         let at = self.boundaries.partition_point(|(link, _)| *link < element);
         self.boundaries.get(at).filter(|(link, _)| *link == element)
     }
@@ -255,7 +265,7 @@ impl<'a> PartitionMap<'a> {
 mod tests {
     use super::*;
     use crate::lookahead::analyse;
-    use crate::stubs::{Stubs, idle, link, packet, timers, wire};
+    use crate::stubs::{SINK, Stubs, idle, link, packet, send_ahead, timers, wire};
     use forebay_network::{Lookahead, RouteId};
 
     const NONE: Lookahead<'static> = Lookahead::NONE;
@@ -264,7 +274,7 @@ mod tests {
     /// its own, link 1 to element 5 of partition 0, link 3 to element 5 as well.
     fn three() -> (Stubs, [u32; 6]) {
         let elements = [wire(30), link(10), NONE, wire(20), NONE, NONE];
-        let routes: [&[u32]; 5] = [&[0, 2], &[0, 3, 5], &[0, 4], &[0, 1, 5], &[0, 2]];
+        let routes: [&[usize]; 5] = [&[0, 2], &[0, 3, 5], &[0, 4], &[0, 1, 5], &[0, 2]];
         (Stubs::declared(&elements, &routes), [0, 0, 1, 1, 2, 0])
     }
 
@@ -274,10 +284,13 @@ mod tests {
     fn boundaries_are_links_that_lead_into_other_partitions() {
         let (stubs, partition_of) = three();
         let map = PartitionMap::new(&stubs.whole, &partition_of);
-        assert_eq!(map.boundaries, [(0, 1), (0, 2), (3, 0)]);
-        let boundaries: Vec<u32> = (0..6).filter(|element| map.is_boundary(*element)).collect();
-        assert_eq!(boundaries, [0, 3]);
-        assert!(map.separates(0, 2) && map.separates(0, 4) && !map.separates(0, 1));
+        let elements: [ElementId; 6] = std::array::from_fn(ElementId::new);
+        let [link, near, far, other, farthest, _] = elements;
+        assert_eq!(map.boundaries, [(link, 1), (link, 2), (other, 0)]);
+        let boundaries = elements.into_iter().filter(|element| map.is_boundary(*element));
+        assert_eq!(boundaries.collect::<Vec<_>>(), [link, other]);
+        assert!(map.separates(link, far) && map.separates(link, farthest));
+        assert!(!map.separates(link, near));
         // The delays at boundaries are 30 and 20; the 10 of link 1 do not count.
         assert_eq!(map.ahead(&stubs.whole), Span::from_ps(20));
         let undivided = PartitionMap::new(&stubs.whole, &[0; 6]);
@@ -319,11 +332,13 @@ mod tests {
         let (mut stubs, partition_of) = three();
         let route = stubs.route(&[3, SINK]);
         let map = PartitionMap::new(&stubs.whole, &partition_of);
-        let crossing = map.crossing(3, stubs.whole.core.routes.after(3, route));
+        let link = ElementId::new(3);
+        let crossing = map.crossing(link, stubs.whole.core.routes.after(link, route));
         assert_eq!((crossing.from, crossing.to), (1, 0));
         let inner = stubs.route(&[1, SINK]);
         let map = PartitionMap::new(&stubs.whole, &partition_of);
-        let crossing = map.crossing(1, stubs.whole.core.routes.after(1, inner));
+        let link = ElementId::new(1);
+        let crossing = map.crossing(link, stubs.whole.core.routes.after(link, inner));
         assert_eq!((crossing.from, crossing.to), (0, 0));
     }
 
@@ -353,20 +368,20 @@ mod tests {
             let own: Vec<u32> = (0..6).filter(|me| partition_of[*me as usize] == number).collect();
             assert_eq!(held, own);
         }
-        let hop = |partition: usize, link, route| {
+        let link = ElementId::new(0);
+        let hop = |partition: usize, route| {
             let hop = partitions[partition].core.routes.after(link, RouteId::new(route));
             (hop.receiver, hop.channel)
         };
         // To elements 2 and 3 by the first outbox, to element 4 by the second, to element 1, which
         // takes packets ahead in the same partition, directly.
-        assert_eq!(
-            [hop(0, 0, 0), hop(0, 0, 1), hop(0, 0, 2)],
-            [(outbox, 0), (outbox, 0), (outbox + 1, 0)]
-        );
-        assert_eq!(hop(0, 0, 3), (1, 0));
+        assert_eq!([hop(0, 0), hop(0, 1), hop(0, 2)], [(outbox, 0), (outbox, 0), (outbox + 1, 0)]);
+        assert_eq!(hop(0, 3), (1, 0));
         // In partition 1 the proxy hands packets on by their routes, to its own elements alone.
-        assert_eq!([hop(1, 0, 0), hop(1, 0, 1)], [(2, NO_CHANNEL), (3, NO_CHANNEL)]);
-        assert_eq!(partitions[1].core.routes.hops(0).count(), 3);
+        let hops = [0, 1].map(|n| partitions[1].core.routes.after(link, RouteId::new(n)));
+        assert_eq!(hops.map(|hop| hop.element()), [2, 3].map(ElementId::new));
+        assert_eq!(hops.map(|hop| hop.channel), [NO_CHANNEL; 2]);
+        assert_eq!(partitions[1].core.routes.hops(link).count(), 3);
     }
 
     /// Simultaneous events would happen in another order than in an undivided network: what a proxy
@@ -384,7 +399,7 @@ mod tests {
         partition.start();
         let channels = &mut partition.core.channels;
         for (link, number, at) in [(2, 1, 20), (0, 2, 20), (0, 3, 25), (2, 4, 21)] {
-            channels.send(link, 0, &packet(number, routes[link as usize / 2]), Time::from_ps(at));
+            send_ahead(channels, (link, 0), &packet(number, routes[link / 2]), Time::from_ps(at));
         }
         partition.deliver_notifications();
         assert!(partition.advance(Time::from_ps(24), u64::MAX));
@@ -400,7 +415,7 @@ mod tests {
         assert_eq!((partition.events, partition.core.counters.hops), (4, 3));
         // One that is sent while another waits is handed on too.
         let later = packet(5, routes[0]);
-        partition.core.channels.send(0, 0, &later, Time::from_ps(30));
+        send_ahead(&mut partition.core.channels, (0, 0), &later, Time::from_ps(30));
         partition.deliver_notifications();
         assert!(partition.advance(Time::from_ps(40), u64::MAX));
         assert_eq!(log.take(), [(host, 25, "receive", 3), (host, 30, "receive", 5)]);

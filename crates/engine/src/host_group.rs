@@ -14,7 +14,7 @@
 
 use forebay_kernel::{EventList, Message};
 use forebay_network::executive::{Core, Executive, LocalTimers};
-use forebay_network::{Context, InputChannels, LookaheadContext};
+use forebay_network::{Context, ElementId, InputChannels};
 use forebay_units::{Span, Time};
 
 use crate::partition::Partition;
@@ -39,14 +39,14 @@ impl Partition {
         let Some(mut timers) = self.groups[group].timers.take() else { return };
         let now = self.core.event_list.now();
         // Upstream links decide departures lazily: have them send ahead what has left by now.
-        for channel in 0..self.core.channels.inputs_mut(host).count() {
-            let upstream = self.core.channels.inputs_mut(host).upstream(channel);
+        for channel in 0..self.core.channels.inputs_mut(host.number()).count() {
+            let upstream = self.core.channels.inputs_mut(host.number()).upstream(channel);
             let cx = &mut Context::of(&mut self.core, upstream, now);
-            self.slots[upstream as usize].element.on_notify(cx);
+            self.slots[upstream.index()].element.on_notify(cx);
         }
         let limit = self.group_safe_until(group, host);
-        let mut inputs = std::mem::take(self.core.channels.inputs_mut(host));
-        let after_limit = (limit + Span::from_ps(1), 0);
+        let mut inputs = std::mem::take(self.core.channels.inputs_mut(host.number()));
+        let after_limit = (limit + Span::from_ps(1), ElementId::new(0));
         // Most groups have one member: the destination of packets needs no look-up.
         let single = self.groups[group].members().len() == 1;
         let prefetches = self.core.prefetches;
@@ -62,7 +62,7 @@ impl Partition {
             if prefetches {
                 let core = &self.core;
                 prefetch_packets(&mut inputs, &self.slots, core, |upstream, route| {
-                    core.routes.after(upstream, route).to
+                    core.routes.after(upstream, route).to().element()
                 });
             }
             // Usually no timer is due before the next packet.
@@ -75,8 +75,12 @@ impl Partition {
             }
             let upstream = inputs.upstream(channel);
             let packet = inputs.take_from(channel);
-            let me = if single { host } else { self.core.routes.after(upstream, packet.route).to };
-            let slot = &mut self.slots[me as usize];
+            let me = if single {
+                host
+            } else {
+                self.core.routes.after(upstream, packet.route).element()
+            };
+            let slot = &mut self.slots[me.index()];
             packet.received(at, &mut slot.digest);
             // A receiver may not advance its time in place.
             let local = Some(LocalTimers { timers: &mut timers, arrival_bound: Time::ZERO });
@@ -85,7 +89,7 @@ impl Partition {
             self.deliver_in_group(&mut timers);
         }
         self.groups[group].timers = Some(timers);
-        Context::of(&mut self.core, host, now).return_inputs(inputs);
+        self.core.return_inputs(host.number(), inputs);
         // Notify the links that members have sent into.
         self.deliver_notifications();
     }
@@ -96,11 +100,11 @@ impl Partition {
     #[inline(always)]
     fn receive_batch(
         &mut self,
-        (host, limit): (u32, Time),
+        (host, limit): (ElementId, Time),
         inputs: &mut InputChannels,
         timers: &mut EventList,
     ) {
-        let Slot { element, digest, .. } = &mut self.slots[host as usize];
+        let Slot { element, digest, .. } = &mut self.slots[host.index()];
         // A receiver may not advance its time in place.
         let local = Some(LocalTimers { timers, arrival_bound: Time::ZERO });
         let mut cx = Context::new(&mut self.core, host, Time::ZERO, local);
@@ -116,7 +120,7 @@ impl Partition {
 
     /// Wake the members of a host group whose `timers` come before the given time and element.
     #[inline(always)]
-    fn wake_members(&mut self, timers: &mut EventList, before: (Time, u32)) {
+    fn wake_members(&mut self, timers: &mut EventList, before: (Time, ElementId)) {
         loop {
             if self.core.prefetches {
                 prefetch_timers(timers, &self.slots, &self.core);
@@ -126,16 +130,16 @@ impl Partition {
             let local = Some(LocalTimers { timers, arrival_bound: before.0 });
             let (core, me) = (&mut self.core, event.target);
             let cx = &mut Context::new(core, me, event.time, local);
-            self.slots[event.target as usize].element.wake(event.token, cx);
+            self.slots[event.target.index()].element.wake(event.token, cx);
             self.deliver_in_group(timers);
         }
     }
 
     /// Up to when all that arrives at a host group is known. Hosts that nothing reaches could
     /// advance without bound: they run ahead by as much as they may be deferred.
-    fn group_safe_until(&self, group: usize, host: u32) -> Time {
-        if self.core.channels.inputs(host).count() > 0 {
-            return self.core.safe_until(host);
+    fn group_safe_until(&self, group: usize, host: ElementId) -> Time {
+        if self.core.channels.inputs(host.number()).count() > 0 {
+            return self.core.safe_until(host.number());
         }
         let Core { lbts, sync_time, .. } = self.core;
         lbts.max((lbts + self.groups[group].slack).min(sync_time))
@@ -154,9 +158,10 @@ impl Partition {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stubs::{Call, Log, Stubs, host, idle, link, packet, timers, wire};
-    use forebay_network::executive::SINK;
-    use forebay_network::{Lookahead, RouteId};
+    use crate::stubs::{
+        Call, Log, Logged, SINK, Stubs, host, idle, link, packet, send_ahead, timers, wire,
+    };
+    use forebay_network::{Lookahead, LookaheadContext, RouteId};
 
     /// A host that sends nothing, or only to members of its group.
     const SILENT: Lookahead<'static> = Lookahead { can_defer: true, ..Lookahead::NONE };
@@ -174,7 +179,7 @@ mod tests {
     }
 
     /// What happened at hosts: upstream links are notified as well.
-    fn at_hosts(log: &Log) -> Vec<(u32, u64, &'static str, u64)> {
+    fn at_hosts(log: &Log) -> Vec<Logged> {
         log.take().into_iter().filter(|(_, _, what, _)| *what != "notify").collect()
     }
 
@@ -190,14 +195,19 @@ mod tests {
         stubs.add(wire(10), idle);
         stubs.add(host(1..2), timers(&[(100, 7), (100, 6)]));
         stubs.add(link(10), idle);
-        let routes: [&[u32]; 6] = [&[4, SINK], &[4, SINK], &[0, 1], &[0, 3], &[2, 1], &[2, 3]];
+        let routes: [&[usize]; 6] = [&[4, SINK], &[4, SINK], &[0, 1], &[0, 3], &[2, 1], &[2, 3]];
         routes.iter().for_each(|route| {
             stubs.route(route);
         });
         let (mut partition, log) = begun(stubs);
-        assert_eq!(partition.groups[0].members(), [1, 3]);
+        assert_eq!(partition.groups[0].members(), [1, 3].map(ElementId::new));
         let send = |partition: &mut Partition, (channel, number, route), ps| {
-            partition.core.channels.send(1, channel, &packet(number, RouteId::new(route)), at(ps));
+            send_ahead(
+                &mut partition.core.channels,
+                (1, channel),
+                &packet(number, RouteId::new(route)),
+                at(ps),
+            );
         };
         send(&mut partition, (0, 10, 3), 100);
         send(&mut partition, (0, 11, 2), 101);
@@ -235,7 +245,7 @@ mod tests {
         let route = stubs.route(&[0, 1]);
         let (mut partition, log) = begun(stubs);
         partition.core.sync_time = at(120);
-        partition.core.channels.send(1, 0, &packet(1, route), at(121));
+        send_ahead(&mut partition.core.channels, (1, 0), &packet(1, route), at(121));
         partition.run_group(0);
         assert_eq!(at_hosts(&log), [(1, 120, "wake", 1)]);
         // Once the lower bound on timestamps has passed it, all up to there is known anyway.
@@ -265,7 +275,7 @@ mod tests {
             let route = stubs.route(&[link, host]);
             let (mut partition, log) = begun(stubs);
             for (number, ps) in [(1, 10), (2, 20), (3, 30), (4, 31)] {
-                partition.core.channels.send(host, 0, &packet(number, route), at(ps));
+                send_ahead(&mut partition.core.channels, (host, 0), &packet(number, route), at(ps));
             }
             partition.run_group(0);
             // Packet 1 sets a timer for 15, packet 2 for 30, when packet 3 arrives: the lesser
@@ -298,9 +308,9 @@ mod tests {
         stubs.add(SILENT, idle);
         let route = stubs.route(&[0, 1, 2]);
         let (mut partition, log) = begun(stubs);
-        assert_eq!(partition.groups[0].members(), [1, 2]);
+        assert_eq!(partition.groups[0].members(), [1, 2].map(ElementId::new));
         for (number, ps) in [(1, 10), (2, 11)] {
-            partition.core.channels.send(1, 0, &packet(number, route), at(ps));
+            send_ahead(&mut partition.core.channels, (1, 0), &packet(number, route), at(ps));
         }
         partition.run_group(0);
         let expected = [
@@ -338,7 +348,7 @@ mod tests {
         let route = stubs.route(&[0, 1]);
         let (mut partition, log) = begun(stubs);
         for number in 1..=100 {
-            partition.core.channels.send(1, 0, &packet(number, route), at(number));
+            send_ahead(&mut partition.core.channels, (1, 0), &packet(number, route), at(number));
         }
         partition.run_group(0);
         let seen = log.take();
@@ -359,7 +369,7 @@ mod tests {
         stubs.add(wire(10), idle);
         stubs.add(link(1000), idle);
         stubs.add(Lookahead::NONE, idle);
-        let routes: [&[u32]; 3] = [&[3, 4], &[0, 1], &[2, 1]];
+        let routes: [&[usize]; 3] = [&[3, 4], &[0, 1], &[2, 1]];
         routes.iter().for_each(|route| {
             stubs.route(route);
         });
@@ -367,7 +377,12 @@ mod tests {
         assert_eq!(partition.groups[0].slack, Span::from_ps(1000));
         assert_eq!(partition.core.event_list.next_time(), None);
         let mut send = |(channel, number, route), ps| {
-            partition.core.channels.send(1, channel, &packet(number, RouteId::new(route)), at(ps));
+            send_ahead(
+                &mut partition.core.channels,
+                (1, channel),
+                &packet(number, RouteId::new(route)),
+                at(ps),
+            );
             partition.deliver_notifications();
             (partition.groups[0].alarm.ps(), partition.core.event_list.len())
         };
@@ -390,7 +405,7 @@ mod tests {
         assert_eq!((partition.events, partition.core.virtual_events), (2, 3 - 2));
         assert_eq!(partition.groups[0].alarm, Time::NEVER);
         // Having taken all, it is notified of whatever comes next.
-        partition.core.channels.send(1, 0, &packet(4, RouteId::new(1)), at(6000));
+        send_ahead(&mut partition.core.channels, (1, 0), &packet(4, RouteId::new(1)), at(6000));
         partition.deliver_notifications();
         assert_eq!(partition.groups[0].alarm, at(7000));
     }

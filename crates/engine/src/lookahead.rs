@@ -8,8 +8,7 @@
 use std::collections::BTreeSet;
 
 use forebay_kernel::{ChannelTable, MOST_CHANNELS};
-use forebay_network::executive::SINK;
-use forebay_network::{Departures, ExecutionMode};
+use forebay_network::{Departures, Destination, ElementId, ExecutionMode, SinkId};
 use forebay_units::{Rate, Size, Span};
 
 use crate::boundary::PartitionMap;
@@ -41,25 +40,26 @@ pub(crate) fn analyse(whole: &mut Partition, partition_map: &PartitionMap<'_>, w
     let groups = analysis.groups.iter().zip(&slacks);
     let groups: Vec<HostGroup> =
         groups.map(|(members, slack)| HostGroup::new(members.clone(), *slack)).collect();
-    let (group_of, elements) = (analysis.group_of, whole.slots.len() as u32);
-    for (me, _) in (0..).zip(&modes).filter(|(_, mode)| mode.sends_ahead()) {
+    let (group_of, elements) = (analysis.group_of, whole.slots.len());
+    for (me, _) in ElementId::all(elements).zip(&modes).filter(|(_, mode)| mode.sends_ahead()) {
         whole.core.routes.assign_channels(me, &|next| {
-            let receiver = match group_of.get(next as usize) {
-                Some(&NO_GROUP) => next,
-                Some(group) => groups[*group as usize].host()?,
-                None => elements + (next & !SINK),
+            let receiver = match next {
+                Destination::Element(next) => match group_of[next.index()] {
+                    NO_GROUP => next.index(),
+                    group => groups[group as usize].host()?.index(),
+                },
+                Destination::Sink(sink) => elements + sink.index(),
             };
-            let channel =
-                inputs_of[receiver as usize].0.iter().position(|upstream| *upstream == me)?;
-            Some((receiver, channel as u32))
+            let channel = inputs_of[receiver].0.iter().position(|upstream| *upstream == me)?;
+            Some((receiver as u32, channel as u32))
         });
     }
     for (group, member) in
         (0..).zip(&groups).flat_map(|(at, group)| group.members().iter().map(move |m| (at, *m)))
     {
         for route in whole.routes_from(member) {
-            let first = whole.core.routes.first(route).to;
-            if first & SINK == 0 && group_of[first as usize] != group {
+            let first = whole.core.routes.first(route).element();
+            if group_of[first.index()] != group {
                 whole.core.routes.assign_first_channel(route);
             }
         }
@@ -78,9 +78,9 @@ struct Analysis<'a> {
     whole: &'a Partition,
     partition_map: &'a PartitionMap<'a>,
     /// Links that lead to each element, in order.
-    upstreams: Vec<Vec<u32>>,
+    upstreams: Vec<Vec<ElementId>>,
     /// By sink: the element that leads to it, if there is exactly one: a link can send ahead to it.
-    sole_upstream: Vec<Option<u32>>,
+    sole_upstream: Vec<Option<ElementId>>,
     /// Whether routes begin at it that no deferrable host declares as its own.
     entered_on_time: Vec<bool>,
     /// Whether routes begin at it that a deferrable host declares as its own.
@@ -92,7 +92,7 @@ struct Analysis<'a> {
     /// By element: the host group that it would be in, [`NO_GROUP`] for none.
     group_of: Vec<u32>,
     /// Members of each host group; empty if it is not deferred.
-    groups: Vec<Vec<u32>>,
+    groups: Vec<Vec<ElementId>>,
 }
 
 impl<'a> Analysis<'a> {
@@ -101,12 +101,12 @@ impl<'a> Analysis<'a> {
         let elements = whole.slots.len();
         let mut upstreams = vec![Vec::new(); elements];
         let mut before_sinks = vec![BTreeSet::new(); whole.core.sinks.len()];
-        for me in 0..elements as u32 {
-            for sink in routes.following(me).filter(|next| next & SINK != 0) {
-                before_sinks[(sink & !SINK) as usize].insert(me);
+        for me in ElementId::all(elements) {
+            for sink in routes.following(me).filter_map(Destination::sink) {
+                before_sinks[sink.index()].insert(me);
             }
-            for next in routes.following(me).filter(|next| next & SINK == 0) {
-                let upstreams: &mut Vec<u32> = &mut upstreams[next as usize];
+            for next in routes.following(me).filter_map(Destination::element) {
+                let upstreams: &mut Vec<ElementId> = &mut upstreams[next.index()];
                 if upstreams.last() != Some(&me) {
                     upstreams.push(me);
                 }
@@ -114,27 +114,28 @@ impl<'a> Analysis<'a> {
         }
         let mut declared = vec![false; routes.firsts().count()];
         let candidates = candidates(whole, partition_map, &upstreams);
-        for (me, _) in (0..).zip(&candidates).filter(|(_, candidate)| **candidate) {
+        for (me, _) in
+            ElementId::all(elements).zip(&candidates).filter(|(_, candidate)| **candidate)
+        {
             whole.routes_from(me).for_each(|route| declared[route.index()] = true);
         }
         let (mut entered_on_time, mut entered_late) =
             (vec![false; elements], vec![false; elements]);
-        let firsts = routes.firsts().zip(declared);
-        for (first, declared) in firsts.filter(|(first, _)| first & SINK == 0) {
+        for (first, declared) in routes.firsts().zip(declared) {
             let entered = if declared { &mut entered_late } else { &mut entered_on_time };
-            entered[first as usize] = true;
+            entered[first.index()] = true;
         }
         let schedules =
-            |me: &u32| whole.slots[*me as usize].element.lookahead().schedules_departures;
-        let leads = |me: u32| routes.following(me).next().is_some();
-        let sinks = |me: u32| routes.following(me).all(|next| next & SINK != 0);
-        let all = 0..elements as u32;
-        let early = all.clone().map(|me| schedules(&me) && leads(me)).collect();
-        let quiet = all.map(|me| schedules(&me) && leads(me) && sinks(me)).collect();
+            |me: ElementId| whole.slots[me.index()].element.lookahead().schedules_departures;
+        let leads = |me: ElementId| routes.following(me).next().is_some();
+        let sinks = |me: ElementId| routes.following(me).all(|next| next.sink().is_some());
+        let all = ElementId::all(elements);
+        let early = all.clone().map(|me| schedules(me) && leads(me)).collect();
+        let quiet = all.map(|me| schedules(me) && leads(me) && sinks(me)).collect();
         let able = whole.slots.iter().map(|slot| slot.element.lookahead().accepts_ahead);
         let expects = able.zip(&candidates).map(|(able, candidate)| able && !candidate).collect();
         let (group_of, groups) = groups(whole, &candidates);
-        let only = |mut all: BTreeSet<u32>| all.pop_first().filter(|_| all.is_empty());
+        let only = |mut all: BTreeSet<ElementId>| all.pop_first().filter(|_| all.is_empty());
         let sole_upstream = before_sinks.into_iter().map(only).collect();
         Self {
             whole,
@@ -154,8 +155,8 @@ impl<'a> Analysis<'a> {
     /// Drop the assumptions that contradict the others; false if there are none.
     fn refute(&mut self) -> bool {
         let mut refuted = false;
-        for me in 0..self.whole.slots.len() as u32 {
-            let at = me as usize;
+        for me in ElementId::all(self.whole.slots.len()) {
+            let at = me.index();
             if self.early[at] && !self.can_be_early(me) {
                 (self.early[at], refuted) = (false, true);
             }
@@ -167,7 +168,7 @@ impl<'a> Analysis<'a> {
             let members = &self.groups[group];
             if !members.is_empty() && !self.can_be_late(members) {
                 for member in std::mem::take(&mut self.groups[group]) {
-                    self.group_of[member as usize] = NO_GROUP;
+                    self.group_of[member.index()] = NO_GROUP;
                 }
                 refuted = true;
             }
@@ -176,35 +177,37 @@ impl<'a> Analysis<'a> {
     }
 
     /// Whether all that follows `me` can take packets ahead of time.
-    fn can_be_early(&self, me: u32) -> bool {
-        let accepts = |next: u32| match next & SINK {
-            0 => {
-                let (expects, group) = (self.expects[next as usize], self.group_of[next as usize]);
+    fn can_be_early(&self, me: ElementId) -> bool {
+        let accepts = |next: Destination| match next {
+            Destination::Element(next) => {
+                let (expects, group) = (self.expects[next.index()], self.group_of[next.index()]);
                 expects || group != NO_GROUP || self.partition_map.separates(me, next)
             }
-            _ => self.feeds_sink(me, next) || self.partition_map.is_boundary(me),
+            Destination::Sink(sink) => {
+                self.feeds_sink(me, sink) || self.partition_map.is_boundary(me)
+            }
         };
         self.whole.core.routes.following(me).all(accepts)
     }
 
     /// Whether `me` is to send ahead to `sink`: nothing else leads to that sink, `me` sends ahead
     /// to other elements too, and enough packets can be in flight.
-    fn feeds_sink(&self, me: u32, sink: u32) -> bool {
-        let sole = self.sole_upstream[(sink & !SINK) as usize] == Some(me);
-        sole && !self.quiet[me as usize] && self.bandwidth_delay(me) >= MIN_IN_FLIGHT
+    fn feeds_sink(&self, me: ElementId, sink: SinkId) -> bool {
+        let sole = self.sole_upstream[sink.index()] == Some(me);
+        sole && !self.quiet[me.index()] && self.bandwidth_delay(me) >= MIN_IN_FLIGHT
     }
 
     /// The most that can be in flight on `link`: its bandwidth-delay product.
-    fn bandwidth_delay(&self, link: u32) -> Size {
-        let element = self.whole.slots[link as usize].element.lookahead();
+    fn bandwidth_delay(&self, link: ElementId) -> Size {
+        let element = self.whole.slots[link.index()].element.lookahead();
         let bytes = |rate: Rate| rate.bytes_per_second() * element.span.seconds();
         Size::from_bytes(element.rate.map_or(u64::MAX, |rate| bytes(rate) as u64))
     }
 
     /// Whether packets reach `me` only from links that send ahead, no more than can be merged.
-    fn can_expect(&self, me: u32) -> bool {
-        let upstreams = &self.upstreams[me as usize];
-        let no_senders = !self.entered_on_time[me as usize] && !self.entered_late[me as usize];
+    fn can_expect(&self, me: ElementId) -> bool {
+        let upstreams = &self.upstreams[me.index()];
+        let no_senders = !self.entered_on_time[me.index()] && !self.entered_late[me.index()];
         let few = (1..=MOST_CHANNELS).contains(&upstreams.len());
         no_senders && few && self.all_early(upstreams)
     }
@@ -213,20 +216,20 @@ impl<'a> Analysis<'a> {
     /// send ahead; no such link is a member, or is handed packets by a member without delay. And
     /// packets leave the group with a delay: members that are links send ahead themselves, and the
     /// elements that members hand packets to receive from members alone and tolerate late packets.
-    fn can_be_late(&self, members: &[u32]) -> bool {
+    fn can_be_late(&self, members: &[ElementId]) -> bool {
         let upstreams = self.upstreams_of(members);
         let downstream = self.downstream_of(members);
-        let tolerant = |next: &u32| {
+        let tolerant = |next: &ElementId| {
             let sole =
-                !self.entered_on_time[*next as usize] && self.upstreams[*next as usize].is_empty();
-            let able = self.whole.slots[*next as usize].element.lookahead().accepts_ahead;
+                !self.entered_on_time[next.index()] && self.upstreams[next.index()].is_empty();
+            let able = self.whole.slots[next.index()].element.lookahead().accepts_ahead;
             sole && able && self.tolerance(*next) > Span::ZERO
         };
-        let separate = |upstream: &u32| {
+        let separate = |upstream: &ElementId| {
             downstream.binary_search(upstream).is_err() && members.binary_search(upstream).is_err()
         };
         let deferrable =
-            |member: &u32| !self.entered_on_time[*member as usize] && self.takes_time(*member);
+            |member: &ElementId| !self.entered_on_time[member.index()] && self.takes_time(*member);
         let known = upstreams.len() <= MOST_CHANNELS && self.all_early(&upstreams);
         known
             && upstreams.iter().all(separate)
@@ -235,41 +238,41 @@ impl<'a> Analysis<'a> {
     }
 
     /// Whether `member`, if it is a link, sends ahead what leaves it, or leads to sinks only.
-    fn takes_time(&self, member: u32) -> bool {
-        let ahead = self.early[member as usize] || self.quiet[member as usize];
+    fn takes_time(&self, member: ElementId) -> bool {
+        let ahead = self.early[member.index()] || self.quiet[member.index()];
         !self.schedules(member) || ahead && self.tolerance(member) > Span::ZERO
     }
 
-    fn schedules(&self, me: u32) -> bool {
-        self.whole.slots[me as usize].element.lookahead().schedules_departures
+    fn schedules(&self, me: ElementId) -> bool {
+        self.whole.slots[me.index()].element.lookahead().schedules_departures
     }
 
     /// The elements that lead to `members`, in order, without members that hand packets on at the
     /// same instant.
-    fn upstreams_of(&self, members: &[u32]) -> Vec<u32> {
-        let upstreams = members.iter().flat_map(|member| &self.upstreams[*member as usize]);
-        let within = |me: &u32| !self.schedules(*me) && members.binary_search(me).is_ok();
+    fn upstreams_of(&self, members: &[ElementId]) -> Vec<ElementId> {
+        let upstreams = members.iter().flat_map(|member| &self.upstreams[member.index()]);
+        let within = |me: &ElementId| !self.schedules(*me) && members.binary_search(me).is_ok();
         in_order(upstreams.copied().filter(|upstream| !within(upstream)).collect())
     }
 
     /// The elements outside `members` that these hand packets to at the same instant, in order.
-    fn downstream_of(&self, members: &[u32]) -> Vec<u32> {
+    fn downstream_of(&self, members: &[ElementId]) -> Vec<ElementId> {
         let given = members.iter().flat_map(|member| self.whole.immediate_receivers(*member));
         in_order(given.filter(|next| members.binary_search(next).is_err()).collect())
     }
 
-    fn all_early(&self, upstreams: &[u32]) -> bool {
-        upstreams.iter().all(|upstream| self.early[*upstream as usize])
+    fn all_early(&self, upstreams: &[ElementId]) -> bool {
+        upstreams.iter().all(|upstream| self.early[upstream.index()])
     }
 
     /// How late `link` may be handed packets without any effect on what follows it.
-    fn tolerance(&self, link: u32) -> Span {
-        let ahead = self.whole.slots[link as usize].element.lookahead().span;
-        if self.quiet[link as usize] { ahead.max(SINK_SLACK) } else { ahead }
+    fn tolerance(&self, link: ElementId) -> Span {
+        let ahead = self.whole.slots[link.index()].element.lookahead().span;
+        if self.quiet[link.index()] { ahead.max(SINK_SLACK) } else { ahead }
     }
 
     /// How far a host group of these members may be deferred.
-    fn slack(&self, members: &[u32]) -> Span {
+    fn slack(&self, members: &[ElementId]) -> Span {
         let links = members.iter().copied().filter(|member| self.schedules(*member));
         let links = links.chain(self.downstream_of(members));
         links.map(|link| self.tolerance(link)).min().unwrap_or(SINK_SLACK)
@@ -278,17 +281,17 @@ impl<'a> Analysis<'a> {
     /// How each element is executed, given the slacks of the host groups.
     fn modes(&self, slacks: &[Span]) -> Vec<ExecutionMode> {
         let handed_late = self.handed_late(slacks);
-        let slack_of = |me: u32| match self.group_of[me as usize] {
+        let slack_of = |me: ElementId| match self.group_of[me.index()] {
             NO_GROUP => Span::ZERO,
             group => slacks[group as usize],
         };
-        let mode = |me: u32| {
-            let (early, quiet) = (self.early[me as usize], self.quiet[me as usize]);
-            let following = self.whole.core.routes.following(me).filter(|next| next & SINK == 0);
+        let mode = |me: ElementId| {
+            let (early, quiet) = (self.early[me.index()], self.quiet[me.index()]);
+            let following = self.whole.core.routes.following(me).filter_map(Destination::element);
             let slack = if early { following.map(slack_of).min() } else { None };
-            let handed_late = handed_late[me as usize];
+            let handed_late = handed_late[me.index()];
             ExecutionMode {
-                takes_from_channels: self.expects[me as usize] || handed_late.is_some(),
+                takes_from_channels: self.expects[me.index()] || handed_late.is_some(),
                 departures: match (quiet, early) {
                     (true, _) => Departures::ToSinks,
                     (false, true) => Departures::Ahead,
@@ -299,7 +302,7 @@ impl<'a> Analysis<'a> {
                 late: handed_late.unwrap_or_else(|| slack_of(me)),
             }
         };
-        (0..self.whole.slots.len() as u32).map(mode).collect()
+        ElementId::all(self.whole.slots.len()).map(mode).collect()
     }
 
     /// By element: the slack of the host group that hands packets to it, if one does.
@@ -307,7 +310,7 @@ impl<'a> Analysis<'a> {
         let mut late = vec![None; self.whole.slots.len()];
         for (members, slack) in self.groups.iter().zip(slacks) {
             for next in self.downstream_of(members) {
-                late[next as usize] = Some(*slack);
+                late[next.index()] = Some(*slack);
             }
         }
         late
@@ -315,33 +318,33 @@ impl<'a> Analysis<'a> {
 
     /// The upstreams of each element's channels, those of a host group under its first member, and
     /// then of each sink's; and whether these are links.
-    fn inputs_of(&self) -> Vec<(Vec<u32>, bool)> {
+    fn inputs_of(&self) -> Vec<(Vec<ElementId>, bool)> {
         let elements = self.upstreams.iter().zip(&self.expects);
-        let inputs = |(upstreams, expects): (&Vec<u32>, &bool)| match expects {
+        let inputs = |(upstreams, expects): (&Vec<ElementId>, &bool)| match expects {
             true => (upstreams.clone(), true),
             false => (Vec::new(), true),
         };
-        let mut inputs_of: Vec<(Vec<u32>, bool)> = elements.map(inputs).collect();
+        let mut inputs_of: Vec<(Vec<ElementId>, bool)> = elements.map(inputs).collect();
         for members in self.groups.iter().filter(|members| !members.is_empty()) {
-            inputs_of[members[0] as usize] = (self.upstreams_of(members), true);
+            inputs_of[members[0].index()] = (self.upstreams_of(members), true);
             for next in self.downstream_of(members) {
-                inputs_of[next as usize] = (vec![members[0]], false);
+                inputs_of[next.index()] = (vec![members[0]], false);
             }
         }
-        inputs_of.extend((0..).zip(&self.sole_upstream).map(|(sink, upstream)| {
-            let sender =
-                upstream.filter(|me| self.early[*me as usize] && self.feeds_sink(*me, sink));
+        let sinks = SinkId::all(self.sole_upstream.len());
+        inputs_of.extend(sinks.zip(&self.sole_upstream).map(|(sink, upstream)| {
+            let sender = upstream.filter(|me| self.early[me.index()] && self.feeds_sink(*me, sink));
             (sender.into_iter().collect(), true)
         }));
         inputs_of
     }
 }
 
-/// `numbers` in order, each once.
-fn in_order(mut numbers: Vec<u32>) -> Vec<u32> {
-    numbers.sort_unstable();
-    numbers.dedup();
-    numbers
+/// `elements` in order, each once.
+fn in_order(mut elements: Vec<ElementId>) -> Vec<ElementId> {
+    elements.sort_unstable();
+    elements.dedup();
+    elements
 }
 
 /// The elements that could be deferred as members of a host group, together with those that they
@@ -351,31 +354,28 @@ fn in_order(mut numbers: Vec<u32>) -> Vec<u32> {
 fn candidates(
     whole: &Partition,
     partition_map: &PartitionMap<'_>,
-    upstreams: &[Vec<u32>],
+    upstreams: &[Vec<ElementId>],
 ) -> Vec<bool> {
-    let element = |me: u32| &whole.slots[me as usize].element;
-    let all = 0..upstreams.len() as u32;
+    let element = |me: ElementId| &whole.slots[me.index()].element;
+    let all = ElementId::all(upstreams.len());
     let mut entered = vec![false; upstreams.len()];
     for first in all
         .clone()
         .filter(|me| element(*me).lookahead().can_defer)
         .flat_map(|me| whole.routes_from(me))
     {
-        let first = whole.core.routes.first(first).to;
-        if first & SINK == 0 {
-            entered[first as usize] = true;
-        }
+        entered[whole.core.routes.first(first).element().index()] = true;
     }
-    let at_once = |upstream: &u32| {
+    let at_once = |upstream: &ElementId| {
         let upstream = element(*upstream).lookahead();
         upstream.can_defer && !upstream.schedules_departures
     };
-    let must = |me: u32| {
-        let upstreams = &upstreams[me as usize];
-        let mixed = entered[me as usize] && !upstreams.is_empty();
+    let must = |me: ElementId| {
+        let upstreams = &upstreams[me.index()];
+        let mixed = entered[me.index()] && !upstreams.is_empty();
         partition_map.is_boundary(me) || mixed || upstreams.iter().any(at_once)
     };
-    let candidate = |me: u32| {
+    let candidate = |me: ElementId| {
         let lookahead = element(me).lookahead();
         lookahead.can_defer && (!lookahead.accepts_ahead || must(me))
     };
@@ -385,38 +385,37 @@ fn candidates(
 /// The host groups that `candidates` would form, as the classes of a union-find structure: each
 /// candidate joins those that it hands packets to at the same instant, and those that send into the
 /// same elements. The group of each element, and the members of each group in order.
-fn groups(whole: &Partition, candidates: &[bool]) -> (Vec<u32>, Vec<Vec<u32>>) {
-    let elements = whole.slots.len() as u32;
+fn groups(whole: &Partition, candidates: &[bool]) -> (Vec<u32>, Vec<Vec<ElementId>>) {
+    let elements = whole.slots.len();
+    let all_candidates = || ElementId::all(elements).filter(|me| candidates[me.index()]);
     // The first candidate that sends into each element, or the element if it is a candidate
     // itself; and the parent of each element in the union-find forest.
-    let mut entrant = vec![NO_GROUP; elements as usize];
-    let mut parent: Vec<u32> = (0..elements).collect();
-    let root = |parent: &[u32], mut me: u32| {
-        while parent[me as usize] != me {
-            me = parent[me as usize];
+    let mut entrant = vec![None; elements];
+    let mut parent: Vec<ElementId> = ElementId::all(elements).collect();
+    let root = |parent: &[ElementId], mut me: ElementId| {
+        while parent[me.index()] != me {
+            me = parent[me.index()];
         }
         me
     };
-    for me in (0..elements).filter(|me| candidates[*me as usize]) {
+    for me in all_candidates() {
         for next in whole.immediate_receivers(me) {
-            let entrant = &mut entrant[next as usize];
-            if *entrant == NO_GROUP {
-                *entrant = if candidates[next as usize] { next } else { me };
-            }
-            let (one, other) = (root(&parent, *entrant), root(&parent, me));
-            parent[one.max(other) as usize] = one.min(other);
+            let first = if candidates[next.index()] { next } else { me };
+            let entrant = *entrant[next.index()].get_or_insert(first);
+            let (one, other) = (root(&parent, entrant), root(&parent, me));
+            parent[one.max(other).index()] = one.min(other);
         }
     }
-    let (mut group_of, mut groups) = (vec![NO_GROUP; elements as usize], Vec::<Vec<u32>>::new());
-    for me in (0..elements).filter(|me| candidates[*me as usize]) {
-        let root = root(&parent, me) as usize;
+    let (mut group_of, mut groups) = (vec![NO_GROUP; elements], Vec::<Vec<ElementId>>::new());
+    for me in all_candidates() {
+        let root = root(&parent, me);
         // The root has the lowest number of its class, so it comes first.
-        if root == me as usize {
-            group_of[root] = groups.len() as u32;
+        if root == me {
+            group_of[root.index()] = groups.len() as u32;
             groups.push(Vec::new());
         }
-        let group = group_of[root];
-        group_of[me as usize] = group;
+        let group = group_of[root.index()];
+        group_of[me.index()] = group;
         groups[group as usize].push(me);
     }
     (group_of, groups)

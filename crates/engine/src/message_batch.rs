@@ -75,7 +75,7 @@ impl MessageBatch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stubs::{Stubs, link, packet, wire};
+    use crate::stubs::{Stubs, link, packet, send_ahead, wire};
     use forebay_network::{Lookahead, PacketKind, RouteId};
 
     fn at(ps: u64) -> Time {
@@ -119,7 +119,12 @@ mod tests {
         let mut batch = MessageBatch::new(&route);
         assert_eq!(batch.take_from(&mut from, &route), Time::NEVER);
         for (outbox, number, ps) in [(4, 1, 50), (5, 2, 40), (4, 3, 60), (5, 4, 70)] {
-            from.core.channels.send(outbox, 0, &packet(number, RouteId::new(0)), at(ps));
+            send_ahead(
+                &mut from.core.channels,
+                (outbox, 0),
+                &packet(number, RouteId::new(0)),
+                at(ps),
+            );
         }
         assert_eq!(batch.take_from(&mut from, &route), at(40));
         assert_eq!(from.core.channels.held(), 0);
@@ -129,7 +134,7 @@ mod tests {
             (vec![(1, 50), (3, 60)], vec![(2, 40), (4, 70)])
         );
         // The batch can be used again.
-        from.core.channels.send(4, 0, &packet(5, RouteId::new(0)), at(80));
+        send_ahead(&mut from.core.channels, (4, 0), &packet(5, RouteId::new(0)), at(80));
         assert_eq!(batch.take_from(&mut from, &route), at(80));
         batch.deliver_to(&mut to, &route);
         assert_eq!((received(&mut to, 2), received(&mut to, 1)), (vec![(5, 80)], vec![]));
@@ -148,10 +153,10 @@ mod tests {
                 let sack_slot = from.core.sack_blocks.store(blocks(first));
                 let mut ack = packet(first, RouteId::new(0)).with_kind(PacketKind::Ack);
                 ack.sack_slot = sack_slot;
-                from.core.channels.send(outbox, 0, &ack, at(100 * round + first));
-                from.core.channels.send(
-                    outbox,
-                    0,
+                send_ahead(&mut from.core.channels, (outbox, 0), &ack, at(100 * round + first));
+                send_ahead(
+                    &mut from.core.channels,
+                    (outbox, 0),
                     &packet(99, RouteId::new(0)),
                     at(100 * round + 90),
                 );
@@ -188,7 +193,7 @@ mod tests {
         stubs.whole.core.channels.notify_before(1, at(30));
         let mut batch = MessageBatch::new(&route);
         for (outbox, ps) in [(4, 40), (5, 40), (4, 50)] {
-            from.core.channels.send(outbox, 0, &packet(0, RouteId::new(0)), at(ps));
+            send_ahead(&mut from.core.channels, (outbox, 0), &packet(0, RouteId::new(0)), at(ps));
         }
         batch.take_from(&mut from, &route);
         batch.deliver_to(&mut stubs.whole, &route);

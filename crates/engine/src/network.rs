@@ -4,10 +4,11 @@
 use std::any::Any;
 
 use forebay_kernel::Digest;
-use forebay_network::executive::{SINK, Sink};
+use forebay_network::executive::Sink;
 use forebay_network::{
-    Context, Counters, DeliveryMeter, Element, ElementCounters, ExecutionMode, FlowCount, FlowId,
-    LinkCount, LinkId, LogicalProcess, Observer, Packet, RouteId,
+    Context, Counters, DeliveryMeter, Destination, Element, ElementCounters, ElementId,
+    ExecutionMode, FlowCount, FlowId, LinkCount, LinkId, LogicalProcess, Observer, Packet, RouteId,
+    SinkId,
 };
 use forebay_units::Time;
 
@@ -81,34 +82,41 @@ impl Network {
         Self::default()
     }
 
-    /// Add an element; its number.
-    pub fn add(&mut self, element: Box<dyn Element>) -> u32 {
+    /// Add an element; its identifier.
+    pub fn add(&mut self, element: Box<dyn Element>) -> ElementId {
+        let id = self.next_element();
         self.whole().slots.push(Slot::of(element));
-        self.next_element() - 1
+        id
     }
 
-    /// Reserve the next number for an element that is added later: see [`Network::place`].
-    pub fn reserve(&mut self) -> u32 {
+    /// Reserve the next identifier for an element that is added later: see [`Network::place`].
+    pub fn reserve(&mut self) -> ElementId {
         self.add(Box::new(Placeholder))
     }
 
     /// Put `element` in the slot that [`Network::reserve`] has reserved.
-    pub fn place(&mut self, number: u32, element: Box<dyn Element>) {
-        self.whole().slots[number as usize].element = element;
+    pub fn place(&mut self, id: ElementId, element: Box<dyn Element>) {
+        self.whole().slots[id.index()].element = element;
     }
 
-    /// The number that the next element will get.
+    /// The identifier that the next element will get.
     #[must_use]
-    pub fn next_element(&self) -> u32 {
-        index(self.partitions[0].slots.len())
+    pub fn next_element(&self) -> ElementId {
+        ElementId::new(self.elements())
+    }
+
+    /// Number of elements.
+    #[must_use]
+    pub fn elements(&self) -> usize {
+        self.partitions[0].slots.len()
     }
 
     /// Add a sink: an end of routes that only counts packets, as payload except for `header` bytes
-    /// of each. Its number, for the end of [`Network::add_route`].
-    pub fn add_sink(&mut self, header: u64) -> u32 {
+    /// of each. Its identifier, for the end of [`Network::add_route`].
+    pub fn add_sink(&mut self, header: u64) -> SinkId {
         let sinks = &mut self.whole().core.sinks;
         sinks.push(Sink { header, digest: Digest::default() });
-        SINK | index(sinks.len() - 1)
+        SinkId::new(sinks.len() - 1)
     }
 
     /// Add counters for `count` flows; the first of them.
@@ -135,15 +143,15 @@ impl Network {
         LinkId::new(links.len() - 1)
     }
 
-    /// Add a route: the elements that a packet passes, each once, the last one its destination. Its
-    /// identifier, for [`crate::Packet::route`].
-    pub fn add_route(&mut self, elements: &[u32]) -> RouteId {
-        self.whole().core.routes.add(elements)
+    /// Add a route: the elements that a packet passes, each once, and the element or sink at its
+    /// end. Its identifier, for [`crate::Packet::route`].
+    pub fn add_route(&mut self, elements: &[ElementId], end: impl Into<Destination>) -> RouteId {
+        self.whole().core.routes.add(elements, end.into())
     }
 
     /// Set the reverse route from `element` for packets of `route`: `back` leads to their source.
     /// [`crate::Context::reverse_route`] looks it up.
-    pub fn add_reverse_route(&mut self, element: u32, route: RouteId, back: RouteId) {
+    pub fn add_reverse_route(&mut self, element: ElementId, route: RouteId, back: RouteId) {
         self.whole().core.routes.add_reverse(element, route, back);
     }
 
@@ -239,7 +247,7 @@ impl Network {
             let now = partition.core.event_list.now();
             partition.core.counters.reset(now);
             partition.core.meters.iter_mut().flatten().for_each(|meter| meter.reset(now));
-            for me in 0..partition.slots.len() {
+            for me in ElementId::all(partition.slots.len()) {
                 if let Some(counters) = partition.own_count(me).counters {
                     counters.reset(now);
                 }
@@ -247,10 +255,10 @@ impl Network {
         }
     }
 
-    /// The counters of element `number`'s own, brought up to the current time as
+    /// The counters of `element`'s own, brought up to the current time as
     /// [`Network::counters`]; `None` if it has none of type `C`.
-    pub fn element_counters<C: ElementCounters>(&mut self, number: u32) -> Option<&C> {
-        let counters: &mut dyn Any = self.synced(number).own_count(number as usize).counters?;
+    pub fn element_counters<C: ElementCounters>(&mut self, element: ElementId) -> Option<&C> {
+        let counters: &mut dyn Any = self.synced(element).own_count(element).counters?;
         counters.downcast_ref()
     }
 
@@ -266,18 +274,18 @@ impl Network {
         meter.downcast_ref()
     }
 
-    /// Visit the probes of part `part` of element `number`, with their values at the current time;
+    /// Visit the probes of part `part` of `element`, with their values at the current time;
     /// most elements have one part, 0.
-    pub fn probes(&mut self, number: u32, part: u32, visit: &mut dyn FnMut(&str, f64)) {
-        self.synced(number).slots[number as usize].element.probes(part, visit);
+    pub fn probes(&mut self, element: ElementId, part: u32, visit: &mut dyn FnMut(&str, f64)) {
+        self.synced(element).slots[element.index()].element.probes(part, visit);
     }
 
-    /// The partition of element `number`, whose counters are at the current time.
-    fn synced(&mut self, number: u32) -> &mut Partition {
-        let owner = self.owner_of(number as usize);
+    /// The partition of `element`, whose counters are at the current time.
+    fn synced(&mut self, element: ElementId) -> &mut Partition {
+        let owner = self.owner_of(element);
         let partition = &mut self.partitions[owner];
         partition.sync_groups();
-        partition.sync_element(number as usize);
+        partition.sync_element(element);
         partition
     }
 
@@ -296,32 +304,28 @@ impl Network {
     #[must_use]
     pub fn digest(&mut self) -> u64 {
         self.sync_counters();
-        let elements = if self.exchange.is_some() {
-            self.partition_of.len()
-        } else {
-            self.partitions[0].slots.len()
-        };
-        let of_element = |number: usize| {
-            let partition = &self.partitions[self.owner_of(number)];
-            match partition.core.modes.get(number) {
+        let elements = self.elements();
+        let of_element = |element: ElementId| {
+            let partition = &self.partitions[self.owner_of(element)];
+            match partition.core.modes.get(element.index()) {
                 Some(ExecutionMode { takes_from_channels: true, .. }) => {
-                    partition.core.channels.digest(number)
+                    partition.core.channels.digest(element.index())
                 }
-                _ => partition.slots[number].digest,
+                _ => partition.slots[element.index()].digest,
             }
         };
         // A sink lies in the partition where packets reach it, if any do, and takes them either
         // from a channel or directly.
-        let of_sink = |number: usize| {
+        let of_sink = |sink: SinkId| {
             let mut digests = self.partitions.iter().flat_map(|partition| {
-                let from_channel = partition.core.channels.digest(elements + number);
-                [partition.core.sinks[number].digest, from_channel]
+                let from_channel = partition.core.channels.digest(elements + sink.index());
+                [partition.core.sinks[sink.index()].digest, from_channel]
             });
             digests.find(|digest| *digest != Digest::default()).unwrap_or_default()
         };
-        let sinks = (0..self.partitions[0].core.sinks.len()).map(of_sink);
+        let sinks = SinkId::all(self.partitions[0].core.sinks.len()).map(of_sink);
         let mut all = Digest::default();
-        for (index, digest) in (0..).zip((0..elements).map(of_element).chain(sinks)) {
+        for (index, digest) in (0..).zip(ElementId::all(elements).map(of_element).chain(sinks)) {
             all.take_in(index, digest.value());
         }
         all.value()
@@ -332,9 +336,9 @@ impl Network {
         &mut self.partitions[0]
     }
 
-    /// The partition of element `number`.
-    fn owner_of(&self, number: usize) -> usize {
-        if self.exchange.is_some() { self.partition_of[number] as usize } else { 0 }
+    /// The partition of `element`.
+    fn owner_of(&self, element: ElementId) -> usize {
+        if self.exchange.is_some() { self.partition_of[element.index()] as usize } else { 0 }
     }
 
     fn now(&self) -> Time {
@@ -369,10 +373,6 @@ impl Network {
     fn sync_counters(&mut self) {
         self.partitions.iter_mut().for_each(Partition::sync_counters);
     }
-}
-
-fn index(n: usize) -> u32 {
-    u32::try_from(n).expect("a network has fewer than 2^32 elements and counters")
 }
 
 #[cfg(test)]

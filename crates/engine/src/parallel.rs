@@ -327,7 +327,7 @@ mod tests {
     use super::*;
     use crate::boundary::PartitionMap;
     use crate::lookahead::analyse;
-    use crate::stubs::{Call, Log, Stubs, packet, transmits, wire};
+    use crate::stubs::{Call, Log, Logged, Stubs, packet, transmits, wire};
     use forebay_network::{Lookahead, LookaheadContext, Packet, RouteId};
 
     /// Run `what`, which may not terminate, with a timeout.
@@ -466,13 +466,13 @@ mod tests {
         for host in 0..3 {
             let windows = windows.clone();
             stubs.add(Lookahead::NONE, move |call, cx| match call {
-                Call::Start => cx.wake_at(Time::from_ps(5 + u64::from(host)), 0),
+                Call::Start => cx.wake_at(Time::from_ps(5 + host as u64), 0),
                 Call::Receive(Packet { number, .. }) => {
                     windows.push((host, cx.now().ps(), "until", cx.sync_time().ps()));
-                    cx.send(packet(number + 1, RouteId::new(host as usize)));
+                    cx.send(packet(number + 1, RouteId::new(host)));
                 }
                 Call::Wake(_) => {
-                    cx.send(packet(100 * u64::from(host), RouteId::new(host as usize)));
+                    cx.send(packet(100 * host as u64, RouteId::new(host)));
                 }
                 _ => {}
             });
@@ -501,8 +501,8 @@ mod tests {
             let complete = soon(move || exchange.run(&mut partitions, Time::from_ps(42), u64::MAX));
             assert!(complete);
             let seen = log.take();
-            let of = |host: u32| {
-                let at = |entry: &&(u32, u64, &str, u64)| entry.0 == host && entry.2 != "count";
+            let of = |host: usize| {
+                let at = |entry: &&Logged| entry.0 == host && entry.2 != "count";
                 seen.iter().filter(at).map(|(_, at, what, number)| (*at, *what, *number)).collect()
             };
             // Host 0 sends at 5, host 1 at 6, host 2 at 7. Packet 0 is at host 1 at 15, 1 at host 2

@@ -3,8 +3,8 @@
 //! or several that run in parallel and are synchronised conservatively.
 
 use forebay_kernel::{EventList, Message};
-use forebay_network::executive::{Core, Executive, LocalTimers, PendingDelivery, SINK};
-use forebay_network::{Context, LookaheadContext, RouteId};
+use forebay_network::executive::{Core, Executive, LocalTimers, PendingDelivery};
+use forebay_network::{Context, Destination, ElementId, RouteId};
 use forebay_units::Time;
 
 use crate::prefetch::prefetch_packets;
@@ -19,7 +19,7 @@ pub(crate) struct Partition {
     pub(crate) groups: Vec<HostGroup>,
     pub(crate) core: Core,
     /// Boundary links that take packets from input channels.
-    pub(crate) boundaries: Vec<u32>,
+    pub(crate) boundaries: Vec<ElementId>,
     /// Host groups that send into such links.
     pub(crate) groups_at_boundaries: Vec<usize>,
     /// Events taken from the event list.
@@ -28,20 +28,20 @@ pub(crate) struct Partition {
 
 impl Partition {
     /// The routes that begin with `me`: those on which it sends, and the reverse routes from it.
-    pub(crate) fn routes_from(&self, me: u32) -> impl Iterator<Item = RouteId> + use<> {
-        let own = self.slots[me as usize].element.lookahead().own_routes.to_vec();
+    pub(crate) fn routes_from(&self, me: ElementId) -> impl Iterator<Item = RouteId> + use<> {
+        let own = self.slots[me.index()].element.lookahead().own_routes.to_vec();
         let reverse: Vec<RouteId> = self.core.routes.reverse_from(me).collect();
         own.into_iter().chain(reverse)
     }
 
     /// The elements to which `me` may hand a packet at the instant at which it receives or sends
     /// it.
-    pub(crate) fn immediate_receivers(&self, me: u32) -> impl Iterator<Item = u32> {
+    pub(crate) fn immediate_receivers(&self, me: ElementId) -> impl Iterator<Item = ElementId> {
         let routes = &self.core.routes;
-        let firsts = self.routes_from(me).map(|route| routes.first(route).to);
-        let hands_on_at_once = !self.slots[me as usize].element.lookahead().schedules_departures;
+        let firsts = self.routes_from(me).map(|route| routes.first(route).element());
+        let hands_on_at_once = !self.slots[me.index()].element.lookahead().schedules_departures;
         let following = routes.following(me).filter(move |_| hands_on_at_once);
-        firsts.chain(following).filter(|next| next & SINK == 0)
+        firsts.chain(following.filter_map(Destination::element))
     }
 
     /// Deliver everything that elements have handed on, in order, then the notifications of what
@@ -65,7 +65,7 @@ impl Partition {
         while self.core.pending.full {
             self.core.pending.full = false;
             let PendingDelivery { packet, to, at } = self.core.pending.first;
-            let slot = &mut self.slots[to as usize];
+            let slot = &mut self.slots[to.index()];
             packet.received(at, &mut slot.digest);
             // A receiver may not advance its time in place.
             let local = timers
@@ -92,18 +92,17 @@ impl Partition {
     /// reach it.
     pub(crate) fn count_at_sink(&mut self, receiver: u32) {
         let header = self.core.sinks[receiver as usize - self.slots.len()].header;
-        let (limit, now) = (self.core.safe_until(receiver), self.core.event_list.now());
-        let cx = &mut Context::of(&mut self.core, receiver, now);
-        let mut inputs = cx.take_inputs();
+        let limit = self.core.safe_until(receiver);
+        let mut inputs = self.core.take_inputs(receiver);
         loop {
-            if cx.core().prefetches {
-                prefetch_packets(&mut inputs, &self.slots, cx.core(), |_, _| SINK);
+            if self.core.prefetches {
+                prefetch_packets(&mut inputs, &self.slots, &self.core, |_, _| None);
             }
             let Some((packet, at)) = inputs.take(limit) else { break };
-            cx.count_at_sink(packet, at, header);
+            self.core.count_at_sink(packet, at, header);
         }
-        cx.return_inputs(inputs);
-        cx.notify_in_batches();
+        self.core.return_inputs(receiver, inputs);
+        self.core.channels.notify_in_batches(receiver);
     }
 
     /// The time of the next timer or arrival of a host group.
@@ -111,7 +110,7 @@ impl Partition {
         let group = &mut self.groups[group];
         let Some(host) = group.host() else { return Time::NEVER };
         let timer = group.timers.as_mut().and_then(|timers| timers.next_time());
-        let (_, arrival) = self.core.channels.inputs_mut(host).next();
+        let (_, arrival) = self.core.channels.inputs_mut(host.number()).next();
         timer.map_or(arrival, |timer| timer.min(arrival))
     }
 
@@ -121,7 +120,7 @@ impl Partition {
         let first = self.next_time_at(group);
         let group = &mut self.groups[group];
         let Some(host) = group.host() else { return };
-        self.core.channels.notify_before(host, first);
+        self.core.channels.notify_before(host.number(), first);
         let due = first + group.slack;
         if due < group.alarm {
             group.alarm = due;
@@ -161,7 +160,8 @@ impl Partition {
         match self.slots.get_mut(receiver as usize) {
             Some(Slot { element, group: NO_GROUP, .. }) => {
                 let now = self.core.event_list.now();
-                element.on_notify(&mut Context::of(&mut self.core, receiver, now));
+                let me = ElementId::of_number(receiver);
+                element.on_notify(&mut Context::of(&mut self.core, me, now));
             }
             Some(Slot { group, .. }) => {
                 let group = *group as usize;
@@ -175,12 +175,13 @@ impl Partition {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stubs::{Call, Stubs, host, idle, link, packet, wire};
-    use forebay_network::Lookahead;
+    use crate::stubs::{Call, SINK, Stubs, host, idle, link, packet, send_ahead, wire};
+    use forebay_network::{Lookahead, LookaheadContext};
 
     const NONE: Lookahead<'static> = Lookahead::NONE;
 
-    fn pending(to: u32, number: u64, route: RouteId) -> PendingDelivery {
+    fn pending(to: usize, number: u64, route: RouteId) -> PendingDelivery {
+        let to = ElementId::new(to);
         PendingDelivery { packet: packet(number, route), to, at: Time::from_ps(7) }
     }
 
@@ -228,7 +229,7 @@ mod tests {
         let route = stubs.route(&[0, 1, 2]);
         stubs.analyse();
         let partition = &mut stubs.whole;
-        partition.core.channels.send(1, 0, &packet(1, route), Time::from_ps(50));
+        send_ahead(&mut partition.core.channels, (1, 0), &packet(1, route), Time::from_ps(50));
         partition.core.pending.push(pending(2, 2, route));
         partition.deliver_pending();
         let expected = [(2, 7, "receive", 2), (1, 0, "notify", 0), (2, 0, "receive", 1)];
@@ -247,7 +248,12 @@ mod tests {
         let sinks: Vec<u32> = partition.notified_sinks().collect();
         assert_eq!(sinks, [3]);
         for (number, at) in [(1, 50), (2, 60), (3, 61)] {
-            partition.core.channels.send(3, 0, &packet(number, RouteId::new(0)), Time::from_ps(at));
+            send_ahead(
+                &mut partition.core.channels,
+                (3, 0),
+                &packet(number, RouteId::new(0)),
+                Time::from_ps(at),
+            );
         }
         partition.count_at_sink(3);
         // Two packets of 100 B, 40 of them header, which took 50 and 60 ps.
@@ -273,9 +279,9 @@ mod tests {
         let partition = &mut stubs.whole;
         let channels = &mut partition.core.channels;
         channels.notify_in_batches(3);
-        channels.send(1, 0, &packet(0, RouteId::new(0)), Time::from_ps(1));
+        send_ahead(channels, (1, 0), &packet(0, RouteId::new(0)), Time::from_ps(1));
         for number in 1..=64 {
-            channels.send(3, 0, &packet(number, RouteId::new(1)), Time::from_ps(number));
+            send_ahead(channels, (3, 0), &packet(number, RouteId::new(1)), Time::from_ps(number));
         }
         assert_eq!((&channels.notified[..], channels.flush), (&[1, 3][..], true));
         partition.flush_batches();
@@ -292,14 +298,17 @@ mod tests {
     fn immediate_receivers_are_those_without_a_link_between() {
         let relay = Lookahead { can_defer: false, ..host(0..1) };
         let elements = [relay, wire(10), NONE, NONE];
-        let routes: [&[u32]; 4] = [&[1, 2], &[0, 3], &[3, 2], &[0, SINK]];
+        let routes: [&[usize]; 4] = [&[1, 2], &[0, 3], &[3, 2], &[0, SINK]];
         let mut stubs = Stubs::declared(&elements, &routes);
-        stubs.whole.core.routes.add_reverse(0, RouteId::new(1), RouteId::new(2));
-        let routes: Vec<RouteId> = stubs.whole.routes_from(0).collect();
+        stubs.whole.core.routes.add_reverse(ElementId::new(0), RouteId::new(1), RouteId::new(2));
+        let routes: Vec<RouteId> = stubs.whole.routes_from(ElementId::new(0)).collect();
         assert_eq!(routes, [0, 2].map(RouteId::new));
         // By route 0 to link 1, by the reverse route 2 and passing on route 1 to element 3; the
         // sink is no element.
-        let receivers = |me| stubs.whole.immediate_receivers(me).collect::<Vec<_>>();
+        let receivers = |me| {
+            let receivers = stubs.whole.immediate_receivers(ElementId::new(me));
+            receivers.map(ElementId::index).collect::<Vec<_>>()
+        };
         assert_eq!(receivers(0), [1, 3, 3]);
         // A link takes time.
         assert_eq!(receivers(1), []);

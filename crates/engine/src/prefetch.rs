@@ -8,8 +8,8 @@
 //! for the look-ups of a hash join.
 
 use forebay_kernel::{EventList, fetch};
-use forebay_network::executive::{Core, SINK};
-use forebay_network::{InputChannels, RouteId};
+use forebay_network::executive::Core;
+use forebay_network::{ElementId, InputChannels, RouteId};
 
 use crate::slot::Slot;
 
@@ -25,34 +25,36 @@ pub(crate) fn can_prefetch(core: &Core) -> bool {
 /// Have the elements that follow `link` prefetch what they need for the packets that `link`
 /// processes next, unless that was done.
 #[inline(never)]
-pub(crate) fn prefetch_downstream(core: &mut Core, slots: &[Slot], link: u32) {
+pub(crate) fn prefetch_downstream(core: &mut Core, slots: &[Slot], link: ElementId) {
     // The receivers of what it sends ahead prefetch by themselves.
-    if core.modes[link as usize].sends_ahead() {
+    if core.modes[link.index()].sends_ahead() {
         return;
     }
-    let mut inputs = std::mem::take(core.channels.inputs_mut(link));
-    prefetch_packets(&mut inputs, slots, core, |_, route| core.routes.after(link, route).to);
-    *core.channels.inputs_mut(link) = inputs;
+    let mut inputs = std::mem::take(core.channels.inputs_mut(link.number()));
+    prefetch_packets(&mut inputs, slots, core, |_, route| {
+        core.routes.after(link, route).to().element()
+    });
+    *core.channels.inputs_mut(link.number()) = inputs;
 }
 
 /// Have the receivers of the next packets of `inputs` prefetch what they need for them, unless that
-/// was done: `to` gives the receiver, from the upstream link of a packet and its route.
+/// was done: `to` gives the element that receives one, from its upstream link and its route; none
+/// for a sink.
 #[inline(never)]
 pub(crate) fn prefetch_packets(
     inputs: &mut InputChannels,
     slots: &[Slot],
     core: &Core,
-    to: impl Fn(u32, RouteId) -> u32,
+    to: impl Fn(ElementId, RouteId) -> Option<ElementId>,
 ) {
     let Some((upstream, packets)) = inputs.not_prefetched() else { return };
     for packet in packets {
         let flow = &core.counters.flows[packet.flow.index()];
         fetch(&flow.delivered);
-        let to = to(upstream, packet.route);
-        if to & SINK == 0 {
+        if let Some(to) = to(upstream, packet.route) {
             // It may be acknowledged, or be an acknowledgement.
             fetch(&flow.acks);
-            slots[to as usize].element.prefetch_packet(packet);
+            slots[to.index()].element.prefetch_packet(packet);
         }
     }
 }
@@ -61,7 +63,7 @@ pub(crate) fn prefetch_packets(
 #[inline(always)]
 pub(crate) fn prefetch_timers(timers: &mut EventList, slots: &[Slot], core: &Core) {
     for event in timers.refilled() {
-        slots[event.target as usize].element.prefetch_timer(event.token, &core.counters);
+        slots[event.target.index()].element.prefetch_timer(event.token, &core.counters);
     }
 }
 
@@ -69,7 +71,7 @@ pub(crate) fn prefetch_timers(timers: &mut EventList, slots: &[Slot], core: &Cor
 mod tests {
     use super::*;
     use crate::partition::Partition;
-    use crate::stubs::{Stubs, link, packet, wire};
+    use crate::stubs::{SINK, Stubs, link, packet, send_ahead, wire};
     use forebay_network::record::RecordTable;
     use forebay_network::{FlowCount, Lookahead, Observation, Observer};
     use forebay_units::Time;
@@ -96,6 +98,8 @@ mod tests {
         assert!(!can_prefetch(&core));
     }
 
+    const LINK: ElementId = ElementId::new(1);
+
     /// Link 0 leads to link 1, which leads to element 2 on route 0, to element 3 on route 1 and to
     /// a sink on route 2.
     fn network() -> Stubs {
@@ -108,7 +112,12 @@ mod tests {
     fn send(partition: &mut Partition, routes: &[usize], from: u64) {
         for (number, route) in (from..).zip(routes) {
             let at = Time::from_ps(10 * number);
-            partition.core.channels.send(1, 0, &packet(number, RouteId::new(*route)), at);
+            send_ahead(
+                &mut partition.core.channels,
+                (1, 0),
+                &packet(number, RouteId::new(*route)),
+                at,
+            );
         }
     }
 
@@ -117,26 +126,26 @@ mod tests {
     fn receivers_prefetch_for_their_next_packets_once() {
         let mut stubs = network();
         let Partition { core, slots, .. } = &mut stubs.whole;
-        prefetch_downstream(core, slots, 1);
+        prefetch_downstream(core, slots, LINK);
         assert_eq!(stubs.log.take(), []);
         send(&mut stubs.whole, &[0, 1, 2, 0], 1);
         let Partition { core, slots, .. } = &mut stubs.whole;
-        prefetch_downstream(core, slots, 1);
+        prefetch_downstream(core, slots, LINK);
         let fetched = |me, number| (me, 0, "prefetch packet", number);
         assert_eq!(stubs.log.take(), [fetched(2, 1), fetched(3, 2), fetched(2, 4)]);
-        prefetch_downstream(core, slots, 1);
+        prefetch_downstream(core, slots, LINK);
         assert_eq!(stubs.log.take(), []);
         // The packets themselves stay.
         assert_eq!(core.channels.inputs(1).waiting(), 4);
         // Later packets are fetched for when they are the next.
         send(&mut stubs.whole, &[1], 5);
         let Partition { core, slots, .. } = &mut stubs.whole;
-        prefetch_downstream(core, slots, 1);
+        prefetch_downstream(core, slots, LINK);
         assert_eq!(stubs.log.take(), []);
         (0..4).for_each(|_| {
             core.channels.inputs_mut(1).take_from(0);
         });
-        prefetch_downstream(core, slots, 1);
+        prefetch_downstream(core, slots, LINK);
         assert_eq!(stubs.log.take(), [fetched(3, 5)]);
     }
 
@@ -147,7 +156,7 @@ mod tests {
         send(&mut stubs.whole, &[0], 1);
         let Partition { core, slots, .. } = &mut stubs.whole;
         core.modes[1].departures = forebay_network::Departures::Ahead;
-        prefetch_downstream(core, slots, 1);
+        prefetch_downstream(core, slots, LINK);
         assert_eq!(stubs.log.take(), []);
     }
 
@@ -159,13 +168,13 @@ mod tests {
         // So many that most of them are on the ladder.
         for token in 0..1000 {
             let time = Time::from_ps(1000 * u64::from(token * 7 % 1000));
-            timers.insert(time, 2 + token % 2, token);
+            timers.insert(time, ElementId::new(2 + token as usize % 2), token);
         }
         let mut due = Vec::new();
         for _ in 0..1000 {
             prefetch_timers(&mut timers, &stubs.whole.slots, &stubs.whole.core);
             let event = timers.take(Time::NEVER).expect("a timer is left");
-            due.push((event.target, 0, "prefetch timer", u64::from(event.token)));
+            due.push((event.target.index(), 0, "prefetch timer", u64::from(event.token)));
         }
         // Only events that are held outside the ladder when it is used up go unfetched: those that
         // are fetched for are, in order, among those that expire.

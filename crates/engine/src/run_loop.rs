@@ -4,7 +4,7 @@
 //! 2000, section 3.5).
 
 use forebay_network::executive::{Executive, LocalTimers};
-use forebay_network::{Context, OwnCount};
+use forebay_network::{Context, ElementId, OwnCount};
 use forebay_units::Time;
 
 use crate::partition::Partition;
@@ -16,12 +16,12 @@ impl Partition {
     pub(crate) fn start(&mut self) {
         let now = self.core.event_list.now();
         self.core.prefetches = can_prefetch(&self.core);
-        for me in 0..self.slots.len() {
-            let slot = &mut self.slots[me];
+        for me in ElementId::all(self.slots.len()) {
+            let slot = &mut self.slots[me.index()];
             let group = self.groups.get_mut(slot.group as usize);
             let timers = group.and_then(|group| group.timers.as_deref_mut());
             let local = timers.map(|timers| LocalTimers { timers, arrival_bound: Time::ZERO });
-            slot.element.start(&mut Context::new(&mut self.core, me as u32, now, local));
+            slot.element.start(&mut Context::new(&mut self.core, me, now, local));
             self.deliver_pending();
         }
         (0..self.groups.len()).for_each(|group| self.arm_group(group));
@@ -37,12 +37,12 @@ impl Partition {
         let mut complete = true;
         while let Some(event) = self.core.event_list.take(limit) {
             self.core.lbts = event.time.just_before();
-            let group = self.slots[event.target as usize].group;
+            let group = self.slots[event.target.index()].group;
             if group == NO_GROUP {
                 if self.core.prefetches {
                     prefetch_downstream(&mut self.core, &self.slots, event.target);
                 }
-                let slot = &mut self.slots[event.target as usize];
+                let slot = &mut self.slots[event.target.index()];
                 let cx = &mut Context::of(&mut self.core, event.target, event.time);
                 slot.element.wake(event.token, cx);
                 self.deliver_pending();
@@ -70,7 +70,7 @@ impl Partition {
     pub(crate) fn next_time(&mut self) -> Time {
         let mut next_time = self.core.event_list.next_time().unwrap_or(Time::NEVER);
         for boundary in &self.boundaries {
-            next_time = next_time.min(self.core.channels.inputs_mut(*boundary).next().1);
+            next_time = next_time.min(self.core.channels.inputs_mut(boundary.number()).next().1);
         }
         for index in 0..self.groups_at_boundaries.len() {
             next_time = next_time.min(self.next_time_at(self.groups_at_boundaries[index]));
@@ -94,7 +94,7 @@ impl Partition {
         for index in 0..self.boundaries.len() {
             let boundary = self.boundaries[index];
             let cx = &mut Context::of(&mut self.core, boundary, end);
-            self.slots[boundary as usize].element.on_notify(cx);
+            self.slots[boundary.index()].element.on_notify(cx);
             self.deliver_pending();
         }
     }
@@ -110,7 +110,7 @@ impl Partition {
     /// packets of the past from them.
     pub(crate) fn sync_counters(&mut self) {
         self.sync_groups();
-        for me in 0..self.slots.len() {
+        for me in ElementId::all(self.slots.len()) {
             self.sync_element(me);
         }
         for receiver in self.notified_sinks() {
@@ -128,21 +128,21 @@ impl Partition {
 
     /// Packets inside elements; after [`Partition::sync_counters`].
     pub(crate) fn held(&mut self) -> u64 {
-        (0..self.slots.len()).map(|me| self.own_count(me).held).sum()
+        ElementId::all(self.slots.len()).map(|me| self.own_count(me).held).sum()
     }
 
     /// Bring the counters of one element up to the current time, after the host groups.
-    pub(crate) fn sync_element(&mut self, me: usize) {
+    pub(crate) fn sync_element(&mut self, me: ElementId) {
         self.own_count(me);
         // This may have sent ahead packets that arrive later.
         self.deliver_pending();
     }
 
     /// What an element shows of itself.
-    pub(crate) fn own_count(&mut self, me: usize) -> OwnCount<'_> {
+    pub(crate) fn own_count(&mut self, me: ElementId) -> OwnCount<'_> {
         let now = self.core.event_list.now();
-        let cx = &mut Context::of(&mut self.core, me as u32, now);
-        self.slots[me].element.counters(cx)
+        let cx = &mut Context::of(&mut self.core, me, now);
+        self.slots[me.index()].element.counters(cx)
     }
 }
 
@@ -151,8 +151,7 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use super::*;
-    use crate::stubs::{Call, Stubs, idle, link, packet, timers, wire};
-    use forebay_network::executive::SINK;
+    use crate::stubs::{Call, SINK, Stubs, idle, link, packet, send_ahead, timers, wire};
     use forebay_network::{Lookahead, LookaheadContext, RouteId};
 
     const NONE: Lookahead<'static> = Lookahead::NONE;
@@ -230,12 +229,12 @@ mod tests {
         let mut stubs = two_paths();
         let partition = &mut stubs.whole;
         assert_eq!(partition.next_time(), Time::NEVER);
-        partition.core.channels.send(1, 0, &packet(1, RouteId::new(0)), at(30));
-        partition.core.channels.send(3, 0, &packet(2, RouteId::new(1)), at(40));
-        partition.core.event_list.insert(at(50), 4, 0);
+        send_ahead(&mut partition.core.channels, (1, 0), &packet(1, RouteId::new(0)), at(30));
+        send_ahead(&mut partition.core.channels, (3, 0), &packet(2, RouteId::new(1)), at(40));
+        partition.core.event_list.insert(at(50), ElementId::new(4), 0);
         // Links and hosts that are not at a boundary do not count.
         assert_eq!(partition.next_time(), at(50));
-        partition.boundaries.push(3);
+        partition.boundaries.push(ElementId::new(3));
         assert_eq!(partition.next_time(), at(40));
         partition.groups_at_boundaries.push(0);
         assert_eq!(partition.next_time(), at(30));
@@ -248,13 +247,13 @@ mod tests {
     fn a_window_leaves_nothing_undone_at_boundaries() {
         let mut stubs = two_paths();
         let partition = &mut stubs.whole;
-        partition.boundaries.push(3);
+        partition.boundaries.push(ElementId::new(3));
         partition.groups_at_boundaries.push(0);
         partition.start();
-        partition.core.channels.send(1, 0, &packet(1, RouteId::new(0)), at(30));
-        partition.core.channels.send(1, 0, &packet(2, RouteId::new(0)), at(31));
-        partition.core.event_list.insert(at(25), 4, 6);
-        partition.core.event_list.insert(at(31), 4, 7);
+        send_ahead(&mut partition.core.channels, (1, 0), &packet(1, RouteId::new(0)), at(30));
+        send_ahead(&mut partition.core.channels, (1, 0), &packet(2, RouteId::new(0)), at(31));
+        partition.core.event_list.insert(at(25), ElementId::new(4), 6);
+        partition.core.event_list.insert(at(31), ElementId::new(4), 7);
         partition.pass_window(at(30));
         // The event that is due; then the host, once the link before it has sent what has left, up
         // to the end; then the link at the boundary.
@@ -271,7 +270,7 @@ mod tests {
     fn host_groups_come_before_the_counters_of_elements() {
         let mut stubs = two_paths();
         let partition = &mut stubs.whole;
-        partition.core.channels.send(1, 0, &packet(1, RouteId::new(0)), at(30));
+        send_ahead(&mut partition.core.channels, (1, 0), &packet(1, RouteId::new(0)), at(30));
         partition.finish(at(40));
         let counts = (0..5).map(|me| (me, 40, "count", 0));
         let group = [(0, 40, "notify", 0), (1, 30, "receive", 1)];

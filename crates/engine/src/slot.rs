@@ -2,7 +2,7 @@
 //! processes: Fujimoto, *Parallel and Distributed Simulation Systems*, 2000, chapter 2).
 
 use forebay_kernel::{Digest, EventList};
-use forebay_network::Element;
+use forebay_network::{Element, ElementId};
 use forebay_units::{Span, Time};
 
 /// The group number of an element that is in no host group.
@@ -25,8 +25,8 @@ impl Slot {
 
 /// Hosts that are executed together, and deferred.
 pub(crate) struct HostGroup {
-    /// In order. The group's input channels and events are under the number of the first.
-    members: Vec<u32>,
+    /// In order. The group's input channels and events are those of the first.
+    members: Vec<ElementId>,
     /// By how much its execution may be deferred.
     pub(crate) slack: Span,
     /// The event list of its members' timers; `None` while the group is executed.
@@ -38,7 +38,7 @@ pub(crate) struct HostGroup {
 
 impl HostGroup {
     /// A group of `members`, whose execution may be deferred by up to `slack`.
-    pub(crate) fn new(members: Vec<u32>, slack: Span) -> Self {
+    pub(crate) fn new(members: Vec<ElementId>, slack: Span) -> Self {
         Self { members, slack, timers: Some(Box::default()), alarm: Time::NEVER }
     }
 
@@ -48,12 +48,12 @@ impl HostGroup {
     }
 
     /// Its members, in order.
-    pub(crate) fn members(&self) -> &[u32] {
+    pub(crate) fn members(&self) -> &[ElementId] {
         &self.members
     }
 
-    /// The member under whose number the group's events and input channels are.
-    pub(crate) fn host(&self) -> Option<u32> {
+    /// The member whose events and input channels are those of the group.
+    pub(crate) fn host(&self) -> Option<ElementId> {
         self.members.first().copied()
     }
 }
@@ -68,8 +68,9 @@ mod tests {
     /// another partition be executed here too.
     #[test]
     fn a_group_is_known_by_its_first_member() {
-        let group = HostGroup::new(vec![3, 5, 9], Span::from_ps(7));
-        assert_eq!((group.host(), group.members()), (Some(3), &[3, 5, 9][..]));
+        let members = [3, 5, 9].map(ElementId::new);
+        let group = HostGroup::new(members.to_vec(), Span::from_ps(7));
+        assert_eq!((group.host(), group.members()), (Some(members[0]), &members[..]));
         assert_eq!((group.slack, group.alarm), (Span::from_ps(7), Time::NEVER));
         assert!(group.timers.is_some_and(|timers| timers.is_empty()));
         let elsewhere = HostGroup::elsewhere();

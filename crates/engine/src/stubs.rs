@@ -5,10 +5,11 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use forebay_network::executive::{SINK, Sink};
+use forebay_kernel::ChannelTable;
+use forebay_network::executive::Sink;
 use forebay_network::{
-    Context, Counters, Element, FlowCount, FlowId, LogicalProcess, Lookahead, LookaheadContext,
-    OwnCount, Packet, RouteId,
+    Context, Counters, Element, ElementId, FlowCount, FlowId, LogicalProcess, Lookahead,
+    LookaheadContext, OwnCount, Packet, RouteId, SinkId,
 };
 use forebay_units::{Span, Time};
 
@@ -29,7 +30,7 @@ pub(crate) enum Call {
 
 /// A call: the element, its time in ps, what was asked, and the number of the packet or the token
 /// of the timer, 0 for neither. Starts are not logged, and prefetches have no time.
-pub(crate) type Logged = (u32, u64, &'static str, u64);
+pub(crate) type Logged = (usize, u64, &'static str, u64);
 
 /// What a stub does on each call.
 type Act = Box<dyn FnMut(Call, &mut Context<'_>) + Send>;
@@ -52,7 +53,7 @@ impl Log {
 
 /// An element that declares a lookahead, logs its calls and does what a closure says.
 pub(crate) struct Stub {
-    number: u32,
+    number: usize,
     declared: Lookahead<'static>,
     own_routes: Vec<RouteId>,
     log: Log,
@@ -62,7 +63,7 @@ pub(crate) struct Stub {
 impl Stub {
     /// Element `number`, which acts on each call by `act`.
     pub(crate) fn new(
-        number: u32,
+        number: usize,
         declared: Lookahead<'_>,
         log: &Log,
         act: impl FnMut(Call, &mut Context<'_>) + Send + 'static,
@@ -185,6 +186,19 @@ pub(crate) fn timers(at: &[(u64, u32)]) -> impl FnMut(Call, &mut Context<'_>) + 
     }
 }
 
+/// In the elements of a route: sink 0.
+pub(crate) const SINK: usize = usize::MAX;
+
+/// Send `packet` ahead on a channel of a receiver, where it will arrive at `at`.
+pub(crate) fn send_ahead(
+    channels: &mut ChannelTable<Packet>,
+    (receiver, channel): (usize, usize),
+    packet: &Packet,
+    at: Time,
+) {
+    channels.send(receiver as u32, channel as u32, packet, at);
+}
+
 /// Packet `number` of flow 0 on `route`, of 100 B, created at 0.
 pub(crate) fn packet(number: u64, route: RouteId) -> Packet {
     Packet::data(Time::ZERO, FlowId::new(0), number, 100, route)
@@ -205,7 +219,7 @@ impl Stubs {
     }
 
     /// Elements that only declare their lookahead, and routes.
-    pub(crate) fn declared(elements: &[Lookahead<'_>], routes: &[&[u32]]) -> Self {
+    pub(crate) fn declared(elements: &[Lookahead<'_>], routes: &[&[usize]]) -> Self {
         let mut stubs = Self::new();
         elements.iter().for_each(|declared| {
             stubs.add(*declared, idle);
@@ -221,21 +235,25 @@ impl Stubs {
         &mut self,
         declared: Lookahead<'_>,
         act: impl FnMut(Call, &mut Context<'_>) + Send + 'static,
-    ) -> u32 {
-        let number = self.whole.slots.len() as u32;
+    ) -> usize {
+        let number = self.whole.slots.len();
         self.whole.slots.push(Slot::of(Stub::new(number, declared, &self.log, act)));
         number
     }
 
-    /// Add a route, with the sinks that it names and 40 B of header at these.
-    pub(crate) fn route(&mut self, elements: &[u32]) -> RouteId {
-        let sinks = elements.iter().filter(|element| **element & SINK != 0);
-        if let Some(last) = sinks.map(|sink| sink & !SINK).max() {
+    /// Add a route past the elements of these numbers, of which the last is its end: an element or
+    /// [`SINK`], which has 40 B of header.
+    pub(crate) fn route(&mut self, elements: &[usize]) -> RouteId {
+        let (end, passed) = elements.split_last().expect("a route has an end");
+        let end = if *end == SINK {
             let digest = Default::default();
-            let count = self.whole.core.sinks.len().max(last as usize + 1);
-            self.whole.core.sinks.resize_with(count, || Sink { header: 40, digest });
-        }
-        self.whole.core.routes.add(elements)
+            self.whole.core.sinks.resize_with(1, || Sink { header: 40, digest });
+            SinkId::new(0).into()
+        } else {
+            ElementId::new(*end).into()
+        };
+        let passed: Vec<ElementId> = passed.iter().copied().map(ElementId::new).collect();
+        self.whole.core.routes.add(&passed, end)
     }
 
     /// Determine the lookahead, as in one partition.

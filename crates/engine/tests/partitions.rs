@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use forebay_engine::{Network, Progress};
 use forebay_network::{
-    Context, Counters, Element, FlowId, LogicalProcess, Lookahead, LookaheadContext, OwnCount,
-    Packet, RouteId,
+    Context, Counters, Element, ElementId, FlowId, LogicalProcess, Lookahead, LookaheadContext,
+    OwnCount, Packet, RouteId,
 };
 use forebay_units::{Span, Time};
 
@@ -103,9 +103,10 @@ fn ring(hosts: u32, hop: u32, delays: &[u64], most: u64) -> Network {
     let mut network = Network::new();
     let first = network.add_flows(hosts);
     for from in 0..hosts {
-        let mut route: Vec<u32> = (0..hop).map(|step| hosts + (from + step) % hosts).collect();
-        route.push((from + hop) % hosts);
-        let route = network.add_route(&route);
+        let element = |number: u32| ElementId::new(number as usize);
+        let wires: Vec<ElementId> =
+            (0..hop).map(|step| element(hosts + (from + step) % hosts)).collect();
+        let route = network.add_route(&wires, element((from + hop) % hosts));
         let flow = first.nth(from);
         // Many events are simultaneous.
         let (gap, size) = (7 + u64::from(from % 3), 1 + from % 4);
@@ -223,7 +224,7 @@ fn a_border_needs_an_element_that_books() {
     let mut network = Network::new();
     let flow = network.add_flows(1);
     let host = |route| Host { flow, gap: 9, size: 1, route, sent: 0, received: 0, most: 99 };
-    let route = network.add_route(&[1, 2]);
+    let route = network.add_route(&[ElementId::new(1)], ElementId::new(2));
     for _ in 0..3 {
         network.add(Box::new(host(route)));
     }

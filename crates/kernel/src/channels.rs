@@ -10,7 +10,7 @@ use forebay_units::{Span, Time};
 use crate::kway_merge::{
     MOST_CHANNELS, Message, Receive, Timed, drain_until, earliest, merge_until,
 };
-use crate::{Digest, Forward, RingBuffer, earlier_of};
+use crate::{Digest, ElementId, Forward, RingBuffer, earlier_of};
 
 /// Packets that a receiver notified in batches holds before it is notified: the caches hold them.
 const BATCH: usize = 64;
@@ -35,7 +35,7 @@ struct Channel<M> {
     /// Arrival time up to which packets were prefetched for, where that is done.
     prefetched_until: Time,
     /// The element that sends.
-    upstream: u32,
+    upstream: ElementId,
     /// Length of the queue at which a receiver notified in batches is notified.
     batch: usize,
     /// Length of the queue at which `send` has more to do: `batch`, or the capacity.
@@ -77,7 +77,7 @@ impl<M> Default for InputChannels<M> {
 }
 
 impl<M: Message> InputChannels<M> {
-    fn new(upstreams: &[u32], crossed: bool) -> Self {
+    fn new(upstreams: &[ElementId], crossed: bool) -> Self {
         let channels = upstreams.iter().map(|upstream| Channel::new(*upstream)).collect();
         let batched = false;
         Self {
@@ -98,7 +98,7 @@ impl<M: Message> InputChannels<M> {
     }
 
     /// The elements that send to it.
-    pub fn upstreams(&self) -> impl Iterator<Item = u32> {
+    pub fn upstreams(&self) -> impl Iterator<Item = ElementId> {
         self.channels.iter().map(|channel| channel.upstream)
     }
 
@@ -114,7 +114,7 @@ impl<M: Message> InputChannels<M> {
 
     /// The element that sends on `channel`.
     #[inline]
-    pub fn upstream(&self, channel: usize) -> u32 {
+    pub fn upstream(&self, channel: usize) -> ElementId {
         self.channels[channel].upstream
     }
 
@@ -218,7 +218,7 @@ impl<M: Message> InputChannels<M> {
 
     /// If the next packet has not been prefetched for: the element that it comes from and the next
     /// few packets of its channel, which from now on count as prefetched for.
-    pub fn not_prefetched(&mut self) -> Option<(u32, impl Iterator<Item = &M>)> {
+    pub fn not_prefetched(&mut self) -> Option<(ElementId, impl Iterator<Item = &M>)> {
         let (channel, at) = self.next();
         let Channel { queue, prefetched_until, upstream, .. } = self.channels.get_mut(channel)?;
         if at <= *prefetched_until || at == Time::NEVER {
@@ -304,7 +304,7 @@ impl<M: Message> Channel<M> {
         self.clock = self.queue.back().map_or(self.clock, |timed| timed.1);
     }
 
-    fn new(upstream: u32) -> Self {
+    fn new(upstream: ElementId) -> Self {
         let queue = empty_queue();
         let high_water = queue.room();
         let (head, clock, prefetched_until) = (Time::NEVER, Time::ZERO, Time::ZERO);
@@ -349,8 +349,9 @@ impl<M> Default for ChannelTable<M> {
 impl<M: Message> ChannelTable<M> {
     /// Input channels of elements and sinks, given the senders of each, in order, and whether these
     /// are links.
-    pub fn new(upstreams: &[(Vec<u32>, bool)]) -> Self {
-        let inputs = |(upstreams, links): &(Vec<u32>, bool)| InputChannels::new(upstreams, *links);
+    pub fn new(upstreams: &[(Vec<ElementId>, bool)]) -> Self {
+        let inputs =
+            |(upstreams, links): &(Vec<ElementId>, bool)| InputChannels::new(upstreams, *links);
         Self { inputs_of: upstreams.iter().map(inputs).collect(), ..Self::default() }
     }
 
@@ -359,14 +360,17 @@ impl<M: Message> ChannelTable<M> {
     pub fn fresh(&self, outboxes: usize) -> Self {
         let upstreams = |inputs: &InputChannels<M>| (inputs.upstreams().collect(), inputs.crossed);
         let mut channels = Self::new(&self.inputs_of.iter().map(upstreams).collect::<Vec<_>>());
-        let outbox = || InputChannels { wake_time: Time::ZERO, ..InputChannels::new(&[0], false) };
+        let outbox = || InputChannels {
+            wake_time: Time::ZERO,
+            ..InputChannels::new(&[ElementId::new(0)], false)
+        };
         channels.inputs_of.extend(std::iter::repeat_with(outbox).take(outboxes));
         channels
     }
 
     /// Give `receiver` a single input channel, from `upstream`, whose packets have not crossed a
     /// link.
-    pub fn connect(&mut self, receiver: u32, upstream: u32) {
+    pub fn connect(&mut self, receiver: u32, upstream: ElementId) {
         self.inputs_of[receiver as usize] = InputChannels::new(&[upstream], false);
     }
 

@@ -5,16 +5,17 @@
 
 use forebay_units::Time;
 
+use crate::ElementId;
 use crate::ladder::{Key, Ladder, ps};
 
-/// An event notice: which component to wake, when, and why.
+/// An event notice: which element to wake, when, and why.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Event {
     /// When it is due.
     pub time: Time,
-    /// Number of the component to wake.
-    pub target: u32,
-    /// The component's own identifier of the event, given when it was scheduled.
+    /// The element to wake.
+    pub target: ElementId,
+    /// The element's own identifier of the event, given when it was scheduled.
     pub token: u32,
 }
 
@@ -63,13 +64,14 @@ const FRONT_LIMIT: usize = 48;
 const HEAP_LIMIT: usize = 128;
 
 #[inline(always)]
-fn key(time: Time, target: u32, token: u32) -> Key {
-    Key::from(time.ps()) << 64 | Key::from(target) << 32 | Key::from(token)
+fn key(time: Time, target: ElementId, token: u32) -> Key {
+    Key::from(time.ps()) << 64 | Key::from(target.number()) << 32 | Key::from(token)
 }
 
 #[inline(always)]
 fn event_of(event: Key) -> Event {
-    Event { time: Time::from_ps(ps(event)), target: (event >> 32) as u32, token: event as u32 }
+    let target = ElementId::of_number((event >> 32) as u32);
+    Event { time: Time::from_ps(ps(event)), target, token: event as u32 }
 }
 
 impl Default for EventList {
@@ -129,10 +131,10 @@ impl EventList {
         Time::from_ps(ps(self.front.last().copied().unwrap_or(self.heap_min)))
     }
 
-    /// Schedule an event that wakes component `target` at `time` with `token`. A time in the past
+    /// Schedule an event that wakes `target` at `time` with `token`. A time in the past
     /// counts as now.
     #[inline(always)]
-    pub fn insert(&mut self, time: Time, target: u32, token: u32) {
+    pub fn insert(&mut self, time: Time, target: ElementId, token: u32) {
         debug_assert!(time >= self.now, "event in the past: {time:?} before {:?}", self.now);
         let event = key(time.max(self.now), target, token);
         if event >= self.heap_min {
@@ -162,7 +164,7 @@ impl EventList {
     /// Dequeue the first event if it precedes every possible event of `target` at `time`, and
     /// advance the clock to it.
     #[inline]
-    pub fn take_before(&mut self, (time, target): (Time, u32)) -> Option<Event> {
+    pub fn take_before(&mut self, (time, target): (Time, ElementId)) -> Option<Event> {
         let event = self.first()?;
         (event < key(time, target, 0)).then(|| self.take_first(event))
     }
@@ -349,13 +351,14 @@ mod tests {
     fn events_come_in_the_order_of_time_then_target_then_token() {
         let mut stream = Streams::new(3, 0).named("event_list");
         let mut event_list = EventList::new();
-        let mut sorted: Vec<(u64, u32, u32)> = Vec::new();
+        let mut sorted: Vec<(u64, ElementId, u32)> = Vec::new();
         for _ in 0..200_000 {
             if stream.happens(0.55) {
                 // Few distinct times, so that ties are common; some due soon, some much later.
                 let reach = if stream.happens(0.5) { 8 } else { 200 };
                 let time = event_list.now().ps() + stream.below(reach);
-                let (target, token) = (stream.below(4) as u32, stream.below(3) as u32);
+                let target = ElementId::new(stream.below(4) as usize);
+                let token = stream.below(3) as u32;
                 event_list.insert(Time::from_ps(time), target, token);
                 sorted.push((time, target, token));
             } else {
@@ -392,7 +395,7 @@ mod tests {
                 6..9 => stream.below(100),
                 _ => stream.below(1_000_000_000),
             };
-            let target = stream.below(4) as u32;
+            let target = ElementId::new(stream.below(4) as usize);
             event_list.insert(Time::from_ps(now.saturating_add(ahead)), target, token);
             (now.saturating_add(ahead), target, token)
         };
@@ -403,7 +406,8 @@ mod tests {
         for token in 100_000..400_000 {
             assert_eq!(event_list.len(), sorted.len());
             let first = sorted.pop_first();
-            let (time, target, _) = first.unwrap_or_default();
+            let (time, target) =
+                first.map_or((0, ElementId::new(0)), |(time, target, _)| (time, target));
             let time = Time::from_ps(time);
             assert!(event_list.lower_bound() <= time || first.is_none());
             let new: Vec<Event> = event_list.refilled().collect();
@@ -412,7 +416,7 @@ mod tests {
             assert_eq!(event_list.next_time().map(Time::ps), first.map(|(time, ..)| time));
             assert_eq!(event_list.take_before((time, target)), None);
             let taken = match token % 3 {
-                0 => event_list.take_before((time, target + 1)),
+                0 => event_list.take_before((time, ElementId::new(target.index() + 1))),
                 _ => event_list.take(Time::NEVER),
             };
             assert_eq!(taken.map(|e| (e.time.ps(), e.target, e.token)), first);
@@ -427,14 +431,14 @@ mod tests {
     /// A run until some time would lose the events after it.
     #[test]
     fn nothing_is_taken_beyond_the_limit() {
-        let mut event_list = EventList::new();
-        event_list.insert(Time::from_ps(5), 1, 0);
-        event_list.insert(Time::from_ps(9), 2, 0);
-        assert_eq!(event_list.take(Time::from_ps(5)).map(|e| e.target), Some(1));
+        let (mut event_list, [one, two]) = (EventList::new(), [1, 2].map(ElementId::new));
+        event_list.insert(Time::from_ps(5), one, 0);
+        event_list.insert(Time::from_ps(9), two, 0);
+        assert_eq!(event_list.take(Time::from_ps(5)).map(|e| e.target), Some(one));
         assert_eq!(event_list.take(Time::from_ps(8)), None);
         event_list.advance_to(Time::from_ps(8));
         assert_eq!(event_list.now(), Time::from_ps(8));
-        assert_eq!(event_list.take(Time::from_ps(9)).map(|e| e.target), Some(2));
+        assert_eq!(event_list.take(Time::from_ps(9)).map(|e| e.target), Some(two));
         assert!(event_list.is_empty());
     }
 }

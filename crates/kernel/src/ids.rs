@@ -37,7 +37,14 @@ macro_rules! identifier {
                 self.0 as usize
             }
 
-            /// The number itself, for digests and records.
+            /// The identifier of which [`number`](Self::number) gave `number`.
+            #[inline(always)]
+            #[must_use]
+            pub const fn of_number(number: u32) -> Self {
+                Self(number)
+            }
+
+            /// The number itself, for digests, records and packed words.
             #[inline(always)]
             #[must_use]
             pub const fn number(self) -> u32 {
@@ -45,6 +52,11 @@ macro_rules! identifier {
             }
         }
     };
+}
+
+identifier! {
+    /// An element: what events wake, and what sends on channels.
+    ElementId
 }
 
 #[cfg(test)]
@@ -60,7 +72,8 @@ mod tests {
         let apples: Vec<Apple> = Apple::all(3).collect();
         assert_eq!(apples, [0, 1, 2].map(Apple::new));
         assert_eq!(apples.iter().map(|apple| apple.index()).collect::<Vec<_>>(), [0, 1, 2]);
-        assert_eq!(Apple::new(u32::MAX as usize - 1).number(), u32::MAX - 1);
+        let last = Apple::new(u32::MAX as usize - 1);
+        assert_eq!((last.number(), Apple::of_number(last.number())), (u32::MAX - 1, last));
         assert_eq!(size_of::<Apple>(), 4);
     }
 

@@ -1,17 +1,20 @@
 //! What an element can do to the rest of the network: [`Context`].
 
 use forebay_kernel::Message;
-use forebay_units::{Span, Time};
+use forebay_units::Time;
 
 use crate::core::{Core, LocalTimers, PendingDelivery};
-use crate::routes::{NO_CHANNEL, SINK};
-use crate::{Counters, DropReason, Ecn, FlowId, LinkId, Observation, Packet, RouteId, SackTable};
+use crate::routes::NO_CHANNEL;
+use crate::{
+    Counters, Destination, DropReason, ElementId, FlowId, LinkId, Observation, Packet, RouteId,
+    SackTable, SinkId,
+};
 
 /// The network as one element sees it: all that the element can do to the rest of it. Elements with
 /// lookahead find more in [`crate::LookaheadContext`].
 pub struct Context<'a> {
     pub(crate) core: &'a mut Core,
-    pub(crate) me: u32,
+    pub(crate) me: ElementId,
     /// The current time of the element, which is in the past where its execution is deferred.
     pub(crate) now: Time,
     /// Its share in its host group; `None` for an element whose execution is never deferred.
@@ -39,27 +42,28 @@ impl<'a> Context<'a> {
     /// Hand `packet` to the next element of its route.
     #[inline]
     pub fn forward(&mut self, packet: &Packet) {
-        let to = self.core.routes.after(self.me, packet.route).to;
+        let hop = self.core.routes.after(self.me, packet.route);
         let at = self.now();
-        if to & SINK == 0 {
-            self.core.pending.push(PendingDelivery { packet: *packet, at, to });
-        } else {
-            self.receive_at_sink(to, packet, at);
+        match hop.to() {
+            Destination::Element(to) => {
+                self.core.pending.push(PendingDelivery { packet: *packet, at, to });
+            }
+            Destination::Sink(sink) => self.receive_at_sink(sink, packet, at),
         }
     }
 
-    /// `packet` arrived at sink `to` at `at`.
+    /// `packet` arrived at `sink` at `at`.
     #[inline]
-    fn receive_at_sink(&mut self, to: u32, packet: &Packet, at: Time) {
-        let payload = self.digest_at_sink(to, packet, at);
+    fn receive_at_sink(&mut self, sink: SinkId, packet: &Packet, at: Time) {
+        let payload = self.digest_at_sink(sink, packet, at);
         self.deliver_at(packet, at, payload);
     }
 
-    /// Add the reception of `packet` at `at` to the digest of sink `to`. Returns the payload in
+    /// Add the reception of `packet` at `at` to the digest of `sink`. Returns the payload in
     /// bytes.
     #[inline(always)]
-    pub(crate) fn digest_at_sink(&mut self, to: u32, packet: &Packet, at: Time) -> u64 {
-        let sink = &mut self.core.sinks[(to & !SINK) as usize];
+    pub(crate) fn digest_at_sink(&mut self, sink: SinkId, packet: &Packet, at: Time) -> u64 {
+        let sink = &mut self.core.sinks[sink.index()];
         packet.received(at, &mut sink.digest);
         u64::from(packet.size).saturating_sub(sink.header)
     }
@@ -94,7 +98,7 @@ impl<'a> Context<'a> {
         }
         let first = self.core.routes.first(packet.route);
         if first.channel == NO_CHANNEL {
-            self.core.pending.push(PendingDelivery { packet, at: now, to: first.to });
+            self.core.pending.push(PendingDelivery { packet, at: now, to: first.element() });
         } else {
             self.core.channels.send(first.receiver, first.channel, &packet, now);
         }
@@ -128,36 +132,8 @@ impl<'a> Context<'a> {
 
     #[inline]
     fn deliver_at(&mut self, packet: &Packet, at: Time, payload: u64) {
-        let delay = self.count_delivery(packet, at, payload);
+        let delay = self.core.count_delivery(packet, at, payload);
         self.observe(|| Observation::Delivered { packet, delay });
-    }
-
-    /// Count `packet` as delivered at `at`. Returns its delay.
-    #[inline(always)]
-    pub(crate) fn count_delivery(&mut self, packet: &Packet, at: Time, payload: u64) -> Span {
-        let delay = at.since(packet.created);
-        let flow = self.core.counters.flow(packet);
-        // Written only with a payload: acknowledgements touch none of the counters of data.
-        if payload > 0 {
-            flow.goodput += payload;
-        }
-        if packet.is_feedback() {
-            flow.acks[1] += 1;
-            return delay;
-        }
-        flow.delivered.add(packet);
-        flow.delay += u128::from(delay.ps());
-        // Rare cases: their counters are not written, and perhaps not even read, in the usual one.
-        if packet.ecn() == Ecn::Ce {
-            flow.marked += 1;
-        }
-        if delay > flow.max_delay {
-            flow.max_delay = delay;
-        }
-        if let Some(Some(meter)) = self.core.meters.get_mut(packet.flow.index()) {
-            meter.delivered(delay);
-        }
-        delay
     }
 
     /// Drop `packet` at `link`, whose counters have it as arrived: count the drop for the link and
@@ -222,8 +198,10 @@ mod tests {
     use crate::core::Sink;
     use crate::record::RecordTable;
     use crate::{
-        DeliveryMeter, ElementCounters, ExecutionMode, FlowCount, LinkCount, Observer, SackBlocks,
+        DeliveryMeter, Ecn, ElementCounters, ExecutionMode, FlowCount, LinkCount, Observer,
+        SackBlocks,
     };
+    use forebay_units::Span;
 
     fn at(ps: u64) -> Time {
         Time::from_ps(ps)
@@ -236,14 +214,15 @@ mod tests {
         core.counters.flows = vec![FlowCount::default(); 2];
         core.counters.links = vec![LinkCount::default()];
         core.sinks.push(Sink { header: 40, digest: Digest::default() });
-        core.routes.add(&[0, 1]);
-        core.routes.add(&[0, SINK]);
+        let [link, host] = [0, 1].map(ElementId::new);
+        core.routes.add(&[link], host.into());
+        core.routes.add(&[link], SinkId::new(0).into());
         core.modes = vec![ExecutionMode::default(); 2];
         core
     }
 
-    fn context(core: &mut Core, me: u32, now: u64) -> Context<'_> {
-        Context { core, me, now: at(now), local: None }
+    fn context(core: &mut Core, me: usize, now: u64) -> Context<'_> {
+        Context { core, me: ElementId::new(me), now: at(now), local: None }
     }
 
     fn packet(number: u64, route: usize) -> Packet {
@@ -257,9 +236,10 @@ mod tests {
         let (mut core, mut timers) = (core(), EventList::new());
         context(&mut core, 1, 3).wake_at(at(30), 7);
         let local = Some(LocalTimers { timers: &mut timers, arrival_bound: Time::ZERO });
-        Context { core: &mut core, me: 0, now: at(3), local }.wake_at(at(20), 8);
-        let event =
-            |list: &mut EventList| list.take(at(100)).map(|e| (e.time.ps(), e.target, e.token));
+        Context { core: &mut core, me: ElementId::new(0), now: at(3), local }.wake_at(at(20), 8);
+        let event = |list: &mut EventList| {
+            list.take(at(100)).map(|e| (e.time.ps(), e.target.index(), e.token))
+        };
         assert_eq!((event(&mut core.event_list), core.event_list.len()), (Some((30, 1, 7)), 0));
         assert_eq!((event(&mut timers), timers.len()), (Some((20, 0, 8)), 0));
     }
@@ -270,7 +250,7 @@ mod tests {
         let mut core = core();
         context(&mut core, 0, 30).forward(&packet(1, 0));
         let first = core.pending.first;
-        assert_eq!((core.pending.full, first.to, first.at), (true, 1, at(30)));
+        assert_eq!((core.pending.full, first.to.index(), first.at), (true, 1, at(30)));
         assert_eq!((first.packet, core.counters.hops), (packet(1, 0), 0));
         // To have crossed a link is a hop.
         context(&mut core, 0, 30).cross(&packet(2, 0));
@@ -307,7 +287,7 @@ mod tests {
         let flow = &core.counters.flows[1];
         assert_eq!((flow.sent.packets, flow.sent.bytes, flow.retransmissions), (2, 200, 1));
         assert_eq!((flow.acks, flow.started), ([1, 0, 0], Some(at(10))));
-        assert_eq!((core.pending.first.to, core.pending.first.at), (0, at(10)));
+        assert_eq!((core.pending.first.to.index(), core.pending.first.at), (0, at(10)));
         // In a later measurement window the flow has begun as well.
         core.counters.reset(at(40));
         context(&mut core, 3, 50).send(packet(4, 0));
@@ -315,7 +295,7 @@ mod tests {
         // Deferred hosts send into a channel.
         let mut deferred = self::core();
         deferred.routes.assign_first_channel(RouteId::new(0));
-        deferred.channels = ChannelTable::new(&[(vec![3], false)]);
+        deferred.channels = ChannelTable::new(&[(vec![ElementId::new(3)], false)]);
         context(&mut deferred, 3, 10).send(packet(1, 0));
         assert_eq!(deferred.channels.inputs(0).first(), Some((&packet(1, 0), at(10))));
         assert!(!deferred.pending.full);

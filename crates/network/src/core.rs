@@ -6,10 +6,13 @@
 //! Distributed Simulation Systems*, 2000.
 
 use forebay_kernel::{ChannelTable, Digest, EventList, RingBuffer};
-use forebay_units::Time;
+use forebay_units::{Span, Time};
 
 use crate::routes::Routes;
-use crate::{Counters, DeliveryMeter, ExecutionMode, FlowId, Observer, Packet, RouteId, SackTable};
+use crate::{
+    Counters, DeliveryMeter, Ecn, ElementId, ExecutionMode, FlowId, InputChannels, Observer,
+    Packet, RouteId, SackTable,
+};
 
 /// A destination of routes that only counts what it receives.
 pub struct Sink {
@@ -27,7 +30,7 @@ pub struct PendingDelivery {
     /// When it is received: the current time of the element that handed it on.
     pub at: Time,
     /// The element that receives it.
-    pub to: u32,
+    pub to: ElementId,
 }
 
 /// Packets handed on and not yet received, first in, first out. There is rarely more than one, so
@@ -44,7 +47,7 @@ pub struct PendingDeliveries {
 impl Default for PendingDeliveries {
     fn default() -> Self {
         let packet = Packet::data(Time::ZERO, FlowId::new(0), 0, 0, RouteId::new(0));
-        let first = PendingDelivery { packet, at: Time::ZERO, to: 0 };
+        let first = PendingDelivery { packet, at: Time::ZERO, to: ElementId::new(0) };
         Self { first, full: false, queue: RingBuffer::default() }
     }
 }
@@ -115,6 +118,58 @@ impl Core {
     pub fn safe_until(&self, receiver: u32) -> Time {
         self.lbts.max(self.channels.inputs(receiver).safe_until().min(self.sync_time))
     }
+
+    /// Move the input channels of `receiver` out of the table, so that packets can be read in place
+    /// while they are processed.
+    #[inline]
+    pub fn take_inputs(&mut self, receiver: u32) -> InputChannels {
+        std::mem::take(self.channels.inputs_mut(receiver))
+    }
+
+    /// Put the input channels of `receiver` back, and count what was taken from them as having
+    /// crossed the upstream link.
+    #[inline]
+    pub fn return_inputs(&mut self, receiver: u32, mut inputs: InputChannels) {
+        let taken = std::mem::take(&mut inputs.taken);
+        self.counters.hops += taken;
+        self.virtual_events += taken as i64;
+        *self.channels.inputs_mut(receiver) = inputs;
+    }
+
+    /// Count the arrival at `at` of `packet`, which was sent ahead to a sink and has so many bytes
+    /// of header.
+    #[inline(always)]
+    pub fn count_at_sink(&mut self, packet: &Packet, at: Time, header: u64) {
+        self.count_delivery(packet, at, u64::from(packet.size).saturating_sub(header));
+    }
+
+    /// Count `packet` as delivered at `at`. Returns its delay.
+    #[inline(always)]
+    pub(crate) fn count_delivery(&mut self, packet: &Packet, at: Time, payload: u64) -> Span {
+        let delay = at.since(packet.created);
+        let flow = self.counters.flow(packet);
+        // Written only with a payload: acknowledgements touch none of the counters of data.
+        if payload > 0 {
+            flow.goodput += payload;
+        }
+        if packet.is_feedback() {
+            flow.acks[1] += 1;
+            return delay;
+        }
+        flow.delivered.add(packet);
+        flow.delay += u128::from(delay.ps());
+        // Rare cases: their counters are not written, and perhaps not even read, in the usual one.
+        if packet.ecn() == Ecn::Ce {
+            flow.marked += 1;
+        }
+        if delay > flow.max_delay {
+            flow.max_delay = delay;
+        }
+        if let Some(Some(meter)) = self.meters.get_mut(packet.flow.index()) {
+            meter.delivered(delay);
+        }
+        delay
+    }
 }
 
 /// What a deferred element uses of its host group in place of the network's event list.
@@ -131,7 +186,7 @@ mod tests {
 
     fn delivery(number: u64) -> PendingDelivery {
         let packet = Packet::data(Time::ZERO, FlowId::new(0), number, 100, RouteId::new(0));
-        PendingDelivery { packet, at: Time::from_ps(number), to: number as u32 }
+        PendingDelivery { packet, at: Time::from_ps(number), to: ElementId::new(number as usize) }
     }
 
     /// Packets that an element hands on at one instant would overtake each other.
@@ -146,7 +201,11 @@ mod tests {
         }
         while pending.full {
             pending.full = false;
-            taken.push((pending.first.packet.number, pending.first.at.ps(), pending.first.to));
+            taken.push((
+                pending.first.packet.number,
+                pending.first.at.ps(),
+                pending.first.to.index(),
+            ));
             if sent < 10 {
                 pending.push(delivery(sent));
                 sent += 1;
@@ -157,7 +216,7 @@ mod tests {
         }
         assert_eq!(
             taken,
-            (0..10).map(|number| (number, number, number as u32)).collect::<Vec<_>>()
+            (0..10).map(|number| (number, number, number as usize)).collect::<Vec<_>>()
         );
         pending.refill();
         assert!(!pending.full);
@@ -168,7 +227,10 @@ mod tests {
     #[test]
     fn input_is_known_up_to_the_channel_clocks_and_no_further_than_is_asked() {
         let at = Time::from_ps;
-        let mut core = Core { channels: ChannelTable::new(&[(vec![1], true)]), ..Core::default() };
+        let mut core = Core {
+            channels: ChannelTable::new(&[(vec![ElementId::new(1)], true)]),
+            ..Core::default()
+        };
         core.channels.send(0, 0, &delivery(0).packet, at(50));
         let mut known = |lbts, sync_time| {
             (core.lbts, core.sync_time) = (at(lbts), at(sync_time));

@@ -6,25 +6,22 @@
 use forebay_units::Time;
 
 pub use crate::core::{Core, LocalTimers, PendingDeliveries, PendingDelivery, Sink};
-pub use crate::routes::{Hop, NO_CHANNEL, PartitionHop, Routes, SINK};
-use crate::{Context, Packet};
+pub use crate::routes::{Hop, NO_CHANNEL, PartitionHop, Routes};
+use crate::{Context, ElementId};
 
 /// What [`Context`] offers to the engine.
 pub trait Executive<'a> {
     /// The context of element `me` at `now`, with the timers of its host group if it is deferred.
-    fn new(core: &'a mut Core, me: u32, now: Time, local: Option<LocalTimers<'a>>) -> Self;
+    fn new(core: &'a mut Core, me: ElementId, now: Time, local: Option<LocalTimers<'a>>) -> Self;
 
     /// The context of element `me`, whose execution is not deferred, at `now`.
     #[inline(always)]
-    fn of(core: &'a mut Core, me: u32, now: Time) -> Self
+    fn of(core: &'a mut Core, me: ElementId, now: Time) -> Self
     where
         Self: Sized,
     {
         Self::new(core, me, now, None)
     }
-
-    /// The shared state.
-    fn core(&mut self) -> &mut Core;
 
     /// Set the current time of the element.
     fn set_now(&mut self, now: Time);
@@ -33,21 +30,12 @@ pub trait Executive<'a> {
     /// packet was handed on that must be received first, or if a batched receiver holds many
     /// packets.
     fn undisturbed_until(&self) -> Time;
-
-    /// Count the arrival at `at` of `packet`, which was sent ahead to a sink and has so many bytes
-    /// of header.
-    fn count_at_sink(&mut self, packet: &Packet, at: Time, header: u64);
 }
 
 impl<'a> Executive<'a> for Context<'a> {
     #[inline(always)]
-    fn new(core: &'a mut Core, me: u32, now: Time, local: Option<LocalTimers<'a>>) -> Self {
+    fn new(core: &'a mut Core, me: ElementId, now: Time, local: Option<LocalTimers<'a>>) -> Self {
         Self { core, me, now, local }
-    }
-
-    #[inline(always)]
-    fn core(&mut self) -> &mut Core {
-        self.core
     }
 
     #[inline(always)]
@@ -59,10 +47,5 @@ impl<'a> Executive<'a> for Context<'a> {
     fn undisturbed_until(&self) -> Time {
         let timers = self.local.as_ref().map_or(Time::ZERO, |local| local.timers.lower_bound());
         if self.core.channels.flush | self.core.pending.full { Time::ZERO } else { timers }
-    }
-
-    #[inline(always)]
-    fn count_at_sink(&mut self, packet: &Packet, at: Time, header: u64) {
-        self.count_delivery(packet, at, u64::from(packet.size).saturating_sub(header));
     }
 }

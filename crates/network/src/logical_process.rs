@@ -129,7 +129,7 @@ pub trait LookaheadContext {
 
 impl LookaheadContext for Context<'_> {
     fn execution_mode(&self) -> ExecutionMode {
-        self.core.modes[self.me as usize]
+        self.core.modes[self.me.index()]
     }
 
     fn next_hop(&self) -> Option<NextHop> {
@@ -183,28 +183,25 @@ impl LookaheadContext for Context<'_> {
     fn crossed_at(&mut self, packet: &Packet, at: Time) {
         self.core.counters.hops += 1;
         self.core.virtual_events += 1;
-        let to = self.core.routes.after(self.me, packet.route).to;
+        let sink = self.core.routes.after(self.me, packet.route).sink();
         // Where only sinks follow and nothing needs an event, there are no observers to notify.
-        let payload = self.digest_at_sink(to, packet, at);
-        self.count_delivery(packet, at, payload);
+        let payload = self.digest_at_sink(sink, packet, at);
+        self.core.count_delivery(packet, at, payload);
     }
 
     #[inline]
     fn inputs(&mut self) -> &mut InputChannels {
-        self.core.channels.inputs_mut(self.me)
+        self.core.channels.inputs_mut(self.me.number())
     }
 
     #[inline]
     fn take_inputs(&mut self) -> InputChannels {
-        std::mem::take(self.core.channels.inputs_mut(self.me))
+        self.core.take_inputs(self.me.number())
     }
 
     #[inline]
-    fn return_inputs(&mut self, mut inputs: InputChannels) {
-        let taken = std::mem::take(&mut inputs.taken);
-        self.core.counters.hops += taken;
-        self.core.virtual_events += taken as i64;
-        *self.core.channels.inputs_mut(self.me) = inputs;
+    fn return_inputs(&mut self, inputs: InputChannels) {
+        self.core.return_inputs(self.me.number(), inputs);
     }
 
     #[inline(always)]
@@ -237,17 +234,17 @@ impl LookaheadContext for Context<'_> {
 
     #[inline]
     fn safe_until(&self) -> Time {
-        self.core.safe_until(self.me)
+        self.core.safe_until(self.me.number())
     }
 
     #[inline]
     fn notify_before(&mut self, time: Time) {
-        self.core.channels.notify_before(self.me, time);
+        self.core.channels.notify_before(self.me.number(), time);
     }
 
     #[inline]
     fn notify_in_batches(&mut self) {
-        self.core.channels.notify_in_batches(self.me);
+        self.core.channels.notify_in_batches(self.me.number());
     }
 
     #[inline]
@@ -268,8 +265,7 @@ mod tests {
 
     use super::*;
     use crate::core::{Core, LocalTimers, PendingDelivery, Sink};
-    use crate::routes::SINK;
-    use crate::{FlowCount, FlowId, RouteId};
+    use crate::{Destination, ElementId, FlowCount, FlowId, RouteId, SinkId};
 
     fn at(ps: u64) -> Time {
         Time::from_ps(ps)
@@ -285,18 +281,22 @@ mod tests {
         let mut core = Core::default();
         core.counters.flows.push(FlowCount::default());
         core.sinks.push(Sink { header: 40, digest: Digest::default() });
-        core.routes.add(&[0, 1, 2, SINK]);
-        core.routes.add(&[2, SINK]);
-        core.routes.assign_channels(0, &|next| Some((next, 0)));
-        core.routes.assign_channels(1, &|next| Some((next, 0)));
+        let links @ [first, second, last] = [0, 1, 2].map(ElementId::new);
+        let sink = SinkId::new(0).into();
+        core.routes.add(&links, sink);
+        core.routes.add(&[last], sink);
+        let channel = |next: Destination| next.element().map(|next| (next.number(), 0));
+        core.routes.assign_channels(first, &channel);
+        core.routes.assign_channels(second, &channel);
         core.modes = vec![ExecutionMode::default(); 3];
-        core.channels = ChannelTable::new(&[(vec![], true), (vec![0], true), (vec![1], true)]);
+        core.channels =
+            ChannelTable::new(&[(vec![], true), (vec![first], true), (vec![second], true)]);
         core.sync_time = at(1000);
         core
     }
 
-    fn context(core: &mut Core, me: u32, now: u64) -> Context<'_> {
-        Context { core, me, now: at(now), local: None }
+    fn context(core: &mut Core, me: usize, now: u64) -> Context<'_> {
+        Context { core, me: ElementId::new(me), now: at(now), local: None }
     }
 
     /// A host would run past a timer or a packet that concerns it, or set timers for what could be
@@ -306,10 +306,10 @@ mod tests {
         let (mut core, mut timers) = (core(), EventList::new());
         // Elements that are not deferred never advance in place.
         assert_eq!(context(&mut core, 0, 10).idle_until(), Time::ZERO);
-        timers.insert(at(40), 0, 1);
+        timers.insert(at(40), ElementId::new(0), 1);
         let mut host = |core: &mut Core, bound, to| {
             let local = Some(LocalTimers { timers: &mut timers, arrival_bound: at(bound) });
-            let mut cx = Context { core, me: 0, now: at(10), local };
+            let mut cx = Context { core, me: ElementId::new(0), now: at(10), local };
             let free = cx.idle_until();
             let goes_on = cx.continue_at(at(to), 9, free);
             (free.ps(), goes_on, cx.now().ps())
@@ -323,7 +323,11 @@ mod tests {
         core.channels.flush = true;
         assert!(!host(&mut core, 50, 20).1);
         core.channels.flush = false;
-        core.pending.push(PendingDelivery { packet: packet(0, 0), at: at(10), to: 1 });
+        core.pending.push(PendingDelivery {
+            packet: packet(0, 0),
+            at: at(10),
+            to: ElementId::new(1),
+        });
         assert!(!host(&mut core, 50, 15).1);
         assert_eq!(core.virtual_events, 2);
         let set = || timers.take(at(100)).map(|event| (event.time.ps(), event.token));

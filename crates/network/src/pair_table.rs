@@ -23,7 +23,7 @@ struct Entry<V> {
     value: V,
 }
 
-/// The key of no pair: [`crate::executive::SINK`] keeps numbers of elements below 2^31.
+/// The key of no pair: the greatest number identifies nothing.
 const VACANT: u64 = u64::MAX;
 
 /// 2^64 over the golden ratio, odd: spreads consecutive keys (Fibonacci hashing).

@@ -1,18 +1,15 @@
 //! Forwarding tables: the next hop of each element by route (a forwarding information base in the
 //! words of RFC 1812).
 
-use crate::RouteId;
+use crate::ids::PackedDestination;
 use crate::pair_table::PairTable;
-
-/// Marks the number of a sink; without this bit it is that of an element.
-pub const SINK: u32 = 1 << 31;
+use crate::{Destination, ElementId, RouteId, SinkId};
 
 /// An entry of a forwarding table: what follows an element on a route.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Hop {
-    /// The next element, or a sink.
-    pub to: u32,
-    /// The receiver that packets for `to` are sent ahead to, if `channel` is not [`NO_CHANNEL`].
+    to: PackedDestination,
+    /// The receiver that packets are sent ahead to, if `channel` is not [`NO_CHANNEL`].
     pub receiver: u32,
     /// The input channel of the receiver; [`NO_CHANNEL`] if packets are not sent ahead.
     pub channel: u32,
@@ -43,19 +40,36 @@ pub enum PartitionHop {
     Nowhere,
 }
 
-/// The number of no element and of no sink.
-const NOWHERE: u32 = u32::MAX;
-
 impl Default for Hop {
-    /// To no element.
+    /// To nowhere.
     fn default() -> Self {
-        Self::to(NOWHERE)
+        Self { to: PackedDestination::NONE, receiver: 0, channel: NO_CHANNEL }
     }
 }
 
 impl Hop {
-    const fn to(to: u32) -> Self {
-        Self { to, receiver: to, channel: NO_CHANNEL }
+    fn leading_to(to: Destination) -> Self {
+        Self { to: PackedDestination::new(to), ..Self::default() }
+    }
+
+    /// The next element, or a sink.
+    #[inline(always)]
+    #[must_use]
+    pub fn to(&self) -> Destination {
+        self.to.get()
+    }
+
+    /// The next element, where no sink can follow.
+    #[inline(always)]
+    #[must_use]
+    pub fn element(&self) -> ElementId {
+        self.to.to_element()
+    }
+
+    /// The sink that follows, where no element can.
+    #[inline(always)]
+    pub(crate) fn sink(&self) -> SinkId {
+        self.to.to_sink()
     }
 }
 
@@ -66,8 +80,8 @@ pub struct Routes {
     first_hops: Vec<Hop>,
     /// By element and route: the next hop.
     next_hops: PairTable<Hop>,
-    /// By element: the next hop of all routes that pass it, if it is the same; else that to no
-    /// element. Most links lead to one element, and then a packet needs no look-up.
+    /// By element: the next hop of all routes that pass it, if it is the same; else that to
+    /// nowhere. Most links lead to one element, and then a packet needs no look-up.
     common_hop: Vec<Hop>,
     /// By element: the routes that pass it, in order.
     passing: Vec<Vec<RouteId>>,
@@ -78,21 +92,24 @@ pub struct Routes {
 }
 
 impl Routes {
-    /// Add the route that passes `elements`; returns its identifier.
+    /// Add the route that passes `elements` and leads to `end`; returns its identifier.
     ///
     /// # Panics
-    /// If there are no elements, or one of them twice: the reader of scenarios refuses that.
-    pub fn add(&mut self, elements: &[u32]) -> RouteId {
-        assert!(elements.len() > 1 || elements[0] & SINK == 0, "a route passes an element");
+    /// If a sink is all that there is of it, or it passes an element twice: the reader of scenarios
+    /// refuses that.
+    pub fn add(&mut self, elements: &[ElementId], end: Destination) -> RouteId {
+        let mut hops = elements.iter().map(|element| (*element).into()).chain([end]);
+        let first = hops.next().expect("a route has an end");
+        assert!(first.element().is_some(), "a route passes an element");
         let route = RouteId::new(self.first_hops.len());
-        self.first_hops.push(Hop::to(*elements.first().expect("a route has a destination")));
-        for pair in elements.windows(2) {
-            let hop = Hop::to(pair[1]);
-            let replaced = self.next_hops.insert((pair[0], route.number()), hop);
+        self.first_hops.push(Hop::leading_to(first));
+        for (element, next) in elements.iter().copied().zip(hops) {
+            let hop = Hop::leading_to(next);
+            let replaced = self.next_hops.insert((element.number(), route.number()), hop);
             assert_eq!(replaced, None, "a route passes an element only once");
-            row_of(&mut self.passing, pair[0]).push(route);
-            let is_first = self.passing(pair[0]).len() == 1;
-            let common = self.common_hop_of(pair[0]);
+            row_of(&mut self.passing, element).push(route);
+            let is_first = self.passing(element).len() == 1;
+            let common = self.common_hop_of(element);
             if is_first {
                 *common = hop;
             } else if *common != hop {
@@ -103,29 +120,29 @@ impl Routes {
     }
 
     /// Note `reverse` as the route from `element` back to where `route` begins.
-    pub fn add_reverse(&mut self, element: u32, route: RouteId, reverse: RouteId) {
-        self.reverse.insert((element, route.number()), Some(reverse));
+    pub fn add_reverse(&mut self, element: ElementId, route: RouteId, reverse: RouteId) {
+        self.reverse.insert((element.number(), route.number()), Some(reverse));
         row_of(&mut self.reverse_from, element).push(reverse);
     }
 
     /// The route from `element` back to where `route` begins, if one was added.
     #[inline]
     #[must_use]
-    pub fn reverse(&self, element: u32, route: RouteId) -> Option<RouteId> {
-        self.reverse.get((element, route.number())).copied().flatten()
+    pub fn reverse(&self, element: ElementId, route: RouteId) -> Option<RouteId> {
+        self.reverse.get((element.number(), route.number())).copied().flatten()
     }
 
     /// The reverse routes that begin at `element`.
-    pub fn reverse_from(&self, element: u32) -> impl Iterator<Item = RouteId> {
-        self.reverse_from.get(element as usize).into_iter().flatten().copied()
+    pub fn reverse_from(&self, element: ElementId) -> impl Iterator<Item = RouteId> {
+        self.reverse_from.get(element.index()).into_iter().flatten().copied()
     }
 
-    /// The first element, or sink, of each route.
-    pub fn firsts(&self) -> impl Iterator<Item = u32> {
-        self.first_hops.iter().map(|hop| hop.to)
+    /// The first element of each route.
+    pub fn firsts(&self) -> impl Iterator<Item = ElementId> {
+        self.first_hops.iter().map(Hop::element)
     }
 
-    /// The first hop of a route.
+    /// The first hop of a route, which leads to an element.
     #[inline]
     #[must_use]
     pub fn first(&self, route: RouteId) -> Hop {
@@ -135,7 +152,7 @@ impl Routes {
     /// Have packets on `route` sent ahead to its first element, which only senders send to.
     pub fn assign_first_channel(&mut self, route: RouteId) {
         let first = &mut self.first_hops[route.index()];
-        (first.receiver, first.channel) = (first.to, 0);
+        (first.receiver, first.channel) = (first.element().number(), 0);
     }
 
     /// The hop after `element` on `route`.
@@ -144,20 +161,20 @@ impl Routes {
     /// If the route does not pass the element, and several lead to different elements from there.
     #[inline(always)]
     #[must_use]
-    pub fn after(&self, element: u32, route: RouteId) -> Hop {
-        let common = self.common_hop[element as usize];
-        if common.to != NOWHERE {
+    pub fn after(&self, element: ElementId, route: RouteId) -> Hop {
+        let common = self.common_hop[element.index()];
+        if common.to != PackedDestination::NONE {
             return common;
         }
         *self
             .next_hops
-            .get((element, route.number()))
+            .get((element.number(), route.number()))
             .expect("a packet is at an element of its route")
     }
 
     /// The channel that all packets leaving `element` are sent ahead into, if there is just one:
     /// that of what follows on all its routes, or of the host group of all that follow.
-    pub(crate) fn next_hop(&self, element: u32) -> Option<NextHop> {
+    pub(crate) fn next_hop(&self, element: ElementId) -> Option<NextHop> {
         let mut hops = self.hops(element);
         let first = hops.next().filter(|hop| hop.channel != NO_CHANNEL)?;
         let same = |hop: Hop| (hop.receiver, hop.channel) == (first.receiver, first.channel);
@@ -165,14 +182,14 @@ impl Routes {
     }
 
     /// The elements and sinks that follow `element` on the routes that pass it.
-    pub fn following(&self, element: u32) -> impl Iterator<Item = u32> {
-        self.hops(element).map(|hop| hop.to)
+    pub fn following(&self, element: ElementId) -> impl Iterator<Item = Destination> {
+        self.hops(element).map(|hop| hop.to())
     }
 
     /// The hops after `element` on the routes that pass it.
-    pub fn hops(&self, element: u32) -> impl Iterator<Item = Hop> {
+    pub fn hops(&self, element: ElementId) -> impl Iterator<Item = Hop> {
         let hop = move |route: &RouteId| {
-            *self.next_hops.get((element, route.number())).expect("it passes")
+            *self.next_hops.get((element.number(), route.number())).expect("it passes")
         };
         self.passing(element).iter().map(hop)
     }
@@ -181,13 +198,15 @@ impl Routes {
     /// that `channel_to(next)` gives, as a receiver and the number of its input channel.
     pub fn assign_channels(
         &mut self,
-        element: u32,
-        channel_to: &dyn Fn(u32) -> Option<(u32, u32)>,
+        element: ElementId,
+        channel_to: &dyn Fn(Destination) -> Option<(u32, u32)>,
     ) {
-        for route in self.passing.get(element as usize).into_iter().flatten() {
-            let hop =
-                self.next_hops.get_mut((element, route.number())).expect("the route passes here");
-            if let Some((receiver, channel)) = channel_to(hop.to) {
+        for route in self.passing.get(element.index()).into_iter().flatten() {
+            let hop = self
+                .next_hops
+                .get_mut((element.number(), route.number()))
+                .expect("the route passes here");
+            if let Some((receiver, channel)) = channel_to(hop.to()) {
                 (hop.receiver, hop.channel) = (receiver, channel);
             }
         }
@@ -196,22 +215,23 @@ impl Routes {
 
     /// The tables of a partition, given where the hop after each element leads.
     #[must_use]
-    pub fn for_partition(&self, resolve: &dyn Fn(u32, Hop) -> PartitionHop) -> Self {
+    pub fn for_partition(&self, resolve: &dyn Fn(ElementId, Hop) -> PartitionHop) -> Self {
         let mut part = Self {
             first_hops: self.first_hops.clone(),
             reverse: self.reverse.clone(),
             reverse_from: self.reverse_from.clone(),
             ..Self::default()
         };
-        for element in 0..self.passing.len() as u32 {
+        for element in ElementId::all(self.passing.len()) {
             for route in self.passing(element) {
-                let hop = *self.next_hops.get((element, route.number())).expect("it passes");
+                let hop =
+                    *self.next_hops.get((element.number(), route.number())).expect("it passes");
                 let hop = match resolve(element, hop) {
                     PartitionHop::Stays => hop,
                     PartitionHop::Leaves(outbox) => Hop { receiver: outbox, channel: 0, ..hop },
                     PartitionHop::Nowhere => continue,
                 };
-                part.next_hops.insert((element, route.number()), hop);
+                part.next_hops.insert((element.number(), route.number()), hop);
                 row_of(&mut part.passing, element).push(*route);
             }
             part.update_common_hop(element);
@@ -220,15 +240,15 @@ impl Routes {
     }
 
     /// Set the common hop of `element` after its hops have changed.
-    fn update_common_hop(&mut self, element: u32) {
+    fn update_common_hop(&mut self, element: ElementId) {
         let mut hops = self.hops(element);
         let common = hops.next().filter(|first| hops.all(|hop| hop == *first)).unwrap_or_default();
         drop(hops);
         *self.common_hop_of(element) = common;
     }
 
-    fn common_hop_of(&mut self, element: u32) -> &mut Hop {
-        let at = element as usize;
+    fn common_hop_of(&mut self, element: ElementId) -> &mut Hop {
+        let at = element.index();
         if self.common_hop.len() <= at {
             self.common_hop.resize(at + 1, Hop::default());
         }
@@ -236,14 +256,14 @@ impl Routes {
     }
 
     /// The routes that pass `element` and lead on, in order.
-    fn passing(&self, element: u32) -> &[RouteId] {
-        self.passing.get(element as usize).map_or(&[], Vec::as_slice)
+    fn passing(&self, element: ElementId) -> &[RouteId] {
+        self.passing.get(element.index()).map_or(&[], Vec::as_slice)
     }
 }
 
 /// The row of `element` in `rows`, which grow as needed.
-fn row_of(rows: &mut Vec<Vec<RouteId>>, element: u32) -> &mut Vec<RouteId> {
-    let at = element as usize;
+fn row_of(rows: &mut Vec<Vec<RouteId>>, element: ElementId) -> &mut Vec<RouteId> {
+    let at = element.index();
     if rows.len() <= at {
         rows.resize_with(at + 1, Vec::new);
     }
@@ -254,44 +274,74 @@ fn row_of(rows: &mut Vec<Vec<RouteId>>, element: u32) -> &mut Vec<RouteId> {
 mod tests {
     use super::*;
 
+    const fn element(number: usize) -> ElementId {
+        ElementId::new(number)
+    }
+
+    fn to(number: usize) -> Destination {
+        element(number).into()
+    }
+
     /// Packets would be handed to an element of another route, or a large network would need memory
     /// for every pair of an element and a route that never meet.
     #[test]
     fn hops_are_those_of_the_route_and_nothing_else_is_stored() {
         let mut routes = Routes::default();
-        let sink = SINK | 5;
-        let (long, short) = (routes.add(&[7, 3, 100_000, sink]), routes.add(&[3, 7]));
-        assert_eq!([routes.first(long).to, routes.first(short).to], [7, 3]);
-        assert_eq!([routes.after(7, long).to, routes.after(3, long).to], [3, 100_000]);
-        assert_eq!([routes.after(100_000, long).to, routes.after(3, short).to], [sink, 7]);
-        assert_eq!(routes.following(3).collect::<Vec<_>>(), [100_000, 7]);
-        assert_eq!(routes.following(8).count(), 0);
+        let sink = SinkId::new(5).into();
+        let long = routes.add(&[7, 3, 100_000].map(element), sink);
+        let short = routes.add(&[element(3)], to(7));
+        assert_eq!([routes.first(long).to(), routes.first(short).to()], [7, 3].map(to));
+        let after = |at, route| routes.after(element(at), route).to();
+        assert_eq!([after(7, long), after(3, long)], [3, 100_000].map(to));
+        assert_eq!([after(100_000, long), after(3, short)], [sink, to(7)]);
+        assert_eq!(routes.following(element(3)).collect::<Vec<_>>(), [100_000, 7].map(to));
+        assert_eq!(routes.following(element(8)).count(), 0);
         assert_eq!(routes.next_hops.len(), 4);
+    }
+
+    /// A packet would be counted at a sink instead of received by an element, or the tables would
+    /// not fit into the caches: a hop is three words.
+    #[test]
+    fn a_hop_leads_to_an_element_or_a_sink() {
+        let hops = [to(5), SinkId::new(5).into()].map(Hop::leading_to);
+        assert_eq!(hops.map(|hop| hop.to().element()), [Some(element(5)), None]);
+        assert_eq!(hops.map(|hop| hop.to().sink()), [None, Some(SinkId::new(5))]);
+        assert_eq!((hops[0].element(), hops[1].sink()), (element(5), SinkId::new(5)));
+        assert_eq!(size_of::<Hop>(), 12);
+    }
+
+    /// A network of so many elements that their numbers meet those of sinks would mix them up.
+    #[test]
+    #[should_panic(expected = "fewer than 2^31 - 1")]
+    fn elements_and_sinks_share_no_numbers() {
+        Hop::leading_to(to(1 << 31));
     }
 
     /// Sources would be notified on the way of another route.
     #[test]
     fn reverse_routes_are_found_where_they_were_added() {
         let mut routes = Routes::default();
-        let (route, back) = (routes.add(&[1, 2]), routes.add(&[2, 1]));
-        routes.add_reverse(2, route, back);
-        assert_eq!(routes.reverse(2, route), Some(back));
-        assert_eq!([routes.reverse(1, route), routes.reverse(2, back)], [None, None]);
-        assert_eq!(routes.reverse_from(2).collect::<Vec<_>>(), [back]);
+        let [one, two] = [1, 2].map(element);
+        let (route, back) = (routes.add(&[one], two.into()), routes.add(&[two], one.into()));
+        routes.add_reverse(two, route, back);
+        assert_eq!(routes.reverse(two, route), Some(back));
+        assert_eq!([routes.reverse(one, route), routes.reverse(two, back)], [None, None]);
+        assert_eq!(routes.reverse_from(two).collect::<Vec<_>>(), [back]);
     }
 
     /// A partition would send packets to an element that lies in another one.
     #[test]
     fn a_partition_keeps_its_own_hops_and_outboxes() {
         let mut routes = Routes::default();
-        let route = routes.add(&[0, 1, 2, 3]);
-        let part = routes.for_partition(&|element, _| match element {
+        let route = routes.add(&[0, 1, 2].map(element), to(3));
+        let part = routes.for_partition(&|element, _| match element.index() {
             0 => PartitionHop::Stays,
             1 => PartitionHop::Leaves(9),
             _ => PartitionHop::Nowhere,
         });
-        assert_eq!(part.after(0, route), Hop::to(1));
-        assert_eq!(part.after(1, route), Hop { to: 2, receiver: 9, channel: 0 });
-        assert_eq!(part.hops(2).count(), 0);
+        assert_eq!(part.after(element(0), route), Hop::leading_to(to(1)));
+        let leaves = Hop { receiver: 9, channel: 0, ..Hop::leading_to(to(2)) };
+        assert_eq!(part.after(element(1), route), leaves);
+        assert_eq!(part.hops(element(2)).count(), 0);
     }
 }

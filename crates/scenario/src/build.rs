@@ -2,7 +2,7 @@
 
 use forebay_engine::Network;
 use forebay_kernel::Streams;
-use forebay_network::{ElementCounters, FlowId, LinkId};
+use forebay_network::{ElementCounters, ElementId, FlowId, LinkId};
 use forebay_parameters::{Echo, Node, Parameters, Problem, Registry, Section};
 use forebay_units::Span;
 use forebay_units::quantity::show_span;
@@ -107,21 +107,22 @@ impl<'a> Plan<'a> {
     /// senders' element of each group of flows.
     pub(crate) fn wire(&mut self, streams: &Streams) -> Wired {
         let mut network = Network::new();
-        let rings: Vec<u32> = self.rings.iter().map(|_| network.reserve()).collect();
+        let rings: Vec<ElementId> = self.rings.iter().map(|_| network.reserve()).collect();
         let wire = |link: &mut LinkPlan<'_>| match link.span {
             Some(span) => (network.add_link(), vec![rings[span.ring]]),
             None => link.wire(&mut network, streams),
         };
         let (links, elements): (Vec<_>, Vec<_>) = self.links.iter_mut().map(wire).unzip();
         let placed = self.links.iter().zip(&elements);
-        let allocator = |(link, elements): (&LinkPlan<'_>, &Vec<u32>)| {
+        let allocator = |(link, elements): (&LinkPlan<'_>, &Vec<ElementId>)| {
             if link.allocates { elements.first().copied() } else { None }
         };
         let allocators = placed.map(allocator).collect();
         let roads = Roads { links, elements, allocators, ..Roads::default() };
         let firsts: Vec<FlowId> =
             self.flows.iter().map(|flow| network.add_flows(flow.count)).collect();
-        let mut senders = vec![0; self.flows.len()];
+        // Filled in below: each group has senders.
+        let mut senders = vec![network.next_element(); self.flows.len()];
         for at in 0..self.flows.len() {
             let flow = &mut self.flows[at];
             if !flow.has_calls() {
@@ -153,7 +154,7 @@ impl<'a> Plan<'a> {
     /// Make the element of ring `number`, for whose place the routes are laid.
     fn place_ring(
         &self,
-        (number, element): (usize, u32),
+        (number, element): (usize, ElementId),
         roads: &Roads,
         network: &mut Network,
         streams: &Streams,
@@ -176,17 +177,17 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// A network and the numbers of its parts.
+/// A network and its parts: the elements of each link, and the senders of each group of flows.
 pub(crate) struct Wired {
     pub(crate) network: Network,
-    pub(crate) links: Vec<Vec<u32>>,
-    pub(crate) senders: Vec<u32>,
+    pub(crate) links: Vec<Vec<ElementId>>,
+    pub(crate) senders: Vec<ElementId>,
 }
 
 impl Wired {
-    /// The counters of element `number`'s own, which are of type `C`.
-    pub(crate) fn own_counters<C: ElementCounters>(&mut self, number: u32) -> &C {
-        self.network.element_counters(number).expect("elements keep the counters of their kind")
+    /// The counters of `element`'s own, which are of type `C`.
+    pub(crate) fn own_counters<C: ElementCounters>(&mut self, element: ElementId) -> &C {
+        self.network.element_counters(element).expect("elements keep the counters of their kind")
     }
 }
 

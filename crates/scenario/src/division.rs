@@ -144,20 +144,20 @@ impl Map {
 
     /// The partition of each element, given that of each node.
     fn of_elements(&self, partitions: &[usize], plan: &Plan<'_>, wired: &Wired) -> Vec<u32> {
-        let mut of = vec![0; wired.network.next_element() as usize];
+        let mut of = vec![0; wired.network.elements()];
         for (way, elements) in self.ways.iter().zip(&wired.links) {
             for element in elements {
-                of[*element as usize] = partitions[way.from] as u32;
+                of[element.index()] = partitions[way.from] as u32;
             }
         }
         for (flow, senders) in plan.flows.iter().zip(&wired.senders) {
             let (first, last) = ends(flow, &self.ways);
-            of[*senders as usize] = partitions[first] as u32;
+            of[senders.index()] = partitions[first] as u32;
             if let Some((policer, link)) = flow.policer(*senders) {
-                of[policer as usize] = partitions[self.ways[link].from] as u32;
+                of[policer.index()] = partitions[self.ways[link].from] as u32;
             }
             if flow.has_receivers() {
-                of[FlowPlan::receivers(*senders) as usize] = partitions[last] as u32;
+                of[FlowPlan::receivers(*senders).index()] = partitions[last] as u32;
             }
         }
         of

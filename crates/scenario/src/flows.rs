@@ -23,7 +23,7 @@ use crate::paced::{
 };
 use crate::sections::{FLOW_MECHANISMS, FlowParameters, names_of};
 use crate::topology::Topology;
-use forebay_network::{FlowId, LinkId, RouteId};
+use forebay_network::{Destination, ElementId, FlowId, LinkId, RouteId};
 
 /// A group of flows as the scenario describes it.
 pub(crate) struct FlowPlan {
@@ -328,8 +328,8 @@ impl FlowPlan {
     }
 
     /// The receivers' element of a group of flows that has one, given the senders'.
-    pub(crate) fn receivers(senders: u32) -> u32 {
-        senders + 1
+    pub(crate) fn receivers(senders: ElementId) -> ElementId {
+        ElementId::new(senders.index() + 1)
     }
 
     /// Whether its sources are paced.
@@ -348,10 +348,10 @@ impl FlowPlan {
     }
 
     /// Its policer given the senders' element, and the link in front of which it stands.
-    pub(crate) fn policer(&self, senders: u32) -> Option<(u32, usize)> {
+    pub(crate) fn policer(&self, senders: ElementId) -> Option<(ElementId, usize)> {
         let policing = self.policing.as_ref()?;
         let ends = if self.has_receivers() { 2 } else { 1 };
-        Some((senders + ends, self.there[policing.place]))
+        Some((ElementId::new(senders.index() + ends), self.there[policing.place]))
     }
 
     /// Whether it consists of calls.
@@ -360,25 +360,25 @@ impl FlowPlan {
     }
 
     /// Make senders and receivers of flows that are there from the start, given the first
-    /// of them and the roads. The number of the senders' element.
+    /// of them and the roads. The senders' element.
     pub(crate) fn wire(
         &self,
         first: FlowId,
         roads: &Roads,
         network: &mut Network,
         streams: &Streams,
-    ) -> u32 {
+    ) -> ElementId {
         let senders = network.next_element();
-        let receivers = match &self.transport {
-            Transport::Udp(parameters, _) => network.add_sink(parameters.header.bytes()),
+        let end: Destination = match &self.transport {
+            Transport::Udp(parameters, _) => network.add_sink(parameters.header.bytes()).into(),
             Transport::Paced(paced) if !paced.has_receivers() => {
-                network.add_sink(paced.parameters.header.bytes())
+                network.add_sink(paced.parameters.header.bytes()).into()
             }
-            _ => Self::receivers(senders),
+            _ => Self::receivers(senders).into(),
         };
-        let data = roads.lay_past(&self.there, self.policer(senders), receivers, network);
+        let data = roads.lay_past(&self.there, self.policer(senders), end, network);
         for (link, back) in &self.ways_back {
-            let back = roads.lay(back, senders, network);
+            let back = roads.lay(back, senders.into(), network);
             let port = roads.elements[*link].last().expect("a link has an element");
             network.add_reverse_route(*port, data, back);
         }
@@ -399,7 +399,7 @@ impl FlowPlan {
             Transport::Tcp(parameters, control, traffic) => {
                 let applications = pool(traffic);
                 let count = self.count as usize;
-                let acks = roads.lay(&self.back, senders, network);
+                let acks = roads.lay(&self.back, senders.into(), network);
                 let receivers =
                     TcpReceivers::new(first, count, parameters, acks).with_precedence(precedence);
                 let senders = TcpSenders::new(group, parameters, applications, control);
@@ -410,9 +410,9 @@ impl FlowPlan {
                 paced.wire(group, network, streams);
                 if paced.has_receivers() {
                     let back = if paced.is_explicit() {
-                        Some(roads.lay_back(&self.there, &self.back, data, senders, network))
+                        Some(roads.lay_back(&self.there, &self.back, data, senders.into(), network))
                     } else {
-                        paced.answers().map(|_| roads.lay(&self.back, senders, network))
+                        paced.answers().map(|_| roads.lay(&self.back, senders.into(), network))
                     };
                     let flows = (first, self.count);
                     let place = ReceiverPlace { flows, back, precedence };
@@ -436,7 +436,7 @@ impl FlowPlan {
         streams: &Streams,
     ) -> ClassPlan {
         let aggregate = network.next_element();
-        let route = roads.lay(&self.there, aggregate, network);
+        let route = roads.lay(&self.there, aggregate.into(), network);
         let group = self.group(first, route, streams);
         let Transport::Calls(plan) = &mut self.transport else {
             unreachable!("only calls make a class");
@@ -474,16 +474,16 @@ pub(crate) struct Roads {
     /// The links, in the order of the scenario.
     pub(crate) links: Vec<LinkId>,
     /// The elements of each link.
-    pub(crate) elements: Vec<Vec<u32>>,
+    pub(crate) elements: Vec<Vec<ElementId>>,
     /// What gives explicit rates at each link, if anything does.
-    pub(crate) allocators: Vec<Option<u32>>,
+    pub(crate) allocators: Vec<Option<ElementId>>,
     /// The links of each route.
     pub(crate) laid: RefCell<Vec<(RouteId, Vec<usize>)>>,
 }
 
 impl Roads {
     /// Lay the route over `links` to `end`.
-    fn lay(&self, links: &[usize], end: u32, network: &mut Network) -> RouteId {
+    fn lay(&self, links: &[usize], end: Destination, network: &mut Network) -> RouteId {
         self.lay_past(links, None, end, network)
     }
 
@@ -491,8 +491,8 @@ impl Roads {
     fn lay_past(
         &self,
         links: &[usize],
-        element: Option<(u32, usize)>,
-        end: u32,
+        element: Option<(ElementId, usize)>,
+        end: Destination,
         network: &mut Network,
     ) -> RouteId {
         let mut passed = Vec::new();
@@ -511,7 +511,7 @@ impl Roads {
         there: &[usize],
         back: &[usize],
         data: RouteId,
-        end: u32,
+        end: Destination,
         network: &mut Network,
     ) -> RouteId {
         let mut passed = Vec::new();
@@ -531,14 +531,13 @@ impl Roads {
     fn lay_over(
         &self,
         links: &[usize],
-        mut passed: Vec<u32>,
-        end: u32,
+        mut passed: Vec<ElementId>,
+        end: Destination,
         network: &mut Network,
     ) -> RouteId {
         // The spans of a ring are one element.
         passed.dedup();
-        passed.push(end);
-        let route = network.add_route(&passed);
+        let route = network.add_route(&passed, end);
         self.laid.borrow_mut().push((route, links.to_vec()));
         route
     }

@@ -13,7 +13,7 @@ use forebay_mechanisms::explicit_rate::ExplicitRate;
 use forebay_mechanisms::explicit_rate::ExplicitRates;
 use forebay_mechanisms::queue::{self, Queue, Queues};
 use forebay_mechanisms::shaper::Shapers;
-use forebay_network::{Conditioner, LinkId, ShaperLaw};
+use forebay_network::{Conditioner, ElementId, LinkId, ShaperLaw};
 use forebay_parameters::{Chosen, Parameters, Problem, Section, choose, choose_all, choose_or};
 use forebay_units::quantity::show_rate;
 use forebay_units::{Rate, Size, Span};
@@ -212,7 +212,11 @@ impl LinkPlan<'_> {
     }
 
     /// Make this direction; the link, and the elements that a packet passes.
-    pub(crate) fn wire(&mut self, network: &mut Network, streams: &Streams) -> (LinkId, Vec<u32>) {
+    pub(crate) fn wire(
+        &mut self,
+        network: &mut Network,
+        streams: &Streams,
+    ) -> (LinkId, Vec<ElementId>) {
         let id = network.add_link();
         let parts = self.parts.take().expect("a plan is prepared once and wired once");
         let path = self.section.path();

@@ -4,7 +4,7 @@
 //! run.
 
 use forebay_network::record::{Column, RecordTable};
-use forebay_network::{Counters, DropReason, FlowCount, LinkCount, PacketBytes};
+use forebay_network::{Counters, DropReason, ElementId, FlowCount, LinkCount, PacketBytes};
 use forebay_parameters::{Problem, Section, nearest};
 use forebay_units::{PS_PER_S, Span, Time};
 
@@ -60,7 +60,7 @@ pub(crate) struct Series {
 /// The series of one link or one group of flows.
 struct PlaceSeries {
     name: String,
-    elements: Vec<u32>,
+    elements: Vec<ElementId>,
     /// Which part of its elements it is.
     part: u32,
     rates: Rates,
@@ -105,12 +105,13 @@ impl Series {
     /// Samples every `interval`, first at time zero.
     pub(crate) fn new(interval: Span, plan: &Plan<'_>, wired: &Wired) -> Self {
         let mut tables = Vec::new();
-        let mut add = |kind: &str, (name, part): (&str, u32), elements: Vec<u32>, rates: Rates| {
-            if is_wanted(plan.record.series_of.as_deref(), kind, name) {
-                let (name, columns) = (format!("series/{kind}.{name}"), Columns::default());
-                tables.push(PlaceSeries { name, elements, part, rates, columns });
-            }
-        };
+        let mut add =
+            |kind: &str, (name, part): (&str, u32), elements: Vec<ElementId>, rates: Rates| {
+                if is_wanted(plan.record.series_of.as_deref(), kind, name) {
+                    let (name, columns) = (format!("series/{kind}.{name}"), Columns::default());
+                    tables.push(PlaceSeries { name, elements, part, rates, columns });
+                }
+            };
         for (number, (link, elements)) in plan.links.iter().zip(&wired.links).enumerate() {
             add(LINKS, (&link.name, link.part), elements.clone(), Rates::link(number));
         }

@@ -1,16 +1,16 @@
 //! Tests of the lookahead analysis on small networks that are solved by hand.
 
-use forebay_network::executive::NO_CHANNEL;
-use forebay_network::{Lookahead, RouteId};
+use forebay_network::executive::{Hop, NO_CHANNEL};
+use forebay_network::{ElementId, Lookahead, RouteId, SinkId};
 
 use Departures::{Ahead, Timed, ToSinks};
 
 use super::*;
-use crate::stubs::{Stubs, host, link, wire};
+use crate::stubs::{SINK, Stubs, host, link, wire};
 
 const NONE: Lookahead<'static> = Lookahead::NONE;
 
-fn analysed(elements: &[Lookahead<'_>], routes: &[&[u32]]) -> Partition {
+fn analysed(elements: &[Lookahead<'_>], routes: &[&[usize]]) -> Partition {
     let mut stubs = Stubs::declared(elements, routes);
     stubs.analyse();
     stubs.whole
@@ -20,18 +20,24 @@ fn departures(whole: &Partition) -> Vec<Departures> {
     whole.core.modes.iter().map(|mode| mode.departures).collect()
 }
 
-fn takers(whole: &Partition) -> Vec<u32> {
+fn takers(whole: &Partition) -> Vec<usize> {
     let modes = (0..).zip(&whole.core.modes);
     modes.filter(|(_, mode)| mode.takes_from_channels).map(|(me, _)| me).collect()
 }
 
-fn groups(whole: &Partition) -> Vec<(Vec<u32>, Span)> {
+fn groups(whole: &Partition) -> Vec<(Vec<usize>, Span)> {
     let groups = whole.groups.iter().filter(|group| group.host().is_some());
-    groups.map(|group| (group.members().to_vec(), group.slack)).collect()
+    let numbers = |group: &HostGroup| group.members().iter().map(|me| me.index()).collect();
+    groups.map(|group| (numbers(group), group.slack)).collect()
 }
 
-fn upstreams(whole: &Partition, receiver: u32) -> Vec<u32> {
-    whole.core.channels.inputs(receiver).upstreams().collect()
+fn after(whole: &Partition, element: usize, route: usize) -> Hop {
+    whole.core.routes.after(ElementId::new(element), RouteId::new(route))
+}
+
+fn upstreams(whole: &Partition, receiver: usize) -> Vec<usize> {
+    let inputs = whole.core.channels.inputs(receiver as u32);
+    inputs.upstreams().map(ElementId::index).collect()
 }
 
 /// Links would cost an event for each packet, though what follows them can take it ahead of time;
@@ -51,9 +57,9 @@ fn a_link_sends_ahead_to_a_link_that_takes_packets_ahead() {
         [upstreams(&whole, 0), upstreams(&whole, 1), upstreams(&whole, 2)],
         [vec![], vec![0], vec![]]
     );
-    let hop = whole.core.routes.after(0, RouteId::new(0));
-    assert_eq!((hop.to, hop.receiver, hop.channel), (1, 1, 0));
-    assert_eq!(whole.core.routes.after(1, RouteId::new(0)).channel, NO_CHANNEL);
+    let hop = after(&whole, 0, 0);
+    assert_eq!((hop.element(), hop.receiver, hop.channel), (ElementId::new(1), 1, 0));
+    assert_eq!(after(&whole, 1, 0).channel, NO_CHANNEL);
 }
 
 /// A link would wait for a channel on which nothing is sent ahead: its packets would be processed
@@ -84,11 +90,11 @@ fn a_link_that_is_entered_on_time_takes_nothing_ahead() {
 #[test]
 fn at_most_so_many_links_send_ahead_to_one_as_can_be_merged() {
     for (count, expected) in [(MOST_CHANNELS, Ahead), (MOST_CHANNELS + 1, Timed)] {
-        let last = count as u32;
+        let last = count;
         let mut elements = vec![link(10); count + 1];
         elements.push(NONE);
         let routes: Vec<_> = (0..last).map(|first| [first, last, last + 1]).collect();
-        let routes: Vec<&[u32]> = routes.iter().map(|route| route.as_slice()).collect();
+        let routes: Vec<&[usize]> = routes.iter().map(|route| route.as_slice()).collect();
         let whole = analysed(&elements, &routes);
         assert_eq!(departures(&whole)[..count], vec![expected; count]);
     }
@@ -98,25 +104,24 @@ fn at_most_so_many_links_send_ahead_to_one_as_can_be_merged() {
 /// order; or batches of less than one packet would be sent ahead.
 #[test]
 fn sinks_are_sent_to_without_events() {
-    let sink = SINK;
     // Only sinks follow, whatever leads to them besides.
-    let whole = analysed(&[wire(10), wire(10)], &[&[0, sink], &[1, sink]]);
+    let whole = analysed(&[wire(10), wire(10)], &[&[0, SINK], &[1, SINK]]);
     assert_eq!(departures(&whole), [ToSinks, ToSinks]);
     assert!(whole.core.modes.iter().all(|mode| mode.lazy));
     // Link 0 leads to link 1 and to a sink. 160 Mbit/s for 1 ms are 20,000 B, the least that pays.
     let ms = 1_000_000_000;
     let at_rate =
         |mbps: u64| Lookahead { rate: Some(Rate::from_bps(mbps * 1_000_000)), ..link(ms) };
-    let routes: [&[u32]; 2] = [&[0, sink], &[0, 1, 2]];
+    let routes: [&[usize]; 2] = [&[0, SINK], &[0, 1, 2]];
     let whole = analysed(&[at_rate(160), link(10), NONE], &routes);
     assert_eq!(departures(&whole), [Ahead, Timed, Timed]);
-    let (hop, elements) = (whole.core.routes.after(0, RouteId::new(0)), 3);
-    assert_eq!((hop.to, hop.receiver, hop.channel), (sink, elements, 0));
-    assert_eq!(upstreams(&whole, elements), [0]);
+    let (hop, elements) = (after(&whole, 0, 0), 3);
+    assert_eq!((hop.to(), hop.receiver, hop.channel), (SinkId::new(0).into(), elements, 0));
+    assert_eq!(upstreams(&whole, 3), [0]);
     let whole = analysed(&[at_rate(159), link(10), NONE], &routes);
     assert_eq!(departures(&whole), [Timed; 3]);
     // Another link leads to that sink.
-    let more: [&[u32]; 3] = [routes[0], routes[1], &[3, sink]];
+    let more: [&[usize]; 3] = [routes[0], routes[1], &[3, SINK]];
     let whole = analysed(&[at_rate(160), link(10), NONE, wire(10)], &more);
     assert_eq!(departures(&whole), [Timed, Timed, Timed, ToSinks]);
 }
@@ -140,7 +145,7 @@ fn hosts_that_send_into_one_link_form_a_group() {
     let late = whole.core.modes.iter().map(|mode| mode.late.ps()).collect::<Vec<_>>();
     assert_eq!(late, [10, 10, 7, 10, 7, 7, 0]);
     let first = whole.core.routes.first(RouteId::new(1));
-    assert_eq!((first.to, first.receiver, first.channel), (3, 3, 0));
+    assert_eq!((first.element(), first.receiver, first.channel), (ElementId::new(3), 3, 0));
 }
 
 /// Packets would enter a link after the time at which they had to leave it, or out of order with
@@ -182,9 +187,11 @@ fn links_send_to_the_first_member_of_a_group() {
     let elements = [wire(10), host(0..1), host(1..2), link(25), NONE];
     let whole = analysed(&elements, &[&[3, 4], &[3, 4], &[0, 1], &[0, 2]]);
     assert_eq!(groups(&whole), [(vec![1, 2], Span::from_ps(25))]);
-    let hops =
-        [whole.core.routes.after(0, RouteId::new(2)), whole.core.routes.after(0, RouteId::new(3))];
-    assert_eq!(hops.map(|hop| (hop.to, hop.receiver, hop.channel)), [(1, 1, 0), (2, 1, 0)]);
+    let hops = [after(&whole, 0, 2), after(&whole, 0, 3)];
+    assert_eq!(
+        hops.map(|hop| (hop.element().index(), hop.receiver, hop.channel)),
+        [(1, 1, 0), (2, 1, 0)]
+    );
     assert_eq!((upstreams(&whole, 1), upstreams(&whole, 2)), (vec![0], vec![]));
     assert_eq!(whole.core.modes[0].slack, Span::from_ps(25));
 }
@@ -224,7 +231,7 @@ fn reverse_routes_are_sent_on_by_the_element_that_they_begin_at() {
     // Route 0 leads by link 0 to host 1, which answers on route 1 by link 2 to host 3.
     let host = Lookahead { can_defer: true, ..Lookahead::NONE };
     let mut stubs = Stubs::declared(&[wire(10), host, link(20), NONE], &[&[0, 1], &[2, 3]]);
-    stubs.whole.core.routes.add_reverse(1, RouteId::new(0), RouteId::new(1));
+    stubs.whole.core.routes.add_reverse(ElementId::new(1), RouteId::new(0), RouteId::new(1));
     stubs.analyse();
     assert_eq!(groups(&stubs.whole), [(vec![1], Span::from_ps(20))]);
     assert_eq!((takers(&stubs.whole), upstreams(&stubs.whole, 2)), (vec![2], vec![1]));
@@ -254,8 +261,5 @@ fn a_link_at_a_boundary_sends_ahead_and_at_once() {
     assert_eq!(departures(&whole), [Ahead, Timed]);
     assert!(!whole.core.modes[0].lazy);
     // The receiver has no channel in the undivided network: the boundary makes one.
-    assert_eq!(
-        (takers(&whole), whole.core.routes.after(0, RouteId::new(0)).channel),
-        (vec![], NO_CHANNEL)
-    );
+    assert_eq!((takers(&whole), after(&whole, 0, 0).channel), (vec![], NO_CHANNEL));
 }

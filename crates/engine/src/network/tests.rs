@@ -3,7 +3,7 @@
 use super::*;
 use crate::stubs::{Call, Log, Logged, Stub, idle, packet, transmits, wire};
 use forebay_network::record::RecordTable;
-use forebay_network::{FlowId, LinkId, Lookahead, Observation, OwnCount, RouteId};
+use forebay_network::{ElementId, FlowId, LinkId, Lookahead, Observation, OwnCount, RouteId};
 use forebay_units::Span;
 
 const NONE: Lookahead<'static> = Lookahead::NONE;
@@ -66,12 +66,12 @@ fn network(times: &[(u64, u32)]) -> (Network, Log) {
             cx.send(packet);
         }
     }));
-    network.add(Stub::new(1, wire(10), &log, transmits(10)));
-    network.add(Box::new(Destination(Tally::default())));
+    let link = network.add(Stub::new(1, wire(10), &log, transmits(10)));
+    let host = network.add(Box::new(Destination(Tally::default())));
     network.add_flows(1);
     let sink = network.add_sink(40);
-    network.add_route(&[1, 2]);
-    network.add_route(&[1, sink]);
+    network.add_route(&[link], host);
+    network.add_route(&[link], sink);
     (network, log)
 }
 
@@ -81,8 +81,8 @@ fn network(times: &[(u64, u32)]) -> (Network, Log) {
 fn a_reserved_number_is_that_of_the_element_placed_there() {
     let (mut network, log) = (Network::new(), Log::default());
     let reserved = network.reserve();
-    assert_eq!((reserved, network.next_element()), (0, 1));
-    assert_eq!(network.add(Stub::new(1, NONE, &log, idle)), 1);
+    assert_eq!((reserved, network.next_element()), (ElementId::new(0), ElementId::new(1)));
+    assert_eq!(network.add(Stub::new(1, NONE, &log, idle)), ElementId::new(1));
     network.place(reserved, Stub::new(0, NONE, &log, crate::stubs::timers(&[(3, 8)])));
     let progress = network.run(at(3), u64::MAX);
     let woken: Vec<Logged> = log.take().into_iter().filter(|entry| entry.2 == "wake").collect();
@@ -106,7 +106,7 @@ fn a_reserved_number_must_be_used() {
         }
     }));
     network.add_flows(1);
-    network.add_route(&[reserved]);
+    network.add_route(&[], reserved);
     network.run(at(3), u64::MAX);
 }
 
@@ -154,7 +154,9 @@ fn counters_begin_anew_with_a_measurement_window() {
         network.run(at(20), u64::MAX);
         let tally = |network: &mut Network| {
             let flow = network.counters().flows[0];
-            let own = network.element_counters::<Tally>(2).map(|at| (at.packets, at.since));
+            let own = network
+                .element_counters::<Tally>(ElementId::new(2))
+                .map(|at| (at.packets, at.since));
             let meter = network.delivery_meter::<Tally>(FlowId::new(0)).map(|at| at.packets);
             (flow.sent.packets, flow.delivered.packets, flow.started, own, meter)
         };
@@ -168,8 +170,8 @@ fn counters_begin_anew_with_a_measurement_window() {
         assert_eq!(tally(&mut network), (1, 1, Some(at(5)), Some((1, at(20))), Some(1)));
         // Hops are those of the whole run, and the next packet is under way.
         assert_eq!(network.counters().hops, 2);
-        assert!(network.element_counters::<Vec<Tally>>(2).is_none());
-        assert!(network.element_counters::<Tally>(1).is_none());
+        assert!(network.element_counters::<Vec<Tally>>(ElementId::new(2)).is_none());
+        assert!(network.element_counters::<Tally>(ElementId::new(1)).is_none());
     }
 }
 
@@ -204,7 +206,7 @@ fn probes_show_an_element_at_the_current_time() {
     network.run(at(9), u64::MAX);
     log.take();
     let mut seen = Vec::new();
-    network.probes(1, 3, &mut |name, value| seen.push((name.to_owned(), value)));
+    network.probes(ElementId::new(1), 3, &mut |name, value| seen.push((name.to_owned(), value)));
     assert_eq!(seen, [("part".to_owned(), 3.0)]);
     assert_eq!(log.take(), [(1, 9, "count", 0)]);
 }

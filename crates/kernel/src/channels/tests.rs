@@ -7,9 +7,13 @@ fn at(ps: u64) -> Time {
     Time::from_ps(ps)
 }
 
+fn elements(numbers: &[usize]) -> Vec<ElementId> {
+    numbers.iter().copied().map(ElementId::new).collect()
+}
+
 /// Receivers 0, with links 7 and 8 as senders, and 1, with a host group as the only one.
 fn table() -> ChannelTable<u64> {
-    let mut table = ChannelTable::new(&[(vec![7, 8], true), (vec![3], false)]);
+    let mut table = ChannelTable::new(&[(elements(&[7, 8]), true), (elements(&[3]), false)]);
     table.notify_before(0, Time::ZERO);
     table.notify_before(1, Time::ZERO);
     table
@@ -78,7 +82,7 @@ fn messages_are_taken_by_time_and_then_by_channel() {
 fn the_first_of_any_number_of_channels_is_found() {
     for count in 1..=MOST_CHANNELS {
         for earliest in 0..count {
-            let mut table = ChannelTable::new(&[((0..count as u32).collect(), true)]);
+            let mut table = ChannelTable::new(&[(ElementId::all(count).collect(), true)]);
             for channel in 0..count {
                 // Two of one instant: that of the lesser number comes first.
                 let ps = if channel == earliest {
@@ -112,7 +116,7 @@ fn receivers_are_notified_of_what_arrives_before_they_asked() {
     // After that nothing later concerns it, but what arrives before that does.
     send(&mut table, 0, 1, &[(3, 51)]);
     assert_eq!(table.notified, [0]);
-    let mut table = ChannelTable::<u64>::new(&[(vec![1, 2], true)]);
+    let mut table = ChannelTable::<u64>::new(&[(elements(&[1, 2]), true)]);
     // A fresh receiver has asked for all.
     send(&mut table, 0, 0, &[(1, 70)]);
     send(&mut table, 0, 0, &[(2, 80)]);
@@ -230,7 +234,7 @@ fn a_batch_is_appended_behind_what_is_there() {
 fn an_outbox_is_drained_of_all_that_was_sent() {
     let mut table = table().fresh(2);
     assert_eq!((table.count(), table.held()), (4, 0));
-    assert_eq!(table.inputs(0).upstreams().collect::<Vec<_>>(), [7, 8]);
+    assert_eq!(table.inputs(0).upstreams().collect::<Vec<_>>(), elements(&[7, 8]));
     let mut batch = empty_queue();
     assert_eq!(table.drain_outbox(3, &mut batch), Time::NEVER);
     for round in 0..3 {
@@ -255,8 +259,9 @@ fn an_outbox_is_drained_of_all_that_was_sent() {
 #[test]
 fn a_connected_receiver_has_one_channel() {
     let mut table = table();
-    table.connect(0, 5);
-    assert_eq!((table.inputs(0).count(), table.inputs(0).upstream(0)), (1, 5));
+    let link = ElementId::new(5);
+    table.connect(0, link);
+    assert_eq!((table.inputs(0).count(), table.inputs(0).upstream(0)), (1, link));
     assert!(table.inputs(0).is_single());
     send(&mut table, 0, 0, &[(1, 5)]);
     assert_eq!((taken(&mut table, 0).len(), table.inputs(0).taken), (1, 0));
@@ -274,11 +279,11 @@ fn packets_are_prefetched_for_in_groups_of_sixteen() {
         let next = table.inputs_mut(0).not_prefetched();
         next.map(|(upstream, numbers)| (upstream, numbers.copied().collect::<Vec<_>>()))
     };
-    assert_eq!(next(&mut table), Some((8, (1..=16).collect())));
+    assert_eq!(next(&mut table), Some((ElementId::new(8), (1..=16).collect())));
     assert_eq!(next(&mut table), None);
     (0..16).for_each(|_| {
         table.inputs_mut(0).take_from(1);
     });
-    assert_eq!(next(&mut table), Some((8, (17..=20).collect())));
+    assert_eq!(next(&mut table), Some((ElementId::new(8), (17..=20).collect())));
     assert_eq!(table.inputs(0).taken, 16);
 }

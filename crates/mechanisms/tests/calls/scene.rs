@@ -18,8 +18,8 @@ use forebay_mechanisms::termination::TERMINATIONS;
 use forebay_mechanisms::traffic::TrafficKind;
 use forebay_network::record::RecordTable;
 use forebay_network::{
-    Burst, CallEvent, Context, Element, FlowId, LinkId, LogicalProcess, Observation, Observer,
-    Packet, PcnMark, Traffic,
+    Burst, CallEvent, Context, Element, ElementId, FlowId, LinkId, LogicalProcess, Observation,
+    Observer, Packet, PcnMark, Traffic,
 };
 use forebay_parameters::{Echo, Node, Parameters, Problem, Section, Spread, Table, Value};
 use forebay_units::{Rate, Size, Span, Time};
@@ -173,7 +173,7 @@ pub enum Between {
 /// An aggregate in a network of its own.
 pub struct Scene {
     network: Network,
-    calls: u32,
+    calls: ElementId,
     log: Arc<Mutex<Log>>,
 }
 
@@ -195,8 +195,8 @@ impl Scene {
                 }
             }
         }
-        elements.push(network.next_element());
-        let route = network.add_route(&elements);
+        let calls = network.next_element();
+        let route = network.add_route(&elements, calls);
         let classes = classes.into_iter().zip(0..).map(|(class, number)| {
             let media = class.media.len() as u32;
             let flow = network.add_flows(media);
@@ -213,7 +213,7 @@ impl Scene {
             }
         });
         let classes = classes.collect();
-        let calls = network.add(Box::new(Calls::new(classes, edge, "aggregates.ab", &streams)));
+        network.add(Box::new(Calls::new(classes, edge, "aggregates.ab", &streams)));
         Self { network, calls, log }
     }
 

@@ -5,7 +5,7 @@ use forebay_kernel::Streams;
 use forebay_mechanisms::element::ring::{Buffers, Leg, PortParts, Ring, RingParts};
 use forebay_mechanisms::fairness::{FAIRNESS, RingFacts, StationFacts};
 use forebay_network::{
-    Context, Element, FlowId, LinkCount, LinkId, LogicalProcess, Packet, RouteId,
+    Context, Element, ElementId, FlowId, LinkCount, LinkId, LogicalProcess, Packet, RouteId,
 };
 use forebay_parameters::{Echo, Node, Section, Table, Value};
 use forebay_units::{Rate, Size, Span, Time};
@@ -125,7 +125,7 @@ impl Scene {
         let mut legs = Vec::new();
         for source in &self.sources {
             let sink = network.add_sink(0);
-            let route = network.add_route(&[ring, sink]);
+            let route = network.add_route(&[ring], sink);
             legs.resize(route.index() + 1, None);
             let (from, spans) = if source.ringlet == 0 {
                 (source.from, (source.to + n - source.from) % n)
@@ -157,7 +157,7 @@ impl Scene {
 /// A scene that runs.
 pub struct Built {
     pub network: Network,
-    pub ring: u32,
+    pub ring: ElementId,
 }
 
 impl Built {

@@ -12,8 +12,9 @@ use forebay_mechanisms::element::tcp::{TcpParameters, TcpReceivers, TcpSenders};
 use forebay_mechanisms::traffic::pool_of;
 use forebay_network::record::RecordTable;
 use forebay_network::{
-    Burst, CongestionControl, Context, DropReason, Ecn, Element, FlowCount, FlowId, LinkId,
-    LogicalProcess, Observation, Observer, OwnCount, Packet, PacketKind, RouteId, Signal, Traffic,
+    Burst, CongestionControl, Context, DropReason, Ecn, Element, ElementId, FlowCount, FlowId,
+    LinkId, LogicalProcess, Observation, Observer, OwnCount, Packet, PacketKind, RouteId, Signal,
+    Traffic,
 };
 use forebay_parameters::{Echo, Node, Problem, Section, Table, Value};
 use forebay_units::{Rate, Size, Span, Time};
@@ -309,10 +310,10 @@ impl Scene {
         let flow = network.add_flows(1);
         network.add_link();
         let delay = Span::from_ms(50);
-        // Elements: 0 the pipe there, 1 the pipe back, 2 senders, 3 receivers.
-        let there = network.add_route(&[0, 3]);
-        let back = network.add_route(&[1, 2]);
-        let direct = network.add_route(&[2]);
+        let [pipe, pipe_back, senders, receivers] = [0, 1, 2, 3].map(ElementId::new);
+        let there = network.add_route(&[pipe], receivers);
+        let back = network.add_route(&[pipe_back], senders);
+        let direct = network.add_route(&[], senders);
         let Self { rate, drops, marks, stop, law, .. } = self;
         network.add(Box::new(Pipe { rate, delay, drops, marks, ..Pipe::default() }));
         network.add(Box::new(Pipe { delay, ..Pipe::default() }));

@@ -11,6 +11,7 @@ use forebay_parameters::Value;
 use forebay_units::{Rate, Span, Time};
 
 use crate::scene::{Log, Pipe, Watch, Writes, at, control, parameters};
+use forebay_network::ElementId;
 
 pub const FLOWS: u32 = 40;
 
@@ -35,8 +36,9 @@ pub fn network(
     let mut network = Network::new();
     let first = network.add_flows(FLOWS);
     network.add_link();
-    let there = network.add_route(&[0, 3]);
-    let back = network.add_route(&[1, 2]);
+    let [pipe, pipe_back, senders, receivers] = [0, 1, 2, 3].map(ElementId::new);
+    let there = network.add_route(&[pipe], receivers);
+    let back = network.add_route(&[pipe_back], senders);
     for way in ["there", "back"] {
         network.add(Box::new(Pipe {
             rate: Some(Rate::from_bps(20_000_000)),
