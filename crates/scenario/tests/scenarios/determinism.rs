@@ -4,6 +4,7 @@
 //! The scenarios are the files in `tests/data`. `tests/golden.txt` keeps their digests.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::path::PathBuf;
 
 use forebay_scenario::{FlowResult, RunResult, Scenario};
@@ -16,16 +17,21 @@ fn tests_folder() -> PathBuf {
 
 /// Every scenario of `tests/data`, by name.
 pub fn every_scenario() -> BTreeMap<String, Scenario> {
-    let folder = std::fs::read_dir(tests_folder().join("data")).unwrap();
-    let scenarios: BTreeMap<String, Scenario> = folder
-        .map(|file| {
-            let path = file.unwrap().path();
+    let scenarios = scenarios_in(&tests_folder().join("data"));
+    assert!(scenarios.len() >= 8, "the files of tests/data were not found");
+    scenarios
+}
+
+/// The scenarios of a folder, by name.
+fn scenarios_in(folder: &Path) -> BTreeMap<String, Scenario> {
+    let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+    files
+        .filter(|path| path.extension().is_some_and(|ending| ending == "toml"))
+        .map(|path| {
             let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
             (name, read(&std::fs::read_to_string(&path).unwrap()))
         })
-        .collect();
-    assert!(scenarios.len() >= 8, "the files of tests/data were not found");
-    scenarios
+        .collect()
 }
 
 /// Everything in a result, as text.
@@ -127,9 +133,10 @@ fn physics(name: &str, result: &RunResult) {
 }
 
 const GOLDEN_HEAD: &str = "\
-# Digests of the scenarios in tests/data, replication 0: name, digest, events, link traversals. They
-# find change, not wrongness: debug and release builds and all platforms must give them. To write
-# this file anew: FOREBAY_WRITE_GOLDEN=1 cargo test -p forebay-scenario --test scenarios golden
+# Digests of the scenarios in tests/data and of the examples, replication 0: name, digest, events,
+# link traversals. They find change, not wrongness: debug and release builds and all platforms must
+# give them. To write this file anew:
+# FOREBAY_WRITE_GOLDEN=1 cargo test -p forebay-scenario --test scenarios golden
 ";
 
 /// A trajectory would differ between debug and release builds or between platforms, or would have
@@ -140,7 +147,10 @@ const GOLDEN_HEAD: &str = "\
 fn golden_digests() {
     let path = tests_folder().join("golden.txt");
     let mut text = GOLDEN_HEAD.to_owned();
-    for (name, scenario) in every_scenario() {
+    let examples = scenarios_in(&tests_folder().join("../../../examples"));
+    assert!(examples.len() >= 11, "the examples were not found");
+    let examples = examples.into_iter().map(|(name, it)| (format!("examples/{name}"), it));
+    for (name, scenario) in every_scenario().into_iter().chain(examples) {
         let (result, _) = run_with(&scenario, 0, false);
         physics(&name, &result);
         let RunResult { digest, events, packet_hops, .. } = &result;
