@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use arbitrary::{Arbitrary, Unstructured};
-use forebay_kernel::EventList;
+use forebay_kernel::{ElementId, EventList};
 use forebay_units::{Span, Time};
 
 /// What can be done to an event list; times are from the clock on.
@@ -50,7 +50,7 @@ pub fn event_list(data: &[u8]) {
 #[derive(Default)]
 struct Pair {
     list: EventList,
-    model: BTreeSet<(Time, u32, u32)>,
+    model: BTreeSet<(Time, ElementId, u32)>,
     next_token: u32,
 }
 
@@ -59,7 +59,7 @@ impl Pair {
         match *step {
             Step::Insert { after, target, count, gap } => self.insert(after, target, count, gap),
             Step::Take { within } => drop(self.take(self.after(within))),
-            Step::TakeBefore { after, target } => self.take_before(after, u32::from(target)),
+            Step::TakeBefore { after, target } => self.take_before(after, element(target)),
             Step::TakeAll { within } => {
                 let limit = self.after(u32::from(within));
                 while self.take(limit) {}
@@ -85,8 +85,8 @@ impl Pair {
             let time = self.after(after) + Span::from_ps(u64::from(gap) * u64::from(number));
             // Tokens tell events of one instant and target apart.
             self.next_token += 1;
-            self.list.insert(time, u32::from(target), self.next_token);
-            self.model.insert((time, u32::from(target), self.next_token));
+            self.list.insert(time, element(target), self.next_token);
+            self.model.insert((time, element(target), self.next_token));
         }
     }
 
@@ -98,7 +98,7 @@ impl Pair {
         due.is_some_and(|event| self.model.remove(&event))
     }
 
-    fn take_before(&mut self, after: u32, target: u32) {
+    fn take_before(&mut self, after: u32, target: ElementId) {
         let bound = (self.after(after), target);
         let got = self.list.take_before(bound).map(|event| (event.time, event.target, event.token));
         let due = self.model.first().copied().filter(|event| (event.0, event.1) < bound);
@@ -114,4 +114,8 @@ impl Pair {
         assert_eq!(self.list.next_time(), first);
         assert_eq!(self.list.len(), self.model.len());
     }
+}
+
+fn element(number: u16) -> ElementId {
+    ElementId::new(number.into())
 }

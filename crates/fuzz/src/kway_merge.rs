@@ -3,7 +3,9 @@
 use std::collections::VecDeque;
 
 use arbitrary::{Arbitrary, Unstructured};
-use forebay_kernel::{ChannelTable, Digest, InputChannels, MOST_CHANNELS, Message, Receive};
+use forebay_kernel::{
+    ChannelTable, Digest, ElementId, InputChannels, MOST_CHANNELS, Message, Receive,
+};
 use forebay_units::{Span, Time};
 
 /// What can be done to the input channels of one receiver.
@@ -71,7 +73,7 @@ struct Pair {
 
 impl Pair {
     fn new(count: usize) -> Self {
-        let upstreams = (0..count as u32).collect();
+        let upstreams = ElementId::all(count).collect();
         Self {
             table: ChannelTable::new(&[(upstreams, true)]),
             model: vec![VecDeque::new(); count],
@@ -94,7 +96,7 @@ impl Pair {
             Step::TakeAll { within } => self.take_all(self.now + Span::from_ps(u64::from(within))),
             Step::Prefetch => {
                 if let Some((upstream, messages)) = self.table.inputs_mut(0).not_prefetched() {
-                    let own = &self.model[upstream as usize];
+                    let own = &self.model[upstream.index()];
                     assert!(messages.zip(own).all(|(message, (due, _))| message == due));
                 }
             }
