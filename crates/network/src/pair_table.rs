@@ -1,11 +1,13 @@
-//! A sparse table by pairs of numbers: open addressing with linear probing and multiplicative
+//! A sparse table by element and route: open addressing with linear probing and multiplicative
 //! hashing (Knuth, *The Art of Computer Programming*, vol. 3, section 6.4).
 //!
 //! A look-up happens at most hops of packets, so it must cost little more than that in a matrix,
 //! which for 10,000 elements and 10,000 routes would take a gigabyte. Nothing iterates over the
 //! table, so the order of its entries cannot reach a result.
 
-/// Values by pairs of numbers.
+use crate::{ElementId, RouteId};
+
+/// Values by element and route.
 #[derive(Clone)]
 pub(crate) struct PairTable<V> {
     /// At most a quarter full, so that most lie where they are looked for first; a power of two of
@@ -43,7 +45,7 @@ impl<V: Copy + Default> PairTable<V> {
 
     /// The value of `pair`.
     #[inline(always)]
-    pub(crate) fn get(&self, pair: (u32, u32)) -> Option<&V> {
+    pub(crate) fn get(&self, pair: (ElementId, RouteId)) -> Option<&V> {
         let key = key_of(pair);
         // Most entries lie where they are looked for first.
         let first = &self.entries[self.home_of(key)];
@@ -57,14 +59,14 @@ impl<V: Copy + Default> PairTable<V> {
     }
 
     /// The value of `pair`, mutably.
-    pub(crate) fn get_mut(&mut self, pair: (u32, u32)) -> Option<&mut V> {
+    pub(crate) fn get_mut(&mut self, pair: (ElementId, RouteId)) -> Option<&mut V> {
         let (key, place) = (key_of(pair), self.place_of(key_of(pair)));
         let entry = &mut self.entries[place];
         (entry.key == key).then_some(&mut entry.value)
     }
 
     /// Set the value of `pair`; returns the one before.
-    pub(crate) fn insert(&mut self, pair: (u32, u32), value: V) -> Option<V> {
+    pub(crate) fn insert(&mut self, pair: (ElementId, RouteId), value: V) -> Option<V> {
         if 4 * (self.len + 1) > self.entries.len() {
             self.grow();
         }
@@ -107,15 +109,17 @@ impl<V: Copy + Default> PairTable<V> {
         let old = std::mem::replace(self, Self::with_bits(bits));
         for Entry { key, value } in old.entries {
             if key != VACANT {
-                self.insert(((key >> 32) as u32, key as u32), value);
+                let place = self.place_of(key);
+                self.entries[place] = Entry { key, value };
+                self.len += 1;
             }
         }
     }
 }
 
 #[inline(always)]
-fn key_of((one, other): (u32, u32)) -> u64 {
-    u64::from(one) << 32 | u64::from(other)
+fn key_of((element, route): (ElementId, RouteId)) -> u64 {
+    u64::from(element.number()) << 32 | u64::from(route.number())
 }
 
 #[cfg(test)]
@@ -124,6 +128,10 @@ mod tests {
 
     use super::*;
 
+    fn pair(element: usize, route: usize) -> (ElementId, RouteId) {
+        (ElementId::new(element), RouteId::new(route))
+    }
+
     /// A packet would be forwarded by the entry of another element or route, or an entry would be
     /// lost when the table grows.
     #[test]
@@ -131,13 +139,14 @@ mod tests {
         let mut stream = forebay_kernel::Streams::new(1, 0).named("pairs");
         let (mut table, mut map) = (PairTable::default(), BTreeMap::new());
         for value in 0..5000_u32 {
-            let pair = (stream.below(90) as u32, stream.below(90) as u32);
+            let pair = pair(stream.below(90) as usize, stream.below(90) as usize);
             assert_eq!(table.insert(pair, value), map.insert(pair, value));
         }
         assert_eq!(table.len(), map.len());
-        for one in 0..91 {
-            for other in 0..91 {
-                assert_eq!(table.get((one, other)), map.get(&(one, other)));
+        for element in 0..91 {
+            for route in 0..91 {
+                let pair = pair(element, route);
+                assert_eq!(table.get(pair), map.get(&pair));
             }
         }
     }
@@ -147,7 +156,7 @@ mod tests {
     #[test]
     fn consecutive_pairs_are_found_at_once() {
         let mut table = PairTable::default();
-        let pairs = (0..100).flat_map(|element| (0..1000).map(move |route| (element, route)));
+        let pairs = (0..100).flat_map(|element| (0..1000).map(move |route| pair(element, route)));
         pairs.clone().for_each(|pair| assert_eq!(table.insert(pair, ()), None));
         let length = table.entries.len();
         let steps =

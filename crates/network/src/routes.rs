@@ -105,7 +105,7 @@ impl Routes {
         self.first_hops.push(Hop::leading_to(first));
         for (element, next) in elements.iter().copied().zip(hops) {
             let hop = Hop::leading_to(next);
-            let replaced = self.next_hops.insert((element.number(), route.number()), hop);
+            let replaced = self.next_hops.insert((element, route), hop);
             assert_eq!(replaced, None, "a route passes an element only once");
             row_of(&mut self.passing, element).push(route);
             let is_first = self.passing(element).len() == 1;
@@ -121,7 +121,7 @@ impl Routes {
 
     /// Note `reverse` as the route from `element` back to where `route` begins.
     pub fn add_reverse(&mut self, element: ElementId, route: RouteId, reverse: RouteId) {
-        self.reverse.insert((element.number(), route.number()), Some(reverse));
+        self.reverse.insert((element, route), Some(reverse));
         row_of(&mut self.reverse_from, element).push(reverse);
     }
 
@@ -129,7 +129,7 @@ impl Routes {
     #[inline]
     #[must_use]
     pub fn reverse(&self, element: ElementId, route: RouteId) -> Option<RouteId> {
-        self.reverse.get((element.number(), route.number())).copied().flatten()
+        self.reverse.get((element, route)).copied().flatten()
     }
 
     /// The reverse routes that begin at `element`.
@@ -166,10 +166,7 @@ impl Routes {
         if common.to != PackedDestination::NONE {
             return common;
         }
-        *self
-            .next_hops
-            .get((element.number(), route.number()))
-            .expect("a packet is at an element of its route")
+        *self.next_hops.get((element, route)).expect("a packet is at an element of its route")
     }
 
     /// The channel that all packets leaving `element` are sent ahead into, if there is just one:
@@ -188,9 +185,7 @@ impl Routes {
 
     /// The hops after `element` on the routes that pass it.
     pub fn hops(&self, element: ElementId) -> impl Iterator<Item = Hop> {
-        let hop = move |route: &RouteId| {
-            *self.next_hops.get((element.number(), route.number())).expect("it passes")
-        };
+        let hop = move |route: &RouteId| *self.next_hops.get((element, *route)).expect("it passes");
         self.passing(element).iter().map(hop)
     }
 
@@ -202,10 +197,7 @@ impl Routes {
         channel_to: &dyn Fn(Destination) -> Option<(u32, u32)>,
     ) {
         for route in self.passing.get(element.index()).into_iter().flatten() {
-            let hop = self
-                .next_hops
-                .get_mut((element.number(), route.number()))
-                .expect("the route passes here");
+            let hop = self.next_hops.get_mut((element, *route)).expect("the route passes here");
             if let Some((receiver, channel)) = channel_to(hop.to()) {
                 (hop.receiver, hop.channel) = (receiver, channel);
             }
@@ -224,14 +216,13 @@ impl Routes {
         };
         for element in ElementId::all(self.passing.len()) {
             for route in self.passing(element) {
-                let hop =
-                    *self.next_hops.get((element.number(), route.number())).expect("it passes");
+                let hop = *self.next_hops.get((element, *route)).expect("it passes");
                 let hop = match resolve(element, hop) {
                     PartitionHop::Stays => hop,
                     PartitionHop::Leaves(outbox) => Hop { receiver: outbox, channel: 0, ..hop },
                     PartitionHop::Nowhere => continue,
                 };
-                part.next_hops.insert((element.number(), route.number()), hop);
+                part.next_hops.insert((element, *route), hop);
                 row_of(&mut part.passing, element).push(*route);
             }
             part.update_common_hop(element);
