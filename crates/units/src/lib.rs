@@ -271,6 +271,61 @@ mod tests {
         // 1 TB at 1 Gbit/s: 8e12 bit / 1e9 bit/s = 8000 s.
         let rate = Rate::from_bps(1_000_000_000);
         assert_eq!(rate.transmission_time(Size::from_bytes(1_000_000_000_000)), Span::from_s(8000));
+        // 3 MB at 7 bit/s: 24e6 / 7 s = 3428571.428571428571428.. s, rounded up; the product of
+        // bits and picoseconds is 2.4e19, more than 64 bits hold.
+        let slow = Rate::from_bps(7);
+        let ps = 3_428_571_428_571_428_572;
+        assert_eq!(slow.transmission_time(Size::from_bytes(3_000_000)), Span::from_ps(ps));
+        // 1 TB at 1 bit/s is 8e24 ps, longer than time goes.
+        let slowest = Rate::from_bps(1);
+        assert_eq!(slowest.transmission_time(Size::from_bytes(1_000_000_000_000)), Span::MAX);
+    }
+
+    /// Quantities would be turned into numbers of another unit.
+    #[test]
+    fn quantities_are_numbers_in_their_units() {
+        assert_eq!(Time::from_ps(2_500_000_000_000).seconds(), 2.5);
+        assert_eq!(Time::from_ps(7).ps(), 7);
+        assert_eq!(Span::from_us(2_500_000).seconds(), 2.5);
+        assert_eq!(Span::from_us(3).ps(), 3_000_000);
+        assert_eq!(Span::from_s(3).ps(), 3_000_000_000_000);
+        assert_eq!(Rate::from_bps(20).bytes_per_second(), 2.5);
+        // 9000 an hour are 2.5 a second.
+        assert_eq!(Frequency::from_micro_per_hour(9000 * Frequency::HOURLY).per_second(), 2.5);
+        assert_eq!(Size::from_bytes(3).bits(), 24);
+        assert_eq!(Size::from_bytes(u64::MAX).bits(), u64::MAX);
+    }
+
+    /// The clock would run wrong, or wrap around at its ends.
+    #[test]
+    fn times_and_spans_add_up_to_the_ends() {
+        let (time, span) = (Time::from_ps(10), Span::from_ps(4));
+        assert_eq!(time + span, Time::from_ps(14));
+        let mut later = time;
+        later += span;
+        assert_eq!(later, Time::from_ps(14));
+        assert_eq!(Time::from_ps(14).since(time), span);
+        assert_eq!(time.since(Time::from_ps(14)), Span::ZERO);
+        assert_eq!(Time::NEVER + span, Time::NEVER);
+        assert_eq!(time.just_before(), Time::from_ps(9));
+        assert_eq!(Time::ZERO.just_before(), Time::ZERO);
+        assert_eq!(span + Span::from_ps(6), Span::from_ps(10));
+        assert_eq!(Span::MAX + span, Span::MAX);
+        assert_eq!(Span::from_ps(6) - span, Span::from_ps(2));
+        assert_eq!(span - Span::from_ps(6), Span::ZERO);
+        assert_eq!(span.times(3), Span::from_ps(12));
+        assert_eq!(Span::MAX.times(2), Span::MAX);
+    }
+
+    /// Random spans would be shorter than drawn by half a picosecond on average, or scaled wrongly.
+    #[test]
+    fn spans_from_floats_are_the_nearest() {
+        for (ps, whole) in [(0.4, 0), (0.5, 1), (1.4, 1), (1.6, 2)] {
+            assert_eq!(Span::nearest(ps), Span::from_ps(whole), "{ps}");
+        }
+        assert_eq!(Span::nearest(f64::INFINITY), Span::MAX);
+        assert_eq!(Span::from_ps(10).scaled(0.25), Span::from_ps(3));
+        assert_eq!(Span::from_ps(10).scaled(1.5), Span::from_ps(15));
     }
 
     /// An exponential draw could move the clock backwards.

@@ -286,6 +286,60 @@ mod tests {
         assert_eq!(parse_size("45 kB").unwrap().bytes(), 45_000);
         assert_eq!(parse_size("1 KiB").unwrap().bytes(), 1024);
         assert_eq!(parse_packets("78 packets").unwrap(), 78);
+        assert_eq!(parse_span("+3 µs").unwrap(), parse_span("3 us").unwrap());
+        assert_eq!(parse_span("-0 s").unwrap().ps(), 0);
+    }
+
+    /// A unit would stand for another amount; the values are those of the SI and of IEC 80000-13.
+    #[test]
+    fn every_unit_has_its_size() {
+        for (text, ps) in [
+            ("3 ps", 3),
+            ("3 ns", 3_000),
+            ("3 us", 3_000_000),
+            ("3 µs", 3_000_000),
+            ("3 ms", 3_000_000_000),
+            ("3 s", 3_000_000_000_000),
+            ("3 min", 180_000_000_000_000),
+            ("3 h", 10_800_000_000_000_000),
+        ] {
+            assert_eq!(parse_span(text).unwrap().ps(), ps, "{text}");
+        }
+        for (text, bps) in [
+            ("3 bit/s", 3),
+            ("3 kbit/s", 3_000),
+            ("3 Mbit/s", 3_000_000),
+            ("3 Gbit/s", 3_000_000_000),
+            ("3 Tbit/s", 3_000_000_000_000),
+        ] {
+            assert_eq!(parse_rate(text).unwrap().bps(), bps, "{text}");
+            let short = text.replace("bit/s", "bps");
+            let same = parse_rate(&short).map(Rate::bps);
+            assert!(short == "3 Tbps" || same == Ok(bps), "{short}");
+        }
+        for (text, bytes) in [
+            ("3 B", 3),
+            ("3 kB", 3_000),
+            ("3 MB", 3_000_000),
+            ("3 GB", 3_000_000_000),
+            ("3 TB", 3_000_000_000_000),
+            ("3 KiB", 3_072),
+            ("3 MiB", 3_145_728),
+            ("3 GiB", 3_221_225_472),
+        ] {
+            assert_eq!(parse_size(text).unwrap().bytes(), bytes, "{text}");
+        }
+        for (text, micro_per_hour) in
+            [("2 /s", 7_200_000_000), ("2 /min", 120_000_000), ("2 /h", 2_000_000)]
+        {
+            assert_eq!(parse_frequency(text).unwrap().micro_per_hour(), micro_per_hour, "{text}");
+        }
+    }
+
+    /// A message would be lost where errors are printed.
+    #[test]
+    fn an_error_prints_its_message() {
+        assert_eq!(QuantityError("too large".to_owned()).to_string(), "too large");
     }
 
     /// A slip in the unit would run as another scenario instead of being refused.
