@@ -8,10 +8,10 @@
 //! an undivided network.
 
 use forebay_kernel::Digest;
-use forebay_network::executive::{Core, Hop, NO_CHANNEL, PartitionHop, Sink};
+use forebay_network::executive::{Core, Hop, PartitionHop, Sink};
 use forebay_network::{
-    Context, DeliveryMeter, Destination, Element, ElementId, LogicalProcess, LookaheadContext,
-    Packet,
+    ChannelId, Context, DeliveryMeter, Destination, Element, ElementId, LogicalProcess,
+    LookaheadContext, Packet, ReceiverId,
 };
 use forebay_units::{Span, Time};
 
@@ -73,8 +73,8 @@ struct Crossing {
     from: u32,
     to: u32,
     /// The receiver of the channel there: the link's proxy if there is no other.
-    inputs: u32,
-    channel: u32,
+    inputs: ReceiverId,
+    channel: ChannelId,
 }
 
 /// Where a network is divided: links, each with a partition that it leads into.
@@ -140,11 +140,7 @@ impl<'a> PartitionMap<'a> {
                 self.first_boundary(link).map_or(from, |(_, partition)| *partition)
             }
         };
-        let (inputs, channel) = if hop.channel == NO_CHANNEL {
-            (link.number(), 0)
-        } else {
-            (hop.receiver, hop.channel)
-        };
+        let (inputs, channel) = hop.ahead().unwrap_or((link.into(), ChannelId::ONLY));
         Crossing { from, to, inputs, channel }
     }
 
@@ -157,8 +153,11 @@ impl<'a> PartitionMap<'a> {
             if routes.last().is_none_or(|route| (route.from, route.to) != (from, to)) {
                 routes.push(RemoteRoute { from, to, channels: Vec::new() });
             }
-            let remote_channel =
-                RemoteChannel { outbox: (outbox + at) as u32, inputs: *inputs, channel: *channel };
+            let remote_channel = RemoteChannel {
+                outbox: ReceiverId::new(outbox + at),
+                inputs: *inputs,
+                channel: *channel,
+            };
             routes.last_mut().expect("a route was added above").channels.push(remote_channel);
         }
         routes
@@ -220,7 +219,7 @@ impl<'a> PartitionMap<'a> {
             let proxy = Box::new(BoundaryProxy { alarm: Time::NEVER });
             let partition = &mut partitions[*partition as usize];
             partition.slots[link.index()] = Slot::of(proxy);
-            partition.core.channels.connect(link.number(), *link);
+            partition.core.channels.connect((*link).into(), *link);
         }
         (partitions, Self::remote_routes(outbox, &crossings))
     }
@@ -237,7 +236,7 @@ impl<'a> PartitionMap<'a> {
             match crossings.binary_search(&crossing) {
                 _ if crossing.to == number => PartitionHop::Stays,
                 Ok(at) if crossing.from == number => {
-                    PartitionHop::Leaves((whole.channels.count() + at) as u32)
+                    PartitionHop::Leaves(ReceiverId::new(whole.channels.count() + at))
                 }
                 _ => PartitionHop::Nowhere,
             }
@@ -304,20 +303,23 @@ mod tests {
         let (stubs, partition_of) = three();
         let map = PartitionMap::new(&stubs.whole, &partition_of);
         let crossings = map.crossings(&stubs.whole);
-        let plain = |at: &Crossing| (at.from, at.to, at.inputs, at.channel);
+        let plain = |at: &Crossing| (at.from, at.to, at.inputs.index(), at.channel.index());
         // The lookahead is not known yet, so they go to the proxies, which have the numbers of
         // the links.
         let expected = [(0, 1, 0, 0), (0, 2, 0, 0), (1, 0, 3, 0)];
         assert_eq!(crossings.iter().map(plain).collect::<Vec<_>>(), expected);
         let routes = PartitionMap::remote_routes(7, &crossings);
         let plain = |route: &RemoteRoute| {
-            let channels = route.channels.iter().map(|at| (at.outbox, at.inputs, at.channel));
+            let channels = route
+                .channels
+                .iter()
+                .map(|at| (at.outbox.index(), at.inputs.index(), at.channel.index()));
             (route.from, route.to, channels.collect::<Vec<_>>())
         };
         let expected = [(0, 1, vec![(7, 0, 0)]), (0, 2, vec![(8, 0, 0)]), (1, 0, vec![(9, 3, 0)])];
         assert_eq!(routes.iter().map(plain).collect::<Vec<_>>(), expected);
         // Channels between the same partitions share a route.
-        let twice = [crossings[0], Crossing { inputs: 9, ..crossings[0] }];
+        let twice = [crossings[0], Crossing { inputs: ReceiverId::new(9), ..crossings[0] }];
         let routes = PartitionMap::remote_routes(0, &twice);
         assert_eq!(
             routes.iter().map(plain).collect::<Vec<_>>(),
@@ -371,16 +373,17 @@ mod tests {
         let link = ElementId::new(0);
         let hop = |partition: usize, route| {
             let hop = partitions[partition].core.routes.after(link, RouteId::new(route));
-            (hop.receiver, hop.channel)
+            hop.ahead().map(|(receiver, channel)| (receiver.index(), channel.index()))
         };
         // To elements 2 and 3 by the first outbox, to element 4 by the second, to element 1, which
         // takes packets ahead in the same partition, directly.
-        assert_eq!([hop(0, 0), hop(0, 1), hop(0, 2)], [(outbox, 0), (outbox, 0), (outbox + 1, 0)]);
-        assert_eq!(hop(0, 3), (1, 0));
+        let outboxes = [outbox, outbox, outbox + 1].map(|outbox| Some((outbox, 0)));
+        assert_eq!([hop(0, 0), hop(0, 1), hop(0, 2)], outboxes);
+        assert_eq!(hop(0, 3), Some((1, 0)));
         // In partition 1 the proxy hands packets on by their routes, to its own elements alone.
         let hops = [0, 1].map(|n| partitions[1].core.routes.after(link, RouteId::new(n)));
         assert_eq!(hops.map(|hop| hop.element()), [2, 3].map(ElementId::new));
-        assert_eq!(hops.map(|hop| hop.channel), [NO_CHANNEL; 2]);
+        assert_eq!(hops.map(|hop| hop.ahead()), [None; 2]);
         assert_eq!(partitions[1].core.routes.hops(link).count(), 3);
     }
 

@@ -14,7 +14,7 @@
 
 use forebay_kernel::{EventList, Message};
 use forebay_network::executive::{Core, Executive, LocalTimers};
-use forebay_network::{Context, ElementId, InputChannels};
+use forebay_network::{ChannelId, Context, ElementId, InputChannels};
 use forebay_units::{Span, Time};
 
 use crate::partition::Partition;
@@ -39,13 +39,13 @@ impl Partition {
         let Some(mut timers) = self.groups[group].timers.take() else { return };
         let now = self.core.event_list.now();
         // Upstream links decide departures lazily: have them send ahead what has left by now.
-        for channel in 0..self.core.channels.inputs_mut(host.number()).count() {
-            let upstream = self.core.channels.inputs_mut(host.number()).upstream(channel);
+        for channel in ChannelId::all(self.core.channels.inputs(host.into()).count()) {
+            let upstream = self.core.channels.inputs(host.into()).upstream(channel);
             let cx = &mut Context::of(&mut self.core, upstream, now);
             self.slots[upstream.index()].element.on_notify(cx);
         }
         let limit = self.group_safe_until(group, host);
-        let mut inputs = std::mem::take(self.core.channels.inputs_mut(host.number()));
+        let mut inputs = std::mem::take(self.core.channels.inputs_mut(host.into()));
         let after_limit = (limit + Span::from_ps(1), ElementId::new(0));
         // Most groups have one member: the destination of packets needs no look-up.
         let single = self.groups[group].members().len() == 1;
@@ -89,7 +89,7 @@ impl Partition {
             self.deliver_in_group(&mut timers);
         }
         self.groups[group].timers = Some(timers);
-        self.core.return_inputs(host.number(), inputs);
+        self.core.return_inputs(host.into(), inputs);
         // Notify the links that members have sent into.
         self.deliver_notifications();
     }
@@ -138,8 +138,8 @@ impl Partition {
     /// Up to when all that arrives at a host group is known. Hosts that nothing reaches could
     /// advance without bound: they run ahead by as much as they may be deferred.
     fn group_safe_until(&self, group: usize, host: ElementId) -> Time {
-        if self.core.channels.inputs(host.number()).count() > 0 {
-            return self.core.safe_until(host.number());
+        if self.core.channels.inputs(host.into()).count() > 0 {
+            return self.core.safe_until(host.into());
         }
         let Core { lbts, sync_time, .. } = self.core;
         lbts.max((lbts + self.groups[group].slack).min(sync_time))
@@ -161,7 +161,7 @@ mod tests {
     use crate::stubs::{
         Call, Log, Logged, SINK, Stubs, host, idle, link, packet, send_ahead, timers, wire,
     };
-    use forebay_network::{Lookahead, LookaheadContext, RouteId};
+    use forebay_network::{Lookahead, LookaheadContext, ReceiverId, RouteId};
 
     /// A host that sends nothing, or only to members of its group.
     const SILENT: Lookahead<'static> = Lookahead { can_defer: true, ..Lookahead::NONE };
@@ -356,7 +356,7 @@ mod tests {
         // First link 0 is notified, then come 64 packets.
         assert_eq!(flushed, Some(65));
         assert_eq!(seen.iter().filter(|(_, _, what, _)| *what == "receive").count(), 100);
-        assert_eq!(partition.core.channels.inputs(2).waiting(), 36);
+        assert_eq!(partition.core.channels.inputs(ReceiverId::new(2)).waiting(), 36);
     }
 
     /// A host would be executed later than its slack allows, which the rest of the network would

@@ -8,7 +8,9 @@
 use std::collections::BTreeSet;
 
 use forebay_kernel::{ChannelTable, MOST_CHANNELS};
-use forebay_network::{Departures, Destination, ElementId, ExecutionMode, SinkId};
+use forebay_network::{
+    ChannelId, Departures, Destination, ElementId, ExecutionMode, ReceiverId, SinkId,
+};
 use forebay_units::{Rate, Size, Span};
 
 use crate::boundary::PartitionMap;
@@ -51,7 +53,7 @@ pub(crate) fn analyse(whole: &mut Partition, partition_map: &PartitionMap<'_>, w
                 Destination::Sink(sink) => elements + sink.index(),
             };
             let channel = inputs_of[receiver].0.iter().position(|upstream| *upstream == me)?;
-            Some((receiver as u32, channel as u32))
+            Some((ReceiverId::new(receiver), ChannelId::new(channel)))
         });
     }
     for (group, member) in

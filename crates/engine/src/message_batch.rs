@@ -5,7 +5,7 @@
 //! Systems*, 2000).
 
 use forebay_kernel::{RingBuffer, Timed, empty_queue};
-use forebay_network::{Packet, SackBlocks};
+use forebay_network::{ChannelId, Packet, ReceiverId, SackBlocks};
 use forebay_units::Time;
 
 use crate::partition::Partition;
@@ -14,11 +14,11 @@ use crate::partition::Partition;
 /// its own partition that no element reads. Between windows they move on, all together, to their
 /// receiver.
 pub(crate) struct RemoteChannel {
-    pub(crate) outbox: u32,
+    pub(crate) outbox: ReceiverId,
     /// The receiver in the other partition.
-    pub(crate) inputs: u32,
+    pub(crate) inputs: ReceiverId,
     /// The input channel by which they arrive there.
-    pub(crate) channel: u32,
+    pub(crate) channel: ChannelId,
 }
 
 /// All channels from one partition into another.
@@ -98,13 +98,17 @@ mod tests {
             stubs.whole.core.channels = stubs.whole.core.channels.fresh(2);
             stubs.whole
         };
-        let channel = |outbox, inputs| RemoteChannel { outbox, inputs, channel: 0 };
+        let channel = |outbox, inputs| RemoteChannel {
+            outbox: ReceiverId::new(outbox),
+            inputs: ReceiverId::new(inputs),
+            channel: ChannelId::ONLY,
+        };
         let route = RemoteRoute { from: 0, to: 1, channels: vec![channel(4, 2), channel(5, 1)] };
         (partition(), partition(), route)
     }
 
-    fn received(partition: &mut Partition, receiver: u32) -> Vec<(u64, u64)> {
-        let inputs = partition.core.channels.inputs_mut(receiver);
+    fn received(partition: &mut Partition, receiver: usize) -> Vec<(u64, u64)> {
+        let inputs = partition.core.channels.inputs_mut(ReceiverId::new(receiver));
         std::iter::from_fn(|| {
             inputs.take(at(1_000_000)).map(|(packet, at)| (packet.number, at.ps()))
         })
@@ -172,11 +176,11 @@ mod tests {
             batch.deliver_to(&mut to, &route);
             assert!(batch.blocks.is_empty());
             for (receiver, first) in [(1, 20), (2, 30)] {
-                let inputs = to.core.channels.inputs_mut(receiver);
+                let inputs = to.core.channels.inputs_mut(ReceiverId::new(receiver));
                 let ack = *inputs.take(at(1000)).unwrap().0;
                 assert_eq!((ack.number, ack.sack_slot > 2), (first, true));
                 assert_eq!(to.core.sack_blocks.take(ack.sack_slot), blocks(first));
-                let inputs = to.core.channels.inputs_mut(receiver);
+                let inputs = to.core.channels.inputs_mut(ReceiverId::new(receiver));
                 assert_eq!(inputs.take(at(1000)).unwrap().0.sack_slot, 0);
             }
         }
@@ -190,7 +194,7 @@ mod tests {
         let elements = [wire(10), link(10), link(10), Lookahead::NONE];
         let mut stubs = Stubs::declared(&elements, &[&[0, 1, 3], &[0, 2, 3]]);
         stubs.analyse();
-        stubs.whole.core.channels.notify_before(1, at(30));
+        stubs.whole.core.channels.notify_before(ReceiverId::new(1), at(30));
         let mut batch = MessageBatch::new(&route);
         for (outbox, ps) in [(4, 40), (5, 40), (4, 50)] {
             send_ahead(&mut from.core.channels, (outbox, 0), &packet(0, RouteId::new(0)), at(ps));

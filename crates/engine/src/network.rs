@@ -7,8 +7,8 @@ use forebay_kernel::Digest;
 use forebay_network::executive::Sink;
 use forebay_network::{
     Context, Counters, DeliveryMeter, Destination, Element, ElementCounters, ElementId,
-    ExecutionMode, FlowCount, FlowId, LinkCount, LinkId, LogicalProcess, Observer, Packet, RouteId,
-    SinkId,
+    ExecutionMode, FlowCount, FlowId, LinkCount, LinkId, LogicalProcess, Observer, Packet,
+    ReceiverId, RouteId, SinkId,
 };
 use forebay_units::Time;
 
@@ -309,7 +309,7 @@ impl Network {
             let partition = &self.partitions[self.owner_of(element)];
             match partition.core.modes.get(element.index()) {
                 Some(ExecutionMode { takes_from_channels: true, .. }) => {
-                    partition.core.channels.digest(element.index())
+                    partition.core.channels.digest(element.into())
                 }
                 _ => partition.slots[element.index()].digest,
             }
@@ -318,7 +318,8 @@ impl Network {
         // from a channel or directly.
         let of_sink = |sink: SinkId| {
             let mut digests = self.partitions.iter().flat_map(|partition| {
-                let from_channel = partition.core.channels.digest(elements + sink.index());
+                let receiver = ReceiverId::new(elements + sink.index());
+                let from_channel = partition.core.channels.digest(receiver);
                 [partition.core.sinks[sink.index()].digest, from_channel]
             });
             digests.find(|digest| *digest != Digest::default()).unwrap_or_default()

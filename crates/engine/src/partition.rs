@@ -4,7 +4,7 @@
 
 use forebay_kernel::{EventList, Message};
 use forebay_network::executive::{Core, Executive, LocalTimers, PendingDelivery};
-use forebay_network::{Context, Destination, ElementId, RouteId};
+use forebay_network::{Context, Destination, ElementId, ReceiverId, RouteId};
 use forebay_units::Time;
 
 use crate::prefetch::prefetch_packets;
@@ -79,19 +79,19 @@ impl Partition {
         }
     }
 
-    /// The sinks that have input channels, by receiver number.
-    pub(crate) fn notified_sinks(&self) -> impl Iterator<Item = u32> + use<> {
+    /// The sinks that have input channels, as receivers.
+    pub(crate) fn notified_sinks(&self) -> impl Iterator<Item = ReceiverId> + use<> {
         let (first, sinks) = (self.slots.len(), self.core.sinks.len());
         // With observers there are no input channels.
         let sinks = first..(first + sinks).min(self.core.channels.count());
-        let has_channels = |sink: &u32| self.core.channels.inputs(*sink).count() > 0;
-        sinks.map(|sink| sink as u32).filter(has_channels).collect::<Vec<_>>().into_iter()
+        let has_channels = |sink: &ReceiverId| self.core.channels.inputs(*sink).count() > 0;
+        sinks.map(ReceiverId::new).filter(has_channels).collect::<Vec<_>>().into_iter()
     }
 
     /// A sink holds a batch, or counters are about to be read: count all packets that are known to
     /// reach it.
-    pub(crate) fn count_at_sink(&mut self, receiver: u32) {
-        let header = self.core.sinks[receiver as usize - self.slots.len()].header;
+    pub(crate) fn count_at_sink(&mut self, receiver: ReceiverId) {
+        let header = self.core.sinks[receiver.index() - self.slots.len()].header;
         let limit = self.core.safe_until(receiver);
         let mut inputs = self.core.take_inputs(receiver);
         loop {
@@ -110,7 +110,7 @@ impl Partition {
         let group = &mut self.groups[group];
         let Some(host) = group.host() else { return Time::NEVER };
         let timer = group.timers.as_mut().and_then(|timers| timers.next_time());
-        let (_, arrival) = self.core.channels.inputs_mut(host.number()).next();
+        let (_, arrival) = self.core.channels.inputs_mut(host.into()).next();
         timer.map_or(arrival, |timer| timer.min(arrival))
     }
 
@@ -120,7 +120,7 @@ impl Partition {
         let first = self.next_time_at(group);
         let group = &mut self.groups[group];
         let Some(host) = group.host() else { return };
-        self.core.channels.notify_before(host.number(), first);
+        self.core.channels.notify_before(host.into(), first);
         let due = first + group.slack;
         if due < group.alarm {
             group.alarm = due;
@@ -156,12 +156,11 @@ impl Partition {
 
     /// Notify `receiver`: an element, a host group or a sink.
     #[inline(always)]
-    fn notify_receiver(&mut self, receiver: u32) {
-        match self.slots.get_mut(receiver as usize) {
+    fn notify_receiver(&mut self, receiver: ReceiverId) {
+        match self.slots.get_mut(receiver.index()) {
             Some(Slot { element, group: NO_GROUP, .. }) => {
                 let now = self.core.event_list.now();
-                let me = ElementId::of_number(receiver);
-                element.on_notify(&mut Context::of(&mut self.core, me, now));
+                element.on_notify(&mut Context::of(&mut self.core, receiver.element(), now));
             }
             Some(Slot { group, .. }) => {
                 let group = *group as usize;
@@ -245,8 +244,8 @@ mod tests {
         stubs.analyse();
         let partition = &mut stubs.whole;
         partition.core.sync_time = Time::from_ps(60);
-        let sinks: Vec<u32> = partition.notified_sinks().collect();
-        assert_eq!(sinks, [3]);
+        let sinks: Vec<ReceiverId> = partition.notified_sinks().collect();
+        assert_eq!(sinks, [ReceiverId::new(3)]);
         for (number, at) in [(1, 50), (2, 60), (3, 61)] {
             send_ahead(
                 &mut partition.core.channels,
@@ -255,14 +254,14 @@ mod tests {
                 Time::from_ps(at),
             );
         }
-        partition.count_at_sink(3);
+        partition.count_at_sink(ReceiverId::new(3));
         // Two packets of 100 B, 40 of them header, which took 50 and 60 ps.
         let flow = &partition.core.counters.flows[0];
         assert_eq!((flow.delivered.packets, flow.delivered.bytes, flow.goodput), (2, 200, 120));
         assert_eq!((flow.delay, flow.max_delay.ps()), (110, 60));
         assert_eq!((partition.core.counters.hops, partition.core.channels.held()), (2, 1));
         // From now on it is notified of full batches only.
-        assert!(partition.core.channels.inputs(3).is_batched());
+        assert!(partition.core.channels.inputs(ReceiverId::new(3)).is_batched());
         // A sink that takes nothing from a channel is not among them.
         let mut stubs = Stubs::declared(&[wire(10)], &[&[0, SINK]]);
         stubs.analyse();
@@ -278,16 +277,19 @@ mod tests {
         stubs.analyse();
         let partition = &mut stubs.whole;
         let channels = &mut partition.core.channels;
-        channels.notify_in_batches(3);
+        channels.notify_in_batches(ReceiverId::new(3));
         send_ahead(channels, (1, 0), &packet(0, RouteId::new(0)), Time::from_ps(1));
         for number in 1..=64 {
             send_ahead(channels, (3, 0), &packet(number, RouteId::new(1)), Time::from_ps(number));
         }
-        assert_eq!((&channels.notified[..], channels.flush), (&[1, 3][..], true));
+        assert_eq!(
+            (&channels.notified[..], channels.flush),
+            (&[1, 3].map(ReceiverId::new)[..], true)
+        );
         partition.flush_batches();
         assert_eq!(stubs.log.take(), [(3, 0, "notify", 0)]);
         let channels = &partition.core.channels;
-        assert_eq!((&channels.notified[..], channels.flush), (&[1][..], false));
+        assert_eq!((&channels.notified[..], channels.flush), (&[ReceiverId::new(1)][..], false));
         partition.deliver_notifications();
         assert_eq!(stubs.log.take(), [(1, 0, "notify", 0)]);
     }

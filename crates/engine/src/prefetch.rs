@@ -30,11 +30,11 @@ pub(crate) fn prefetch_downstream(core: &mut Core, slots: &[Slot], link: Element
     if core.modes[link.index()].sends_ahead() {
         return;
     }
-    let mut inputs = std::mem::take(core.channels.inputs_mut(link.number()));
+    let mut inputs = std::mem::take(core.channels.inputs_mut(link.into()));
     prefetch_packets(&mut inputs, slots, core, |_, route| {
         core.routes.after(link, route).to().element()
     });
-    *core.channels.inputs_mut(link.number()) = inputs;
+    *core.channels.inputs_mut(link.into()) = inputs;
 }
 
 /// Have the receivers of the next packets of `inputs` prefetch what they need for them, unless that
@@ -73,7 +73,7 @@ mod tests {
     use crate::partition::Partition;
     use crate::stubs::{SINK, Stubs, link, packet, send_ahead, wire};
     use forebay_network::record::RecordTable;
-    use forebay_network::{FlowCount, Lookahead, Observation, Observer};
+    use forebay_network::{ChannelId, FlowCount, Lookahead, Observation, Observer, ReceiverId};
     use forebay_units::Time;
 
     struct Deaf;
@@ -136,14 +136,14 @@ mod tests {
         prefetch_downstream(core, slots, LINK);
         assert_eq!(stubs.log.take(), []);
         // The packets themselves stay.
-        assert_eq!(core.channels.inputs(1).waiting(), 4);
+        assert_eq!(core.channels.inputs(ReceiverId::new(1)).waiting(), 4);
         // Later packets are fetched for when they are the next.
         send(&mut stubs.whole, &[1], 5);
         let Partition { core, slots, .. } = &mut stubs.whole;
         prefetch_downstream(core, slots, LINK);
         assert_eq!(stubs.log.take(), []);
         (0..4).for_each(|_| {
-            core.channels.inputs_mut(1).take_from(0);
+            core.channels.inputs_mut(ReceiverId::new(1)).take_from(ChannelId::ONLY);
         });
         prefetch_downstream(core, slots, LINK);
         assert_eq!(stubs.log.take(), [fetched(3, 5)]);

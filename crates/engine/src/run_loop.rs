@@ -70,7 +70,7 @@ impl Partition {
     pub(crate) fn next_time(&mut self) -> Time {
         let mut next_time = self.core.event_list.next_time().unwrap_or(Time::NEVER);
         for boundary in &self.boundaries {
-            next_time = next_time.min(self.core.channels.inputs_mut(boundary.number()).next().1);
+            next_time = next_time.min(self.core.channels.inputs_mut((*boundary).into()).next().1);
         }
         for index in 0..self.groups_at_boundaries.len() {
             next_time = next_time.min(self.next_time_at(self.groups_at_boundaries[index]));
@@ -152,7 +152,7 @@ mod tests {
 
     use super::*;
     use crate::stubs::{Call, SINK, Stubs, idle, link, packet, send_ahead, timers, wire};
-    use forebay_network::{Lookahead, LookaheadContext, RouteId};
+    use forebay_network::{Lookahead, LookaheadContext, ReceiverId, RouteId};
 
     const NONE: Lookahead<'static> = Lookahead::NONE;
 
@@ -301,9 +301,9 @@ mod tests {
         assert_eq!(stubs.log.take(), [(2, 0, "notify", 0)]);
         // Its first packet comes before its timer, and its slack is 10 ms.
         assert_eq!(partition.groups[0].alarm, at(30 + 10_000_000_000));
-        let sinks: Vec<u32> = partition.notified_sinks().collect();
-        assert_eq!(sinks, [3]);
-        assert!(partition.core.channels.inputs(3).is_batched());
+        let sinks: Vec<ReceiverId> = partition.notified_sinks().collect();
+        assert_eq!(sinks, [ReceiverId::new(3)]);
+        assert!(partition.core.channels.inputs(ReceiverId::new(3)).is_batched());
     }
 
     /// Load balancing would take partitions of many hosts for as idle as those of links alone.

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use forebay_kernel::ChannelTable;
 use forebay_network::executive::Sink;
 use forebay_network::{
-    Context, Counters, Element, ElementId, FlowCount, FlowId, LogicalProcess, Lookahead,
-    LookaheadContext, OwnCount, Packet, RouteId, SinkId,
+    ChannelId, Context, Counters, Element, ElementId, FlowCount, FlowId, LogicalProcess, Lookahead,
+    LookaheadContext, OwnCount, Packet, ReceiverId, RouteId, SinkId,
 };
 use forebay_units::{Span, Time};
 
@@ -196,7 +196,7 @@ pub(crate) fn send_ahead(
     packet: &Packet,
     at: Time,
 ) {
-    channels.send(receiver as u32, channel as u32, packet, at);
+    channels.send(ReceiverId::new(receiver), ChannelId::new(channel), packet, at);
 }
 
 /// Packet `number` of flow 0 on `route`, of 100 B, created at 0.

@@ -4,9 +4,13 @@ use std::collections::VecDeque;
 
 use arbitrary::{Arbitrary, Unstructured};
 use forebay_kernel::{
-    ChannelTable, Digest, ElementId, InputChannels, MOST_CHANNELS, Message, Receive,
+    ChannelId, ChannelTable, Digest, ElementId, InputChannels, MOST_CHANNELS, Message, Receive,
+    ReceiverId,
 };
 use forebay_units::{Span, Time};
+
+/// The only receiver.
+const RECEIVER: ReceiverId = ReceiverId::new(0);
 
 /// What can be done to the input channels of one receiver.
 #[derive(Arbitrary, Debug)]
@@ -86,7 +90,7 @@ impl Pair {
     }
 
     fn inputs(&self) -> &InputChannels<Numbered> {
-        self.table.inputs(0)
+        self.table.inputs(RECEIVER)
     }
 
     fn step(&mut self, step: &Step) {
@@ -95,12 +99,13 @@ impl Pair {
             Step::Take { within } => self.take(self.now + Span::from_ps(u64::from(within))),
             Step::TakeAll { within } => self.take_all(self.now + Span::from_ps(u64::from(within))),
             Step::Prefetch => {
-                if let Some((upstream, messages)) = self.table.inputs_mut(0).not_prefetched() {
+                if let Some((upstream, messages)) = self.table.inputs_mut(RECEIVER).not_prefetched()
+                {
                     let own = &self.model[upstream.index()];
                     assert!(messages.zip(own).all(|(message, (due, _))| message == due));
                 }
             }
-            Step::Batches => self.table.notify_in_batches(0),
+            Step::Batches => self.table.notify_in_batches(RECEIVER),
         }
     }
 
@@ -111,7 +116,7 @@ impl Pair {
             let (at, message) = (last + Span::from_ps(u64::from(gap)), Numbered(self.sent));
             self.sent += 1;
             self.clocks[channel] = at;
-            self.table.send(0, channel as u32, &message, at);
+            self.table.send(RECEIVER, ChannelId::new(channel), &message, at);
             self.model[channel].push_back((message, at));
         }
     }
@@ -132,13 +137,13 @@ impl Pair {
 
     fn take(&mut self, limit: Time) {
         let due = self.due(limit);
-        let got = self.table.inputs_mut(0).take(limit).map(|(message, at)| (*message, at));
+        let got = self.table.inputs_mut(RECEIVER).take(limit).map(|(message, at)| (*message, at));
         assert_eq!(got, due);
     }
 
     fn take_all(&mut self, limit: Time) {
         let mut got = Taken(Vec::new());
-        self.table.inputs_mut(0).take_all(limit, &mut got);
+        self.table.inputs_mut(RECEIVER).take_all(limit, &mut got);
         let due: Vec<_> = std::iter::from_fn(|| self.due(limit)).collect();
         assert_eq!(got.0, due);
     }

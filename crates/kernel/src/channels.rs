@@ -10,7 +10,7 @@ use forebay_units::{Span, Time};
 use crate::kway_merge::{
     MOST_CHANNELS, Message, Receive, Timed, drain_until, earliest, merge_until,
 };
-use crate::{Digest, ElementId, Forward, RingBuffer, earlier_of};
+use crate::{ChannelId, Digest, ElementId, Forward, ReceiverId, RingBuffer, earlier_of};
 
 /// Packets that a receiver notified in batches holds before it is notified: the caches hold them.
 const BATCH: usize = 64;
@@ -114,13 +114,19 @@ impl<M: Message> InputChannels<M> {
 
     /// The element that sends on `channel`.
     #[inline]
-    pub fn upstream(&self, channel: usize) -> ElementId {
-        self.channels[channel].upstream
+    pub fn upstream(&self, channel: ChannelId) -> ElementId {
+        self.channels[channel.index()].upstream
     }
 
     /// The channel of the first packet, and its arrival time; [`Time::NEVER`] if there is none.
     #[inline(always)]
-    pub fn next(&self) -> (usize, Time) {
+    pub fn next(&self) -> (ChannelId, Time) {
+        let (channel, at) = self.next_index();
+        (ChannelId::of_number(channel as u32), at)
+    }
+
+    #[inline(always)]
+    fn next_index(&self) -> (usize, Time) {
         match self.channels.as_slice() {
             [] => (0, Time::NEVER),
             [channel] => (0, channel.head),
@@ -128,7 +134,7 @@ impl<M: Message> InputChannels<M> {
         }
     }
 
-    /// As [`InputChannels::next`]. The usual numbers of channels are cases of their own, without a
+    /// As [`InputChannels::next_index`]. The usual numbers of channels are cases of their own, without a
     /// loop.
     #[inline(always)]
     fn next_of_several(&self) -> (usize, Time) {
@@ -154,7 +160,7 @@ impl<M: Message> InputChannels<M> {
     #[inline]
     #[must_use]
     pub fn first(&self) -> Option<(&M, Time)> {
-        let (channel, _) = self.next();
+        let (channel, _) = self.next_index();
         let (packet, at) = self.channels.get(channel)?.queue.front()?;
         Some((packet, *at))
     }
@@ -162,7 +168,7 @@ impl<M: Message> InputChannels<M> {
     /// Take the first packet if it arrives by `limit`. It is borrowed until the next is taken.
     #[inline(always)]
     pub fn take(&mut self, limit: Time) -> Option<(&M, Time)> {
-        let (channel, at) = self.next();
+        let (channel, at) = self.next_index();
         if at > limit {
             return None;
         }
@@ -193,11 +199,11 @@ impl<M: Message> InputChannels<M> {
     #[inline(always)]
     pub fn forward_into(
         &mut self,
-        (to, channel): (&mut Self, usize),
+        (to, channel): (&mut Self, ChannelId),
         limit: Time,
         mut transfer: impl FnMut(&Timed<M>, &mut Timed<M>) -> Forward,
     ) -> Option<Time> {
-        let (from, to) = (&mut self.channels[0], &mut to.channels[channel]);
+        let (from, to) = (&mut self.channels[0], &mut to.channels[channel.index()]);
         let (before, mut digest) = (to.queue.len(), self.digest);
         // The packet that reaches the high-water mark is left to `send`, which then has more to do.
         let most = to.high_water - 1;
@@ -219,7 +225,7 @@ impl<M: Message> InputChannels<M> {
     /// If the next packet has not been prefetched for: the element that it comes from and the next
     /// few packets of its channel, which from now on count as prefetched for.
     pub fn not_prefetched(&mut self) -> Option<(ElementId, impl Iterator<Item = &M>)> {
-        let (channel, at) = self.next();
+        let (channel, at) = self.next_index();
         let Channel { queue, prefetched_until, upstream, .. } = self.channels.get_mut(channel)?;
         if at <= *prefetched_until || at == Time::NEVER {
             return None;
@@ -285,9 +291,9 @@ impl<M: Message> InputChannels<M> {
 
     /// Take the first packet of `channel`, which has one and comes from a link.
     #[inline(always)]
-    pub fn take_from(&mut self, channel: usize) -> &M {
+    pub fn take_from(&mut self, channel: ChannelId) -> &M {
         self.taken += 1;
-        self.channels[channel].take()
+        self.channels[channel.index()].take()
     }
 }
 
@@ -335,7 +341,7 @@ pub struct ChannelTable<M> {
     /// By element, with those of a host group at its first member; then by sink; then by outbox.
     inputs_of: Vec<InputChannels<M>>,
     /// Receivers that are to be notified of new packets.
-    pub notified: Vec<u32>,
+    pub notified: Vec<ReceiverId>,
     /// Whether one of them is notified only because a channel holds a full batch.
     pub flush: bool,
 }
@@ -370,15 +376,15 @@ impl<M: Message> ChannelTable<M> {
 
     /// Give `receiver` a single input channel, from `upstream`, whose packets have not crossed a
     /// link.
-    pub fn connect(&mut self, receiver: u32, upstream: ElementId) {
-        self.inputs_of[receiver as usize] = InputChannels::new(&[upstream], false);
+    pub fn connect(&mut self, receiver: ReceiverId, upstream: ElementId) {
+        self.inputs_of[receiver.index()] = InputChannels::new(&[upstream], false);
     }
 
     /// Move all packets of `outbox` into `to`, which is empty. Returns the arrival time of the
     /// first; [`Time::NEVER`] if there is none.
-    pub fn drain_outbox(&mut self, outbox: u32, to: &mut RingBuffer<Timed<M>>) -> Time {
+    pub fn drain_outbox(&mut self, outbox: ReceiverId, to: &mut RingBuffer<Timed<M>>) -> Time {
         let Channel { queue, head, high_water, .. } =
-            &mut self.inputs_of[outbox as usize].channels[0];
+            &mut self.inputs_of[outbox.index()].channels[0];
         if *head != Time::NEVER {
             std::mem::swap(queue, to);
             *high_water = queue.room();
@@ -387,9 +393,14 @@ impl<M: Message> ChannelTable<M> {
     }
 
     /// Move all packets of `from` into `channel` of `receiver`.
-    pub fn append(&mut self, receiver: u32, channel: u32, from: &mut RingBuffer<Timed<M>>) {
+    pub fn append(
+        &mut self,
+        receiver: ReceiverId,
+        channel: ChannelId,
+        from: &mut RingBuffer<Timed<M>>,
+    ) {
         let Some((_, at)) = from.front().copied() else { return };
-        let to = &mut self.inputs_of[receiver as usize].channels[channel as usize];
+        let to = &mut self.inputs_of[receiver.index()].channels[channel.index()];
         to.queue.append(from);
         to.head = at.min(to.head);
         to.update_clock();
@@ -398,9 +409,9 @@ impl<M: Message> ChannelTable<M> {
 
     /// Send `packet` on `channel` of `receiver`, where it will arrive at `at`.
     #[inline(always)]
-    pub fn send(&mut self, receiver: u32, channel: u32, packet: &M, at: Time) {
-        let inputs = &mut self.inputs_of[receiver as usize];
-        let Channel { queue, head, clock, high_water, .. } = &mut inputs.channels[channel as usize];
+    pub fn send(&mut self, receiver: ReceiverId, channel: ChannelId, packet: &M, at: Time) {
+        let inputs = &mut self.inputs_of[receiver.index()];
+        let Channel { queue, head, clock, high_water, .. } = &mut inputs.channels[channel.index()];
         queue.push_into_room((*packet, at));
         *clock = at;
         // Later than all packets in the queue, if there are any.
@@ -415,10 +426,10 @@ impl<M: Message> ChannelTable<M> {
     /// batch is full, and make room for one more.
     #[cold]
     #[inline(never)]
-    fn notify_or_grow(&mut self, receiver: u32, channel: u32, at: Time) {
+    fn notify_or_grow(&mut self, receiver: ReceiverId, channel: ChannelId, at: Time) {
         let was_notified = self.notify(receiver, at);
-        let inputs = &mut self.inputs_of[receiver as usize];
-        let Channel { queue, batch, high_water, .. } = &mut inputs.channels[channel as usize];
+        let inputs = &mut self.inputs_of[receiver.index()];
+        let Channel { queue, batch, high_water, .. } = &mut inputs.channels[channel.index()];
         if !was_notified && queue.len() >= *batch {
             *batch += BATCH;
             self.notified.push(receiver);
@@ -433,8 +444,8 @@ impl<M: Message> ChannelTable<M> {
     /// Notify `receiver` if a packet that arrives at `at` concerns it; after that no later one
     /// does. Returns whether it was notified.
     #[inline]
-    pub fn notify(&mut self, receiver: u32, at: Time) -> bool {
-        let wake_time = &mut self.inputs_of[receiver as usize].wake_time;
+    pub fn notify(&mut self, receiver: ReceiverId, at: Time) -> bool {
+        let wake_time = &mut self.inputs_of[receiver.index()].wake_time;
         let concerned = at <= *wake_time;
         if concerned {
             *wake_time = at;
@@ -445,26 +456,26 @@ impl<M: Message> ChannelTable<M> {
 
     /// The input channels of `receiver`.
     #[inline]
-    pub fn inputs(&self, receiver: u32) -> &InputChannels<M> {
-        &self.inputs_of[receiver as usize]
+    pub fn inputs(&self, receiver: ReceiverId) -> &InputChannels<M> {
+        &self.inputs_of[receiver.index()]
     }
 
     /// The input channels of `receiver`, mutably.
     #[inline]
-    pub fn inputs_mut(&mut self, receiver: u32) -> &mut InputChannels<M> {
-        &mut self.inputs_of[receiver as usize]
+    pub fn inputs_mut(&mut self, receiver: ReceiverId) -> &mut InputChannels<M> {
+        &mut self.inputs_of[receiver.index()]
     }
 
     /// Have `receiver` notified of packets that arrive by `time`, and of no others.
     #[inline]
-    pub fn notify_before(&mut self, receiver: u32, time: Time) {
-        self.inputs_of[receiver as usize].wake_time = time;
+    pub fn notify_before(&mut self, receiver: ReceiverId, time: Time) {
+        self.inputs_of[receiver.index()].wake_time = time;
     }
 
     /// Have `receiver` notified whenever a channel holds a full batch, and of nothing else.
     #[inline]
-    pub fn notify_in_batches(&mut self, receiver: u32) {
-        let inputs = &mut self.inputs_of[receiver as usize];
+    pub fn notify_in_batches(&mut self, receiver: ReceiverId) {
+        let inputs = &mut self.inputs_of[receiver.index()];
         (inputs.wake_time, inputs.batched) = (Time::ZERO, true);
         for Channel { queue, batch, high_water, .. } in &mut inputs.channels {
             // The capacity that many packets needed once is not kept for ever.
@@ -481,8 +492,8 @@ impl<M: Message> ChannelTable<M> {
     }
 
     /// Digest of what `receiver` has taken; of nothing in a run where no packets are sent ahead.
-    pub fn digest(&self, receiver: usize) -> Digest {
-        self.inputs_of.get(receiver).map_or(Digest::default(), |inputs| inputs.digest)
+    pub fn digest(&self, receiver: ReceiverId) -> Digest {
+        self.inputs_of.get(receiver.index()).map_or(Digest::default(), |inputs| inputs.digest)
     }
 
     /// Number of receivers, outboxes included.

@@ -59,6 +59,38 @@ identifier! {
     ElementId
 }
 
+identifier! {
+    /// A receiver of what is sent ahead: an element, with that of a host group its first member;
+    /// after these a sink; after these an outbox.
+    ReceiverId
+}
+
+identifier! {
+    /// An input channel of a receiver.
+    ChannelId
+}
+
+impl From<ElementId> for ReceiverId {
+    #[inline(always)]
+    fn from(element: ElementId) -> Self {
+        Self(element.0)
+    }
+}
+
+impl ReceiverId {
+    /// The element, where it is one.
+    #[inline(always)]
+    #[must_use]
+    pub const fn element(self) -> ElementId {
+        ElementId(self.0)
+    }
+}
+
+impl ChannelId {
+    /// The only channel of a receiver that has one.
+    pub const ONLY: Self = Self(0);
+}
+
 #[cfg(test)]
 mod tests {
     crate::identifier! {

@@ -23,7 +23,7 @@ mod ziggurat_edges;
 pub use channels::{ChannelTable, InputChannels, empty_queue};
 pub use digest::Digest;
 pub use event_list::{Event, EventList, earlier_of};
-pub use ids::ElementId;
+pub use ids::{ChannelId, ElementId, ReceiverId};
 pub use kway_merge::{MOST_CHANNELS, Message, Receive, Timed};
 pub use memory::fetch;
 pub use ring_buffer::{Forward, RingBuffer};

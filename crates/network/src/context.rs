@@ -4,7 +4,6 @@ use forebay_kernel::Message;
 use forebay_units::Time;
 
 use crate::core::{Core, LocalTimers, PendingDelivery};
-use crate::routes::NO_CHANNEL;
 use crate::{
     Counters, Destination, DropReason, ElementId, FlowId, LinkId, Observation, Packet, RouteId,
     SackTable, SinkId,
@@ -97,10 +96,13 @@ impl<'a> Context<'a> {
             self.observe(|| Observation::Sent { packet: &copy });
         }
         let first = self.core.routes.first(packet.route);
-        if first.channel == NO_CHANNEL {
-            self.core.pending.push(PendingDelivery { packet, at: now, to: first.element() });
-        } else {
-            self.core.channels.send(first.receiver, first.channel, &packet, now);
+        match first.ahead() {
+            None => {
+                self.core.pending.push(PendingDelivery { packet, at: now, to: first.element() });
+            }
+            Some((receiver, channel)) => {
+                self.core.channels.send(receiver, channel, &packet, now);
+            }
         }
     }
 
@@ -199,7 +201,7 @@ mod tests {
     use crate::record::RecordTable;
     use crate::{
         DeliveryMeter, Ecn, ElementCounters, ExecutionMode, FlowCount, LinkCount, Observer,
-        SackBlocks,
+        ReceiverId, SackBlocks,
     };
     use forebay_units::Span;
 
@@ -297,7 +299,10 @@ mod tests {
         deferred.routes.assign_first_channel(RouteId::new(0));
         deferred.channels = ChannelTable::new(&[(vec![ElementId::new(3)], false)]);
         context(&mut deferred, 3, 10).send(packet(1, 0));
-        assert_eq!(deferred.channels.inputs(0).first(), Some((&packet(1, 0), at(10))));
+        assert_eq!(
+            deferred.channels.inputs(ReceiverId::new(0)).first(),
+            Some((&packet(1, 0), at(10)))
+        );
         assert!(!deferred.pending.full);
     }
 

@@ -11,7 +11,7 @@ use forebay_units::{Span, Time};
 use crate::routes::Routes;
 use crate::{
     Counters, DeliveryMeter, Ecn, ElementId, ExecutionMode, FlowId, InputChannels, Observer,
-    Packet, RouteId, SackTable,
+    Packet, ReceiverId, RouteId, SackTable,
 };
 
 /// A destination of routes that only counts what it receives.
@@ -115,21 +115,21 @@ impl Core {
     /// is known: the least clock of its input channels, but no later than `sync_time`; and at least
     /// the lower bound on timestamps.
     #[inline]
-    pub fn safe_until(&self, receiver: u32) -> Time {
+    pub fn safe_until(&self, receiver: ReceiverId) -> Time {
         self.lbts.max(self.channels.inputs(receiver).safe_until().min(self.sync_time))
     }
 
     /// Move the input channels of `receiver` out of the table, so that packets can be read in place
     /// while they are processed.
     #[inline]
-    pub fn take_inputs(&mut self, receiver: u32) -> InputChannels {
+    pub fn take_inputs(&mut self, receiver: ReceiverId) -> InputChannels {
         std::mem::take(self.channels.inputs_mut(receiver))
     }
 
     /// Put the input channels of `receiver` back, and count what was taken from them as having
     /// crossed the upstream link.
     #[inline]
-    pub fn return_inputs(&mut self, receiver: u32, mut inputs: InputChannels) {
+    pub fn return_inputs(&mut self, receiver: ReceiverId, mut inputs: InputChannels) {
         let taken = std::mem::take(&mut inputs.taken);
         self.counters.hops += taken;
         self.virtual_events += taken as i64;
@@ -183,6 +183,7 @@ pub struct LocalTimers<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ChannelId;
 
     fn delivery(number: u64) -> PendingDelivery {
         let packet = Packet::data(Time::ZERO, FlowId::new(0), number, 100, RouteId::new(0));
@@ -231,10 +232,10 @@ mod tests {
             channels: ChannelTable::new(&[(vec![ElementId::new(1)], true)]),
             ..Core::default()
         };
-        core.channels.send(0, 0, &delivery(0).packet, at(50));
+        core.channels.send(ReceiverId::new(0), ChannelId::ONLY, &delivery(0).packet, at(50));
         let mut known = |lbts, sync_time| {
             (core.lbts, core.sync_time) = (at(lbts), at(sync_time));
-            core.safe_until(0).ps()
+            core.safe_until(ReceiverId::new(0)).ps()
         };
         assert_eq!(
             [known(10, 100), known(10, 30), known(60, 100), known(40, 30)],

@@ -6,7 +6,7 @@
 use forebay_units::Time;
 
 pub use crate::core::{Core, LocalTimers, PendingDeliveries, PendingDelivery, Sink};
-pub use crate::routes::{Hop, NO_CHANNEL, PartitionHop, Routes};
+pub use crate::routes::{Hop, PartitionHop, Routes};
 use crate::{Context, ElementId};
 
 /// What [`Context`] offers to the engine.

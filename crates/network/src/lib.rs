@@ -39,7 +39,7 @@ pub use counters::{
 };
 pub use drop_reason::DropReason;
 pub use element::Element;
-pub use ids::{Destination, ElementId, FlowId, LinkId, RouteId, SinkId};
+pub use ids::{ChannelId, Destination, ElementId, FlowId, LinkId, ReceiverId, RouteId, SinkId};
 pub use law::{
     Ack, Arrival, Backlog, Burst, Conditioner, CongestionControl, Departure, Discard, DropPolicy,
     QueueDisc, RednAdjustment, ShaperLaw, Signal, ThresholdZone, Traffic, Verdict, Window,

@@ -7,7 +7,7 @@
 use forebay_kernel::Forward;
 use forebay_units::Time;
 
-use crate::routes::{NO_CHANNEL, NextHop, PassThrough};
+use crate::routes::{NextHop, PassThrough};
 use crate::{Context, Counters, ExecutionMode, InputChannels, Packet};
 
 /// What an element with lookahead does besides [`crate::Element`]; one without says
@@ -175,7 +175,7 @@ impl LookaheadContext for Context<'_> {
             at + self.execution_mode().slack >= self.core.event_list.now(),
             "a packet is sent ahead too late"
         );
-        debug_assert!(next.channel != NO_CHANNEL, "the next hop has no input channel");
+        debug_assert!(next.ahead().is_some(), "the next hop has no input channel");
         self.core.channels.send(next.receiver, next.channel, packet, at);
     }
 
@@ -191,17 +191,17 @@ impl LookaheadContext for Context<'_> {
 
     #[inline]
     fn inputs(&mut self) -> &mut InputChannels {
-        self.core.channels.inputs_mut(self.me.number())
+        self.core.channels.inputs_mut(self.me.into())
     }
 
     #[inline]
     fn take_inputs(&mut self) -> InputChannels {
-        self.core.take_inputs(self.me.number())
+        self.core.take_inputs(self.me.into())
     }
 
     #[inline]
     fn return_inputs(&mut self, inputs: InputChannels) {
-        self.core.return_inputs(self.me.number(), inputs);
+        self.core.return_inputs(self.me.into(), inputs);
     }
 
     #[inline(always)]
@@ -213,7 +213,7 @@ impl LookaheadContext for Context<'_> {
     ) {
         let PassThrough { receiver, channel } = pass_through;
         let mut target = std::mem::take(self.core.channels.inputs_mut(receiver));
-        let to = (&mut target, channel as usize);
+        let to = (&mut target, channel);
         let first =
             inputs.forward_into(to, limit, |arrival, departure| transmit(arrival, departure, self));
         *self.core.channels.inputs_mut(receiver) = target;
@@ -234,17 +234,17 @@ impl LookaheadContext for Context<'_> {
 
     #[inline]
     fn safe_until(&self) -> Time {
-        self.core.safe_until(self.me.number())
+        self.core.safe_until(self.me.into())
     }
 
     #[inline]
     fn notify_before(&mut self, time: Time) {
-        self.core.channels.notify_before(self.me.number(), time);
+        self.core.channels.notify_before(self.me.into(), time);
     }
 
     #[inline]
     fn notify_in_batches(&mut self) {
-        self.core.channels.notify_in_batches(self.me.number());
+        self.core.channels.notify_in_batches(self.me.into());
     }
 
     #[inline]
@@ -265,7 +265,9 @@ mod tests {
 
     use super::*;
     use crate::core::{Core, LocalTimers, PendingDelivery, Sink};
-    use crate::{Destination, ElementId, FlowCount, FlowId, RouteId, SinkId};
+    use crate::{
+        ChannelId, Destination, ElementId, FlowCount, FlowId, ReceiverId, RouteId, SinkId,
+    };
 
     fn at(ps: u64) -> Time {
         Time::from_ps(ps)
@@ -285,7 +287,7 @@ mod tests {
         let sink = SinkId::new(0).into();
         core.routes.add(&links, sink);
         core.routes.add(&[last], sink);
-        let channel = |next: Destination| next.element().map(|next| (next.number(), 0));
+        let channel = |next: Destination| next.element().map(|next| (next.into(), ChannelId::ONLY));
         core.routes.assign_channels(first, &channel);
         core.routes.assign_channels(second, &channel);
         core.modes = vec![ExecutionMode::default(); 3];
@@ -345,7 +347,7 @@ mod tests {
         let hop = context(&mut core, 0, 10).next_hop();
         assert!(hop.is_some());
         context(&mut core, 0, 10).send_ahead_to(hop, &packet(2, 0), at(31));
-        assert_eq!(core.channels.inputs(1).first(), Some((&packet(1, 0), at(30))));
+        assert_eq!(core.channels.inputs(ReceiverId::new(1)).first(), Some((&packet(1, 0), at(30))));
         assert_eq!(core.channels.held(), 2);
         // It counts as a hop only when it has arrived.
         assert_eq!(core.counters.hops, 0);
@@ -374,7 +376,12 @@ mod tests {
     fn what_is_taken_from_channels_counts_as_hops_and_events() {
         let mut core = core();
         for number in 1..=3 {
-            core.channels.send(1, 0, &packet(number, 0), at(10 * number));
+            core.channels.send(
+                ReceiverId::new(1),
+                ChannelId::ONLY,
+                &packet(number, 0),
+                at(10 * number),
+            );
         }
         let mut cx = context(&mut core, 1, 20);
         let mut inputs = cx.take_inputs();
@@ -404,7 +411,12 @@ mod tests {
         assert!(context(&mut core, 2, 0).pass_through().is_none());
         let pass_through = context(&mut core, 1, 0).pass_through().expect("one in, one out");
         for number in 1..=3 {
-            core.channels.send(1, 0, &packet(number, 0), at(10 * number));
+            core.channels.send(
+                ReceiverId::new(1),
+                ChannelId::ONLY,
+                &packet(number, 0),
+                at(10 * number),
+            );
         }
         core.channels.notified.clear();
         let mut cx = context(&mut core, 1, 20);
@@ -414,15 +426,18 @@ mod tests {
             Forward::Move
         });
         cx.return_inputs(inputs);
-        assert_eq!((core.counters.hops, &core.channels.notified[..]), (2, &[2][..]));
-        assert_eq!(core.channels.inputs(1).next_at(), at(30));
-        let inputs = core.channels.inputs_mut(2);
+        assert_eq!(
+            (core.counters.hops, &core.channels.notified[..]),
+            (2, &[ReceiverId::new(2)][..])
+        );
+        assert_eq!(core.channels.inputs(ReceiverId::new(1)).next_at(), at(30));
+        let inputs = core.channels.inputs_mut(ReceiverId::new(2));
         let next = || inputs.take(at(100)).map(|(packet, at)| (packet.number, at.ps()));
         assert_eq!(std::iter::from_fn(next).collect::<Vec<_>>(), [(1, 17), (2, 27)]);
         let mut digest = Digest::default();
         packet(1, 0).received(at(10), &mut digest);
         packet(2, 0).received(at(20), &mut digest);
-        assert_eq!(core.channels.digest(1), digest);
+        assert_eq!(core.channels.digest(ReceiverId::new(1)), digest);
     }
 
     /// A link would process packets before all are known, be notified of none, or of each.
@@ -435,12 +450,15 @@ mod tests {
         cx.notify_before(at(20));
         assert_eq!((cx.lbts(), cx.sync_time(), cx.safe_until()), (at(3), at(1000), at(3)));
         assert!(cx.execution_mode().lazy);
-        core.channels.send(1, 0, &packet(1, 0), at(21));
+        core.channels.send(ReceiverId::new(1), ChannelId::ONLY, &packet(1, 0), at(21));
         assert_eq!(
             (context(&mut core, 1, 5).safe_until(), core.channels.notified.len()),
             (at(21), 0)
         );
         context(&mut core, 1, 5).notify_in_batches();
-        assert!(core.channels.inputs(1).is_batched() && !core.channels.inputs(2).is_batched());
+        assert!(
+            core.channels.inputs(ReceiverId::new(1)).is_batched()
+                && !core.channels.inputs(ReceiverId::new(2)).is_batched()
+        );
     }
 }

@@ -3,16 +3,16 @@
 
 use crate::ids::PackedDestination;
 use crate::pair_table::PairTable;
-use crate::{Destination, ElementId, RouteId, SinkId};
+use crate::{ChannelId, Destination, ElementId, ReceiverId, RouteId, SinkId};
 
 /// An entry of a forwarding table: what follows an element on a route.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Hop {
     to: PackedDestination,
     /// The receiver that packets are sent ahead to, if `channel` is not [`NO_CHANNEL`].
-    pub receiver: u32,
+    pub(crate) receiver: ReceiverId,
     /// The input channel of the receiver; [`NO_CHANNEL`] if packets are not sent ahead.
-    pub channel: u32,
+    pub(crate) channel: ChannelId,
 }
 
 /// The one channel that all packets leaving some element are sent ahead into.
@@ -23,19 +23,19 @@ pub struct NextHop(pub(crate) Hop);
 /// packets that arrive on the one go into the other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PassThrough {
-    pub(crate) receiver: u32,
-    pub(crate) channel: u32,
+    pub(crate) receiver: ReceiverId,
+    pub(crate) channel: ChannelId,
 }
 
 /// The channel of a hop where packets are not sent ahead.
-pub const NO_CHANNEL: u32 = u32::MAX;
+const NO_CHANNEL: ChannelId = ChannelId::of_number(u32::MAX);
 
 /// Where a hop leads, as one partition sees it.
 pub enum PartitionHop {
     /// To the next element, in this partition.
     Stays,
     /// Into another partition: packets are sent ahead into this outbox.
-    Leaves(u32),
+    Leaves(ReceiverId),
     /// The hop concerns other partitions only.
     Nowhere,
 }
@@ -43,7 +43,8 @@ pub enum PartitionHop {
 impl Default for Hop {
     /// To nowhere.
     fn default() -> Self {
-        Self { to: PackedDestination::NONE, receiver: 0, channel: NO_CHANNEL }
+        let receiver = ReceiverId::new(0);
+        Self { to: PackedDestination::NONE, receiver, channel: NO_CHANNEL }
     }
 }
 
@@ -64,6 +65,13 @@ impl Hop {
     #[must_use]
     pub fn element(&self) -> ElementId {
         self.to.to_element()
+    }
+
+    /// The receiver that packets are sent ahead to, and its input channel, if they are.
+    #[inline(always)]
+    #[must_use]
+    pub fn ahead(&self) -> Option<(ReceiverId, ChannelId)> {
+        (self.channel != NO_CHANNEL).then_some((self.receiver, self.channel))
     }
 
     /// The sink that follows, where no element can.
@@ -152,7 +160,7 @@ impl Routes {
     /// Have packets on `route` sent ahead to its first element, which only senders send to.
     pub fn assign_first_channel(&mut self, route: RouteId) {
         let first = &mut self.first_hops[route.index()];
-        (first.receiver, first.channel) = (first.element().number(), 0);
+        (first.receiver, first.channel) = (first.element().into(), ChannelId::ONLY);
     }
 
     /// The hop after `element` on `route`.
@@ -173,8 +181,8 @@ impl Routes {
     /// that of what follows on all its routes, or of the host group of all that follow.
     pub(crate) fn next_hop(&self, element: ElementId) -> Option<NextHop> {
         let mut hops = self.hops(element);
-        let first = hops.next().filter(|hop| hop.channel != NO_CHANNEL)?;
-        let same = |hop: Hop| (hop.receiver, hop.channel) == (first.receiver, first.channel);
+        let first = hops.next().filter(|hop| hop.ahead().is_some())?;
+        let same = |hop: Hop| hop.ahead() == first.ahead();
         hops.all(same).then_some(NextHop(first))
     }
 
@@ -190,11 +198,11 @@ impl Routes {
     }
 
     /// Have packets that leave `element` for each next element or sink sent ahead into the channel
-    /// that `channel_to(next)` gives, as a receiver and the number of its input channel.
+    /// that `channel_to(next)` gives, as a receiver and its input channel.
     pub fn assign_channels(
         &mut self,
         element: ElementId,
-        channel_to: &dyn Fn(Destination) -> Option<(u32, u32)>,
+        channel_to: &dyn Fn(Destination) -> Option<(ReceiverId, ChannelId)>,
     ) {
         for route in self.passing.get(element.index()).into_iter().flatten() {
             let hop = self.next_hops.get_mut((element, *route)).expect("the route passes here");
@@ -219,7 +227,9 @@ impl Routes {
                 let hop = *self.next_hops.get((element, *route)).expect("it passes");
                 let hop = match resolve(element, hop) {
                     PartitionHop::Stays => hop,
-                    PartitionHop::Leaves(outbox) => Hop { receiver: outbox, channel: 0, ..hop },
+                    PartitionHop::Leaves(outbox) => {
+                        Hop { receiver: outbox, channel: ChannelId::ONLY, ..hop }
+                    }
                     PartitionHop::Nowhere => continue,
                 };
                 part.next_hops.insert((element, *route), hop);
@@ -325,14 +335,15 @@ mod tests {
     fn a_partition_keeps_its_own_hops_and_outboxes() {
         let mut routes = Routes::default();
         let route = routes.add(&[0, 1, 2].map(element), to(3));
+        let outbox = ReceiverId::new(9);
         let part = routes.for_partition(&|element, _| match element.index() {
             0 => PartitionHop::Stays,
-            1 => PartitionHop::Leaves(9),
+            1 => PartitionHop::Leaves(outbox),
             _ => PartitionHop::Nowhere,
         });
         assert_eq!(part.after(element(0), route), Hop::leading_to(to(1)));
-        let leaves = Hop { receiver: 9, channel: 0, ..Hop::leading_to(to(2)) };
-        assert_eq!(part.after(element(1), route), leaves);
+        let leaves = part.after(element(1), route);
+        assert_eq!((leaves.to(), leaves.ahead()), (to(2), Some((outbox, ChannelId::ONLY))));
         assert_eq!(part.hops(element(2)).count(), 0);
     }
 }

@@ -1,7 +1,7 @@
 //! Tests of the lookahead analysis on small networks that are solved by hand.
 
-use forebay_network::executive::{Hop, NO_CHANNEL};
-use forebay_network::{ElementId, Lookahead, RouteId, SinkId};
+use forebay_network::executive::Hop;
+use forebay_network::{ChannelId, ElementId, Lookahead, ReceiverId, RouteId, SinkId};
 
 use Departures::{Ahead, Timed, ToSinks};
 
@@ -35,8 +35,12 @@ fn after(whole: &Partition, element: usize, route: usize) -> Hop {
     whole.core.routes.after(ElementId::new(element), RouteId::new(route))
 }
 
+fn only_channel(receiver: usize) -> Option<(ReceiverId, ChannelId)> {
+    Some((ReceiverId::new(receiver), ChannelId::ONLY))
+}
+
 fn upstreams(whole: &Partition, receiver: usize) -> Vec<usize> {
-    let inputs = whole.core.channels.inputs(receiver as u32);
+    let inputs = whole.core.channels.inputs(ReceiverId::new(receiver));
     inputs.upstreams().map(ElementId::index).collect()
 }
 
@@ -58,8 +62,8 @@ fn a_link_sends_ahead_to_a_link_that_takes_packets_ahead() {
         [vec![], vec![0], vec![]]
     );
     let hop = after(&whole, 0, 0);
-    assert_eq!((hop.element(), hop.receiver, hop.channel), (ElementId::new(1), 1, 0));
-    assert_eq!(after(&whole, 1, 0).channel, NO_CHANNEL);
+    assert_eq!((hop.to(), hop.ahead()), (ElementId::new(1).into(), only_channel(1)));
+    assert_eq!(after(&whole, 1, 0).ahead(), None);
 }
 
 /// A link would wait for a channel on which nothing is sent ahead: its packets would be processed
@@ -116,7 +120,7 @@ fn sinks_are_sent_to_without_events() {
     let whole = analysed(&[at_rate(160), link(10), NONE], &routes);
     assert_eq!(departures(&whole), [Ahead, Timed, Timed]);
     let (hop, elements) = (after(&whole, 0, 0), 3);
-    assert_eq!((hop.to(), hop.receiver, hop.channel), (SinkId::new(0).into(), elements, 0));
+    assert_eq!((hop.to(), hop.ahead()), (SinkId::new(0).into(), only_channel(elements)));
     assert_eq!(upstreams(&whole, 3), [0]);
     let whole = analysed(&[at_rate(159), link(10), NONE], &routes);
     assert_eq!(departures(&whole), [Timed; 3]);
@@ -145,7 +149,7 @@ fn hosts_that_send_into_one_link_form_a_group() {
     let late = whole.core.modes.iter().map(|mode| mode.late.ps()).collect::<Vec<_>>();
     assert_eq!(late, [10, 10, 7, 10, 7, 7, 0]);
     let first = whole.core.routes.first(RouteId::new(1));
-    assert_eq!((first.element(), first.receiver, first.channel), (ElementId::new(3), 3, 0));
+    assert_eq!((first.element(), first.ahead()), (ElementId::new(3), only_channel(3)));
 }
 
 /// Packets would enter a link after the time at which they had to leave it, or out of order with
@@ -189,8 +193,8 @@ fn links_send_to_the_first_member_of_a_group() {
     assert_eq!(groups(&whole), [(vec![1, 2], Span::from_ps(25))]);
     let hops = [after(&whole, 0, 2), after(&whole, 0, 3)];
     assert_eq!(
-        hops.map(|hop| (hop.element().index(), hop.receiver, hop.channel)),
-        [(1, 1, 0), (2, 1, 0)]
+        hops.map(|hop| (hop.element().index(), hop.ahead())),
+        [(1, only_channel(1)), (2, only_channel(1))]
     );
     assert_eq!((upstreams(&whole, 1), upstreams(&whole, 2)), (vec![0], vec![]));
     assert_eq!(whole.core.modes[0].slack, Span::from_ps(25));
@@ -261,5 +265,5 @@ fn a_link_at_a_boundary_sends_ahead_and_at_once() {
     assert_eq!(departures(&whole), [Ahead, Timed]);
     assert!(!whole.core.modes[0].lazy);
     // The receiver has no channel in the undivided network: the boundary makes one.
-    assert_eq!((takers(&whole), after(&whole, 0, 0).channel), (vec![], NO_CHANNEL));
+    assert_eq!((takers(&whole), after(&whole, 0, 0).ahead()), (vec![], None));
 }

@@ -7,6 +7,19 @@ fn at(ps: u64) -> Time {
     Time::from_ps(ps)
 }
 
+const fn receiver(number: usize) -> ReceiverId {
+    ReceiverId::new(number)
+}
+
+const fn channel(number: usize) -> ChannelId {
+    ChannelId::new(number)
+}
+
+/// The receivers that are to be notified.
+fn notified<M>(table: &ChannelTable<M>) -> Vec<usize> {
+    table.notified.iter().map(|receiver| receiver.index()).collect()
+}
+
 fn elements(numbers: &[usize]) -> Vec<ElementId> {
     numbers.iter().copied().map(ElementId::new).collect()
 }
@@ -14,20 +27,20 @@ fn elements(numbers: &[usize]) -> Vec<ElementId> {
 /// Receivers 0, with links 7 and 8 as senders, and 1, with a host group as the only one.
 fn table() -> ChannelTable<u64> {
     let mut table = ChannelTable::new(&[(elements(&[7, 8]), true), (elements(&[3]), false)]);
-    table.notify_before(0, Time::ZERO);
-    table.notify_before(1, Time::ZERO);
+    table.notify_before(receiver(0), Time::ZERO);
+    table.notify_before(receiver(1), Time::ZERO);
     table
 }
 
-fn send(table: &mut ChannelTable<u64>, receiver: u32, channel: u32, messages: &[(u64, u64)]) {
+fn send(table: &mut ChannelTable<u64>, to: usize, by: usize, messages: &[(u64, u64)]) {
     for (number, ps) in messages {
-        table.send(receiver, channel, number, at(*ps));
+        table.send(receiver(to), channel(by), number, at(*ps));
     }
 }
 
 /// All messages that arrive by 10^6 ps, with their times.
-fn taken(table: &mut ChannelTable<u64>, receiver: u32) -> Vec<(u64, u64)> {
-    let inputs = table.inputs_mut(receiver);
+fn taken(table: &mut ChannelTable<u64>, by: usize) -> Vec<(u64, u64)> {
+    let inputs = table.inputs_mut(receiver(by));
     let next = || inputs.take(at(1_000_000)).map(|(number, at)| (*number, at.ps()));
     std::iter::from_fn(next).collect()
 }
@@ -37,15 +50,15 @@ fn taken(table: &mut ChannelTable<u64>, receiver: u32) -> Vec<(u64, u64)> {
 #[test]
 fn input_is_known_up_to_the_least_channel_clock() {
     let mut table = table();
-    assert_eq!(table.inputs(0).safe_until(), Time::ZERO);
+    assert_eq!(table.inputs(receiver(0)).safe_until(), Time::ZERO);
     send(&mut table, 0, 0, &[(1, 50), (2, 60)]);
-    assert_eq!(table.inputs(0).safe_until(), Time::ZERO);
+    assert_eq!(table.inputs(receiver(0)).safe_until(), Time::ZERO);
     send(&mut table, 0, 1, &[(3, 55)]);
-    assert_eq!(table.inputs(0).safe_until(), at(55));
+    assert_eq!(table.inputs(receiver(0)).safe_until(), at(55));
     assert_eq!(taken(&mut table, 0).len(), 3);
-    assert_eq!(table.inputs(0).safe_until(), at(55));
+    assert_eq!(table.inputs(receiver(0)).safe_until(), at(55));
     send(&mut table, 0, 1, &[(4, 90)]);
-    assert_eq!(table.inputs(0).safe_until(), at(60));
+    assert_eq!(table.inputs(receiver(0)).safe_until(), at(60));
     // Nothing is known of a receiver without channels.
     assert_eq!(InputChannels::<u64>::default().safe_until(), Time::ZERO);
 }
@@ -58,22 +71,22 @@ fn messages_are_taken_by_time_and_then_by_channel() {
     send(&mut table, 0, 1, &[(1, 10), (2, 20), (3, 31)]);
     send(&mut table, 0, 0, &[(4, 20), (5, 25)]);
     send(&mut table, 1, 0, &[(6, 5)]);
-    assert_eq!((table.held(), table.inputs(0).waiting()), (6, 2));
-    assert_eq!(table.inputs(0).next(), (1, at(10)));
-    assert_eq!(table.inputs(0).first(), Some((&1, at(10))));
-    assert_eq!(table.inputs_mut(0).take(at(9)), None);
-    assert_eq!(table.inputs_mut(0).take(at(10)), Some((&1, at(10))));
+    assert_eq!((table.held(), table.inputs(receiver(0)).waiting()), (6, 2));
+    assert_eq!(table.inputs(receiver(0)).next(), (channel(1), at(10)));
+    assert_eq!(table.inputs(receiver(0)).first(), Some((&1, at(10))));
+    assert_eq!(table.inputs_mut(receiver(0)).take(at(9)), None);
+    assert_eq!(table.inputs_mut(receiver(0)).take(at(10)), Some((&1, at(10))));
     assert_eq!(taken(&mut table, 0), [(4, 20), (2, 20), (5, 25), (3, 31)]);
     assert_eq!(taken(&mut table, 1), [(6, 5)]);
-    assert_eq!((table.held(), table.inputs(0).next_at()), (0, Time::NEVER));
+    assert_eq!((table.held(), table.inputs(receiver(0)).next_at()), (0, Time::NEVER));
     // Those from links have crossed one.
-    assert_eq!((table.inputs(0).taken, table.inputs(1).taken), (5, 0));
+    assert_eq!((table.inputs(receiver(0)).taken, table.inputs(receiver(1)).taken), (5, 0));
     // The digest is of what was taken, in order.
     let mut digest = Digest::default();
     for (number, ps) in [(1, 10), (4, 20), (2, 20), (5, 25), (3, 31_u64)] {
         u64::received(&number, at(ps), &mut digest);
     }
-    assert_eq!((table.digest(0), table.digest(9)), (digest, Digest::default()));
+    assert_eq!((table.digest(receiver(0)), table.digest(receiver(9))), (digest, Digest::default()));
 }
 
 /// The first of several channels would be found wrongly for some number of channels: there is a
@@ -90,15 +103,19 @@ fn the_first_of_any_number_of_channels_is_found() {
                 } else {
                     10 + channel.abs_diff(earliest) as u64 / 2
                 };
-                send(&mut table, 0, channel as u32, &[(channel as u64, ps)]);
+                send(&mut table, 0, channel, &[(channel as u64, ps)]);
             }
             let first = earliest.saturating_sub(1);
-            assert_eq!(table.inputs(0).next(), (first, at(10)), "{count} channels");
+            assert_eq!(
+                table.inputs(receiver(0)).next(),
+                (channel(first), at(10)),
+                "{count} channels"
+            );
             let mut all = Vec::new();
-            table.inputs_mut(0).take_all(at(10), &mut all);
+            table.inputs_mut(receiver(0)).take_all(at(10), &mut all);
             let tied = (first..count.min(earliest + 2)).map(|channel| (10, channel as u64));
             assert_eq!(all, tied.collect::<Vec<_>>());
-            assert_eq!(table.inputs(0).taken, all.len() as u64);
+            assert_eq!(table.inputs(receiver(0)).taken, all.len() as u64);
             assert_eq!(table.held(), (count - all.len()) as u64);
         }
     }
@@ -108,21 +125,21 @@ fn the_first_of_any_number_of_channels_is_found() {
 #[test]
 fn receivers_are_notified_of_what_arrives_before_they_asked() {
     let mut table = table();
-    table.notify_before(0, at(50));
+    table.notify_before(receiver(0), at(50));
     send(&mut table, 0, 0, &[(1, 51)]);
-    assert_eq!(table.notified, []);
+    assert_eq!(notified(&table), []);
     send(&mut table, 0, 1, &[(2, 50)]);
-    assert_eq!(table.notified, [0]);
+    assert_eq!(notified(&table), [0]);
     // After that nothing later concerns it, but what arrives before that does.
     send(&mut table, 0, 1, &[(3, 51)]);
-    assert_eq!(table.notified, [0]);
+    assert_eq!(notified(&table), [0]);
     let mut table = ChannelTable::<u64>::new(&[(elements(&[1, 2]), true)]);
     // A fresh receiver has asked for all.
     send(&mut table, 0, 0, &[(1, 70)]);
     send(&mut table, 0, 0, &[(2, 80)]);
-    assert_eq!(table.notified, [0]);
+    assert_eq!(notified(&table), [0]);
     send(&mut table, 0, 1, &[(3, 60)]);
-    assert_eq!((&table.notified[..], table.flush), (&[0, 0][..], false));
+    assert_eq!((notified(&table), table.flush), (vec![0, 0], false));
 }
 
 /// Sinks would be notified of each packet, or hold ever more of them.
@@ -131,9 +148,9 @@ fn batched_receivers_are_notified_of_full_batches_alone() {
     let mut table = table();
     send(&mut table, 0, 0, &[(0, 1)]);
     // What it asked for before does not count any more.
-    table.notify_before(0, at(1000));
-    table.notify_in_batches(0);
-    assert!(table.inputs(0).is_batched() && !table.inputs(1).is_batched());
+    table.notify_before(receiver(0), at(1000));
+    table.notify_in_batches(receiver(0));
+    assert!(table.inputs(receiver(0)).is_batched() && !table.inputs(receiver(1)).is_batched());
     // A batch is 64 messages more in one channel.
     for number in 1..64 {
         send(&mut table, 0, 0, &[(number, 10 * number)]);
@@ -170,9 +187,9 @@ fn messages_are_forwarded_from_channel_to_channel() {
     let mut table = table();
     send(&mut table, 1, 0, &[(1, 10), (2, 20), (3, 30), (4, 40), (5, 50)]);
     send(&mut table, 0, 1, &[(9, 12)]);
-    let mut inputs = std::mem::take(table.inputs_mut(1));
+    let mut inputs = std::mem::take(table.inputs_mut(receiver(1)));
     let mut forward = |table: &mut ChannelTable<u64>, limit, drops: u64, keeps: u64| {
-        let to = (table.inputs_mut(0), 1);
+        let to = (table.inputs_mut(receiver(0)), channel(1));
         let first = inputs.forward_into(to, at(limit), |(number, time), slot| {
             *slot = (10 * number, *time + Span::from_ps(5));
             match *number {
@@ -191,7 +208,7 @@ fn messages_are_forwarded_from_channel_to_channel() {
         number.received(at(ps), &mut all);
     }
     assert_eq!(digest, all);
-    let to = table.inputs(0);
+    let to = table.inputs(receiver(0));
     assert_eq!((to.channels[1].clock, to.channels[1].head), (at(35), at(12)));
     // The channel of four places has one left, which `send` must use.
     assert_eq!(forward(&mut table, 90, 0, 0).0, None);
@@ -209,24 +226,27 @@ fn messages_are_forwarded_from_channel_to_channel() {
 fn a_batch_is_appended_behind_what_is_there() {
     let mut table = table();
     let mut batch = empty_queue();
-    table.append(0, 1, &mut batch);
+    table.append(receiver(0), channel(1), &mut batch);
     assert_eq!(table.held(), 0);
     send(&mut table, 0, 1, &[(1, 10)]);
     (2..=20).for_each(|number| batch.push_back((number, at(10 * number))));
-    table.notify_before(0, at(20));
-    table.append(0, 1, &mut batch);
+    table.notify_before(receiver(0), at(20));
+    table.append(receiver(0), channel(1), &mut batch);
     assert!(batch.is_empty());
-    assert_eq!((&table.notified[..], table.inputs(0).next_at()), (&[0][..], at(10)));
+    assert_eq!((notified(&table), table.inputs(receiver(0)).next_at()), (vec![0], at(10)));
     send(&mut table, 0, 0, &[(0, 300)]);
-    assert_eq!(table.inputs(0).safe_until(), at(200));
+    assert_eq!(table.inputs(receiver(0)).safe_until(), at(200));
     // There is room for more behind it.
     send(&mut table, 0, 1, &[(21, 210)]);
     let expected: Vec<_> = (1..=21).map(|number| (number, 10 * number)).chain([(0, 300)]).collect();
     assert_eq!(taken(&mut table, 0), expected);
     // Into an empty channel, where the first of the batch is the next.
     batch.push_back((30, at(400)));
-    table.append(0, 0, &mut batch);
-    assert_eq!((table.inputs(0).next(), table.notified.len()), ((0, at(400)), 1));
+    table.append(receiver(0), channel(0), &mut batch);
+    assert_eq!(
+        (table.inputs(receiver(0)).next(), table.notified.len()),
+        ((channel(0), at(400)), 1)
+    );
 }
 
 /// Packets would leave a partition twice, or never; or someone would be notified of them there.
@@ -234,25 +254,25 @@ fn a_batch_is_appended_behind_what_is_there() {
 fn an_outbox_is_drained_of_all_that_was_sent() {
     let mut table = table().fresh(2);
     assert_eq!((table.count(), table.held()), (4, 0));
-    assert_eq!(table.inputs(0).upstreams().collect::<Vec<_>>(), elements(&[7, 8]));
+    assert_eq!(table.inputs(receiver(0)).upstreams().collect::<Vec<_>>(), elements(&[7, 8]));
     let mut batch = empty_queue();
-    assert_eq!(table.drain_outbox(3, &mut batch), Time::NEVER);
+    assert_eq!(table.drain_outbox(receiver(3), &mut batch), Time::NEVER);
     for round in 0..3 {
         let messages: Vec<_> = (0..50).map(|number| (number, 1000 * round + number + 1)).collect();
         send(&mut table, 3, 0, &messages);
-        assert_eq!(table.drain_outbox(3, &mut batch), at(1000 * round + 1));
+        assert_eq!(table.drain_outbox(receiver(3), &mut batch), at(1000 * round + 1));
         assert_eq!((batch.len(), table.held()), (50, 0));
         let got: Vec<_> = batch.iter().map(|(number, at)| (*number, at.ps())).collect();
         assert_eq!(got, messages);
-        assert_eq!(table.drain_outbox(3, &mut batch), Time::NEVER);
+        assert_eq!(table.drain_outbox(receiver(3), &mut batch), Time::NEVER);
         batch.skip(50);
     }
-    assert_eq!(table.notified, []);
+    assert_eq!(notified(&table), []);
     // The others are as they were: 0 counts hops, 1 does not.
     send(&mut table, 0, 0, &[(1, 5)]);
     send(&mut table, 1, 0, &[(2, 5)]);
     assert_eq!((taken(&mut table, 0).len(), taken(&mut table, 1).len()), (1, 1));
-    assert_eq!((table.inputs(0).taken, table.inputs(1).taken), (1, 0));
+    assert_eq!((table.inputs(receiver(0)).taken, table.inputs(receiver(1)).taken), (1, 0));
 }
 
 /// A proxy would get the packets of a link by channels that nothing is sent on.
@@ -260,30 +280,33 @@ fn an_outbox_is_drained_of_all_that_was_sent() {
 fn a_connected_receiver_has_one_channel() {
     let mut table = table();
     let link = ElementId::new(5);
-    table.connect(0, link);
-    assert_eq!((table.inputs(0).count(), table.inputs(0).upstream(0)), (1, link));
-    assert!(table.inputs(0).is_single());
+    table.connect(receiver(0), link);
+    assert_eq!(
+        (table.inputs(receiver(0)).count(), table.inputs(receiver(0)).upstream(channel(0))),
+        (1, link)
+    );
+    assert!(table.inputs(receiver(0)).is_single());
     send(&mut table, 0, 0, &[(1, 5)]);
-    assert_eq!((taken(&mut table, 0).len(), table.inputs(0).taken), (1, 0));
-    assert_eq!(table.notified, [0]);
+    assert_eq!((taken(&mut table, 0).len(), table.inputs(receiver(0)).taken), (1, 0));
+    assert_eq!(notified(&table), [0]);
 }
 
 /// Packets would be prefetched for twice, or too many at a time for the caches.
 #[test]
 fn packets_are_prefetched_for_in_groups_of_sixteen() {
     let mut table = table();
-    assert!(table.inputs_mut(0).not_prefetched().is_none());
+    assert!(table.inputs_mut(receiver(0)).not_prefetched().is_none());
     let messages: Vec<_> = (1..=20).map(|number| (number, number)).collect();
     send(&mut table, 0, 1, &messages);
     let next = |table: &mut ChannelTable<u64>| {
-        let next = table.inputs_mut(0).not_prefetched();
+        let next = table.inputs_mut(receiver(0)).not_prefetched();
         next.map(|(upstream, numbers)| (upstream, numbers.copied().collect::<Vec<_>>()))
     };
     assert_eq!(next(&mut table), Some((ElementId::new(8), (1..=16).collect())));
     assert_eq!(next(&mut table), None);
     (0..16).for_each(|_| {
-        table.inputs_mut(0).take_from(1);
+        table.inputs_mut(receiver(0)).take_from(channel(1));
     });
     assert_eq!(next(&mut table), Some((ElementId::new(8), (17..=20).collect())));
-    assert_eq!(table.inputs(0).taken, 16);
+    assert_eq!(table.inputs(receiver(0)).taken, 16);
 }
