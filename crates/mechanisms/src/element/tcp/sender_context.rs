@@ -234,10 +234,6 @@ impl SenderContext<'_, '_> {
             // Karn's algorithm: no round-trip time is measured on a segment sent twice.
             self.c.timed = u64::MAX;
         } else {
-            if number == 0 {
-                let flow = self.flow();
-                self.cx.observe(|| Observation::Started { flow });
-            }
             self.c.max = number + 1;
             if self.c.timed == u64::MAX && self.c.phase != Phase::Recovery {
                 self.c.timed = number;
