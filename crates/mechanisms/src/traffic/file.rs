@@ -3,6 +3,7 @@
 use forebay_kernel::Stream;
 use forebay_network::{Burst, Traffic};
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
+use forebay_units::quantity::show_span;
 use forebay_units::{Size, Span};
 
 use super::{BuildTraffic, TrafficKind};
@@ -29,6 +30,13 @@ parameters! {
     }
 }
 
+/// Files that may be written one right behind the other: each is an event, so that a run with
+/// billions of them at one instant would not end in any useful time.
+const MOST_AT_ONCE: u32 = 1_000_000;
+
+/// The shortest interval at which more files may follow.
+const SHORTEST_INTERVAL: Span = Span::from_us(1);
+
 fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
     let parameters = FileParameters::read(section)?;
     if parameters.size.bytes() == 0 {
@@ -38,6 +46,14 @@ fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
         return Err(section.fail("count", "is zero; allowed are numbers from 1"));
     }
     let FileParameters { size, count, interval } = parameters;
+    if count > MOST_AT_ONCE && interval < SHORTEST_INTERVAL {
+        let message = format!(
+            "{count} files follow each other at once; allowed are up to {MOST_AT_ONCE}, or an \
+             interval from {}",
+            show_span(SHORTEST_INTERVAL)
+        );
+        return Err(section.fail("count", message));
+    }
     Ok(TrafficKind::fixed(move || File { size, interval, left: count, first: true }))
 }
 
@@ -53,5 +69,37 @@ impl Traffic for File {
         self.left = self.left.checked_sub(1)?;
         let first = std::mem::replace(&mut self.first, false);
         Some(Burst { gap: if first { Span::ZERO } else { self.interval }, size: self.size })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use forebay_parameters::{Echo, Node, Table};
+
+    fn built(count: i64, interval: &str) -> Result<TrafficKind, Problem> {
+        let mut table = Table::new();
+        table.insert("size".to_owned(), Node::new("1 kB".into()));
+        table.insert(
+            "count".to_owned(),
+            Node::new(forebay_parameters::Value::Integer(count.into())),
+        );
+        table.insert("interval".to_owned(), Node::new(interval.into()));
+        build(&Section::root(
+            &Node::new(forebay_parameters::Value::Table(table)),
+            &Echo::default(),
+        )?)
+    }
+
+    /// A run would spend minutes at one instant, writing billions of files, before a packet moves.
+    #[test]
+    fn billions_of_files_need_time_between_them() {
+        for interval in ["0 s", "999 ns"] {
+            assert!(built(1_000_000, interval).is_ok());
+            let problem = built(1_000_001, interval).err().expect("it is refused");
+            assert_eq!(problem.path, "count");
+            assert!(problem.message.contains("1000000"), "{}", problem.message);
+        }
+        assert!(built(i64::from(u32::MAX), "1 us").is_ok());
     }
 }
