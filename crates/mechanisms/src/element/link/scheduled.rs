@@ -182,6 +182,7 @@ impl ScheduledLink {
             && self.transmitter.free_at <= now
             && self.transmitter.backlog().packets > 0
         {
+            cx.count_event();
             self.serve(now, cx);
         }
         if let Some(notifier) = &mut self.notifier {
@@ -362,8 +363,11 @@ impl Element for ScheduledLink {
         }
         if self.deferred {
             self.serve_deferred(cx.now(), cx);
-        } else if self.transmitter.free_at <= cx.now() {
+        } else if self.transmitter.free_at <= cx.now() && self.transmitter.backlog().packets > 0 {
             self.serve(cx.now(), cx);
+        } else {
+            // What waited was served by an arrival, or has been dropped: no event of the model.
+            cx.discount_event();
         }
         self.arm(cx);
     }
