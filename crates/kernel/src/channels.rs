@@ -169,7 +169,8 @@ impl<M: Message> InputChannels<M> {
     #[inline(always)]
     pub fn take(&mut self, limit: Time) -> Option<(&M, Time)> {
         let (channel, at) = self.next_index();
-        if at > limit {
+        // At the end of time nothing arrives: that is when an empty channel has its next message.
+        if at >= limit + Span::from_ps(1) {
             return None;
         }
         let from = &mut self.channels[channel];

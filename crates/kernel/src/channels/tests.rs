@@ -89,6 +89,20 @@ fn messages_are_taken_by_time_and_then_by_channel() {
     assert_eq!((table.digest(receiver(0)), table.digest(receiver(9))), (digest, Digest::default()));
 }
 
+/// To take all that there is, without an end, would end in a panic where nothing is left: the end
+/// of time is when nothing arrives.
+#[test]
+fn nothing_is_taken_from_empty_channels_at_the_end_of_time() {
+    let mut table = table();
+    for to in [0, 1] {
+        send(&mut table, to, 0, &[(7, 5)]);
+        let inputs = table.inputs_mut(receiver(to));
+        assert_eq!(inputs.take(Time::NEVER), Some((&7, at(5))));
+        assert_eq!(inputs.take(Time::NEVER), None);
+    }
+    assert_eq!(InputChannels::<u64>::default().take(Time::NEVER), None);
+}
+
 /// The first of several channels would be found wrongly for some number of channels: there is a
 /// case for each.
 #[test]
