@@ -82,7 +82,10 @@ RUST = (
         ("println!", "print!", "eprintln!", "eprint!"),
         "the engine gives results and problems as values; what is said to a user is Python's",
         CRATES,
-        but={"crates/scenario/examples/run.rs": "a program that talks to its user"},
+        but={
+            "crates/scenario/examples/run.rs": "a program that talks to its user",
+            "crates/python/build.rs": "a program that talks to cargo",
+        },
     ),
     Ban(
         "the machine",

@@ -19,10 +19,16 @@ use crate::convert::{Job, tables};
 /// How often the calling thread looks for Ctrl-C and reports progress.
 const TICK: Duration = Duration::from_millis(100);
 
+/// Which build of the engine this is.
+pub(crate) const BUILD: &str = env!("FOREBAY_BUILD");
+
 columns! {
-    /// What is added to the engine's result of a run: the engine knows no clock.
+    /// What is added to the engine's result of a run: the engine knows no clock, and its own crates
+    /// cannot know what they are built into.
     #[derive(Serialize)]
     pub struct Clocked {
+        /// Build of the engine: a hash of its sources, which `forebay --version` prints.
+        pub build: &'static str = Word,
         /// Time that the run took, in seconds.
         pub wall_s: f64 = Seconds,
         /// How much of it passed before simulated time began, in seconds.
@@ -156,6 +162,7 @@ fn perform(task: &Task) -> Option<Outcome> {
             let document = Document {
                 result: &result,
                 clocked: Clocked {
+                    build: BUILD,
                     setup_s: wired.as_secs_f64(),
                     wall_s: begun.elapsed().as_secs_f64(),
                 },

@@ -25,6 +25,12 @@ fn version() -> &'static str {
     forebay_scenario::VERSION
 }
 
+/// Which build of the engine this is: a hash of its sources (`build.rs`), 16 hexadecimal digits.
+#[pyfunction]
+fn build() -> &'static str {
+    batch::BUILD
+}
+
 /// Every mechanism and every section of a scenario file, as JSON.
 #[pyfunction]
 fn catalogue() -> String {
@@ -58,6 +64,7 @@ fn check(text: &str, name: &str, overrides: Vec<String>) -> PyResult<String> {
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
+    module.add_function(wrap_pyfunction!(build, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(result_columns, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;

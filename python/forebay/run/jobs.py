@@ -22,6 +22,7 @@ __all__ = [
     "Run",
     "RunFailedError",
     "Tables",
+    "build",
     "check",
     "cores",
     "load",
@@ -125,6 +126,13 @@ class Run:
 
         return json.dumps(self.document, indent=1)
 
+    @property
+    def line(self) -> str:
+        """The document as JSON on one line."""
+        import json
+
+        return self._document if isinstance(self._document, str) else json.dumps(self.document)
+
     def flows(self, group: str) -> list[Mapping[str, Any]]:
         """Every flow of a group, in order. Raises `KeyError` for an unknown group."""
         found = [flow for flow in self.document["flows"] if flow["group"] == group]
@@ -169,7 +177,12 @@ class Run:
 
 
 class RunFailedError(RuntimeError):
-    """The engine gave up on a run: a bug in it, not in the scenario."""
+    """The engine gave up on a run: a bug in it, not in the scenario. `reason` is that of the first
+    run on which it did."""
+
+    def __init__(self, message: str, reason: str) -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
 def load(path: Path | str) -> Job:
@@ -214,6 +227,7 @@ def run_jobs(
     """
     engine = native()
     failures: list[str] = []
+    reasons: list[str] = []
     if any(job.record for job in jobs):
         # The engine imports it for tables; interrupted there, it would give up with a traceback.
         import numpy  # noqa: F401
@@ -224,6 +238,7 @@ def run_jobs(
     def fail(index: int, reason: str) -> None:
         job = jobs[index]
         failures.append(f"{job.name}, replication {job.replication}, seed {job.seed}: {reason}")
+        reasons.append(reason)
 
     try:
         natives = [job.as_native() for job in jobs]
@@ -232,7 +247,8 @@ def run_jobs(
         raise UserError(str(error)) from None
     if failures:
         raise RunFailedError(
-            "the engine failed on a run; this is a bug in Forebay: " + "; ".join(failures[:3])
+            "the engine failed on a run; this is a bug in Forebay: " + "; ".join(failures[:3]),
+            reasons[0],
         )
 
 
@@ -246,6 +262,15 @@ def cores() -> int:
 def version() -> str:
     """Version of the engine."""
     return str(native().version())
+
+
+def build() -> str:
+    """Build of the engine: a hash of its sources, the same wherever and however they are compiled.
+
+    It covers the Rust crates that a result is computed by and the locked versions of what they
+    depend on, not the Python of studies and statistics.
+    """
+    return str(native().build())
 
 
 def native() -> Any:

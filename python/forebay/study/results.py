@@ -122,7 +122,7 @@ class Samples:
         return samples
 
 
-FACTS = ("seed", "scenario_hash", "digest", "version", "events", "packet_hops", "wall_s")
+FACTS = ("seed", "scenario_hash", "digest", "version", "build", "events", "packet_hops", "wall_s")
 """What every run says of itself besides its quantities."""
 
 
