@@ -113,6 +113,7 @@ REDUCTIONS = {
 STUDY = {
     "study": "Name of the study.",
     "version": "Version of the engine.",
+    "build": "Build of the engine: a hash of its sources.",
     "scenario_hash": "Fingerprint of the study's `scenario.toml`.",
     "wall_s": "Time that the runs took which were made now, in seconds; runs taken from a journal "
     "take none.",

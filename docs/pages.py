@@ -359,7 +359,7 @@ def _table(title: str, head: str, meanings: Mapping[str, str]) -> list[str]:
 
 
 _RESULTS_HEAD = """\
-What `forebay run --json` prints, `run.json` and `runs.jsonl` hold, and `Results` gives as tables.
+What `forebay run --json` prints, `run.json` and `runs.sqlite` hold, and `Results` gives as tables.
 The name of a rate, time or amount ends in its unit: `_bps` bit/s, `_s` seconds, `_packets`,
 `_bytes`. A share is from 0 to 1; the meaning of a number says what is counted. Counters cover the
 window of measurement, from the end of the warm-up to the end of the run. Sums over a group add the
@@ -439,17 +439,19 @@ _FILES = [
     "| `run --out` | `run.json` | the run's document and the command that gives it again |",
     "| | `scenario.toml` | the scenario's text |",
     "| | `tables/*.parquet` | what `[record]` asks for |",
-    "| `sweep` | `runs.jsonl` | every run's document, a line each, written as it finishes |",
+    "| `sweep` | `runs.sqlite` | the journal: every run's document, kept as it finishes |",
     "| | `runs.parquet` | grid values and quantities of every run |",
     "| | `summary.parquet` | means and intervals |",
     "| | `sweep.json` | what was run and the summary |",
-    "| `reproduce` | `journal.jsonl` | finished runs, a line each; `--resume` starts from them |",
+    "| `reproduce` | `runs.sqlite` | the journal: finished runs; `--resume` starts from them |",
     "| | `result.json` | the study's document: claims, sensitivity runs, comparisons, plan |",
     "| | `claims.csv` | its claims as a table |",
     "| | `runs.parquet` | grid point, identity and quantities of every run |",
     "| | `tables/*/*.parquet` | series of the runs that figures show |",
     "| | `README.md` | the study's, with these results in it |",
     "| all | `report.html` | the page, self-contained; `forebay report DIR` builds it again |",
+    "| | `manifest.json` | which files there Forebay wrote, tables above all |",
+    "| | `runs.lock` | nothing; locked by the processes that have the journal open |",
 ]
 
 

@@ -1,7 +1,8 @@
-"""What the user can get wrong, and how it is said.
+"""What can go wrong that is no bug, and how it is said.
 
 A `UserError` ends a command with exit status 2 and one message on stderr, without a traceback. Its
 text says what was read, where, and what is allowed, with the nearest valid name where there is one.
+A `MachineError` ends it likewise, with exit status 1.
 """
 
 from __future__ import annotations
@@ -14,11 +15,43 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-__all__ = ["UserError", "located", "nearest", "output_folder", "read_text"]
+__all__ = [
+    "MachineError",
+    "UserError",
+    "located",
+    "nearest",
+    "output_folder",
+    "printable",
+    "read_text",
+]
 
 
 class UserError(Exception):
-    """The input is wrong: a file, an option, a name. The message is meant for its author."""
+    """The input is wrong: a file, an option, a name. The message is meant for its author.
+
+    Each argument is one line of it.
+    """
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The message line by line."""
+        return tuple(map(str, self.args))
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
+
+
+class MachineError(Exception):
+    """The machine failed, not the input: a full disk, a file that cannot be read any more."""
+
+
+def printable(text: str) -> str:
+    """A text from outside on one line: characters that a terminal would act upon are escaped, as
+    `\\n`, `\\x1b` or `\\u202e`."""
+    if text.isprintable():
+        return text
+    escaped = (c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return "".join(escaped)
 
 
 def nearest(name: str, allowed: Iterable[str]) -> str:
@@ -47,6 +80,8 @@ def read_text(path: Path | str, what: str = "a scenario") -> str:
         raise UserError(_folder_message(path, what)) from None
     except OSError as error:
         raise UserError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except ValueError:
+        raise UserError(f"{path}: no file can have this name") from None
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -75,14 +110,14 @@ def located(path: Path, errors: Iterable[Mapping[str, Any]], keys: Iterable[str]
             reason = entry["msg"]
             what = f"read {entry['input']!r}; {reason[:1].lower()}{reason[1:]}"
         lines.append(f"{path}: {where}: {what}")
-    return UserError("\n".join(lines))
+    return UserError(*lines)
 
 
-def output_folder(path: Path) -> Path:
+def output_folder(path: Path, option: str = "--out") -> Path:
     """Make the folder that results will go to, and see that it can be written to.
 
     Called before anything runs: hours of simulation must not end in "permission denied". Raises
-    `UserError`.
+    `UserError`, which begins with the `option` that named the folder.
     """
     import tempfile
 
@@ -91,11 +126,13 @@ def output_folder(path: Path) -> Path:
         with tempfile.TemporaryFile(dir=path):
             pass
     except FileExistsError:
-        raise UserError(f"--out: {path} is a file; results go to a folder") from None
+        raise UserError(f"{option}: {path} is a file; results go to a folder") from None
     except NotADirectoryError:
-        raise UserError(f"--out: a part of {path} is a file, not a folder") from None
+        raise UserError(f"{option}: a part of {path} is a file, not a folder") from None
     except OSError as error:
-        raise UserError(f"--out: {path} cannot be written to: {error.strerror or error}") from None
+        raise UserError(
+            f"{option}: {path} cannot be written to: {error.strerror or error}"
+        ) from None
     return path
 
 

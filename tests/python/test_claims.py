@@ -312,7 +312,8 @@ WRONG = [
     ),
     ("[[statement]]", "[[statment]]", "statment", 'did you mean "statement"?'),
     ('predicate = "it_grows"', 'predicate = "x > 1"', "statement[0].predicate", "read 'x > 1'"),
-    ('id = "t1"', "id = t1", "not TOML", "line 10"),
+    ('id = "t1"', "id = t1", "not valid TOML", "line 10"),
+    ('date = "1999"', "date = 1999-12-31", "paper.date", "read the date 1999-12-31"),
 ]
 
 

@@ -55,7 +55,9 @@ def test_version_is_the_engines(forebay: front.Forebay) -> None:
     """A result could not be traced to what made it."""
     from forebay import _native
 
-    assert forebay("--version").out == f"forebay {_native.version()}\n"
+    out = forebay("--version").out
+    assert out == f"forebay {_native.version()} (build {_native.build()})\n"
+    assert re.fullmatch("[0-9a-f]{16}", _native.build())
 
 
 @pytest.mark.parametrize(
@@ -160,8 +162,9 @@ def test_run_json_is_one_document_with_the_contracts_keys(
     document = answer.document()
     assert document.keys() >= {
         "digest", "simulated_s", "wall_s", "events", "packet_hops", "flows", "links", "seed",
-        "replication", "scenario_hash", "version",
+        "replication", "scenario_hash", "version", "build",
     }  # fmt: skip
+    assert f"(build {document['build']})" in forebay("--version").out
     assert document["simulated_s"] == 5.0
     assert len(document["flows"]) == 3
     assert all(

@@ -35,7 +35,8 @@ def test_the_document_is_the_contracts(forebay: front.Forebay, tiny: Path) -> No
     answer = forebay("reproduce", "tiny", "--json")
     assert answer.status == 0
     document = answer.document()
-    assert document.keys() >= {"study", "version", "scenario_hash", "wall_s", "claims", "summary"}
+    keys = {"study", "version", "build", "scenario_hash", "wall_s", "claims", "summary"}
+    assert document.keys() >= keys
     assert document["study"] == "tiny"
     assert all(row.keys() >= CLAIM_KEYS for row in document["claims"])
     assert document["summary"].keys() == GRADES | {"total"}
@@ -275,3 +276,10 @@ def test_a_value_from_stated_runs_is_compared_with_what_runs_give(
     assert table[0].endswith(",note,runs,statistic,predicted_low,predicted_high")
     alone = forebay("reproduce", "tiny", "--claims", "t1/rate4/*", "--json").document()
     assert "runs" not in alone["claims"][0]
+
+
+def test_that_a_study_is_code_is_said(forebay: front.Forebay, tiny: Path) -> None:
+    """Code from a folder of a stranger would be run by somebody who took it for data."""
+    warning = "`reproduce` and `report` run the Python modules there"
+    assert f"FOREBAY_STUDIES is {tiny.parent}: {warning}" in forebay("studies").out
+    assert "FOREBAY_STUDIES=DIR" in forebay("--help").out

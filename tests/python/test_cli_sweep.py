@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +49,7 @@ def test_a_sweep_that_is_terminated_keeps_what_is_finished(sweep: Path, tmp_path
     until = time.monotonic() + 120
     with child:
         try:
-            while not (tmp_path / "o/runs.jsonl").is_file() or len(kept(tmp_path / "o")) < 2:
+            while len(kept(tmp_path / "o")) < 2:
                 assert time.monotonic() < until
                 time.sleep(0.05)
             child.send_signal(signal.SIGTERM)
@@ -59,8 +61,16 @@ def test_a_sweep_that_is_terminated_keeps_what_is_finished(sweep: Path, tmp_path
 
 
 def kept(folder: Path) -> list[dict[str, Any]]:
-    """The journal's documents."""
-    return [json.loads(line) for line in (folder / "runs.jsonl").read_text().splitlines()]
+    """The journal's documents, in the order in which the runs ended; none without a journal."""
+    if not (folder / "runs.sqlite").is_file():
+        return []
+    with closing(sqlite3.connect(folder / "runs.sqlite", timeout=60)) as database:
+        try:
+            rows = database.execute("SELECT document, clock FROM runs ORDER BY id").fetchall()
+        except sqlite3.OperationalError:
+            # It was begun a moment ago.
+            return []
+    return [{**json.loads(document), **json.loads(clock)} for document, clock in rows]
 
 
 def test_every_combination_is_run_and_summarised(
@@ -130,25 +140,118 @@ def test_threads_change_nothing(forebay: front.Forebay, sweep: Path, tmp_path: P
     assert one == two
 
 
-def test_resuming_runs_only_what_is_missing(
-    forebay: front.Forebay, sweep: Path, tmp_path: Path
-) -> None:
+def test_only_what_is_missing_is_run(forebay: front.Forebay, sweep: Path, tmp_path: Path) -> None:
     """An interrupted night would be lost, or old runs counted for new ones."""
     out = tmp_path / "o"
     whole = forebay("sweep", sweep, "--out", out, "--json").document()
-    lines = (out / "runs.jsonl").read_text().splitlines(keepends=True)
-    # Five runs survived, and half a line of the sixth.
-    (out / "runs.jsonl").write_text("".join(lines[:5]) + lines[5][:40])
-    again = forebay("sweep", sweep, "--out", out, "--json", "--resume").document()
+    with closing(sqlite3.connect(out / "runs.sqlite")) as database, database:
+        database.execute("DELETE FROM runs WHERE id > 5")
+    five = kept(out)
+    assert len(five) == 5
+    again = forebay("sweep", sweep, "--out", out, "--json").document()
     assert again == whole
     # Wall-clock times never repeat: equal ones show that the five were not run again.
-    assert (out / "runs.jsonl").read_text().splitlines(keepends=True)[:5] == lines[:5]
+    assert kept(out)[:5] == five
     assert len(kept(out)) == 12
-    before = (out / "runs.jsonl").read_text()
-    forebay("sweep", sweep, "--out", out, "--resume")
-    assert (out / "runs.jsonl").read_text() == before
+    before = kept(out)
+    assert forebay("sweep", sweep, "--out", out, "--resume").status == 0
+    assert kept(out) == before
+
+
+def test_no_option_empties_a_folder_with_results(
+    forebay: front.Forebay, sweep: Path, tmp_path: Path
+) -> None:
+    """A night of runs would be lost to the same command given again, or to `--fresh`."""
+    out = tmp_path / "o"
+    assert "no such file" in forebay.refused("sweep", sweep, "--out", out, "--resume")
+    assert not out.exists()
     forebay("sweep", sweep, "--out", out)
-    assert (out / "runs.jsonl").read_text() != before
+    (out / "notes.txt").write_text("mine")
+    first = kept(out)
+    for number in (1, 2):
+        answer = forebay("sweep", sweep, "--out", out, "--fresh")
+        assert answer.status == 0
+        assert answer.err == f"forebay: what was in {out} is now in {out}.{number}\n"
+        assert not (out / "notes.txt").exists()
+    assert kept(tmp_path / "o.1") == first
+    assert (tmp_path / "o.1/notes.txt").read_text() == "mine"
+    assert len(kept(tmp_path / "o.2")) == len(kept(out)) == 12
+    assert "--fresh" in forebay.refused("sweep", sweep, "--out", out, "--fresh", "--resume")
+
+
+def test_runs_of_other_builds_and_versions_are_kept_apart(
+    forebay: front.Forebay, sweep: Path, tmp_path: Path
+) -> None:
+    """Results of two engines would be averaged, or those of the older one deleted."""
+    out = tmp_path / "o"
+    whole = forebay("sweep", sweep, "--out", out, "--json").document()
+    with closing(sqlite3.connect(out / "runs.sqlite")) as database, database:
+        database.execute("UPDATE runs SET build = 'other' WHERE id <= 7")
+    others = kept(out)[:7]
+    (out / "runs.jsonl").write_text("{}\n")
+    answer = forebay("sweep", sweep, "--out", out, "--json")
+    assert answer.document() == whole
+    assert "7 runs of build other are kept, and not used" in answer.err
+    assert "runs.jsonl: a journal of an older version is kept, and not used" in answer.err
+    assert len(kept(out)) == 19
+    assert kept(out)[:7] == others
+    assert (out / "runs.jsonl").read_text() == "{}\n"
+
+
+def test_a_damaged_record_is_made_again(
+    forebay: front.Forebay, sweep: Path, tmp_path: Path
+) -> None:
+    """A flipped bit on a disk would become a digit of a result."""
+    out = tmp_path / "o"
+    whole = forebay("sweep", sweep, "--out", out, "--json").document()
+    scenario_hash = kept(out)[3]["scenario_hash"]
+    for column in ("document", "clock", "checksum"):
+        with closing(sqlite3.connect(out / "runs.sqlite")) as database, database:
+            # One bit of one byte.
+            (old,) = database.execute(f"SELECT {column} FROM runs WHERE id = 4").fetchone()
+            new = bytes([*old[:7], old[7] ^ 1, *old[8:]])
+            database.execute(f"UPDATE runs SET {column} = ? WHERE id = 4", (new,))
+        answer = forebay("sweep", sweep, "--out", out, "--json")
+        assert answer.document() == whole
+        assert answer.err.count("\n") == 1
+        assert f"runs.sqlite: the record of scenario {scenario_hash}, seed 1, " in answer.err
+        assert "is damaged (its checksum differs); the run is made again" in answer.err
+        with closing(sqlite3.connect(out / "runs.sqlite")) as database, database:
+            # The run made again has the last number.
+            database.execute("UPDATE runs SET id = 4 WHERE id = (SELECT max(id) FROM runs)")
+    assert len(kept(out)) == 12
+
+
+def test_files_of_others_are_not_replaced(
+    forebay: front.Forebay, sweep: Path, tmp_path: Path
+) -> None:
+    """A file that happens to be called as one of ours would be lost."""
+    out = tmp_path / "o"
+    out.mkdir()
+    (out / "runs.parquet").write_text("mine")
+    message = forebay.refused("sweep", sweep, "--out", out)
+    assert f"{out / 'runs.parquet'} is there and not listed in manifest.json" in message
+    assert [path.name for path in out.iterdir()] == ["runs.parquet"]
+
+
+def test_what_is_made_of_the_runs_is_made_again_if_it_is_damaged(
+    forebay: front.Forebay, sweep: Path, tmp_path: Path
+) -> None:
+    """A finished sweep would be looked at only to believe a summary that something else wrote."""
+    out = tmp_path / "o"
+    assert forebay("sweep", sweep, "--out", out).status == 0
+    names = ("runs.parquet", "summary.parquet", "sweep.json", "report.html")
+    contents = {name: (out / name).read_bytes() for name in names}
+    # Nothing is written again that is as it should be.
+    times = {name: (out / name).stat().st_mtime_ns for name in names}
+    assert forebay("sweep", sweep, "--out", out).status == 0
+    assert {name: (out / name).stat().st_mtime_ns for name in names} == times
+    for name in names:
+        (out / name).write_bytes(contents[name][:-9])
+        assert forebay("sweep", sweep, "--out", out).status == 0
+        assert (out / name).read_bytes() == contents[name]
+    sweep.write_text(sweep.read_text().replace("replications = 3", "replications = 2"))
+    assert forebay("sweep", sweep, "--out", out, "--json").document()["runs"] == 8
 
 
 @pytest.mark.parametrize(
@@ -168,6 +271,11 @@ def test_resuming_runs_only_what_is_missing(
         ("links.wire.utilization", "utilization", "KIND.NAME.FIELD"),
         ("links.wire.utilization", "rings.wire.utilization", "no ring 'wire'; there are none"),
         ("[grid]", "[grid", "not valid TOML"),
+        ("replications = 3", "replications = 2020-01-01", "replications: read the date 2020-01-01"),
+        ('["2 s", "3 s"]', "[07:30:00]", "grid.duration[0]: read the time 07:30:00"),
+        ("replications = 3", "replications = 9000000", "asks for 36000000 runs"),
+        ("replications = 3", "seed = 9223372036854775808", "seed: read 9223372036854775808"),
+        ('["2 s", "3 s"]', "[" * 20000, "nested too deeply"),
     ],
 )
 def test_wrong_sweeps_are_refused(
@@ -177,8 +285,7 @@ def test_wrong_sweeps_are_refused(
     assert old in SWEEP
     sweep.write_text(SWEEP.replace(old, new))
     assert expected in forebay.refused("sweep", sweep, "--out", tmp_path / "o")
-    journal = tmp_path / "o" / "runs.jsonl"
-    assert not journal.exists() or journal.read_text() == ""
+    assert kept(tmp_path / "o") == []
 
 
 @pytest.mark.parametrize("name", ["locl", "dask", "dask:", "local:4"])

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
 import weakref
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +29,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals differ")
 # Ends itself like a process that the system kills: nothing is closed or written out after that.
 KILLED = """
 import os, signal, sys
-from forebay.run import store
-from forebay.study import journal
+from forebay.run.journal import Journal
 from forebay.cli.commands import main
 
 where, moment = sys.argv[1], int(sys.argv[2])
@@ -54,18 +55,17 @@ def before(function):
         return function(*arguments)
     return wrapped
 
-def half(self, document):
-    if struck():
-        self._file.write(store._line(document)[:40])
-        self._file.flush()
+def half(self, statement, *values):
+    number = insert(self, statement, *values)
+    if statement.startswith("INSERT INTO runs") and struck():
         die()
-    return whole(self, document)
+    return number
 
-whole = store.Journal.add
+insert = Journal._insert
 if where == "run":
-    store.Journal.add = after(whole)
-elif where == "line":
-    store.Journal.add = half
+    Journal.keep = after(Journal.keep)
+elif where == "record":
+    Journal._insert = half
 elif where == "file":
     os.replace = before(os.replace)
 raise SystemExit(main(sys.argv[3:]))
@@ -92,9 +92,16 @@ def killed(where: str, moment: int, *words: object) -> None:
     assert done.returncode == -signal.SIGKILL, done
 
 
-def lines(folder: Path) -> int:
-    """How many runs the journal holds."""
-    return len((folder / "journal.jsonl").read_text().splitlines()) - 1
+def kept(folder: Path) -> int:
+    """How many runs the journal holds; none if there is no journal."""
+    if not (folder / "runs.sqlite").is_file():
+        return 0
+    with closing(sqlite3.connect(folder / "runs.sqlite", timeout=60)) as database:
+        try:
+            return int(database.execute("SELECT count(*) FROM runs").fetchone()[0])
+        except sqlite3.OperationalError:
+            # It was begun a moment ago.
+            return 0
 
 
 def whole(folder: Path) -> Results:
@@ -120,10 +127,9 @@ def through(forebay: front.Forebay, *options: str) -> Results:
     [
         # 2 recordings, 6 runs of grid points or more, 2 of the variant, 24 of the comparison.
         *(("run", moment) for moment in (1, 2, 6, 10, 33)),
-        *(("line", moment) for moment in (1, 20)),
-        # The journal, 4 tables of recordings, result.json, claims.csv, runs.parquet, the 4 tables,
-        # README.md, report.html.
-        *(("file", moment) for moment in (1, 2, 4, 6, 8, 10, 14)),
+        *(("record", moment) for moment in (1, 20)),
+        # result.json, claims.csv, runs.parquet, the manifest, 4 tables, README.md, report.html.
+        *(("file", moment) for moment in (1, 2, 4, 6, 8, 10)),
     ],
 )
 def test_a_killed_study_is_completed(
@@ -133,11 +139,7 @@ def test_a_killed_study_is_completed(
     through."""
     killed(where, moment, "reproduce", "tiny", "--out", "cut", "--jobs", "1")
     if where == "run":
-        assert lines(Path("cut")) == moment
-    if (where, moment) == ("file", 1):
-        # Killed before there was a journal.
-        assert "no such file" in forebay.refused("reproduce", "tiny", "--out", "cut", "--resume")
-        return
+        assert kept(Path("cut")) == moment
     for path in Path("cut").glob("*.json"):
         json.loads(path.read_text())
     assert forebay("reproduce", "tiny", "--out", "cut", "--resume").status == 0
@@ -157,13 +159,13 @@ def test_every_kind_of_run_is_completed(
 def test_finished_runs_are_not_made_again(
     forebay: front.Forebay, study: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`--resume` would take as long as the whole; or a study that is begun anew would take runs
-    of before."""
+    """`--resume` would take as long as the whole; or without it a study would take runs of before,
+    or lose them."""
     from forebay.run import jobs as runs
     from forebay.study import driver
 
     assert forebay("reproduce", "tiny").status == 0
-    every = lines(Path("out/tiny"))
+    every = kept(Path("out/tiny"))
     made: list[str] = []
 
     def counted(jobs: Any, *others: Any) -> None:
@@ -174,10 +176,10 @@ def test_finished_runs_are_not_made_again(
     assert forebay("reproduce", "tiny", "--resume").status == 0
     assert made == []
     assert forebay("reproduce", "tiny").status == 0
-    assert len(made) == every
+    assert len(made) == every == kept(Path("out/tiny"))
 
 
-def test_a_lost_table_is_recorded_again(forebay: front.Forebay, study: Path) -> None:
+def test_a_lost_table_comes_back(forebay: front.Forebay, study: Path) -> None:
     """Figures would be missing from a study that was resumed."""
     assert forebay("reproduce", "tiny").status == 0
     Path("out/tiny/tables/kept/wire.parquet").unlink()
@@ -188,9 +190,9 @@ def test_a_lost_table_is_recorded_again(forebay: front.Forebay, study: Path) -> 
 def test_more_replications_take_those_that_are_there(forebay: front.Forebay, study: Path) -> None:
     """A quick look would be thrown away when the whole is asked for."""
     assert forebay("reproduce", "tiny", "--quick").status == 0
-    few = lines(Path("out/tiny"))
+    few = kept(Path("out/tiny"))
     assert forebay("reproduce", "tiny", "--replications", "4", "--resume").status == 0
-    assert few < lines(Path("out/tiny"))
+    assert few < kept(Path("out/tiny"))
     assert whole(Path("out/tiny")) == through(forebay, "--replications", "4")
 
 
@@ -216,11 +218,10 @@ def test_a_signal_publishes_what_is_finished(
         text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
-    journal = Path("out/tiny/journal.jsonl")
     until = time.monotonic() + 120
     with child:
         try:
-            while not journal.is_file() or lines(journal.parent) < 7:
+            while kept(Path("out/tiny")) < 7:
                 assert time.monotonic() < until
                 assert child.poll() is None
                 time.sleep(0.05)
@@ -282,29 +283,53 @@ def test_all_studies_go_on_where_they_were(forebay: front.Forebay, study: Path) 
 def test_wrong_journals_are_refused(forebay: front.Forebay, study: Path) -> None:
     """Runs of something else would be taken for this study's."""
     resume = ("reproduce", "tiny", "--resume", "--out", "results")
-    journal = Path("results/journal.jsonl")
+    journal = Path("results/runs.sqlite")
     message = forebay.refused(*resume)
     assert f"{journal}: no such file" in message
-    assert "forebay reproduce tiny begins anew" in message
+    assert "forebay reproduce tiny makes all runs anew" in message
     assert forebay("reproduce", "tiny", "--quick", "--out", "results").status == 0
-    text = journal.read_text()
-    head = json.loads(text.splitlines()[0])
-    for name, what in (
-        ("study", 'study "other"; allowed is "tiny"'),
-        ("version", 'version "other"; allowed is "'),
-        ("engine", 'build of the engine "other"'),
-        ("files", "study's files"),
+    whole = journal.read_bytes()
+    for change, what in (
+        (
+            "UPDATE runs SET part = replace(part, '\"tiny\"', '\"other\"')",
+            'study "other"; allowed is',
+        ),
+        ("UPDATE OR REPLACE runs SET part = ''", 'study "a sweep"; allowed is "tiny"'),
+        ("UPDATE runs SET build = 'other'", "build other of the engine; this is "),
+        ("PRAGMA user_version = 7", "a journal of format 7; this version reads 1"),
+        ("PRAGMA application_id = 7", "not a journal of runs"),
     ):
-        others = json.dumps({**head, name: "other"})
-        journal.write_text("\n".join([others, *text.splitlines()[1:]]) + "\n")
+        with closing(sqlite3.connect(journal)) as database, database:
+            database.execute(change)
+        before = journal.read_bytes()
         message = forebay.refused(*resume)
         assert str(journal) in message
         assert what in message
-        # What is refused is left as it is.
-        assert journal.read_text().startswith(others)
-    for damaged in ("", "x\n", "[]\n", '{"study": "tiny"}\n'):
-        journal.write_text(damaged)
-        assert f"{journal}: line 1: not the beginning" in forebay.refused(*resume)
-    journal.write_text(text)
+        # What is refused is left as it is, but for who had it open.
+        assert len(journal.read_bytes()) == len(before)
+        journal.write_bytes(whole)
+    for damaged in (b"x\n" * 400, whole[:5000], b"SQLite format 3\0" + whole[16:][::-1]):
+        journal.write_bytes(damaged)
+        assert f"{journal}: damaged" in forebay.refused(*resume)
+    journal.write_bytes(whole)
     (study / "predicates.py").write_text((study / "predicates.py").read_text() + "\n# more\n")
     assert "study's files" in forebay.refused(*resume)
+    journal.unlink()
+    journal.with_name("journal.jsonl").write_text("{}\n")
+    assert "journal.jsonl is of another format" in forebay.refused(*resume)
+
+
+def test_a_damaged_record_is_made_again(forebay: front.Forebay, study: Path) -> None:
+    """A flipped bit on a disk would become a digit of a result, or a figure."""
+    assert forebay("reproduce", "tiny").status == 0
+    before = whole(Path("out/tiny"))
+    with closing(sqlite3.connect("out/tiny/runs.sqlite")) as database, database:
+        facts = "replace(CAST(document AS TEXT), '\"seed\":1', '\"seed\":2')"
+        database.execute(f"UPDATE runs SET document = CAST({facts} AS BLOB) WHERE id = 3")
+        first = "(SELECT min(run) FROM tables)"
+        database.execute(f"UPDATE tables SET content = substr(content, 2) WHERE run = {first}")
+    answer = forebay("reproduce", "tiny", "--resume")
+    assert answer.status == 0
+    assert answer.err.count("is damaged (its checksum differs); the run is made again") == 2
+    assert whole(Path("out/tiny")) == before
+    assert forebay("reproduce", "tiny", "--resume").err == ""

@@ -8,13 +8,14 @@ imported by the command that needs it.
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 
 from forebay.cli.command import Command
 from forebay.cli.options import HELP, Parameter, Whole, argument, flag, option
-from forebay.errors import UserError, nearest
-from forebay.run.jobs import native, version
+from forebay.errors import MachineError, UserError, nearest, printable
+from forebay.run.jobs import build, native, version
 
 TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
@@ -34,25 +35,53 @@ COMMANDS: dict[str, Command] = {}
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; its exit status."""
+    if sys.stdout is None:
+        # It was closed when the process began; what is printed goes nowhere.
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
     try:
         status = _run(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
         return status
     except UserError as error:
-        return _complain(str(error), 2)
+        return _complain(error.lines, 2)
+    except MachineError as error:
+        return _complain([str(error)], 1)
     except KeyboardInterrupt:
         # Past the ^C that the terminal has shown.
         print(file=sys.stderr)
-        return _complain("interrupted", INTERRUPTED)
+        return _complain(["interrupted"], INTERRUPTED)
     except BrokenPipeError:
         # The reader of our output has left; what Python would still flush has nowhere to go.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return 1
+    except OSError as error:
+        return _complain([_told(error)], 1)
     except Exception as error:
         if os.environ.get("FOREBAY_TRACEBACK"):
             raise
-        detail = "; FOREBAY_TRACEBACK=1 shows where" if not isinstance(error, OSError) else ""
-        return _complain(f"{type(error).__name__}: {error}{detail}", 1)
+        detail = "FOREBAY_TRACEBACK=1 shows where"
+        return _complain([f"{type(error).__name__}: {error}; {detail}"], 1)
+
+
+def _told(error: OSError) -> str:
+    """What the system could not do, and with which file."""
+    if error.filename is not None:
+        return f"{error.filename}: {error.strerror or error}"
+    if error.errno in (errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EBADF):
+        # All other files are named by those who write them.
+        _drop_output()
+        return f"standard output: {error.strerror}"
+    return f"{type(error).__name__}: {error}"
+
+
+def _drop_output() -> None:
+    """Have what is left of standard output go nowhere: Python flushes it again when it ends."""
+    # Imported where needed: most output has a reader.
+    import contextlib
+
+    # In a test it may be no file.
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(words: list[str]) -> int:
@@ -61,7 +90,7 @@ def _run(words: list[str]) -> int:
         print(_help())
         return 0
     if first == "--version":
-        print(f"forebay {version()}")
+        print(f"forebay {version()} (build {build()})")
         return 0
     command = COMMANDS.get(first)
     if command is None:
@@ -86,20 +115,29 @@ def _help() -> str:
             *rows,
             "",
             "Of each command, `forebay COMMAND --help` tells what it takes; `forebay --version` is",
-            "the version of the engine.",
+            "the version of the engine and its build, a hash of its sources.",
+            "",
+            "FOREBAY_STUDIES=DIR in the environment: the studies below DIR in place of our own.",
+            "Their Python modules are run by `reproduce` and `report`.",
         ]
     )
 
 
-def _complain(message: str, status: int) -> int:
-    for line in message.splitlines() or [""]:
-        print(f"forebay: error: {line}", file=sys.stderr)
+def _complain(lines: Sequence[str], status: int) -> int:
+    for line in lines:
+        try:
+            print(f"forebay: error: {printable(line)}", file=sys.stderr)
+        except OSError:
+            # Standard error is closed, too.
+            break
     return status
 
 
 def _path(word: str) -> Path:
     from pathlib import Path
 
+    if not word:
+        raise UserError('""; allowed is a path')
     return Path(word)
 
 
@@ -131,7 +169,7 @@ _SEEDS = Whole(0, 2**63 - 1)
 
 @_command(_JSON)
 def studies(as_json: bool) -> None:
-    """List the published studies that can be reproduced."""
+    """List the published studies that can be reproduced: ours, or those below $FOREBAY_STUDIES."""
     from forebay.cli.studies import list_studies
 
     list_studies(as_json)
@@ -202,15 +240,18 @@ def run(scenario: str, out: Path | None, as_json: bool, **options: Any) -> None:
         "Where runs happen (default: local, on this machine's cores).",
         default="local",
     ),
+    _SET,
     _out(" (default: out/NAME)"),
-    flag("--resume", "Keep the runs already in the output folder."),
+    flag("--resume", "Continue what the output folder holds; there must be something to continue."),
+    flag("--fresh", "Move the output folder aside, under a number, and begin anew."),
+    flag("--retry", "Make runs that failed once more."),
     _JSON,
 )
-def sweep(sweep_file: Path, **options: Any) -> None:
-    """Run a scenario over a grid of parameters, with replications."""
-    from forebay.cli.sweep import run_sweep
+def sweep(sweep_file: Path, **options: Any) -> int:
+    """Run a scenario over a grid of parameters, with replications: what is not there yet."""
+    from forebay.cli.sweep import SweepOptions, run_sweep
 
-    run_sweep(sweep_file, **options)
+    return run_sweep(sweep_file, SweepOptions(**options))
 
 
 @_command(_SCENARIO, _SET, _JSON)

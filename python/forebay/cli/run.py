@@ -7,6 +7,7 @@ import os
 from forebay.errors import output_folder
 from forebay.run.jobs import load, run_jobs
 from forebay.run.progress import meter
+from forebay.run.repeat import command_line, quoted
 
 TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
@@ -16,10 +17,7 @@ if TYPE_CHECKING:
 
     from forebay.run.jobs import Job, Run
 
-__all__ = ["command_line", "run_scenario"]
-
-# Characters that mean nothing to a shell.
-_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-")
+__all__ = ["run_scenario"]
 
 
 def run_scenario(
@@ -33,14 +31,13 @@ def run_scenario(
     """
     job = load(scenario).but(record=out is not None, **options)
     job = job.but(command=command_line(scenario, job))
-    if out is not None:
-        output_folder(out)
+    names = _names(out, job) if out is not None else []
     runs: list[Run] = []
     with meter(1, os.path.basename(scenario)) as progress:
         run_jobs([job], lambda _index, run: runs.append(run), 1, progress.tick)
     run = runs[0]
     if out is not None:
-        _keep(out, job, run)
+        _keep(out, names, job, run)
     if as_json:
         print(run.text)
         return
@@ -48,33 +45,30 @@ def run_scenario(
 
     show_run(run)
     if out is not None:
-        print(f"results: {out}; a page of them: forebay report {_quoted([str(out)])}")
+        print(f"results: {out}; a page of them: forebay report {quoted([str(out)])}")
 
 
-def command_line(scenario: Path | str, job: Job) -> str:
-    """The command that gives the same run again."""
-    words = ["forebay", "run", str(scenario)]
-    for flag, value in (("--seed", job.seed), ("--until", job.until)):
-        if value is not None:
-            words += [flag, str(value)]
-    if job.replication:
-        words += ["--replication", str(job.replication)]
-    for assignment in job.overrides:
-        words += ["--set", assignment]
-    return _quoted(words)
+def _names(out: Path, job: Job) -> list[str]:
+    """The files that will be written besides tables. Raises `UserError` if they cannot be."""
+    from forebay.run.store import refuse_foreign
+
+    output_folder(out)
+    names = ["run.json", "scenario.toml"]
+    try:
+        if (out / "scenario.toml").read_text(encoding="utf-8") == job.text:
+            # It may be the very file that is run.
+            names.remove("scenario.toml")
+    except (OSError, ValueError):
+        pass
+    refuse_foreign(out, names)
+    return names
 
 
-def _quoted(words: Sequence[str]) -> str:
-    """The words as a shell reads them: `shlex.join`, which would import regular expressions."""
-    return " ".join(
-        word if word and _PLAIN.issuperset(word) else "'" + word.replace("'", "'\"'\"'") + "'"
-        for word in words
-    )
+def _keep(out: Path, names: Sequence[str], job: Job, run: Run) -> None:
+    from forebay.run.store import take_over, write_tables, write_text
 
-
-def _keep(out: Path, job: Job, run: Run) -> None:
-    from forebay.run.store import write_tables, write_text
-
-    write_text(out / "scenario.toml", job.text)
+    take_over(out, names)
+    if "scenario.toml" in names:
+        write_text(out / "scenario.toml", job.text)
     write_tables(out, run.tables)
     write_text(out / "run.json", run.text + "\n")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import textwrap
 
 from forebay.cli.terminal import print_json
-from forebay.study.folders import describe, study_folders
+from forebay.errors import printable
+from forebay.study.folders import describe, own_studies, study_folders
 
 __all__ = ["list_studies"]
 
@@ -30,3 +31,7 @@ def list_studies(as_json: bool) -> None:
         besides = f", {row['checks']} checks besides" if row["checks"] else ""
         print(f"{'':<{width}}  {counted}{besides}")
     print("\nre-do one: forebay reproduce STUDY (within two minutes: --quick)")
+    own = own_studies()
+    if own:
+        folder = printable(own)
+        print(f"FOREBAY_STUDIES is {folder}: `reproduce` and `report` run the Python modules there")

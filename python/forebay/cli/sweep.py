@@ -2,50 +2,132 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from forebay import text
 from forebay.cli.terminal import console, plain_markup, print_json, table
-from forebay.errors import output_folder
+from forebay.errors import UserError, output_folder, printable
+from forebay.report.page import REPORT
 from forebay.report.run_pages import sweep_report
 from forebay.run.columns import unit_of
 from forebay.run.executors import executor as find_executor
 from forebay.run.interrupts import terminated_like_interrupted
-from forebay.run.store import Journal
-from forebay.run.sweep import Sweep, check_all, load_sweep, run_missing, write_summary
+from forebay.run.journal import JOURNAL, Journal
+from forebay.run.progress import say
+from forebay.run.store import move_aside, refuse_foreign
+from forebay.run.sweep import (
+    FILES,
+    SUMMARY,
+    Planned,
+    Sweep,
+    failures,
+    load_sweep,
+    plan,
+    run_missing,
+    source_of,
+    write_summary,
+)
 
-__all__ = ["run_sweep"]
+__all__ = ["SweepOptions", "run_sweep"]
+
+OLD = "runs.jsonl"
+"""What earlier versions wrote; its runs name no build, and are not read."""
 
 
-def run_sweep(
-    sweep_file: Path,
-    jobs: int | None,
-    executor: str,
-    out: Path | None,
-    resume: bool,
-    as_json: bool,
-) -> None:
-    """Run a sweep, keep every run as it finishes, and print means with intervals.
+@dataclass(frozen=True, slots=True)
+class SweepOptions:
+    """The options of `forebay sweep`."""
 
-    Raises `UserError` for a wrong sweep or scenario, `KeyboardInterrupt` on Ctrl-C or
-    SIGTERM.
+    jobs: int | None = None
+    executor: str = "local"
+    overrides: Sequence[str] = ()
+    out: Path | None = None
+    resume: bool = False
+    fresh: bool = False
+    retry: bool = False
+    as_json: bool = False
+
+
+def run_sweep(sweep_file: Path, options: SweepOptions) -> int:
+    """Run what a sweep's folder does not hold yet, and print means with intervals; the exit status.
+
+    It is 1 if a run gave no result. Raises `UserError` for a wrong sweep or scenario, or a folder
+    that cannot be used, and `KeyboardInterrupt` on Ctrl-C or SIGTERM.
     """
-    sweep = load_sweep(sweep_file)
-    hashes = check_all(sweep)
-    where = find_executor(executor, jobs)
-    folder = output_folder(out or Path("out") / sweep.path.stem)
-    with terminated_like_interrupted(), Journal(folder / "runs.jsonl", resume) as journal:
+    sweep = load_sweep(sweep_file, options.overrides)
+    planned = plan(sweep)
+    where = find_executor(options.executor, options.jobs)
+    folder = output_folder(_folder(sweep, options))
+    refuse_foreign(folder, FILES)
+    advice = "with --fresh, the folder is moved aside and a new one begun"
+    with closing(where), terminated_like_interrupted(), Journal(folder, advice) as journal:
+        _say_what_is_there(journal, folder)
+        if options.retry:
+            for _, failure in failures(sweep, planned, journal):
+                journal.forget_failure(failure.key)
         try:
-            run_missing(sweep, hashes, journal, where)
-        finally:
-            document = write_summary(sweep, hashes, journal, folder)
-    page = sweep_report(folder)
-    if as_json:
+            run_missing(sweep, planned, journal, where)
+        except KeyboardInterrupt:
+            write_summary(sweep, planned, journal, folder)
+            raise
+        document = _publish(sweep, planned, journal, folder)
+    page = folder / REPORT
+    if options.as_json:
         print_json(document)
-        return
-    _show(sweep, document, page)
+    else:
+        _show(sweep, document, page)
+    return _say_what_failed(document)
+
+
+def _publish(
+    sweep: Sweep, planned: Sequence[Planned], journal: Journal, folder: Path
+) -> dict[str, Any]:
+    """Write summary and report, unless they are there and of the same runs; the document."""
+    source, names = source_of(sweep, planned, journal), (*FILES, REPORT)
+    if journal.is_made(source, names):
+        found: dict[str, Any] = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
+        return found
+    document = write_summary(sweep, planned, journal, folder)
+    sweep_report(folder)
+    journal.made(source, names)
+    return document
+
+
+def _folder(sweep: Sweep, options: SweepOptions) -> Path:
+    """The output folder. Raises `UserError` if there must be one and is none."""
+    folder = options.out or Path("out") / sweep.path.stem
+    if options.resume and options.fresh:
+        raise UserError("--resume, --fresh: one continues what is there, the other does not")
+    if options.resume and not (folder / JOURNAL).exists():
+        raise UserError(
+            f"--resume: {folder / JOURNAL}: no such file; allowed is the folder of a sweep that "
+            "was begun; without --resume it is begun, or continued if it was"
+        )
+    if options.fresh and folder.exists():
+        say(f"forebay: what was in {folder} is now in {move_aside(folder)}")
+    return folder
+
+
+def _say_what_is_there(journal: Journal, folder: Path) -> None:
+    """What of the folder is not used, and stays."""
+    for name, count in journal.others().items():
+        say(f"forebay: {journal.path}: {count} runs of build {name} are kept, and not used")
+    if (folder / OLD).exists():
+        say(f"forebay: {folder / OLD}: a journal of an older version is kept, and not used")
+
+
+def _say_what_failed(document: Mapping[str, Any]) -> int:
+    """Name every run without a result and how to repeat it; the exit status."""
+    for row in document["failed"]:
+        say(printable(f"forebay: run failed: {row['reason']}; repeat it: {row['command']}"))
+    if document["failed"]:
+        say("forebay: failed runs are not made again by themselves; --retry makes them")
+    return 1 if document["failed"] else 0
 
 
 def _show(sweep: Sweep, document: Mapping[str, Any], page: Path) -> None:

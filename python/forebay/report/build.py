@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import json
+import os
+from collections.abc import Callable
 from pathlib import Path
 
-from forebay.errors import UserError, nearest
+from forebay.errors import UserError, nearest, output_folder
 from forebay.report.run_pages import run_report, sweep_report
 from forebay.report.study_page import write_study_report
+from forebay.run.documents import read_document
 from forebay.study.assumptions import load_notes
 from forebay.study.files import load_outcome
+from forebay.study.folders import study_folders
 from forebay.study.loading import load_study
 
 __all__ = ["build_report"]
@@ -25,25 +28,42 @@ def build_report(folder: Path) -> Path:
         raise UserError(f"{folder}: no such folder{nearest(folder.name, siblings)}")
     if not folder.is_dir():
         raise UserError(f"{folder}: is a file; a report is built of a folder of results")
-    if (folder / "result.json").is_file():
-        return _study_report(folder)
-
-    if (folder / "run.json").is_file():
-        return run_report(folder)
-    if (folder / "sweep.json").is_file():
-        return sweep_report(folder)
+    for name, build in PAGES.items():
+        if (folder / name).exists():
+            output_folder(folder, "report")
+            return _built(build, folder)
     raise UserError(
         f"{folder}: holds no results; expected result.json (of reproduce), run.json (of run --out) "
         "or sweep.json (of sweep)"
     )
 
 
-def _study_report(folder: Path) -> Path:
-
+def _built(build: Callable[[Path], Path], folder: Path) -> Path:
+    """What `build` makes of a folder, files of any content being there."""
     try:
-        study_id = json.loads((folder / "result.json").read_text(encoding="utf-8"))["study"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise UserError(f"{folder / 'result.json'}: not a study's result: {error!r}") from None
+        return build(folder)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        if os.environ.get("FOREBAY_TRACEBACK"):
+            raise
+        raise UserError(
+            f"{folder}: no report can be built of its files: they are damaged, or of another "
+            "version; FOREBAY_TRACEBACK=1 shows where it failed"
+        ) from None
+
+
+def _study_report(folder: Path) -> Path:
+    path = folder / "result.json"
+    study_id = read_document(path, {"study": str})["study"]
+    if study_id not in study_folders():
+        raise UserError(f'{path}: study: no study "{study_id}"{nearest(study_id, study_folders())}')
     study = load_study(study_id)
     outcome, document = load_outcome(study, folder)
     return write_study_report(outcome, document, load_notes(study), folder)
+
+
+PAGES: dict[str, Callable[[Path], Path]] = {
+    "result.json": _study_report,
+    "run.json": run_report,
+    "sweep.json": sweep_report,
+}
+"""What makes the page of a folder, by the file that tells whose it is."""

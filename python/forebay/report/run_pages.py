@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,10 +9,10 @@ from typing import Any
 
 from forebay import text
 from forebay.drawing import COLOURS, LINES, Figure, new_axis, slug, to_svg, with_legend
-from forebay.errors import UserError
 from forebay.report.page import REPORT, render
 from forebay.run.columns import unit_of
-from forebay.run.store import read_table, read_tables, write_text
+from forebay.run.documents import ANY, read_document
+from forebay.run.store import check_columns, read_table, read_tables, table_path, write_text
 from forebay.units import of_name
 
 __all__ = ["run_report", "sweep_report"]
@@ -34,30 +33,82 @@ class _Section:
     tables: Sequence[_Table] = field(default_factory=list)
 
 
+_MARKS = {"name": str, "version": str, "build?": str, "command": str}
+
+RUN = {
+    **_MARKS,
+    "scenario_hash": str,
+    "seed": int,
+    "replication": int,
+    "digest": str,
+    "simulated_s": float,
+    "events": int,
+    "groups": [
+        {
+            "name": str,
+            **dict.fromkeys(("flows", "sent_packets", "delivered_packets", "dropped_packets"), int),
+            **dict.fromkeys(("throughput_bps", "goodput_bps", "mean_delay_s"), (float, None)),
+            **dict.fromkeys(("retransmissions", "timeouts"), (int, None)),
+        }
+    ],
+    "links": [
+        {
+            "name": str,
+            **dict.fromkeys(("throughput_bps", "utilization", "mean_queue_packets"), float),
+            **dict.fromkeys(("drops", "marks", "max_queue_packets"), int),
+            "arrived_packets": [int],
+        }
+    ],
+}
+"""What of a run's document the page shows."""
+
+SWEEP = {
+    **_MARKS,
+    "grid": {"*": [ANY]},
+    "quantities": [str],
+    "seeds": [int],
+    "runs": int,
+    "failed?": [{"reason": str, "command": str}],
+}
+"""What of a sweep's document the page shows."""
+
+
 def run_report(folder: Path) -> Path:
-    """The page of what `forebay run --out` wrote; its path."""
-    document = _read(folder / "run.json")
+    """The page of what `forebay run --out` wrote; its path. Raises `UserError` if it is damaged."""
+    document = read_document(folder / "run.json", RUN)
     sections = [
         _Section("Flows", tables=[_groups(document["groups"])]),
         _Section("Links", tables=[_links(document["links"])]),
     ]
     figures = []
     for name, table in read_tables(folder).items():
+        path = table_path(folder, name)
         if name.startswith("series/"):
+            check_columns(
+                path, table, {"time_s": "", **dict.fromkeys(table.column_names, "numbers")}
+            )
             figures += _series(name.removeprefix("series/"), table)
         elif name == "delays":
+            kinds = {"group": "words", "to_s": "numbers", "packets": "whole numbers"}
+            check_columns(path, table, kinds)
             figures += _delays(table)
     if figures:
         sections.append(_Section("Over time, and how long", figures=figures))
-    keys = ("version", "scenario_hash", "seed", "replication", "digest", "simulated_s", "events")
-    return _write(folder, document, sections, [(key, document[key]) for key in keys])
+    keys = ("version", "build", "scenario_hash", "seed", "replication", "digest", "simulated_s",
+            "events")  # fmt: skip
+    return _write(folder, document, sections, keys)
 
 
 def sweep_report(folder: Path) -> Path:
-    """The page of what `forebay sweep` wrote; its path."""
-    document = _read(folder / "sweep.json")
-    table = read_table(folder / "summary.parquet").to_pylist()
+    """The page of what `forebay sweep` wrote; its path. Raises `UserError` if it is damaged."""
+    document = read_document(folder / "sweep.json", SWEEP)
     parameters = list(document["grid"])
+    summary = read_table(folder / "summary.parquet")
+    if summary.num_rows:
+        columns = {"quantity": "words", "replications": "whole numbers"}
+        columns |= dict.fromkeys(("mean", "low", "high"), "numbers")
+        check_columns(folder / "summary.parquet", summary, columns | dict.fromkeys(parameters, ""))
+    table = [row for row in summary.to_pylist() if row["mean"] is not None]
     sections = []
     for quantity in document["quantities"]:
         rows, unit = [row for row in table if row["quantity"] == quantity], unit_of(quantity)
@@ -75,16 +126,20 @@ def sweep_report(folder: Path) -> Path:
         )
         figures = _sweep_figure(quantity, parameters, rows)
         sections.append(_Section(quantity, figures=figures, tables=[shown]))
-    keys = ("version", "seeds", "runs")
-    return _write(folder, document, sections, [(key, document[key]) for key in keys])
+    if document.get("failed"):
+        rows = [[row["reason"], row["command"]] for row in document["failed"]]
+        sections.append(_Section("Failed runs", tables=[_Table(["why", "the run again"], rows)]))
+    return _write(folder, document, sections, ("version", "build", "seeds", "runs"))
 
 
 def _write(
     folder: Path,
     document: Mapping[str, Any],
     sections: Sequence[_Section],
-    provenance: Sequence[tuple[str, Any]],
+    keys: Sequence[str],
 ) -> Path:
+    # Results of earlier versions name no build.
+    provenance = [(key, document[key]) for key in keys if key in document]
     page = render(
         "results.html.j2",
         title=document["name"],
@@ -102,16 +157,6 @@ def _write(
     )
     write_text(folder / REPORT, page)
     return folder / REPORT
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise UserError(f"{path}: damaged: {error}") from None
-    if not isinstance(found, dict):
-        raise UserError(f"{path}: damaged: not a JSON object")
-    return found
 
 
 def _groups(groups: Sequence[Mapping[str, Any]]) -> _Table:
@@ -201,8 +246,6 @@ def _axis(ending: str) -> tuple[str, tuple[float, str]]:
 def _delays(table: Any) -> list[Figure]:
     drawing, axis = new_axis()
     columns = table.to_pydict()
-    if not {"group", "to_s", "packets"} <= columns.keys():
-        return []
     for index, group in enumerate(dict.fromkeys(columns["group"])):
         rows = [
             (delay, packets)

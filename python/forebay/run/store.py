@@ -1,36 +1,50 @@
-"""Results on disk: whole files or none, and a journal of finished runs.
+"""Results on disk: whole files or none, and only files of our own replaced.
 
-A file is written beside its place and renamed into it, so that a reader or a crash never meets half
-a file. The journal is the record of what is done: a line a run, kept from the moment the run ends.
+A file is written beside its place and renamed into it, so that a reader or a crash never sees half
+a file. Finished runs are in a journal instead (`forebay.run.journal`).
+
+`manifest.json` in a folder of results lists the files there that Forebay wrote. No other file is
+replaced or removed, whatever its name is.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import tempfile
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
+
+from forebay.errors import MachineError, UserError
+from forebay.run.locks import LOCK, in_use
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = [
-    "Journal",
-    "add_tables",
+    "MANIFEST",
+    "TABLES",
+    "check_columns",
     "json_rows",
+    "move_aside",
+    "own_files",
     "read_table",
     "read_tables",
+    "refuse_foreign",
+    "rows_table",
+    "table_bytes",
+    "table_of",
+    "table_path",
+    "take_over",
     "write_table",
     "write_tables",
     "write_text",
 ]
 
+MANIFEST = "manifest.json"
 TABLES = "tables"
-
-Key = tuple[str, str, int, int]
-"""What makes a run the same run: version, scenario hash, seed, replication."""
 
 
 def write_text(path: Path, content: str) -> None:
@@ -60,43 +74,89 @@ def _holds_rows(value: Any) -> bool:
 
 def write_table(path: Path, table: pa.Table) -> None:
     """Write an Arrow table as Parquet."""
+    content = table_bytes(table)
+    _replace(path, lambda file: file.write(content))
+
+
+def table_bytes(table: pa.Table) -> bytes:
+    """An Arrow table as the content of a Parquet file."""
     import pyarrow.parquet as pq
 
-    _replace(path, lambda file: pq.write_table(table, file, compression="zstd"))
+    file = io.BytesIO()
+    pq.write_table(table, file, compression="zstd")
+    return file.getvalue()
+
+
+def table_of(content: bytes) -> pa.Table:
+    """What `table_bytes` was given."""
+    import pyarrow.parquet as pq
+
+    return pq.read_table(io.BytesIO(content))
 
 
 def read_table(path: Path) -> pa.Table:
-    """Read a Parquet file back."""
+    """Read a Parquet file back. Raises `UserError` for a file that is missing or damaged."""
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    return pq.read_table(path)
+    try:
+        with path.open("rb") as file:
+            return pq.read_table(file)
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file; it belongs to the results there") from None
+    except (OSError, pa.ArrowException) as error:
+        told = str(error).strip().splitlines() or [type(error).__name__]
+        raise UserError(
+            f"{path}: damaged: not a Parquet file that can be read: {told[0]}"
+        ) from None
+
+
+def check_columns(path: Path, table: pa.Table, columns: Mapping[str, str]) -> None:
+    """See that the table of a file has these columns, and what each holds: `"words"`, `"numbers"`,
+    `"whole numbers"`, or `""` for anything. Raises `UserError`."""
+    for name, what in columns.items():
+        if name not in table.column_names:
+            raise UserError(f"{path}: damaged: no column {name}")
+        kind = table.schema.field(name).type
+        if not _holds(kind, what):
+            raise UserError(f"{path}: damaged: column {name} holds {kind}; allowed are {what}")
+
+
+def _holds(kind: pa.DataType, what: str) -> bool:
+    """Whether a column's type is of a sort; a column of nulls is of any."""
+    import pyarrow as pa
+
+    whole = bool(pa.types.is_integer(kind))
+    return bool(
+        not what
+        or pa.types.is_null(kind)
+        or (what == "words" and (pa.types.is_string(kind) or pa.types.is_large_string(kind)))
+        or (what == "whole numbers" and whole)
+        or (what == "numbers" and (whole or pa.types.is_floating(kind)))
+    )
 
 
 def write_tables(folder: Path, tables: Mapping[str, Mapping[str, Any]]) -> None:
-    """Write recorded tables, a Parquet file each, below `folder`; others go."""
+    """Write recorded tables, a Parquet file each, below `folder`; others that we wrote go."""
     import pyarrow as pa
 
-    wanted = {_table_path(folder, name): columns for name, columns in tables.items()}
-    for path, columns in wanted.items():
+    wanted = {_table_name(name): columns for name, columns in tables.items()}
+    own = own_files(folder)
+    if not wanted.keys() <= own:
+        _write_manifest(folder, own | wanted.keys())
+    for name, columns in wanted.items():
+        path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         write_table(path, pa.table(dict(columns)))
-    for other in sorted((folder / TABLES).rglob("*.parquet")):
-        if other not in wanted:
-            other.unlink()
+    gone = {name for name in own if name.startswith(f"{TABLES}/") and name not in wanted}
+    for name in sorted(gone):
+        (folder / name).unlink(missing_ok=True)
+    if gone:
+        _write_manifest(folder, (own | wanted.keys()) - gone)
 
 
-def add_tables(folder: Path, tables: Mapping[str, pa.Table]) -> None:
-    """Write recorded tables beside those that are there."""
-    for name, table in tables.items():
-        path = _table_path(folder, name)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_table(path, table)
-
-
-def read_tables(folder: Path, names: Sequence[str] | None = None) -> dict[str, pa.Table]:
-    """The recorded tables below `folder`, by name: all, or those of some names."""
-    if names is not None:
-        return {name: read_table(_table_path(folder, name)) for name in names}
+def read_tables(folder: Path) -> dict[str, pa.Table]:
+    """The recorded tables below `folder`, by name. Raises `UserError` for a damaged one."""
     root = folder / TABLES
     return {
         path.relative_to(root).as_posix().removesuffix(".parquet"): read_table(path)
@@ -104,68 +164,82 @@ def read_tables(folder: Path, names: Sequence[str] | None = None) -> dict[str, p
     }
 
 
-def _table_path(folder: Path, name: str) -> Path:
-    return folder / TABLES / f"{name}.parquet"
+def table_path(folder: Path, name: str) -> Path:
+    """The file of a recorded table."""
+    return folder / _table_name(name)
 
 
-class Journal:
-    """Finished runs, a JSON document a line, appended as they finish.
+def _table_name(name: str) -> str:
+    return f"{TABLES}/{name}.parquet"
 
-    A line that a crash cut short is dropped when the journal is opened again. `key_of` makes the
-    key of a document, by which it is found; `head` is the first document of a new journal.
+
+def move_aside(folder: Path) -> Path:
+    """Give a folder of results the first free name with a number, `NAME.1`; its new path.
+
+    Raises `UserError` if another process is at work in it, or it cannot be renamed.
     """
-
-    def __init__(
-        self,
-        path: Path,
-        resume: bool,
-        key_of: Callable[[Mapping[str, Any]], Hashable] | None = None,
-        head: Mapping[str, Any] | None = None,
-    ) -> None:
-        self._path = path
-        self._key_of = key if key_of is None else key_of
-        first = [] if head is None else [head]
-        rows = list(self._read()) if resume and path.exists() else first
-        self._rows: dict[Hashable, Mapping[str, Any]] = {self._key_of(row): row for row in rows}
-        lines = "".join(_line(row) for row in self._rows.values())
-        write_text(path, lines)
-        self._file = path.open("a", encoding="utf-8")
-
-    def __enter__(self) -> Journal:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def find(self, wanted: Hashable) -> Mapping[str, Any] | None:
-        """The document of a run that is done, if it is."""
-        return self._rows.get(wanted)
-
-    def add(self, document: Mapping[str, Any]) -> None:
-        """Keep a finished run."""
-        self._rows[self._key_of(document)] = document
-        self._file.write(_line(document))
-        self._file.flush()
-
-    def _read(self) -> Iterator[Mapping[str, Any]]:
-        for line in self._path.read_text(encoding="utf-8", errors="replace").splitlines():
-            try:
-                yield json.loads(line)
-            except json.JSONDecodeError:
-                continue
+    place = folder.resolve()
+    if in_use(place / LOCK):
+        raise UserError(f"--fresh: {folder}: another process is making runs there")
+    number = 1
+    while os.path.lexists(aside := place.with_name(f"{place.name}.{number}")):
+        number += 1
+    try:
+        place.rename(aside)
+    except OSError as error:
+        raise UserError(f"--fresh: {folder}: cannot be renamed: {error.strerror}") from None
+    return folder.with_name(aside.name) if folder.name == place.name else aside
 
 
-def key(document: Mapping[str, Any]) -> Key:
-    """The key of a run's document."""
-    return (
-        document["version"],
-        document["scenario_hash"],
-        document["seed"],
-        document["replication"],
-    )
+def own_files(folder: Path) -> set[str]:
+    """The files in a folder that Forebay wrote, by their paths within it.
+
+    Raises `UserError` for a damaged manifest.
+    """
+    path = folder / MANIFEST
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))["files"]
+    except FileNotFoundError:
+        return set()
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except (ValueError, KeyError, TypeError, RecursionError):
+        found = None
+    if not isinstance(found, list) or not all(map(_is_inside, found)):
+        raise UserError(
+            f"{path}: damaged: not the list of the files that Forebay wrote there; choose another "
+            "folder, or remove it and what it listed"
+        )
+    return set(found)
+
+
+def _is_inside(name: Any) -> bool:
+    """Whether this can be the path of a file within a folder."""
+    return isinstance(name, str) and not {"", ".."} & set(name.split("/"))
+
+
+def refuse_foreign(folder: Path, names: Iterable[str]) -> None:
+    """Raise `UserError` if one of these files, or a table, is there and not in the manifest."""
+    own = own_files(folder)
+    tables = sorted((folder / TABLES).rglob("*.parquet"))
+    for name in [*names, *(path.relative_to(folder).as_posix() for path in tables)]:
+        if name not in own and os.path.lexists(folder / name):
+            raise UserError(
+                f"--out: {folder / name} is there and not listed in {MANIFEST}, so it is not "
+                "replaced; choose another folder, or move it away"
+            )
+
+
+def take_over(folder: Path, names: Iterable[str]) -> None:
+    """These files are about to be written and will be ours."""
+    wanted = set(names)
+    own = own_files(folder)
+    if not wanted <= own:
+        _write_manifest(folder, own | wanted)
+
+
+def _write_manifest(folder: Path, names: Iterable[str]) -> None:
+    write_text(folder / MANIFEST, json.dumps({"files": sorted(names)}, indent=1) + "\n")
 
 
 def rows_table(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
@@ -176,16 +250,22 @@ def rows_table(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
     return pa.table({name: [row.get(name) for row in rows] for name in names})
 
 
-def _line(document: Mapping[str, Any]) -> str:
-    return json.dumps(document, separators=(",", ":")) + "\n"
-
-
 def _replace(path: Path, write: Any) -> None:
+    try:
+        _write_and_rename(path, write)
+    except OSError as error:
+        raise MachineError(f"{path}: cannot be written: {error.strerror or error}") from None
+
+
+def _write_and_rename(path: Path, write: Any) -> None:
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(descriptor, "wb") as file:
             binary: IO[bytes] = file
             write(binary)
+            binary.flush()
+            # Renamed before its content has reached the disk, it would be empty after a power cut.
+            os.fsync(binary.fileno())
         umask = os.umask(0)
         os.umask(umask)
         os.chmod(temporary, 0o666 & ~umask)

@@ -18,17 +18,19 @@ the group where that has a meaning (throughput, packets) and averaged over its p
 (mean delay). Or it is a field of the run itself, such as `events`.
 
 Every combination gets the same replication numbers, so that combinations see the same arrivals. The
-output folder holds `runs.jsonl` (every run's whole document, kept as it finishes), `runs.parquet`
-(grid values and quantities of every run), `summary.parquet` (means and 95 % intervals),
-`sweep.json` and, built from those, `report.html`.
+output folder holds `runs.sqlite` (the journal: every run's whole document, kept as it finishes),
+`runs.parquet` (grid values and quantities of every run), `summary.parquet` (means and 95 %
+intervals), `sweep.json` and, built from those, `report.html`. A sweep continues what its folder
+holds.
 """
 
 from __future__ import annotations
 
 import itertools
 import json
-import shlex
-import tomllib
+import math
+import time
+from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,13 +41,37 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from forebay.errors import UserError, located, nearest, read_text
 from forebay.run.columns import kinds
 from forebay.run.executors import Executor
-from forebay.run.jobs import Job, Run, check, load, run_jobs, version
-from forebay.run.progress import meter
-from forebay.run.store import Journal, rows_table, write_table, write_text
+from forebay.run.jobs import Job, Run, build, check, load, version
+from forebay.run.journal import Failure, Journal, Key, Record
+from forebay.run.progress import meter, note
+from forebay.run.repeat import command_line, quoted
+from forebay.run.store import rows_table, take_over, write_table, write_text
 from forebay.stats import finite, summarize
-from forebay.toml import inline
+from forebay.toml import inline, parse
 
-__all__ = ["Sweep", "check_all", "load_sweep", "run_missing", "value_of", "write_summary"]
+__all__ = [
+    "FILES",
+    "SUMMARY",
+    "Planned",
+    "Sweep",
+    "failures",
+    "load_sweep",
+    "plan",
+    "run_missing",
+    "source_of",
+    "value_of",
+    "write_summary",
+]
+
+SUMMARY = "sweep.json"
+FILES = ("runs.parquet", "summary.parquet", SUMMARY)
+"""What `write_summary` writes."""
+
+WAIT_S = 0.2
+"""How often it is looked whether runs that another process makes are finished."""
+
+MOST_RUNS = 10_000_000
+"""More runs than anybody can wait for: a slip of the pen."""
 
 Value = bool | int | float | str | list[Any] | dict[str, Any]
 
@@ -56,7 +82,7 @@ class _File(BaseModel):
     scenario: str
     name: str = ""
     replications: Annotated[int, Field(ge=1)] = 5
-    seed: Annotated[int, Field(ge=0)] | None = None
+    seed: Annotated[int, Field(ge=0, lt=2**63)] | None = None
     quantities: Annotated[list[str], Field(min_length=1)]
     grid: dict[str, Any]
 
@@ -83,35 +109,38 @@ class Sweep:
     def job(self, combination: Mapping[str, Value], replication: int) -> Job:
         """One run."""
         overrides = tuple(f"{path}={inline(value)}" for path, value in combination.items())
-        return self.scenario.but(overrides=overrides, seed=self.seed, replication=replication)
+        return self.scenario.but(
+            overrides=self.scenario.overrides + overrides, seed=self.seed, replication=replication
+        )
 
 
-def load_sweep(path: Path) -> Sweep:
-    """Read a sweep file and the scenario it names.
+def load_sweep(path: Path, overrides: Sequence[str] = ()) -> Sweep:
+    """Read a sweep file and the scenario it names, with `PATH=VALUE` assignments on top of it.
 
     Raises `UserError` for anything wrong with either file; the scenario's contents are checked
     when it is run.
     """
+    raw = parse(read_text(path, "a sweep"), path)
     try:
-        raw = tomllib.loads(read_text(path, "a sweep"))
         if "links" in raw and "scenario" not in raw:
             raise UserError(
                 f"{path}: is a scenario; a sweep is a file of its own that names one "
                 f'(scenario = "{path.name}"), with quantities and a [grid] of values'
             )
         file = _File.model_validate(raw)
-    except tomllib.TOMLDecodeError as error:
-        raise UserError(f"{path}: not valid TOML: {error}") from None
     except ValidationError as error:
         raise located(path, error.errors(), _File.model_fields) from None
     grid = _flattened(file.grid)
     for name, values in grid.items():
         if not isinstance(values, list) or not values:
             raise UserError(f'{path}: grid."{name}": read {values!r}; it takes a list of values')
+    runs = file.replications * math.prod(map(len, grid.values()))
+    if runs > MOST_RUNS:
+        raise UserError(f"{path}: asks for {runs} runs; allowed are {MOST_RUNS}")
     return Sweep(
         path=path,
         name=file.name or path.stem,
-        scenario=load(path.parent / file.scenario),
+        scenario=load(path.parent / file.scenario).but(overrides=tuple(overrides)),
         replications=file.replications,
         seed=file.seed,
         quantities=tuple(file.quantities),
@@ -119,40 +148,105 @@ def load_sweep(path: Path) -> Sweep:
     )
 
 
-def check_all(sweep: Sweep) -> list[str]:
-    """Check every combination before anything runs; their scenario hashes, in order."""
-    return [check(sweep.job(entry, 0))["scenario_hash"] for entry in sweep.combinations()]
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A combination of the grid's values with what the engine makes of it: the hash of the resolved
+    scenario, and the seed."""
+
+    values: Mapping[str, Value]
+    scenario_hash: str
+    seed: int
+
+    def key(self, replication: int) -> Key:
+        """What the journal knows a run by."""
+        return Key(self.scenario_hash, self.seed, replication)
 
 
-def run_missing(sweep: Sweep, hashes: Sequence[str], journal: Journal, where: Executor) -> None:
-    """Run what `journal` does not hold, and keep it there as it finishes.
+def plan(sweep: Sweep) -> list[Planned]:
+    """Check every combination before anything runs. Raises `UserError` for a wrong one."""
+    return [_planned(sweep, values) for values in sweep.combinations()]
 
-    `hashes` are those that `check_all` gave. Raises `UserError` for a quantity that no run has.
+
+def _planned(sweep: Sweep, values: Mapping[str, Value]) -> Planned:
+    found = check(sweep.job(values, 0))
+    seed = int(found["resolved"]["seed"]) if sweep.seed is None else sweep.seed
+    return Planned(values, found["scenario_hash"], seed)
+
+
+def run_missing(
+    sweep: Sweep, planned: Sequence[Planned], journal: Journal, where: Executor
+) -> None:
+    """Make the runs that `journal` does not hold, and keep each there as it ends.
+
+    Runs that failed before are not made again. Other processes at work in the same folder make
+    runs of their own; those that they have begun are waited for. Raises `UserError` for a quantity
+    that no run has.
     """
-    seed = sweep.seed if sweep.seed is not None else _scenario_seed(sweep)
-    pairs = zip(sweep.combinations(), hashes, strict=True)
-    missing = [
-        sweep.job(combination, replication)
-        for replication, (combination, digest) in itertools.product(
-            range(sweep.replications), list(pairs)
-        )
-        if journal.find((version(), digest, seed, replication)) is None
-    ]
-    if not missing:
+    todo = _Todo(sweep, planned, journal)
+    if not todo.jobs:
         return
-    _try_quantities(sweep)
-    with meter(len(missing), sweep.name) as progress:
+    _try_quantities(sweep, where)
+    with meter(len(todo.jobs), sweep.name) as progress:
 
-        def done(_index: int, run: Run) -> None:
+        def done(at: int, run: Run) -> None:
+            if run.document["build"] != build():
+                raise UserError(
+                    f"--executor: a worker has build {run.document['build']} of the engine; "
+                    f"this is {build()}"
+                )
+            journal.keep(todo.keys[at], Record(run.document))
             for quantity in sweep.quantities:
                 value_of(run, quantity)
-            journal.add(run.document)
             progress.finished()
 
-        where.run(missing, done, progress.tick)
+        def failed(at: int, reason: str) -> None:
+            job = todo.jobs[at]
+            journal.fail(Failure(todo.keys[at], reason, command_line(job.name, job)))
+            progress.finished()
+
+        while todo.left:
+            where.run(todo.jobs, todo.take, done, failed, progress.tick)
+            if todo.wait():
+                note(f"{sweep.name}: waiting for runs that another process makes")
+                progress.tick([])
+                time.sleep(WAIT_S)
 
 
-def _try_quantities(sweep: Sweep) -> None:
+class _Todo:
+    """The runs that a journal lacks, first replications first: cut short, every combination has
+    some. `left` are the places of those not yet taken."""
+
+    def __init__(self, sweep: Sweep, planned: Sequence[Planned], journal: Journal) -> None:
+        self._journal = journal
+        self._elsewhere: list[int] = []
+        lacking = {
+            entry.key(replication): sweep.job(entry.values, replication)
+            for replication, entry in itertools.product(range(sweep.replications), planned)
+        }
+        self.keys = [key for key in lacking if not self._settled(key)]
+        self.jobs = [lacking[key] for key in self.keys]
+        self.left = deque(range(len(self.jobs)))
+
+    def take(self) -> int | None:
+        """The next run that is ours to make; `None` if there is none at present."""
+        while self.left:
+            at = self.left.popleft()
+            if self._journal.claim(self.keys[at]):
+                return at
+            self._elsewhere.append(at)
+        return None
+
+    def wait(self) -> bool:
+        """Whether there are runs that another process has begun and not finished."""
+        self.left = deque(at for at in self._elsewhere if not self._settled(self.keys[at]))
+        self._elsewhere = []
+        return bool(self.left)
+
+    def _settled(self, key: Key) -> bool:
+        return self._journal.failure(key) is not None or self._journal.holds(key)
+
+
+def _try_quantities(sweep: Sweep, where: Executor) -> None:
     """A misspelt quantity must show before an hour of runs, not after: look at a short run."""
     job = sweep.job(sweep.combinations()[0], 0).but(until=None)
     warm_up = check(job)["warm_up_s"]
@@ -163,45 +257,64 @@ def _try_quantities(sweep: Sweep) -> None:
         # A scenario in which something begins later cannot be cut so short: the first whole run
         # tells.
         return
+    once = deque([0])
 
     def done(_index: int, run: Run) -> None:
         for quantity in sweep.quantities:
             value_of(run, quantity)
 
-    run_jobs([trial], done, 1)
+    def failed(_index: int, _reason: str) -> None:
+        """The whole runs will tell."""
+
+    where.run([trial], lambda: once.popleft() if once else None, done, failed, lambda _: None)
 
 
-def _scenario_seed(sweep: Sweep) -> int:
-    return int(check(sweep.job(sweep.combinations()[0], 0))["resolved"].get("seed", 1))
+def failures(
+    sweep: Sweep, planned: Sequence[Planned], journal: Journal
+) -> list[tuple[Planned, Failure]]:
+    """The runs of a sweep that gave no result."""
+    found = [
+        (entry, journal.failure(entry.key(replication)))
+        for entry in planned
+        for replication in range(sweep.replications)
+    ]
+    return [(entry, failure) for entry, failure in found if failure is not None]
+
+
+def source_of(sweep: Sweep, planned: Sequence[Planned], journal: Journal) -> str:
+    """A fingerprint of all that `write_summary` and the report look at."""
+    keys = [
+        entry.key(replication) for entry in planned for replication in range(sweep.replications)
+    ]
+    asked = json.dumps(
+        [sweep.name, str(sweep.path), _settings(sweep), sweep.quantities, sweep.grid, version()]
+    )
+    return f"{asked} {journal.state(keys)}"
 
 
 def write_summary(
-    sweep: Sweep, hashes: Sequence[str], journal: Journal, folder: Path
+    sweep: Sweep, planned: Sequence[Planned], journal: Journal, folder: Path
 ) -> dict[str, Any]:
-    """Write the tables and `sweep.json` of the runs that `journal` holds; the document.
-
-    `hashes` are those that `check_all` gave.
-    """
-    seed = sweep.seed if sweep.seed is not None else _scenario_seed(sweep)
+    """Write the tables and `sweep.json` of the runs that `journal` holds; the document."""
     rows: list[dict[str, Any]] = []
     summary: list[dict[str, Any]] = []
-    for combination, digest in zip(sweep.combinations(), hashes, strict=True):
-        shown = {name: _shown(value) for name, value in combination.items()}
+    for entry in planned:
+        shown = {name: _shown(value) for name, value in entry.values.items()}
         values: dict[str, list[float]] = {quantity: [] for quantity in sweep.quantities}
         for replication in range(sweep.replications):
-            found = journal.find((version(), digest, seed, replication))
+            found = journal.find(entry.key(replication))
             if found is None:
                 continue
-            facts = {q: value_of(Run(found), q) for q in sweep.quantities}
+            facts = {q: value_of(Run(found.document), q) for q in sweep.quantities}
             for quantity, value in facts.items():
                 values[quantity].append(value)
             rows.append(
                 {
                     **shown,
                     "replication": replication,
-                    "seed": seed,
-                    "scenario_hash": digest,
-                    "digest": found["digest"],
+                    "seed": entry.seed,
+                    "scenario_hash": entry.scenario_hash,
+                    "digest": found.document["digest"],
                     **facts,
                 }
             )
@@ -210,20 +323,37 @@ def write_summary(
             for quantity in sweep.quantities
             if values[quantity]
         ]
+    take_over(folder, FILES)
     write_table(folder / "runs.parquet", rows_table(rows))
     write_table(folder / "summary.parquet", rows_table(summary))
     document = {
         "name": sweep.name,
         "version": version(),
-        "command": shlex.join(["forebay", "sweep", str(sweep.path)]),
-        "seeds": [seed],
+        "build": build(),
+        "command": quoted(["forebay", "sweep", str(sweep.path), *_settings(sweep)]),
+        "seeds": sorted({entry.seed for entry in planned}),
         "runs": len(rows),
         "grid": dict(sweep.grid),
         "quantities": list(sweep.quantities),
         "summary": summary,
+        "failed": [
+            {
+                **{name: _shown(value) for name, value in entry.values.items()},
+                "replication": failure.key.replication,
+                "seed": failure.key.seed,
+                "reason": failure.reason,
+                "command": failure.command,
+            }
+            for entry, failure in failures(sweep, planned, journal)
+        ],
     }
-    write_text(folder / "sweep.json", json.dumps(document, indent=1) + "\n")
+    write_text(folder / SUMMARY, json.dumps(document, indent=1) + "\n")
     return document
+
+
+def _settings(sweep: Sweep) -> list[str]:
+    """The options of the command that change what is run."""
+    return [word for assignment in sweep.scenario.overrides for word in ("--set", assignment)]
 
 
 def _summary(quantity: str, values: Sequence[float]) -> dict[str, Any]:

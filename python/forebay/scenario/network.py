@@ -18,18 +18,17 @@ Nothing is checked here that the engine checks: a wrong value, key or unit is re
 from __future__ import annotations
 
 import copy
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from forebay.errors import UserError, read_text
+from forebay.errors import read_text
 from forebay.run.jobs import Job
 from forebay.run.jobs import check as check_job
 from forebay.run.results import Results, run_replications
 from forebay.run.store import write_text
 from forebay.scenario.mechanism import Mechanism, plain
-from forebay.toml import inline
+from forebay.toml import inline, parse
 
 __all__ = ["Network", "Node"]
 
@@ -75,10 +74,7 @@ class Network:
     @classmethod
     def from_text(cls, text: str, name: str = "scenario") -> Network:
         """The network of a scenario's text; `name` is what errors call it."""
-        try:
-            document = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise UserError(f"{name}: not valid TOML: {error}") from None
+        document = parse(text, name)
         network = cls.__new__(cls)
         network._document = document
         return network

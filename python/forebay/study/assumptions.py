@@ -17,7 +17,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -26,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from forebay.errors import UserError, located, read_text
+from forebay.toml import parse
 
 if TYPE_CHECKING:
     from forebay.study.definition import Study
@@ -100,9 +100,7 @@ def load_notes(study: Study) -> Notes:
     file = _File()
     if path.exists():
         try:
-            file = _File.model_validate(tomllib.loads(read_text(path, "a deviations.toml")))
-        except tomllib.TOMLDecodeError as error:
-            raise UserError(f"{path}: not valid TOML: {error}") from None
+            file = _File.model_validate(parse(read_text(path, "a deviations.toml"), path))
         except ValidationError as error:
             keys = [*_File.model_fields, *Deviation.model_fields, *Explanation.model_fields]
             raise located(path, error.errors(), keys) from None

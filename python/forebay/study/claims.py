@@ -71,7 +71,6 @@ from __future__ import annotations
 
 import re
 import string
-import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -108,6 +107,7 @@ from forebay.study.paper_schema import (
     Table,
     describe,
 )
+from forebay.toml import parse
 
 if TYPE_CHECKING:
     from forebay.study.prediction import Prediction
@@ -146,7 +146,7 @@ class PaperFileError(UserError):
         lines = [f"{path}: {problem}" for problem in self.problems[:SHOWN_PROBLEMS]]
         if len(self.problems) > SHOWN_PROBLEMS:
             lines.append(f"{path}: and {len(self.problems) - SHOWN_PROBLEMS} more problems")
-        super().__init__("\n".join(lines))
+        super().__init__(*lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,9 +224,9 @@ def parse_paper(text: str, path: Path = Path("paper.toml")) -> Paper:
     """`load_paper` for a text already read; `path` appears in messages."""
     try:
         # Decimal keeps the digits as printed, so that 28.5 is told from 28.50.
-        raw = tomllib.loads(text, parse_float=Decimal)
-    except tomllib.TOMLDecodeError as error:
-        raise PaperFileError(path, [f"not TOML: {error}"]) from error
+        raw = parse(text, path, parse_float=Decimal)
+    except UserError as error:
+        raise PaperFileError(path, [str(error).removeprefix(f"{path}: ")]) from None
     try:
         file = File.model_validate(raw)
     except ValidationError as error:

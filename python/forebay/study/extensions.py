@@ -42,7 +42,6 @@ NAME of the findings says so.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,6 +64,7 @@ from forebay.study.comparison import (
 )
 from forebay.study.findings_text import described
 from forebay.study.variants import function_named
+from forebay.toml import parse
 
 __all__ = ["FILE", "load_extensions"]
 
@@ -135,9 +135,7 @@ def load_extensions(path: Path, module: ModuleType) -> tuple[Comparison, ...]:
     Raises `UserError` for anything wrong with the file, or a name that the module does not define.
     """
     try:
-        file = _File.model_validate(tomllib.loads(read_text(path)))
-    except tomllib.TOMLDecodeError as error:
-        raise UserError(f"{path}: not valid TOML: {error}") from None
+        file = _File.model_validate(parse(read_text(path, "a list of comparisons"), path))
     except ValidationError as error:
         raise located(path, error.errors(), _File.model_fields) from None
     if not file.comparison:

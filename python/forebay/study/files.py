@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forebay.errors import UserError
-from forebay.run.jobs import version
+from forebay.run.documents import read_document
+from forebay.run.jobs import build, version
 from forebay.run.store import (
+    check_columns,
     json_rows,
     read_table,
     read_tables,
@@ -29,7 +31,7 @@ from forebay.stats import finite
 from forebay.study.comparison import findings_of
 from forebay.study.grades import Grade
 from forebay.study.needed import replications_needed
-from forebay.study.results import Cell, Outcome, Samples
+from forebay.study.results import FACTS, Cell, Outcome, Samples
 from forebay.study.sensitivity import sensitivity_of
 from forebay.study.tally import counts
 
@@ -47,6 +49,47 @@ __all__ = [
 
 RESULT = "result.json"
 RUNS = "runs.parquet"
+
+_GRADE = {"*": int, "total": int}
+_CLAIM = {
+    **dict.fromkeys(("id", "place", "quantity", "unit", "note"), str),
+    "published": (str, float),
+    **dict.fromkeys(("measured", "low", "high"), (float, None)),
+    "replications": int,
+    "grade": str,
+    "kind?": str,
+    "runs?": (int, None),
+    "statistic?": str,
+    **dict.fromkeys(("predicted_low?", "predicted_high?"), (float, None)),
+}
+_MOVED = {
+    **dict.fromkeys(("study", "variant", "difference"), float),
+    **dict.fromkeys(("low", "high"), (float, None)),
+    "claim": str,
+}
+SHAPE = {
+    **dict.fromkeys(("study", "version", "scenario_hash", "command", "stopped"), str),
+    "build?": str,
+    "wall_s": float,
+    "seeds": [int],
+    "runs": int,
+    "claims": [_CLAIM],
+    "summary": _GRADE,
+    "checks?": _GRADE,
+    "unmeasured?": [str],
+    "sensitivity?": [
+        {
+            "id": str,
+            "title": str,
+            "why": str,
+            **dict.fromkeys(("replications", "moved"), int),
+            "rows": [_MOVED],
+            **dict.fromkeys(("error_study", "error_variant"), (float, None)),
+        }
+    ],
+    "points?": [{"variant": str, "point": {}, "replications": int, "events": (float, None)}],
+}
+"""What of a result the page shows, or a plan is made of."""
 
 
 def write_results(driver: Driver, out: Path) -> dict[str, Any]:
@@ -74,17 +117,37 @@ def load_outcome(study: Study, folder: Path) -> tuple[Outcome, dict[str, Any]]:
 
     Raises `UserError` if the folder lacks a file or one is damaged.
     """
-    try:
-        document = json.loads((folder / RESULT).read_text(encoding="utf-8"))
-        samples = Samples.from_table(read_table(folder / RUNS))
-        tables = read_tables(folder)
-    except (OSError, ValueError, KeyError) as error:
-        raise UserError(f"{folder}: not the results of a study: {error}") from None
+    document = read_document(folder / RESULT, SHAPE)
+    samples = _samples(folder / RUNS)
+    tables = read_tables(folder)
     recordings: dict[str, dict[str, Any]] = {}
     for name, table in tables.items():
         first, _, rest = name.partition("/")
         recordings.setdefault(first, {})[rest] = table
     return Outcome(study, samples, recordings), document
+
+
+def _samples(path: Path) -> Samples:
+    """The runs in a `runs.parquet`. Raises `UserError` if it is damaged."""
+    table = read_table(path)
+    place = {"variant": "words", "point": "words", "replication": "whole numbers"}
+    others = set(table.column_names) - {*place, *FACTS}
+    check_columns(path, table, place | dict.fromkeys(sorted(others), "numbers"))
+    for name in place:
+        if table[name].null_count:
+            raise UserError(f"{path}: damaged: column {name} has empty fields")
+    for row, point in enumerate(table["point"].to_pylist()):
+        try:
+            values = json.loads(point)
+        except (ValueError, RecursionError):
+            values = None
+        if not isinstance(values, dict) or not all(map(_is_plain, values.values())):
+            raise UserError(f"{path}: damaged: column point, row {row}: not a grid point")
+    return Samples.from_table(table)
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, bool | int | float | str)
 
 
 def document_of(driver: Driver) -> dict[str, Any]:
@@ -110,6 +173,7 @@ def document_of(driver: Driver) -> dict[str, Any]:
     return {
         "study": driver.study.id,
         "version": version(),
+        "build": build(),
         "scenario_hash": driver.scenario_hash,
         "wall_s": driver.wall_s,
         "command": driver.request.command(driver.study.id),

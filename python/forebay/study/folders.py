@@ -6,23 +6,29 @@ Of a `paper.toml` only what the list shows is read: `forebay studies` answers at
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from forebay.errors import UserError, read_text
+from forebay.toml import parse
 
-__all__ = ["describe", "study_folders"]
+__all__ = ["describe", "own_studies", "study_folders"]
+
+
+def own_studies() -> str:
+    """The folder that `FOREBAY_STUDIES` names; empty if it names none."""
+    return os.environ.get("FOREBAY_STUDIES", "")
 
 
 def study_folders() -> dict[str, Path]:
     """The folders of all studies, by id.
 
     Those that come with Forebay, or those below the folder that the environment variable
-    `FOREBAY_STUDIES` names. Raises `UserError` if there are none.
+    `FOREBAY_STUDIES` names: code in them is run when a study is. Raises `UserError` if there are
+    none.
     """
-    own = os.environ.get("FOREBAY_STUDIES")
+    own = own_studies()
     root = Path(own) if own else Path(__file__).parents[1] / "studies"
     found = {path.parent.name: path.parent.resolve() for path in sorted(root.glob("*/paper.toml"))}
     if not found:
@@ -35,7 +41,7 @@ def describe(folder: Path) -> dict[str, Any]:
     """What the list says of the study in a folder. Raises `UserError` for a wrong `paper.toml`."""
     path = folder / "paper.toml"
     try:
-        document = tomllib.loads(read_text(path, "a paper.toml"))
+        document = parse(read_text(path, "a paper.toml"), path)
         paper = document["paper"]
         numbers = [kind for table in document.get("table", []) for kind in _kinds(table)]
         statements = [entry.get("kind", RESULT) for entry in document.get("statement", [])]
@@ -50,8 +56,12 @@ def describe(folder: Path) -> dict[str, Any]:
             "statements": results[1],
             "checks": len(numbers) + len(statements) - sum(results),
         }
-    except (tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError) as error:
-        raise UserError(f"{path}: not a paper's description: {error!r}") from None
+    except (KeyError, TypeError, AttributeError):
+        # Only a part of the file was looked at: what reads all of it tells the place.
+        raise UserError(
+            f"{path}: not a paper's description; "
+            f"`forebay reproduce {folder.name}` says what is wrong"
+        ) from None
 
 
 RESULT = "result"

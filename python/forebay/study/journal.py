@@ -1,25 +1,24 @@
-"""The journal of `reproduce`: its finished runs, from which `--resume` continues.
+"""The finished runs of `reproduce`, from which `--resume` continues.
 
-`journal.jsonl` in the output folder begins with a line that says what the runs are of: the study,
-the version and build of the engine, and a fingerprint of the files that decide what a run gives and
-what is measured of it. Then follows a line for each finished run: its cell, replication, scenario
-hash and seed, and what was measured. Tables that a run recorded are written before its line. A
-process that is killed leaves whole lines and perhaps a part of one, which is dropped.
+They are in the journal of the output folder (`forebay.run.journal`). A run's part there says which
+run of its study it is, and holds a fingerprint of the files that decide what a run gives and what
+is measured of it: runs of another state of the study stay in the file and are not used. Kept are
+what identifies the run, what was measured, and the tables that it recorded.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forebay.errors import UserError
-from forebay.run.jobs import check, native, version
-from forebay.run.store import Journal, add_tables, read_tables
-from forebay.study.results import PointKey
+from forebay.run.jobs import build, check
+from forebay.run.journal import JOURNAL, Journal, Key, Record
+from forebay.run.store import table_bytes, table_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,17 +26,10 @@ if TYPE_CHECKING:
     from forebay.study.definition import Study
     from forebay.study.tasks import Task
 
-__all__ = ["JOURNAL", "Finished", "RunJournal", "check_journal", "has_journal"]
+__all__ = ["Finished", "RunJournal", "check_journal", "has_journal"]
 
-JOURNAL = "journal.jsonl"
-
-IDENTITY = {
-    "study": "study",
-    "version": "version",
-    "engine": "build of the engine",
-    "files": "state of the study's files (modules, scenario, sensitivity, extensions)",
-}
-"""What all runs of a journal have in common, and how messages call it."""
+OLD = "journal.jsonl"
+"""What earlier versions wrote; its runs name no build, and are not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,49 +50,51 @@ def has_journal(folder: Path) -> bool:
 
 def check_journal(study: Study, folder: Path) -> None:
     """See that there is a journal of runs that this study would make now; raises `UserError`."""
-    path, identity = folder / JOURNAL, _identity(study)
-    advice = f"without --resume, forebay reproduce {study.id} begins anew"
-    wrong = f"--resume: {path}: line 1: not the beginning of a journal of reproduce"
-    try:
-        with path.open(encoding="utf-8", errors="replace") as file:
-            found = json.loads(file.readline())
-    except FileNotFoundError:
+    path, advice = folder / JOURNAL, _advice(study)
+    if not has_journal(folder):
+        old = f" ({OLD} is of another format)" if (folder / OLD).exists() else ""
         raise UserError(
-            f"--resume: {path}: no such file; allowed is the folder of a run of {study.id} that "
-            f"was begun there; {advice}"
-        ) from None
-    except (OSError, ValueError) as error:
-        raise UserError(f"{wrong}: {error}; {advice}") from None
-    if not isinstance(found, dict) or not found.keys() >= identity.keys():
-        raise UserError(f"{wrong}; {advice}")
-    for name, what in IDENTITY.items():
-        if found[name] != identity[name]:
-            raise UserError(
-                f'--resume: {path}: holds runs of {what} "{found[name]}"; allowed is '
-                f'"{identity[name]}"; {advice}'
-            )
+            f"--resume: {path}: no such file{old}; allowed is the folder of a run of {study.id} "
+            f"that was begun there; {advice}"
+        )
+    with Journal(folder, advice) as journal:
+        parts, others = journal.parts(), journal.others()
+    here = [found for found in map(_read_part, parts) if found[0] == study.id]
+    if any(found[1] == _files(study) for found in here) or not (parts or others):
+        return
+    if here:
+        what = "another state of the study's files (modules, scenario, sensitivity, extensions)"
+    elif parts:
+        names = sorted({name or "a sweep" for name, _ in map(_read_part, parts)})
+        what = f'study "{", ".join(names)}"; allowed is "{study.id}"'
+    else:
+        what = f"build {', '.join(others)} of the engine; this is {build()}"
+    raise UserError(f"--resume: {path}: holds runs of {what}; {advice}")
 
 
 class RunJournal:
     """The finished runs of one study in one folder. In a `with` statement: closed at its end.
 
-    Without `resume` it begins empty; with it, it must be one that `check_journal` lets pass.
+    Without `resume` every run counts as not yet made, and replaces what is there of it.
     """
 
     def __init__(self, study: Study, folder: Path, resume: bool) -> None:
-        self._folder = folder
+        self._study = study.id
+        self._files = _files(study)
         self._scenarios: dict[tuple[str, tuple[str, ...]], tuple[str, int]] = {}
-        self._rows = Journal(folder / JOURNAL, resume, _key, _identity(study))
+        self._journal = Journal(folder, _advice(study))
+        # A journal just begun is not asked for every run.
+        self._resume = resume and len(self._journal) > 0
 
     def __enter__(self) -> RunJournal:
         return self
 
-    def __exit__(self, *error: object) -> None:
-        self._rows.__exit__(*error)
+    def __exit__(self, *_: object) -> None:
+        self._journal.close()
 
     def find(self, task: Task) -> Finished | None:
-        """What a run gave that is finished already; `None` if it is not, or its tables are gone."""
-        if len(self._rows) < 2:
+        """What a run gave that is finished already; `None` if it is not."""
+        if not self._resume:
             return None
         job = task.job
         scenario = (job.text, job.overrides)
@@ -108,65 +102,48 @@ class RunJournal:
             description = check(job)
             seed = int(description["resolved"]["seed"])
             self._scenarios[scenario] = (description["scenario_hash"], seed)
-        row = self._rows.find((*_place(task), version(), *self._scenarios[scenario]))
-        if row is None:
+        digest, seed = self._scenarios[scenario]
+        found = self._journal.find(self._key(task, digest, seed if job.seed is None else job.seed))
+        if found is None:
             return None
-        try:
-            return Finished(row["facts"], self._tables(row))
-        except (OSError, ValueError):
-            return None
+        return Finished(found.document, {n: table_of(c) for n, c in found.tables.items()})
 
     def keep(self, task: Task, finished: Finished) -> None:
-        """Write down a finished run, its tables first."""
+        """Write down a finished run."""
+        facts = finished.facts
+        tables = {name: table_bytes(table) for name, table in finished.tables.items()}
+        key = self._key(task, facts["scenario_hash"], facts["seed"])
+        self._journal.keep(key, Record(facts, tables))
+
+    def _key(self, task: Task, scenario: str, seed: int) -> Key:
         recording = task.recording.id if task.recording else ""
-        add_tables(self._folder, {f"{recording}/{n}": t for n, t in finished.tables.items()})
-        recorded, variant, point, replication = _place(task)
-        self._rows.add(
-            {
-                "recording": recorded,
-                "variant": variant,
-                "point": dict(point),
-                "replication": replication,
-                "tables": list(finished.tables),
-                "facts": finished.facts,
-            }
-        )
-
-    def _tables(self, row: Mapping[str, Any]) -> dict[str, pa.Table]:
-        names = {f"{row['recording']}/{name}": name for name in row["tables"]}
-        found = read_tables(self._folder, list(names))
-        return {names[path]: table for path, table in found.items()}
+        cell = task.cell or task.costs_like
+        # A recording of its own is another run than the replication of its point.
+        variant = cell.variant if task.cell else "recording"
+        place = [self._study, self._files, recording, variant, cell.point]
+        return Key(scenario, seed, task.replication, json.dumps(place))
 
 
-def _place(task: Task) -> tuple[str, str, PointKey, int]:
-    """Which run of its study a task is."""
-    recording = task.recording.id if task.recording else ""
-    cell = task.cell or task.costs_like
-    # A recording of its own is another run than the replication of its point.
-    variant = cell.variant if task.cell else "recording"
-    return recording, variant, cell.point, task.replication
+def _read_part(part: str) -> tuple[str, str]:
+    """Study and fingerprint of its files; both empty for runs of a sweep."""
+    if not part:
+        return "", ""
+    try:
+        study, files, *_ = json.loads(part)
+    except (ValueError, TypeError):
+        return "?", ""
+    return str(study), str(files)
 
 
-def _key(row: Mapping[str, Any]) -> Hashable:
-    if "facts" not in row:
-        return tuple(IDENTITY)
-    facts = row["facts"]
-    point = tuple(sorted(row["point"].items()))
-    place = (row["recording"], row["variant"], point, row["replication"])
-    return (*place, facts["version"], facts["scenario_hash"], facts["seed"])
+def _advice(study: Study) -> str:
+    return f"without --resume, forebay reproduce {study.id} makes all runs anew"
 
 
-def _identity(study: Study) -> dict[str, str]:
+def _files(study: Study) -> str:
+    """A fingerprint of the files that decide what a run gives and what is measured of it."""
     names = ("scenario.toml", "sensitivity.toml", "extensions.toml")
     data = [path for path in map(study.folder.joinpath, names) if path.is_file()]
-    sources = sorted([*study.folder.rglob("*.py"), *data])
     files = hashlib.sha256()
-    for path in sources:
+    for path in sorted([*study.folder.rglob("*.py"), *data]):
         files.update(f"{path.name}\n".encode() + path.read_bytes())
-    engine = hashlib.sha256(Path(native().__file__).read_bytes())
-    return {
-        "study": study.id,
-        "version": version(),
-        "engine": engine.hexdigest()[:16],
-        "files": files.hexdigest()[:16],
-    }
+    return files.hexdigest()[:16]

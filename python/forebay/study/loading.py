@@ -36,7 +36,7 @@ def load_study(study_id: str) -> Study:
         paper = load_paper(folder / "paper.toml")
         predicates = bind_predicates(paper, _predicates(study_id, folder))
     except PaperFileError as error:
-        raise UserError(str(error)) from None
+        raise UserError(*error.lines) from None
     scenario = read_text(folder / "scenario.toml")
     module = _module(study_id, folder, "study")
     return Study(

@@ -11,14 +11,14 @@ the same command gives the same digits on any machine.
 
 from __future__ import annotations
 
-import json
 import math
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from forebay.errors import UserError, read_text
+from forebay.errors import UserError
+from forebay.run.documents import read_document
 from forebay.run.jobs import Job, check
 from forebay.study.comparison import run_cells
 from forebay.study.grades import Grade, Point
@@ -148,6 +148,14 @@ def plan_text(plan: Mapping[str, Any]) -> str:
     return text
 
 
+RECORDED = {
+    **dict.fromkeys(("version", "scenario_hash", "command", "stopped"), str),
+    "claims": [{"id": str, "grade": str, "replications": int, "needed?": (int, None)}],
+    "points?": [{"point": {}, "variant": str, "events": float}],
+}
+"""What a record must hold to be planned by."""
+
+
 def load_record(study: Study) -> Record | None:
     """What the study's full run recorded; `None` if none did.
 
@@ -157,7 +165,7 @@ def load_record(study: Study) -> Record | None:
     if not path.is_file():
         return None
     try:
-        document = json.loads(read_text(path, "a study's result"))
+        document = read_document(path, RECORDED)
         words = shlex.split(document["command"])
         if document["stopped"] or "--quick" in words or "--claims" in words:
             return None
@@ -172,9 +180,9 @@ def load_record(study: Study) -> Record | None:
                 for row in document.get("points", ())
             },
         )
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (UserError, ValueError) as error:
         raise UserError(
-            f"{path}: not the result of a full run, from which --quick plans: {error!r}; "
+            f"{path}: not the result of a full run, from which --quick plans: {error}; "
             f"remove it, or make it again: forebay reproduce {study.id} --out {study.folder}"
         ) from None
 

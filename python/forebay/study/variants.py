@@ -18,7 +18,6 @@ is called before keys are set.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -28,6 +27,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from forebay.errors import UserError, located, nearest, read_text
 from forebay.study.change import Change
 from forebay.study.definition import Variant
+from forebay.toml import parse
 
 __all__ = ["function_named", "load_variants"]
 
@@ -58,9 +58,7 @@ def load_variants(path: Path, module: Mapping[str, Any]) -> tuple[Variant, ...]:
     if not path.is_file():
         return ()
     try:
-        file = _File.model_validate(tomllib.loads(read_text(path)))
-    except tomllib.TOMLDecodeError as error:
-        raise UserError(f"{path}: not valid TOML: {error}") from None
+        file = _File.model_validate(parse(read_text(path, "a list of variants"), path))
     except ValidationError as error:
         raise located(path, error.errors(), _File.model_fields) from None
     ids = [entry.id for entry in file.variant]
