@@ -12,8 +12,8 @@ GUIDED_BUILD := bench/profile/guided.sh
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce record test test-rust test-python lint tidy format fast wheel bench \
-  peers docs instructions instructions-record growth fuzz clean
+.PHONY: help setup reproduce record test test-rust test-python faults lint tidy format fast wheel \
+  bench peers docs instructions instructions-record growth fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -59,6 +59,9 @@ test-rust: setup
 
 test-python: $(VENV)/.tools
 	$(BIN)/python -m pytest tests/python bench
+
+faults: $(VENV)/.tools ## kill sweeps and their processes 200 times each and compare journals
+	FOREBAY_KILLS=200 $(BIN)/python -m pytest tests/python/test_faults.py -k 'killed or cluster'
 
 lint: tidy ## style, formatting, lints and types, without changing anything
 	cargo fmt --all --check
