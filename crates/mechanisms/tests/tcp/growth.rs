@@ -118,7 +118,8 @@ fn a_long_pause_starts_over_from_the_initial_window() {
 }
 
 /// Initial windows would not be the published ones. RFC 2414 (section 1, equation 1) and RFC 3390:
-/// min(4 MSS, max(2 MSS, 4380 B)); RFC 6928: min(10 MSS, max(2 MSS, 14600 B)).
+/// min(4 MSS, max(2 MSS, 4380 B)); RFC 5681 (section 3.1): 4, 3 or 2 segments of up to 1095, up to
+/// 2190 or more bytes; RFC 6928: min(10 MSS, max(2 MSS, 14600 B)).
 #[test]
 fn initial_windows_are_the_published_ones() {
     use forebay_mechanisms::element::tcp::InitialWindow as Iw;
@@ -127,6 +128,9 @@ fn initial_windows_are_the_published_ones() {
     for window in [Iw::Rfc2414, Iw::Rfc3390] {
         assert!(rfc3390.iter().all(|(mss, bytes)| window.bytes(*mss) == *bytes));
     }
+    let rfc5681 =
+        [(536, 2144), (1095, 4380), (1096, 3288), (1500, 4500), (2190, 6570), (2191, 4382)];
+    assert!(rfc5681.iter().all(|(mss, bytes)| Iw::Rfc5681.bytes(*mss) == *bytes));
     let rfc6928 = [(536, 5360), (1460, 14_600), (7300, 14_600), (9000, 18_000)];
     assert!(rfc6928.iter().all(|(mss, bytes)| Iw::Rfc6928.bytes(*mss) == *bytes));
     assert_eq!((Iw::Rfc2001.bytes(536), Iw::Rfc2581.bytes(536)), (536, 1072));

@@ -118,9 +118,9 @@ fn the_window_follows_the_published_example() {
     assert_eq!(run.rounds(), rounds);
 }
 
-/// The two timer variants could not be told apart (RFC 6582, sections 3.2 and 4): with no further
-/// acknowledgement, Impatient times out 1 s after the first partial one (200 ms), Slow-but-Steady 1
-/// s after the last (300 ms).
+/// The two timer variants could not be told apart (RFC 6582, section 3.2; RFC 3782, section 4):
+/// with no further acknowledgement, Impatient times out 1 s after the first partial one (200 ms),
+/// Slow-but-Steady 1 s after the last (300 ms).
 #[test]
 fn impatient_restarts_the_timer_once() {
     let acks = example(Vec::new());

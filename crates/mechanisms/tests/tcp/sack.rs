@@ -72,7 +72,7 @@ fn a_timeout_sends_only_what_is_missing() {
     }
 }
 
-/// The two policies for a timeout would not differ (RFC 2018, section 5.1; RFC 6675, section 5.1).
+/// The two policies for a timeout would not differ (RFC 2018, section 5; RFC 6675, section 5.1).
 /// Of 12 segments the even ones are lost; ssthresh = cwnd = 6, and six duplicates let 0, 2, 4 and 6
 /// go again (pipe 9, 7, 5, 4 after the third to sixth), in vain. After the timeout at 1 s, 0 brings
 /// an acknowledgement (2 expected) with the four ranges reported last: 11, 9, 7, 5. A sender that

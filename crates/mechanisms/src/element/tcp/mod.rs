@@ -42,7 +42,7 @@ choice! {
     pub enum NewRenoTimer {
         /// On the first of a recovery (RFC 6582, section 3.2).
         Impatient = "impatient",
-        /// On every one (RFC 6582, section 4).
+        /// On every one (RFC 3782, section 4).
         SlowButSteady = "slow-but-steady",
     }
 }
@@ -50,7 +50,7 @@ choice! {
 choice! {
     /// What becomes of SACK information at a retransmission timeout.
     pub enum SackAtTimeout {
-        /// It is forgotten, as the receiver might have reneged (RFC 2018, section 5.1).
+        /// It is forgotten, as the receiver might have reneged (RFC 2018, section 5).
         Clear = "clear",
         /// It is kept and used (RFC 6675, section 5.1, with a receiver that never reneges).
         Keep = "keep",
@@ -66,8 +66,10 @@ pub enum InitialWindow {
     Rfc2581,
     /// min(4 MSS, max(2 MSS, 4380 B)), the experimental predecessor of RFC 3390 (RFC 2414).
     Rfc2414,
-    /// min(4 MSS, max(2 MSS, 4380 B)) (RFC 3390, RFC 5681).
+    /// min(4 MSS, max(2 MSS, 4380 B)) (RFC 3390).
     Rfc3390,
+    /// Four segments of up to 1095 B, three of up to 2190 B, two of more (RFC 5681, section 3.1).
+    Rfc5681,
     /// min(10 MSS, max(2 MSS, 14600 B)) (RFC 6928).
     Rfc6928,
     /// So many segments.
@@ -75,11 +77,12 @@ pub enum InitialWindow {
 }
 
 impl InitialWindow {
-    const WORDS: [(&'static str, Self); 5] = [
+    const WORDS: [(&'static str, Self); 6] = [
         ("rfc2001", Self::Rfc2001),
         ("rfc2414", Self::Rfc2414),
         ("rfc2581", Self::Rfc2581),
         ("rfc3390", Self::Rfc3390),
+        ("rfc5681", Self::Rfc5681),
         ("rfc6928", Self::Rfc6928),
     ];
 
@@ -90,6 +93,11 @@ impl InitialWindow {
             Self::Rfc2001 => mss,
             Self::Rfc2581 => 2 * mss,
             Self::Rfc2414 | Self::Rfc3390 => (4 * mss).min((2 * mss).max(4380)),
+            Self::Rfc5681 => match mss {
+                0..=1095 => 4 * mss,
+                1096..=2190 => 3 * mss,
+                _ => 2 * mss,
+            },
             Self::Rfc6928 => (10 * mss).min((2 * mss).max(14_600)),
             Self::Segments(n) => n.saturating_mul(mss),
         }
@@ -97,8 +105,8 @@ impl InitialWindow {
 }
 
 impl Parameter for InitialWindow {
-    const KIND: &'static str =
-        "one of rfc2001, rfc2414, rfc2581, rfc3390, rfc6928, or a number such as \"4 packets\"";
+    const KIND: &'static str = "one of rfc2001, rfc2414, rfc2581, rfc3390, rfc5681, rfc6928, or a \
+                                number such as \"4 packets\"";
 
     fn read(node: &Node) -> Result<Self, String> {
         if let Value::Text(text) = &node.value
@@ -133,7 +141,7 @@ parameters! {
         /// How losses are repaired.
         recovery: Recovery = "sack", "RFC 5681, RFC 6582, RFC 6675";
         /// On which partial acknowledgements NewReno restarts its retransmission timer.
-        newreno_timer: NewRenoTimer = "impatient", "RFC 6582, sections 3.2 and 4";
+        newreno_timer: NewRenoTimer = "impatient", "RFC 6582, section 3.2; RFC 3782, section 4";
         /// Number of duplicate acknowledgements that signal a loss (DupThresh).
         dupack_threshold: u32 = 3, "RFC 5681, section 3.2; RFC 6675, section 2";
         /// New data on the first duplicate acknowledgements.
@@ -142,7 +150,7 @@ parameters! {
         /// as at most one segment, so that delayed acknowledgements halve the growth of the window.
         byte_counting: bool = true, "RFC 5681, section 3.1; RFC 3465, section 2.1";
         /// SACK information at a retransmission timeout.
-        sack_at_timeout: SackAtTimeout = "clear", "RFC 2018, section 5.1; RFC 6675, section 5.1";
+        sack_at_timeout: SackAtTimeout = "clear", "RFC 2018, section 5; RFC 6675, section 5.1";
         /// Count the bytes of SACK options in acknowledgements (4 + 8 for each block).
         sack_header_bytes: bool = true, "RFC 2018, section 3";
         /// Initial congestion window.
