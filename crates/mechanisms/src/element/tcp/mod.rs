@@ -14,6 +14,7 @@ pub mod scoreboard;
 mod sender;
 mod sender_context;
 mod source;
+mod state;
 
 use forebay_parameters::{
     Length, Node, Parameter, Parameters, Problem, Section, Value, choice, parameters,
@@ -22,6 +23,7 @@ use forebay_units::{Size, Span};
 
 pub use receiver::TcpReceivers;
 pub use sender::TcpSenders;
+pub use state::{CongestionState, SenderState};
 
 use rto::RtoRules;
 

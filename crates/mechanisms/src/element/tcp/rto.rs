@@ -56,6 +56,11 @@ impl Rto {
         (self.srtt >= 0.0).then_some(self.whole)
     }
 
+    /// SRTT and RTTVAR in ps, once measured.
+    pub(super) fn estimate(&self) -> Option<(f64, f64)> {
+        (self.srtt >= 0.0).then_some((self.srtt, self.rttvar))
+    }
+
     /// What a clock of the given granularity measures between two instants: ticks that pass.
     pub(super) fn measure(rules: &RtoRules, from: Time, to: Time) -> Span {
         match rules.tick.ps() {

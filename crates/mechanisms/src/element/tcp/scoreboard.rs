@@ -63,6 +63,11 @@ impl Scoreboard {
         self.sacked.is_empty()
     }
 
+    /// How many segments are SACKed.
+    pub(super) fn sacked(&self) -> u64 {
+        self.sacked.total()
+    }
+
     /// Forget everything.
     pub fn clear(&mut self) {
         self.sacked.clear();

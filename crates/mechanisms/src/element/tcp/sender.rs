@@ -164,13 +164,18 @@ impl TcpSenders {
         self
     }
 
+    /// The connection of flow `index`, and the settings of the group.
+    pub(super) fn connection(&self, index: u32) -> (&Connection, &Settings) {
+        (&self.connections[index as usize], &self.settings)
+    }
+
     /// Prefetch the state of flow `index`.
     fn prefetch(&self, index: u32) {
         fetch(&self.connections[index as usize]);
         fetch(&self.cold.sources[index as usize]);
     }
 
-    fn sender_context<'t, 'c>(
+    pub(super) fn sender_context<'t, 'c>(
         &'t mut self,
         index: u32,
         cx: &'t mut Context<'c>,

@@ -1,0 +1,111 @@
+//! What a TCP sender would tell a debugger: for tests that hold it to the standards.
+
+use forebay_network::{Context, Window};
+use forebay_units::Span;
+
+use super::TcpSenders;
+use super::sender::{Connection, Phase, Settings};
+
+/// The state of congestion control, in the names that the Linux kernel gives it
+/// (`include/uapi/linux/tcp.h`, `enum tcp_ca_state`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CongestionState {
+    /// Nothing is suspicious.
+    Open,
+    /// Duplicate acknowledgements have arrived, too few to signal a loss.
+    Disorder,
+    /// The window was reduced for ECN-Echo, and what was outstanding then is not all acknowledged.
+    Cwr,
+    /// Losses that duplicate acknowledgements signalled are being repaired.
+    Recovery,
+    /// The retransmission timer has expired, and what was outstanding then is not all acknowledged.
+    Loss,
+}
+
+/// The state of one sender at an instant.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct SenderState {
+    /// The first segment not acknowledged (SND.UNA).
+    pub unacknowledged: u64,
+    /// The next segment never sent.
+    pub unsent: u64,
+    /// Congestion window and slow-start threshold.
+    pub window: Window,
+    /// The state of congestion control.
+    pub congestion: CongestionState,
+    /// Smoothed round-trip time and its variation in ps, once measured (RFC 6298, section 2).
+    pub round_trip: Option<(f64, f64)>,
+    /// The present retransmission timeout, backed off where timeouts have occurred.
+    pub timeout: Span,
+    /// Segments above the first unacknowledged one that the receiver has reported.
+    pub sacked: u64,
+    /// Segments thought to be in the network: pipe of RFC 6675, section 4, or all outstanding ones
+    /// where nothing is reported.
+    pub pipe: u64,
+}
+
+impl TcpSenders {
+    /// The state of flow `index` of the group.
+    ///
+    /// # Panics
+    /// If the group has no such flow.
+    #[must_use]
+    pub fn state(&self, index: u32) -> SenderState {
+        let (connection, settings) = self.connection(index);
+        connection.state(settings)
+    }
+
+    /// Whether the receiver of flow `index` has reported that segment `number` arrived above a gap.
+    ///
+    /// # Panics
+    /// If the group has no such flow.
+    #[must_use]
+    pub fn is_sacked(&self, index: u32, number: u64) -> bool {
+        let scoreboard = &self.connection(index).0.scoreboard;
+        scoreboard.as_ref().is_some_and(|scoreboard| scoreboard.hole_from(number) > number)
+    }
+
+    /// Have the application of flow `index` write what it writes next now, whenever its timer is
+    /// due: for tests that say in which order things happen at one instant. The timer's event, if
+    /// it is still to come, must then be kept from the group.
+    ///
+    /// # Panics
+    /// If the group has no such flow.
+    pub fn write_now(&mut self, index: u32, cx: &mut Context<'_>) {
+        self.sender_context(index, cx).write();
+    }
+}
+
+impl Connection {
+    fn state(&self, settings: &Settings) -> SenderState {
+        let sacked = self.scoreboard.as_ref().map_or(0, |scoreboard| scoreboard.sacked());
+        let pipe = match &self.scoreboard {
+            Some(board) if !board.is_empty() || self.phase == Phase::Recovery => {
+                board.pipe(self.una, self.max, u64::from(settings.threshold))
+            }
+            _ => self.nxt - self.una,
+        };
+        SenderState {
+            unacknowledged: self.una,
+            unsent: self.max,
+            window: self.window,
+            congestion: self.congestion(sacked),
+            round_trip: self.rto.estimate(),
+            timeout: self.rto.timeout(),
+            sacked,
+            pipe,
+        }
+    }
+
+    fn congestion(&self, sacked: u64) -> CongestionState {
+        // A reduction for a loss sets both marks, one for ECN only the second.
+        let marked = self.una < self.reduced && self.reduced != self.recover;
+        match self.phase {
+            Phase::Recovery => CongestionState::Recovery,
+            Phase::Loss => CongestionState::Loss,
+            Phase::Open if marked => CongestionState::Cwr,
+            Phase::Open if self.dupacks > 0 || sacked > 0 => CongestionState::Disorder,
+            Phase::Open => CongestionState::Open,
+        }
+    }
+}
