@@ -20,7 +20,8 @@ CRATES: dict[str, tuple[str, ...]] = {
     "engine": ("units", "kernel", "network"),
     "mechanisms": ("units", "parameters", "kernel", "network"),
     "scenario": ("units", "parameters", "kernel", "network", "engine", "mechanisms"),
-    "python": ("network", "scenario"),
+    "scripts": ("units", "parameters", "kernel", "network", "engine", "mechanisms"),
+    "python": ("network", "scenario", "scripts"),
     "fuzz": ("units", "kernel", "network", "mechanisms", "scenario"),
 }
 """What each crate may know of the others."""
@@ -35,8 +36,11 @@ LIBRARIES = {
     "pyo3": ("python", "nothing below crates/python knows of Python"),
     "rand_core": ("kernel", "the random streams"),
     "rand_xoshiro": ("kernel", "the random streams"),
-    "serde": ("mechanisms scenario python", "rows of results as data; the engine knows no format"),
-    "serde_json": ("scenario python", "results as JSON; the engine knows no format"),
+    "serde": (
+        "mechanisms scripts scenario python",
+        "rows of results as data; the engine knows no format",
+    ),
+    "serde_json": ("scripts scenario python", "results as JSON; the engine knows no format"),
     "toml": ("scenario", "the one place that knows TOML"),
 }
 """The crates that may use a library, and what for."""

@@ -1,4 +1,4 @@
-//! The native module `forebay._native`: scenarios in, columns out.
+//! The native module `forebay._native`: scenarios in, columns out; scripts of TCP in, verdicts out.
 //!
 //! This crate converts and nothing else. Runs happen on threads of their own without the
 //! interpreter lock; the calling thread hears of finished runs, reports progress and listens for
@@ -17,6 +17,13 @@ create_exception!(
     ScenarioError,
     PyException,
     "A scenario that cannot be run: file, line or key path, what was read and what is allowed."
+);
+
+create_exception!(
+    forebay._native,
+    ScriptError,
+    PyException,
+    "A script of packets that cannot be run: file, line and column, what was read, what is allowed."
 );
 
 /// Version of the engine.
@@ -60,15 +67,34 @@ fn check(text: &str, name: &str, overrides: Vec<String>) -> PyResult<String> {
         .map_err(|error| ScenarioError::new_err(error.to_string()))
 }
 
+/// Run a script of packets that must arrive and be sent on the model of TCP; what came of it, as
+/// JSON.
+///
+/// Raises ScriptError if it cannot be run.
+#[pyfunction]
+fn tcp_script(text: &str, name: &str, overrides: Vec<String>) -> PyResult<String> {
+    forebay_scripts::run_text(text, name, &overrides)
+        .map_err(|error| ScriptError::new_err(error.to_string()))
+}
+
+/// What scripts of packets may hold beside packets, as JSON.
+#[pyfunction]
+fn tcp_script_language() -> String {
+    forebay_scripts::language()
+}
+
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
+    module.add("ScriptError", module.py().get_type::<ScriptError>())?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(build, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(result_columns, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
+    module.add_function(wrap_pyfunction!(tcp_script, module)?)?;
+    module.add_function(wrap_pyfunction!(tcp_script_language, module)?)?;
     module.add_function(wrap_pyfunction!(batch::run_batch, module)?)?;
     Ok(())
 }

@@ -1,0 +1,42 @@
+//! What came of a script, as JSON: for programs that are no Rust.
+
+use serde::Serialize;
+
+use crate::problem::Problem;
+use crate::script::{Claim, Role, Script};
+
+/// The document of a script.
+#[derive(Serialize)]
+struct Document<'s> {
+    name: &'s str,
+    role: &'static str,
+    purpose: &'s str,
+    claims: &'s [Claim],
+    passed: bool,
+    checks: usize,
+    difference: &'s [String],
+}
+
+/// Read and run `text`, a script that messages call `name`, with `KEY=VALUE` assignments that count
+/// more than the lines at its head. JSON: `name`, `role`, `purpose` and `claims` of its first
+/// comment, `passed`, `checks` (packets and assertions compared), `difference` (lines).
+///
+/// # Errors
+/// If it cannot be read, or asks for what the model does not have.
+pub fn run_text(text: &str, name: &str, set: &[String]) -> Result<String, Problem> {
+    let script = Script::read(text, name, set)?;
+    let report = script.run()?;
+    let document = Document {
+        name,
+        role: match script.role {
+            Role::Sender => "sender",
+            Role::Receiver => "receiver",
+        },
+        purpose: &script.heading.purpose,
+        claims: &script.heading.claims,
+        passed: report.passed(),
+        checks: report.checks,
+        difference: &report.difference,
+    };
+    Ok(serde_json::json!(document).to_string())
+}
