@@ -2,8 +2,9 @@
 
     python docs/pages.py docs/reference
 
-`by-example.md`, `command-line.md` and `results.md`; those of mechanisms and sections come from
-`python -m forebay.scenario.reference docs/reference`. `make docs` runs both. Nothing here is
+`by-example.md`, `command-line.md`, `results.md`, `tcp-conformance.md` and `tcp-scripts.md`; those
+of mechanisms and sections come from `python -m forebay.scenario.reference docs/reference`. `make
+docs` runs both. Nothing here is
 written down twice: commands are asked for their options, the engine for the columns of a run, the
 others are held against what is there, examples are checked by the engine, and what lacks a
 description stops the script.
@@ -53,6 +54,7 @@ from columns import (
     STUDY,
     TRACE,
 )
+from conformance import conformance, language
 
 EXAMPLES_FOLDER = Path(__file__).parents[1] / "examples"
 
@@ -65,6 +67,8 @@ def pages() -> dict[str, str]:
         "by-example.md": by_example(),
         "command-line.md": command_line(),
         "results.md": results(),
+        "tcp-conformance.md": conformance(GENERATED),
+        "tcp-scripts.md": language(GENERATED),
     }
 
 
@@ -207,7 +211,7 @@ def command_line() -> str:
     lines += ["Progress goes to stderr if that is a terminal; `--json` prints one JSON document on"]
     lines += ["stdout and nothing else. `NO_COLOR` is respected.", ""]
     lines += ["| exit status | meaning |", "|---|---|", "| 0 | done |"]
-    lines += ["| 1 | something else went wrong |"]
+    lines += ["| 1 | something else went wrong, or a script of `tcp-script` fails |"]
     lines += ["| 2 | the input is wrong: one message on stderr says where and what is allowed |"]
     lines += ["| 130 | interrupted (Ctrl-C, or SIGTERM of `reproduce` and `sweep`); "]
     lines[-1] += "finished runs are kept |"

@@ -64,8 +64,8 @@ def nearest(name: str, allowed: Iterable[str]) -> str:
     return f' (did you mean "{names[found[0]]}"?)' if found else ""
 
 
-def read_text(path: Path | str, what: str = "a scenario") -> str:
-    """The text of a file that the user named.
+def read_text(path: Path | str, what: str = "a scenario", suffix: str = ".toml") -> str:
+    """The text of a file that the user named; `what` it should be, and how its name should end.
 
     Raises `UserError` for a missing file, a directory, no permission, or bytes that are no UTF-8.
     """
@@ -77,7 +77,7 @@ def read_text(path: Path | str, what: str = "a scenario") -> str:
     except NotADirectoryError:
         raise UserError(f"{path}: a part of this path is a file, not a folder") from None
     except IsADirectoryError:
-        raise UserError(_folder_message(path, what)) from None
+        raise UserError(_folder_message(path, what, suffix)) from None
     except OSError as error:
         raise UserError(f"{path}: cannot be read: {error.strerror or error}") from None
     except ValueError:
@@ -86,9 +86,9 @@ def read_text(path: Path | str, what: str = "a scenario") -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
+        form = "a TOML file, and TOML is UTF-8" if suffix == ".toml" else "text in UTF-8"
         raise UserError(
-            f"{path}: line {line}: not UTF-8 (byte 0x{data[error.start]:02x}); "
-            f"{what} is a TOML file, and TOML is UTF-8"
+            f"{path}: line {line}: not UTF-8 (byte 0x{data[error.start]:02x}); {what} is {form}"
         ) from None
 
 
@@ -150,9 +150,10 @@ def _nearest_file(missing: Path | str) -> str:
     return f' (did you mean "{path.with_name(siblings[found[0]])}"?)' if found else ""
 
 
-def _folder_message(path: Path | str, what: str) -> str:
-    message = f"{path}: is a folder; {what} is a TOML file"
-    inside = sorted(entry for entry in os.listdir(path) if entry.endswith(".toml"))
+def _folder_message(path: Path | str, what: str, suffix: str) -> str:
+    form = "a TOML file" if suffix == ".toml" else "a file"
+    message = f"{path}: is a folder; {what} is {form}"
+    inside = sorted(entry for entry in os.listdir(path) if entry.endswith(suffix))
     if inside:
         message += f" such as {os.path.join(path, inside[0])}"
     return message

@@ -36,7 +36,16 @@ class Ban:
 CRATES = ("crates/",)
 ENGINE = tuple(
     f"crates/{name}/"
-    for name in ("units", "parameters", "kernel", "network", "engine", "mechanisms", "scenario")
+    for name in (
+        "units",
+        "parameters",
+        "kernel",
+        "network",
+        "engine",
+        "mechanisms",
+        "scripts",
+        "scenario",
+    )
 )
 """Crates that take text and give numbers."""
 
@@ -130,6 +139,7 @@ PYTHON = (
             "python/forebay/cli/run.py": "the command `run`",
             "python/forebay/cli/check.py": "the command `check`",
             "python/forebay/cli/studies.py": "the command `studies`",
+            "python/forebay/cli/tcp_script.py": "the command `tcp-script`",
             "python/forebay/cli/terminal.py": "what commands print with",
         },
     ),

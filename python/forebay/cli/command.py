@@ -18,8 +18,8 @@ __all__ = ["Command"]
 class Command:
     """A command: the function that does it, and its parameters in the order of the help.
 
-    It has the function's name. The function's docstring is its summary, one sentence; what it
-    returns is the exit status, 0 if it returns none.
+    It has the function's name, with hyphens. The function's docstring is its summary, one sentence;
+    what it returns is the exit status, 0 if it returns none.
     """
 
     __slots__ = ("function", "name", "parameters", "summary")
@@ -29,7 +29,7 @@ class Command:
     ) -> None:
         self.function = function
         self.parameters = parameters
-        self.name = function.__name__
+        self.name = function.__name__.replace("_", "-")
         self.summary = function.__doc__ or ""
 
     def __call__(self, words: Sequence[str]) -> int:
@@ -62,7 +62,7 @@ class Command:
         for word in rest:
             parameter = options.get(word)
             if parameter is None and arguments:
-                parameter = arguments.pop(0)
+                parameter = arguments[0] if arguments[0].many else arguments.pop(0)
             elif parameter is None:
                 return None
             elif not parameter.metavar:
@@ -77,7 +77,8 @@ class Command:
             except UserError:
                 return None
             values[parameter.key] = [*values[parameter.key], value] if parameter.many else value
-        return None if arguments else values
+        missing = [each for each in arguments if not (each.many and values[each.key])]
+        return None if missing else values
 
     def rows(self) -> Iterator[tuple[str, str]]:
         """How each parameter is written, and what it means."""

@@ -2,8 +2,8 @@
 
 Exit status: 0 done; 2 the user's input is wrong (one message on stderr, no traceback); 130
 interrupted (Ctrl-C, or SIGTERM of `reproduce` and `sweep`), with finished runs kept; 1 anything
-else. `--json` prints one document on stdout and nothing else. Whatever takes long to import is
-imported by the command that needs it.
+else, such as a script of packets that fails. `--json` prints one document on stdout and nothing
+else. Whatever takes long to import is imported by the command that needs it.
 """
 
 from __future__ import annotations
@@ -145,7 +145,8 @@ def _command(*parameters: Parameter) -> Callable[[Function], Function]:
     """The function is a command that takes `parameters`."""
 
     def add(function: Function) -> Function:
-        COMMANDS[function.__name__] = Command(function, parameters)
+        command = Command(function, parameters)
+        COMMANDS[command.name] = command
         return function
 
     return add
@@ -273,6 +274,24 @@ def mechanisms(name: str | None, as_json: bool) -> None:
     from forebay.cli.mechanisms import show_mechanisms
 
     show_mechanisms(name, as_json)
+
+
+@_command(
+    argument("FILE...", "files", "The scripts.", many=True),
+    option(
+        "--set",
+        "KEY=VALUE",
+        "Change a parameter of the connection, such as recovery=newreno.",
+        key="overrides",
+        many=True,
+    ),
+    _JSON,
+)
+def tcp_script(files: list[str], overrides: list[str], as_json: bool) -> int:
+    """Hold TCP to scripts of packets: 0 if all pass, 1 if one fails, 2 if one cannot be read."""
+    from forebay.cli.tcp_script import run_scripts
+
+    return run_scripts(files, overrides, as_json)
 
 
 @_command()

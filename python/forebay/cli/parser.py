@@ -63,7 +63,7 @@ def _add(parser: _Parser, parameter: Parameter) -> None:
     meaning = parameter.row()[1].replace("%", "%%")
     read = _reader(parameter.read)
     if not parameter.is_option:
-        count = None if parameter.required else "?"
+        count = "+" if parameter.many else None if parameter.required else "?"
         parser.add_argument(
             parameter.key, metavar=parameter.name, type=read, nargs=count, help=meaning
         )
