@@ -132,6 +132,7 @@ fn prepare(jobs: Vec<Job>) -> PyResult<Vec<Task>> {
             replication: job.replication,
             record: job.record,
             threads: job.threads,
+            ..RunOptions::default()
         };
         tasks.push(Task { scenario, options, command: job.command, control: Control::default() });
     }

@@ -14,6 +14,7 @@ use crate::names::{check_names, check_unique};
 use crate::rings::{RingPlan, leg, read_ring};
 use crate::sections::{RecordParameters, SCENARIO_SECTIONS, ScenarioParameters};
 use crate::series::check_series;
+use crate::ties::TieOrder;
 use crate::topology::Topology;
 
 /// A scenario read and checked, ready to be wired.
@@ -104,15 +105,19 @@ impl<'a> Plan<'a> {
     }
 
     /// Wire the network of one replication: the network, the elements of each link, and the
-    /// senders' element of each group of flows.
-    pub(crate) fn wire(&mut self, streams: &Streams) -> Wired {
+    /// senders' element of each group of flows. Elements are numbered as `order` has it.
+    pub(crate) fn wire(&mut self, streams: &Streams, order: &mut TieOrder) -> Wired {
         let mut network = Network::new();
         let rings: Vec<ElementId> = self.rings.iter().map(|_| network.reserve()).collect();
-        let wire = |link: &mut LinkPlan<'_>| match link.span {
-            Some(span) => (network.add_link(), vec![rings[span.ring]]),
-            None => link.wire(&mut network, streams),
-        };
-        let (links, elements): (Vec<_>, Vec<_>) = self.links.iter_mut().map(wire).unzip();
+        let links: Vec<LinkId> = self.links.iter().map(|_| network.add_link()).collect();
+        let mut elements = vec![Vec::new(); links.len()];
+        for at in order.of(links.len()) {
+            let link = &mut self.links[at];
+            elements[at] = match link.span {
+                Some(span) => vec![rings[span.ring]],
+                None => link.wire(links[at], &mut network, streams),
+            };
+        }
         let placed = self.links.iter().zip(&elements);
         let allocator = |(link, elements): (&LinkPlan<'_>, &Vec<ElementId>)| {
             if link.allocates { elements.first().copied() } else { None }
@@ -123,7 +128,7 @@ impl<'a> Plan<'a> {
             self.flows.iter().map(|flow| network.add_flows(flow.count)).collect();
         // Filled in below: each group has senders.
         let mut senders = vec![network.next_element(); self.flows.len()];
-        for at in 0..self.flows.len() {
+        for at in order.of(self.flows.len()) {
             let flow = &mut self.flows[at];
             if !flow.has_calls() {
                 senders[at] = flow.wire(firsts[at], &roads, &mut network, streams);

@@ -23,6 +23,7 @@ mod run;
 mod sections;
 mod series;
 mod spread;
+mod ties;
 mod topology;
 
 pub use catalogue::{catalogue, schema};
@@ -38,6 +39,7 @@ pub use results::{Counted, FlowResult, GroupResult, LinkResult, RunResult};
 pub use results_rings::RingResult;
 pub use run::{Control, RunOptions, Scenario, ScenarioError};
 pub use spread::{Quantiles, Spread};
+pub use ties::Ties;
 
 /// Version of the engine: part of every result.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -211,13 +211,13 @@ impl LinkPlan<'_> {
         Ok(self)
     }
 
-    /// Make this direction; the link, and the elements that a packet passes.
+    /// Make this direction, which is link `id`; the elements that a packet passes.
     pub(crate) fn wire(
         &mut self,
+        id: LinkId,
         network: &mut Network,
         streams: &Streams,
-    ) -> (LinkId, Vec<ElementId>) {
-        let id = network.add_link();
+    ) -> Vec<ElementId> {
         let parts = self.parts.take().expect("a plan is prepared once and wired once");
         let path = self.section.path();
         let name = format!("{path}.conditioner");
@@ -247,7 +247,7 @@ impl LinkPlan<'_> {
             background,
             notifier,
         })));
-        (id, elements)
+        elements
     }
 }
 

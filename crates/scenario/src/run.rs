@@ -21,6 +21,7 @@ use crate::parse;
 use crate::results::{LinkResult, RunResult, flow_rows};
 use crate::results_rings::RingResult;
 use crate::series::Series;
+use crate::ties::{TieCount, TieOrder, Ties};
 use forebay_network::FlowId;
 
 /// A scenario: checked, hashed, ready to be run any number of times, from any number of threads.
@@ -75,11 +76,13 @@ pub struct RunOptions {
     /// does where the network has no delay to be divided at, where that would not pay, and where
     /// packets are recorded one by one.
     pub threads: usize,
+    /// What is done about simultaneous events. What another order changes rests on ties.
+    pub ties: Ties,
 }
 
 impl Default for RunOptions {
     fn default() -> Self {
-        Self { seed: None, replication: 0, record: false, threads: 1 }
+        Self { seed: None, replication: 0, record: false, threads: 1, ties: Ties::Listed }
     }
 }
 
@@ -194,10 +197,14 @@ impl Scenario {
         let mut plan = Plan::read(&self.root, &echo, &self.registry)
             .expect("the scenario was checked when parsed");
         let seed = options.seed.unwrap_or(plan.parameters.seed);
-        let wired = plan.wire(&Streams::new(seed, options.replication));
+        let mut order = TieOrder::new(options.ties);
+        let wired = plan.wire(&Streams::new(seed, options.replication), &mut order);
         let mut run = Run { plan, wired, control, series: None, chunk: CHUNK };
         if options.record {
             run.attach();
+        }
+        if options.ties != Ties::Listed {
+            run.wired.network.attach(Box::new(TieCount::default()));
         }
         run.divide(options.threads);
         begins();

@@ -36,3 +36,4 @@ mod rings;
 mod sawtooth;
 mod statistics;
 mod support;
+mod ties;
