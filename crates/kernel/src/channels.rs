@@ -134,8 +134,8 @@ impl<M: Message> InputChannels<M> {
         }
     }
 
-    /// As [`InputChannels::next_index`]. The usual numbers of channels are cases of their own, without a
-    /// loop.
+    /// As [`InputChannels::next_index`]. The usual numbers of channels are cases of their own,
+    /// without a loop.
     #[inline(always)]
     fn next_of_several(&self) -> (usize, Time) {
         match self.channels.as_slice() {
