@@ -3,17 +3,17 @@
 use forebay_engine::Network;
 use forebay_kernel::Streams;
 use forebay_network::{ElementCounters, ElementId, FlowId, LinkId};
-use forebay_parameters::{Echo, Node, Parameters, Problem, Registry, Section};
+use forebay_parameters::{Echo, Node, Parameters, Problem, Registry, Section, nearest};
 use forebay_units::Span;
 use forebay_units::quantity::show_span;
 
+use crate::around::Around;
 use crate::calls::{AggregatePlan, read_aggregate};
-use crate::flows::{Around, FlowPlan, Roads, read_flow};
+use crate::flows::{FlowPlan, Roads, read_flow};
 use crate::links::{LinkPlan, read_link};
-use crate::names::{check_names, check_unique};
+use crate::names::{AGGREGATES, FLOWS, LINKS, check_names, check_unique};
 use crate::rings::{RingPlan, leg, read_ring};
 use crate::sections::{RecordParameters, SCENARIO_SECTIONS, ScenarioParameters};
-use crate::series::check_series;
 use crate::ties::TieOrder;
 use crate::topology::Topology;
 
@@ -86,7 +86,9 @@ impl<'a> Plan<'a> {
         }
         check_members(&root, &aggregates, &flows)?;
         check_bursts(&links, &flows)?;
-        check_unique(&root, &links, &flows)?;
+        let names_of_links = links.iter().map(|link| link.name.as_str()).collect();
+        let groups: Vec<_> = flows.iter().map(|flow| (flow.name.as_str(), flow.count)).collect();
+        check_unique(&root, names_of_links, &groups)?;
         let nodes = topology.nodes().len();
         let plan = Self { parameters, record, links, rings, aggregates, flows, nodes };
         if let Some(section) = root.section("record")? {
@@ -377,6 +379,32 @@ fn check_bursts(links: &[LinkPlan<'_>], flows: &[FlowPlan]) -> Result<(), Proble
                 );
                 return Err(Problem { message, ..problem.clone() });
             }
+        }
+    }
+    Ok(())
+}
+
+/// Refuse to sample what is not there.
+fn check_series(section: &Section<'_>, plan: &Plan<'_>) -> Result<(), Problem> {
+    let Some(wanted) = &plan.record.series_of else { return Ok(()) };
+    let names = plan
+        .links
+        .iter()
+        .map(|link| (LINKS, &link.name))
+        .chain(plan.flows.iter().map(|flow| (FLOWS, &flow.name)))
+        .chain(plan.aggregates.iter().map(|aggregate| (AGGREGATES, &aggregate.name)));
+    let mut known: Vec<String> = names.map(|(kind, name)| format!("{kind}.{name}")).collect();
+    known.extend([LINKS, FLOWS, AGGREGATES].map(str::to_owned));
+    for entry in wanted {
+        if !known.contains(entry) {
+            let near = nearest(entry, known.iter().map(String::as_str));
+            let hint = near.map_or(String::new(), |name| format!(" (did you mean \"{name}\"?)"));
+            let message = format!(
+                "\"{entry}\" is not in this scenario{hint}; allowed are links, flows, aggregates, \
+                 and one of them by its name, such as \"{}\"",
+                known[0]
+            );
+            return Err(section.fail("series_of", message));
         }
     }
     Ok(())

@@ -16,8 +16,8 @@ use forebay_parameters::{Entry, Parameters, Problem, Section, choose, choose_or}
 use forebay_units::quantity::show_span;
 use forebay_units::{Rate, Size, Span, Time};
 
-use crate::calls::{AggregatePlan, CallsPlan, Place, find_aggregate, read_calls};
-use crate::links::LinkPlan;
+use crate::around::Around;
+use crate::calls::{CallsPlan, Place, find_aggregate, read_calls};
 use crate::paced::{
     PacedPlan, PolicingPlan, WayBack, lateness, read_paced, read_policing, way_of_cells, ways_back,
 };
@@ -52,14 +52,6 @@ enum Transport {
     Udp(UdpParameters, TrafficKind),
     Calls(Box<CallsPlan>),
     Paced(Box<PacedPlan>),
-}
-
-/// What flows need to know of the rest of the scenario.
-pub(crate) struct Around<'a> {
-    pub(crate) topology: &'a Topology,
-    pub(crate) links: &'a [LinkPlan<'a>],
-    pub(crate) aggregates: &'a [AggregatePlan],
-    pub(crate) duration: Span,
 }
 
 /// Read the section of one group of flows.

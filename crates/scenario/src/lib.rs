@@ -6,6 +6,7 @@
 //! definitions. What mechanisms there are is said by a [`Registry`]: that of [`registry`], or one
 //! to which others were added.
 
+mod around;
 mod build;
 mod calls;
 mod catalogue;

@@ -15,11 +15,12 @@ use forebay_mechanisms::queue::{self, Queue, Queues};
 use forebay_mechanisms::shaper::Shapers;
 use forebay_network::{Conditioner, ElementId, LinkId, ShaperLaw};
 use forebay_parameters::{Chosen, Parameters, Problem, Section, choose, choose_all, choose_or};
-use forebay_units::quantity::show_rate;
 use forebay_units::{Rate, Size, Span};
 
 use crate::rings::{RingPlan, RingSpan, SpanPlan};
-use crate::sections::{LINK_MECHANISMS, LinkParameters, REVERSE_MECHANISMS, ReverseParameters};
+use crate::sections::{
+    LINK_MECHANISMS, LinkParameters, REVERSE_MECHANISMS, ReverseParameters, check_rate,
+};
 
 /// One direction of a link as the scenario describes it.
 pub(crate) struct LinkPlan<'a> {
@@ -133,20 +134,6 @@ fn notice_size(section: &Section<'_>, size: Option<Size>) -> Result<Size, Proble
         return Err(section.fail("notice_size", message));
     }
     Ok(size)
-}
-
-/// Packets of a kilobit must take less than days, and transmission times must fit the clock.
-pub(crate) fn check_rate(section: &Section<'_>, rate: Rate) -> Result<(), Problem> {
-    const TOP: u64 = 8_000_000_000_000_000;
-    match rate.bps() {
-        0 => Err(section.fail("rate", "is zero; a link needs a rate above 0")),
-        bps if bps > TOP => {
-            let top = show_rate(Rate::from_bps(TOP));
-            let message = format!("{} is too fast; allowed are up to {top}", show_rate(rate));
-            Err(section.fail("rate", message))
-        }
-        _ => Ok(()),
-    }
 }
 
 impl<'a> LinkPlan<'a> {

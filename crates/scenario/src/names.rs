@@ -2,8 +2,10 @@
 
 use forebay_parameters::{Problem, Section};
 
-use crate::flows::FlowPlan;
-use crate::links::LinkPlan;
+/// Kinds of places, as names of series begin: `links.ab`.
+pub(crate) const LINKS: &str = "links";
+pub(crate) const FLOWS: &str = "flows";
+pub(crate) const AGGREGATES: &str = "aggregates";
 
 /// The longest name, in bytes: with what is added to it, a file name of it fits every file system.
 const MOST_BYTES: usize = 100;
@@ -47,34 +49,33 @@ fn shown(name: &str) -> String {
     format!("{short:?}")
 }
 
-/// Refuse names that other rows have too: the second direction of link `x` is `x.reverse`, and flow
-/// 1 of the group `x` is `x[1]`.
+/// Refuse names of `links` and `flows`, these with how many flows they are, that other rows have
+/// too: the second direction of link `x` is `x.reverse`, and flow 1 of the group `x` is `x[1]`.
 pub(crate) fn check_unique(
     root: &Section<'_>,
-    links: &[LinkPlan<'_>],
-    flows: &[FlowPlan],
+    mut links: Vec<&str>,
+    flows: &[(&str, u32)],
 ) -> Result<(), Problem> {
-    let mut names: Vec<&str> = links.iter().map(|link| link.name.as_str()).collect();
-    names.sort_unstable();
-    if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+    links.sort_unstable();
+    if let Some(pair) = links.windows(2).find(|pair| pair[0] == pair[1]) {
         let message = format!("two directions of links are called {:?}; rename one", pair[0]);
         return Err(match root.section("links")? {
             Some(section) => problem_of(&section, pair[0], message),
             None => root.fail("rings", message),
         });
     }
-    for flow in flows {
-        let member = flow.name.strip_suffix(']').and_then(|name| name.rsplit_once('['));
+    for (flow, _) in flows {
+        let member = flow.strip_suffix(']').and_then(|name| name.rsplit_once('['));
         let Some((group, Ok(number))) = member.map(|(group, n)| (group, n.parse::<u32>())) else {
             continue;
         };
-        if flows.iter().any(|other| other.name == group && number < other.count) {
+        if flows.iter().any(|(other, count)| *other == group && number < *count) {
             let message = format!(
                 "two flows are called {:?}: this group, and flow {number} of {group:?}; rename one",
-                flow.name
+                flow
             );
             let section = root.section("flows")?.expect("there are flows");
-            return Err(problem_of(&section, &flow.name, message));
+            return Err(problem_of(&section, flow, message));
         }
     }
     Ok(())

@@ -16,7 +16,7 @@ use forebay_mechanisms::pace::{self, PaceKind, Paces, check_rtt};
 use forebay_parameters::{Parameters, Problem, Section, choose, choose_or};
 use forebay_units::{Rate, Size, Span};
 
-use crate::flows::Around;
+use crate::around::Around;
 use crate::links::LinkPlan;
 use crate::sections::{PACED_MECHANISMS, POLICING_SECTIONS, PolicingParameters, names_of};
 use forebay_network::{FlowId, LinkId};

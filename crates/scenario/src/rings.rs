@@ -8,7 +8,8 @@ use forebay_units::{Rate, Size, Span};
 
 use crate::names::fault;
 use crate::sections::{
-    HostQueueing, RING_MECHANISMS, RingParameters, StationParameters, TransitBuffers, names_of,
+    HostQueueing, RING_MECHANISMS, RingParameters, StationParameters, TransitBuffers, check_rate,
+    names_of,
 };
 use forebay_network::LinkId;
 
@@ -46,7 +47,7 @@ pub(crate) struct RingPlan {
 /// Read the section of one ring.
 pub(crate) fn read_ring(name: &str, section: &Section<'_>) -> Result<RingPlan, Problem> {
     let parameters = RingParameters::read_among(section, RING_MECHANISMS)?;
-    crate::links::check_rate(section, parameters.rate)?;
+    check_rate(section, parameters.rate)?;
     check_stations(section, &parameters.stations)?;
     let delays = read_delays(section, &parameters)?;
     check_buffers(section, &parameters)?;

@@ -1,6 +1,7 @@
 //! The fixed sections of a scenario file.
 
-use forebay_parameters::{Category, Section, Spread, choice, parameters};
+use forebay_parameters::{Category, Problem, Section, Spread, choice, parameters};
+use forebay_units::quantity::show_rate;
 use forebay_units::{Rate, Size, Span};
 
 parameters! {
@@ -242,4 +243,19 @@ pub(crate) fn names_of<C: Category>(section: &Section<'_>) -> String {
     let names: Vec<&str> =
         section.registry().entries::<C>().iter().map(|entry| entry.name).collect();
     names.join(", ")
+}
+
+/// Check the rate of a link or ring: packets of a kilobit must take less than days, and
+/// transmission times must fit the clock.
+pub(crate) fn check_rate(section: &Section<'_>, rate: Rate) -> Result<(), Problem> {
+    const TOP: u64 = 8_000_000_000_000_000;
+    match rate.bps() {
+        0 => Err(section.fail("rate", "is zero; a link needs a rate above 0")),
+        bps if bps > TOP => {
+            let top = show_rate(Rate::from_bps(TOP));
+            let message = format!("{} is too fast; allowed are up to {top}", show_rate(rate));
+            Err(section.fail("rate", message))
+        }
+        _ => Ok(()),
+    }
 }

@@ -5,14 +5,10 @@
 
 use forebay_network::record::{Column, RecordTable};
 use forebay_network::{Counters, DropReason, ElementId, FlowCount, LinkCount, PacketBytes};
-use forebay_parameters::{Problem, Section, nearest};
 use forebay_units::{PS_PER_S, Span, Time};
 
 use crate::build::{Plan, Wired};
-
-const LINKS: &str = "links";
-const FLOWS: &str = "flows";
-const AGGREGATES: &str = "aggregates";
+use crate::names::{AGGREGATES, FLOWS, LINKS};
 
 /// Whether `wanted` asks for the series of `name`.
 fn is_wanted(wanted: Option<&[String]>, kind: &str, name: &str) -> bool {
@@ -21,32 +17,6 @@ fn is_wanted(wanted: Option<&[String]>, kind: &str, name: &str) -> bool {
             || entry.strip_prefix(kind).and_then(|rest| rest.strip_prefix('.')) == Some(name)
     };
     wanted.is_none_or(|wanted| wanted.iter().any(is_it))
-}
-
-/// Refuse to sample what is not there.
-pub(crate) fn check_series(section: &Section<'_>, plan: &Plan<'_>) -> Result<(), Problem> {
-    let Some(wanted) = &plan.record.series_of else { return Ok(()) };
-    let names = plan
-        .links
-        .iter()
-        .map(|link| (LINKS, &link.name))
-        .chain(plan.flows.iter().map(|flow| (FLOWS, &flow.name)))
-        .chain(plan.aggregates.iter().map(|aggregate| (AGGREGATES, &aggregate.name)));
-    let mut known: Vec<String> = names.map(|(kind, name)| format!("{kind}.{name}")).collect();
-    known.extend([LINKS, FLOWS, AGGREGATES].map(str::to_owned));
-    for entry in wanted {
-        if !known.contains(entry) {
-            let near = nearest(entry, known.iter().map(String::as_str));
-            let hint = near.map_or(String::new(), |name| format!(" (did you mean \"{name}\"?)"));
-            let message = format!(
-                "\"{entry}\" is not in this scenario{hint}; allowed are links, flows, aggregates, \
-                 and one of them by its name, such as \"{}\"",
-                known[0]
-            );
-            return Err(section.fail("series_of", message));
-        }
-    }
-    Ok(())
 }
 
 /// Samples taken so far.
