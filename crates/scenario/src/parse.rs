@@ -135,10 +135,21 @@ fn convert_table(table: &DeTable<'_>, lines: &Lines) -> Result<Table, Problem> {
         .iter()
         .map(|(key, value)| {
             // A table's own span may begin at its first value: the key says where the user looks.
-            let node = convert(value, lines.at(key.span().start), lines)?;
+            let node = convert(value, lines.at(key.span().start), lines)
+                .map_err(|problem| below(key.get_ref(), problem))?;
             Ok((key.get_ref().to_string(), node))
         })
         .collect()
+}
+
+/// A problem found below a key, with its path from there.
+fn below(key: &str, problem: Problem) -> Problem {
+    let path = match problem.path.as_str() {
+        "" => key.to_owned(),
+        inner if inner.starts_with('[') => format!("{key}{inner}"),
+        inner => format!("{key}.{inner}"),
+    };
+    Problem { path, ..problem }
 }
 
 fn convert(value: &Spanned<DeValue<'_>>, line: u32, lines: &Lines) -> Result<Node, Problem> {
@@ -153,11 +164,19 @@ fn convert(value: &Spanned<DeValue<'_>>, line: u32, lines: &Lines) -> Result<Nod
             x.as_str().parse().map_err(|_| refuse(&format!("{} is not a number", x.as_str())))?,
         ),
         DeValue::Boolean(b) => Value::Bool(*b),
-        DeValue::Datetime(_) => return Err(refuse("dates are not allowed in a scenario")),
+        DeValue::Datetime(date) => {
+            return Err(refuse(&format!(
+                "read the date or time {date}; dates are not allowed in a scenario"
+            )));
+        }
         DeValue::Array(items) => Value::List(
             items
                 .iter()
-                .map(|item| convert(item, lines.at(item.span().start), lines))
+                .enumerate()
+                .map(|(index, item)| {
+                    convert(item, lines.at(item.span().start), lines)
+                        .map_err(|problem| below(&format!("[{index}]"), problem))
+                })
                 .collect::<Result<_, _>>()?,
         ),
         DeValue::Table(table) => Value::Table(convert_table(table, lines)?),
