@@ -13,7 +13,8 @@ RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.l
 
 .DEFAULT_GOAL := help
 .PHONY: help setup reproduce record test test-rust test-python faults lint tidy format fast wheel \
-  bench peers docs instructions instructions-record growth fuzz clean
+  bench peers docs instructions instructions-record growth coverage \
+  fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -106,6 +107,9 @@ instructions-record: setup ## record what they cost now: LABEL="what changed"
 
 growth: setup ## measure and draw how cost grows: a quarter of an hour (ARGS="--scale 0.1")
 	$(BIN)/python bench/growth/grow.py $(ARGS)
+
+coverage: setup ## measure how often intervals hold the truth: six minutes (ARGS="--runs 3000")
+	$(BIN)/python bench/coverage/cover.py $(ARGS)
 
 docs: setup ## reference pages and type stub, from the definitions in the engine
 	$(BIN)/python -m forebay.scenario.reference docs/reference

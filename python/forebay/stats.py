@@ -1,12 +1,14 @@
 """Output analysis: intervals, paired comparison, warm-up, batch means, and when to stop.
 
-Every interval here is a Student t interval. The normal quantile is never used for one: with five
-replications it turns a nominal 95 % into a true 87.8 %, the probability that a t variable with
-four degrees of freedom lies within +-1.96.
+Every interval here is a Student t interval, or one that contains it. The normal quantile is never
+used: with five replications it turns a nominal 95 % into a true 87.8 %, the probability that a t
+variable with four degrees of freedom lies within +-1.96.
 
-The unit of evidence is the independent replication (`summarize`). One long run can stand in for
-many through `batch_means`, which merges batches until they look uncorrelated and says so when
-they never do. `mser5` removes start-up bias from a series; it does not repair correlation.
+The unit of evidence is the independent replication. `summarize` makes Student's interval of them,
+which is right for values that are about normal; `replication_interval` widens it where they look
+skewed. One long run can stand in for many through `batch_means`, which merges batches until they
+look uncorrelated and says so when they never do. `mser5` removes start-up bias from a series; it
+does not repair correlation.
 
 Sources:
 
@@ -16,6 +18,10 @@ Sources:
   510-521 (batch means and the von Neumann ratio).
 - K. P. White, M. J. Cobb, S. C. Spratt, "A comparison of five steady-state truncation heuristics
   for simulation", Proc. Winter Simulation Conference 2000, 755-760 (MSER-5).
+- R. Willink, "A confidence interval and test for the mean of an asymmetric distribution",
+  Communications in Statistics - Theory and Methods 34 (2005) 753-766; used by A. Tafazzoli and
+  J. R. Wilson, "Skart: a skewness- and autoregression-adjusted batch-means procedure for
+  simulation analysis", IIE Transactions 43 (2011) 110-128.
 """
 
 from __future__ import annotations
@@ -26,6 +32,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from statistics import NormalDist
+from typing import Literal, TypeAlias
 
 __all__ = [
     "BatchMeans",
@@ -37,11 +44,18 @@ __all__ = [
     "finite",
     "mser5",
     "paired_difference",
+    "replication_interval",
     "summarize",
     "t_quantile",
 ]
 
 DEFAULT_LEVEL = 0.95
+
+Note: TypeAlias = Literal["", "equal", "skewed", "too few"]
+"""What a reader must know of the values behind an interval; see `Interval`."""
+
+FEW = 5.0
+"""How many replications are too few, for each unit of squared sample skewness."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +64,17 @@ class Interval:
 
     `n` is the number of independent values behind it. With one value nothing is known about its
     spread: `half_width` is infinite, `low` is -inf and `high` is +inf.
+
+    `half_width` is the distance from the mean to the farther end: Student's interval has the mean
+    in its middle, one widened for skewness has not. `note` says what a reader must know of the
+    values (`replication_interval` finds it, `summarize` does not look):
+
+    - `""`: nothing.
+    - `"equal"`: all are the same to the last bit. No randomness reaches the quantity, so that
+      `low`, `mean` and `high` are that value, which is no estimate.
+    - `"skewed"`: the interval was widened for skewness.
+    - `"too few"`: it was, and there are too few values for so much skewness: the interval covers
+      less often than its level says.
     """
 
     mean: float
@@ -57,6 +82,7 @@ class Interval:
     high: float
     half_width: float
     n: int
+    note: Note = ""
 
     @classmethod
     def known(cls, value: float) -> Interval:
@@ -73,6 +99,7 @@ class Interval:
             high=self.high * factor,
             half_width=self.half_width * factor,
             n=self.n,
+            note=self.note,
         )
 
 
@@ -95,6 +122,47 @@ def summarize(values: Sequence[float], level: float = DEFAULT_LEVEL) -> Interval
     variance = math.fsum((value - mean) ** 2 for value in values) / (n - 1)
     half_width = t_quantile(n - 1, level) * math.sqrt(variance / n)
     return Interval(mean, mean - half_width, mean + half_width, half_width, n)
+
+
+def replication_interval(values: Sequence[float], level: float = DEFAULT_LEVEL) -> Interval:
+    """The interval of independent replications, widened where they look skewed.
+
+    It claims to cover the expectation of what one replication gives: of a mean over the measured
+    time of a run that started as this one did, not of a run without end.
+
+    Student's t, as `summarize` has it, unless the sample skewness G is larger than its standard
+    error for normal values. Then the interval is the smallest that contains both Student's and the
+    skewness-adjusted one of Willink (2005), which the methods Skart and N-Skart use as well: `mean
+    - g(t) s / sqrt(n)` to `mean - g(-t) s / sqrt(n)`, where `g(x) = (cbrt(1 + 6 b (x - b)) - 1) /
+    (2 b)` and `b = G / (6 sqrt(n))`. What it covers of queues with bursty arrivals stands in the
+    guide on statistics. It is never narrower than Student's.
+
+    The note `"too few"` stands where n is at most 5 G^2. That rule is ours: it picks out half of
+    the intervals of 5 and 10 replications where those measured cover less than 93 %, and hardly
+    any of 10 or more normal values. It cannot pick out all: few values seldom show their skewness.
+
+    Raises `ValueError` as `summarize` does.
+    """
+    student = summarize(values, level)
+    n = student.n
+    if n > 1 and min(values) == max(values):
+        value = float(values[0])
+        return Interval(value, value, value, 0.0, n, "equal")
+    deviation = math.sqrt(
+        math.fsum((value - student.mean) ** 2 for value in values) / max(n - 1, 1)
+    )
+    if n < 3 or deviation == 0.0:
+        return student
+    cubes = math.fsum(((value - student.mean) / deviation) ** 3 for value in values)
+    skewness = n / ((n - 1) * (n - 2)) * cubes
+    if abs(skewness) <= _skewness_error(n):
+        return student
+    t, error = t_quantile(n - 1, level), deviation / math.sqrt(n)
+    low = min(student.low, student.mean - _willink(t, skewness, n) * error)
+    high = max(student.high, student.mean - _willink(-t, skewness, n) * error)
+    half_width = max(student.mean - low, high - student.mean)
+    note: Note = "too few" if n <= FEW * skewness**2 else "skewed"
+    return Interval(student.mean, low, high, half_width, n, note)
 
 
 def finite(value: float | None) -> float | None:
@@ -275,6 +343,8 @@ class Progress:
 class StoppingRule:
     """Replicate until the half-width is small enough (Law, sec. 9.4.1, sequential procedure).
 
+    The interval is that of `replication_interval`, and its half-width reaches to the farther end.
+
     - `relative`: half-width as a share of the unknown true mean. The observed half-width is
       compared with `relative / (1 + relative) * |observed mean|`, Law's correction, which is what
       bounds the error relative to the true mean.
@@ -313,7 +383,7 @@ class StoppingRule:
 
     def assess(self, values: Sequence[float]) -> Progress:
         """Judge the replications so far; `ValueError` if there are none or one is not finite."""
-        interval = summarize(values, self.level)
+        interval = replication_interval(values, self.level)
         target = self.target(interval.mean)
         precise = interval.n >= self.min_n and interval.half_width <= target
         capped = not precise and interval.n >= self.max_n
@@ -331,6 +401,17 @@ class StoppingRule:
         # an estimate and overshooting costs runs that are not needed.
         needed = math.ceil(n * min((interval.half_width / target) ** 2, 2.0))
         return min(max(needed, n + 1), self.max_n)
+
+
+def _skewness_error(n: int) -> float:
+    """Standard error of the sample skewness G1 of `n` normal values (Fisher 1930; exact)."""
+    return math.sqrt(6.0 * n * (n - 1) / ((n - 2) * (n + 1) * (n + 3)))
+
+
+def _willink(t: float, skewness: float, n: int) -> float:
+    """The quantile of the t statistic of `n` skewed values in place of Student's `t`."""
+    b = skewness / (6.0 * math.sqrt(n))
+    return (math.cbrt(1.0 + 6.0 * b * (t - b)) - 1.0) / (2.0 * b)
 
 
 def _group_means(series: Sequence[float], size: int) -> list[float]:

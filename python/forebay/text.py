@@ -6,7 +6,12 @@ import math
 
 from forebay.units import UNITS, Unit
 
-__all__ = ["count", "plain", "quantity", "rate", "share", "size", "span"]
+TYPE_CHECKING = False  # as in typing, without importing it
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+__all__ = ["count", "notes", "plain", "quantity", "rate", "share", "size", "span", "spread"]
 
 
 def rate(bits_per_second: float | None) -> str:
@@ -51,6 +56,41 @@ def quantity(value: float | None, unit: Unit | None) -> str:
     if unit is UNITS["ratio"]:
         return share(value)
     return _scaled(value, unit.spoken) if unit.spoken else plain(value)
+
+
+def spread(row: Mapping[str, Any], unit: Unit | None) -> str:
+    """How far the interval of a row with `mean`, `low`, `high` and `note` reaches from its mean:
+    `1.96 ms`, `-0.34 ms +0.51 ms` if it was widened for skewness, `equal` if all replications gave
+    the same value, and `-` if there is one replication."""
+    mean, low, high, found = row["mean"], row["low"], row["high"], row.get("note", "")
+    if low is None or high is None:
+        return "-"
+    if found == "equal":
+        return "equal"
+    if not found:
+        return quantity((high - low) / 2.0, unit)
+    return f"-{quantity(mean - low, unit)} +{quantity(high - mean, unit)}"
+
+
+def notes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What must be said below a table of intervals: a sentence for each kind of `note` that its
+    rows have, with how many have it."""
+    having = {word: sum(row.get("note") == word for row in rows) for word in NOTES}
+    return [
+        f"{word} ({having[word]} of {len(rows)}): {sentence}"
+        for word, sentence in NOTES.items()
+        if having[word]
+    ]
+
+
+NOTES = {
+    "equal": "all replications gave the same value to the last bit. No randomness reaches it, so "
+    "that there is no interval.",
+    "skewed": "replications differ more on one side. The interval is widened for that.",
+    "too few": "replications differ much more on one side, and there are too few of them. Though "
+    "widened, such intervals hold the mean less often than 95 % of the time: run more.",
+}
+"""What the notes of intervals mean (`forebay.stats.Interval.note`)."""
 
 
 def _scaled(value: float | None, units: tuple[tuple[float, str], ...]) -> str:

@@ -16,7 +16,7 @@ from forebay import Network, UserError
 from forebay.cli.bench import SCENARIOS
 from forebay.run.jobs import Job, Run, RunFailedError, run_jobs
 from forebay.scenario.catalogue import catalogue
-from forebay.stats import summarize
+from forebay.stats import replication_interval
 
 
 def small() -> Network:
@@ -167,18 +167,18 @@ def test_results_are_tables() -> None:
     assert "2 replications of 5 s" in repr(results)
 
 
-def test_summaries_are_student_intervals_of_the_rows() -> None:
+def test_summaries_are_the_intervals_of_the_rows() -> None:
     """The printed interval would not be that of the printed values."""
     results = small().run(replications=4)
     rows = [row for row in results.groups.to_pylist() if row["name"] == "bulk"]
-    expected = summarize([row["throughput_bps"] for row in rows])
+    expected = replication_interval([row["throughput_bps"] for row in rows])
     found = next(
         row
         for row in results.summary().to_pylist()
         if (row["name"], row["quantity"]) == ("bulk", "throughput_bps")
     )
-    assert (found["mean"], found["low"], found["high"]) == (
-        expected.mean, expected.low, expected.high,
+    assert (found["mean"], found["low"], found["high"], found["note"]) == (
+        expected.mean, expected.low, expected.high, expected.note,
     )  # fmt: skip
     alone = small().run().summary().to_pylist()
     assert all(row["low"] is None for row in alone)

@@ -16,7 +16,7 @@ from typing import Any
 import front
 import pytest
 
-from forebay.stats import summarize
+from forebay.stats import replication_interval
 
 SWEEP = """
 scenario = "small.toml"
@@ -90,8 +90,9 @@ def test_every_combination_is_run_and_summarised(
             for run in runs
             if all(run[name] == row[name] for name in document["grid"])
         ]
-        interval = summarize(values)
+        interval = replication_interval(values)
         assert (row["mean"], row["low"]) == (interval.mean, interval.low)
+        assert (row["high"], row["note"]) == (interval.high, interval.note)
     assert (tmp_path / "o" / "report.html").read_text().count("<svg") == 3
 
 

@@ -137,13 +137,14 @@ def _show(sweep: Sweep, document: Mapping[str, Any], page: Path) -> None:
         grown = table(quantity, *names, "mean", "± 95 %", "runs", left=len(names))
         for row in document["summary"]:
             if row["quantity"] == quantity:
-                half = None if row["low"] is None else (row["high"] - row["low"]) / 2
                 grown.add_row(
                     *(plain_markup(str(row[name])) for name in sweep.grid),
                     text.quantity(row["mean"], unit),
-                    text.quantity(half, unit),
+                    text.spread(row, unit),
                     str(row["replications"]),
                 )
         screen.print(grown)
         screen.print()
+    for sentence in text.notes(document["summary"]):
+        screen.print(sentence)
     screen.print(f"{document['runs']} runs; report: {page}", soft_wrap=True)

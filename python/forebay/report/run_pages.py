@@ -13,7 +13,7 @@ from forebay.report.page import REPORT, render
 from forebay.run.columns import unit_of
 from forebay.run.documents import ANY, read_document
 from forebay.run.store import check_columns, read_table, read_tables, table_path, write_text
-from forebay.units import of_name
+from forebay.units import Unit, of_name
 
 __all__ = ["run_report", "sweep_report"]
 
@@ -118,14 +118,15 @@ def sweep_report(folder: Path) -> Path:
                 [
                     *(str(row[name]) for name in parameters),
                     text.quantity(row["mean"], unit),
-                    f"{text.quantity(row['low'], unit)} to {text.quantity(row['high'], unit)}",
+                    _interval(row, unit),
                     str(row["replications"]),
                 ]
                 for row in rows
             ],
         )
         figures = _sweep_figure(quantity, parameters, rows)
-        sections.append(_Section(quantity, figures=figures, tables=[shown]))
+        said = " ".join(text.notes(rows))
+        sections.append(_Section(quantity, said, figures=figures, tables=[shown]))
     if document.get("failed"):
         rows = [[row["reason"], row["command"]] for row in document["failed"]]
         sections.append(_Section("Failed runs", tables=[_Table(["why", "the run again"], rows)]))
@@ -267,6 +268,14 @@ def _delays(table: Any) -> list[Figure]:
     axis.set_ylim(0, 1)
     with_legend(drawing, [axis])
     return [_figure("delays", drawing, "Distribution of the delay of delivered packets.")]
+
+
+def _interval(row: Mapping[str, Any], unit: Unit | None) -> str:
+    found = row.get("note", "")
+    if found == "equal":
+        return "equal"
+    ends = f"{text.quantity(row['low'], unit)} to {text.quantity(row['high'], unit)}"
+    return f"{ends}, {found}" if found else ends
 
 
 def _sweep_figure(

@@ -17,7 +17,7 @@ from forebay.run.columns import columns, kinds, numbers, unit_in
 from forebay.run.jobs import Job, Run, run_jobs
 from forebay.run.progress import meter
 from forebay.run.store import rows_table
-from forebay.stats import Interval, summarize
+from forebay.stats import Interval, replication_interval
 from forebay.units import UNITS
 
 if TYPE_CHECKING:
@@ -170,15 +170,16 @@ class Results:
         return [_number(run.row(place, name), place, quantity) for run in self._runs]
 
     def interval(self, place: str, name: str, quantity: str) -> Interval:
-        """Mean and 95 % Student t interval over the replications."""
-        return summarize(self.values(place, name, quantity))
+        """Mean and 95 % interval over the replications (`forebay.stats.replication_interval`)."""
+        return replication_interval(self.values(place, name, quantity))
 
     def summary(self) -> pa.Table:
-        """Means with 95 % Student t intervals of every number in every row of every kind.
+        """Means with 95 % intervals of every number in every row of every kind.
 
         Flows are summed over their groups. Columns: place, name, quantity, unit, mean, low, high,
-        replications; `low` and `high` are null with one replication, which says nothing about
-        spread. A quantity that a replication has no value of is left out.
+        replications, note; `low` and `high` are null with one replication, which says nothing about
+        spread. `note` is that of `forebay.stats.Interval`: `equal`, `skewed`, `too few` or empty.
+        A quantity that a replication has no value of is left out.
         """
         return rows_table(
             [
@@ -191,6 +192,7 @@ class Results:
                     "low": interval.low if interval.n > 1 else None,
                     "high": interval.high if interval.n > 1 else None,
                     "replications": interval.n,
+                    "note": interval.note,
                 }
                 for place, name, quantity, interval in self._intervals()
             ]
@@ -228,7 +230,10 @@ class Results:
         else:
             found = self._intervals_of(place, quantity)
             names, intervals = list(found), list(found.values())
-            spread = [i.half_width * scale if i.n > 1 else 0.0 for i in intervals]
+            spread = [
+                [(i.mean - i.low) * scale if i.n > 1 else 0.0 for i in intervals],
+                [(i.high - i.mean) * scale if i.n > 1 else 0.0 for i in intervals],
+            ]
             means = [interval.mean * scale for interval in intervals]
             axis.bar(range(len(names)), means, 0.6, yerr=spread, color=COLOURS[0], capsize=4)
             axis.set_xticks(range(len(names)), names, rotation=30 if len(names) > 6 else 0)
@@ -258,7 +263,7 @@ class Results:
                 rows = [run.row(place, name) for run in self._runs]
                 for quantity in numbers(place):
                     if all(_is_number(row.get(quantity)) for row in rows):
-                        interval = summarize([float(row[quantity]) for row in rows])
+                        interval = replication_interval([float(row[quantity]) for row in rows])
                         yield place, name, quantity, interval
 
     def _intervals_of(self, place: str, quantity: str) -> dict[str, Interval]:
@@ -331,7 +336,14 @@ def _number(row: Mapping[str, Any], place: str, quantity: str) -> float:
 def _shown(place: str, quantity: str, interval: Interval) -> str:
     unit = unit_in(place, quantity)
     mean = text.quantity(interval.mean, unit)
-    return f"{mean} ± {text.quantity(interval.half_width, unit)}" if interval.n > 1 else mean
+    if interval.n == 1:
+        return mean
+    if interval.note == "equal":
+        return f"{mean}, equal in all replications"
+    if not interval.note:
+        return f"{mean} ± {text.quantity(interval.half_width, unit)}"
+    low, high = text.quantity(interval.low, unit), text.quantity(interval.high, unit)
+    return f"{mean}, {low} to {high}, {interval.note}"
 
 
 def _axis(place: str, quantity: str) -> tuple[float, str]:

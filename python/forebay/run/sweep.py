@@ -46,7 +46,7 @@ from forebay.run.journal import Failure, Journal, Key, Record
 from forebay.run.progress import meter, note
 from forebay.run.repeat import command_line, quoted
 from forebay.run.store import rows_table, take_over, write_table, write_text
-from forebay.stats import finite, summarize
+from forebay.stats import finite, replication_interval
 from forebay.toml import inline, parse
 
 __all__ = [
@@ -357,13 +357,14 @@ def _settings(sweep: Sweep) -> list[str]:
 
 
 def _summary(quantity: str, values: Sequence[float]) -> dict[str, Any]:
-    interval = summarize(values)
+    interval = replication_interval(values)
     return {
         "quantity": quantity,
         "mean": interval.mean,
         "low": finite(interval.low),
         "high": finite(interval.high),
         "replications": interval.n,
+        "note": interval.note,
     }
 
 
