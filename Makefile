@@ -14,7 +14,7 @@ RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.l
 .DEFAULT_GOAL := help
 .PHONY: help setup reproduce record test test-rust test-python faults lint tidy format fast wheel \
   bench peers docs instructions instructions-record growth coverage \
-  streams fuzz clean
+  oracles streams fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -110,6 +110,9 @@ growth: setup ## measure and draw how cost grows: a quarter of an hour (ARGS="--
 
 coverage: setup ## measure how often intervals hold the truth: six minutes (ARGS="--runs 3000")
 	$(BIN)/python bench/coverage/cover.py $(ARGS)
+
+oracles: setup ## 200 queues and meters against theory and references: minutes (ARGS=--quick)
+	$(BIN)/python bench/oracles/oracles.py $(ARGS)
 
 streams: setup ## long tests of random streams: ten minutes (ARGS="--words 1000000")
 	$(BIN)/python bench/streams/streams.py $(ARGS)
