@@ -5,6 +5,8 @@ from numpy.typing import NDArray
 
 class ScenarioError(Exception): ...
 class ScriptError(Exception): ...
+class LimitError(Exception): ...
+class EngineError(Exception): ...
 
 class _Job(TypedDict):
     text: str
@@ -16,6 +18,9 @@ class _Job(TypedDict):
     record: bool
     threads: int
     command: str | None
+    max_packets: int | None
+    max_memory: int | None
+    timeout: float | None
 
 _Tables = dict[str, dict[str, NDArray[Any] | list[str]]]
 
@@ -31,6 +36,7 @@ def run_batch(
     jobs: Sequence[_Job],
     threads: int,
     done: Callable[[int, str, _Tables], None],
-    failed: Callable[[int, str], None],
+    failed: Callable[[int, LimitError | EngineError], None],
     tick: Callable[[list[float]], None] | None = None,
+    begins: Callable[[list[int]], None] | None = None,
 ) -> None: ...

@@ -8,6 +8,7 @@ A `MachineError` ends it likewise, with exit status 1.
 from __future__ import annotations
 
 import os
+import stat
 
 TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
@@ -24,6 +25,10 @@ __all__ = [
     "printable",
     "read_text",
 ]
+
+
+LARGEST = 16_000_000
+"""The most bytes of a file that is read whole: larger ones are refused before they are parsed."""
 
 
 class UserError(Exception):
@@ -67,11 +72,15 @@ def nearest(name: str, allowed: Iterable[str]) -> str:
 def read_text(path: Path | str, what: str = "a scenario", suffix: str = ".toml") -> str:
     """The text of a file that the user named; `what` it should be, and how its name should end.
 
-    Raises `UserError` for a missing file, a directory, no permission, or bytes that are no UTF-8.
+    Raises `UserError` for a missing file, a directory or anything else that is no file, more than
+    `LARGEST` bytes, no permission, or bytes that are no UTF-8.
     """
     try:
-        with open(path, "rb") as file:
-            data = file.read()
+        # Opening a pipe would wait for what writes into it.
+        with open(path, "rb", opener=_open_at_once) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise UserError(f"{path}: is no regular file; {what} is a TOML file")
+            data = file.read(LARGEST + 1)
     except FileNotFoundError:
         raise UserError(f"{path}: no such file{_nearest_file(path)}") from None
     except NotADirectoryError:
@@ -82,6 +91,8 @@ def read_text(path: Path | str, what: str = "a scenario", suffix: str = ".toml")
         raise UserError(f"{path}: cannot be read: {error.strerror or error}") from None
     except ValueError:
         raise UserError(f"{path}: no file can have this name") from None
+    if len(data) > LARGEST:
+        raise UserError(f"{path}: has more than {LARGEST:,} bytes; {what} has at most so many")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -134,6 +145,10 @@ def output_folder(path: Path, option: str = "--out") -> Path:
             f"{option}: {path} cannot be written to: {error.strerror or error}"
         ) from None
     return path
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _nearest_file(missing: Path | str) -> str:

@@ -206,6 +206,7 @@ def test_a_run_that_fails_on_a_bug_is_told_with_how_to_repeat_it(
 
     class Engine:
         ScenarioError = ValueError
+        LimitError = OverflowError
 
         @staticmethod
         def run_batch(
@@ -213,9 +214,9 @@ def test_a_run_that_fails_on_a_bug_is_told_with_how_to_repeat_it(
             _threads: int,
             done: Callable[..., None],
             failed: Callable[..., None],
-            _tick: None,
+            *_calls: None,
         ) -> None:
-            failed(1, "no slot")
+            failed(1, RuntimeError("no slot"))
             done(0, '{"name": "x"}', {})
 
     monkeypatch.setattr("forebay.run.jobs.native", lambda: Engine)

@@ -248,6 +248,7 @@ impl<'a> PartitionMap<'a> {
             sinks: whole.sinks.iter().map(fresh).collect(),
             modes: whole.modes.clone(),
             channels: whole.channels.fresh(crossings.len()),
+            cancelled: whole.cancelled.clone(),
             ..Core::default()
         };
         Partition { core, groups, ..Partition::default() }

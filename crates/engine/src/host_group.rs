@@ -21,22 +21,38 @@ use crate::partition::Partition;
 use crate::prefetch::{prefetch_packets, prefetch_timers};
 use crate::slot::Slot;
 
+/// Events of a host group that are executed in a row, at most about so many, before the rest of the
+/// network has its turn: it bounds what channels hold, and how long a run takes to stop.
+const LONGEST_RUN: i64 = 1 << 16;
+
 impl Partition {
-    /// Handle the event of a host group.
-    pub(crate) fn wake_group(&mut self, group: usize) {
+    /// Handle the event of a host group. Returns false if it has paused.
+    pub(crate) fn wake_group(&mut self, group: usize) -> bool {
         // It belongs to the execution, not to the model.
         self.core.virtual_events -= 1;
-        if self.groups[group].alarm == self.core.event_list.now() {
-            self.groups[group].alarm = Time::NEVER;
-            self.run_group(group);
-            self.arm_group(group);
+        if self.groups[group].alarm != self.core.event_list.now() {
+            return true;
+        }
+        self.groups[group].alarm = Time::NEVER;
+        let complete = self.run_group(group);
+        self.arm_group(group);
+        complete
+    }
+
+    /// As [`Partition::run_group`], without pauses.
+    pub(crate) fn complete_group(&mut self, group: usize) {
+        while !self.run_group(group) {
+            self.core.stop_if_cancelled();
         }
     }
 
-    /// Execute all that is due at a host group and known.
-    pub(crate) fn run_group(&mut self, group: usize) {
-        let Some(host) = self.groups[group].host() else { return };
-        let Some(mut timers) = self.groups[group].timers.take() else { return };
+    /// Execute what is due at a host group and known: all of it, or very many events, after which
+    /// it pauses and this returns false. Of what is left nothing was due to be executed by now: the
+    /// group was woken when its first event was.
+    pub(crate) fn run_group(&mut self, group: usize) -> bool {
+        let Some(host) = self.groups[group].host() else { return true };
+        let Some(mut timers) = self.groups[group].timers.take() else { return true };
+        self.pause_at = self.core.virtual_events + LONGEST_RUN;
         let now = self.core.event_list.now();
         // Upstream links decide departures lazily: have them send ahead what has left by now.
         for channel in ChannelId::all(self.core.channels.inputs(host.into()).count()) {
@@ -51,12 +67,14 @@ impl Partition {
         let single = self.groups[group].members().len() == 1;
         let prefetches = self.core.prefetches;
         let batches = single && !prefetches && inputs.is_single();
-        loop {
+        let complete = loop {
             let (channel, at) = inputs.next();
             let arrives = at <= limit;
             if batches && arrives && at < timers.lower_bound() {
                 self.receive_batch((host, limit), &mut inputs, &mut timers);
-                self.deliver_in_group(&mut timers);
+                if !self.deliver_in_group(&mut timers) {
+                    break false;
+                }
                 continue;
             }
             if prefetches {
@@ -68,10 +86,12 @@ impl Partition {
             // Usually no timer is due before the next packet.
             if timers.lower_bound() <= at.min(limit) {
                 let before = if arrives { (at, inputs.upstream(channel)) } else { after_limit };
-                self.wake_members(&mut timers, before);
+                if !self.wake_members(&mut timers, before) {
+                    break false;
+                }
             }
             if !arrives {
-                break;
+                break true;
             }
             let upstream = inputs.upstream(channel);
             let packet = inputs.take_from(channel);
@@ -86,12 +106,15 @@ impl Partition {
             let local = Some(LocalTimers { timers: &mut timers, arrival_bound: Time::ZERO });
             let core = &mut self.core;
             slot.element.receive(packet, &mut Context::new(core, me, at, local));
-            self.deliver_in_group(&mut timers);
-        }
+            if !self.deliver_in_group(&mut timers) {
+                break false;
+            }
+        };
         self.groups[group].timers = Some(timers);
         self.core.return_inputs(host.into(), inputs);
         // Notify the links that members have sent into.
         self.deliver_notifications();
+        complete
     }
 
     /// Let `host`, the only member of its group and reached by one channel, receive the packets of
@@ -119,19 +142,22 @@ impl Partition {
     }
 
     /// Wake the members of a host group whose `timers` come before the given time and element.
+    /// Returns false if the group is to pause.
     #[inline(always)]
-    fn wake_members(&mut self, timers: &mut EventList, before: (Time, ElementId)) {
+    fn wake_members(&mut self, timers: &mut EventList, before: (Time, ElementId)) -> bool {
         loop {
             if self.core.prefetches {
                 prefetch_timers(timers, &self.slots, &self.core);
             }
-            let Some(event) = timers.take_before(before) else { break };
+            let Some(event) = timers.take_before(before) else { return true };
             self.core.virtual_events += 1;
             let local = Some(LocalTimers { timers, arrival_bound: before.0 });
             let (core, me) = (&mut self.core, event.target);
             let cx = &mut Context::new(core, me, event.time, local);
             self.slots[event.target.index()].element.wake(event.token, cx);
-            self.deliver_in_group(timers);
+            if !self.deliver_in_group(timers) {
+                return false;
+            }
         }
     }
 
@@ -146,12 +172,16 @@ impl Partition {
     }
 
     /// Deliver everything that members have handed on at the same instant, which goes to members.
+    /// Returns false if the group is to pause.
     #[inline(always)]
-    fn deliver_in_group(&mut self, timers: &mut EventList) {
+    fn deliver_in_group(&mut self, timers: &mut EventList) -> bool {
         if self.core.channels.flush {
             self.flush_batches();
+            self.deliver(Some(timers));
+            return self.core.virtual_events < self.pause_at;
         }
         self.deliver(Some(timers));
+        true
     }
 }
 

@@ -18,4 +18,4 @@ mod slot;
 #[cfg(test)]
 mod stubs;
 
-pub use network::{Network, Progress};
+pub use network::{Network, Progress, Traffic};

@@ -2,6 +2,8 @@
 //! (Fujimoto, *Parallel and Distributed Simulation Systems*, 2000).
 
 use std::any::Any;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use forebay_kernel::Digest;
 use forebay_network::executive::Sink;
@@ -31,6 +33,18 @@ pub struct Network {
     /// The merged counters of several partitions, if nothing has happened since.
     merged: Option<Counters>,
     started: bool,
+    /// Data packets sent before the present measurement window, and those of them that neither
+    /// arrived nor were dropped before it.
+    before: Traffic,
+}
+
+/// Data packets of all flows so far, warm-up included.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Traffic {
+    /// Packets that were sent.
+    pub sent: u64,
+    /// Those of them that neither arrived nor were dropped yet.
+    pub held: u64,
 }
 
 /// Fills a reserved slot. A run in which one is left is a bug.
@@ -71,6 +85,7 @@ impl Default for Network {
             exchange: None,
             merged: None,
             started: false,
+            before: Traffic::default(),
         }
     }
 }
@@ -182,6 +197,14 @@ impl Network {
         (self.partition_of, self.threads) = (partition_of, threads);
     }
 
+    /// Have the run stop soon after another thread has set `flag`: [`Network::run`] then unwinds
+    /// with [`Cancelled`](forebay_network::executive::Cancelled), and the network is not to be used
+    /// any more. Before the run begins.
+    pub fn stop_on(&mut self, flag: Arc<AtomicBool>) {
+        assert!(!self.started, "how a run is stopped must be said before it begins");
+        self.whole().core.cancelled = flag;
+    }
+
     /// Number of partitions that the network runs in; known when the run has begun.
     #[must_use]
     pub fn partitions(&self) -> usize {
@@ -189,7 +212,8 @@ impl Network {
     }
 
     /// Run until simulated time `limit` (everything due at or before it), or until `budget` events
-    /// were handled. Call again to continue. Several partitions check the budget at barriers.
+    /// were handled, or one that stood for very many packets. Call again to continue. Several
+    /// partitions check the budget at barriers.
     ///
     /// # Panics
     /// If the network was [divided](Network::divide) where that is not possible.
@@ -222,6 +246,27 @@ impl Network {
         }
     }
 
+    /// Number of flows that are counted.
+    #[must_use]
+    pub fn flows(&self) -> usize {
+        self.partitions[0].core.counters.flows.len()
+    }
+
+    /// Data packets that all flows have sent so far: a sum over flows, which takes its time where
+    /// there are very many. Counters need not be at the current time.
+    #[must_use]
+    pub fn traffic(&self) -> Traffic {
+        let flows = self.partitions.iter().flat_map(|partition| &partition.core.counters.flows);
+        let add = |(sent, gone): (u64, u64), flow: &FlowCount| {
+            (sent + flow.sent.packets, gone + flow.delivered.packets + flow.dropped.packets)
+        };
+        let (sent, gone) = flows.fold((0, 0), add);
+        Traffic {
+            sent: self.before.sent + sent,
+            held: (self.before.held + sent).saturating_sub(gone),
+        }
+    }
+
     /// The counters, brought up to the current time, which is the limit of a [run](Network::run)
     /// that is complete; before that, some may be ahead of it.
     pub fn counters(&mut self) -> &Counters {
@@ -242,6 +287,7 @@ impl Network {
     /// Begin a new measurement window at the current time.
     pub fn reset_counters(&mut self) {
         self.sync_counters();
+        self.before = self.traffic();
         self.merged = None;
         for partition in &mut self.partitions {
             let now = partition.core.event_list.now();

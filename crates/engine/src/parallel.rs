@@ -62,7 +62,12 @@ struct Run<'a, 'b> {
     /// Events handled before the call, and how many it handles before it stops.
     begun: u64,
     budget: u64,
+    /// Work done before the call.
+    worked: u64,
 }
+
+/// How much work the events of a budget may stand for in the mean, in hops.
+const WORK_OF_EVENTS: u64 = 16;
 
 impl Exchange {
     /// For `count` partitions on at most `threads` threads, with a lookahead of `ahead` at their
@@ -95,9 +100,10 @@ impl Exchange {
     /// If one of the threads panics, with its message.
     pub(crate) fn run(&self, partitions: &mut [Partition], limit: Time, budget: u64) -> bool {
         let begun = partitions.iter().map(|partition| partition.events).sum();
+        let worked = partitions.iter().map(|partition| partition.work()).sum();
         let partitions: Vec<_> = partitions.iter_mut().map(Mutex::new).collect();
         let assignment = lock(&self.assignment).clone();
-        let run = Run { partitions: &partitions, assignment, limit, begun, budget };
+        let run = Run { partitions: &partitions, assignment, limit, begun, budget, worked };
         scope(|scope| {
             let others = 1..self.threads;
             let run = &run;
@@ -129,7 +135,9 @@ impl Exchange {
             let next = self.reports.iter().map(|r| r.next[phase].load(Ordering::Relaxed)).min();
             let next = next.map_or(Time::NEVER, Time::from_ps);
             let complete = next > run.limit || next == Time::NEVER;
-            let spent = events.sum::<u64>() - run.begun >= run.budget;
+            let spent = events.sum::<u64>() - run.begun >= run.budget
+                || work.clone().sum::<u64>() - run.worked
+                    >= run.budget.saturating_mul(WORK_OF_EVENTS);
             let end = Time::from_ps(next.ps().saturating_add(self.ahead.ps() - 1)).min(run.limit);
             assignment.rebalance(work.collect());
             for number in assignment.of(thread) {

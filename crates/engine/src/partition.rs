@@ -24,6 +24,8 @@ pub(crate) struct Partition {
     pub(crate) groups_at_boundaries: Vec<usize>,
     /// Events taken from the event list.
     pub(crate) events: u64,
+    /// At how many virtual events the host group that is executed is to pause.
+    pub(crate) pause_at: i64,
 }
 
 impl Partition {
@@ -134,6 +136,7 @@ impl Partition {
     #[cold]
     #[inline(never)]
     pub(crate) fn flush_batches(&mut self) {
+        self.core.stop_if_cancelled();
         let mut index = 0;
         while let Some(receiver) = self.core.channels.notified.get(index).copied() {
             if self.core.channels.inputs_mut(receiver).is_batched() {

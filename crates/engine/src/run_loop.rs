@@ -11,6 +11,9 @@ use crate::partition::Partition;
 use crate::prefetch::{can_prefetch, prefetch_downstream};
 use crate::slot::NO_GROUP;
 
+/// Events of a partition between two looks at whether the run was cancelled.
+const EVENTS_BETWEEN_PAUSES: u64 = 1 << 10;
+
 impl Partition {
     /// Start every element, which sets its first timers.
     pub(crate) fn start(&mut self) {
@@ -21,6 +24,7 @@ impl Partition {
             let group = self.groups.get_mut(slot.group as usize);
             let timers = group.and_then(|group| group.timers.as_deref_mut());
             let local = timers.map(|timers| LocalTimers { timers, arrival_bound: Time::ZERO });
+            self.core.stop_if_cancelled();
             slot.element.start(&mut Context::new(&mut self.core, me, now, local));
             self.deliver_pending();
         }
@@ -30,11 +34,11 @@ impl Partition {
         }
     }
 
-    /// Handle everything due at or before `limit`, or `budget` events. Returns false in the latter
-    /// case.
+    /// Handle everything due at or before `limit`, or `budget` events, or one that stood for very
+    /// many. Returns false in the latter cases.
     pub(crate) fn advance(&mut self, limit: Time, budget: u64) -> bool {
         let mut remaining = budget;
-        let mut complete = true;
+        let (mut complete, mut paused) = (true, false);
         while let Some(event) = self.core.event_list.take(limit) {
             self.core.lbts = event.time.just_before();
             let group = self.slots[event.target.index()].group;
@@ -47,10 +51,10 @@ impl Partition {
                 slot.element.wake(event.token, cx);
                 self.deliver_pending();
             } else {
-                self.wake_group(group as usize);
+                paused = !self.wake_group(group as usize);
             }
             remaining -= 1;
-            if remaining == 0 {
+            if remaining == 0 || paused {
                 complete = false;
                 break;
             }
@@ -84,11 +88,13 @@ impl Partition {
         // Running further ahead would make the work of partitions bursty, and their waits at the
         // barrier longer.
         self.core.sync_time = end;
-        self.advance(end, u64::MAX);
+        while !self.advance(end, EVENTS_BETWEEN_PAUSES) {
+            self.core.stop_if_cancelled();
+        }
         self.core.event_list.advance_to(end);
         self.core.lbts = end;
         for index in 0..self.groups_at_boundaries.len() {
-            self.run_group(self.groups_at_boundaries[index]);
+            self.complete_group(self.groups_at_boundaries[index]);
             self.arm_group(self.groups_at_boundaries[index]);
         }
         for index in 0..self.boundaries.len() {
@@ -121,7 +127,7 @@ impl Partition {
     /// Bring all host groups up to the current time.
     pub(crate) fn sync_groups(&mut self) {
         for group in 0..self.groups.len() {
-            self.run_group(group);
+            self.complete_group(group);
             self.arm_group(group);
         }
     }

@@ -15,6 +15,13 @@ use crate::{ChannelId, Digest, ElementId, Forward, ReceiverId, RingBuffer, earli
 /// Packets that a receiver notified in batches holds before it is notified: the caches hold them.
 const BATCH: usize = 64;
 
+/// Packets sent into one channel in a row, at most, before [`ChannelTable::flush`] has its sender
+/// pause: a run that is to stop does so there.
+const STRIDE: usize = 4096;
+
+/// Packets of a channel that are processed at most before the receiver pauses.
+const LONGEST_BATCH: usize = 1 << 16;
+
 /// Packets of a channel that are prefetched for together, before they are processed.
 const PREFETCHED: usize = 16;
 
@@ -237,9 +244,39 @@ impl<M: Message> InputChannels<M> {
         Some((*upstream, packets.map(|(packet, _)| packet)))
     }
 
+    /// `limit`, or an earlier time by which no channel brings more than a long batch: what is to be
+    /// processed in between two [pauses](Receive::pause).
+    #[inline(always)]
+    #[must_use]
+    pub fn pause_before(&self, limit: Time) -> Time {
+        if self.channels.iter().all(|channel| channel.queue.len() <= LONGEST_BATCH) {
+            return limit;
+        }
+        self.long_batch_until(limit)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn long_batch_until(&self, limit: Time) -> Time {
+        let last = |channel: &Channel<M>| channel.queue.get(LONGEST_BATCH - 1).map(|timed| timed.1);
+        self.channels.iter().filter_map(last).fold(limit, Time::min)
+    }
+
     /// Let `receiver` process all packets that arrive by `limit`, in order.
     #[inline(always)]
     pub fn take_all(&mut self, limit: Time, receiver: &mut impl Receive<M>) {
+        loop {
+            let pause = self.pause_before(limit);
+            self.take_batch(pause, receiver);
+            if pause == limit {
+                return;
+            }
+            receiver.pause();
+        }
+    }
+
+    #[inline(always)]
+    fn take_batch(&mut self, limit: Time, receiver: &mut impl Receive<M>) {
         let end = limit + Span::from_ps(1);
         let mut digest = self.digest;
         match self.channels.len() {
@@ -343,7 +380,8 @@ pub struct ChannelTable<M> {
     inputs_of: Vec<InputChannels<M>>,
     /// Receivers that are to be notified of new packets.
     pub notified: Vec<ReceiverId>,
-    /// Whether one of them is notified only because a channel holds a full batch.
+    /// Whether one of them is notified only because a channel holds a full batch, or so many
+    /// packets were sent into one channel that their sender is to pause.
     pub flush: bool,
 }
 
@@ -436,10 +474,11 @@ impl<M: Message> ChannelTable<M> {
             self.notified.push(receiver);
             self.flush = true;
         }
+        self.flush |= queue.len() >= STRIDE && queue.len() >= *high_water;
         if queue.room() == 0 {
             queue.grow();
         }
-        *high_water = (*batch).min(queue.len() + queue.room());
+        *high_water = (*batch).min(queue.len() + queue.room().min(STRIDE));
     }
 
     /// Notify `receiver` if a packet that arrives at `at` concerns it; after that no later one

@@ -25,6 +25,9 @@ pub trait Message: Copy {
 pub trait Receive<M> {
     /// `message` arrives at `at`.
     fn receive(&mut self, message: &M, at: Time);
+
+    /// Called between long batches, with nothing half done.
+    fn pause(&mut self) {}
 }
 
 /// A message and its timestamp: when it arrives.

@@ -5,6 +5,10 @@
 //! channels and the lower bound on timestamps are those of R. M. Fujimoto, *Parallel and
 //! Distributed Simulation Systems*, 2000.
 
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use forebay_kernel::{ChannelTable, Digest, EventList, RingBuffer};
 use forebay_units::{Span, Time};
 
@@ -108,9 +112,24 @@ pub struct Core {
     pub sync_time: Time,
     /// SACK blocks of the acknowledgements in flight.
     pub sack_blocks: SackTable,
+    /// Set by another thread when the run is to stop: see [`Core::stop_if_cancelled`].
+    pub cancelled: Arc<AtomicBool>,
 }
 
+/// With what a run unwinds that was cancelled: it has no result, and its state is not to be used.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cancelled;
+
 impl Core {
+    /// End the run by unwinding with [`Cancelled`] if it was cancelled. Called between batches, so
+    /// that a run stops soon even where one event stands for very many packets.
+    #[inline]
+    pub fn stop_if_cancelled(&self) {
+        if self.cancelled.load(Ordering::Relaxed) {
+            resume_unwind(Box::new(Cancelled));
+        }
+    }
+
     /// Up to when all that arrives at `receiver`, an element or the first member of a host group,
     /// is known: the least clock of its input channels, but no later than `sync_time`; and at least
     /// the lower bound on timestamps.

@@ -5,7 +5,7 @@
 
 use forebay_units::Time;
 
-pub use crate::core::{Core, LocalTimers, PendingDeliveries, PendingDelivery, Sink};
+pub use crate::core::{Cancelled, Core, LocalTimers, PendingDeliveries, PendingDelivery, Sink};
 pub use crate::routes::{Hop, PartitionHop, Routes};
 use crate::{Context, ElementId};
 

@@ -108,6 +108,10 @@ pub trait LookaheadContext {
     #[must_use]
     fn safe_until(&self) -> Time;
 
+    /// Stop here if the run was cancelled: for elements that process very many packets at once,
+    /// between batches.
+    fn pause(&self);
+
     /// Have [`LogicalProcess::on_notify`] called when a packet that arrives before `time` is sent
     /// ahead to this element, and only then. After that call, packets that arrive later cause no
     /// further one until the element asks again.
@@ -212,10 +216,14 @@ impl LookaheadContext for Context<'_> {
         mut transmit: impl FnMut(&(Packet, Time), &mut (Packet, Time), &mut Self) -> Forward,
     ) {
         let PassThrough { receiver, channel } = pass_through;
+        let pause = inputs.pause_before(limit);
+        if pause < limit {
+            self.pause();
+        }
         let mut target = std::mem::take(self.core.channels.inputs_mut(receiver));
         let to = (&mut target, channel);
         let first =
-            inputs.forward_into(to, limit, |arrival, departure| transmit(arrival, departure, self));
+            inputs.forward_into(to, pause, |arrival, departure| transmit(arrival, departure, self));
         *self.core.channels.inputs_mut(receiver) = target;
         if let Some(first) = first {
             self.core.channels.notify(receiver, first);
@@ -235,6 +243,11 @@ impl LookaheadContext for Context<'_> {
     #[inline]
     fn safe_until(&self) -> Time {
         self.core.safe_until(self.me.into())
+    }
+
+    #[inline]
+    fn pause(&self) {
+        self.core.stop_if_cancelled();
     }
 
     #[inline]

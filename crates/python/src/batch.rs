@@ -2,21 +2,25 @@
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::time::Duration;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use forebay_network::columns;
 use forebay_network::record::RecordTable;
-use forebay_scenario::{Control, RunOptions, RunResult, Scenario};
+use forebay_scenario::{
+    Control, Limits, RunOptions, RunResult, Scenario, ScenarioError as WrongScenario, Stopped,
+};
 use pyo3::prelude::*;
 use serde::Serialize;
 
-use crate::ScenarioError;
+use crate::aside::aside;
 use crate::convert::{Job, tables};
+use crate::memory::resident;
+use crate::{EngineError, LimitError, ScenarioError};
 
-/// How often the calling thread looks for Ctrl-C and reports progress.
+/// How often the calling thread looks for Ctrl-C, at limits, and reports progress.
 const TICK: Duration = Duration::from_millis(100);
 
 /// Which build of the engine this is.
@@ -52,31 +56,46 @@ struct Task {
     scenario: Arc<Scenario>,
     options: RunOptions,
     command: Option<String>,
+    timeout: Option<Duration>,
     control: Control,
+    /// When a thread began it.
+    begun: OnceLock<Instant>,
 }
 
-/// A run that is done: which, and what came of it. Nothing if it was cancelled.
+/// All runs of a batch, and how many of them were begun.
+struct Batch {
+    tasks: Vec<Task>,
+    next: AtomicUsize,
+}
+
+/// A run that is over: which, and what came of it.
 struct Done {
     index: usize,
-    outcome: Option<Outcome>,
+    outcome: Outcome,
 }
 
 enum Outcome {
     /// The result as JSON, and the tables.
     Result(String, Vec<RecordTable>),
+    /// It was cancelled, for a reason that the calling thread knows.
+    Cancelled,
+    /// It exceeded a limit.
+    Limit(String),
     /// The engine failed, for this reason.
     Failure(String),
 }
 
 /// Run all jobs on `threads` threads.
 ///
-/// `done(index, result_json, tables)` is called on this thread as each finishes, in any order, or
-/// `failed(index, reason)` if the engine failed on it; `tick(fractions)` about ten times a second.
-/// Ctrl-C stops the batch: finished runs have been reported.
+/// `begins(packets)` is told how many packets each run is expected to send, before the first
+/// begins. `done(index, result_json, tables)` is called on this thread as each finishes, in any
+/// order, or `failed(index, error)` with a LimitError if it exceeds a limit of its job, or an
+/// EngineError if the engine failed on it; `tick(fractions)` about ten times a second. Ctrl-C stops
+/// the batch: finished runs have been reported.
 ///
 /// Raises ScenarioError, before anything runs, if a scenario is wrong.
 #[pyfunction]
-#[pyo3(signature = (jobs, threads, done, failed, tick = None))]
+#[pyo3(signature = (jobs, threads, done, failed, tick = None, begins = None))]
 pub(crate) fn run_batch(
     py: Python<'_>,
     jobs: Vec<Job>,
@@ -84,30 +103,33 @@ pub(crate) fn run_batch(
     done: Bound<'_, PyAny>,
     failed: Bound<'_, PyAny>,
     tick: Option<Bound<'_, PyAny>>,
+    begins: Option<Bound<'_, PyAny>>,
 ) -> PyResult<()> {
     let calls = Calls { done, failed, tick };
-    let tasks = prepare(jobs)?;
-    let next = AtomicUsize::new(0);
-    std::thread::scope(|scope| {
-        let (sender, receiver) = channel();
-        for _ in 0..threads.clamp(1, tasks.len().max(1)) {
-            let (sender, tasks, next) = (sender.clone(), &tasks, &next);
-            scope.spawn(move || work(tasks, next, &sender));
-        }
-        drop(sender);
-        let outcome = listen(py, &tasks, receiver, &calls);
-        if outcome.is_err() {
-            next.store(tasks.len(), Ordering::Relaxed);
-            for task in &tasks {
-                task.control.cancel.store(true, Ordering::Relaxed);
-            }
-        }
-        outcome
-    })
+    let tasks = aside(py, move || prepare(jobs))?
+        .map_err(|error| ScenarioError::new_err(error.to_string()))?;
+    if let Some(begins) = begins {
+        let expected: Vec<u64> =
+            tasks.iter().map(|task| task.scenario.expected_packets()).collect();
+        begins.call1((expected,))?;
+    }
+    let batch = Arc::new(Batch { tasks, next: AtomicUsize::new(0) });
+    let (sender, receiver) = channel();
+    // Threads are not waited for: a run that was cancelled ends by itself, but not at once where it
+    // is being wired, say.
+    for _ in 0..threads.clamp(1, batch.tasks.len().max(1)) {
+        let (sender, batch) = (sender.clone(), Arc::clone(&batch));
+        std::thread::spawn(move || work(&batch, &sender));
+    }
+    drop(sender);
+    let outcome = Listener::new(&batch, receiver).listen(py, &calls);
+    batch.next.store(batch.tasks.len(), Ordering::Relaxed);
+    batch.tasks.iter().for_each(Task::cancel);
+    outcome
 }
 
 /// Check every scenario; equal ones are read once.
-fn prepare(jobs: Vec<Job>) -> PyResult<Vec<Task>> {
+fn prepare(jobs: Vec<Job>) -> Result<Vec<Task>, WrongScenario> {
     let mut known: BTreeMap<(String, String, Vec<String>), Arc<Scenario>> = BTreeMap::new();
     let mut tasks = Vec::with_capacity(jobs.len());
     for job in jobs {
@@ -120,9 +142,7 @@ fn prepare(jobs: Vec<Job>) -> PyResult<Vec<Task>> {
             Some(scenario) => Arc::clone(scenario),
             None => {
                 let (text, name, assignments) = &key;
-                let scenario = Scenario::parse(text, name, assignments)
-                    .map_err(|error| ScenarioError::new_err(error.to_string()))?;
-                let scenario = Arc::new(scenario);
+                let scenario = Arc::new(Scenario::parse(text, name, assignments)?);
                 known.insert(key, Arc::clone(&scenario));
                 scenario
             }
@@ -132,34 +152,44 @@ fn prepare(jobs: Vec<Job>) -> PyResult<Vec<Task>> {
             replication: job.replication,
             record: job.record,
             threads: job.threads,
+            limits: Limits { packets: job.max_packets, memory: job.max_memory },
             ..RunOptions::default()
         };
-        tasks.push(Task { scenario, options, command: job.command, control: Control::default() });
+        tasks.push(Task {
+            scenario,
+            options,
+            command: job.command,
+            // No machine runs for longer than the clock can tell.
+            timeout: job.timeout.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
+            control: Control::default(),
+            begun: OnceLock::new(),
+        });
     }
     Ok(tasks)
 }
 
 /// What each thread does: take the next task until none is left.
-fn work(tasks: &[Task], next: &AtomicUsize, sender: &Sender<Done>) {
+fn work(batch: &Batch, sender: &Sender<Done>) {
     loop {
-        let index = next.fetch_add(1, Ordering::Relaxed);
-        let Some(task) = tasks.get(index) else { return };
+        let index = batch.next.fetch_add(1, Ordering::Relaxed);
+        let Some(task) = batch.tasks.get(index) else { return };
         if sender.send(Done { index, outcome: perform(task) }).is_err() {
             return;
         }
     }
 }
 
-fn perform(task: &Task) -> Option<Outcome> {
-    let begun = std::time::Instant::now();
+fn perform(task: &Task) -> Outcome {
+    let begun = *task.begun.get_or_init(Instant::now);
     // A run that fails on a bug costs that run alone.
     let mut wired = Duration::ZERO;
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         task.scenario.run_timed(&task.options, &task.control, || wired = begun.elapsed())
     }));
     match outcome {
-        Ok(None) => None,
-        Ok(Some((result, tables))) => {
+        Ok(Err(Stopped::Cancelled)) => Outcome::Cancelled,
+        Ok(Err(limit)) => Outcome::Limit(limit.to_string()),
+        Ok(Ok((result, tables))) => {
             let document = Document {
                 result: &result,
                 clocked: Clocked {
@@ -170,7 +200,7 @@ fn perform(task: &Task) -> Option<Outcome> {
                 command: task.command.as_deref(),
             };
             let json = serde_json::to_string(&document).expect("a result is plain data with names");
-            Some(Outcome::Result(json, tables))
+            Outcome::Result(json, tables)
         }
         Err(panic) => {
             let reason = panic
@@ -178,8 +208,27 @@ fn perform(task: &Task) -> Option<Outcome> {
                 .map(String::as_str)
                 .or_else(|| panic.downcast_ref::<&str>().copied())
                 .unwrap_or("unknown reason");
-            Some(Outcome::Failure(reason.to_owned()))
+            Outcome::Failure(reason.to_owned())
         }
+    }
+}
+
+impl Task {
+    /// Have it stop soon.
+    fn cancel(&self) {
+        self.control.cancel.store(true, Ordering::Relaxed);
+    }
+
+    /// Why it is to stop at `now`, if it is.
+    fn exceeded(&self, now: Instant) -> Option<String> {
+        let (begun, timeout) = self.begun.get().zip(self.timeout)?;
+        (now.saturating_duration_since(*begun) >= timeout)
+            .then(|| format!("it took longer than {} s, which is the limit", timeout.as_secs_f64()))
+    }
+
+    fn fraction(&self) -> f64 {
+        let reached = self.control.reached_ps.load(Ordering::Relaxed) as f64;
+        (reached / self.scenario.duration().ps().max(1) as f64).min(1.0)
     }
 }
 
@@ -191,38 +240,83 @@ struct Calls<'py> {
 }
 
 /// What the calling thread does until all is done.
-fn listen(
-    py: Python<'_>,
-    tasks: &[Task],
-    receiver: Receiver<Done>,
-    calls: &Calls<'_>,
-) -> PyResult<()> {
-    // The receiver is not shared between threads; a mutex lets it cross into the detached closure.
-    let receiver = std::sync::Mutex::new(receiver);
-    loop {
-        let message =
-            py.detach(|| receiver.lock().expect("only this thread locks it").recv_timeout(TICK));
-        py.check_signals()?;
-        match message {
-            Ok(Done { index, outcome: Some(Outcome::Result(json, columns)) }) => {
-                calls.done.call1((index, json, tables(py, columns)?))?;
-            }
-            Ok(Done { index, outcome: Some(Outcome::Failure(reason)) }) => {
-                calls.failed.call1((index, reason))?;
-            }
-            Ok(Done { outcome: None, .. }) => {}
-            Err(RecvTimeoutError::Timeout) => {
-                if let Some(tick) = &calls.tick {
-                    let fractions: Vec<f64> = tasks.iter().map(fraction).collect();
-                    tick.call1((fractions,))?;
-                }
-            }
-            Err(RecvTimeoutError::Disconnected) => return Ok(()),
-        }
-    }
+struct Listener<'b> {
+    batch: &'b Batch,
+    /// The receiver is not shared between threads; a mutex lets it cross into the detached closure.
+    receiver: std::sync::Mutex<Receiver<Done>>,
+    /// Which runs were reported to Python.
+    reported: Vec<bool>,
+    /// Memory that the process held when the batch began.
+    memory: Option<u64>,
 }
 
-fn fraction(task: &Task) -> f64 {
-    let reached = task.control.reached_ps.load(Ordering::Relaxed) as f64;
-    (reached / task.scenario.duration().ps().max(1) as f64).min(1.0)
+impl<'b> Listener<'b> {
+    fn new(batch: &'b Batch, receiver: Receiver<Done>) -> Self {
+        let reported = vec![false; batch.tasks.len()];
+        Self { batch, receiver: std::sync::Mutex::new(receiver), reported, memory: resident() }
+    }
+
+    fn listen(mut self, py: Python<'_>, calls: &Calls<'_>) -> PyResult<()> {
+        while self.reported.iter().any(|reported| !reported) {
+            let receiver = &self.receiver;
+            let message = py
+                .detach(|| receiver.lock().expect("only this thread locks it").recv_timeout(TICK));
+            py.check_signals()?;
+            match message {
+                Ok(done) => self.report(py, done, calls)?,
+                Err(RecvTimeoutError::Timeout) => {
+                    if let Some(tick) = &calls.tick {
+                        let fractions: Vec<f64> =
+                            self.batch.tasks.iter().map(Task::fraction).collect();
+                        tick.call1((fractions,))?;
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            }
+            self.enforce(py, calls)?;
+        }
+        Ok(())
+    }
+
+    /// Tell Python of a run that is over, once.
+    fn report(&mut self, py: Python<'_>, done: Done, calls: &Calls<'_>) -> PyResult<()> {
+        let Done { index, outcome } = done;
+        if std::mem::replace(&mut self.reported[index], true) {
+            return Ok(());
+        }
+        let error = match outcome {
+            Outcome::Result(json, columns) => {
+                calls.done.call1((index, json, tables(py, columns)?))?;
+                return Ok(());
+            }
+            Outcome::Cancelled => return Ok(()),
+            Outcome::Limit(reason) => LimitError::new_err(reason),
+            Outcome::Failure(reason) => EngineError::new_err(reason),
+        };
+        calls.failed.call1((index, error.into_value(py)))?;
+        Ok(())
+    }
+
+    /// Stop the runs that take too long, or too much memory. They are reported at once, before
+    /// their threads have noticed.
+    fn enforce(&mut self, py: Python<'_>, calls: &Calls<'_>) -> PyResult<()> {
+        let now = Instant::now();
+        for (index, task) in self.batch.tasks.iter().enumerate() {
+            if self.reported[index] {
+                continue;
+            }
+            if let Some(reason) = task.exceeded(now).or_else(|| self.too_large(task)) {
+                task.cancel();
+                self.report(py, Done { index, outcome: Outcome::Limit(reason) }, calls)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the process holds more than its only run may: what no estimate has foreseen.
+    fn too_large(&self, task: &Task) -> Option<String> {
+        let limit = task.options.limits.memory.filter(|_| self.batch.tasks.len() == 1)?;
+        let held = resident()?.saturating_sub(self.memory?);
+        (held > limit).then(|| format!("it holds {held} B of memory, and may take {limit} B"))
+    }
 }

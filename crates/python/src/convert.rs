@@ -19,6 +19,11 @@ pub(crate) struct Job {
     pub(crate) record: bool,
     pub(crate) threads: usize,
     pub(crate) command: Option<String>,
+    pub(crate) max_packets: Option<u64>,
+    /// In bytes.
+    pub(crate) max_memory: Option<u64>,
+    /// In seconds.
+    pub(crate) timeout: Option<f64>,
 }
 
 /// Tables as `{table: {column: values}}`: numbers become NumPy arrays without a copy, words lists.
@@ -30,11 +35,23 @@ pub(crate) fn tables(py: Python<'_>, tables: Vec<RecordTable>) -> PyResult<Bound
             match column {
                 Column::Float(values) => columns.set_item(name, values.into_pyarray(py))?,
                 Column::Whole(values) => columns.set_item(name, values.into_pyarray(py))?,
-                Column::Word(words) => columns.set_item(name, PyList::new(py, words)?)?,
-                Column::Name(names) => columns.set_item(name, PyList::new(py, names)?)?,
+                Column::Word(words) => columns.set_item(name, list(py, words)?)?,
+                Column::Name(names) => columns.set_item(name, list(py, names)?)?,
             }
         }
         all.set_item(table.name, columns)?;
     }
     Ok(all)
+}
+
+/// A list of words, of which there may be very many: Ctrl-C is noticed meanwhile.
+fn list<'py, T: IntoPyObject<'py>>(py: Python<'py>, words: Vec<T>) -> PyResult<Bound<'py, PyList>> {
+    let list = PyList::empty(py);
+    for (number, word) in words.into_iter().enumerate() {
+        if number % (1 << 16) == 0 {
+            py.check_signals()?;
+        }
+        list.append(word)?;
+    }
+    Ok(list)
 }

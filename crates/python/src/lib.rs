@@ -4,8 +4,10 @@
 //! interpreter lock; the calling thread hears of finished runs, reports progress and listens for
 //! Ctrl-C.
 
+mod aside;
 mod batch;
 mod convert;
+mod memory;
 
 use forebay_scenario::Scenario;
 use pyo3::create_exception;
@@ -24,6 +26,20 @@ create_exception!(
     ScriptError,
     PyException,
     "A script of packets that cannot be run: file, line and column, what was read, what is allowed."
+);
+
+create_exception!(
+    forebay._native,
+    LimitError,
+    PyException,
+    "A run that exceeds a limit of its job: on packets, memory or time."
+);
+
+create_exception!(
+    forebay._native,
+    EngineError,
+    PyException,
+    "A run on which the engine failed: a bug in it, not in the scenario."
 );
 
 /// Version of the engine.
@@ -61,10 +77,9 @@ fn schema() -> String {
 ///
 /// Raises ScenarioError if it cannot be run.
 #[pyfunction]
-fn check(text: &str, name: &str, overrides: Vec<String>) -> PyResult<String> {
-    Scenario::parse(text, name, &overrides)
-        .map(|scenario| scenario.describe())
-        .map_err(|error| ScenarioError::new_err(error.to_string()))
+fn check(py: Python<'_>, text: String, name: String, set: Vec<String>) -> PyResult<String> {
+    let read = move || Scenario::parse(&text, &name, &set).map(|scenario| scenario.describe());
+    aside::aside(py, read)?.map_err(|error| ScenarioError::new_err(error.to_string()))
 }
 
 /// Run a script of packets that must arrive and be sent on the model of TCP; what came of it, as
@@ -87,6 +102,8 @@ fn tcp_script_language() -> String {
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add("ScriptError", module.py().get_type::<ScriptError>())?;
+    module.add("LimitError", module.py().get_type::<LimitError>())?;
+    module.add("EngineError", module.py().get_type::<EngineError>())?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(build, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;

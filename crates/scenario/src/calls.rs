@@ -140,6 +140,26 @@ impl CallsPlan {
         self.media.iter().filter_map(|kind| kind.largest).map(|size| size.bytes()).max()
     }
 
+    /// About how many calls there are at a time in a run of `duration`, if none is blocked, and the
+    /// key that asks for the most of them.
+    pub(crate) fn present(&self, duration: Span) -> (f64, &'static str) {
+        let CallParameters { rate, batch, sources, holding, initial, .. } = &self.parameters;
+        let per_second = rate.map_or(0.0, |rate| rate.micro_per_hour() as f64 / 3.6e9) * batch;
+        let lasts = holding.map_or(duration, |holding| holding.min(duration)).seconds();
+        let most = sources.map_or(f64::INFINITY, f64::from);
+        let coming = (per_second * lasts).min(most);
+        let surges: f64 = self.surges.iter().map(|surge| f64::from(surge.calls)).sum();
+        let initial = f64::from(*initial);
+        let keys = [(initial, "initial"), (coming, "rate"), (surges, "surges")];
+        let (_, key) = keys.into_iter().max_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or(keys[0]);
+        (initial + coming + surges, key)
+    }
+
+    /// The mean rate of a call, in bit/s.
+    pub(crate) fn mean_rate(&self) -> f64 {
+        self.media.iter().filter_map(|kind| kind.mean_rate).map(|rate| rate.bps() as f64).sum()
+    }
+
     /// The class of calls at its place in the network. Once a plan.
     pub(crate) fn class(&mut self, place: Place) -> ClassPlan {
         let Place { path, flow, route, precedence, start, stop } = place;

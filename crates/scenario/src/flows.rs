@@ -21,7 +21,7 @@ use crate::calls::{CallsPlan, Place, find_aggregate, read_calls};
 use crate::paced::{
     PacedPlan, PolicingPlan, WayBack, lateness, read_paced, read_policing, way_of_cells, ways_back,
 };
-use crate::sections::{FLOW_MECHANISMS, FlowParameters, names_of};
+use crate::sections::{FLOW_MECHANISMS, FlowParameters, FlowRows, names_of};
 use crate::topology::Topology;
 use forebay_network::{Destination, ElementId, FlowId, LinkId, RouteId};
 
@@ -53,6 +53,9 @@ enum Transport {
     Calls(Box<CallsPlan>),
     Paced(Box<PacedPlan>),
 }
+
+/// Flows of a group that get a row each unless the scenario says otherwise.
+const MANY_FLOWS: u32 = 10_000;
 
 /// Read the section of one group of flows.
 pub(crate) fn read_flow(
@@ -303,6 +306,39 @@ impl FlowPlan {
             Transport::Tcp(_, _, traffic) | Transport::Udp(_, traffic) => traffic.mean_rate,
             Transport::Calls(_) => None,
             Transport::Paced(paced) => Some(paced.mean_rate()),
+        }
+    }
+
+    /// From when to when its flows may send, in a run of `duration`.
+    pub(crate) fn times(&self, duration: Span) -> (Span, Span) {
+        let stop = self.parameters.stop.map_or(duration, |stop| stop.min(duration));
+        (self.parameters.start.least(), stop)
+    }
+
+    /// Whether each of its flows has a row in results, given what the scenario says of that.
+    pub(crate) fn has_rows(&self, rows: Option<FlowRows>) -> bool {
+        match rows {
+            // The flows of a call have their counters apart from what is known of calls.
+            _ if self.has_calls() => true,
+            None => self.count <= MANY_FLOWS,
+            Some(rows) => rows == FlowRows::Each,
+        }
+    }
+
+    /// The mean number of calls in a run of `duration`, and the rate of each in bit/s.
+    pub(crate) fn mean_calls(&self, duration: Span) -> Option<(f64, f64)> {
+        match &self.transport {
+            Transport::Calls(calls) => Some((calls.present(duration).0, calls.mean_rate())),
+            _ => None,
+        }
+    }
+
+    /// The greatest number of calls at a time in a run of `duration`, about, and the key that asks
+    /// for the most of them.
+    pub(crate) fn most_calls(&self, duration: Span) -> Option<(f64, &'static str)> {
+        match &self.transport {
+            Transport::Calls(calls) => Some(calls.present(duration)),
+            _ => None,
         }
     }
 

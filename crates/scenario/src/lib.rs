@@ -12,6 +12,7 @@ mod calls;
 mod catalogue;
 mod columns;
 mod division;
+mod estimate;
 mod flows;
 mod links;
 mod names;
@@ -24,11 +25,13 @@ mod run;
 mod sections;
 mod series;
 mod spread;
+mod stopped;
 mod ties;
 mod topology;
 
 pub use catalogue::{catalogue, schema};
 pub use columns::result_columns;
+pub use estimate::Need;
 pub use forebay_mechanisms::LatenessResult;
 pub use forebay_mechanisms::element::calls::CallResult;
 pub use forebay_mechanisms::element::paced::PacedResult;
@@ -40,6 +43,7 @@ pub use results::{Counted, FlowResult, GroupResult, LinkResult, RunResult};
 pub use results_rings::RingResult;
 pub use run::{Control, RunOptions, Scenario, ScenarioError};
 pub use spread::{Quantiles, Spread};
+pub use stopped::{Limits, Stopped};
 pub use ties::Ties;
 
 /// Version of the engine: part of every result.

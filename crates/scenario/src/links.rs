@@ -44,6 +44,8 @@ pub(crate) struct LinkPlan<'a> {
     pub(crate) detects: bool,
     /// Whether it gives explicit rates: then the first of its elements is what gives them.
     pub(crate) allocates: bool,
+    /// Whether its queue never drops a packet.
+    pub(crate) holds_all: bool,
     /// Which span of a ring it is, if it is one.
     pub(crate) span: Option<RingSpan>,
     /// Which part of its element it is: a ring has one for each span.
@@ -89,6 +91,7 @@ pub(crate) fn read_link<'a>(
         uses_rtt: false,
         detects: false,
         allocates: false,
+        holds_all: false,
         span: None,
         part: 0,
     };
@@ -113,6 +116,7 @@ pub(crate) fn read_link<'a>(
         uses_rtt: false,
         detects: false,
         allocates: false,
+        holds_all: false,
         span: None,
         part: 0,
     };
@@ -152,6 +156,7 @@ impl<'a> LinkPlan<'a> {
             uses_rtt: false,
             detects: false,
             allocates: false,
+            holds_all: false,
             notice_size: NOTICE,
             span: Some(span.span),
             part: ring.part(span.span),
@@ -160,6 +165,11 @@ impl<'a> LinkPlan<'a> {
 }
 
 impl LinkPlan<'_> {
+    /// Path of its section.
+    pub(crate) fn path(&self) -> &str {
+        self.section.path()
+    }
+
     fn facts(&self) -> LinkFacts {
         LinkFacts { rate: self.rate }
     }
@@ -170,6 +180,7 @@ impl LinkPlan<'_> {
         let section = &self.section;
         let (entry, inner) = choose_or::<Queues>(section, "queue", queue::DEFAULT)?;
         let queue = (entry.build)(&inner, &facts)?;
+        self.holds_all = queue.is_unlimited();
         let shaper = choose::<Shapers>(section, "shaper")?
             .map(|(entry, inner)| (entry.build)(&inner, &facts))
             .transpose()?;

@@ -16,8 +16,8 @@ use crate::sections::FlowRows;
 use crate::spread::Spread;
 
 columns! {
-    /// The result of one run. Everything but `digest`, `events`, `packet_hops` and `regions` covers
-    /// the window of measurement from the warm-up to the end.
+    /// The result of one run. Everything but `digest`, `events`, `packet_hops`, `expected_packets`
+    /// and `regions` covers the window of measurement from the warm-up to the end.
     #[derive(Clone, Debug, Serialize)]
     pub struct RunResult {
         /// Name of the scenario.
@@ -42,6 +42,9 @@ columns! {
         pub events: u64 = Number,
         /// Packets that reached the far end of a link, warm-up included.
         pub packet_hops: u64 = Number,
+        /// Data packets that sources were expected to send before the run began, warm-up included:
+        /// an estimate from rates of sources and links. No limit is set by it.
+        pub expected_packets: u64 = Packets,
         /// Partitions of the network that ran side by side on several cores (`--threads`); 1 for a
         /// run on one core. Nothing else depends on it, but the time that the run took.
         pub regions: usize = Number,
@@ -192,9 +195,6 @@ columns! {
     }
 }
 
-/// Flows of a group that get a row each unless the scenario says otherwise.
-const MANY_FLOWS: u32 = 10_000;
-
 /// The rows of flows and of groups, given the counters of all flows in the order of `plans`.
 pub(crate) fn flow_rows(
     plans: &[FlowPlan],
@@ -206,12 +206,7 @@ pub(crate) fn flow_rows(
     for plan in plans {
         let own;
         (own, counts) = counts.split_at(plan.count as usize);
-        let each = match rows {
-            // The flows of a call have their counters apart from what is known of calls.
-            _ if plan.has_calls() => true,
-            None => plan.count <= MANY_FLOWS,
-            Some(rows) => rows == FlowRows::Each,
-        };
+        let each = plan.has_rows(rows);
         groups.push(GroupResult {
             name: plan.name.clone(),
             transport: plan.transport_name(),

@@ -1,12 +1,16 @@
 //! Running a scenario.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use forebay_engine::{Network, Progress, Traffic};
 use forebay_kernel::Streams;
 use forebay_mechanisms::element::calls::{CallCount, CallResult};
 use forebay_mechanisms::element::paced::{FrameCount, PacedCount, PacedResult};
 use forebay_mechanisms::element::policer::{PolicerCount, PolicingResult};
 use forebay_mechanisms::{Lateness, LatenessResult};
+use forebay_network::executive::Cancelled;
 use forebay_network::record::{
     AdjustmentLog, CallLog, Column, DelayHistogram, PaceLog, PacketTrace, RecordTable, ReductionLog,
 };
@@ -16,11 +20,13 @@ use forebay_units::{Span, Time};
 use crate::VERSION;
 use crate::build::{Plan, Wired};
 use crate::division::divide;
+use crate::estimate::{Estimate, HELD_PACKET, Need, estimate};
 use crate::flows::FlowPlan;
 use crate::parse;
 use crate::results::{LinkResult, RunResult, flow_rows};
 use crate::results_rings::RingResult;
 use crate::series::Series;
+use crate::stopped::{Limits, Stopped};
 use crate::ties::{TieCount, TieOrder, Ties};
 use forebay_network::FlowId;
 
@@ -44,6 +50,10 @@ pub(crate) struct Summary {
     nodes: usize,
     links: usize,
     flows: u64,
+    /// Data packets that its sources will send, about.
+    expected_packets: u64,
+    /// Memory that a run will take without recording, about, in bytes.
+    expected_memory: u64,
 }
 
 /// A scenario that cannot be run: the file and what is wrong with it.
@@ -78,11 +88,20 @@ pub struct RunOptions {
     pub threads: usize,
     /// What is done about simultaneous events. What another order changes rests on ties.
     pub ties: Ties,
+    /// Bounds of the run.
+    pub limits: Limits,
 }
 
 impl Default for RunOptions {
     fn default() -> Self {
-        Self { seed: None, replication: 0, record: false, threads: 1, ties: Ties::Listed }
+        Self {
+            seed: None,
+            replication: 0,
+            record: false,
+            threads: 1,
+            ties: Ties::Listed,
+            limits: Limits::default(),
+        }
     }
 }
 
@@ -90,13 +109,17 @@ impl Default for RunOptions {
 #[derive(Default)]
 pub struct Control {
     /// Set to have the run stop soon.
-    pub cancel: AtomicBool,
+    pub cancel: Arc<AtomicBool>,
     /// Simulated time reached, in ps.
     pub reached_ps: AtomicU64,
+    /// Packets in queues and on links, at some time of late.
+    pub held_packets: AtomicU64,
 }
 
 /// Events between two looks at [`Control`].
-const CHUNK: u64 = 1 << 16;
+const CHUNK: u64 = 1 << 10;
+/// Events between two looks at [`Limits`], which take a sum over all flows.
+const LIMITS_CHUNK: u64 = 1 << 16;
 /// The same for each of several threads, which begin anew after each look.
 const LONG_CHUNK: u64 = 1 << 19;
 
@@ -145,7 +168,11 @@ impl Scenario {
             nodes: plan.nodes,
             links: plan.links.len(),
             flows: plan.flows.iter().map(|flow| u64::from(flow.count)).sum(),
+            expected_packets: 0,
+            expected_memory: 0,
         };
+        let estimate = estimate(&plan, false);
+        (summary.expected_packets, summary.expected_memory) = (estimate.packets, estimate.bytes());
         drop(plan);
         let resolved = echo.into_inner();
         let hash = hash(&resolved);
@@ -174,32 +201,63 @@ impl Scenario {
         Span::from_seconds(self.summary.duration_s)
     }
 
-    /// Run one replication. `None` if it was cancelled.
+    /// Data packets that the sources of a run will send, about: an estimate from rates of sources
+    /// and links, times and counts.
     #[must_use]
+    pub fn expected_packets(&self) -> u64 {
+        self.summary.expected_packets
+    }
+
+    /// Run one replication.
+    ///
+    /// # Errors
+    /// If it was cancelled, or exceeds its limits.
     pub fn run(
         &self,
         options: &RunOptions,
         control: &Control,
-    ) -> Option<(RunResult, Vec<RecordTable>)> {
+    ) -> Result<(RunResult, Vec<RecordTable>), Stopped> {
         self.run_timed(options, control, || {})
     }
 
     /// As [`Scenario::run`]; `begins` is called when the network is wired and simulated time
     /// begins, for who wants to know how long that took.
-    #[must_use]
+    ///
+    /// # Errors
+    /// As [`Scenario::run`].
     pub fn run_timed(
         &self,
         options: &RunOptions,
         control: &Control,
         begins: impl FnOnce(),
-    ) -> Option<(RunResult, Vec<RecordTable>)> {
+    ) -> Result<(RunResult, Vec<RecordTable>), Stopped> {
+        // The engine unwinds from within a batch of packets.
+        let run = AssertUnwindSafe(|| self.run_through(options, control, begins));
+        catch_unwind(run).unwrap_or_else(|panic| {
+            if panic.is::<Cancelled>() {
+                return Err(Stopped::Cancelled);
+            }
+            resume_unwind(panic)
+        })
+    }
+
+    fn run_through(
+        &self,
+        options: &RunOptions,
+        control: &Control,
+        begins: impl FnOnce(),
+    ) -> Result<(RunResult, Vec<RecordTable>), Stopped> {
         let echo = Echo::default();
         let mut plan = Plan::read(&self.root, &echo, &self.registry)
             .expect("the scenario was checked when parsed");
         let seed = options.seed.unwrap_or(plan.parameters.seed);
+        let estimate = estimate(&plan, options.record);
+        Stopped::check(&estimate, &options.limits)?;
         let mut order = TieOrder::new(options.ties);
-        let wired = plan.wire(&Streams::new(seed, options.replication), &mut order);
-        let mut run = Run { plan, wired, control, series: None, chunk: CHUNK };
+        let mut wired = plan.wire(&Streams::new(seed, options.replication), &mut order);
+        wired.network.stop_on(Arc::clone(&control.cancel));
+        let supervisor = Supervisor { control, limits: options.limits, estimate, next: 0 };
+        let mut run = Run { plan, wired, supervisor, series: None, chunk: CHUNK };
         if options.record {
             run.attach();
         }
@@ -215,7 +273,8 @@ impl Scenario {
         result.scenario_hash.clone_from(&self.hash);
         result.seed = seed;
         result.replication = options.replication;
-        Some((result, tables))
+        result.expected_packets = self.summary.expected_packets;
+        Ok((result, tables))
     }
 }
 
@@ -241,10 +300,54 @@ fn hash(resolved: &std::collections::BTreeMap<String, String>) -> String {
 struct Run<'a> {
     plan: Plan<'a>,
     wired: Wired,
-    control: &'a Control,
+    supervisor: Supervisor<'a>,
     series: Option<Series>,
-    /// Events between two looks at `control`.
+    /// Events between two looks at whether it is to stop.
     chunk: u64,
+}
+
+/// Says whether a run is to stop.
+struct Supervisor<'a> {
+    control: &'a Control,
+    limits: Limits,
+    estimate: Estimate,
+    /// The number of events at which limits are looked at next.
+    next: u64,
+}
+
+impl Supervisor<'_> {
+    /// Look whether the run was cancelled, and now and then at its limits.
+    fn check(&mut self, network: &Network, progress: &Progress) -> Result<(), Stopped> {
+        self.control.reached_ps.store(progress.now.ps(), Ordering::Relaxed);
+        if self.control.cancel.load(Ordering::Relaxed) {
+            return Err(Stopped::Cancelled);
+        }
+        if progress.events >= self.next {
+            self.next = progress.events + LIMITS_CHUNK.max(network.flows() as u64);
+            self.check_limits(network)?;
+        }
+        Ok(())
+    }
+
+    /// Which of its limits the run exceeds.
+    fn check_limits(&self, network: &Network) -> Result<(), Stopped> {
+        let Traffic { sent, held } = network.traffic();
+        self.control.held_packets.store(held, Ordering::Relaxed);
+        let Limits { packets, memory } = self.limits;
+        if let Some(limit) = packets.filter(|limit| sent > *limit) {
+            return Err(Stopped::Packets { limit, expected: self.estimate.packets });
+        }
+        let bytes = held.saturating_mul(HELD_PACKET);
+        let packets = || Need {
+            path: "links".to_owned(),
+            what: format!("{held} packets in queues and on links"),
+            bytes,
+        };
+        match memory.filter(|limit| bytes > *limit) {
+            Some(limit) => Err(Stopped::Memory { limit, needed: bytes, most: packets() }),
+            None => Ok(()),
+        }
+    }
 }
 
 impl Run<'_> {
@@ -285,8 +388,8 @@ impl Run<'_> {
     }
 
     /// Run to the end, stopping at samples and at the end of the warm-up. Gives the number of
-    /// events and of hops; `None` if cancelled.
-    fn go(&mut self) -> Option<(u64, u64)> {
+    /// events and of hops.
+    fn go(&mut self) -> Result<(u64, u64), Stopped> {
         let warm_up = Time::ZERO + self.plan.parameters.warm_up;
         let end = Time::ZERO + self.plan.parameters.duration;
         let mut counted = (0, 0);
@@ -304,19 +407,17 @@ impl Run<'_> {
                 }
             }
             if stop >= end {
-                return Some(counted);
+                self.supervisor.check_limits(&self.wired.network)?;
+                return Ok(counted);
             }
             let sample = self.series.as_ref().map_or(Time::NEVER, Series::next);
             stop = if warm { end } else { warm_up }.min(sample).min(end);
             loop {
                 let progress = self.wired.network.run(stop, self.chunk);
                 counted = (progress.events, progress.hops);
-                self.control.reached_ps.store(progress.now.ps(), Ordering::Relaxed);
+                self.supervisor.check(&self.wired.network, &progress)?;
                 if progress.complete {
                     break;
-                }
-                if self.control.cancel.load(Ordering::Relaxed) {
-                    return None;
                 }
             }
             if let Some(series) = self.series.as_mut().filter(|series| series.next() == stop) {
@@ -407,6 +508,7 @@ impl Run<'_> {
             measured_s: measured.seconds(),
             events,
             packet_hops: hops,
+            expected_packets: 0,
             regions: self.wired.network.partitions(),
             flows,
             groups,

@@ -11,7 +11,7 @@ use crate::build::{Plan, Wired};
 use crate::names::{AGGREGATES, FLOWS, LINKS};
 
 /// Whether `wanted` asks for the series of `name`.
-fn is_wanted(wanted: Option<&[String]>, kind: &str, name: &str) -> bool {
+pub(crate) fn is_wanted(wanted: Option<&[String]>, kind: &str, name: &str) -> bool {
     let is_it = |entry: &String| {
         entry == kind
             || entry.strip_prefix(kind).and_then(|rest| rest.strip_prefix('.')) == Some(name)

@@ -16,6 +16,7 @@ from forebay.cli.command import Command
 from forebay.cli.options import HELP, Parameter, Whole, argument, flag, option
 from forebay.errors import MachineError, UserError, nearest, printable
 from forebay.run.jobs import build, native, version
+from forebay.run.limits import memory_size, seconds
 
 TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
@@ -164,6 +165,23 @@ _JOBS = option(
     read=Whole(1),
 )
 _SET = option("--set", "PATH=VALUE", "Change a key of the scenario.", key="overrides", many=True)
+_LIMITS = (
+    option(
+        "--max-packets",
+        "N",
+        "A run whose sources send more fails.",
+        key="max_packets",
+        read=Whole(1, 2**63 - 1),
+    ),
+    option(
+        "--max-memory",
+        "SIZE",
+        'A run that would take more fails, such as "4 GB" (default: what the machine has left).',
+        key="max_memory",
+        read=memory_size,
+    ),
+    option("--timeout", "SECONDS", "A run that takes longer fails.", read=seconds),
+)
 _SCENARIO = argument("SCENARIO.toml", "scenario", "The scenario file.")
 _SEEDS = Whole(0, 2**63 - 1)
 
@@ -222,6 +240,7 @@ def reproduce(study: str, **options: Any) -> int:
         read=Whole(1),
         default=1,
     ),
+    *_LIMITS,
     _out(" (default: nowhere)"),
     _JSON,
 )
@@ -246,13 +265,15 @@ def run(scenario: str, out: Path | None, as_json: bool, **options: Any) -> None:
     flag("--resume", "Continue what the output folder holds; there must be something to continue."),
     flag("--fresh", "Move the output folder aside, under a number, and begin anew."),
     flag("--retry", "Make runs that failed once more."),
+    *_LIMITS,
     _JSON,
 )
 def sweep(sweep_file: Path, **options: Any) -> int:
     """Run a scenario over a grid of parameters, with replications: what is not there yet."""
     from forebay.cli.sweep import SweepOptions, run_sweep
 
-    return run_sweep(sweep_file, SweepOptions(**options))
+    limits = {key: options.pop(key) for key in ("max_packets", "max_memory", "timeout")}
+    return run_sweep(sweep_file, SweepOptions(**options, limits=limits))
 
 
 @_command(_SCENARIO, _SET, _JSON)

@@ -6,7 +6,7 @@ import os
 
 from forebay.errors import output_folder
 from forebay.run.jobs import load, run_jobs
-from forebay.run.progress import meter
+from forebay.run.progress import meter, note
 from forebay.run.repeat import command_line, quoted
 
 TYPE_CHECKING = False  # as in typing, without importing it
@@ -30,11 +30,11 @@ def run_scenario(
     Raises `UserError` for a wrong scenario or an `out` that cannot be written.
     """
     job = load(scenario).but(record=out is not None, **options)
-    job = job.but(command=command_line(scenario, job))
+    job = job.but(command=command_line(job.name, job))
     names = _names(out, job) if out is not None else []
     runs: list[Run] = []
     with meter(1, os.path.basename(scenario)) as progress:
-        run_jobs([job], lambda _index, run: runs.append(run), 1, progress.tick)
+        run_jobs([job], lambda _index, run: runs.append(run), 1, progress.tick, _announce)
     run = runs[0]
     if out is not None:
         _keep(out, names, job, run)
@@ -62,6 +62,12 @@ def _names(out: Path, job: Job) -> list[str]:
         pass
     refuse_foreign(out, names)
     return names
+
+
+def _announce(packets: Sequence[int]) -> None:
+    note(f"about {packets[0]:,} packets are expected")
+
+
 
 
 def _keep(out: Path, names: Sequence[str], job: Job, run: Run) -> None:

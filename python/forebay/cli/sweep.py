@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,7 @@ OLD = "runs.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class SweepOptions:
-    """The options of `forebay sweep`."""
+    """The options of `forebay sweep`; `limits` are fields of `Job` that bound each run."""
 
     jobs: int | None = None
     executor: str = "local"
@@ -51,6 +51,7 @@ class SweepOptions:
     fresh: bool = False
     retry: bool = False
     as_json: bool = False
+    limits: Mapping[str, Any] = field(default_factory=dict)
 
 
 def run_sweep(sweep_file: Path, options: SweepOptions) -> int:
@@ -60,6 +61,7 @@ def run_sweep(sweep_file: Path, options: SweepOptions) -> int:
     that cannot be used, and `KeyboardInterrupt` on Ctrl-C or SIGTERM.
     """
     sweep = load_sweep(sweep_file, options.overrides)
+    sweep = replace(sweep, scenario=sweep.scenario.but(**options.limits))
     planned = plan(sweep)
     where = find_executor(options.executor, options.jobs)
     folder = output_folder(_folder(sweep, options))

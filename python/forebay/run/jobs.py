@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 
 from forebay.errors import UserError, nearest, read_text
+from forebay.run.limits import LimitError, available_memory
 
 TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
@@ -46,7 +47,9 @@ class Job:
     counts independent repetitions. `until` replaces the scenario's duration (`"10 s"`). `record`
     switches on what the scenario's `[record]` asks for. `threads` is how many cores this one run
     may use: a network of several partitions joined by links with a delay runs on two or more, with
-    the same result. `command`, the command that gives the run again, is kept in its document.
+    the same result. `max_packets`, `max_memory` in bytes (`None`: what the machine has left) and
+    `timeout` in seconds bound what it may take: a run that exceeds them has failed. `command`, the
+    command that gives the run again, is kept in its document.
     """
 
     text: str
@@ -58,6 +61,9 @@ class Job:
     record: bool = False
     threads: int = 1
     command: str | None = None
+    max_packets: int | None = None
+    max_memory: int | None = None
+    timeout: float | None = None
 
     def __init__(
         self,
@@ -93,6 +99,9 @@ class Job:
             "record": self.record,
             "threads": self.threads,
             "command": self.command,
+            "max_packets": self.max_packets,
+            "max_memory": self.max_memory,
+            "timeout": self.timeout,
         }
 
 
@@ -190,7 +199,9 @@ def load(path: Path | str) -> Job:
 
     Raises `UserError` if it cannot be read; what it says is checked when it is run.
     """
-    return Job(read_text(path), str(path))
+    # A name of a file need not be text.
+    name = os.fsencode(path).decode("utf-8", "backslashreplace")
+    return Job(read_text(path), name)
 
 
 def check(job: Job) -> dict[str, Any]:
@@ -217,17 +228,22 @@ def run_jobs(
     done: Callable[[int, Run], None],
     threads: int | None = None,
     tick: Callable[[Sequence[float]], None] | None = None,
+    begins: Callable[[Sequence[int]], None] | None = None,
 ) -> None:
     """Run all jobs; `done(index, run)` is called in this thread as each finishes, in any order.
 
     `threads` defaults to the cores this process may use. `tick` is told about ten times a second
-    what share of each job is done. On Ctrl-C runs under way are dropped and `KeyboardInterrupt` is
-    raised; finished ones have been handed over. Raises `UserError`, before anything runs, if a
-    scenario is wrong, and `RunFailedError` after all other jobs if the engine failed on one.
+    what share of each job is done, and `begins`, before the first begins, how many packets the
+    sources of each are expected to send. On Ctrl-C runs under way are dropped and
+    `KeyboardInterrupt` is raised; finished ones have been handed over. Raises `UserError`, before
+    anything runs, if a scenario is wrong; after all other jobs, `RunFailedError` if the engine
+    failed on one, and else `LimitError` if one exceeded its limits.
     """
     engine = native()
     failures: list[str] = []
     reasons: list[str] = []
+    exceeded: list[tuple[Job, str]] = []
+    threads = threads or cores()
     if any(job.record for job in jobs):
         # The engine imports it for tables; interrupted there, it would give up with a traceback.
         import numpy  # noqa: F401
@@ -235,14 +251,22 @@ def run_jobs(
     def receive(index: int, text: str, tables: Tables) -> None:
         done(index, Run(text, tables))
 
-    def fail(index: int, reason: str) -> None:
+    def fail(index: int, error: Exception) -> None:
         job = jobs[index]
-        failures.append(f"{job.name}, replication {job.replication}, seed {job.seed}: {reason}")
-        reasons.append(reason)
+        if isinstance(error, engine.LimitError):
+            exceeded.append((job, str(error)))
+        else:
+            failures.append(f"{_repeated(job)}: {error}")
+            reasons.append(str(error))
 
+    memory = available_memory()
+    share = None if memory is None else memory // max(1, min(threads, len(jobs)))
     try:
         natives = [job.as_native() for job in jobs]
-        engine.run_batch(natives, threads or cores(), receive, fail, tick)
+        for each in natives:
+            if each["max_memory"] is None:
+                each["max_memory"] = share
+        engine.run_batch(natives, threads, receive, fail, tick, begins)
     except engine.ScenarioError as error:
         raise UserError(str(error)) from None
     if failures:
@@ -250,6 +274,16 @@ def run_jobs(
             "the engine failed on a run; this is a bug in Forebay: " + "; ".join(failures[:3]),
             reasons[0],
         )
+    if exceeded:
+        job, reason = exceeded[0]
+        where = job.name if len(jobs) == 1 else _repeated(job)
+        others = "" if len(exceeded) == 1 else f"; so did {len(exceeded) - 1} more"
+        raise LimitError(f"{where}: {reason}{others}", reason)
+
+
+def _repeated(job: Job) -> str:
+    """Which run it is among others of the same file."""
+    return f"{job.name}, replication {job.replication}, seed {job.seed}"
 
 
 def cores() -> int:

@@ -25,6 +25,7 @@ from typing import Any
 from forebay.errors import read_text
 from forebay.run.jobs import Job
 from forebay.run.jobs import check as check_job
+from forebay.run.limits import memory_size, seconds
 from forebay.run.results import Results, run_replications
 from forebay.run.store import write_text
 from forebay.scenario.mechanism import Mechanism, plain
@@ -288,6 +289,9 @@ class Network:
         until: str | None = None,
         threads: int | None = None,
         first: int = 0,
+        max_packets: int | None = None,
+        max_memory: int | str | None = None,
+        timeout: float | None = None,
     ) -> Results:
         """Run independent replications on all cores and gather what they gave.
 
@@ -296,9 +300,21 @@ class Network:
         each); where more are given than there are replications, each of these runs on several, if
         the network has delays at which it can be divided. On Ctrl-C the finished replications are
         returned. Raises `UserError` for a wrong network.
+
+        `max_packets` bounds the data packets that the sources of a run may send, `max_memory` what
+        it may take, in bytes or as `"4 GB"` (default: what the machine has left), and `timeout` how
+        many seconds it may last. A run that exceeds one fails: after all others, `LimitError` is
+        raised, a `UserError` that says what was exceeded. No result depends on a limit.
         """
         record = "record" in self._document
-        job = self.job().but(seed=seed, until=until, record=record)
+        if isinstance(max_memory, str):
+            max_memory = memory_size(max_memory)
+        limits = {
+            "max_packets": max_packets,
+            "max_memory": max_memory,
+            "timeout": None if timeout is None else seconds(timeout),
+        }
+        job = self.job().but(seed=seed, until=until, record=record, **limits)
         return run_replications(job, self.name, range(first, first + replications), threads)
 
     def __repr__(self) -> str:

@@ -43,6 +43,12 @@ impl Queue {
         Self::Fifo(AnyDropPolicy::Law(Box::new(law)))
     }
 
+    /// Whether it holds whatever comes: tail drop without limit.
+    #[must_use]
+    pub fn is_unlimited(&self) -> bool {
+        matches!(self, Self::Fifo(AnyDropPolicy::Tail(law)) if law.is_unlimited())
+    }
+
     /// The queue as a queue discipline, which a scheduler can hold.
     #[must_use]
     pub fn into_discipline(self) -> Box<dyn QueueDisc> {

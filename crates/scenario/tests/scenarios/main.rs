@@ -25,6 +25,7 @@ mod exact;
 mod extremes;
 mod fairness;
 mod frames;
+mod limits;
 mod loss_systems;
 mod many_flows;
 mod partitions;

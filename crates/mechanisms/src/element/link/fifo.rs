@@ -161,6 +161,10 @@ impl<L: FifoPolicy + ?Sized> Receive<Packet> for Arrivals<'_, '_, L> {
     fn receive(&mut self, packet: &Packet, at: Time) {
         self.queueing.arrive(self.law, packet, at, self.cx);
     }
+
+    fn pause(&mut self) {
+        self.cx.pause();
+    }
 }
 
 /// The same from ring buffer to ring buffer, as long as there are batches: all packets go from one

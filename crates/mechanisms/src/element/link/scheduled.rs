@@ -298,6 +298,10 @@ impl Receive<Packet> for Arrivals<'_, '_> {
     fn receive(&mut self, packet: &Packet, at: Time) {
         self.link.process_arrival(packet, at, self.cx);
     }
+
+    fn pause(&mut self) {
+        self.cx.pause();
+    }
 }
 
 impl LogicalProcess for ScheduledLink {

@@ -1,0 +1,101 @@
+"""How much a run may take: packets, memory, time.
+
+A run that exceeds a limit has failed. None of them changes a result, and none of them is part of
+one.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+
+from forebay.errors import UserError
+
+__all__ = ["LimitError", "available_memory", "memory_size", "seconds"]
+
+_UNITS = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+_UNITS |= {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
+
+_MOST = 2**63 - 1
+
+
+class LimitError(UserError):
+    """A run took, or would take, more than it may. `reason` says what, without naming the run."""
+
+    def __init__(self, message: str, reason: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+def memory_size(word: str) -> int:
+    """The bytes that a size such as `"4 GB"` is; an error says what is allowed."""
+    number = word.strip().rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    unit = word.strip()[len(number) :]
+    try:
+        value = float(number)
+    except ValueError:
+        value = math.nan
+    size = value * _UNITS.get(unit, 0)
+    if not 1 <= size <= _MOST:
+        raise UserError(
+            f'"{word}"; allowed is a size of at least 1 B such as "4 GB", with a unit of '
+            + ", ".join(_UNITS)
+        )
+    return int(size)
+
+
+def seconds(word: str | float) -> float:
+    """A time limit in seconds; an error says what is allowed."""
+    try:
+        value = float(word)
+    except (TypeError, ValueError):
+        value = math.nan
+    if not 0 < value < math.inf:
+        raise UserError(f'"{word}"; allowed is a number of seconds above 0')
+    return value
+
+
+def available_memory() -> int | None:
+    """The bytes that this process could still take; none where the system does not say."""
+    found = [_of_meminfo(), _of_cgroup(), _of_address_space()]
+    return min((size for size in found if size is not None), default=None)
+
+
+def _of_meminfo() -> int | None:
+    """What Linux could give without swapping: proc(5)."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as file:
+            for line in file:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except (OSError, ValueError):
+        pass
+    return None
+
+
+def _of_cgroup() -> int | None:
+    """What is left in a container: Linux, control groups, version 2."""
+    try:
+        with open("/sys/fs/cgroup/memory.max", encoding="ascii") as file:
+            most = int(file.read())
+        with open("/sys/fs/cgroup/memory.current", encoding="ascii") as file:
+            return max(0, most - int(file.read()))
+    except (OSError, ValueError):
+        return None
+
+
+def _of_address_space() -> int | None:
+    """What `ulimit -v` leaves."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    most, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if most == resource.RLIM_INFINITY:
+        return None
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            used = int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError):
+        used = 0
+    return max(0, most - used)
