@@ -48,7 +48,7 @@ impl<C: Category> Inner<C> {
         registry: &Registry,
         make: impl FnOnce(C::Build, &Section<'_>) -> Result<T, Problem>,
     ) -> Result<T, Problem> {
-        self.build_in(registry, &Echo::default(), make)
+        self.build_in(registry, &Echo::silent(), make)
     }
 
     fn build_in<T>(

@@ -1,6 +1,6 @@
 //! Reading one table of a scenario.
 
-use std::cell::RefCell;
+use std::cell::{Ref, RefCell};
 use std::collections::BTreeMap;
 
 use crate::{Node, Parameter, Problem, Registry, Table, Value, nearest};
@@ -9,7 +9,37 @@ use crate::{Node, Parameter, Problem, Registry, Table, Value, nearest};
 ///
 /// Two scenarios with equal echoes are the same scenario, whatever units and order their files use:
 /// the scenario hash is taken over it.
-pub type Echo = RefCell<BTreeMap<String, String>>;
+#[derive(Default)]
+pub struct Echo {
+    values: RefCell<BTreeMap<String, String>>,
+    silent: bool,
+}
+
+impl Echo {
+    /// One that keeps nothing, for a scenario that is read again.
+    #[must_use]
+    pub fn silent() -> Self {
+        Self { silent: true, ..Self::default() }
+    }
+
+    /// What was read so far.
+    pub fn borrow(&self) -> Ref<'_, BTreeMap<String, String>> {
+        self.values.borrow()
+    }
+
+    /// All that was read.
+    #[must_use]
+    pub fn into_inner(self) -> BTreeMap<String, String> {
+        self.values.into_inner()
+    }
+
+    /// Keep a path with its value.
+    pub(crate) fn note(&self, path: impl FnOnce() -> String, value: impl FnOnce() -> String) {
+        if !self.silent {
+            self.values.borrow_mut().insert(path(), value());
+        }
+    }
+}
 
 /// One table of a scenario with the path that leads to it.
 #[derive(Clone)]
@@ -158,7 +188,7 @@ impl<'a> Section<'a> {
             (None, None) => T::absent()
                 .ok_or_else(|| self.fail(key, format!("is missing; it takes a {}", T::KIND)))?,
         };
-        self.echo.borrow_mut().insert(self.join(key), value.show());
+        self.echo.note(|| self.join(key), || value.show());
         Ok(value)
     }
 

@@ -142,7 +142,7 @@ fn prepare(jobs: Vec<Job>) -> Result<Vec<Task>, WrongScenario> {
             Some(scenario) => Arc::clone(scenario),
             None => {
                 let (text, name, assignments) = &key;
-                let scenario = Arc::new(Scenario::parse(text, name, assignments)?);
+                let scenario = Arc::new(Scenario::parse(text, name, assignments)?.undescribed());
                 known.insert(key, Arc::clone(&scenario));
                 scenario
             }

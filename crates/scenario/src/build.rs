@@ -1,5 +1,7 @@
 //! From the tree of a scenario to a wired network.
 
+use std::collections::BTreeSet;
+
 use forebay_engine::Network;
 use forebay_kernel::Streams;
 use forebay_network::{ElementCounters, ElementId, FlowId, LinkId};
@@ -72,19 +74,22 @@ impl<'a> Plan<'a> {
         let mut flows: Vec<FlowPlan> = Vec::new();
         let section = required(&root, "flows")?;
         check_names(&section)?;
+        let mut members = Members::of(&aggregates);
+        let mut count = 0;
         for name in section.keys() {
             let inner = section.section(name)?.expect("the key is present");
             let mut plan = read_flow(name, &inner, &around)?;
             plan.report_rtt = plan.there.iter().any(|number| links[*number].uses_rtt);
-            check_route(&plan, &flows, &aggregates, &inner)?;
+            members.add(&plan, &flows, &inner)?;
             check_rings(&plan, &rings, &links, &inner)?;
+            count += u64::from(plan.count);
             flows.push(plan);
-            if flows.iter().map(|flow| u64::from(flow.count)).sum::<u64>() > MOST_FLOWS {
+            if count > MOST_FLOWS {
                 let message = format!("a scenario has at most {MOST_FLOWS} flows in all");
                 return Err(inner.fail("count", message));
             }
         }
-        check_members(&root, &aggregates, &flows)?;
+        members.check(&root)?;
         check_bursts(&links, &flows)?;
         let names_of_links = links.iter().map(|link| link.name.as_str()).collect();
         let groups: Vec<_> = flows.iter().map(|flow| (flow.name.as_str(), flow.count)).collect();
@@ -97,13 +102,22 @@ impl<'a> Plan<'a> {
         Ok(plan)
     }
 
-    /// The groups of calls that belong to `aggregate`, in the order of their counters; to none of
-    /// the aggregates, if it is `None`.
-    pub(crate) fn groups_of_calls(&self, aggregate: Option<usize>) -> impl Iterator<Item = usize> {
+    /// The groups of calls of each aggregate, in the order of their counters.
+    pub(crate) fn members(&self) -> Vec<Vec<usize>> {
+        let mut members = vec![Vec::new(); self.aggregates.len()];
+        for (at, flow) in self.flows.iter().enumerate() {
+            if let Some(aggregate) = flow.aggregate {
+                members[aggregate].push(at);
+            }
+        }
+        members
+    }
+
+    /// The groups of calls that belong to no aggregate.
+    pub(crate) fn calls_alone(&self) -> Vec<usize> {
         let flows = self.flows.iter().enumerate();
-        flows
-            .filter(move |(_, flow)| flow.has_calls() && flow.aggregate == aggregate)
-            .map(|(at, _)| at)
+        let alone = flows.filter(|(_, flow)| flow.has_calls() && flow.aggregate.is_none());
+        alone.map(|(at, _)| at).collect()
     }
 
     /// Wire the network of one replication: the network, the elements of each link, and the
@@ -141,14 +155,13 @@ impl<'a> Plan<'a> {
                 alone.wire(vec![class], &mut network, streams);
             }
         }
-        for (number, aggregate) in self.aggregates.iter_mut().enumerate() {
+        let members = self.members();
+        for (aggregate, members) in self.aggregates.iter_mut().zip(members) {
             let element = network.next_element();
             let mut classes = Vec::new();
-            for (at, flow) in self.flows.iter_mut().enumerate() {
-                if flow.aggregate == Some(number) {
-                    senders[at] = element;
-                    classes.push(flow.class(firsts[at], &roads, &mut network, streams));
-                }
+            for at in members {
+                senders[at] = element;
+                classes.push(self.flows[at].class(firsts[at], &roads, &mut network, streams));
             }
             aggregate.wire(classes, &mut network, streams);
         }
@@ -255,6 +268,9 @@ fn check_rings(
     links: &[LinkPlan<'_>],
     section: &Section<'_>,
 ) -> Result<(), Problem> {
+    if rings.is_empty() {
+        return Ok(());
+    }
     for way in [&plan.there, &plan.back] {
         let spans: Vec<_> = way.iter().map(|link| links[*link].span).collect();
         for (number, ring) in rings.iter().enumerate() {
@@ -295,41 +311,51 @@ fn read_aggregates(root: &Section<'_>) -> Result<Vec<AggregatePlan>, Problem> {
         .collect()
 }
 
-/// An aggregate is one pair of edge nodes: its flows take one way.
-fn check_route(
-    plan: &FlowPlan,
-    earlier: &[FlowPlan],
-    aggregates: &[AggregatePlan],
-    section: &Section<'_>,
-) -> Result<(), Problem> {
-    let Some(number) = plan.aggregate else { return Ok(()) };
-    let other = earlier.iter().find(|other| other.aggregate == Some(number));
-    match other.filter(|other| other.there != plan.there) {
-        None => Ok(()),
-        Some(other) => {
-            let message = format!(
-                "flows.{} of aggregate \"{}\" takes another way; an aggregate has one ingress \
-                 node, one egress node and one way between them",
-                other.name, aggregates[number].name
-            );
-            Err(section.fail("aggregate", message))
-        }
-    }
+/// The first group of flows of each aggregate, by number: an aggregate is one pair of edge nodes,
+/// so its flows take one way.
+struct Members<'p> {
+    aggregates: &'p [AggregatePlan],
+    first: Vec<Option<usize>>,
 }
 
-fn check_members(
-    root: &Section<'_>,
-    aggregates: &[AggregatePlan],
-    flows: &[FlowPlan],
-) -> Result<(), Problem> {
-    for (number, aggregate) in aggregates.iter().enumerate() {
-        if !flows.iter().any(|flow| flow.aggregate == Some(number)) {
-            let section = root.section("aggregates")?.expect("it was read");
-            let message = "is empty: no flows name it as their aggregate";
-            return Err(section.fail(&aggregate.name, message));
+impl<'p> Members<'p> {
+    fn of(aggregates: &'p [AggregatePlan]) -> Self {
+        Self { aggregates, first: vec![None; aggregates.len()] }
+    }
+
+    /// Add `plan`, which comes after the `earlier` ones.
+    fn add(
+        &mut self,
+        plan: &FlowPlan,
+        earlier: &[FlowPlan],
+        section: &Section<'_>,
+    ) -> Result<(), Problem> {
+        let Some(number) = plan.aggregate else { return Ok(()) };
+        let first = *self.first[number].get_or_insert(earlier.len());
+        match earlier.get(first).filter(|other| other.there != plan.there) {
+            None => Ok(()),
+            Some(other) => {
+                let message = format!(
+                    "flows.{} of aggregate \"{}\" takes another way; an aggregate has one ingress \
+                     node, one egress node and one way between them",
+                    other.name, self.aggregates[number].name
+                );
+                Err(section.fail("aggregate", message))
+            }
         }
     }
-    Ok(())
+
+    /// Refuse an aggregate without flows.
+    fn check(&self, root: &Section<'_>) -> Result<(), Problem> {
+        match self.aggregates.iter().zip(&self.first).find(|(_, first)| first.is_none()) {
+            None => Ok(()),
+            Some((aggregate, _)) => {
+                let section = root.section("aggregates")?.expect("it was read");
+                let message = "is empty: no flows name it as their aggregate";
+                Err(section.fail(&aggregate.name, message))
+            }
+        }
+    }
 }
 
 fn check_times(root: &Section<'_>, parameters: &ScenarioParameters) -> Result<(), Problem> {
@@ -395,8 +421,9 @@ fn check_series(section: &Section<'_>, plan: &Plan<'_>) -> Result<(), Problem> {
         .chain(plan.aggregates.iter().map(|aggregate| (AGGREGATES, &aggregate.name)));
     let mut known: Vec<String> = names.map(|(kind, name)| format!("{kind}.{name}")).collect();
     known.extend([LINKS, FLOWS, AGGREGATES].map(str::to_owned));
+    let every: BTreeSet<&str> = known.iter().map(String::as_str).collect();
     for entry in wanted {
-        if !known.contains(entry) {
+        if !every.contains(entry.as_str()) {
             let near = nearest(entry, known.iter().map(String::as_str));
             let hint = near.map_or(String::new(), |name| format!(" (did you mean \"{name}\"?)"));
             let message = format!(

@@ -119,7 +119,8 @@ pub(crate) fn find_aggregate(
     aggregates: &[AggregatePlan],
     flow: &Section<'_>,
 ) -> Result<usize, Problem> {
-    aggregates.iter().position(|aggregate| aggregate.name == name).ok_or_else(|| {
+    // They were read in the order of their names.
+    aggregates.binary_search_by(|aggregate| aggregate.name.as_str().cmp(name)).map_err(|_| {
         let names = || aggregates.iter().map(|aggregate| aggregate.name.as_str());
         let hint = nearest(name, names())
             .map_or(String::new(), |near| format!(" (did you mean \"{near}\"?)"));

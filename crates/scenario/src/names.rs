@@ -1,5 +1,7 @@
 //! Which names a scenario may give: they become names of files, of random streams and of rows.
 
+use std::collections::BTreeMap;
+
 use forebay_parameters::{Problem, Section};
 
 /// Kinds of places, as names of series begin: `links.ab`.
@@ -64,12 +66,13 @@ pub(crate) fn check_unique(
             None => root.fail("rings", message),
         });
     }
+    let counts: BTreeMap<&str, u32> = flows.iter().copied().collect();
     for (flow, _) in flows {
         let member = flow.strip_suffix(']').and_then(|name| name.rsplit_once('['));
         let Some((group, Ok(number))) = member.map(|(group, n)| (group, n.parse::<u32>())) else {
             continue;
         };
-        if flows.iter().any(|(other, count)| *other == group && number < *count) {
+        if counts.get(group).is_some_and(|count| number < *count) {
             let message = format!(
                 "two flows are called {:?}: this group, and flow {number} of {group:?}; rename one",
                 flow

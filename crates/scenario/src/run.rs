@@ -180,6 +180,13 @@ impl Scenario {
         Ok(Self { root, registry: registry.clone(), name, hash, resolved, summary })
     }
 
+    /// The same without its parameters one by one, which take as much memory as all else: only
+    /// [`Scenario::describe`] needs them.
+    #[must_use]
+    pub fn undescribed(self) -> Self {
+        Self { resolved: std::collections::BTreeMap::new(), ..self }
+    }
+
     /// Hash of the scenario, whatever units, order and defaults its file uses. Seed and recording
     /// do not count.
     #[must_use]
@@ -247,7 +254,7 @@ impl Scenario {
         control: &Control,
         begins: impl FnOnce(),
     ) -> Result<(RunResult, Vec<RecordTable>), Stopped> {
-        let echo = Echo::default();
+        let echo = Echo::silent();
         let mut plan = Plan::read(&self.root, &echo, &self.registry)
             .expect("the scenario was checked when parsed");
         let seed = options.seed.unwrap_or(plan.parameters.seed);
@@ -525,11 +532,13 @@ impl Run<'_> {
 /// The rows of calls: first those of no aggregate, then by aggregate.
 fn call_rows(plan: &Plan<'_>, wired: &mut Wired, measured: Span) -> Vec<CallResult> {
     let mut rows = Vec::new();
-    for aggregate in std::iter::once(None).chain((0..plan.aggregates.len()).map(Some)) {
-        let name = aggregate.map_or("", |number| &plan.aggregates[number].name);
+    let named = plan.aggregates.iter().map(|aggregate| Some(aggregate.name.as_str()));
+    let groups = std::iter::once(plan.calls_alone()).chain(plan.members());
+    for (aggregate, groups) in std::iter::once(None).chain(named).zip(groups) {
+        let name = aggregate.unwrap_or_default();
         // The groups of an aggregate share an element; each other one has its own.
         let mut passed = 0;
-        for at in plan.groups_of_calls(aggregate) {
+        for at in groups {
             let flow = &plan.flows[at];
             let first = if aggregate.is_some() { passed } else { 0 };
             let own = &wired.own_counters::<Vec<CallCount>>(wired.senders[at])[first..];
