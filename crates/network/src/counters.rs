@@ -142,6 +142,9 @@ pub struct PrecedenceCount {
     pub arrived: PacketBytes,
     /// Packets whose transmission began.
     pub departed: PacketBytes,
+    /// Bits transmitted: of a packet whose transmission has begun and not ended, the part that was
+    /// sent by the time up to which it is counted.
+    pub sent_bits: u64,
     /// Packets dropped, by [`DropReason`].
     pub dropped: [u64; DropReason::ALL.len()],
     /// Packets marked CE (PCN: excess-traffic-marked).

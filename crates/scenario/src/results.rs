@@ -149,7 +149,8 @@ columns! {
         pub name: String = Word,
         /// Share of time spent transmitting, 0 to 1.
         pub utilization: f64 = Share + headline,
-        /// Bits transmitted per second.
+        /// Bits transmitted per second; of a packet in transmission at the beginning or at the end,
+        /// the part that was sent in between.
         pub throughput_bps: f64 = BitsPerSecond + headline,
         /// Packets dropped.
         pub drops: u64 = Packets,
@@ -278,7 +279,7 @@ impl Counted {
 impl LinkResult {
     /// The quantities of `count` over a window of `measured`.
     pub(crate) fn of(name: String, count: &LinkCount, rate: Rate, measured: Span) -> Self {
-        let bytes = count.total(|packets| packets.departed.bytes);
+        let bits = count.total(|packets| packets.sent_bits);
         let reason = |reason: DropReason| count.total(|packets| packets.dropped[reason as usize]);
         let dropped = |packets: &PrecedenceCount| packets.dropped.iter().sum::<u64>();
         let unused = PrecedenceCount::default();
@@ -293,7 +294,7 @@ impl LinkResult {
         Self {
             name,
             utilization: count.busy as f64 / measured.ps() as f64,
-            throughput_bps: bytes as f64 * 8.0 / measured.seconds(),
+            throughput_bps: bits as f64 / measured.seconds(),
             drops: count.total(dropped),
             marks: count.total(|packets| packets.marked),
             threshold_marks: count.total(|packets| packets.threshold_marked),

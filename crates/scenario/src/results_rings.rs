@@ -34,12 +34,12 @@ impl RingResult {
         let sum = |of: &dyn Fn(&LinkCount) -> u64| spans.iter().map(|span| of(span)).sum::<u64>();
         let share = |busy: u64| busy as f64 / measured.ps() as f64;
         let shares = || spans.iter().map(|span| share(span.busy));
-        let bytes = sum(&|span| span.total(|packets| packets.departed.bytes));
+        let bits = sum(&|span| span.total(|packets| packets.sent_bits));
         Self {
             name,
             spans: u32::try_from(spans.len()).expect("a ring has few stations"),
             departed_packets: sum(&|span| span.total(|packets| packets.departed.packets)),
-            throughput_bps: bytes as f64 * 8.0 / measured.seconds(),
+            throughput_bps: bits as f64 / measured.seconds(),
             utilization: shares().sum::<f64>() / spans.len() as f64,
             max_utilization: shares().fold(0.0, f64::max),
             drops: sum(&|span| span.total(|packets| packets.dropped.iter().sum())),

@@ -55,8 +55,8 @@ enum Rates {
 /// What a link had counted at the last sample.
 #[derive(Default)]
 struct LinkSums {
-    /// By precedence, with the name of the series.
-    bytes: Vec<(String, u64)>,
+    /// Bits sent by precedence, with the name of the series.
+    bits: Vec<(String, u64)>,
     arrived: PacketBytes,
     drops: [u64; DropReason::ALL.len()],
     marks: [u64; 2],
@@ -199,11 +199,11 @@ impl LinkSums {
     fn sample(&mut self, count: &LinkCount, interval: Span, visit: &mut dyn FnMut(&str, f64)) {
         let mut total = 0.0;
         for (precedence, packets) in count.precedences().enumerate() {
-            if precedence == self.bytes.len() {
-                self.bytes.push((format!("throughput_bps.{precedence}"), 0));
+            if precedence == self.bits.len() {
+                self.bits.push((format!("throughput_bps.{precedence}"), 0));
             }
-            let (name, then) = &mut self.bytes[precedence];
-            let bps = per_second(since(packets.departed.bytes, then), interval);
+            let (name, then) = &mut self.bits[precedence];
+            let bps = since(packets.sent_bits, then) as f64 / interval.seconds();
             total += bps;
             visit(name, bps);
         }

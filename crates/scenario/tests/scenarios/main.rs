@@ -38,3 +38,4 @@ mod sawtooth;
 mod statistics;
 mod support;
 mod ties;
+mod transmitted;

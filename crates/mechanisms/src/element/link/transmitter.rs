@@ -88,6 +88,13 @@ impl TxTotals {
     }
 }
 
+/// The part of a packet in transmission that is not sent yet.
+#[derive(Clone, Copy)]
+struct Unfinished {
+    precedence: u8,
+    bits: u64,
+}
+
 /// What waits in the queue, and the time integral of its length.
 #[derive(Clone, Copy, Default)]
 pub(in crate::element) struct QueueOccupancy {
@@ -157,6 +164,8 @@ pub(in crate::element) struct Transmitter {
     pub(in crate::element) queue: QueueOccupancy,
     scheduled_totals: TxTotals,
     carried_over: TxTotals,
+    /// What was left to send, when counters were last read, of the packet in transmission.
+    unfinished: Option<Unfinished>,
     background: Option<BackgroundTraffic>,
 }
 
@@ -181,6 +190,7 @@ impl Transmitter {
             queue: QueueOccupancy::default(),
             scheduled_totals: TxTotals::default(),
             carried_over: TxTotals::default(),
+            unfinished: None,
         }
     }
 
@@ -347,9 +357,10 @@ impl Transmitter {
         self.queue.remove(packet.queued_info(), at);
     }
 
-    /// The part of what is scheduled that lies after `now`.
-    fn not_yet_sent(&self, now: Time) -> TxTotals {
-        let mut not_yet_sent = TxTotals::default();
+    /// The part of what is scheduled that lies after `now`: transmissions that have not begun, and
+    /// what is left of the one that has.
+    fn not_yet_sent(&self, now: Time) -> (TxTotals, Option<Unfinished>) {
+        let (mut not_yet_sent, mut unfinished) = (TxTotals::default(), None);
         for scheduled in self.waiting.newest_first().chain([&self.last]) {
             let span =
                 self.rate.transmission_time(Size::from_bytes(u64::from(scheduled.packet.size())));
@@ -360,9 +371,15 @@ impl Transmitter {
             not_yet_sent.busy = not_yet_sent.busy.wrapping_add((span - done).ps());
             if scheduled.start > now {
                 not_yet_sent.add(scheduled.packet);
+            } else {
+                let bits = 8 * u64::from(scheduled.packet.size());
+                // A transmission of days takes some 2^64 ps.
+                let sent = u128::from(bits) * u128::from(done.ps()) / u128::from(span.ps());
+                let precedence = scheduled.packet.precedence();
+                unfinished = Some(Unfinished { precedence, bits: bits - sent as u64 });
             }
         }
-        not_yet_sent
+        (not_yet_sent, unfinished)
     }
 
     /// Bring the link's counters up to `now`. With `arrivals`, what was scheduled is counted as
@@ -377,11 +394,14 @@ impl Transmitter {
         count.max_queue = count.max_queue.max(queue.max);
         queue.max = queue.backlog.packets;
         let scheduled_totals = std::mem::take(&mut self.scheduled_totals);
-        let not_yet_sent = self.not_yet_sent(now);
+        let (not_yet_sent, unfinished) = self.not_yet_sent(now);
         let carried_over = &self.carried_over;
         let busy =
             scheduled_totals.busy.wrapping_add(carried_over.busy).wrapping_sub(not_yet_sent.busy);
         count.busy += busy;
+        if let Some(Unfinished { precedence, bits }) = self.unfinished {
+            count.of(precedence).sent_bits += bits;
+        }
         // What is not yet sent was scheduled now or before.
         let precedences = scheduled_totals.precedences().max(carried_over.precedences());
         for precedence in 0..precedences {
@@ -390,13 +410,18 @@ impl Transmitter {
             let tally = count.of(precedence as u8);
             tally.departed.packets +=
                 scheduled.packets + carried_over.packets - not_yet_sent.packets;
-            tally.departed.bytes += scheduled.bytes + carried_over.bytes - not_yet_sent.bytes;
+            let bytes = scheduled.bytes + carried_over.bytes - not_yet_sent.bytes;
+            tally.departed.bytes += bytes;
+            tally.sent_bits += 8 * bytes;
             if arrivals {
                 tally.arrived.packets += scheduled.packets;
                 tally.arrived.bytes += scheduled.bytes;
             }
         }
-        self.carried_over = not_yet_sent;
+        if let Some(Unfinished { precedence, bits }) = unfinished {
+            count.of(precedence).sent_bits -= bits;
+        }
+        (self.carried_over, self.unfinished) = (not_yet_sent, unfinished);
     }
 
     /// Apply the conditioners of `link` to `packet` at `at`. Returns false if one of them drops it.
