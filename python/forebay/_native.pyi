@@ -38,5 +38,5 @@ def run_batch(
     done: Callable[[int, str, _Tables], None],
     failed: Callable[[int, LimitError | EngineError], None],
     tick: Callable[[list[float]], None] | None = None,
-    begins: Callable[[list[int]], None] | None = None,
+    begins: Callable[[list[int], list[list[str]]], None] | None = None,
 ) -> None: ...

@@ -38,7 +38,7 @@ impl Partition {
     /// many. Returns false in the latter cases.
     pub(crate) fn advance(&mut self, limit: Time, budget: u64) -> bool {
         let mut remaining = budget;
-        let (mut complete, mut paused) = (true, false);
+        let mut complete = true;
         while let Some(event) = self.core.event_list.take(limit) {
             self.core.lbts = event.time.just_before();
             let group = self.slots[event.target.index()].group;
@@ -51,10 +51,14 @@ impl Partition {
                 slot.element.wake(event.token, cx);
                 self.deliver_pending();
             } else {
-                paused = !self.wake_group(group as usize);
+                if !self.wake_group(group as usize) {
+                    remaining -= 1;
+                    complete = false;
+                    break;
+                }
             }
             remaining -= 1;
-            if remaining == 0 || paused {
+            if remaining == 0 {
                 complete = false;
                 break;
             }

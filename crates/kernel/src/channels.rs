@@ -61,6 +61,8 @@ pub struct InputChannels<M> {
     wake_time: Time,
     /// Whether it is notified whenever a channel holds a full batch.
     batched: bool,
+    /// Whether a channel may hold more than a long batch.
+    is_long: bool,
     /// Digest of the packets taken.
     pub digest: Digest,
     /// Packets taken and not yet counted by the network, if they have crossed a link.
@@ -76,6 +78,7 @@ impl<M> Default for InputChannels<M> {
             channels: Vec::new(),
             wake_time: Time::ZERO,
             batched: false,
+            is_long: false,
             digest: Digest::default(),
             taken: 0,
             crossed: false,
@@ -91,6 +94,7 @@ impl<M: Message> InputChannels<M> {
             channels,
             wake_time: Time::NEVER,
             batched,
+            is_long: false,
             digest: Digest::default(),
             taken: 0,
             crossed,
@@ -248,16 +252,14 @@ impl<M: Message> InputChannels<M> {
     /// processed in between two [pauses](Receive::pause).
     #[inline(always)]
     #[must_use]
-    pub fn pause_before(&self, limit: Time) -> Time {
-        if self.channels.iter().all(|channel| channel.queue.len() <= LONGEST_BATCH) {
-            return limit;
-        }
-        self.long_batch_until(limit)
+    pub fn pause_before(&mut self, limit: Time) -> Time {
+        if self.is_long { self.long_batch_until(limit) } else { limit }
     }
 
     #[cold]
     #[inline(never)]
-    fn long_batch_until(&self, limit: Time) -> Time {
+    fn long_batch_until(&mut self, limit: Time) -> Time {
+        self.is_long = self.channels.iter().any(|channel| channel.queue.len() > LONGEST_BATCH);
         let last = |channel: &Channel<M>| channel.queue.get(LONGEST_BATCH - 1).map(|timed| timed.1);
         self.channels.iter().filter_map(last).fold(limit, Time::min)
     }
@@ -469,6 +471,7 @@ impl<M: Message> ChannelTable<M> {
         let was_notified = self.notify(receiver, at);
         let inputs = &mut self.inputs_of[receiver.index()];
         let Channel { queue, batch, high_water, .. } = &mut inputs.channels[channel.index()];
+        inputs.is_long |= queue.len() + STRIDE > LONGEST_BATCH;
         if !was_notified && queue.len() >= *batch {
             *batch += BATCH;
             self.notified.push(receiver);

@@ -12,6 +12,7 @@ use crate::{Node, Parameter, Problem, Registry, Table, Value, nearest};
 #[derive(Default)]
 pub struct Echo {
     values: RefCell<BTreeMap<String, String>>,
+    warnings: RefCell<Vec<Problem>>,
     silent: bool,
 }
 
@@ -25,6 +26,11 @@ impl Echo {
     /// What was read so far.
     pub fn borrow(&self) -> Ref<'_, BTreeMap<String, String>> {
         self.values.borrow()
+    }
+
+    /// What can be run and is hardly meant, in the order in which it was read.
+    pub fn take_warnings(&self) -> Vec<Problem> {
+        self.warnings.take()
     }
 
     /// All that was read.
@@ -220,6 +226,13 @@ impl<'a> Section<'a> {
         let line = self.node(key).and_then(|node| node.line).or(self.line);
         let path = if key.is_empty() { self.path.clone() } else { self.join(key) };
         Problem { path, line, message: message.into() }
+    }
+
+    /// Warn of the value under `key`, which can be run and is hardly meant.
+    pub fn warn(&self, key: &str, message: impl Into<String>) {
+        if !self.echo.silent {
+            self.echo.warnings.borrow_mut().push(self.fail(key, message));
+        }
     }
 
     /// A problem with `node`, at `path` below this section.

@@ -87,11 +87,11 @@ enum Outcome {
 
 /// Run all jobs on `threads` threads.
 ///
-/// `begins(packets)` is told how many packets each run is expected to send, before the first
-/// begins. `done(index, result_json, tables)` is called on this thread as each finishes, in any
-/// order, or `failed(index, error)` with a LimitError if it exceeds a limit of its job, or an
-/// EngineError if the engine failed on it; `tick(fractions)` about ten times a second. Ctrl-C stops
-/// the batch: finished runs have been reported.
+/// `begins(packets, warnings)` is told how many packets each run is expected to send, and the
+/// warnings of its scenario, before the first begins. `done(index, result_json, tables)` is called
+/// on this thread as each finishes, in any order, or `failed(index, error)` with a LimitError if it
+/// exceeds a limit of its job, or an EngineError if the engine failed on it; `tick(fractions)`
+/// about ten times a second. Ctrl-C stops the batch: finished runs have been reported.
 ///
 /// Raises ScenarioError, before anything runs, if a scenario is wrong.
 #[pyfunction]
@@ -109,9 +109,13 @@ pub(crate) fn run_batch(
     let tasks = aside(py, move || prepare(jobs))?
         .map_err(|error| ScenarioError::new_err(error.to_string()))?;
     if let Some(begins) = begins {
-        let expected: Vec<u64> =
-            tasks.iter().map(|task| task.scenario.expected_packets()).collect();
-        begins.call1((expected,))?;
+        let scenarios = || tasks.iter().map(|task| &task.scenario);
+        let expected: Vec<u64> = scenarios().map(|each| each.expected_packets()).collect();
+        let texts = |each: &Arc<Scenario>| -> Vec<String> {
+            each.warnings().iter().map(ToString::to_string).collect()
+        };
+        let warnings: Vec<Vec<String>> = scenarios().map(texts).collect();
+        begins.call1((expected, warnings))?;
     }
     let batch = Arc::new(Batch { tasks, next: AtomicUsize::new(0) });
     let (sender, receiver) = channel();

@@ -259,7 +259,9 @@ fn read_transport(
             let inner = section.section(key)?.expect("the key is present");
             if key == "udp" {
                 let parameters = UdpParameters::read(&inner)?;
-                return Ok(Transport::Udp(parameters, read_traffic(section, None)?));
+                let traffic = read_traffic(section, None)?;
+                check_header(&inner, parameters.header, &traffic)?;
+                return Ok(Transport::Udp(parameters, traffic));
             }
             let parameters = TcpParameters::from_section(&inner)?;
             let (entry, inner) = choose_or::<Controls>(&inner, "control", control::DEFAULT)?;
@@ -268,6 +270,20 @@ fn read_transport(
             Ok(Transport::Tcp(Box::new(parameters), control, traffic))
         }
     }
+}
+
+/// Datagrams hold their headers.
+fn check_header(udp: &Section<'_>, header: Size, traffic: &TrafficKind) -> Result<(), Problem> {
+    let Some(largest) = traffic.largest.filter(|largest| *largest < header) else {
+        return Ok(());
+    };
+    let message = format!(
+        "{} B are more than the datagrams of this traffic have ({} B); allowed is at most their \
+         size, with IP and UDP headers of 28 B",
+        header.bytes(),
+        largest.bytes()
+    );
+    Err(udp.fail("header", message))
 }
 
 fn read_traffic(

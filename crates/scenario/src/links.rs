@@ -19,7 +19,7 @@ use forebay_units::{Rate, Size, Span};
 
 use crate::rings::{RingPlan, RingSpan, SpanPlan};
 use crate::sections::{
-    LINK_MECHANISMS, LinkParameters, REVERSE_MECHANISMS, ReverseParameters, check_rate,
+    LINK_MECHANISMS, LinkParameters, REVERSE_MECHANISMS, ReverseParameters, check_delay, check_rate,
 };
 
 /// One direction of a link as the scenario describes it.
@@ -70,6 +70,7 @@ pub(crate) fn read_link<'a>(
 ) -> Result<Vec<LinkPlan<'a>>, Problem> {
     let parameters = LinkParameters::read_among(section, LINK_MECHANISMS)?;
     check_rate(section, parameters.rate)?;
+    check_delay(section, "delay", parameters.delay)?;
     if parameters.residual.is_some_and(|size| !(1..=65_535).contains(&size.bytes())) {
         return Err(section.fail("residual", "is not a packet size; allowed are 1 B to 65535 B"));
     }
@@ -125,6 +126,7 @@ pub(crate) fn read_link<'a>(
         back.rate = other.rate.unwrap_or(back.rate);
         back.delay = other.delay.unwrap_or(back.delay);
         check_rate(&reverse, back.rate)?;
+        check_delay(&reverse, "delay", back.delay)?;
         back.notice_size = notice_size(&reverse, other.notice_size)?;
         back.section = reverse;
     }

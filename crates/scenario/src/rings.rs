@@ -8,8 +8,8 @@ use forebay_units::{Rate, Size, Span};
 
 use crate::names::fault;
 use crate::sections::{
-    HostQueueing, RING_MECHANISMS, RingParameters, StationParameters, TransitBuffers, check_rate,
-    names_of,
+    HostQueueing, RING_MECHANISMS, RingParameters, StationParameters, TransitBuffers, check_delay,
+    check_rate, names_of,
 };
 use forebay_network::LinkId;
 
@@ -50,6 +50,8 @@ pub(crate) fn read_ring(name: &str, section: &Section<'_>) -> Result<RingPlan, P
     check_rate(section, parameters.rate)?;
     check_stations(section, &parameters.stations)?;
     let delays = read_delays(section, &parameters)?;
+    let key = if parameters.delay.is_some() { "delay" } else { "delays" };
+    delays.iter().max().map_or(Ok(()), |longest| check_delay(section, key, *longest))?;
     check_buffers(section, &parameters)?;
     let facts = RingFacts {
         rate: parameters.rate,

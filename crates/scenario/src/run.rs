@@ -38,6 +38,7 @@ pub struct Scenario {
     hash: String,
     resolved: std::collections::BTreeMap<String, String>,
     summary: Summary,
+    warnings: Vec<ScenarioError>,
 }
 
 /// What is in a scenario.
@@ -56,7 +57,8 @@ pub(crate) struct Summary {
     expected_memory: u64,
 }
 
-/// A scenario that cannot be run: the file and what is wrong with it.
+/// A scenario that cannot be run, or that is hardly meant as it is: the file and what is wrong with
+/// it.
 #[derive(Clone, Debug)]
 pub struct ScenarioError {
     /// Name of the file.
@@ -174,10 +176,13 @@ impl Scenario {
         let estimate = estimate(&plan, false);
         (summary.expected_packets, summary.expected_memory) = (estimate.packets, estimate.bytes());
         drop(plan);
+        let warnings = echo.take_warnings().into_iter();
+        let warnings = warnings.map(|problem| fail(parse::blame(problem, assignments))).collect();
         let resolved = echo.into_inner();
         let hash = hash(&resolved);
         summary.scenario_hash.clone_from(&hash);
-        Ok(Self { root, registry: registry.clone(), name, hash, resolved, summary })
+        let registry = registry.clone();
+        Ok(Self { root, registry, name, hash, resolved, summary, warnings })
     }
 
     /// The same without its parameters one by one, which take as much memory as all else: only
@@ -199,7 +204,15 @@ impl Scenario {
     pub fn describe(&self) -> String {
         let mut value = serde_json::to_value(&self.summary).expect("plain data can be written");
         value["resolved"] = serde_json::json!(self.resolved);
+        let warnings: Vec<String> = self.warnings.iter().map(ToString::to_string).collect();
+        value["warnings"] = serde_json::json!(warnings);
         value.to_string()
+    }
+
+    /// What can be run and is hardly meant: where, what was read, and what is wrong with it.
+    #[must_use]
+    pub fn warnings(&self) -> &[ScenarioError] {
+        &self.warnings
     }
 
     /// Simulated time of a run.
@@ -330,7 +343,7 @@ impl Supervisor<'_> {
             return Err(Stopped::Cancelled);
         }
         if progress.events >= self.next {
-            self.next = progress.events + LIMITS_CHUNK.max(network.flows() as u64);
+            self.next = progress.events + LIMITS_CHUNK.max(16 * network.flows() as u64);
             self.check_limits(network)?;
         }
         Ok(())

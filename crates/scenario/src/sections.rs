@@ -1,7 +1,7 @@
 //! The fixed sections of a scenario file.
 
 use forebay_parameters::{Category, Problem, Section, Spread, choice, parameters};
-use forebay_units::quantity::show_rate;
+use forebay_units::quantity::{show_rate, show_span};
 use forebay_units::{Rate, Size, Span};
 
 parameters! {
@@ -258,4 +258,26 @@ pub(crate) fn check_rate(section: &Section<'_>, rate: Rate) -> Result<(), Proble
         }
         _ => Ok(()),
     }
+}
+
+/// The longest propagation delay: what is due after the end of a run must lie within the clock.
+const LONGEST_DELAY: Span = Span::from_s(100 * 24 * 3600);
+/// From where on a propagation delay is hardly meant: light takes 43 minutes to Jupiter.
+const LONG_DELAY: Span = Span::from_s(3600);
+
+/// Refuse a propagation delay under `key` that the clock could not tell, and warn of hours.
+pub(crate) fn check_delay(section: &Section<'_>, key: &str, delay: Span) -> Result<(), Problem> {
+    if delay > LONGEST_DELAY {
+        let (read, most) = (show_span(delay), show_span(LONGEST_DELAY));
+        return Err(section.fail(key, format!("{read} is too long; allowed are up to {most}")));
+    }
+    if delay > LONG_DELAY {
+        let message = format!(
+            "{} is longer than {}: is it a propagation delay?",
+            show_span(delay),
+            show_span(LONG_DELAY)
+        );
+        section.warn(key, message);
+    }
+    Ok(())
 }

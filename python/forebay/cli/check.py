@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from forebay.cli.terminal import print_json
 from forebay.run.jobs import check, load
+from forebay.run.progress import say
 
 TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ __all__ = ["check_scenario"]
 def check_scenario(scenario: Path | str, overrides: list[str], as_json: bool) -> None:
     """`forebay check`: says what the scenario consists of, or raises `UserError`."""
     found = check(load(scenario).but(overrides=overrides))
+    for warning in found["warnings"]:
+        say(f"forebay: warning: {warning}")
     if as_json:
         print_json(found)
         return

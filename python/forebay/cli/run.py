@@ -6,7 +6,7 @@ import os
 
 from forebay.errors import output_folder
 from forebay.run.jobs import load, run_jobs
-from forebay.run.progress import meter, note
+from forebay.run.progress import meter, note, say
 from forebay.run.repeat import command_line, quoted
 
 TYPE_CHECKING = False  # as in typing, without importing it
@@ -64,7 +64,9 @@ def _names(out: Path, job: Job) -> list[str]:
     return names
 
 
-def _announce(packets: Sequence[int]) -> None:
+def _announce(packets: Sequence[int], warnings: Sequence[Sequence[str]]) -> None:
+    for warning in warnings[0]:
+        say(f"forebay: warning: {warning}")
     note(f"about {packets[0]:,} packets are expected")
 
 

@@ -207,8 +207,9 @@ def load(path: Path | str) -> Job:
 def check(job: Job) -> dict[str, Any]:
     """Check a scenario without running it; what it consists of.
 
-    Keys: `name`, `scenario_hash`, `duration_s`, `warm_up_s`, `nodes`, `links`, `flows`, and
-    `resolved`, every parameter by key path, defaults included. Raises `UserError`.
+    Keys: `name`, `scenario_hash`, `duration_s`, `warm_up_s`, `nodes`, `links`, `flows`,
+    `expected_packets`, `expected_memory` in bytes, `warnings` of what can be run and is hardly
+    meant, and `resolved`, every parameter by key path, defaults included. Raises `UserError`.
     """
     import json
 
@@ -228,16 +229,16 @@ def run_jobs(
     done: Callable[[int, Run], None],
     threads: int | None = None,
     tick: Callable[[Sequence[float]], None] | None = None,
-    begins: Callable[[Sequence[int]], None] | None = None,
+    begins: Callable[[Sequence[int], Sequence[Sequence[str]]], None] | None = None,
 ) -> None:
     """Run all jobs; `done(index, run)` is called in this thread as each finishes, in any order.
 
     `threads` defaults to the cores this process may use. `tick` is told about ten times a second
     what share of each job is done, and `begins`, before the first begins, how many packets the
-    sources of each are expected to send. On Ctrl-C runs under way are dropped and
-    `KeyboardInterrupt` is raised; finished ones have been handed over. Raises `UserError`, before
-    anything runs, if a scenario is wrong; after all other jobs, `RunFailedError` if the engine
-    failed on one, and else `LimitError` if one exceeded its limits.
+    sources of each are expected to send, and the warnings of its scenario. On Ctrl-C runs under
+    way are dropped and `KeyboardInterrupt` is raised; finished ones have been handed over. Raises
+    `UserError`, before anything runs, if a scenario is wrong; after all other jobs,
+    `RunFailedError` if the engine failed on one, and else `LimitError` if one exceeded its limits.
     """
     engine = native()
     failures: list[str] = []

@@ -197,6 +197,15 @@ fn check_packet(section: &Section<'_>, key: &str, size: Size) -> Result<(), Prob
     Ok(())
 }
 
+/// Warn of a maximum probability of 0 under `key`.
+pub(super) fn warn_of_no_early_drops(section: &Section<'_>, key: &str, at: &str) {
+    let message = format!(
+        "0{at} lets every packet pass below the maximum threshold; above 0, packets are dropped or \
+         marked early"
+    );
+    section.warn(key, message);
+}
+
 /// Refuse thresholds that make no curve; gives whether the thresholds are in bytes.
 pub(super) fn check_thresholds(
     section: &Section<'_>,
@@ -245,6 +254,9 @@ pub(super) fn check_thresholds(
         if !(0.0..=1.0).contains(&p) {
             let message = format!("{p}{} is not a probability; allowed are 0 to 1", at(i));
             return Err(section.fail(probability_key, message));
+        }
+        if p == 0.0 {
+            warn_of_no_early_drops(section, probability_key, &at(i));
         }
     }
     Ok(in_bytes)

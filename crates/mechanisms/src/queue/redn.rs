@@ -5,7 +5,7 @@ use forebay_parameters::{Entry, Length, Parameter, Parameters, Problem, Section,
 use forebay_units::Size;
 
 use super::red_core::Core;
-use super::red_options::{Options, RedOptions, Thresholds};
+use super::red_options::{Options, RedOptions, Thresholds, warn_of_no_early_drops};
 use super::rio::{Coupling, IdleMeaning, Rio};
 use super::{BuildQueue, MOST_PRECEDENCES, Queue};
 use crate::LinkFacts;
@@ -126,6 +126,9 @@ impl Shape {
         if !(0.0..=1.0).contains(&self.probability) {
             let message = format!("{} is not a probability; allowed are 0 to 1", self.probability);
             return Err(section.fail("max_probability", message));
+        }
+        if self.probability == 0.0 {
+            warn_of_no_early_drops(section, "max_probability", "");
         }
         let [min, _, max] = self.thresholds(facts, options.mean_packet);
         if self.max.is_none() && max.amount() <= min.amount() {

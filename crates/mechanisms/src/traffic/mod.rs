@@ -115,7 +115,7 @@ choice! {
     pub enum SizeLaw {
         /// All have the given size.
         Fixed = "fixed",
-        /// Exponential with the given mean, rounded up to whole bytes.
+        /// Exponential with the given mean, rounded to the nearest whole byte and at least 1 B.
         Exponential = "exponential",
     }
 }

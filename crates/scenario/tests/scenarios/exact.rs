@@ -23,7 +23,7 @@ fn chain(duration: &str, hops: &[(&str, &str)]) -> String {
 /// Constant bit rate from n0 to node `to`, first packet at once; `more` adds keys.
 fn cbr(to: usize, rate: &str, size: &str, more: &str) -> String {
     format!(
-        "[flows.x]\nfrom = \"n0\"\nto = \"n{to}\"\nudp = {{}}\n{more}\n\
+        "[flows.x]\nfrom = \"n0\"\nto = \"n{to}\"\nudp = {{ header = \"1 B\" }}\n{more}\n\
          traffic = {{ cbr = {{ rate = \"{rate}\", size = \"{size}\", random_phase = false }} }}\n"
     )
 }

@@ -13,6 +13,7 @@ mod bad_input;
 mod bad_networks;
 mod bad_queues;
 mod bad_text;
+mod bad_values;
 mod call_extremes;
 mod calls;
 mod cells;

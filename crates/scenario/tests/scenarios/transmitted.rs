@@ -69,7 +69,8 @@ fn the_spans_of_a_ring_count_alike() {
     let text = "duration = \"2 s\"\n[rings.r]\nstations = [\"a\", \"b\", \"c\"]\n\
                 rate = \"1 kbit/s\"\ndelay = \"1 ms\"\nfairness = \"none\"\n\
                 [flows.f]\nfrom = \"a\"\nto = \"b\"\nudp = {}\n\
-                traffic = { cbr = { rate = \"1 kbit/s\", size = \"500 B\", random_phase = false } }\n";
+                traffic = { cbr = { rate = \"1 kbit/s\", size = \"500 B\", \
+                random_phase = false } }\n";
     let result = run(text);
     let carried: f64 = result.links.iter().map(|link| link.throughput_bps).sum();
     assert_eq!((carried, result.rings[0].throughput_bps), (1000.0, 1000.0));

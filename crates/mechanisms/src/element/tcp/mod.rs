@@ -199,6 +199,13 @@ impl TcpParameters {
     pub fn from_section(section: &Section<'_>) -> Result<Self, Problem> {
         let parameters = Self::read_among(section, &["control"])?;
         parameters.check().map_err(|(key, message)| section.fail(key, message))?;
+        if parameters.header.bytes() < 40 {
+            let message = format!(
+                "{} is less than the headers of TCP and IP, 40 B without options",
+                parameters.header.show()
+            );
+            section.warn("header", message);
+        }
         Ok(parameters)
     }
 
