@@ -10,7 +10,7 @@ use forebay_network::executive::Sink;
 use forebay_network::{
     Context, Counters, DeliveryMeter, Destination, Element, ElementCounters, ElementId,
     ExecutionMode, FlowCount, FlowId, LinkCount, LinkId, LogicalProcess, Observer, Packet,
-    ReceiverId, RouteId, SinkId,
+    ReceiverId, RouteId, SinkId, StateFact,
 };
 use forebay_units::Time;
 
@@ -168,6 +168,26 @@ impl Network {
     /// [`crate::Context::reverse_route`] looks it up.
     pub fn add_reverse_route(&mut self, element: ElementId, route: RouteId, back: RouteId) {
         self.whole().core.routes.add_reverse(element, route, back);
+    }
+
+    /// Replace every element by what `wrap` makes of it, given its number. Before the run begins:
+    /// for observation of what elements receive.
+    pub fn wrap_elements(
+        &mut self,
+        wrap: &mut dyn FnMut(ElementId, Box<dyn Element>) -> Box<dyn Element>,
+    ) {
+        assert!(!self.started, "elements must be wrapped before the run begins");
+        for (index, slot) in self.whole().slots.iter_mut().enumerate() {
+            let element = std::mem::replace(&mut slot.element, Box::new(Placeholder));
+            slot.element = wrap(ElementId::new(index), element);
+        }
+    }
+
+    /// Visit the inner state that `element` states, at the current time.
+    pub fn inspect(&mut self, element: ElementId, visit: &mut dyn FnMut(StateFact)) {
+        if let Some(state) = self.synced(element).own_count(element).state {
+            state.inspect(None, visit);
+        }
     }
 
     /// Attach an observer, which is notified of every fact. Before the run begins.

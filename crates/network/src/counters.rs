@@ -4,7 +4,7 @@ use std::any::Any;
 
 use forebay_units::{Span, Time};
 
-use crate::{DropReason, FlowId, LinkId, Packet};
+use crate::{DropReason, ElementState, FlowId, LinkId, Packet};
 
 /// Number of precedences, from 0, that each link has counters for from the start; it makes those of
 /// higher ones when it first meets such a packet.
@@ -26,19 +26,28 @@ pub struct OwnCount<'a> {
     pub held: u64,
     /// What it counts of its own, if anything.
     pub counters: Option<&'a mut dyn ElementCounters>,
+    /// Inner state that can be checked, if it states any.
+    pub state: Option<&'a dyn ElementState>,
 }
 
 impl<'a> OwnCount<'a> {
     /// Of an element that holds `held` packets and counts nothing of its own.
     #[must_use]
     pub fn held(held: u64) -> Self {
-        Self { held, counters: None }
+        Self { held, ..Self::default() }
     }
 
     /// Of an element that holds no packets and has `counters`.
     #[must_use]
     pub fn of(counters: &'a mut dyn ElementCounters) -> Self {
-        Self { held: 0, counters: Some(counters) }
+        Self { counters: Some(counters), ..Self::default() }
+    }
+
+    /// The same of an element that states its inner state.
+    #[must_use]
+    pub fn with_state(mut self, state: &'a dyn ElementState) -> Self {
+        self.state = Some(state);
+        self
     }
 }
 

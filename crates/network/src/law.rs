@@ -6,7 +6,7 @@
 use forebay_kernel::Stream;
 use forebay_units::{Size, Span, Time};
 
-use crate::{DropReason, Packet, QueuedInfo};
+use crate::{BucketState, DropReason, Packet, QueuedInfo};
 
 /// What waits in a queue, without the packet being transmitted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -213,6 +213,9 @@ pub trait Conditioner: Send {
 
     /// Visit the internal quantities worth plotting, such as bucket levels, by name.
     fn probes(&self, _visit: &mut dyn FnMut(&str, f64)) {}
+
+    /// Visit its token buckets with the bounds that they keep, for checks.
+    fn buckets(&self, _visit: &mut dyn FnMut(&BucketState)) {}
 }
 
 /// When a shaper releases packets.

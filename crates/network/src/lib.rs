@@ -29,6 +29,7 @@ mod pair_table;
 pub mod record;
 mod routes;
 mod sack_blocks;
+mod state;
 mod table;
 
 pub use columns::{ResultColumn, Unit};
@@ -50,6 +51,7 @@ pub use observation::{CallEvent, Observation, Observer};
 pub use packet::{Ecn, Packet, PacketKind, PcnMark, QueuedInfo};
 pub use routes::{NextHop, PassThrough};
 pub use sack_blocks::{SackBlocks, SackTable};
+pub use state::{BucketState, ElementState, Paid, StateFact, TcpSenderState};
 pub use table::{Column, RecordTable};
 
 /// The input channels of an element: packets sent ahead to it, with their arrival times.

@@ -2,7 +2,7 @@
 //! its flow needs in a round trip.
 
 use forebay_kernel::Stream;
-use forebay_network::{Conditioner, Packet, Verdict};
+use forebay_network::{BucketState, Conditioner, Packet, Verdict};
 use forebay_parameters::{Entry, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::{PS_PER_S, Rate, Size, Span, Time};
 
@@ -140,6 +140,12 @@ impl Conditioner for AdaptiveTokenBucket {
         visit("committed_depth", self.meter.committed.depth() as f64);
         visit("peak_depth", self.meter.peak.depth() as f64);
         visit("told_srtt_s", self.srtt.map_or(0.0, |srtt| srtt / PS_PER_S as f64));
+    }
+
+    fn buckets(&self, visit: &mut dyn FnMut(&BucketState)) {
+        for bucket in [&self.meter.committed, &self.meter.peak] {
+            visit(&bucket.state(None));
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The AR meter and AS marker of three-state marking (3sm): admission stops at a threshold.
 
 use forebay_kernel::Stream;
-use forebay_network::{Conditioner, Packet, PcnMark, Verdict};
+use forebay_network::{BucketState, Conditioner, Packet, PcnMark, Verdict};
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::{Rate, Size, Time};
 
@@ -73,6 +73,10 @@ impl Conditioner for ArMeter {
 
     fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
         self.meter.probes(visit);
+    }
+
+    fn buckets(&self, visit: &mut dyn FnMut(&BucketState)) {
+        visit(&self.meter.state(true));
     }
 }
 

@@ -7,7 +7,7 @@
 
 use std::ops::{Add, AddAssign, Sub, SubAssign};
 
-use forebay_network::{DropReason, Packet, Verdict};
+use forebay_network::{BucketState, DropReason, Packet, Paid, Verdict};
 use forebay_parameters::{Probe, Problem, Section, choice};
 use forebay_units::{PS_PER_S, Rate, Size, Span, Time};
 
@@ -209,6 +209,12 @@ impl<N: Count> Bucket<N> {
     /// Its tokens in bytes.
     pub fn bytes(&self) -> f64 {
         self.level.into() as f64 / PER_BYTE as f64
+    }
+
+    /// What it states for checks: it is never in debt, and `pays` for packets at a rate.
+    pub fn state(&self, pays: Option<(Rate, Paid)>) -> BucketState {
+        let depth = self.depth.into() as f64 / PER_BYTE as f64;
+        BucketState { level: self.bytes(), least: 0.0, depth, pays }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The two rate three colour marker with efficient handling of in-profile traffic.
 
 use forebay_kernel::Stream;
-use forebay_network::{Conditioner, Packet, Verdict};
+use forebay_network::{BucketState, Conditioner, Packet, Paid, Verdict};
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::{Rate, Size, Time};
 
@@ -118,6 +118,11 @@ impl Conditioner for DrTcm {
     fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
         visit("committed_tokens", self.committed.bytes());
         visit("excess_tokens", self.beyond.bytes());
+    }
+
+    fn buckets(&self, visit: &mut dyn FnMut(&BucketState)) {
+        visit(&self.committed.state(Some((self.cir, Paid::Precedence(GREEN)))));
+        visit(&self.beyond.state(Some((self.eir, Paid::Precedence(YELLOW)))));
     }
 }
 

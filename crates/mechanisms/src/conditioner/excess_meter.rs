@@ -1,7 +1,7 @@
 //! The excess traffic meter and marker of the PCN standard.
 
 use forebay_kernel::Stream;
-use forebay_network::{Conditioner, Packet, PcnMark, Verdict};
+use forebay_network::{BucketState, Conditioner, Packet, PcnMark, Verdict};
 use forebay_parameters::{Entry, Parameters, Problem, Section, choice, parameters};
 use forebay_units::{Rate, Size, Time};
 
@@ -89,6 +89,14 @@ impl Conditioner for ExcessMeter {
 
     fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
         self.meter.probes(visit);
+    }
+
+    fn buckets(&self, visit: &mut dyn FnMut(&BucketState)) {
+        let state = self.meter.state(true);
+        // RFC 5670, appendix A.2: with size-independent marking the last packet takes more than is
+        // left.
+        let debt = if self.form == Form::SizeIndependent { f64::from(u16::MAX) } else { 0.0 };
+        visit(&BucketState { least: -debt, ..state });
     }
 }
 

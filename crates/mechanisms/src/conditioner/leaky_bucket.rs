@@ -1,7 +1,7 @@
 //! The leaky bucket with periodic tokens as a policer of an aggregate.
 
 use forebay_kernel::Stream;
-use forebay_network::{Conditioner, Packet, Verdict};
+use forebay_network::{BucketState, Conditioner, Packet, Verdict};
 use forebay_parameters::{Entry, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::{Rate, Size, Time};
 
@@ -71,6 +71,11 @@ impl Conditioner for Policer {
 
     fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
         visit("tokens", f64::from(self.law.tokens()));
+    }
+
+    fn buckets(&self, visit: &mut dyn FnMut(&BucketState)) {
+        let (level, depth) = (f64::from(self.law.tokens()), f64::from(self.law.depth()));
+        visit(&BucketState { level, least: 0.0, depth, pays: None });
     }
 }
 

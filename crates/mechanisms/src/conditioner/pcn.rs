@@ -1,7 +1,7 @@
 //! What the meters of pre-congestion notification (PCN) have in common: a bucket filled at a
 //! configured rate, and marks that are never taken back.
 
-use forebay_network::{Packet, PcnMark};
+use forebay_network::{BucketState, Packet, Paid, PcnMark};
 use forebay_parameters::{Problem, Section};
 use forebay_units::quantity::{show_rate, show_size};
 use forebay_units::{Rate, Size, Time};
@@ -56,6 +56,11 @@ impl Meter {
     }
 
     /// Visit the probe `tokens`, in bytes.
+    /// What its bucket states for checks; `pays` if it pays in full for what is left unmarked.
+    pub fn state(&self, pays: bool) -> BucketState {
+        self.bucket.state(pays.then_some((self.rate, Paid::Unmarked)))
+    }
+
     pub fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
         visit("tokens", self.bucket.bytes());
     }

@@ -1,7 +1,7 @@
 //! A conditioner of its own for each flow.
 
 use forebay_kernel::Stream;
-use forebay_network::{Conditioner, FlowId, Packet, Verdict};
+use forebay_network::{BucketState, Conditioner, FlowId, Packet, Verdict};
 use forebay_parameters::{Entry, Inner, Parameters, Probe, Problem, Registry, Section, parameters};
 use forebay_units::Time;
 
@@ -111,6 +111,13 @@ impl Conditioner for PerFlow {
             visit(&name, sum / f64::from(count));
         }
         visit("conditioned_flows", self.flows.len() as f64);
+    }
+
+    fn buckets(&self, visit: &mut dyn FnMut(&BucketState)) {
+        // What all flows together are paid for is bounded by no bucket of one of them.
+        for (law, _) in &self.flows {
+            law.buckets(&mut |bucket| visit(&BucketState { pays: None, ..*bucket }));
+        }
     }
 }
 

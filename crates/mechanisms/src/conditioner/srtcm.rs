@@ -1,7 +1,7 @@
 //! The single rate three colour marker.
 
 use forebay_kernel::Stream;
-use forebay_network::{Conditioner, Packet, Verdict};
+use forebay_network::{BucketState, Conditioner, Packet, Paid, Verdict};
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::{Rate, Size, Time};
 
@@ -96,6 +96,11 @@ impl Conditioner for SrTcm {
     fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
         visit("committed_tokens", self.committed.bytes());
         visit("excess_tokens", self.beyond.bytes());
+    }
+
+    fn buckets(&self, visit: &mut dyn FnMut(&BucketState)) {
+        visit(&self.committed.state(Some((self.cir, Paid::Precedence(GREEN)))));
+        visit(&self.beyond.state(None));
     }
 }
 

@@ -1,7 +1,7 @@
 //! The threshold meter and marker of the PCN standard.
 
 use forebay_kernel::Stream;
-use forebay_network::{Conditioner, Packet, PcnMark, Verdict};
+use forebay_network::{BucketState, Conditioner, Packet, PcnMark, Verdict};
 use forebay_parameters::{Entry, Parameters, Problem, Section, choice, parameters};
 use forebay_units::{Rate, Size, Time};
 
@@ -86,6 +86,10 @@ impl Conditioner for ThresholdMeter {
 
     fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
         self.meter.probes(visit);
+    }
+
+    fn buckets(&self, visit: &mut dyn FnMut(&BucketState)) {
+        visit(&self.meter.state(false));
     }
 }
 

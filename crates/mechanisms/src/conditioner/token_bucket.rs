@@ -1,7 +1,7 @@
 //! The token bucket marker: conforming packets one precedence, the others another.
 
 use forebay_kernel::Stream;
-use forebay_network::{Conditioner, Packet, Verdict};
+use forebay_network::{BucketState, Conditioner, Packet, Paid, Verdict};
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::{Rate, Size, Time};
 
@@ -84,6 +84,16 @@ impl Conditioner for TokenBucket {
 
     fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
         visit("tokens", self.bucket.bytes());
+    }
+
+    fn buckets(&self, visit: &mut dyn FnMut(&BucketState)) {
+        // Where both precedences are the same, those that conform cannot be told from the others.
+        let paid = match self.excess {
+            Excess::Drop => Some(Paid::Passed),
+            Excess::Mark if self.conforming == self.exceeding => None,
+            Excess::Mark => Some(Paid::Precedence(self.conforming)),
+        };
+        visit(&self.bucket.state(paid.map(|paid| (self.cir, paid))));
     }
 }
 

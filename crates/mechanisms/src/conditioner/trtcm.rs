@@ -1,7 +1,7 @@
 //! The two rate three colour marker.
 
 use forebay_kernel::Stream;
-use forebay_network::{Conditioner, Packet, Verdict};
+use forebay_network::{BucketState, Conditioner, Packet, Paid, Verdict};
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::quantity::show_rate;
 use forebay_units::{Rate, Size, Span, Time};
@@ -148,6 +148,11 @@ impl<N: Count + Send> Conditioner for TrTcm<N> {
     fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
         visit("committed_tokens", self.committed.bytes());
         visit("peak_tokens", self.peak.bytes());
+    }
+
+    fn buckets(&self, visit: &mut dyn FnMut(&BucketState)) {
+        visit(&self.committed.state(Some((self.cir, Paid::Precedence(GREEN)))));
+        visit(&self.peak.state(None));
     }
 }
 

@@ -404,6 +404,6 @@ impl Element for Policer {
     }
 
     fn counters(&mut self, _cx: &mut Context<'_>) -> OwnCount<'_> {
-        OwnCount { held: self.held, counters: Some(&mut self.count) }
+        OwnCount { held: self.held, ..OwnCount::of(&mut self.count) }
     }
 }

@@ -95,6 +95,6 @@ impl Element for Shaper {
     }
 
     fn counters(&mut self, _cx: &mut Context<'_>) -> OwnCount<'_> {
-        OwnCount::held(u64::from(self.backlog.packets))
+        OwnCount::held(u64::from(self.backlog.packets)).with_state(&self.conditioning)
     }
 }

@@ -111,6 +111,12 @@ impl LeakyBucket {
         }
     }
 
+    /// Tokens in the pool when it is full.
+    #[must_use]
+    pub const fn depth(&self) -> u32 {
+        self.depth
+    }
+
     /// The interval between tokens, rounded up.
     #[must_use]
     pub fn interval(&self) -> Span {

@@ -263,7 +263,8 @@ impl Element for FifoLink {
         transmitter.sync_wait(now);
         transmitter.sync_counters(true, cx);
         // Packets that were sent ahead are held by the element that they were sent to.
-        OwnCount::held(transmitter.in_flight.len() as u64)
+        let held = transmitter.in_flight.len() as u64;
+        OwnCount::held(held).with_state(&self.queueing.conditioning)
     }
 
     fn probes(&self, _part: u32, visit: &mut dyn FnMut(&str, f64)) {

@@ -389,9 +389,8 @@ impl Element for ScheduledLink {
         }
         self.transmitter.sync_counters(false, cx);
         // Packets that were sent ahead are held by the element that they were sent to.
-        OwnCount::held(
-            self.transmitter.in_flight.len() as u64 + u64::from(self.law.backlog().packets),
-        )
+        let held = self.transmitter.in_flight.len() as u64 + u64::from(self.law.backlog().packets);
+        OwnCount::held(held).with_state(&self.conditioning)
     }
 
     fn probes(&self, _part: u32, visit: &mut dyn FnMut(&str, f64)) {

@@ -6,6 +6,7 @@
 //! first: there is no handshake. The receiver takes everything at once, so that its advertised
 //! window is constant.
 
+mod inspect;
 mod ranges;
 mod receiver;
 mod recovery;

@@ -58,6 +58,11 @@ impl Scoreboard {
         self.below -= self.sacked.remove_below(una, self.high_rxt);
     }
 
+    /// Segments reported by SACK.
+    pub(super) fn ranges(&self) -> &Ranges {
+        &self.sacked
+    }
+
     /// Whether nothing is known.
     pub fn is_empty(&self) -> bool {
         self.sacked.is_empty()

@@ -3,7 +3,7 @@
 use forebay_kernel::fetch;
 use forebay_network::{
     CongestionControl, Context, Counters, Element, FlowId, LogicalProcess, Lookahead, Observation,
-    Packet, RouteId, Window,
+    OwnCount, Packet, RouteId, Window,
 };
 use forebay_units::Time;
 
@@ -23,9 +23,9 @@ use crate::traffic::TrafficPool;
 /// retransmission timer: moving the deadline back costs nothing, and an event that comes too early
 /// schedules the next.
 pub struct TcpSenders {
-    settings: Settings,
+    pub(super) settings: Settings,
     starts: Vec<Time>,
-    connections: Vec<Connection>,
+    pub(super) connections: Vec<Connection>,
     cold: ColdState,
 }
 
@@ -292,6 +292,10 @@ impl Element for TcpSenders {
         } else {
             sender_context.write();
         }
+    }
+
+    fn counters(&mut self, _cx: &mut Context<'_>) -> OwnCount<'_> {
+        OwnCount::default().with_state(self)
     }
 
     /// Means over the flows that have started and not ended.

@@ -1,0 +1,47 @@
+//! What senders state of their connections, for checks.
+
+use forebay_network::{ElementState, FlowId, StateFact, TcpSenderState};
+
+use super::sender::{Connection, TcpSenders};
+
+impl TcpSenders {
+    fn facts(&self, flow: FlowId, connection: &Connection) -> TcpSenderState {
+        let (settings, rules) = (&self.settings, &self.settings.rules);
+        let Connection { una, nxt, max, end, window, deadline, .. } = *connection;
+        let scoreboard = connection.scoreboard.as_deref();
+        // The initial timeout holds before the first measurement, whatever the minimum.
+        let least = rules.min.max(rules.tick.times(2)).min(rules.initial).min(rules.max);
+        TcpSenderState {
+            flow,
+            una,
+            nxt,
+            max,
+            end,
+            window,
+            receiver_window: settings.window,
+            pipe: scoreboard.map(|board| board.pipe(una, max, u64::from(settings.threshold))),
+            resent: scoreboard.map_or(0, |board| board.resent(una)),
+            sacked: scoreboard.map_or(Vec::new(), |board| board.ranges().iter().collect()),
+            sacked_total: scoreboard.map_or(0, |board| board.sacked()),
+            rto: connection.rto.timeout(),
+            rto_bounds: (least, rules.max),
+            deadline,
+        }
+    }
+}
+
+impl ElementState for TcpSenders {
+    fn inspect(&self, flow: Option<FlowId>, visit: &mut dyn FnMut(StateFact)) {
+        let mut show = |flow: FlowId, connection: &Connection| {
+            visit(StateFact::TcpSender(Box::new(self.facts(flow, connection))));
+        };
+        let first = self.settings.first;
+        match flow {
+            Some(flow) => show(flow, &self.connections[flow.index_in(first) as usize]),
+            None => {
+                let all = (0..).zip(&self.connections);
+                all.for_each(|(index, connection)| show(first.nth(index), connection));
+            }
+        }
+    }
+}
