@@ -101,7 +101,8 @@ impl SenderContext<'_, '_> {
             (Phase::Recovery, Some(scoreboard)) => {
                 float(scoreboard.pipe(c.una, c.max, u64::from(self.p.threshold)) * self.p.mss)
             }
-            _ => self.bytes(c.una, c.nxt) - f64::from(c.limited) * c.window.smss,
+            // Limited transmit sent the last of them, which may be short.
+            _ => self.bytes(c.una, c.una.max(c.nxt.saturating_sub(u64::from(c.limited)))),
         };
         in_network.min(c.window.cwnd)
     }
