@@ -80,10 +80,7 @@ mod tests {
     fn built(count: i64, interval: &str) -> Result<TrafficKind, Problem> {
         let mut table = Table::new();
         table.insert("size".to_owned(), Node::new("1 kB".into()));
-        table.insert(
-            "count".to_owned(),
-            Node::new(forebay_parameters::Value::Integer(count.into())),
-        );
+        table.insert("count".to_owned(), Node::new(forebay_parameters::Value::Integer(count)));
         table.insert("interval".to_owned(), Node::new(interval.into()));
         build(&Section::root(
             &Node::new(forebay_parameters::Value::Table(table)),
