@@ -19,7 +19,16 @@ CRATES: dict[str, tuple[str, ...]] = {
     "network": ("units", "kernel"),
     "engine": ("units", "kernel", "network"),
     "mechanisms": ("units", "parameters", "kernel", "network"),
-    "scenario": ("units", "parameters", "kernel", "network", "engine", "mechanisms"),
+    "invariants": ("units", "network"),
+    "scenario": (
+        "units",
+        "parameters",
+        "kernel",
+        "network",
+        "engine",
+        "mechanisms",
+        "invariants",
+    ),
     "scripts": ("units", "parameters", "kernel", "network", "engine", "mechanisms"),
     "python": ("network", "scenario", "scripts"),
     "fuzz": ("units", "kernel", "network", "mechanisms", "scenario"),
@@ -40,7 +49,10 @@ LIBRARIES = {
         "mechanisms scripts scenario python",
         "rows of results as data; the engine knows no format",
     ),
-    "serde_json": ("scripts scenario python", "results as JSON; the engine knows no format"),
+    "serde_json": (
+        "scripts invariants scenario python",
+        "results as JSON; the engine knows no format",
+    ),
     "toml": ("scenario", "the one place that knows TOML"),
 }
 """The crates that may use a library, and what for."""

@@ -44,6 +44,7 @@ ENGINE = tuple(
         "engine",
         "mechanisms",
         "scripts",
+        "invariants",
         "scenario",
     )
 )

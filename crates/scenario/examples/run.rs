@@ -1,5 +1,5 @@
 //! Run a scenario file with the engine alone: `cargo run --release --example run -- [--threads N]
-//! FILE [PATH=VALUE ...]`.
+//! [--check] FILE [PATH=VALUE ...]`.
 //!
 //! For profiling and for embedding: no Python. Prints the result as JSON.
 #![expect(clippy::print_stderr, reason = "a program that talks to its user")]
@@ -15,8 +15,9 @@ fn main() -> ExitCode {
     if arguments.next_if_eq("--threads").is_some() {
         options.threads = arguments.next().and_then(|n| n.parse().ok()).unwrap_or(0);
     }
+    let check = arguments.next_if_eq("--check").is_some();
     let Some(file) = arguments.next().filter(|_| options.threads > 0) else {
-        return refuse("usage: run [--threads N] FILE [PATH=VALUE ...]");
+        return refuse("usage: run [--threads N] [--check] FILE [PATH=VALUE ...]");
     };
     let text = match std::fs::read_to_string(&file) {
         Ok(text) => text,
@@ -28,6 +29,14 @@ fn main() -> ExitCode {
     };
     let run = scenario.run(&options, &Control::default());
     let (result, _) = run.expect("this run is never cancelled");
+    if check {
+        let report = scenario.check(&options, &Control::default(), &result);
+        let report = report.expect("this run is never cancelled");
+        report.breaches().iter().for_each(|breach| eprintln!("{breach:?}"));
+        if !report.breaches().is_empty() {
+            return ExitCode::FAILURE;
+        }
+    }
     let json = serde_json::to_string_pretty(&result).expect("plain data can be written");
     match writeln!(stdout(), "{json}") {
         Ok(()) => ExitCode::SUCCESS,

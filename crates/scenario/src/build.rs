@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use forebay_engine::Network;
 use forebay_kernel::Streams;
-use forebay_network::{ElementCounters, ElementId, FlowId, LinkId};
+use forebay_network::{ElementCounters, ElementId, FlowId, LinkId, RouteId};
 use forebay_parameters::{Echo, Node, Parameters, Problem, Registry, Section, nearest};
 use forebay_units::Span;
 use forebay_units::quantity::show_span;
@@ -168,7 +168,8 @@ impl<'a> Plan<'a> {
         for (number, element) in rings.into_iter().enumerate() {
             self.place_ring((number, element), &roads, &mut network, streams);
         }
-        Wired { network, links: roads.elements, senders }
+        let routes = roads.laid.into_inner();
+        Wired { network, links: roads.elements, senders, routes }
     }
 
     /// Make the element of ring `number`, for whose place the routes are laid.
@@ -202,6 +203,8 @@ pub(crate) struct Wired {
     pub(crate) network: Network,
     pub(crate) links: Vec<Vec<ElementId>>,
     pub(crate) senders: Vec<ElementId>,
+    /// The links of each route.
+    pub(crate) routes: Vec<(RouteId, Vec<usize>)>,
 }
 
 impl Wired {

@@ -362,6 +362,22 @@ impl FlowPlan {
         matches!(self.transport, Transport::Tcp(..))
     }
 
+    /// Its TCP parameters, if it has any.
+    pub(crate) fn tcp(&self) -> Option<&TcpParameters> {
+        match &self.transport {
+            Transport::Tcp(parameters, ..) => Some(parameters),
+            _ => None,
+        }
+    }
+
+    /// The least rate of its sources over their peak rate, if they go by explicit rates.
+    pub(crate) fn least_rate(&self) -> Option<f64> {
+        match &self.transport {
+            Transport::Paced(paced) => paced.least_rate(),
+            _ => None,
+        }
+    }
+
     /// Whether its receivers are an element.
     pub(crate) fn has_receivers(&self) -> bool {
         match &self.transport {

@@ -10,6 +10,7 @@ mod around;
 mod build;
 mod calls;
 mod catalogue;
+mod check;
 mod columns;
 mod division;
 mod estimate;
@@ -30,8 +31,10 @@ mod ties;
 mod topology;
 
 pub use catalogue::{catalogue, schema};
+pub use check::invariants;
 pub use columns::result_columns;
 pub use estimate::Need;
+pub use forebay_invariants::{Breach, Invariant, Report};
 pub use forebay_mechanisms::LatenessResult;
 pub use forebay_mechanisms::element::calls::CallResult;
 pub use forebay_mechanisms::element::paced::PacedResult;

@@ -104,6 +104,11 @@ impl PacedPlan {
         self.frames.is_some() || self.is_explicit()
     }
 
+    /// The least rate of its sources over their peak rate, if they go by explicit rates.
+    pub(crate) fn least_rate(&self) -> Option<f64> {
+        self.control.explicit
+    }
+
     /// Whether its sources go by explicit rates.
     pub(crate) fn is_explicit(&self) -> bool {
         self.control.explicit.is_some()

@@ -171,6 +171,12 @@ fn read_stations(
 }
 
 impl RingPlan {
+    /// The highest precedence of high priority, and the sizes of the transit buffers.
+    pub(crate) fn classes(&self) -> (Option<u8>, (Size, Size)) {
+        let RingParameters { high, high_limit, low_limit, .. } = self.parameters;
+        (high.and_then(|high| u8::try_from(high).ok()), (high_limit, low_limit))
+    }
+
     pub(crate) fn rate(&self) -> Rate {
         self.parameters.rate
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use forebay_engine::{Network, Progress, Traffic};
+use forebay_invariants::Report;
 use forebay_kernel::Streams;
 use forebay_mechanisms::element::calls::{CallCount, CallResult};
 use forebay_mechanisms::element::paced::{FrameCount, PacedCount, PacedResult};
@@ -19,6 +20,7 @@ use forebay_units::{Span, Time};
 
 use crate::VERSION;
 use crate::build::{Plan, Wired};
+use crate::check::Checking;
 use crate::division::divide;
 use crate::estimate::{Estimate, HELD_PACKET, Need, estimate};
 use crate::flows::FlowPlan;
@@ -251,14 +253,7 @@ impl Scenario {
         control: &Control,
         begins: impl FnOnce(),
     ) -> Result<(RunResult, Vec<RecordTable>), Stopped> {
-        // The engine unwinds from within a batch of packets.
-        let run = AssertUnwindSafe(|| self.run_through(options, control, begins));
-        catch_unwind(run).unwrap_or_else(|panic| {
-            if panic.is::<Cancelled>() {
-                return Err(Stopped::Cancelled);
-            }
-            resume_unwind(panic)
-        })
+        until_cancelled(|| self.run_through(options, control, begins))
     }
 
     fn run_through(
@@ -268,16 +263,7 @@ impl Scenario {
         begins: impl FnOnce(),
     ) -> Result<(RunResult, Vec<RecordTable>), Stopped> {
         let echo = Echo::silent();
-        let mut plan = Plan::read(&self.root, &echo, &self.registry)
-            .expect("the scenario was checked when parsed");
-        let seed = options.seed.unwrap_or(plan.parameters.seed);
-        let estimate = estimate(&plan, options.record);
-        Stopped::check(&estimate, &options.limits)?;
-        let mut order = TieOrder::new(options.ties);
-        let mut wired = plan.wire(&Streams::new(seed, options.replication), &mut order);
-        wired.network.stop_on(Arc::clone(&control.cancel));
-        let supervisor = Supervisor { control, limits: options.limits, estimate, next: 0 };
-        let mut run = Run { plan, wired, supervisor, series: None, chunk: CHUNK };
+        let (mut run, seed) = self.wired(&echo, options, control)?;
         if options.record {
             run.attach();
         }
@@ -289,17 +275,85 @@ impl Scenario {
         let events = run.go()?;
         let tables = run.tables();
         let mut result = run.result(events);
+        self.sign(&mut result, seed, options);
+        Ok((result, tables))
+    }
+
+    /// Repeat the run that gave `result`, observed and checked against every invariant, among them
+    /// that it gives the same again.
+    ///
+    /// # Errors
+    /// As [`Scenario::run`].
+    pub fn check(
+        &self,
+        options: &RunOptions,
+        control: &Control,
+        result: &RunResult,
+    ) -> Result<Report, Stopped> {
+        until_cancelled(|| self.check_through(options, control, result))
+    }
+
+    fn check_through(
+        &self,
+        options: &RunOptions,
+        control: &Control,
+        result: &RunResult,
+    ) -> Result<Report, Stopped> {
+        let echo = Echo::silent();
+        let (mut run, seed) = self.wired(&echo, options, control)?;
+        let checking = Checking::attach(&run.plan, &mut run.wired, &self.resolved);
+        run.series = checking.series(&run.plan, &run.wired);
+        run.checking = Some(checking);
+        let events = run.go()?;
+        let checking = run.checking.take().expect("it was set above");
+        let (observers, series) = (run.wired.network.detach(), run.series.take());
+        let mut again = run.result(events);
+        self.sign(&mut again, seed, options);
+        Ok(checking.report((&again, result), observers, series))
+    }
+
+    /// The network of a run, and its seed.
+    fn wired<'s>(
+        &'s self,
+        echo: &'s Echo,
+        options: &RunOptions,
+        control: &'s Control,
+    ) -> Result<(Run<'s>, u64), Stopped> {
+        let mut plan = Plan::read(&self.root, echo, &self.registry)
+            .expect("the scenario was checked when parsed");
+        let seed = options.seed.unwrap_or(plan.parameters.seed);
+        let estimate = estimate(&plan, options.record);
+        Stopped::check(&estimate, &options.limits)?;
+        let mut order = TieOrder::new(options.ties);
+        let mut wired = plan.wire(&Streams::new(seed, options.replication), &mut order);
+        wired.network.stop_on(Arc::clone(&control.cancel));
+        let supervisor = Supervisor { control, limits: options.limits, estimate, next: 0 };
+        let run = Run { plan, wired, supervisor, series: None, checking: None, chunk: CHUNK };
+        Ok((run, seed))
+    }
+
+    /// Say in `result` what it is of.
+    fn sign(&self, result: &mut RunResult, seed: u64, options: &RunOptions) {
         result.name.clone_from(&self.name);
         result.scenario_hash.clone_from(&self.hash);
         result.seed = seed;
         result.replication = options.replication;
         result.expected_packets = self.summary.expected_packets;
-        Ok((result, tables))
     }
 }
 
+/// What `run` gives, or that it was cancelled: the engine unwinds from within a batch of packets.
+fn until_cancelled<R>(run: impl FnOnce() -> Result<R, Stopped>) -> Result<R, Stopped> {
+    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
+        if panic.is::<Cancelled>() {
+            return Err(Stopped::Cancelled);
+        }
+        resume_unwind(panic)
+    })
+}
+
 /// How an optional parameter that is left out is echoed.
-const ABSENT: &str = "absent";
+pub(crate) const ABSENT: &str = "absent";
 
 /// The hash covers what decides a trajectory: not the name, the seed (named apart in every result)
 /// or what is recorded; nor what is absent, so that a new optional parameter changes no hash.
@@ -322,6 +376,7 @@ struct Run<'a> {
     wired: Wired,
     supervisor: Supervisor<'a>,
     series: Option<Series>,
+    checking: Option<Checking>,
     /// Events between two looks at whether it is to stop.
     chunk: u64,
 }
@@ -420,6 +475,9 @@ impl Run<'_> {
                 // A warm-up of zero: counting begins before the first event.
                 warm = true;
                 if warm_up > Time::ZERO {
+                    if let Some(checking) = &self.checking {
+                        checking.reset(stop, &mut self.wired);
+                    }
                     self.wired.network.reset_counters();
                     if let Some(series) = &mut self.series {
                         series.forget();
@@ -431,7 +489,8 @@ impl Run<'_> {
                 return Ok(counted);
             }
             let sample = self.series.as_ref().map_or(Time::NEVER, Series::next);
-            stop = if warm { end } else { warm_up }.min(sample).min(end);
+            let look = self.checking.as_ref().map_or(Time::NEVER, Checking::next);
+            stop = if warm { end } else { warm_up }.min(sample).min(look).min(end);
             loop {
                 let progress = self.wired.network.run(stop, self.chunk);
                 counted = (progress.events, progress.hops);
@@ -442,6 +501,9 @@ impl Run<'_> {
             }
             if let Some(series) = self.series.as_mut().filter(|series| series.next() == stop) {
                 series.sample(&mut self.wired);
+            }
+            if let Some(checking) = &mut self.checking {
+                checking.look(stop, &self.plan, &mut self.wired);
             }
         }
     }

@@ -1,0 +1,172 @@
+//! Facts about links: queued, coloured, marked, dropped, crossed.
+
+use forebay_network::{Backlog, DropReason, Ecn, Packet};
+
+use crate::Invariant as Must;
+use crate::checker::{Checker, Towards, show};
+use crate::ledger::{Entry, Key, Whereabouts};
+use crate::link::Crossing;
+use crate::report::Place;
+
+impl Checker {
+    /// The packet under `key` is no longer on a link, if it was on one: it has crossed it.
+    pub(crate) fn arrive(&mut self, key: Key, packet: &Packet) {
+        let Some(entry) = self.ledger.entry(key) else { return };
+        if let Whereabouts::Link(link) = entry.at {
+            entry.at = Whereabouts::Between;
+            self.crossed(link, key, packet);
+        }
+    }
+
+    fn crossed(&mut self, link: usize, key: Key, packet: &Packet) {
+        self.hops += 1;
+        let (now, place) = (self.now, Place::Link(link));
+        let crossing = self.links[link].cross(key, &self.places.links[link], now);
+        self.check(Must::PacketKnown, place, crossing.is_some(), || show(packet));
+        let Some(Crossing { start, free_at, queued, overtaken, oldest, ahead }) = crossing else {
+            return;
+        };
+        self.check(Must::LinkOrder, place, !overtaken, || {
+            format!("{} has overtaken another of its flow", show(packet))
+        });
+        self.check(Must::LinkCausal, place, start >= queued.at, || {
+            format!(
+                "{} is sent from {} ps on and was queued at {} ps",
+                show(packet),
+                start.ps(),
+                queued.at.ps()
+            )
+        });
+        self.check(Must::LinkSpacing, place, start >= free_at, || {
+            format!(
+                "{} is sent from {} ps on, busy until {}",
+                show(packet),
+                start.ps(),
+                free_at.ps()
+            )
+        });
+        let (ahead, allowed) = ahead;
+        self.check(Must::LinkWindow, place, ahead <= allowed, || {
+            format!("{} bits ahead of its rate", ahead / 1_000_000_000_000)
+        });
+        if !self.places.links[link].may_idle {
+            let idle = start > free_at && oldest < start;
+            self.check(Must::LinkWorkConserving, place, !idle, || {
+                let since = free_at.max(oldest).ps();
+                format!("idle from {since} ps to {} ps while a packet waits", start.ps())
+            });
+        }
+    }
+
+    pub(crate) fn enqueued(&mut self, link: usize, packet: &Packet, backlog: Backlog) {
+        let (now, place) = (self.now, Place::Link(link));
+        let Some(key) = self.known(packet, &Towards::Links(vec![link]), place) else { return };
+        // From span to span of a ring.
+        if let Some(Whereabouts::Link(before)) = self.ledger.entry(key).map(|entry| entry.at) {
+            self.check_transit((before, link), packet, true);
+        }
+        self.arrive(key, packet);
+        let Some(entry) = self.ledger.entry(key) else { return };
+        let hop = entry.hops;
+        (entry.at, entry.hops, entry.queued) = (Whereabouts::Link(link), hop + 1, now);
+        if let Some(route) = self.places.route(packet.route) {
+            let expected = route.get(hop).copied();
+            self.check(Must::RouteFollowed, place, expected == Some(link), || {
+                format!("{}: link {hop} of its route is {expected:?}", show(packet))
+            });
+        }
+        let model = &mut self.links[link];
+        model.enqueue(key, packet, now);
+        model.tally(packet.precedence).arrived.add(packet);
+        let (packets, bytes) = (model.queued.len() as u64, model.queued_bytes);
+        let Backlog { packets: waiting, bytes: waiting_bytes } = backlog;
+        let holds = u64::from(waiting) <= packets && waiting_bytes <= bytes;
+        self.check(Must::LinkBacklog, place, holds, || {
+            format!("{waiting} packets of {waiting_bytes} B; on it are {packets} of {bytes} B")
+        });
+        let limit = self.places.links[link].limit;
+        if limit.packets.is_some() || limit.bytes.is_some() {
+            let within = limit.packets.is_none_or(|most| u64::from(waiting) <= most)
+                && limit.bytes.is_none_or(|most| waiting_bytes <= most);
+            self.check(Must::LinkBuffer, place, within, || {
+                format!("{waiting} packets of {waiting_bytes} B; the limit is {limit:?}")
+            });
+        }
+    }
+
+    pub(crate) fn dropped(&mut self, link: usize, packet: &Packet, reason: DropReason) {
+        let place = Place::Link(link);
+        let towards = Towards::Links(vec![link]);
+        let Some(key) = self.known(packet, &towards, place) else { return };
+        let at = self.ledger.entry(key).map(|entry| entry.at);
+        match at {
+            Some(Whereabouts::Link(here)) if here == link => {
+                let queued = self.links[link].take(key).is_some();
+                self.check(Must::PacketKnown, place, queued, || show(packet));
+            }
+            Some(Whereabouts::Link(before)) => {
+                self.arrive(key, packet);
+                self.check_transit((before, link), packet, false);
+                self.links[link].tally(packet.precedence).arrived.add(packet);
+            }
+            _ => self.links[link].tally(packet.precedence).arrived.add(packet),
+        }
+        self.ledger.leave(key);
+        self.links[link].tally(packet.precedence).dropped[reason as usize] += 1;
+        let of = &self.places.links[link];
+        let possible = match reason {
+            DropReason::Shaper => of.shapes,
+            DropReason::Policed => of.polices,
+            _ => true,
+        };
+        self.check(Must::LinkReason, place, possible, || {
+            format!("{} is dropped: {}", show(packet), reason.name())
+        });
+        let model = &mut self.flows[packet.flow.index()];
+        if packet.is_feedback() {
+            model.seen.acks[2] += 1;
+        } else {
+            model.seen.dropped.add(packet);
+        }
+    }
+
+    /// A packet that came over the first of two links is queued at the other, or dropped there: not
+    /// on a ring.
+    fn check_transit(&mut self, (from, to): (usize, usize), packet: &Packet, queued: bool) {
+        let ring = |link: usize| self.places.links[link].ring;
+        if let (Some(before), Some(now)) = (ring(from), ring(to))
+            && before.ring == now.ring
+        {
+            let high = now.high.is_some_and(|high| packet.precedence <= high);
+            let must = if high { Must::RingHigh } else { Must::RingTransit };
+            self.check(must, Place::Link(to), queued, || show(packet));
+        }
+    }
+
+    pub(crate) fn marked(&mut self, link: usize, packet: &Packet) {
+        let place = Place::Link(link);
+        let capable = packet.is_ecn_capable();
+        self.check(Must::MarkCapable, place, capable, || show(packet));
+        // As it arrives, or as it leaves the queue.
+        let arrives = Towards::Links(vec![link]);
+        let next = |entry: &Entry| entry.at == Whereabouts::Between;
+        let arriving = self.ledger.find(packet, &next).is_some();
+        let towards = if arriving { arrives } else { Towards::Queue(link) };
+        if self.known(packet, &towards, place).is_none() {
+            return;
+        }
+        let tally = self.links[link].tally(packet.precedence);
+        match packet.ecn() {
+            Ecn::Ce => tally.marked += 1,
+            Ecn::Ect1 => tally.threshold_marked += 1,
+            Ecn::Ect0 | Ecn::NotEct => {}
+        }
+    }
+
+    pub(crate) fn coloured(&mut self, link: usize, packet: &Packet) {
+        let towards = Towards::Links(vec![link]);
+        if self.known(packet, &towards, Place::Link(link)).is_some() {
+            self.check_payment(link, packet);
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Facts about TCP, and what its senders state of their connections.
+
+use forebay_network::{Observation, Packet, PacketKind, TcpSenderState, Window};
+use forebay_units::Time;
+
+use crate::Invariant as Must;
+use crate::checker::{Checker, show};
+use crate::places::FlowKind;
+use crate::report::Place;
+
+/// Sums of bytes in floating point.
+const ROUNDING: f64 = 1e-6;
+
+impl Checker {
+    /// Segment size of `flow`, if it is TCP.
+    fn mss(&self, flow: usize) -> f64 {
+        match self.places.flows[flow].kind {
+            FlowKind::Tcp { mss, .. } => mss as f64,
+            _ => 0.0,
+        }
+    }
+
+    pub(crate) fn sent_by_tcp(&mut self, packet: &Packet, overhead: u64) {
+        let (flow, number) = (packet.flow.index(), packet.number);
+        let (place, payload) = (Place::Flow(flow), u64::from(packet.size).saturating_sub(overhead));
+        let model = &mut self.flows[flow].tcp;
+        if packet.kind() == PacketKind::Ack {
+            let expected = model.expected;
+            self.check(Must::TcpAck, place, number == expected, || {
+                format!("{}; the receiver has all below {expected}", show(packet))
+            });
+            return;
+        }
+        let next = model.next_new;
+        if packet.is_retransmission() {
+            let causes = model.causes;
+            self.check(Must::TcpSequence, place, number < next, || {
+                format!("{}; never sent are those from {next} on", show(packet))
+            });
+            self.check(Must::TcpRepeatCause, place, causes > 0, || show(packet));
+        } else {
+            model.send(number, payload);
+            self.check(Must::TcpSequence, place, number == next, || {
+                format!("{}; the next is {next}", show(packet))
+            });
+        }
+    }
+
+    pub(crate) fn delivered_by_tcp(&mut self, packet: &Packet, overhead: u64) {
+        let flow = packet.flow.index();
+        let model = &mut self.flows[flow].tcp;
+        if packet.kind() == PacketKind::Ack {
+            let (number, next) = (packet.number, model.next_new);
+            // A duplicate, or SACK blocks with one that is none.
+            model.causes += u64::from(number == model.acked || packet.sack_slot != 0);
+            model.acknowledge(number);
+            self.check(Must::TcpAckSent, Place::Flow(flow), number <= next, || {
+                format!("{}; sent are those below {next}", show(packet))
+            });
+        } else {
+            model.deliver(packet, u64::from(packet.size).saturating_sub(overhead));
+        }
+    }
+
+    pub(crate) fn window(&mut self, flow: usize, cwnd: f64, ssthresh: f64) {
+        let mss = self.mss(flow);
+        let fine = cwnd.is_finite() && cwnd >= mss * (1.0 - ROUNDING);
+        self.check(Must::TcpWindow, Place::Flow(flow), fine, || {
+            format!("{cwnd} B, segments have {mss} B")
+        });
+        let fine = ssthresh >= mss * (1.0 - ROUNDING);
+        self.check(Must::TcpThreshold, Place::Flow(flow), fine, || {
+            format!("{ssthresh} B, segments have {mss} B")
+        });
+    }
+
+    pub(crate) fn reduced(&mut self, fact: &Observation<'_>) {
+        let Observation::Reduced { flow, signal, before, flight, cwnd, ssthresh } = *fact else {
+            return;
+        };
+        let flow = flow.index();
+        self.window(flow, cwnd, ssthresh);
+        let (mss, place) = (self.mss(flow), Place::Flow(flow));
+        let model = &self.flows[flow].tcp;
+        let outstanding = model.outstanding as f64;
+        let most = before.max(2.0 * mss) * (1.0 + ROUNDING);
+        self.check(Must::TcpReduction, place, cwnd <= most, || {
+            format!("{} takes the window from {before} B to {cwnd} B", signal.name())
+        });
+        let within = flight <= before.min(outstanding) * (1.0 + ROUNDING);
+        self.check(Must::TcpFlight, place, within && flight >= 0.0, || {
+            format!("{flight} B in flight, a window of {before} B, {outstanding} B outstanding")
+        });
+    }
+
+    pub(crate) fn tcp_state(&mut self, state: &TcpSenderState) {
+        let place = Place::Flow(state.flow.index());
+        let TcpSenderState { una, nxt, max, end, rto, rto_bounds: (least, most), .. } = *state;
+        let in_order = una <= nxt && nxt <= max && max <= end;
+        self.check(Must::TcpPointers, place, in_order, || {
+            format!("una {una}, nxt {nxt}, max {max}, written {end}")
+        });
+        let Window { cwnd, ssthresh, .. } = state.window;
+        self.window(state.flow.index(), cwnd, ssthresh);
+        self.check(Must::TcpRto, place, (least..=most).contains(&rto), || {
+            format!("{} ps, allowed are {} to {} ps", rto.ps(), least.ps(), most.ps())
+        });
+        let running = una == max || state.deadline < Time::NEVER;
+        self.check(Must::TcpTimer, place, running, || format!("{} segments", max - una));
+        if state.receiver_window.is_finite() {
+            let outstanding = self.flows[state.flow.index()].tcp.outstanding as f64;
+            let most = state.receiver_window;
+            self.check(Must::TcpReceiverWindow, place, outstanding <= most, || {
+                format!("{outstanding} B outstanding, a window of {most} B")
+            });
+        }
+        self.check_scoreboard(state);
+    }
+
+    fn check_scoreboard(&mut self, state: &TcpSenderState) {
+        let place = Place::Flow(state.flow.index());
+        let TcpSenderState { una, max, pipe, resent, sacked, sacked_total, .. } = state;
+        let Some(pipe) = *pipe else { return };
+        let apart = sacked.windows(2).all(|pair| pair[0].1 < pair[1].0);
+        let filled = sacked.iter().all(|(first, end)| first < end);
+        let within = sacked.first().is_none_or(|(first, _)| first > una)
+            && sacked.last().is_none_or(|(_, end)| end <= max);
+        let total: u64 = sacked.iter().map(|(first, end)| end.saturating_sub(*first)).sum();
+        let sane = apart && filled && within && total == *sacked_total;
+        self.check(Must::TcpScoreboard, place, sane, || {
+            format!("{sacked:?} of {sacked_total} segments, una {una}, max {max}")
+        });
+        let most = max.saturating_sub(*una).saturating_sub(total) + resent;
+        self.check(Must::TcpPipe, place, pipe <= most, || {
+            format!("{pipe} segments; outstanding and not SACKed are {most}")
+        });
+    }
+}

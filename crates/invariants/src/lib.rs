@@ -1,0 +1,31 @@
+//! What must hold in any run, written once and checked anywhere.
+//!
+//! [`Invariant::ALL`] is the table. A [`Checker`] is told what a network consists of ([`Places`]),
+//! and then of every fact that observers are notified of, of what each element receives, of the
+//! inner state that elements state, and of counters and probes now and then. It models what must
+//! follow and compares. It knows no mechanism, and it cannot change a run: a [`Watch`] observes.
+//! Results are checked as documents ([`Checker::check_result`]).
+
+mod buckets;
+mod calls;
+mod checker;
+mod counters;
+mod facts_links;
+mod facts_tcp;
+mod flow;
+mod ledger;
+mod link;
+mod places;
+mod probes;
+mod report;
+mod results;
+mod table;
+mod tcp;
+mod watch;
+
+pub use calls::CallTotals;
+pub use checker::Checker;
+pub use places::{BucketPlace, BufferLimit, FlowKind, FlowPlace, LinkPlace, Places, RingPlace};
+pub use report::{Breach, Place, Report};
+pub use table::Invariant;
+pub use watch::Watch;

@@ -1,0 +1,124 @@
+//! What a link is expected to do, given what was queued there.
+
+use std::collections::VecDeque;
+
+use forebay_network::{DropReason, Packet, PacketBytes};
+use forebay_units::{Size, Time};
+
+use crate::counters::Carried;
+use crate::ledger::Key;
+use crate::places::LinkPlace;
+
+/// A packet that was queued at a link and has not crossed it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Queued {
+    pub(crate) key: Key,
+    pub(crate) at: Time,
+    pub(crate) size: u16,
+    /// What must stay in order: flow, precedence and whether it is feedback.
+    pub(crate) class: (u32, u8, bool),
+}
+
+/// What the packets of one precedence have done at a link since counting began.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct ClassTally {
+    pub(crate) arrived: PacketBytes,
+    pub(crate) dropped: [u64; DropReason::ALL.len()],
+    pub(crate) marked: u64,
+    pub(crate) threshold_marked: u64,
+}
+
+/// The state of a link as it follows from what was seen.
+#[derive(Default)]
+pub(crate) struct LinkModel {
+    /// In the order in which they were queued.
+    pub(crate) queued: VecDeque<Queued>,
+    pub(crate) queued_bytes: u64,
+    /// When the last transmission seen ended.
+    pub(crate) free_at: Time,
+    /// What was sent beyond what the rate allows since the link was last idle, in bit ps / s.
+    ahead: u128,
+    ahead_at: Time,
+    /// Packets since then: each may be shorter by rounding.
+    ahead_packets: u128,
+    largest: u128,
+    /// By precedence.
+    pub(crate) tally: Vec<ClassTally>,
+    /// Transmission times of the packets that have crossed since the run began, in ps.
+    pub(crate) work: u128,
+    pub(crate) carried: Carried,
+}
+
+/// A crossing: when the transmission began, and when that before it had ended.
+pub(crate) struct Crossing {
+    pub(crate) start: Time,
+    pub(crate) free_at: Time,
+    pub(crate) queued: Queued,
+    /// A packet of the same class that was queued before and is still there.
+    pub(crate) overtaken: bool,
+    /// When the packet was queued that has waited longest.
+    pub(crate) oldest: Time,
+    /// By how many bits the link was ahead of its rate after it, and what is allowed.
+    pub(crate) ahead: (u128, u128),
+}
+
+impl LinkModel {
+    /// The tally of `precedence`.
+    pub(crate) fn tally(&mut self, precedence: u8) -> &mut ClassTally {
+        let index = usize::from(precedence);
+        if self.tally.len() <= index {
+            self.tally.resize(index + 1, ClassTally::default());
+        }
+        &mut self.tally[index]
+    }
+
+    /// `packet` is queued.
+    pub(crate) fn enqueue(&mut self, key: Key, packet: &Packet, at: Time) {
+        let class = (packet.flow.number(), packet.precedence, packet.is_feedback());
+        self.queued.push_back(Queued { key, at, size: packet.size, class });
+        self.queued_bytes += u64::from(packet.size);
+    }
+
+    /// The packet under `key` is taken out of the queue; `None` if it is not there.
+    pub(crate) fn take(&mut self, key: Key) -> Option<(Queued, bool)> {
+        let place = self.queued.iter().position(|queued| queued.key == key)?;
+        let class = self.queued[place].class;
+        let overtaken = self.queued.iter().take(place).any(|queued| queued.class == class);
+        let queued = self.queued.remove(place)?;
+        self.queued_bytes -= u64::from(queued.size);
+        Some((queued, overtaken))
+    }
+
+    /// The packet under `key` has crossed the link at `now`; `None` if it was not queued there.
+    pub(crate) fn cross(&mut self, key: Key, place: &LinkPlace, now: Time) -> Option<Crossing> {
+        let oldest = self.queued.front()?.at;
+        let (queued, overtaken) = self.take(key)?;
+        let size = Size::from_bytes(u64::from(queued.size));
+        let span = place.rate.transmission_time(size);
+        let start = Time::from_ps(now.ps().saturating_sub((place.delay + span).ps()));
+        let free_at = std::mem::replace(&mut self.free_at, start + span);
+        self.work += u128::from(span.ps());
+        let ahead = self.run_ahead(place, size, start);
+        Some(Crossing { start, free_at, queued, overtaken, oldest, ahead })
+    }
+
+    /// A leaky bucket that drains at the rate of the link and is filled by what it carries.
+    fn run_ahead(&mut self, place: &LinkPlace, size: Size, at: Time) -> (u128, u128) {
+        let (rate, per_bit) = (u128::from(place.rate.bps()), 1_000_000_000_000);
+        let drained = rate * u128::from(at.since(self.ahead_at).ps());
+        self.ahead_at = self.ahead_at.max(at);
+        if drained >= self.ahead {
+            self.ahead_packets = 0;
+        }
+        self.ahead = self.ahead.saturating_sub(drained) + u128::from(size.bits()) * per_bit;
+        self.ahead_packets += 1;
+        self.largest = self.largest.max(u128::from(size.bits()) * per_bit);
+        // Times are whole picoseconds: each transmission may be rounded by one.
+        (self.ahead, self.largest + self.ahead_packets * rate)
+    }
+
+    /// Counting begins anew.
+    pub(crate) fn reset(&mut self) {
+        self.tally.fill(ClassTally::default());
+    }
+}

@@ -1,0 +1,140 @@
+//! What a checker must know of a network: plain data, gathered when it is wired.
+
+use forebay_network::{Paid, RouteId};
+use forebay_units::{Rate, Size, Span, Time};
+
+/// A link.
+#[derive(Clone, Debug)]
+pub struct LinkPlace {
+    /// Its name.
+    pub name: String,
+    /// Rate of its transmitter.
+    pub rate: Rate,
+    /// Its propagation delay.
+    pub delay: Span,
+    /// The nodes that it joins.
+    pub ends: (String, String),
+    /// Limits of its buffer, if it has any.
+    pub limit: BufferLimit,
+    /// Whether it may be idle while packets wait: for the rest of a packet of background traffic,
+    /// or because a fairness law says so.
+    pub may_idle: bool,
+    /// The ring that it is a span of.
+    pub ring: Option<RingPlace>,
+    /// Whether it has a shaper.
+    pub shapes: bool,
+    /// Whether a conditioner, or a policer in front of it, may drop packets.
+    pub polices: bool,
+    /// The buckets of its only conditioner whose payments can be told from outside.
+    pub buckets: Vec<BucketPlace>,
+}
+
+/// Limits of a buffer; `None` for none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct BufferLimit {
+    /// Most packets that wait.
+    pub packets: Option<u64>,
+    /// Most bytes that wait.
+    pub bytes: Option<u64>,
+}
+
+/// A bucket that pays for packets at a link.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct BucketPlace {
+    /// Rate at which tokens come.
+    pub rate: Rate,
+    /// The most that can be paid for at once, in bytes.
+    pub depth: f64,
+    /// What the packets are that it pays for.
+    pub paid: Paid,
+}
+
+/// The ring of a span.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RingPlace {
+    /// Which ring.
+    pub ring: usize,
+    /// The highest precedence of high priority, if there is any.
+    pub high: Option<u8>,
+    /// Sizes of the transit buffers, of high and low priority.
+    pub buffers: (Size, Size),
+}
+
+/// What the packets of a flow come from.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum FlowKind {
+    /// Datagrams.
+    Datagrams,
+    /// A TCP connection: segment size and bytes of header in each segment.
+    Tcp {
+        /// Sender maximum segment size, in bytes.
+        mss: u64,
+        /// Bytes of each packet that are no data.
+        overhead: u64,
+    },
+    /// Calls: flow `first` is the first of its class.
+    Calls {
+        /// The first flow of the class.
+        first: usize,
+    },
+    /// A paced source with the least rate that it goes at while it sends, over its nominal rate, if
+    /// it goes by explicit rates.
+    Paced {
+        /// Minimum over peak cell rate.
+        floor: Option<f64>,
+    },
+}
+
+/// A flow.
+#[derive(Clone, Debug)]
+pub struct FlowPlace {
+    /// Its name.
+    pub name: String,
+    /// What its packets come from.
+    pub kind: FlowKind,
+    /// The node of the sender.
+    pub from: String,
+    /// The node of the receiver.
+    pub to: String,
+}
+
+/// A network.
+#[derive(Clone, Debug, Default)]
+pub struct Places {
+    /// By number of the link.
+    pub links: Vec<LinkPlace>,
+    /// By number of the flow.
+    pub flows: Vec<FlowPlace>,
+    /// The links of each route, by its number; `None` for routes that are not known.
+    pub routes: Vec<Option<Vec<usize>>>,
+    /// The links that belong to each element, by its number; empty for hosts.
+    pub elements: Vec<Vec<usize>>,
+    /// When the run ends.
+    pub end: Time,
+}
+
+impl LinkPlace {
+    /// A link under tail drop without limit, for tests and as a start.
+    #[must_use]
+    pub fn plain(name: &str, rate: Rate, delay: Span) -> Self {
+        Self {
+            name: name.to_owned(),
+            rate,
+            delay,
+            ends: ("a".to_owned(), "b".to_owned()),
+            limit: BufferLimit::default(),
+            may_idle: false,
+            ring: None,
+            shapes: false,
+            polices: false,
+            buckets: Vec::new(),
+        }
+    }
+}
+
+impl Places {
+    /// The links of `route`.
+    pub(crate) fn route(&self, route: RouteId) -> Option<&[usize]> {
+        self.routes.get(route.index())?.as_deref()
+    }
+}

@@ -1,0 +1,334 @@
+//! Checking a run: what the invariants need to know of a scenario, and when counters and probes are
+//! compared with what was seen.
+
+use std::collections::BTreeMap;
+
+use forebay_invariants::{
+    BucketPlace, BufferLimit, CallTotals, Checker, FlowKind, FlowPlace, Invariant, LinkPlace,
+    Places, Report, RingPlace, Watch,
+};
+use forebay_mechanisms::element::calls::CallCount;
+use forebay_network::record::{Column, DelayHistogram, RecordTable};
+use forebay_network::{ElementId, Observer, StateFact};
+use forebay_parameters::{Length, Node, Parameter, Value};
+use forebay_units::{Rate, Span, Time};
+
+use crate::build::{Plan, Wired};
+use crate::flows::FlowPlan;
+use crate::results::RunResult;
+use crate::series::Series;
+
+/// The parameters of a scenario by key path, as text.
+type Resolved = BTreeMap<String, String>;
+
+/// How often counters and probes are looked at in a run, apart from its end.
+const LOOKS: u64 = 16;
+
+/// What must hold in any run, as JSON: group, name, sentence and source of each invariant.
+#[must_use]
+pub fn invariants() -> String {
+    let all = Invariant::ALL.iter().map(|it| {
+        serde_json::json!({
+            "group": it.group(),
+            "name": it.name(),
+            "sentence": it.sentence(),
+            "source": it.source(),
+        })
+    });
+    serde_json::Value::Array(all.collect()).to_string()
+}
+
+/// The checking of one run.
+pub(crate) struct Checking {
+    watch: Watch,
+    next: Time,
+    every: Span,
+    warm_up: Time,
+    /// Where the receivers of what is counted by group are, for the distribution of delays.
+    groups: usize,
+}
+
+impl Checking {
+    /// Have the network of `wired` watched.
+    pub(crate) fn attach(plan: &Plan<'_>, wired: &mut Wired, resolved: &Resolved) -> Self {
+        let watch = Watch::new(Checker::new(places(plan, wired, resolved)));
+        let network = &mut wired.network;
+        network.wrap_elements(&mut |id, element| watch.wrap(id, element));
+        network.attach(watch.observer());
+        let warm_up = Time::ZERO + plan.parameters.warm_up;
+        let groups = plan.flows.iter().zip(0..);
+        let of_flows: Vec<u32> = groups
+            .flat_map(|(flow, number)| std::iter::repeat_n(number, flow.count as usize))
+            .collect();
+        network.attach(Box::new(DelayHistogram::new(of_flows, warm_up)));
+        let every = Span::from_ps((plan.parameters.duration.ps() / LOOKS).max(1));
+        Self { watch, next: Time::ZERO + every, every, warm_up, groups: plan.flows.len() }
+    }
+
+    /// Series whose last sample is at the end of the run.
+    pub(crate) fn series(&self, plan: &Plan<'_>, wired: &Wired) -> Option<Series> {
+        let duration = plan.parameters.duration.ps();
+        let parts =
+            [LOOKS, 10, 8, 5, 4, 2, 1].into_iter().find(|parts| duration.is_multiple_of(*parts))?;
+        Some(Series::new(Span::from_ps(duration / parts), plan, wired))
+    }
+
+    /// When counters are to be looked at next.
+    pub(crate) fn next(&self) -> Time {
+        self.next
+    }
+
+    /// A measurement window opens at `now`.
+    pub(crate) fn reset(&self, now: Time, wired: &mut Wired) {
+        let counters = wired.network.counters();
+        self.watch.checker().reset(now, counters);
+    }
+
+    /// All that is due by `now` has happened: compare counters and probes with what was seen.
+    pub(crate) fn look(&mut self, now: Time, plan: &Plan<'_>, wired: &mut Wired) {
+        while self.next <= now {
+            self.next += self.every;
+        }
+        let network = &mut wired.network;
+        let held = network.held();
+        let counters = network.counters().clone();
+        self.watch.checker().counters(now, &counters, held);
+        for (number, elements) in wired.links.iter().enumerate() {
+            let (mut probes, part) = (Vec::new(), plan.links[number].part);
+            for element in elements {
+                network.probes(*element, part, &mut |name, value| {
+                    probes.push((name.to_owned(), value));
+                });
+            }
+            let count = &counters.links[number];
+            self.watch.checker().link_probes(now, number, &probes, count);
+        }
+        let mut first = 0;
+        for (flow, sender) in plan.flows.iter().zip(&wired.senders) {
+            let mut probes = Vec::new();
+            network.probes(*sender, 0, &mut |name, value| probes.push((name.to_owned(), value)));
+            self.watch.checker().flow_probes(now, first, &probes);
+            first += flow.count as usize;
+        }
+        for id in ElementId::all(network.next_element().index()) {
+            network.inspect(id, &mut |fact| {
+                self.watch.checker().state(now, id.number(), &fact);
+            });
+        }
+        self.look_at_calls(plan, wired);
+    }
+
+    /// Compare the counters of calls, whose rows are in the order of the results.
+    fn look_at_calls(&self, plan: &Plan<'_>, wired: &mut Wired) {
+        let firsts = firsts(&plan.flows);
+        let aggregates = plan.members().into_iter().map(|groups| (true, groups));
+        for (shared, groups) in std::iter::once((false, plan.calls_alone())).chain(aggregates) {
+            let mut passed = 0;
+            for at in groups {
+                let rows = plan.flows[at].count as usize;
+                let first = if shared { passed } else { 0 };
+                let own = &wired.own_counters::<Vec<CallCount>>(wired.senders[at])[first..];
+                let own: Vec<CallCount> = own.iter().take(rows).copied().collect();
+                for (index, count) in own.iter().enumerate() {
+                    let totals = CallTotals {
+                        admitted: count.admitted,
+                        // A call of several flows is blocked once.
+                        blocked: if index == 0 { count.blocked } else { 0 },
+                        rerouted: count.rerouted,
+                        refused: count.refused,
+                        terminated: count.terminated,
+                        ended: count.ended,
+                        present: u64::from(count.present),
+                    };
+                    self.watch.checker().call_counters(firsts[at] + index, &totals);
+                }
+                passed += rows;
+            }
+        }
+    }
+
+    /// What was found in the run that gave the first of `results`; the second is that of the same
+    /// run, not observed.
+    pub(crate) fn report(
+        self,
+        results: (&RunResult, &RunResult),
+        observers: Vec<Box<dyn Observer>>,
+        series: Option<Series>,
+    ) -> Report {
+        let mut checker = self.watch.checker();
+        let [watched, unwatched] = [results.0, results.1]
+            .map(|result| serde_json::to_value(result).expect("a result is plain data with names"));
+        checker.check_result(&watched);
+        let groups = results.0.groups.iter().take(self.groups);
+        let delivered: Vec<(String, u64)> = groups
+            .map(|group| (format!("groups.{}", group.name), group.counted.delivered_packets))
+            .collect();
+        for mut observer in observers {
+            for table in observer.tables().iter().filter(|table| table.name == "delays") {
+                checker.check_histogram(table, &delivered);
+            }
+        }
+        let tables = series.map_or_else(Vec::new, Series::tables);
+        self.check_series(&mut checker, results.0, &tables);
+        for (key, value) in unwatched.as_object().into_iter().flatten() {
+            // In how many partitions it ran does not matter.
+            if key != "regions" {
+                let (seen, value) = (watched[key].to_string(), value.to_string());
+                checker.check_unwatched(key, &seen, &value);
+            }
+        }
+        checker.report().clone()
+    }
+
+    /// Series of links against their totals.
+    fn check_series(&self, checker: &mut Checker, result: &RunResult, tables: &[RecordTable]) {
+        for link in &result.links {
+            let place = format!("series/links.{}", link.name);
+            let Some(table) = tables.iter().find(|table| table.name == place) else { continue };
+            let sum = |name: &str| {
+                let time = floats(table, "time_s")?.iter();
+                let rows = time.zip(floats(table, name)?);
+                let own = rows.filter(|(time, _)| **time > self.warm_up.seconds());
+                Some(own.map(|(_, value)| *value).sum::<f64>())
+            };
+            let arrived = link.arrived_packets.iter().sum::<u64>();
+            let totals = [
+                ("arrived_packets", arrived),
+                ("drops", link.drops),
+                ("marks", link.marks),
+                ("threshold_marks", link.threshold_marks),
+            ];
+            for (name, total) in totals {
+                if let Some(sum) = sum(name) {
+                    checker.check_series(&place, name, sum, total as f64);
+                }
+            }
+        }
+    }
+}
+
+fn floats<'t>(table: &'t RecordTable, name: &str) -> Option<&'t [f64]> {
+    match table.columns.iter().find(|(known, _)| known == name)? {
+        (_, Column::Float(values)) => Some(values),
+        _ => None,
+    }
+}
+
+/// The first flow of each group.
+fn firsts(flows: &[FlowPlan]) -> Vec<usize> {
+    let counts = flows.iter().map(|flow| flow.count as usize);
+    counts
+        .scan(0, |next, count| {
+            let first = *next;
+            *next += count;
+            Some(first)
+        })
+        .collect()
+}
+
+/// What the checker needs to know of the network.
+fn places(plan: &Plan<'_>, wired: &mut Wired, resolved: &Resolved) -> Places {
+    let mut links = Vec::new();
+    for number in 0..plan.links.len() {
+        links.push(link_place(number, plan, wired, resolved));
+    }
+    for (flow, senders) in plan.flows.iter().zip(&wired.senders) {
+        if let Some((_, link)) = flow.policer(*senders) {
+            links[link].polices = true;
+        }
+    }
+    let mut flows = Vec::new();
+    for flow in &plan.flows {
+        let end = |at: Option<&usize>, far: bool| {
+            let link = at.map(|at| &plan.links[*at]);
+            link.map_or(String::new(), |link| if far { &link.to } else { &link.from }.clone())
+        };
+        let (from, to) = (end(flow.there.first(), false), end(flow.there.last(), true));
+        let first = flows.len();
+        for index in 0..flow.count {
+            let (from, to, kind) = (from.clone(), to.clone(), flow_kind(flow, first));
+            flows.push(FlowPlace { name: flow.flow_name(index), kind, from, to });
+        }
+    }
+    let most = wired.routes.iter().map(|(route, _)| route.index() + 1).max().unwrap_or(0);
+    let mut routes = vec![None; most];
+    for (route, links) in &wired.routes {
+        routes[route.index()] = Some(links.clone());
+    }
+    let mut elements = vec![Vec::new(); wired.network.next_element().index()];
+    for (link, own) in wired.links.iter().enumerate() {
+        own.iter().for_each(|element| elements[element.index()].push(link));
+    }
+    Places { links, flows, routes, elements, end: Time::ZERO + plan.parameters.duration }
+}
+
+fn flow_kind(flow: &FlowPlan, first: usize) -> FlowKind {
+    if let Some(tcp) = flow.tcp() {
+        let mss = tcp.mss.bytes();
+        FlowKind::Tcp { mss, overhead: tcp.largest_packet() - mss }
+    } else if flow.has_calls() {
+        FlowKind::Calls { first }
+    } else if flow.is_paced() {
+        FlowKind::Paced { floor: flow.least_rate() }
+    } else {
+        FlowKind::Datagrams
+    }
+}
+
+fn link_place(number: usize, plan: &Plan<'_>, wired: &mut Wired, resolved: &Resolved) -> LinkPlace {
+    let link = &plan.links[number];
+    let ring = link.span.map(|span| {
+        let (high, buffers) = plan.rings[span.ring].classes();
+        RingPlace { ring: span.ring, high, buffers }
+    });
+    let path = format!("links.{}.", link.name);
+    let has = |key: &str| {
+        let key = format!("{path}{key}");
+        resolved.range(key.clone()..).next().is_some_and(|(path, _)| path.starts_with(&key))
+    };
+    let residual = resolved.get(&format!("{path}residual"));
+    let background = residual.is_some_and(|value| value != crate::run::ABSENT);
+    let mut buckets = Vec::new();
+    if ring.is_none() && has("conditioner.") {
+        for element in &wired.links[number] {
+            wired.network.inspect(*element, &mut |fact| {
+                if let StateFact::Bucket(bucket) = fact
+                    && let Some((rate, paid)) = bucket.pays
+                {
+                    let depth = bucket.depth - bucket.least;
+                    buckets.push(BucketPlace { rate, depth, paid });
+                }
+            });
+        }
+    }
+    LinkPlace {
+        ends: (link.from.clone(), link.to.clone()),
+        limit: if ring.is_some() { BufferLimit::default() } else { limit(&path, resolved) },
+        may_idle: ring.is_some() || background,
+        shapes: has("shaper."),
+        polices: has("conditioner"),
+        ring,
+        buckets,
+        ..LinkPlace::plain(&link.name, Rate::from_bps(link.rate.bps()), link.delay)
+    }
+}
+
+/// The limit of the queue of the link at `path`: that of its classes together, if there are
+/// several; none unless all have one in the same unit.
+fn limit(path: &str, resolved: &Resolved) -> BufferLimit {
+    let path = format!("{path}queue.");
+    let queue = resolved.range(path.clone()..).take_while(|(key, _)| key.starts_with(&path));
+    let limits = queue.filter(|(key, _)| key.ends_with(".limit"));
+    let lengths: Option<Vec<Length>> =
+        limits.map(|(_, text)| Length::read(&Node::new(Value::Text(text.clone()))).ok()).collect();
+    let (mut packets, mut bytes) = (None, None);
+    for length in lengths.unwrap_or_default() {
+        let sum = match length {
+            Length::Packets(n) => (&mut packets, n),
+            Length::Bytes(n) => (&mut bytes, n),
+        };
+        *sum.0 = Some(sum.0.unwrap_or(0_u64).saturating_add(sum.1));
+    }
+    let one_unit = packets.is_none() || bytes.is_none();
+    if one_unit { BufferLimit { packets, bytes } } else { BufferLimit::default() }
+}

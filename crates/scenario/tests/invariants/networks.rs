@@ -1,0 +1,390 @@
+//! Random networks: every mechanism of the registry, with its example varied, in networks of a few
+//! nodes. A network is decided by its number.
+
+use forebay_kernel::{Stream, Streams};
+use forebay_parameters::{About, Field, Node, Value};
+use forebay_scenario::{Registry, Scenario, registry};
+
+/// A random network.
+pub struct Network {
+    /// Its scenario.
+    pub text: String,
+    pub scenario: Scenario,
+    /// The mechanisms in it, as `category name`.
+    pub mechanisms: Vec<String>,
+}
+
+/// Every mechanism, as category and name.
+pub fn every_mechanism() -> Vec<(&'static str, &'static str)> {
+    let registry = registry();
+    let of = |shelf: &dyn forebay_parameters::Shelf| {
+        let name = shelf.name();
+        shelf.entries().into_iter().map(move |entry| (name, entry.name)).collect::<Vec<_>>()
+    };
+    registry.shelves().flat_map(of).collect()
+}
+
+/// Network `number`: one mechanism after the other is in turn to be part of it.
+pub fn network(number: u64) -> Network {
+    let all = every_mechanism();
+    let wanted = all[(number % all.len() as u64) as usize];
+    // What does not fit together is refused when it is read: then another draw.
+    for attempt in 0..40 {
+        let stream = Streams::new(number, attempt).named("network");
+        // The more often parameters were refused, the closer they stay to the examples.
+        let spice = if attempt < 20 { 0.3 } else { 0.0 };
+        let mut draw = Draw { stream, registry: registry(), wanted, spice, chosen: Vec::new() };
+        let text = draw.scenario();
+        if let Ok(scenario) = Scenario::parse(&text, "random.toml", &[])
+            && draw.chosen.contains(&format!("{} {}", wanted.0, wanted.1))
+        {
+            return Network { text, scenario, mechanisms: draw.chosen };
+        }
+    }
+    panic!("no network has the {} {}", wanted.0, wanted.1);
+}
+
+struct Draw {
+    stream: Stream,
+    registry: Registry,
+    /// The mechanism that must be in it.
+    wanted: (&'static str, &'static str),
+    /// How likely a parameter is varied.
+    spice: f64,
+    chosen: Vec<String>,
+}
+
+impl Draw {
+    fn below(&mut self, n: usize) -> usize {
+        self.stream.below(n as u64) as usize
+    }
+
+    fn chance(&mut self, p: f64) -> bool {
+        self.stream.happens(p)
+    }
+
+    fn one_of<T: Copy>(&mut self, values: &[T]) -> T {
+        values[self.below(values.len())]
+    }
+
+    /// Whether the wanted mechanism is of `category`.
+    fn wants(&self, category: &str) -> bool {
+        self.wanted.0 == category
+    }
+
+    /// A mechanism of `category` as it stands behind its key: the wanted one, or any.
+    fn mechanism(&mut self, category: &str, depth: u32) -> String {
+        let shelf = self.registry.shelves().find(|shelf| shelf.name() == category);
+        let entries = shelf.map_or(Vec::new(), |shelf| shelf.entries());
+        let missing = !self.chosen.contains(&format!("{} {}", self.wanted.0, self.wanted.1));
+        let wanted = entries.iter().find(|entry| self.wanted == (category, entry.name) && missing);
+        let entry = match wanted {
+            Some(entry) => *entry,
+            None => entries[self.below(entries.len())],
+        };
+        self.chosen.push(format!("{category} {}", entry.name));
+        format!("{{ {} = {{ {} }} }}", entry.name, self.parameters(&entry, depth))
+    }
+
+    /// The parameters of `entry`: its example and its defaults, some of them varied.
+    fn parameters(&mut self, entry: &About, depth: u32) -> String {
+        let given = inline(entry.example);
+        let mut parts: Vec<String> = split(&given);
+        for part in &mut parts {
+            if self.chance(self.spice)
+                && let Some((key, value)) = part.split_once('=')
+            {
+                let field = entry.fields.iter().find(|field| field.name == key.trim());
+                let value = self.varied(value.trim(), field, depth);
+                *part = format!("{} = {value}", key.trim());
+            }
+        }
+        for field in entry.fields {
+            let named = |part: &String| part.split('=').next().unwrap_or("").trim() == field.name;
+            let known = parts.iter().any(named);
+            if let Some(default) = field.default.filter(|_| !known)
+                && self.chance(self.spice / 2.0)
+                && let Some(text) = written(&default())
+            {
+                parts.push(format!("{} = {}", field.name, self.varied(&text, Some(field), depth)));
+            }
+        }
+        parts.join(", ")
+    }
+
+    /// Another value of the kind of `value`.
+    fn varied(&mut self, value: &str, field: Option<&Field>, depth: u32) -> String {
+        if let Some(field) = field {
+            if !field.choices.is_empty() {
+                return format!("\"{}\"", self.one_of(field.choices).0);
+            }
+            if let Some(category) = field.mechanism.filter(|_| depth < 2) {
+                let inner = self.mechanism(category, depth + 1);
+                return if field.list { format!("[{inner}, {inner}]") } else { inner };
+            }
+        }
+        match value {
+            "true" | "false" => self.chance(0.5).to_string(),
+            _ if value.starts_with('[') || value.starts_with('{') => value.to_owned(),
+            _ => self.scaled(value),
+        }
+    }
+
+    /// A number, or a quantity with its unit in quotes, half to twice as large.
+    fn scaled(&mut self, value: &str) -> String {
+        let quoted = value.starts_with('"');
+        let bare = value.trim_matches('"');
+        let end = bare.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(bare.len());
+        let (number, unit) = bare.split_at(end);
+        let Ok(size) = number.parse::<f64>() else { return value.to_owned() };
+        let factor = 0.5 + 1.5 * self.stream.uniform();
+        let scaled = if number.contains('.') {
+            format!("{:.4}", size * factor)
+        } else {
+            format!("{:.0}", (size * factor).max(if size > 0.0 { 1.0 } else { 0.0 }))
+        };
+        if quoted { format!("\"{scaled}{unit}\"") } else { scaled }
+    }
+
+    fn scenario(&mut self) -> String {
+        let duration = self.one_of(&[400, 700, 1000]);
+        let warm_up = if self.chance(0.3) { duration / 4 } else { 0 };
+        let mut text = format!("duration = \"{duration} ms\"\nwarm_up = \"{warm_up} ms\"\n");
+        let seed = self.below(1000);
+        text += &format!("seed = {seed}\n");
+        if self.chance(0.2) {
+            text += "record.flows = \"groups\"\n";
+        }
+        if self.wants("fairness") || self.chance(0.1) {
+            text += &self.ring();
+            return text;
+        }
+        // What calls, paced sources and ports need comes together.
+        let paced = ["activity", "pace", "detector", "explicit_rate"].iter().any(|c| self.wants(c));
+        let calls = ["admission", "termination"].iter().any(|c| self.wants(c));
+        let routers = 1 + self.below(2);
+        let explicit = self.wants("explicit_rate") || (paced && self.chance(0.4));
+        for hop in 0..=routers {
+            text += &self.link(hop, routers, explicit);
+        }
+        let groups = 1 + self.below(3);
+        for group in 0..groups {
+            let kind = match (paced, calls, group) {
+                (true, _, 0) => "paced",
+                (_, true, 0) => "calls",
+                _ if self.wants("control") && group == 0 => "tcp",
+                _ => self.one_of(&["tcp", "udp", "udp", "tcp", "calls", "paced"]),
+            };
+            text += &self.flow(group, routers, kind, explicit && group == 0);
+        }
+        text
+    }
+
+    /// The link from node `hop` on: a bottleneck behind faster ones.
+    fn link(&mut self, hop: usize, routers: usize, explicit: bool) -> String {
+        let last = hop == routers;
+        let rate =
+            if last { self.one_of(&[500, 1000, 2000]) } else { self.one_of(&[4000, 10_000]) };
+        let delay = self.one_of(&[0, 1, 7, 15]);
+        let mut text = format!(
+            "[links.l{hop}]\nfrom = \"n{hop}\"\nto = \"n{}\"\nrate = \"{rate} kbit/s\"\n\
+             delay = \"{delay} ms\"\n",
+            hop + 1
+        );
+        if last || self.chance(0.3) {
+            text += &format!("queue = {}\n", self.mechanism("queue", 0));
+        }
+        let (conditions, shapes) = (self.wants("conditioner"), self.wants("shaper"));
+        if (last && conditions) || self.chance(0.25) {
+            let law = self.mechanism("conditioner", 0);
+            if self.chance(0.2) {
+                let other = self.mechanism("conditioner", 0);
+                text += &format!("conditioners = [{law}, {other}]\n");
+            } else {
+                text += &format!("conditioner = {law}\n");
+            }
+        }
+        if (last && shapes) || self.chance(0.1) {
+            text += &format!("shaper = {}\n", self.mechanism("shaper", 0));
+        }
+        if explicit {
+            text += &format!("explicit_rate = {}\n", self.mechanism("explicit_rate", 0));
+        } else if (last && self.wants("detector")) || self.chance(0.1) {
+            text += &format!("detector = {}\n", self.mechanism("detector", 0));
+        }
+        if last && self.chance(0.1) {
+            text += "residual = \"300 B\"\n";
+        }
+        text
+    }
+
+    fn flow(&mut self, group: usize, routers: usize, kind: &str, explicit: bool) -> String {
+        let (from, to) = if group == 0 || self.chance(0.7) {
+            (self.below(routers + 1).min(usize::from(group > 0)), routers + 1)
+        } else {
+            (routers + 1, 0)
+        };
+        let precedence = self.below(3);
+        let mut text = format!(
+            "[flows.f{group}]\nfrom = \"n{from}\"\nto = \"n{to}\"\nprecedence = {precedence}\n"
+        );
+        if kind != "calls" {
+            text += &format!("count = {}\n", 1 + self.below(4));
+            if self.chance(0.3) {
+                text += "start = { uniform = [\"0 s\", \"200 ms\"] }\n";
+            }
+            if self.chance(0.3) {
+                text += "stop = \"300 ms\"\n";
+            }
+        }
+        text += &match kind {
+            "udp" => format!("udp = {{}}\ntraffic = {}\n", self.mechanism("traffic", 0)),
+            "tcp" => self.tcp(group),
+            "calls" => self.calls(group),
+            _ => self.paced(group, explicit),
+        };
+        text
+    }
+
+    fn tcp(&mut self, group: usize) -> String {
+        let traffic = if self.chance(0.4) {
+            format!("traffic = {}\n", self.mechanism("traffic", 0))
+        } else {
+            String::new()
+        };
+        let control = self.mechanism("control", 0);
+        let recovery = self.one_of(&["reno", "newreno", "sack"]);
+        let mut text = format!(
+            "{traffic}[flows.f{group}.tcp]\ncontrol = {control}\nrecovery = \"{recovery}\"\n\
+             mss = \"{} B\"\necn = {}\ndelayed_ack = {}\n",
+            self.one_of(&[300, 536, 1000]),
+            self.chance(0.5),
+            self.chance(0.5),
+        );
+        if self.chance(0.3) {
+            text += "rto_min = \"100 ms\"\nrto_initial = \"200 ms\"\n";
+        }
+        if self.chance(0.3) {
+            text += "window = \"8 kB\"\n";
+        }
+        if self.chance(0.3) {
+            text += "timestamps = true\nsack_at_timeout = \"keep\"\n";
+        }
+        text
+    }
+
+    fn calls(&mut self, group: usize) -> String {
+        let (initial, rate) = (1 + self.below(6), 5 + self.below(30));
+        let mut text = format!(
+            "calls = {{ initial = {initial}, rate = \"{rate} /s\" }}\ntraffic = {}\n",
+            self.mechanism("traffic", 0)
+        );
+        let controlled = self.wants("admission") || self.wants("termination") || self.chance(0.5);
+        if controlled {
+            text += &format!("aggregate = \"g{group}\"\n[aggregates.g{group}]\n");
+            let (admission, termination) = (self.wants("admission"), self.wants("termination"));
+            if admission || self.chance(0.5) {
+                text += &format!("admission = {}\n", self.mechanism("admission", 0));
+            }
+            if termination || self.chance(0.5) {
+                text += &format!("termination = {}\n", self.mechanism("termination", 0));
+            }
+            text += "rtt = { uniform = [\"5 ms\", \"40 ms\"] }\n";
+        }
+        text
+    }
+
+    fn paced(&mut self, group: usize, explicit: bool) -> String {
+        let activity = self.mechanism("activity", 0);
+        let pace = if explicit && !self.wants("pace") {
+            self.chosen.push("pace abr".to_owned());
+            "{ abr = { mcr = 0.1 } }".to_owned()
+        } else {
+            self.mechanism("pace", 0)
+        };
+        let policing = if self.chance(0.3) {
+            "policing = { bucket = { rate = \"300 kbit/s\", depth = 5 } }\n"
+        } else {
+            ""
+        };
+        format!(
+            "late_after = \"5 ms\"\n{policing}[flows.f{group}.paced]\nactivity = {activity}\n\
+             pace = {pace}\n"
+        )
+    }
+
+    fn ring(&mut self) -> String {
+        let stations = 3 + self.below(3);
+        let names: Vec<String> = (0..stations).map(|at| format!("\"s{at}\"")).collect();
+        let fairness = self.mechanism("fairness", 0);
+        let high = if self.chance(0.5) { "high = 0\n" } else { "" };
+        let transit = self.one_of(&["dual", "single"]);
+        let mut text = format!(
+            "[rings.r]\nstations = [{}]\nrate = \"{} Mbit/s\"\ndelay = \"{} us\"\n\
+             transit = \"{transit}\"\n{high}fairness = {fairness}\n",
+            names.join(", "),
+            self.one_of(&[20, 60]),
+            self.one_of(&[10, 200]),
+        );
+        for group in 0..2 + self.below(3) {
+            let from = self.below(stations);
+            let to = (from + 1 + self.below(stations - 1)) % stations;
+            let precedence = self.below(2);
+            text += &format!(
+                "[flows.f{group}]\nfrom = \"s{from}\"\nto = \"s{to}\"\nprecedence = {precedence}\n"
+            );
+            text += &if self.chance(0.5) {
+                let rate = self.one_of(&[5, 15, 30]);
+                format!(
+                    "udp = {{}}\ntraffic = {{ poisson = {{ rate = \"{rate} Mbit/s\", \
+                     size = \"900 B\" }} }}\n"
+                )
+            } else {
+                format!("count = {}\ntcp = {{ mss = \"900 B\" }}\n", 1 + self.below(3))
+            };
+        }
+        text
+    }
+}
+
+/// Lines with a key and its value each, as they stand between braces.
+fn inline(example: &str) -> String {
+    let lines = example.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join(", ")
+}
+
+/// The keys and values of an inline table, each with its value.
+fn split(inline: &str) -> Vec<String> {
+    let (mut parts, mut depth, mut part) = (Vec::new(), 0, String::new());
+    for c in inline.chars() {
+        match c {
+            '[' | '{' => depth += 1,
+            ']' | '}' => depth -= 1,
+            _ => {}
+        }
+        if c == ',' && depth == 0 {
+            parts.push(std::mem::take(&mut part));
+        } else {
+            part.push(c);
+        }
+    }
+    parts.push(part);
+    parts.retain(|part| !part.trim().is_empty());
+    parts
+}
+
+/// A default as scenarios have it; `None` for tables.
+fn written(value: &Value) -> Option<String> {
+    Some(match value {
+        Value::Text(text) => format!("\"{text}\""),
+        Value::Integer(number) => number.to_string(),
+        Value::Float(number) => format!("{number:?}"),
+        Value::Bool(value) => value.to_string(),
+        Value::List(items) => {
+            let items: Option<Vec<String>> =
+                items.iter().map(|Node { value, .. }| written(value)).collect();
+            format!("[{}]", items?.join(", "))
+        }
+        Value::Table(_) => return None,
+    })
+}

@@ -1,0 +1,90 @@
+//! The invariants in random networks of every mechanism.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use forebay_scenario::Invariant;
+
+use crate::networks::{every_mechanism, network};
+use crate::scenarios::{breaches, check};
+
+/// Networks that are run each time the tests are, and by `make check-long`.
+const NETWORKS: u64 = 1000;
+/// How many of a thousand networks must have each mechanism.
+const LEAST: u64 = 10;
+
+/// A variable of the environment as a number.
+fn asked(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+/// How many networks had each mechanism, and how often each invariant was checked.
+#[derive(Default)]
+struct Seen(BTreeMap<String, u64>);
+
+impl Seen {
+    fn add(&mut self, name: &str, times: u64) {
+        *self.0.entry(name.to_owned()).or_default() += times;
+    }
+
+    fn of(&self, name: &str) -> u64 {
+        self.0.get(name).copied().unwrap_or(0)
+    }
+}
+
+/// What is wrong with network `number`, with the command that repeats it.
+fn trouble(number: u64, seen: &mut Seen) -> Option<String> {
+    let network = network(number);
+    let mechanisms: BTreeSet<&String> = network.mechanisms.iter().collect();
+    mechanisms.into_iter().for_each(|mechanism| seen.add(mechanism, 1));
+    let run = std::panic::AssertUnwindSafe(|| check(&network.scenario));
+    let found = match std::panic::catch_unwind(run) {
+        Ok(report) if report.breaches().is_empty() => {
+            for invariant in Invariant::ALL {
+                seen.add(invariant.name(), report.checked(*invariant));
+            }
+            return None;
+        }
+        Ok(report) => breaches(&report),
+        Err(_) => "panic".to_owned(),
+    };
+    Some(format!(
+        "network {number}:\n{}\n{found}repeat: FOREBAY_NETWORK={number} cargo test \
+         -p forebay-scenario --test invariants random\n",
+        network.text
+    ))
+}
+
+/// A mechanism would break a promise of the engine in a combination that no one has thought of.
+#[test]
+fn random_networks_break_nothing() {
+    let (first, count) = match asked("FOREBAY_NETWORK") {
+        Some(number) => (number, 1),
+        None => (0, asked("FOREBAY_NETWORKS").unwrap_or(NETWORKS)),
+    };
+    // Two halves side by side, as the tests have two cores.
+    let half = |offset: u64| {
+        let (mut seen, mut found) = (Seen::default(), Vec::new());
+        for number in (first..first + count).filter(|number| number % 2 == offset) {
+            found.extend(trouble(number, &mut seen));
+            assert!(found.len() < 5, "{}", found.join("\n"));
+        }
+        (seen, found)
+    };
+    let (even, odd) = std::thread::scope(|scope| {
+        let even = scope.spawn(|| half(0));
+        let odd = half(1);
+        (even.join().unwrap(), odd)
+    });
+    let found: Vec<String> = even.1.into_iter().chain(odd.1).collect();
+    assert!(found.is_empty(), "{}", found.join("\n"));
+    if count >= NETWORKS {
+        for name in Invariant::ALL.iter().map(|invariant| invariant.name()) {
+            assert!(even.0.of(name) + odd.0.of(name) > 0, "{name} was never checked");
+        }
+        for (category, name) in every_mechanism() {
+            let name = format!("{category} {name}");
+            let times = even.0.of(&name) + odd.0.of(&name);
+            assert!(times >= LEAST * count / NETWORKS, "{name} was in {times} networks only");
+        }
+    }
+}
