@@ -2,16 +2,16 @@
 
     python docs/pages.py docs/reference
 
-`by-example.md`, `command-line.md`, `results.md`, `tcp-conformance.md` and `tcp-scripts.md`; those
-of mechanisms and sections come from `python -m forebay.scenario.reference docs/reference`. `make
-docs` runs both. Nothing here is
-written down twice: commands are asked for their options, the engine for the columns of a run, the
-others are held against what is there, examples are checked by the engine, and what lacks a
-description stops the script.
+`by-example.md`, `command-line.md`, `invariants.md`, `results.md`, `tcp-conformance.md` and
+`tcp-scripts.md`; those of mechanisms and sections come from `python -m forebay.scenario.reference
+docs/reference`. `make docs` runs both. Nothing here is written down twice: commands are asked for
+their options, the engine for the columns of a run and its invariants, the others are held against
+what is there, examples are checked by the engine, and what lacks a description stops the script.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -21,7 +21,7 @@ from typing import Any
 
 from forebay.cli.commands import COMMANDS
 from forebay.run.columns import Column, columns
-from forebay.run.jobs import Job, Run, check, run_jobs
+from forebay.run.jobs import Job, Run, check, native, run_jobs
 from forebay.run.store import write_text
 from forebay.scenario.catalogue import Page, catalogue
 from forebay.scenario.reference import file_name
@@ -66,10 +66,31 @@ def pages() -> dict[str, str]:
     return {
         "by-example.md": by_example(),
         "command-line.md": command_line(),
+        "invariants.md": invariants(),
         "results.md": results(),
         "tcp-conformance.md": conformance(GENERATED),
         "tcp-scripts.md": language(GENERATED),
     }
+
+
+def invariants() -> str:
+    """What must hold in any run, as the engine checks it."""
+    lines = ["# What must hold in any run", "", GENERATED, ""]
+    lines += ["`forebay run --check` repeats a run, observed, and checks these invariants; so do"]
+    lines += [
+        "`forebay sweep --check` and `Network.run(check=True)`. One that is broken is a bug in"
+    ]
+    lines += ["Forebay: the command says which, where, when and by which numbers, and ends with"]
+    lines += ["status 1. Checking changes nothing: the last of them is that the observed run gave"]
+    lines += ["the same as the one that was not. `checks` in the JSON document of the run says how"]
+    lines += ["often each was checked."]
+    group = ""
+    for entry in json.loads(native().invariants()):
+        if entry["group"] != group:
+            group = entry["group"]
+            lines += ["", f"## {group}", "", "| name | what holds | source |", "|---|---|---|"]
+        lines += [f"| `{entry['name']}` | {entry['sentence']} | {entry['source'] or '-'} |"]
+    return "\n".join(lines) + "\n"
 
 
 def by_example() -> str:

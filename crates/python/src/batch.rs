@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use forebay_network::columns;
 use forebay_network::record::RecordTable;
 use forebay_scenario::{
-    Control, Limits, RunOptions, RunResult, Scenario, ScenarioError as WrongScenario, Stopped,
+    Breach, Control, Invariant, Limits, Report, RunOptions, RunResult, Scenario,
+    ScenarioError as WrongScenario, Stopped,
 };
 use pyo3::prelude::*;
 use serde::Serialize;
@@ -48,13 +49,33 @@ struct Document<'r> {
     #[serde(flatten)]
     clocked: Clocked,
     #[serde(skip_serializing_if = "Option::is_none")]
+    checks: Option<Checks>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     command: Option<&'r str>,
+}
+
+/// How often each invariant was checked in a run that broke none.
+#[derive(Serialize)]
+struct Checks {
+    /// How many invariants were checked.
+    invariants: usize,
+    /// How often, by name.
+    each: BTreeMap<&'static str, u64>,
+}
+
+impl Checks {
+    fn of(report: &Report) -> Self {
+        let all = Invariant::ALL.iter().map(|it| (it.name(), report.checked(*it)));
+        let each = all.filter(|(_, times)| *times > 0).collect();
+        Self { invariants: report.invariants(), each }
+    }
 }
 
 /// One run to do.
 struct Task {
     scenario: Arc<Scenario>,
     options: RunOptions,
+    check: bool,
     command: Option<String>,
     timeout: Option<Duration>,
     control: Control,
@@ -162,6 +183,7 @@ fn prepare(jobs: Vec<Job>) -> Result<Vec<Task>, WrongScenario> {
         tasks.push(Task {
             scenario,
             options,
+            check: job.check,
             command: job.command,
             // No machine runs for longer than the clock can tell.
             timeout: job.timeout.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
@@ -188,12 +210,19 @@ fn perform(task: &Task) -> Outcome {
     // A run that fails on a bug costs that run alone.
     let mut wired = Duration::ZERO;
     let outcome = catch_unwind(AssertUnwindSafe(|| {
-        task.scenario.run_timed(&task.options, &task.control, || wired = begun.elapsed())
+        let Task { scenario, options, control, .. } = task;
+        let (result, tables) = scenario.run_timed(options, control, || wired = begun.elapsed())?;
+        let report =
+            if task.check { Some(scenario.check(options, control, &result)?) } else { None };
+        Ok((result, tables, report))
     }));
     match outcome {
         Ok(Err(Stopped::Cancelled)) => Outcome::Cancelled,
         Ok(Err(limit)) => Outcome::Limit(limit.to_string()),
-        Ok(Ok((result, tables))) => {
+        Ok(Ok((_, _, Some(report)))) if !report.breaches().is_empty() => {
+            Outcome::Failure(breaches(&report))
+        }
+        Ok(Ok((result, tables, report))) => {
             let document = Document {
                 result: &result,
                 clocked: Clocked {
@@ -201,6 +230,7 @@ fn perform(task: &Task) -> Outcome {
                     setup_s: wired.as_secs_f64(),
                     wall_s: begun.elapsed().as_secs_f64(),
                 },
+                checks: report.as_ref().map(Checks::of),
                 command: task.command.as_deref(),
             };
             let json = serde_json::to_string(&document).expect("a result is plain data with names");
@@ -234,6 +264,23 @@ impl Task {
         let reached = self.control.reached_ps.load(Ordering::Relaxed) as f64;
         (reached / self.scenario.duration().ps().max(1) as f64).min(1.0)
     }
+}
+
+/// What a checked run broke: each invariant with place, time and numbers, a line each.
+fn breaches(report: &Report) -> String {
+    let line = |breach: &Breach| {
+        let Breach { invariant, place, at, numbers } = breach;
+        let (name, sentence) = (invariant.name(), invariant.sentence());
+        format!("\n  {name} at {place}, {} s: {numbers}\n    ({sentence})", at.seconds())
+    };
+    let mut seen: Vec<Invariant> = Vec::new();
+    let first = report.breaches().iter().filter(|breach| {
+        let new = !seen.contains(&breach.invariant);
+        seen.push(breach.invariant);
+        new
+    });
+    let lines: String = first.map(line).collect();
+    format!("it broke what must hold in any run:{lines}")
 }
 
 /// Whom Python wants called.

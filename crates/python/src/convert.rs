@@ -18,6 +18,7 @@ pub(crate) struct Job {
     pub(crate) until: Option<String>,
     pub(crate) record: bool,
     pub(crate) threads: usize,
+    pub(crate) check: bool,
     pub(crate) command: Option<String>,
     pub(crate) max_packets: Option<u64>,
     /// In bytes.

@@ -67,6 +67,12 @@ fn result_columns() -> String {
     forebay_scenario::result_columns(batch::Clocked::COLUMNS)
 }
 
+/// What must hold in any run, as JSON: group, name, sentence and source of each invariant.
+#[pyfunction]
+fn invariants() -> String {
+    forebay_scenario::invariants()
+}
+
 /// The JSON schema of scenario files.
 #[pyfunction]
 fn schema() -> String {
@@ -108,6 +114,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(build, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(result_columns, module)?)?;
+    module.add_function(wrap_pyfunction!(invariants, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(tcp_script, module)?)?;

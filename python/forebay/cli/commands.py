@@ -182,6 +182,11 @@ _LIMITS = (
     ),
     option("--timeout", "SECONDS", "A run that takes longer fails.", read=seconds),
 )
+_CHECK = flag(
+    "--check",
+    "Repeat the run, observed, and check everything that must hold in any run; takes some thirty "
+    "times as long.",
+)
 _SCENARIO = argument("SCENARIO.toml", "scenario", "The scenario file.")
 _SEEDS = Whole(0, 2**63 - 1)
 
@@ -241,6 +246,7 @@ def reproduce(study: str, **options: Any) -> int:
         default=1,
     ),
     *_LIMITS,
+    _CHECK,
     _out(" (default: nowhere)"),
     _JSON,
 )
@@ -261,6 +267,7 @@ def run(scenario: str, out: Path | None, as_json: bool, **options: Any) -> None:
         default="local",
     ),
     _SET,
+    _CHECK,
     _out(" (default: out/NAME)"),
     flag("--resume", "Continue what the output folder holds; there must be something to continue."),
     flag("--fresh", "Move the output folder aside, under a number, and begin anew."),

@@ -78,6 +78,8 @@ def _tables(document: Mapping[str, Any]) -> Iterator[Grid]:
     if document["rings"]:
         yield _filled("rings", _RINGS, document["rings"])
     yield _link_table(document["links"])
+    if checks := document.get("checks"):
+        yield _check_table(checks)
 
 
 def _flow_table(rows: Sequence[Mapping[str, Any]], title: str) -> Grid:
@@ -174,6 +176,13 @@ def _link_table(rows: Sequence[Mapping[str, Any]]) -> Grid:
     if not any(row["threshold_marks"] for row in used):
         columns = [column for column in columns if column[0] != "ThM"]
     return _filled(title, columns, used)
+
+
+def _check_table(checks: Mapping[str, Any]) -> Grid:
+    times = sum(checks["each"].values())
+    title = f"checked: {checks['invariants']} invariants, {text.count(times)} times, none broken"
+    rows = [[name, text.count(number)] for name, number in checks["each"].items()]
+    return Grid(title, ["invariant", "times"], rows)
 
 
 def _filled(

@@ -46,6 +46,7 @@ class SweepOptions:
     jobs: int | None = None
     executor: str = "local"
     overrides: Sequence[str] = ()
+    check: bool = False
     out: Path | None = None
     resume: bool = False
     fresh: bool = False
@@ -62,6 +63,9 @@ def run_sweep(sweep_file: Path, options: SweepOptions) -> int:
     """
     sweep = load_sweep(sweep_file, options.overrides)
     sweep = replace(sweep, scenario=sweep.scenario.but(**options.limits))
+    if options.check:
+        # Runs that the folder holds are not made, and so not checked, again.
+        sweep = replace(sweep, scenario=sweep.scenario.but(check=True))
     planned = plan(sweep)
     where = find_executor(options.executor, options.jobs)
     folder = output_folder(_folder(sweep, options))

@@ -47,9 +47,10 @@ class Job:
     counts independent repetitions. `until` replaces the scenario's duration (`"10 s"`). `record`
     switches on what the scenario's `[record]` asks for. `threads` is how many cores this one run
     may use: a network of several partitions joined by links with a delay runs on two or more, with
-    the same result. `max_packets`, `max_memory` in bytes (`None`: what the machine has left) and
-    `timeout` in seconds bound what it may take: a run that exceeds them has failed. `command`, the
-    command that gives the run again, is kept in its document.
+    the same result. `check` repeats the run, observed, and checks everything that must hold in any
+    run, among it that it gives the same again. `max_packets`, `max_memory` in bytes (`None`: what
+    the machine has left) and `timeout` in seconds bound what it may take: a run that exceeds them
+    has failed. `command`, the command that gives the run again, is kept in its document.
     """
 
     text: str
@@ -60,6 +61,7 @@ class Job:
     until: str | None = None
     record: bool = False
     threads: int = 1
+    check: bool = False
     command: str | None = None
     max_packets: int | None = None
     max_memory: int | None = None
@@ -98,6 +100,7 @@ class Job:
             "until": self.until,
             "record": self.record,
             "threads": self.threads,
+            "check": self.check,
             "command": self.command,
             "max_packets": self.max_packets,
             "max_memory": self.max_memory,
@@ -257,7 +260,8 @@ def run_jobs(
         if isinstance(error, engine.LimitError):
             exceeded.append((job, str(error)))
         else:
-            failures.append(f"{_repeated(job)}: {error}")
+            again = f"\nrepeat: {job.command}" if job.command else ""
+            failures.append(f"{_repeated(job)}: {error}{again}")
             reasons.append(str(error))
 
     memory = available_memory()
@@ -272,7 +276,8 @@ def run_jobs(
         raise UserError(str(error)) from None
     if failures:
         raise RunFailedError(
-            "the engine failed on a run; this is a bug in Forebay: " + "; ".join(failures[:3]),
+            "the engine failed on a run; this is a bug in Forebay, please report it to its "
+            "authors with the scenario and this message: " + "; ".join(failures[:3]),
             reasons[0],
         )
     if exceeded:

@@ -25,6 +25,8 @@ def command_line(scenario: Path | str, job: Job) -> str:
         words += ["--replication", str(job.replication)]
     for assignment in job.overrides:
         words += ["--set", assignment]
+    if job.check:
+        words += ["--check"]
     return quoted(words)
 
 

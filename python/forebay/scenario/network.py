@@ -289,6 +289,7 @@ class Network:
         until: str | None = None,
         threads: int | None = None,
         first: int = 0,
+        check: bool = False,
         max_packets: int | None = None,
         max_memory: int | str | None = None,
         timeout: float | None = None,
@@ -298,8 +299,10 @@ class Network:
         `replications` are numbered from `first`; `seed` replaces the network's. `until` replaces
         the duration. The results do not depend on `threads` (default: all cores, a replication
         each); where more are given than there are replications, each of these runs on several, if
-        the network has delays at which it can be divided. On Ctrl-C the finished replications are
-        returned. Raises `UserError` for a wrong network.
+        the network has delays at which it can be divided. `check` repeats every run, observed, and
+        checks everything that must hold in any run. On Ctrl-C the finished replications are
+        returned. Raises `UserError` for a wrong network, and `RunFailedError` if a run breaks what
+        must hold: a bug in the engine.
 
         `max_packets` bounds the data packets that the sources of a run may send, `max_memory` what
         it may take, in bytes or as `"4 GB"` (default: what the machine has left), and `timeout` how
@@ -314,7 +317,7 @@ class Network:
             "max_memory": max_memory,
             "timeout": None if timeout is None else seconds(timeout),
         }
-        job = self.job().but(seed=seed, until=until, record=record, **limits)
+        job = self.job().but(seed=seed, until=until, record=record, check=check, **limits)
         return run_replications(job, self.name, range(first, first + replications), threads)
 
     def __repr__(self) -> str:
