@@ -52,19 +52,21 @@ impl SenderContext<'_, '_> {
             self.acknowledged_in_recovery(acked);
         } else {
             self.restart_timer();
+            // Where ECN was not agreed on, the flag means nothing (RFC 3168, section 6.1.1).
+            let ece = self.p.ecn && packet.ece();
             let fact = Ack {
                 now: self.cx.now(),
                 acked: self.creditable(acked),
                 flight,
                 rtt,
                 srtt: self.c.rto.srtt(),
-                ece: packet.ece(),
+                ece,
             };
             self.c.control.acknowledged(&mut self.c.window, &fact);
             if self.c.phase == Phase::Loss && ack >= self.c.recover {
                 self.c.phase = Phase::Open;
             }
-            if packet.ece() {
+            if ece {
                 self.on_ecn_echo(ack);
             }
             if newly_sacked > 0 {
