@@ -103,6 +103,11 @@ def until(condition: Any) -> None:
         time.sleep(0.01)
 
 
+def progress(process: subprocess.Popen[str], folder: Path, wanted: int) -> None:
+    """Wait until the journal of a folder holds so many runs, or the process has ended."""
+    until(lambda: process.poll() is not None or records(folder) >= wanted)
+
+
 @contextmanager
 def started(*words: object) -> Iterator[subprocess.Popen[str]]:
     """A command that runs meanwhile, and is killed if it has not ended then."""
@@ -135,7 +140,7 @@ def test_a_sweep_that_is_killed_again_and_again_is_completed(
         with started("sweep", sweep, "--out", out, "--jobs", 2) as process:
             # Anywhere from the start of Python to the middle of the runs.
             more = int(random.integers(0, 12))
-            until(lambda: process.poll() is not None or records(out) >= before + more)  # noqa: B023
+            progress(process, out, before + more)
             time.sleep(float(random.uniform(0.0, 0.3 if more == 0 else 0.02)))
             workers = children(process.pid)
             process.kill()
@@ -167,8 +172,7 @@ def test_processes_that_make_runs_may_be_killed(
                         os.kill(int(random.choice(workers)), signal.SIGKILL)
                         killed += 1
                 # A run is given up when its process was killed three times.
-                more = records(out) + 3
-                until(lambda: process.poll() is not None or records(out) >= min(more, RUNS))  # noqa: B023
+                progress(process, out, min(records(out) + 3, RUNS))
                 time.sleep(float(random.uniform(0.0, 0.03)))
             process.wait(PATIENCE_S)
         # Very many kills may hit one run three times.
@@ -239,7 +243,7 @@ raise SystemExit(main(sys.argv[2:]))
 """
 
 
-@pytest.mark.parametrize("size", [0, 3_000, 50_000, 100_000, 150_000, 250_000])
+@pytest.mark.parametrize("size", [0, 3_000, 100_000, 250_000])
 def test_a_full_disk_is_said_and_loses_nothing(
     through: list[str], sweep: Path, tmp_path: Path, size: int
 ) -> None:
@@ -373,8 +377,7 @@ def test_a_cluster_may_lose_its_processes(
         words = ("sweep", sweep, "--out", out, "--executor", f"dask:{cluster}")
         with started(*words) as process:
             while killed < KILLS and process.poll() is None:
-                more = min(records(out) + int(random.integers(4, 12)), RUNS)
-                until(lambda: process.poll() is not None or records(out) >= more)  # noqa: B023
+                progress(process, out, min(records(out) + int(random.integers(4, 12)), RUNS))
                 if process.poll() is None and random.random() < 0.3:
                     process.kill()
                     killed += 1
