@@ -11,10 +11,11 @@ use forebay_units::quantity::show_span;
 
 use crate::around::Around;
 use crate::calls::{AggregatePlan, read_aggregate};
-use crate::flows::{FlowPlan, Roads, read_flow};
+use crate::flows::{FlowPlan, read_flow};
 use crate::links::{LinkPlan, read_link};
 use crate::names::{AGGREGATES, FLOWS, LINKS, check_names, check_unique};
 use crate::rings::{RingPlan, leg, read_ring};
+use crate::roads::Roads;
 use crate::sections::{RecordParameters, SCENARIO_SECTIONS, ScenarioParameters};
 use crate::ties::TieOrder;
 use crate::topology::Topology;

@@ -1,7 +1,5 @@
 //! Reading groups of flows and making their senders and receivers.
 
-use std::cell::RefCell;
-
 use forebay_engine::Network;
 use forebay_kernel::Streams;
 use forebay_mechanisms::Lateness;
@@ -21,9 +19,10 @@ use crate::calls::{CallsPlan, Place, find_aggregate, read_calls};
 use crate::paced::{
     PacedPlan, PolicingPlan, WayBack, lateness, read_paced, read_policing, way_of_cells, ways_back,
 };
+use crate::roads::Roads;
 use crate::sections::{FLOW_MECHANISMS, FlowParameters, FlowRows, names_of};
 use crate::topology::Topology;
-use forebay_network::{Destination, ElementId, FlowId, LinkId, RouteId};
+use forebay_network::{Destination, ElementId, FlowId, RouteId};
 
 /// A group of flows as the scenario describes it.
 pub(crate) struct FlowPlan {
@@ -525,80 +524,5 @@ impl FlowPlan {
             route,
             precedence: u8::try_from(self.parameters.precedence).expect("checked when read"),
         }
-    }
-}
-
-/// The elements of links, and the routes laid over them.
-#[derive(Default)]
-pub(crate) struct Roads {
-    /// The links, in the order of the scenario.
-    pub(crate) links: Vec<LinkId>,
-    /// The elements of each link.
-    pub(crate) elements: Vec<Vec<ElementId>>,
-    /// What gives explicit rates at each link, if anything does.
-    pub(crate) allocators: Vec<Option<ElementId>>,
-    /// The links of each route.
-    pub(crate) laid: RefCell<Vec<(RouteId, Vec<usize>)>>,
-}
-
-impl Roads {
-    /// Lay the route over `links` to `end`.
-    fn lay(&self, links: &[usize], end: Destination, network: &mut Network) -> RouteId {
-        self.lay_past(links, None, end, network)
-    }
-
-    /// The same, past an element in front of one of the links.
-    fn lay_past(
-        &self,
-        links: &[usize],
-        element: Option<(ElementId, usize)>,
-        end: Destination,
-        network: &mut Network,
-    ) -> RouteId {
-        let mut passed = Vec::new();
-        for link in links {
-            passed.extend(element.filter(|(_, at)| at == link).map(|(element, _)| element));
-            passed.extend(&self.elements[*link]);
-        }
-        self.lay_over(links, passed, end, network)
-    }
-
-    /// Lay the route over `back` to `end` on which cells carry rates to the source that sends on
-    /// route `data` over `there`, the same nodes: past what gives rates at each of these links,
-    /// which the cells reach at its near end.
-    fn lay_back(
-        &self,
-        there: &[usize],
-        back: &[usize],
-        data: RouteId,
-        end: Destination,
-        network: &mut Network,
-    ) -> RouteId {
-        let mut passed = Vec::new();
-        for (link, port) in back.iter().zip(there.iter().rev()) {
-            passed.extend(&self.elements[*link]);
-            passed.extend(self.allocators[*port]);
-        }
-        let route = self.lay_over(back, passed, end, network);
-        for allocator in there.iter().filter_map(|port| self.allocators[*port]) {
-            network.add_reverse_route(allocator, data, route);
-            network.add_reverse_route(allocator, route, data);
-        }
-        route
-    }
-
-    /// Lay the route past elements of `links` to `end`.
-    fn lay_over(
-        &self,
-        links: &[usize],
-        mut passed: Vec<ElementId>,
-        end: Destination,
-        network: &mut Network,
-    ) -> RouteId {
-        // The spans of a ring are one element.
-        passed.dedup();
-        let route = network.add_route(&passed, end);
-        self.laid.borrow_mut().push((route, links.to_vec()));
-        route
     }
 }

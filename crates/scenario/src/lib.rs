@@ -20,13 +20,16 @@ mod names;
 mod paced;
 mod parse;
 mod results;
+mod results_elements;
 mod results_rings;
 mod rings;
+mod roads;
 mod run;
 mod sections;
 mod series;
 mod spread;
 mod stopped;
+mod supervisor;
 mod ties;
 mod topology;
 

@@ -2,15 +2,10 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use forebay_engine::{Network, Progress, Traffic};
 use forebay_invariants::Report;
 use forebay_kernel::Streams;
-use forebay_mechanisms::element::calls::{CallCount, CallResult};
-use forebay_mechanisms::element::paced::{FrameCount, PacedCount, PacedResult};
-use forebay_mechanisms::element::policer::{PolicerCount, PolicingResult};
-use forebay_mechanisms::{Lateness, LatenessResult};
 use forebay_network::executive::Cancelled;
 use forebay_network::record::{
     AdjustmentLog, CallLog, Column, DelayHistogram, PaceLog, PacketTrace, RecordTable, ReductionLog,
@@ -22,15 +17,15 @@ use crate::VERSION;
 use crate::build::{Plan, Wired};
 use crate::check::Checking;
 use crate::division::divide;
-use crate::estimate::{Estimate, HELD_PACKET, Need, estimate};
-use crate::flows::FlowPlan;
+use crate::estimate::estimate;
 use crate::parse;
 use crate::results::{LinkResult, RunResult, flow_rows};
+use crate::results_elements::{call_rows, paced_rows};
 use crate::results_rings::RingResult;
 use crate::series::Series;
 use crate::stopped::{Limits, Stopped};
+use crate::supervisor::Supervisor;
 use crate::ties::{TieCount, TieOrder, Ties};
-use forebay_network::FlowId;
 
 /// A scenario: checked, hashed, ready to be run any number of times, from any number of threads.
 pub struct Scenario {
@@ -122,8 +117,6 @@ pub struct Control {
 
 /// Events between two looks at [`Control`].
 const CHUNK: u64 = 1 << 10;
-/// Events between two looks at [`Limits`], which take a sum over all flows.
-const LIMITS_CHUNK: u64 = 1 << 16;
 /// The same for each of several threads, which begin anew after each look.
 const LONG_CHUNK: u64 = 1 << 19;
 
@@ -327,7 +320,7 @@ impl Scenario {
         let mut order = TieOrder::new(options.ties);
         let mut wired = plan.wire(&Streams::new(seed, options.replication), &mut order);
         wired.network.stop_on(Arc::clone(&control.cancel));
-        let supervisor = Supervisor { control, limits: options.limits, estimate, next: 0 };
+        let supervisor = Supervisor::new(control, options.limits, estimate);
         let run = Run { plan, wired, supervisor, series: None, checking: None, chunk: CHUNK };
         Ok((run, seed))
     }
@@ -379,50 +372,6 @@ struct Run<'a> {
     checking: Option<Checking>,
     /// Events between two looks at whether it is to stop.
     chunk: u64,
-}
-
-/// Says whether a run is to stop.
-struct Supervisor<'a> {
-    control: &'a Control,
-    limits: Limits,
-    estimate: Estimate,
-    /// The number of events at which limits are looked at next.
-    next: u64,
-}
-
-impl Supervisor<'_> {
-    /// Look whether the run was cancelled, and now and then at its limits.
-    fn check(&mut self, network: &Network, progress: &Progress) -> Result<(), Stopped> {
-        self.control.reached_ps.store(progress.now.ps(), Ordering::Relaxed);
-        if self.control.cancel.load(Ordering::Relaxed) {
-            return Err(Stopped::Cancelled);
-        }
-        if progress.events >= self.next {
-            self.next = progress.events + LIMITS_CHUNK.max(16 * network.flows() as u64);
-            self.check_limits(network)?;
-        }
-        Ok(())
-    }
-
-    /// Which of its limits the run exceeds.
-    fn check_limits(&self, network: &Network) -> Result<(), Stopped> {
-        let Traffic { sent, held } = network.traffic();
-        self.control.held_packets.store(held, Ordering::Relaxed);
-        let Limits { packets, memory } = self.limits;
-        if let Some(limit) = packets.filter(|limit| sent > *limit) {
-            return Err(Stopped::Packets { limit, expected: self.estimate.packets });
-        }
-        let bytes = held.saturating_mul(HELD_PACKET);
-        let packets = || Need {
-            path: "links".to_owned(),
-            what: format!("{held} packets in queues and on links"),
-            bytes,
-        };
-        match memory.filter(|limit| bytes > *limit) {
-            Some(limit) => Err(Stopped::Memory { limit, needed: bytes, most: packets() }),
-            None => Ok(()),
-        }
-    }
 }
 
 impl Run<'_> {
@@ -602,60 +551,4 @@ impl Run<'_> {
             rings,
         }
     }
-}
-
-/// The rows of calls: first those of no aggregate, then by aggregate.
-fn call_rows(plan: &Plan<'_>, wired: &mut Wired, measured: Span) -> Vec<CallResult> {
-    let mut rows = Vec::new();
-    let named = plan.aggregates.iter().map(|aggregate| Some(aggregate.name.as_str()));
-    let groups = std::iter::once(plan.calls_alone()).chain(plan.members());
-    for (aggregate, groups) in std::iter::once(None).chain(named).zip(groups) {
-        let name = aggregate.unwrap_or_default();
-        // The groups of an aggregate share an element; each other one has its own.
-        let mut passed = 0;
-        for at in groups {
-            let flow = &plan.flows[at];
-            let first = if aggregate.is_some() { passed } else { 0 };
-            let own = &wired.own_counters::<Vec<CallCount>>(wired.senders[at])[first..];
-            let own = (0..flow.count).zip(own);
-            rows.extend(own.map(|(index, count)| {
-                CallResult::of(flow.flow_name(index), name.to_owned(), count, measured)
-            }));
-            passed += flow.count as usize;
-        }
-    }
-    rows
-}
-
-/// The rows of paced sources, of policing and of late packets.
-fn paced_rows(
-    plan: &Plan<'_>,
-    wired: &mut Wired,
-) -> (Vec<PacedResult>, Vec<PolicingResult>, Vec<LatenessResult>) {
-    let (mut paced, mut policing, mut lateness) = (Vec::new(), Vec::new(), Vec::new());
-    let mut first = FlowId::new(0);
-    for (at, flow) in plan.flows.iter().enumerate() {
-        let senders = wired.senders[at];
-        if flow.is_paced() {
-            let frames: Vec<FrameCount> = if flow.has_frames() {
-                wired.own_counters::<Vec<_>>(FlowPlan::receivers(senders)).clone()
-            } else {
-                Vec::new()
-            };
-            let own = wired.own_counters::<Vec<PacedCount>>(senders);
-            paced.push(PacedResult::of(flow.name.clone(), own, &frames));
-        }
-        if let Some((policer, _)) = flow.policer(senders) {
-            let own = wired.own_counters::<PolicerCount>(policer);
-            policing.push(PolicingResult::of(flow.name.clone(), own));
-        }
-        if flow.counts_late() {
-            let meter = |flow| wired.network.delivery_meter::<Lateness>(flow);
-            let own: Vec<_> =
-                (0..flow.count).map(|index| first.nth(index)).filter_map(meter).collect();
-            lateness.push(LatenessResult::of(flow.name.clone(), &own));
-        }
-        first = first.nth(flow.count);
-    }
-    (paced, policing, lateness)
 }

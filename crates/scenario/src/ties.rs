@@ -3,7 +3,7 @@
 //! Events of one instant are ordered by the number of the element that they concern, and arrivals
 //! of one instant at one element by the numbers of the links that they come over. Numbers are given
 //! as the scenario lists links and flows, so that order is arbitrary: results should not rest on
-//! it. Whoever wants to know gives them in another order.
+//! it. Giving them in another order shows whether they do.
 
 use std::collections::BTreeMap;
 

@@ -23,6 +23,7 @@ from typing import IO
 
 from forebay.errors import MachineError
 from forebay.run.jobs import Job, Run
+from forebay.run.limits import available_memory
 
 __all__ = ["Pool"]
 
@@ -56,6 +57,9 @@ class Pool:
 
     def __init__(self, size: int) -> None:
         self._size = size
+        memory = available_memory()
+        # What a run may take of its own accord: workers do not know of each other.
+        self._share = None if memory is None else memory // size
         self._events: Events = queue.SimpleQueue()
         self._workers: list[_Worker] = []
         self._lost = 0
@@ -114,7 +118,8 @@ class Pool:
                 at = following()
                 if at is None:
                     return False
-                worker.give(at, jobs[at])
+                job = jobs[at]
+                worker.give(at, job.but(max_memory=job.max_memory or self._share))
         while len(self._workers) < min(self._size, len(jobs)):
             self._workers.append(_Worker(self._events))
         return any(not worker.ready for worker in self._workers)

@@ -22,8 +22,11 @@ enum Kind {
 
 use Kind::{Choice, Flag, Length, Mechanism, Node, Nodes, Number, Rate, Size, Table, Time, Whole};
 
-/// A right scenario: sections, and in each its keys with their values and kinds.
-const RIGHT: &[(&str, &[(&str, &str, Kind)])] = &[
+/// A key, a right value and its kind.
+type Key = (&'static str, &'static str, Kind);
+
+/// A right scenario: sections, and in each its keys.
+const RIGHT: &[(&str, &[Key])] = &[
     ("", &[("duration", "\"10 s\"", Time), ("warm_up", "\"1 s\"", Time), ("seed", "3", Whole)]),
     (
         "links.access",

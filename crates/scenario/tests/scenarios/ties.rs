@@ -11,9 +11,10 @@ use crate::support::read;
 fn scenario(later: &str) -> String {
     let source = |name: &str, start: &str| {
         format!(
-            "[links.{name}]\nfrom = \"{name}\"\nto = \"x\"\nrate = \"1 Mbit/s\"\n\
-             [flows.{name}]\nfrom = \"{name}\"\nto = \"y\"\nudp = {{}}\nstart = \"{start}\"\n\
-             traffic = {{ cbr = {{ rate = \"100 kbit/s\", size = \"125 B\", random_phase = false }} }}\n"
+            "[flows.{name}.traffic.cbr]\nrate = \"100 kbit/s\"\nsize = \"125 B\"\n\
+             random_phase = false\n\
+             [links.{name}]\nfrom = \"{name}\"\nto = \"x\"\nrate = \"1 Mbit/s\"\n\
+             [flows.{name}]\nfrom = \"{name}\"\nto = \"y\"\nudp = {{}}\nstart = \"{start}\"\n"
         )
     };
     format!(

@@ -1,0 +1,67 @@
+//! Rows of results that the elements of calls and of paced sources count themselves.
+
+use forebay_mechanisms::element::calls::{CallCount, CallResult};
+use forebay_mechanisms::element::paced::{FrameCount, PacedCount, PacedResult};
+use forebay_mechanisms::element::policer::{PolicerCount, PolicingResult};
+use forebay_mechanisms::{Lateness, LatenessResult};
+use forebay_network::FlowId;
+use forebay_units::Span;
+
+use crate::build::{Plan, Wired};
+use crate::flows::FlowPlan;
+
+/// The rows of calls: first those of no aggregate, then by aggregate.
+pub(crate) fn call_rows(plan: &Plan<'_>, wired: &mut Wired, measured: Span) -> Vec<CallResult> {
+    let mut rows = Vec::new();
+    let named = plan.aggregates.iter().map(|aggregate| Some(aggregate.name.as_str()));
+    let groups = std::iter::once(plan.calls_alone()).chain(plan.members());
+    for (aggregate, groups) in std::iter::once(None).chain(named).zip(groups) {
+        let name = aggregate.unwrap_or_default();
+        // The groups of an aggregate share an element; each other one has its own.
+        let mut passed = 0;
+        for at in groups {
+            let flow = &plan.flows[at];
+            let first = if aggregate.is_some() { passed } else { 0 };
+            let own = &wired.own_counters::<Vec<CallCount>>(wired.senders[at])[first..];
+            let own = (0..flow.count).zip(own);
+            rows.extend(own.map(|(index, count)| {
+                CallResult::of(flow.flow_name(index), name.to_owned(), count, measured)
+            }));
+            passed += flow.count as usize;
+        }
+    }
+    rows
+}
+
+/// The rows of paced sources, of policing and of late packets.
+pub(crate) fn paced_rows(
+    plan: &Plan<'_>,
+    wired: &mut Wired,
+) -> (Vec<PacedResult>, Vec<PolicingResult>, Vec<LatenessResult>) {
+    let (mut paced, mut policing, mut lateness) = (Vec::new(), Vec::new(), Vec::new());
+    let mut first = FlowId::new(0);
+    for (at, flow) in plan.flows.iter().enumerate() {
+        let senders = wired.senders[at];
+        if flow.is_paced() {
+            let frames: Vec<FrameCount> = if flow.has_frames() {
+                wired.own_counters::<Vec<_>>(FlowPlan::receivers(senders)).clone()
+            } else {
+                Vec::new()
+            };
+            let own = wired.own_counters::<Vec<PacedCount>>(senders);
+            paced.push(PacedResult::of(flow.name.clone(), own, &frames));
+        }
+        if let Some((policer, _)) = flow.policer(senders) {
+            let own = wired.own_counters::<PolicerCount>(policer);
+            policing.push(PolicingResult::of(flow.name.clone(), own));
+        }
+        if flow.counts_late() {
+            let meter = |flow| wired.network.delivery_meter::<Lateness>(flow);
+            let own: Vec<_> =
+                (0..flow.count).map(|index| first.nth(index)).filter_map(meter).collect();
+            lateness.push(LatenessResult::of(flow.name.clone(), &own));
+        }
+        first = first.nth(flow.count);
+    }
+    (paced, policing, lateness)
+}
