@@ -70,8 +70,6 @@ def _announce(packets: Sequence[int], warnings: Sequence[Sequence[str]]) -> None
     note(f"about {packets[0]:,} packets are expected")
 
 
-
-
 def _keep(out: Path, names: Sequence[str], job: Job, run: Run) -> None:
     from forebay.run.store import take_over, write_tables, write_text
 

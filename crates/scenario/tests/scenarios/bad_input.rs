@@ -260,7 +260,7 @@ const QUANTITIES: &[Case] = &[
     case("series = \"100 ms\"", "trace = -1 #!", "record.trace", &["-1 is out of range", "0 to"]),
     case("name = \"right\"", "name = 7 #!", "name", &["7 is not a text"]),
     case("name = \"right\"", "seed = -3 #!", "seed", &["-3 is out of range", "0 to"]),
-    case("name = \"right\"", "seed = 9223372036854775808 #!", "", &["not fit 64 bits"]),
+    case("name = \"right\"", "seed = 9223372036854775808 #!", "seed", &["not fit 64 bits"]),
     case(
         "duplex = false",
         "duplex = \"no\" #!",
