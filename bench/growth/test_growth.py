@@ -112,7 +112,7 @@ def test_a_point_over_its_budget_is_noted_and_larger_ones_left_out(
         return (
             Network("x", duration=f"{seconds} s")
             .link("l", "a", "b", rate="1 Gbit/s", duplex=False)
-            .flows("f", "a", "b", udp={}, traffic={"cbr": {"rate": "8 Mbit/s", "size": "1 B"}})
+            .flows("f", "a", "b", udp={}, traffic={"cbr": {"rate": "224 Mbit/s", "size": "28 B"}})
         )
 
     monkeypatch.setattr(grow, "AXES", [made_up(run)])

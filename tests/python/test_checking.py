@@ -46,12 +46,14 @@ class Broken:
     """An engine in which every run breaks an invariant."""
 
     ScenarioError = ValueError
+    LimitError = KeyError
 
-    def run_batch(self, runs: Any, threads: int, done: Any, failed: Any, tick: Any) -> None:
+    def run_batch(self, runs: Any, threads: int, done: Any, failed: Any, *_: Any) -> None:
         """Fail all of `runs`."""
+        broken = "it broke what must hold in any run:\n  link-order at links.wire, 1.5 s"
         for index, run in enumerate(runs):
             assert run["check"]
-            failed(index, "it broke what must hold in any run:\n  link-order at links.wire, 1.5 s")
+            failed(index, RuntimeError(broken))
 
 
 def test_a_breach_is_our_bug(

@@ -257,7 +257,7 @@ def test_units_named_in_the_guide_exist(key: str, units: tuple[str, ...]) -> Non
     """The guide to scenario files would name a unit that the engine refuses."""
     text = (
         'duration = "2 s"\nlinks.a = { from = "x", to = "y", rate = "1 Mbit/s" }\n'
-        'flows.f = { from = "x", to = "y", udp = {}, '
+        'flows.f = { from = "x", to = "y", udp = { header = "1 B" }, '
         'traffic = { cbr = { rate = "1 Mbit/s", size = "100 B" } } }\n'
     )
     guide = (DOCS / "guides" / "scenario-files.md").read_text(encoding="utf-8")
