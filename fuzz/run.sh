@@ -22,10 +22,15 @@ if [ ${#targets[@]} -eq 0 ]; then
 fi
 
 work=$(cd .. && pwd)/target/fuzz
-if ! command -v cargo-fuzz >/dev/null; then
-  PATH=$work/tools/bin:$PATH
-  [ -x "$work/tools/bin/cargo-fuzz" ] ||
-    cargo install --quiet --locked --root "$work/tools" cargo-fuzz
+PATH=$work/tools/bin:$PATH
+if ! command -v cargo-fuzz >/dev/null &&
+  ! cargo install --quiet --locked --root "$work/tools" cargo-fuzz; then
+  echo "fuzz: not run, for want of cargo-fuzz, which cannot be installed here"
+  exit 0
+fi
+if ! command -v c++ >/dev/null; then
+  echo "fuzz: not run, for want of a C++ compiler, which builds libFuzzer"
+  exit 0
 fi
 export CARGO_TARGET_DIR=$work
 cargo +nightly fuzz build --sanitizer none --fuzz-dir .
@@ -34,7 +39,10 @@ programs=$(dirname "$(ls -t "$work"/*/release/"${targets[0]}" | head -1)")
 search() {
   local target=$1 found=$work/corpus/$1 log=$work/$1.log more=()
   mkdir -p "$found"
-  [ "$target" != scenario_text ] || more=(../examples ../crates/scenario/tests/data)
+  case $target in
+    scenario_text) more=(../examples ../crates/scenario/tests/data) ;;
+    tcp_script) more=(../tests/tcp) ;;
+  esac
   if "$programs/$target" "$found" "../crates/fuzz/corpus/$target" "${more[@]}" \
     -max_len=4096 -print_final_stats=1 -artifact_prefix="$work/found-$target-" \
     "${@:2}" >"$log" 2>&1; then

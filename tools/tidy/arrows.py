@@ -31,7 +31,7 @@ CRATES: dict[str, tuple[str, ...]] = {
     ),
     "scripts": ("units", "parameters", "kernel", "network", "engine", "mechanisms"),
     "python": ("network", "scenario", "scripts"),
-    "fuzz": ("units", "kernel", "network", "mechanisms", "scenario"),
+    "fuzz": ("units", "kernel", "network", "mechanisms", "scripts", "scenario"),
 }
 """What each crate may know of the others."""
 

@@ -14,7 +14,7 @@ pub use event_list::event_list;
 pub use kway_merge::kway_merge;
 pub use ring_buffer::ring_buffer;
 pub use scoreboard::scoreboard;
-pub use text::{assignment, quantity, scenario_text};
+pub use text::{assignment, quantity, scenario_text, tcp_script};
 
 /// What is run on bytes.
 pub type Body = fn(&[u8]);
@@ -28,6 +28,7 @@ pub const BODIES: &[(&str, Body)] = &[
     ("ring_buffer", ring_buffer),
     ("scenario_text", scenario_text),
     ("scoreboard", scoreboard),
+    ("tcp_script", tcp_script),
 ];
 
 /// The body of a target.

@@ -1,6 +1,7 @@
 //! Texts that a user writes: whatever they are, the answer is a value or an error.
 
 use forebay_scenario::Scenario;
+use forebay_scripts::Script;
 use forebay_units::quantity::{
     parse_frequency, parse_packets, parse_rate, parse_size, parse_span, show_frequency, show_rate,
     show_size, show_span,
@@ -47,6 +48,16 @@ fn read(text: &str, assignments: &[String]) {
             let message = error.to_string();
             assert!(message.starts_with("fuzz.toml"), "names no file: {message}");
         }
+    }
+}
+
+/// A packet script is read and run, or refused with a message that names it.
+pub fn tcp_script(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let outcome = Script::read(text, "fuzz.pkt", &[]).and_then(|script| script.run().map(drop));
+    if let Err(problem) = outcome {
+        let message = problem.to_string();
+        assert!(message.starts_with("fuzz.pkt"), "names no script: {message}");
     }
 }
 

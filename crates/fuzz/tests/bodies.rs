@@ -50,13 +50,18 @@ fn mutated_inputs_pass() {
     }
 }
 
-/// The inputs kept for a target, in the order of their names; all scenarios of the repository for
-/// the target that reads such.
+/// The inputs kept for a target, in the order of their names; all scenarios and some scripts of the
+/// repository for the targets that read such.
 fn corpus(name: &str) -> Vec<Vec<u8>> {
     let crates = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let mut folders = vec![crates.join("corpus").join(name)];
     if name == "scenario_text" {
         folders.extend(["../../examples", "../scenario/tests/data"].map(|more| crates.join(more)));
+    }
+    if name == "tcp_script" {
+        folders.extend(
+            ["rfc3042", "rfc6675", "rfc2018"].map(|rfc| crates.join("../../tests/tcp").join(rfc)),
+        );
     }
     let entries = folders.iter().flat_map(|folder| fs::read_dir(folder).expect("a corpus"));
     let paths = entries.map(|entry| entry.expect("readable").path());

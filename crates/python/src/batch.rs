@@ -11,7 +11,7 @@ use forebay_network::columns;
 use forebay_network::record::RecordTable;
 use forebay_scenario::{
     Breach, Control, Invariant, Limits, Report, RunOptions, RunResult, Scenario,
-    ScenarioError as WrongScenario, Stopped,
+    ScenarioError as WrongScenario, Stopped, Ties,
 };
 use pyo3::prelude::*;
 use serde::Serialize;
@@ -178,7 +178,11 @@ fn prepare(jobs: Vec<Job>) -> Result<Vec<Task>, WrongScenario> {
             record: job.record,
             threads: job.threads,
             limits: Limits { packets: job.max_packets, memory: job.max_memory },
-            ..RunOptions::default()
+            ties: match job.ties {
+                None => Ties::Listed,
+                Some(0) => Ties::Counted,
+                Some(number) => Ties::Shuffled(number),
+            },
         };
         tasks.push(Task {
             scenario,

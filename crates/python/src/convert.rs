@@ -19,6 +19,8 @@ pub(crate) struct Job {
     pub(crate) record: bool,
     pub(crate) threads: usize,
     pub(crate) check: bool,
+    /// Whether ties are counted, and the number of the random order; 0 is the scenario's.
+    pub(crate) ties: Option<u64>,
     pub(crate) command: Option<String>,
     pub(crate) max_packets: Option<u64>,
     /// In bytes.

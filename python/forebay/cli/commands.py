@@ -142,6 +142,12 @@ def _path(word: str) -> Path:
     return Path(word)
 
 
+def _shuffle(word: str) -> bool:
+    if word != "shuffle":
+        raise UserError(f'"{word}"; allowed is shuffle')
+    return True
+
+
 def _command(*parameters: Parameter) -> Callable[[Function], Function]:
     """The function is a command that takes `parameters`."""
 
@@ -186,6 +192,14 @@ _CHECK = flag(
     "--check",
     "Repeat the run, observed, and check everything that must hold in any run; takes some thirty "
     "times as long.",
+)
+_TIES = option(
+    "--ties",
+    "shuffle",
+    "Count simultaneous arrivals, and say whether results are the same in other orders of them.",
+    key="shuffle",
+    read=_shuffle,
+    default=False,
 )
 _SCENARIO = argument("SCENARIO.toml", "scenario", "The scenario file.")
 _SEEDS = Whole(0, 2**63 - 1)
@@ -247,14 +261,17 @@ def reproduce(study: str, **options: Any) -> int:
     ),
     *_LIMITS,
     _CHECK,
+    _TIES,
     _out(" (default: nowhere)"),
     _JSON,
 )
-def run(scenario: str, out: Path | None, as_json: bool, **options: Any) -> None:
+def run(
+    scenario: str, out: Path | None, as_json: bool, shuffle: bool = False, **options: Any
+) -> None:
     """Run a scenario file once and show its flows and links."""
-    from forebay.cli.run import run_scenario
+    from forebay.cli.run import Show, run_scenario
 
-    run_scenario(scenario, options, out, as_json)
+    run_scenario(scenario, options, out, Show(as_json, shuffle))
 
 
 @_command(

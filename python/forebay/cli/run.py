@@ -17,11 +17,22 @@ if TYPE_CHECKING:
 
     from forebay.run.jobs import Job, Run
 
-__all__ = ["run_scenario"]
+__all__ = ["Show", "run_scenario"]
+
+
+class Show:
+    """What is shown of a run: one JSON document, or tables; and what other orders of simultaneous
+    events give, if `ties`."""
+
+    __slots__ = ("as_json", "ties")
+
+    def __init__(self, as_json: bool, ties: bool) -> None:
+        self.as_json = as_json
+        self.ties = ties
 
 
 def run_scenario(
-    scenario: Path | str, options: Mapping[str, Any], out: Path | None, as_json: bool
+    scenario: Path | str, options: Mapping[str, Any], out: Path | None, show: Show
 ) -> None:
     """`forebay run`: one run of a scenario file, printed and, with `out`, kept.
 
@@ -32,13 +43,10 @@ def run_scenario(
     job = load(scenario).but(record=out is not None, **options)
     job = job.but(command=command_line(job.name, job))
     names = _names(out, job) if out is not None else []
-    runs: list[Run] = []
-    with meter(1, os.path.basename(scenario)) as progress:
-        run_jobs([job], lambda _index, run: runs.append(run), 1, progress.tick, _announce)
-    run = runs[0]
+    run = _run(job, os.path.basename(scenario), show.ties)
     if out is not None:
         _keep(out, names, job, run)
-    if as_json:
+    if show.as_json:
         print(run.text)
         return
     from forebay.cli.show_run import show_run
@@ -46,6 +54,23 @@ def run_scenario(
     show_run(run)
     if out is not None:
         print(f"results: {out}; a page of them: forebay report {quoted([str(out)])}")
+
+
+def _run(job: Job, label: str, ties: bool) -> Run:
+    """The run, with what other orders of simultaneous events give in its document if `ties`."""
+    jobs = [job]
+    if ties:
+        from forebay.run.ties import compare_orders, in_other_orders
+
+        jobs = in_other_orders(job)
+    runs: dict[int, Run] = {}
+    with meter(len(jobs), label) as progress:
+        run_jobs(jobs, runs.__setitem__, 1, progress.tick, _announce)
+    run = runs[0]
+    if ties:
+        found = compare_orders([runs[place] for place in range(len(jobs))])
+        return type(run)({**run.document, "ties": found}, run.tables)
+    return run
 
 
 def _names(out: Path, job: Job) -> list[str]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["show_run"]
 
 MANY_FLOWS = 20
+SHOWN_TIES = 5
 
 
 def _name(row: Mapping[str, Any]) -> str:
@@ -80,6 +81,8 @@ def _tables(document: Mapping[str, Any]) -> Iterator[Grid]:
     yield _link_table(document["links"])
     if checks := document.get("checks"):
         yield _check_table(checks)
+    if ties := document.get("ties"):
+        yield from _tie_tables(ties)
 
 
 def _flow_table(rows: Sequence[Mapping[str, Any]], title: str) -> Grid:
@@ -183,6 +186,24 @@ def _check_table(checks: Mapping[str, Any]) -> Grid:
     title = f"checked: {checks['invariants']} invariants, {text.count(times)} times, none broken"
     rows = [[name, text.count(number)] for name, number in checks["each"].items()]
     return Grid(title, ["invariant", "times"], rows)
+
+
+def _tie_tables(ties: Mapping[str, Any]) -> Iterator[Grid]:
+    differing = ties["differing"]
+    rows = [
+        ["simultaneous arrivals at links", text.count(ties["packets"])],
+        ["other orders of them run", text.count(ties["orders"])],
+        ["numbers compared", text.count(ties["quantities"])],
+        ["numbers that rest on the order", text.count(len(differing))],
+    ]
+    yield Grid("order of simultaneous events", ["", "number"], rows)
+    if differing:
+        most = [
+            [row["quantity"], *(text.plain(row[key]) for key in ("listed", "low", "high"))]
+            for row in differing[:SHOWN_TIES]
+        ]
+        columns = ["quantity", "as listed", "least", "greatest"]
+        yield Grid("numbers that rest on the order most", columns, most)
 
 
 def _filled(

@@ -48,9 +48,11 @@ class Job:
     switches on what the scenario's `[record]` asks for. `threads` is how many cores this one run
     may use: a network of several partitions joined by links with a delay runs on two or more, with
     the same result. `check` repeats the run, observed, and checks everything that must hold in any
-    run, among it that it gives the same again. `max_packets`, `max_memory` in bytes (`None`: what
-    the machine has left) and `timeout` in seconds bound what it may take: a run that exceeds them
-    has failed. `command`, the command that gives the run again, is kept in its document.
+    run, among it that it gives the same again. `ties` counts simultaneous arrivals, in the order of
+    the scenario (0) or in a random one of that number. `max_packets`, `max_memory` in bytes
+    (`None`: what the machine has left) and `timeout` in seconds bound what it may take: a run that
+    exceeds them has failed. `command`, the command that gives the run again, is kept in its
+    document.
     """
 
     text: str
@@ -62,6 +64,7 @@ class Job:
     record: bool = False
     threads: int = 1
     check: bool = False
+    ties: int | None = None
     command: str | None = None
     max_packets: int | None = None
     max_memory: int | None = None
@@ -101,6 +104,7 @@ class Job:
             "record": self.record,
             "threads": self.threads,
             "check": self.check,
+            "ties": self.ties,
             "command": self.command,
             "max_packets": self.max_packets,
             "max_memory": self.max_memory,
