@@ -14,7 +14,7 @@ RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.l
 .DEFAULT_GOAL := help
 .PHONY: help setup reproduce record test test-rust test-python faults lint tidy format fast wheel \
   bench peers docs instructions instructions-record growth coverage \
-  oracles streams fuzz check-long clean
+  oracles streams fuzz mutants platforms check-long clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -128,6 +128,12 @@ docs: setup ## reference pages and type stub, from the definitions in the engine
 
 fuzz: ## search over the fuzz targets, 10^7 executions each (FUZZ=-max_total_time=60)
 	fuzz/run.sh $(or $(FUZZ),-runs=10000000)
+
+platforms: ## the digests on aarch64, s390x and i686, under QEMU
+	bench/platforms/run.sh
+
+mutants: ## which single changes of a crate its tests notice (ARGS="forebay-kernel --shard 0/5")
+	bench/mutants/run.sh $(or $(ARGS),forebay-units)
 
 clean: ## remove what the build made
 	rm -rf $(VENV) target out python/forebay/*.so

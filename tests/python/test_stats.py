@@ -365,3 +365,25 @@ def test_impossible_rules_are_refused(arguments: dict[str, float], message: str)
     """A mistyped rule would run for ever or not at all."""
     with pytest.raises(ValueError, match=message):
         StoppingRule(**arguments)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("ratio", "max_n", "suggested"),
+    [(1.2, 200, 15), (1.001, 200, 11), (2.0, 200, 20), (1.2, 12, 12), (0.99, 200, 10)],
+)
+def test_a_rule_suggests_how_many_replications_will_do(
+    ratio: float, max_n: int, suggested: int
+) -> None:
+    """A rule would ask for runs that are not needed, or one by one for those that are. Of five 0s
+    and five 2s the deviation is sqrt(10/9), and the half-width t(9, 0.975) / 3 = 0.754052; it
+    shrinks as 1/sqrt(n), so 1.2 times the target takes 1.44 times the runs, and never more than
+    twice as many are asked for."""
+    rule = StoppingRule(absolute=0.754052 / ratio, max_n=max_n)
+    assert rule.assess([0.0, 2.0] * 5).suggested_n == suggested
+
+
+def test_a_rule_asks_for_the_least_number_first() -> None:
+    """A rule would decide on a spread of two or three values."""
+    rule = StoppingRule(absolute=10.0, min_n=7)
+    progress = rule.assess([0.0, 2.0])
+    assert (progress.done, progress.suggested_n) == (False, 7)

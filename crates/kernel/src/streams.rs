@@ -171,4 +171,21 @@ mod tests {
         );
         assert!(!(0..1000).any(|_| stream.happens(0.0)));
     }
+
+    /// The variates would be spread otherwise than they should: of exponentials E x^2 = 2 with
+    /// Var x^2 = 24 - 4, of normals E x^2 = 1 with Var x^2 = 3 - 1 and E x^4 = 3 with
+    /// Var x^4 = 105 - 9. Bounds are five standard errors.
+    #[test]
+    fn variates_have_their_higher_moments() {
+        const N: u32 = 1_000_000;
+        let mut stream = Streams::new(8, 0).named("test");
+        let mean =
+            |draw: &mut dyn FnMut() -> f64| (0..N).map(|_| draw()).sum::<f64>() / f64::from(N);
+        let near = |found: f64, due: f64, variance: f64| {
+            assert!((found - due).abs() < 5.0e-3 * variance.sqrt(), "{found}, due {due}");
+        };
+        near(mean(&mut || stream.exponential().powi(2)), 2.0, 20.0);
+        near(mean(&mut || stream.normal().powi(2)), 1.0, 2.0);
+        near(mean(&mut || stream.normal().powi(4)), 3.0, 96.0);
+    }
 }

@@ -288,6 +288,7 @@ mod tests {
         assert_eq!(Time::from_ps(7).ps(), 7);
         assert_eq!(Span::from_us(2_500_000).seconds(), 2.5);
         assert_eq!(Span::from_us(3).ps(), 3_000_000);
+        assert_eq!(Span::from_ms(3).ps(), 3_000_000_000);
         assert_eq!(Span::from_s(3).ps(), 3_000_000_000_000);
         assert_eq!(Rate::from_bps(20).bytes_per_second(), 2.5);
         // 9000 an hour are 2.5 a second.

@@ -284,6 +284,8 @@ mod tests {
         assert_eq!(parse_rate("201.6 Mbit/s").unwrap().bps(), 201_600_000);
         assert!(parse_rate("9.8304 kbit/s").unwrap_err().0.contains("finer"));
         assert_eq!(parse_size("45 kB").unwrap().bytes(), 45_000);
+        assert_eq!(parse_size("4.5e3 kB").unwrap().bytes(), 4_500_000);
+        assert_eq!(parse_size("3e2 B").unwrap().bytes(), 300);
         assert_eq!(parse_size("1 KiB").unwrap().bytes(), 1024);
         assert_eq!(parse_packets("78 packets").unwrap(), 78);
         assert_eq!(parse_span("+3 µs").unwrap(), parse_span("3 us").unwrap());
