@@ -29,7 +29,7 @@ pub fn network(number: u64) -> Network {
     let all = every_mechanism();
     let wanted = all[(number % all.len() as u64) as usize];
     // What does not fit together is refused when it is read: then another draw.
-    for attempt in 0..40 {
+    for attempt in 0..1000 {
         let stream = Streams::new(number, attempt).named("network");
         // The more often parameters were refused, the closer they stay to the examples.
         let spice = if attempt < 20 { 0.3 } else { 0.0 };
