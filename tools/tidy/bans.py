@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from tidy import arrows
 from tidy.rust import Token
 from tidy.source import Finding, Source
 
@@ -34,20 +35,7 @@ class Ban:
 
 
 CRATES = ("crates/",)
-ENGINE = tuple(
-    f"crates/{name}/"
-    for name in (
-        "units",
-        "parameters",
-        "kernel",
-        "network",
-        "engine",
-        "mechanisms",
-        "scripts",
-        "invariants",
-        "scenario",
-    )
-)
+ENGINE = tuple(f"crates/{name}/" for name in arrows.CRATES if name not in ("python", "fuzz"))
 """Crates that take text and give numbers."""
 
 MATH_NAMES = """
