@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ from typing import Any
 import pytest
 
 from forebay.cli.commands import main
+from forebay.run.journal import JOURNAL
 
 SCENARIO = """
 name = "small"
@@ -245,3 +248,15 @@ def write_study(root: Path) -> Path:
     }.items():
         (folder / name).write_text(text, encoding="utf-8")
     return folder
+
+
+def runs_kept(folder: Path) -> int:
+    """How many runs the journal of a folder holds, while others write to it; none without one."""
+    if not (folder / JOURNAL).is_file():
+        return 0
+    with closing(sqlite3.connect(folder / JOURNAL, timeout=60)) as database:
+        try:
+            return int(database.execute("SELECT count(*) FROM runs").fetchone()[0])
+        except sqlite3.OperationalError:
+            # It was begun a moment ago.
+            return 0

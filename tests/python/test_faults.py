@@ -64,17 +64,6 @@ def dump(folder: Path) -> list[str]:
         return list(journal.dump())
 
 
-def records(folder: Path) -> int:
-    """How many runs the journal of a folder holds; none if there is no journal yet."""
-    if not (folder / "runs.sqlite").exists():
-        return 0
-    with closing(sqlite3.connect(folder / "runs.sqlite", timeout=60)) as database:
-        try:
-            return int(database.execute("SELECT count(*) FROM runs").fetchone()[0])
-        except sqlite3.OperationalError:
-            return 0
-
-
 def children(process: int) -> list[int]:
     """The processes that a process has started, and that have not ended."""
     found = []
@@ -105,7 +94,7 @@ def until(condition: Any) -> None:
 
 def progress(process: subprocess.Popen[str], folder: Path, wanted: int) -> None:
     """Wait until the journal of a folder holds so many runs, or the process has ended."""
-    until(lambda: process.poll() is not None or records(folder) >= wanted)
+    until(lambda: process.poll() is not None or front.runs_kept(folder) >= wanted)
 
 
 @contextmanager
@@ -136,7 +125,7 @@ def test_a_sweep_that_is_killed_again_and_again_is_completed(
     random, killed, number = default_rng(1), 0, 0
     while killed < KILLS:
         out = tmp_path / f"cut{number}"
-        before = records(out)
+        before = front.runs_kept(out)
         with started("sweep", sweep, "--out", out, "--jobs", 2) as process:
             # Anywhere from the start of Python to the middle of the runs.
             more = int(random.integers(0, 12))
@@ -167,12 +156,12 @@ def test_processes_that_make_runs_may_be_killed(
         with started("sweep", sweep, "--out", out, "--jobs", 2) as process:
             while killed < KILLS and process.poll() is None:
                 workers = children(process.pid)
-                if workers and records(out) < RUNS:
+                if workers and front.runs_kept(out) < RUNS:
                     with suppress(OSError):
                         os.kill(int(random.choice(workers)), signal.SIGKILL)
                         killed += 1
                 # A run is given up when its process was killed three times.
-                progress(process, out, min(records(out) + 3, RUNS))
+                progress(process, out, min(front.runs_kept(out) + 3, RUNS))
                 time.sleep(float(random.uniform(0.0, 0.03)))
             process.wait(PATIENCE_S)
         # Very many kills may hit one run three times.
@@ -194,7 +183,7 @@ def test_sweeps_in_one_folder_share_the_work(
         for _ in range(3)
     ]
     # One of them is killed: the others take its claims over.
-    until(lambda: records(out) >= 5)
+    until(lambda: front.runs_kept(out) >= 5)
     processes[0].kill()
     answers = [process.communicate(timeout=PATIENCE_S) for process in processes]
     assert [process.returncode for process in processes[1:]] == [0, 0]
@@ -377,7 +366,8 @@ def test_a_cluster_may_lose_its_processes(
         words = ("sweep", sweep, "--out", out, "--executor", f"dask:{cluster}")
         with started(*words) as process:
             while killed < KILLS and process.poll() is None:
-                progress(process, out, min(records(out) + int(random.integers(4, 12)), RUNS))
+                more = int(random.integers(4, 12))
+                progress(process, out, min(front.runs_kept(out) + more, RUNS))
                 if process.poll() is None and random.random() < 0.3:
                     process.kill()
                     killed += 1

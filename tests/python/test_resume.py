@@ -92,18 +92,6 @@ def killed(where: str, moment: int, *words: object) -> None:
     assert done.returncode == -signal.SIGKILL, done
 
 
-def kept(folder: Path) -> int:
-    """How many runs the journal holds; none if there is no journal."""
-    if not (folder / "runs.sqlite").is_file():
-        return 0
-    with closing(sqlite3.connect(folder / "runs.sqlite", timeout=60)) as database:
-        try:
-            return int(database.execute("SELECT count(*) FROM runs").fetchone()[0])
-        except sqlite3.OperationalError:
-            # It was begun a moment ago.
-            return 0
-
-
 def whole(folder: Path) -> Results:
     """Result and tables in a folder; all its files can be read."""
     from forebay.run.store import read_tables
@@ -139,7 +127,7 @@ def test_a_killed_study_is_completed(
     through."""
     killed(where, moment, "reproduce", "tiny", "--out", "cut", "--jobs", "1")
     if where == "run":
-        assert kept(Path("cut")) == moment
+        assert front.runs_kept(Path("cut")) == moment
     for path in Path("cut").glob("*.json"):
         json.loads(path.read_text())
     assert forebay("reproduce", "tiny", "--out", "cut", "--resume").status == 0
@@ -165,7 +153,7 @@ def test_finished_runs_are_not_made_again(
     from forebay.study import driver
 
     assert forebay("reproduce", "tiny").status == 0
-    every = kept(Path("out/tiny"))
+    every = front.runs_kept(Path("out/tiny"))
     made: list[str] = []
 
     def counted(jobs: Any, *others: Any) -> None:
@@ -176,7 +164,7 @@ def test_finished_runs_are_not_made_again(
     assert forebay("reproduce", "tiny", "--resume").status == 0
     assert made == []
     assert forebay("reproduce", "tiny").status == 0
-    assert len(made) == every == kept(Path("out/tiny"))
+    assert len(made) == every == front.runs_kept(Path("out/tiny"))
 
 
 def test_a_lost_table_comes_back(forebay: front.Forebay, study: Path) -> None:
@@ -190,9 +178,9 @@ def test_a_lost_table_comes_back(forebay: front.Forebay, study: Path) -> None:
 def test_more_replications_take_those_that_are_there(forebay: front.Forebay, study: Path) -> None:
     """A quick look would be thrown away when the whole is asked for."""
     assert forebay("reproduce", "tiny", "--quick").status == 0
-    few = kept(Path("out/tiny"))
+    few = front.runs_kept(Path("out/tiny"))
     assert forebay("reproduce", "tiny", "--replications", "4", "--resume").status == 0
-    assert few < kept(Path("out/tiny"))
+    assert few < front.runs_kept(Path("out/tiny"))
     assert whole(Path("out/tiny")) == through(forebay, "--replications", "4")
 
 
@@ -221,7 +209,7 @@ def test_a_signal_publishes_what_is_finished(
     until = time.monotonic() + 120
     with child:
         try:
-            while kept(Path("out/tiny")) < 7:
+            while front.runs_kept(Path("out/tiny")) < 7:
                 assert time.monotonic() < until
                 assert child.poll() is None
                 time.sleep(0.05)
