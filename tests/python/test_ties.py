@@ -50,7 +50,9 @@ def test_results_that_rest_on_ties_are_named(forebay: front.Forebay, tmp_path: P
     in step: every one of 1000 pairs ties, and of four pairs the source that is first has all
     packets served and the other one."""
     scenario = write(tmp_path / "step.toml", "0 s")
-    ties = forebay("run", scenario, "--ties", "shuffle", "--json").document()["ties"]
+    document = forebay("run", scenario, "--ties", "shuffle", "--json").document()
+    assert document["command"].endswith("--ties shuffle")
+    ties = document["ties"]
     assert ties["packets"] == 1000
     assert ties["links"] == {"core": 1000}
     rows = {row["quantity"]: row for row in ties["differing"]}

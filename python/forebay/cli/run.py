@@ -41,6 +41,8 @@ def run_scenario(
     Raises `UserError` for a wrong scenario or an `out` that cannot be written.
     """
     job = load(scenario).but(record=out is not None, **options)
+    if show.ties:
+        job = job.but(ties=0)
     job = job.but(command=command_line(job.name, job))
     names = _names(out, job) if out is not None else []
     run = _run(job, os.path.basename(scenario), show.ties)
@@ -62,7 +64,7 @@ def _run(job: Job, label: str, ties: bool) -> Run:
     if ties:
         from forebay.run.ties import compare_orders, in_other_orders
 
-        jobs = in_other_orders(job)
+        jobs += in_other_orders(job)
     runs: dict[int, Run] = {}
     with meter(len(jobs), label) as progress:
         run_jobs(jobs, runs.__setitem__, 1, progress.tick, _announce)

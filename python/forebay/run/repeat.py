@@ -27,6 +27,8 @@ def command_line(scenario: Path | str, job: Job) -> str:
         words += ["--set", assignment]
     if job.check:
         words += ["--check"]
+    if job.ties is not None:
+        words += ["--ties", "shuffle"]
     return quoted(words)
 
 
