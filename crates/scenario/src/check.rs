@@ -7,7 +7,6 @@ use forebay_invariants::{
     BucketPlace, BufferLimit, CallTotals, Checker, FlowKind, FlowPlace, Invariant, LinkPlace,
     Places, Report, RingPlace, Watch,
 };
-use forebay_mechanisms::element::calls::CallCount;
 use forebay_network::record::{Column, DelayHistogram, RecordTable};
 use forebay_network::{ElementId, Observer, StateFact};
 use forebay_parameters::{Length, Node, Parameter, Value};
@@ -16,6 +15,7 @@ use forebay_units::{Rate, Span, Time};
 use crate::build::{Plan, Wired};
 use crate::flows::FlowPlan;
 use crate::results::RunResult;
+use crate::results_elements::visit_calls;
 use crate::series::Series;
 
 /// The parameters of a scenario by key path, as text.
@@ -121,30 +121,21 @@ impl Checking {
     /// Compare the counters of calls, whose rows are in the order of the results.
     fn look_at_calls(&self, plan: &Plan<'_>, wired: &mut Wired) {
         let firsts = firsts(&plan.flows);
-        let aggregates = plan.members().into_iter().map(|groups| (true, groups));
-        for (shared, groups) in std::iter::once((false, plan.calls_alone())).chain(aggregates) {
-            let mut passed = 0;
-            for at in groups {
-                let rows = plan.flows[at].count as usize;
-                let first = if shared { passed } else { 0 };
-                let own = &wired.own_counters::<Vec<CallCount>>(wired.senders[at])[first..];
-                let own: Vec<CallCount> = own.iter().take(rows).copied().collect();
-                for (index, count) in own.iter().enumerate() {
-                    let totals = CallTotals {
-                        admitted: count.admitted,
-                        // A call of several flows is blocked once.
-                        blocked: if index == 0 { count.blocked } else { 0 },
-                        rerouted: count.rerouted,
-                        refused: count.refused,
-                        terminated: count.terminated,
-                        ended: count.ended,
-                        present: u64::from(count.present),
-                    };
-                    self.watch.checker().call_counters(firsts[at] + index, &totals);
-                }
-                passed += rows;
+        visit_calls(plan, wired, |_, at, own| {
+            for (index, count) in own.iter().enumerate() {
+                let totals = CallTotals {
+                    admitted: count.admitted,
+                    // A call of several flows is blocked once.
+                    blocked: if index == 0 { count.blocked } else { 0 },
+                    rerouted: count.rerouted,
+                    refused: count.refused,
+                    terminated: count.terminated,
+                    ended: count.ended,
+                    present: u64::from(count.present),
+                };
+                self.watch.checker().call_counters(firsts[at] + index, &totals);
             }
-        }
+        });
     }
 
     /// What was found in the run that gave the first of `results`; the second is that of the same

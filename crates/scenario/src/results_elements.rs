@@ -13,24 +13,36 @@ use crate::flows::FlowPlan;
 /// The rows of calls: first those of no aggregate, then by aggregate.
 pub(crate) fn call_rows(plan: &Plan<'_>, wired: &mut Wired, measured: Span) -> Vec<CallResult> {
     let mut rows = Vec::new();
+    visit_calls(plan, wired, |aggregate, at, own| {
+        let name = aggregate.unwrap_or_default();
+        rows.extend((0..).zip(own).map(|(index, count)| {
+            let flow = plan.flows[at].flow_name(index);
+            CallResult::of(flow, name.to_owned(), count, measured)
+        }));
+    });
+    rows
+}
+
+/// Visit the counters of each group of calls, with its aggregate and its place in the plan: first
+/// those of no aggregate, then by aggregate.
+pub(crate) fn visit_calls(
+    plan: &Plan<'_>,
+    wired: &mut Wired,
+    mut visit: impl FnMut(Option<&str>, usize, &[CallCount]),
+) {
     let named = plan.aggregates.iter().map(|aggregate| Some(aggregate.name.as_str()));
     let groups = std::iter::once(plan.calls_alone()).chain(plan.members());
     for (aggregate, groups) in std::iter::once(None).chain(named).zip(groups) {
-        let name = aggregate.unwrap_or_default();
         // The groups of an aggregate share an element; each other one has its own.
         let mut passed = 0;
         for at in groups {
-            let flow = &plan.flows[at];
+            let count = plan.flows[at].count as usize;
             let first = if aggregate.is_some() { passed } else { 0 };
-            let own = &wired.own_counters::<Vec<CallCount>>(wired.senders[at])[first..];
-            let own = (0..flow.count).zip(own);
-            rows.extend(own.map(|(index, count)| {
-                CallResult::of(flow.flow_name(index), name.to_owned(), count, measured)
-            }));
-            passed += flow.count as usize;
+            let own = wired.own_counters::<Vec<CallCount>>(wired.senders[at]);
+            visit(aggregate, at, &own[first..first + count]);
+            passed += count;
         }
     }
-    rows
 }
 
 /// The rows of paced sources, of policing and of late packets.
