@@ -61,7 +61,7 @@ const REFILL: usize = 16;
 const FRONT_LIMIT: usize = 48;
 
 /// Initial limit of the heap: of more events, each costs less in a ladder.
-const HEAP_LIMIT: usize = 128;
+const HEAP_LIMIT: usize = 64;
 
 #[inline(always)]
 fn key(time: Time, target: ElementId, token: u32) -> Key {

@@ -43,7 +43,7 @@ struct Rung {
 
 /// Intended number of events per bucket: few are sorted at less cost each than many, but with still
 /// fewer the buckets would cost more than they save.
-const BUCKET_EVENTS: usize = 64;
+const BUCKET_EVENTS: usize = 32;
 
 /// The least key of an event at `time`, in ps.
 fn first_key_at(time: u64) -> Key {
