@@ -19,6 +19,8 @@ use crate::report::{Breach, Place, Report};
 pub(crate) enum Towards {
     /// One of these links is the next of its route.
     Links(Vec<usize>),
+    /// It comes into this element, which does not hold it yet; one of these links is the next.
+    Element(u32, Vec<usize>),
     /// It is queued at this link.
     Queue(usize),
     /// Its destination.
@@ -167,9 +169,12 @@ impl Checker {
         self.tick(now);
         let place = Place::Element(element);
         let at = self.places.elements.get(element as usize).cloned().unwrap_or_default();
-        let towards = if at.is_empty() { Towards::End } else { Towards::Links(at) };
+        let towards = if at.is_empty() { Towards::End } else { Towards::Element(element, at) };
         let Some(key) = self.known(packet, &towards, place) else { return };
         self.arrive(key, packet);
+        if let Some(entry) = self.ledger.entry(key) {
+            entry.element = Some(element);
+        }
     }
 
     /// The key of `packet`, which must be in the network; of equal ones, that which is on its way
@@ -183,6 +188,10 @@ impl Checker {
         let route = self.places.route(packet.route).unwrap_or_default();
         let suits = |entry: &Entry| match towards {
             Towards::Links(links) => route.get(entry.hops).is_some_and(|next| links.contains(next)),
+            Towards::Element(element, links) => {
+                let holds = entry.at == Whereabouts::Between && entry.element == Some(*element);
+                !holds && route.get(entry.hops).is_some_and(|next| links.contains(next))
+            }
             Towards::Queue(link) => entry.at == Whereabouts::Link(*link),
             Towards::End => entry.hops == route.len(),
         };

@@ -56,6 +56,8 @@ pub(crate) struct Entry {
     pub(crate) hops: usize,
     /// When it was queued at the link where it is.
     pub(crate) queued: Time,
+    /// The element that received it last.
+    pub(crate) element: Option<u32>,
 }
 
 /// All packets that were sent and have not left.
@@ -79,7 +81,7 @@ impl Ledger {
             key.copy = self.next_copy;
         }
         let (at, queued) = (Whereabouts::Between, packet.created);
-        self.entries.insert(key, Entry { packet: *packet, at, hops: 0, queued });
+        self.entries.insert(key, Entry { packet: *packet, at, hops: 0, queued, element: None });
     }
 
     /// The key of `packet`; of several equal ones, the first that `suits`, or the first of all.

@@ -4,7 +4,7 @@
 use forebay_network::{Observation, Packet, Signal};
 
 use super::Recovery;
-use super::scoreboard::NextSegment;
+use super::scoreboard::{NextSegment, Scoreboard};
 use super::sender::Phase;
 use super::sender_context::{SenderContext, float};
 
@@ -98,24 +98,31 @@ impl SenderContext<'_, '_> {
         let c = &*self.c;
         let in_network = match (c.phase, &c.scoreboard) {
             (Phase::Loss, _) => self.in_flight(),
-            (Phase::Recovery, Some(scoreboard)) => {
-                float(scoreboard.pipe(c.una, c.max, u64::from(self.p.threshold)) * self.p.mss)
-            }
+            (Phase::Recovery, Some(scoreboard)) => self.pipe(scoreboard),
             // Limited transmit sent the last of them, which may be short.
             _ => self.bytes(c.una, c.una.max(c.nxt.saturating_sub(u64::from(c.limited)))),
         };
         in_network.min(c.window.cwnd)
     }
 
-    /// New data was acknowledged during recovery.
-    pub(super) fn acknowledged_in_recovery(&mut self, acked: f64) {
+    /// SetPipe() of RFC 6675 in bytes.
+    fn pipe(&self, scoreboard: &Scoreboard) -> f64 {
+        let (una, max, threshold) = (self.c.una, self.c.max, u64::from(self.p.threshold));
+        let mut pipe = scoreboard.pipe(una, max, threshold) * self.p.mss;
+        if self.c.short < max {
+            pipe -= self.shortfall(|number| scoreboard.times_in_pipe(number, threshold));
+        }
+        float(pipe)
+    }
+
+    /// New data was acknowledged during recovery, with ECN-Echo or without.
+    pub(super) fn acknowledged_in_recovery(&mut self, acked: f64, ece: bool) {
         let full = self.c.una >= self.c.recover;
         match self.p.recovery {
             Recovery::Sack => {
                 self.restart_timer();
                 if full {
-                    self.c.phase = Phase::Open;
-                    self.transmit();
+                    self.end_recovery(ece);
                 } else {
                     self.fill_pipe();
                 }
@@ -126,16 +133,24 @@ impl SenderContext<'_, '_> {
                 let smss = self.c.window.smss;
                 let flight = self.bytes(self.c.una, self.c.nxt);
                 self.c.window.cwnd = self.c.window.ssthresh.min(flight.max(smss) + smss);
-                self.c.phase = Phase::Open;
-                self.transmit();
+                self.end_recovery(ece);
             }
             Recovery::Reno => {
                 self.restart_timer();
                 self.c.window.cwnd = self.c.window.ssthresh;
-                self.c.phase = Phase::Open;
-                self.transmit();
+                self.end_recovery(ece);
             }
         }
+    }
+
+    /// The losses are repaired, and the window is what recovery leaves. The acknowledgement that
+    /// says so can carry the echo of a mark on what was sent since the reduction.
+    fn end_recovery(&mut self, ece: bool) {
+        self.c.phase = Phase::Open;
+        if ece {
+            self.on_ecn_echo(self.c.una);
+        }
+        self.transmit();
     }
 
     /// RFC 6582, section 3.2, step 3: retransmit at the next hole, and deflate the window by what
@@ -220,46 +235,45 @@ impl SenderContext<'_, '_> {
         if let Some(scoreboard) = &mut self.c.scoreboard {
             scoreboard.forget_retransmissions(self.c.una);
         }
-        let mut room = self.room_in_pipe();
-        while room > 0 && self.new_data_allowed() {
-            self.send_new();
+        let (mut room, mut left) = (self.room_in_pipe(), self.p.max_burst);
+        while room >= self.c.window.smss && left > 0 && self.new_data_allowed() {
+            room -= self.send_new();
             self.c.limited += 1;
-            room -= 1;
+            left -= 1;
         }
     }
 
     /// RFC 6675, section 5, step C: send what NextSeg returns while pipe leaves room for a segment.
     pub(super) fn fill_pipe(&mut self) {
         let threshold = u64::from(self.p.threshold);
-        let mut room = self.room_in_pipe();
-        while room > 0 {
+        let (mut room, mut left) = (self.room_in_pipe(), self.p.max_burst);
+        while room >= self.c.window.smss && left > 0 {
             let new = self.new_data_allowed();
             let (una, max) = (self.c.una, self.c.max);
             let Some(scoreboard) = &mut self.c.scoreboard else {
                 return;
             };
-            match scoreboard.next_segment(una, max, threshold, new) {
+            room -= match scoreboard.next_segment(una, max, threshold, new) {
                 Some(NextSegment::Hole(number)) => {
                     scoreboard.retransmitted(number, una);
-                    self.send(number);
+                    self.send(number)
                 }
                 Some(NextSegment::New) => self.send_new(),
                 Some(NextSegment::Rescue(number)) => {
                     scoreboard.rescued(self.c.recover);
-                    self.send(number);
+                    self.send(number)
                 }
                 None => return,
-            }
-            room -= 1;
+            };
+            left -= 1;
         }
     }
 
-    /// Whole segments between pipe and the congestion window.
-    fn room_in_pipe(&self) -> u64 {
-        let Some(scoreboard) = &self.c.scoreboard else { return 0 };
-        let pipe = scoreboard.pipe(self.c.una, self.c.max, u64::from(self.p.threshold));
-        let segments = (self.c.window.cwnd / self.c.window.smss) as u64;
-        segments.saturating_sub(pipe).min(u64::from(self.p.max_burst))
+    /// Bytes between pipe and the congestion window: a segment is sent while there are as many as
+    /// a full one has (RFC 6675, section 5, step C), and takes as many as it carries (C.4).
+    fn room_in_pipe(&self) -> f64 {
+        let Some(scoreboard) = &self.c.scoreboard else { return 0.0 };
+        self.c.window.cwnd - self.pipe(scoreboard)
     }
 
     /// Whether the application and the receiver's window allow a segment never sent before.
@@ -267,10 +281,11 @@ impl SenderContext<'_, '_> {
         self.has_data() && self.receiver_takes(float(self.payload(self.c.nxt)))
     }
 
-    fn send_new(&mut self) {
+    /// Send the next segment. Returns its bytes of data.
+    fn send_new(&mut self) -> f64 {
         let number = self.c.nxt;
-        self.send(number);
         self.c.nxt = number + 1;
+        self.send(number)
     }
 
     /// The retransmission timer expired (RFC 6298, sections 5.4 to 5.6; RFC 5681, section 3.1; RFC

@@ -9,7 +9,8 @@ use super::ranges::Ranges;
 ///
 /// All segments but the last of a write carry one SMSS, so "more than (DupThresh - 1) * SMSS bytes
 /// above" and "at least DupThresh segments above" are the same, and the other condition of IsLost
-/// (DupThresh discontiguous ranges above) implies it. Pipe counts a short segment as a whole one.
+/// (DupThresh discontiguous ranges above) implies it. What pipe is in bytes the sender says, which
+/// knows the short segments.
 #[derive(Clone, Debug, Default)]
 pub struct Scoreboard {
     sacked: Ranges,
@@ -137,6 +138,20 @@ impl Scoreboard {
             None => max - una - self.sacked.total(),
         };
         not_lost + self.resent(una)
+    }
+
+    /// How often SetPipe() counts segment `number`, which is outstanding: as not lost, and as
+    /// retransmitted.
+    pub(super) fn times_in_pipe(&self, number: u64, threshold: u64) -> u64 {
+        if self.sacked.holding(number).is_some() {
+            return 0;
+        }
+        u64::from(number >= self.lost_below(threshold)) + u64::from(number < self.high_rxt)
+    }
+
+    /// Whether [`Scoreboard::resent`] counts segment `number`, which is outstanding.
+    pub(super) fn is_resent(&self, number: u64) -> bool {
+        number < self.high_rxt && self.sacked.holding(number).is_none()
     }
 
     /// NextSeg(): what to send next; `new` tells whether new data may be sent.

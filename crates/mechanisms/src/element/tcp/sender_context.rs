@@ -48,12 +48,12 @@ impl SenderContext<'_, '_> {
             self.c.short = self.source().first_short();
         }
         let rtt = self.measure(packet, ack, samples);
+        // Where ECN was not agreed on, the flag means nothing (RFC 3168, section 6.1.1).
+        let ece = self.p.ecn && packet.ece();
         if self.c.phase == Phase::Recovery {
-            self.acknowledged_in_recovery(acked);
+            self.acknowledged_in_recovery(acked, ece);
         } else {
             self.restart_timer();
-            // Where ECN was not agreed on, the flag means nothing (RFC 3168, section 6.1.1).
-            let ece = self.p.ecn && packet.ece();
             let fact = Ack {
                 now: self.cx.now(),
                 acked: self.creditable(acked),
@@ -196,7 +196,11 @@ impl SenderContext<'_, '_> {
         if self.c.phase == Phase::Loss
             && let Some(scoreboard) = &self.c.scoreboard
         {
-            return float(scoreboard.resent(self.c.una) * self.p.mss);
+            let mut resent = scoreboard.resent(self.c.una) * self.p.mss;
+            if self.c.short < self.c.max {
+                resent -= self.shortfall(|number| u64::from(scoreboard.is_resent(number)));
+            }
+            return float(resent);
         }
         self.bytes(self.c.una, self.c.nxt)
     }
@@ -224,8 +228,8 @@ impl SenderContext<'_, '_> {
         self.c.nxt < self.c.end
     }
 
-    /// Transmit segment `number`.
-    pub(super) fn send(&mut self, number: u64) {
+    /// Transmit segment `number`. Returns its bytes of data.
+    pub(super) fn send(&mut self, number: u64) -> f64 {
         let now = self.cx.now();
         let data = u16::try_from(self.payload(number)).expect("a segment fits a packet");
         let size = self.p.overhead + data;
@@ -259,6 +263,7 @@ impl SenderContext<'_, '_> {
             self.set_timer(now + self.c.rto.timeout());
         }
         self.cx.send(packet);
+        f64::from(data)
     }
 
     /// The smoothed round-trip time that segments carry, once there is one. Few groups use it.
@@ -281,6 +286,14 @@ impl SenderContext<'_, '_> {
             bytes -= self.source().shortfall(first, end, self.p.mss);
         }
         float(bytes)
+    }
+
+    /// Bytes by which short segments fall short of full ones, where segment `number` counts
+    /// `times(number)` times.
+    #[cold]
+    pub(super) fn shortfall(&self, times: impl Fn(u64) -> u64) -> u64 {
+        let shorts = self.source().shorts_below(self.c.max);
+        shorts.map(|(number, bytes)| times(number) * (self.p.mss - bytes)).sum()
     }
 
     /// The application writes.

@@ -67,6 +67,11 @@ impl Source {
         let within = self.shorts.range(from..).take_while(|short| short.0 < end);
         within.map(|short| mss - short.1).sum()
     }
+
+    /// The short segments below `end`: number and bytes of data.
+    pub(super) fn shorts_below(&self, end: u64) -> impl Iterator<Item = (u64, u64)> {
+        self.shorts.iter().copied().take_while(move |short| short.0 < end)
+    }
 }
 
 #[cfg(test)]
