@@ -33,6 +33,19 @@ pub fn breaches(report: &Report) -> String {
     lines.collect()
 }
 
+/// An error that a random network has found would come back. Such networks are kept, as the numbers
+/// of random networks mean others whenever a mechanism is added.
+#[test]
+fn networks_that_found_errors_break_nothing() {
+    let kept = files("crates/scenario/tests/networks");
+    assert!(kept.len() >= 3);
+    for path in kept {
+        let text = fs::read_to_string(&path).unwrap();
+        let report = check(&Scenario::parse(&text, &path.to_string_lossy(), &[]).unwrap());
+        assert!(report.breaches().is_empty(), "{}:\n{}", path.display(), breaches(&report));
+    }
+}
+
 /// An engine that breaks one of its promises would go unnoticed in the scenarios that everything
 /// else is tested with.
 #[test]
