@@ -353,6 +353,36 @@ class _Shaper:
 
 shaper: _Shaper
 
+class _Impairment:
+    def bit_errors(self, *, rate: float) -> Mechanism: ...
+    def duplication(self, *, probability: float) -> Mechanism: ...
+    def gilbert_elliott(
+        self,
+        *,
+        to_bad: float,
+        to_good: float,
+        loss_in_bad: float = ...,
+        loss_in_good: float = ...,
+    ) -> Mechanism: ...
+    def jitter(
+        self,
+        *,
+        mean: str,
+        distribution: Literal["uniform", "exponential"] = ...,
+        reorder: bool = ...,
+    ) -> Mechanism: ...
+    def loss(self, *, probability: float) -> Mechanism: ...
+    def outage(
+        self,
+        *,
+        down: Sequence[str] = ...,
+        up: Sequence[str] = ...,
+        mean_up: str = ...,
+        mean_down: str = ...,
+    ) -> Mechanism: ...
+
+impairment: _Impairment
+
 class _Admission:
     def capacity(self, *, calls: int) -> Mechanism: ...
     def congestion_level(

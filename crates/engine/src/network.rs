@@ -278,7 +278,10 @@ impl Network {
     pub fn traffic(&self) -> Traffic {
         let flows = self.partitions.iter().flat_map(|partition| &partition.core.counters.flows);
         let add = |(sent, gone): (u64, u64), flow: &FlowCount| {
-            (sent + flow.sent.packets, gone + flow.delivered.packets + flow.dropped.packets)
+            (
+                sent + flow.sent.packets + flow.duplicated,
+                gone + flow.delivered.packets + flow.dropped.packets,
+            )
         };
         let (sent, gone) = flows.fold((0, 0), add);
         Traffic {

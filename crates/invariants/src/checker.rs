@@ -12,7 +12,7 @@ use crate::calls::CallModel;
 use crate::flow::FlowModel;
 use crate::ledger::{Entry, Key, Ledger, Whereabouts};
 use crate::link::LinkModel;
-use crate::places::{FlowKind, Places};
+use crate::places::{ElementPlace, FlowKind, Places};
 use crate::report::{Breach, Place, Report};
 
 /// Where a packet is on its way to when it is seen: tells equal packets apart.
@@ -21,6 +21,10 @@ pub(crate) enum Towards {
     Links(Vec<usize>),
     /// It comes into this element, which does not hold it yet; one of these links is the next.
     Element(u32, Vec<usize>),
+    /// It comes to this element, which is on the wire of this link.
+    Wire(u32, usize),
+    /// It has crossed this link, and has not come to another.
+    Beyond(usize),
     /// It is queued at this link.
     Queue(usize),
     /// Its destination.
@@ -127,6 +131,7 @@ impl Checker {
             Observation::Dropped { link, packet, reason } => {
                 self.dropped(link.index(), packet, reason);
             }
+            Observation::Duplicated { link, packet } => self.duplicated(link.index(), packet),
             Observation::Delivered { packet, delay } => self.delivered(packet, delay),
             Observation::Window { flow, cwnd, ssthresh } => {
                 self.window(flow.index(), cwnd, ssthresh);
@@ -168,8 +173,12 @@ impl Checker {
     pub fn received(&mut self, now: Time, element: u32, packet: &Packet) {
         self.tick(now);
         let place = Place::Element(element);
-        let at = self.places.elements.get(element as usize).cloned().unwrap_or_default();
-        let towards = if at.is_empty() { Towards::End } else { Towards::Element(element, at) };
+        let towards = match self.places.elements.get(element as usize).cloned().unwrap_or_default()
+        {
+            ElementPlace::Host => Towards::End,
+            ElementPlace::Links(links) => Towards::Element(element, links),
+            ElementPlace::Wire(link) => Towards::Wire(element, link),
+        };
         let Some(key) = self.known(packet, &towards, place) else { return };
         self.arrive(key, packet);
         if let Some(entry) = self.ledger.entry(key) {
@@ -192,6 +201,11 @@ impl Checker {
                 let holds = entry.at == Whereabouts::Between && entry.element == Some(*element);
                 !holds && route.get(entry.hops).is_some_and(|next| links.contains(next))
             }
+            Towards::Wire(element, link) => {
+                entry.at == Whereabouts::Link(*link)
+                    || entry.is_beyond(*link, route) && entry.element != Some(*element)
+            }
+            Towards::Beyond(link) => entry.is_beyond(*link, route),
             Towards::Queue(link) => entry.at == Whereabouts::Link(*link),
             Towards::End => entry.hops == route.len(),
         };

@@ -1,6 +1,6 @@
 //! Counters, compared with what was seen.
 
-use forebay_network::{Counters, FlowCount, LinkCount, PacketBytes, PrecedenceCount};
+use forebay_network::{Counters, DropReason, FlowCount, LinkCount, PacketBytes, PrecedenceCount};
 use forebay_units::Time;
 
 use crate::CallTotals;
@@ -36,7 +36,10 @@ impl Checker {
             self.link_counters(number, count);
         }
         let flows = counters.flows.iter().map(|flow| flow.dropped.packets + flow.acks[2]);
-        let (flows, links) = (flows.sum::<u64>(), counters.links.iter().map(drops).sum::<u64>());
+        let (flows, links) = (
+            flows.sum::<u64>(),
+            counters.links.iter().map(|link| drops(link, |_| true)).sum::<u64>(),
+        );
         self.check(Must::FlowDropPlaces, Place::Network, flows == links, || {
             format!("{flows} of flows, {links} at links")
         });
@@ -81,11 +84,12 @@ impl Checker {
         self.check(Must::FlowMarks, place, marked, || {
             format!("{}, seen {} of {}", count.marked, seen.marked, count.delivered.packets)
         });
-        let counted = (count.retransmissions, count.timeouts);
-        let of = (seen.retransmissions, seen.timeouts);
+        let counted = (count.retransmissions, count.timeouts, count.duplicated);
+        let of = (seen.retransmissions, seen.timeouts, seen.duplicated);
         self.check(Must::FlowRepeats, place, counted == of, || format!("{counted:?}, seen {of:?}"));
         if self.since == Time::ZERO {
-            let (out, sent) = (count.delivered.packets + count.dropped.packets, count.sent.packets);
+            let out = count.delivered.packets + count.dropped.packets;
+            let sent = count.sent.packets + count.duplicated;
             self.check(Must::FlowBalance, place, out <= sent, || format!("{out} of {sent}"));
             let (goodput, most) = (count.goodput, count.delivered.bytes);
             self.check(Must::FlowGoodput, place, goodput <= most, || {
@@ -173,8 +177,10 @@ impl Checker {
     }
 }
 
-fn drops(count: &LinkCount) -> u64 {
-    count.total(|packets| packets.dropped.iter().sum())
+/// Packets dropped, for a reason that `counts`.
+fn drops(count: &LinkCount, counts: impl Fn(DropReason) -> bool) -> u64 {
+    let reasons = DropReason::ALL.into_iter().filter(|reason| counts(*reason));
+    reasons.map(|reason| count.total(|packets| packets.dropped[reason as usize])).sum()
 }
 
 /// Packets that arrived and neither departed nor were dropped, since counting began: fewer than
@@ -182,7 +188,9 @@ fn drops(count: &LinkCount) -> u64 {
 fn waiting(count: &LinkCount) -> i128 {
     let arrived = count.total(|packets| packets.arrived.packets);
     let departed = count.total(|packets| packets.departed.packets);
-    i128::from(arrived) - i128::from(departed) - i128::from(drops(count))
+    i128::from(arrived)
+        - i128::from(departed)
+        - i128::from(drops(count, |reason| !reason.is_on_wire()))
 }
 
 impl Checker {

@@ -95,6 +95,44 @@ impl Checker {
     }
 
     pub(crate) fn dropped(&mut self, link: usize, packet: &Packet, reason: DropReason) {
+        if reason.is_on_wire() {
+            self.lost_on_wire(link, packet, reason);
+        } else {
+            self.dropped_before(link, packet, reason);
+        }
+        let model = &mut self.flows[packet.flow.index()];
+        if packet.is_feedback() {
+            model.seen.acks[2] += 1;
+        } else {
+            model.seen.dropped.add(packet);
+        }
+    }
+
+    /// The wire lost a packet that had crossed the link.
+    fn lost_on_wire(&mut self, link: usize, packet: &Packet, reason: DropReason) {
+        let place = Place::Link(link);
+        let Some(key) = self.known(packet, &Towards::Beyond(link), place) else { return };
+        self.ledger.leave(key);
+        self.links[link].tally(packet.precedence).dropped[reason as usize] += 1;
+        let impaired = self.places.links[link].impaired;
+        self.check(Must::LinkReason, place, impaired, || {
+            format!("{} is dropped: {}", show(packet), reason.name())
+        });
+    }
+
+    /// The wire of `link` made two of `packet`.
+    pub(crate) fn duplicated(&mut self, link: usize, packet: &Packet) {
+        let place = Place::Link(link);
+        let Some(key) = self.known(packet, &Towards::Beyond(link), place) else { return };
+        let impaired = self.places.links[link].impaired;
+        self.check(Must::LinkReason, place, impaired, || format!("{} is duplicated", show(packet)));
+        self.ledger.duplicate(key);
+        if !packet.is_feedback() {
+            self.flows[packet.flow.index()].seen.duplicated += 1;
+        }
+    }
+
+    fn dropped_before(&mut self, link: usize, packet: &Packet, reason: DropReason) {
         let place = Place::Link(link);
         let towards = Towards::Links(vec![link]);
         let Some(key) = self.known(packet, &towards, place) else { return };
@@ -122,12 +160,6 @@ impl Checker {
         self.check(Must::LinkReason, place, possible, || {
             format!("{} is dropped: {}", show(packet), reason.name())
         });
-        let model = &mut self.flows[packet.flow.index()];
-        if packet.is_feedback() {
-            model.seen.acks[2] += 1;
-        } else {
-            model.seen.dropped.add(packet);
-        }
     }
 
     /// A packet that came over the first of two links is queued at the other, or dropped there: not

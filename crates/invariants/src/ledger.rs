@@ -60,6 +60,14 @@ pub(crate) struct Entry {
     pub(crate) element: Option<u32>,
 }
 
+impl Entry {
+    /// Whether it has crossed `link` of its `route`, and has not come to another.
+    pub(crate) fn is_beyond(&self, link: usize, route: &[usize]) -> bool {
+        let last = self.hops.checked_sub(1).and_then(|last| route.get(last));
+        self.at == Whereabouts::Between && last == Some(&link)
+    }
+}
+
 /// All packets that were sent and have not left.
 #[derive(Default)]
 pub(crate) struct Ledger {
@@ -91,6 +99,14 @@ impl Ledger {
         let equal = || self.entries.range(first..=last);
         let found = equal().find(|(_, entry)| suits(entry));
         found.or_else(|| equal().next()).map(|(key, _)| *key)
+    }
+
+    /// There are two of the packet under `key` from now on.
+    pub(crate) fn duplicate(&mut self, key: Key) {
+        if let Some(entry) = self.entries.get(&key).copied() {
+            self.next_copy += 1;
+            self.entries.insert(Key { copy: self.next_copy, ..key }, entry);
+        }
     }
 
     /// The entry under `key`, which [`Ledger::find`] gave.

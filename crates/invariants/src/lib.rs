@@ -25,7 +25,9 @@ mod watch;
 
 pub use calls::CallTotals;
 pub use checker::Checker;
-pub use places::{BucketPlace, BufferLimit, FlowKind, FlowPlace, LinkPlace, Places, RingPlace};
+pub use places::{
+    BucketPlace, BufferLimit, ElementPlace, FlowKind, FlowPlace, LinkPlace, Places, RingPlace,
+};
 pub use report::{Breach, Place, Report};
 pub use table::Invariant;
 pub use watch::Watch;

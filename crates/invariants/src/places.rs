@@ -25,6 +25,8 @@ pub struct LinkPlace {
     pub shapes: bool,
     /// Whether a conditioner, or a policer in front of it, may drop packets.
     pub polices: bool,
+    /// Whether its wire loses or duplicates packets.
+    pub impaired: bool,
     /// The buckets of its only conditioner whose payments can be told from outside.
     pub buckets: Vec<BucketPlace>,
 }
@@ -98,6 +100,18 @@ pub struct FlowPlace {
     pub to: String,
 }
 
+/// What an element is to the packets that it receives.
+#[derive(Clone, Debug, Default)]
+pub enum ElementPlace {
+    /// A host, where their route ends.
+    #[default]
+    Host,
+    /// The entrance to one of these links: a queue, a shaper, a ring.
+    Links(Vec<usize>),
+    /// The wire of this link.
+    Wire(usize),
+}
+
 /// A network.
 #[derive(Clone, Debug, Default)]
 pub struct Places {
@@ -107,8 +121,8 @@ pub struct Places {
     pub flows: Vec<FlowPlace>,
     /// The links of each route, by its number; `None` for routes that are not known.
     pub routes: Vec<Option<Vec<usize>>>,
-    /// The links that belong to each element, by its number; empty for hosts.
-    pub elements: Vec<Vec<usize>>,
+    /// What each element is, by its number.
+    pub elements: Vec<ElementPlace>,
     /// When the run ends.
     pub end: Time,
 }
@@ -127,6 +141,7 @@ impl LinkPlace {
             ring: None,
             shapes: false,
             polices: false,
+            impaired: false,
             buckets: Vec::new(),
         }
     }

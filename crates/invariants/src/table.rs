@@ -161,10 +161,10 @@ invariants! {
             "Marks that a flow counts are those that arrived, and no more than was delivered."
             "RFC 3168, section 5";
         FlowRepeats "flow-repeats"
-            "Retransmissions and timeouts counted are those that were seen."
+            "Retransmissions, timeouts and duplicates counted are those that were seen."
             "";
         FlowBalance "flow-balance"
-            "No flow has had more packets delivered and dropped than it has sent."
+            "No flow has had more packets delivered and dropped than it has sent and wires doubled."
             "";
         FlowDropPlaces "flow-drop-places"
             "All drops of flows together are all drops of links together."

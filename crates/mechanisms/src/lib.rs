@@ -16,7 +16,8 @@
 //! `termination` | [`FlowTermination`](forebay_network::FlowTermination) |
 //! [`termination::TERMINATIONS`] | | `activity` | [`Activity`](forebay_network::Activity) |
 //! [`activity::ACTIVITIES`] | | `pace` | [`PaceControl`](forebay_network::PaceControl) |
-//! [`pace::PACES`] | | `fairness` | [`RingFairness`](forebay_network::RingFairness) |
+//! [`pace::PACES`] | | `impairment` | [`Impairment`](impairment::Impairment) |
+//! [`impairment::IMPAIRMENTS`] | | `fairness` | [`RingFairness`](forebay_network::RingFairness) |
 //! [`fairness::FAIRNESS`] |
 //!
 //! Beside these, `policing/` says when cells conform and may leave, for conditioners and a policer,
@@ -33,6 +34,7 @@ pub mod detector;
 pub mod element;
 pub mod explicit_rate;
 pub mod fairness;
+pub mod impairment;
 mod lateness;
 mod measurement;
 pub mod pace;

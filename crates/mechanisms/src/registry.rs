@@ -9,6 +9,7 @@ use crate::control::{CONTROLS, Controls};
 use crate::detector::{DETECTORS, Detectors};
 use crate::explicit_rate::{EXPLICIT_RATES, ExplicitRates};
 use crate::fairness::{FAIRNESS, Fairness};
+use crate::impairment::{IMPAIRMENTS, Impairments};
 use crate::pace::{PACES, Paces};
 use crate::queue::{QUEUES, Queues};
 use crate::shaper::{SHAPERS, Shapers};
@@ -22,6 +23,7 @@ pub fn registry() -> Registry {
     add::<Queues>(&mut all, QUEUES);
     add::<Conditioners>(&mut all, CONDITIONERS);
     add::<Shapers>(&mut all, SHAPERS);
+    add::<Impairments>(&mut all, IMPAIRMENTS);
     add::<Admissions>(&mut all, ADMISSIONS);
     add::<Terminations>(&mut all, TERMINATIONS);
     add::<Fairness>(&mut all, FAIRNESS);

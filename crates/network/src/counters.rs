@@ -115,6 +115,8 @@ pub struct FlowCount {
     pub marked: u64,
     /// Data dropped.
     pub dropped: PacketBytes,
+    /// Data that wires delivered twice: the second ones, which are not among those sent.
+    pub duplicated: u64,
     /// Segments sent again.
     pub retransmissions: u64,
     /// Retransmission timeouts.
@@ -137,6 +139,7 @@ impl FlowCount {
         for (mine, other) in self.acks.iter_mut().zip(other.acks) {
             *mine += other;
         }
+        self.duplicated += other.duplicated;
         self.retransmissions += other.retransmissions;
         self.timeouts += other.timeouts;
         self.started = self.started.or(other.started);
@@ -267,6 +270,13 @@ impl Counters {
         self.link(link).of(packet.precedence).arrived.add(packet);
     }
 
+    /// Count a second one of `packet`, which a wire made.
+    pub fn count_duplicate(&mut self, packet: &Packet) {
+        if !packet.is_feedback() {
+            self.flow(packet).duplicated += 1;
+        }
+    }
+
     /// Count `payload` bytes of `flow` as goodput: they reached the receiving application.
     #[inline]
     pub fn hand_over(&mut self, flow: FlowId, payload: u64) {
@@ -351,6 +361,7 @@ mod tests {
         first.flows[0] = FlowCount {
             sent: pair(5, 500),
             dropped: pair(1, 100),
+            duplicated: 1,
             acks: [0, 3, 1],
             retransmissions: 2,
             timeouts: 1,
@@ -361,6 +372,7 @@ mod tests {
         second.flows[0] = FlowCount {
             delivered: pair(3, 300),
             dropped: pair(1, 90),
+            duplicated: 2,
             goodput: 180,
             max_delay: Span::from_ps(70),
             delay: 150,
@@ -382,6 +394,7 @@ mod tests {
             acks: [4, 3, 3],
             marked: 1,
             dropped: pair(2, 190),
+            duplicated: 3,
             retransmissions: 2,
             timeouts: 1,
             started: Some(at(4)),

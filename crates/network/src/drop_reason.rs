@@ -16,12 +16,33 @@ pub enum DropReason {
     Shaper = 4,
     /// The buffer was full for packets that may be dropped first.
     Selective = 5,
+    /// The wire lost it.
+    Lost = 6,
+    /// Bit errors on the wire: it failed its checksum at the far end.
+    Corrupted = 7,
+    /// The link was down.
+    Outage = 8,
 }
 
 impl DropReason {
     /// Every reason, in the order of the counters.
-    pub const ALL: [Self; 6] =
-        [Self::Overflow, Self::Early, Self::Forced, Self::Policed, Self::Shaper, Self::Selective];
+    pub const ALL: [Self; 9] = [
+        Self::Overflow,
+        Self::Early,
+        Self::Forced,
+        Self::Policed,
+        Self::Shaper,
+        Self::Selective,
+        Self::Lost,
+        Self::Corrupted,
+        Self::Outage,
+    ];
+
+    /// Whether it befalls packets behind a link, which has counted them as departed.
+    #[must_use]
+    pub const fn is_on_wire(self) -> bool {
+        matches!(self, Self::Lost | Self::Corrupted | Self::Outage)
+    }
 
     /// The reason's name in results.
     #[must_use]
@@ -33,6 +54,9 @@ impl DropReason {
             Self::Policed => "policed",
             Self::Shaper => "shaper",
             Self::Selective => "selective",
+            Self::Lost => "lost",
+            Self::Corrupted => "corrupted",
+            Self::Outage => "outage",
         }
     }
 }

@@ -87,6 +87,13 @@ pub enum Observation<'a> {
         /// The reason.
         reason: DropReason,
     },
+    /// The wire of a link made two of a packet.
+    Duplicated {
+        /// The link where it happened.
+        link: LinkId,
+        /// The packet.
+        packet: &'a Packet,
+    },
     /// A packet reached its destination.
     Delivered {
         /// The packet.

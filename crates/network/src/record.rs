@@ -230,6 +230,9 @@ impl Observer for PacketTrace {
             Observation::Dropped { link, packet, reason } => {
                 self.row(now, drop_word(reason), link.number().into(), packet);
             }
+            Observation::Duplicated { link, packet } => {
+                self.row(now, "duplicated", link.number().into(), packet);
+            }
             Observation::Delivered { packet, .. } => self.row(now, "delivered", NOWHERE, packet),
             Observation::Adjusted { .. }
             | Observation::Window { .. }
@@ -262,7 +265,9 @@ impl Observer for PacketTrace {
 }
 
 fn drop_word(reason: crate::DropReason) -> &'static str {
-    use crate::DropReason::{Early, Forced, Overflow, Policed, Selective, Shaper};
+    use crate::DropReason::{
+        Corrupted, Early, Forced, Lost, Outage, Overflow, Policed, Selective, Shaper,
+    };
     match reason {
         Overflow => "dropped: overflow",
         Early => "dropped: early",
@@ -270,6 +275,9 @@ fn drop_word(reason: crate::DropReason) -> &'static str {
         Policed => "dropped: policed",
         Shaper => "dropped: shaper",
         Selective => "dropped: selective",
+        Lost => "dropped: lost",
+        Corrupted => "dropped: corrupted",
+        Outage => "dropped: outage",
     }
 }
 

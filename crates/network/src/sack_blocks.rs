@@ -56,6 +56,11 @@ impl SackTable {
         self.blocks[slot as usize - 1]
     }
 
+    /// The slot of a copy of the blocks at `slot`, for a duplicate of an acknowledgement.
+    pub fn copy(&mut self, slot: u32) -> u32 {
+        if slot == 0 { 0 } else { self.store(self.blocks[slot as usize - 1]) }
+    }
+
     /// Free the slot of an acknowledgement that was dropped.
     pub(crate) fn free(&mut self, slot: u32) {
         self.free.push(slot);

@@ -64,21 +64,20 @@ const PACED_SECTIONS: [SectionRow; 5] = [
     ),
 ];
 
+/// Mechanisms of a link, and at last its way back, which has the same.
+const LINK_KEYS: [&str; 7] =
+    ["queue", "conditioner", "shaper", "detector", "explicit_rate", "impairment", "reverse"];
+
 fn sections() -> [SectionRow; 18] {
     let [paced, frames, policing, peak, bucket] = PACED_SECTIONS;
     [
         ("scenario", "The top level.", ScenarioParameters::FIELDS, &[]),
-        (
-            "links.NAME",
-            "A link between two nodes.",
-            LinkParameters::FIELDS,
-            &["queue", "conditioner", "shaper", "detector", "explicit_rate", "reverse"],
-        ),
+        ("links.NAME", "A link between two nodes.", LinkParameters::FIELDS, &LINK_KEYS),
         (
             "links.NAME.reverse",
             "The way back of a duplex link, where it differs.",
             ReverseParameters::FIELDS,
-            &["queue", "conditioner", "shaper", "detector", "explicit_rate"],
+            &LINK_KEYS[..6],
         ),
         (
             "rings.NAME",

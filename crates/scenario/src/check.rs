@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use forebay_invariants::{
-    BucketPlace, BufferLimit, CallTotals, Checker, FlowKind, FlowPlace, Invariant, LinkPlace,
-    Places, Report, RingPlace, Watch,
+    BucketPlace, BufferLimit, CallTotals, Checker, ElementPlace, FlowKind, FlowPlace, Invariant,
+    LinkPlace, Places, Report, RingPlace, Watch,
 };
 use forebay_network::record::{Column, DelayHistogram, RecordTable};
 use forebay_network::{ElementId, Observer, StateFact};
@@ -246,11 +246,23 @@ fn places(plan: &Plan<'_>, wired: &mut Wired, resolved: &Resolved) -> Places {
     for (route, links) in &wired.routes {
         routes[route.index()] = Some(links.clone());
     }
-    let mut elements = vec![Vec::new(); wired.network.next_element().index()];
-    for (link, own) in wired.links.iter().enumerate() {
-        own.iter().for_each(|element| elements[element.index()].push(link));
-    }
+    let elements = element_places(plan, wired);
     Places { links, flows, routes, elements, end: Time::ZERO + plan.parameters.duration }
+}
+
+fn element_places(plan: &Plan<'_>, wired: &Wired) -> Vec<ElementPlace> {
+    let mut places = vec![ElementPlace::Host; wired.network.next_element().index()];
+    for (number, own) in wired.links.iter().enumerate() {
+        let (before, beyond) = own.split_at(plan.links[number].beyond);
+        for element in before {
+            match &mut places[element.index()] {
+                ElementPlace::Links(links) => links.push(number),
+                place => *place = ElementPlace::Links(vec![number]),
+            }
+        }
+        beyond.iter().for_each(|at| places[at.index()] = ElementPlace::Wire(number));
+    }
+    places
 }
 
 fn flow_kind(flow: &FlowPlan, first: usize) -> FlowKind {
@@ -298,6 +310,7 @@ fn link_place(number: usize, plan: &Plan<'_>, wired: &mut Wired, resolved: &Reso
         may_idle: ring.is_some() || background,
         shapes: has("shaper."),
         polices: has("conditioner"),
+        impaired: has("impairment"),
         ring,
         buckets,
         ..LinkPlace::plain(&link.name, Rate::from_bps(link.rate.bps()), link.delay)

@@ -7,14 +7,18 @@ use forebay_mechanisms::conditioner::Conditioners;
 use forebay_mechanisms::detector::CongestionDetector;
 use forebay_mechanisms::detector::Detectors;
 use forebay_mechanisms::element::allocator::RateAllocator;
+use forebay_mechanisms::element::impairments::ImpairedWire;
 use forebay_mechanisms::element::link::{Conditioning, LinkParts, Notifier, link};
 use forebay_mechanisms::element::shaper::Shaper;
 use forebay_mechanisms::explicit_rate::ExplicitRate;
 use forebay_mechanisms::explicit_rate::ExplicitRates;
+use forebay_mechanisms::impairment::{Impairment, Impairments};
 use forebay_mechanisms::queue::{self, Queue, Queues};
 use forebay_mechanisms::shaper::Shapers;
 use forebay_network::{Conditioner, ElementId, LinkId, ShaperLaw};
-use forebay_parameters::{Chosen, Parameters, Problem, Section, choose, choose_all, choose_or};
+use forebay_parameters::{
+    Category, Chosen, Parameters, Problem, Section, choose, choose_all, choose_or,
+};
 use forebay_units::{Rate, Size, Span};
 
 use crate::rings::{RingPlan, RingSpan, SpanPlan};
@@ -50,6 +54,8 @@ pub(crate) struct LinkPlan<'a> {
     pub(crate) span: Option<RingSpan>,
     /// Which part of its element it is: a ring has one for each span.
     pub(crate) part: u32,
+    /// How many of its elements a packet passes before it has crossed the link, once it is wired.
+    pub(crate) beyond: usize,
 }
 
 struct Parts {
@@ -58,6 +64,7 @@ struct Parts {
     conditioners: Vec<Box<dyn Conditioner>>,
     detector: Option<Box<dyn CongestionDetector>>,
     explicit_rate: Option<Box<dyn ExplicitRate>>,
+    impairments: Vec<Box<dyn Impairment>>,
 }
 
 /// Size of notifications unless the scenario says otherwise: a cell.
@@ -95,6 +102,7 @@ pub(crate) fn read_link<'a>(
         holds_all: false,
         span: None,
         part: 0,
+        beyond: 0,
     };
     let reverse = section.section("reverse")?;
     if !parameters.duplex {
@@ -120,6 +128,7 @@ pub(crate) fn read_link<'a>(
         holds_all: false,
         span: None,
         part: 0,
+        beyond: 0,
     };
     if let Some(reverse) = reverse {
         let other = ReverseParameters::read_among(&reverse, REVERSE_MECHANISMS)?;
@@ -162,6 +171,7 @@ impl<'a> LinkPlan<'a> {
             notice_size: NOTICE,
             span: Some(span.span),
             part: ring.part(span.span),
+            beyond: 1,
         }
     }
 }
@@ -188,7 +198,7 @@ impl LinkPlan<'_> {
             .transpose()?;
         let mut conditioners: Vec<Box<dyn Conditioner>> = Vec::new();
         let mut burst: Option<(u64, Problem)> = None;
-        for (entry, inner) in conditioner_sections(section)? {
+        for (entry, inner) in several::<Conditioners>(section, ["conditioner", "conditioners"])? {
             let law = (entry.build)(&inner, &facts)?;
             if let Some(least) = law.smallest_burst()
                 && burst.as_ref().is_none_or(|(known, _)| least < *known)
@@ -206,7 +216,12 @@ impl LinkPlan<'_> {
             .map(|(entry, inner)| (entry.build)(&inner, &facts))
             .transpose()?;
         self.allocates = explicit_rate.is_some();
-        self.parts = Some(Parts { queue, shaper, conditioners, detector, explicit_rate });
+        let impairments = several::<Impairments>(section, ["impairment", "impairments"])?
+            .into_iter()
+            .map(|(entry, inner)| (entry.build)(&inner))
+            .collect::<Result<_, Problem>>()?;
+        self.parts =
+            Some(Parts { queue, shaper, conditioners, detector, explicit_rate, impairments });
         self.burst = burst;
         Ok(self)
     }
@@ -247,21 +262,28 @@ impl LinkPlan<'_> {
             background,
             notifier,
         })));
+        self.beyond = elements.len();
+        for (law, at) in parts.impairments.into_iter().zip(0..) {
+            let stream = streams.numbered(&format!("{path}.impairment"), at);
+            elements.push(network.add(Box::new(ImpairedWire::new(id, law, stream))));
+        }
         elements
     }
 }
 
-/// The conditioners of a link: `conditioner = {...}` or `conditioners = [{...}, {...}]`.
-fn conditioner_sections<'a>(
+/// Several mechanisms of a kind, such as `conditioner = {...}` or `conditioners = [{...}, {...}]`.
+fn several<'a, C: Category>(
     section: &Section<'a>,
-) -> Result<Vec<Chosen<'a, Conditioners>>, Problem> {
-    let mut chosen = choose_all::<Conditioners>(section, "conditioners")?;
-    if let Some(one) = choose::<Conditioners>(section, "conditioner")? {
-        if section.node("conditioners").is_some() {
-            let message = "there is a conditioner already; use one of the two keys";
-            return Err(section.fail("conditioners", message));
+    [one, all]: [&str; 2],
+) -> Result<Vec<Chosen<'a, C>>, Problem> {
+    let mut chosen = choose_all::<C>(section, all)?;
+    if let Some(single) = choose::<C>(section, one)? {
+        if section.node(all).is_some() {
+            let article = if one.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+            let message = format!("there is {article} {one} already; use one of the two keys");
+            return Err(section.fail(all, message));
         }
-        chosen.push(one);
+        chosen.push(single);
     }
     Ok(chosen)
 }

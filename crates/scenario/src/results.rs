@@ -78,6 +78,8 @@ columns! {
         pub delivered_packets: u64 = Packets,
         /// Data packets dropped anywhere.
         pub dropped_packets: u64 = Packets,
+        /// Data packets that the wire of a link made of others: they are not among those sent.
+        pub duplicated_packets: u64 = Packets,
         /// Data packets that arrived with a congestion mark (CE; of PCN traffic:
         /// excess-traffic-marked, ETM).
         pub marked_packets: u64 = Packets,
@@ -152,7 +154,7 @@ columns! {
         /// Bits transmitted per second; of a packet in transmission at the beginning or at the end,
         /// the part that was sent in between.
         pub throughput_bps: f64 = BitsPerSecond + headline,
-        /// Packets dropped.
+        /// Packets dropped, lost on its wire included.
         pub drops: u64 = Packets,
         /// Packets marked CE here (PCN traffic: excess-traffic-marked, ETM).
         pub marks: u64 = Packets,
@@ -193,6 +195,12 @@ columns! {
         pub shaper: u64 = Packets,
         /// Buffer full for packets that are to be lost first.
         pub selective: u64 = Packets,
+        /// Lost on the wire.
+        pub lost: u64 = Packets,
+        /// Corrupted on the wire.
+        pub corrupted: u64 = Packets,
+        /// On the wire while the link was down.
+        pub outage: u64 = Packets,
     }
 }
 
@@ -240,6 +248,7 @@ fn sum(flows: &[FlowCount]) -> FlowCount {
         add(&mut total.sent, &flow.sent);
         add(&mut total.delivered, &flow.delivered);
         add(&mut total.dropped, &flow.dropped);
+        total.duplicated += flow.duplicated;
         total.marked += flow.marked;
         total.goodput += flow.goodput;
         total.delay += flow.delay;
@@ -263,6 +272,7 @@ impl Counted {
             sent_packets: count.sent.packets,
             delivered_packets: delivered,
             dropped_packets: count.dropped.packets,
+            duplicated_packets: count.duplicated,
             marked_packets: count.marked,
             throughput_bps: per_second(count.delivered.bytes),
             goodput_bps: per_second(count.goodput),
@@ -312,6 +322,9 @@ impl LinkResult {
                 policed: reason(DropReason::Policed),
                 shaper: reason(DropReason::Shaper),
                 selective: reason(DropReason::Selective),
+                lost: reason(DropReason::Lost),
+                corrupted: reason(DropReason::Corrupted),
+                outage: reason(DropReason::Outage),
             },
         }
     }

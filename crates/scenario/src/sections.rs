@@ -45,8 +45,17 @@ parameters! {
 }
 
 /// Keys of a link that name mechanisms.
-pub(crate) const LINK_MECHANISMS: &[&str] =
-    &["queue", "conditioner", "conditioners", "shaper", "detector", "explicit_rate", "reverse"];
+pub(crate) const LINK_MECHANISMS: &[&str] = &[
+    "queue",
+    "conditioner",
+    "conditioners",
+    "shaper",
+    "detector",
+    "explicit_rate",
+    "impairment",
+    "impairments",
+    "reverse",
+];
 
 parameters! {
     /// The way back of a duplex link, where it differs.
@@ -61,8 +70,16 @@ parameters! {
 }
 
 /// Keys of the way back that name mechanisms.
-pub(crate) const REVERSE_MECHANISMS: &[&str] =
-    &["queue", "conditioner", "conditioners", "shaper", "detector", "explicit_rate"];
+pub(crate) const REVERSE_MECHANISMS: &[&str] = &[
+    "queue",
+    "conditioner",
+    "conditioners",
+    "shaper",
+    "detector",
+    "explicit_rate",
+    "impairment",
+    "impairments",
+];
 
 parameters! {
     /// A packet ring: stations joined by two ringlets on which data run opposite ways.

@@ -2,6 +2,7 @@
 
 pub mod allocator;
 pub mod calls;
+pub mod impairments;
 pub mod link;
 pub mod paced;
 pub mod policer;

@@ -215,6 +215,15 @@ impl Draw {
         if last && self.chance(0.1) {
             text += "residual = \"300 B\"\n";
         }
+        if (last && self.wants("impairment")) || self.chance(0.05) {
+            let law = self.mechanism("impairment", 0);
+            if self.chance(0.3) {
+                let other = self.mechanism("impairment", 0);
+                text += &format!("impairments = [{law}, {other}]\n");
+            } else {
+                text += &format!("impairment = {law}\n");
+            }
+        }
         text
     }
 

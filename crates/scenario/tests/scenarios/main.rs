@@ -26,6 +26,7 @@ mod exact;
 mod extremes;
 mod fairness;
 mod frames;
+mod impairments;
 mod limits;
 mod loss_systems;
 mod many_flows;
