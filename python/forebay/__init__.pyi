@@ -209,6 +209,15 @@ class _Queue:
         flows: int = ...,
         full: bool = ...,
     ) -> Mechanism: ...
+    def tbf(
+        self,
+        *,
+        rate: str,
+        burst: str,
+        peak_rate: str = ...,
+        peak_burst: str = ...,
+        queue: Mechanism | Mapping[str, Any] | str,
+    ) -> Mechanism: ...
     def wred(
         self,
         *,

@@ -17,11 +17,11 @@ pub struct LinkPlace {
     /// Limits of its buffer, if it has any.
     pub limit: BufferLimit,
     /// Whether it may be idle while packets wait: for the rest of a packet of background traffic,
-    /// or because a fairness law says so.
+    /// or because a fairness law or a queue that shapes says so.
     pub may_idle: bool,
     /// The ring that it is a span of.
     pub ring: Option<RingPlace>,
-    /// Whether it has a shaper.
+    /// Whether it has a shaper, or its queue shapes.
     pub shapes: bool,
     /// Whether a conditioner, or a policer in front of it, may drop packets.
     pub polices: bool,

@@ -12,7 +12,7 @@ pub enum DropReason {
     Forced = 2,
     /// A policer found it out of profile.
     Policed = 3,
-    /// The shaper's buffer was full.
+    /// The shaper's buffer was full, or the packet is larger than its bucket.
     Shaper = 4,
     /// The buffer was full for packets that may be dropped first.
     Selective = 5,

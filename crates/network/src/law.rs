@@ -158,8 +158,9 @@ pub trait QueueDisc: Send {
         discard: &mut Discard<'_>,
     ) -> Verdict;
 
-    /// Remove the packet to be transmitted next; `None` if none waits. Packets that are dropped on
-    /// this occasion are handed to `discard`.
+    /// Remove the packet to be transmitted next; `None` if none waits, or if none of those that
+    /// wait may leave yet ([`QueueDisc::is_work_conserving`]). Packets that are dropped on this
+    /// occasion are handed to `discard`.
     fn dequeue(
         &mut self,
         now: Time,
@@ -169,6 +170,20 @@ pub trait QueueDisc: Send {
 
     /// The backlog.
     fn backlog(&self) -> Backlog;
+
+    /// Whether it gives a packet whenever one waits. A discipline that shapes its traffic does not:
+    /// then [`QueueDisc::ready_at`] tells when to ask again. The answer never changes.
+    fn is_work_conserving(&self) -> bool {
+        true
+    }
+
+    /// When the next packet can be dequeued if nothing arrives before, given that packets wait and
+    /// [`QueueDisc::dequeue`] gave none at `now`: later than `now`; [`Time::NEVER`] if only an
+    /// arrival can change that. Too early a time costs an event and changes no departure. Asked
+    /// only of disciplines that are not work-conserving.
+    fn ready_at(&self, now: Time) -> Time {
+        now
+    }
 
     /// Whether it may drop packets in [`QueueDisc::dequeue`], or mark them.
     fn drops_at_dequeue(&self) -> bool {

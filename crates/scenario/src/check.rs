@@ -307,8 +307,8 @@ fn link_place(number: usize, plan: &Plan<'_>, wired: &mut Wired, resolved: &Reso
     LinkPlace {
         ends: (link.from.clone(), link.to.clone()),
         limit: if ring.is_some() { BufferLimit::default() } else { limit(&path, resolved) },
-        may_idle: ring.is_some() || background,
-        shapes: has("shaper."),
+        may_idle: ring.is_some() || background || link.holds_back,
+        shapes: has("shaper.") || link.holds_back,
         polices: has("conditioner"),
         impaired: has("impairment"),
         ring,

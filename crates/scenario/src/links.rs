@@ -50,6 +50,8 @@ pub(crate) struct LinkPlan<'a> {
     pub(crate) allocates: bool,
     /// Whether its queue never drops a packet.
     pub(crate) holds_all: bool,
+    /// Whether its queue may hold packets back while the transmitter is free: it shapes.
+    pub(crate) holds_back: bool,
     /// Which span of a ring it is, if it is one.
     pub(crate) span: Option<RingSpan>,
     /// Which part of its element it is: a ring has one for each span.
@@ -100,6 +102,7 @@ pub(crate) fn read_link<'a>(
         detects: false,
         allocates: false,
         holds_all: false,
+        holds_back: false,
         span: None,
         part: 0,
         beyond: 0,
@@ -126,6 +129,7 @@ pub(crate) fn read_link<'a>(
         detects: false,
         allocates: false,
         holds_all: false,
+        holds_back: false,
         span: None,
         part: 0,
         beyond: 0,
@@ -168,6 +172,7 @@ impl<'a> LinkPlan<'a> {
             detects: false,
             allocates: false,
             holds_all: false,
+            holds_back: false,
             notice_size: NOTICE,
             span: Some(span.span),
             part: ring.part(span.span),
@@ -193,6 +198,7 @@ impl LinkPlan<'_> {
         let (entry, inner) = choose_or::<Queues>(section, "queue", queue::DEFAULT)?;
         let queue = (entry.build)(&inner, &facts)?;
         self.holds_all = queue.is_unlimited();
+        self.holds_back = !queue.is_work_conserving();
         let shaper = choose::<Shapers>(section, "shaper")?
             .map(|(entry, inner)| (entry.build)(&inner, &facts))
             .transpose()?;

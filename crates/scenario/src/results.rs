@@ -191,7 +191,7 @@ columns! {
         pub forced: u64 = Packets,
         /// Out of profile at a policer.
         pub policed: u64 = Packets,
-        /// Shaper's buffer full.
+        /// Shaper's buffer full, or packet larger than its bucket.
         pub shaper: u64 = Packets,
         /// Buffer full for packets that are to be lost first.
         pub selective: u64 = Packets,

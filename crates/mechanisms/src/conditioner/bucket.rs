@@ -12,16 +12,16 @@ use forebay_parameters::{Probe, Problem, Section, choice};
 use forebay_units::{PS_PER_S, Rate, Size, Span, Time};
 
 /// What is in the bucket of a law that has one.
-pub(super) const TOKENS: Probe =
+pub(crate) const TOKENS: Probe =
     Probe { name: "tokens", unit: "bytes", meaning: "Tokens in the bucket, negative in debt." };
 /// What is in the bucket of the committed rate.
-pub(super) const COMMITTED_TOKENS: Probe =
+pub(crate) const COMMITTED_TOKENS: Probe =
     Probe { name: "committed_tokens", unit: "bytes", meaning: "Tokens in the committed bucket." };
 /// What is in the bucket beyond the committed one.
-pub(super) const EXCESS_TOKENS: Probe =
+pub(crate) const EXCESS_TOKENS: Probe =
     Probe { name: "excess_tokens", unit: "bytes", meaning: "Tokens in the excess bucket." };
 /// What is in the bucket of the peak rate.
-pub(super) const PEAK_TOKENS: Probe =
+pub(crate) const PEAK_TOKENS: Probe =
     Probe { name: "peak_tokens", unit: "bytes", meaning: "Tokens in the peak bucket." };
 
 choice! {
@@ -47,7 +47,7 @@ choice! {
 impl Mode {
     /// The best colour that `packet` can get.
     #[inline]
-    pub(super) fn best(self, packet: &Packet) -> u8 {
+    pub(crate) fn best(self, packet: &Packet) -> u8 {
         match self {
             Self::Blind => GREEN,
             Self::Aware => packet.precedence,
@@ -58,7 +58,7 @@ impl Mode {
 impl Excess {
     /// The verdict on a packet out of profile.
     #[inline]
-    pub(super) fn verdict(self) -> Verdict {
+    pub(crate) fn verdict(self) -> Verdict {
         match self {
             Self::Mark => Verdict::Accept,
             Self::Drop => Verdict::Drop(DropReason::Policed),
@@ -67,30 +67,30 @@ impl Excess {
 }
 
 /// Precedence of conforming packets.
-pub(super) const GREEN: u8 = 0;
+pub(crate) const GREEN: u8 = 0;
 /// Precedence of packets in excess of the committed part of the profile.
-pub(super) const YELLOW: u8 = 1;
+pub(crate) const YELLOW: u8 = 1;
 /// Precedence of packets out of profile.
-pub(super) const RED: u8 = 2;
+pub(crate) const RED: u8 = 2;
 
 /// Picobits in a byte.
 const PER_BYTE: i128 = 8 * PS_PER_S as i128;
 
 /// Tokens that arrive at `rate` during `span`.
 #[inline]
-pub(super) fn earned(rate: Rate, span: Span) -> u128 {
+pub(crate) fn earned(rate: Rate, span: Span) -> u128 {
     u128::from(rate.bps()) * u128::from(span.ps())
 }
 
 /// The tokens for `bytes`.
 #[inline]
-pub(super) const fn tokens(bytes: u64) -> i128 {
+pub(crate) const fn tokens(bytes: u64) -> i128 {
     // Below 1.5 10^32, which leaves room for any debt that a run could pile up.
     bytes as i128 * PER_BYTE
 }
 
 /// The whole numbers in which a bucket counts its tokens.
-pub(super) trait Count:
+pub(crate) trait Count:
     Copy + Ord + Add<Output = Self> + Sub<Output = Self> + AddAssign + SubAssign + Into<i128>
 {
     /// None.
@@ -133,14 +133,14 @@ impl Count for i64 {
 }
 
 /// Whether the tokens of a full bucket that holds `depth` can be counted by an `i64`.
-pub(super) fn is_small(depth: Size) -> bool {
+pub(crate) fn is_small(depth: Size) -> bool {
     i64::try_from(tokens(depth.bytes())).is_ok()
 }
 
 /// A bucket of tokens. It may be in debt, and it may be fuller than full until tokens are next
 /// poured in: meters that allow neither never bring it there.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Bucket<N = i128> {
+pub(crate) struct Bucket<N = i128> {
     level: N,
     depth: N,
 }
@@ -277,7 +277,7 @@ impl Bucket {
 const SMALLEST_BURST: u64 = 20;
 
 /// Refuse a bucket that no packet fits into; `zero` allows a bucket that is left out by depth 0.
-pub(super) fn check_depth(
+pub(crate) fn check_depth(
     section: &Section<'_>,
     key: &str,
     depth: Size,

@@ -2,7 +2,7 @@
 
 mod adaptive_token_bucket;
 mod ar_meter;
-mod bucket;
+pub(crate) mod bucket;
 mod drtcm;
 mod excess_meter;
 mod fixed;

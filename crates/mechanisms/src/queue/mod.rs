@@ -4,6 +4,7 @@ mod adaptive_red;
 mod adaptive_redn;
 mod any_drop_policy;
 mod choke;
+mod class;
 mod codel;
 mod droptail;
 mod dynamic_redn;
@@ -18,6 +19,7 @@ mod redn;
 mod rio;
 mod self_configuring;
 mod sred;
+mod tbf;
 mod wred;
 
 use forebay_network::{Arrival, DropPolicy, QueueDisc};
@@ -47,6 +49,15 @@ impl Queue {
     #[must_use]
     pub fn is_unlimited(&self) -> bool {
         matches!(self, Self::Fifo(AnyDropPolicy::Tail(law)) if law.is_unlimited())
+    }
+
+    /// Whether a packet leaves it whenever one waits ([`QueueDisc::is_work_conserving`]).
+    #[must_use]
+    pub fn is_work_conserving(&self) -> bool {
+        match self {
+            Self::Fifo(_) => true,
+            Self::Disc(law) => law.is_work_conserving(),
+        }
     }
 
     /// The queue as a queue discipline, which a scheduler can hold.
@@ -103,6 +114,7 @@ pub static QUEUES: &[Entry<BuildQueue>] = &[
     rio::ENTRY,
     self_configuring::ENTRY,
     sred::ENTRY,
+    tbf::ENTRY,
     wred::ENTRY,
 ];
 

@@ -5,7 +5,8 @@ use forebay_network::{Backlog, Departure, Discard, Packet, QueueDisc, RednAdjust
 use forebay_parameters::{Entry, Inner, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::Time;
 
-use super::{BuildQueue, Fifo, MOST_PRECEDENCES, Queue, Queues};
+use super::class::Class;
+use super::{BuildQueue, MOST_PRECEDENCES, Queue, Queues};
 use crate::LinkFacts;
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {
@@ -81,39 +82,6 @@ fn class_map(
     Ok(map)
 }
 
-/// The queue of a class.
-enum Class {
-    /// First in, first out: the usual kind, called directly, not through a virtual table.
-    Fifo(Fifo),
-    Other(Box<dyn QueueDisc>),
-}
-
-impl Class {
-    fn of(queue: Queue) -> Self {
-        match queue.into_fifo() {
-            Ok(fifo) => Self::Fifo(fifo),
-            Err(other) => Self::Other(other),
-        }
-    }
-
-    #[inline]
-    fn as_disc(&self) -> &dyn QueueDisc {
-        match self {
-            Self::Fifo(fifo) => fifo,
-            Self::Other(law) => law.as_ref(),
-        }
-    }
-
-    /// Packets waiting.
-    #[inline]
-    fn packets(&self) -> u32 {
-        match self {
-            Self::Fifo(fifo) => fifo.backlog().packets,
-            Self::Other(law) => law.backlog().packets,
-        }
-    }
-}
-
 struct Priority {
     classes: Vec<Class>,
     /// The class of each precedence.
@@ -155,8 +123,10 @@ impl QueueDisc for Priority {
         stream: &mut Stream,
         discard: &mut Discard<'_>,
     ) -> Option<Departure> {
-        while self.nonempty != 0 {
-            let index = self.nonempty.trailing_zeros() as usize;
+        let mut candidates = self.nonempty;
+        while candidates != 0 {
+            let index = candidates.trailing_zeros() as usize;
+            candidates &= candidates - 1;
             let class = &mut self.classes[index];
             let last = class.packets() == 1;
             self.nonempty &= !(u64::from(last) << index);
@@ -166,7 +136,7 @@ impl QueueDisc for Priority {
             };
             let next = law.dequeue(now, stream, discard);
             self.update_nonempty(index);
-            // A class may drop all that it holds (CoDel); then the next one is served.
+            // A class may drop all that it holds (CoDel), or hold it back; then the next is served.
             if next.is_some() {
                 return next;
             }
@@ -182,6 +152,15 @@ impl QueueDisc for Priority {
             all.bytes += bytes;
         }
         all
+    }
+
+    fn is_work_conserving(&self) -> bool {
+        self.classes.iter().all(|class| class.as_disc().is_work_conserving())
+    }
+
+    fn ready_at(&self, now: Time) -> Time {
+        let waiting = self.classes.iter().filter(|class| class.packets() > 0);
+        waiting.map(|class| class.as_disc().ready_at(now)).min().unwrap_or(Time::NEVER)
     }
 
     fn drops_at_dequeue(&self) -> bool {

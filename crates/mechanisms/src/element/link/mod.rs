@@ -74,12 +74,13 @@ pub fn link(parts: LinkParts) -> Box<dyn Element> {
     let policy = match queue {
         Queue::Fifo(law) => law,
         Queue::Disc(law) => {
-            return Box::new(ScheduledLink::new(
-                transmitter,
-                conditioning,
-                (law, stream),
-                notifier,
-            ));
+            let work_conserving = law.is_work_conserving();
+            let queue = (law, stream);
+            return if work_conserving {
+                Box::new(ScheduledLink::<false>::new(transmitter, conditioning, queue, notifier))
+            } else {
+                Box::new(ScheduledLink::<true>::new(transmitter, conditioning, queue, notifier))
+            };
         }
     };
     Box::new(FifoLink::new(policy, Queueing::new(transmitter, conditioning, stream)))

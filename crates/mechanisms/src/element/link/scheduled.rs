@@ -12,6 +12,9 @@
 //! far end: conservative execution with lookahead (Fujimoto, *Parallel and Distributed Simulation
 //! Systems*, 2000). A link with a congestion detector cannot, as its notifications leave at once;
 //! it can be deferred itself.
+//!
+//! A discipline that is not work-conserving may give no packet although some wait. The link then
+//! asks again when the discipline says that it will have one, and after each arrival.
 
 use forebay_kernel::{Receive, Stream};
 use forebay_network::{
@@ -29,8 +32,9 @@ use crate::element::count_arrival;
 /// waits, or is pending, could have reached the far end.
 const FREE: u32 = 1;
 
-/// A link whose queue discipline chooses the next packet when the transmitter is free.
-pub(super) struct ScheduledLink {
+/// A link whose queue discipline chooses the next packet when the transmitter is free. `SHAPES`:
+/// the discipline is not work-conserving; links of the other kind must not pay for it.
+pub(super) struct ScheduledLink<const SHAPES: bool> {
     transmitter: Transmitter,
     conditioning: Vec<Conditioning>,
     law: Box<dyn QueueDisc>,
@@ -38,6 +42,8 @@ pub(super) struct ScheduledLink {
     notifier: Option<Notifier>,
     /// Expiry of the timer of [`FREE`] that is in force; [`Time::NEVER`] for none.
     wake_time: Time,
+    /// When the discipline will have a packet to send, if it gave none when asked last.
+    held_until: Time,
     mode: ExecutionMode,
     /// The single destination of what leaves, if packets are sent ahead and there is one.
     next_hop: Option<NextHop>,
@@ -47,13 +53,14 @@ pub(super) struct ScheduledLink {
     fast_path: bool,
 }
 
-impl ScheduledLink {
+impl<const SHAPES: bool> ScheduledLink<SHAPES> {
     pub(super) fn new(
         transmitter: Transmitter,
         conditioning: Vec<Conditioning>,
         (law, stream): (Box<dyn QueueDisc>, Stream),
         notifier: Option<Notifier>,
     ) -> Self {
+        debug_assert_eq!(SHAPES, !law.is_work_conserving());
         Self {
             transmitter,
             conditioning,
@@ -61,6 +68,7 @@ impl ScheduledLink {
             stream,
             notifier,
             wake_time: Time::NEVER,
+            held_until: Time::ZERO,
             mode: ExecutionMode::default(),
             next_hop: None,
             deferred: false,
@@ -68,7 +76,17 @@ impl ScheduledLink {
         }
     }
 
-    /// The transmitter is free at `now`: transmit the next packet.
+    /// When the next choice is due if packets wait and none arrives before.
+    #[inline(always)]
+    fn due(&self) -> Time {
+        if SHAPES {
+            self.transmitter.free_at.max(self.held_until)
+        } else {
+            self.transmitter.free_at
+        }
+    }
+
+    /// The transmitter is free at `now`: transmit the next packet, if one may leave.
     #[inline(always)]
     fn serve(&mut self, now: Time, cx: &mut Context<'_>) {
         let link = self.transmitter.link;
@@ -76,13 +94,33 @@ impl ScheduledLink {
         let next = self.law.dequeue(now, &mut self.stream, &mut |packet, reason| {
             drop_queued((transmitter, notifier), &packet, reason, now, cx);
         });
-        let Some(mut departure) = next else { return };
+        if SHAPES {
+            self.held_until = Time::ZERO;
+        }
+        let Some(mut departure) = next else {
+            self.hold(now);
+            return;
+        };
         self.transmitter.count_dequeued(&departure.packet, now);
         if departure.marked {
             Transmitter::mark(link, &mut departure.packet, cx);
         }
         let packet = &departure.packet;
         Self::transmit((&mut self.transmitter, &self.mode, self.next_hop), packet, now, cx);
+    }
+
+    /// The discipline has given no packet at `now`.
+    #[inline(always)]
+    fn hold(&mut self, now: Time) {
+        if SHAPES && self.transmitter.backlog().packets > 0 {
+            let ready = self.law.ready_at(now);
+            debug_assert!(ready > now, "a queue discipline holds packets back until the past");
+            self.held_until = ready.max(now + Span::from_ps(1));
+        }
+        debug_assert!(
+            SHAPES || self.transmitter.backlog().packets == 0,
+            "a work-conserving queue discipline holds packets back"
+        );
     }
 
     /// Transmit `packet` from `now` on.
@@ -118,25 +156,31 @@ impl ScheduledLink {
     /// Catch up with the transmissions that have begun by `now`, each at the end of the one before.
     #[inline]
     fn serve_deferred(&mut self, now: Time, cx: &mut Context<'_>) {
-        while self.transmitter.backlog().packets > 0 && self.transmitter.free_at <= now {
-            let free_at = self.transmitter.free_at;
+        while self.transmitter.backlog().packets > 0 && self.due() <= now {
+            let due = self.due();
             cx.count_event();
-            self.serve(free_at, cx);
+            self.serve(due, cx);
         }
     }
 
     /// Set the timer if packets wait: for the end of the transmission, or on a deferred link for a
-    /// time before the packet that follows could have reached the far end.
+    /// time before the packet that follows could have reached the far end. An arrival may be sent
+    /// before packets that are held back: then the timer must expire earlier.
     #[inline(always)]
     fn arm(&mut self, cx: &mut Context<'_>) {
-        if self.wake_time == Time::NEVER && self.transmitter.backlog().packets > 0 {
+        let unset = self.wake_time == Time::NEVER;
+        if (unset || SHAPES) && self.transmitter.backlog().packets > 0 {
             let margin = match (self.deferred, self.mode.to_sinks()) {
                 (true, true) => return,
                 // A deferred link must still act in time for the elements behind it.
                 (true, false) => self.transmitter.delay - self.mode.late,
                 (false, _) => Span::ZERO,
             };
-            self.wake_at(self.transmitter.free_at + margin, cx);
+            let due = self.due();
+            if SHAPES && (due == Time::NEVER || due + margin >= self.wake_time) {
+                return;
+            }
+            self.wake_at(due + margin, cx);
         }
     }
 
@@ -178,10 +222,7 @@ impl ScheduledLink {
     fn accept(&mut self, packet: &Packet, now: Time, cx: &mut Context<'_>) {
         count_arrival(self.transmitter.link, packet, cx);
         // On a deferred link this has been done.
-        if !self.deferred
-            && self.transmitter.free_at <= now
-            && self.transmitter.backlog().packets > 0
-        {
+        if !self.deferred && self.due() <= now && self.transmitter.backlog().packets > 0 {
             cx.count_event();
             self.serve(now, cx);
         }
@@ -263,7 +304,7 @@ impl ScheduledLink {
         let arrival = cx.inputs().first().map_or(Time::NEVER, |(_, at)| at);
         cx.notify_before(arrival);
         let waits = self.transmitter.backlog().packets > 0;
-        let first = if waits { arrival.min(self.transmitter.free_at) } else { arrival };
+        let first = if waits { arrival.min(self.due()) } else { arrival };
         // A transmission takes some time, however short.
         let due = first + self.transmitter.delay + Span::from_ps(1);
         if first < Time::NEVER && due < self.wake_time {
@@ -288,12 +329,12 @@ fn drop_queued(
 }
 
 /// Processes the packets of input channels.
-struct Arrivals<'a, 'c> {
-    link: &'a mut ScheduledLink,
+struct Arrivals<'a, 'c, const SHAPES: bool> {
+    link: &'a mut ScheduledLink<SHAPES>,
     cx: &'a mut Context<'c>,
 }
 
-impl Receive<Packet> for Arrivals<'_, '_> {
+impl<const SHAPES: bool> Receive<Packet> for Arrivals<'_, '_, SHAPES> {
     #[inline(always)]
     fn receive(&mut self, packet: &Packet, at: Time) {
         self.link.process_arrival(packet, at, self.cx);
@@ -304,7 +345,7 @@ impl Receive<Packet> for Arrivals<'_, '_> {
     }
 }
 
-impl LogicalProcess for ScheduledLink {
+impl<const SHAPES: bool> LogicalProcess for ScheduledLink<SHAPES> {
     fn on_notify(&mut self, cx: &mut Context<'_>) {
         if !self.mode.takes_from_channels {
             return;
@@ -318,7 +359,7 @@ impl LogicalProcess for ScheduledLink {
     }
 }
 
-impl Element for ScheduledLink {
+impl<const SHAPES: bool> Element for ScheduledLink<SHAPES> {
     fn start(&mut self, cx: &mut Context<'_>) {
         self.mode = cx.execution_mode();
         self.next_hop = cx.next_hop();
@@ -327,7 +368,9 @@ impl Element for ScheduledLink {
         let notifies_in_time = self.notifier.is_some() && self.law.drops_at_dequeue();
         self.deferred = (self.mode.lazy || self.mode.takes_from_channels) && !notifies_in_time;
         let plain = self.conditioning.is_empty() && !self.transmitter.has_background();
-        self.fast_path = plain && self.law.is_transparent() && !cx.is_observed();
+        // A law that shapes must see every packet that it lets pass.
+        let transparent = !SHAPES && self.law.is_transparent();
+        self.fast_path = plain && transparent && !cx.is_observed();
     }
 
     fn lookahead(&self) -> Lookahead<'_> {
@@ -350,10 +393,12 @@ impl Element for ScheduledLink {
             }
             return;
         }
-        if self.deferred {
+        // An earlier timer has been set since.
+        let superseded = self.wake_time != cx.now();
+        if self.deferred || SHAPES && superseded {
             cx.discount_event();
         }
-        if self.wake_time != cx.now() {
+        if superseded {
             return;
         }
         self.wake_time = Time::NEVER;
@@ -367,7 +412,7 @@ impl Element for ScheduledLink {
         }
         if self.deferred {
             self.serve_deferred(cx.now(), cx);
-        } else if self.transmitter.free_at <= cx.now() && self.transmitter.backlog().packets > 0 {
+        } else if self.due() <= cx.now() && self.transmitter.backlog().packets > 0 {
             self.serve(cx.now(), cx);
         } else {
             // What waited was served by an arrival, or has been dropped: no event of the model.

@@ -1,0 +1,158 @@
+//! Queues inside schedulers and shapers.
+
+use forebay_kernel::Stream;
+use forebay_network::{Backlog, Departure, Discard, Packet, QueueDisc, RednAdjustment, Verdict};
+use forebay_units::Time;
+
+use super::{Fifo, Queue};
+
+/// The queue of a class.
+pub(super) enum Class {
+    /// First in, first out: the usual kind, called directly, not through a virtual table.
+    Fifo(Fifo),
+    /// Any other discipline.
+    Other(Box<dyn QueueDisc>),
+}
+
+impl Class {
+    pub(super) fn of(queue: Queue) -> Self {
+        match queue.into_fifo() {
+            Ok(fifo) => Self::Fifo(fifo),
+            Err(other) => Self::Other(other),
+        }
+    }
+
+    #[inline]
+    pub(super) fn as_disc(&self) -> &dyn QueueDisc {
+        match self {
+            Self::Fifo(fifo) => fifo,
+            Self::Other(law) => law.as_ref(),
+        }
+    }
+
+    #[inline]
+    fn as_disc_mut(&mut self) -> &mut dyn QueueDisc {
+        match self {
+            Self::Fifo(fifo) => fifo,
+            Self::Other(law) => law.as_mut(),
+        }
+    }
+
+    /// Packets waiting.
+    #[inline]
+    pub(super) fn packets(&self) -> u32 {
+        match self {
+            Self::Fifo(fifo) => fifo.backlog().packets,
+            Self::Other(law) => law.backlog().packets,
+        }
+    }
+}
+
+/// The queue of a class whose next packet is known before it is sent: a scheduler that goes by
+/// sizes, or a shaper, must know the size of the packet that it considers.
+///
+/// A FIFO queue shows its head. Any other discipline is asked for its next packet when that is
+/// first considered, and the packet is kept here until it is sent: so a discipline that decides as
+/// packets leave (CoDel) decides when the packet becomes the head of its class, as under Linux
+/// (`qdisc_peek_dequeued`).
+pub(super) struct ClassQueue {
+    queue: Class,
+    /// The head, if it is not in `queue` any more.
+    head: Option<Departure>,
+}
+
+impl ClassQueue {
+    pub(super) fn of(queue: Queue) -> Self {
+        Self { queue: Class::of(queue), head: None }
+    }
+
+    /// The size of the next packet, once [`ClassQueue::look`] has found one.
+    #[inline]
+    pub(super) fn head_size(&self) -> Option<u16> {
+        match (&self.queue, &self.head) {
+            (_, Some(head)) => Some(head.packet.size),
+            (Class::Fifo(fifo), None) => fifo.at(0).map(|packet| packet.size),
+            (Class::Other(_), None) => None,
+        }
+    }
+
+    /// The size of the next packet; `None` if none waits, or if none may leave yet. Packets that
+    /// are dropped on this occasion are handed to `discard`.
+    #[inline]
+    pub(super) fn look(
+        &mut self,
+        now: Time,
+        stream: &mut Stream,
+        discard: &mut Discard<'_>,
+    ) -> Option<u16> {
+        if let (Class::Other(law), None) = (&mut self.queue, &self.head)
+            && law.backlog().packets > 0
+        {
+            self.head = law.dequeue(now, stream, discard);
+        }
+        self.head_size()
+    }
+}
+
+impl QueueDisc for ClassQueue {
+    #[inline]
+    fn enqueue(
+        &mut self,
+        packet: &Packet,
+        idle_since: Option<Time>,
+        now: Time,
+        stream: &mut Stream,
+        discard: &mut Discard<'_>,
+    ) -> Verdict {
+        match &mut self.queue {
+            Class::Fifo(fifo) => fifo.enqueue_packet(packet, idle_since, now, stream),
+            Class::Other(law) => law.enqueue(packet, idle_since, now, stream, discard),
+        }
+    }
+
+    #[inline]
+    fn dequeue(
+        &mut self,
+        now: Time,
+        stream: &mut Stream,
+        discard: &mut Discard<'_>,
+    ) -> Option<Departure> {
+        match &mut self.queue {
+            Class::Fifo(fifo) => fifo.dequeue(now, stream, discard),
+            Class::Other(law) => self.head.take().or_else(|| law.dequeue(now, stream, discard)),
+        }
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        let mut backlog = self.queue.as_disc().backlog();
+        if let Some(head) = &self.head {
+            backlog.add(&head.packet);
+        }
+        backlog
+    }
+
+    fn is_work_conserving(&self) -> bool {
+        self.queue.as_disc().is_work_conserving()
+    }
+
+    fn ready_at(&self, now: Time) -> Time {
+        if self.head_size().is_some() { now } else { self.queue.as_disc().ready_at(now) }
+    }
+
+    fn drops_at_dequeue(&self) -> bool {
+        self.queue.as_disc().drops_at_dequeue()
+    }
+
+    fn is_transparent(&self) -> bool {
+        self.queue.as_disc().is_transparent()
+    }
+
+    fn adjustments(&mut self, visit: &mut dyn FnMut(&RednAdjustment)) {
+        self.queue.as_disc_mut().adjustments(visit);
+    }
+
+    fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
+        self.queue.as_disc().probes(visit);
+    }
+}

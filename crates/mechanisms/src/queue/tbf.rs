@@ -1,0 +1,316 @@
+//! Token bucket filter: shapes what passes to a rate with bursts, and to a peak rate.
+
+use forebay_kernel::Stream;
+use forebay_network::{
+    Backlog, Departure, Discard, DropReason, Packet, QueueDisc, RednAdjustment, Verdict,
+};
+use forebay_parameters::{Entry, Inner, Parameters, Probe, Problem, Section, parameters};
+use forebay_units::{Rate, Size, Time};
+
+use super::class::ClassQueue;
+use super::{BuildQueue, Queue, Queues};
+use crate::LinkFacts;
+use crate::conditioner::bucket::{Bucket, check_depth};
+
+pub(super) const ENTRY: Entry<BuildQueue> = Entry {
+    name: "tbf",
+    summary: "Token bucket filter: a queue that leaves at a rate, with bursts up to a size.",
+    source: "Linux tc-tbf(8); Turner, IEEE Communications Magazine 24(10), 1986",
+    example: r#"
+        rate = "900 kbit/s"
+        burst = "5 kB"
+        peak_rate = "2 Mbit/s"
+        queue = { droptail = { limit = "20 kB" } }
+    "#,
+    fields: TbfParameters::FIELDS,
+    probes: &[
+        Probe { name: "tbf_tokens", unit: "bytes", meaning: "Tokens in the bucket." },
+        Probe {
+            name: "tbf_peak_tokens",
+            unit: "bytes",
+            meaning: "Tokens in the bucket of the peak rate, if there is one.",
+        },
+    ],
+    build: &build,
+};
+
+parameters! {
+    /// Parameters of the token bucket filter.
+    pub struct TbfParameters {
+        /// Rate at which tokens come, above 0. IP headers count.
+        rate: Rate, "tc-tbf(8), rate";
+        /// Depth of the bucket, which is full at the start: so much may leave at once. Larger
+        /// packets are dropped as they arrive, since they could never leave. At least 20 B.
+        burst: Size, "tc-tbf(8), burst";
+        /// Peak rate, at which the tokens of a second bucket come: a burst leaves no faster. Not
+        /// below `rate`. The rate of the link if left out.
+        peak_rate: Option<Rate>, "tc-tbf(8), peakrate";
+        /// Depth of the bucket of the peak rate. With `peak_rate` only; larger packets are dropped.
+        peak_burst: Size = "1500 B", "tc-tbf(8), mtu; assumed: Ethernet's MTU, RFC 894";
+        /// The queue in which packets wait for tokens.
+        queue: Inner<Queues>, "tc-tbf(8), limit";
+    }
+}
+
+fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
+    let parameters = TbfParameters::read(section)?;
+    let TbfParameters { rate, burst, peak_rate, peak_burst, queue } = parameters;
+    if rate.bps() == 0 {
+        return Err(section.fail("rate", "is zero; allowed are rates above 0"));
+    }
+    check_depth(section, "burst", burst, false)?;
+    if peak_rate.is_some_and(|peak| peak < rate) {
+        return Err(section.fail("peak_rate", "is below rate; allowed is at least rate"));
+    }
+    check_depth(section, "peak_burst", peak_burst, false)?;
+    if peak_rate.is_none() && section.node("peak_burst").is_some() {
+        return Err(section.fail("peak_burst", "there is no peak_rate that it would belong to"));
+    }
+    let queue = queue.build(section, |build, inner| build(inner, facts))?;
+    Ok(Queue::Disc(Box::new(Tbf {
+        bucket: RateBucket::full(rate, burst),
+        peak: peak_rate.map(|peak| RateBucket::full(peak, peak_burst)),
+        updated: Time::ZERO,
+        queue: ClassQueue::of(queue),
+    })))
+}
+
+/// A bucket, with the rate at which its tokens come.
+struct RateBucket {
+    rate: Rate,
+    bucket: Bucket,
+}
+
+impl RateBucket {
+    fn full(rate: Rate, depth: Size) -> Self {
+        Self { rate, bucket: Bucket::full(depth) }
+    }
+}
+
+struct Tbf {
+    bucket: RateBucket,
+    peak: Option<RateBucket>,
+    /// Up to when tokens have been collected.
+    updated: Time,
+    queue: ClassQueue,
+}
+
+impl Tbf {
+    fn buckets(&self) -> impl Iterator<Item = &RateBucket> {
+        std::iter::once(&self.bucket).chain(&self.peak)
+    }
+
+    /// From when on there are tokens for `size`, if none are taken before.
+    fn covered_at(&self, size: u16, now: Time) -> Time {
+        let size = Size::from_bytes(u64::from(size));
+        let at = |of: &RateBucket| of.bucket.covers_at(size, of.rate, self.updated, now);
+        self.buckets().map(at).max().unwrap_or(now)
+    }
+}
+
+impl QueueDisc for Tbf {
+    fn enqueue(
+        &mut self,
+        packet: &Packet,
+        idle_since: Option<Time>,
+        now: Time,
+        stream: &mut Stream,
+        discard: &mut Discard<'_>,
+    ) -> Verdict {
+        if self.buckets().any(|of| u64::from(packet.size) > of.bucket.depth()) {
+            return Verdict::Drop(DropReason::Shaper);
+        }
+        // A packet that finds the link idle needs no buffer only if there are tokens for it.
+        let idle_since = idle_since.filter(|_| self.covered_at(packet.size, now) <= now);
+        self.queue.enqueue(packet, idle_since, now, stream, discard)
+    }
+
+    fn dequeue(
+        &mut self,
+        now: Time,
+        stream: &mut Stream,
+        discard: &mut Discard<'_>,
+    ) -> Option<Departure> {
+        let size = self.queue.look(now, stream, discard)?;
+        let span = now.since(self.updated);
+        self.updated = now;
+        for of in std::iter::once(&mut self.bucket).chain(&mut self.peak) {
+            of.bucket.collect(of.rate, span);
+        }
+        if self.buckets().any(|of| !of.bucket.covers(size)) {
+            return None;
+        }
+        for of in std::iter::once(&mut self.bucket).chain(&mut self.peak) {
+            of.bucket.take(size);
+        }
+        self.queue.dequeue(now, stream, discard)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.queue.backlog()
+    }
+
+    fn is_work_conserving(&self) -> bool {
+        false
+    }
+
+    fn ready_at(&self, now: Time) -> Time {
+        match self.queue.head_size() {
+            Some(size) => self.covered_at(size, now),
+            None => self.queue.ready_at(now),
+        }
+    }
+
+    fn drops_at_dequeue(&self) -> bool {
+        self.queue.drops_at_dequeue()
+    }
+
+    fn adjustments(&mut self, visit: &mut dyn FnMut(&RednAdjustment)) {
+        self.queue.adjustments(visit);
+    }
+
+    fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("tbf_tokens", self.bucket.bucket.bytes());
+        if let Some(peak) = &self.peak {
+            visit("tbf_peak_tokens", peak.bucket.bytes());
+        }
+        self.queue.probes(visit);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use forebay_kernel::Streams;
+    use forebay_network::{FlowId, RouteId};
+    use forebay_parameters::{Echo, Node, Table, Value};
+
+    fn table(entries: &[(&str, Value)]) -> Value {
+        let node = |(key, value): &(&str, Value)| ((*key).to_owned(), Node::new(value.clone()));
+        Value::Table(entries.iter().map(node).collect::<Table>())
+    }
+
+    fn make(entries: &[(&str, Value)]) -> Result<Box<dyn QueueDisc>, Problem> {
+        let mut all = vec![("queue", Value::from("droptail"))];
+        all.extend_from_slice(entries);
+        let (node, echo) = (Node::new(table(&all)), Echo::default());
+        let facts = LinkFacts { rate: Rate::from_bps(100_000_000) };
+        let registry = crate::registry();
+        build(&Section::root(&node, &echo)?.with_registry(&registry), &facts)
+            .map(Queue::into_discipline)
+    }
+
+    /// Offer packets of `(ps, size)`, and ask whenever a packet may leave, on a link that takes no
+    /// time: number and time in ps of each that leaves, and the numbers of those dropped.
+    fn drive(law: &mut dyn QueueDisc, offered: &[(u64, u16)]) -> (Vec<(u64, u64)>, Vec<u64>) {
+        let mut stream = Streams::new(0, 0).named("test");
+        let (mut left, mut dropped, mut ready) = (Vec::new(), Vec::new(), Time::NEVER);
+        let mut serve = |law: &mut dyn QueueDisc, now: Time| {
+            let mut stream = Streams::new(0, 0).named("test");
+            while let Some(next) = law.dequeue(now, &mut stream, &mut |_, _| panic!("none drops")) {
+                left.push((next.packet.number, now.ps()));
+            }
+            if law.backlog().packets == 0 { Time::NEVER } else { law.ready_at(now) }
+        };
+        for (number, (ps, size)) in (0..).zip(offered) {
+            let now = Time::from_ps(*ps);
+            while ready <= now {
+                ready = serve(law, ready);
+            }
+            let packet = Packet::data(now, FlowId::new(0), number, *size, RouteId::new(0));
+            match law.enqueue(&packet, None, now, &mut stream, &mut |_, _| panic!("none drops")) {
+                Verdict::Drop(reason) => dropped.push((number, reason)),
+                _ => ready = serve(law, now),
+            }
+        }
+        while ready < Time::NEVER {
+            ready = serve(law, ready);
+        }
+        assert!(dropped.iter().all(|(_, reason)| *reason == DropReason::Shaper));
+        (left, dropped.into_iter().map(|(number, _)| number).collect())
+    }
+
+    const US: u64 = 1_000_000;
+
+    /// A burst would be cut short or too long, or the rate not be kept: 8 Mbit/s are a byte each
+    /// microsecond. 3000 B in the bucket let three packets of 1000 B go at once, the fourth has its
+    /// tokens 1000 us later, and the fifth, of 500 B, 500 us after that.
+    #[test]
+    fn a_burst_leaves_at_once_and_the_rest_at_the_rate() {
+        let mut law = make(&[("rate", "8 Mbit/s".into()), ("burst", "3000 B".into())]).unwrap();
+        let offered = [(0, 1000), (0, 1000), (0, 1000), (0, 1000), (0, 500)];
+        let (left, dropped) = drive(law.as_mut(), &offered);
+        assert_eq!(left, [(0, 0), (1, 0), (2, 0), (3, 1000 * US), (4, 1500 * US)]);
+        assert_eq!(dropped, []);
+        // A bucket holds no more than its depth: after 10 ms again 3000 B, not 10,000.
+        let offered = [(12_000 * US, 1500), (12_000 * US, 1500), (12_000 * US, 1)];
+        let (left, _) = drive(law.as_mut(), &offered);
+        assert_eq!(left, [(0, 12_000 * US), (1, 12_000 * US), (2, 12_001 * US)]);
+    }
+
+    /// A burst would leave faster than the peak rate: 1000 B at 16 Mbit/s take 500 us, at 8 Mbit/s
+    /// 1000 us. The bucket of 2000 B pays for two packets and 500 B of the third by 500 us; its
+    /// other 500 B come by 1000 us, when the peak bucket has them too, and the fourth at 2000 us.
+    #[test]
+    fn the_peak_rate_spaces_a_burst() {
+        let mut law = make(&[
+            ("rate", "8 Mbit/s".into()),
+            ("burst", "2000 B".into()),
+            ("peak_rate", "16 Mbit/s".into()),
+            ("peak_burst", "1000 B".into()),
+        ])
+        .unwrap();
+        let (left, dropped) = drive(law.as_mut(), &[(0, 1000), (0, 1000), (0, 1000), (0, 1000)]);
+        assert_eq!(left, [(0, 0), (1, 500 * US), (2, 1000 * US), (3, 2000 * US)]);
+        assert_eq!(dropped, []);
+    }
+
+    /// A packet that can never leave would block the queue for ever.
+    #[test]
+    fn packets_larger_than_a_bucket_are_dropped() {
+        let peak = [
+            ("rate", "8 Mbit/s".into()),
+            ("burst", "2000 B".into()),
+            ("peak_rate", "9 Mbit/s".into()),
+            ("peak_burst", "1000 B".into()),
+        ];
+        for (parameters, dropped) in [(&peak[..], vec![1, 2]), (&peak[..2], vec![2])] {
+            let mut law = make(parameters).unwrap();
+            let (left, lost) = drive(law.as_mut(), &[(0, 1000), (0, 1001), (0, 2001), (0, 999)]);
+            assert_eq!((left.len() + lost.len(), lost), (4, dropped));
+        }
+    }
+
+    /// Shaped traffic would drift from its rate by rounding. Against an own account in exact
+    /// integers, picobits at 7,000,003 bit/s: the k-th of equal packets offered at once leaves at
+    /// the first picosecond at which the tokens earned are no fewer than those taken beyond the
+    /// burst, ceil((k S - B) / r).
+    #[test]
+    fn departures_are_those_of_exact_tokens() {
+        let (rate, burst, size) = (7_000_003_u128, 4000_u128, 1499_u128);
+        let mut law =
+            make(&[("rate", "7000003 bit/s".into()), ("burst", "4000 B".into())]).unwrap();
+        let (left, _) = drive(law.as_mut(), &[(0, 1499); 1000]);
+        for (k, (number, at)) in (1..).zip(left) {
+            let missing = (k * size).saturating_sub(burst) * 8 * 1_000_000_000_000;
+            assert_eq!((u128::from(number), u128::from(at)), (k - 1, missing.div_ceil(rate)));
+        }
+    }
+
+    /// A shaper that cannot work would be built, or its error point elsewhere.
+    #[test]
+    fn wrong_buckets_are_refused_where_they_stand() {
+        let good = [("rate", "8 Mbit/s".into()), ("burst", "3 kB".into())];
+        let problem = |key: &'static str, value: Value| {
+            let mut all = good.to_vec();
+            all.push((key, value));
+            make(&all).err().map_or(String::new(), |problem| problem.path)
+        };
+        assert_eq!(problem("queue", "droptail".into()), "");
+        assert_eq!(problem("rate", "0 bit/s".into()), "rate");
+        assert_eq!(problem("burst", "19 B".into()), "burst");
+        assert_eq!(problem("peak_rate", "7 Mbit/s".into()), "peak_rate");
+        assert_eq!(problem("peak_burst", "3 kB".into()), "peak_burst");
+        assert_eq!(problem("queue", "droptial".into()), "queue");
+    }
+}
