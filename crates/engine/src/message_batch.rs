@@ -5,7 +5,7 @@
 //! Systems*, 2000).
 
 use forebay_kernel::{RingBuffer, Timed, empty_queue};
-use forebay_network::{ChannelId, Packet, ReceiverId, SackBlocks};
+use forebay_network::{ChannelId, Packet, ReceiverId, SackBlocks, SackSlot};
 use forebay_units::Time;
 
 use crate::partition::Partition;
@@ -49,10 +49,9 @@ impl MessageBatch {
         for (channel, queue) in route.channels.iter().zip(&mut self.queues) {
             first = first.min(partition.core.channels.drain_outbox(channel.outbox, queue));
             let from = &mut partition.core.sack_blocks;
-            for (packet, _) in queue.iter_mut().filter(|(packet, _)| packet.sack_slot != 0) {
+            for (packet, _) in queue.iter_mut().filter(|(packet, _)| !packet.sack_slot.is_none()) {
                 self.blocks.push(from.take(packet.sack_slot));
-                let slot = u32::try_from(self.blocks.len());
-                packet.sack_slot = slot.expect("a window has fewer than 2^32 SACK block lists");
+                packet.sack_slot = SackSlot::new(self.blocks.len()).unwrap_or_default();
             }
         }
         first
@@ -62,8 +61,8 @@ impl MessageBatch {
     pub(crate) fn deliver_to(&mut self, partition: &mut Partition, route: &RemoteRoute) {
         for (channel, queue) in route.channels.iter().zip(&mut self.queues) {
             let to = &mut partition.core.sack_blocks;
-            for (packet, _) in queue.iter_mut().filter(|(packet, _)| packet.sack_slot != 0) {
-                packet.sack_slot = to.store(self.blocks[packet.sack_slot as usize - 1]);
+            for (packet, _) in queue.iter_mut().filter(|(packet, _)| !packet.sack_slot.is_none()) {
+                packet.sack_slot = to.store(self.blocks[packet.sack_slot.number() - 1]);
             }
             partition.core.channels.append(channel.inputs, channel.channel, queue);
         }
@@ -151,7 +150,8 @@ mod tests {
         let (mut from, mut to, route) = two();
         let mut batch = MessageBatch::new(&route);
         // The receiving partition has acknowledgements of its own in flight, in slots 1 and 2.
-        assert_eq!([7, 8].map(|first| to.core.sack_blocks.store(blocks(first))), [1, 2]);
+        let own = [7, 8].map(|first| to.core.sack_blocks.store(blocks(first)));
+        assert_eq!(own.map(SackSlot::number), [1, 2]);
         for round in 0..2 {
             for (outbox, first) in [(5, 20), (4, 30)] {
                 let sack_slot = from.core.sack_blocks.store(blocks(first));
@@ -168,8 +168,8 @@ mod tests {
             batch.take_from(&mut from, &route);
             // Both slots are free again.
             let mut free = [0, 1].map(|_| from.core.sack_blocks.store(SackBlocks::default()));
-            free.sort_unstable();
-            assert_eq!(free, [1, 2]);
+            free.sort_unstable_by_key(|slot| slot.number());
+            assert_eq!(free.map(SackSlot::number), [1, 2]);
             for slot in free {
                 from.core.sack_blocks.take(slot);
             }
@@ -178,13 +178,13 @@ mod tests {
             for (receiver, first) in [(1, 20), (2, 30)] {
                 let inputs = to.core.channels.inputs_mut(ReceiverId::new(receiver));
                 let ack = *inputs.take(at(1000)).unwrap().0;
-                assert_eq!((ack.number, ack.sack_slot > 2), (first, true));
+                assert_eq!((ack.number, ack.sack_slot.number() > 2), (first, true));
                 assert_eq!(to.core.sack_blocks.take(ack.sack_slot), blocks(first));
                 let inputs = to.core.channels.inputs_mut(ReceiverId::new(receiver));
-                assert_eq!(inputs.take(at(1000)).unwrap().0.sack_slot, 0);
+                assert_eq!(inputs.take(at(1000)).unwrap().0.sack_slot, SackSlot::NONE);
             }
         }
-        assert_eq!([1, 2].map(|slot| to.core.sack_blocks.take(slot)), [blocks(7), blocks(8)]);
+        assert_eq!(own.map(|slot| to.core.sack_blocks.take(slot)), [blocks(7), blocks(8)]);
     }
 
     /// A link of another partition would not process what was sent to it before its next timer.

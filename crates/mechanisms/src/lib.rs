@@ -31,6 +31,7 @@ pub mod admission;
 pub mod conditioner;
 pub mod control;
 pub mod detector;
+mod dscp;
 pub mod element;
 pub mod explicit_rate;
 pub mod fairness;
@@ -48,6 +49,7 @@ pub mod traffic;
 
 use forebay_units::Rate;
 
+pub use dscp::{Dscp, DscpSet};
 pub use lateness::{Lateness, LatenessResult};
 pub use registry::registry;
 

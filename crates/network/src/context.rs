@@ -151,7 +151,7 @@ impl<'a> Context<'a> {
             flow.dropped.add(packet);
         }
         self.observe(|| Observation::Dropped { link, packet, reason });
-        if packet.sack_slot != 0 {
+        if !packet.sack_slot.is_none() {
             self.core.sack_blocks.free(packet.sack_slot);
         }
     }

@@ -3,7 +3,7 @@
 use forebay_kernel::{Digest, Message};
 use forebay_units::{Size, Span, Time};
 
-use crate::{FlowId, RouteId};
+use crate::{FlowId, RouteId, SackSlot};
 
 /// ECN field of the IP header (RFC 3168, section 5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,16 +66,28 @@ pub struct Packet {
     pub tag: u64,
     /// The route that it takes. A hop changes nothing in a packet, so a copy of it is a plain move.
     pub route: RouteId,
-    /// ACK: the slot in which its SACK blocks are stored, 0 for none. See [`crate::SackBlocks`]. A
-    /// report stores missing frames there.
-    pub sack_slot: u32,
+    /// ACK: the slot in which its SACK blocks are stored. See [`crate::SackBlocks`]. A report
+    /// stores missing frames there.
+    pub sack_slot: SackSlot,
+    /// Differentiated services codepoint, 0 to 63 (RFC 2474): the class for schedulers.
+    pub dscp: u8,
     /// Size on the wire in bytes, IP header included.
     pub size: u16,
-    /// Drop precedence: 0 green, 1 yellow, 2 red, ...; also the class for schedulers.
+    /// Colour: drop precedence, 0 green, 1 yellow, 2 red, ...; meters and markers write it. Also
+    /// the class for schedulers that are told so.
     pub precedence: u8,
     flags: u8,
     /// The flow that it belongs to.
     pub flow: FlowId,
+}
+
+/// Class and colour with which packets set out; conditioners may change both.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Marking {
+    /// Colour: drop precedence.
+    pub precedence: u8,
+    /// Class: differentiated services codepoint, 0 to 63.
+    pub dscp: u8,
 }
 
 /// What queues and counters need to know of a packet that they no longer hold: its size on the wire
@@ -147,7 +159,18 @@ impl Packet {
     #[inline]
     #[must_use]
     pub const fn data(created: Time, flow: FlowId, number: u64, size: u16, route: RouteId) -> Self {
-        Self { created, number, tag: 0, flow, route, sack_slot: 0, size, precedence: 0, flags: 0 }
+        Self {
+            created,
+            number,
+            tag: 0,
+            route,
+            sack_slot: SackSlot::NONE,
+            dscp: 0,
+            size,
+            precedence: 0,
+            flags: 0,
+            flow,
+        }
     }
 
     /// What queues and counters keep of it.
@@ -219,6 +242,15 @@ impl Packet {
     #[must_use]
     pub const fn with_precedence(mut self, precedence: u8) -> Self {
         self.precedence = precedence;
+        self
+    }
+
+    /// The packet with class and colour.
+    #[inline]
+    #[must_use]
+    pub const fn with_marking(mut self, marking: Marking) -> Self {
+        self.precedence = marking.precedence;
+        self.dscp = marking.dscp;
         self
     }
 
@@ -356,6 +388,7 @@ impl Message for Packet {
             | u64::from(self.precedence) << 16
             | u64::from(self.flag_bits()) << 24
             | u64::from(self.flow.number()) << 32;
+        let header = header ^ u64::from(self.dscp) << 56;
         digest.take_in(at.ps(), self.number.rotate_left(32) ^ header ^ self.tag.rotate_left(16));
     }
 }

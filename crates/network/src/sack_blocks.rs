@@ -24,36 +24,71 @@ impl SackBlocks {
     }
 }
 
-/// The SACK blocks of acknowledgements in flight, by the slot in [`crate::Packet::sack_slot`]; slot
-/// 0 stands for none.
+/// Where a [`SackTable`] keeps the SACK blocks of an acknowledgement. 24 bits, so that a packet has
+/// room for its DSCP beside it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SackSlot([u8; 3]);
+
+impl SackSlot {
+    /// No blocks.
+    pub const NONE: Self = Self([0; 3]);
+
+    /// Slot `number`, from 1 on; `None` beyond 2^24 - 1.
+    #[inline]
+    #[must_use]
+    pub const fn new(number: usize) -> Option<Self> {
+        if number >> 24 != 0 {
+            return None;
+        }
+        let bytes = number.to_le_bytes();
+        Some(Self([bytes[0], bytes[1], bytes[2]]))
+    }
+
+    /// Its number, 0 for none.
+    #[inline]
+    #[must_use]
+    pub const fn number(self) -> usize {
+        let [low, middle, high] = self.0;
+        low as usize | (middle as usize) << 8 | (high as usize) << 16
+    }
+
+    /// Whether it stands for no blocks.
+    #[inline]
+    #[must_use]
+    pub const fn is_none(self) -> bool {
+        self.number() == 0
+    }
+}
+
+/// The SACK blocks of acknowledgements in flight, by the slot in [`crate::Packet::sack_slot`].
 #[derive(Default)]
 pub struct SackTable {
     blocks: Vec<SackBlocks>,
-    free: Vec<u32>,
+    free: Vec<SackSlot>,
 }
 
 impl SackTable {
-    /// Store the blocks of an acknowledgement. Returns their slot.
-    ///
-    /// # Panics
-    /// If 2^32 acknowledgements are in flight.
-    pub fn store(&mut self, blocks: SackBlocks) -> u32 {
+    /// Store the blocks of an acknowledgement. Returns their slot. Where 2^24 - 1 acknowledgements
+    /// with blocks are in flight, a further one goes without: blocks are advisory (RFC 2018, section
+    /// 8).
+    pub fn store(&mut self, blocks: SackBlocks) -> SackSlot {
         if let Some(slot) = self.free.pop() {
-            self.blocks[slot as usize - 1] = blocks;
+            self.blocks[slot.number() - 1] = blocks;
             return slot;
         }
+        let Some(slot) = SackSlot::new(self.blocks.len() + 1) else { return SackSlot::NONE };
         self.blocks.push(blocks);
-        u32::try_from(self.blocks.len()).expect("fewer than 2^32 acknowledgements are in flight")
+        slot
     }
 
     /// Take the blocks of an acknowledgement that has arrived, and free their slot.
     #[inline]
-    pub fn take(&mut self, slot: u32) -> SackBlocks {
-        if slot == 0 {
+    pub fn take(&mut self, slot: SackSlot) -> SackBlocks {
+        if slot.is_none() {
             return SackBlocks::default();
         }
         self.free(slot);
-        self.blocks[slot as usize - 1]
+        self.blocks[slot.number() - 1]
     }
 
     /// The slot of a copy of the blocks at `slot`, for a duplicate of an acknowledgement.
@@ -62,7 +97,7 @@ impl SackTable {
     }
 
     /// Free the slot of an acknowledgement that was dropped.
-    pub(crate) fn free(&mut self, slot: u32) {
+    pub(crate) fn free(&mut self, slot: SackSlot) {
         self.free.push(slot);
     }
 }
@@ -92,15 +127,29 @@ mod tests {
     fn slots_hold_what_was_stored_until_it_is_taken() {
         let mut table = SackTable::default();
         let slots = [1, 5, 9].map(|first| table.store(blocks(first)));
-        // Slot 0 stands for none.
-        assert_eq!(slots, [1, 2, 3]);
-        assert_eq!(table.take(0), SackBlocks::default());
+        assert_eq!(slots.map(SackSlot::number), [1, 2, 3]);
+        assert_eq!(table.take(SackSlot::NONE), SackBlocks::default());
         assert_eq!(table.take(slots[1]), blocks(5));
         // The slot is used again, and so is that of an acknowledgement that was dropped.
         assert_eq!(table.store(blocks(20)), slots[1]);
         table.free(slots[0]);
-        assert_eq!([table.store(blocks(30)), table.store(blocks(40))], [slots[0], 4]);
-        let taken = [slots[0], slots[1], slots[2], 4].map(|slot| table.take(slot));
+        let [again, fourth] = [30, 40].map(|first| table.store(blocks(first)));
+        assert_eq!((again, fourth.number()), (slots[0], 4));
+        let taken = [slots[0], slots[1], slots[2], fourth].map(|slot| table.take(slot));
         assert_eq!(taken, [blocks(30), blocks(20), blocks(9), blocks(40)]);
+    }
+
+    /// A run with very many acknowledgements in flight would stop, or two of them share a slot: with
+    /// 2^24 - 1 of them, the next goes without blocks, until one has arrived.
+    #[test]
+    fn a_full_table_stores_no_more() {
+        let most = (1 << 24) - 1;
+        let mut table = SackTable::default();
+        table.blocks.resize(most - 1, SackBlocks::default());
+        let last = table.store(blocks(1));
+        assert_eq!(last.number(), most);
+        assert_eq!(table.store(blocks(3)), SackSlot::NONE);
+        assert_eq!((table.take(last), table.store(blocks(5))), (blocks(1), last));
+        assert_eq!(SackSlot::new(1 << 24), None);
     }
 }

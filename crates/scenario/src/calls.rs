@@ -12,7 +12,7 @@ use forebay_parameters::{Parameters, Problem, Section, choose, choose_all, neare
 use forebay_units::{Span, Time};
 
 use crate::sections::{AGGREGATE_MECHANISMS, AggregateParameters, CALL_SECTIONS, names_of};
-use forebay_network::{FlowId, RouteId};
+use forebay_network::{FlowId, Marking, RouteId};
 
 /// The calls of a group of flows as the scenario describes them.
 pub(crate) struct CallsPlan {
@@ -35,7 +35,7 @@ pub(crate) struct Place {
     /// Its first flow.
     pub(crate) flow: FlowId,
     pub(crate) route: RouteId,
-    pub(crate) precedence: u8,
+    pub(crate) marking: Marking,
     pub(crate) start: Time,
     pub(crate) stop: Time,
 }
@@ -163,12 +163,12 @@ impl CallsPlan {
 
     /// The class of calls at its place in the network. Once a plan.
     pub(crate) fn class(&mut self, place: Place) -> ClassPlan {
-        let Place { path, flow, route, precedence, start, stop } = place;
+        let Place { path, flow, route, marking, start, stop } = place;
         ClassPlan {
             path,
             flow,
             route,
-            precedence,
+            marking,
             start,
             stop,
             parameters: self.parameters.clone(),

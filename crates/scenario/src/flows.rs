@@ -22,7 +22,7 @@ use crate::paced::{
 use crate::roads::Roads;
 use crate::sections::{FLOW_MECHANISMS, FlowParameters, FlowRows, names_of};
 use crate::topology::Topology;
-use forebay_network::{Destination, ElementId, FlowId, RouteId};
+use forebay_network::{Destination, ElementId, FlowId, Marking, RouteId};
 
 /// A group of flows as the scenario describes it.
 pub(crate) struct FlowPlan {
@@ -445,7 +445,7 @@ impl FlowPlan {
             network.meter_deliveries(first, self.count, late);
         }
         let group = self.group(first, data, streams);
-        let precedence = group.precedence;
+        let marking = group.marking;
         let name = format!("{}.traffic", self.path);
         let pool = |traffic: &TrafficKind| {
             let mut stream = |index: u32| streams.numbered(&name, u64::from(index));
@@ -460,7 +460,7 @@ impl FlowPlan {
                 let count = self.count as usize;
                 let acks = roads.lay(&self.back, senders.into(), network);
                 let receivers =
-                    TcpReceivers::new(first, count, parameters, acks).with_precedence(precedence);
+                    TcpReceivers::new(first, count, parameters, acks).with_marking(marking);
                 let senders = TcpSenders::new(group, parameters, applications, control);
                 network.add(Box::new(senders.reporting_rtt(self.report_rtt)));
                 network.add(Box::new(receivers));
@@ -474,7 +474,7 @@ impl FlowPlan {
                         paced.answers().map(|_| roads.lay(&self.back, senders.into(), network))
                     };
                     let flows = (first, self.count);
-                    let place = ReceiverPlace { flows, back, precedence };
+                    let place = ReceiverPlace { flows, back, marking };
                     paced.wire_receivers(place, network);
                 }
             }
@@ -504,7 +504,7 @@ impl FlowPlan {
             path: group.path,
             flow: first,
             route,
-            precedence: group.precedence,
+            marking: group.marking,
             start: group.starts[0],
             stop: group.stop,
         })
@@ -522,7 +522,10 @@ impl FlowPlan {
             starts: (0..self.count).map(start).collect(),
             stop: self.parameters.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop),
             route,
-            precedence: u8::try_from(self.parameters.precedence).expect("checked when read"),
+            marking: Marking {
+                precedence: u8::try_from(self.parameters.precedence).expect("checked when read"),
+                dscp: self.parameters.dscp.unwrap_or_default().0,
+            },
         }
     }
 }

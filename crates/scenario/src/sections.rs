@@ -1,5 +1,6 @@
 //! The fixed sections of a scenario file.
 
+use forebay_mechanisms::Dscp;
 use forebay_parameters::{Category, Problem, Section, Spread, choice, parameters};
 use forebay_units::quantity::{show_rate, show_span};
 use forebay_units::{Rate, Size, Span};
@@ -172,7 +173,10 @@ parameters! {
         /// The nodes that their packets pass, both ends included; the shortest path by delay if
         /// left out. Acknowledgements take the same nodes back.
         route: Option<Vec<String>>, "-";
-        /// Precedence with which packets set out: 0 is served and kept first.
+        /// Class of their packets and acknowledgements, for schedulers that classify by it: a
+        /// differentiated services codepoint. Best effort, 0, if left out.
+        dscp: Option<Dscp>, "RFC 2474; RFC 2597, section 6; RFC 3246; RFC 8622";
+        /// Precedence (colour) with which packets set out: 0 is served and kept first.
         precedence: u32 = 0, "RFC 2597, section 2";
         /// The aggregate that controls its calls; only for calls. They are neither blocked nor
         /// terminated if left out.

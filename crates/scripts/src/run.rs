@@ -11,8 +11,8 @@ use forebay_mechanisms::element::tcp::{
 };
 use forebay_mechanisms::traffic::pool_of;
 use forebay_network::{
-    Burst, Context, Ecn, Element, FlowId, LogicalProcess, Packet, PacketKind, RouteId, SackBlocks,
-    Traffic,
+    Burst, Context, Ecn, Element, FlowId, LogicalProcess, Marking, Packet, PacketKind, RouteId,
+    SackBlocks, Traffic,
 };
 use forebay_units::{Size, Span, Time};
 
@@ -71,7 +71,7 @@ impl Script {
                 starts: vec![Time::ZERO],
                 stop: Time::NEVER,
                 route,
-                precedence: 0,
+                marking: Marking::default(),
             };
             let writes = Writes(self.events.iter().filter_map(written).collect());
             let applications = pool_of([(writes, Streams::new(0, 0).named("script"))]);

@@ -11,7 +11,7 @@ pub mod shaper;
 pub mod tcp;
 pub mod udp;
 
-use forebay_network::{Context, DropReason, FlowId, LinkId, Observation, Packet, RouteId};
+use forebay_network::{Context, DropReason, FlowId, LinkId, Marking, Observation, Packet, RouteId};
 use forebay_units::Time;
 
 /// A group of flows that differ only in their start times: what sources need to know of the
@@ -28,9 +28,8 @@ pub struct FlowGroup {
     pub stop: Time,
     /// The route that their packets take.
     pub route: RouteId,
-    /// Precedence with which their packets (and acknowledgements) are sent; conditioners may change
-    /// it.
-    pub precedence: u8,
+    /// Class and colour with which their packets (and acknowledgements) are sent.
+    pub marking: Marking,
 }
 
 /// Count `packet` as arrived at `link`.

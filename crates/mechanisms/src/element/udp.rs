@@ -169,7 +169,7 @@ impl Sender {
         let (number, size) = (self.0 >> 16, self.0 as u16);
         self.0 += 1 << 16;
         let packet = Packet::data(cx.now(), group.first.nth(index), number, size, group.route);
-        cx.send(packet.with_precedence(group.precedence));
+        cx.send(packet.with_marking(group.marking));
     }
 }
 

@@ -38,17 +38,17 @@ parameters! {
     /// Parameters of the token bucket filter.
     pub struct TbfParameters {
         /// Rate at which tokens come, above 0. IP headers count.
-        rate: Rate, "tc-tbf(8), rate";
+        rate: Rate, "Linux 6.6, tc-tbf(8) of 2023, rate";
         /// Depth of the bucket, which is full at the start: so much may leave at once. Larger
         /// packets are dropped as they arrive, since they could never leave. At least 20 B.
-        burst: Size, "tc-tbf(8), burst";
+        burst: Size, "Linux 6.6, tc-tbf(8) of 2023, burst";
         /// Peak rate, at which the tokens of a second bucket come: a burst leaves no faster. Not
         /// below `rate`. The rate of the link if left out.
-        peak_rate: Option<Rate>, "tc-tbf(8), peakrate";
+        peak_rate: Option<Rate>, "Linux 6.6, tc-tbf(8) of 2023, peakrate";
         /// Depth of the bucket of the peak rate. With `peak_rate` only; larger packets are dropped.
-        peak_burst: Size = "1500 B", "tc-tbf(8), mtu; assumed: Ethernet's MTU, RFC 894";
+        peak_burst: Size = "1500 B", "Linux 6.6, tc-tbf(8), mtu; assumed: Ethernet's MTU, RFC 894";
         /// The queue in which packets wait for tokens.
-        queue: Inner<Queues>, "tc-tbf(8), limit";
+        queue: Inner<Queues>, "Linux 6.6, tc-tbf(8) of 2023, limit";
     }
 }
 

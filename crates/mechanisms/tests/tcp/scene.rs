@@ -13,8 +13,8 @@ use forebay_mechanisms::traffic::pool_of;
 use forebay_network::record::RecordTable;
 use forebay_network::{
     Burst, CongestionControl, Context, DropReason, Ecn, Element, ElementId, FlowCount, FlowId,
-    LinkId, LogicalProcess, Observation, Observer, OwnCount, Packet, PacketKind, RouteId, Signal,
-    Traffic,
+    LinkId, LogicalProcess, Marking, Observation, Observer, OwnCount, Packet, PacketKind, RouteId,
+    Signal, Traffic,
 };
 use forebay_parameters::{Echo, Node, Problem, Section, Table, Value};
 use forebay_units::{Rate, Size, Span, Time};
@@ -325,7 +325,7 @@ impl Scene {
             starts: vec![Time::ZERO],
             stop,
             route: there,
-            precedence: 0,
+            marking: Marking::default(),
         };
         let applications = pool_of([(writes, stream)]);
         let senders = TcpSenders::new(group, &parameters, applications, &|| control(law));

@@ -11,7 +11,7 @@ use forebay_parameters::Value;
 use forebay_units::{Rate, Span, Time};
 
 use crate::scene::{Log, Pipe, Watch, Writes, at, control, parameters};
-use forebay_network::ElementId;
+use forebay_network::{ElementId, Marking};
 
 pub const FLOWS: u32 = 40;
 
@@ -59,7 +59,7 @@ pub fn network(
         starts: (0..FLOWS).map(|n| at(u64::from(n) * 13)).collect(),
         stop: Time::NEVER,
         route: there,
-        precedence: 0,
+        marking: Marking::default(),
     };
     let control = || control(law);
     network.add(Box::new(TcpSenders::new(group, &parameters, applications, &control)));

@@ -6,7 +6,7 @@ use forebay_units::{Span, Time};
 use super::parameters::{BatchLaw, CallParameters, HoldingFrom, SurgeParameters, surge_times};
 use super::table::Call;
 use crate::traffic::TrafficKind;
-use forebay_network::{FlowId, RouteId};
+use forebay_network::{FlowId, Marking, RouteId};
 
 /// A class of calls as the scenario describes it.
 pub struct ClassPlan {
@@ -17,7 +17,7 @@ pub struct ClassPlan {
     /// Number of the route that packets take.
     pub route: RouteId,
     /// Precedence with which packets set out.
-    pub precedence: u8,
+    pub marking: Marking,
     /// When calls begin to arrive.
     pub start: Time,
     /// When no more arrive; [`Time::NEVER`] for no such time.

@@ -265,7 +265,7 @@ impl Calls {
         let row = &self.rows[call.row as usize];
         let plan = &self.classes[row.class as usize].plan;
         let mut packet = Packet::data(now, row.flow, call.sent, call.size, plan.route)
-            .with_precedence(plan.precedence)
+            .with_marking(plan.marking)
             .with_pcn(PcnMark::Unmarked);
         packet.tag = tag;
         call.sent += 1;
@@ -284,7 +284,7 @@ impl Calls {
         let row = &self.rows[call.row as usize];
         let plan = &self.classes[row.class as usize].plan;
         let mut packet = Packet::data(now, row.flow, call.sent, size, plan.route)
-            .with_precedence(plan.precedence)
+            .with_marking(plan.marking)
             .with_pcn(PcnMark::Unmarked)
             .with_kind(PacketKind::Probe);
         packet.tag = tag;

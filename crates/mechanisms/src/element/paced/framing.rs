@@ -1,6 +1,6 @@
 //! Frames of packets: how large they are, and how packets and reports describe them.
 
-use forebay_network::{Packet, PacketKind, SackBlocks};
+use forebay_network::{Packet, PacketKind, SackBlocks, SackSlot};
 use forebay_parameters::{Problem, Section, parameters};
 use forebay_units::{Size, Span, Time};
 
@@ -149,7 +149,7 @@ pub(super) const GAPS: usize = 3;
 
 impl Report {
     /// `packet` with the report in it, whose gaps are kept at `slot`.
-    pub(super) fn written(&self, mut packet: Packet, slot: u32) -> Packet {
+    pub(super) fn written(&self, mut packet: Packet, slot: SackSlot) -> Packet {
         packet.number = self.next;
         packet.tag = self.time.ps();
         packet.sack_slot = slot;
@@ -206,9 +206,10 @@ mod tests {
         assert_eq!(Piece::of(&piece.written(packet)), piece);
         assert_eq!(piece.written(packet).srtt(), None);
         let report = Report { next: 7, missing: SackBlocks::default(), time: Time::from_ps(11) };
-        let written = report.written(packet, 4);
+        let slot = SackSlot::new(4).expect("there are more slots");
+        let written = report.written(packet, slot);
         let read = Report::of(&written, SackBlocks::default());
-        assert_eq!((read.next, read.time, written.sack_slot), (7, Time::from_ps(11), 4));
+        assert_eq!((read.next, read.time, written.sack_slot), (7, Time::from_ps(11), slot));
         assert_eq!(written.kind(), PacketKind::Report);
     }
 }

@@ -167,7 +167,7 @@ impl PacedSources {
         let source = &mut self.sources[index];
         let flow = self.group.first.nth(index as u32);
         let packet = Packet::data(cx.now(), flow, source.sent, self.size, self.group.route);
-        let mut packet = packet.with_precedence(self.group.precedence);
+        let mut packet = packet.with_marking(self.group.marking);
         let last = if source.outbox.is_none() {
             source.fill_next()
         } else {

@@ -1,7 +1,8 @@
 //! The far ends of paced flows that look at what arrives, and answer.
 
 use forebay_network::{
-    Context, Element, FlowId, LogicalProcess, Lookahead, OwnCount, Packet, PacketKind, RouteId,
+    Context, Element, FlowId, LogicalProcess, Lookahead, Marking, OwnCount, Packet, PacketKind,
+    RouteId, SackSlot,
 };
 
 use super::framing::{Framing, Report};
@@ -17,7 +18,7 @@ pub struct ReceiverPlace {
     /// The route to the sources, if they answer.
     pub back: Option<RouteId>,
     /// Precedence with which answers set out.
-    pub precedence: u8,
+    pub marking: Marking,
 }
 
 /// The receivers of a group of paced flows: they count as a sink does, and can send packets back
@@ -71,14 +72,14 @@ impl PacedReceivers {
     /// An empty answer of `size` bytes to the source of `packet`; `None` without a way back.
     fn answer(&self, packet: &Packet, size: u16, cx: &Context<'_>) -> Option<Packet> {
         let answer = Packet::data(cx.now(), packet.flow, 0, size, self.place.back?);
-        Some(answer.with_precedence(self.place.precedence).with_kind(PacketKind::Ack))
+        Some(answer.with_marking(self.place.marking).with_kind(PacketKind::Ack))
     }
 
     /// Send `report` to the source of `packet`.
     fn report(&self, report: &Report, packet: &Packet, size: u16, cx: &mut Context<'_>) {
         let Some(answer) = self.answer(packet, size, cx) else { return };
         let listed = !report.missing.as_slice().is_empty();
-        let slot = if listed { cx.sack_blocks().store(report.missing) } else { 0 };
+        let slot = if listed { cx.sack_blocks().store(report.missing) } else { SackSlot::NONE };
         cx.send(report.written(answer, slot));
     }
 

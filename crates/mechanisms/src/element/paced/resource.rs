@@ -50,7 +50,7 @@ impl PacedSources {
             minimum: CellRate::at_most(peak * explicit.minimum),
         };
         let packet = Packet::data(now, flow, source.resource_cells, size, self.group.route)
-            .with_precedence(self.group.precedence);
+            .with_marking(self.group.marking);
         source.resource_cells += 1;
         cx.send(cell.written(packet));
         if changes {

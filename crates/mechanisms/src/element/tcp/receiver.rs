@@ -2,8 +2,8 @@
 
 use forebay_kernel::fetch;
 use forebay_network::{
-    Context, Counters, Ecn, Element, FlowId, LogicalProcess, Lookahead, Packet, PacketKind,
-    RouteId, SackBlocks,
+    Context, Counters, Ecn, Element, FlowId, LogicalProcess, Lookahead, Marking, Packet,
+    PacketKind, RouteId, SackBlocks, SackSlot,
 };
 use forebay_units::{Span, Time};
 
@@ -22,7 +22,7 @@ pub struct TcpReceivers {
 struct Settings {
     first: FlowId,
     route: RouteId,
-    precedence: u8,
+    marking: Marking,
     mss: u64,
     overhead: u16,
     /// Maximum number of SACK blocks in an acknowledgement; 0 without SACK.
@@ -92,7 +92,7 @@ impl TcpReceivers {
         let settings = Settings {
             first,
             route: ack_route,
-            precedence: 0,
+            marking: Marking::default(),
             mss: parameters.mss.bytes(),
             overhead,
             // 40 bytes of options hold four blocks, or three with timestamps (RFC 2018, section 3).
@@ -109,10 +109,10 @@ impl TcpReceivers {
         Self { settings, receptions, spare: Vec::new() }
     }
 
-    /// The same with acknowledgements of precedence `precedence` instead of 0.
+    /// The same with acknowledgements of another class and colour than the usual.
     #[must_use]
-    pub fn with_precedence(mut self, precedence: u8) -> Self {
-        self.settings.precedence = precedence;
+    pub fn with_marking(mut self, marking: Marking) -> Self {
+        self.settings.marking = marking;
         self
     }
 }
@@ -125,7 +125,7 @@ impl Settings {
         r.waiting = 0;
         r.deadline = Time::NEVER;
         let mut size = self.overhead;
-        let mut slot = 0;
+        let mut slot = SackSlot::NONE;
         if let Some(reorder) = &r.reorder
             && self.blocks > 0
         {
@@ -137,7 +137,7 @@ impl Settings {
             slot = cx.sack_blocks().store(blocks);
         }
         let mut ack =
-            Packet::data(cx.now(), flow, r.next, size, self.route).with_precedence(self.precedence);
+            Packet::data(cx.now(), flow, r.next, size, self.route).with_marking(self.marking);
         ack.sack_slot = slot;
         let ack = ack.with_kind(PacketKind::Ack).with_timestamp_echo(Time::from_ps(r.recent));
         cx.send(ack.with_ece(r.ece));

@@ -2,8 +2,8 @@
 
 use forebay_kernel::fetch;
 use forebay_network::{
-    CongestionControl, Context, Counters, Element, FlowId, LogicalProcess, Lookahead, Observation,
-    OwnCount, Packet, RouteId, Window,
+    CongestionControl, Context, Counters, Element, FlowId, LogicalProcess, Lookahead, Marking,
+    Observation, OwnCount, Packet, RouteId, Window,
 };
 use forebay_units::Time;
 
@@ -42,7 +42,7 @@ pub(super) struct ColdState {
 pub(super) struct Settings {
     pub(super) first: FlowId,
     pub(super) route: RouteId,
-    pub(super) precedence: u8,
+    pub(super) marking: Marking,
     pub(super) stop: Time,
     pub(super) mss: u64,
     pub(super) overhead: u16,
@@ -196,7 +196,7 @@ impl Settings {
         Self {
             first: group.first,
             route: group.route,
-            precedence: group.precedence,
+            marking: group.marking,
             stop: group.stop,
             mss,
             overhead: parameters.overhead(),

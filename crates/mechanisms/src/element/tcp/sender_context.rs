@@ -22,7 +22,8 @@ impl SenderContext<'_, '_> {
     #[inline]
     pub(super) fn acknowledgement(&mut self, packet: &Packet) {
         let before = self.observed_window();
-        let newly_sacked = if packet.sack_slot == 0 { 0 } else { self.update_scoreboard(packet) };
+        let newly_sacked =
+            if packet.sack_slot.is_none() { 0 } else { self.update_scoreboard(packet) };
         if packet.number > self.c.una {
             self.new_data_acknowledged(packet, newly_sacked);
         } else if packet.number == self.c.una && self.c.max > self.c.una {
@@ -233,8 +234,8 @@ impl SenderContext<'_, '_> {
         let now = self.cx.now();
         let data = u16::try_from(self.payload(number)).expect("a segment fits a packet");
         let size = self.p.overhead + data;
-        let mut packet = Packet::data(now, self.flow(), number, size, self.p.route)
-            .with_precedence(self.p.precedence);
+        let mut packet =
+            Packet::data(now, self.flow(), number, size, self.p.route).with_marking(self.p.marking);
         if number < self.c.max {
             packet = packet.as_retransmission();
             // Karn's algorithm: no round-trip time is measured on a segment sent twice.
