@@ -1,0 +1,366 @@
+//! A vector: what arrives at a link, and what its queue must do with it.
+//!
+//! `vectors/README.md` defines the fields.
+
+use std::collections::BTreeMap;
+
+use forebay_kernel::{Stream, Streams};
+use forebay_mechanisms::LinkFacts;
+use forebay_mechanisms::queue::QUEUES;
+use forebay_network::{
+    Departure, DropReason, Ecn, FlowId, Packet, PacketKind, QueueDisc, RouteId, Verdict,
+};
+use forebay_parameters::{Table, Value};
+use forebay_units::{Rate, Time};
+
+use crate::support::{build, parameters};
+
+/// A state that is neither a whole number nor exact to so many digits would be another.
+const RELATIVE: f64 = 1e-9;
+const ABSOLUTE: f64 = 1e-12;
+
+/// A packet and a time in nanoseconds.
+type Happened = (u64, u64);
+
+/// The same, with a reason if it is a drop.
+type Row = (u64, u64, Option<String>);
+
+/// What a queue did.
+#[derive(Debug, Default, PartialEq)]
+struct Outcome {
+    departures: Vec<Happened>,
+    drops: Vec<(u64, u64, String)>,
+    marks: Vec<Happened>,
+}
+
+/// The state that the queue must be in after all that happens at an instant.
+struct State {
+    at_ns: u64,
+    values: BTreeMap<String, f64>,
+}
+
+/// A vector as its file has it.
+pub struct Vector {
+    pub name: String,
+    pub title: String,
+    pub mechanism: String,
+    pub source: String,
+    link: Rate,
+    parameters: Value,
+    arrivals: Vec<(u64, Packet)>,
+    departures: Option<Vec<Happened>>,
+    drops: Vec<(u64, u64, String)>,
+    marks: Vec<Happened>,
+    states: Vec<State>,
+}
+
+/// A table of which every key must be read.
+struct Keys {
+    path: String,
+    table: Table,
+}
+
+impl Keys {
+    fn of(path: &str, value: Value) -> Result<Self, String> {
+        match value {
+            Value::Table(table) => Ok(Self { path: path.to_owned(), table }),
+            other => Err(format!("{path}: expected a table, found {}", other.show())),
+        }
+    }
+
+    fn take(&mut self, key: &str) -> Option<Value> {
+        self.table.remove(key).map(|node| node.value)
+    }
+
+    fn must(&mut self, key: &str) -> Result<Value, String> {
+        self.take(key).ok_or_else(|| format!("{}: {key} is missing", self.path))
+    }
+
+    fn text(&mut self, key: &str) -> Result<String, String> {
+        match self.must(key)? {
+            Value::Text(text) => Ok(text),
+            other => Err(format!("{}.{key}: {} is no text", self.path, other.show())),
+        }
+    }
+
+    fn number(&mut self, key: &str) -> Result<u64, String> {
+        let value = self.must(key)?;
+        whole(&value).ok_or_else(|| format!("{}.{key}: {}", self.path, value.show()))
+    }
+
+    fn number_or(&mut self, key: &str, default: u64) -> Result<u64, String> {
+        if self.table.contains_key(key) { self.number(key) } else { Ok(default) }
+    }
+
+    /// The items of a list, or nothing.
+    fn list(&mut self, key: &str) -> Result<Option<Vec<Value>>, String> {
+        match self.take(key) {
+            None => Ok(None),
+            Some(Value::List(items)) => {
+                Ok(Some(items.into_iter().map(|node| node.value).collect()))
+            }
+            Some(other) => Err(format!("{}.{key}: {} is no list", self.path, other.show())),
+        }
+    }
+
+    fn end(self) -> Result<(), String> {
+        match self.table.keys().next() {
+            None => Ok(()),
+            Some(key) => Err(format!("{}: unknown key {key}", self.path)),
+        }
+    }
+}
+
+fn whole(value: &Value) -> Option<u64> {
+    if let Value::Integer(number) = value { u64::try_from(*number).ok() } else { None }
+}
+
+/// A row such as `[3, 1000000, "overflow"]`.
+fn row(value: &Value) -> Result<Row, String> {
+    let wrong = || format!("{} is not [packet, at_ns] or [packet, at_ns, reason]", value.show());
+    let Value::List(items) = value else { return Err(wrong()) };
+    let number = |place: usize| items.get(place).and_then(|item| whole(&item.value));
+    let reason = match items.get(2).map(|item| &item.value) {
+        None => None,
+        Some(Value::Text(reason)) => Some(reason.clone()),
+        Some(_) => return Err(wrong()),
+    };
+    Ok((number(0).ok_or_else(wrong)?, number(1).ok_or_else(wrong)?, reason))
+}
+
+impl Vector {
+    /// Read the vector called `name`.
+    pub fn read(name: &str, text: &str) -> Result<Self, String> {
+        let mut file = Keys::of(name, parameters(text))?;
+        let arrivals = arrivals(file.list("arrivals")?.unwrap_or_default())?;
+        let mut expected = Keys::of("expected", file.must("expected")?)?;
+        let mut rows = |key: &str| -> Result<Option<Vec<Row>>, String> {
+            let list = expected.list(key)?;
+            list.map(|list| list.iter().map(row).collect()).transpose()
+        };
+        let pairs = |rows: Vec<Row>| -> Vec<Happened> {
+            rows.into_iter().map(|(packet, at, _)| (packet, at)).collect()
+        };
+        let departures = rows("departures")?.map(pairs);
+        let marks = pairs(rows("marks")?.unwrap_or_default());
+        let drops = rows("drops")?.unwrap_or_default();
+        let drops =
+            drops.into_iter().map(|(packet, at, why)| (packet, at, why.unwrap_or_default()));
+        let states = expected.list("state")?.unwrap_or_default();
+        let vector = Self {
+            name: name.to_owned(),
+            title: file.text("title")?,
+            mechanism: file.text("mechanism")?,
+            source: file.text("source")?,
+            link: Rate::from_bps(file.number("link_bps")?),
+            parameters: file.must("parameters")?,
+            arrivals,
+            departures,
+            drops: drops.collect(),
+            marks,
+            states: states.into_iter().map(state).collect::<Result<_, _>>()?,
+        };
+        expected.end()?;
+        file.end()?;
+        Ok(vector)
+    }
+
+    /// What is not as the vector says.
+    pub fn run(&self) -> Result<(), String> {
+        let name = &self.mechanism;
+        let entry = QUEUES.iter().find(|entry| entry.name == *name);
+        let entry = entry.ok_or_else(|| format!("no queue is called {name}"))?;
+        let facts = LinkFacts { rate: self.link };
+        let queue = build(&self.parameters, |section| (entry.build)(section, &facts))
+            .map_err(|problem| problem.to_string())?;
+        let mut bench = Bench::new(self.link, queue.into_discipline());
+        let (mut arrivals, mut states) = (self.arrivals.iter().peekable(), self.states.iter());
+        let mut state = states.next();
+        let mut last = None;
+        loop {
+            let arrival = arrivals.peek().map(|(at, _)| Time::from_ps(at * 1000));
+            let next = match (bench.next_start(), arrival) {
+                (Some(start), Some(arrival)) => Some(start.min(arrival)),
+                (start, arrival) => start.or(arrival),
+            };
+            while let Some(expected) =
+                state.filter(|state| next.is_none_or(|at| ns(at) > state.at_ns))
+            {
+                if last != Some(expected.at_ns) {
+                    return Err(format!(
+                        "expected.state: nothing happens at {} ns",
+                        expected.at_ns
+                    ));
+                }
+                compare_state(expected, bench.queue.as_ref())?;
+                state = states.next();
+            }
+            let Some(next) = next else { break };
+            // A transmission that ends at the instant of an arrival ends first.
+            if bench.next_start() == Some(next) {
+                bench.start(next);
+            } else if let Some((_, packet)) = arrivals.next() {
+                bench.arrive(packet, next);
+            }
+            last = Some(ns(next));
+        }
+        self.compare(&bench.outcome)
+    }
+
+    fn compare(&self, found: &Outcome) -> Result<(), String> {
+        let departures = self.departures.as_ref().unwrap_or(&found.departures);
+        compare_lists("departures", departures, &found.departures)?;
+        compare_lists("drops", &self.drops, &found.drops)?;
+        compare_lists("marks", &self.marks, &found.marks)
+    }
+}
+
+fn compare_lists<T: PartialEq + std::fmt::Debug>(
+    what: &str,
+    expected: &[T],
+    found: &[T],
+) -> Result<(), String> {
+    let same = expected.iter().zip(found).take_while(|(a, b)| a == b).count();
+    if same == expected.len().max(found.len()) {
+        return Ok(());
+    }
+    let show = |list: &[T]| list.get(same).map_or("no more".to_owned(), |item| format!("{item:?}"));
+    Err(format!("{what}: row {same} is {}, expected {}", show(found), show(expected)))
+}
+
+fn compare_state(expected: &State, queue: &dyn QueueDisc) -> Result<(), String> {
+    let backlog = queue.backlog();
+    let mut found = BTreeMap::from([
+        ("backlog_packets".to_owned(), f64::from(backlog.packets)),
+        ("backlog_bytes".to_owned(), backlog.bytes as f64),
+    ]);
+    queue.probes(&mut |name, value| {
+        found.insert(name.to_owned(), value);
+    });
+    let at = expected.at_ns;
+    for (name, value) in &expected.values {
+        let Some(found) = found.get(name) else {
+            let known: Vec<&String> = found.keys().collect();
+            return Err(format!("state at {at} ns: {name} is not stated; there are {known:?}"));
+        };
+        if (found - value).abs() > ABSOLUTE + RELATIVE * value.abs() {
+            return Err(format!("state at {at} ns: {name} is {found}, expected {value}"));
+        }
+    }
+    Ok(())
+}
+
+/// The packets that arrive, in order and numbered, with their times.
+fn arrivals(rows: Vec<Value>) -> Result<Vec<(u64, Packet)>, String> {
+    let mut all = Vec::new();
+    for (index, value) in rows.into_iter().enumerate() {
+        let mut keys = Keys::of(&format!("arrivals[{index}]"), value)?;
+        let (at, count) = (keys.number("at_ns")?, keys.number_or("count", 1)?);
+        let every = keys.number_or("every_ns", 0)?;
+        let packet = packet(&mut keys)?;
+        keys.end()?;
+        all.extend((0..count).map(|n| (at + n * every, packet)));
+    }
+    all.sort_by_key(|(at, _)| *at);
+    for (number, (at, packet)) in all.iter_mut().enumerate() {
+        packet.number = number as u64;
+        packet.created = Time::from_ps(*at * 1000);
+    }
+    Ok(all)
+}
+
+fn packet(keys: &mut Keys) -> Result<Packet, String> {
+    let narrow = |key: &str, value: u64, most: u64| -> Result<u64, String> {
+        if value <= most { Ok(value) } else { Err(format!("{key}: {value} is above {most}")) }
+    };
+    let size = narrow("size_bytes", keys.number("size_bytes")?, 65_535)? as u16;
+    let flow = narrow("flow", keys.number_or("flow", 0)?, u64::from(u32::MAX))? as usize;
+    let precedence = narrow("precedence", keys.number_or("precedence", 0)?, 255)? as u8;
+    let ecn = if keys.table.contains_key("ecn") { keys.text("ecn")? } else { "not-ect".to_owned() };
+    let ecn = match ecn.as_str() {
+        "not-ect" => Ecn::NotEct,
+        "ect0" => Ecn::Ect0,
+        "ect1" => Ecn::Ect1,
+        "ce" => Ecn::Ce,
+        other => return Err(format!("ecn: {other}; allowed are not-ect, ect0, ect1, ce")),
+    };
+    let kind = match keys.take("ack") {
+        None | Some(Value::Bool(false)) => PacketKind::Data,
+        Some(Value::Bool(true)) => PacketKind::Ack,
+        Some(other) => return Err(format!("ack: {}", other.show())),
+    };
+    Ok(Packet::data(Time::ZERO, FlowId::new(flow), 0, size, RouteId::new(0))
+        .with_ecn(ecn)
+        .with_precedence(precedence)
+        .with_kind(kind))
+}
+
+fn state(value: Value) -> Result<State, String> {
+    let mut keys = Keys::of("expected.state", value)?;
+    let at_ns = keys.number("at_ns")?;
+    let number = |(name, node): (String, forebay_parameters::Node)| match node.value {
+        Value::Integer(n) => Ok((name, n as f64)),
+        Value::Float(x) => Ok((name, x)),
+        other => Err(format!("expected.state.{name}: {} is no number", other.show())),
+    };
+    Ok(State { at_ns, values: keys.table.into_iter().map(number).collect::<Result<_, _>>()? })
+}
+
+/// A time to the nearest nanosecond.
+fn ns(at: Time) -> u64 {
+    at.ps().saturating_add(500) / 1000
+}
+
+/// A link with the queue in front of it.
+struct Bench {
+    rate: Rate,
+    queue: Box<dyn QueueDisc>,
+    stream: Stream,
+    free_at: Time,
+    outcome: Outcome,
+}
+
+impl Bench {
+    fn new(rate: Rate, queue: Box<dyn QueueDisc>) -> Self {
+        let stream = Streams::new(0, 0).named("vector");
+        Self { rate, queue, stream, free_at: Time::ZERO, outcome: Outcome::default() }
+    }
+
+    /// When the next transmission begins, if packets wait.
+    fn next_start(&self) -> Option<Time> {
+        (self.queue.backlog().packets > 0).then_some(self.free_at)
+    }
+
+    fn arrive(&mut self, packet: &Packet, now: Time) {
+        let idle = self.free_at <= now && self.queue.backlog().packets == 0;
+        let (idle_since, drops) = (idle.then_some(self.free_at), &mut self.outcome.drops);
+        let mut dropped = |packet: Packet, reason: DropReason| {
+            drops.push((packet.number, ns(now), reason.name().to_owned()));
+        };
+        match self.queue.enqueue(packet, idle_since, now, &mut self.stream, &mut dropped) {
+            Verdict::Accept => {}
+            Verdict::Mark => self.outcome.marks.push((packet.number, ns(now))),
+            Verdict::Drop(reason) => dropped(*packet, reason),
+        }
+        if idle {
+            self.free_at = now;
+        }
+    }
+
+    fn start(&mut self, now: Time) {
+        let drops = &mut self.outcome.drops;
+        let mut dropped = |packet: Packet, reason: DropReason| {
+            drops.push((packet.number, ns(now), reason.name().to_owned()));
+        };
+        let Some(Departure { packet, marked }) =
+            self.queue.dequeue(now, &mut self.stream, &mut dropped)
+        else {
+            return;
+        };
+        if marked {
+            self.outcome.marks.push((packet.number, ns(now)));
+        }
+        self.outcome.departures.push((packet.number, ns(now)));
+        self.free_at = now + self.rate.transmission_time(packet.wire_size());
+    }
+}

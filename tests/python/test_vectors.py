@@ -1,0 +1,26 @@
+"""The numeric vectors in `vectors/`, and the models that computed what they expect."""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).resolve().parents[2] / "vectors"
+sys.path.insert(0, str(FOLDER / "derive"))
+
+import derive  # noqa: E402
+
+
+@pytest.mark.parametrize("path", derive.paths(), ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_vectors_expect_what_the_models_compute(path: Path) -> None:
+    """A number of a vector would come from elsewhere than its file says."""
+    assert tomllib.loads(path.read_text())["expected"] == derive.expected(path)
+
+
+def test_every_mechanism_with_a_model_has_vectors() -> None:
+    """A model would stand in the folder and check nothing."""
+    folders = {path.parent.name for path in derive.paths()}
+    assert folders == set(derive.MODELS)

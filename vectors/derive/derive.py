@@ -1,0 +1,100 @@
+"""Compute what vectors expect, by models in exact arithmetic.
+
+    python vectors/derive/derive.py            # which files differ from the models
+    python vectors/derive/derive.py --write    # write the section `expected` of those that do
+
+States are asked for by their instants and names in `expected.state`; departures are listed where
+the file has the key. A mechanism without a model here has vectors computed by hand.
+"""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from codel import CoDel
+from link import Case, Log, Model, read, run
+
+FOLDER = Path(__file__).resolve().parents[1]
+
+MODELS: dict[str, Callable[[Case, Log], Model]] = {
+    "codel": lambda case, log: CoDel(case.parameters, log),
+}
+
+
+def paths() -> list[Path]:
+    """The vectors of which a model computes the numbers."""
+    return sorted(path for path in FOLDER.glob("*/*.toml") if path.parent.name in MODELS)
+
+
+def expected(path: Path) -> dict[str, Any]:
+    """What the model of the mechanism says of a vector, in the form of the file."""
+    case, log = read(path), Log()
+    outcome = run(case, MODELS[case.mechanism](case, log), log)
+    written = tomllib.loads(path.read_text())["expected"]
+    lists = {key: rows for key, rows in outcome.items() if rows and key != "departures"}
+    if "departures" in written:
+        lists = {"departures": outcome["departures"], **lists}
+    if "state" in lists:
+        lists["state"] = [{name: plain(x) for name, x in row.items()} for row in lists["state"]]
+    return lists
+
+
+def plain(value: Fraction | int) -> int | float:
+    """A number of a file."""
+    return int(value) if value == int(value) else float(value)
+
+
+def section(lists: dict[str, Any]) -> str:
+    """The section `expected`."""
+    lines = ["[expected]"]
+    for key, rows in lists.items():
+        lines += [f"{key} = [", *(wrapped(key, rows)), "]"]
+    return "\n".join(lines) + "\n"
+
+
+def wrapped(key: str, rows: list[Any]) -> Iterator[str]:
+    """The rows of a list, several to a line."""
+    if key == "state":
+        for row in rows:
+            yield (
+                "  { "
+                + ", ".join(f"{quoted(name)} = {value}" for name, value in row.items())
+                + " },"
+            )
+        return
+    line = " "
+    for row in rows:
+        text = " [" + ", ".join(f'"{x}"' if isinstance(x, str) else str(x) for x in row) + "],"
+        if len(line) + len(text) > 100:
+            yield line
+            line = " "
+        line += text
+    yield line
+
+
+def quoted(name: str) -> str:
+    """A key of TOML."""
+    return f'"{name}"' if "." in name else name
+
+
+def main() -> int:
+    """Compare, or write."""
+    status = 0
+    for path in paths():
+        found, text = expected(path), path.read_text()
+        if tomllib.loads(text)["expected"] == found:
+            continue
+        status = 1
+        sys.stdout.write(f"{path.relative_to(FOLDER)} differs\n")
+        if "--write" in sys.argv:
+            path.write_text(text[: text.index("[expected]")] + section(found))
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
