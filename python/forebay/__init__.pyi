@@ -85,6 +85,22 @@ class _Queue:
         limit: str = ...,
     ) -> Mechanism: ...
     def droptail(self, *, limit: str = ...) -> Mechanism: ...
+    def fq_codel(
+        self,
+        *,
+        queues: int = ...,
+        quantum: str = ...,
+        target: str = ...,
+        interval: str = ...,
+        mtu: str = ...,
+        ecn: bool = ...,
+        ce_threshold: str = ...,
+        limit: str = ...,
+        memory_limit: str = ...,
+        drop_batch: int = ...,
+        classifier: Literal["hash", "number"] = ...,
+        salt: int = ...,
+    ) -> Mechanism: ...
     def partial_buffer_sharing(
         self,
         *,

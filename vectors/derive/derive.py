@@ -17,12 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from codel import CoDel
+from fq_codel import FqCoDel
 from link import Case, Log, Model, read, run
 
 FOLDER = Path(__file__).resolve().parents[1]
 
 MODELS: dict[str, Callable[[Case, Log], Model]] = {
     "codel": lambda case, log: CoDel(case.parameters, log),
+    "fq_codel": lambda case, log: FqCoDel(case.parameters, log),
 }
 
 

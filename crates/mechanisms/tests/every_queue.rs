@@ -241,6 +241,25 @@ fn strange_parameters_are_refused_or_survived() {
     }
 }
 
+/// A law would be asked to do what makes none, and the message not say where.
+#[test]
+fn impossible_parameters_are_refused_by_their_key() {
+    for (name, key, value) in [
+        ("fq_codel", "queues", Value::from(0)),
+        ("fq_codel", "queues", 65_537.into()),
+        ("fq_codel", "quantum", "0 B".into()),
+        ("fq_codel", "quantum", "2 MiB".into()),
+        ("fq_codel", "interval", "0 s".into()),
+        ("fq_codel", "drop_batch", 0.into()),
+    ] {
+        let entry = QUEUES.iter().find(|entry| entry.name == name).expect(name);
+        let problem = make(entry, &with(&example(entry), key, value.clone())).err();
+        let problem = problem.unwrap_or_else(|| panic!("{name}: {key} = {value:?} is taken"));
+        assert_eq!(problem.path, key, "{name}: {value:?}");
+        assert!(problem.message.contains("allowed"), "{name}: {}", problem.message);
+    }
+}
+
 /// A RED whose average is the queue itself and whose pb is a hundredth of it.
 fn plain_red(spacing: &str, count: &str) -> Queue {
     let entry = QUEUES.iter().find(|entry| entry.name == "red").expect("RED is in the table");

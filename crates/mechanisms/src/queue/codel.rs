@@ -9,6 +9,7 @@ use forebay_network::{
 use forebay_parameters::{Entry, Length, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::{Size, Span, Time};
 
+use super::codel_core::{CoDelLaw, CoDelQueue, CoDelState};
 use super::{BuildQueue, Queue, fits};
 use crate::LinkFacts;
 
@@ -65,134 +66,38 @@ fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Queue, Problem> {
     Ok(Queue::Disc(Box::new(CoDel::new(&parameters))))
 }
 
-/// CoDel's state; names in parentheses are those of the RFC's pseudo-code.
 struct CoDel {
-    target: Span,
-    interval: Span,
-    mtu: u64,
-    ecn: bool,
+    law: CoDelLaw,
     limit: Option<Length>,
-    /// Packets with the times at which they arrived.
-    waiting: VecDeque<(Time, Packet)>,
-    backlog: Backlog,
-    /// When the sojourn time will have been above the target for an interval (first_above_time);
-    /// `None` while it is below.
-    above_until: Option<Time>,
-    /// Whether packets are being dropped.
-    dropping: bool,
-    /// When the next packet is to be dropped (drop_next).
-    next_drop: Time,
-    /// Drops since the dropping state was entered (count), which continues from a former stay in
-    /// it.
-    count: u32,
-    /// The count at the last entry (lastcount).
-    count_at_entry: u32,
-    /// Sojourn time of the packet that left last.
-    sojourn: Span,
+    state: CoDelState,
+    waiting: Waiting,
 }
 
-/// A packet at the head, taken out of the queue.
-struct Head {
-    packet: Packet,
-    /// Whether packets have waited for longer than the target since an interval ago (ok_to_drop).
-    late: bool,
+/// Packets with the times at which they arrived.
+#[derive(Default)]
+struct Waiting {
+    packets: VecDeque<(Time, Packet)>,
+    backlog: Backlog,
+}
+
+impl CoDelQueue for Waiting {
+    fn pop(&mut self) -> Option<(Time, Packet)> {
+        let head = self.packets.pop_front()?;
+        self.backlog.remove(head.1.queued_info());
+        Some(head)
+    }
+
+    fn bytes(&self) -> u64 {
+        self.backlog.bytes
+    }
 }
 
 impl CoDel {
     fn new(parameters: &CoDelParameters) -> Self {
-        Self {
-            target: parameters.target,
-            interval: parameters.interval,
-            mtu: parameters.mtu.bytes(),
-            ecn: parameters.ecn,
-            limit: parameters.limit,
-            waiting: VecDeque::new(),
-            backlog: Backlog::default(),
-            above_until: None,
-            dropping: false,
-            next_drop: Time::ZERO,
-            count: 0,
-            count_at_entry: 0,
-            sojourn: Span::ZERO,
-        }
+        let CoDelParameters { target, interval, mtu, ecn, limit } = *parameters;
+        let law = CoDelLaw { target, interval, mtu: mtu.bytes(), ecn, ce_threshold: None };
+        Self { law, limit, state: CoDelState::default(), waiting: Waiting::default() }
     }
-
-    /// Take the packet at the head out and judge how long it has waited (dodequeue).
-    fn head(&mut self, now: Time) -> Option<Head> {
-        let Some((arrived, packet)) = self.waiting.pop_front() else {
-            self.above_until = None;
-            return None;
-        };
-        self.backlog.remove(packet.queued_info());
-        self.sojourn = now.since(arrived);
-        // On slow links a single packet takes longer than the target: one may always wait.
-        if self.sojourn < self.target || self.backlog.bytes <= self.mtu {
-            self.above_until = None;
-            return Some(Head { packet, late: false });
-        }
-        let until = *self.above_until.get_or_insert(now + self.interval);
-        // Where it was below the target until now, `until` lies a whole interval ahead.
-        Some(Head { packet, late: now >= until })
-    }
-
-    /// When the next drop follows one at `from`: drops come closer with the root of their number,
-    /// to which TCP's rate answers linearly.
-    fn next_after(&self, from: Time) -> Time {
-        from + self.interval.scaled(1.0 / f64::from(self.count).sqrt())
-    }
-
-    /// Whether `packet` can be marked and shall be.
-    fn marks(&self, packet: &Packet) -> bool {
-        self.ecn && packet.is_ecn_capable()
-    }
-
-    /// In the dropping state: drop all that is due by now, unless a mark does.
-    fn go_on(
-        &mut self,
-        mut head: Option<Head>,
-        now: Time,
-        discard: &mut Discard<'_>,
-    ) -> Option<Departure> {
-        while let Some(Head { packet, late: true }) = head
-            && now >= self.next_drop
-        {
-            self.count += 1;
-            if self.marks(&packet) {
-                self.next_drop = self.next_after(self.next_drop);
-                return Some(Departure { packet, marked: true });
-            }
-            discard(packet, DropReason::Forced);
-            head = self.head(now);
-            if head.as_ref().is_some_and(|head| head.late) {
-                self.next_drop = self.next_after(self.next_drop);
-            }
-        }
-        self.dropping = head.as_ref().is_some_and(|head| head.late);
-        head.map(unmarked)
-    }
-
-    /// Drop or mark the first packet and enter the dropping state.
-    fn enter(&mut self, packet: Packet, now: Time, discard: &mut Discard<'_>) -> Option<Departure> {
-        let next = if self.marks(&packet) {
-            Some(Departure { packet, marked: true })
-        } else {
-            discard(packet, DropReason::Forced);
-            self.head(now).map(unmarked)
-        };
-        self.dropping = true;
-        // Soon after the last stay, begin near the rate of drops that held the queue then.
-        let before = self.count - self.count_at_entry;
-        let soon = now.since(self.next_drop) < self.interval.times(16);
-        self.count = if before > 1 && soon { before } else { 1 };
-        self.count_at_entry = self.count;
-        self.next_drop = self.next_after(now);
-        next
-    }
-}
-
-/// The packet at the head, as it is.
-fn unmarked(head: Head) -> Departure {
-    Departure { packet: head.packet, marked: false }
 }
 
 impl QueueDisc for CoDel {
@@ -204,12 +109,12 @@ impl QueueDisc for CoDel {
         _stream: &mut Stream,
         _discard: &mut Discard<'_>,
     ) -> Verdict {
-        let arrival = Arrival { now, packet, backlog: self.backlog, idle_since };
+        let arrival = Arrival { now, packet, backlog: self.waiting.backlog, idle_since };
         if !fits(self.limit, &arrival) {
             return Verdict::Drop(DropReason::Overflow);
         }
-        self.waiting.push_back((now, *packet));
-        self.backlog.add(packet);
+        self.waiting.packets.push_back((now, *packet));
+        self.waiting.backlog.add(packet);
         Verdict::Accept
     }
 
@@ -219,22 +124,17 @@ impl QueueDisc for CoDel {
         _stream: &mut Stream,
         discard: &mut Discard<'_>,
     ) -> Option<Departure> {
-        let head = self.head(now);
-        if self.dropping {
-            return self.go_on(head, now, discard);
-        }
-        let head = head?;
-        if head.late { self.enter(head.packet, now, discard) } else { Some(unmarked(head)) }
+        self.state.dequeue(&self.law, &mut self.waiting, now, discard)
     }
 
     fn backlog(&self) -> Backlog {
-        self.backlog
+        self.waiting.backlog
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("sojourn_s", self.sojourn.seconds());
-        visit("dropping", f64::from(u8::from(self.dropping)));
-        visit("drop_count", f64::from(self.count));
+        visit("sojourn_s", self.state.sojourn.seconds());
+        visit("dropping", f64::from(u8::from(self.state.dropping)));
+        visit("drop_count", f64::from(self.state.count));
     }
 }
 
@@ -312,7 +212,7 @@ mod tests {
         let marks = |ecn, field| {
             let mut law = codel(ecn);
             let times = overload(&mut law, 1000, 0, 480_000, field);
-            (times, law.backlog.packets)
+            (times, law.backlog().packets)
         };
         let times = [105_000, 205_000, 275_800, 333_500, 383_500, 428_200, 469_000].to_vec();
         assert_eq!(marks(true, Ecn::Ect0), (times.clone(), 1000));
@@ -376,7 +276,10 @@ mod tests {
             // What was due while the queue was emptied has been dropped: none, as the next drop is
             // due 100/sqrt(7) = 37.796 ms after 468.992 ms.
             assert_eq!(
-                (law.dropping, law.count, law.next_drop.ps() / 1_000_000_000),
+                {
+                    let state = law.state;
+                    (state.dropping, state.count, state.next_drop.ps() / 1_000_000_000)
+                },
                 (false, 7, 506,)
             );
             let begin = 500_000 + pause;

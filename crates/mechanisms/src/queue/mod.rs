@@ -6,9 +6,15 @@ mod any_drop_policy;
 mod choke;
 mod class;
 mod codel;
+mod codel_core;
 mod droptail;
 mod dynamic_redn;
 mod fifo;
+mod flow_hash;
+mod flow_lists;
+mod flow_queues;
+mod fq_codel;
+mod packet_pool;
 mod partial_sharing;
 mod pie;
 mod priority;
@@ -106,6 +112,7 @@ pub static QUEUES: &[Entry<BuildQueue>] = &[
     choke::ENTRY,
     codel::ENTRY,
     droptail::ENTRY,
+    fq_codel::ENTRY,
     partial_sharing::ENTRY,
     pie::ENTRY,
     priority::ENTRY,

@@ -1,0 +1,100 @@
+//! Many queues over one pool of packets, of which a hash of the flow chooses one.
+
+use forebay_kernel::Stream;
+use forebay_network::{Backlog, Packet};
+use forebay_parameters::{Problem, Section};
+use forebay_units::Time;
+
+use super::flow_hash::{FlowHash, tuple_of};
+use super::packet_pool::{PacketList, PacketPool};
+
+/// The largest number of queues.
+const MOST_QUEUES: u32 = 65_536;
+
+/// Queues of flows.
+pub(super) struct FlowQueues {
+    pool: PacketPool,
+    queues: Vec<FlowQueue>,
+    backlog: Backlog,
+    hash: FlowHash,
+    /// Packets that joined others of another flow.
+    collisions: u64,
+}
+
+#[derive(Clone, Copy, Default)]
+struct FlowQueue {
+    packets: PacketList,
+    /// The 5-tuple of the packet that came last.
+    tuple: u64,
+}
+
+/// The number of queues under `key`.
+pub(super) fn queue_count(section: &Section<'_>, key: &str, count: u32) -> Result<u32, Problem> {
+    if (1..=MOST_QUEUES).contains(&count) {
+        return Ok(count);
+    }
+    Err(section.fail(key, format!("{count} queues; allowed are 1 to {MOST_QUEUES}")))
+}
+
+impl FlowQueues {
+    /// `count` empty queues.
+    pub(super) fn new(count: u32, hash: FlowHash) -> Self {
+        let queues = vec![FlowQueue::default(); count as usize];
+        let pool = PacketPool::default();
+        Self { pool, queues, backlog: Backlog::default(), hash, collisions: 0 }
+    }
+
+    /// The queue of `packet`.
+    #[inline]
+    pub(super) fn queue_of(&mut self, packet: &Packet, stream: &mut Stream) -> u32 {
+        self.hash.queue(tuple_of(packet), self.queues.len() as u32, stream)
+    }
+
+    /// Append `packet` to `queue`.
+    #[inline]
+    pub(super) fn push(&mut self, queue: u32, packet: &Packet, now: Time) {
+        let (queue, tuple) = (&mut self.queues[queue as usize], tuple_of(packet));
+        let collides = !queue.packets.is_empty() && queue.tuple != tuple;
+        self.collisions += u64::from(collides);
+        queue.tuple = tuple;
+        self.pool.push(&mut queue.packets, packet, now);
+        self.backlog.add(packet);
+    }
+
+    /// Remove the packet at the head of `queue`, with the time at which it entered.
+    #[inline]
+    pub(super) fn pop(&mut self, queue: u32) -> Option<(Time, Packet)> {
+        let head = self.pool.pop(&mut self.queues[queue as usize].packets)?;
+        self.backlog.remove(head.1.queued_info());
+        Some(head)
+    }
+
+    /// What waits in all queues.
+    #[inline]
+    pub(super) fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    /// What waits in `queue`.
+    #[inline]
+    pub(super) fn backlog_of(&self, queue: u32) -> Backlog {
+        self.queues[queue as usize].packets.backlog()
+    }
+
+    /// The queue with the most bytes; of equals the first.
+    pub(super) fn fattest(&self) -> u32 {
+        let mut fattest = (0, 0);
+        for (at, queue) in self.queues.iter().enumerate() {
+            let bytes = queue.packets.backlog().bytes;
+            if bytes > fattest.1 {
+                fattest = (at as u32, bytes);
+            }
+        }
+        fattest.0
+    }
+
+    /// Packets that found packets of another flow at the end of their queue.
+    pub(super) fn collisions(&self) -> u64 {
+        self.collisions
+    }
+}

@@ -1,0 +1,273 @@
+//! FQ-CoDel, flow queue controlled delay: queues of flows, served in turn, each under CoDel.
+//!
+//! RFC 8290 leaves some things open; they are as in Linux (`net/sched/sch_fq_codel.c`): what is
+//! dropped when the buffer is full. Two things differ from it. There, CoDel leaves a packet alone
+//! while no more than an MTU waits in all queues together; here in its own, as RFC 8289 has it for
+//! a queue. And the memory limit counts bytes of packets, not of the buffers that hold them.
+
+use forebay_kernel::Stream;
+use forebay_network::{Backlog, Departure, Discard, DropReason, Packet, QueueDisc, Verdict};
+use forebay_parameters::{Entry, Length, Parameters, Probe, Problem, Section, parameters};
+use forebay_units::{Size, Span, Time};
+
+use super::codel_core::{CoDelLaw, CoDelQueue, CoDelState};
+use super::flow_hash::{FlowClassifier, FlowHash};
+use super::flow_lists::{FlowLists, quantum};
+use super::flow_queues::{FlowQueues, queue_count};
+use super::{BuildQueue, Queue};
+use crate::LinkFacts;
+
+pub(super) const ENTRY: Entry<BuildQueue> = Entry {
+    name: "fq_codel",
+    summary: "Flow queue CoDel: flows in queues of their own, served in turn, those that send less \
+              than others first; each queue under CoDel.",
+    source: "RFC 8290",
+    example: r#"
+        queues = 16
+        quantum = "300 B"
+        target = "2 ms"
+        interval = "40 ms"
+        limit = "20 packets"
+    "#,
+    fields: FqCoDelParameters::FIELDS,
+    probes: &[
+        Probe {
+            name: "sojourn_s",
+            unit: "s",
+            meaning: "How long the packet waited that left last.",
+        },
+        Probe { name: "new_queues", unit: "queues", meaning: "Queues in the list of new ones." },
+        Probe { name: "old_queues", unit: "queues", meaning: "Queues in the list of old ones." },
+        Probe {
+            name: "activations",
+            unit: "1",
+            meaning: "How often a queue became new since the start.",
+        },
+        Probe {
+            name: "collisions",
+            unit: "packets",
+            meaning: "Packets since the start that found in their queue, at its end, one of \
+                      another flow.",
+        },
+        Probe {
+            name: "codel_drops",
+            unit: "packets",
+            meaning: "Packets that CoDel dropped since the start.",
+        },
+        Probe {
+            name: "overflow_drops",
+            unit: "packets",
+            meaning: "Packets dropped since the start because the buffer was full.",
+        },
+        Probe {
+            name: "marks",
+            unit: "packets",
+            meaning: "Packets marked since the start, by CoDel or above `ce_threshold`.",
+        },
+    ],
+    build: &build,
+};
+
+parameters! {
+    /// Parameters of FQ-CoDel.
+    pub struct FqCoDelParameters {
+        /// Number of queues, 1 to 65536.
+        queues: u32 = 1024, "RFC 8290, section 5.2.5 (flows)";
+        /// Bytes that a queue may send in a round: above 0, at most 1048576 B.
+        quantum: Size = "1514 B", "RFC 8290, section 5.2.4";
+        /// Sojourn time that a standing queue may cost.
+        target: Span = "5 ms", "RFC 8290, section 5.2.2";
+        /// How long the sojourn time must stay above the target before the first drop, and the time
+        /// between the first two drops. Above 0.
+        interval: Span = "100 ms", "RFC 8290, section 5.2.1";
+        /// The largest packet: while no more than this waits behind a packet in its queue, CoDel
+        /// does not drop it.
+        mtu: Size = "1500 B", "RFC 8289, section 5 (maxpacket)";
+        /// Mark ECN-capable packets where CoDel would drop them.
+        ecn: bool = true, "RFC 8290, section 5.2.6";
+        /// Delay above which every ECN-capable packet is marked when it leaves. None if left out.
+        ce_threshold: Option<Span>, "RFC 8290, section 5.2.7";
+        /// Buffer size, without the packet being transmitted.
+        limit: Length = "10240 packets", "RFC 8290, section 5.2.3";
+        /// Bytes of all packets together, a second limit.
+        memory_limit: Size = "32 MiB", "Linux net/sched/sch_fq_codel.c (2016)";
+        /// The largest number of packets dropped at once when the buffer is full: they are taken
+        /// from the head of the queue with the most bytes, until half of these are gone. 1 or more.
+        drop_batch: u32 = 64, "RFC 8290, section 4.1";
+        /// How a queue is found for a flow.
+        classifier: FlowClassifier = "hash", "RFC 8290, section 4.1";
+        /// Key of the hash function. Drawn at random if left out, for each run another.
+        salt: Option<u64>, "RFC 8290, section 4.1 (a salted hash)";
+    }
+}
+
+fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Queue, Problem> {
+    let parameters = FqCoDelParameters::read(section)?;
+    if parameters.interval == Span::ZERO {
+        return Err(section.fail("interval", "is zero; allowed is any time above 0 s"));
+    }
+    if parameters.drop_batch == 0 {
+        return Err(section.fail("drop_batch", "is zero; allowed are 1 and more packets"));
+    }
+    let queues = queue_count(section, "queues", parameters.queues)?;
+    let quantum = quantum(section, "quantum", parameters.quantum)?;
+    Ok(Queue::Disc(Box::new(FqCoDel::new(&parameters, queues, quantum))))
+}
+
+/// FQ-CoDel's state.
+struct FqCoDel {
+    law: CoDelLaw,
+    quantum: i32,
+    limit: Length,
+    memory_limit: u64,
+    drop_batch: u32,
+    queues: FlowQueues,
+    /// CoDel's state in each queue.
+    states: Vec<CoDelState>,
+    lists: FlowLists,
+    /// Sojourn time of the packet that left last.
+    sojourn: Span,
+    codel_drops: u64,
+    overflow_drops: u64,
+    marks: u64,
+}
+
+/// One of the queues, for CoDel.
+struct OneQueue<'a> {
+    queues: &'a mut FlowQueues,
+    queue: u32,
+}
+
+impl CoDelQueue for OneQueue<'_> {
+    #[inline]
+    fn pop(&mut self) -> Option<(Time, Packet)> {
+        self.queues.pop(self.queue)
+    }
+
+    #[inline]
+    fn bytes(&self) -> u64 {
+        self.queues.backlog_of(self.queue).bytes
+    }
+}
+
+impl FqCoDel {
+    fn new(parameters: &FqCoDelParameters, queues: u32, quantum: i32) -> Self {
+        let law = CoDelLaw {
+            target: parameters.target,
+            interval: parameters.interval,
+            mtu: parameters.mtu.bytes(),
+            ecn: parameters.ecn,
+            ce_threshold: parameters.ce_threshold,
+        };
+        let hash = FlowHash::new(parameters.classifier, parameters.salt);
+        Self {
+            law,
+            quantum,
+            limit: parameters.limit,
+            memory_limit: parameters.memory_limit.bytes(),
+            drop_batch: parameters.drop_batch,
+            queues: FlowQueues::new(queues, hash),
+            states: vec![CoDelState::default(); queues as usize],
+            lists: FlowLists::new(queues),
+            sojourn: Span::ZERO,
+            codel_drops: 0,
+            overflow_drops: 0,
+            marks: 0,
+        }
+    }
+
+    /// Whether more waits than the buffer holds.
+    #[inline]
+    fn overflows(&self) -> bool {
+        let Backlog { packets, bytes } = self.queues.backlog();
+        let over = match self.limit {
+            Length::Packets(limit) => u64::from(packets) > limit,
+            Length::Bytes(limit) => bytes > limit,
+        };
+        over || bytes > self.memory_limit
+    }
+
+    /// Drop from the head of the queue with the most bytes until half of them are gone. Whether the
+    /// packet that came last, into `arrived`, is among what is dropped.
+    #[cold]
+    fn drop_from_fattest(&mut self, arrived: u32, discard: &mut Discard<'_>) -> bool {
+        let queue = self.queues.fattest();
+        let threshold = self.queues.backlog_of(queue).bytes / 2;
+        let (mut dropped, mut bytes) = (0, 0);
+        let mut own = false;
+        while let Some((_, packet)) = self.queues.pop(queue) {
+            dropped += 1;
+            bytes += u64::from(packet.size);
+            // The packet that came last is the last of its queue.
+            own = queue == arrived && self.queues.backlog_of(queue).packets == 0;
+            if !own {
+                discard(packet, DropReason::Overflow);
+            }
+            if dropped == self.drop_batch || bytes >= threshold {
+                break;
+            }
+        }
+        self.overflow_drops += u64::from(dropped);
+        self.states[queue as usize].strengthen(dropped);
+        own
+    }
+}
+
+impl QueueDisc for FqCoDel {
+    fn enqueue(
+        &mut self,
+        packet: &Packet,
+        idle_since: Option<Time>,
+        now: Time,
+        stream: &mut Stream,
+        discard: &mut Discard<'_>,
+    ) -> Verdict {
+        let queue = self.queues.queue_of(packet, stream);
+        self.queues.push(queue, packet, now);
+        self.lists.arrived(queue, self.quantum);
+        // A packet that finds the link idle goes straight to the transmitter and needs no buffer.
+        let mut own = false;
+        while !own && idle_since.is_none() && self.overflows() {
+            own = self.drop_from_fattest(queue, discard);
+        }
+        if own { Verdict::Drop(DropReason::Overflow) } else { Verdict::Accept }
+    }
+
+    fn dequeue(
+        &mut self,
+        now: Time,
+        _stream: &mut Stream,
+        discard: &mut Discard<'_>,
+    ) -> Option<Departure> {
+        let drops = &mut self.codel_drops;
+        let mut count = |packet: Packet, reason: DropReason| {
+            *drops += 1;
+            discard(packet, reason);
+        };
+        loop {
+            let queue = self.lists.next(|_| self.quantum)?;
+            let state = &mut self.states[queue as usize];
+            let packets = &mut OneQueue { queues: &mut self.queues, queue };
+            if let Some(departure) = state.dequeue(&self.law, packets, now, &mut count) {
+                self.lists.sent(queue, departure.packet.size);
+                self.sojourn = state.sojourn;
+                self.marks += u64::from(departure.marked);
+                return Some(departure);
+            }
+            self.lists.emptied(queue);
+        }
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.queues.backlog()
+    }
+
+    fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("sojourn_s", self.sojourn.seconds());
+        self.lists.probes(visit);
+        visit("collisions", self.queues.collisions() as f64);
+        visit("codel_drops", self.codel_drops as f64);
+        visit("overflow_drops", self.overflow_drops as f64);
+        visit("marks", self.marks as f64);
+    }
+}
