@@ -85,6 +85,27 @@ class _Queue:
         limit: str = ...,
     ) -> Mechanism: ...
     def droptail(self, *, limit: str = ...) -> Mechanism: ...
+    def dualpi2(
+        self,
+        *,
+        target: str = ...,
+        update_interval: str = ...,
+        alpha: float = ...,
+        beta: float = ...,
+        delay: Literal["larger", "classic"] = ...,
+        coupling: float = ...,
+        step: str = ...,
+        step_packets: int = ...,
+        ramp: str = ...,
+        min_step_queue: int = ...,
+        classic_share: int = ...,
+        low_latency: Literal["ect1", "ect"] = ...,
+        drop_overload: bool = ...,
+        drop_early: bool = ...,
+        decisions: Literal["random", "recurrent"] = ...,
+        mtu: str = ...,
+        limit: str = ...,
+    ) -> Mechanism: ...
     def fq_codel(
         self,
         *,

@@ -17,14 +17,18 @@ from pathlib import Path
 from typing import Any
 
 from codel import CoDel
+from dualpi2 import DualPi2
 from fq_codel import FqCoDel
 from link import Case, Log, Model, read, run
+from pie import Pie
 
 FOLDER = Path(__file__).resolve().parents[1]
 
 MODELS: dict[str, Callable[[Case, Log], Model]] = {
     "codel": lambda case, log: CoDel(case.parameters, log),
+    "dualpi2": lambda case, log: DualPi2(case.parameters, log),
     "fq_codel": lambda case, log: FqCoDel(case.parameters, log),
+    "pie": lambda case, log: Pie(case.parameters, log),
 }
 
 

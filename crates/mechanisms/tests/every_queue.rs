@@ -245,7 +245,14 @@ fn strange_parameters_are_refused_or_survived() {
 #[test]
 fn impossible_parameters_are_refused_by_their_key() {
     for (name, key, value) in [
-        ("fq_codel", "queues", Value::from(0)),
+        ("dualpi2", "update_interval", Value::from("99 us")),
+        ("dualpi2", "update_interval", "11 s".into()),
+        ("dualpi2", "alpha", (-0.1).into()),
+        ("dualpi2", "beta", (-0.1).into()),
+        ("dualpi2", "coupling", 0.0.into()),
+        ("dualpi2", "classic_share", 101.into()),
+        ("dualpi2", "step_packets", 5.into()),
+        ("fq_codel", "queues", 0.into()),
         ("fq_codel", "queues", 65_537.into()),
         ("fq_codel", "quantum", "0 B".into()),
         ("fq_codel", "quantum", "2 MiB".into()),

@@ -8,6 +8,7 @@ mod class;
 mod codel;
 mod codel_core;
 mod droptail;
+mod dualpi2;
 mod dynamic_redn;
 mod fifo;
 mod flow_hash;
@@ -112,6 +113,7 @@ pub static QUEUES: &[Entry<BuildQueue>] = &[
     choke::ENTRY,
     codel::ENTRY,
     droptail::ENTRY,
+    dualpi2::ENTRY,
     fq_codel::ENTRY,
     partial_sharing::ENTRY,
     pie::ENTRY,
