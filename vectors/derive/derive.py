@@ -19,6 +19,7 @@ from typing import Any
 from codel import CoDel
 from dualpi2 import DualPi2
 from fq_codel import FqCoDel
+from fq_pie import FqPie
 from link import Case, Log, Model, read, run
 from pie import Pie
 
@@ -28,6 +29,7 @@ MODELS: dict[str, Callable[[Case, Log], Model]] = {
     "codel": lambda case, log: CoDel(case.parameters, log),
     "dualpi2": lambda case, log: DualPi2(case.parameters, log),
     "fq_codel": lambda case, log: FqCoDel(case.parameters, log),
+    "fq_pie": lambda case, log: FqPie(case.parameters, log),
     "pie": lambda case, log: Pie(case.parameters, log),
 }
 

@@ -36,9 +36,20 @@ class Pie:
         self.due = self.interval
         self.sum = Fraction(0)
         self.sojourn = Fraction(0)
+        self.by_rate = get("delay", "timestamps") == "departure_rate"
+        self.threshold = quantity(get("rate_threshold", "16384 B"))
+        self.start: Fraction | None = None
+        self.count, self.average = 0, Fraction(0)
+        self.active = "active_from" not in parameters
+
+    def size(self) -> int:
+        """Bytes that wait."""
+        return sum(packet.size for packet in self.queue)
 
     def delay(self) -> Fraction:
-        """What is known of the delay."""
+        """What is known of the delay (section 4.3, or section 5.2 by the departure rate)."""
+        if self.by_rate:
+            return self.size() * self.average / self.threshold
         return self.sojourn if self.queue else Fraction(0)
 
     def scale(self) -> Fraction:
@@ -51,6 +62,9 @@ class Pie:
     def update(self, now: Fraction) -> None:
         """The updates that are due (appendix A, calculate_drop_prob)."""
         while self.due <= now:
+            if not self.active:
+                self.due += self.interval
+                continue
             delay = self.delay()
             step = self.alpha * (delay - self.target) + self.beta * (delay - self.former)
             step *= self.scale()
@@ -71,7 +85,7 @@ class Pie:
         """Whether a packet that arrives is dropped early (appendix A, drop_early)."""
         if self.former < self.target / 2 and self.p < Fraction(2, 10):
             return False
-        if sum(packet.size for packet in self.queue) <= 2 * self.mean_packet:
+        if self.size() <= 2 * self.mean_packet:
             return False
         if self.p == 0:
             self.sum = Fraction(0)
@@ -93,10 +107,8 @@ class Pie:
             self.sum = Fraction(0)
             self.log.drop(packet, now, "overflow")
             return
-        early = self.burst == 0 and self.early()
-        quiet = self.delay() < self.target / 2 and self.former < self.target / 2
-        if self.p == 0 and quiet:
-            self.burst = self.max_burst
+        early = self.active and self.burst == 0 and self.early()
+        self.turn_on_or_off()
         if early:
             if not (self.given.get("ecn", False) and packet.capable and self.p <= self.mark_limit):
                 self.log.drop(packet, now, "early")
@@ -104,11 +116,34 @@ class Pie:
             self.log.mark(packet, now)
         self.queue.append(packet)
 
+    def turn_on_or_off(self) -> None:
+        """Renew the burst allowance; become inactive or active (sections 4.4 and 5.3)."""
+        quiet = self.delay() < self.target / 2 and self.former < self.target / 2
+        if self.active and self.p == 0 and quiet:
+            self.burst = self.max_burst
+            self.active = "active_from" not in self.given
+        if not self.active and self.size() >= quantity(self.given["active_from"]):
+            self.active, self.burst = True, self.max_burst
+            self.p, self.former, self.sum = Fraction(0), Fraction(0), Fraction(0)
+
+    def departed(self, packet: Packet, now: Fraction) -> None:
+        """Measure the departure rate (section 5.2, appendix B)."""
+        if self.start is not None:
+            self.count += packet.size
+            if self.count >= self.threshold:
+                taken, weight = now - self.start, min(self.threshold / 2**16, Fraction(1))
+                first = self.average == 0
+                self.average = taken if first else taken * weight + self.average * (1 - weight)
+                self.start = None
+        if self.start is None and self.size() >= self.threshold:
+            self.start, self.count = now, 0
+
     def dequeue(self, now: Fraction) -> Packet | None:
         """The next packet."""
         self.update(now)
         packet = self.queue.pop(0)
         self.sojourn = now - packet.entered
+        self.departed(packet, now)
         return packet
 
     def waiting(self) -> list[Packet]:

@@ -258,6 +258,11 @@ fn impossible_parameters_are_refused_by_their_key() {
         ("fq_codel", "quantum", "2 MiB".into()),
         ("fq_codel", "interval", "0 s".into()),
         ("fq_codel", "drop_batch", 0.into()),
+        ("fq_pie", "queues", 0.into()),
+        ("fq_pie", "quantum", "0 B".into()),
+        ("fq_pie", "update_interval", "0 s".into()),
+        ("fq_pie", "mark_limit", 1.5.into()),
+        ("pie", "rate_threshold", "0 B".into()),
     ] {
         let entry = QUEUES.iter().find(|entry| entry.name == name).expect(name);
         let problem = make(entry, &with(&example(entry), key, value.clone())).err();

@@ -15,9 +15,11 @@ mod flow_hash;
 mod flow_lists;
 mod flow_queues;
 mod fq_codel;
+mod fq_pie;
 mod packet_pool;
 mod partial_sharing;
 mod pie;
+mod pie_core;
 mod priority;
 mod red;
 mod red_core;
@@ -115,6 +117,7 @@ pub static QUEUES: &[Entry<BuildQueue>] = &[
     droptail::ENTRY,
     dualpi2::ENTRY,
     fq_codel::ENTRY,
+    fq_pie::ENTRY,
     partial_sharing::ENTRY,
     pie::ENTRY,
     priority::ENTRY,

@@ -1,25 +1,21 @@
 //! PIE, proportional integral controller enhanced: a probability of early drops that a controller
 //! moves at fixed times so that packets wait for a target delay.
 //!
-//! The pseudo-code is that of RFC 8033, appendix A, with three of the optional enhancements of its
-//! section 5: ECN (5.1), derandomised drops (5.4) and the cap of the step (5.5). PIE is always
-//! active (5.3 switches it off in short queues). Of the two ways to know the delay that section 4.3
-//! allows, this law takes timestamps, which need no estimate of the departure rate and no threshold
-//! for one: the delay is how long the packet waited that left the queue last, and 0 while none
-//! waits. Where section 4.2 and appendix A differ (the decay), the appendix is followed.
-//!
-//! A law has no timer. Updates that are due are made up for when a packet comes or leaves, in the
-//! order of their times and each with what was true then, so that every decision is as if they had
-//! been made in time. One that is due at the instant of a packet comes before it.
+//! The pseudo-code is that of RFC 8033, appendix A, with the optional enhancements of its section 5
+//! (`pie_core.rs`): ECN (5.1), an estimate of the departure rate (5.2), turning itself on and off
+//! (5.3), derandomised drops (5.4) and the cap of the step (5.5). Of the two ways to know the delay
+//! that section 4.3 allows, timestamps are the default: the delay is how long the packet waited
+//! that left the queue last, and 0 while none waits. Where section 4.2 and appendix A differ (the
+//! decay), the appendix is followed.
 
 use std::collections::VecDeque;
 
 use forebay_kernel::Stream;
 use forebay_network::{Arrival, DropPolicy, DropReason, QueuedInfo, Verdict};
 use forebay_parameters::{Entry, Length, Parameters, Probe, Problem, Section, parameters};
-use forebay_units::quantity::show_span;
-use forebay_units::{Size, Span, Time};
+use forebay_units::Time;
 
+use super::pie_core::{PieLaw, PieState};
 use super::{BuildQueue, Queue, fits};
 use crate::LinkFacts;
 
@@ -58,33 +54,7 @@ pub(super) const ENTRY: Entry<BuildQueue> = Entry {
 parameters! {
     /// Parameters of PIE.
     pub struct PieParameters {
-        /// Delay at which the controller holds the queue.
-        target: Span = "15 ms", "RFC 8033, section 4.1 (QDELAY_REF)";
-        /// Time between two updates of the drop probability, 100 us to 10 s. The first is due so
-        /// long after the start of the run.
-        update_interval: Span = "15 ms", "RFC 8033, section 4.2 (T_UPDATE)";
-        /// How long every packet is let in when congestion begins.
-        max_burst: Span = "150 ms", "RFC 8033, section 4.4 (MAX_BURST)";
-        /// By how much an update moves the drop probability per second of delay above the target,
-        /// in Hz; 0 or more.
-        alpha: f64 = 0.125, "RFC 8033, section 4.2 (in Hz)";
-        /// By how much it does per second that the delay has grown since the last update, in Hz; 0
-        /// or more.
-        beta: f64 = 1.25, "RFC 8033, section 4.2 (in Hz)";
-        /// Mean size of packets: while up to two of these wait, nothing is dropped early.
-        mean_packet: Size = "1024 B", "RFC 8034 (MEAN_PKTSIZE); RFC 8033 has no value";
-        /// Space early drops out: none until the probabilities of the arrivals since the last add
-        /// up to 0.85, and surely one when they reach 8.5.
-        derandomize: bool = true, "RFC 8033, section 5.4";
-        /// Let no update raise a drop probability of 0.1 or more by more than 0.02.
-        cap: bool = true, "RFC 8033, section 5.5";
-        /// Delay above which every update raises the drop probability by 0.02 beside. None if left
-        /// out.
-        high_delay: Option<Span>, "Linux net/sched/sch_pie.c (250 ms); not in RFC 8033";
-        /// Mark ECN-capable packets instead of dropping them early, up to `mark_limit`.
-        ecn: bool = false, "RFC 8033, section 5.1";
-        /// Drop probability above which ECN-capable packets are dropped as well, 0 to 1.
-        mark_limit: f64 = 0.1, "RFC 8033, section 5.1 (mark_ecnth)";
+        ..law: PieLaw;
         /// Buffer size, without the packet being transmitted. Unlimited if left out.
         limit: Option<Length>, "RFC 7567, section 2";
     }
@@ -96,163 +66,31 @@ fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Queue, Problem> {
 
 fn read(section: &Section<'_>) -> Result<PieParameters, Problem> {
     let parameters = PieParameters::read(section)?;
-    let interval = parameters.update_interval;
-    if !(Span::from_us(100)..=Span::from_s(10)).contains(&interval) {
-        let message =
-            format!("{} is out of range; allowed are 100 us to 10 s", show_span(interval));
-        return Err(section.fail("update_interval", message));
-    }
-    for (key, gain) in [("alpha", parameters.alpha), ("beta", parameters.beta)] {
-        if gain < 0.0 {
-            return Err(section.fail(key, format!("{gain} is negative; allowed are 0 and more")));
-        }
-    }
-    if !(0.0..=1.0).contains(&parameters.mark_limit) {
-        let message = format!("{} is not a probability; allowed are 0 to 1", parameters.mark_limit);
-        return Err(section.fail("mark_limit", message));
-    }
+    parameters.law.check(section)?;
     Ok(parameters)
 }
 
-/// Below the first number of a row, a step of the drop probability is divided by the second, so
-/// that the controller is as gentle with small probabilities as these are small (section 4.2).
-const TUNING: [(f64, f64); 6] =
-    [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (1e-1, 2.0)];
-/// What is left of the drop probability in an update without congestion.
-const DECAY: f64 = 0.98;
-/// The largest step up from a drop probability of [`CAPPED_FROM`] on, and that of high delays.
-const LARGEST_STEP: f64 = 0.02;
-const CAPPED_FROM: f64 = 0.1;
-/// Below this drop probability nothing is dropped while the delay was below half the target.
-const SPARED_BELOW: f64 = 0.2;
-/// The sum of probabilities up to which nothing, and from which on everything is dropped.
-const NEVER_BELOW: f64 = 0.85;
-const ALWAYS_FROM: f64 = 8.5;
-
-/// PIE's state; names in parentheses are those of the RFC's pseudo-code.
+/// PIE with its queue.
 #[derive(Clone)]
 struct Pie {
     parameters: PieParameters,
-    controller: Controller,
-    /// When the next update is due.
-    due: Time,
-    /// Sum of the drop probabilities of arrivals since the last early drop (accu_prob_).
-    accumulated: f64,
+    state: PieState,
     /// Times at which those packets arrived that wait. (Where CHOKe takes one out of the middle,
     /// the times of those before it move up by a packet.)
     arrivals: VecDeque<Time>,
-    /// How long the packet waited that left last.
-    sojourn: Span,
-}
-
-/// What an update moves.
-#[derive(Clone, Copy, PartialEq, Debug)]
-struct Controller {
-    /// Drop probability (drop_prob_).
-    probability: f64,
-    /// Delay at the last update (qdelay_old_).
-    former_delay: Span,
-    /// How long every packet is still let in (burst_allowance_).
-    burst: Span,
-}
-
-impl Controller {
-    /// An update that finds `delay` (calculate_drop_prob).
-    fn update(&mut self, delay: Span, parameters: &PieParameters) {
-        let PieParameters { target, alpha, beta, .. } = *parameters;
-        let (now, before) = (delay.seconds(), self.former_delay.seconds());
-        let mut step = alpha * (now - target.seconds()) + beta * (now - before);
-        let tuning = TUNING.iter().find(|(below, _)| self.probability < *below);
-        step /= tuning.map_or(1.0, |(_, divisor)| *divisor);
-        if parameters.cap && self.probability >= CAPPED_FROM {
-            step = step.min(LARGEST_STEP);
-        }
-        if parameters.high_delay.is_some_and(|high| delay > high) {
-            step += LARGEST_STEP;
-        }
-        self.probability += step;
-        if is_short(delay, target) && is_short(self.former_delay, target) {
-            self.probability *= DECAY;
-        }
-        self.probability = self.probability.clamp(0.0, 1.0);
-        self.former_delay = delay;
-        self.burst = self.burst - parameters.update_interval;
-    }
-}
-
-/// Whether `delay` is below half of `target`.
-fn is_short(delay: Span, target: Span) -> bool {
-    delay.ps() < target.ps().div_ceil(2)
+    /// Bytes that wait.
+    waiting: u64,
 }
 
 impl Pie {
     fn new(parameters: PieParameters) -> Self {
-        Self {
-            controller: Controller {
-                probability: 0.0,
-                former_delay: Span::ZERO,
-                burst: Span::ZERO,
-            },
-            due: Time::ZERO + parameters.update_interval,
-            parameters,
-            accumulated: 0.0,
-            arrivals: VecDeque::new(),
-            sojourn: Span::ZERO,
-        }
-    }
-
-    /// The delay as it is known now (current_qdelay).
-    fn delay(&self) -> Span {
-        if self.arrivals.is_empty() { Span::ZERO } else { self.sojourn }
+        let state = PieState::new(&parameters.law);
+        Self { parameters, state, arrivals: VecDeque::new(), waiting: 0 }
     }
 
     /// Make the updates that are due by `now`.
     fn catch_up(&mut self, now: Time) {
-        let delay = self.delay();
-        while self.due <= now {
-            let before = self.controller;
-            self.controller.update(delay, &self.parameters);
-            self.due += self.parameters.update_interval;
-            // An update that changes nothing is followed by such alone until a packet moves.
-            if self.controller == before && self.due <= now {
-                let missed = now.since(self.due).ps() / self.parameters.update_interval.ps();
-                self.due += self.parameters.update_interval.times(missed + 1);
-            }
-        }
-    }
-
-    /// Whether the arriving packet is dropped early, or marked (drop_early).
-    fn drops_early(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> bool {
-        let Controller { probability, former_delay, .. } = self.controller;
-        let spared = probability < SPARED_BELOW && is_short(former_delay, self.parameters.target);
-        if spared || arrival.backlog.bytes <= self.parameters.mean_packet.bytes().saturating_mul(2)
-        {
-            return false;
-        }
-        if probability == 0.0 {
-            self.accumulated = 0.0;
-        }
-        self.accumulated += probability;
-        let drops = if self.parameters.derandomize && self.accumulated < NEVER_BELOW {
-            false
-        } else if self.parameters.derandomize && self.accumulated >= ALWAYS_FROM {
-            true
-        } else {
-            stream.happens(probability)
-        };
-        if drops {
-            self.accumulated = 0.0;
-        }
-        drops
-    }
-
-    /// Begin to let every packet in again if there is no congestion.
-    fn renew_burst(&mut self) {
-        let (delay, target) = (self.delay(), self.parameters.target);
-        let Controller { probability, former_delay, burst } = &mut self.controller;
-        if *probability == 0.0 && is_short(delay, target) && is_short(*former_delay, target) {
-            *burst = self.parameters.max_burst;
-        }
+        self.state.catch_up(&self.parameters.law, self.waiting, now);
     }
 }
 
@@ -260,31 +98,30 @@ impl DropPolicy for Pie {
     fn admit(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
         self.catch_up(arrival.now);
         if !fits(self.parameters.limit, arrival) {
-            self.accumulated = 0.0;
+            self.state.overflowed();
             return Verdict::Drop(DropReason::Overflow);
         }
-        let early = self.controller.burst == Span::ZERO && self.drops_early(arrival, stream);
-        self.renew_burst();
-        let marks = self.parameters.ecn
-            && arrival.packet.is_ecn_capable()
-            && self.controller.probability <= self.parameters.mark_limit;
-        if early && !marks {
-            return Verdict::Drop(DropReason::Early);
+        let Arrival { packet, backlog, .. } = arrival;
+        let verdict = self.state.decide(&self.parameters.law, backlog.bytes, packet, stream);
+        if !matches!(verdict, Verdict::Drop(_)) {
+            self.arrivals.push_back(arrival.now);
+            self.waiting += u64::from(packet.size);
         }
-        self.arrivals.push_back(arrival.now);
-        if early { Verdict::Mark } else { Verdict::Accept }
+        verdict
     }
 
-    fn departed(&mut self, _packet: QueuedInfo, at: Time) {
+    fn departed(&mut self, packet: QueuedInfo, at: Time) {
         self.catch_up(at);
         let arrived = self.arrivals.pop_front().expect("only what was let in can leave");
-        self.sojourn = at.since(arrived);
+        self.waiting -= u64::from(packet.size());
+        let sizes = (packet.size(), self.waiting);
+        self.state.departed(&self.parameters.law, sizes, at.since(arrived), at);
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("drop_probability", self.controller.probability);
-        visit("sojourn_s", self.sojourn.seconds());
-        visit("burst_allowance_s", self.controller.burst.seconds());
+        visit("drop_probability", self.state.controller.probability);
+        visit("sojourn_s", self.state.sojourn.seconds());
+        visit("burst_allowance_s", self.state.controller.burst.seconds());
     }
 }
 
@@ -295,7 +132,7 @@ mod tests {
     use forebay_kernel::Streams;
     use forebay_network::{Backlog, Ecn, FlowId, Packet, RouteId};
     use forebay_parameters::{Echo, Node, Table, Value};
-    use forebay_units::Rate;
+    use forebay_units::{Rate, Span};
 
     fn law(given: &[(&str, Value)]) -> Pie {
         let nodes = given.iter().map(|(key, value)| ((*key).to_owned(), Node::new(value.clone())));
@@ -314,10 +151,14 @@ mod tests {
     /// The drop probability after an update from `probability` with delays in ms.
     fn updated(probability: f64, [before, now]: [f64; 2], given: &[(&str, Value)]) -> f64 {
         let mut pie = law(given);
-        pie.controller.probability = probability;
-        pie.controller.former_delay = ms(before);
-        pie.controller.update(ms(now), &pie.parameters);
-        pie.controller.probability
+        pie.state.controller.probability = probability;
+        pie.state.controller.former_delay = ms(before);
+        pie.state.controller.update(ms(now), &pie.parameters.law);
+        pie.state.controller.probability
+    }
+
+    fn delay(pie: &Pie) -> Span {
+        pie.state.delay(&pie.parameters.law, pie.waiting)
     }
 
     fn close(a: f64, b: f64) -> bool {
@@ -397,14 +238,14 @@ mod tests {
         let stream = &mut Streams::new(1, 0).named("test");
         let mut pie = law(&[("derandomize", false.into())]);
         assert_eq!(offer(&mut pie, 1.0, 0, Ecn::NotEct, stream), Verdict::Accept);
-        assert_eq!(pie.controller.burst, ms(150.0));
-        pie.sojourn = ms(100.0);
+        assert_eq!(pie.state.controller.burst, ms(150.0));
+        pie.state.sojourn = ms(100.0);
         for time in [2.0, 14.0, 15.0, 75.0, 149.0] {
-            pie.controller.probability = 1.0;
+            pie.state.controller.probability = 1.0;
             assert_eq!(offer(&mut pie, time, 50, Ecn::NotEct, stream), Verdict::Accept, "{time}");
         }
-        assert_eq!(pie.controller.burst, ms(15.0), "nine updates, the last at 135 ms");
-        pie.controller.probability = 1.0;
+        assert_eq!(pie.state.controller.burst, ms(15.0), "nine updates, the last at 135 ms");
+        pie.state.controller.probability = 1.0;
         let dropped = Verdict::Drop(DropReason::Early);
         assert_eq!(offer(&mut pie, 150.0, 50, Ecn::NotEct, stream), dropped);
         assert_eq!(offer(&mut pie, 151.0, 2, Ecn::NotEct, stream), Verdict::Accept, "2000 B");
@@ -419,10 +260,10 @@ mod tests {
     fn drops_keep_their_distance() {
         let stream = &mut Streams::new(2, 0).named("test");
         let mut pie = law(&[]);
-        (pie.controller.former_delay, pie.sojourn) = (ms(15.0), ms(15.0));
+        (pie.state.controller.former_delay, pie.state.sojourn) = (ms(15.0), ms(15.0));
         let (mut gaps, mut gap) = (Vec::new(), 0);
         while gaps.len() < 20_000 {
-            pie.controller.probability = 0.1;
+            pie.state.controller.probability = 0.1;
             gap += 1;
             if offer(&mut pie, 0.0, 50, Ecn::NotEct, stream) != Verdict::Accept {
                 gaps.push(gap);
@@ -446,12 +287,12 @@ mod tests {
             (0.100_001, Ecn::Ect0, Verdict::Drop(DropReason::Early)),
         ] {
             let mut pie = law(&[("ecn", true.into())]);
-            pie.controller.probability = probability;
-            pie.controller.former_delay = ms(15.0);
+            pie.state.controller.probability = probability;
+            pie.state.controller.former_delay = ms(15.0);
             // The sum of probabilities is such that a drop is sure.
-            pie.accumulated = 8.5;
+            pie.state.accumulated = 8.5;
             assert_eq!(offer(&mut pie, 0.0, 50, ecn, stream), expected, "{probability} {ecn:?}");
-            assert_eq!(pie.accumulated, 0.0);
+            assert_eq!(pie.state.accumulated, 0.0);
         }
     }
 
@@ -488,9 +329,13 @@ mod tests {
                 assert_eq!(verdict, offer(&mut woken, now, waiting, Ecn::NotEct, second));
                 waiting += u32::from(verdict == Verdict::Accept);
             }
-            assert_eq!(lazy.controller, woken.controller, "{number}");
-            assert_eq!((lazy.due, lazy.delay()), (woken.due, woken.delay()), "{number}");
-            largest = largest.max(lazy.controller.probability);
+            assert_eq!(lazy.state.controller, woken.state.controller, "{number}");
+            assert_eq!(
+                (lazy.state.due, delay(&lazy)),
+                (woken.state.due, delay(&woken)),
+                "{number}"
+            );
+            largest = largest.max(lazy.state.controller.probability);
         }
         assert!(largest > 0.01, "the law has acted: {largest}");
     }
