@@ -2,12 +2,22 @@
 
 use std::collections::VecDeque;
 
-use forebay_network::{DropReason, Packet, PacketBytes};
+use forebay_network::{DropReason, Ecn, FlowId, Packet, PacketBytes};
 use forebay_units::{Size, Time};
 
 use crate::counters::Carried;
 use crate::ledger::Key;
 use crate::places::LinkPlace;
+
+/// What packets have in common that keep their order: a queue can hold others apart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct QueuedClass {
+    flow: FlowId,
+    precedence: u8,
+    dscp: u8,
+    is_feedback: bool,
+    is_l4s: bool,
+}
 
 /// A packet that was queued at a link and has not crossed it.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +26,7 @@ pub(crate) struct Queued {
     pub(crate) at: Time,
     pub(crate) size: u16,
     /// What must stay in order: flow, precedence and whether it is feedback.
-    pub(crate) class: (u32, u8, bool),
+    pub(crate) class: QueuedClass,
 }
 
 /// What the packets of one precedence have done at a link since counting began.
@@ -73,8 +83,15 @@ impl LinkModel {
     }
 
     /// `packet` is queued.
-    pub(crate) fn enqueue(&mut self, key: Key, packet: &Packet, at: Time) {
-        let class = (packet.flow.number(), packet.precedence, packet.is_feedback());
+    pub(crate) fn enqueue(&mut self, key: Key, packet: &Packet, at: Time, by_ecn: bool) {
+        let class = QueuedClass {
+            flow: packet.flow,
+            precedence: packet.precedence,
+            dscp: packet.dscp,
+            is_feedback: packet.is_feedback(),
+            // RFC 9331, section 5.1: the codepoints that identify L4S.
+            is_l4s: by_ecn && matches!(packet.ecn(), Ecn::Ect1 | Ecn::Ce),
+        };
         self.queued.push_back(Queued { key, at, size: packet.size, class });
         self.queued_bytes += u64::from(packet.size);
     }

@@ -25,6 +25,8 @@ pub struct LinkPlace {
     pub shapes: bool,
     /// Whether a conditioner, or a policer in front of it, may drop packets.
     pub polices: bool,
+    /// Whether its queue holds packets of L4S apart, which it tells by the ECN field.
+    pub by_ecn: bool,
     /// Whether its wire loses or duplicates packets.
     pub impaired: bool,
     /// The buckets of its only conditioner whose payments can be told from outside.
@@ -141,6 +143,7 @@ impl LinkPlace {
             ring: None,
             shapes: false,
             polices: false,
+            by_ecn: false,
             impaired: false,
             buckets: Vec::new(),
         }

@@ -92,8 +92,8 @@ impl SackTable {
     }
 
     /// The slot of a copy of the blocks at `slot`, for a duplicate of an acknowledgement.
-    pub fn copy(&mut self, slot: u32) -> u32 {
-        if slot == 0 { 0 } else { self.store(self.blocks[slot as usize - 1]) }
+    pub fn copy(&mut self, slot: SackSlot) -> SackSlot {
+        if slot.is_none() { slot } else { self.store(self.blocks[slot.number() - 1]) }
     }
 
     /// Free the slot of an acknowledgement that was dropped.

@@ -289,6 +289,13 @@ fn link_place(number: usize, plan: &Plan<'_>, wired: &mut Wired, resolved: &Reso
         let key = format!("{path}{key}");
         resolved.range(key.clone()..).next().is_some_and(|(path, _)| path.starts_with(&key))
     };
+    let queue = format!("{path}queue.");
+    let has_part = |name: &str| {
+        let mut keys = resolved.range(queue.clone()..).map(|(key, _)| key);
+        keys.by_ref()
+            .take_while(|key| key.starts_with(&queue))
+            .any(|key| key.split('.').any(|part| part == name))
+    };
     let residual = resolved.get(&format!("{path}residual"));
     let background = residual.is_some_and(|value| value != crate::run::ABSENT);
     let mut buckets = Vec::new();
@@ -311,6 +318,7 @@ fn link_place(number: usize, plan: &Plan<'_>, wired: &mut Wired, resolved: &Reso
         shapes: has("shaper.") || link.holds_back,
         polices: has("conditioner"),
         impaired: has("impairment"),
+        by_ecn: has_part("dualpi2"),
         ring,
         buckets,
         ..LinkPlace::plain(&link.name, Rate::from_bps(link.rate.bps()), link.delay)
@@ -318,9 +326,11 @@ fn link_place(number: usize, plan: &Plan<'_>, wired: &mut Wired, resolved: &Reso
 }
 
 /// The limit of the queue of the link at `path`: that of its classes together, if there are
-/// several; none unless all have one in the same unit.
+/// several; none unless all have one in the same unit, and none of a queue that shapes, which holds
+/// the packet that is next outside the queue that it took it from.
 fn limit(path: &str, resolved: &Resolved) -> BufferLimit {
     let path = format!("{path}queue.");
+    let shapes = |key: &String| key.split('.').any(|part| part == "tbf");
     let queue = resolved.range(path.clone()..).take_while(|(key, _)| key.starts_with(&path));
     let limits = queue.filter(|(key, _)| key.ends_with(".limit"));
     let lengths: Option<Vec<Length>> =
@@ -334,5 +344,10 @@ fn limit(path: &str, resolved: &Resolved) -> BufferLimit {
         *sum.0 = Some(sum.0.unwrap_or(0_u64).saturating_add(sum.1));
     }
     let one_unit = packets.is_none() || bytes.is_none();
-    if one_unit { BufferLimit { packets, bytes } } else { BufferLimit::default() }
+    let here = resolved.range(path.clone()..).take_while(|(key, _)| key.starts_with(&path));
+    if one_unit && !here.map(|(key, _)| key).any(shapes) {
+        BufferLimit { packets, bytes }
+    } else {
+        BufferLimit::default()
+    }
 }

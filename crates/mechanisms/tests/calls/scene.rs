@@ -18,8 +18,8 @@ use forebay_mechanisms::termination::TERMINATIONS;
 use forebay_mechanisms::traffic::TrafficKind;
 use forebay_network::record::RecordTable;
 use forebay_network::{
-    Burst, CallEvent, Context, Element, ElementId, FlowId, LinkId, LogicalProcess,
-    Observation, Observer, Packet, PcnMark, Traffic,
+    Burst, CallEvent, Context, Element, ElementId, FlowId, LinkId, LogicalProcess, Observation,
+    Observer, Packet, PcnMark, Traffic,
 };
 use forebay_parameters::{Echo, Node, Parameters, Problem, Section, Spread, Table, Value};
 use forebay_units::{Rate, Size, Span, Time};
