@@ -75,6 +75,17 @@ class _Queue:
         candidates: int = ...,
         region: str = ...,
     ) -> Mechanism: ...
+    def cobalt(
+        self,
+        *,
+        target: str = ...,
+        interval: str = ...,
+        mtu: str = ...,
+        increment: float = ...,
+        decrement: float = ...,
+        ecn: bool = ...,
+        limit: str = ...,
+    ) -> Mechanism: ...
     def codel(
         self,
         *,
@@ -145,6 +156,27 @@ class _Queue:
         memory_limit: str = ...,
         classifier: Literal["hash", "number"] = ...,
         salt: int = ...,
+    ) -> Mechanism: ...
+    def gred(
+        self,
+        *,
+        min_threshold: Sequence[str],
+        max_threshold: Sequence[str],
+        max_probability: Sequence[float],
+        limits: Sequence[str] = ...,
+        grio: bool = ...,
+        priorities: Sequence[int] = ...,
+        weight: float = ...,
+        gentle: bool = ...,
+        spacing: Literal["uniform", "wait", "geometric"] = ...,
+        count: Literal["code", "analysis"] = ...,
+        idle_correction: Literal["fj", "ns2"] = ...,
+        mean_packet: str = ...,
+        byte_mode: Literal["off", "fj", "ns2"] = ...,
+        max_packet: str = ...,
+        ecn: bool = ...,
+        limit: str = ...,
+        ns2_guards: bool = ...,
     ) -> Mechanism: ...
     def partial_buffer_sharing(
         self,
@@ -262,6 +294,18 @@ class _Queue:
         ecn: bool = ...,
         limit: str = ...,
         ns2_guards: bool = ...,
+    ) -> Mechanism: ...
+    def sfq(
+        self,
+        *,
+        queues: int = ...,
+        quantum: str = ...,
+        depth: int = ...,
+        head_drop: bool = ...,
+        perturb: str = ...,
+        limit: str = ...,
+        classifier: Literal["hash", "number"] = ...,
+        salt: int = ...,
     ) -> Mechanism: ...
     def sred(
         self,

@@ -27,9 +27,9 @@ class CoDel:
         self.lastcount = 0
         self.sojourn = Fraction(0)
 
-    def enqueue(self, packet: Packet, now: Fraction, idle: bool) -> None:
+    def enqueue(self, packet: Packet, now: Fraction, idle: Fraction | None) -> None:
         """Tail drop."""
-        if idle or fits(self.limit, packet.size, self.queue):
+        if idle is not None or fits(self.limit, packet.size, self.queue):
             self.queue.append(packet)
         else:
             self.log.drop(packet, now, "overflow")

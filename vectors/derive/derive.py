@@ -16,21 +16,27 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from cobalt import Cobalt
 from codel import CoDel
 from dualpi2 import DualPi2
 from fq_codel import FqCoDel
 from fq_pie import FqPie
+from gred import Gred
 from link import Case, Log, Model, read, run
 from pie import Pie
+from sfq import Sfq
 
 FOLDER = Path(__file__).resolve().parents[1]
 
 MODELS: dict[str, Callable[[Case, Log], Model]] = {
+    "cobalt": lambda case, log: Cobalt(case.parameters, case.link_bps, log),
     "codel": lambda case, log: CoDel(case.parameters, log),
     "dualpi2": lambda case, log: DualPi2(case.parameters, log),
     "fq_codel": lambda case, log: FqCoDel(case.parameters, log),
     "fq_pie": lambda case, log: FqPie(case.parameters, log),
+    "gred": lambda case, log: Gred(case.parameters, case.link_bps, log),
     "pie": lambda case, log: Pie(case.parameters, log),
+    "sfq": lambda case, log: Sfq(case.parameters, log),
 }
 
 
@@ -69,11 +75,7 @@ def wrapped(key: str, rows: list[Any]) -> Iterator[str]:
     """The rows of a list, several to a line."""
     if key == "state":
         for row in rows:
-            yield (
-                "  { "
-                + ", ".join(f"{quoted(name)} = {value}" for name, value in row.items())
-                + " },"
-            )
+            yield from states(row)
         return
     line = " "
     for row in rows:
@@ -83,6 +85,19 @@ def wrapped(key: str, rows: list[Any]) -> Iterator[str]:
             line = " "
         line += text
     yield line
+
+
+def states(row: dict[str, Any]) -> Iterator[str]:
+    """The rows of a state: an inline table may not be broken, so a long one becomes several."""
+    start = f"  {{ at_ns = {row['at_ns']}"
+    line = start
+    for name, value in row.items():
+        item = f", {quoted(name)} = {value}"
+        if len(line) + len(item) > 96:
+            yield line + " },"
+            line = start
+        line += item if name != "at_ns" else ""
+    yield line + " },"
 
 
 def quoted(name: str) -> str:

@@ -104,12 +104,12 @@ class DualPi2:
         likelihood = max(native, self.k * self.p) if coupled else native
         return "mark" if self.hit(self.low, likelihood) else "pass"
 
-    def enqueue(self, packet: Packet, now: Fraction, idle: bool) -> None:
+    def enqueue(self, packet: Packet, now: Fraction, idle: Fraction | None) -> None:
         """Classify and append."""
         self.update(now)
-        if idle:
+        if idle is not None:
             self.credit = self.initial_credit()
-        if not idle and not fits(self.given.get("limit"), packet.size, self.waiting()):
+        if idle is None and not fits(self.given.get("limit"), packet.size, self.waiting()):
             self.log.drop(packet, now, "overflow")
             return
         if self.given.get("drop_early", False):

@@ -36,7 +36,7 @@ class FqCoDel:
         given = {"ecn": True} | self.parameters | {"limit": None}
         return self.queues.setdefault(index, CoDel(given, self.log))
 
-    def enqueue(self, packet: Packet, now: Fraction, idle: bool) -> None:
+    def enqueue(self, packet: Packet, now: Fraction, idle: Fraction | None) -> None:
         """Append it to its queue; then make room if there is too much (section 4.1)."""
         index = self.index(packet)
         queue = self.codel(index).queue
@@ -47,7 +47,7 @@ class FqCoDel:
             self.new.append(index)
             self.deficits[index] = self.quantum
             self.counters["activations"] += 1
-        while not idle and self.too_much():
+        while idle is None and self.too_much():
             self.drop(now)
 
     def too_much(self) -> bool:

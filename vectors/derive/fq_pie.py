@@ -36,11 +36,11 @@ class FqPie:
         limits = (self.parameters.get("limit", "10240 packets"), memory)
         return all(fits(limit, packet.size, self.waiting()) for limit in limits)
 
-    def enqueue(self, packet: Packet, now: Fraction, idle: bool) -> None:
+    def enqueue(self, packet: Packet, now: Fraction, idle: Fraction | None) -> None:
         """Let the packet's queue decide on it."""
         index, pie = self.pie(packet)
         last = pie.queue[-1] if pie.queue else packet
-        if not idle and not self.has_room(packet):
+        if idle is None and not self.has_room(packet):
             pie.update(now)
             pie.sum = Fraction(0)
             self.log.drop(packet, now, "overflow")

@@ -87,8 +87,8 @@ class Log:
 class Model(Protocol):
     """A mechanism."""
 
-    def enqueue(self, packet: Packet, now: Fraction, idle: bool) -> None:
-        """Accept or drop an arriving packet; `idle`: it finds the link idle."""
+    def enqueue(self, packet: Packet, now: Fraction, idle: Fraction | None) -> None:
+        """Accept or drop an arriving packet; `idle`: since when the link is, if it is."""
 
     def dequeue(self, now: Fraction) -> Packet | None:
         """The packet to transmit next."""
@@ -136,7 +136,7 @@ def nanoseconds(time: Fraction) -> int:
 def run(case: Case, model: Model, log: Log) -> dict[str, Any]:
     """The outcome of a case under a model, as the section `expected` has it."""
     arrivals, free, states = list(case.arrivals), Fraction(0), []
-    asked = list(case.states)
+    asked, last = list(case.states), -1
     while True:
         start = free if model.waiting() else None
         arrival = arrivals[0].at if arrivals else None
@@ -145,21 +145,23 @@ def run(case: Case, model: Model, log: Log) -> dict[str, Any]:
         while asked and (now is None or nanoseconds(now) > asked[0]["at_ns"]):
             found = backlog(model) | model.state()
             row = asked.pop(0)
+            assert row["at_ns"] == last, f"nothing happens at {row['at_ns']} ns"
             values = {name: found[name] for name in row if name != "at_ns"}
             states.append({"at_ns": row["at_ns"], **values})
         if now is None:
             break
+        last = nanoseconds(now)
         if start == now:
             packet = model.dequeue(now)
             if packet is not None:
                 log.departures.append([packet.number, nanoseconds(now)])
                 free = now + Fraction(8 * packet.size, case.link_bps)
         else:
-            idle = free <= now and not model.waiting()
+            idle = free if free <= now and not model.waiting() else None
             packet = arrivals.pop(0)
             packet.entered = now
             model.enqueue(packet, now, idle)
-            free = now if idle else free
+            free = free if idle is None else now
     outcome = {"departures": log.departures, "drops": log.drops, "marks": log.marks}
     return outcome | {"state": states}
 

@@ -100,10 +100,10 @@ class Pie:
         self.sum = Fraction(0)
         return True
 
-    def enqueue(self, packet: Packet, now: Fraction, idle: bool) -> None:
+    def enqueue(self, packet: Packet, now: Fraction, idle: Fraction | None) -> None:
         """Admit, mark or drop (appendix A, enque)."""
         self.update(now)
-        if not idle and not fits(self.given.get("limit"), packet.size, self.queue):
+        if idle is None and not fits(self.given.get("limit"), packet.size, self.queue):
             self.sum = Fraction(0)
             self.log.drop(packet, now, "overflow")
             return

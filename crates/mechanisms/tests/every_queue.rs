@@ -13,7 +13,7 @@ use forebay_network::{
 };
 use forebay_parameters::{Entry, Problem, Value};
 use forebay_units::{Rate, Size, Span, Time};
-use support::{build, example, strange, table, with};
+use support::{build, example, list, strange, table, with};
 
 const RATE: Rate = Rate::from_bps(10_000_000);
 
@@ -245,7 +245,10 @@ fn strange_parameters_are_refused_or_survived() {
 #[test]
 fn impossible_parameters_are_refused_by_their_key() {
     for (name, key, value) in [
-        ("dualpi2", "update_interval", Value::from("99 us")),
+        ("cobalt", "interval", Value::from("0 s")),
+        ("cobalt", "increment", 1.5.into()),
+        ("cobalt", "decrement", (-0.5).into()),
+        ("dualpi2", "update_interval", "99 us".into()),
         ("dualpi2", "update_interval", "11 s".into()),
         ("dualpi2", "alpha", (-0.1).into()),
         ("dualpi2", "beta", (-0.1).into()),
@@ -262,7 +265,13 @@ fn impossible_parameters_are_refused_by_their_key() {
         ("fq_pie", "quantum", "0 B".into()),
         ("fq_pie", "update_interval", "0 s".into()),
         ("fq_pie", "mark_limit", 1.5.into()),
+        ("gred", "limits", list(&["5 packets"])),
+        ("gred", "priorities", list(&[1, 2, 3])),
         ("pie", "rate_threshold", "0 B".into()),
+        ("sfq", "queues", 0.into()),
+        ("sfq", "quantum", "0 B".into()),
+        ("sfq", "depth", 0.into()),
+        ("sfq", "perturb", "0 s".into()),
     ] {
         let entry = QUEUES.iter().find(|entry| entry.name == name).expect(name);
         let problem = make(entry, &with(&example(entry), key, value.clone())).err();

@@ -37,6 +37,11 @@ impl FlowHash {
         Self { classifier, key: salt }
     }
 
+    /// Replace the key by a random one.
+    pub(super) fn perturb(&mut self, stream: &mut Stream) {
+        self.key = Some(stream.below(u64::MAX));
+    }
+
     /// The hash of a 5-tuple, 64 bits.
     #[inline]
     pub(super) fn hash(&mut self, tuple: u64, stream: &mut Stream) -> u64 {
@@ -130,6 +135,10 @@ mod tests {
         assert_eq!(queue(None, 10, 1), queue(None, 10, 1));
         assert_ne!(queue(None, 10, 1), queue(None, 10, 2));
         let stream = &mut Streams::new(1, 0).named("keys");
+        let mut hash = FlowHash::new(FlowClassifier::Hash, Some(7));
+        let before = hash.queue(10, 1 << 20, stream);
+        hash.perturb(stream);
+        assert_ne!(hash.queue(10, 1 << 20, stream), before);
         let mut numbers = FlowHash::new(FlowClassifier::Number, None);
         assert_eq!([10, 11, 12, 13].map(|tuple| numbers.queue(tuple, 12, stream)), [10, 11, 0, 1]);
     }

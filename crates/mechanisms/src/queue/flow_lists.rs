@@ -103,6 +103,46 @@ impl FlowLists {
         true
     }
 
+    /// A packet arrived in `queue`: if it is idle, it becomes the last of the old ones, with
+    /// `quantum` to send. For rounds without preference of new queues.
+    #[inline]
+    pub(super) fn joined(&mut self, queue: u32, quantum: i32) {
+        let member = &mut self.members[queue as usize];
+        if member.place == Where::Idle {
+            member.deficit = quantum;
+            self.append(queue, Where::Old);
+            self.activations += 1;
+        }
+    }
+
+    /// The old `queue` has lost all that it held, whenever it would be served: it is idle.
+    pub(super) fn withdraw(&mut self, queue: u32) {
+        if self.old.first == queue {
+            self.remove_first(Where::Old);
+        } else {
+            let mut before = self.old.first;
+            while self.members[before as usize].next != queue {
+                before = self.members[before as usize].next;
+            }
+            self.members[before as usize].next = self.members[queue as usize].next;
+            if self.old.last == queue {
+                self.old.last = before;
+            }
+            self.old.length -= 1;
+        }
+        self.members[queue as usize].place = Where::Idle;
+    }
+
+    /// How many queues are old.
+    pub(super) fn old_queues(&self) -> u32 {
+        self.old.length
+    }
+
+    /// How often a queue became active.
+    pub(super) fn activations(&self) -> u64 {
+        self.activations
+    }
+
     /// The queue to be served, if one is active. Those before it that have used up what they had
     /// get `quantum` and become the last of the old ones.
     #[inline]

@@ -69,6 +69,18 @@ impl FlowQueues {
         Some(head)
     }
 
+    /// Remove the packet that came last of `queue`.
+    pub(super) fn pop_last(&mut self, queue: u32) -> Option<Packet> {
+        let packet = self.pool.pop_last(&mut self.queues[queue as usize].packets)?;
+        self.backlog.remove(packet.queued_info());
+        Some(packet)
+    }
+
+    /// Change the hash function. Packets that wait stay where they are.
+    pub(super) fn perturb(&mut self, stream: &mut Stream) {
+        self.hash.perturb(stream);
+    }
+
     /// What waits in all queues.
     #[inline]
     pub(super) fn backlog(&self) -> Backlog {
@@ -91,6 +103,18 @@ impl FlowQueues {
             }
         }
         fattest.0
+    }
+
+    /// The queue with the most packets; of equals the first.
+    pub(super) fn longest(&self) -> u32 {
+        let mut longest = (0, 0);
+        for (at, queue) in self.queues.iter().enumerate() {
+            let packets = queue.packets.backlog().packets;
+            if packets > longest.1 {
+                longest = (at as u32, packets);
+            }
+        }
+        longest.0
     }
 
     /// Packets that found packets of another flow at the end of their queue.

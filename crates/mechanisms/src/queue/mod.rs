@@ -5,6 +5,8 @@ mod adaptive_redn;
 mod any_drop_policy;
 mod choke;
 mod class;
+mod cobalt;
+mod cobalt_core;
 mod codel;
 mod codel_core;
 mod droptail;
@@ -16,6 +18,7 @@ mod flow_lists;
 mod flow_queues;
 mod fq_codel;
 mod fq_pie;
+mod gred;
 mod packet_pool;
 mod partial_sharing;
 mod pie;
@@ -27,6 +30,7 @@ mod red_options;
 mod redn;
 mod rio;
 mod self_configuring;
+mod sfq;
 mod sred;
 mod tbf;
 mod wred;
@@ -113,11 +117,13 @@ pub static QUEUES: &[Entry<BuildQueue>] = &[
     adaptive_red::ENTRY,
     adaptive_redn::ENTRY,
     choke::ENTRY,
+    cobalt::ENTRY,
     codel::ENTRY,
     droptail::ENTRY,
     dualpi2::ENTRY,
     fq_codel::ENTRY,
     fq_pie::ENTRY,
+    gred::ENTRY,
     partial_sharing::ENTRY,
     pie::ENTRY,
     priority::ENTRY,
@@ -125,6 +131,7 @@ pub static QUEUES: &[Entry<BuildQueue>] = &[
     redn::ENTRY,
     rio::ENTRY,
     self_configuring::ENTRY,
+    sfq::ENTRY,
     sred::ENTRY,
     tbf::ENTRY,
     wred::ENTRY,

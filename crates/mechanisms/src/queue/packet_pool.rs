@@ -93,6 +93,25 @@ impl PacketPool {
         list.backlog.remove(packet.queued_info());
         Some((entered, packet))
     }
+
+    /// Remove the last packet of `list`, walking along it.
+    pub(super) fn pop_last(&mut self, list: &mut PacketList) -> Option<Packet> {
+        if list.is_empty() || list.first == list.last {
+            return self.pop(list).map(|(_, packet)| packet);
+        }
+        let mut before = list.first;
+        while self.places[before as usize].next != list.last {
+            before = self.places[before as usize].next;
+        }
+        let place = &mut self.places[list.last as usize];
+        let packet = place.packet;
+        place.next = self.free.unwrap_or(NONE);
+        self.free = Some(list.last);
+        self.places[before as usize].next = NONE;
+        list.last = before;
+        list.backlog.remove(packet.queued_info());
+        Some(packet)
+    }
 }
 
 #[cfg(test)]
@@ -118,6 +137,9 @@ mod tests {
                     Packet::data(Time::ZERO, FlowId::new(which), number, size, RouteId::new(0));
                 pool.push(&mut lists[which], &packet, Time::from_ps(number));
                 queues[which].push_back((Time::from_ps(number), packet));
+            } else if draws.happens(0.2) {
+                let last = queues[which].pop_back().map(|(_, packet)| packet);
+                assert_eq!(pool.pop_last(&mut lists[which]), last);
             } else {
                 assert_eq!(pool.pop(&mut lists[which]), queues[which].pop_front());
             }

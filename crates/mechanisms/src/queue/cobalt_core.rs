@@ -1,0 +1,141 @@
+//! COBALT's law for one queue: CoDel's control law without its memory of a former stay, and BLUE,
+//! which drops by chance where a queue overflows.
+//!
+//! As in Linux (`net/sched/sch_cake.c`), but for square roots, which are exact here.
+
+use forebay_kernel::Stream;
+use forebay_network::Packet;
+use forebay_units::{Rate, Size, Span, Time};
+
+/// The parameters of the law, which queues share.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CobaltLaw {
+    pub(super) target: Span,
+    pub(super) interval: Span,
+    /// Delay up to which nothing is dropped: four transmissions of the largest packet.
+    pub(super) spared: Span,
+    pub(super) ecn: bool,
+    /// By how much BLUE's probability rises when the queue overflows, and falls when it is empty.
+    pub(super) increment: f64,
+    pub(super) decrement: f64,
+}
+
+impl CobaltLaw {
+    /// The law with what a link of `rate` and packets of `mtu` need: a target of at least one and a
+    /// half of them, and an interval of at least twice the target that grows with it.
+    pub(super) fn on(mut self, rate: Rate, mtu: Size) -> Self {
+        let packet = if mtu.bytes() == 0 { Span::ZERO } else { rate.transmission_time(mtu) };
+        let target = packet.scaled(1.5).max(self.target);
+        let longer = Span::from_ps(target.ps() - self.target.ps());
+        self.interval = (self.interval + longer).max(target.times(2));
+        self.target = target;
+        self.spared = packet.times(4);
+        self
+    }
+}
+
+/// What becomes of a packet that leaves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Fate {
+    Pass,
+    Mark,
+    /// Dropped because the queue stands.
+    Drop,
+    /// Dropped by chance, because the queue has overflowed.
+    Blue,
+}
+
+/// The state of a queue.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct CobaltState {
+    /// When the next packet is to be dropped; while none is, until when the queue counts as used.
+    pub(super) next_drop: Time,
+    /// When BLUE's probability moved last.
+    moved: Time,
+    /// Drops and marks of this stay above the target, and what is left of former ones.
+    pub(super) count: u32,
+    /// BLUE's probability.
+    pub(super) probability: f64,
+    pub(super) dropping: bool,
+}
+
+impl CobaltState {
+    /// When a drop is due that follows one at `from`.
+    fn next_after(&self, from: Time, law: &CobaltLaw) -> Time {
+        from + law.interval.scaled(1.0 / f64::from(self.count.max(1)).sqrt())
+    }
+
+    /// A packet had to be dropped because there was no room.
+    pub(super) fn overflowed(&mut self, law: &CobaltLaw, now: Time) {
+        if now.since(self.moved) > law.target {
+            self.probability = (self.probability + law.increment).min(1.0);
+            self.moved = now;
+        }
+        self.dropping = true;
+        self.next_drop = now;
+        self.count = self.count.max(1);
+    }
+
+    /// The queue was to be served at `now` and was empty.
+    pub(super) fn emptied(&mut self, law: &CobaltLaw, now: Time) {
+        if self.probability > 0.0 && now.since(self.moved) > law.target {
+            self.probability = (self.probability - law.decrement).max(0.0);
+            self.moved = now;
+        }
+        self.dropping = false;
+        if self.count > 0 && now >= self.next_drop {
+            self.count -= 1;
+            self.next_drop = self.next_after(self.next_drop, law);
+        }
+    }
+
+    /// Decide on `packet`, which leaves at `now` and entered at `entered`.
+    pub(super) fn decide(
+        &mut self,
+        law: &CobaltLaw,
+        (entered, packet): (Time, &Packet),
+        now: Time,
+        stream: &mut Stream,
+    ) -> Fate {
+        let sojourn = now.since(entered);
+        let due = self.count > 0 && now >= self.next_drop;
+        let stands = sojourn > law.target && sojourn > law.spared;
+        // Whether more is due then is judged by the schedule as it was found.
+        let mut behind = now > self.next_drop;
+        if stands && !self.dropping {
+            self.next_drop = self.next_after(now, law);
+        }
+        self.dropping = stands;
+        if stands {
+            self.count = self.count.max(1);
+        }
+        let mut fate = Fate::Pass;
+        if due && self.dropping {
+            fate = if law.ecn && packet.is_ecn_capable() { Fate::Mark } else { Fate::Drop };
+            self.count = self.count.saturating_add(1);
+            self.next_drop = self.next_after(self.next_drop, law);
+            behind = now > self.next_drop;
+        } else if due {
+            behind = self.forget(law, now);
+        }
+        if self.probability > 0.0 && fate != Fate::Drop && stream.happens(self.probability) {
+            fate = Fate::Blue;
+        }
+        if self.count == 0 {
+            self.next_drop = now + law.interval;
+        } else if behind && matches!(fate, Fate::Pass | Fate::Mark) {
+            self.next_drop = now;
+        }
+        fate
+    }
+
+    /// Without a standing queue, let the count fall at the rate at which it rose; whether it still
+    /// is behind.
+    fn forget(&mut self, law: &CobaltLaw, now: Time) -> bool {
+        while self.count > 0 && now >= self.next_drop {
+            self.count -= 1;
+            self.next_drop = self.next_after(self.next_drop, law);
+        }
+        now > self.next_drop
+    }
+}
