@@ -20,7 +20,7 @@ from tidy.source import Finding, Source, in_python
 __all__ = ["check", "check_catalogue", "check_python", "check_rust"]
 
 SOURCE = re.compile(
-    r"RFC \d+|draft-[a-z]|ITU-T [A-Z]\.\d+|\b(?:19|20)\d\d\b|ns-2|Cisco IOS|assumed: \w"
+    r"RFC \d+|draft-[a-z]|ITU-T [A-Z]\.\d+|\b(?:19|20)\d\d\b|ns-2|Linux|Cisco IOS|assumed: \w"
     # Its title page, with author and date, is lost.
     r"|COMSAT thesis"
 )

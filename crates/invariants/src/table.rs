@@ -236,8 +236,9 @@ invariants! {
             "While segments are outstanding the retransmission timer runs."
             "RFC 6298, section 5.1";
         TcpAck "tcp-ack"
-            "An acknowledgement acknowledges what its receiver has in order, no more and no less."
-            "RFC 9293, section 3.10.7.4";
+            "An acknowledgement acknowledges what its receiver has in order, no more and no less; \
+             where marks are echoed exactly, also what it had before the last segment arrived."
+            "RFC 9293, section 3.10.7.4; RFC 8257, section 3.2";
         TcpAckSent "tcp-ack-sent"
             "No acknowledgement is of a segment that was never sent."
             "RFC 9293, section 3.10.7.4";

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use forebay_network::Packet;
+use forebay_units::Time;
 
 /// A TCP connection as it follows from its packets.
 #[derive(Default)]
@@ -18,6 +19,8 @@ pub(crate) struct TcpModel {
     pub(crate) causes: u64,
     /// The next segment that the receiver expects.
     pub(crate) expected: u64,
+    /// When a segment arrived last, and what was expected before.
+    pub(crate) before: (Time, u64),
     /// Payload of the segments above it that have arrived, by number.
     above: BTreeMap<u64, u64>,
     /// Payload of the segments below `expected`, once each, since counting began.
@@ -44,7 +47,8 @@ impl TcpModel {
     }
 
     /// A data packet with `payload` bytes was delivered to the receiver.
-    pub(crate) fn deliver(&mut self, packet: &Packet, payload: u64) {
+    pub(crate) fn deliver(&mut self, packet: &Packet, payload: u64, now: Time) {
+        self.before = (now, self.expected);
         if packet.number < self.expected {
             return;
         }
@@ -60,7 +64,6 @@ impl TcpModel {
 mod tests {
     use super::*;
     use forebay_network::{FlowId, RouteId};
-    use forebay_units::Time;
 
     /// The model would count bytes twice, or those behind a gap.
     #[test]
@@ -68,7 +71,7 @@ mod tests {
         let mut model = TcpModel::default();
         let mut deliver = |number| {
             let (flow, route) = (FlowId::new(0), RouteId::new(0));
-            model.deliver(&Packet::data(Time::ZERO, flow, number, 140, route), 100);
+            model.deliver(&Packet::data(Time::ZERO, flow, number, 140, route), 100, Time::ZERO);
             (model.expected, model.in_order)
         };
         assert_eq!(deliver(0), (1, 100));

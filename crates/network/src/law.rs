@@ -334,6 +334,66 @@ impl Signal {
     }
 }
 
+/// What a congestion control needs of sender and receiver beside acknowledgements and congestion
+/// signals. Senders whose law needs nothing pay for nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ControlNeeds {
+    /// A [`RateSample`] of every acknowledgement: the sender keeps a record of each segment.
+    pub samples: bool,
+    /// A receiver that echoes which segments were marked (RFC 8257, section 3.2), and segments that
+    /// are ECN-capable even if sent again, where ECN is used at all.
+    pub exact_marks: bool,
+}
+
+/// What an acknowledgement says of the network (draft-ietf-ccwg-bbr, section 4.1; earlier
+/// draft-cheng-iccrg-delivery-rate-estimation). Volumes are in bytes of data.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct RateSample {
+    /// The current time.
+    pub now: Time,
+    /// What it acknowledges cumulatively for the first time.
+    pub acked: u64,
+    /// What it reports to have arrived for the first time, cumulatively or by SACK.
+    pub newly_delivered: u64,
+    /// What was found to be lost since the acknowledgement before.
+    pub newly_lost: u64,
+    /// All that has arrived, as far as the sender knows (C.delivered).
+    pub delivered: u64,
+    /// C.delivered when the newest segment that it reports was sent (RS.prior_delivered); `None` if
+    /// it reports none. A round trip ends with the first segment sent since its end was noted:
+    /// where this is at least C.delivered of then.
+    pub prior_delivered: Option<u64>,
+    /// The delivery rate, in bytes per second: the lower of the rates of sending and of
+    /// acknowledging. `None` if nothing was delivered, or in less than the least round-trip time.
+    pub rate: Option<f64>,
+    /// Whether the application limited the flow when that segment was sent.
+    pub app_limited: bool,
+    /// Round-trip time of that segment, unless it was sent more than once.
+    pub rtt: Option<Span>,
+    /// Time from the sending of the segment that the receiver echoes to the sending of the
+    /// acknowledgement: the delay one way, with that of the acknowledgement (RFC 7323).
+    pub one_way: Span,
+    /// Smoothed round-trip time, if known.
+    pub srtt: Option<Span>,
+    /// What was in the network before this acknowledgement (C.inflight).
+    pub prior_in_flight: u64,
+    /// What is in the network now: sent, and neither delivered nor lost.
+    pub in_flight: u64,
+    /// What was in the network when the newest segment had been sent (P.tx_in_flight).
+    pub sent_in_flight: u64,
+    /// What was found to be lost since that segment was sent (RS.lost).
+    pub lost_since: u64,
+    /// Losses are being repaired, by fast recovery or after a timeout, and this acknowledgement
+    /// does not end that.
+    pub recovering: bool,
+    /// It carries ECN-Echo.
+    pub ece: bool,
+    /// The next segment that is to be acknowledged (SND.UNA), by number.
+    pub una: u64,
+    /// The next segment never sent (SND.MAX).
+    pub max: u64,
+}
+
 /// Congestion control: how the window follows acknowledgements and congestion. Loss recovery,
 /// timers and sending belong to the sender.
 pub trait CongestionControl: Send {
@@ -344,4 +404,22 @@ pub trait CongestionControl: Send {
     /// knows and never more than the window: set threshold and window to the values that hold once
     /// recovery is over (after a timeout: those to restart from).
     fn congested(&mut self, window: &mut Window, signal: Signal, flight: f64, now: Time);
+
+    /// What the law needs beside these two; asked once, of a new connection.
+    fn needs(&self) -> ControlNeeds {
+        ControlNeeds::default()
+    }
+
+    /// An acknowledgement arrived, of new data or not, in any phase: called before all else that
+    /// follows from it, if the law [needs](Self::needs) samples.
+    fn sampled(&mut self, _window: &mut Window, _sample: &RateSample) {}
+
+    /// The rate at which segments are to be sent, in bytes of data per second. `None` leaves that
+    /// to acknowledgements and to the parameter `pacing`.
+    fn pacing_rate(&self) -> Option<f64> {
+        None
+    }
+
+    /// Visit the internal quantities worth plotting, by name. Series show the mean over flows.
+    fn probes(&self, _visit: &mut dyn FnMut(&str, f64)) {}
 }

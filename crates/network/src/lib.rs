@@ -42,8 +42,9 @@ pub use drop_reason::DropReason;
 pub use element::Element;
 pub use ids::{ChannelId, Destination, ElementId, FlowId, LinkId, ReceiverId, RouteId, SinkId};
 pub use law::{
-    Ack, Arrival, Backlog, Burst, Conditioner, CongestionControl, Departure, Discard, DropPolicy,
-    QueueDisc, RednAdjustment, ShaperLaw, Signal, ThresholdZone, Traffic, Verdict, Window,
+    Ack, Arrival, Backlog, Burst, Conditioner, CongestionControl, ControlNeeds, Departure, Discard,
+    DropPolicy, QueueDisc, RateSample, RednAdjustment, ShaperLaw, Signal, ThresholdZone, Traffic,
+    Verdict, Window,
 };
 pub use logical_process::{LogicalProcess, LookaheadContext};
 pub use lookahead::{Departures, ExecutionMode, Lookahead};

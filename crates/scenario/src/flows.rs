@@ -3,7 +3,7 @@
 use forebay_engine::Network;
 use forebay_kernel::Streams;
 use forebay_mechanisms::Lateness;
-use forebay_mechanisms::control::{self, ControlFactory, Controls};
+use forebay_mechanisms::control::{ControlFactory, Controls};
 use forebay_mechanisms::element::FlowGroup;
 use forebay_mechanisms::element::calls::ClassPlan;
 use forebay_mechanisms::element::paced::ReceiverPlace;
@@ -263,8 +263,15 @@ fn read_transport(
                 return Ok(Transport::Udp(parameters, traffic));
             }
             let parameters = TcpParameters::from_section(&inner)?;
-            let (entry, inner) = choose_or::<Controls>(&inner, "control", control::DEFAULT)?;
-            let control = (entry.build)(&inner)?;
+            let (entry, chosen) =
+                choose_or::<Controls>(&inner, "control", parameters.default_control())?;
+            let control = (entry.build)(&chosen)?;
+            let needs = control().needs();
+            if needs.exact_marks && !parameters.ecn {
+                let message = format!("is false: without marks {} is Reno", entry.name);
+                inner.warn("ecn", message);
+            }
+            let parameters = parameters.for_control(needs);
             let traffic = read_traffic(section, Some(traffic::DEFAULT))?;
             Ok(Transport::Tcp(Box::new(parameters), control, traffic))
         }

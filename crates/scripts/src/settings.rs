@@ -1,6 +1,6 @@
 //! Parameters of the connection: lines `--KEY=VALUE` at the head of a script.
 
-use forebay_mechanisms::control::{self, ControlFactory, Controls};
+use forebay_mechanisms::control::{ControlFactory, Controls};
 use forebay_mechanisms::element::tcp::TcpParameters;
 use forebay_parameters::{Echo, Node, Parameters, Section, Table, Value, choose_or, nearest};
 
@@ -99,8 +99,10 @@ impl Settings {
         let (echo, registry) = (Echo::default(), forebay_mechanisms::registry());
         let section = Section::root(&node, &echo)?.with_registry(&registry);
         let tcp = TcpParameters::from_section(&section)?;
-        let (entry, inner) = choose_or::<Controls>(&section, "control", control::DEFAULT)?;
-        Ok(Built { tcp, control: (entry.build)(&inner)? })
+        let (entry, inner) = choose_or::<Controls>(&section, "control", tcp.default_control())?;
+        let control = (entry.build)(&inner)?;
+        let tcp = tcp.for_control(control().needs());
+        Ok(Built { tcp, control })
     }
 }
 

@@ -277,6 +277,58 @@ mod tests {
         assert_eq!((epoch.k, epoch.top), (0.0, 42.0));
     }
 
+    /// The window would have another mean than RFC 9438 gives in tables 1 and 2 for one loss in
+    /// 1 / p segments, at C = 0.4: (C (3 + beta) / (4 (1 - beta)))^(1/4) (RTT / p)^(3/4), or
+    /// Reno's where that is larger: 0.1 s and 10^-4: 187, 10^-5: 1054; 0.01 s and 10^-4: 120, which
+    /// is 1.2 / sqrt(p), rounded from sqrt(3/2) = 1.225.
+    ///
+    /// The peak of the curve is 4 / (3 + beta) of its mean. As the curve is flat there, the way to
+    /// it is long: peaks that begin there stay, and those that begin 30 % away come nearer.
+    #[test]
+    fn mean_windows_are_those_of_the_tables() {
+        let table = [(0.1, 1e-4, 187.0), (0.1, 1e-5, 1054.0), (0.01, 1e-4, 120.0)];
+        for (at_first, (rtt, p, expected)) in
+            [1.0, 0.7, 1.3].into_iter().flat_map(|it| table.map(|row| (it, row)))
+        {
+            let mut cubic =
+                Cubic::new(&CubicParameters { c: 0.4, beta: 0.7, fast_convergence: false });
+            let peak = at_first * expected * 4.0 / 3.7;
+            let mut w = Window { cwnd: peak, ssthresh: 1.0, smss: 1.0 };
+            let (mut seconds, mut area, mut since) = (0.0, 0.0, 0.0);
+            for epoch in 0..8 {
+                let flight = w.cwnd;
+                cubic.congested(&mut w, Signal::Loss, flight, at(seconds));
+                if epoch == 5 {
+                    (area, since) = (0.0, seconds);
+                }
+                let mut left = 1.0 / p;
+                while left > 0.0 {
+                    let step = rtt / w.cwnd;
+                    seconds += step;
+                    area += w.cwnd * step;
+                    let srtt = Some(Span::from_seconds(rtt));
+                    let ack = Ack {
+                        now: at(seconds),
+                        acked: 1.0,
+                        flight: w.cwnd,
+                        rtt: None,
+                        srtt,
+                        ece: false,
+                    };
+                    cubic.acknowledged(&mut w, &ack);
+                    left -= 1.0;
+                }
+            }
+            let mean = area / (seconds - since);
+            let (off, told) = (mean / expected, format!("{rtt} s, {p}: {mean}, {expected}"));
+            if at_first == 1.0 {
+                assert!((off - 1.0).abs() < 0.03, "{told}");
+            } else {
+                assert!((off - 1.0).abs() < 0.8 * (at_first - 1.0_f64).abs(), "{told}");
+            }
+        }
+    }
+
     /// A pause of the application would count as time on the curve, and the window would jump after
     /// it (section 5.8).
     #[test]

@@ -28,5 +28,8 @@ impl Category for Controls {
 /// The congestion control of connections that name none.
 pub static DEFAULT: &Entry<BuildControl> = &reno::ENTRY;
 
+/// The congestion control of connections that name none and have the defaults of Linux.
+pub static CUBIC: &Entry<BuildControl> = &cubic::ENTRY;
+
 /// Every congestion control.
 pub static CONTROLS: &[Entry<BuildControl>] = &[reno::ENTRY, cubic::ENTRY, highspeed::ENTRY];

@@ -11,6 +11,7 @@ mod ecn;
 mod growth;
 mod limits;
 mod newreno;
+mod pacing;
 mod reductions;
 mod sack;
 mod scene;

@@ -80,9 +80,10 @@ fn later_timeouts_count_what_was_sent_since() {
 type Seen = [u64; 4];
 
 /// A congestion event never raises the window, nor sets the threshold above the window before or
-/// above what was in flight; that is never more than what lay between SND.UNA and SND.NXT. All but
-/// for the floor of two segments (RFC 5681, equation 4).
-fn check(reductions: &[Reduction], smss: f64, what: &str, seen: &mut Seen) {
+/// above what was in flight, unless the law sets that by what it knows `of_the_path`; what is in
+/// flight is never more than what lay between SND.UNA and SND.NXT. All but for the floor of two
+/// segments (RFC 5681, equation 4).
+fn check(reductions: &[Reduction], smss: f64, what: &str, of_the_path: bool, seen: &mut Seen) {
     let floor = 2.0 * smss;
     for r in reductions {
         let told = format!("{what}: {r:?}");
@@ -90,15 +91,16 @@ fn check(reductions: &[Reduction], smss: f64, what: &str, seen: &mut Seen) {
         assert!(r.flight <= r.outstanding as f64 * smss, "{told}");
         assert!(r.cwnd <= r.before.max(floor), "{told}");
         match r.signal {
-            Signal::Loss => assert!(r.ssthresh <= r.flight.max(floor), "{told}"),
+            Signal::Loss => assert!(r.ssthresh <= r.flight.max(floor) || of_the_path, "{told}"),
             Signal::Timeout { first: true } => {
-                assert!(r.ssthresh <= r.flight.max(floor) && r.cwnd <= smss, "{told}");
+                assert!(r.ssthresh <= r.flight.max(floor) || of_the_path, "{told}");
+                assert!(r.cwnd <= smss, "{told}");
             }
             // The threshold of the first timeout of that segment stays.
             Signal::Timeout { first: false } => assert!(r.cwnd <= smss, "{told}"),
             Signal::Ecn => {}
         }
-        if r.signal != (Signal::Timeout { first: false }) {
+        if r.signal != (Signal::Timeout { first: false }) && !of_the_path {
             assert!(r.ssthresh <= r.before.max(floor), "{told}");
         }
         let kind = match r.signal {
@@ -143,7 +145,8 @@ fn congestion_never_raises_a_window() {
                 network.run(at(10_000_000), 10_000_000);
                 let log = log.lock().unwrap();
                 let what = format!("{} {words:?}, case {case}", entry.name);
-                check(&log.reductions, 536.0, &what, &mut seen);
+                let of_the_path = ["bbr", "westwood"].contains(&entry.name);
+                check(&log.reductions, 536.0, &what, of_the_path, &mut seen);
             }
             let least = u64::from(FLOWS);
             assert!(seen.iter().all(|n| *n >= least), "{} {words:?}: {seen:?}", entry.name);

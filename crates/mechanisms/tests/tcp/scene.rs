@@ -304,6 +304,7 @@ impl Scene {
 
     pub fn run(self, until: u64) -> Run {
         let parameters = parameters(&self.entries).unwrap();
+        let parameters = parameters.for_control(control(self.law).needs());
         let log = Arc::new(Mutex::new(Log::default()));
         let mut network = Network::new();
         network.attach(Box::new(Watch(Arc::clone(&log))));

@@ -6,7 +6,11 @@
 //! first: there is no handshake. The receiver takes everything at once, so that its advertised
 //! window is constant.
 
+mod delivery;
+mod extension;
 mod inspect;
+mod pacing;
+mod profile;
 mod ranges;
 mod receiver;
 mod recovery;
@@ -17,15 +21,18 @@ mod sender_context;
 mod source;
 mod state;
 
+use forebay_network::ControlNeeds;
 use forebay_parameters::{
-    Length, Node, Parameter, Parameters, Problem, Section, Value, choice, parameters,
+    Entry, Length, Node, Parameter, Parameters, Problem, Section, Value, choice, parameters,
 };
 use forebay_units::{Size, Span};
 
+pub use profile::Profile;
 pub use receiver::TcpReceivers;
 pub use sender::TcpSenders;
 pub use state::{CongestionState, SenderState};
 
+use crate::control::{self, BuildControl};
 use rto::RtoRules;
 
 choice! {
@@ -57,6 +64,29 @@ choice! {
         Clear = "clear",
         /// It is kept and used (RFC 6675, section 5.1, with a receiver that never reneges).
         Keep = "keep",
+    }
+}
+
+choice! {
+    /// How segments are spread over a round trip. A congestion control that has a rate of its own
+    /// (BBR) goes by that, whatever stands here.
+    pub enum Pacing {
+        /// Not at all: acknowledgements clock them.
+        None = "none",
+        /// At twice the congestion window for each smoothed round-trip time in slow start (below
+        /// half the threshold) and 1.2 times otherwise, from the eleventh segment on (Linux).
+        Window = "window",
+    }
+}
+
+choice! {
+    /// How a receiver echoes congestion marks.
+    pub enum EcnEcho {
+        /// ECN-Echo from a mark on until the sender answers with CWR (RFC 3168).
+        Rfc3168 = "rfc3168",
+        /// ECN-Echo tells whether the segments acknowledged were marked: an acknowledgement is sent
+        /// at once where that changes (RFC 8257). All segments are ECN-capable, sent again or not.
+        Rfc8257 = "rfc8257",
     }
 }
 
@@ -137,6 +167,9 @@ impl Parameter for InitialWindow {
 parameters! {
     /// Parameters of TCP, sender and receiver.
     pub struct TcpParameters {
+        /// Which defaults the other parameters have: those of this page, or those of Linux. Any
+        /// can still be set.
+        profile: Profile = "rfc", "Linux, net/ipv4 and Documentation/networking/ip-sysctl";
         /// Maximum segment size: bytes of data in a full segment.
         mss: Size = "536 B", "RFC 9293, section 3.7.1";
         /// IP and TCP headers of every segment, without options. An acknowledgement is as large.
@@ -188,6 +221,11 @@ parameters! {
         timestamps: bool = false, "RFC 7323, sections 3 and 4; RFC 6298, section 3";
         /// Explicit congestion notification.
         ecn: bool = false, "RFC 3168, section 6.1";
+        /// How the receiver echoes marks. If left out, as the congestion control needs it: rfc8257
+        /// for DCTCP, else rfc3168.
+        ecn_echo: Option<EcnEcho>, "RFC 3168, section 6.1.3; RFC 8257, section 3.2";
+        /// How segments are spread over a round trip.
+        pacing: Pacing = "none", "Linux, net/ipv4/tcp_input.c, tcp_update_pacing_rate";
     }
 }
 
@@ -198,7 +236,9 @@ impl TcpParameters {
     /// # Errors
     /// The first wrong, missing or unknown key, or the first value out of range.
     pub fn from_section(section: &Section<'_>) -> Result<Self, Problem> {
-        let parameters = Self::read_among(section, &["control"])?;
+        let names = Self::FIELDS.iter().map(|field| field.name);
+        section.refuse_unknown(&names.chain(["control"]).collect::<Vec<_>>())?;
+        let parameters = Self::read_fields(section, Profile::read(section)?.fields())?;
         parameters.check().map_err(|(key, message)| section.fail(key, message))?;
         if parameters.header.bytes() < 40 {
             let message = format!(
@@ -208,6 +248,29 @@ impl TcpParameters {
             section.warn("header", message);
         }
         Ok(parameters)
+    }
+
+    /// The congestion control of connections that name none.
+    #[must_use]
+    pub fn default_control(&self) -> &'static Entry<BuildControl> {
+        match self.profile {
+            Profile::Rfc => control::DEFAULT,
+            Profile::Linux => control::CUBIC,
+        }
+    }
+
+    /// The parameters with what a congestion control that `needs` something has both ends do,
+    /// where they do not say otherwise.
+    #[must_use]
+    pub fn for_control(mut self, needs: ControlNeeds) -> Self {
+        let echo = if needs.exact_marks { EcnEcho::Rfc8257 } else { EcnEcho::Rfc3168 };
+        self.ecn_echo.get_or_insert(echo);
+        self
+    }
+
+    /// Whether marks are echoed as RFC 8257 says.
+    fn echoes_exactly(&self) -> bool {
+        self.ecn && self.ecn_echo == Some(EcnEcho::Rfc8257)
     }
 
     /// Check ranges.

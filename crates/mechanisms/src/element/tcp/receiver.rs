@@ -29,6 +29,8 @@ struct Settings {
     blocks: usize,
     sack_header_bytes: bool,
     ecn: bool,
+    /// Marks are echoed as RFC 8257 says.
+    exact: bool,
     delay: Option<Span>,
 }
 
@@ -46,7 +48,8 @@ struct Reception {
     pending: Time,
     /// In-order segments since the last acknowledgement.
     waiting: u8,
-    /// A congestion mark has arrived and the sender has not answered it with CWR.
+    /// A congestion mark has arrived and the sender has not answered it with CWR; where marks are
+    /// echoed exactly, whether the last segment was marked (DCTCP.CE).
     ece: bool,
     reorder: Option<Box<Reorder>>,
 }
@@ -103,6 +106,7 @@ impl TcpReceivers {
             },
             sack_header_bytes: parameters.sack_header_bytes,
             ecn: parameters.ecn,
+            exact: parameters.echoes_exactly(),
             delay: parameters.delayed_ack.then_some(parameters.delayed_ack_timeout),
         };
         let receptions = std::iter::repeat_with(reception).take(count).collect();
@@ -141,6 +145,25 @@ impl Settings {
         ack.sack_slot = slot;
         let ack = ack.with_kind(PacketKind::Ack).with_timestamp_echo(Time::from_ps(r.recent));
         cx.send(ack.with_ece(r.ece));
+    }
+
+    /// Note whether a segment is marked. If the one before was not likewise, what is still to be
+    /// acknowledged is, so that the echo of each segment is its own; and so must this segment be at
+    /// once, as is returned (RFC 8257, section 3.2).
+    #[cold]
+    fn echo_exactly(
+        &self,
+        r: &mut Reception,
+        marked: bool,
+        flow: FlowId,
+        cx: &mut Context<'_>,
+    ) -> bool {
+        let changes = marked != r.ece;
+        if changes && r.waiting > 0 {
+            self.acknowledge(r, flow, cx);
+        }
+        r.ece = marked;
+        changes
     }
 
     /// Accept an in-order segment when no segment is missing. Every second one is to be
@@ -261,9 +284,15 @@ impl Element for TcpReceivers {
         cx.deliver(packet);
         let p = &self.settings;
         let r = &mut self.receptions[packet.flow.index_in(p.first) as usize];
+        let mut changes = false;
         if p.ecn {
-            // RFC 3168, section 6.1.3: CWR ends the echo, unless this packet is marked itself.
-            r.ece = (r.ece && !packet.cwr()) || packet.ecn() == Ecn::Ce;
+            let marked = packet.ecn() == Ecn::Ce;
+            if p.exact {
+                changes = p.echo_exactly(r, marked, packet.flow, cx);
+            } else {
+                // RFC 3168, section 6.1.3: CWR ends the echo, unless this packet is marked itself.
+                r.ece = (r.ece && !packet.cwr()) || marked;
+            }
         }
         // RFC 7323, section 4.3: echo the earliest segment not yet acknowledged, not the latest.
         if packet.number <= r.acked && packet.created.ps() >= r.recent {
@@ -275,7 +304,7 @@ impl Element for TcpReceivers {
             p.out_of_order(r, packet, &mut self.spare, cx);
             true
         };
-        if at_once {
+        if at_once || changes {
             p.acknowledge(r, packet.flow, cx);
         }
     }

@@ -11,6 +11,9 @@ use super::sender_context::{SenderContext, float};
 impl SenderContext<'_, '_> {
     /// An acknowledgement arrived that acknowledges no new data while data is outstanding.
     pub(super) fn duplicate(&mut self, packet: &Packet, newly_sacked: u64) {
+        if self.c.extension.is_some() {
+            self.sample(packet, 0.0);
+        }
         if packet.ece() && self.c.phase != Phase::Recovery {
             self.on_ecn_echo(packet.number);
         }
@@ -53,7 +56,8 @@ impl SenderContext<'_, '_> {
         let beyond = f64::from(self.p.threshold - 1) * self.c.window.smss;
         let size = float(self.payload(number));
         let after = self.bytes(self.c.una, number) + size;
-        if after <= self.c.window.cwnd + beyond && self.receiver_takes(size) {
+        let paced_out = self.c.extension.is_some() && self.is_paced_out();
+        if after <= self.c.window.cwnd + beyond && self.receiver_takes(size) && !paced_out {
             self.send(number);
             self.c.nxt = number + 1;
             self.c.limited += 1;
@@ -175,8 +179,11 @@ impl SenderContext<'_, '_> {
     /// newly SACKed segments.
     pub(super) fn update_scoreboard(&mut self, packet: &Packet) -> u64 {
         let blocks = self.cx.sack_blocks().take(packet.sack_slot);
+        let una = packet.number.max(self.c.una);
+        if self.c.extension.is_some() {
+            self.deliver_blocks(&blocks, una);
+        }
         let c = &mut *self.c;
-        let una = packet.number.max(c.una);
         if una >= c.max {
             return 0;
         }
@@ -237,6 +244,9 @@ impl SenderContext<'_, '_> {
         }
         let (mut room, mut left) = (self.room_in_pipe(), self.p.max_burst);
         while room >= self.c.window.smss && left > 0 && self.new_data_allowed() {
+            if self.c.extension.is_some() && self.is_paced_out() {
+                return;
+            }
             room -= self.send_new();
             self.c.limited += 1;
             left -= 1;
@@ -248,6 +258,9 @@ impl SenderContext<'_, '_> {
         let threshold = u64::from(self.p.threshold);
         let (mut room, mut left) = (self.room_in_pipe(), self.p.max_burst);
         while room >= self.c.window.smss && left > 0 {
+            if self.c.extension.is_some() && self.is_paced_out() {
+                return;
+            }
             let new = self.new_data_allowed();
             let (una, max) = (self.c.una, self.c.max);
             let Some(scoreboard) = &mut self.c.scoreboard else {
@@ -294,6 +307,9 @@ impl SenderContext<'_, '_> {
         let flow = self.flow();
         self.cx.counters().flows[flow.index()].timeouts += 1;
         self.cx.observe(|| Observation::Timeout { flow });
+        if self.c.extension.is_some() {
+            self.lose_all();
+        }
         let una = self.c.una;
         let first = self.c.timed_out != una;
         if self.c.phase == Phase::Recovery {

@@ -7,11 +7,12 @@ use forebay_network::{
 };
 use forebay_units::Time;
 
+use super::extension::Extension;
 use super::rto::{Rto, RtoRules};
 use super::scoreboard::Scoreboard;
 use super::sender_context::SenderContext;
 use super::source::Source;
-use super::{NewRenoTimer, Recovery, SackAtTimeout, TcpParameters};
+use super::{NewRenoTimer, Pacing, Recovery, SackAtTimeout, TcpParameters};
 use crate::element::FlowGroup;
 use crate::element::end_flow;
 use crate::traffic::TrafficPool;
@@ -58,6 +59,9 @@ pub(super) struct Settings {
     pub(super) idle_restart: bool,
     pub(super) timestamps: bool,
     pub(super) ecn: bool,
+    /// Segments sent again are ECN-capable as well.
+    pub(super) ecn_always: bool,
+    pub(super) pacing: Pacing,
     pub(super) signals_srtt: bool,
     pub(super) rules: RtoRules,
 }
@@ -120,11 +124,14 @@ pub(super) struct Connection {
     pub(super) ended: bool,
     pub(super) control: Box<dyn CongestionControl>,
     pub(super) scoreboard: Option<Box<Scoreboard>>,
+    /// What only some connections need.
+    pub(super) extension: Option<Box<Extension>>,
 }
 
 /// Timer token: the index of the flow in the group; the top bit tells a write of the application
-/// from the retransmission timer.
+/// from the retransmission timer, and the next the release of a paced segment.
 const WRITE: u32 = 1 << 31;
+pub(super) const PACE: u32 = 1 << 30;
 
 impl TcpSenders {
     /// The senders of `group`, one for each of `applications`, each with a congestion control made
@@ -133,7 +140,7 @@ impl TcpSenders {
     ///
     /// # Panics
     /// If the number of `applications` differs from that of the flows of the group, or exceeds
-    /// 2^31.
+    /// 2^30.
     #[must_use]
     pub fn new(
         group: FlowGroup,
@@ -143,11 +150,12 @@ impl TcpSenders {
     ) -> Self {
         let flows = applications.len();
         assert!(flows == group.starts.len(), "one application for each flow");
-        assert!(flows <= WRITE as usize, "at most 2^31 flows in a group");
+        assert!(flows <= PACE as usize, "at most 2^30 flows in a group");
         let settings = Settings::new(&group, parameters);
         let ssthresh = parameters.window_bytes(parameters.initial_ssthresh);
         let window = Window { cwnd: settings.initial_window, ssthresh, smss: settings.mss as f64 };
-        let connection = || Connection::new(window, Rto::new(&settings.rules), control());
+        let connection =
+            || Connection::new(window, Rto::new(&settings.rules), control(), settings.pacing);
         let connections = std::iter::repeat_with(connection).take(flows).collect();
         let sources = std::iter::repeat_with(Source::default).take(flows).collect();
         let cold = ColdState { sources, applications, spare: Vec::new() };
@@ -212,6 +220,8 @@ impl Settings {
             idle_restart: parameters.idle_restart,
             timestamps: parameters.timestamps,
             ecn: parameters.ecn,
+            ecn_always: parameters.echoes_exactly(),
+            pacing: parameters.pacing,
             signals_srtt: false,
             rules: parameters.rto_rules(),
         }
@@ -219,7 +229,8 @@ impl Settings {
 }
 
 impl Connection {
-    fn new(window: Window, rto: Rto, control: Box<dyn CongestionControl>) -> Self {
+    fn new(window: Window, rto: Rto, control: Box<dyn CongestionControl>, pacing: Pacing) -> Self {
+        let extension = Extension::of(&*control, pacing);
         Self {
             una: 0,
             nxt: 0,
@@ -247,15 +258,16 @@ impl Connection {
             ended: false,
             control,
             scoreboard: None,
+            extension,
         }
     }
 }
 
 impl LogicalProcess for TcpSenders {
     fn prefetch_timer(&self, token: u32, counters: &Counters) {
-        let index = token & !WRITE;
+        let index = token & !(WRITE | PACE);
         self.prefetch(index);
-        if token != index {
+        if token & WRITE != 0 {
             self.cold.applications.foresee(index as usize);
             fetch(&counters.flows[self.settings.first.nth(index).index()].sent);
         }
@@ -285,12 +297,12 @@ impl Element for TcpSenders {
     }
 
     fn wake(&mut self, token: u32, cx: &mut Context<'_>) {
-        let index = token & !WRITE;
+        let index = token & !(WRITE | PACE);
         let mut sender_context = self.sender_context(index, cx);
-        if token == index {
-            sender_context.timer();
-        } else {
-            sender_context.write();
+        match token - index {
+            0 => sender_context.timer(),
+            WRITE => sender_context.write(),
+            _ => sender_context.release(),
         }
     }
 
@@ -298,7 +310,8 @@ impl Element for TcpSenders {
         OwnCount::default().with_state(self)
     }
 
-    /// Means over the flows that have started and not ended.
+    /// Means over the flows that have started and not ended; of what congestion control shows, over
+    /// those that know it.
     fn probes(&self, _part: u32, visit: &mut dyn FnMut(&str, f64)) {
         let (mut flows, mut cwnd, mut flight, mut srtt) = (0.0, 0.0, 0.0, 0.0);
         for connection in self.connections.iter().filter(|c| c.max > 0 && !c.ended) {
@@ -312,6 +325,19 @@ impl Element for TcpSenders {
         visit("mean_cwnd_bytes", cwnd * share);
         visit("mean_flight_packets", flight * share);
         visit("mean_srtt_s", srtt * share);
+        let mut sums: Vec<(String, f64, f64)> = Vec::new();
+        for connection in self.connections.iter().filter(|c| c.max > 0 && !c.ended) {
+            connection.control.probes(&mut |name, value| match sums
+                .iter_mut()
+                .find(|sum| sum.0 == name)
+            {
+                Some(sum) => (sum.1, sum.2) = (sum.1 + value, sum.2 + 1.0),
+                None => sums.push((name.to_owned(), value, 1.0)),
+            });
+        }
+        for (name, sum, known) in sums {
+            visit(&name, sum / known);
+        }
     }
 }
 

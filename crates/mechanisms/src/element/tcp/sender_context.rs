@@ -22,6 +22,9 @@ impl SenderContext<'_, '_> {
     #[inline]
     pub(super) fn acknowledgement(&mut self, packet: &Packet) {
         let before = self.observed_window();
+        if self.c.extension.is_some() {
+            self.check_app_limited(true);
+        }
         let newly_sacked =
             if packet.sack_slot.is_none() { 0 } else { self.update_scoreboard(packet) };
         if packet.number > self.c.una {
@@ -51,6 +54,9 @@ impl SenderContext<'_, '_> {
         let rtt = self.measure(packet, ack, samples);
         // Where ECN was not agreed on, the flag means nothing (RFC 3168, section 6.1.1).
         let ece = self.p.ecn && packet.ece();
+        if self.c.extension.is_some() {
+            self.sample(packet, acked);
+        }
         if self.c.phase == Phase::Recovery {
             self.acknowledged_in_recovery(acked, ece);
         } else {
@@ -171,6 +177,9 @@ impl SenderContext<'_, '_> {
             if flight + size > cwnd || !self.receiver_takes(size) || self.c.held {
                 break;
             }
+            if self.c.extension.is_some() && self.is_paced_out() {
+                break;
+            }
             let number = self.c.nxt;
             self.send(number);
             self.c.nxt = number + 1;
@@ -240,6 +249,9 @@ impl SenderContext<'_, '_> {
             packet = packet.as_retransmission();
             // Karn's algorithm: no round-trip time is measured on a segment sent twice.
             self.c.timed = u64::MAX;
+            if self.p.ecn_always {
+                packet = packet.with_ecn(Ecn::Ect0);
+            }
         } else {
             self.c.max = number + 1;
             if self.c.timed == u64::MAX && self.c.phase != Phase::Recovery {
@@ -262,6 +274,9 @@ impl SenderContext<'_, '_> {
         self.c.last_sent = now;
         if self.c.deadline == Time::NEVER {
             self.set_timer(now + self.c.rto.timeout());
+        }
+        if self.c.extension.is_some() {
+            self.note_sent(number, data);
         }
         self.cx.send(packet);
         f64::from(data)
@@ -301,8 +316,15 @@ impl SenderContext<'_, '_> {
     pub(super) fn write(&mut self) {
         let before = self.observed_window();
         let now = self.cx.now();
+        if self.c.extension.is_some() {
+            self.check_app_limited(false);
+        }
         let idle = self.c.una == self.c.max && self.c.max > 0;
-        if idle && self.p.idle_restart && now.since(self.c.last_sent) > self.c.rto.timeout() {
+        if idle
+            && self.p.idle_restart
+            && now.since(self.c.last_sent) > self.c.rto.timeout()
+            && self.c.control.pacing_rate().is_none()
+        {
             let cwnd = &mut self.c.window.cwnd;
             *cwnd = cwnd.min(self.p.initial_window);
         }
@@ -313,12 +335,17 @@ impl SenderContext<'_, '_> {
         if self.c.end != ENDLESS {
             self.plan_write(now);
         }
+        self.send_allowed();
+        self.observe_window(before);
+    }
+
+    /// Send what may be sent, where nothing has arrived.
+    pub(super) fn send_allowed(&mut self) {
         if self.c.phase == Phase::Recovery && self.p.recovery == Recovery::Sack {
             self.fill_pipe();
         } else {
             self.transmit();
         }
-        self.observe_window(before);
     }
 
     /// The pending event of the timer occurred.

@@ -1,0 +1,145 @@
+//! What only some connections need: samples of delivery rates, and pacing.
+
+use forebay_network::{CongestionControl, Packet, SackBlocks};
+
+use super::delivery::{Around, Delivery};
+use super::pacing::{Pacer, window_rate};
+use super::sender::{PACE, Phase};
+use super::sender_context::SenderContext;
+use super::{Pacing, Recovery};
+
+/// The state of one connection for that.
+pub(super) struct Extension {
+    pacer: Pacer,
+    /// If the congestion control needs samples.
+    delivery: Option<Delivery>,
+}
+
+impl Extension {
+    /// What a connection under `control` needs, if anything.
+    pub(super) fn of(control: &dyn CongestionControl, pacing: Pacing) -> Option<Box<Self>> {
+        let samples = control.needs().samples;
+        let needed = samples || pacing != Pacing::None;
+        let delivery = samples.then(Delivery::new);
+        needed.then(|| Box::new(Self { pacer: Pacer::new(), delivery }))
+    }
+}
+
+/// What a sender does for its extension. A connection without one comes here never.
+impl SenderContext<'_, '_> {
+    fn delivery(&mut self) -> Option<&mut Delivery> {
+        self.c.extension.as_mut()?.delivery.as_mut()
+    }
+
+    /// Something is about to happen after which the connection may send: an acknowledgement, if
+    /// `arrives`, or a write or a timeout.
+    #[cold]
+    pub(super) fn check_app_limited(&mut self, arrives: bool) {
+        let (unsent, cwnd) = (self.c.nxt < self.c.end, self.c.window.cwnd);
+        match self.delivery() {
+            Some(delivery) if arrives => delivery.begin(unsent, cwnd),
+            Some(delivery) => delivery.check_app_limited(unsent, cwnd),
+            None => {}
+        }
+    }
+
+    /// Segments were reported by SACK, before the scoreboard takes note of them.
+    #[cold]
+    pub(super) fn deliver_blocks(&mut self, blocks: &SackBlocks, una: u64) {
+        let (now, max) = (self.cx.now(), self.c.max);
+        let Some(delivery) = self.c.extension.as_mut().and_then(|it| it.delivery.as_mut()) else {
+            return;
+        };
+        for &(first, end) in blocks.as_slice() {
+            let (mut number, end) = (first.max(una), end.min(max));
+            while number < end {
+                let next = match &self.c.scoreboard {
+                    Some(scoreboard) => scoreboard.hole_from(number),
+                    None => number,
+                };
+                if next == number {
+                    delivery.deliver(number, now);
+                    number += 1;
+                } else {
+                    number = next;
+                }
+            }
+        }
+    }
+
+    /// The retransmission timer expired.
+    #[cold]
+    pub(super) fn lose_all(&mut self) {
+        self.check_app_limited(false);
+        if let Some(delivery) = self.delivery() {
+            delivery.lose_all();
+        }
+    }
+
+    /// An acknowledgement that brings `acked` bytes of new data has been taken note of: have
+    /// congestion control learn from it.
+    #[cold]
+    pub(super) fn sample(&mut self, packet: &Packet, acked: f64) {
+        let (now, una, max) = (self.cx.now(), self.c.una, self.c.max);
+        let lost_below = match &self.c.scoreboard {
+            Some(scoreboard) if self.p.recovery == Recovery::Sack => {
+                scoreboard.lost_below(u64::from(self.p.threshold))
+            }
+            _ => 0,
+        };
+        let around = Around {
+            now,
+            acked: acked as u64,
+            one_way: packet.created.since(packet.timestamp_echo()),
+            srtt: self.c.rto.srtt(),
+            recovering: self.c.phase != Phase::Open && una < self.c.recover,
+            ece: self.p.ecn && packet.ece(),
+            una,
+            max,
+        };
+        let Some(delivery) = self.delivery() else { return };
+        delivery.advance(una, now);
+        delivery.lose_below(lost_below);
+        let sample = delivery.sample(&around);
+        self.c.control.sampled(&mut self.c.window, &sample);
+    }
+
+    /// Segment `number` with `bytes` of data is being sent.
+    #[cold]
+    pub(super) fn note_sent(&mut self, number: u64, bytes: u16) {
+        let now = self.cx.now();
+        let rate = self.c.control.pacing_rate().unwrap_or_else(|| match self.p.pacing {
+            Pacing::None => f64::INFINITY,
+            Pacing::Window => {
+                let flight = self.bytes(self.c.una, self.c.nxt.max(self.c.una));
+                window_rate(&self.c.window, flight, self.c.rto.srtt())
+            }
+        });
+        let Some(extension) = &mut self.c.extension else { return };
+        extension.pacer.sent(f64::from(bytes), rate, now);
+        if let Some(delivery) = &mut extension.delivery {
+            delivery.sent(number, bytes, now);
+        }
+    }
+
+    /// Whether pacing has the next segment wait; then an event will come when it need not.
+    #[cold]
+    pub(super) fn is_paced_out(&mut self) -> bool {
+        let now = self.cx.now();
+        let Some(wait) = self.c.extension.as_mut().and_then(|it| it.pacer.blocks(now)) else {
+            return false;
+        };
+        if let Some(at) = wait {
+            self.cx.wake_at(at, self.index | PACE);
+        }
+        true
+    }
+
+    /// An event of the pacing timer occurred.
+    pub(super) fn release(&mut self) {
+        let now = self.cx.now();
+        if self.c.extension.as_mut().is_some_and(|it| it.pacer.expired(now)) {
+            self.send_allowed();
+        }
+    }
+}
