@@ -635,6 +635,15 @@ traffic: _Traffic
 
 class _Control:
     def reno(self) -> Mechanism: ...
+    def bbr(
+        self,
+        *,
+        startup_gain: float = ...,
+        cwnd_gain: float = ...,
+        bandwidth_rounds: int = ...,
+        min_rtt_window: str = ...,
+        probe_rtt_time: str = ...,
+    ) -> Mechanism: ...
     def cubic(
         self,
         *,
@@ -642,6 +651,7 @@ class _Control:
         beta: float = ...,
         fast_convergence: bool = ...,
     ) -> Mechanism: ...
+    def dctcp(self, *, gain: float = ..., initial_share: float = ...) -> Mechanism: ...
     def highspeed(
         self,
         *,
@@ -650,6 +660,24 @@ class _Control:
         high_p: float = ...,
         high_decrease: float = ...,
     ) -> Mechanism: ...
+    def ledbat(
+        self,
+        *,
+        target: str = ...,
+        gain: float = ...,
+        base_history: int = ...,
+        current_filter: int = ...,
+        allowed_increase: int = ...,
+    ) -> Mechanism: ...
+    def scalable(
+        self,
+        *,
+        increase: float = ...,
+        decrease: float = ...,
+        legacy_window: int = ...,
+    ) -> Mechanism: ...
+    def vegas(self, *, alpha: float = ..., beta: float = ..., gamma: float = ...) -> Mechanism: ...
+    def westwood(self, *, memory: float = ..., least_interval: str = ...) -> Mechanism: ...
 
 control: _Control
 
@@ -747,6 +775,7 @@ pace: _Pace
 
 def tcp(
     *,
+    profile: Literal["rfc", "linux"] = ...,
     mss: str = ...,
     header: str = ...,
     recovery: Literal["reno", "newreno", "sack"] = ...,
@@ -769,6 +798,8 @@ def tcp(
     rto_initial: str = ...,
     timestamps: bool = ...,
     ecn: bool = ...,
+    ecn_echo: Literal["rfc3168", "rfc8257"] = ...,
+    pacing: Literal["none", "window"] = ...,
     control: Mechanism | None = ...,
 ) -> dict[str, Any]: ...
 

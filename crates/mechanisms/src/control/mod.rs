@@ -1,8 +1,16 @@
 //! Congestion control: how the window follows acknowledgements and congestion.
 
+mod bbr;
 mod cubic;
+mod dctcp;
 mod highspeed;
+mod ledbat;
 mod reno;
+mod scalable;
+#[cfg(test)]
+mod testing;
+mod vegas;
+mod westwood;
 
 use forebay_network::CongestionControl;
 use forebay_parameters::{Category, Entry, Problem, Section};
@@ -32,4 +40,28 @@ pub static DEFAULT: &Entry<BuildControl> = &reno::ENTRY;
 pub static CUBIC: &Entry<BuildControl> = &cubic::ENTRY;
 
 /// Every congestion control.
-pub static CONTROLS: &[Entry<BuildControl>] = &[reno::ENTRY, cubic::ENTRY, highspeed::ENTRY];
+pub static CONTROLS: &[Entry<BuildControl>] = &[
+    reno::ENTRY,
+    bbr::ENTRY,
+    cubic::ENTRY,
+    dctcp::ENTRY,
+    highspeed::ENTRY,
+    ledbat::ENTRY,
+    scalable::ENTRY,
+    vegas::ENTRY,
+    westwood::ENTRY,
+];
+
+/// Refuse what was `read` under `key` unless it is `fine`, saying what is `allowed`.
+fn require(
+    section: &Section<'_>,
+    key: &str,
+    read: impl std::fmt::Display,
+    fine: bool,
+    allowed: &str,
+) -> Result<(), Problem> {
+    if fine {
+        return Ok(());
+    }
+    Err(section.fail(key, format!("{read} is out of range; allowed: {allowed}")))
+}

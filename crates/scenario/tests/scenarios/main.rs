@@ -19,6 +19,7 @@ mod calls;
 mod cells;
 mod closed_forms;
 mod conservation;
+mod controls;
 mod determinism;
 mod early;
 mod every_mechanism;

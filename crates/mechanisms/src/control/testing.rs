@@ -1,0 +1,34 @@
+//! Facts for the tests of laws, to be changed where a test needs others.
+
+use forebay_network::{Ack, RateSample};
+use forebay_units::{Span, Time};
+
+/// An acknowledgement of `acked` bytes.
+pub(super) fn acked(acked: f64) -> Ack {
+    Ack { now: Time::ZERO, acked, flight: 0.0, rtt: None, srtt: None, ece: false }
+}
+
+/// An acknowledgement that says nothing.
+pub(super) fn sample() -> RateSample {
+    RateSample {
+        now: Time::ZERO,
+        acked: 0,
+        newly_delivered: 0,
+        newly_lost: 0,
+        delivered: 0,
+        prior_delivered: None,
+        rate: None,
+        app_limited: false,
+        rtt: None,
+        one_way: Span::ZERO,
+        srtt: None,
+        prior_in_flight: 0,
+        in_flight: 0,
+        sent_in_flight: 0,
+        lost_since: 0,
+        recovering: false,
+        ece: false,
+        una: 0,
+        max: 0,
+    }
+}

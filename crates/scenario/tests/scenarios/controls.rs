@@ -1,0 +1,186 @@
+//! One flow of each congestion control on one link, against what its theory says.
+
+use crate::support::{floats, flow, link, read, record, run, run_with, table};
+use forebay_scenario::{LinkResult, RunResult};
+
+/// Packets have 1500 B.
+const BITS: f64 = 12_000.0;
+
+/// A link of `mbps` with `queue`, a round trip of `rtt_ms` without queueing, and `tcp` flows, all
+/// from the start. Measured after `warm_up` seconds for 20 s.
+fn scenario(mbps: f64, rtt_ms: f64, queue: &str, warm_up: f64, tcp: &[&str]) -> String {
+    let mut text = format!(
+        "duration = \"{} s\"\nwarm_up = \"{warm_up} s\"\n[links.core]\nfrom = \"a\"\n\
+         to = \"b\"\nrate = \"{mbps} Mbit/s\"\ndelay = \"{} ms\"\nqueue = {queue}\n",
+        warm_up + 20.0,
+        rtt_ms / 2.0
+    );
+    for (at, tcp) in tcp.iter().enumerate() {
+        text += &format!(
+            "[flows.f{at}]\nfrom = \"a\"\nto = \"b\"\n[flows.f{at}.tcp]\nmss = \"1460 B\"\n{tcp}\n"
+        );
+    }
+    text
+}
+
+fn droptail(packets: f64) -> String {
+    format!("{{ droptail = {{ limit = \"{} packets\" }} }}", packets.round())
+}
+
+fn core(text: &str) -> LinkResult {
+    link(&run(text), "core").clone()
+}
+
+/// What the path holds, in packets.
+fn held(mbps: f64, rtt_ms: f64) -> f64 {
+    mbps * 1e3 * rtt_ms / BITS
+}
+
+/// The mean of probe `name` of flow f0 over the measured time.
+fn mean_probe(text: &str, name: &str) -> f64 {
+    let (_, tables) = record(&format!("{text}[record]\nseries = \"10 ms\"\n"));
+    let values = floats(table(&tables, "series/flows.f0"), name);
+    let late = &values[values.len() / 2..];
+    late.iter().sum::<f64>() / late.len() as f64
+}
+
+/// BBR would leave the link idle, or fill the queue: one flow keeps the link busy but for PROBE_RTT
+/// (200 ms and a round trip of 10 s) and keeps at most twice what the path holds in flight, so that
+/// at most that much waits, and a few segments; in the mean less than half of it, as each cycle
+/// lets the queue out.
+#[test]
+fn bbr_fills_the_link_and_not_the_queue() {
+    for (mbps, rtt_ms) in [(10.0, 40.0), (50.0, 20.0)] {
+        let held = held(mbps, rtt_ms);
+        let text = scenario(mbps, rtt_ms, &droptail(20.0 * held), 5.0, &["control = \"bbr\""]);
+        let core = core(&text);
+        assert!(core.utilization > 0.96, "{}", core.utilization);
+        assert!(core.mean_queue_packets < 0.5 * held, "{}", core.mean_queue_packets);
+        assert!(f64::from(core.max_queue_packets) < held + 10.0, "{}", core.max_queue_packets);
+        let bandwidth = mean_probe(&text, "bandwidth_bps");
+        // In data: 1460 of 1500 B.
+        assert!((bandwidth / (mbps * 1e6 * 1460.0 / 1500.0) - 1.0).abs() < 0.01, "{bandwidth}");
+        let min_rtt = mean_probe(&text, "min_rtt_s");
+        assert!((min_rtt / (rtt_ms / 1e3) - 1.0).abs() < 0.1, "{min_rtt}");
+    }
+}
+
+/// DCTCP would not keep the queue at the threshold of marking (Alizadeh and others 2010, section
+/// 3.3). One flow at 1 Gbit/s, 400 us and marks from the packet on that finds 21 waiting: W* is
+/// 34.3 segments on the path, with one in transmission, and K = 21, so 55.3. In the round trip
+/// after the window has reached that all is marked, and the window loses A = W* alpha / 2. It grows
+/// by a segment in each round trip but that one, as acknowledgements with the echo do not open it
+/// (RFC 3168, section 6.1.2): a cycle takes A + 1 round trips, alpha = 1 / (A + 1), and with W*
+/// alpha^2 / 2 + alpha = 1 alpha is 0.173. At most K + 1 wait, and the queue never empties.
+///
+/// With delayed acknowledgements segments come in pairs of which at first the second alone finds
+/// the queue too long: fewer are marked, but not less than half as many.
+#[test]
+fn dctcp_keeps_the_queue_at_the_threshold() {
+    let queue = "{ red = { min_threshold = \"20 packets\", max_threshold = \"21 packets\", \
+                 max_probability = 1.0, weight = 1.0, gentle = true, ecn = true, \
+                 limit = \"1000 packets\" } }";
+    for (delayed_ack, least) in [(false, 0.165), (true, 0.0865)] {
+        let tcp = format!("control = \"dctcp\"\necn = true\ndelayed_ack = {delayed_ack}");
+        let text = scenario(1000.0, 0.4, queue, 0.5, &[&tcp]).replace("20.5 s", "1 s");
+        let (core, share) = (core(&text), mean_probe(&text, "marked_share"));
+        let told = format!("{share}, {} packets, {}", core.max_queue_packets, core.utilization);
+        assert!((least..0.181).contains(&share), "{told}");
+        assert!((21..=23).contains(&core.max_queue_packets), "{told}");
+        assert!(core.utilization > 0.9999, "{told}");
+        assert_eq!(core.drops, 0);
+    }
+}
+
+/// Vegas would leave the link idle, or queue more than it means to: one flow keeps two to four of
+/// its segments waiting, with delayed acknowledgements one more.
+#[test]
+fn vegas_keeps_a_few_segments_waiting() {
+    let text = scenario(10.0, 40.0, &droptail(1000.0), 10.0, &["control = \"vegas\""]);
+    let core = core(&text);
+    assert!(core.utilization > 0.995, "{}", core.utilization);
+    assert!((1.0..5.0).contains(&core.mean_queue_packets), "{}", core.mean_queue_packets);
+    assert_eq!(core.drops, 0);
+}
+
+/// LEDBAT would keep the queue at another length than its target: 50 ms at 10 Mbit/s are 41.7
+/// packets. Beside Reno, which fills the queue beyond, it would keep a share: it yields all but its
+/// least window.
+#[test]
+fn ledbat_keeps_the_target_and_yields() {
+    let ledbat = "control = { ledbat = { target = \"50 ms\" } }";
+    let alone = core(&scenario(10.0, 40.0, &droptail(1000.0), 30.0, &[ledbat]));
+    assert!(alone.utilization > 0.999, "{}", alone.utilization);
+    let packets = 0.05 * 10e6 / BITS;
+    assert!((alone.mean_queue_packets / packets - 1.0).abs() < 0.1, "{}", alone.mean_queue_packets);
+    let both = scenario(10.0, 40.0, &droptail(150.0), 30.0, &[ledbat, "control = \"reno\""]);
+    let both = run(&both);
+    let (yields, takes) =
+        (flow(&both, "f0").counted.goodput_bps, flow(&both, "f1").counted.goodput_bps);
+    assert!(yields < 0.1 * takes, "{yields}, {takes}");
+}
+
+/// Westwood+ would leave a link idle behind a small buffer as Reno does. With a buffer of 0.2 of
+/// what the path holds Reno's window goes from 0.6 to 1.2 of that: of 0.4 + 0.2 * 1.1 round trips
+/// it fills 0.4 * 0.8 + 0.2 * 1.1, 87 %. Westwood+ begins anew at what the path holds.
+#[test]
+fn westwood_fills_the_link_behind_a_small_buffer() {
+    let held = held(20.0, 60.0);
+    let utilization = |control: &str| {
+        let tcp = format!("control = \"{control}\"");
+        core(&scenario(20.0, 60.0, &droptail(0.2 * held), 20.0, &[&tcp])).utilization
+    };
+    let (reno, westwood) = (utilization("reno"), utilization("westwood"));
+    assert!((reno - 0.871).abs() < 0.03, "{reno}");
+    assert!(westwood > 0.97, "{westwood}");
+}
+
+/// Scalable TCP would need a buffer as large as what the path holds, as Reno does: 7/8 of a window
+/// fill the path from a buffer of 1/7 of it on.
+#[test]
+fn scalable_needs_a_seventh_of_a_buffer() {
+    let held = held(20.0, 60.0);
+    let queue = droptail(held / 6.0);
+    let core = core(&scenario(20.0, 60.0, &queue, 20.0, &["control = \"scalable\""]));
+    assert!(core.utilization > 0.985, "{}", core.utilization);
+}
+
+/// Pacing would slow a flow down, or leave its bursts: a paced flow in slow start needs less of a
+/// buffer. With a window of Reno's both use the link alike in the end.
+#[test]
+fn pacing_takes_the_bursts_out_of_slow_start() {
+    let most = |pacing: &str| {
+        let tcp = format!(
+            "pacing = \"{pacing}\"\ninitial_window = \"32 packets\"\nwindow = \"32 packets\""
+        );
+        let text = scenario(10.0, 40.0, &droptail(1000.0), 0.0, &[&tcp]);
+        core(&text).max_queue_packets
+    };
+    // The window holds less than the path (33 packets); unpaced all of it waits at first.
+    assert!(most("none") >= 31, "{}", most("none"));
+    let text = scenario(
+        10.0,
+        40.0,
+        &droptail(1000.0),
+        1.0,
+        &["pacing = \"window\"\nwindow = \"32 packets\""],
+    );
+    let (result, _): (RunResult, _) = run_with(&read(&text), 0, false);
+    let core = link(&result, "core");
+    assert!(core.max_queue_packets <= 3, "{}", core.max_queue_packets);
+    assert!((core.utilization - 32.0 / 34.3).abs() < 0.03, "{}", core.utilization);
+}
+
+/// A flow that names no control and has the defaults of Linux would not be one of CUBIC with
+/// packets of 1500 B.
+#[test]
+fn the_profile_of_linux_is_cubic() {
+    let profile = |tcp: &str| {
+        let text = scenario(10.0, 40.0, &droptail(50.0), 5.0, &[tcp]);
+        let text = text.replace("mss = \"1460 B\"\n", "");
+        run(&text).digest
+    };
+    let linux = profile("profile = \"linux\"");
+    assert_eq!(linux, profile("profile = \"linux\"\ncontrol = \"cubic\"\nmss = \"1448 B\""));
+    assert_ne!(linux, profile("profile = \"linux\"\ncontrol = \"reno\""));
+}
