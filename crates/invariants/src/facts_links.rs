@@ -26,7 +26,8 @@ impl Checker {
         let Some(Crossing { start, free_at, queued, overtaken, oldest, ahead }) = crossing else {
             return;
         };
-        self.check(Must::LinkOrder, place, !overtaken, || {
+        let reorders = self.places.links[link].reorders;
+        self.check(Must::LinkOrder, place, !overtaken || reorders, || {
             format!("{} has overtaken another of its flow", show(packet))
         });
         self.check(Must::LinkCausal, place, start >= queued.at, || {

@@ -25,6 +25,8 @@ pub struct LinkPlace {
     pub shapes: bool,
     /// Whether a conditioner, or a policer in front of it, may drop packets.
     pub polices: bool,
+    /// Whether its queue can change the order of a flow: it hashes flows anew now and then.
+    pub reorders: bool,
     /// Whether its queue holds packets of L4S apart, which it tells by the ECN field.
     pub by_ecn: bool,
     /// Whether its wire loses or duplicates packets.
@@ -143,6 +145,7 @@ impl LinkPlace {
             ring: None,
             shapes: false,
             polices: false,
+            reorders: false,
             by_ecn: false,
             impaired: false,
             buckets: Vec::new(),

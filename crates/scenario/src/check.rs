@@ -290,12 +290,9 @@ fn link_place(number: usize, plan: &Plan<'_>, wired: &mut Wired, resolved: &Reso
         resolved.range(key.clone()..).next().is_some_and(|(path, _)| path.starts_with(&key))
     };
     let queue = format!("{path}queue.");
-    let has_part = |name: &str| {
-        let mut keys = resolved.range(queue.clone()..).map(|(key, _)| key);
-        keys.by_ref()
-            .take_while(|key| key.starts_with(&queue))
-            .any(|key| key.split('.').any(|part| part == name))
-    };
+    let own = || resolved.range(queue.clone()..).take_while(|(key, _)| key.starts_with(&queue));
+    let has_part = |name: &str| own().any(|(key, _)| key.split('.').any(|part| part == name));
+    let parts = || own().map(|(key, value)| (key.rsplit('.').next().unwrap_or(""), value));
     let residual = resolved.get(&format!("{path}residual"));
     let background = residual.is_some_and(|value| value != crate::run::ABSENT);
     let mut buckets = Vec::new();
@@ -318,6 +315,7 @@ fn link_place(number: usize, plan: &Plan<'_>, wired: &mut Wired, resolved: &Reso
         shapes: has("shaper.") || link.holds_back,
         polices: has("conditioner"),
         impaired: has("impairment"),
+        reorders: parts().any(|(last, value)| last == "perturb" && value != crate::run::ABSENT),
         by_ecn: has_part("dualpi2"),
         ring,
         buckets,
