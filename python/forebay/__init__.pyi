@@ -65,6 +65,26 @@ class _Queue:
         limit: str = ...,
         ns2_guards: bool = ...,
     ) -> Mechanism: ...
+    def cake(
+        self,
+        *,
+        tins: Literal["besteffort", "diffserv3", "diffserv4"] = ...,
+        isolation: Literal["none", "srchost", "dsthost", "hosts", "flows", "dual_srchost", "dual_dsthost", "triple_isolate"] = ...,
+        flows_per_source: int = ...,
+        flows_per_destination: int = ...,
+        queues: int = ...,
+        quantum: str = ...,
+        target: str = ...,
+        interval: str = ...,
+        ecn: bool = ...,
+        ack_filter: Literal["off", "conservative", "aggressive"] = ...,
+        overhead: str = ...,
+        mpu: str = ...,
+        framing: Literal["none", "atm", "ptm"] = ...,
+        limit: str = ...,
+        classifier: Literal["hash", "number"] = ...,
+        salt: int = ...,
+    ) -> Mechanism: ...
     def choke(
         self,
         *,

@@ -16,6 +16,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from cake import Cake
 from cobalt import Cobalt
 from codel import CoDel
 from dualpi2 import DualPi2
@@ -29,6 +30,7 @@ from sfq import Sfq
 FOLDER = Path(__file__).resolve().parents[1]
 
 MODELS: dict[str, Callable[[Case, Log], Model]] = {
+    "cake": lambda case, log: Cake(case.parameters, case.link_bps, log),
     "cobalt": lambda case, log: Cobalt(case.parameters, case.link_bps, log),
     "codel": lambda case, log: CoDel(case.parameters, log),
     "dualpi2": lambda case, log: DualPi2(case.parameters, log),

@@ -245,7 +245,15 @@ fn strange_parameters_are_refused_or_survived() {
 #[test]
 fn impossible_parameters_are_refused_by_their_key() {
     for (name, key, value) in [
-        ("cobalt", "interval", Value::from("0 s")),
+        ("cake", "interval", Value::from("0 s")),
+        ("cake", "queues", 12.into()),
+        ("cake", "queues", 65_544.into()),
+        ("cake", "quantum", "0 B".into()),
+        ("cake", "flows_per_source", 0.into()),
+        ("cake", "flows_per_destination", 0.into()),
+        ("cake", "overhead", "65536 B".into()),
+        ("cake", "mpu", "65536 B".into()),
+        ("cobalt", "interval", "0 s".into()),
         ("cobalt", "increment", 1.5.into()),
         ("cobalt", "decrement", (-0.5).into()),
         ("dualpi2", "update_interval", "99 us".into()),

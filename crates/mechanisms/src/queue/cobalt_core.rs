@@ -89,6 +89,11 @@ impl CobaltState {
         }
     }
 
+    /// Whether nothing is left of a former congestion.
+    pub(super) fn is_at_rest(&self, now: Time) -> bool {
+        self.probability == 0.0 && self.count == 0 && now >= self.next_drop
+    }
+
     /// Decide on `packet`, which leaves at `now` and entered at `entered`.
     pub(super) fn decide(
         &mut self,

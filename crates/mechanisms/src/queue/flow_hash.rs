@@ -49,6 +49,14 @@ impl FlowHash {
         mix(mix(key) ^ tuple)
     }
 
+    /// The hash of a 5-tuple or host in 32 bits; the number itself if flows are found by number.
+    pub(super) fn short(&mut self, number: u64, stream: &mut Stream) -> u32 {
+        match self.classifier {
+            FlowClassifier::Number => number as u32,
+            FlowClassifier::Hash => self.hash(number, stream) as u32,
+        }
+    }
+
     /// The queue of a 5-tuple, 0 to `queues` - 1.
     #[inline]
     pub(super) fn queue(&mut self, tuple: u64, queues: u32, stream: &mut Stream) -> u32 {

@@ -1,8 +1,14 @@
 //! Queues: admission of packets (drop policies) and the order of service (queue disciplines).
 
+mod ack_filter;
 mod adaptive_red;
 mod adaptive_redn;
 mod any_drop_policy;
+mod cake;
+mod cake_hash;
+mod cake_hosts;
+mod cake_tin;
+mod cake_tins;
 mod choke;
 mod class;
 mod cobalt;
@@ -116,6 +122,7 @@ pub static DEFAULT: &Entry<BuildQueue> = &droptail::ENTRY;
 pub static QUEUES: &[Entry<BuildQueue>] = &[
     adaptive_red::ENTRY,
     adaptive_redn::ENTRY,
+    cake::ENTRY,
     choke::ENTRY,
     cobalt::ENTRY,
     codel::ENTRY,

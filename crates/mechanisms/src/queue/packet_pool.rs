@@ -94,6 +94,40 @@ impl PacketPool {
         Some((entered, packet))
     }
 
+    /// The packets of `list` with their places, from the first on.
+    pub(super) fn walk(&self, list: &PacketList) -> impl Iterator<Item = (u32, &Packet)> {
+        let mut next = list.first;
+        std::iter::from_fn(move || {
+            let at = next;
+            let place = self.places.get(at as usize)?;
+            next = place.next;
+            Some((at, &place.packet))
+        })
+    }
+
+    /// Remove the packet at the place `at` of `list`, which comes behind the place `before`, or is
+    /// the first.
+    pub(super) fn remove_behind(
+        &mut self,
+        list: &mut PacketList,
+        before: Option<u32>,
+        at: u32,
+    ) -> Packet {
+        let place = &mut self.places[at as usize];
+        let (packet, next) = (place.packet, place.next);
+        place.next = self.free.unwrap_or(NONE);
+        self.free = Some(at);
+        match before {
+            Some(before) => self.places[before as usize].next = next,
+            None => list.first = next,
+        }
+        if list.last == at {
+            list.last = before.unwrap_or(NONE);
+        }
+        list.backlog.remove(packet.queued_info());
+        packet
+    }
+
     /// Remove the last packet of `list`, walking along it.
     pub(super) fn pop_last(&mut self, list: &mut PacketList) -> Option<Packet> {
         if list.is_empty() || list.first == list.last {
@@ -103,14 +137,7 @@ impl PacketPool {
         while self.places[before as usize].next != list.last {
             before = self.places[before as usize].next;
         }
-        let place = &mut self.places[list.last as usize];
-        let packet = place.packet;
-        place.next = self.free.unwrap_or(NONE);
-        self.free = Some(list.last);
-        self.places[before as usize].next = NONE;
-        list.last = before;
-        list.backlog.remove(packet.queued_info());
-        Some(packet)
+        Some(self.remove_behind(list, Some(before), list.last))
     }
 }
 

@@ -1,0 +1,339 @@
+//! CAKE, common applications kept enhanced: tins for classes of traffic, in each of them queues of
+//! flows that share fairly between hosts as well, each queue under COBALT.
+//!
+//! As in Linux (`net/sched/sch_cake.c`) without a shaper (`unlimited`): the link itself is the
+//! bottleneck, and tins share it by deficit round robin. Where Linux adds noise to the quanta that
+//! hosts share, so that rounding does not favour any, quanta are exact here to 1/65536 B.
+
+use forebay_kernel::Stream;
+use forebay_network::{Backlog, Departure, Discard, DropReason, Packet, QueueDisc, Verdict};
+use forebay_parameters::{Entry, Length, Parameters, Probe, Problem, Section, parameters};
+use forebay_units::quantity::show_size;
+use forebay_units::{Size, Span, Time};
+
+use super::ack_filter::AckFilter;
+use super::cake_hash::FlowKey;
+use super::cake_hosts::Isolation;
+use super::cake_tin::Tin;
+use super::cake_tins::{Framing, Overhead, TinMode};
+use super::cobalt_core::CobaltLaw;
+use super::flow_hash::{FlowClassifier, FlowHash, tuple_of};
+use super::packet_pool::PacketPool;
+use super::{BuildQueue, Queue};
+use crate::LinkFacts;
+
+pub(super) const ENTRY: Entry<BuildQueue> = Entry {
+    name: "cake",
+    summary: "CAKE: tins for classes of traffic, queues of flows that share fairly between hosts, \
+              COBALT in each queue, and a filter of acknowledgements.",
+    source: "Hoiland-Jorgensen, Taht and Morton, Piece of CAKE, 2018; Linux net/sched/sch_cake.c",
+    example: r#"
+        tins = "diffserv4"
+        queues = 16
+        quantum = "300 B"
+        target = "2 ms"
+        interval = "40 ms"
+        limit = "20 kB"
+    "#,
+    fields: CakeParameters::FIELDS,
+    probes: &[
+        Probe {
+            name: "sojourn_s",
+            unit: "s",
+            meaning: "How long the packet waited that left last.",
+        },
+        Probe { name: "packets", unit: "packets", meaning: "By tin: packets waiting." },
+        Probe {
+            name: "sparse_flows",
+            unit: "flows",
+            meaning: "By tin: flows that are served before others.",
+        },
+        Probe { name: "bulk_flows", unit: "flows", meaning: "By tin: flows with standing queues." },
+        Probe {
+            name: "decaying_flows",
+            unit: "flows",
+            meaning: "By tin: empty queues of which COBALT remembers congestion.",
+        },
+        Probe {
+            name: "aqm_drops",
+            unit: "packets",
+            meaning: "By tin: packets that COBALT dropped since the start.",
+        },
+        Probe {
+            name: "marks",
+            unit: "packets",
+            meaning: "By tin: packets that COBALT marked since the start.",
+        },
+        Probe {
+            name: "overflow_drops",
+            unit: "packets",
+            meaning: "By tin: packets dropped since the start because the buffer was full.",
+        },
+        Probe {
+            name: "filtered_acks",
+            unit: "packets",
+            meaning: "By tin: acknowledgements dropped as superfluous since the start.",
+        },
+        Probe {
+            name: "way_hits",
+            unit: "packets",
+            meaning: "By tin: packets since the start whose flow has another queue of its set than \
+                      the first.",
+        },
+        Probe {
+            name: "way_collisions",
+            unit: "packets",
+            meaning: "By tin: packets since the start that share a queue with another flow.",
+        },
+    ],
+    build: &build,
+};
+
+parameters! {
+    /// Parameters of CAKE.
+    pub struct CakeParameters {
+        /// Classes of traffic.
+        tins: TinMode = "diffserv3", "Hoiland-Jorgensen et al. 2018, section III-B";
+        /// Between what the link is shared.
+        isolation: Isolation = "triple_isolate",
+            "Hoiland-Jorgensen et al. 2018, section III-A";
+        /// How many flows, consecutive in their numbers, have one source host. 1 or more.
+        flows_per_source: u32 = 1, "assumed: a host for each flow";
+        /// How many flows, consecutive in their numbers, have one destination host. 1 or more.
+        flows_per_destination: u32 = 1, "assumed: a host for each flow";
+        /// Number of queues in each tin: a multiple of 8, 8 to 65536.
+        queues: u32 = 1024, "Linux net/sched/sch_cake.c (2018, CAKE_QUEUES)";
+        /// Bytes that a flow may send in a round, above 0, at most 1048576 B; a host with n flows
+        /// has an nth of it for each.
+        quantum: Size = "1514 B", "Linux net/sched/sch_cake.c (2018, flow_quantum)";
+        /// Sojourn time that a standing queue may cost.
+        target: Span = "5 ms", "Linux net/sched/sch_cake.c (2018)";
+        /// How long the sojourn time must stay above the target before the first drop, and the time
+        /// between the first two drops: about the longest round-trip time (`rtt`); at least twice
+        /// the target. Above 0.
+        interval: Span = "100 ms", "Linux net/sched/sch_cake.c (2018)";
+        /// Mark ECN-capable packets where CoDel would drop them.
+        ecn: bool = true, "Linux net/sched/sch_cake.c (2018)";
+        /// Which acknowledgements are dropped as superfluous.
+        ack_filter: AckFilter = "off", "Hoiland-Jorgensen et al. 2018, section III-C";
+        /// What a packet takes on the wire beside its size, for shares.
+        overhead: Size = "0 B", "Linux net/sched/sch_cake.c (2018)";
+        /// The least that a packet takes on the wire, overhead included.
+        mpu: Size = "0 B", "Linux net/sched/sch_cake.c (2018)";
+        /// How the wire frames packets.
+        framing: Framing = "none", "Linux net/sched/sch_cake.c (2018)";
+        /// Buffer size, without the packet being transmitted: 10240 packets of 1514 B.
+        limit: Length = "15503360 B", "Linux net/sched/sch_cake.c (2018)";
+        /// How a queue is found for a flow.
+        classifier: FlowClassifier = "hash", "Hoiland-Jorgensen et al. 2018, section III-A";
+        /// Key of the hash function. Drawn at random if left out, for each run another.
+        salt: Option<u64>, "RFC 8290, section 4.1 (a salted hash)";
+    }
+}
+
+fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Queue, Problem> {
+    let parameters = CakeParameters::read(section)?;
+    if parameters.interval == Span::ZERO {
+        return Err(section.fail("interval", "is zero; allowed is any time above 0 s"));
+    }
+    for (key, flows) in [
+        ("flows_per_source", parameters.flows_per_source),
+        ("flows_per_destination", parameters.flows_per_destination),
+    ] {
+        if flows == 0 {
+            return Err(section.fail(key, "is zero; allowed are 1 and more flows"));
+        }
+    }
+    let queues = parameters.queues;
+    if !(8..=65_536).contains(&queues) || !queues.is_multiple_of(8) {
+        let message = format!("{queues} queues; allowed are multiples of 8 from 8 to 65536");
+        return Err(section.fail("queues", message));
+    }
+    for (key, size) in [("overhead", parameters.overhead), ("mpu", parameters.mpu)] {
+        if size.bytes() > 65_535 {
+            let message = format!("{} is too much; allowed are 0 to 65535 B", show_size(size));
+            return Err(section.fail(key, message));
+        }
+    }
+    let quantum = super::flow_lists::quantum(section, "quantum", parameters.quantum)?;
+    Ok(Queue::Disc(Box::new(Cake::new(parameters, i64::from(quantum)))))
+}
+
+/// CAKE's state.
+struct Cake {
+    mode: TinMode,
+    limit: Length,
+    ack_filter: AckFilter,
+    overhead: Overhead,
+    hash: FlowHash,
+    flows_per_source: u32,
+    flows_per_destination: u32,
+    isolation: Isolation,
+    pool: PacketPool,
+    tins: Vec<Tin>,
+    /// The tin that is served.
+    current: usize,
+    backlog: Backlog,
+    /// Sojourn time of the packet that left last.
+    sojourn: Span,
+}
+
+impl Cake {
+    fn new(parameters: CakeParameters, quantum: i64) -> Self {
+        let CakeParameters { target, interval, ecn, .. } = parameters;
+        let interval = interval.max(target.times(2));
+        let (increment, decrement) = (1.0 / 256.0, 1.0 / 4096.0);
+        let law = CobaltLaw { target, interval, spared: Span::ZERO, ecn, increment, decrement };
+        let tins = parameters.tins.quanta();
+        let tin =
+            |share: &i64| Tin::new(parameters.queues, parameters.isolation, law, (quantum, *share));
+        Self {
+            mode: parameters.tins,
+            limit: parameters.limit,
+            ack_filter: parameters.ack_filter,
+            overhead: Overhead {
+                bytes: parameters.overhead.bytes(),
+                least: parameters.mpu.bytes(),
+                framing: parameters.framing,
+            },
+            hash: FlowHash::new(parameters.classifier, parameters.salt),
+            flows_per_source: parameters.flows_per_source,
+            flows_per_destination: parameters.flows_per_destination,
+            isolation: parameters.isolation,
+            pool: PacketPool::default(),
+            tins: tins.iter().map(tin).collect(),
+            current: 0,
+            backlog: Backlog::default(),
+            sojourn: Span::ZERO,
+        }
+    }
+
+    /// The hashes of the flow and of the hosts of `packet`.
+    fn key(&mut self, packet: &Packet, stream: &mut Stream) -> FlowKey {
+        let flow = packet.flow.number();
+        let (mut source, mut destination) =
+            (flow / self.flows_per_source, flow / self.flows_per_destination);
+        if packet.is_feedback() {
+            (source, destination) = (destination, source);
+        }
+        // Hosts at the two ends of a flow are different ones, whatever their numbers.
+        let back = u64::from(packet.is_feedback());
+        let hash = &mut self.hash;
+        let source = hash.short(u64::from(source) << 1 | back, stream);
+        let destination = hash.short(u64::from(destination) << 1 | (1 - back), stream);
+        let flow = match self.isolation {
+            Isolation::None => 0,
+            Isolation::SourceHosts => source,
+            Isolation::DestinationHosts => destination,
+            Isolation::Hosts => source ^ destination,
+            _ => hash.short(tuple_of(packet), stream),
+        };
+        FlowKey { flow, source, destination }
+    }
+
+    /// Whether more waits than the buffer holds.
+    fn overflows(&self) -> bool {
+        match self.limit {
+            Length::Packets(limit) => u64::from(self.backlog.packets) > limit,
+            Length::Bytes(limit) => self.backlog.bytes > limit,
+        }
+    }
+
+    /// Drop the packet at the head of the queue with the most bytes; whether that queue is `queue`
+    /// of tin `tin` and empty now, so that the packet is the one that came last.
+    #[cold]
+    fn drop_from_fattest(
+        &mut self,
+        (tin, queue): (usize, u32),
+        now: Time,
+        discard: &mut Discard<'_>,
+    ) -> bool {
+        let fattest = self.tins.iter().map(Tin::fattest).enumerate();
+        let best =
+            fattest.fold((0, (0, 0)), |best, next| if next.1.1 > best.1.1 { next } else { best });
+        let (at, (victim, _)) = best;
+        let Some(packet) = self.tins[at].overflow(victim, &mut self.pool, now) else { return true };
+        self.backlog.remove(packet.queued_info());
+        let own = (at, victim) == (tin, queue) && self.tins[at].is_empty(victim);
+        if !own {
+            discard(packet, DropReason::Overflow);
+        }
+        own
+    }
+
+    /// Go to the tin that is served: one with packets, and with bytes left to send in this round.
+    fn choose_tin(&mut self) {
+        while self.tins[self.current].must_wait() {
+            self.tins[self.current].renew();
+            self.current = (self.current + 1) % self.tins.len();
+        }
+    }
+}
+
+impl QueueDisc for Cake {
+    fn enqueue(
+        &mut self,
+        packet: &Packet,
+        idle_since: Option<Time>,
+        now: Time,
+        stream: &mut Stream,
+        discard: &mut Discard<'_>,
+    ) -> Verdict {
+        let at = self.mode.tin_of(packet);
+        let key = self.key(packet, stream);
+        let tin = &mut self.tins[at];
+        let queue = tin.queue_of(key);
+        tin.push(queue, packet, now, &mut self.pool);
+        self.backlog.add(packet);
+        if let Some(ack) = tin.filter(queue, packet, self.ack_filter, &mut self.pool) {
+            self.backlog.remove(ack.queued_info());
+            discard(ack, DropReason::Forced);
+        }
+        self.tins[at].arrived(queue);
+        // A packet that finds the link idle goes straight to the transmitter and needs no buffer.
+        let mut own = false;
+        while !own && idle_since.is_none() && self.overflows() {
+            own = self.drop_from_fattest((at, queue), now, discard);
+        }
+        if own { Verdict::Drop(DropReason::Overflow) } else { Verdict::Accept }
+    }
+
+    fn dequeue(
+        &mut self,
+        now: Time,
+        stream: &mut Stream,
+        discard: &mut Discard<'_>,
+    ) -> Option<Departure> {
+        // Empty queues that are remembered are looked after once in each dequeue.
+        let mut first = true;
+        while self.backlog.packets > 0 {
+            self.choose_tin();
+            let Self { tins, pool, backlog, current, .. } = self;
+            let mut dropped = |packet: Packet, reason| {
+                backlog.remove(packet.queued_info());
+                discard(packet, reason);
+            };
+            let next = tins[*current].dequeue((pool, first), now, stream, &mut dropped);
+            first = false;
+            if let Some((entered, departure)) = next {
+                self.backlog.remove(departure.packet.queued_info());
+                let wire = self.overhead.on_wire(departure.packet.size);
+                self.tins[self.current].sent(wire);
+                self.sojourn = now.since(entered);
+                return Some(departure);
+            }
+        }
+        None
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("sojourn_s", self.sojourn.seconds());
+        for (i, tin) in self.tins.iter().enumerate() {
+            tin.probes(&mut |name, value| visit(&format!("{name}.{i}"), value));
+        }
+    }
+}
