@@ -664,6 +664,15 @@ class _Control:
         min_rtt_window: str = ...,
         probe_rtt_time: str = ...,
     ) -> Mechanism: ...
+    def bbr3(
+        self,
+        *,
+        loss_threshold: float = ...,
+        beta: float = ...,
+        headroom: float = ...,
+        probe_rtt_interval: str = ...,
+        probe_rtt_time: str = ...,
+    ) -> Mechanism: ...
     def cubic(
         self,
         *,

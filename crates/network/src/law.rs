@@ -386,12 +386,34 @@ pub struct RateSample {
     /// Losses are being repaired, by fast recovery or after a timeout, and this acknowledgement
     /// does not end that.
     pub recovering: bool,
+    /// The window was full when it arrived (C.is_cwnd_limited).
+    pub cwnd_limited: bool,
+    /// Losses are told apart by SACK (C.has_selective_acks).
+    pub selective: bool,
     /// It carries ECN-Echo.
     pub ece: bool,
     /// The next segment that is to be acknowledged (SND.UNA), by number.
     pub una: u64,
     /// The next segment never sent (SND.MAX).
     pub max: u64,
+}
+
+/// A segment that was found to be lost, with the state of the connection when it was sent last (P
+/// in draft-ietf-ccwg-bbr).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct LostSegment {
+    /// Its number.
+    pub number: u64,
+    /// Its bytes of data.
+    pub bytes: u64,
+    /// What was in the network when it had been sent, with it (P.tx_in_flight).
+    pub sent_in_flight: u64,
+    /// What was found to be lost since it was sent, with it (C.lost - P.lost).
+    pub lost_since: u64,
+    /// Whether the application limited the flow when it was sent.
+    pub app_limited: bool,
+    /// What has been delivered (C.delivered).
+    pub delivered: u64,
 }
 
 /// Congestion control: how the window follows acknowledgements and congestion. Loss recovery,
@@ -413,6 +435,11 @@ pub trait CongestionControl: Send {
     /// An acknowledgement arrived, of new data or not, in any phase: called before all else that
     /// follows from it, if the law [needs](Self::needs) samples.
     fn sampled(&mut self, _window: &mut Window, _sample: &RateSample) {}
+
+    /// A segment was found to be lost: called before [`CongestionControl::sampled`] of the
+    /// acknowledgement that tells, or when the retransmission timer expires, if the law
+    /// [needs](Self::needs) samples.
+    fn lost(&mut self, _window: &mut Window, _segment: &LostSegment) {}
 
     /// The rate at which segments are to be sent, in bytes of data per second. `None` leaves that
     /// to acknowledgements and to the parameter `pacing`.

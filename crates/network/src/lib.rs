@@ -43,8 +43,8 @@ pub use element::Element;
 pub use ids::{ChannelId, Destination, ElementId, FlowId, LinkId, ReceiverId, RouteId, SinkId};
 pub use law::{
     Ack, Arrival, Backlog, Burst, Conditioner, CongestionControl, ControlNeeds, Departure, Discard,
-    DropPolicy, QueueDisc, RateSample, RednAdjustment, ShaperLaw, Signal, ThresholdZone, Traffic,
-    Verdict, Window,
+    DropPolicy, LostSegment, QueueDisc, RateSample, RednAdjustment, ShaperLaw, Signal,
+    ThresholdZone, Traffic, Verdict, Window,
 };
 pub use logical_process::{LogicalProcess, LookaheadContext};
 pub use lookahead::{Departures, ExecutionMode, Lookahead};

@@ -1,6 +1,7 @@
 //! Congestion control: how the window follows acknowledgements and congestion.
 
 mod bbr;
+mod bbr3;
 mod cubic;
 mod dctcp;
 mod highspeed;
@@ -43,6 +44,7 @@ pub static CUBIC: &Entry<BuildControl> = &cubic::ENTRY;
 pub static CONTROLS: &[Entry<BuildControl>] = &[
     reno::ENTRY,
     bbr::ENTRY,
+    bbr3::ENTRY,
     cubic::ENTRY,
     dctcp::ENTRY,
     highspeed::ENTRY,

@@ -27,6 +27,8 @@ pub(super) fn sample() -> RateSample {
         sent_in_flight: 0,
         lost_since: 0,
         recovering: false,
+        cwnd_limited: false,
+        selective: true,
         ece: false,
         una: 0,
         max: 0,

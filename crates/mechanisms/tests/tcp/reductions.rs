@@ -145,7 +145,7 @@ fn congestion_never_raises_a_window() {
                 network.run(at(10_000_000), 10_000_000);
                 let log = log.lock().unwrap();
                 let what = format!("{} {words:?}, case {case}", entry.name);
-                let of_the_path = ["bbr", "westwood"].contains(&entry.name);
+                let of_the_path = ["bbr", "bbr3", "westwood"].contains(&entry.name);
                 check(&log.reductions, 536.0, &what, of_the_path, &mut seen);
             }
             let least = u64::from(FLOWS);

@@ -65,6 +65,25 @@ fn bbr_fills_the_link_and_not_the_queue() {
     }
 }
 
+/// BBR's third version would leave the link idle, or fill the queue: as above, where ProbeRTT keeps
+/// half of what the path holds in flight and comes every 5 s. Behind a buffer of a fifth of that,
+/// what it loses would exceed what it tolerates, 2 % of a round trip in which it probes, and less
+/// in the mean.
+#[test]
+fn bbr3_fills_the_link_and_loses_little() {
+    let (mbps, rtt_ms) = (10.0, 40.0);
+    let held = held(mbps, rtt_ms);
+    let tcp = ["control = \"bbr3\""];
+    let deep = core(&scenario(mbps, rtt_ms, &droptail(20.0 * held), 5.0, &tcp));
+    assert!(deep.utilization > 0.95, "{}", deep.utilization);
+    assert!(deep.mean_queue_packets < 0.5 * held, "{}", deep.mean_queue_packets);
+    assert!(f64::from(deep.max_queue_packets) < 1.25 * held + 10.0, "{}", deep.max_queue_packets);
+    let shallow = core(&scenario(mbps, rtt_ms, &droptail(0.2 * held), 5.0, &tcp));
+    let lost = shallow.drops as f64 / shallow.arrived_packets.iter().sum::<u64>() as f64;
+    assert!(lost < 0.01, "{lost}");
+    assert!(shallow.utilization > 0.85, "{}", shallow.utilization);
+}
+
 /// DCTCP would not keep the queue at the threshold of marking (Alizadeh and others 2010, section
 /// 3.3). One flow at 1 Gbit/s, 400 us and marks from the packet on that finds 21 waiting: W* is
 /// 34.3 segments on the path, with one in transmission, and K = 21, so 55.3. In the round trip

@@ -9,6 +9,7 @@ mod atm;
 mod bad_abr;
 mod bad_atm;
 mod bad_calls;
+mod bad_controls;
 mod bad_input;
 mod bad_networks;
 mod bad_queues;

@@ -5,7 +5,7 @@
 //! allowance for it is three segments, and a pause of the application does not put off PROBE_RTT.
 
 mod aggregation;
-mod filter;
+pub(super) mod filter;
 mod policer;
 
 use forebay_network::{Ack, CongestionControl, ControlNeeds, RateSample, Signal, Window};
@@ -70,6 +70,15 @@ fn build(section: &Section<'_>) -> Result<ControlFactory, Problem> {
         made.set(made.get() + 1);
         Box::new(Bbr::new(&parameters, made.get()))
     }))
+}
+
+/// A number that looks random, of a connection and a time (the finalizer of SplitMix64; Steele, Lea
+/// and Flood 2014): laws have no random stream.
+pub(super) fn scatter(seed: u64, now: Time) -> u64 {
+    let mut hash = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ now.ps();
+    hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    hash ^ (hash >> 31)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -238,10 +247,7 @@ impl Bbr {
     /// the time: connections that probe at one time would see each other as queues.
     fn enter_probe_bw(&mut self, now: Time) {
         self.mode = Mode::ProbeBw;
-        let mut hash = self.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ now.ps();
-        hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        self.cycle = CYCLE.len() - 1 - ((hash ^ (hash >> 31)) % 7) as usize;
+        self.cycle = CYCLE.len() - 1 - (scatter(self.seed, now) % 7) as usize;
         self.advance_cycle(now);
     }
 

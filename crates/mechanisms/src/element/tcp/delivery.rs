@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use forebay_network::RateSample;
+use forebay_network::{LostSegment, RateSample};
 use forebay_units::{Span, Time};
 
 /// What became of a segment.
@@ -62,8 +62,11 @@ pub(super) struct Delivery {
     newest: Option<Newest>,
     /// `delivered` and `lost` after the acknowledgement before.
     before: (u64, u64),
-    /// What was in flight when this acknowledgement arrived.
+    /// What was in flight when this acknowledgement arrived, and whether that filled the window.
     prior_in_flight: u64,
+    cwnd_limited: bool,
+    /// Losses of which congestion control is still to be notified.
+    losses: Vec<LostSegment>,
 }
 
 /// What the sender knows of an acknowledgement beside the segments that it delivers.
@@ -74,6 +77,7 @@ pub(super) struct Around {
     pub(super) one_way: Span,
     pub(super) srtt: Option<Span>,
     pub(super) recovering: bool,
+    pub(super) selective: bool,
     pub(super) ece: bool,
     pub(super) una: u64,
     pub(super) max: u64,
@@ -96,6 +100,8 @@ impl Delivery {
             newest: None,
             before: (0, 0),
             prior_in_flight: 0,
+            cwnd_limited: false,
+            losses: Vec::new(),
         }
     }
 
@@ -114,6 +120,9 @@ impl Delivery {
             // What is sent again was lost, however the sender knows.
             Some(State::InFlight) => {
                 self.lost += u64::from(bytes);
+                if let Some(record) = self.record(number).copied() {
+                    self.note_loss(number, &record);
+                }
             }
             Some(State::Lost) => {
                 self.lost_out -= u64::from(bytes);
@@ -198,10 +207,27 @@ impl Delivery {
             return;
         };
         record.state = State::Lost;
-        let bytes = u64::from(record.bytes);
+        let (bytes, record) = (u64::from(record.bytes), *record);
         self.lost += bytes;
         self.lost_out += bytes;
         self.in_flight -= bytes;
+        self.note_loss(number, &record);
+    }
+
+    fn note_loss(&mut self, number: u64, record: &Record) {
+        self.losses.push(LostSegment {
+            number,
+            bytes: u64::from(record.bytes),
+            sent_in_flight: record.in_flight,
+            lost_since: self.lost - record.lost,
+            app_limited: record.app_limited,
+            delivered: self.delivered,
+        });
+    }
+
+    /// The losses found since this was asked last.
+    pub(super) fn take_losses(&mut self) -> Vec<LostSegment> {
+        std::mem::take(&mut self.losses)
     }
 
     /// CheckIfApplicationLimited(), where `unsent` tells whether a full segment waits to be sent.
@@ -212,9 +238,10 @@ impl Delivery {
     }
 
     /// An acknowledgement arrives.
-    pub(super) fn begin(&mut self, unsent: bool, cwnd: f64) {
+    pub(super) fn begin(&mut self, unsent: bool, cwnd: f64, smss: f64) {
         self.check_app_limited(unsent, cwnd);
         self.prior_in_flight = self.in_flight;
+        self.cwnd_limited = self.in_flight as f64 + smss > cwnd;
     }
 
     /// GenerateRateSample(): what the acknowledgement says, now that all that it delivers is known.
@@ -246,6 +273,8 @@ impl Delivery {
             sent_in_flight: newest.map_or(0, |newest| newest.record.in_flight),
             lost_since: newest.map_or(0, |newest| self.lost - newest.record.lost),
             recovering: around.recovering,
+            cwnd_limited: self.cwnd_limited,
+            selective: around.selective,
             ece: around.ece,
             una: around.una,
             max: around.max,
@@ -273,7 +302,7 @@ mod tests {
 
     /// An acknowledgement of all segments below `una` arrives.
     fn acknowledge(delivery: &mut Delivery, una: u64, ms: u64) -> RateSample {
-        delivery.begin(true, 1e9);
+        delivery.begin(true, 1e9, 1000.0);
         delivery.advance(una, at(ms));
         close(delivery, una, ms)
     }
@@ -285,6 +314,7 @@ mod tests {
             one_way: Span::ZERO,
             srtt: None,
             recovering: false,
+            selective: true,
             ece: false,
             una,
             max: una,
@@ -378,13 +408,17 @@ mod tests {
         for number in 0..4 {
             delivery.sent(number, 1000, at(0));
         }
-        delivery.begin(true, 1e9);
+        delivery.begin(true, 1e9, 1000.0);
         delivery.deliver(1, at(100));
         delivery.deliver(2, at(100));
         delivery.lose_below(1);
         let seen = close(&mut delivery, 0, 100);
         assert_eq!((seen.newly_delivered, seen.newly_lost, seen.in_flight), (2000, 1000, 1000));
         assert_eq!((seen.lost_since, seen.prior_in_flight), (1000, 4000));
+        let lost = delivery.take_losses();
+        assert_eq!(lost.len(), 1);
+        assert_eq!((lost[0].number, lost[0].sent_in_flight, lost[0].lost_since), (0, 1000, 1000));
+        assert_eq!(lost[0].delivered, 2000);
         delivery.check_app_limited(false, 9000.0);
         assert_eq!(delivery.app_limited, 0, "a lost segment is still to be sent");
         delivery.sent(0, 1000, at(100));

@@ -35,9 +35,10 @@ impl SenderContext<'_, '_> {
     /// `arrives`, or a write or a timeout.
     #[cold]
     pub(super) fn check_app_limited(&mut self, arrives: bool) {
-        let (unsent, cwnd) = (self.c.nxt < self.c.end, self.c.window.cwnd);
+        let (unsent, smss) = (self.c.nxt < self.c.end, self.c.window.smss);
+        let cwnd = self.c.window.cwnd;
         match self.delivery() {
-            Some(delivery) if arrives => delivery.begin(unsent, cwnd),
+            Some(delivery) if arrives => delivery.begin(unsent, cwnd, smss),
             Some(delivery) => delivery.check_app_limited(unsent, cwnd),
             None => {}
         }
@@ -74,6 +75,15 @@ impl SenderContext<'_, '_> {
         if let Some(delivery) = self.delivery() {
             delivery.lose_all();
         }
+        self.notify_losses();
+    }
+
+    /// Have congestion control learn of the losses that were found.
+    fn notify_losses(&mut self) {
+        let Some(delivery) = self.delivery() else { return };
+        for lost in delivery.take_losses() {
+            self.c.control.lost(&mut self.c.window, &lost);
+        }
     }
 
     /// An acknowledgement that brings `acked` bytes of new data has been taken note of: have
@@ -93,6 +103,7 @@ impl SenderContext<'_, '_> {
             one_way: packet.created.since(packet.timestamp_echo()),
             srtt: self.c.rto.srtt(),
             recovering: self.c.phase != Phase::Open && una < self.c.recover,
+            selective: self.p.recovery == Recovery::Sack,
             ece: self.p.ecn && packet.ece(),
             una,
             max,
@@ -101,6 +112,7 @@ impl SenderContext<'_, '_> {
         delivery.advance(una, now);
         delivery.lose_below(lost_below);
         let sample = delivery.sample(&around);
+        self.notify_losses();
         self.c.control.sampled(&mut self.c.window, &sample);
     }
 

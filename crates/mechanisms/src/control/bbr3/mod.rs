@@ -1,0 +1,490 @@
+//! BBR, version 3 (draft-ietf-ccwg-bbr): bandwidth is probed for seldom, and losses bound both what
+//! is sent and how fast. Names in brackets are the draft's.
+//!
+//! Not modelled: offload (the budget for it is three segments), spurious recoveries, and what the
+//! draft does when a flow restarts from idle.
+
+mod model;
+mod probe;
+
+use forebay_network::{
+    Ack, CongestionControl, ControlNeeds, LostSegment, RateSample, Signal, Window,
+};
+use forebay_parameters::{Entry, Parameters, Probe, Problem, Section, parameters};
+use forebay_units::{Span, Time};
+
+use super::bbr::filter::MaxFilter;
+use super::{BuildControl, ControlFactory, require};
+use model::{Bounds, Losses};
+use probe::{AckPhase, Probing};
+
+pub(super) const ENTRY: Entry<BuildControl> = Entry {
+    name: "bbr3",
+    summary: "BBR version 3: paces at the bandwidth that the path delivers, probes for more every \
+              few seconds, and keeps losses below two percent.",
+    source: "draft-ietf-ccwg-bbr",
+    example: "",
+    fields: Bbr3Parameters::FIELDS,
+    probes: &[
+        Probe {
+            name: "bandwidth_bps",
+            unit: "bit/s",
+            meaning: "Estimated bandwidth: the highest rate of delivery of two cycles, or what \
+                      losses leave of it.",
+        },
+        Probe { name: "min_rtt_s", unit: "s", meaning: "Least round-trip time of the last 10 s." },
+        Probe { name: "pacing_gain", unit: "1", meaning: "Pacing rate over the bandwidth." },
+    ],
+    build: &build,
+};
+
+parameters! {
+    /// Parameters of BBR, version 3.
+    pub struct Bbr3Parameters {
+        /// Share of losses in a round trip that it tolerates while it probes (LossThresh), 0 to 1.
+        loss_threshold: f64 = 0.02, "draft-ietf-ccwg-bbr, section 2.7";
+        /// Factor by which a round trip with losses shrinks the model at most (Beta). Above 0,
+        /// below 1.
+        beta: f64 = 0.7, "draft-ietf-ccwg-bbr, section 2.7";
+        /// Share of what may be in flight that it leaves to others (Headroom), 0 to below 1.
+        headroom: f64 = 0.15, "draft-ietf-ccwg-bbr, section 2.7";
+        /// Time between two measurements of the least round-trip time (ProbeRTTInterval). Above
+        /// 0 s.
+        probe_rtt_interval: Span = "5 s", "draft-ietf-ccwg-bbr, section 2.14.2";
+        /// How long these last at least (ProbeRTTDuration).
+        probe_rtt_time: Span = "200 ms", "draft-ietf-ccwg-bbr, section 2.14.2";
+    }
+}
+
+fn build(section: &Section<'_>) -> Result<ControlFactory, Problem> {
+    let parameters = Bbr3Parameters::read(section)?;
+    let Bbr3Parameters { loss_threshold, beta, headroom, probe_rtt_interval, .. } = parameters;
+    let fine = (0.0..=1.0).contains(&loss_threshold);
+    require(section, "loss_threshold", loss_threshold, fine, "0 to 1")?;
+    require(section, "beta", beta, beta > 0.0 && beta < 1.0, "above 0 and below 1")?;
+    require(section, "headroom", headroom, (0.0..1.0).contains(&headroom), "0 to below 1")?;
+    let fine = probe_rtt_interval > Span::ZERO;
+    require(section, "probe_rtt_interval", "0 s", fine, "above 0 s")?;
+    let made = std::cell::Cell::new(0);
+    Ok(Box::new(move || {
+        made.set(made.get() + 1);
+        Box::new(Bbr3::new(&parameters, made.get()))
+    }))
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    Startup,
+    Drain,
+    Down,
+    Cruise,
+    Refill,
+    Up,
+    ProbeRtt,
+}
+
+impl State {
+    /// IsInAProbeBWState().
+    fn is_probe_bw(self) -> bool {
+        matches!(self, Self::Down | Self::Cruise | Self::Refill | Self::Up)
+    }
+
+    /// IsProbingBW().
+    fn accelerates(self) -> bool {
+        matches!(self, Self::Startup | Self::Refill | Self::Up)
+    }
+
+    /// Gains of pacing and of the window (section 5.6.1).
+    fn gains(self) -> (f64, f64) {
+        match self {
+            Self::Startup => (2.77, 2.0),
+            Self::Drain => (0.5, 2.0),
+            Self::Down => (0.9, 2.0),
+            Self::Cruise | Self::Refill => (1.0, 2.0),
+            Self::Up => (1.25, 2.25),
+            Self::ProbeRtt => (1.0, 0.5),
+        }
+    }
+}
+
+/// The least window in segments (MinPipeCwnd), and the initial one, which may always be sent.
+const LEAST: f64 = 4.0;
+const INITIAL: f64 = 10.0;
+/// The budget for offload in segments.
+const BUDGET: f64 = 3.0;
+/// The rate of pacing stays this share below the bandwidth (PacingMarginPercent).
+const MARGIN: f64 = 0.01;
+/// Memory of the least round-trip time (MinRTTFilterLen).
+const MIN_RTT_MEMORY: Span = Span::from_s(10);
+/// Rounds of which the highest excess of acknowledgements counts (ExtraAckedFilterLen).
+const EXTRA_ROUNDS: u32 = 10;
+/// Rounds of less growth than this that tell a full path (5.3.1.2).
+const FULL_ROUNDS: u32 = 3;
+const GROWTH: f64 = 1.25;
+/// Ranges of lost segments in a round that end Startup (BBRStartupFullLossCnt).
+const STARTUP_LOSSES: u32 = 6;
+/// Drain ends after so many rounds, whatever is in flight.
+const DRAIN_ROUNDS: u32 = 3;
+
+struct Bbr3 {
+    loss_threshold: f64,
+    beta: f64,
+    headroom: f64,
+    probe_rtt_interval: Span,
+    probe_rtt_time: Span,
+    seed: u64,
+    state: State,
+    pacing_rate: Option<f64>,
+    /// BBR.max_bw_filter by cycle, and BBR.bw.
+    max_bw: MaxFilter,
+    cycle: u32,
+    bw: f64,
+    round: u32,
+    round_start: bool,
+    next_round: u64,
+    delivered: u64,
+    full_bw: f64,
+    full_bw_count: u32,
+    full_bw_now: bool,
+    full_bw_reached: bool,
+    drain_start: u32,
+    min_rtt: Option<Span>,
+    min_rtt_at: Time,
+    probe_min: Option<Span>,
+    probe_min_at: Time,
+    probe_rtt_end: Option<Time>,
+    probe_rtt_round: bool,
+    /// Samples of segments sent at a C.delivered within this range are limited by ProbeRTT.
+    probed: Option<(u64, u64)>,
+    extra_acked: MaxFilter,
+    extra_since: Time,
+    extra_delivered: f64,
+    prior_cwnd: f64,
+    recovering: bool,
+    losses: Losses,
+    bounds: Bounds,
+    probing: Probing,
+    /// Losses have ended a probe: the next acknowledgement goes down.
+    leave_up: bool,
+}
+
+impl Bbr3 {
+    fn new(parameters: &Bbr3Parameters, seed: u64) -> Self {
+        Self {
+            loss_threshold: parameters.loss_threshold,
+            beta: parameters.beta,
+            headroom: parameters.headroom,
+            probe_rtt_interval: parameters.probe_rtt_interval,
+            probe_rtt_time: parameters.probe_rtt_time,
+            seed,
+            state: State::Startup,
+            pacing_rate: None,
+            max_bw: MaxFilter::new(1),
+            cycle: 0,
+            bw: 0.0,
+            round: 0,
+            round_start: false,
+            next_round: 0,
+            delivered: 0,
+            full_bw: 0.0,
+            full_bw_count: 0,
+            full_bw_now: false,
+            full_bw_reached: false,
+            drain_start: 0,
+            min_rtt: None,
+            min_rtt_at: Time::ZERO,
+            probe_min: None,
+            probe_min_at: Time::ZERO,
+            probe_rtt_end: None,
+            probe_rtt_round: false,
+            probed: None,
+            extra_acked: MaxFilter::new(EXTRA_ROUNDS),
+            extra_since: Time::ZERO,
+            extra_delivered: 0.0,
+            prior_cwnd: 0.0,
+            recovering: false,
+            losses: Losses::default(),
+            bounds: Bounds::default(),
+            probing: Probing::default(),
+            leave_up: false,
+        }
+    }
+
+    /// BDPMultiple() at bandwidth `bw`.
+    fn bdp(&self, bw: f64, gain: f64, smss: f64) -> f64 {
+        self.min_rtt.map_or(INITIAL * smss, |min_rtt| gain * bw * min_rtt.seconds())
+    }
+
+    /// QuantizationBudget().
+    fn quantized(&self, cap: f64, smss: f64) -> f64 {
+        let cap = cap.max(BUDGET * smss).max(LEAST * smss);
+        if self.state == State::Up { cap + 2.0 * smss } else { cap }
+    }
+
+    /// Inflight() at bandwidth `bw`.
+    fn inflight(&self, bw: f64, gain: f64, smss: f64) -> f64 {
+        self.quantized(self.bdp(bw, gain, smss), smss)
+    }
+
+    /// TargetInflight().
+    fn target(&self, window: &Window) -> f64 {
+        self.bdp(self.bw, 1.0, window.smss).min(window.cwnd)
+    }
+
+    fn start_round(&mut self) {
+        self.next_round = self.delivered;
+    }
+
+    fn is_app_limited(&self, sample: &RateSample) -> bool {
+        let prior = sample.prior_delivered.unwrap_or(0);
+        sample.app_limited || self.probed.is_some_and(|(from, to)| (from..=to).contains(&prior))
+    }
+
+    /// UpdateRound() and UpdateMaxBw().
+    fn update_max_bw(&mut self, sample: &RateSample, prior: u64) {
+        self.round_start = prior >= self.next_round;
+        if self.round_start {
+            self.start_round();
+            self.round += 1;
+            self.probing.rounds += 1;
+        }
+        if let Some(rate) = sample.rate
+            && (rate >= self.max_bw.max() || !self.is_app_limited(sample))
+        {
+            self.max_bw.note(self.cycle, rate);
+        }
+    }
+
+    /// UpdateACKAggregation().
+    fn update_extra_acked(&mut self, sample: &RateSample, cwnd: f64) {
+        let mut expected = self.bw * sample.now.since(self.extra_since).seconds();
+        if self.extra_delivered <= expected {
+            (self.extra_delivered, self.extra_since, expected) = (0.0, sample.now, 0.0);
+        }
+        self.extra_delivered += sample.newly_delivered as f64;
+        let extra = (self.extra_delivered - expected).min(cwnd);
+        if !self.full_bw_reached && self.round_start {
+            // In Startup one round is remembered.
+            self.extra_acked = MaxFilter::new(EXTRA_ROUNDS);
+        }
+        self.extra_acked.note(self.round, extra);
+    }
+
+    fn reset_full_bw(&mut self, full_bw: f64) {
+        (self.full_bw, self.full_bw_count, self.full_bw_now) = (full_bw, 0, false);
+    }
+
+    /// CheckFullBWReached().
+    fn check_full_bw(&mut self, sample: &RateSample) {
+        if self.full_bw_now || !self.round_start || self.is_app_limited(sample) {
+            return;
+        }
+        let rate = sample.rate.unwrap_or(0.0);
+        if rate >= self.full_bw * GROWTH {
+            self.reset_full_bw(rate);
+            return;
+        }
+        self.full_bw_count += 1;
+        self.full_bw_now = self.full_bw_count >= FULL_ROUNDS;
+        self.full_bw_reached |= self.full_bw_now;
+    }
+
+    /// CheckStartupDone() and CheckDrainDone().
+    fn check_startup(&mut self, window: &Window, sample: &RateSample) {
+        if self.state == State::Startup && !self.full_bw_reached && self.too_many_losses(sample) {
+            self.full_bw_reached = true;
+            let bdp = self.bdp(self.bw, 1.0, window.smss);
+            self.bounds.long = bdp.max(self.losses.inflight_latest as f64);
+        }
+        if self.state == State::Startup && self.full_bw_reached {
+            self.state = State::Drain;
+            self.drain_start = self.round;
+        }
+        let drained = sample.in_flight as f64 <= self.inflight(self.bw, 1.0, window.smss);
+        let late = self.round > self.drain_start + DRAIN_ROUNDS;
+        if self.state == State::Drain && (drained || late) {
+            self.start_down(sample.now);
+        }
+    }
+
+    /// CheckStartupHighLoss().
+    fn too_many_losses(&self, sample: &RateSample) -> bool {
+        let losses = self.losses.ranges;
+        let enough = losses >= STARTUP_LOSSES || losses > 0 && !sample.selective;
+        sample.recovering && self.losses.round_start && enough && self.is_too_high(sample)
+    }
+
+    /// UpdateMinRTT() and CheckProbeRTT().
+    fn update_min_rtt(&mut self, window: &mut Window, sample: &RateSample) {
+        let now = sample.now;
+        let expired =
+            self.probe_min.is_some() && now.since(self.probe_min_at) > self.probe_rtt_interval;
+        if let Some(rtt) = sample.rtt
+            && (expired || self.probe_min.is_none_or(|least| rtt < least))
+        {
+            (self.probe_min, self.probe_min_at) = (Some(rtt), now);
+        }
+        let old = now.since(self.min_rtt_at) > MIN_RTT_MEMORY;
+        if let Some(least) = self.probe_min
+            && (old || self.min_rtt.is_none_or(|min_rtt| least < min_rtt))
+        {
+            (self.min_rtt, self.min_rtt_at) = (Some(least), self.probe_min_at);
+        }
+        if expired && self.state != State::ProbeRtt {
+            self.save_cwnd(window.cwnd);
+            self.state = State::ProbeRtt;
+            self.probe_rtt_end = None;
+            self.probing.phase = AckPhase::Stopping;
+            self.probed = Some((sample.delivered, 0));
+            self.start_round();
+        }
+        if self.state == State::ProbeRtt {
+            self.probe_rtt(window, sample);
+        }
+    }
+
+    fn probe_rtt_cwnd(&self, smss: f64) -> f64 {
+        self.bdp(self.bw, State::ProbeRtt.gains().1, smss).max(LEAST * smss)
+    }
+
+    /// HandleProbeRTT().
+    fn probe_rtt(&mut self, window: &mut Window, sample: &RateSample) {
+        if let Some((_, to)) = &mut self.probed {
+            *to = sample.delivered + sample.in_flight;
+        }
+        let now = sample.now;
+        match self.probe_rtt_end {
+            None if sample.in_flight as f64 <= self.probe_rtt_cwnd(window.smss) => {
+                self.probe_rtt_end = Some(now + self.probe_rtt_time);
+                self.probe_rtt_round = false;
+                self.start_round();
+            }
+            None => {}
+            Some(end) => {
+                self.probe_rtt_round |= self.round_start;
+                if self.probe_rtt_round && now > end {
+                    self.probe_min_at = now;
+                    window.cwnd = window.cwnd.max(self.prior_cwnd);
+                    self.bounds.reset_short();
+                    if self.full_bw_reached {
+                        self.start_down(now);
+                        self.state = State::Cruise;
+                    } else {
+                        self.state = State::Startup;
+                    }
+                }
+            }
+        }
+    }
+
+    fn save_cwnd(&mut self, cwnd: f64) {
+        let first = !self.recovering && self.state != State::ProbeRtt;
+        self.prior_cwnd = if first { cwnd } else { self.prior_cwnd.max(cwnd) };
+    }
+
+    /// SetPacingRate().
+    fn set_rate(&mut self, window: &Window, sample: &RateSample) {
+        let gain = self.state.gains().0;
+        if self.pacing_rate.is_none()
+            && let Some(srtt) = sample.srtt.filter(|srtt| *srtt > Span::ZERO)
+        {
+            self.pacing_rate = Some(gain * window.cwnd / srtt.seconds());
+        }
+        let rate = gain * self.bw * (1.0 - MARGIN);
+        let grows = self.pacing_rate.is_none_or(|present| rate > present);
+        if rate > 0.0 && (self.full_bw_reached || grows) {
+            self.pacing_rate = Some(rate);
+        }
+    }
+
+    /// SetCwnd(), with what the end of recovery restores.
+    fn set_cwnd(&mut self, window: &mut Window, sample: &RateSample) {
+        let smss = window.smss;
+        if self.recovering && !sample.recovering {
+            self.recovering = false;
+            window.cwnd = window.cwnd.max(self.prior_cwnd);
+        }
+        let brought = sample.newly_delivered as f64;
+        let cap = self.bdp(self.bw, self.state.gains().1, smss) + self.extra_acked.max();
+        let most = self.quantized(cap, smss);
+        if self.full_bw_reached {
+            window.cwnd = (window.cwnd + brought).min(most);
+        } else if window.cwnd < most || (sample.delivered as f64) < INITIAL * smss {
+            window.cwnd += brought;
+        }
+        window.cwnd = window.cwnd.max(LEAST * smss);
+        if self.state == State::ProbeRtt {
+            window.cwnd = window.cwnd.min(self.probe_rtt_cwnd(smss));
+        }
+        let cap = match self.state {
+            State::Down | State::Refill | State::Up => self.bounds.long,
+            State::Cruise | State::ProbeRtt => self.with_headroom(smss),
+            State::Startup | State::Drain => f64::INFINITY,
+        };
+        window.cwnd = window.cwnd.min(cap.min(self.bounds.short).max(LEAST * smss));
+    }
+}
+
+impl CongestionControl for Bbr3 {
+    /// All is done with the samples, which come in every phase.
+    fn acknowledged(&mut self, _window: &mut Window, _ack: &Ack) {}
+
+    /// Losses act on the model; a timeout leaves one segment.
+    fn congested(&mut self, window: &mut Window, signal: Signal, _flight: f64, _now: Time) {
+        self.save_cwnd(window.cwnd);
+        // What Reno's and NewReno's recovery end with.
+        window.ssthresh = window.cwnd.max(2.0 * window.smss);
+        self.recovering |= signal != Signal::Ecn;
+        if matches!(signal, Signal::Timeout { .. }) {
+            window.cwnd = window.smss;
+        }
+    }
+
+    fn needs(&self) -> ControlNeeds {
+        ControlNeeds { samples: true, exact_marks: false }
+    }
+
+    fn lost(&mut self, window: &mut Window, segment: &LostSegment) {
+        self.handle_lost(window, segment);
+    }
+
+    fn sampled(&mut self, window: &mut Window, sample: &RateSample) {
+        self.delivered = sample.delivered;
+        let Some(prior) = sample.prior_delivered else { return };
+        self.losses.update(sample, prior);
+        self.update_max_bw(sample, prior);
+        if self.losses.round_start {
+            self.adapt_lower_bounds(window);
+        }
+        self.update_extra_acked(sample, window.cwnd);
+        self.check_full_bw(sample);
+        self.check_startup(window, sample);
+        if self.losses.round_start {
+            self.losses.in_round = false;
+            self.losses.ranges = 0;
+        }
+        self.update_cycle(window, sample);
+        self.update_min_rtt(window, sample);
+        self.losses.advance(sample, prior);
+        self.bw = self.max_bw.max().min(self.bounds.bw);
+        self.set_rate(window, sample);
+        self.set_cwnd(window, sample);
+    }
+
+    fn pacing_rate(&self) -> Option<f64> {
+        self.pacing_rate
+    }
+
+    fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("pacing_gain", self.state.gains().0);
+        if self.bw > 0.0 {
+            visit("bandwidth_bps", 8.0 * self.bw);
+        }
+        if let Some(min_rtt) = self.min_rtt {
+            visit("min_rtt_s", min_rtt.seconds());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
