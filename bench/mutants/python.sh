@@ -38,5 +38,6 @@ cd "$out"
 "$tools/bin/mutmut" results --all true > results.txt 2>/dev/null
 sed -n 's/__mutmut_[0-9]*: \(survived\|no tests\)$/: \1/p' results.txt | sort | uniq -c | sort -rn
 awk -F ': ' '/__mutmut_/ { made++; if ($2 != "survived" && $2 != "no tests") noticed++ }
-  END { printf "mutants: python: %d of %d noticed, %.1f %%\n", noticed, made, 100 * noticed / made }' \
+  END { share = 100 * noticed / made
+    printf "mutants: python: %d of %d noticed, %.1f %%\n", noticed, made, share }' \
   results.txt

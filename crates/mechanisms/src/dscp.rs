@@ -131,8 +131,8 @@ mod tests {
     }
 
     /// Packets would join another class than the standard's: class selectors are 8 k (RFC 2474,
-    /// section 4.2.2.2), AFij is 8 i + 2 j (RFC 2597, section 6), EF 101110 (RFC 3246, section 2.7),
-    /// VOICE-ADMIT 101100 (RFC 5865), LE 000001 (RFC 8622).
+    /// section 4.2.2.2), AFij is 8 i + 2 j (RFC 2597, section 6), EF 101110 (RFC 3246, section
+    /// 2.7), VOICE-ADMIT 101100 (RFC 5865), LE 000001 (RFC 8622).
     #[test]
     fn names_are_those_of_the_standards() {
         for k in 0..8 {

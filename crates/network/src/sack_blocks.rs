@@ -69,8 +69,8 @@ pub struct SackTable {
 
 impl SackTable {
     /// Store the blocks of an acknowledgement. Returns their slot. Where 2^24 - 1 acknowledgements
-    /// with blocks are in flight, a further one goes without: blocks are advisory (RFC 2018, section
-    /// 8).
+    /// with blocks are in flight, a further one goes without: blocks are advisory (RFC 2018,
+    /// section 8).
     pub fn store(&mut self, blocks: SackBlocks) -> SackSlot {
         if let Some(slot) = self.free.pop() {
             self.blocks[slot.number() - 1] = blocks;
@@ -139,8 +139,8 @@ mod tests {
         assert_eq!(taken, [blocks(30), blocks(20), blocks(9), blocks(40)]);
     }
 
-    /// A run with very many acknowledgements in flight would stop, or two of them share a slot: with
-    /// 2^24 - 1 of them, the next goes without blocks, until one has arrived.
+    /// A run with very many acknowledgements in flight would stop, or two of them share a slot:
+    /// with 2^24 - 1 of them, the next goes without blocks, until one has arrived.
     #[test]
     fn a_full_table_stores_no_more() {
         let most = (1 << 24) - 1;

@@ -87,26 +87,11 @@ pub(crate) fn read_link<'a>(
         let message = format!("\"{}\" is also the near end; a link joins two nodes", parameters.to);
         return Err(section.fail("to", message));
     }
-    let there = LinkPlan {
-        name: name.to_owned(),
-        from: parameters.from.clone(),
-        to: parameters.to.clone(),
-        rate: parameters.rate,
-        delay: parameters.delay,
-        background: parameters.residual,
-        notice_size: notice_size(section, parameters.notice_size)?,
-        section: section.clone(),
-        parts: None,
-        burst: None,
-        uses_rtt: false,
-        detects: false,
-        allocates: false,
-        holds_all: false,
-        holds_back: false,
-        span: None,
-        part: 0,
-        beyond: 0,
-    };
+    let ends = [parameters.from.clone(), parameters.to.clone()];
+    let wire = (parameters.rate, parameters.delay);
+    let mut there = LinkPlan::plain(name.to_owned(), ends, wire, section.clone());
+    there.background = parameters.residual;
+    there.notice_size = notice_size(section, parameters.notice_size)?;
     let reverse = section.section("reverse")?;
     if !parameters.duplex {
         if reverse.is_some() {
@@ -114,26 +99,9 @@ pub(crate) fn read_link<'a>(
         }
         return Ok(vec![there.prepare()?]);
     }
-    let mut back = LinkPlan {
-        name: format!("{name}.reverse"),
-        from: parameters.to,
-        to: parameters.from,
-        rate: parameters.rate,
-        delay: parameters.delay,
-        background: None,
-        notice_size: NOTICE,
-        section: Section::empty(format!("{}.reverse", section.path()), section.echo()),
-        parts: None,
-        burst: None,
-        uses_rtt: false,
-        detects: false,
-        allocates: false,
-        holds_all: false,
-        holds_back: false,
-        span: None,
-        part: 0,
-        beyond: 0,
-    };
+    let own = Section::empty(format!("{}.reverse", section.path()), section.echo());
+    let ends = [parameters.to, parameters.from];
+    let mut back = LinkPlan::plain(format!("{name}.reverse"), ends, wire, own);
     if let Some(reverse) = reverse {
         let other = ReverseParameters::read_among(&reverse, REVERSE_MECHANISMS)?;
         back.rate = other.rate.unwrap_or(back.rate);
@@ -158,14 +126,29 @@ fn notice_size(section: &Section<'_>, size: Option<Size>) -> Result<Size, Proble
 impl<'a> LinkPlan<'a> {
     /// A span of a ring, whose section is `section`.
     pub(crate) fn of_span(span: SpanPlan, ring: &RingPlan, section: &Section<'a>) -> Self {
+        let name = format!("{}.{}", ring.name, span.name);
+        let wire = (ring.rate(), span.delay);
+        let part = ring.part(span.span);
+        let plan = Self::plain(name, [span.from, span.to], wire, section.clone());
+        Self { span: Some(span.span), part, beyond: 1, ..plan }
+    }
+
+    /// A link between two nodes with the given rate and propagation delay, and nothing else yet.
+    fn plain(
+        name: String,
+        [from, to]: [String; 2],
+        (rate, delay): (Rate, Span),
+        section: Section<'a>,
+    ) -> Self {
         Self {
-            name: format!("{}.{}", ring.name, span.name),
-            from: span.from,
-            to: span.to,
-            rate: ring.rate(),
-            delay: span.delay,
+            name,
+            from,
+            to,
+            rate,
+            delay,
             background: None,
-            section: section.clone(),
+            notice_size: NOTICE,
+            section,
             parts: None,
             burst: None,
             uses_rtt: false,
@@ -173,10 +156,9 @@ impl<'a> LinkPlan<'a> {
             allocates: false,
             holds_all: false,
             holds_back: false,
-            notice_size: NOTICE,
-            span: Some(span.span),
-            part: ring.part(span.span),
-            beyond: 1,
+            span: None,
+            part: 0,
+            beyond: 0,
         }
     }
 }

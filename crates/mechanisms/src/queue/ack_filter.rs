@@ -24,7 +24,7 @@ choice! {
 /// Whether `later` makes `ack` superfluous, leaving flags aside.
 fn is_superfluous(ack: &Packet, later: &Packet) -> bool {
     ack.kind() == PacketKind::Ack
-        && ack.sack_slot == 0
+        && ack.sack_slot.is_none()
         && ack.number < later.number
         && ack.timestamp_echo() <= later.timestamp_echo()
 }
@@ -88,7 +88,7 @@ impl AckFilter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use forebay_network::{FlowId, RouteId};
+    use forebay_network::{FlowId, RouteId, SackSlot};
     use forebay_units::Time;
 
     fn ack(number: u64) -> Packet {
@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(dropped(Aggressive, &[ack(3), ack(3)]), None);
         assert_eq!(dropped(Aggressive, &[ack(4), ack(3)]), None);
         let mut sack = ack(1);
-        sack.sack_slot = 1;
+        sack.sack_slot = SackSlot::new(1).unwrap();
         assert_eq!(dropped(Conservative, &[sack, ack(2), ack(3), ack(4)]), Some(2));
         let mut other = ack(1);
         other.flow = FlowId::new(2);
