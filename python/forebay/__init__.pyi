@@ -228,7 +228,12 @@ class _Queue:
         self,
         *,
         classes: Sequence[Mechanism | Mapping[str, Any] | str],
+        classify: Literal["precedence", "dscp", "ecn", "rules"] = ...,
         map: Sequence[int] = ...,
+        dscp: Sequence[str] = ...,
+        ecn_classes: Sequence[int] = ...,
+        rules: Sequence[str] = ...,
+        otherwise: int = ...,
     ) -> Mechanism: ...
     def red(
         self,
@@ -289,6 +294,18 @@ class _Queue:
         limit: str = ...,
         ns2_guards: bool = ...,
     ) -> Mechanism: ...
+    def scfq(
+        self,
+        *,
+        classes: Sequence[Mechanism | Mapping[str, Any] | str],
+        classify: Literal["precedence", "dscp", "ecn", "rules"] = ...,
+        map: Sequence[int] = ...,
+        dscp: Sequence[str] = ...,
+        ecn_classes: Sequence[int] = ...,
+        rules: Sequence[str] = ...,
+        otherwise: int = ...,
+        weights: Sequence[float] = ...,
+    ) -> Mechanism: ...
     def self_configuring(
         self,
         *,
@@ -337,6 +354,18 @@ class _Queue:
         flows: int = ...,
         full: bool = ...,
     ) -> Mechanism: ...
+    def stfq(
+        self,
+        *,
+        classes: Sequence[Mechanism | Mapping[str, Any] | str],
+        classify: Literal["precedence", "dscp", "ecn", "rules"] = ...,
+        map: Sequence[int] = ...,
+        dscp: Sequence[str] = ...,
+        ecn_classes: Sequence[int] = ...,
+        rules: Sequence[str] = ...,
+        otherwise: int = ...,
+        weights: Sequence[float] = ...,
+    ) -> Mechanism: ...
     def tbf(
         self,
         *,
@@ -345,6 +374,30 @@ class _Queue:
         peak_rate: str = ...,
         peak_burst: str = ...,
         queue: Mechanism | Mapping[str, Any] | str,
+    ) -> Mechanism: ...
+    def wf2q_plus(
+        self,
+        *,
+        classes: Sequence[Mechanism | Mapping[str, Any] | str],
+        classify: Literal["precedence", "dscp", "ecn", "rules"] = ...,
+        map: Sequence[int] = ...,
+        dscp: Sequence[str] = ...,
+        ecn_classes: Sequence[int] = ...,
+        rules: Sequence[str] = ...,
+        otherwise: int = ...,
+        weights: Sequence[float] = ...,
+    ) -> Mechanism: ...
+    def wfq(
+        self,
+        *,
+        classes: Sequence[Mechanism | Mapping[str, Any] | str],
+        classify: Literal["precedence", "dscp", "ecn", "rules"] = ...,
+        map: Sequence[int] = ...,
+        dscp: Sequence[str] = ...,
+        ecn_classes: Sequence[int] = ...,
+        rules: Sequence[str] = ...,
+        otherwise: int = ...,
+        weights: Sequence[float] = ...,
     ) -> Mechanism: ...
     def wred(
         self,
@@ -363,6 +416,18 @@ class _Queue:
         ecn: bool = ...,
         limit: str = ...,
         ns2_guards: bool = ...,
+    ) -> Mechanism: ...
+    def wrr(
+        self,
+        *,
+        classes: Sequence[Mechanism | Mapping[str, Any] | str],
+        classify: Literal["precedence", "dscp", "ecn", "rules"] = ...,
+        map: Sequence[int] = ...,
+        dscp: Sequence[str] = ...,
+        ecn_classes: Sequence[int] = ...,
+        rules: Sequence[str] = ...,
+        otherwise: int = ...,
+        packets: Sequence[int] = ...,
     ) -> Mechanism: ...
 
 queue: _Queue
@@ -414,8 +479,15 @@ class _Conditioner:
         token: str = ...,
         excess: Literal["mark", "drop"] = ...,
     ) -> Mechanism: ...
+    def only(
+        self,
+        *,
+        dscp: Sequence[str],
+        of: Mechanism | Mapping[str, Any] | str,
+    ) -> Mechanism: ...
     def per_flow(self, *, of: Mechanism | Mapping[str, Any] | str) -> Mechanism: ...
     def px_meter(self, *, rate: str, size: str, px: str) -> Mechanism: ...
+    def remark(self, *, to: Sequence[str], from: Sequence[str] = ...) -> Mechanism: ...
     def sr_meter(
         self,
         *,

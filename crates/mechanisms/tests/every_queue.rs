@@ -1,5 +1,7 @@
 //! What holds for every queue in the table, and the statistics of RED.
 
+#[path = "queue/schedulers.rs"]
+mod schedulers;
 mod support;
 
 use std::collections::BTreeMap;

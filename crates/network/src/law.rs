@@ -208,6 +208,11 @@ pub trait Conditioner: Send {
     /// Colour `packet`, which sets its precedence, or decide to drop it.
     fn condition(&mut self, packet: &mut Packet, now: Time, stream: &mut Stream) -> Verdict;
 
+    /// Whether it may change the precedence of packets, or sets it.
+    fn colours(&self) -> bool {
+        true
+    }
+
     /// The earliest time from `now` on at which a packet of `size` would be coloured green, without
     /// charging it; [`Time::NEVER`] if it never would; `None` if this law cannot determine it.
     fn green_at(&self, _size: Size, _now: Time) -> Option<Time> {

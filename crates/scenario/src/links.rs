@@ -195,6 +195,9 @@ impl LinkPlan<'_> {
             }
             conditioners.push(law);
         }
+        if conditioners.iter().any(|law| law.colours()) {
+            refuse_implied_classes(section)?;
+        }
         self.uses_rtt = conditioners.iter().any(|law| law.uses_rtt());
         let detector = choose::<Detectors>(section, "detector")?
             .map(|(entry, inner)| (entry.build)(&inner, &facts))
@@ -256,6 +259,33 @@ impl LinkPlan<'_> {
             elements.push(network.add(Box::new(ImpairedWire::new(id, law, stream))));
         }
         elements
+    }
+}
+
+/// Refuse strict priority that goes by precedence because nothing else was said, behind a
+/// conditioner that writes colours: what it colours green would join the first class.
+fn refuse_implied_classes(section: &Section<'_>) -> Result<(), Problem> {
+    let queue = format!("{}.queue", section.path());
+    let echo = section.echo().borrow();
+    let below = echo.range(queue.clone()..).map(|(path, _)| path.as_str());
+    let mut schedulers = below
+        .take_while(|path| path.starts_with(&queue))
+        .filter(|path| path.ends_with(".priority"));
+    let says = |path: &str, key: &str| {
+        echo.get(&format!("{path}.{key}")).is_some_and(|value| value != crate::run::ABSENT)
+    };
+    let keys = ["classify", "map", "dscp", "ecn_classes", "rules"];
+    match schedulers.find(|path| !keys.iter().any(|key| says(path, key))) {
+        None => Ok(()),
+        Some(path) => Err(section.fail(
+            "queue",
+            format!(
+                "\"priority\" would go by precedence, which a conditioner of this link writes: \
+                 the packets that it colours green would all join the first class. Say in {path} \
+                 what classes are: classify = \"precedence\" if colours are meant, else dscp = \
+                 [...]"
+            ),
+        )),
     }
 }
 

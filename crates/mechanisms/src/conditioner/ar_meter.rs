@@ -71,6 +71,10 @@ impl Conditioner for ArMeter {
         Verdict::Accept
     }
 
+    fn colours(&self) -> bool {
+        false
+    }
+
     fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
         self.meter.probes(visit);
     }

@@ -87,6 +87,10 @@ impl Conditioner for ExcessMeter {
         Verdict::Accept
     }
 
+    fn colours(&self) -> bool {
+        false
+    }
+
     fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
         self.meter.probes(visit);
     }

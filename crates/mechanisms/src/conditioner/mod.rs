@@ -8,9 +8,11 @@ mod excess_meter;
 mod fixed;
 mod gcra;
 mod leaky_bucket;
+mod only;
 mod pcn;
 mod per_flow;
 mod px_meter;
+mod remark;
 mod sr_meter;
 mod srtcm;
 mod threshold_meter;
@@ -49,8 +51,10 @@ pub static CONDITIONERS: &[Entry<BuildConditioner>] = &[
     fixed::ENTRY,
     gcra::ENTRY,
     leaky_bucket::ENTRY,
+    only::ENTRY,
     per_flow::ENTRY,
     px_meter::ENTRY,
+    remark::ENTRY,
     sr_meter::ENTRY,
     srtcm::ENTRY,
     threshold_meter::ENTRY,

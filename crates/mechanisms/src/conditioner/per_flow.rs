@@ -93,6 +93,10 @@ impl Conditioner for PerFlow {
         self.pattern.smallest_burst()
     }
 
+    fn colours(&self) -> bool {
+        self.pattern.colours()
+    }
+
     fn uses_rtt(&self) -> bool {
         self.pattern.uses_rtt()
     }

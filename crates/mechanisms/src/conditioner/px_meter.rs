@@ -67,6 +67,10 @@ impl Conditioner for PxMeter {
         Verdict::Accept
     }
 
+    fn colours(&self) -> bool {
+        false
+    }
+
     fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
         self.meter.probes(visit);
     }

@@ -72,6 +72,10 @@ impl Conditioner for SrMeter {
         Verdict::Accept
     }
 
+    fn colours(&self) -> bool {
+        false
+    }
+
     fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
         self.meter.probes(visit);
     }

@@ -84,6 +84,10 @@ impl Conditioner for ThresholdMeter {
         Verdict::Accept
     }
 
+    fn colours(&self) -> bool {
+        false
+    }
+
     fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
         self.meter.probes(visit);
     }

@@ -11,13 +11,17 @@ mod cake_tin;
 mod cake_tins;
 mod choke;
 mod class;
+mod classful;
+mod classifier;
 mod cobalt;
 mod cobalt_core;
 mod codel;
 mod codel_core;
 mod droptail;
+mod drr;
 mod dualpi2;
 mod dynamic_redn;
+mod ets;
 mod fifo;
 mod flow_hash;
 mod flow_lists;
@@ -35,11 +39,18 @@ mod red_core;
 mod red_options;
 mod redn;
 mod rio;
+mod round_robin;
+mod scfq;
 mod self_configuring;
 mod sfq;
 mod sred;
+mod stfq;
+mod tags;
 mod tbf;
+mod wf2q_plus;
+mod wfq;
 mod wred;
+mod wrr;
 
 use forebay_network::{Arrival, DropPolicy, QueueDisc};
 use forebay_parameters::{Category, Entry, Length, Problem, Section};
@@ -127,7 +138,9 @@ pub static QUEUES: &[Entry<BuildQueue>] = &[
     cobalt::ENTRY,
     codel::ENTRY,
     droptail::ENTRY,
+    drr::ENTRY,
     dualpi2::ENTRY,
+    ets::ENTRY,
     fq_codel::ENTRY,
     fq_pie::ENTRY,
     gred::ENTRY,
@@ -137,11 +150,16 @@ pub static QUEUES: &[Entry<BuildQueue>] = &[
     red::ENTRY,
     redn::ENTRY,
     rio::ENTRY,
+    scfq::ENTRY,
     self_configuring::ENTRY,
     sfq::ENTRY,
     sred::ENTRY,
+    stfq::ENTRY,
     tbf::ENTRY,
+    wf2q_plus::ENTRY,
+    wfq::ENTRY,
     wred::ENTRY,
+    wrr::ENTRY,
 ];
 
 /// Whether a buffer of `limit` has room for an arriving packet.

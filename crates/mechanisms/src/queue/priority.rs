@@ -6,6 +6,7 @@ use forebay_parameters::{Entry, Inner, Parameters, Probe, Problem, Section, para
 use forebay_units::Time;
 
 use super::class::Class;
+use super::classifier::{Classifier, ClassifyOptions};
 use super::{BuildQueue, MOST_PRECEDENCES, Queue, Queues};
 use crate::LinkFacts;
 
@@ -28,19 +29,17 @@ pub(super) const ENTRY: Entry<BuildQueue> = Entry {
 parameters! {
     /// Parameters of strict priority.
     pub struct PriorityParameters {
-        /// The queue of each class, the first served first: 1 to 64 of them. Packets of precedence
-        /// 0 belong to the first, and so on; higher precedences to the last.
+        /// The queue of each class, the first served first: 1 to 64 of them. Unless something is
+        /// said of classification, packets of precedence 0 belong to the first, and so on; higher
+        /// precedences to the last.
         classes: Vec<Inner<Queues>>,
             "RFC 2474, section 4.2.2.2 (class selectors); Cobham 1954";
-        /// The class of each precedence, from 0 on; the last holds for higher ones too. For cells
-        /// with two priorities, of which precedences 2 and 3 are those with CLP=1: [0, 1, 0, 1].
-        /// Each precedence its own class if left out.
-        map: Option<Vec<u32>>, "RFC 2597, section 2 (class and drop precedence are two things)";
+        ..classify: ClassifyOptions;
     }
 }
 
 fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
-    let PriorityParameters { classes, map } = PriorityParameters::read(section)?;
+    let PriorityParameters { classes, classify } = PriorityParameters::read(section)?;
     if classes.is_empty() || classes.len() > MOST_PRECEDENCES {
         let message = format!("has {} queues; allowed are 1 to {MOST_PRECEDENCES}", classes.len());
         return Err(section.fail("classes", message));
@@ -49,43 +48,13 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
         .iter()
         .map(|class| class.build(section, |build, inner| build(inner, facts)).map(Class::of))
         .collect::<Result<Vec<_>, Problem>>()?;
-    let map = class_map(section, map.as_deref(), classes.len())?;
-    Ok(Queue::Disc(Box::new(Priority { classes, map, nonempty: 0 })))
-}
-
-/// The class of each distinguishable precedence.
-fn class_map(
-    section: &Section<'_>,
-    given: Option<&[u32]>,
-    classes: usize,
-) -> Result<[u8; MOST_PRECEDENCES], Problem> {
-    let mut map = [0; MOST_PRECEDENCES];
-    let last = classes - 1;
-    let class_of = |precedence: usize| match given {
-        None => precedence.min(last),
-        Some(given) => given[precedence.min(given.len() - 1)] as usize,
-    };
-    if let Some(given) = given {
-        if given.is_empty() || given.len() > MOST_PRECEDENCES {
-            let message =
-                format!("has {} entries; allowed are 1 to {MOST_PRECEDENCES}", given.len());
-            return Err(section.fail("map", message));
-        }
-        if let Some(wrong) = given.iter().find(|class| **class as usize > last) {
-            let message = format!("{wrong} is not a class; allowed are 0 to {last}");
-            return Err(section.fail("map", message));
-        }
-    }
-    for (precedence, class) in map.iter_mut().enumerate() {
-        *class = u8::try_from(class_of(precedence)).expect("there are up to 64 classes");
-    }
-    Ok(map)
+    let classifier = classify.build_or_precedence(section, classes.len())?;
+    Ok(Queue::Disc(Box::new(Priority { classes, classifier, nonempty: 0 })))
 }
 
 struct Priority {
     classes: Vec<Class>,
-    /// The class of each precedence.
-    map: [u8; MOST_PRECEDENCES],
+    classifier: Classifier,
     /// A bit for each class that holds packets: the lowest is served.
     nonempty: u64,
 }
@@ -108,7 +77,7 @@ impl QueueDisc for Priority {
         stream: &mut Stream,
         discard: &mut Discard<'_>,
     ) -> Verdict {
-        let index = usize::from(self.map[usize::from(packet.precedence) % MOST_PRECEDENCES]);
+        let index = self.classifier.class(packet);
         let verdict = match &mut self.classes[index] {
             Class::Fifo(fifo) => fifo.enqueue_packet(packet, idle_since, now, stream),
             Class::Other(law) => law.enqueue(packet, idle_since, now, stream, discard),

@@ -23,7 +23,7 @@ fn random_network(draw: &mut Stream) -> String {
         "{ droptail = { limit = \"3 kB\" } }",
         "{ red = { min_threshold = \"2 packets\", max_threshold = \"9 packets\", \
          weight = 0.1, limit = \"20 packets\" } }",
-        "{ priority = { classes = [\"droptail\", \"droptail\"] } }",
+        "{ priority = { classes = [\"droptail\", \"droptail\"], classify = \"precedence\" } }",
         "{ codel = {} }",
     ];
     let meters = [
