@@ -198,6 +198,17 @@ class _Queue:
         limit: str = ...,
         ns2_guards: bool = ...,
     ) -> Mechanism: ...
+    def htb(
+        self,
+        *,
+        classes: Sequence[str],
+        classify: Literal["precedence", "dscp", "ecn", "rules"] = ...,
+        map: Sequence[int] = ...,
+        dscp: Sequence[str] = ...,
+        ecn_classes: Sequence[int] = ...,
+        rules: Sequence[str] = ...,
+        otherwise: int = ...,
+    ) -> Mechanism: ...
     def partial_buffer_sharing(
         self,
         *,

@@ -1,5 +1,7 @@
 //! What holds for every queue in the table, and the statistics of RED.
 
+#[path = "queue/htb.rs"]
+mod htb;
 #[path = "queue/schedulers.rs"]
 mod schedulers;
 mod support;

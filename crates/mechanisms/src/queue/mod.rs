@@ -29,6 +29,7 @@ mod flow_queues;
 mod fq_codel;
 mod fq_pie;
 mod gred;
+mod htb;
 mod packet_pool;
 mod partial_sharing;
 mod pie;
@@ -144,6 +145,7 @@ pub static QUEUES: &[Entry<BuildQueue>] = &[
     fq_codel::ENTRY,
     fq_pie::ENTRY,
     gred::ENTRY,
+    htb::ENTRY,
     partial_sharing::ENTRY,
     pie::ENTRY,
     priority::ENTRY,
