@@ -21,7 +21,7 @@ pub(super) const ENTRY: Entry<BuildQueue> = Entry {
         r#"{ name = "a", parent = "all", rate = "600 kbit/s", ceil = "900 kbit/s", "#,
         r#"queue = { droptail = { limit = "9 kB" } } }, "#,
         r#"{ name = "b", parent = "all", rate = "300 kbit/s", ceil = "900 kbit/s", "#,
-        r#"queue = { red = { limit = "9 packets" } } }]"#,
+        r#"queue = { droptail = { limit = "9 packets" } } }]"#,
         "\n",
         r#"classify = "precedence""#,
     ),
