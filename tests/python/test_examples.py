@@ -343,7 +343,47 @@ def ring() -> None:
     assert 0.855 < sum(shares) < 0.95
 
 
+def diffserv() -> None:
+    """EF waits for one packet of others at most; the others have 9.2 Mbit/s by their quanta.
+
+    A voice packet waits for at most one of 1500 B and nine of its own class, and takes 0.16 ms
+    itself. AF4x has no flow: of 12,000 B a round AF3x has 4500, AF2x and AF1x 3000, the last 1500.
+    Every class has packets at all times but when its flows have halved their windows: 3 %. AF1x
+    has more than its 1 Mbit/s of green, so that RIO drops red and yellow packets, and no green one.
+    """
+    edge = run("diffserv").link("edge")
+    voice = run("diffserv").group("voice")
+    assert voice["dropped_packets"] == 0
+    assert voice["max_delay_s"] < 5e-3 + 1.2e-3 + 10 * 0.16e-3
+    round_bytes = {"orders": 4500, "mail": 3000, "backup": 3000, "web": 1500}
+    for name, quantum in round_bytes.items():
+        rate = run("diffserv").group(name)["throughput_bps"]
+        assert abs(rate / (9.2e6 * quantum / 12_000) - 1) < 0.03, name
+    reasons = edge["drop_reasons"]
+    coloured = edge["dropped_packets"][1] + edge["dropped_packets"][2]
+    assert reasons["early"] + reasons["overflow"] <= coloured
+    assert reasons["policed"] == 0 < coloured
+
+
+def borrow() -> None:
+    """Each office has its half while both send, and the first has the line alone.
+
+    Of 18 s that are measured the second sends for 8: 10 of 20 Mbit/s in 8/18 of the time. Voice
+    takes 0.8 Mbit/s, and the bulk transfers of the first office 9.2, then 19.2. Without borrowing
+    they have 9. TCP's windows and the end of the second flow may waste some hundredths.
+    """
+    both, alone = 8 / 18, 10 / 18
+    rates = {name: run("borrow").group(name)["throughput_bps"] for name in ("bulk", "second")}
+    assert abs(rates["second"] / (both * 10e6) - 1) < 0.03
+    assert abs(rates["bulk"] / (both * 9.2e6 + alone * 19.2e6) - 1) < 0.03
+    assert run("borrow").group("voice")["dropped_packets"] == 0
+    bound = run("borrow", 'links.line.queue.htb.classes.3.ceil="9 Mbit/s"').group("bulk")
+    assert abs(bound["throughput_bps"] / 9e6 - 1) < 0.03
+
+
 CLAIMS: dict[str, Callable[[], None]] = {
+    "diffserv": diffserv,
+    "borrow": borrow,
     "mm1": mm1,
     "red": red,
     "ecn": ecn,
