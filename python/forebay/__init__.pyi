@@ -762,6 +762,7 @@ class _Control:
         c: float = ...,
         beta: float = ...,
         fast_convergence: bool = ...,
+        hystart: bool = ...,
     ) -> Mechanism: ...
     def dctcp(self, *, gain: float = ..., initial_share: float = ...) -> Mechanism: ...
     def highspeed(
@@ -891,6 +892,7 @@ def tcp(
     mss: str = ...,
     header: str = ...,
     recovery: Literal["reno", "newreno", "sack"] = ...,
+    recovery_window: Literal["rfc6675", "prr"] = ...,
     newreno_timer: Literal["impatient", "slow-but-steady"] = ...,
     dupack_threshold: int = ...,
     limited_transmit: bool = ...,

@@ -1,10 +1,11 @@
 //! CUBIC (RFC 9438): the window follows a cubic function of the time since the last congestion.
 
 use forebay_kernel::math;
-use forebay_network::{Ack, CongestionControl, Signal, Window};
+use forebay_network::{Ack, CongestionControl, ControlNeeds, RateSample, Signal, Window};
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::{Span, Time};
 
+use super::hystart::HyStart;
 use super::{BuildControl, ControlFactory};
 
 pub(super) const ENTRY: Entry<BuildControl> = Entry {
@@ -26,6 +27,9 @@ parameters! {
         beta: f64 = 0.7, "RFC 9438, section 4.6";
         /// Give way to new flows by a smaller maximum when congestion comes below the last one.
         fast_convergence: bool = true, "RFC 9438, section 4.7";
+        /// The first slow start ends when round-trip times grow (HyStart++), and not only with a
+        /// loss.
+        hystart: bool = false, "RFC 9438, section 4.10; RFC 9406";
     }
 }
 
@@ -60,6 +64,8 @@ struct Cubic {
     after_timeout: bool,
     /// The last acknowledgement seen.
     last: Time,
+    /// HyStart++, while the first slow start lasts.
+    hystart: Option<Box<HyStart>>,
 }
 
 /// A stage of congestion avoidance.
@@ -94,6 +100,7 @@ impl Cubic {
             epoch: None,
             after_timeout: false,
             last: Time::ZERO,
+            hystart: parameters.hystart.then(Box::default),
         }
     }
 
@@ -135,7 +142,10 @@ impl CongestionControl for Cubic {
             return;
         }
         if window.cwnd < window.ssthresh {
-            window.cwnd += ack.acked.min(window.smss);
+            window.cwnd += match &self.hystart {
+                Some(hystart) => hystart.growth(ack.acked, window.smss),
+                None => ack.acked.min(window.smss),
+            };
             return;
         }
         if ack.flight + window.smss <= window.cwnd {
@@ -152,6 +162,7 @@ impl CongestionControl for Cubic {
 
     fn congested(&mut self, window: &mut Window, signal: Signal, flight: f64, _now: Time) {
         let smss = window.smss;
+        self.hystart = None;
         if signal == (Signal::Timeout { first: false }) {
             window.cwnd = smss;
             return;
@@ -175,6 +186,18 @@ impl CongestionControl for Cubic {
             }
         };
     }
+
+    fn needs(&self) -> ControlNeeds {
+        ControlNeeds { samples: self.hystart.is_some(), exact_marks: false }
+    }
+
+    fn sampled(&mut self, window: &mut Window, sample: &RateSample) {
+        let slow = window.cwnd < window.ssthresh && !sample.recovering;
+        if slow && self.hystart.as_mut().is_some_and(|hystart| hystart.note(sample)) {
+            window.ssthresh = window.cwnd;
+            self.hystart = None;
+        }
+    }
 }
 
 #[cfg(test)]
@@ -182,7 +205,7 @@ mod tests {
     use super::*;
 
     fn cubic() -> Cubic {
-        Cubic::new(&CubicParameters { c: 0.4, beta: 0.7, fast_convergence: true })
+        Cubic::new(&CubicParameters { c: 0.4, beta: 0.7, fast_convergence: true, hystart: false })
     }
 
     fn at(seconds: f64) -> Time {
@@ -290,8 +313,12 @@ mod tests {
         for (at_first, (rtt, p, expected)) in
             [1.0, 0.7, 1.3].into_iter().flat_map(|it| table.map(|row| (it, row)))
         {
-            let mut cubic =
-                Cubic::new(&CubicParameters { c: 0.4, beta: 0.7, fast_convergence: false });
+            let mut cubic = Cubic::new(&CubicParameters {
+                c: 0.4,
+                beta: 0.7,
+                fast_convergence: false,
+                hystart: false,
+            });
             let peak = at_first * expected * 4.0 / 3.7;
             let mut w = Window { cwnd: peak, ssthresh: 1.0, smss: 1.0 };
             let (mut seconds, mut area, mut since) = (0.0, 0.0, 0.0);

@@ -5,6 +5,7 @@ mod bbr3;
 mod cubic;
 mod dctcp;
 mod highspeed;
+mod hystart;
 mod ledbat;
 mod reno;
 mod scalable;

@@ -279,6 +279,15 @@ impl Draw {
         if self.chance(0.3) {
             text += "timestamps = true\nsack_at_timeout = \"keep\"\n";
         }
+        if recovery == "sack" && self.chance(0.4) {
+            text += "recovery_window = \"prr\"\n";
+        }
+        if self.chance(0.3) {
+            text += "pacing = \"window\"\n";
+        }
+        if self.chance(0.2) {
+            text += "ecn_echo = \"rfc8257\"\n";
+        }
         text
     }
 

@@ -68,6 +68,12 @@ const LAWS: &[Case] = wrong! {
 
 const TCP: &[Case] = &[
     case(PACING, "pacing = \"on\"", "flows.x.tcp.pacing", &["\"on\" is not one of", "window"]),
+    case(
+        PACING,
+        "recovery_window = \"prr\"\nrecovery = \"reno\"",
+        "flows.x.tcp.recovery_window",
+        &["\"prr\" needs recovery = \"sack\""],
+    ),
     case(PACING, "profile = \"linuks\"", "flows.x.tcp.profile", &["did you mean \"linux\""]),
     case(PACING, "ecn_echo = \"exact\"", "flows.x.tcp.ecn_echo", &["is not one of", "rfc8257"]),
 ];

@@ -84,6 +84,27 @@ fn bbr3_fills_the_link_and_loses_little() {
     assert!(shallow.utilization > 0.85, "{}", shallow.utilization);
 }
 
+/// Slow start would overflow the queue: with HyStart++ it ends when the round-trip time has grown
+/// by 5 ms, an eighth of 40 ms. That shows in the round after the window has doubled beyond the 34
+/// packets of the path, with at most 136 of them; five rounds of a quarter of the growth take that
+/// to at most 1.25^5 times as much, 415. Without it the window grows by half in the round trip in
+/// which the loss is noticed, as an acknowledgement for two segments adds one: of the 634 packets
+/// that path and queue hold, about half are lost.
+#[test]
+fn hystart_ends_slow_start_before_the_queue_overflows() {
+    let drops = |hystart: bool| {
+        let tcp = format!("control = {{ cubic = {{ hystart = {hystart} }} }}");
+        let text = scenario(10.0, 40.0, &droptail(600.0), 0.0, &[&tcp]);
+        let text = text.replace("duration = \"20 s\"", "duration = \"5 s\"");
+        let core = core(&text);
+        (core.drops, core.max_queue_packets)
+    };
+    let ((lost, _), (kept, queue)) = (drops(false), drops(true));
+    assert!((250..400).contains(&lost), "{lost}");
+    assert_eq!(kept, 0);
+    assert!(queue < 415, "{queue}");
+}
+
 /// DCTCP would not keep the queue at the threshold of marking (Alizadeh and others 2010, section
 /// 3.3). One flow at 1 Gbit/s, 400 us and marks from the packet on that finds 21 waiting: W* is
 /// 34.3 segments on the path, with one in transmission, and K = 21, so 55.3. In the round trip

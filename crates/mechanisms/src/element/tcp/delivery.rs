@@ -65,6 +65,8 @@ pub(super) struct Delivery {
     /// What was in flight when this acknowledgement arrived, and whether that filled the window.
     prior_in_flight: u64,
     cwnd_limited: bool,
+    /// An acknowledgement has arrived, and no sample been made of it.
+    begun: bool,
     /// Losses of which congestion control is still to be notified.
     losses: Vec<LostSegment>,
 }
@@ -101,6 +103,7 @@ impl Delivery {
             before: (0, 0),
             prior_in_flight: 0,
             cwnd_limited: false,
+            begun: false,
             losses: Vec::new(),
         }
     }
@@ -237,8 +240,11 @@ impl Delivery {
         }
     }
 
-    /// An acknowledgement arrives.
+    /// An acknowledgement arrives, if that has not been said since the last sample.
     pub(super) fn begin(&mut self, unsent: bool, cwnd: f64, smss: f64) {
+        if std::mem::replace(&mut self.begun, true) {
+            return;
+        }
         self.check_app_limited(unsent, cwnd);
         self.prior_in_flight = self.in_flight;
         self.cwnd_limited = self.in_flight as f64 + smss > cwnd;
@@ -249,6 +255,7 @@ impl Delivery {
         if self.app_limited > 0 && self.delivered > self.app_limited {
             self.app_limited = 0;
         }
+        self.begun = false;
         let newest = self.newest.take();
         let rtt = newest
             .filter(|newest| !newest.record.resent)

@@ -31,22 +31,29 @@ impl SenderContext<'_, '_> {
         self.c.extension.as_mut()?.delivery.as_mut()
     }
 
-    /// Something is about to happen after which the connection may send: an acknowledgement, if
-    /// `arrives`, or a write or a timeout.
+    /// A write or a timeout is about to be handled, after which the connection may send.
     #[cold]
-    pub(super) fn check_app_limited(&mut self, arrives: bool) {
+    pub(super) fn check_app_limited(&mut self) {
+        let (unsent, cwnd) = (self.c.nxt < self.c.end, self.c.window.cwnd);
+        if let Some(delivery) = self.delivery() {
+            delivery.check_app_limited(unsent, cwnd);
+        }
+    }
+
+    /// An acknowledgement has arrived, and nothing has been taken from it but where it moves
+    /// SND.UNA.
+    fn begin_sample(&mut self) {
         let (unsent, smss) = (self.c.nxt < self.c.end, self.c.window.smss);
         let cwnd = self.c.window.cwnd;
-        match self.delivery() {
-            Some(delivery) if arrives => delivery.begin(unsent, cwnd, smss),
-            Some(delivery) => delivery.check_app_limited(unsent, cwnd),
-            None => {}
+        if let Some(delivery) = self.delivery() {
+            delivery.begin(unsent, cwnd, smss);
         }
     }
 
     /// Segments were reported by SACK, before the scoreboard takes note of them.
     #[cold]
     pub(super) fn deliver_blocks(&mut self, blocks: &SackBlocks, una: u64) {
+        self.begin_sample();
         let (now, max) = (self.cx.now(), self.c.max);
         let Some(delivery) = self.c.extension.as_mut().and_then(|it| it.delivery.as_mut()) else {
             return;
@@ -71,7 +78,7 @@ impl SenderContext<'_, '_> {
     /// The retransmission timer expired.
     #[cold]
     pub(super) fn lose_all(&mut self) {
-        self.check_app_limited(false);
+        self.check_app_limited();
         if let Some(delivery) = self.delivery() {
             delivery.lose_all();
         }
@@ -90,6 +97,7 @@ impl SenderContext<'_, '_> {
     /// congestion control learn from it.
     #[cold]
     pub(super) fn sample(&mut self, packet: &Packet, acked: f64) {
+        self.begin_sample();
         let (now, una, max) = (self.cx.now(), self.c.una, self.c.max);
         let lost_below = match &self.c.scoreboard {
             Some(scoreboard) if self.p.recovery == Recovery::Sack => {

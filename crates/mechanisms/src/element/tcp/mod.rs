@@ -11,6 +11,7 @@ mod extension;
 mod inspect;
 mod pacing;
 mod profile;
+mod prr;
 mod ranges;
 mod receiver;
 mod recovery;
@@ -87,6 +88,18 @@ choice! {
         /// ECN-Echo tells whether the segments acknowledged were marked: an acknowledgement is sent
         /// at once where that changes (RFC 8257). All segments are ECN-capable, sent again or not.
         Rfc8257 = "rfc8257",
+    }
+}
+
+choice! {
+    /// How much is sent while SACK repairs losses.
+    pub enum RecoveryWindow {
+        /// What the reduced window leaves beside what is in the network (pipe): nothing, until half
+        /// a window has arrived (RFC 6675).
+        Rfc6675 = "rfc6675",
+        /// A share of what arrives, so that the window is reached at the end (RFC 9937). A
+        /// congestion control that has a rate of its own goes by that.
+        Prr = "prr",
     }
 }
 
@@ -176,6 +189,8 @@ parameters! {
         header: Size = "40 B", "RFC 791, RFC 9293, section 3.1";
         /// How losses are repaired.
         recovery: Recovery = "sack", "RFC 5681, RFC 6582, RFC 6675";
+        /// How much is sent while SACK repairs losses.
+        recovery_window: RecoveryWindow = "rfc6675", "RFC 6675, section 5; RFC 9937, section 6";
         /// On which partial acknowledgements NewReno restarts its retransmission timer.
         newreno_timer: NewRenoTimer = "impatient", "RFC 6582, section 3.2; RFC 3782, section 4";
         /// Number of duplicate acknowledgements that signal a loss (DupThresh).
@@ -240,6 +255,12 @@ impl TcpParameters {
         section.refuse_unknown(&names.chain(["control"]).collect::<Vec<_>>())?;
         let parameters = Self::read_fields(section, Profile::read(section)?.fields())?;
         parameters.check().map_err(|(key, message)| section.fail(key, message))?;
+        let prr = parameters.recovery_window == RecoveryWindow::Prr;
+        let asked = section.node("recovery_window").is_some();
+        if prr && asked && parameters.recovery != Recovery::Sack {
+            let message = "\"prr\" needs recovery = \"sack\": other recoveries inflate the window";
+            return Err(section.fail("recovery_window", message));
+        }
         if parameters.header.bytes() < 40 {
             let message = format!(
                 "{} is less than the headers of TCP and IP, 40 B without options",

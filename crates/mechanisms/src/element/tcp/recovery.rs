@@ -4,6 +4,7 @@
 use forebay_network::{Observation, Packet, Signal};
 
 use super::Recovery;
+use super::prr::{InRecovery, Prr};
 use super::scoreboard::{NextSegment, Scoreboard};
 use super::sender::Phase;
 use super::sender_context::{SenderContext, float};
@@ -126,8 +127,10 @@ impl SenderContext<'_, '_> {
             Recovery::Sack => {
                 self.restart_timer();
                 if full {
+                    self.end_reduction();
                     self.end_recovery(ece);
                 } else {
+                    self.reduce_in_proportion(true);
                     self.fill_pipe();
                 }
             }
@@ -214,7 +217,10 @@ impl SenderContext<'_, '_> {
             return;
         }
         match self.c.phase {
-            Phase::Recovery => self.fill_pipe(),
+            Phase::Recovery => {
+                self.reduce_in_proportion(false);
+                self.fill_pipe();
+            }
             Phase::Loss => self.transmit(),
             Phase::Open => {
                 self.c.dupacks += 1;
@@ -225,10 +231,12 @@ impl SenderContext<'_, '_> {
                     .as_ref()
                     .is_some_and(|b| self.c.una < b.lost_below(threshold));
                 if lost || self.c.dupacks >= self.p.threshold {
+                    self.begin_reduction(newly_sacked);
                     self.enter_recovery();
                     if let Some(scoreboard) = &mut self.c.scoreboard {
                         scoreboard.enter(self.c.una);
                     }
+                    self.reduce_in_proportion(false);
                     self.fill_pipe();
                 } else if self.p.limited_transmit {
                     self.limited_transmit_with_sack();
@@ -266,7 +274,7 @@ impl SenderContext<'_, '_> {
             let Some(scoreboard) = &mut self.c.scoreboard else {
                 return;
             };
-            room -= match scoreboard.next_segment(una, max, threshold, new) {
+            let sent = match scoreboard.next_segment(una, max, threshold, new) {
                 Some(NextSegment::Hole(number)) => {
                     scoreboard.retransmitted(number, una);
                     self.send(number)
@@ -278,7 +286,64 @@ impl SenderContext<'_, '_> {
                 }
                 None => return,
             };
+            room -= sent;
             left -= 1;
+            if self.p.prr
+                && let Some(scoreboard) = &mut self.c.scoreboard
+            {
+                scoreboard.prr.sent(sent);
+            }
+        }
+    }
+
+    /// Recovery is about to begin, by an acknowledgement that reports `newly_sacked` segments:
+    /// prepare proportional rate reduction (RFC 9937, section 6.1).
+    fn begin_reduction(&mut self, newly_sacked: u64) {
+        if !self.p.prr || self.c.control.pacing_rate().is_some() {
+            return;
+        }
+        let outstanding = self.bytes(self.c.una, self.c.nxt);
+        let (una, mss) = (self.c.una, self.c.window.smss);
+        if let Some(scoreboard) = &mut self.c.scoreboard {
+            let before = scoreboard.sacked() - newly_sacked;
+            scoreboard.prr = Prr::begin(outstanding - float(before) * mss, una + before);
+        }
+    }
+
+    /// The window after an acknowledgement in recovery, where it is reduced in proportion.
+    fn reduce_in_proportion(&mut self, advances: bool) {
+        if !self.p.prr {
+            return;
+        }
+        let Some(scoreboard) = &self.c.scoreboard else { return };
+        if !scoreboard.prr.governs() {
+            return;
+        }
+        let smss = self.c.window.smss;
+        // When recovery begins its first segment has been sent already.
+        let first = if scoreboard.prr.is_new() { float(self.payload(self.c.una)) } else { 0.0 };
+        let ack = InRecovery {
+            arrived: self.c.una + scoreboard.sacked(),
+            lost_below: scoreboard.lost_below(u64::from(self.p.threshold)),
+            advances,
+            in_flight: self.pipe(scoreboard) - first,
+            ssthresh: self.c.window.ssthresh,
+            smss,
+        };
+        if let Some(scoreboard) = &mut self.c.scoreboard {
+            self.c.window.cwnd = scoreboard.prr.window(&ack).max(smss);
+            scoreboard.prr.sent(first);
+        }
+    }
+
+    /// Recovery ends: the window is what it was reduced to (RFC 9937, section 6.3).
+    fn end_reduction(&mut self) {
+        if self.p.prr
+            && let Some(scoreboard) = &mut self.c.scoreboard
+            && scoreboard.prr.governs()
+        {
+            self.c.window.cwnd = self.c.window.ssthresh;
+            scoreboard.prr = Prr::default();
         }
     }
 

@@ -2,6 +2,7 @@
 
 use forebay_network::SackBlocks;
 
+use super::prr::Prr;
 use super::ranges::Ranges;
 
 /// The scoreboard of RFC 6675, in segments. Numbers that the RFC gives as "the highest octet" are
@@ -22,6 +23,8 @@ pub struct Scoreboard {
     below: u64,
     /// RescueRxt + 1.
     rescue: u64,
+    /// Proportional rate reduction in this recovery.
+    pub(super) prr: Prr,
 }
 
 /// What NextSeg chose.
@@ -81,6 +84,7 @@ impl Scoreboard {
         self.high_rxt = 0;
         self.below = 0;
         self.rescue = 0;
+        self.prr = Prr::default();
     }
 
     /// Set HighRxt so that nothing counts as retransmitted. What lies at `una` is never SACKed.

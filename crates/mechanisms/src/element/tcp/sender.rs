@@ -12,7 +12,7 @@ use super::rto::{Rto, RtoRules};
 use super::scoreboard::Scoreboard;
 use super::sender_context::SenderContext;
 use super::source::Source;
-use super::{NewRenoTimer, Pacing, Recovery, SackAtTimeout, TcpParameters};
+use super::{NewRenoTimer, Pacing, Recovery, RecoveryWindow, SackAtTimeout, TcpParameters};
 use crate::element::FlowGroup;
 use crate::element::end_flow;
 use crate::traffic::TrafficPool;
@@ -50,6 +50,8 @@ pub(super) struct Settings {
     pub(super) window: f64,
     pub(super) initial_window: f64,
     pub(super) recovery: Recovery,
+    /// Proportional rate reduction.
+    pub(super) prr: bool,
     pub(super) impatient: bool,
     pub(super) keep_sack: bool,
     pub(super) threshold: u32,
@@ -211,6 +213,7 @@ impl Settings {
             window: parameters.window_bytes(parameters.window),
             initial_window: parameters.initial_window.bytes(mss) as f64,
             recovery: parameters.recovery,
+            prr: parameters.recovery_window == RecoveryWindow::Prr,
             impatient: parameters.newreno_timer == NewRenoTimer::Impatient,
             keep_sack: parameters.sack_at_timeout == SackAtTimeout::Keep,
             threshold: parameters.dupack_threshold,

@@ -22,9 +22,6 @@ impl SenderContext<'_, '_> {
     #[inline]
     pub(super) fn acknowledgement(&mut self, packet: &Packet) {
         let before = self.observed_window();
-        if self.c.extension.is_some() {
-            self.check_app_limited(true);
-        }
         let newly_sacked =
             if packet.sack_slot.is_none() { 0 } else { self.update_scoreboard(packet) };
         if packet.number > self.c.una {
@@ -317,7 +314,7 @@ impl SenderContext<'_, '_> {
         let before = self.observed_window();
         let now = self.cx.now();
         if self.c.extension.is_some() {
-            self.check_app_limited(false);
+            self.check_app_limited();
         }
         let idle = self.c.una == self.c.max && self.c.max > 0;
         if idle

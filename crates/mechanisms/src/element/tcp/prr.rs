@@ -1,0 +1,129 @@
+//! Proportional rate reduction (RFC 9937): how much may be sent while losses are repaired.
+
+/// The state of one recovery. Volumes are in bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Prr {
+    /// What was outstanding when recovery began, without what SACK had reported (RecoverFS); 0
+    /// where another rule governs recovery.
+    flight: f64,
+    /// prr_delivered.
+    delivered: f64,
+    /// prr_out.
+    out: f64,
+    /// Segments that had arrived at the acknowledgement before.
+    arrived: u64,
+    /// Up to where segments were lost then.
+    lost_below: u64,
+}
+
+/// What an acknowledgement in recovery says, in segments and bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct InRecovery {
+    /// Segments that have arrived so far.
+    pub(super) arrived: u64,
+    /// All segments below this one that have not arrived are lost.
+    pub(super) lost_below: u64,
+    /// Whether it acknowledges new data cumulatively.
+    pub(super) advances: bool,
+    /// What is in the network (pipe).
+    pub(super) in_flight: f64,
+    pub(super) ssthresh: f64,
+    pub(super) smss: f64,
+}
+
+impl Prr {
+    /// Recovery begins with `flight` bytes outstanding that had not arrived before the
+    /// acknowledgement that begins it, when `arrived` segments had.
+    pub(super) fn begin(flight: f64, arrived: u64) -> Self {
+        Self { flight: flight.max(1.0), arrived, ..Self::default() }
+    }
+
+    /// Whether it governs this recovery.
+    pub(super) fn governs(&self) -> bool {
+        self.flight > 0.0
+    }
+
+    /// Whether nothing has been sent in it.
+    pub(super) fn is_new(&self) -> bool {
+        self.out == 0.0
+    }
+
+    /// `bytes` are sent.
+    pub(super) fn sent(&mut self, bytes: f64) {
+        self.out += bytes;
+    }
+
+    /// The window after an acknowledgement (section 6.2).
+    pub(super) fn window(&mut self, ack: &InRecovery) -> f64 {
+        let brought = ack.arrived.saturating_sub(self.arrived) as f64 * ack.smss;
+        let safe = ack.advances && ack.lost_below <= self.lost_below;
+        (self.arrived, self.lost_below) = (ack.arrived, ack.lost_below);
+        self.delivered += brought;
+        let mut count = if ack.in_flight > ack.ssthresh {
+            (self.delivered * ack.ssthresh / self.flight).ceil() - self.out
+        } else {
+            let conserved = (self.delivered - self.out).max(brought);
+            let grown = conserved + if safe { ack.smss } else { 0.0 };
+            grown.min(ack.ssthresh - ack.in_flight)
+        };
+        if self.out == 0.0 {
+            // The fast retransmission is sent in any case.
+            count = count.max(ack.smss);
+        }
+        ack.in_flight + count.max(0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ack(arrived: u64, in_flight: f64) -> InRecovery {
+        InRecovery {
+            arrived,
+            lost_below: 0,
+            advances: false,
+            in_flight,
+            ssthresh: 10_000.0,
+            smss: 1000.0,
+        }
+    }
+
+    /// More or less would be sent than the share of what arrives by which the window shrinks
+    /// (section 6.2): with RecoverFS 20 segments and ssthresh 10, one for two that arrive. Of 15 in
+    /// flight, the first is sent at once; the fourth to arrive has 2000 B sent in all.
+    #[test]
+    fn what_is_sent_is_in_proportion() {
+        let mut prr = Prr::begin(20_000.0, 3);
+        let mut room = |arrived| {
+            let window = prr.window(&ack(arrived, 15_000.0));
+            let room = window - 15_000.0;
+            if room >= 1000.0 {
+                prr.sent(1000.0);
+            }
+            room
+        };
+        let rooms: Vec<f64> = (4..=9).map(&mut room).collect();
+        assert_eq!(rooms, [1000.0, 0.0, 500.0, 1000.0, 500.0, 1000.0]);
+    }
+
+    /// A flow that lost most of its window would stay at what is left of it, or burst: below
+    /// ssthresh as much is sent as arrives (conservative reduction bound), and a segment more if
+    /// the acknowledgement advances and shows no further loss (slow-start reduction bound), never
+    /// beyond ssthresh.
+    #[test]
+    fn below_the_threshold_as_much_is_sent_as_arrives() {
+        let mut prr = Prr::begin(20_000.0, 3);
+        assert_eq!(prr.window(&ack(4, 5000.0)), 6000.0);
+        prr.sent(1000.0);
+        assert_eq!(prr.window(&ack(6, 4000.0)), 6000.0);
+        prr.sent(2000.0);
+        let safe = InRecovery { advances: true, ..ack(7, 5000.0) };
+        assert_eq!(prr.window(&safe), 7000.0);
+        prr.sent(2000.0);
+        // A further loss is found: no segment more.
+        let lossy = InRecovery { advances: true, lost_below: 9, ..ack(8, 5000.0) };
+        assert_eq!(prr.window(&lossy), 6000.0);
+        assert_eq!(prr.window(&InRecovery { advances: true, ..ack(12, 9500.0) }), 10_000.0);
+    }
+}
