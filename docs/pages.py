@@ -2,11 +2,12 @@
 
     python docs/pages.py docs/reference
 
-`by-example.md`, `command-line.md`, `invariants.md`, `results.md`, `tcp-conformance.md` and
-`tcp-scripts.md`; those of mechanisms and sections come from `python -m forebay.scenario.reference
-docs/reference`. `make docs` runs both. Nothing here is written down twice: commands are asked for
-their options, the engine for the columns of a run and its invariants, the others are held against
-what is there, examples are checked by the engine, and what lacks a description stops the script.
+`by-example.md`, `command-line.md`, `invariants.md`, `results.md`, `tcp-conformance.md`,
+`tcp-scripts.md` and `vectors.md`; those of mechanisms and sections come from `python -m
+forebay.scenario.reference docs/reference`. `make docs` runs both. Nothing here is written down
+twice: commands are asked for their options, the engine for the columns of a run and its invariants,
+the others are held against what is there, examples are checked by the engine, and what lacks a
+description stops the script.
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ from columns import (
     TRACE,
 )
 from conformance import conformance, language
+from vectors import vectors
 
 EXAMPLES_FOLDER = Path(__file__).parents[1] / "examples"
 
@@ -70,6 +72,7 @@ def pages() -> dict[str, str]:
         "results.md": results(),
         "tcp-conformance.md": conformance(GENERATED),
         "tcp-scripts.md": language(GENERATED),
+        "vectors.md": vectors(GENERATED),
     }
 
 
