@@ -25,7 +25,9 @@ from fq_pie import FqPie
 from gred import Gred
 from link import Case, Log, Model, read, run
 from pie import Pie
+from schedulers import SCHEDULERS
 from sfq import Sfq
+from shapers import Htb, Tbf
 
 FOLDER = Path(__file__).resolve().parents[1]
 
@@ -37,9 +39,19 @@ MODELS: dict[str, Callable[[Case, Log], Model]] = {
     "fq_codel": lambda case, log: FqCoDel(case.parameters, log),
     "fq_pie": lambda case, log: FqPie(case.parameters, log),
     "gred": lambda case, log: Gred(case.parameters, case.link_bps, log),
+    "htb": lambda case, log: Htb(case.parameters, log),
     "pie": lambda case, log: Pie(case.parameters, log),
     "sfq": lambda case, log: Sfq(case.parameters, log),
+    "tbf": lambda case, log: Tbf(case.parameters, case.link_bps, log),
 }
+
+
+def scheduler(case: Case, log: Log) -> Model:
+    """A scheduler with classes."""
+    return SCHEDULERS[case.mechanism](case.parameters, case.link_bps, log)
+
+
+MODELS |= dict.fromkeys(SCHEDULERS, scheduler)
 
 
 def paths() -> list[Path]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from math import isqrt
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 __all__ = ["Case", "Log", "Model", "Packet", "quantity", "read", "root", "run"]
 
@@ -100,6 +100,14 @@ class Model(Protocol):
         """Its named quantities."""
 
 
+@runtime_checkable
+class Shaper(Model, Protocol):
+    """A mechanism that may hold packets back."""
+
+    def ready(self, now: Fraction) -> Fraction:
+        """When to ask again, if `dequeue` gave nothing at `now` and packets wait."""
+
+
 @dataclass
 class Case:
     """A vector: its inputs, and the instants and names of the states that it asks for."""
@@ -136,9 +144,9 @@ def nanoseconds(time: Fraction) -> int:
 def run(case: Case, model: Model, log: Log) -> dict[str, Any]:
     """The outcome of a case under a model, as the section `expected` has it."""
     arrivals, free, states = list(case.arrivals), Fraction(0), []
-    asked, last = list(case.states), -1
+    asked, last, held = list(case.states), -1, Fraction(0)
     while True:
-        start = free if model.waiting() else None
+        start = max(free, held) if model.waiting() else None
         arrival = arrivals[0].at if arrivals else None
         times = [time for time in (start, arrival) if time is not None]
         now = min(times) if times else None
@@ -156,12 +164,16 @@ def run(case: Case, model: Model, log: Log) -> dict[str, Any]:
             if packet is not None:
                 log.departures.append([packet.number, nanoseconds(now)])
                 free = now + Fraction(8 * packet.size, case.link_bps)
+            elif model.waiting() and isinstance(model, Shaper):
+                held = model.ready(now)
         else:
             idle = free if free <= now and not model.waiting() else None
             packet = arrivals.pop(0)
             packet.entered = now
             model.enqueue(packet, now, idle)
             free = free if idle is None else now
+            # What arrived may leave before what is held back.
+            held = now if free <= now else held
     outcome = {"departures": log.departures, "drops": log.drops, "marks": log.marks}
     return outcome | {"state": states}
 

@@ -317,18 +317,21 @@ struct Bench {
     queue: Box<dyn QueueDisc>,
     stream: Stream,
     free_at: Time,
+    /// From when on the queue has a packet to send, if it gave none when asked last.
+    held_until: Time,
     outcome: Outcome,
 }
 
 impl Bench {
     fn new(rate: Rate, queue: Box<dyn QueueDisc>) -> Self {
         let stream = Streams::new(0, 0).named("vector");
-        Self { rate, queue, stream, free_at: Time::ZERO, outcome: Outcome::default() }
+        let (free_at, held_until) = (Time::ZERO, Time::ZERO);
+        Self { rate, queue, stream, free_at, held_until, outcome: Outcome::default() }
     }
 
     /// When the next transmission begins, if packets wait.
     fn next_start(&self) -> Option<Time> {
-        (self.queue.backlog().packets > 0).then_some(self.free_at)
+        (self.queue.backlog().packets > 0).then_some(self.free_at.max(self.held_until))
     }
 
     fn arrive(&mut self, packet: &Packet, now: Time) {
@@ -345,6 +348,10 @@ impl Bench {
         if idle {
             self.free_at = now;
         }
+        if self.free_at <= now {
+            // What arrived may leave before what is held back.
+            self.held_until = now;
+        }
     }
 
     fn start(&mut self, now: Time) {
@@ -355,6 +362,10 @@ impl Bench {
         let Some(Departure { packet, marked }) =
             self.queue.dequeue(now, &mut self.stream, &mut dropped)
         else {
+            if self.queue.backlog().packets > 0 {
+                self.held_until = self.queue.ready_at(now);
+                assert!(self.held_until > now, "packets wait and none is served");
+            }
             return;
         };
         if marked {
