@@ -116,6 +116,18 @@ class _Queue:
         limit: str = ...,
     ) -> Mechanism: ...
     def droptail(self, *, limit: str = ...) -> Mechanism: ...
+    def drr(
+        self,
+        *,
+        classes: Sequence[Mechanism | Mapping[str, Any] | str],
+        classify: Literal["precedence", "dscp", "ecn", "rules"] = ...,
+        map: Sequence[int] = ...,
+        dscp: Sequence[str] = ...,
+        ecn_classes: Sequence[int] = ...,
+        rules: Sequence[str] = ...,
+        otherwise: int = ...,
+        quanta: Sequence[str] = ...,
+    ) -> Mechanism: ...
     def dualpi2(
         self,
         *,
@@ -136,6 +148,19 @@ class _Queue:
         decisions: Literal["random", "recurrent"] = ...,
         mtu: str = ...,
         limit: str = ...,
+    ) -> Mechanism: ...
+    def ets(
+        self,
+        *,
+        classes: Sequence[Mechanism | Mapping[str, Any] | str],
+        classify: Literal["precedence", "dscp", "ecn", "rules"] = ...,
+        map: Sequence[int] = ...,
+        dscp: Sequence[str] = ...,
+        ecn_classes: Sequence[int] = ...,
+        rules: Sequence[str] = ...,
+        otherwise: int = ...,
+        strict: int = ...,
+        quanta: Sequence[str] = ...,
     ) -> Mechanism: ...
     def fq_codel(
         self,
