@@ -96,7 +96,7 @@ invariants! {
     }
     "Links" {
         LinkOrder "link-order"
-            "Packets of one flow and precedence leave a link in the order in which they came."
+            "Packets of one flow, class, colour and codepoint leave a link in the order of arrival."
             "RFC 2597, section 2; RFC 4737, section 1";
         LinkSpacing "link-spacing"
             "A transmission begins when the one before it has ended, or later."

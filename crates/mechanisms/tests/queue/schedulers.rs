@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 
 use forebay_kernel::{Stream, Streams};
 use forebay_mechanisms::LinkFacts;
-use forebay_mechanisms::queue::QUEUES;
+use forebay_mechanisms::queue::{QUEUES, Queue};
 use forebay_network::{FlowId, Packet, QueueDisc, RouteId};
-use forebay_parameters::Value;
+use forebay_parameters::{Problem, Value};
 use forebay_units::{Rate, Span, Time};
 
 use crate::support::{build, list, table, with};
@@ -21,14 +21,18 @@ const EPSILON: f64 = 1e-9;
 /// A scheduler with a FIFO queue without limit for each class, which a packet names by its
 /// precedence.
 fn scheduler(name: &str, classes: usize, parameters: &[(&str, Value)]) -> Box<dyn QueueDisc> {
+    let built = make(name, classes, parameters);
+    built.unwrap_or_else(|problem| panic!("{name}: {problem:?}")).into_discipline()
+}
+
+fn make(name: &str, classes: usize, parameters: &[(&str, Value)]) -> Result<Queue, Problem> {
     let entry = QUEUES.iter().find(|entry| entry.name == name).expect("it is in the table");
     let mut all =
         table(&[("classes", list(&vec!["droptail"; classes])), ("classify", "precedence".into())]);
     for (key, value) in parameters {
         all = with(&all, key, value.clone());
     }
-    let built = build(&all, |section| (entry.build)(section, &LinkFacts { rate: RATE }));
-    built.unwrap_or_else(|problem| panic!("{name}: {problem:?}")).into_discipline()
+    build(&all, |section| (entry.build)(section, &LinkFacts { rate: RATE }))
 }
 
 /// An arriving packet.
@@ -341,4 +345,34 @@ fn rounds_are_those_worked_out_by_hand() {
     // Self-clocked: class 1 arrives while the first of class 0 is sent, whose finish tag is 4: so
     // its own are 12 and 20, and those of class 0 8, 12, 16.
     assert_eq!(order("scfq", &weights, &[4, 2]), [0, 0, 0, 1, 0, 1]);
+}
+
+/// A scheduler with shares that mean nothing would be built, or its error point elsewhere.
+#[test]
+fn wrong_shares_are_refused_where_they_stand() {
+    let path = |name, key: &'static str, value: Value| {
+        make(name, 2, &[(key, value)]).err().map_or(String::new(), |problem| problem.path)
+    };
+    for name in ["wfq", "scfq", "stfq", "wf2q_plus"] {
+        assert_eq!(path(name, "weights", numbers(&[1.0, 2.5])), "");
+        for wrong in [vec![1.0], vec![1.0, 0.0], vec![1.0, -1.0], vec![1.0, f64::NAN]] {
+            assert_eq!(path(name, "weights", numbers(&wrong)), "weights", "{name} {wrong:?}");
+        }
+    }
+    assert_eq!(path("drr", "quanta", list(&["20 B", "1 GB"])), "");
+    assert_eq!(path("drr", "quanta", list(&["19 B", "1500 B"])), "quanta");
+    assert_eq!(path("drr", "quanta", list(&["1500 B"])), "quanta");
+    assert_eq!(path("wrr", "packets", list(&[1, 0])), "packets");
+    assert_eq!(path("wrr", "packets", list(&[1, 2, 3])), "packets");
+    assert_eq!(path("ets", "strict", 3.into()), "strict");
+    assert_eq!(path("ets", "quanta", list(&["1500 B"])), "quanta");
+    for name in ["drr", "wrr", "ets", "wfq", "scfq", "stfq", "wf2q_plus"] {
+        assert_eq!(path(name, "classes", list::<&str>(&[])), "classes");
+        assert_eq!(path(name, "classes", list(&["droptail"; 65])), "classes");
+        assert_eq!(path(name, "classes", list(&["droptial"])), "classes[0]");
+        let table = table(&[("classes", list(&["droptail"; 2]))]);
+        let entry = QUEUES.iter().find(|entry| entry.name == name).expect("it is in the table");
+        let unsaid = build(&table, |section| (entry.build)(section, &LinkFacts { rate: RATE }));
+        assert_eq!(unsaid.err().map(|problem| problem.path), Some("classify".to_owned()), "{name}");
+    }
 }

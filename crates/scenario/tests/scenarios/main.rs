@@ -18,6 +18,7 @@ mod bad_values;
 mod call_extremes;
 mod calls;
 mod cells;
+mod classes;
 mod closed_forms;
 mod conservation;
 mod controls;
