@@ -122,9 +122,9 @@ class _Queue:
         classes: Sequence[Mechanism | Mapping[str, Any] | str],
         classify: Literal["precedence", "dscp", "ecn", "rules"] = ...,
         map: Sequence[int] = ...,
-        dscp: Sequence[str] = ...,
+        dscp: Sequence[str | int | Sequence[str | int]] = ...,
         ecn_classes: Sequence[int] = ...,
-        rules: Sequence[str] = ...,
+        rules: Sequence[Mapping[str, Any]] = ...,
         otherwise: int = ...,
         quanta: Sequence[str] = ...,
     ) -> Mechanism: ...
@@ -155,9 +155,9 @@ class _Queue:
         classes: Sequence[Mechanism | Mapping[str, Any] | str],
         classify: Literal["precedence", "dscp", "ecn", "rules"] = ...,
         map: Sequence[int] = ...,
-        dscp: Sequence[str] = ...,
+        dscp: Sequence[str | int | Sequence[str | int]] = ...,
         ecn_classes: Sequence[int] = ...,
-        rules: Sequence[str] = ...,
+        rules: Sequence[Mapping[str, Any]] = ...,
         otherwise: int = ...,
         strict: int = ...,
         quanta: Sequence[str] = ...,
@@ -226,12 +226,12 @@ class _Queue:
     def htb(
         self,
         *,
-        classes: Sequence[str],
+        classes: Sequence[Mapping[str, Any]],
         classify: Literal["precedence", "dscp", "ecn", "rules"] = ...,
         map: Sequence[int] = ...,
-        dscp: Sequence[str] = ...,
+        dscp: Sequence[str | int | Sequence[str | int]] = ...,
         ecn_classes: Sequence[int] = ...,
-        rules: Sequence[str] = ...,
+        rules: Sequence[Mapping[str, Any]] = ...,
         otherwise: int = ...,
     ) -> Mechanism: ...
     def partial_buffer_sharing(
@@ -266,9 +266,9 @@ class _Queue:
         classes: Sequence[Mechanism | Mapping[str, Any] | str],
         classify: Literal["precedence", "dscp", "ecn", "rules"] = ...,
         map: Sequence[int] = ...,
-        dscp: Sequence[str] = ...,
+        dscp: Sequence[str | int | Sequence[str | int]] = ...,
         ecn_classes: Sequence[int] = ...,
-        rules: Sequence[str] = ...,
+        rules: Sequence[Mapping[str, Any]] = ...,
         otherwise: int = ...,
     ) -> Mechanism: ...
     def red(
@@ -336,9 +336,9 @@ class _Queue:
         classes: Sequence[Mechanism | Mapping[str, Any] | str],
         classify: Literal["precedence", "dscp", "ecn", "rules"] = ...,
         map: Sequence[int] = ...,
-        dscp: Sequence[str] = ...,
+        dscp: Sequence[str | int | Sequence[str | int]] = ...,
         ecn_classes: Sequence[int] = ...,
-        rules: Sequence[str] = ...,
+        rules: Sequence[Mapping[str, Any]] = ...,
         otherwise: int = ...,
         weights: Sequence[float] = ...,
     ) -> Mechanism: ...
@@ -396,9 +396,9 @@ class _Queue:
         classes: Sequence[Mechanism | Mapping[str, Any] | str],
         classify: Literal["precedence", "dscp", "ecn", "rules"] = ...,
         map: Sequence[int] = ...,
-        dscp: Sequence[str] = ...,
+        dscp: Sequence[str | int | Sequence[str | int]] = ...,
         ecn_classes: Sequence[int] = ...,
-        rules: Sequence[str] = ...,
+        rules: Sequence[Mapping[str, Any]] = ...,
         otherwise: int = ...,
         weights: Sequence[float] = ...,
     ) -> Mechanism: ...
@@ -417,9 +417,9 @@ class _Queue:
         classes: Sequence[Mechanism | Mapping[str, Any] | str],
         classify: Literal["precedence", "dscp", "ecn", "rules"] = ...,
         map: Sequence[int] = ...,
-        dscp: Sequence[str] = ...,
+        dscp: Sequence[str | int | Sequence[str | int]] = ...,
         ecn_classes: Sequence[int] = ...,
-        rules: Sequence[str] = ...,
+        rules: Sequence[Mapping[str, Any]] = ...,
         otherwise: int = ...,
         weights: Sequence[float] = ...,
     ) -> Mechanism: ...
@@ -429,9 +429,9 @@ class _Queue:
         classes: Sequence[Mechanism | Mapping[str, Any] | str],
         classify: Literal["precedence", "dscp", "ecn", "rules"] = ...,
         map: Sequence[int] = ...,
-        dscp: Sequence[str] = ...,
+        dscp: Sequence[str | int | Sequence[str | int]] = ...,
         ecn_classes: Sequence[int] = ...,
-        rules: Sequence[str] = ...,
+        rules: Sequence[Mapping[str, Any]] = ...,
         otherwise: int = ...,
         weights: Sequence[float] = ...,
     ) -> Mechanism: ...
@@ -459,9 +459,9 @@ class _Queue:
         classes: Sequence[Mechanism | Mapping[str, Any] | str],
         classify: Literal["precedence", "dscp", "ecn", "rules"] = ...,
         map: Sequence[int] = ...,
-        dscp: Sequence[str] = ...,
+        dscp: Sequence[str | int | Sequence[str | int]] = ...,
         ecn_classes: Sequence[int] = ...,
-        rules: Sequence[str] = ...,
+        rules: Sequence[Mapping[str, Any]] = ...,
         otherwise: int = ...,
         packets: Sequence[int] = ...,
     ) -> Mechanism: ...
@@ -518,12 +518,17 @@ class _Conditioner:
     def only(
         self,
         *,
-        dscp: Sequence[str],
+        dscp: Sequence[str | int | Sequence[str | int]],
         of: Mechanism | Mapping[str, Any] | str,
     ) -> Mechanism: ...
     def per_flow(self, *, of: Mechanism | Mapping[str, Any] | str) -> Mechanism: ...
     def px_meter(self, *, rate: str, size: str, px: str) -> Mechanism: ...
-    def remark(self, *, to: Sequence[str], from: Sequence[str] = ...) -> Mechanism: ...
+    def remark(
+        self,
+        *,
+        to: Sequence[str | int],
+        found: Sequence[str | int | Sequence[str | int]] = ...,
+    ) -> Mechanism: ...
     def sr_meter(
         self,
         *,

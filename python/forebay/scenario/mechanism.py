@@ -210,6 +210,10 @@ def annotation(field: Field) -> str:
         one = f"Literal[{', '.join(map(repr, field.choices))}]"
     elif field.mechanism is not None:
         one = "Mechanism | Mapping[str, Any] | str"
+    elif field.kind.startswith("codepoint"):
+        one = "str | int | Sequence[str | int]" if "a list" in field.kind else "str | int"
+    elif field.kind.startswith(("rule", "table")):
+        one = "Mapping[str, Any]"
     else:
         one = simple.get(field.kind, "str")
     return f"Sequence[{one}]" if field.list else one

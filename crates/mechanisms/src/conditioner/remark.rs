@@ -22,31 +22,31 @@ parameters! {
     /// Parameters of remarking.
     pub struct RemarkParameters {
         /// The DSCP that a packet of each precedence gets, from 0 on; the last holds for higher
-        /// ones too. With `from`: that which a packet with a DSCP of each entry there gets.
+        /// ones too. With `found`: that which a packet with a DSCP of each entry there gets.
         to: Vec<Dscp>, "RFC 2597, section 6 (codepoints by drop precedence)";
         /// Remark by the DSCP found instead of the precedence: an entry for each of `to`, a
         /// codepoint or a list of them. Packets with others keep theirs.
-        from: Option<Vec<DscpSet>>, "RFC 2475, section 2.3.3.2; RFC 2474, section 3";
+        found: Option<Vec<DscpSet>>, "RFC 2475, section 2.3.3.2; RFC 2474, section 3";
     }
 }
 
 fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Box<dyn Conditioner>, Problem> {
-    let RemarkParameters { to, from } = RemarkParameters::read(section)?;
+    let RemarkParameters { to, found } = RemarkParameters::read(section)?;
     if to.is_empty() || to.len() > Dscp::COUNT {
         let message = format!("has {} entries; allowed are 1 to {}", to.len(), Dscp::COUNT);
         return Err(section.fail("to", message));
     }
-    let Some(from) = from else { return Ok(Box::new(ByColour(to))) };
-    if from.len() != to.len() {
-        let message = format!("has {} entries, and to has {}", from.len(), to.len());
-        return Err(section.fail("from", message));
+    let Some(found) = found else { return Ok(Box::new(ByColour(to))) };
+    if found.len() != to.len() {
+        let message = format!("has {} entries, and to has {}", found.len(), to.len());
+        return Err(section.fail("found", message));
     }
     let (mut map, mut known) = (identity(), [false; Dscp::COUNT]);
-    for (set, to) in from.iter().zip(to) {
+    for (set, to) in found.iter().zip(to) {
         for dscp in &set.0 {
             let at = usize::from(dscp.0);
             if std::mem::replace(&mut known[at], true) {
-                return Err(section.fail("from", format!("{} stands there twice", dscp.name())));
+                return Err(section.fail("found", format!("{} stands there twice", dscp.name())));
             }
             map[at] = to.0;
         }
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn codepoints_become_others() {
         let from = Value::List(vec![Node::new("EF".into()), Node::new(list(&["AF1x", "CS6"]))]);
-        let mut law = make(&[("from", from), ("to", list(&["CS5", "BE"]))]).unwrap();
+        let mut law = make(&[("found", from), ("to", list(&["CS5", "BE"]))]).unwrap();
         for (before, after) in [(46, 40), (10, 0), (14, 0), (48, 0), (40, 40), (0, 0), (63, 63)] {
             assert_eq!(remarked(law.as_mut(), 1, before), (1, after));
         }
@@ -142,9 +142,9 @@ mod tests {
         assert_eq!(path(&[("to", list(&[]))]), Some("to".to_owned()));
         assert_eq!(path(&[("to", list(&["AF14"]))]), Some("to".to_owned()));
         let one = ("to", list(&["BE"]));
-        assert_eq!(path(&[one.clone(), ("from", list(&["EF", "VA"]))]), Some("from".to_owned()));
+        assert_eq!(path(&[one.clone(), ("found", list(&["EF", "VA"]))]), Some("found".to_owned()));
         let twice = Value::List(vec![Node::new(list(&["EF"])), Node::new(list(&["EF"]))]);
         let two = ("to", list(&["BE", "BE"]));
-        assert_eq!(path(&[two, ("from", twice)]), Some("from".to_owned()));
+        assert_eq!(path(&[two, ("found", twice)]), Some("found".to_owned()));
     }
 }
