@@ -1,4 +1,4 @@
-"""CAKE as Linux (net/sched/sch_cake.c) has it, without a shaper and without noise in the quanta.
+"""CAKE as Linux (net/sched/sch_cake.c) has it, without noise in the quanta.
 
 Flows are told by their numbers (classifier number), so that collisions are those of the arithmetic.
 """
@@ -19,6 +19,7 @@ QUANTA = {
     "diffserv3": [1024, 64, 256],
     "diffserv4": [1024, 64, 512, 256],
 }
+SHIFTS = {"besteffort": [0], "diffserv3": [0, 4, 2], "diffserv4": [0, 4, 1, 2]}
 VIDEO = (4, 16, 18, 20, 22, 24, 26, 28, 30, 34, 36, 38)
 
 
@@ -57,6 +58,8 @@ class Tin:
     old: list[int] = field(default_factory=list)
     decaying: list[int] = field(default_factory=list)
     deficit: int = 0
+    rate: Fraction | None = None
+    next: Fraction = Fraction(0)
     hits: int = 0
     collisions: int = 0
     filtered: int = 0
@@ -77,17 +80,31 @@ class Cake:
         self.mode = get("tins", "diffserv3")
         self.isolation = get("isolation", "triple_isolate")
         self.size = get("queues", 1024)
-        self.quantum = quantity(get("quantum", "1514 B"))
+        self.rate = quantity(parameters["rate"]) if "rate" in parameters else None
+        self.next, self.failsafe = Fraction(0), Fraction(0)
         self.limit = get("limit", "15503360 B")
         self.tins = [Tin(share) for share in QUANTA[self.mode]]
+        for tin, shift in zip(self.tins, SHIFTS[self.mode], strict=True):
+            tin.rate = None if self.rate is None else Fraction(self.rate // 2**shift)
         self.current = 0
         self.sojourn = Fraction(0)
 
-    def cobalt(self) -> Cobalt:
-        """The law of a queue: no packet is spared for its size, and there is no limit."""
+    def quantum(self, tin: Tin) -> Fraction:
+        """What a flow of a tin may send in a round."""
+        scaled = 1514 if tin.rate is None else min(max(tin.rate // 8 // 4096, 300), 1514)
+        return quantity(self.given["quantum"]) if "quantum" in self.given else Fraction(scaled)
+
+    def ready(self, now: Fraction) -> Fraction:
+        """When the shaper lets the next packet leave that waits at `now`."""
+        return max(now, min(self.next, self.failsafe))
+
+    def cobalt(self, tin: Tin) -> Cobalt:
+        """The law of a queue: packets are spared for their size under a shaper alone."""
         given = {key: self.given[key] for key in ("target", "interval") if key in self.given}
         given |= {"mtu": "0 B", "ecn": self.given.get("ecn", True)}
-        return Cobalt(given, self.link_bps, self.log)
+        if tin.rate is not None:
+            given["mtu"] = self.given.get("mtu", "1514 B")
+        return Cobalt(given, int(tin.rate or self.link_bps), self.log)
 
     def hosts(self, packet: Packet) -> tuple[int, int]:
         """The source and the destination host of a packet."""
@@ -114,7 +131,7 @@ class Cake:
         outer, inner = first - first % WAYS, first % WAYS
         ways = [outer + (inner + step) % WAYS for step in range(WAYS)]
         for way in ways:
-            tin.flows.setdefault(way, Flow(self.cobalt()))
+            tin.flows.setdefault(way, Flow(self.cobalt(tin)))
         index = next((way for way in ways if tin.flows[way].tag == tag), None)
         if index is not None:
             tin.hits += index != first
@@ -156,7 +173,11 @@ class Cake:
 
     def enqueue(self, packet: Packet, now: Fraction, idle: Fraction | None) -> None:
         """Append a packet, give its flow a place, and make room."""
-        tin = self.tins[tin_of(self.mode, packet.precedence)]
+        tin = self.tins[tin_of(self.mode, packet.dscp)]
+        if not self.waiting() and self.next < now:
+            self.next, self.failsafe = now, now
+        if not any(flow.cobalt.queue for flow in tin.flows.values()):
+            tin.next = max(tin.next, now)
         index = self.queue_of(tin, packet)
         flow = tin.flows[index]
         flow.cobalt.queue.append(packet)
@@ -166,7 +187,7 @@ class Cake:
                 tin.decaying.remove(index)
             tin.new.append(index)
             flow.set = "sparse"
-            flow.deficit = self.quantum / self.load(tin, flow)
+            flow.deficit = self.quantum(tin) / self.load(tin, flow)
         elif flow.set == "sparse_wait":
             flow.set = "bulk"
         while idle is None and self.too_much():
@@ -196,8 +217,15 @@ class Cake:
             return ceil(length / 48) * 53
         return int(length) + (ceil(length / 64) if framing == "ptm" else 0)
 
-    def choose(self) -> Tin:
-        """The tin in turn."""
+    def choose(self, now: Fraction) -> Tin:
+        """The tin in turn, or under a shaper the last whose schedule allows a packet."""
+        if self.rate is not None:
+            best = None
+            for at, tin in enumerate(self.tins):
+                waits = tin.count("sparse", "sparse_wait", "bulk")
+                if waits and (best is None or tin.next <= now or tin.next <= best):
+                    best, self.current = tin.next, at
+            return self.tins[self.current]
         tin = self.tins[self.current]
         while tin.deficit < 0 or not tin.count("sparse", "sparse_wait", "bulk"):
             if tin.deficit <= 0:
@@ -208,9 +236,11 @@ class Cake:
 
     def dequeue(self, now: Fraction) -> Packet | None:
         """The next packet."""
+        if self.rate is not None and self.ready() > now:
+            return None
         first = True
         while self.waiting():
-            tin = self.choose()
+            tin = self.choose(now)
             index, source = self.pick(tin, first)
             first = False
             flow = tin.flows[index]
@@ -225,10 +255,20 @@ class Cake:
                     tin.decaying.append(index)
                 continue
             self.sojourn = now - packet.entered
+            self.charge(tin, self.on_wire(packet.size), now)
             tin.deficit -= self.on_wire(packet.size)
             flow.deficit -= self.on_wire(packet.size)
             return packet
         return None
+
+    def charge(self, tin: Tin, size: int, now: Fraction) -> None:
+        """Move the schedules on (cake_advance_shaper)."""
+        if self.rate is None or tin.rate is None:
+            return
+        span = 8 * size / tin.rate
+        tin.next = tin.next + span if tin.next < now else max(tin.next, now + span)
+        self.next += 8 * size / self.rate
+        self.failsafe += Fraction(3, 2) * 8 * size / self.rate
 
     def pick(self, tin: Tin, first: bool) -> tuple[int, list[int]]:
         """The queue to be served, and its list."""
@@ -242,7 +282,7 @@ class Cake:
                 return index, source
             if flow.set == "sparse":
                 flow.set = "bulk" if flow.cobalt.queue else "sparse_wait"
-            flow.deficit += self.quantum / self.load(tin, flow)
+            flow.deficit += self.quantum(tin) / self.load(tin, flow)
             tin.old.append(source.pop(0))
 
     def send(self, flow: Flow, now: Fraction) -> Packet | None:

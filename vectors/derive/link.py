@@ -59,6 +59,7 @@ class Packet:
     ecn: str
     precedence: int
     ack: bool
+    dscp: int = 0
     entered: Fraction = Fraction(0)
 
     @property
@@ -128,7 +129,8 @@ def read(path: Path) -> Case:
             at = Fraction(row["at_ns"] + index * row.get("every_ns", 0), NS)
             ecn, precedence = row.get("ecn", "not-ect"), row.get("precedence", 0)
             flow, ack = row.get("flow", 0), row.get("ack", False)
-            packets.append(Packet(0, at, row["size_bytes"], flow, ecn, precedence, ack))
+            size, dscp = row["size_bytes"], row.get("dscp", 0)
+            packets.append(Packet(0, at, size, flow, ecn, precedence, ack, dscp))
     packets.sort(key=lambda packet: packet.at)
     for number, packet in enumerate(packets):
         packet.number = number

@@ -250,6 +250,7 @@ fn strange_parameters_are_refused_or_survived() {
 fn impossible_parameters_are_refused_by_their_key() {
     for (name, key, value) in [
         ("cake", "interval", Value::from("0 s")),
+        ("cake", "rate", "0 bit/s".into()),
         ("cake", "queues", 12.into()),
         ("cake", "queues", 65_544.into()),
         ("cake", "quantum", "0 B".into()),

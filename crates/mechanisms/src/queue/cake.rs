@@ -1,19 +1,21 @@
 //! CAKE, common applications kept enhanced: tins for classes of traffic, in each of them queues of
 //! flows that share fairly between hosts as well, each queue under COBALT.
 //!
-//! As in Linux (`net/sched/sch_cake.c`) without a shaper (`unlimited`): the link itself is the
-//! bottleneck, and tins share it by deficit round robin. Where Linux adds noise to the quanta that
+//! As in Linux (`net/sched/sch_cake.c`). Without `rate` the link itself is the bottleneck, and tins
+//! share it by deficit round robin. With it, a virtual clock holds packets back, and each tin has
+//! priority up to its share of the rate. Where Linux adds noise to the quanta that
 //! hosts share, so that rounding does not favour any, quanta are exact here to 1/65536 B.
 
 use forebay_kernel::Stream;
 use forebay_network::{Backlog, Departure, Discard, DropReason, Packet, QueueDisc, Verdict};
 use forebay_parameters::{Entry, Length, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::quantity::show_size;
-use forebay_units::{Size, Span, Time};
+use forebay_units::{Rate, Size, Span, Time};
 
 use super::ack_filter::AckFilter;
 use super::cake_hash::FlowKey;
 use super::cake_hosts::Isolation;
+use super::cake_shaper::{Clock, Shaper};
 use super::cake_tin::Tin;
 use super::cake_tins::{Framing, Overhead, TinMode};
 use super::cobalt_core::CobaltLaw;
@@ -33,7 +35,8 @@ pub(super) const ENTRY: Entry<BuildQueue> = Entry {
         quantum = "300 B"
         target = "2 ms"
         interval = "40 ms"
-        limit = "20 kB"
+        ecn = true
+        limit = "6 kB"
     "#,
     fields: CakeParameters::FIELDS,
     probes: &[
@@ -92,7 +95,10 @@ pub(super) const ENTRY: Entry<BuildQueue> = Entry {
 parameters! {
     /// Parameters of CAKE.
     pub struct CakeParameters {
-        /// Classes of traffic.
+        /// Rate at which packets leave, with what they take on the wire: below that of the link, so
+        /// that the queue is here (`bandwidth`). Above 0. No shaper if left out.
+        rate: Option<Rate>, "Hoiland-Jorgensen et al. 2018, section III-D";
+        /// Classes of traffic, by DSCP.
         tins: TinMode = "diffserv3", "Hoiland-Jorgensen et al. 2018, section III-B";
         /// Between what the link is shared.
         isolation: Isolation = "triple_isolate",
@@ -104,8 +110,13 @@ parameters! {
         /// Number of queues in each tin: a multiple of 8, 8 to 65536.
         queues: u32 = 1024, "Linux net/sched/sch_cake.c (2018, CAKE_QUEUES)";
         /// Bytes that a flow may send in a round, above 0, at most 1048576 B; a host with n flows
-        /// has an nth of it for each.
-        quantum: Size = "1514 B", "Linux net/sched/sch_cake.c (2018, flow_quantum)";
+        /// has an nth of it for each. If left out, 1514 B, or with a shaper what the tin sends in
+        /// 1/4096 s, but at least 300 B.
+        quantum: Option<Size>, "Linux net/sched/sch_cake.c (2018, flow_quantum)";
+        /// The largest packet: with a shaper, the target of a tin is at least one and a half
+        /// transmissions of it at the tin's share, and what waited for less than four is not
+        /// dropped.
+        mtu: Size = "1514 B", "Linux net/sched/sch_cake.c (2018, cake_set_rate)";
         /// Sojourn time that a standing queue may cost.
         target: Span = "5 ms", "Linux net/sched/sch_cake.c (2018)";
         /// How long the sojourn time must stay above the target before the first drop, and the time
@@ -122,8 +133,12 @@ parameters! {
         mpu: Size = "0 B", "Linux net/sched/sch_cake.c (2018)";
         /// How the wire frames packets.
         framing: Framing = "none", "Linux net/sched/sch_cake.c (2018)";
-        /// Buffer size, without the packet being transmitted: 10240 packets of 1514 B.
-        limit: Length = "15503360 B", "Linux net/sched/sch_cake.c (2018)";
+        /// Clear the DSCP once the tin is chosen.
+        wash: bool = false, "Linux net/sched/sch_cake.c (2018)";
+        /// Buffer size, without the packet being transmitted. If left out 15503360 B (10240 packets
+        /// of 1514 B), or with a shaper four times what it sends in `interval`, if that is less,
+        /// but at least 4 MiB.
+        limit: Option<Length>, "Linux net/sched/sch_cake.c (2018, cake_reconfigure)";
         /// How a queue is found for a flow.
         classifier: FlowClassifier = "hash", "Hoiland-Jorgensen et al. 2018, section III-A";
         /// Key of the hash function. Drawn at random if left out, for each run another.
@@ -155,8 +170,32 @@ fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Queue, Problem> {
             return Err(section.fail(key, message));
         }
     }
-    let quantum = super::flow_lists::quantum(section, "quantum", parameters.quantum)?;
-    Ok(Queue::Disc(Box::new(Cake::new(parameters, i64::from(quantum)))))
+    if parameters.rate == Some(Rate::from_bps(0)) {
+        return Err(section.fail("rate", "is zero; allowed is any rate above 0 bit/s"));
+    }
+    if let Some(given) = parameters.quantum {
+        super::flow_lists::quantum(section, "quantum", given)?;
+    }
+    Ok(Queue::Disc(Box::new(Cake::new(parameters))))
+}
+
+impl CakeParameters {
+    /// Bytes that a flow may send in a round in a tin of `rate`.
+    fn quantum_at(&self, rate: Option<Rate>) -> i64 {
+        let scaled = rate.map_or(1514, |rate| (rate.bps() / 8 / 4096).clamp(300, 1514));
+        let bytes = self.quantum.map_or(scaled, Size::bytes);
+        i64::try_from(bytes).unwrap_or(i64::MAX)
+    }
+
+    /// The size of the buffer.
+    fn buffer(&self) -> Length {
+        const PACKETS: u64 = 10_240 * 1514;
+        let sent = |rate: Rate| {
+            let bytes = 4.0 * rate.bytes_per_second() * self.interval.seconds();
+            (bytes as u64).clamp(4 << 20, PACKETS)
+        };
+        self.limit.unwrap_or_else(|| Length::Bytes(self.rate.map_or(PACKETS, sent)))
+    }
 }
 
 /// CAKE's state.
@@ -171,6 +210,8 @@ struct Cake {
     isolation: Isolation,
     pool: PacketPool,
     tins: Vec<Tin>,
+    shaper: Option<Shaper>,
+    wash: bool,
     /// The tin that is served.
     current: usize,
     backlog: Backlog,
@@ -179,17 +220,21 @@ struct Cake {
 }
 
 impl Cake {
-    fn new(parameters: CakeParameters, quantum: i64) -> Self {
+    fn new(parameters: CakeParameters) -> Self {
         let CakeParameters { target, interval, ecn, .. } = parameters;
         let interval = interval.max(target.times(2));
         let (increment, decrement) = (1.0 / 256.0, 1.0 / 4096.0);
         let law = CobaltLaw { target, interval, spared: Span::ZERO, ecn, increment, decrement };
-        let tins = parameters.tins.quanta();
-        let tin =
-            |share: &i64| Tin::new(parameters.queues, parameters.isolation, law, (quantum, *share));
+        let tins = parameters.tins.quanta().iter().zip(parameters.tins.shifts());
+        let tin = |(share, shift): (&i64, &u32)| {
+            let rate = parameters.rate.map(|rate| Rate::from_bps((rate.bps() >> shift).max(1)));
+            let law = rate.map_or(law, |rate| law.on(rate, parameters.mtu));
+            let quanta = (parameters.quantum_at(rate), *share);
+            Tin::new(parameters.queues, parameters.isolation, law, quanta, rate.map(Clock::new))
+        };
         Self {
             mode: parameters.tins,
-            limit: parameters.limit,
+            limit: parameters.buffer(),
             ack_filter: parameters.ack_filter,
             overhead: Overhead {
                 bytes: parameters.overhead.bytes(),
@@ -201,7 +246,9 @@ impl Cake {
             flows_per_destination: parameters.flows_per_destination,
             isolation: parameters.isolation,
             pool: PacketPool::default(),
-            tins: tins.iter().map(tin).collect(),
+            tins: tins.map(tin).collect(),
+            shaper: parameters.rate.map(Shaper::new),
+            wash: parameters.wash,
             current: 0,
             backlog: Backlog::default(),
             sojourn: Span::ZERO,
@@ -261,8 +308,19 @@ impl Cake {
         own
     }
 
-    /// Go to the tin that is served: one with packets, and with bytes left to send in this round.
-    fn choose_tin(&mut self) {
+    /// Go to the tin that is served. With a shaper it is the last of those whose schedule lets a
+    /// packet leave, or the one that is next; else one with bytes left to send in this round.
+    fn choose_tin(&mut self, now: Time) {
+        if self.shaper.is_some() {
+            let waiting = self.tins.iter().map(Tin::scheduled).enumerate();
+            let mut best = Time::NEVER;
+            for (at, next) in waiting {
+                if let Some(next) = next.filter(|next| *next <= now || *next <= best) {
+                    (best, self.current) = (next, at);
+                }
+            }
+            return;
+        }
         while self.tins[self.current].must_wait() {
             self.tins[self.current].renew();
             self.current = (self.current + 1) % self.tins.len();
@@ -281,9 +339,15 @@ impl QueueDisc for Cake {
     ) -> Verdict {
         let at = self.mode.tin_of(packet);
         let key = self.key(packet, stream);
+        if let Some(shaper) = self.shaper.as_mut().filter(|_| self.backlog.packets == 0) {
+            shaper.start(now);
+        }
         let tin = &mut self.tins[at];
+        tin.start(now);
         let queue = tin.queue_of(key);
-        tin.push(queue, packet, now, &mut self.pool);
+        let mut held = *packet;
+        held.dscp = if self.wash { 0 } else { packet.dscp };
+        tin.push(queue, &held, now, &mut self.pool);
         self.backlog.add(packet);
         if let Some(ack) = tin.filter(queue, packet, self.ack_filter, &mut self.pool) {
             self.backlog.remove(ack.queued_info());
@@ -291,8 +355,9 @@ impl QueueDisc for Cake {
         }
         self.tins[at].arrived(queue);
         // A packet that finds the link idle goes straight to the transmitter and needs no buffer.
+        let direct = idle_since.is_some() && self.shaper.is_none_or(|shaper| shaper.ready() <= now);
         let mut own = false;
-        while !own && idle_since.is_none() && self.overflows() {
+        while !own && !direct && self.overflows() {
             own = self.drop_from_fattest((at, queue), now, discard);
         }
         if own { Verdict::Drop(DropReason::Overflow) } else { Verdict::Accept }
@@ -304,10 +369,13 @@ impl QueueDisc for Cake {
         stream: &mut Stream,
         discard: &mut Discard<'_>,
     ) -> Option<Departure> {
+        if self.shaper.is_some_and(|shaper| shaper.ready() > now) {
+            return None;
+        }
         // Empty queues that are remembered are looked after once in each dequeue.
         let mut first = true;
         while self.backlog.packets > 0 {
-            self.choose_tin();
+            self.choose_tin(now);
             let Self { tins, pool, backlog, current, .. } = self;
             let mut dropped = |packet: Packet, reason| {
                 backlog.remove(packet.queued_info());
@@ -318,7 +386,10 @@ impl QueueDisc for Cake {
             if let Some((entered, departure)) = next {
                 self.backlog.remove(departure.packet.queued_info());
                 let wire = self.overhead.on_wire(departure.packet.size);
-                self.tins[self.current].sent(wire);
+                self.tins[self.current].sent(wire, now);
+                if let Some(shaper) = &mut self.shaper {
+                    shaper.charge(wire);
+                }
                 self.sojourn = now.since(entered);
                 return Some(departure);
             }
@@ -328,6 +399,14 @@ impl QueueDisc for Cake {
 
     fn backlog(&self) -> Backlog {
         self.backlog
+    }
+
+    fn is_work_conserving(&self) -> bool {
+        self.shaper.is_none()
+    }
+
+    fn ready_at(&self, now: Time) -> Time {
+        self.shaper.map_or(now, |shaper| shaper.ready().max(now))
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {

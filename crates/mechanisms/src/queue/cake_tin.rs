@@ -7,6 +7,7 @@ use forebay_units::Time;
 use super::ack_filter::AckFilter;
 use super::cake_hash::{FlowKey, Rotation, SetHash};
 use super::cake_hosts::Isolation;
+use super::cake_shaper::Clock;
 use super::cobalt_core::{CobaltLaw, CobaltState, Fate};
 use super::packet_pool::{PacketList, PacketPool};
 
@@ -70,6 +71,8 @@ pub(super) struct Tin {
     flows: Flows,
     /// Bytes that the tin may still send in this round.
     deficit: i64,
+    /// The tin's own schedule, under a shaper.
+    clock: Option<Clock>,
     packets: u32,
     /// The queue that was served last.
     served: u32,
@@ -82,6 +85,7 @@ impl Tin {
         isolation: Isolation,
         law: CobaltLaw,
         (quantum, share): (i64, i64),
+        clock: Option<Clock>,
     ) -> Self {
         let queue = FlowQueue {
             packets: PacketList::default(),
@@ -101,6 +105,7 @@ impl Tin {
             chains: [Chain { first: NONE, last: NONE }; 3],
             flows: Flows::default(),
             deficit: 0,
+            clock,
             packets: 0,
             served: 0,
             counts: Counts::default(),
@@ -185,6 +190,19 @@ impl Tin {
         }
     }
 
+    /// When the tin's own schedule lets the next packet leave, if it has flows.
+    pub(super) fn scheduled(&self) -> Option<Time> {
+        let waits = self.flows.sparse + self.flows.bulk > 0;
+        self.clock.filter(|_| waits).map(|clock| clock.next)
+    }
+
+    /// A packet arrives at `now`: if it finds none in the tin, time that was not used is lost.
+    pub(super) fn start(&mut self, now: Time) {
+        if let Some(clock) = self.clock.as_mut().filter(|_| self.packets == 0) {
+            clock.next = clock.next.max(now);
+        }
+    }
+
     /// Whether the tin is not served now: it has sent more than its share, or has no flows.
     pub(super) fn must_wait(&self) -> bool {
         self.deficit < 0 || self.flows.sparse + self.flows.bulk == 0
@@ -198,7 +216,10 @@ impl Tin {
     }
 
     /// The packet of the queue served last takes `bytes` on the wire.
-    pub(super) fn sent(&mut self, bytes: u64) {
+    pub(super) fn sent(&mut self, bytes: u64, now: Time) {
+        if let Some(clock) = &mut self.clock {
+            clock.charge_tin(bytes, now);
+        }
         let bytes = i64::try_from(bytes).unwrap_or(i64::MAX / PARTS).min(i64::MAX / PARTS);
         self.deficit = self.deficit.saturating_sub(bytes);
         let deficit = &mut self.queues[self.served as usize].deficit;

@@ -37,9 +37,19 @@ impl TinMode {
         }
     }
 
-    /// The tin of `packet`, by its codepoint: its precedence is taken for the DSCP.
+    /// By which power of two each tin's share of the rate is divided: up to it, packets of the tin
+    /// go before those of earlier tins.
+    pub(super) fn shifts(self) -> &'static [u32] {
+        match self {
+            Self::BestEffort => &[0],
+            Self::DiffServ3 => &[0, 4, 2],
+            Self::DiffServ4 => &[0, 4, 1, 2],
+        }
+    }
+
+    /// The tin of `packet`, by its DSCP.
     pub(super) fn tin_of(self, packet: &Packet) -> usize {
-        match (self, packet.precedence) {
+        match (self, packet.dscp) {
             (Self::BestEffort, _) => 0,
             (_, 1 | 8) => 1,
             (Self::DiffServ3, 4 | 44 | 46 | 48 | 56) => 2,

@@ -24,7 +24,7 @@ pub(super) const ENTRY: Entry<BuildQueue> = Entry {
         interval = "40 ms"
         mtu = "500 B"
         ecn = true
-        limit = "30 packets"
+        limit = "12 packets"
     "#,
     fields: CobaltParameters::FIELDS,
     probes: &[

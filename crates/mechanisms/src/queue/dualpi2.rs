@@ -28,11 +28,11 @@ pub(super) const ENTRY: Entry<BuildQueue> = Entry {
               one whose drops and marks have the square of the same probability.",
     source: "RFC 9332, appendix A; Linux net/sched/sch_dualpi2.c (2024)",
     example: r#"
-        target = "5 ms"
-        update_interval = "5 ms"
+        target = "40 ms"
+        alpha = 0.1
+        beta = 2.0
         step = "500 us"
-        coupling = 2.0
-        limit = "40 packets"
+        limit = "15 packets"
     "#,
     fields: DualPi2Parameters::FIELDS,
     probes: &[

@@ -133,6 +133,12 @@ impl FlowLists {
         self.members[queue as usize].place = Where::Idle;
     }
 
+    /// No queue is active any more.
+    pub(super) fn clear(&mut self) {
+        (self.new, self.old) = (List::EMPTY, List::EMPTY);
+        self.members.iter_mut().for_each(|member| member.place = Where::Idle);
+    }
+
     /// How many queues are old.
     pub(super) fn old_queues(&self) -> u32 {
         self.old.length

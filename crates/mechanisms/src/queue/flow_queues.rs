@@ -76,9 +76,15 @@ impl FlowQueues {
         Some(packet)
     }
 
-    /// Change the hash function. Packets that wait stay where they are.
-    pub(super) fn perturb(&mut self, stream: &mut Stream) {
+    /// Change the hash function, and take out all packets that wait, each queue's in order, with
+    /// the times at which they entered.
+    pub(super) fn perturb(&mut self, stream: &mut Stream) -> Vec<(Time, Packet)> {
         self.hash.perturb(stream);
+        let mut waiting = Vec::with_capacity(self.backlog.packets as usize);
+        for queue in 0..self.queues.len() as u32 {
+            waiting.extend(std::iter::from_fn(|| self.pop(queue)));
+        }
+        waiting
     }
 
     /// What waits in all queues.

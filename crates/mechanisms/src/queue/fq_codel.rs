@@ -25,9 +25,10 @@ pub(super) const ENTRY: Entry<BuildQueue> = Entry {
     example: r#"
         queues = 16
         quantum = "300 B"
-        target = "2 ms"
-        interval = "40 ms"
-        limit = "20 packets"
+        target = "1 ms"
+        interval = "20 ms"
+        ecn = true
+        limit = "10 packets"
     "#,
     fields: FqCoDelParameters::FIELDS,
     probes: &[

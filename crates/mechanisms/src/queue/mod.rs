@@ -7,6 +7,7 @@ mod any_drop_policy;
 mod cake;
 mod cake_hash;
 mod cake_hosts;
+mod cake_shaper;
 mod cake_tin;
 mod cake_tins;
 mod choke;

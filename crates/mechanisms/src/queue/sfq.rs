@@ -68,9 +68,9 @@ parameters! {
         depth: u32 = 127, "Linux net/sched/sch_sfq.c (2011)";
         /// Where a queue or the buffer is full, drop the packet at the head instead of the last.
         head_drop: bool = false, "Linux net/sched/sch_sfq.c (2011, headdrop)";
-        /// How often the hash function changes, above 0. Packets that wait stay in their queues, so
-        /// that a flow's packets can overtake each other. Never if left out.
-        perturb: Option<Span>, "McKenney 1990, section 3";
+        /// How often the hash function changes, above 0. Packets that wait move to the queues that
+        /// their flows have then, each flow's in their order. Never if left out.
+        perturb: Option<Span>, "McKenney 1990, section 3; Linux net/sched/sch_sfq.c (2011)";
         /// Buffer size, without the packet being transmitted.
         limit: Length = "127 packets", "Linux net/sched/sch_sfq.c (2011)";
         /// How a queue is found for a flow.
@@ -117,13 +117,33 @@ struct Sfq {
 
 impl Sfq {
     /// Change the hash function if that is due.
-    fn perturb(&mut self, now: Time, stream: &mut Stream) {
-        let Some(period) = self.parameters.perturb else { return };
-        if now >= self.next_perturbation {
+    #[inline]
+    fn perturb_if_due(&mut self, now: Time, stream: &mut Stream, discard: &mut Discard<'_>) {
+        if let Some(period) = self.parameters.perturb
+            && now >= self.next_perturbation
+        {
             let missed = now.since(self.next_perturbation).ps() / period.ps();
             self.next_perturbation += period.times(missed + 1);
             self.perturbations += missed + 1;
-            self.queues.perturb(stream);
+            self.perturb(stream, discard);
+        }
+    }
+
+    /// Change the hash function and give all packets that wait the queues that they have now; those
+    /// that find theirs full are dropped.
+    #[cold]
+    fn perturb(&mut self, stream: &mut Stream, discard: &mut Discard<'_>) {
+        let waiting = self.queues.perturb(stream);
+        self.lists.clear();
+        for (entered, packet) in waiting {
+            let queue = self.queues.queue_of(&packet, stream);
+            if self.queues.backlog_of(queue).packets >= self.parameters.depth {
+                self.depth_drops += 1;
+                discard(packet, DropReason::Overflow);
+                continue;
+            }
+            self.queues.push(queue, &packet, entered);
+            self.lists.joined(queue, self.quantum);
         }
     }
 
@@ -167,7 +187,7 @@ impl QueueDisc for Sfq {
         stream: &mut Stream,
         discard: &mut Discard<'_>,
     ) -> Verdict {
-        self.perturb(now, stream);
+        self.perturb_if_due(now, stream, discard);
         let queue = self.queues.queue_of(packet, stream);
         let full = self.queues.backlog_of(queue).packets >= self.parameters.depth;
         if full && !self.parameters.head_drop {
@@ -231,35 +251,47 @@ mod tests {
     use forebay_parameters::{Echo, Node, Table, Value};
     use forebay_units::Rate;
 
-    /// Flows that collide would do so for ever: after the period a flow has another queue. What
-    /// waits stays, so that a packet can overtake an earlier one of its flow. Periods in which
-    /// nothing came count as well, so that the times of changes do not depend on arrivals.
+    /// Flows that collide would do so for ever, or packets overtake others of their flow: after the
+    /// period, flows 1 to 30, which shared 4 queues, share others, in which each flow's packets are
+    /// in order. Periods in which nothing came count as well, so that the times of changes do not
+    /// depend on arrivals.
     #[test]
     fn the_hash_function_changes_from_time_to_time() {
         let entry = QUEUES.iter().find(|entry| entry.name == "sfq").unwrap();
-        let given = [("perturb", Value::from("1 s")), ("salt", 7.into())];
+        let given = [("perturb", Value::from("1 s")), ("salt", 7.into()), ("queues", 4.into())];
         let nodes = given.map(|(key, value)| (key.to_owned(), Node::new(value)));
         let (node, echo) = (Node::new(Value::Table(Table::from(nodes))), Echo::default());
         let facts = LinkFacts { rate: Rate::from_bps(1_000_000) };
         let section = Section::root(&node, &echo).unwrap();
         let mut sfq = (entry.build)(&section, &facts).unwrap().into_discipline();
         let stream = &mut Streams::new(3, 0).named("queue");
-        let mut queues_after = |ms: u64| {
-            let now = Time::ZERO + Span::from_ms(ms);
-            let packet = Packet::data(now, FlowId::new(1), ms, 1000, RouteId::new(0));
-            sfq.enqueue(&packet, None, now, stream, &mut |_, _| panic!("there is room"));
-            let (mut active, mut changes) = (0.0, 0.0);
-            sfq.probes(&mut |name, value| match name {
-                "active_queues" => active = value,
-                "perturbations" => changes = value,
-                _ => {}
+        let mut none = |_: Packet, _: DropReason| panic!("there is room");
+        let changes = |sfq: &dyn QueueDisc| {
+            let mut changes = 0.0;
+            sfq.probes(&mut |name, value| {
+                if name == "perturbations" {
+                    changes = value
+                }
             });
-            (active, changes)
+            changes
         };
-        assert_eq!(queues_after(500), (1.0, 0.0));
-        assert_eq!(queues_after(999), (1.0, 0.0));
-        assert_eq!(queues_after(1000), (2.0, 1.0));
-        assert_eq!(queues_after(1500), (2.0, 1.0));
-        assert_eq!(queues_after(4100), (3.0, 4.0));
+        let mut seen = Vec::new();
+        for (number, ms) in [500, 999, 1000, 4100].into_iter().enumerate() {
+            let now = Time::ZERO + Span::from_ms(ms);
+            for flow in 1..=30 {
+                let (flow, number) = (FlowId::new(flow), number as u64);
+                let packet = Packet::data(now, flow, number, 1000, RouteId::new(0));
+                sfq.enqueue(&packet, None, now, stream, &mut none);
+            }
+            seen.push(changes(sfq.as_ref()));
+        }
+        assert_eq!(seen, [0.0, 0.0, 1.0, 4.0]);
+        let mut last = [None; 31];
+        while let Some(Departure { packet, .. }) = sfq.dequeue(Time::ZERO, stream, &mut none) {
+            let last = &mut last[packet.flow.index()];
+            assert!(last.is_none_or(|before| before < packet.number), "{packet:?}");
+            *last = Some(packet.number);
+        }
+        assert!(last[1..].iter().all(|last| *last == Some(3)), "{last:?}");
     }
 }

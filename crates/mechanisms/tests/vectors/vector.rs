@@ -276,6 +276,7 @@ fn packet(keys: &mut Keys) -> Result<Packet, String> {
     let size = narrow("size_bytes", keys.number("size_bytes")?, 65_535)? as u16;
     let flow = narrow("flow", keys.number_or("flow", 0)?, u64::from(u32::MAX))? as usize;
     let precedence = narrow("precedence", keys.number_or("precedence", 0)?, 255)? as u8;
+    let dscp = narrow("dscp", keys.number_or("dscp", 0)?, 63)? as u8;
     let ecn = if keys.table.contains_key("ecn") { keys.text("ecn")? } else { "not-ect".to_owned() };
     let ecn = match ecn.as_str() {
         "not-ect" => Ecn::NotEct,
@@ -289,10 +290,9 @@ fn packet(keys: &mut Keys) -> Result<Packet, String> {
         Some(Value::Bool(true)) => PacketKind::Ack,
         Some(other) => return Err(format!("ack: {}", other.show())),
     };
-    Ok(Packet::data(Time::ZERO, FlowId::new(flow), 0, size, RouteId::new(0))
-        .with_ecn(ecn)
-        .with_precedence(precedence)
-        .with_kind(kind))
+    let mut packet = Packet::data(Time::ZERO, FlowId::new(flow), 0, size, RouteId::new(0));
+    packet.dscp = dscp;
+    Ok(packet.with_ecn(ecn).with_precedence(precedence).with_kind(kind))
 }
 
 fn state(value: Value) -> Result<State, String> {
