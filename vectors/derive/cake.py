@@ -236,7 +236,7 @@ class Cake:
 
     def dequeue(self, now: Fraction) -> Packet | None:
         """The next packet."""
-        if self.rate is not None and self.ready() > now:
+        if self.rate is not None and self.ready(now) > now:
             return None
         first = True
         while self.waiting():

@@ -16,7 +16,8 @@ pub(crate) struct QueuedClass {
     precedence: u8,
     dscp: u8,
     is_feedback: bool,
-    is_l4s: bool,
+    /// Where the queue goes by it.
+    ecn: Option<Ecn>,
 }
 
 /// A packet that was queued at a link and has not crossed it.
@@ -89,8 +90,7 @@ impl LinkModel {
             precedence: packet.precedence,
             dscp: packet.dscp,
             is_feedback: packet.is_feedback(),
-            // RFC 9331, section 5.1: the codepoints that identify L4S.
-            is_l4s: by_ecn && matches!(packet.ecn(), Ecn::Ect1 | Ecn::Ce),
+            ecn: by_ecn.then(|| packet.ecn()),
         };
         self.queued.push_back(Queued { key, at, size: packet.size, class });
         self.queued_bytes += u64::from(packet.size);

@@ -27,7 +27,7 @@ pub struct LinkPlace {
     pub polices: bool,
     /// Whether its queue can change the order of a flow: it hashes flows anew now and then.
     pub reorders: bool,
-    /// Whether its queue holds packets of L4S apart, which it tells by the ECN field.
+    /// Whether its queue tells packets apart by the ECN field.
     pub by_ecn: bool,
     /// Whether its wire loses or duplicates packets.
     pub impaired: bool,

@@ -316,7 +316,8 @@ fn link_place(number: usize, plan: &Plan<'_>, wired: &mut Wired, resolved: &Reso
         polices: has("conditioner"),
         impaired: has("impairment"),
         reorders: parts().any(|(last, value)| last == "perturb" && value != crate::run::ABSENT),
-        by_ecn: has_part("dualpi2"),
+        by_ecn: has_part("dualpi2")
+            || parts().any(|(last, _)| last == "ecn_classes" || last == "rules"),
         ring,
         buckets,
         ..LinkPlace::plain(&link.name, Rate::from_bps(link.rate.bps()), link.delay)
