@@ -49,9 +49,10 @@ impl MessageBatch {
         for (channel, queue) in route.channels.iter().zip(&mut self.queues) {
             first = first.min(partition.core.channels.drain_outbox(channel.outbox, queue));
             let from = &mut partition.core.sack_blocks;
-            for (packet, _) in queue.iter_mut().filter(|(packet, _)| !packet.sack_slot.is_none()) {
-                self.blocks.push(from.take(packet.sack_slot));
-                packet.sack_slot = SackSlot::new(self.blocks.len()).unwrap_or_default();
+            for (packet, _) in queue.iter_mut().filter(|(packet, _)| !packet.sack_slot().is_none())
+            {
+                self.blocks.push(from.take(packet.sack_slot()));
+                packet.set_sack_slot(SackSlot::new(self.blocks.len()).unwrap_or_default());
             }
         }
         first
@@ -61,8 +62,9 @@ impl MessageBatch {
     pub(crate) fn deliver_to(&mut self, partition: &mut Partition, route: &RemoteRoute) {
         for (channel, queue) in route.channels.iter().zip(&mut self.queues) {
             let to = &mut partition.core.sack_blocks;
-            for (packet, _) in queue.iter_mut().filter(|(packet, _)| !packet.sack_slot.is_none()) {
-                packet.sack_slot = to.store(self.blocks[packet.sack_slot.number() - 1]);
+            for (packet, _) in queue.iter_mut().filter(|(packet, _)| !packet.sack_slot().is_none())
+            {
+                packet.set_sack_slot(to.store(self.blocks[packet.sack_slot().number() - 1]));
             }
             partition.core.channels.append(channel.inputs, channel.channel, queue);
         }
@@ -156,7 +158,7 @@ mod tests {
             for (outbox, first) in [(5, 20), (4, 30)] {
                 let sack_slot = from.core.sack_blocks.store(blocks(first));
                 let mut ack = packet(first, RouteId::new(0)).with_kind(PacketKind::Ack);
-                ack.sack_slot = sack_slot;
+                ack.set_sack_slot(sack_slot);
                 send_ahead(&mut from.core.channels, (outbox, 0), &ack, at(100 * round + first));
                 send_ahead(
                     &mut from.core.channels,
@@ -178,10 +180,10 @@ mod tests {
             for (receiver, first) in [(1, 20), (2, 30)] {
                 let inputs = to.core.channels.inputs_mut(ReceiverId::new(receiver));
                 let ack = *inputs.take(at(1000)).unwrap().0;
-                assert_eq!((ack.number, ack.sack_slot.number() > 2), (first, true));
-                assert_eq!(to.core.sack_blocks.take(ack.sack_slot), blocks(first));
+                assert_eq!((ack.number, ack.sack_slot().number() > 2), (first, true));
+                assert_eq!(to.core.sack_blocks.take(ack.sack_slot()), blocks(first));
                 let inputs = to.core.channels.inputs_mut(ReceiverId::new(receiver));
-                assert_eq!(inputs.take(at(1000)).unwrap().0.sack_slot, SackSlot::NONE);
+                assert_eq!(inputs.take(at(1000)).unwrap().0.sack_slot(), SackSlot::NONE);
             }
         }
         assert_eq!(own.map(|slot| to.core.sack_blocks.take(slot)), [blocks(7), blocks(8)]);

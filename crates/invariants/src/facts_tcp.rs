@@ -54,7 +54,7 @@ impl Checker {
         if packet.kind() == PacketKind::Ack {
             let (number, next) = (packet.number, model.next_new);
             // A duplicate, or SACK blocks with one that is none.
-            model.causes += u64::from(number == model.acked || !packet.sack_slot.is_none());
+            model.causes += u64::from(number == model.acked || !packet.sack_slot().is_none());
             model.acknowledge(number);
             self.check(Must::TcpAckSent, Place::Flow(flow), number <= next, || {
                 format!("{}; sent are those below {next}", show(packet))

@@ -88,7 +88,7 @@ impl LinkModel {
         let class = QueuedClass {
             flow: packet.flow,
             precedence: packet.precedence,
-            dscp: packet.dscp,
+            dscp: packet.dscp(),
             is_feedback: packet.is_feedback(),
             ecn: by_ecn.then(|| packet.ecn()),
         };

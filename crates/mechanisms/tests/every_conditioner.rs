@@ -118,7 +118,7 @@ fn conditioners_change_nothing_but_the_colour() {
             } else {
                 let mut same = after.with_precedence(before.precedence);
                 if entry.name == "remark" {
-                    same.dscp = before.dscp;
+                    same.set_dscp(before.dscp());
                 }
                 assert_eq!(same, *before, "{}", entry.name);
             }

@@ -151,8 +151,8 @@ impl<'a> Context<'a> {
             flow.dropped.add(packet);
         }
         self.observe(|| Observation::Dropped { link, packet, reason });
-        if !packet.sack_slot.is_none() {
-            self.core.sack_blocks.free(packet.sack_slot);
+        if !packet.sack_slot().is_none() {
+            self.core.sack_blocks.free(packet.sack_slot());
         }
     }
 
@@ -346,7 +346,7 @@ mod tests {
     fn drops_are_counted_where_and_why_they_happen() {
         let mut core = core();
         let mut ack = packet(2, 0).with_kind(PacketKind::Ack);
-        ack.sack_slot = core.sack_blocks.store(SackBlocks::default());
+        ack.set_sack_slot(core.sack_blocks.store(SackBlocks::default()));
         context(&mut core, 0, 9).drop(
             LinkId::new(0),
             &packet(1, 0).with_precedence(2),
@@ -363,7 +363,7 @@ mod tests {
         assert_eq!(drops, [only(DropReason::Overflow), none, only(DropReason::Early), none]);
         let flow = &core.counters.flows[1];
         assert_eq!((flow.dropped.packets, flow.dropped.bytes, flow.acks), (1, 100, [0, 0, 1]));
-        assert_eq!(core.sack_blocks.store(SackBlocks::default()), ack.sack_slot);
+        assert_eq!(core.sack_blocks.store(SackBlocks::default()), ack.sack_slot());
     }
 
     /// What an observer is notified of, in words.

@@ -66,11 +66,9 @@ pub struct Packet {
     pub tag: u64,
     /// The route that it takes. A hop changes nothing in a packet, so a copy of it is a plain move.
     pub route: RouteId,
-    /// ACK: the slot in which its SACK blocks are stored. See [`crate::SackBlocks`]. A report
-    /// stores missing frames there.
-    pub sack_slot: SackSlot,
-    /// Differentiated services codepoint, 0 to 63 (RFC 2474): the class for schedulers.
-    pub dscp: u8,
+    /// [`Packet::sack_slot`] in the lower 24 bits, [`Packet::dscp`] above: one word, so that copies
+    /// are plain moves.
+    slot_and_dscp: u32,
     /// Size on the wire in bytes, IP header included.
     pub size: u16,
     /// Colour: drop precedence, 0 green, 1 yellow, 2 red, ...; meters and markers write it. Also
@@ -119,6 +117,9 @@ impl QueuedInfo {
     }
 }
 
+/// The bits of a slot.
+const SLOT: u32 = (1 << 24) - 1;
+
 const ECN: u8 = 0b11;
 const FEEDBACK: u8 = 1 << 2;
 const ECE: u8 = 1 << 3;
@@ -164,8 +165,7 @@ impl Packet {
             number,
             tag: 0,
             route,
-            sack_slot: SackSlot::NONE,
-            dscp: 0,
+            slot_and_dscp: 0,
             size,
             precedence: 0,
             flags: 0,
@@ -250,8 +250,35 @@ impl Packet {
     #[must_use]
     pub const fn with_marking(mut self, marking: Marking) -> Self {
         self.precedence = marking.precedence;
-        self.dscp = marking.dscp;
+        self.set_dscp(marking.dscp);
         self
+    }
+
+    /// Differentiated services codepoint, 0 to 63 (RFC 2474): the class for schedulers.
+    #[inline]
+    #[must_use]
+    pub const fn dscp(&self) -> u8 {
+        (self.slot_and_dscp >> 24) as u8
+    }
+
+    /// Set its DSCP.
+    #[inline]
+    pub const fn set_dscp(&mut self, dscp: u8) {
+        self.slot_and_dscp = self.slot_and_dscp & SLOT | (dscp as u32) << 24;
+    }
+
+    /// ACK: the slot in which its SACK blocks are stored. See [`crate::SackBlocks`]. A report
+    /// stores missing frames there.
+    #[inline]
+    #[must_use]
+    pub const fn sack_slot(&self) -> SackSlot {
+        SackSlot::of_number(self.slot_and_dscp & SLOT)
+    }
+
+    /// Set the slot of its SACK blocks.
+    #[inline]
+    pub const fn set_sack_slot(&mut self, slot: SackSlot) {
+        self.slot_and_dscp = self.slot_and_dscp & !SLOT | slot.number() as u32;
     }
 
     /// The data packet with its sender's smoothed round-trip time, for conditioners that adapt to
@@ -388,7 +415,6 @@ impl Message for Packet {
             | u64::from(self.precedence) << 16
             | u64::from(self.flag_bits()) << 24
             | u64::from(self.flow.number()) << 32;
-        let header = header ^ u64::from(self.dscp) << 56;
         digest.take_in(at.ps(), self.number.rotate_left(32) ^ header ^ self.tag.rotate_left(16));
     }
 }

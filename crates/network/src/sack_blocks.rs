@@ -27,11 +27,11 @@ impl SackBlocks {
 /// Where a [`SackTable`] keeps the SACK blocks of an acknowledgement. 24 bits, so that a packet has
 /// room for its DSCP beside it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct SackSlot([u8; 3]);
+pub struct SackSlot(u32);
 
 impl SackSlot {
     /// No blocks.
-    pub const NONE: Self = Self([0; 3]);
+    pub const NONE: Self = Self(0);
 
     /// Slot `number`, from 1 on; `None` beyond 2^24 - 1.
     #[inline]
@@ -40,16 +40,20 @@ impl SackSlot {
         if number >> 24 != 0 {
             return None;
         }
-        let bytes = number.to_le_bytes();
-        Some(Self([bytes[0], bytes[1], bytes[2]]))
+        Some(Self(number as u32))
+    }
+
+    /// The slot of a number below 2^24.
+    #[inline]
+    pub(crate) const fn of_number(number: u32) -> Self {
+        Self(number)
     }
 
     /// Its number, 0 for none.
     #[inline]
     #[must_use]
     pub const fn number(self) -> usize {
-        let [low, middle, high] = self.0;
-        low as usize | (middle as usize) << 8 | (high as usize) << 16
+        self.0 as usize
     }
 
     /// Whether it stands for no blocks.

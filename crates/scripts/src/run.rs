@@ -288,7 +288,7 @@ impl Rig {
             blocks.push(block.0, block.1);
         }
         if !segment.sack.is_empty() {
-            ack.sack_slot = cx.sack_blocks().store(blocks);
+            ack.set_sack_slot(cx.sack_blocks().store(blocks));
         }
         Ok(ack)
     }
@@ -377,7 +377,7 @@ impl LogicalProcess for Wire {}
 
 impl Element for Wire {
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
-        let blocks = cx.sack_blocks().take(packet.sack_slot);
+        let blocks = cx.sack_blocks().take(packet.sack_slot());
         let mut log = lock(&self.log);
         if log.seen.len() as u64 >= BUDGET {
             log.refused.get_or_insert((0, format!("more than {BUDGET} packets are sent")));

@@ -52,7 +52,7 @@ struct Only {
 
 impl Conditioner for Only {
     fn condition(&mut self, packet: &mut Packet, now: Time, stream: &mut Stream) -> Verdict {
-        if self.seen[usize::from(packet.dscp) % Dscp::COUNT] {
+        if self.seen[usize::from(packet.dscp()) % Dscp::COUNT] {
             self.law.condition(packet, now, stream)
         } else {
             Verdict::Accept

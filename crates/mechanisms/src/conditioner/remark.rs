@@ -64,7 +64,7 @@ struct ByColour(Vec<Dscp>);
 
 impl Conditioner for ByColour {
     fn condition(&mut self, packet: &mut Packet, _now: Time, _stream: &mut Stream) -> Verdict {
-        packet.dscp = self.0[usize::from(packet.precedence).min(self.0.len() - 1)].0;
+        packet.set_dscp(self.0[usize::from(packet.precedence).min(self.0.len() - 1)].0);
         Verdict::Accept
     }
 
@@ -78,7 +78,7 @@ struct ByDscp([u8; Dscp::COUNT]);
 
 impl Conditioner for ByDscp {
     fn condition(&mut self, packet: &mut Packet, _now: Time, _stream: &mut Stream) -> Verdict {
-        packet.dscp = self.0[usize::from(packet.dscp) % Dscp::COUNT];
+        packet.set_dscp(self.0[usize::from(packet.dscp()) % Dscp::COUNT]);
         Verdict::Accept
     }
 
@@ -111,7 +111,7 @@ mod tests {
             .with_marking(Marking { precedence, dscp });
         let mut stream = Streams::new(0, 0).named("test");
         assert_eq!(law.condition(&mut packet, Time::ZERO, &mut stream), Verdict::Accept);
-        (packet.precedence, packet.dscp)
+        (packet.precedence, packet.dscp())
     }
 
     /// Green, yellow and red would leave the domain as another drop precedence: AF11, AF12 and AF13

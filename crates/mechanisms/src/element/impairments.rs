@@ -77,7 +77,7 @@ impl ImpairedWire {
             return None;
         }
         let mut copy = *packet;
-        copy.sack_slot = cx.sack_blocks().copy(packet.sack_slot);
+        copy.set_sack_slot(cx.sack_blocks().copy(packet.sack_slot()));
         cx.counters().count_duplicate(packet);
         let link = self.link;
         cx.observe(|| Observation::Duplicated { link, packet });

@@ -24,7 +24,7 @@ choice! {
 /// Whether `later` makes `ack` superfluous, leaving flags aside.
 fn is_superfluous(ack: &Packet, later: &Packet) -> bool {
     ack.kind() == PacketKind::Ack
-        && ack.sack_slot.is_none()
+        && ack.sack_slot().is_none()
         && ack.number < later.number
         && ack.timestamp_echo() <= later.timestamp_echo()
 }
@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(dropped(Aggressive, &[ack(3), ack(3)]), None);
         assert_eq!(dropped(Aggressive, &[ack(4), ack(3)]), None);
         let mut sack = ack(1);
-        sack.sack_slot = SackSlot::new(1).unwrap();
+        sack.set_sack_slot(SackSlot::new(1).unwrap());
         assert_eq!(dropped(Conservative, &[sack, ack(2), ack(3), ack(4)]), Some(2));
         let mut other = ack(1);
         other.flow = FlowId::new(2);

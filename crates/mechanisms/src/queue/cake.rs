@@ -346,7 +346,7 @@ impl QueueDisc for Cake {
         tin.start(now);
         let queue = tin.queue_of(key);
         let mut held = *packet;
-        held.dscp = if self.wash { 0 } else { packet.dscp };
+        held.set_dscp(if self.wash { 0 } else { packet.dscp() });
         tin.push(queue, &held, now, &mut self.pool);
         self.backlog.add(packet);
         if let Some(ack) = tin.filter(queue, packet, self.ack_filter, &mut self.pool) {

@@ -49,7 +49,7 @@ impl TinMode {
 
     /// The tin of `packet`, by its DSCP.
     pub(super) fn tin_of(self, packet: &Packet) -> usize {
-        match (self, packet.dscp) {
+        match (self, packet.dscp()) {
             (Self::BestEffort, _) => 0,
             (_, 1 | 8) => 1,
             (Self::DiffServ3, 4 | 44 | 46 | 48 | 56) => 2,

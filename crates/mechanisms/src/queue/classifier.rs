@@ -125,7 +125,7 @@ impl Parameter for Rule {
 impl Rule {
     fn matches(&self, packet: &Packet) -> bool {
         let Self { dscp, precedence, ecn, .. } = self;
-        dscp.as_ref().is_none_or(|set| set.0.contains(&Dscp(packet.dscp)))
+        dscp.as_ref().is_none_or(|set| set.0.contains(&Dscp(packet.dscp())))
             && precedence.as_ref().is_none_or(|all| all.contains(&u32::from(packet.precedence)))
             && ecn
                 .as_ref()
@@ -147,11 +147,19 @@ pub(super) enum Classifier {
 
 impl Classifier {
     /// The class of `packet`, of those that the classifier was made for.
-    #[inline]
+    #[inline(always)]
     pub(super) fn class(&self, packet: &Packet) -> usize {
+        match self {
+            Self::Precedence(map) => map[usize::from(packet.precedence) % MOST_PRECEDENCES].into(),
+            other => other.class_otherwise(packet),
+        }
+    }
+
+    #[inline(never)]
+    fn class_otherwise(&self, packet: &Packet) -> usize {
         let class = match self {
             Self::Precedence(map) => map[usize::from(packet.precedence) % MOST_PRECEDENCES],
-            Self::Dscp(map) => map[usize::from(packet.dscp) % Dscp::COUNT],
+            Self::Dscp(map) => map[usize::from(packet.dscp()) % Dscp::COUNT],
             Self::Ecn(map) => map[packet.ecn() as usize],
             Self::Rules(rules, otherwise) => {
                 let found = rules.iter().find(|rule| rule.matches(packet));

@@ -92,10 +92,9 @@ impl QueueDisc for Priority {
         stream: &mut Stream,
         discard: &mut Discard<'_>,
     ) -> Option<Departure> {
-        let mut candidates = self.nonempty;
-        while candidates != 0 {
-            let index = candidates.trailing_zeros() as usize;
-            candidates &= candidates - 1;
+        let mut asked = 0_u64;
+        while self.nonempty & !asked != 0 {
+            let index = (self.nonempty & !asked).trailing_zeros() as usize;
             let class = &mut self.classes[index];
             let last = class.packets() == 1;
             self.nonempty &= !(u64::from(last) << index);
@@ -109,6 +108,7 @@ impl QueueDisc for Priority {
             if next.is_some() {
                 return next;
             }
+            asked |= 1 << index;
         }
         None
     }

@@ -291,7 +291,7 @@ fn packet(keys: &mut Keys) -> Result<Packet, String> {
         Some(other) => return Err(format!("ack: {}", other.show())),
     };
     let mut packet = Packet::data(Time::ZERO, FlowId::new(flow), 0, size, RouteId::new(0));
-    packet.dscp = dscp;
+    packet.set_dscp(dscp);
     Ok(packet.with_ecn(ecn).with_precedence(precedence).with_kind(kind))
 }
 

@@ -154,7 +154,7 @@ impl<const SHAPES: bool> ScheduledLink<SHAPES> {
     }
 
     /// Catch up with the transmissions that have begun by `now`, each at the end of the one before.
-    #[inline]
+    #[inline(always)]
     fn serve_deferred(&mut self, now: Time, cx: &mut Context<'_>) {
         while self.transmitter.backlog().packets > 0 && self.due() <= now {
             let due = self.due();

@@ -152,7 +152,7 @@ impl Report {
     pub(super) fn written(&self, mut packet: Packet, slot: SackSlot) -> Packet {
         packet.number = self.next;
         packet.tag = self.time.ps();
-        packet.sack_slot = slot;
+        packet.set_sack_slot(slot);
         packet.with_kind(PacketKind::Report)
     }
 
@@ -209,7 +209,7 @@ mod tests {
         let slot = SackSlot::new(4).expect("there are more slots");
         let written = report.written(packet, slot);
         let read = Report::of(&written, SackBlocks::default());
-        assert_eq!((read.next, read.time, written.sack_slot), (7, Time::from_ps(11), slot));
+        assert_eq!((read.next, read.time, written.sack_slot()), (7, Time::from_ps(11), slot));
         assert_eq!(written.kind(), PacketKind::Report);
     }
 }

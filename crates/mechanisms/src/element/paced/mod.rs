@@ -253,7 +253,7 @@ impl PacedSources {
     /// A report of the receiver has come.
     fn on_report(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         let (now, index) = (cx.now(), packet.flow.index_in(self.group.first) as usize);
-        let report = Report::of(packet, cx.sack_blocks().take(packet.sack_slot));
+        let report = Report::of(packet, cx.sack_blocks().take(packet.sack_slot()));
         if self.sources[index].on_notification(&report, self.size, now) {
             self.change_phase(index, cx);
         }

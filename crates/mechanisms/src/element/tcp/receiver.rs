@@ -142,7 +142,7 @@ impl Settings {
         }
         let mut ack =
             Packet::data(cx.now(), flow, r.next, size, self.route).with_marking(self.marking);
-        ack.sack_slot = slot;
+        ack.set_sack_slot(slot);
         let ack = ack.with_kind(PacketKind::Ack).with_timestamp_echo(Time::from_ps(r.recent));
         cx.send(ack.with_ece(r.ece));
     }

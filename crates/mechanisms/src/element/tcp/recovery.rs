@@ -181,7 +181,7 @@ impl SenderContext<'_, '_> {
     /// Update() of RFC 6675: read the SACK blocks of an acknowledgement. Returns the number of
     /// newly SACKed segments.
     pub(super) fn update_scoreboard(&mut self, packet: &Packet) -> u64 {
-        let blocks = self.cx.sack_blocks().take(packet.sack_slot);
+        let blocks = self.cx.sack_blocks().take(packet.sack_slot());
         let una = packet.number.max(self.c.una);
         if self.c.extension.is_some() {
             self.deliver_blocks(&blocks, una);

@@ -23,7 +23,7 @@ impl SenderContext<'_, '_> {
     pub(super) fn acknowledgement(&mut self, packet: &Packet) {
         let before = self.observed_window();
         let newly_sacked =
-            if packet.sack_slot.is_none() { 0 } else { self.update_scoreboard(packet) };
+            if packet.sack_slot().is_none() { 0 } else { self.update_scoreboard(packet) };
         if packet.number > self.c.una {
             self.new_data_acknowledged(packet, newly_sacked);
         } else if packet.number == self.c.una && self.c.max > self.c.una {
