@@ -121,8 +121,14 @@ def _setting(page: Page, parameters: Mapping[str, Any]) -> list[str]:
     one = f"{page.kind} = {_toml({page.name: parameters})}"
     if len(one) <= 100:
         return [one]
-    rows = (f"{name} = {_toml(value)}" for name, value in parameters.items())
-    return [f"[{page.kind}.{page.name}]", *rows]
+    rows = [f"[{page.kind}.{page.name}]"]
+    for name, value in parameters.items():
+        row = f"{name} = {_toml(value)}"
+        if len(row) > 100 and isinstance(value, list):
+            rows += [f"{name} = [", *(f"  {_toml(item)}," for item in value), "]"]
+        else:
+            rows.append(row)
+    return rows
 
 
 def _call(page: Page, parameters: Mapping[str, Any]) -> list[str]:
@@ -131,7 +137,26 @@ def _call(page: Page, parameters: Mapping[str, Any]) -> list[str]:
     one = f"{page.kind}.{page.name}({', '.join(shown)})"
     if len(one) <= 100:
         return [one]
-    return [f"{page.kind}.{page.name}(", *(f"    {word}," for word in shown), ")"]
+    rows = [f"{page.kind}.{page.name}("]
+    for name, value in parameters.items():
+        rows += _broken(f"    {name}=", value)
+    return [*rows, ")"]
+
+
+def _broken(head: str, value: Any) -> list[str]:
+    """An item of a list, a dictionary or a call behind `head`: several lines where it is long."""
+    one = f"{head}{_python(value)},"
+    if len(one) <= 100 or not isinstance(value, list | dict):
+        return [one]
+    indent = " " * (len(head) - len(head.lstrip()))
+    deeper = f"{indent}    "
+    if isinstance(value, list):
+        opening, closing = "[", "]"
+        rows = [_broken(deeper, item) for item in value]
+    else:
+        opening, closing = "{", "}"
+        rows = [_broken(f"{deeper}{_python(key)}: ", item) for key, item in value.items()]
+    return [f"{head}{opening}", *(line for row in rows for line in row), f"{indent}{closing},"]
 
 
 def _links(users: Mapping[str, list[str]], page: Page) -> list[str]:

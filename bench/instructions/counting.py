@@ -65,6 +65,8 @@ PLANS = {
     "s2-cbr": Plan(1, 3),
     "s3-mm1": Plan(20, 60),
     "s4-million": Plan(1, 4, THOUSANDTH),
+    "s6-fq": Plan(0.5, 1),
+    "s7-bbr": Plan(1, 3),
     "p1-dual-bottleneck": Plan(0.5, 1),
     "p2-64-routers": Plan(0.2, 0.4),
     "c1-cells": Plan(5, 15),
