@@ -37,7 +37,8 @@ cd "$out"
 "$tools/bin/mutmut" run "$@" > run.log 2>&1 || { tail -20 run.log >&2; exit 1; }
 "$tools/bin/mutmut" results --all true > results.txt 2>/dev/null
 sed -n 's/__mutmut_[0-9]*: \(survived\|no tests\)$/: \1/p' results.txt | sort | uniq -c | sort -rn
-awk -F ': ' '/__mutmut_/ { made++; if ($2 != "survived" && $2 != "no tests") noticed++ }
+awk -F ': ' '/__mutmut_/ && $2 != "not checked" && $2 != "skipped" {
+    made++; if ($2 != "survived" && $2 != "no tests") noticed++ }
   END { share = 100 * noticed / made
     printf "mutants: python: %d of %d noticed, %.1f %%\n", noticed, made, share }' \
   results.txt
