@@ -4,7 +4,7 @@ use forebay_network::{Ack, CongestionControl, ControlNeeds, RateSample, Signal, 
 use forebay_parameters::{Entry, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::Time;
 
-use super::reno::Growth;
+use super::reno::{Growth, reduce};
 use super::{BuildControl, ControlFactory, require};
 
 pub(super) const ENTRY: Entry<BuildControl> = Entry {
@@ -67,26 +67,10 @@ impl CongestionControl for Dctcp {
     }
 
     fn congested(&mut self, window: &mut Window, signal: Signal, flight: f64, _now: Time) {
-        let smss = window.smss;
         self.growth = Growth::default();
-        match signal {
-            Signal::Loss => {
-                window.ssthresh = (flight / 2.0).max(2.0 * smss);
-                window.cwnd = window.ssthresh;
-            }
-            // Section 3.3, step 9.
-            Signal::Ecn => {
-                let reduced = window.cwnd * (1.0 - self.share / 2.0);
-                window.ssthresh = reduced.max(2.0 * smss);
-                window.cwnd = reduced.max(smss);
-            }
-            Signal::Timeout { first } => {
-                if first {
-                    window.ssthresh = (flight / 2.0).max(2.0 * smss);
-                }
-                window.cwnd = smss;
-            }
-        }
+        // Section 3.3, step 9: marks take alpha/2 of the window, all else half.
+        let part = if signal == Signal::Ecn { self.share / 2.0 } else { 0.5 };
+        reduce(window, signal, flight, |bytes| bytes * (1.0 - part));
     }
 
     fn needs(&self) -> ControlNeeds {

@@ -42,24 +42,31 @@ impl CongestionControl for Reno {
     }
 
     fn congested(&mut self, window: &mut Window, signal: Signal, flight: f64, _now: Time) {
-        let smss = window.smss;
         self.growth = Growth::default();
-        match signal {
-            Signal::Loss => {
-                window.ssthresh = (flight / 2.0).max(2.0 * smss);
-                window.cwnd = window.ssthresh;
+        reduce(window, signal, flight, |bytes| bytes / 2.0);
+    }
+}
+
+/// Answer `signal` with `flight` bytes in the network: a loss takes the window to what is `left` of
+/// them, a mark to what is left of the window, and a timeout to one segment, below the threshold
+/// that a loss would leave (RFC 5681, sections 3.1 and 3.2; RFC 3168, section 6.1.2).
+pub(super) fn reduce(window: &mut Window, signal: Signal, flight: f64, left: impl Fn(f64) -> f64) {
+    let smss = window.smss;
+    match signal {
+        Signal::Loss => {
+            window.ssthresh = left(flight).max(2.0 * smss);
+            window.cwnd = window.ssthresh;
+        }
+        Signal::Ecn => {
+            let reduced = left(window.cwnd);
+            window.ssthresh = reduced.max(2.0 * smss);
+            window.cwnd = reduced.max(smss);
+        }
+        Signal::Timeout { first } => {
+            if first {
+                window.ssthresh = left(flight).max(2.0 * smss);
             }
-            Signal::Ecn => {
-                let half = window.cwnd / 2.0;
-                window.ssthresh = half.max(2.0 * smss);
-                window.cwnd = half.max(smss);
-            }
-            Signal::Timeout { first } => {
-                if first {
-                    window.ssthresh = (flight / 2.0).max(2.0 * smss);
-                }
-                window.cwnd = smss;
-            }
+            window.cwnd = smss;
         }
     }
 }

@@ -4,7 +4,7 @@ use forebay_network::{Ack, CongestionControl, Signal, Window};
 use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
 use forebay_units::Time;
 
-use super::reno::Growth;
+use super::reno::{Growth, reduce};
 use super::{BuildControl, ControlFactory, require};
 
 pub(super) const ENTRY: Entry<BuildControl> = Entry {
@@ -72,25 +72,9 @@ impl CongestionControl for Scalable {
     }
 
     fn congested(&mut self, window: &mut Window, signal: Signal, flight: f64, _now: Time) {
-        let smss = window.smss;
         self.growth = Growth::default();
-        match signal {
-            Signal::Loss => {
-                window.ssthresh = self.reduced(flight, smss).max(2.0 * smss);
-                window.cwnd = window.ssthresh;
-            }
-            Signal::Ecn => {
-                let reduced = self.reduced(window.cwnd, smss);
-                window.ssthresh = reduced.max(2.0 * smss);
-                window.cwnd = reduced.max(smss);
-            }
-            Signal::Timeout { first } => {
-                if first {
-                    window.ssthresh = self.reduced(flight, smss).max(2.0 * smss);
-                }
-                window.cwnd = smss;
-            }
-        }
+        let smss = window.smss;
+        reduce(window, signal, flight, |bytes| self.reduced(bytes, smss));
     }
 }
 

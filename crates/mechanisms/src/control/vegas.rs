@@ -4,7 +4,7 @@ use forebay_network::{Ack, CongestionControl, ControlNeeds, RateSample, Signal, 
 use forebay_parameters::{Entry, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::{Span, Time};
 
-use super::reno::Growth;
+use super::reno::{Growth, reduce};
 use super::{BuildControl, ControlFactory, require};
 
 pub(super) const ENTRY: Entry<BuildControl> = Entry {
@@ -108,25 +108,9 @@ impl CongestionControl for Vegas {
     }
 
     fn congested(&mut self, window: &mut Window, signal: Signal, flight: f64, _now: Time) {
-        let smss = window.smss;
         self.growth = Growth::default();
         self.least = None;
-        match signal {
-            Signal::Loss => {
-                window.ssthresh = (flight / 2.0).max(2.0 * smss);
-                window.cwnd = window.ssthresh;
-            }
-            Signal::Ecn => {
-                window.ssthresh = (window.cwnd / 2.0).max(2.0 * smss);
-                window.cwnd = (window.cwnd / 2.0).max(smss);
-            }
-            Signal::Timeout { first } => {
-                if first {
-                    window.ssthresh = (flight / 2.0).max(2.0 * smss);
-                }
-                window.cwnd = smss;
-            }
-        }
+        reduce(window, signal, flight, |bytes| bytes / 2.0);
     }
 
     fn needs(&self) -> ControlNeeds {
