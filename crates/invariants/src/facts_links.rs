@@ -26,8 +26,7 @@ impl Checker {
         let Some(Crossing { start, free_at, queued, overtaken, oldest, ahead }) = crossing else {
             return;
         };
-        let reorders = self.places.links[link].reorders;
-        self.check(Must::LinkOrder, place, !overtaken || reorders, || {
+        self.check(Must::LinkOrder, place, !overtaken, || {
             format!("{} has overtaken another of its flow", show(packet))
         });
         self.check(Must::LinkCausal, place, start >= queued.at, || {

@@ -25,8 +25,6 @@ pub struct LinkPlace {
     pub shapes: bool,
     /// Whether a conditioner, or a policer in front of it, may drop packets.
     pub polices: bool,
-    /// Whether its queue can change the order of a flow: it hashes flows anew now and then.
-    pub reorders: bool,
     /// Whether its queue tells packets apart by the ECN field.
     pub by_ecn: bool,
     /// Whether its wire loses or duplicates packets.
@@ -145,7 +143,6 @@ impl LinkPlace {
             ring: None,
             shapes: false,
             polices: false,
-            reorders: false,
             by_ecn: false,
             impaired: false,
             buckets: Vec::new(),

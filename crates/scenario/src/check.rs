@@ -291,8 +291,8 @@ fn link_place(number: usize, plan: &Plan<'_>, wired: &mut Wired, resolved: &Reso
     };
     let queue = format!("{path}queue.");
     let own = || resolved.range(queue.clone()..).take_while(|(key, _)| key.starts_with(&queue));
-    let has_part = |name: &str| own().any(|(key, _)| key.split('.').any(|part| part == name));
-    let parts = || own().map(|(key, value)| (key.rsplit('.').next().unwrap_or(""), value));
+    let given = || own().filter(|(_, value)| *value != crate::run::ABSENT);
+    let has_part = |name: &str| given().any(|(key, _)| key.split('.').any(|part| part == name));
     let residual = resolved.get(&format!("{path}residual"));
     let background = residual.is_some_and(|value| value != crate::run::ABSENT);
     let mut buckets = Vec::new();
@@ -310,14 +310,17 @@ fn link_place(number: usize, plan: &Plan<'_>, wired: &mut Wired, resolved: &Reso
     }
     LinkPlace {
         ends: (link.from.clone(), link.to.clone()),
-        limit: if ring.is_some() { BufferLimit::default() } else { limit(&path, resolved) },
+        // A queue that shapes holds the packet that is next outside that which it took it from.
+        limit: if ring.is_some() || link.holds_back {
+            BufferLimit::default()
+        } else {
+            limit(&path, resolved)
+        },
         may_idle: ring.is_some() || background || link.holds_back,
         shapes: has("shaper.") || link.holds_back,
         polices: has("conditioner"),
         impaired: has("impairment"),
-        reorders: parts().any(|(last, value)| last == "perturb" && value != crate::run::ABSENT),
-        by_ecn: has_part("dualpi2")
-            || parts().any(|(last, _)| last == "ecn_classes" || last == "rules"),
+        by_ecn: has_part("dualpi2") || has_part("ecn_classes") || has_part("rules"),
         ring,
         buckets,
         ..LinkPlace::plain(&link.name, Rate::from_bps(link.rate.bps()), link.delay)
@@ -325,11 +328,9 @@ fn link_place(number: usize, plan: &Plan<'_>, wired: &mut Wired, resolved: &Reso
 }
 
 /// The limit of the queue of the link at `path`: that of its classes together, if there are
-/// several; none unless all have one in the same unit, and none of a queue that shapes, which holds
-/// the packet that is next outside the queue that it took it from.
+/// several; none unless all have one in the same unit.
 fn limit(path: &str, resolved: &Resolved) -> BufferLimit {
     let path = format!("{path}queue.");
-    let shapes = |key: &String| key.split('.').any(|part| part == "tbf");
     let queue = resolved.range(path.clone()..).take_while(|(key, _)| key.starts_with(&path));
     let limits = queue.filter(|(key, _)| key.ends_with(".limit"));
     let lengths: Option<Vec<Length>> =
@@ -343,10 +344,5 @@ fn limit(path: &str, resolved: &Resolved) -> BufferLimit {
         *sum.0 = Some(sum.0.unwrap_or(0_u64).saturating_add(sum.1));
     }
     let one_unit = packets.is_none() || bytes.is_none();
-    let here = resolved.range(path.clone()..).take_while(|(key, _)| key.starts_with(&path));
-    if one_unit && !here.map(|(key, _)| key).any(shapes) {
-        BufferLimit { packets, bytes }
-    } else {
-        BufferLimit::default()
-    }
+    if one_unit { BufferLimit { packets, bytes } } else { BufferLimit::default() }
 }
