@@ -99,14 +99,13 @@ def test_an_interrupt_keeps_finished_runs(
 ) -> None:
     """Ctrl-C would throw away what was already known."""
     from forebay.run import jobs as runs
-    from forebay.study import driver
 
     def interrupted(jobs: Any, done: Any, threads: Any, tick: Any) -> None:
         runs.run_jobs(jobs[:5], done, threads, tick)
         if len(jobs) > 1:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(driver, "run_jobs", interrupted)
+    monkeypatch.setattr("forebay.study.runs.run_jobs", interrupted)
     answer = forebay("reproduce", "tiny", "--json")
     assert answer.status == 130
     assert answer.document()["stopped"] == "interrupted"
@@ -226,7 +225,6 @@ def test_a_run_that_is_recorded_anyway_is_not_run_again(
     forebay: front.Forebay, tiny: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Figures would cost runs that were there, or change what is measured."""
-    from forebay.study import driver
 
     begun: list[int] = []
 
@@ -234,7 +232,7 @@ def test_a_run_that_is_recorded_anyway_is_not_run_again(
         begun[-1] += len(jobs)
         run_jobs(jobs, *others)
 
-    monkeypatch.setattr(driver, "run_jobs", counted)
+    monkeypatch.setattr("forebay.study.runs.run_jobs", counted)
     scenario, module = tiny / "scenario.toml", tiny / "study.py"
     scenario.write_text(scenario.read_text() + '[record]\nseries = "1 s"  # assumed: enough\n')
     apart = module.read_text() + KEEPING + "RECORD_RUNS = True\n"

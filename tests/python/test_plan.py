@@ -260,7 +260,7 @@ def test_the_same_digits_at_any_speed(
     results = []
     for number, jobs in enumerate((1, 3, 2)):
         if number == 2:
-            monkeypatch.setattr("forebay.study.driver.run_jobs", _slow_and_backwards)
+            monkeypatch.setattr("forebay.study.runs.run_jobs", _slow_and_backwards)
         out = tiny.parent / f"out{number}"
         assert forebay("reproduce", "tiny", *options, "--jobs", jobs, "--out", out).status == 0
         results.append(without_time(out / "result.json"))

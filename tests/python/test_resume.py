@@ -150,7 +150,6 @@ def test_finished_runs_are_not_made_again(
     """`--resume` would take as long as the whole; or without it a study would take runs of before,
     or lose them."""
     from forebay.run import jobs as runs
-    from forebay.study import driver
 
     assert forebay("reproduce", "tiny").status == 0
     every = front.runs_kept(Path("out/tiny"))
@@ -160,7 +159,7 @@ def test_finished_runs_are_not_made_again(
         made.extend(job.name for job in jobs)
         runs.run_jobs(jobs, *others)
 
-    monkeypatch.setattr(driver, "run_jobs", counted)
+    monkeypatch.setattr("forebay.study.runs.run_jobs", counted)
     assert forebay("reproduce", "tiny", "--resume").status == 0
     assert made == []
     assert forebay("reproduce", "tiny").status == 0

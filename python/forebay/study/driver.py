@@ -19,19 +19,20 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from forebay.errors import UserError, nearest
-from forebay.run.jobs import Job, Run, Tables, check, run_jobs
+from forebay.run.jobs import Job, check
 from forebay.run.progress import Meter, meter, note
 from forebay.stats import Interval
 from forebay.study.assumptions import Notes, load_notes
 from forebay.study.comparison import check_scenarios, run_cells
 from forebay.study.definition import Study
 from forebay.study.grades import Grade, Point
-from forebay.study.journal import Finished, RunJournal
+from forebay.study.journal import RunJournal
 from forebay.study.plan import Plan, load_record, plan_text, quick_plan
-from forebay.study.results import FACTS, Cell, Outcome, Samples, unique_points
+from forebay.study.results import Cell, Outcome, Samples, unique_points
+from forebay.study.runs import Runs
 from forebay.study.tasks import (
     Task,
     cell_task,
@@ -100,7 +101,7 @@ class Driver:
     stopped: str = ""
     wall_s: float = 0.0
     _costs: dict[Cell, float] = field(init=False, default_factory=dict)
-    _journal: RunJournal | None = field(init=False, default=None)
+    _runs: Runs = field(init=False)
 
     def __post_init__(self) -> None:
         self.outcome = Outcome(self.study, Samples())
@@ -127,7 +128,7 @@ class Driver:
         What `journal` holds is not run again, and what finishes goes into it.
         """
         begun = time.monotonic()
-        self._journal = journal
+        self._runs = Runs(self.outcome, journal, self.request.jobs, self._cost)
         points = self.plan.points() if self.plan else self.points()
         targets = self._targets(points)
         recordings = recording_tasks(self.study, points, self.request.quick)
@@ -145,10 +146,10 @@ class Driver:
         self.outcome.samples.expect(targets)
         try:
             with meter(len(cells), self.study.id, self._cost(cells)) as progress:
-                self._batch(recordings, progress)
+                self._runs.batch(recordings, progress)
                 self._rounds(targets, progress)
-                self._batch(self._tasks(variants), progress)
-                self._batch(beyond, progress)
+                self._runs.batch(self._tasks(variants), progress)
+                self._runs.batch(beyond, progress)
         except KeyboardInterrupt:
             self.stopped = "interrupted"
         self.wall_s = time.monotonic() - begun
@@ -188,7 +189,7 @@ class Driver:
     def _rounds(self, targets: Mapping[Cell, int], progress: Meter) -> None:
         first = self._first()
         while tasks := self._tasks(targets):
-            self._batch(tasks, progress)
+            self._runs.batch(tasks, progress)
             if self.plan is not None or self.request.replications is not None:
                 return
             targets = self._wanted(first)
@@ -285,63 +286,9 @@ class Driver:
         mean = math.fsum(known) / len(known) if known else 1.0
         return math.fsum(self._costs.get(cell, mean) for cell in cells)
 
-    def _batch(self, tasks: Sequence[Task], progress: Meter) -> None:
-        """Run what is not in the journal."""
-        samples = self.outcome.samples
-        samples.expect([task.cell for task in tasks if task.cell is not None])
-        left = [task for task in tasks if not self._restored(task, progress)]
-        costs = [self._cost([task.costs_like]) for task in left]
-        progress.batch(costs)
-
-        def done(index: int, run: Run) -> None:
-            task = left[index]
-            finished = _finished(task, run)
-            if self._journal is not None:
-                self._journal.keep(task, finished)
-            self._take(task, finished)
-            progress.finished(costs[index])
-
-        run_jobs([task.job for task in left], done, self.request.jobs, progress.tick)
-
-    def _restored(self, task: Task, progress: Meter) -> bool:
-        """Whether a run was in the journal; then it counts as run."""
-        finished = self._journal.find(task) if self._journal is not None else None
-        if finished is None:
-            return False
-        self._take(task, finished)
-        progress.expect(-1, -self._cost([task.costs_like]))
-        return True
-
-    def _take(self, task: Task, finished: Finished) -> None:
-        if task.cell is not None:
-            self.outcome.samples.add(task.cell, task.replication, finished.facts)
-        if task.recording is not None:
-            found = {**self.outcome.recordings, task.recording.id: finished.tables}
-            ids = [recording.id for recording in self.study.recordings]
-            self.outcome.recordings = {name: found[name] for name in ids if name in found}
-
 
 def _repeated(targets: Mapping[Cell, int]) -> list[Cell]:
     return [cell for cell, number in targets.items() for _ in range(number)]
-
-
-def _finished(task: Task, run: Run) -> Finished:
-    """What is kept of a run: what identifies it, what was measured, what was recorded."""
-    facts: dict[str, Any] = {name: run.document[name] for name in FACTS}
-    if task.measure is not None:
-        facts |= {name: _plain(value) for name, value in task.measure(run).items()}
-    return Finished(facts, _arrow(task.recording.tables(run)) if task.recording else {})
-
-
-def _plain(value: Any) -> Any:
-    """A NumPy number as Python's, as it comes back from the journal."""
-    return value.item() if hasattr(value, "item") else value
-
-
-def _arrow(tables: Tables) -> dict[str, Any]:
-    import pyarrow as pa
-
-    return {name: pa.table(dict(columns)) for name, columns in tables.items()}
 
 
 def _replications_for(interval: Interval, half_width: float) -> int:
