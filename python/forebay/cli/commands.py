@@ -240,6 +240,21 @@ def reproduce(study: str, **options: Any) -> int:
 
 
 @_command(
+    argument("STUDY", "study_id", "The study."),
+    option("--replications", "N", "So many runs of each grid point.", read=Whole(2)),
+    _JOBS,
+    _out(" (default: out/STUDY/transports)"),
+    flag("--resume", "Keep the finished runs that the journal in the output folder holds."),
+    _JSON,
+)
+def transports(study_id: str, **options: Any) -> int:
+    """Re-do a study under today's transports: which of its conclusions hold with them?"""
+    from forebay.cli.transports import compare_transports
+
+    return compare_transports(study_id, **options)
+
+
+@_command(
     _SCENARIO,
     option("--seed", "N", "Root seed.", read=_SEEDS),
     option(

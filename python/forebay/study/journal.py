@@ -141,7 +141,7 @@ def _advice(study: Study) -> str:
 
 def _files(study: Study) -> str:
     """A fingerprint of the files that decide what a run gives and what is measured of it."""
-    names = ("scenario.toml", "sensitivity.toml", "extensions.toml")
+    names = ("scenario.toml", "sensitivity.toml", "extensions.toml", "transports.toml")
     data = [path for path in map(study.folder.joinpath, names) if path.is_file()]
     files = hashlib.sha256()
     for path in sorted([*study.folder.rglob("*.py"), *data]):

@@ -1,0 +1,74 @@
+"""The command `transports`: a study run with other transports than its own."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from forebay.cli.terminal import console, plain_markup, print_json, table
+from forebay.errors import output_folder
+from forebay.report.transports import OWN, counted, transports_page
+from forebay.run.interrupts import terminated_like_interrupted
+from forebay.run.store import write_text
+from forebay.study.journal import RunJournal, check_journal
+from forebay.study.results import BASE
+from forebay.study.transports import load_transports, run_transports, transports_document
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["compare_transports"]
+
+
+def compare_transports(
+    study_id: str,
+    *,
+    replications: int | None,
+    jobs: int | None,
+    out: Path | None,
+    resume: bool,
+    as_json: bool,
+) -> int:
+    """Run a study with its own transport and with others, write and print what came of it.
+
+    `transports.json` and the page `transports.md` go to `out`. Raises `UserError` for an unknown
+    study, one that names no other transports, or a folder that cannot be written to, and
+    `KeyboardInterrupt` on Ctrl-C; finished runs are kept for `--resume`.
+    """
+    transports = load_transports(study_id)
+    folder = out or Path("out") / study_id / "transports"
+    if resume:
+        check_journal(transports.study, folder)
+    words = ["forebay", "transports", study_id]
+    if replications is not None:
+        words += ["--replications", str(replications)]
+    place = output_folder(folder)
+    with (
+        terminated_like_interrupted(),
+        RunJournal(transports.study, place, resume) as journal,
+    ):
+        outcome = run_transports(transports, journal, jobs, replications)
+    document = transports_document(transports, outcome, shlex.join(words))
+    write_text(place / "transports.json", json.dumps(document, indent=1) + "\n")
+    write_text(place / "transports.md", transports_page(transports.study, document))
+    if as_json:
+        print_json(document)
+    else:
+        _print(document, place)
+    return 0
+
+
+def _print(document: Mapping[str, Any], out: Path) -> None:
+    screen = console()
+    names = {BASE: OWN} | {each["id"]: each["title"] for each in document["transports"]}
+    grown = table("what the paper says", *names.values(), "place", "sentence", left=2 + len(names))
+    for row in document["statements"]:
+        grades = [row["grades"].get(name, "-") for name in names]
+        grown.add_row(*grades, plain_markup(row["place"]), plain_markup(row["text"]))
+    screen.print(grown)
+    for name, title in names.items():
+        screen.print(f"{title}: {counted(document, name)}")
+    screen.print(f"again: {plain_markup(document['command'])}")
+    screen.print(f"page: {out / 'transports.md'}", soft_wrap=True)
