@@ -25,10 +25,17 @@ import daytone
 HERE = Path(__file__).resolve().parent
 VENV = HERE.parents[1] / ".venv-peers"
 SCENARIOS = HERE.parent / "scenarios"
-BENCHMARKS = ("s1-af", "s1-tcp-red", "s2-cbr", "s3-mm1")
+BENCHMARKS = ("s1-af", "s1-tcp-red", "s2-cbr", "s3-mm1", "s6-fq", "s7-bbr")
 
 #: Length of each benchmark at scale 1: simulated seconds, for s3-mm1 packets.
-LENGTH = {"s1-af": 100, "s1-tcp-red": 100, "s2-cbr": 60, "s3-mm1": 5_000_000}
+LENGTH = {
+    "s1-af": 100,
+    "s1-tcp-red": 100,
+    "s2-cbr": 60,
+    "s3-mm1": 5_000_000,
+    "s6-fq": 10,
+    "s7-bbr": 20,
+}
 
 NS3_MODULES = ("ns3-applications", "ns3-internet", "ns3-point-to-point", "ns3-traffic-control")
 INSTALL = f"run {HERE / 'install.sh'}"
@@ -36,6 +43,7 @@ INSTALL = f"run {HERE / 'install.sh'}"
 #: The share of a benchmark's length for programs that would take minutes. daytone 0.3.4 panics in
 #: s3-mm1 after 223 simulated seconds of 2,000 (InvalidScheduledTime in its source).
 NSPY_SHARE = {"s2-cbr": 0.02, "s3-mm1": 0.05}
+NS3_SHARE = {"s6-fq": 0.15, "s7-bbr": 0.15}
 DAYTONE_SHARE = {"s1-tcp-red": 0.1, "s2-cbr": 0.1, "s3-mm1": 0.05}
 
 #: Mean gap in microseconds and mean size in bytes of s3-mm1: load 0.8 of 10 Mbit/s.
@@ -122,6 +130,8 @@ def programs_for(benchmark: str) -> list[Program]:
             _daytone("s3-mm1"),
             _nspy("s3-mm1"),
         ],
+        "s6-fq": [_ns3("ns-3", "s6_fq")],
+        "s7-bbr": [_ns3("ns-3", "s7_bbr")],
     }
     return [_forebay(benchmark), *peers[benchmark]]
 
@@ -172,11 +182,15 @@ def _ns2(script: str) -> Program:
 
 
 def _ns3(name: str, source: str, *arguments: str) -> Program:
+    benchmark = source.replace("_", "-")
+    share = NS3_SHARE.get(benchmark, 1.0)
+
     def prepare(settings: Settings) -> list[str]:
         binary = build_ns3(source, settings.build_dir)
-        return [str(binary), *_length(source.replace("_", "-"), settings, "--"), *arguments]
+        part = replace(settings, scale=min(settings.scale, share))
+        return [str(binary), *_length(benchmark, part, "--"), *arguments]
 
-    return Program(name, prepare, read_peer)
+    return Program(name, prepare, read_peer, share)
 
 
 def _nspy(benchmark: str) -> Program:
