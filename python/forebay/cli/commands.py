@@ -264,15 +264,20 @@ def transports(study_id: str, **options: Any) -> int:
         read=_SEEDS,
         default=0,
     ),
+    option(
+        "--replications",
+        "N",
+        "So many runs, numbered from --replication on: means and 95 % intervals of all.",
+        read=Whole(2),
+    ),
     option("--until", "T", 'Simulated time, such as "10 s".'),
     _SET,
     option(
         "--threads",
         "N",
-        "Cores for this run (default 1), if the network has delays at which it can be divided. "
-        "Results do not depend on it.",
+        "Cores for a run (default 1), if the network has delays at which it can be divided; with "
+        "--replications, for all of them (default: all cores). Results do not depend on it.",
         read=Whole(1),
-        default=1,
     ),
     *_LIMITS,
     _CHECK,
@@ -281,11 +286,25 @@ def transports(study_id: str, **options: Any) -> int:
     _JSON,
 )
 def run(
-    scenario: str, out: Path | None, as_json: bool, shuffle: bool = False, **options: Any
+    scenario: str,
+    out: Path | None,
+    as_json: bool,
+    shuffle: bool = False,
+    replications: int | None = None,
+    threads: int | None = None,
+    **options: Any,
 ) -> None:
-    """Run a scenario file once and show its flows and links."""
+    """Run a scenario file once, or several times, and show its flows and links."""
+    if replications is not None:
+        if shuffle:
+            raise UserError("--replications, --ties: orders of events are compared in one run")
+        from forebay.cli.replications import replicate_scenario
+
+        replicate_scenario(scenario, options, replications, threads, out, as_json)
+        return
     from forebay.cli.run import Show, run_scenario
 
+    options["threads"] = threads or 1
     run_scenario(scenario, options, out, Show(as_json, shuffle))
 
 

@@ -181,22 +181,24 @@ class Results:
         spread. `note` is that of `forebay.stats.Interval`: `equal`, `skewed`, `too few` or empty.
         A quantity that a replication has no value of is left out.
         """
-        return rows_table(
-            [
-                {
-                    "place": place,
-                    "name": name,
-                    "quantity": quantity,
-                    "unit": columns(place)[quantity].unit,
-                    "mean": interval.mean,
-                    "low": interval.low if interval.n > 1 else None,
-                    "high": interval.high if interval.n > 1 else None,
-                    "replications": interval.n,
-                    "note": interval.note,
-                }
-                for place, name, quantity, interval in self._intervals()
-            ]
-        )
+        return rows_table(self.intervals())
+
+    def intervals(self) -> list[dict[str, Any]]:
+        """The rows of `summary`."""
+        return [
+            {
+                "place": place,
+                "name": name,
+                "quantity": quantity,
+                "unit": columns(place)[quantity].unit,
+                "mean": interval.mean,
+                "low": interval.low if interval.n > 1 else None,
+                "high": interval.high if interval.n > 1 else None,
+                "replications": interval.n,
+                "note": interval.note,
+            }
+            for place, name, quantity, interval in self._intervals()
+        ]
 
     def plot(self, quantity: str = "throughput_bps", place: str = "flows") -> Plot:
         """A drawing of one quantity: over time if a series was recorded, else bars with intervals.

@@ -1,0 +1,133 @@
+"""The command `run --replications N`: several runs of a scenario file, as means with intervals."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from forebay import text
+from forebay.cli.terminal import console, plain_markup, print_json, table
+from forebay.errors import output_folder
+from forebay.run.columns import columns, kinds, unit_in
+from forebay.run.jobs import load
+from forebay.run.repeat import command_line
+from forebay.run.results import Results, run_replications
+from forebay.run.store import json_rows, refuse_foreign, take_over, write_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = ["replicate_scenario"]
+
+DOCUMENT = "replications.json"
+TABLE = "intervals.csv"
+SCENARIO = "scenario.toml"
+
+
+def replicate_scenario(
+    scenario: Path | str,
+    options: Mapping[str, Any],
+    replications: int,
+    threads: int | None,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Run a scenario file so many times, print and, with `out`, keep means and intervals.
+
+    `options` are fields of `forebay.run.jobs.Job`; replications are numbered from that one on.
+    Raises `UserError` for a wrong scenario or an `out` that cannot be written, and
+    `KeyboardInterrupt` if Ctrl-C ended the runs; what had finished is shown.
+    """
+    job = load(scenario).but(**options)
+    names = [DOCUMENT, TABLE]
+    if out is not None:
+        output_folder(out)
+        if not _is_scenario(out, job.text):
+            names.append(SCENARIO)
+        refuse_foreign(out, names)
+    first = job.replication
+    label = os.path.basename(scenario)
+    results = run_replications(job, label, range(first, first + replications), threads)
+    command = f"{command_line(job.name, job)} --replications {replications}"
+    document = _document(results, command)
+    if out is not None:
+        take_over(out, names)
+        if SCENARIO in names:
+            write_text(out / SCENARIO, job.text)
+        write_text(out / DOCUMENT, json_rows(document) + "\n")
+        write_text(out / TABLE, _csv(document["intervals"]))
+    if as_json:
+        print_json(document)
+    else:
+        _show(document, out)
+    if results.interrupted:
+        raise KeyboardInterrupt
+
+
+def _is_scenario(out: Path, content: str) -> bool:
+    """Whether the folder's scenario is the one that is run; it may be that very file."""
+    try:
+        return (out / SCENARIO).read_text(encoding="utf-8") == content
+    except (OSError, ValueError):
+        return False
+
+
+def _document(results: Results, command: str) -> dict[str, Any]:
+    first = results.documents[0]
+    same = ("name", "scenario_hash", "version", "build", "seed", "simulated_s")
+    return {
+        **{name: first[name] for name in same},
+        "command": command,
+        "interrupted": results.interrupted,
+        "replications": [
+            {name: document[name] for name in ("replication", "digest", "events", "packet_hops")}
+            for document in results.documents
+        ],
+        "intervals": results.intervals(),
+    }
+
+
+def _csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    file = io.StringIO()
+    writer = csv.DictWriter(file, list(rows[0]) if rows else ["place"], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return file.getvalue()
+
+
+def _show(document: Mapping[str, Any], out: Path | None) -> None:
+    """What a summary shows of each kind of rows: mean, and half-width of the interval."""
+    screen = console()
+    number = len(document["replications"])
+    screen.print(
+        f"[bold]{plain_markup(document['name'])}[/]: {number} replications of "
+        f"{document['simulated_s']:g} s, seed {document['seed']}, scenario "
+        f"{document['scenario_hash']}, version {document['version']}"
+    )
+    told = []
+    for kind in kinds():
+        shown = [
+            row
+            for row in document["intervals"]
+            if row["place"] == kind and columns(kind)[row["quantity"]].headline
+        ]
+        if not shown:
+            continue
+        told += shown
+        grown = table(kind, "name", "quantity", "mean", "± 95 %", left=2)
+        above = ""
+        for row in shown:
+            unit = unit_in(kind, row["quantity"])
+            name = "" if row["name"] == above else row["name"]
+            above = row["name"]
+            mean = text.quantity(row["mean"], unit)
+            grown.add_row(*map(plain_markup, (name, row["quantity"])), mean, text.spread(row, unit))
+        screen.print(grown)
+    for sentence in text.notes(told):
+        screen.print(sentence)
+    screen.print(f"again: {plain_markup(document['command'])}", soft_wrap=True)
+    if out is not None:
+        screen.print(f"results: {out / DOCUMENT}, {out / TABLE}", soft_wrap=True)

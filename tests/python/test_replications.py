@@ -1,0 +1,92 @@
+"""`forebay run --replications`: several runs of a scenario file, as means with intervals."""
+
+from __future__ import annotations
+
+import csv
+import json
+import statistics
+from pathlib import Path
+
+import front
+import pytest
+from scipy import stats
+
+
+def test_means_and_intervals_are_those_of_the_single_runs(
+    scenario: Path, forebay: front.Forebay
+) -> None:
+    """The table would not be of the runs that `--replication N` makes.
+
+    Student's interval of eight values: mean +- t(7; 0.975) * s / sqrt(8).
+    """
+    single = [
+        json.loads(forebay("run", scenario, "--replication", number, "--json").out)
+        for number in range(4, 12)
+    ]
+    words = ("run", scenario, "--replication", "4", "--replications", "8", "--json")
+    document = json.loads(forebay(*words).out)
+    assert [row["digest"] for row in document["replications"]] == [row["digest"] for row in single]
+    assert [row["replication"] for row in document["replications"]] == list(range(4, 12))
+    links = [row for row in document["intervals"] if row["place"] == "links"]
+    plain = [row for row in links if not row["note"] and row["quantity"] != "drop_reasons"]
+    assert plain
+    for row in plain:
+        values = [
+            float(link[row["quantity"]])
+            for run in single
+            for link in run["links"]
+            if link["name"] == row["name"]
+        ]
+        half = stats.t.ppf(0.975, 7) * statistics.stdev(values) / 8**0.5
+        mean = statistics.fmean(values)
+        assert row["mean"] == pytest.approx(mean)
+        assert (row["low"], row["high"]) == pytest.approx((mean - half, mean + half))
+
+
+def test_a_folder_gets_document_table_and_scenario(
+    scenario: Path, forebay: front.Forebay, tmp_path: Path
+) -> None:
+    """What was shown could not be read again, or the folder's other files would be lost."""
+    out = tmp_path / "kept"
+    answer = forebay("run", scenario, "--replications", "2", "--out", out)
+    assert answer.status == 0
+    assert "2 replications" in answer.out
+    document = json.loads((out / "replications.json").read_text(encoding="utf-8"))
+    with (out / "intervals.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [float(row["mean"]) for row in rows] == [row["mean"] for row in document["intervals"]]
+    assert (out / "scenario.toml").read_text(encoding="utf-8") == scenario.read_text(
+        encoding="utf-8"
+    )
+    assert forebay("run", scenario, "--replications", "2", "--out", out).status == 0
+    foreign = tmp_path / "foreign"
+    foreign.mkdir()
+    (foreign / "intervals.csv").write_text("mine", encoding="utf-8")
+    assert "intervals.csv" in forebay.refused(
+        "run", scenario, "--replications", "2", "--out", foreign
+    )
+    assert (foreign / "intervals.csv").read_text(encoding="utf-8") == "mine"
+
+
+def test_the_command_repeats_it(scenario: Path, forebay: front.Forebay) -> None:
+    """The command that is printed would give other numbers."""
+    words = ("run", scenario, "--replications", "2", "--seed", "7", "--replication", "3", "--json")
+    first = json.loads(forebay(*words).out)
+    again = json.loads(forebay(*first["command"].split()[1:], "--json").out)
+    assert again == first
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (("--replications", "1"), "at least 2"),
+        (("--replications", "many"), "whole number"),
+        (("--replications", "2", "--ties", "shuffle"), "--replications, --ties"),
+        (("--replications", "2", "--set", "duraton=1"), "duraton"),
+    ],
+)
+def test_what_is_wrong_is_named(
+    scenario: Path, forebay: front.Forebay, more: tuple[str, ...], message: str
+) -> None:
+    """Wrong options would end in a traceback, or be ignored."""
+    assert message in forebay.refused("run", scenario, *more)
