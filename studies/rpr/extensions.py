@@ -144,10 +144,10 @@ def media(network: Network, case: Case) -> None:
     hosts = {"HF": "F", "HA": "A"} | ({"HD": "D"} if case["elastic"] == "tcp" else {})
     for host, station in hosts.items():
         network.link(host, host, station, rate="2 Gbit/s", delay="1 ms")
-    network.set("flows.f", _tcp("HF", _toward("F")))
+    network.set("flows.f", _tcp("HF", _toward("F"), case["control"]))
     match case["elastic"]:
         case "tcp":
-            network.set("flows.d", _tcp("HD", _toward("D")))
+            network.set("flows.d", _tcp("HD", _toward("D"), case["control"]))
         case "video":
             video = {"video": {"line_rate": "100 Mbit/s"}}
             network.set("flows.d", {**_media("D", video, 1), "count": 500})
@@ -163,8 +163,8 @@ def _toward(station: str) -> list[str]:
     return [*way(STATIONS, station, "A"), "HA"]
 
 
-def _tcp(host: str, route: Sequence[str]) -> dict[str, Any]:
-    """Eight bulk transfers."""
+def _tcp(host: str, route: Sequence[str], control: str) -> dict[str, Any]:
+    """Eight bulk transfers, recovering by SACK under any congestion control."""
     return {
         "from": host,
         "to": route[-1],
@@ -172,7 +172,7 @@ def _tcp(host: str, route: Sequence[str]) -> dict[str, Any]:
         "count": 8,
         "precedence": 1,
         "start": {"uniform": ["0 s", "100 ms"]},
-        "tcp": {"mss": "1460 B", "control": "cubic"},
+        "tcp": {"mss": "1460 B", "control": control},
     }
 
 
@@ -336,8 +336,8 @@ def concluded_media(findings: Findings) -> list[str]:
         reserved.""",
         f"""D's traffic is delayed by {_each(findings, "d_delay_s", max)} in the mean at most: with
         TCP that is the queue of its own host, 4 MB.""",
-        """Limits: CUBIC with a round trip of 4.5 ms; video and voice without loss recovery; one
-        ring of 60 km.""",
+        """Limits: transfers with a round trip of 4.5 ms; video and voice without loss recovery;
+        one ring of 60 km.""",
     ]
 
 
