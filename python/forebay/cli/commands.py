@@ -205,6 +205,17 @@ _SCENARIO = argument("SCENARIO.toml", "scenario", "The scenario file.")
 _SEEDS = Whole(0, 2**63 - 1)
 
 
+@_command(
+    argument("KIND", "kind", "Which; a list of all without it.", required=False),
+    argument("FILE", "file", "Where to (default: KIND.toml).", required=False, read=_path),
+)
+def new(kind: str | None, file: Path | None) -> None:
+    """Write a commented scenario to start from."""
+    from forebay.cli.new import new_scenario
+
+    new_scenario(kind, file)
+
+
 @_command(_JSON)
 def studies(as_json: bool) -> None:
     """List the published studies that can be reproduced: ours, or those below $FOREBAY_STUDIES."""
