@@ -309,7 +309,7 @@ pub struct Ack {
     pub rtt: Option<Span>,
     /// Smoothed round-trip time, if known.
     pub srtt: Option<Span>,
-    /// Whether it carries ECN-Echo.
+    /// Whether it reports marks, by ECN-Echo or by counters.
     pub ece: bool,
 }
 
@@ -348,6 +348,9 @@ pub struct ControlNeeds {
     /// A receiver that echoes which segments were marked (RFC 8257, section 3.2), and segments that
     /// are ECN-capable even if sent again, where ECN is used at all.
     pub exact_marks: bool,
+    /// A scalable control of the L4S architecture (RFC 9331): segments are ECT(1), feedback is that
+    /// of RFC 9768, and the law answers every acknowledgement that reports marks, when it will.
+    pub l4s: bool,
 }
 
 /// What an acknowledgement says of the network (draft-ietf-ccwg-bbr, section 4.1; earlier
@@ -395,8 +398,11 @@ pub struct RateSample {
     pub cwnd_limited: bool,
     /// Losses are told apart by SACK (C.has_selective_acks).
     pub selective: bool,
-    /// It carries ECN-Echo.
+    /// It reports marks: ECN-Echo, or counters that have moved.
     pub ece: bool,
+    /// What it reports to have arrived marked, by counters (RFC 9768) or, where the receiver echoes
+    /// marks exactly, by ECN-Echo; else all that it acknowledges with ECN-Echo.
+    pub newly_marked: u64,
     /// The next segment that is to be acknowledged (SND.UNA), by number.
     pub una: u64,
     /// The next segment never sent (SND.MAX).

@@ -376,6 +376,24 @@ impl Packet {
         Time::from_ps(self.tag)
     }
 
+    /// Of an acknowledgement with accurate ECN feedback: the ACE field, 0 to 7 (RFC 9768, section
+    /// 3.2.2). It takes the place of ECN-Echo, of CWR and of the flag AE, for which the bit of
+    /// [`Packet::is_last`] stands: an acknowledgement without data has no use for that.
+    #[inline]
+    #[must_use]
+    pub const fn ace(&self) -> u8 {
+        (self.flags & LAST) >> 4 | (self.flags & (ECE | CWR)) >> 3
+    }
+
+    /// The acknowledgement with the lower three bits of `count` as its ACE field.
+    #[inline]
+    #[must_use]
+    pub const fn with_ace(mut self, count: u8) -> Self {
+        let bits = (count & 0b100) << 4 | (count & 0b011) << 3;
+        self.flags = self.flags & !(LAST | ECE | CWR) | bits;
+        self
+    }
+
     /// All one-bit and two-bit fields together, for the digest and for traces.
     #[inline]
     #[must_use]
@@ -441,6 +459,24 @@ mod tests {
             assert_eq!(packet.with_kind(PacketKind::Probe).with_pcn(mark).pcn(), Some(mark));
         }
         assert_eq!(packet.pcn(), None);
+    }
+
+    /// A sender would decode another counter than the receiver sent: the eight values of the ACE
+    /// field come back as they are, larger counts by their lower three bits, and nothing else in
+    /// the packet changes. As flags of the TCP header (RFC 9768, figure 3) they are AE, CWR and
+    /// ECE, from the highest: the initial 5 is AE and ECE.
+    #[test]
+    fn the_ace_field_holds_three_bits() {
+        let packet = Packet::data(Time::ZERO, FlowId::new(1), 2, 40, RouteId::new(3))
+            .with_kind(PacketKind::Ack);
+        for count in 0..=u8::MAX {
+            let ack = packet.with_ace(255).with_ace(count);
+            assert_eq!(ack.ace(), count % 8);
+            assert_eq!((ack.kind(), ack.ecn()), (PacketKind::Ack, Ecn::NotEct));
+            assert_eq!(ack.with_ace(0), packet);
+        }
+        let first = packet.with_ace(5);
+        assert_eq!((first.is_last(), first.cwr(), first.ece()), (true, false, true));
     }
 
     /// A conditioner would take a timestamp echo, a call's number or an empty tag for a round-trip

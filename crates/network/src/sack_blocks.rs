@@ -1,11 +1,25 @@
-//! SACK blocks that travel beside an acknowledgement, as a packet has no room for them.
+//! SACK blocks and ECN counters that travel beside an acknowledgement, as a packet has no room for
+//! them.
 
 /// SACK blocks of an acknowledgement (RFC 2018): half-open ranges of segment numbers, the most
-/// recently changed first.
+/// recently changed first; and its AccECN option, if it has one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SackBlocks {
     blocks: [(u64, u64); 4],
     count: u8,
+    ecn: Option<EcnCounts>,
+}
+
+/// The AccECN option of an acknowledgement (RFC 9768, section 3.2.3): the lower 24 bits of what the
+/// receiver has counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct EcnCounts {
+    /// Bytes of data that arrived as ECT(0) (EE0B).
+    pub ect0: u32,
+    /// Bytes of data that arrived marked (ECEB).
+    pub ce: u32,
+    /// Bytes of data that arrived as ECT(1) (EE1B).
+    pub ect1: u32,
 }
 
 impl SackBlocks {
@@ -15,6 +29,19 @@ impl SackBlocks {
             *block = (first, end);
             self.count += 1;
         }
+    }
+
+    /// The AccECN option beside the blocks.
+    #[must_use]
+    pub fn ecn(&self) -> Option<EcnCounts> {
+        self.ecn
+    }
+
+    /// The blocks with an AccECN option.
+    #[must_use]
+    pub fn with_ecn(mut self, counts: EcnCounts) -> Self {
+        self.ecn = Some(counts);
+        self
     }
 
     /// The blocks.

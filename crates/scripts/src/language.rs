@@ -91,7 +91,7 @@ const fn name(name: &'static str, meaning: &'static str) -> Name {
 }
 
 /// The quantities that assertions can name, in the order of [`crate::Snapshot::values`].
-pub const NAMES: [Name; 15] = [
+pub const NAMES: [Name; 17] = [
     name("tcpi_snd_cwnd", "Congestion window in whole segments, rounded down."),
     name(
         "tcpi_snd_ssthresh",
@@ -113,6 +113,8 @@ pub const NAMES: [Name; 15] = [
         "pipe",
         "Segments thought to be in the network: pipe of RFC 6675, or what is outstanding.",
     ),
+    name("tcpi_delivered_ce", "Segments that accurate ECN feedback has reported as marked."),
+    name("tcpi_delivered_ce_bytes", "Bytes of data that it has reported as marked."),
 ];
 
 /// The constants that assertions can name.

@@ -21,7 +21,7 @@ use crate::numbering::Numbering;
 use crate::problem::{Problem, place};
 use crate::report::{Report, judge};
 use crate::script::{Action, Event, Role, Script};
-use crate::segment::{EcnField, Flags, Segment};
+use crate::segment::{EcnField, EcnOption, Flags, Segment};
 
 /// What a run saw, in order.
 #[derive(Clone, PartialEq, Debug)]
@@ -259,7 +259,7 @@ impl Rig {
         let number = segment_of(numbering, segment.ack.unwrap_or(1))?;
         let mut ack = Packet::data(now, self.path.0, number, 40, self.path.1)
             .with_kind(PacketKind::Ack)
-            .with_ece(segment.flags.ece);
+            .with_ace(segment.flags.ace());
         if let Some((_, echo)) = segment.timestamps {
             if of_ticks(echo) > now {
                 return Err("TS ecr is later than the packet; it is the sending time in ms of \
@@ -287,7 +287,10 @@ impl Rig {
             }
             blocks.push(block.0, block.1);
         }
-        if !segment.sack.is_empty() {
+        if let Some(counts) = segment.counts {
+            blocks = blocks.with_ecn(counts.as_sent());
+        }
+        if blocks != SackBlocks::default() {
             ack.set_sack_slot(cx.sack_blocks().store(blocks));
         }
         Ok(ack)
@@ -335,6 +338,8 @@ impl Rig {
             window.cwnd,
             window.ssthresh,
             state.pipe as f64,
+            state.marked.0 as f64,
+            state.marked.1 as f64,
         ]
     }
 }
@@ -386,6 +391,7 @@ impl Element for Wire {
         let mut seen = Segment {
             ecn: Some(EcnField::Is(packet.ecn())),
             flags: Flags { ece: packet.ece(), cwr: packet.cwr(), ..Flags::default() },
+            counts: blocks.ecn().map(EcnOption::of),
             first: 1,
             end: 1,
             ack: Some(1),
@@ -402,6 +408,7 @@ impl Element for Wire {
             }
             None => {
                 seen.ack = Some(self.numbering.byte(packet.number));
+                seen.flags.ae = packet.ace() & 0b100 > 0;
                 let limits = |n: u64| self.numbering.byte(n);
                 seen.sack = blocks.as_slice().iter().map(|b| (limits(b.0), limits(b.1))).collect();
             }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use forebay_network::Ecn;
+use forebay_network::{Ecn, EcnCounts};
 use forebay_parameters::nearest;
 
 use crate::cursor::Cursor;
@@ -28,6 +28,8 @@ pub struct Segment {
     pub sack: Vec<(u64, u64)>,
     /// TS val and TS ecr, in ms.
     pub timestamps: Option<(u64, u64)>,
+    /// The AccECN option.
+    pub counts: Option<EcnOption>,
     /// The options may be any: `<...>`.
     pub any_options: bool,
     /// What a SYN offers.
@@ -45,6 +47,73 @@ pub struct Flags {
     pub ece: bool,
     /// `W`: congestion window reduced.
     pub cwr: bool,
+    /// `A`: with these two, the ACE field of accurate ECN feedback.
+    pub ae: bool,
+}
+
+impl Flags {
+    /// The ACE field (RFC 9768, figure 3).
+    pub(crate) fn ace(self) -> u8 {
+        u8::from(self.ae) << 2 | u8::from(self.cwr) << 1 | u8::from(self.ece)
+    }
+}
+
+/// The fields of an AccECN option that a script names: `<ECN e1b 1001 ceb 0>`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct EcnOption {
+    /// Bytes that arrived as ECT(0), from 1 on.
+    pub e0b: Option<u32>,
+    /// Bytes that arrived marked, from 0 on.
+    pub ceb: Option<u32>,
+    /// Bytes that arrived as ECT(1), from 1 on.
+    pub e1b: Option<u32>,
+}
+
+impl EcnOption {
+    pub(crate) fn of(counts: EcnCounts) -> Self {
+        let EcnCounts { ect0, ce, ect1 } = counts;
+        Self { e0b: Some(ect0), ceb: Some(ce), e1b: Some(ect1) }
+    }
+
+    /// The option of a packet that a script injects. Fields that it leaves out have not moved.
+    pub(crate) fn as_sent(self) -> EcnCounts {
+        let first = |field: Option<u32>| field.unwrap_or(1);
+        EcnCounts { ect0: first(self.e0b), ce: self.ceb.unwrap_or(0), ect1: first(self.e1b) }
+    }
+
+    /// Whether `seen` has what this asks for.
+    fn admits(self, seen: Self) -> bool {
+        let fine = |wanted: Option<u32>, found| wanted.is_none() || wanted == found;
+        fine(self.e0b, seen.e0b) && fine(self.ceb, seen.ceb) && fine(self.e1b, seen.e1b)
+    }
+
+    fn read(cursor: &mut Cursor<'_>) -> Result<Self, Slip> {
+        let mut option = Self::default();
+        loop {
+            cursor.skip()?;
+            let mut ahead = cursor.clone();
+            let field = match ahead.word() {
+                "e0b" => &mut option.e0b,
+                "ceb" => &mut option.ceb,
+                "e1b" => &mut option.e1b,
+                _ => return Ok(option),
+            };
+            *cursor = ahead;
+            let count = cursor.number("a count of bytes below 16777216", (1 << 24) - 1)?;
+            *field = u32::try_from(count).ok();
+        }
+    }
+}
+
+impl fmt::Display for EcnOption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ECN")?;
+        let fields = [("e0b", self.e0b), ("ceb", self.ceb), ("e1b", self.e1b)];
+        fields
+            .iter()
+            .filter_map(|(name, count)| count.map(|count| (name, count)))
+            .try_for_each(|(name, count)| write!(f, " {name} {count}"))
+    }
 }
 
 /// What the options of a SYN offer.
@@ -104,7 +173,12 @@ impl Segment {
             (Some(wanted), Some(found)) => half(wanted) == half(found),
             (Some(_), None) => false,
         };
-        let options = self.any_options || (timestamps && self.sack == seen.sack);
+        let counts = match (self.counts, seen.counts) {
+            (None, None) => true,
+            (Some(wanted), Some(found)) => wanted.admits(found),
+            _ => false,
+        };
+        let options = self.any_options || (timestamps && counts && self.sack == seen.sack);
         let header = (self.flags, self.first, self.end, self.ack)
             == (seen.flags, seen.first, seen.end, seen.ack);
         ecn && header && options
@@ -176,6 +250,7 @@ impl Segment {
                         self.timestamps = Some((value, echo));
                         self.offers.timestamps = true;
                     }
+                    "ECN" => self.counts = Some(EcnOption::read(cursor)?),
                     "mss" => self.offers.mss = Some(cursor.number("a segment size", 65_535)?),
                     "sackOK" => self.offers.sack = true,
                     name if IGNORED_OPTIONS.iter().any(|ignored| ignored.what == name) => {
@@ -224,6 +299,7 @@ impl fmt::Display for Segment {
             (self.flags.fin, "F"),
             (self.flags.ece, "E"),
             (self.flags.cwr, "W"),
+            (self.flags.ae, "A"),
             (self.ack.is_some(), "."),
         ];
         flags.iter().filter(|(set, _)| *set).try_for_each(|(_, sign)| f.write_str(sign))?;
@@ -240,6 +316,7 @@ impl fmt::Display for Segment {
         if let Some((value, echo)) = self.timestamps {
             options.push(format!("TS val {value} ecr {echo}"));
         }
+        options.extend(self.counts.map(|counts| counts.to_string()));
         if self.any_options {
             options.push("...".to_owned());
         }
@@ -265,7 +342,7 @@ fn read_ecn(cursor: &mut Cursor<'_>) -> Result<EcnField, Slip> {
 fn read_flags(text: &str, from: usize) -> Result<Flags, Slip> {
     let mut flags = Flags::default();
     if text.is_empty() {
-        return slip(from, "no flags; a packet begins with some of S, F, P, E, W and \".\"");
+        return slip(from, "no flags; a packet begins with some of S, F, P, E, W, A and \".\"");
     }
     for flag in text.chars() {
         match flag {
@@ -273,11 +350,12 @@ fn read_flags(text: &str, from: usize) -> Result<Flags, Slip> {
             'F' => flags.fin = true,
             'E' => flags.ece = true,
             'W' => flags.cwr = true,
+            'A' => flags.ae = true,
             '.' => {}
             _ if IGNORED_FLAGS.iter().any(|ignored| ignored.what.starts_with(flag)) => {}
             _ => {
                 let message = format!(
-                    "flag {} of {}; the model has S, F, P, E, W and \".\" alone",
+                    "flag {} of {}; the model has S, F, P, E, W, A and \".\" alone",
                     quoted(&flag.to_string()),
                     quoted(text)
                 );
@@ -307,7 +385,7 @@ fn read_half(cursor: &mut Cursor<'_>, word: &str) -> Result<u64, Slip> {
 }
 
 fn unknown_option(name: &str) -> String {
-    let known = names(&["sack", "TS", "mss", "sackOK"], IGNORED_OPTIONS);
+    let known = names(&["sack", "TS", "ECN", "mss", "sackOK"], IGNORED_OPTIONS);
     let near = nearest(name, known.iter().copied())
         .map_or(String::new(), |near| format!(" (did you mean \"{near}\"?)"));
     format!("option {}{near}; the model has {}", quoted(name), known.join(", "))

@@ -188,7 +188,7 @@ impl CongestionControl for Cubic {
     }
 
     fn needs(&self) -> ControlNeeds {
-        ControlNeeds { samples: self.hystart.is_some(), exact_marks: false }
+        ControlNeeds { samples: self.hystart.is_some(), ..ControlNeeds::default() }
     }
 
     fn sampled(&mut self, window: &mut Window, sample: &RateSample) {

@@ -74,17 +74,16 @@ impl CongestionControl for Dctcp {
     }
 
     fn needs(&self) -> ControlNeeds {
-        ControlNeeds { samples: true, exact_marks: true }
+        ControlNeeds { samples: true, exact_marks: true, l4s: false }
     }
 
     /// Section 3.3, steps 1 to 8.
     fn sampled(&mut self, _window: &mut Window, sample: &RateSample) {
         self.acked += sample.acked;
-        if sample.ece {
-            self.marked += sample.acked;
-        }
+        self.marked += sample.newly_marked;
         if sample.una > self.window_end && self.acked > 0 {
-            let share = self.marked as f64 / self.acked as f64;
+            // Counters tell of marks above a gap before what is there is acknowledged.
+            let share = (self.marked as f64 / self.acked as f64).min(1.0);
             self.share = self.share * (1.0 - self.gain) + self.gain * share;
             self.window_end = sample.max;
             (self.acked, self.marked) = (0, 0);
@@ -112,8 +111,8 @@ mod tests {
         dctcp.window_end = 9;
         let mut shares = Vec::new();
         for una in 1..=20 {
-            let ece = una % 2 == 0;
-            let counts = RateSample { una, max: una + 9, ece, acked: 1000, ..sample() };
+            let newly_marked = if una % 2 == 0 { 1000 } else { 0 };
+            let counts = RateSample { una, max: una + 9, newly_marked, acked: 1000, ..sample() };
             dctcp.sampled(&mut w, &counts);
             shares.push(dctcp.share);
         }

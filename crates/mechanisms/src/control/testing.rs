@@ -30,6 +30,7 @@ pub(super) fn sample() -> RateSample {
         cwnd_limited: false,
         selective: true,
         ece: false,
+        newly_marked: 0,
         una: 0,
         max: 0,
     }

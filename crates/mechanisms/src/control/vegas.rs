@@ -114,7 +114,7 @@ impl CongestionControl for Vegas {
     }
 
     fn needs(&self) -> ControlNeeds {
-        ControlNeeds { samples: true, exact_marks: false }
+        ControlNeeds { samples: true, ..ControlNeeds::default() }
     }
 
     fn sampled(&mut self, window: &mut Window, sample: &RateSample) {

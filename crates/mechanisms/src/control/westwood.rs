@@ -106,7 +106,7 @@ impl CongestionControl for Westwood {
     }
 
     fn needs(&self) -> ControlNeeds {
-        ControlNeeds { samples: true, exact_marks: false }
+        ControlNeeds { samples: true, ..ControlNeeds::default() }
     }
 
     fn sampled(&mut self, _window: &mut Window, sample: &RateSample) {

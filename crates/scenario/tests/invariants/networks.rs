@@ -285,8 +285,9 @@ impl Draw {
         if self.chance(0.3) {
             text += "pacing = \"window\"\n";
         }
-        if self.chance(0.2) {
-            text += "ecn_echo = \"rfc8257\"\n";
+        if self.chance(0.4) {
+            let echo = self.one_of(&["rfc8257", "accecn"]);
+            text += &format!("ecn_echo = \"{echo}\"\naccecn_option = {}\n", self.chance(0.7));
         }
         text
     }

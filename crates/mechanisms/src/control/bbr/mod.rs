@@ -423,7 +423,7 @@ impl CongestionControl for Bbr {
     }
 
     fn needs(&self) -> ControlNeeds {
-        ControlNeeds { samples: true, exact_marks: false }
+        ControlNeeds { samples: true, ..ControlNeeds::default() }
     }
 
     fn sampled(&mut self, window: &mut Window, sample: &RateSample) {

@@ -441,7 +441,7 @@ impl CongestionControl for Bbr3 {
     }
 
     fn needs(&self) -> ControlNeeds {
-        ControlNeeds { samples: true, exact_marks: false }
+        ControlNeeds { samples: true, ..ControlNeeds::default() }
     }
 
     fn lost(&mut self, window: &mut Window, segment: &LostSegment) {

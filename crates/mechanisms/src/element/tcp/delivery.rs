@@ -81,6 +81,7 @@ pub(super) struct Around {
     pub(super) recovering: bool,
     pub(super) selective: bool,
     pub(super) ece: bool,
+    pub(super) newly_marked: u64,
     pub(super) una: u64,
     pub(super) max: u64,
 }
@@ -283,6 +284,7 @@ impl Delivery {
             cwnd_limited: self.cwnd_limited,
             selective: around.selective,
             ece: around.ece,
+            newly_marked: around.newly_marked,
             una: around.una,
             max: around.max,
         }
@@ -323,6 +325,7 @@ mod tests {
             recovering: false,
             selective: true,
             ece: false,
+            newly_marked: 0,
             una,
             max: una,
         })

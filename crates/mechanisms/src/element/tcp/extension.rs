@@ -1,7 +1,8 @@
-//! What only some connections need: samples of delivery rates, and pacing.
+//! What only some connections need: samples of delivery rates, pacing, and accurate ECN feedback.
 
 use forebay_network::{CongestionControl, Packet, SackBlocks};
 
+use super::accecn::Feedback;
 use super::delivery::{Around, Delivery};
 use super::pacing::{Pacer, window_rate};
 use super::sender::{PACE, Phase};
@@ -13,15 +14,27 @@ pub(super) struct Extension {
     pacer: Pacer,
     /// If the congestion control needs samples.
     delivery: Option<Delivery>,
+    /// If the receiver counts marks.
+    feedback: Option<Feedback>,
 }
 
 impl Extension {
+    /// What the receiver has reported of marks, if it counts them.
+    pub(super) fn reported_marks(&self) -> Option<(u64, u64)> {
+        self.feedback.as_ref().map(Feedback::reported)
+    }
+
     /// What a connection under `control` needs, if anything.
-    pub(super) fn of(control: &dyn CongestionControl, pacing: Pacing) -> Option<Box<Self>> {
+    pub(super) fn of(
+        control: &dyn CongestionControl,
+        pacing: Pacing,
+        accurate: bool,
+    ) -> Option<Box<Self>> {
         let samples = control.needs().samples;
-        let needed = samples || pacing != Pacing::None;
+        let needed = samples || accurate || pacing != Pacing::None;
         let delivery = samples.then(Delivery::new);
-        needed.then(|| Box::new(Self { pacer: Pacer::new(), delivery }))
+        let feedback = accurate.then(Feedback::new);
+        needed.then(|| Box::new(Self { pacer: Pacer::new(), delivery, feedback }))
     }
 }
 
@@ -29,6 +42,11 @@ impl Extension {
 impl SenderContext<'_, '_> {
     fn delivery(&mut self) -> Option<&mut Delivery> {
         self.c.extension.as_mut()?.delivery.as_mut()
+    }
+
+    /// What is known of the receiver's counters.
+    pub(super) fn feedback(&mut self) -> Option<&mut Feedback> {
+        self.c.extension.as_mut()?.feedback.as_mut()
     }
 
     /// A write or a timeout is about to be handled, after which the connection may send.
@@ -94,9 +112,9 @@ impl SenderContext<'_, '_> {
     }
 
     /// An acknowledgement that brings `acked` bytes of new data has been taken note of: have
-    /// congestion control learn from it.
+    /// congestion control learn from it. `ece` tells whether it reports marks.
     #[cold]
-    pub(super) fn sample(&mut self, packet: &Packet, acked: f64) {
+    pub(super) fn sample(&mut self, packet: &Packet, acked: f64, ece: bool) {
         self.begin_sample();
         let (now, una, max) = (self.cx.now(), self.c.una, self.c.max);
         let lost_below = match &self.c.scoreboard {
@@ -105,14 +123,21 @@ impl SenderContext<'_, '_> {
             }
             _ => 0,
         };
+        let acked = acked as u64;
+        let newly_marked = match self.feedback() {
+            Some(feedback) => feedback.newly_marked(),
+            None if ece => acked,
+            None => 0,
+        };
         let around = Around {
             now,
-            acked: acked as u64,
+            acked,
             one_way: packet.created.since(packet.timestamp_echo()),
             srtt: self.c.rto.srtt(),
             recovering: self.c.phase != Phase::Open && una < self.c.recover,
             selective: self.p.recovery == Recovery::Sack,
-            ece: self.p.ecn && packet.ece(),
+            ece,
+            newly_marked,
             una,
             max,
         };

@@ -6,6 +6,7 @@
 //! first: there is no handshake. The receiver takes everything at once, so that its advertised
 //! window is constant.
 
+mod accecn;
 mod delivery;
 mod extension;
 mod inspect;
@@ -88,6 +89,9 @@ choice! {
         /// ECN-Echo tells whether the segments acknowledged were marked: an acknowledgement is sent
         /// at once where that changes (RFC 8257). All segments are ECN-capable, sent again or not.
         Rfc8257 = "rfc8257",
+        /// Counters of what arrived marked, as ECT(0) and as ECT(1), in every acknowledgement
+        /// (RFC 9768). One is sent at once when marks begin, and on the second mark since the last.
+        AccEcn = "accecn",
     }
 }
 
@@ -236,9 +240,13 @@ parameters! {
         timestamps: bool = false, "RFC 7323, sections 3 and 4; RFC 6298, section 3";
         /// Explicit congestion notification.
         ecn: bool = false, "RFC 3168, section 6.1";
-        /// How the receiver echoes marks. If left out, as the congestion control needs it: rfc8257
-        /// for DCTCP, else rfc3168.
-        ecn_echo: Option<EcnEcho>, "RFC 3168, section 6.1.3; RFC 8257, section 3.2";
+        /// How the receiver echoes marks. If left out, as the congestion control needs it: accecn
+        /// for Prague, rfc8257 for DCTCP, else rfc3168.
+        ecn_echo: Option<EcnEcho>,
+            "RFC 3168, section 6.1.3; RFC 8257, section 3.2; RFC 9768, section 3.2";
+        /// With accecn: counts of bytes in an option of each acknowledgement, and not only three
+        /// bits of a count of packets. It takes the room of one SACK block.
+        accecn_option: bool = true, "RFC 9768, section 3.2.3";
         /// How segments are spread over a round trip.
         pacing: Pacing = "none", "Linux, net/ipv4/tcp_input.c, tcp_update_pacing_rate";
     }
@@ -284,14 +292,18 @@ impl TcpParameters {
     /// where they do not say otherwise.
     #[must_use]
     pub fn for_control(mut self, needs: ControlNeeds) -> Self {
-        let echo = if needs.exact_marks { EcnEcho::Rfc8257 } else { EcnEcho::Rfc3168 };
+        let echo = match needs {
+            ControlNeeds { l4s: true, .. } => EcnEcho::AccEcn,
+            ControlNeeds { exact_marks: true, .. } => EcnEcho::Rfc8257,
+            _ => EcnEcho::Rfc3168,
+        };
         self.ecn_echo.get_or_insert(echo);
         self
     }
 
-    /// Whether marks are echoed as RFC 8257 says.
-    fn echoes_exactly(&self) -> bool {
-        self.ecn && self.ecn_echo == Some(EcnEcho::Rfc8257)
+    /// How marks are echoed, if ECN is used.
+    fn echo(&self) -> Option<EcnEcho> {
+        self.ecn.then_some(self.ecn_echo.unwrap_or(EcnEcho::Rfc3168))
     }
 
     /// Check ranges.

@@ -7,8 +7,9 @@ use forebay_network::{
 };
 use forebay_units::{Span, Time};
 
+use super::accecn::Tally;
 use super::ranges::Ranges;
-use super::{Recovery, TcpParameters};
+use super::{EcnEcho, Recovery, TcpParameters};
 
 /// The TCP receivers of a group of flows: cumulative and selective acknowledgements, delayed where
 /// RFC 5681, section 4.2 allows it.
@@ -28,9 +29,8 @@ struct Settings {
     /// Maximum number of SACK blocks in an acknowledgement; 0 without SACK.
     blocks: usize,
     sack_header_bytes: bool,
-    ecn: bool,
-    /// Marks are echoed as RFC 8257 says.
-    exact: bool,
+    /// How marks are echoed, if ECN is used.
+    echo: Option<EcnEcho>,
     delay: Option<Span>,
 }
 
@@ -52,6 +52,8 @@ struct Reception {
     /// echoed exactly, whether the last segment was marked (DCTCP.CE).
     ece: bool,
     reorder: Option<Box<Reorder>>,
+    /// Where feedback is accurate.
+    tally: Option<Box<Tally>>,
 }
 
 /// The reorder buffer: segments that arrived above a gap.
@@ -82,6 +84,8 @@ impl TcpReceivers {
         ack_route: RouteId,
     ) -> Self {
         let overhead = parameters.overhead();
+        let (echo, option) = (parameters.echo(), parameters.accecn_option);
+        let accurate = echo == Some(EcnEcho::AccEcn);
         let reception = || Reception {
             next: 0,
             acked: 0,
@@ -91,6 +95,7 @@ impl TcpReceivers {
             waiting: 0,
             ece: false,
             reorder: None,
+            tally: accurate.then(|| Box::new(Tally::new(option))),
         };
         let settings = Settings {
             first,
@@ -98,15 +103,16 @@ impl TcpReceivers {
             marking: Marking::default(),
             mss: parameters.mss.bytes(),
             overhead,
-            // 40 bytes of options hold four blocks, or three with timestamps (RFC 2018, section 3).
+            // 40 bytes of options hold four blocks, or three with timestamps (RFC 2018, section 3);
+            // one less beside an AccECN option of up to 11 bytes.
             blocks: match (parameters.recovery, parameters.timestamps) {
-                (Recovery::Sack, false) => 4,
-                (Recovery::Sack, true) => 3,
+                (Recovery::Sack, timestamps) => {
+                    4 - usize::from(timestamps) - usize::from(accurate && option)
+                }
                 _ => 0,
             },
             sack_header_bytes: parameters.sack_header_bytes,
-            ecn: parameters.ecn,
-            exact: parameters.echoes_exactly(),
+            echo,
             delay: parameters.delayed_ack.then_some(parameters.delayed_ack_timeout),
         };
         let receptions = std::iter::repeat_with(reception).take(count).collect();
@@ -144,7 +150,11 @@ impl Settings {
             Packet::data(cx.now(), flow, r.next, size, self.route).with_marking(self.marking);
         ack.set_sack_slot(slot);
         let ack = ack.with_kind(PacketKind::Ack).with_timestamp_echo(Time::from_ps(r.recent));
-        cx.send(ack.with_ece(r.ece));
+        let ack = match &mut r.tally {
+            None => ack.with_ece(r.ece),
+            Some(tally) => tally.report(ack, cx),
+        };
+        cx.send(ack);
     }
 
     /// Note whether a segment is marked. If the one before was not likewise, what is still to be
@@ -285,13 +295,16 @@ impl Element for TcpReceivers {
         let p = &self.settings;
         let r = &mut self.receptions[packet.flow.index_in(p.first) as usize];
         let mut changes = false;
-        if p.ecn {
+        if let Some(echo) = p.echo {
             let marked = packet.ecn() == Ecn::Ce;
-            if p.exact {
-                changes = p.echo_exactly(r, marked, packet.flow, cx);
-            } else {
+            match (echo, &mut r.tally) {
+                (_, Some(tally)) => {
+                    let bytes = u64::from(packet.size - p.overhead);
+                    changes = tally.count(packet.ecn(), bytes, packet.number >= r.next);
+                }
+                (EcnEcho::Rfc8257, _) => changes = p.echo_exactly(r, marked, packet.flow, cx),
                 // RFC 3168, section 6.1.3: CWR ends the echo, unless this packet is marked itself.
-                r.ece = (r.ece && !packet.cwr()) || marked;
+                _ => r.ece = (r.ece && !packet.cwr()) || marked,
             }
         }
         // RFC 7323, section 4.3: echo the earliest segment not yet acknowledged, not the latest.

@@ -12,10 +12,11 @@ use super::sender_context::{SenderContext, float};
 impl SenderContext<'_, '_> {
     /// An acknowledgement arrived that acknowledges no new data while data is outstanding.
     pub(super) fn duplicate(&mut self, packet: &Packet, newly_sacked: u64) {
+        let ece = self.p.ecn && self.reports_marks(packet);
         if self.c.extension.is_some() {
-            self.sample(packet, 0.0);
+            self.sample(packet, 0.0, ece);
         }
-        if packet.ece() && self.c.phase != Phase::Recovery {
+        if ece && self.c.phase != Phase::Recovery {
             self.on_ecn_echo(packet.number);
         }
         if self.p.recovery == Recovery::Sack {
@@ -76,7 +77,8 @@ impl SenderContext<'_, '_> {
     /// Reduce the window, record the recovery point, and retransmit the first segment.
     fn enter_recovery(&mut self) {
         // A window that was reduced for ECN is not reduced again for the same flight of data.
-        let again = self.p.ecn && self.c.una < self.c.reduced;
+        // Marks take less of one that is scalable: it tells itself what a loss takes then.
+        let again = self.p.ecn && !self.p.l4s && self.c.una < self.c.reduced;
         if !again {
             self.reduce_window(Signal::Loss);
         }
@@ -183,6 +185,12 @@ impl SenderContext<'_, '_> {
     pub(super) fn update_scoreboard(&mut self, packet: &Packet) -> u64 {
         let blocks = self.cx.sack_blocks().take(packet.sack_slot());
         let una = packet.number.max(self.c.una);
+        if self.p.accurate {
+            self.note_counts(&blocks, packet.number);
+            if blocks.as_slice().is_empty() {
+                return 0;
+            }
+        }
         if self.c.extension.is_some() {
             self.deliver_blocks(&blocks, una);
         }

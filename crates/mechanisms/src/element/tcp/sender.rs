@@ -2,8 +2,8 @@
 
 use forebay_kernel::fetch;
 use forebay_network::{
-    CongestionControl, Context, Counters, Element, FlowId, LogicalProcess, Lookahead, Marking,
-    Observation, OwnCount, Packet, RouteId, Window,
+    CongestionControl, Context, ControlNeeds, Counters, Ecn, Element, FlowId, LogicalProcess,
+    Lookahead, Marking, Observation, OwnCount, Packet, RouteId, Window,
 };
 use forebay_units::Time;
 
@@ -12,7 +12,9 @@ use super::rto::{Rto, RtoRules};
 use super::scoreboard::Scoreboard;
 use super::sender_context::SenderContext;
 use super::source::Source;
-use super::{NewRenoTimer, Pacing, Recovery, RecoveryWindow, SackAtTimeout, TcpParameters};
+use super::{
+    EcnEcho, NewRenoTimer, Pacing, Recovery, RecoveryWindow, SackAtTimeout, TcpParameters,
+};
 use crate::element::FlowGroup;
 use crate::element::end_flow;
 use crate::traffic::TrafficPool;
@@ -61,8 +63,14 @@ pub(super) struct Settings {
     pub(super) idle_restart: bool,
     pub(super) timestamps: bool,
     pub(super) ecn: bool,
+    /// The codepoint of segments that are ECN-capable.
+    pub(super) ect: Ecn,
     /// Segments sent again are ECN-capable as well.
     pub(super) ecn_always: bool,
+    /// The receiver counts marks (RFC 9768).
+    pub(super) accurate: bool,
+    /// Congestion control is that of L4S.
+    pub(super) l4s: bool,
     pub(super) pacing: Pacing,
     pub(super) signals_srtt: bool,
     pub(super) rules: RtoRules,
@@ -153,11 +161,16 @@ impl TcpSenders {
         let flows = applications.len();
         assert!(flows == group.starts.len(), "one application for each flow");
         assert!(flows <= PACE as usize, "at most 2^30 flows in a group");
-        let settings = Settings::new(&group, parameters);
+        // A control is made for each connection and no more: its factory may draw for each.
+        let mut first = (flows > 0).then(control);
+        let needs = first.as_ref().map_or_else(ControlNeeds::default, |control| control.needs());
+        let settings = Settings::new(&group, parameters, needs);
         let ssthresh = parameters.window_bytes(parameters.initial_ssthresh);
         let window = Window { cwnd: settings.initial_window, ssthresh, smss: settings.mss as f64 };
-        let connection =
-            || Connection::new(window, Rto::new(&settings.rules), control(), settings.pacing);
+        let connection = || {
+            let control = first.take().unwrap_or_else(control);
+            Connection::new(window, Rto::new(&settings.rules), control, &settings)
+        };
         let connections = std::iter::repeat_with(connection).take(flows).collect();
         let sources = std::iter::repeat_with(Source::default).take(flows).collect();
         let cold = ColdState { sources, applications, spare: Vec::new() };
@@ -201,8 +214,8 @@ impl TcpSenders {
 }
 
 impl Settings {
-    fn new(group: &FlowGroup, parameters: &TcpParameters) -> Self {
-        let mss = parameters.mss.bytes();
+    fn new(group: &FlowGroup, parameters: &TcpParameters, needs: ControlNeeds) -> Self {
+        let (mss, echo) = (parameters.mss.bytes(), parameters.echo());
         Self {
             first: group.first,
             route: group.route,
@@ -223,7 +236,10 @@ impl Settings {
             idle_restart: parameters.idle_restart,
             timestamps: parameters.timestamps,
             ecn: parameters.ecn,
-            ecn_always: parameters.echoes_exactly(),
+            ect: if needs.l4s { Ecn::Ect1 } else { Ecn::Ect0 },
+            ecn_always: echo == Some(EcnEcho::Rfc8257) || parameters.ecn && needs.l4s,
+            accurate: echo == Some(EcnEcho::AccEcn),
+            l4s: needs.l4s,
             pacing: parameters.pacing,
             signals_srtt: false,
             rules: parameters.rto_rules(),
@@ -232,8 +248,13 @@ impl Settings {
 }
 
 impl Connection {
-    fn new(window: Window, rto: Rto, control: Box<dyn CongestionControl>, pacing: Pacing) -> Self {
-        let extension = Extension::of(&*control, pacing);
+    fn new(
+        window: Window,
+        rto: Rto,
+        control: Box<dyn CongestionControl>,
+        settings: &Settings,
+    ) -> Self {
+        let extension = Extension::of(&*control, settings.pacing, settings.accurate);
         Self {
             una: 0,
             nxt: 0,

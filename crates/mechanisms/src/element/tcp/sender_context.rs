@@ -1,6 +1,6 @@
 //! What a TCP sender does when an acknowledgement, a write or its timer arrives.
 
-use forebay_network::{Ack, Context, Ecn, Observation, Packet, Signal, Window};
+use forebay_network::{Ack, Context, Observation, Packet, Signal, Window};
 use forebay_units::{Span, Time};
 
 use super::Recovery;
@@ -50,9 +50,9 @@ impl SenderContext<'_, '_> {
         }
         let rtt = self.measure(packet, ack, samples);
         // Where ECN was not agreed on, the flag means nothing (RFC 3168, section 6.1.1).
-        let ece = self.p.ecn && packet.ece();
+        let ece = self.p.ecn && self.reports_marks(packet);
         if self.c.extension.is_some() {
-            self.sample(packet, acked);
+            self.sample(packet, acked, ece);
         }
         if self.c.phase == Phase::Recovery {
             self.acknowledged_in_recovery(acked, ece);
@@ -136,10 +136,11 @@ impl SenderContext<'_, '_> {
 
     /// ECN-Echo (RFC 3168, section 6.1.2): reduce the window at most once per window of data.
     pub(super) fn on_ecn_echo(&mut self, ack: u64) {
-        if !self.p.ecn || (ack <= self.c.reduced && self.c.reduced > 0) {
+        let again = ack <= self.c.reduced && self.c.reduced > 0;
+        if !self.p.ecn || again && !self.p.l4s {
             return;
         }
-        let alone = self.c.window.cwnd <= self.c.window.smss;
+        let alone = self.c.window.cwnd <= self.c.window.smss && !self.p.l4s;
         self.reduce_window(Signal::Ecn);
         if alone {
             // The window cannot shrink below one segment: the next segment waits for the timer
@@ -155,8 +156,11 @@ impl SenderContext<'_, '_> {
         let flight = self.flight_size();
         let now = self.cx.now();
         self.c.control.congested(&mut self.c.window, signal, flight, now);
+        if self.p.l4s && signal == Signal::Ecn && self.c.window.cwnd >= before {
+            return;
+        }
         self.c.reduced = self.c.max;
-        self.c.cwr = self.p.ecn;
+        self.c.cwr = self.p.ecn && !self.p.accurate;
         let (flow, Window { cwnd, ssthresh, .. }) = (self.flow(), self.c.window);
         self.cx.observe(|| Observation::Reduced { flow, signal, before, flight, cwnd, ssthresh });
     }
@@ -247,7 +251,7 @@ impl SenderContext<'_, '_> {
             // Karn's algorithm: no round-trip time is measured on a segment sent twice.
             self.c.timed = u64::MAX;
             if self.p.ecn_always {
-                packet = packet.with_ecn(Ecn::Ect0);
+                packet = packet.with_ecn(self.p.ect);
             }
         } else {
             self.c.max = number + 1;
@@ -256,7 +260,7 @@ impl SenderContext<'_, '_> {
                 self.c.timed_at = now;
             }
             if self.p.ecn {
-                packet = packet.with_ecn(Ecn::Ect0).with_cwr(self.c.cwr);
+                packet = packet.with_ecn(self.p.ect).with_cwr(self.c.cwr);
                 self.c.cwr = false;
             }
         }

@@ -42,6 +42,9 @@ pub struct SenderState {
     /// Segments thought to be in the network: pipe of RFC 6675, section 4, or all outstanding ones
     /// where nothing is reported.
     pub pipe: u64,
+    /// Segments, and bytes of data, that the receiver has counted as marked (RFC 9768); 0 where it
+    /// does not count.
+    pub marked: (u64, u64),
 }
 
 impl TcpSenders {
@@ -94,6 +97,7 @@ impl Connection {
             timeout: self.rto.timeout(),
             sacked,
             pipe,
+            marked: self.extension.as_ref().and_then(|it| it.reported_marks()).unwrap_or_default(),
         }
     }
 
