@@ -452,6 +452,10 @@ pub trait CongestionControl: Send {
     /// [needs](Self::needs) samples.
     fn lost(&mut self, _window: &mut Window, _segment: &LostSegment) {}
 
+    /// The application writes after all that was sent has been acknowledged: the flow starts again
+    /// from idle. Called if the law [needs](Self::needs) samples.
+    fn restarted(&mut self, _window: &mut Window, _now: Time) {}
+
     /// The rate at which segments are to be sent, in bytes of data per second. `None` leaves that
     /// to acknowledgements and to the parameter `pacing`.
     fn pacing_rate(&self) -> Option<f64> {

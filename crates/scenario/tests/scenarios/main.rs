@@ -15,6 +15,7 @@ mod bad_networks;
 mod bad_queues;
 mod bad_text;
 mod bad_values;
+mod bbr_cases;
 mod call_extremes;
 mod calls;
 mod cells;

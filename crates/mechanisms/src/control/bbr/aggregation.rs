@@ -51,6 +51,11 @@ impl Aggregation {
         self.extra[self.now_in] = self.extra[self.now_in].max(extra);
     }
 
+    /// The flow restarts from idle: nothing has run ahead.
+    pub(super) fn restart(&mut self, now: Time) {
+        (self.since, self.acked) = (now, 0.0);
+    }
+
     /// Bytes that the window needs for it.
     pub(super) fn window(&self, bw: f64) -> f64 {
         self.extra[0].max(self.extra[1]).min(bw * LONGEST)

@@ -33,6 +33,7 @@ pub(super) const ENTRY: Entry<BuildControl> = Entry {
         },
         Probe { name: "min_rtt_s", unit: "s", meaning: "Least round-trip time of the last 10 s." },
         Probe { name: "pacing_gain", unit: "1", meaning: "Pacing rate over the bandwidth." },
+        Probe { name: "state", unit: "1", meaning: "0 STARTUP, 1 DRAIN, 2 PROBE_BW, 3 PROBE_RTT." },
     ],
     build: &build,
 };
@@ -145,6 +146,8 @@ struct Bbr {
     conserves: bool,
     policer: Policer,
     aggregation: Aggregation,
+    /// The flow has restarted from idle, and nothing has arrived since.
+    idle_restart: bool,
 }
 
 impl Bbr {
@@ -177,6 +180,7 @@ impl Bbr {
             conserves: false,
             policer: Policer::default(),
             aggregation: Aggregation::default(),
+            idle_restart: false,
         }
     }
 
@@ -283,7 +287,8 @@ impl Bbr {
             self.min_rtt = Some(rtt);
             self.min_rtt_at = now;
         }
-        if expired && self.mode != Mode::ProbeRtt {
+        // In an idle time the queue has drained by itself.
+        if expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
             self.mode = Mode::ProbeRtt;
             self.save_window(window.cwnd);
             self.probe_end = None;
@@ -292,6 +297,7 @@ impl Bbr {
         if self.mode == Mode::ProbeRtt {
             self.probe_rtt(window, sample);
         }
+        self.idle_restart &= sample.newly_delivered == 0;
     }
 
     fn probe_rtt(&mut self, window: &mut Window, sample: &RateSample) {
@@ -310,15 +316,19 @@ impl Bbr {
             Some(end) => {
                 self.probe_round |= self.round_starts;
                 if self.probe_round && now > end {
-                    self.min_rtt_at = now;
-                    window.cwnd = window.cwnd.max(self.prior_cwnd);
-                    if self.full {
-                        self.enter_probe_bw(now);
-                    } else {
-                        self.mode = Mode::Startup;
-                    }
+                    self.end_probe_rtt(window, now);
                 }
             }
+        }
+    }
+
+    fn end_probe_rtt(&mut self, window: &mut Window, now: Time) {
+        self.min_rtt_at = now;
+        window.cwnd = window.cwnd.max(self.prior_cwnd);
+        if self.full {
+            self.enter_probe_bw(now);
+        } else {
+            self.mode = Mode::Startup;
         }
     }
 
@@ -441,12 +451,25 @@ impl CongestionControl for Bbr {
         self.set_window(window, sample, cwnd);
     }
 
+    /// `bbr_cwnd_event` with `CA_EVENT_TX_START`.
+    fn restarted(&mut self, window: &mut Window, now: Time) {
+        self.idle_restart = true;
+        self.aggregation.restart(now);
+        if self.mode == Mode::ProbeBw {
+            self.pacing_rate = Some(self.bandwidth() * (1.0 - MARGIN));
+        }
+        if self.mode == Mode::ProbeRtt && self.probe_end.is_some_and(|end| now > end) {
+            self.end_probe_rtt(window, now);
+        }
+    }
+
     fn pacing_rate(&self) -> Option<f64> {
         self.pacing_rate
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
         visit("pacing_gain", self.pacing_gain);
+        visit("state", f64::from(self.mode as u8));
         if self.max_bw.max() > 0.0 {
             visit("bandwidth_bps", 8.0 * self.bandwidth());
         }

@@ -1,8 +1,7 @@
 //! BBR, version 3 (draft-ietf-ccwg-bbr): bandwidth is probed for seldom, and losses bound both what
 //! is sent and how fast. Names in brackets are the draft's.
 //!
-//! Not modelled: offload (the budget for it is three segments), spurious recoveries, and what the
-//! draft does when a flow restarts from idle.
+//! Not modelled: offload (the budget for it is three segments) and spurious recoveries.
 
 mod model;
 mod probe;
@@ -34,6 +33,12 @@ pub(super) const ENTRY: Entry<BuildControl> = Entry {
         },
         Probe { name: "min_rtt_s", unit: "s", meaning: "Least round-trip time of the last 10 s." },
         Probe { name: "pacing_gain", unit: "1", meaning: "Pacing rate over the bandwidth." },
+        Probe {
+            name: "state",
+            unit: "1",
+            meaning: "0 Startup, 1 Drain, 2 DOWN, 3 CRUISE, 4 REFILL and 5 UP of ProbeBW, 6 \
+                      ProbeRTT.",
+        },
     ],
     build: &build,
 };
@@ -166,6 +171,8 @@ struct Bbr3 {
     probing: Probing,
     /// Losses have ended a probe: the next acknowledgement goes down.
     leave_up: bool,
+    /// The flow has restarted from idle, and nothing has arrived since (BBR.idle_restart).
+    idle_restart: bool,
 }
 
 impl Bbr3 {
@@ -207,6 +214,7 @@ impl Bbr3 {
             bounds: Bounds::default(),
             probing: Probing::default(),
             leave_up: false,
+            idle_restart: false,
         }
     }
 
@@ -330,7 +338,8 @@ impl Bbr3 {
         {
             (self.min_rtt, self.min_rtt_at) = (Some(least), self.probe_min_at);
         }
-        if expired && self.state != State::ProbeRtt {
+        // In an idle time the queue has drained by itself.
+        if expired && !self.idle_restart && self.state != State::ProbeRtt {
             self.save_cwnd(window.cwnd);
             self.state = State::ProbeRtt;
             self.probe_rtt_end = None;
@@ -341,6 +350,7 @@ impl Bbr3 {
         if self.state == State::ProbeRtt {
             self.probe_rtt(window, sample);
         }
+        self.idle_restart &= sample.newly_delivered == 0;
     }
 
     fn probe_rtt_cwnd(&self, smss: f64) -> f64 {
@@ -363,17 +373,22 @@ impl Bbr3 {
             Some(end) => {
                 self.probe_rtt_round |= self.round_start;
                 if self.probe_rtt_round && now > end {
-                    self.probe_min_at = now;
-                    window.cwnd = window.cwnd.max(self.prior_cwnd);
-                    self.bounds.reset_short();
-                    if self.full_bw_reached {
-                        self.start_down(now);
-                        self.state = State::Cruise;
-                    } else {
-                        self.state = State::Startup;
-                    }
+                    self.end_probe_rtt(window, now);
                 }
             }
+        }
+    }
+
+    /// The end of CheckProbeRTTDone(), and ExitProbeRTT().
+    fn end_probe_rtt(&mut self, window: &mut Window, now: Time) {
+        self.probe_min_at = now;
+        window.cwnd = window.cwnd.max(self.prior_cwnd);
+        self.bounds.reset_short();
+        if self.full_bw_reached {
+            self.start_down(now);
+            self.state = State::Cruise;
+        } else {
+            self.state = State::Startup;
         }
     }
 
@@ -471,12 +486,25 @@ impl CongestionControl for Bbr3 {
         self.set_cwnd(window, sample);
     }
 
+    /// HandleRestartFromIdle().
+    fn restarted(&mut self, window: &mut Window, now: Time) {
+        self.idle_restart = true;
+        self.extra_since = now;
+        if self.state.is_probe_bw() && self.bw > 0.0 {
+            self.pacing_rate = Some(self.bw * (1.0 - MARGIN));
+        }
+        if self.state == State::ProbeRtt && self.probe_rtt_end.is_some_and(|end| now > end) {
+            self.end_probe_rtt(window, now);
+        }
+    }
+
     fn pacing_rate(&self) -> Option<f64> {
         self.pacing_rate
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
         visit("pacing_gain", self.state.gains().0);
+        visit("state", f64::from(self.state as u8));
         if self.bw > 0.0 {
             visit("bandwidth_bps", 8.0 * self.bw);
         }

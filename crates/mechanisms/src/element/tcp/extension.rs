@@ -1,6 +1,7 @@
 //! What only some connections need: samples of delivery rates, pacing, and accurate ECN feedback.
 
 use forebay_network::{CongestionControl, Packet, SackBlocks};
+use forebay_units::Time;
 
 use super::accecn::Feedback;
 use super::delivery::{Around, Delivery};
@@ -55,6 +56,13 @@ impl SenderContext<'_, '_> {
         let (unsent, cwnd) = (self.c.nxt < self.c.end, self.c.window.cwnd);
         if let Some(delivery) = self.delivery() {
             delivery.check_app_limited(unsent, cwnd);
+        }
+    }
+
+    /// The flow starts again from idle.
+    pub(super) fn tell_restart(&mut self, now: Time) {
+        if self.delivery().is_some() {
+            self.c.control.restarted(&mut self.c.window, now);
         }
     }
 

@@ -321,6 +321,9 @@ impl SenderContext<'_, '_> {
             self.check_app_limited();
         }
         let idle = self.c.una == self.c.max && self.c.max > 0;
+        if idle {
+            self.tell_restart(now);
+        }
         if idle
             && self.p.idle_restart
             && now.since(self.c.last_sent) > self.c.rto.timeout()

@@ -1,0 +1,289 @@
+//! The test cases of draft-ietf-ccwg-bbr (appendix "BBR Example Test Cases", text of August 2026),
+//! as scenarios of one flow of `bbr3`. Each test names its case. Not here: cases that change the
+//! rate of the link while it runs, those of spurious recoveries, which the sender does not detect,
+//! and of a pause within the one round of REFILL.
+
+use crate::support::{floats, link, record, table};
+use forebay_scenario::RunResult;
+
+const STARTUP: f64 = 0.0;
+const DRAIN: f64 = 1.0;
+const DOWN: f64 = 2.0;
+const CRUISE: f64 = 3.0;
+const REFILL: f64 = 4.0;
+const UP: f64 = 5.0;
+const PROBE_RTT: f64 = 6.0;
+
+/// Data of a packet on the wire.
+const DATA: f64 = 1460.0 / 1500.0;
+const BITS: f64 = 12_000.0;
+
+/// The flow, sampled every so many seconds.
+struct Course {
+    step: f64,
+    state: Vec<f64>,
+    gain: Vec<f64>,
+    /// Estimated bandwidth in bit/s on the wire; NaN until there is one.
+    bandwidth: Vec<f64>,
+    /// Window and flight in segments.
+    cwnd: Vec<f64>,
+    flight: Vec<f64>,
+    result: RunResult,
+}
+
+/// A stay in a state: first and last sample.
+struct Stay {
+    state: f64,
+    first: usize,
+    last: usize,
+}
+
+impl Course {
+    /// Of a path of `mbps` and `rtt_ms` with room for `buffer` packets; `link` and `flow` are more
+    /// keys of these.
+    fn of(mbps: f64, rtt_ms: f64, buffer: f64, more: (&str, &str), seconds: f64) -> Self {
+        let (step, (link, flow)) = (rtt_ms / 40e3, more);
+        let text = format!(
+            "duration = \"{seconds} s\"\n[links.core]\nfrom = \"a\"\nto = \"b\"\n\
+             rate = \"{mbps} Mbit/s\"\ndelay = \"{} ms\"\n\
+             queue = {{ droptail = {{ limit = \"{} packets\" }} }}\n{link}\n\
+             [flows.f]\nfrom = \"a\"\nto = \"b\"\n\
+             tcp = {{ mss = \"1460 B\", control = \"bbr3\" }}\n{flow}\n\
+             [record]\nseries = \"{} us\"\nseries_of = [\"flows\"]\n",
+            rtt_ms / 2.0,
+            buffer.ceil(),
+            (step * 1e6).round(),
+        );
+        let (result, tables) = record(&text);
+        let of = |name: &str| floats(table(&tables, "series/flows.f"), name).to_vec();
+        Self {
+            step,
+            state: of("state"),
+            gain: of("pacing_gain"),
+            bandwidth: of("bandwidth_bps").iter().map(|bps| bps / DATA).collect(),
+            cwnd: of("mean_cwnd_bytes").iter().map(|bytes| bytes / 1460.0).collect(),
+            flight: of("mean_flight_packets"),
+            result,
+        }
+    }
+
+    fn stays(&self) -> Vec<Stay> {
+        let mut stays: Vec<Stay> = Vec::new();
+        // Before the first acknowledgement there is no connection to ask.
+        for (at, &state) in self.state.iter().enumerate().filter(|(_, state)| !state.is_nan()) {
+            match stays.last_mut() {
+                Some(stay) if stay.state == state => stay.last = at,
+                _ => stays.push(Stay { state, first: at, last: at }),
+            }
+        }
+        stays
+    }
+
+    /// The first stay in a state.
+    fn first(&self, state: f64) -> Stay {
+        let found = self.stays().into_iter().find(|stay| stay.state == state);
+        found.unwrap_or_else(|| panic!("never in state {state}: {:?}", self.order()))
+    }
+
+    fn order(&self) -> Vec<f64> {
+        self.stays().iter().map(|stay| stay.state).collect()
+    }
+
+    fn seconds(&self, stay: &Stay) -> f64 {
+        (stay.last + 1 - stay.first) as f64 * self.step
+    }
+
+    fn time(&self, sample: usize) -> f64 {
+        (sample + 1) as f64 * self.step
+    }
+}
+
+/// What the path holds, in packets, with the one in transmission.
+fn held(mbps: f64, rtt_ms: f64) -> f64 {
+    mbps * 1e3 * rtt_ms / BITS + 1.0
+}
+
+/// "Exiting STARTUP on Bandwidth Plateau", over the range of paths that the draft names: the
+/// estimate would not be within 2 % of the link's rate, or STARTUP not followed by DRAIN.
+#[test]
+fn startup_ends_where_the_bandwidth_is_found() {
+    for (mbps, rtt_ms) in [(1.0, 200.0), (10.0, 40.0), (100.0, 10.0), (1000.0, 4.0), (9000.0, 1.0)]
+    {
+        let buffer = 20.0 * held(mbps, rtt_ms);
+        let course = Course::of(mbps, rtt_ms, buffer, ("", ""), 40.0 * rtt_ms / 1e3);
+        assert_eq!(course.order()[..2], [STARTUP, DRAIN], "{mbps} Mbit/s");
+        let at = course.first(DRAIN).first;
+        let share = course.bandwidth[at] / (mbps * 1e6);
+        assert!((share - 1.0).abs() < 0.02, "{mbps} Mbit/s, {rtt_ms} ms: {share}");
+        // Three rounds without growth at least, after log2 of what the path holds over ten.
+        let doubling = (held(mbps, rtt_ms) / 10.0).log2().max(0.0);
+        assert!(course.time(at) > (doubling + 3.0) * rtt_ms / 1e3, "{}", course.time(at));
+    }
+}
+
+/// Constant data from the application, which never fill the path.
+fn limited(mbps: f64) -> String {
+    format!("traffic = {{ cbr = {{ rate = \"{mbps} Mbit/s\", size = \"1500 B\" }} }}")
+}
+
+/// Eight interruptions of 0.3 ms within a round trip of 100 ms.
+fn losses(at_us: u32) -> String {
+    let times = |after: u32| {
+        let all = (0..8).map(|number| format!("\"{} us\"", at_us + 10_000 * number + after));
+        all.collect::<Vec<_>>().join(", ")
+    };
+    format!("impairment = {{ outage = {{ down = [{}], up = [{}] }} }}", times(0), times(300))
+}
+
+/// "Exiting STARTUP on Loss When Application-Limited", and "Never Exiting PROBE_UP (or STARTUP) When
+/// Application-Limited With No Loss": before 2 s the flow would leave STARTUP although samples are
+/// limited by the application, or stay in it afterwards, when eight of 417 packets of a round, and
+/// their neighbours, are lost in six places and more.
+#[test]
+fn startup_of_a_limited_application_ends_with_losses_alone() {
+    let (impairment, traffic) = (losses(2_000_000), limited(50.0));
+    let course = Course::of(100.0, 100.0, 4000.0, (&impairment, &traffic), 4.0);
+    let (startup, drain) = (course.first(STARTUP), course.first(DRAIN));
+    assert_eq!(course.order()[..2], [STARTUP, DRAIN]);
+    // The last packets of these losses are told of within two round trips.
+    let left = course.time(startup.last);
+    assert!((2.1..2.4).contains(&left), "{left}");
+    assert_eq!(drain.first, startup.last + 1);
+    let lost = link(&course.result, "core").drop_reasons.outage;
+    assert!(lost >= 9, "2 % of a round are {lost}");
+    let calm = Course::of(100.0, 100.0, 4000.0, ("", &traffic), 4.0);
+    assert_eq!(calm.order(), [STARTUP]);
+}
+
+/// "Exiting DRAIN Based on Inflight": another gain than 0.5, or DRAIN would end before what is in
+/// flight is what the path holds, or go on after.
+#[test]
+fn drain_ends_when_the_queue_is_out() {
+    let (mbps, rtt_ms) = (10.0, 40.0);
+    let course = Course::of(mbps, rtt_ms, 20.0 * held(mbps, rtt_ms), ("", ""), 5.0);
+    let drain = course.first(DRAIN);
+    assert!(course.gain[drain.first..=drain.last].iter().all(|&gain| gain == 0.5));
+    assert!(matches!(course.state[drain.last + 1], DOWN | CRUISE));
+    // A sample a fortieth of a round trip later is at most a segment or two off.
+    let held = held(mbps, rtt_ms);
+    assert!(course.flight[drain.last + 1] <= held + 1.0, "{}", course.flight[drain.last + 1]);
+    assert!(course.flight[drain.last - 1] > held - 1.0, "{}", course.flight[drain.last - 1]);
+}
+
+/// "Exiting PROBE_UP on Bandwidth Plateau" and "Exiting PROBE_DOWN on Inflight": with nothing lost UP
+/// would end before three rounds have brought no more, DOWN not pace at 0.90, or not end when what
+/// is in flight is below what the path holds.
+#[test]
+fn up_ends_with_a_plateau_and_down_with_the_flight() {
+    let (mbps, rtt_ms) = (10.0, 40.0);
+    let course = Course::of(mbps, rtt_ms, 20.0 * held(mbps, rtt_ms), ("", ""), 30.0);
+    let stays = course.stays();
+    let cycles: Vec<_> = stays.windows(4).filter(|four| four[0].state == UP).collect();
+    assert!(cycles.len() >= 5, "{:?}", course.order());
+    for four in cycles {
+        assert_eq!([four[1].state, four[2].state], [DOWN, CRUISE]);
+        let rounds = course.seconds(&four[0]) / (rtt_ms / 1e3);
+        assert!((3.0..6.0).contains(&rounds), "{rounds}");
+        assert!(course.gain[four[1].first..=four[1].last].iter().all(|&gain| gain == 0.9));
+        assert!(course.flight[four[2].first] <= held(mbps, rtt_ms) + 1.0);
+    }
+    assert_eq!(link(&course.result, "core").drops, 0);
+}
+
+/// "Entering and Exiting PROBE_RTT": it would come at other times than 5 s after the least round-trip
+/// time was last seen, keep another window than half of what the path holds, last less than 200 ms
+/// and a round, or not lead back to PROBE_BW.
+#[test]
+fn probe_rtt_halves_the_window_for_200_ms() {
+    let (mbps, rtt_ms) = (10.0, 40.0);
+    let course = Course::of(mbps, rtt_ms, 20.0 * held(mbps, rtt_ms), ("", ""), 20.0);
+    let stays = course.stays();
+    let probes: Vec<_> = stays.iter().filter(|stay| stay.state == PROBE_RTT).collect();
+    assert!(probes.len() >= 3, "{:?}", course.order());
+    let mut before = 0.0;
+    for stay in probes {
+        // Half of the flight drains first, in half a round.
+        let length = course.seconds(stay);
+        assert!((0.2..0.2 + 2.0 * rtt_ms / 1e3).contains(&length), "{length}");
+        let cwnd = course.cwnd[stay.last];
+        assert!((cwnd - 0.5 * held(mbps, rtt_ms)).abs() < 0.5, "{cwnd}");
+        assert!(matches!(course.state[stay.last + 1], DOWN | CRUISE));
+        let apart = course.time(stay.first) - before;
+        // The first time counts from the first measurement, one round after the start.
+        assert!((5.0..5.0 + 3.0 * rtt_ms / 1e3).contains(&apart), "{apart}");
+        before = course.time(stay.last);
+    }
+}
+
+/// "Skipping PROBE_RTT Due to Application-Limited Sending": a flow that was idle for longer than 5 s
+/// would measure the round-trip time again with half of its window, although the queue is empty.
+#[test]
+fn idle_time_takes_the_place_of_probe_rtt() {
+    let traffic = "traffic = { file = { size = \"4 MB\", count = 4, interval = \"10 s\" } }";
+    let course = Course::of(10.0, 40.0, 2000.0, ("", traffic), 40.0);
+    let goodput = course.result.flows[0].counted.goodput_bps;
+    assert!((goodput / (16e6 * 8.0 / 40.0) - 1.0).abs() < 0.01, "{goodput}");
+    assert!(!course.order().contains(&PROBE_RTT), "{:?}", course.order());
+}
+
+/// "Entering and Exiting PROBE_RTT During STARTUP": a flow that its application limits stays in
+/// STARTUP; after 5 s without a lower round-trip time it would go to PROBE_BW from PROBE_RTT.
+#[test]
+fn probe_rtt_leads_back_to_startup() {
+    let course = Course::of(10.0, 40.0, 2000.0, ("", &limited(2.0)), 12.0);
+    assert_eq!(course.order(), [STARTUP, PROBE_RTT, STARTUP, PROBE_RTT, STARTUP]);
+}
+
+/// "Correctly Managing Sub-Packet BDPs": at 64 kbit/s and 10 ms the path holds a twentieth of a
+/// packet; the window would fall below four segments, or the pacing rate not be that of the link.
+#[test]
+fn four_segments_are_the_least_window() {
+    let course = Course::of(0.064, 10.0, 100.0, ("", ""), 60.0);
+    let late = course.state.len() / 2;
+    assert!(course.cwnd[late..].iter().all(|&cwnd| cwnd >= 4.0));
+    let core = link(&course.result, "core");
+    assert!(core.utilization > 0.97, "{}", core.utilization);
+    let share = course.bandwidth.last().unwrap() / 64e3;
+    assert!((share - 1.0).abs() < 0.05, "{share}");
+}
+
+/// "Handling Token Bucket Policers": behind a policer of 10 Mbit/s with a bucket of 100 kB the flow
+/// would send faster than the policer lets pass, slower than Beta allows after losses (0.7 of it),
+/// or lose more in the long run than it tolerates in a round in which it probes, 2 %.
+#[test]
+fn a_policer_is_conformed_to() {
+    let policer = "conditioner = { token_bucket = { cir = \"10 Mbit/s\", cbs = \"100 kB\", excess = \"drop\" } }";
+    let course = Course::of(100.0, 40.0, 1000.0, (policer, ""), 60.0);
+    let flow = &course.result.flows[0].counted;
+    let rate = flow.throughput_bps / 10e6;
+    assert!((0.7..1.01).contains(&rate), "{rate}");
+    let lost = flow.dropped_packets as f64 / flow.sent_packets as f64;
+    assert!(lost < 0.02, "{lost}");
+}
+
+/// "Handling Loss During PROBE_UP After inflight_longterm is Set": behind a buffer of a fifth of what
+/// the path holds losses would not end UP at once, or what may be in flight not be bounded, with
+/// 15 % left to others in CRUISE.
+#[test]
+fn losses_end_up_and_bound_the_flight() {
+    let (mbps, rtt_ms) = (50.0, 40.0);
+    let held = held(mbps, rtt_ms);
+    let course = Course::of(mbps, rtt_ms, 0.2 * held, ("", ""), 30.0);
+    let stays = course.stays();
+    let late = stays.windows(2).filter(|two| two[0].state == UP && course.time(two[0].first) > 5.0);
+    let mut found = 0;
+    for two in late {
+        // Where losses have left little in flight, DOWN is over with the next acknowledgement.
+        assert!(matches!(two[1].state, DOWN | CRUISE));
+        found += 1;
+    }
+    assert!(found >= 4, "{:?}", course.order());
+    let cruises = stays.iter().filter(|stay| stay.state == CRUISE && course.time(stay.first) > 5.0);
+    for cruise in cruises {
+        // At most what path and buffer hold, less 15 %, and a segment of rounding.
+        let cwnd = course.cwnd[cruise.last];
+        assert!(cwnd <= 0.85 * 1.2 * held + 1.0, "{cwnd} of {held}");
+    }
+    assert!(link(&course.result, "core").drops > 0);
+    assert!(course.order().contains(&REFILL));
+}
