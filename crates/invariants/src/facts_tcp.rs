@@ -39,7 +39,10 @@ impl Checker {
             self.check(Must::TcpSequence, place, number < next, || {
                 format!("{}; never sent are those from {next} on", show(packet))
             });
-            self.check(Must::TcpRepeatCause, place, causes > 0, || show(packet));
+            // A loss probe is the last segment, and comes when nothing else does.
+            let probes = matches!(self.places.flows[flow].kind, FlowKind::Tcp { probes: true, .. });
+            let due = causes > 0 || probes && number + 1 == next;
+            self.check(Must::TcpRepeatCause, place, due, || show(packet));
         } else {
             model.send(number, payload);
             self.check(Must::TcpSequence, place, number == next, || {

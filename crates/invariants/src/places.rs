@@ -69,12 +69,14 @@ pub struct RingPlace {
 pub enum FlowKind {
     /// Datagrams.
     Datagrams,
-    /// A TCP connection: segment size and bytes of header in each segment.
+    /// A TCP connection: segment size, bytes of header in each segment, loss probes.
     Tcp {
         /// Sender maximum segment size, in bytes.
         mss: u64,
         /// Bytes of each packet that are no data.
         overhead: u64,
+        /// Whether the sender sends loss probes.
+        probes: bool,
     },
     /// Calls: flow `first` is the first of its class.
     Calls {

@@ -268,7 +268,7 @@ fn element_places(plan: &Plan<'_>, wired: &Wired) -> Vec<ElementPlace> {
 fn flow_kind(flow: &FlowPlan, first: usize) -> FlowKind {
     if let Some(tcp) = flow.tcp() {
         let mss = tcp.mss.bytes();
-        FlowKind::Tcp { mss, overhead: tcp.largest_packet() - mss }
+        FlowKind::Tcp { mss, overhead: tcp.largest_packet() - mss, probes: tcp.probes_tail() }
     } else if flow.has_calls() {
         FlowKind::Calls { first }
     } else if flow.is_paced() {

@@ -163,9 +163,11 @@ struct Rig {
 }
 
 /// Timer tokens of the host below this one are its own; event `i` has token `i + EVENTS`. A group
-/// of one flow has a timer with token 0, and writes with the top bit.
+/// of one flow has a timer with token 0, writes with the top bit, and a timer of loss detection with
+/// the two highest.
 const EVENTS: u32 = 1;
 const WRITE: u32 = 1 << 31;
+const LOSS_TIMER: u32 = 3 << 30;
 
 impl LogicalProcess for Rig {}
 
@@ -189,6 +191,7 @@ impl Element for Rig {
 
     fn wake(&mut self, token: u32, cx: &mut Context<'_>) {
         match (token, &mut self.host) {
+            (LOSS_TIMER, Host::Sender(host)) => host.wake(token, cx),
             // The script says when the application writes.
             (WRITE.., _) => {}
             (0, Host::Sender(host)) => host.wake(0, cx),
@@ -202,6 +205,9 @@ impl Rig {
     fn step(&mut self, index: usize, cx: &mut Context<'_>) {
         if lock(&self.log).refused.is_some() {
             return;
+        }
+        if let Host::Sender(host) = &mut self.host {
+            host.expire_if_due(0, cx);
         }
         lock(&self.log).seen.push(Seen::Reached(index));
         let Some(event) = self.events.get(index) else { return };

@@ -153,7 +153,7 @@ pub fn places() -> Places {
     let span = |name: &str| LinkPlace { ring, may_idle: true, ..link(name, "a", "b") };
     let kinds = [
         FlowKind::Datagrams,
-        FlowKind::Tcp { mss: u64::from(SIZE) - HEADER, overhead: HEADER },
+        FlowKind::Tcp { mss: u64::from(SIZE) - HEADER, overhead: HEADER, probes: false },
         FlowKind::Calls { first: CALLS },
         FlowKind::Paced { floor: Some(0.2) },
     ];

@@ -282,6 +282,11 @@ impl Draw {
         if recovery == "sack" && self.chance(0.4) {
             text += "recovery_window = \"prr\"\n";
         }
+        if recovery == "sack" && self.chance(0.4) {
+            let (probe, dsack) = (self.chance(0.7), self.chance(0.8));
+            text +=
+                &format!("loss_detection = \"rack\"\ntail_loss_probe = {probe}\ndsack = {dsack}\n");
+        }
         if self.chance(0.3) {
             text += "pacing = \"window\"\n";
         }

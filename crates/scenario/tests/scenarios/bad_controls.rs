@@ -74,6 +74,37 @@ const TCP: &[Case] = &[
         "flows.x.tcp.recovery_window",
         &["\"prr\" needs recovery = \"sack\""],
     ),
+    case(
+        PACING,
+        "loss_detection = \"time\"",
+        "flows.x.tcp.loss_detection",
+        &["\"time\" is not one of dupacks, rack"],
+    ),
+    case(
+        PACING,
+        "loss_detection = \"rack\"\nrecovery = \"newreno\"",
+        "flows.x.tcp.loss_detection",
+        &["\"rack\" needs recovery = \"sack\""],
+    ),
+    case(
+        PACING,
+        "sack_at_timeout = \"clear\"\nloss_detection = \"rack\"",
+        "flows.x.tcp.sack_at_timeout",
+        &["contradicts loss_detection = \"rack\"", "allowed is \"keep\""],
+    ),
+    case(
+        PACING,
+        "tail_loss_probe = true",
+        "flows.x.tcp.tail_loss_probe",
+        &["needs loss_detection = \"rack\""],
+    ),
+    case(
+        PACING,
+        "dsack = true\nrecovery = \"reno\"",
+        "flows.x.tcp.dsack",
+        &["needs recovery = \"sack\""],
+    ),
+    case(PACING, "dsack = \"on\"", "flows.x.tcp.dsack", &["is not true or false"]),
     case(PACING, "profile = \"linuks\"", "flows.x.tcp.profile", &["did you mean \"linux\""]),
     case(PACING, "ecn_echo = \"exact\"", "flows.x.tcp.ecn_echo", &["is not one of", "rfc8257"]),
 ];

@@ -38,6 +38,7 @@ mod partitions;
 mod pcn;
 mod precedences;
 mod recording;
+mod recovery;
 mod residual;
 mod rings;
 mod sawtooth;

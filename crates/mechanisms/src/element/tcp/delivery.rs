@@ -114,13 +114,43 @@ impl Delivery {
         self.records.get_mut(usize::try_from(at).ok()?)
     }
 
-    /// OnPacketSent(): segment `number` with `bytes` of data is sent, perhaps again.
-    pub(super) fn sent(&mut self, number: u64, bytes: u16, now: Time) {
+    /// When segment `number`, which has not arrived, was sent last, and whether that was not the
+    /// first time.
+    pub(super) fn undelivered(&self, number: u64) -> Option<(Time, bool)> {
+        let at = usize::try_from(number.checked_sub(self.base)?).ok()?;
+        let record = self.records.get(at).filter(|record| record.state != State::Delivered)?;
+        Some((record.sent, record.resent))
+    }
+
+    /// The first segment of which there is a record.
+    pub(super) fn base(&self) -> u64 {
+        self.base
+    }
+
+    /// Bytes in the network: sent, and neither delivered nor lost.
+    pub(super) fn in_flight(&self) -> u64 {
+        self.in_flight
+    }
+
+    /// The same in segments.
+    pub(super) fn segments_in_flight(&self) -> u64 {
+        self.records.iter().filter(|record| record.state == State::InFlight).count() as u64
+    }
+
+    /// Bytes found to be lost so far.
+    pub(super) fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// OnPacketSent(): segment `number` with `bytes` of data is sent, perhaps again; as a `probe`
+    /// though it is not known to be lost.
+    pub(super) fn sent(&mut self, number: u64, bytes: u16, probe: bool, now: Time) {
         if self.in_flight == 0 {
             (self.first_sent, self.delivered_at) = (now, now);
         }
         let known = self.record(number).map(|record| record.state);
         match known {
+            Some(State::InFlight) if probe => {}
             // What is sent again was lost, however the sender knows.
             Some(State::InFlight) => {
                 self.lost += u64::from(bytes);
@@ -205,7 +235,8 @@ impl Delivery {
         }
     }
 
-    fn lose(&mut self, number: u64) {
+    /// Segment `number` is lost, if it is in flight.
+    pub(super) fn lose(&mut self, number: u64) {
         let Some(record) = self.record(number).filter(|record| record.state == State::InFlight)
         else {
             return;
@@ -342,12 +373,12 @@ mod tests {
     #[test]
     fn rates_are_of_what_was_delivered_since_a_segment_was_sent() {
         let mut delivery = Delivery::new();
-        delivery.sent(0, 1000, at(0));
-        delivery.sent(1, 1000, at(0));
+        delivery.sent(0, 1000, false, at(0));
+        delivery.sent(1, 1000, false, at(0));
         let first = acknowledge(&mut delivery, 1, 100);
         assert_eq!((rate(&first), first.rtt), (10_000.0, Some(Span::from_ms(100))));
         assert_eq!((first.prior_delivered, first.delivered), (Some(0), 1000));
-        delivery.sent(2, 1000, at(100));
+        delivery.sent(2, 1000, false, at(100));
         let second = acknowledge(&mut delivery, 2, 110);
         assert_eq!((rate(&second), second.newly_delivered), (18_182.0, 1000));
         let third = acknowledge(&mut delivery, 3, 200);
@@ -365,20 +396,20 @@ mod tests {
     fn compressed_acknowledgements_do_not_count() {
         let mut delivery = Delivery::new();
         for number in 0..4 {
-            delivery.sent(number, 1000, at(10 * number));
+            delivery.sent(number, 1000, false, at(10 * number));
         }
         let all = acknowledge(&mut delivery, 4, 130);
         assert_eq!(rate(&all), (4000.0_f64 / 0.13).round());
         // Sent 50 ms apart from 130 ms on and acknowledged in a bunch at 330 ms: since 200 ms have
         // passed both ways, 5000 B are a rate.
         for number in 4..9 {
-            delivery.sent(number, 1000, at(130 + 50 * (number - 4)));
+            delivery.sent(number, 1000, false, at(130 + 50 * (number - 4)));
         }
         let bunch = acknowledge(&mut delivery, 9, 430);
         assert_eq!(rate(&bunch), (5000.0_f64 / 0.3).round());
         // A segment at once acknowledged: 1000 B in 1 ms of sending, 100 ms are the least.
-        delivery.sent(9, 1000, at(431));
-        delivery.sent(10, 1000, at(431));
+        delivery.sent(9, 1000, false, at(431));
+        delivery.sent(10, 1000, false, at(431));
         acknowledge(&mut delivery, 10, 531);
         assert_eq!(acknowledge(&mut delivery, 11, 532).rate.map(f64::round), Some(19_802.0));
     }
@@ -388,10 +419,10 @@ mod tests {
     #[test]
     fn samples_tell_whether_the_application_limits_the_flow() {
         let mut delivery = Delivery::new();
-        delivery.sent(0, 1000, at(0));
+        delivery.sent(0, 1000, false, at(0));
         delivery.check_app_limited(false, 5000.0);
-        delivery.sent(1, 1000, at(10));
-        delivery.sent(2, 1000, at(10));
+        delivery.sent(1, 1000, false, at(10));
+        delivery.sent(2, 1000, false, at(10));
         let limited: Vec<bool> = [100, 110, 120]
             .into_iter()
             .zip(1..)
@@ -399,12 +430,12 @@ mod tests {
             .collect();
         // 0 was sent before; more than its 1000 B have been delivered with 1.
         assert_eq!(limited, [false, true, true]);
-        delivery.sent(3, 1000, at(120));
+        delivery.sent(3, 1000, false, at(120));
         assert!(!acknowledge(&mut delivery, 4, 220).app_limited);
         // With a full window, or data to send, it is not limited.
         for (unsent, cwnd) in [(true, 5000.0), (false, 0.0)] {
             delivery.check_app_limited(unsent, cwnd);
-            delivery.sent(delivery.base, 1000, at(300));
+            delivery.sent(delivery.base, 1000, false, at(300));
             let una = delivery.base + 1;
             assert!(!acknowledge(&mut delivery, una, 400).app_limited);
         }
@@ -416,7 +447,7 @@ mod tests {
     fn losses_leave_the_network() {
         let mut delivery = Delivery::new();
         for number in 0..4 {
-            delivery.sent(number, 1000, at(0));
+            delivery.sent(number, 1000, false, at(0));
         }
         delivery.begin(true, 1e9, 1000.0);
         delivery.deliver(1, at(100));
@@ -431,7 +462,7 @@ mod tests {
         assert_eq!(lost[0].delivered, 2000);
         delivery.check_app_limited(false, 9000.0);
         assert_eq!(delivery.app_limited, 0, "a lost segment is still to be sent");
-        delivery.sent(0, 1000, at(100));
+        delivery.sent(0, 1000, false, at(100));
         assert_eq!(delivery.in_flight, 2000);
         let again = acknowledge(&mut delivery, 3, 200);
         assert_eq!((again.newly_delivered, again.rtt, again.in_flight), (1000, None, 1000));

@@ -1,20 +1,25 @@
-//! What only some connections need: samples of delivery rates, pacing, and accurate ECN feedback.
+//! What only some connections need: samples of delivery rates, loss detection by time, pacing, and
+//! accurate ECN feedback.
 
 use forebay_network::{CongestionControl, Packet, SackBlocks};
 use forebay_units::Time;
 
 use super::accecn::Feedback;
 use super::delivery::{Around, Delivery};
+use super::loss_detection::LossDetector;
 use super::pacing::{Pacer, window_rate};
-use super::sender::{PACE, Phase};
+use super::rack::Transmission;
+use super::sender::{PACE, Phase, Settings};
 use super::sender_context::SenderContext;
 use super::{Pacing, Recovery};
 
 /// The state of one connection for that.
 pub(super) struct Extension {
     pacer: Pacer,
-    /// If the congestion control needs samples.
-    delivery: Option<Delivery>,
+    /// If the congestion control needs samples, or losses are detected by time.
+    pub(super) delivery: Option<Delivery>,
+    /// If losses are detected by time.
+    pub(super) detection: Option<LossDetector>,
     /// If the receiver counts marks.
     feedback: Option<Feedback>,
 }
@@ -26,16 +31,39 @@ impl Extension {
     }
 
     /// What a connection under `control` needs, if anything.
-    pub(super) fn of(
-        control: &dyn CongestionControl,
-        pacing: Pacing,
-        accurate: bool,
-    ) -> Option<Box<Self>> {
-        let samples = control.needs().samples;
-        let needed = samples || accurate || pacing != Pacing::None;
-        let delivery = samples.then(Delivery::new);
-        let feedback = accurate.then(Feedback::new);
-        needed.then(|| Box::new(Self { pacer: Pacer::new(), delivery, feedback }))
+    pub(super) fn of(control: &dyn CongestionControl, settings: &Settings) -> Option<Box<Self>> {
+        let records = control.needs().samples || settings.rack;
+        let needed = records || settings.accurate || settings.pacing != Pacing::None;
+        let delivery = records.then(Delivery::new);
+        let detection = settings.rack.then(LossDetector::new);
+        let feedback = settings.accurate.then(Feedback::new);
+        needed.then(|| Box::new(Self { pacer: Pacer::new(), delivery, detection, feedback }))
+    }
+
+    /// The receiver has segment `number`, as an acknowledgement says that echoes the timestamp
+    /// `echo`, if any.
+    fn deliver(&mut self, number: u64, echo: Option<Time>, now: Time) {
+        let Some(delivery) = &mut self.delivery else { return };
+        if let Some(detection) = &mut self.detection
+            && let Some((sent, resent)) = delivery.undelivered(number)
+        {
+            detection.delivered(Transmission { sent, number }, resent, echo, now);
+        }
+        delivery.deliver(number, now);
+    }
+
+    /// The receiver has all segments below `una`.
+    fn advance(&mut self, una: u64, echo: Option<Time>, now: Time) {
+        if let Some(base) = self.delivery.as_ref().map(Delivery::base)
+            && self.detection.is_some()
+            && base < una
+        {
+            (base..una).for_each(|number| self.deliver(number, echo, now));
+            self.detection.iter_mut().for_each(|detection| detection.advance(una));
+        }
+        if let Some(delivery) = &mut self.delivery {
+            delivery.advance(una, now);
+        }
     }
 }
 
@@ -78,12 +106,13 @@ impl SenderContext<'_, '_> {
 
     /// Segments were reported by SACK, before the scoreboard takes note of them.
     #[cold]
-    pub(super) fn deliver_blocks(&mut self, blocks: &SackBlocks, una: u64) {
+    pub(super) fn deliver_blocks(&mut self, packet: &Packet, blocks: &SackBlocks, una: u64) {
         self.begin_sample();
-        let (now, max) = (self.cx.now(), self.c.max);
-        let Some(delivery) = self.c.extension.as_mut().and_then(|it| it.delivery.as_mut()) else {
-            return;
-        };
+        if self.p.rack {
+            self.note_duplicates(blocks.as_slice(), packet.number);
+        }
+        let (now, max, echo) = (self.cx.now(), self.c.max, self.echo(packet));
+        let Some(extension) = &mut self.c.extension else { return };
         for &(first, end) in blocks.as_slice() {
             let (mut number, end) = (first.max(una), end.min(max));
             while number < end {
@@ -92,7 +121,7 @@ impl SenderContext<'_, '_> {
                     None => number,
                 };
                 if next == number {
-                    delivery.deliver(number, now);
+                    extension.deliver(number, echo, now);
                     number += 1;
                 } else {
                     number = next;
@@ -111,8 +140,13 @@ impl SenderContext<'_, '_> {
         self.notify_losses();
     }
 
+    /// The timestamp that an acknowledgement echoes, where there is that option.
+    fn echo(&self, packet: &Packet) -> Option<Time> {
+        self.p.timestamps.then(|| packet.timestamp_echo())
+    }
+
     /// Have congestion control learn of the losses that were found.
-    fn notify_losses(&mut self) {
+    pub(super) fn notify_losses(&mut self) {
         let Some(delivery) = self.delivery() else { return };
         for lost in delivery.take_losses() {
             self.c.control.lost(&mut self.c.window, &lost);
@@ -124,9 +158,9 @@ impl SenderContext<'_, '_> {
     #[cold]
     pub(super) fn sample(&mut self, packet: &Packet, acked: f64, ece: bool) {
         self.begin_sample();
-        let (now, una, max) = (self.cx.now(), self.c.una, self.c.max);
+        let (now, una, max, echo) = (self.cx.now(), self.c.una, self.c.max, self.echo(packet));
         let lost_below = match &self.c.scoreboard {
-            Some(scoreboard) if self.p.recovery == Recovery::Sack => {
+            Some(scoreboard) if self.p.recovery == Recovery::Sack && !self.p.rack => {
                 scoreboard.lost_below(u64::from(self.p.threshold))
             }
             _ => 0,
@@ -149,9 +183,17 @@ impl SenderContext<'_, '_> {
             una,
             max,
         };
+        if let Some(extension) = &mut self.c.extension {
+            extension.advance(una, echo, now);
+        }
+        if self.p.rack {
+            self.detect_losses();
+            self.judge_probe(packet, acked == 0);
+        }
         let Some(delivery) = self.delivery() else { return };
-        delivery.advance(una, now);
-        delivery.lose_below(lost_below);
+        if lost_below > 0 {
+            delivery.lose_below(lost_below);
+        }
         let sample = delivery.sample(&around);
         self.notify_losses();
         self.c.control.sampled(&mut self.c.window, &sample);
@@ -170,8 +212,10 @@ impl SenderContext<'_, '_> {
         });
         let Some(extension) = &mut self.c.extension else { return };
         extension.pacer.sent(f64::from(bytes), rate, now);
+        let new = number + 1 == self.c.max;
+        let probe = extension.detection.as_mut().is_some_and(|it| it.sent(number, new));
         if let Some(delivery) = &mut extension.delivery {
-            delivery.sent(number, bytes, now);
+            delivery.sent(number, bytes, probe, now);
         }
     }
 

@@ -19,8 +19,15 @@ impl TcpSenders {
             end,
             window,
             receiver_window: settings.window,
-            pipe: scoreboard.map(|board| board.pipe(una, max, u64::from(settings.threshold))),
-            resent: scoreboard.map_or(0, |board| board.resent(una)),
+            pipe: scoreboard.map(|board| match settings.rack {
+                true => connection.segments_in_flight(),
+                false => board.pipe(una, max, u64::from(settings.threshold)),
+            }),
+            // Without the scoreboard's marks each segment in flight counts once.
+            resent: match scoreboard {
+                Some(board) if !settings.rack => board.resent(una),
+                _ => 0,
+            },
             sacked: scoreboard.map_or(Vec::new(), |board| board.ranges().iter().collect()),
             sacked_total: scoreboard.map_or(0, |board| board.sacked()),
             rto: connection.rto.timeout(),

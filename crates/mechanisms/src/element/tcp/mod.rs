@@ -10,9 +10,13 @@ mod accecn;
 mod delivery;
 mod extension;
 mod inspect;
+mod loss_detection;
+mod order;
 mod pacing;
+mod probe;
 mod profile;
 mod prr;
+mod rack;
 mod ranges;
 mod receiver;
 mod recovery;
@@ -46,6 +50,18 @@ choice! {
         NewReno = "newreno",
         /// Selective acknowledgement (RFC 2018, RFC 6675).
         Sack = "sack",
+    }
+}
+
+choice! {
+    /// How a sender finds out that segments are lost.
+    pub enum LossDetection {
+        /// By the duplicate acknowledgements, or the SACKed segments above (RFC 5681, RFC 6675).
+        Dupacks = "dupacks",
+        /// By time: when a segment that was sent later has arrived, and a fraction of a round trip
+        /// has passed in which it may have been reordered (RFC 8985). Finds the loss of
+        /// retransmissions as well.
+        Rack = "rack",
     }
 }
 
@@ -193,6 +209,15 @@ parameters! {
         header: Size = "40 B", "RFC 791, RFC 9293, section 3.1";
         /// How losses are repaired.
         recovery: Recovery = "sack", "RFC 5681, RFC 6582, RFC 6675";
+        /// How losses are detected. "rack" needs SACK, and keeps its information at a timeout.
+        loss_detection: LossDetection = "dupacks", "RFC 6675, section 4; RFC 8985, section 6";
+        /// Send a loss probe where the last segments of a flight are not acknowledged within two
+        /// round trips: new data, or the last segment again. If left out, with loss_detection
+        /// "rack".
+        tail_loss_probe: Option<bool>, "RFC 8985, section 7";
+        /// The receiver reports segments that it had already in the first SACK block (DSACK). If
+        /// left out, with loss_detection "rack".
+        dsack: Option<bool>, "RFC 2883, section 4; RFC 8985, section 6.2";
         /// How much is sent while SACK repairs losses.
         recovery_window: RecoveryWindow = "rfc6675", "RFC 6675, section 5; RFC 9937, section 6";
         /// On which partial acknowledgements NewReno restarts its retransmission timer.
@@ -263,12 +288,7 @@ impl TcpParameters {
         section.refuse_unknown(&names.chain(["control"]).collect::<Vec<_>>())?;
         let parameters = Self::read_fields(section, Profile::read(section)?.fields())?;
         parameters.check().map_err(|(key, message)| section.fail(key, message))?;
-        let prr = parameters.recovery_window == RecoveryWindow::Prr;
-        let asked = section.node("recovery_window").is_some();
-        if prr && asked && parameters.recovery != Recovery::Sack {
-            let message = "\"prr\" needs recovery = \"sack\": other recoveries inflate the window";
-            return Err(section.fail("recovery_window", message));
-        }
+        parameters.check_recovery(section)?;
         if parameters.header.bytes() < 40 {
             let message = format!(
                 "{} is less than the headers of TCP and IP, 40 B without options",
@@ -299,6 +319,61 @@ impl TcpParameters {
         };
         self.ecn_echo.get_or_insert(echo);
         self
+    }
+
+    /// Refuse what is asked for and needs another way of repairing losses than is.
+    fn check_recovery(&self, section: &Section<'_>) -> Result<(), Problem> {
+        let asked = |key| section.node(key).is_some();
+        let (sack, rack) = (self.recovery == Recovery::Sack, self.detects_by_time());
+        let prr = self.recovery_window == RecoveryWindow::Prr;
+        let refused: [(&str, bool, &str); 5] = [
+            (
+                "recovery_window",
+                prr && !sack,
+                "\"prr\" needs recovery = \"sack\": other recoveries inflate the window",
+            ),
+            (
+                "loss_detection",
+                self.loss_detection == LossDetection::Rack && !sack,
+                "\"rack\" needs recovery = \"sack\": it goes by which segments have arrived",
+            ),
+            (
+                "tail_loss_probe",
+                self.tail_loss_probe == Some(true) && !rack,
+                "needs loss_detection = \"rack\", which finds the loss that a probe reveals",
+            ),
+            ("dsack", self.dsack == Some(true) && !sack, "needs recovery = \"sack\""),
+            (
+                "sack_at_timeout",
+                self.sack_at_timeout == SackAtTimeout::Clear && rack,
+                "\"clear\" contradicts loss_detection = \"rack\", which keeps it; allowed is \"keep\"",
+            ),
+        ];
+        match refused.into_iter().find(|(key, wrong, _)| *wrong && asked(key)) {
+            Some((key, _, message)) => Err(section.fail(key, message)),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether losses are detected by time.
+    fn detects_by_time(&self) -> bool {
+        self.loss_detection == LossDetection::Rack && self.recovery == Recovery::Sack
+    }
+
+    /// Whether the sender sends loss probes.
+    #[must_use]
+    pub fn probes_tail(&self) -> bool {
+        self.detects_by_time() && self.tail_loss_probe.unwrap_or(true)
+    }
+
+    /// Whether the receiver reports duplicates.
+    fn reports_duplicates(&self) -> bool {
+        self.recovery == Recovery::Sack && self.dsack.unwrap_or(self.detects_by_time())
+    }
+
+    /// How long an acknowledgement may be delayed, if at all.
+    fn ack_delay(&self) -> Option<Span> {
+        self.delayed_ack.then_some(self.delayed_ack_timeout)
     }
 
     /// How marks are echoed, if ECN is used.

@@ -11,8 +11,8 @@ choice! {
         /// Those of the RFCs that each parameter names.
         Rfc = "rfc",
         /// Those of Linux: control "cubic", mss "1448 B", timestamps, initial_window "10 packets",
-        /// recovery_window "prr", sack_at_timeout "keep", delayed_ack_timeout "40 ms", rto_tick
-        /// "0 s", rto_min "200 ms", rto_max "120 s".
+        /// loss_detection "rack", recovery_window "prr", sack_at_timeout "keep",
+        /// delayed_ack_timeout "40 ms", rto_tick "0 s", rto_min "200 ms", rto_max "120 s".
         Linux = "linux",
     }
 }
@@ -25,6 +25,7 @@ const OTHERS: &[OtherDefault] = &[
     ("mss", || Value::from("1448 B"), "1500 B without 40 B of headers and 12 B of timestamps"),
     ("timestamps", || Value::from(true), "Linux, ip-sysctl: tcp_timestamps"),
     ("initial_window", || Value::from("10 packets"), "Linux, include/net/tcp.h: TCP_INIT_CWND"),
+    ("loss_detection", || Value::from("rack"), "Linux, ip-sysctl: tcp_recovery"),
     ("recovery_window", || Value::from("prr"), "Linux, net/ipv4/tcp_input.c: tcp_cwnd_reduction"),
     ("sack_at_timeout", || Value::from("keep"), "Linux, net/ipv4/tcp_input.c: tcp_enter_loss"),
     ("delayed_ack_timeout", || Value::from("40 ms"), "Linux, include/net/tcp.h: TCP_DELACK_MIN"),

@@ -12,8 +12,8 @@ pub(super) struct Prr {
     out: f64,
     /// Segments that had arrived at the acknowledgement before.
     arrived: u64,
-    /// Up to where segments were lost then.
-    lost_below: u64,
+    /// A measure of the losses found until then, which grows with each.
+    losses: u64,
 }
 
 /// What an acknowledgement in recovery says, in segments and bytes.
@@ -21,8 +21,9 @@ pub(super) struct Prr {
 pub(super) struct InRecovery {
     /// Segments that have arrived so far.
     pub(super) arrived: u64,
-    /// All segments below this one that have not arrived are lost.
-    pub(super) lost_below: u64,
+    /// A measure of the losses found so far, which grows with each: up to which number all segments
+    /// that have not arrived are lost, or how much is.
+    pub(super) losses: u64,
     /// Whether it acknowledges new data cumulatively.
     pub(super) advances: bool,
     /// What is in the network (pipe).
@@ -56,8 +57,8 @@ impl Prr {
     /// The window after an acknowledgement (section 6.2).
     pub(super) fn window(&mut self, ack: &InRecovery) -> f64 {
         let brought = ack.arrived.saturating_sub(self.arrived) as f64 * ack.smss;
-        let safe = ack.advances && ack.lost_below <= self.lost_below;
-        (self.arrived, self.lost_below) = (ack.arrived, ack.lost_below);
+        let safe = ack.advances && ack.losses <= self.losses;
+        (self.arrived, self.losses) = (ack.arrived, ack.losses);
         self.delivered += brought;
         let mut count = if ack.in_flight > ack.ssthresh {
             (self.delivered * ack.ssthresh / self.flight).ceil() - self.out
@@ -81,7 +82,7 @@ mod tests {
     fn ack(arrived: u64, in_flight: f64) -> InRecovery {
         InRecovery {
             arrived,
-            lost_below: 0,
+            losses: 0,
             advances: false,
             in_flight,
             ssthresh: 10_000.0,
@@ -122,7 +123,7 @@ mod tests {
         assert_eq!(prr.window(&safe), 7000.0);
         prr.sent(2000.0);
         // A further loss is found: no segment more.
-        let lossy = InRecovery { advances: true, lost_below: 9, ..ack(8, 5000.0) };
+        let lossy = InRecovery { advances: true, losses: 9, ..ack(8, 5000.0) };
         assert_eq!(prr.window(&lossy), 6000.0);
         assert_eq!(prr.window(&InRecovery { advances: true, ..ack(12, 9500.0) }), 10_000.0);
     }

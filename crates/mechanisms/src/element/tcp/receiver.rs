@@ -31,6 +31,8 @@ struct Settings {
     sack_header_bytes: bool,
     /// How marks are echoed, if ECN is used.
     echo: Option<EcnEcho>,
+    /// Duplicates are reported (RFC 2883).
+    dsack: bool,
     delay: Option<Span>,
 }
 
@@ -113,7 +115,8 @@ impl TcpReceivers {
             },
             sack_header_bytes: parameters.sack_header_bytes,
             echo,
-            delay: parameters.delayed_ack.then_some(parameters.delayed_ack_timeout),
+            dsack: parameters.reports_duplicates(),
+            delay: parameters.ack_delay(),
         };
         let receptions = std::iter::repeat_with(reception).take(count).collect();
         Self { settings, receptions, spare: Vec::new() }
@@ -131,15 +134,41 @@ impl Settings {
     /// Send the acknowledgement that is due for `flow`.
     #[inline(always)]
     fn acknowledge(&self, r: &mut Reception, flow: FlowId, cx: &mut Context<'_>) {
+        let blocks = match &r.reorder {
+            Some(reorder) if self.blocks > 0 => Some(reorder.blocks(self.blocks)),
+            _ => None,
+        };
+        self.answer(r, blocks, flow, cx);
+    }
+
+    /// Send the acknowledgement that is due for segment `number`, which the receiver had already:
+    /// the first block reports it, and what else was to be reported follows (RFC 2883, section 4).
+    #[cold]
+    fn report_duplicate(&self, r: &mut Reception, number: u64, flow: FlowId, cx: &mut Context<'_>) {
+        let mut blocks = SackBlocks::default();
+        blocks.push(number, number + 1);
+        if let Some(reorder) = &r.reorder {
+            let others = reorder.blocks(self.blocks - 1);
+            others.as_slice().iter().for_each(|(first, end)| blocks.push(*first, *end));
+        }
+        self.answer(r, Some(blocks), flow, cx);
+    }
+
+    /// Send an acknowledgement with these SACK blocks.
+    #[inline(always)]
+    fn answer(
+        &self,
+        r: &mut Reception,
+        blocks: Option<SackBlocks>,
+        flow: FlowId,
+        cx: &mut Context<'_>,
+    ) {
         r.acked = r.next;
         r.waiting = 0;
         r.deadline = Time::NEVER;
         let mut size = self.overhead;
         let mut slot = SackSlot::NONE;
-        if let Some(reorder) = &r.reorder
-            && self.blocks > 0
-        {
-            let blocks = reorder.blocks(self.blocks);
+        if let Some(blocks) = blocks {
             if self.sack_header_bytes {
                 // Kind, length and eight bytes per block, padded to whole words.
                 size += 4 + 8 * blocks.as_slice().len() as u16;
@@ -196,19 +225,22 @@ impl Settings {
         }
     }
 
-    /// Accept a segment above or into a gap, or a duplicate: to be acknowledged at once.
+    /// Accept a segment above or into a gap, or a duplicate: to be acknowledged at once. Returns
+    /// whether it is a duplicate.
     fn out_of_order(
         &self,
         r: &mut Reception,
         packet: &Packet,
         spare: &mut Spare,
         cx: &mut Context<'_>,
-    ) {
+    ) -> bool {
         let payload = u64::from(packet.size - self.overhead);
         if packet.number > r.next {
             let reorder = r.reorder.get_or_insert_with(|| spare.pop().unwrap_or_default());
-            reorder.hold(packet.number, self.mss - payload);
-        } else if packet.number == r.next
+            return !reorder.hold(packet.number, self.mss - payload);
+        }
+        let duplicate = packet.number < r.next;
+        if packet.number == r.next
             && let Some(reorder) = &mut r.reorder
         {
             let (next, bytes) = reorder.release(r.next + 1, self.mss);
@@ -218,12 +250,14 @@ impl Settings {
                 spare.extend(r.reorder.take());
             }
         }
+        duplicate
     }
 }
 
 impl Reorder {
-    /// Hold segment `number`, which is `missing` bytes shorter than a full one.
-    fn hold(&mut self, number: u64, missing: u64) {
+    /// Hold segment `number`, which is `missing` bytes shorter than a full one. Returns whether it
+    /// was not held before.
+    fn hold(&mut self, number: u64, missing: u64) -> bool {
         let before = self.ranges.count();
         let (added, _) = self.ranges.insert(number, number + 1, 0);
         let held = self.ranges.holding(number).expect("the segment was just inserted");
@@ -241,6 +275,7 @@ impl Reorder {
         if added > 0 && missing > 0 {
             self.short.push((number, missing));
         }
+        added > 0
     }
 
     /// All segments below `next` have arrived: release what follows without a gap. Returns the next
@@ -314,7 +349,11 @@ impl Element for TcpReceivers {
         let at_once = if packet.number == r.next && r.reorder.is_none() {
             p.in_order(r, packet, cx)
         } else {
-            p.out_of_order(r, packet, &mut self.spare, cx);
+            let duplicate = p.out_of_order(r, packet, &mut self.spare, cx);
+            if duplicate && p.dsack {
+                p.report_duplicate(r, packet.number, packet.flow, cx);
+                return;
+            }
             true
         };
         if at_once || changes {

@@ -24,6 +24,9 @@ impl SenderContext<'_, '_> {
         } else {
             self.duplicate_without_sack();
         }
+        if self.p.rack && self.c.phase != Phase::Recovery {
+            self.transmit();
+        }
     }
 
     /// RFC 5681, section 3.2, steps 1 to 5; RFC 6582, section 3.2, step 2.
@@ -74,8 +77,16 @@ impl SenderContext<'_, '_> {
         self.transmit();
     }
 
-    /// Reduce the window, record the recovery point, and retransmit the first segment.
+    /// Begin to repair losses by retransmitting the first segment.
     fn enter_recovery(&mut self) {
+        self.begin_recovery();
+        let una = self.c.una;
+        self.send(una);
+        self.c.nxt = self.c.nxt.max(una + 1);
+    }
+
+    /// Reduce the window, and record the recovery point.
+    pub(super) fn begin_recovery(&mut self) {
         // A window that was reduced for ECN is not reduced again for the same flight of data.
         // Marks take less of one that is scalable: it tells itself what a loss takes then.
         let again = self.p.ecn && !self.p.l4s && self.c.una < self.c.reduced;
@@ -87,9 +98,6 @@ impl SenderContext<'_, '_> {
         self.c.partial = false;
         self.c.held = false;
         self.c.limited = 0;
-        let una = self.c.una;
-        self.send(una);
-        self.c.nxt = self.c.nxt.max(una + 1);
     }
 
     /// FlightSize as passed to congestion control, in bytes: an estimate of what is in the network,
@@ -112,8 +120,11 @@ impl SenderContext<'_, '_> {
         in_network.min(c.window.cwnd)
     }
 
-    /// SetPipe() of RFC 6675 in bytes.
+    /// SetPipe() of RFC 6675 in bytes; where losses are detected by time, what they leave.
     fn pipe(&self, scoreboard: &Scoreboard) -> f64 {
+        if self.p.rack {
+            return self.marked_pipe();
+        }
         let (una, max, threshold) = (self.c.una, self.c.max, u64::from(self.p.threshold));
         let mut pipe = scoreboard.pipe(una, max, threshold) * self.p.mss;
         if self.c.short < max {
@@ -133,7 +144,11 @@ impl SenderContext<'_, '_> {
                     self.end_recovery(ece);
                 } else {
                     self.reduce_in_proportion(true);
-                    self.fill_pipe();
+                    if self.p.rack {
+                        self.repair(0);
+                    } else {
+                        self.fill_pipe();
+                    }
                 }
             }
             Recovery::NewReno if !full => self.partially_acknowledged(acked),
@@ -159,7 +174,12 @@ impl SenderContext<'_, '_> {
         if ece {
             self.on_ecn_echo(self.c.una);
         }
-        self.transmit();
+        if self.p.rack {
+            self.repair(0);
+        }
+        if self.c.phase == Phase::Open {
+            self.transmit();
+        }
     }
 
     /// RFC 6582, section 3.2, step 3: retransmit at the next hole, and deflate the window by what
@@ -192,7 +212,7 @@ impl SenderContext<'_, '_> {
             }
         }
         if self.c.extension.is_some() {
-            self.deliver_blocks(&blocks, una);
+            self.deliver_blocks(packet, &blocks, una);
         }
         let c = &mut *self.c;
         if una >= c.max {
@@ -200,7 +220,7 @@ impl SenderContext<'_, '_> {
         }
         let fresh = || self.cold.spare.pop().unwrap_or_default();
         let scoreboard = c.scoreboard.get_or_insert_with(fresh);
-        if scoreboard.is_empty() && c.phase == Phase::Loss {
+        if scoreboard.is_empty() && c.phase == Phase::Loss && !self.p.rack {
             // What was sent since the timeout counts as retransmitted.
             scoreboard.resume(c.una, c.nxt);
         }
@@ -221,6 +241,10 @@ impl SenderContext<'_, '_> {
     /// A duplicate acknowledgement in the sense of RFC 6675, section 2: one whose blocks SACK new
     /// segments.
     pub(super) fn duplicate_with_sack(&mut self, newly_sacked: u64) {
+        if self.p.rack {
+            self.repair(newly_sacked);
+            return;
+        }
         if newly_sacked == 0 {
             return;
         }
@@ -306,7 +330,7 @@ impl SenderContext<'_, '_> {
 
     /// Recovery is about to begin, by an acknowledgement that reports `newly_sacked` segments:
     /// prepare proportional rate reduction (RFC 9937, section 6.1).
-    fn begin_reduction(&mut self, newly_sacked: u64) {
+    pub(super) fn begin_reduction(&mut self, newly_sacked: u64) {
         if !self.p.prr || self.c.control.pacing_rate().is_some() {
             return;
         }
@@ -319,7 +343,7 @@ impl SenderContext<'_, '_> {
     }
 
     /// The window after an acknowledgement in recovery, where it is reduced in proportion.
-    fn reduce_in_proportion(&mut self, advances: bool) {
+    pub(super) fn reduce_in_proportion(&mut self, advances: bool) {
         if !self.p.prr {
             return;
         }
@@ -329,10 +353,16 @@ impl SenderContext<'_, '_> {
         }
         let smss = self.c.window.smss;
         // When recovery begins its first segment has been sent already.
-        let first = if scoreboard.prr.is_new() { float(self.payload(self.c.una)) } else { 0.0 };
+        let sent = scoreboard.prr.is_new() && !self.p.rack;
+        let first = if sent { float(self.payload(self.c.una)) } else { 0.0 };
+        let losses = if self.p.rack {
+            self.marked_losses()
+        } else {
+            scoreboard.lost_below(u64::from(self.p.threshold))
+        };
         let ack = InRecovery {
             arrived: self.c.una + scoreboard.sacked(),
-            lost_below: scoreboard.lost_below(u64::from(self.p.threshold)),
+            losses,
             advances,
             in_flight: self.pipe(scoreboard) - first,
             ssthresh: self.c.window.ssthresh,
@@ -363,7 +393,7 @@ impl SenderContext<'_, '_> {
     }
 
     /// Whether the application and the receiver's window allow a segment never sent before.
-    fn new_data_allowed(&mut self) -> bool {
+    pub(super) fn new_data_allowed(&mut self) -> bool {
         self.has_data() && self.receiver_takes(float(self.payload(self.c.nxt)))
     }
 
@@ -380,7 +410,7 @@ impl SenderContext<'_, '_> {
         let flow = self.flow();
         self.cx.counters().flows[flow.index()].timeouts += 1;
         self.cx.observe(|| Observation::Timeout { flow });
-        if self.c.extension.is_some() {
+        if self.c.extension.is_some() && !self.p.rack {
             self.lose_all();
         }
         let una = self.c.una;
@@ -389,7 +419,11 @@ impl SenderContext<'_, '_> {
             // The inflation by fast recovery is not part of the window (RFC 5681, section 3.2).
             self.c.window.cwnd = self.c.window.cwnd.min(self.c.window.ssthresh);
         }
-        self.reduce_window(Signal::Timeout { first });
+        let flight = self.flight_size();
+        if self.p.rack {
+            self.mark_losses_at_timeout();
+        }
+        self.reduce_window_from(Signal::Timeout { first }, flight);
         self.c.timed_out = una;
         self.c.rto.back_off(&self.p.rules);
         self.c.recover = self.c.max;
@@ -400,10 +434,16 @@ impl SenderContext<'_, '_> {
             if !self.p.keep_sack {
                 scoreboard.clear();
             }
-            scoreboard.resume(una, una + 1);
+            if self.p.rack {
+                scoreboard.prr = Prr::default();
+            } else {
+                scoreboard.resume(una, una + 1);
+            }
         }
         self.send(una);
-        self.c.nxt = una + 1;
+        if !self.p.rack {
+            self.c.nxt = una + 1;
+        }
         self.transmit();
         self.retire_scoreboard();
     }

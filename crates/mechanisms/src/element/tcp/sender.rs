@@ -5,7 +5,7 @@ use forebay_network::{
     CongestionControl, Context, ControlNeeds, Counters, Ecn, Element, FlowId, LogicalProcess,
     Lookahead, Marking, Observation, OwnCount, Packet, RouteId, Window,
 };
-use forebay_units::Time;
+use forebay_units::{Span, Time};
 
 use super::extension::Extension;
 use super::rto::{Rto, RtoRules};
@@ -72,6 +72,11 @@ pub(super) struct Settings {
     /// Congestion control is that of L4S.
     pub(super) l4s: bool,
     pub(super) pacing: Pacing,
+    /// Losses are detected by time.
+    pub(super) rack: bool,
+    pub(super) tail_loss_probe: bool,
+    /// The longest delay of an acknowledgement by the receiver.
+    pub(super) max_ack_delay: Span,
     pub(super) signals_srtt: bool,
     pub(super) rules: RtoRules,
 }
@@ -139,9 +144,11 @@ pub(super) struct Connection {
 }
 
 /// Timer token: the index of the flow in the group; the top bit tells a write of the application
-/// from the retransmission timer, and the next the release of a paced segment.
+/// from the retransmission timer, and the next the release of a paced segment; both, the timer of
+/// loss detection.
 const WRITE: u32 = 1 << 31;
 pub(super) const PACE: u32 = 1 << 30;
+pub(super) const LOSS_TIMER: u32 = WRITE | PACE;
 
 impl TcpSenders {
     /// The senders of `group`, one for each of `applications`, each with a congestion control made
@@ -228,7 +235,8 @@ impl Settings {
             recovery: parameters.recovery,
             prr: parameters.recovery_window == RecoveryWindow::Prr,
             impatient: parameters.newreno_timer == NewRenoTimer::Impatient,
-            keep_sack: parameters.sack_at_timeout == SackAtTimeout::Keep,
+            keep_sack: parameters.sack_at_timeout == SackAtTimeout::Keep
+                || parameters.detects_by_time(),
             threshold: parameters.dupack_threshold,
             limited_transmit: parameters.limited_transmit,
             byte_counting: parameters.byte_counting,
@@ -241,6 +249,9 @@ impl Settings {
             accurate: echo == Some(EcnEcho::AccEcn),
             l4s: needs.l4s,
             pacing: parameters.pacing,
+            rack: parameters.detects_by_time(),
+            tail_loss_probe: parameters.probes_tail(),
+            max_ack_delay: parameters.ack_delay().unwrap_or(Span::ZERO),
             signals_srtt: false,
             rules: parameters.rto_rules(),
         }
@@ -254,7 +265,7 @@ impl Connection {
         control: Box<dyn CongestionControl>,
         settings: &Settings,
     ) -> Self {
-        let extension = Extension::of(&*control, settings.pacing, settings.accurate);
+        let extension = Extension::of(&*control, settings);
         Self {
             una: 0,
             nxt: 0,
@@ -289,9 +300,9 @@ impl Connection {
 
 impl LogicalProcess for TcpSenders {
     fn prefetch_timer(&self, token: u32, counters: &Counters) {
-        let index = token & !(WRITE | PACE);
+        let index = token & !LOSS_TIMER;
         self.prefetch(index);
-        if token & WRITE != 0 {
+        if token & LOSS_TIMER == WRITE {
             self.cold.applications.foresee(index as usize);
             fetch(&counters.flows[self.settings.first.nth(index).index()].sent);
         }
@@ -321,12 +332,13 @@ impl Element for TcpSenders {
     }
 
     fn wake(&mut self, token: u32, cx: &mut Context<'_>) {
-        let index = token & !(WRITE | PACE);
+        let index = token & !LOSS_TIMER;
         let mut sender_context = self.sender_context(index, cx);
         match token - index {
             0 => sender_context.timer(),
             WRITE => sender_context.write(),
-            _ => sender_context.release(),
+            PACE => sender_context.release(),
+            _ => sender_context.loss_timer(),
         }
     }
 

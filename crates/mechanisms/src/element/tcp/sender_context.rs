@@ -24,10 +24,14 @@ impl SenderContext<'_, '_> {
         let before = self.observed_window();
         let newly_sacked =
             if packet.sack_slot().is_none() { 0 } else { self.update_scoreboard(packet) };
+        let duplicate = packet.number == self.c.una;
         if packet.number > self.c.una {
             self.new_data_acknowledged(packet, newly_sacked);
         } else if packet.number == self.c.una && self.c.max > self.c.una {
             self.duplicate(packet, newly_sacked);
+        }
+        if self.p.rack {
+            self.close_acknowledgement(packet, duplicate);
         }
         self.observe_window(before);
     }
@@ -73,7 +77,7 @@ impl SenderContext<'_, '_> {
             if ece {
                 self.on_ecn_echo(ack);
             }
-            if newly_sacked > 0 {
+            if newly_sacked > 0 || self.p.rack {
                 self.duplicate_with_sack(newly_sacked);
             }
             // If that began a recovery, pipe governs transmission, and has been filled.
@@ -152,8 +156,12 @@ impl SenderContext<'_, '_> {
 
     /// Reduce the window, once for what is outstanding, and signal that to the receiver (CWR).
     pub(super) fn reduce_window(&mut self, signal: Signal) {
+        self.reduce_window_from(signal, self.flight_size());
+    }
+
+    /// The same with `flight` bytes in the network.
+    pub(super) fn reduce_window_from(&mut self, signal: Signal, flight: f64) {
         let before = self.c.window.cwnd;
-        let flight = self.flight_size();
         let now = self.cx.now();
         self.c.control.congested(&mut self.c.window, signal, flight, now);
         if self.p.l4s && signal == Signal::Ecn && self.c.window.cwnd >= before {
@@ -167,6 +175,10 @@ impl SenderContext<'_, '_> {
 
     /// Send what the window and the application allow, from SND.NXT on.
     pub(super) fn transmit(&mut self) {
+        if self.p.rack {
+            self.transmit_marked();
+            return;
+        }
         let cwnd = self.c.window.cwnd;
         let mut flight = self.in_flight();
         let mut left = self.p.max_burst;
@@ -204,6 +216,9 @@ impl SenderContext<'_, '_> {
     /// Bytes that count against the congestion window. After a timeout: what was sent since and has
     /// not arrived.
     pub(super) fn in_flight(&self) -> f64 {
+        if self.p.rack && (self.p.limited_transmit || self.c.phase != Phase::Open) {
+            return self.marked_pipe();
+        }
         if self.c.phase == Phase::Loss
             && let Some(scoreboard) = &self.c.scoreboard
         {
@@ -345,10 +360,13 @@ impl SenderContext<'_, '_> {
 
     /// Send what may be sent, where nothing has arrived.
     pub(super) fn send_allowed(&mut self) {
-        if self.c.phase == Phase::Recovery && self.p.recovery == Recovery::Sack {
+        if self.c.phase == Phase::Recovery && self.p.recovery == Recovery::Sack && !self.p.rack {
             self.fill_pipe();
         } else {
             self.transmit();
+        }
+        if self.p.rack {
+            self.plan_probe();
         }
     }
 
@@ -365,6 +383,15 @@ impl SenderContext<'_, '_> {
         }
         if deadline > now {
             self.set_timer(deadline);
+            return;
+        }
+        if self.p.rack
+            && let Some(at) = self.loss_timer_at()
+        {
+            if at <= now {
+                self.loss_timer_expired();
+            }
+            self.set_timer(at.max(self.c.deadline));
             return;
         }
         self.c.deadline = Time::NEVER;

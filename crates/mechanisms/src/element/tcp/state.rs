@@ -4,6 +4,7 @@ use forebay_network::{Context, Window};
 use forebay_units::Span;
 
 use super::TcpSenders;
+use super::delivery::Delivery;
 use super::sender::{Connection, Phase, Settings};
 
 /// The state of congestion control, in the names that the Linux kernel gives it
@@ -77,12 +78,25 @@ impl TcpSenders {
     pub fn write_now(&mut self, index: u32, cx: &mut Context<'_>) {
         self.sender_context(index, cx).write();
     }
+
+    /// Have the timer of loss detection of flow `index` expire now, if it is due: likewise.
+    ///
+    /// # Panics
+    /// If the group has no such flow.
+    pub fn expire_if_due(&mut self, index: u32, cx: &mut Context<'_>) {
+        let now = cx.now();
+        let mut sender = self.sender_context(index, cx);
+        if sender.loss_timer_at().is_some_and(|at| at <= now) {
+            sender.loss_timer_expired();
+        }
+    }
 }
 
 impl Connection {
     fn state(&self, settings: &Settings) -> SenderState {
         let sacked = self.scoreboard.as_ref().map_or(0, |scoreboard| scoreboard.sacked());
         let pipe = match &self.scoreboard {
+            _ if settings.rack => self.segments_in_flight(),
             Some(board) if !board.is_empty() || self.phase == Phase::Recovery => {
                 board.pipe(self.una, self.max, u64::from(settings.threshold))
             }
@@ -99,6 +113,12 @@ impl Connection {
             pipe,
             marked: self.extension.as_ref().and_then(|it| it.reported_marks()).unwrap_or_default(),
         }
+    }
+
+    /// Segments in the network, where losses are detected by time.
+    pub(super) fn segments_in_flight(&self) -> u64 {
+        let delivery = self.extension.as_ref().and_then(|extension| extension.delivery.as_ref());
+        delivery.map_or(0, Delivery::segments_in_flight)
     }
 
     fn congestion(&self, sacked: u64) -> CongestionState {

@@ -1,0 +1,462 @@
+//! Loss detection by time, and tail loss probes, in a sender (RACK-TLP, RFC 8985).
+
+use std::collections::BTreeSet;
+
+use forebay_network::{Packet, Signal};
+use forebay_units::{Span, Time};
+
+use super::delivery::Delivery;
+use super::order::TransmissionOrder;
+use super::probe::{Probe, ProbeAck, Verdict, probe_at};
+use super::rack::{Around, Rack, Transmission};
+use super::sender::{LOSS_TIMER, Phase};
+use super::sender_context::{SenderContext, float};
+
+/// The state of one connection for that.
+#[derive(Debug)]
+pub(super) struct LossDetector {
+    pub(super) rack: Rack,
+    order: TransmissionOrder,
+    /// Segments that are lost and have not been sent again.
+    lost: BTreeSet<u64>,
+    /// The latest transmission of a segment sent before that was lost.
+    lost_again: Option<Time>,
+    /// When the window was last reduced for a loss.
+    reduced_at: Time,
+    probe: Option<Probe>,
+    /// A loss probe is being sent.
+    probing: bool,
+    /// A round-trip time has been measured since the last probe, or since the start.
+    measured: bool,
+    /// What the present acknowledgement reports as duplicates, until it has been considered.
+    dsack: Option<(u64, u64)>,
+    /// New data was sent, or acknowledged: a probe is to be scheduled.
+    progress: bool,
+    timer: Option<(Time, Timer)>,
+    /// Time of the pending event of the timer.
+    pending: Time,
+}
+
+/// What the timer is for: never two at a time (section 8).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Timer {
+    Reordering,
+    Probe,
+}
+
+impl LossDetector {
+    pub(super) fn new() -> Self {
+        Self {
+            rack: Rack::new(),
+            order: TransmissionOrder::new(),
+            lost: BTreeSet::new(),
+            lost_again: None,
+            reduced_at: Time::ZERO,
+            probe: None,
+            probing: false,
+            measured: false,
+            dsack: None,
+            progress: false,
+            timer: None,
+            pending: Time::NEVER,
+        }
+    }
+
+    /// Segment `number` is sent; whether as a probe is returned.
+    pub(super) fn sent(&mut self, number: u64, new: bool) -> bool {
+        self.order.push(number);
+        self.lost.remove(&number);
+        self.progress |= new && !self.probing;
+        self.probing
+    }
+
+    /// The receiver has segment `last.number`, of which `last` is the last transmission.
+    pub(super) fn delivered(
+        &mut self,
+        last: Transmission,
+        resent: bool,
+        echo: Option<Time>,
+        now: Time,
+    ) {
+        self.rack.delivered(last, resent, echo, now);
+        self.measured |= !resent;
+        self.order.remove(last.number);
+        self.lost.remove(&last.number);
+    }
+
+    /// All segments below `una` are acknowledged, which is news.
+    pub(super) fn advance(&mut self, una: u64) {
+        self.order.forget_below(una);
+        self.progress = true;
+    }
+
+    /// Segment `number` is lost.
+    fn lose(&mut self, number: u64, delivery: &mut Delivery) {
+        if let Some((sent, true)) = delivery.undelivered(number) {
+            self.lost_again = self.lost_again.max(Some(sent));
+        }
+        delivery.lose(number);
+        self.order.remove(number);
+        self.lost.insert(number);
+    }
+
+    /// Mark what is lost (`RACK_detect_loss` of section 6.2), and have the timer expire when the
+    /// last of what is late is.
+    fn detect(&mut self, delivery: &mut Delivery, now: Time) {
+        let mut latest = None;
+        let Some(newest) = self.rack.newest() else { return };
+        let mut next = self.order.first();
+        while let Some(number) = next {
+            let Some((sent, _)) = delivery.undelivered(number) else { break };
+            if sent > newest.sent {
+                break;
+            }
+            next = self.order.after(number);
+            match self.rack.remaining(Transmission { sent, number }, now) {
+                None => {}
+                Some(Span::ZERO) => self.lose(number, delivery),
+                remaining => latest = latest.max(remaining),
+            }
+        }
+        match (latest, self.timer) {
+            (Some(latest), _) => self.timer = Some((now + latest, Timer::Reordering)),
+            (None, Some((_, Timer::Reordering))) => self.timer = None,
+            _ => {}
+        }
+    }
+
+    /// `RACK_mark_losses_on_RTO` of section 6.3.
+    fn detect_at_timeout(&mut self, una: u64, delivery: &mut Delivery, now: Time) {
+        let mut next = self.order.first();
+        while let Some(number) = next {
+            let Some((sent, _)) = delivery.undelivered(number) else { break };
+            next = self.order.after(number);
+            if number == una || self.rack.is_overdue(sent, now) {
+                self.lose(number, delivery);
+            }
+        }
+        (self.probe, self.timer) = (None, None);
+    }
+}
+
+/// Duplicates that the first block of an acknowledgement of all below `number` reports (RFC 2883,
+/// section 4): those below `number`, or within the second block.
+fn duplicates(blocks: &[(u64, u64)], number: u64) -> Option<(u64, u64)> {
+    let first = *blocks.first()?;
+    let within = |second: &(u64, u64)| second.0 <= first.0 && first.1 <= second.1;
+    (first.0 < number || blocks.get(1).is_some_and(within)).then_some(first)
+}
+
+/// What a sender does by time. None of this is reached without loss detection by time.
+impl SenderContext<'_, '_> {
+    fn detection(&mut self) -> Option<(&mut LossDetector, &mut Delivery)> {
+        let extension = self.c.extension.as_deref_mut()?;
+        Some((extension.detection.as_mut()?, extension.delivery.as_mut()?))
+    }
+
+    /// Note what the SACK blocks of an acknowledgement of all below `number` report as duplicates.
+    pub(super) fn note_duplicates(&mut self, blocks: &[(u64, u64)], number: u64) {
+        if let Some((detection, _)) = self.detection() {
+            detection.dsack = duplicates(blocks, number);
+        }
+    }
+
+    /// Bytes of data in the network: sent, and neither arrived nor lost.
+    pub(super) fn marked_pipe(&self) -> f64 {
+        let delivery = self.c.extension.as_ref().and_then(|it| it.delivery.as_ref());
+        float(delivery.map_or(0, Delivery::in_flight))
+    }
+
+    /// How much was found to be lost so far, in bytes.
+    pub(super) fn marked_losses(&self) -> u64 {
+        let delivery = self.c.extension.as_ref().and_then(|it| it.delivery.as_ref());
+        delivery.map_or(0, Delivery::lost)
+    }
+
+    /// The lowest segment that is lost and has not been sent again.
+    fn first_lost(&mut self) -> Option<u64> {
+        self.detection()?.0.lost.first().copied()
+    }
+
+    /// Take note of what an acknowledgement says, or the timer: what has arrived, and what
+    /// therefore is lost.
+    pub(super) fn detect_losses(&mut self) {
+        let c = &*self.c;
+        let open = c.phase == Phase::Open;
+        let mut around = Around {
+            una: c.una,
+            nxt: c.nxt,
+            dsack: false,
+            recovering: !open && c.una < c.recover,
+            recovered: !open && c.una >= c.recover,
+            sacked: c.scoreboard.as_ref().map_or(0, |scoreboard| scoreboard.sacked()),
+            threshold: u64::from(self.p.threshold),
+            srtt: c.rto.srtt(),
+        };
+        let now = self.cx.now();
+        let Some((detection, delivery)) = self.detection() else { return };
+        around.dsack = detection.dsack.is_some();
+        detection.rack.update();
+        detection.rack.resize(&around);
+        detection.detect(delivery, now);
+        self.plan_loss_timer();
+    }
+
+    /// What an acknowledgement of all below `packet.number` says of a loss probe (section 7.4);
+    /// `duplicate` tells that it acknowledges nothing new.
+    pub(super) fn judge_probe(&mut self, packet: &Packet, duplicate: bool) {
+        let Some((detection, _)) = self.detection() else { return };
+        let Some(probe) = detection.probe else { return };
+        let ack = ProbeAck {
+            number: packet.number,
+            dsack: detection.dsack,
+            bare_duplicate: duplicate && packet.sack_slot().is_none(),
+        };
+        let verdict = probe.judge(&ack);
+        if verdict != Verdict::Outstanding {
+            detection.probe = None;
+        }
+        if verdict == Verdict::Repaired && self.c.phase == Phase::Open {
+            self.reduce_window(Signal::Loss);
+        }
+    }
+
+    /// Where segments are lost that are not being repaired, begin to repair them, by an
+    /// acknowledgement that reports `newly_sacked` segments, or by the timer. While they are,
+    /// send what may be sent.
+    pub(super) fn repair(&mut self, newly_sacked: u64) {
+        match self.c.phase {
+            Phase::Loss => {}
+            Phase::Recovery => {
+                self.reduce_for_lost_retransmission();
+                if newly_sacked > 0 {
+                    self.reduce_in_proportion(false);
+                }
+                self.transmit();
+            }
+            Phase::Open => {
+                let Some(first) = self.first_lost() else { return };
+                self.c.scoreboard.get_or_insert_with(|| self.cold.spare.pop().unwrap_or_default());
+                self.begin_reduction(newly_sacked);
+                self.begin_recovery();
+                let now = self.cx.now();
+                if let Some((detection, _)) = self.detection() {
+                    (detection.probe, detection.lost_again) = (None, None);
+                    detection.reduced_at = now;
+                }
+                let governed = self.c.scoreboard.as_ref().is_some_and(|it| it.prr.governs());
+                if governed {
+                    // Its window has room for one segment at least.
+                    self.reduce_in_proportion(false);
+                } else {
+                    self.send_marked(first);
+                }
+                self.transmit();
+            }
+        }
+    }
+
+    /// The loss of a retransmission is a further sign of congestion (RFC 5681, section 4.3), once
+    /// for what was sent since the window was reduced. With proportional rate reduction the window
+    /// follows what arrives instead (section 9.3).
+    fn reduce_for_lost_retransmission(&mut self) {
+        let Some((detection, _)) = self.detection() else { return };
+        let Some(sent) = detection.lost_again.take() else { return };
+        if self.p.prr || self.c.control.pacing_rate().is_some() {
+            return;
+        }
+        let now = self.cx.now();
+        let Some((detection, _)) = self.detection() else { return };
+        if sent >= detection.reduced_at {
+            detection.reduced_at = now;
+            self.reduce_window(Signal::Loss);
+        }
+    }
+
+    /// Send what is lost, from the lowest number on, and then new data, as far as pipe leaves room
+    /// in the window.
+    pub(super) fn transmit_marked(&mut self) {
+        let mut left = self.p.max_burst;
+        while left > 0 && !self.c.held {
+            let lost = self.first_lost();
+            let number = lost.unwrap_or(self.c.nxt);
+            if lost.is_none() && !self.new_data_allowed() {
+                return;
+            }
+            let size = float(self.payload(number));
+            if self.in_flight() + size > self.c.window.cwnd || self.is_paced_out() {
+                return;
+            }
+            self.send_marked(number);
+            left -= 1;
+        }
+    }
+
+    /// Send segment `number`: a lost one, or the next never sent.
+    fn send_marked(&mut self, number: u64) {
+        let sacked = self.c.scoreboard.as_ref().is_some_and(|it| it.sacked() > 0);
+        if number == self.c.nxt {
+            self.c.nxt = number + 1;
+            self.c.limited += u32::from(sacked && self.c.phase == Phase::Open);
+        } else if number == self.c.una {
+            // The timer measures how long the first segment has been on its way (RFC 6675, section
+            // 6, the more careful variant).
+            self.set_timer(self.cx.now() + self.c.rto.timeout());
+        }
+        let sent = self.send(number);
+        if let Some(scoreboard) = &mut self.c.scoreboard
+            && scoreboard.prr.governs()
+        {
+            scoreboard.prr.sent(sent);
+        }
+    }
+
+    /// The retransmission timer has expired: mark what is lost (section 6.3).
+    pub(super) fn mark_losses_at_timeout(&mut self) {
+        let (una, now) = (self.c.una, self.cx.now());
+        self.check_app_limited();
+        if let Some((detection, delivery)) = self.detection() {
+            detection.detect_at_timeout(una, delivery, now);
+            detection.lost_again = None;
+        }
+        self.notify_losses();
+    }
+
+    /// An acknowledgement has been dealt with, or what the application allows has been sent:
+    /// schedule a loss probe, or do without (section 7.2).
+    ///
+    /// One that could not be sent when it is due (section 7.3), because another is in flight or no
+    /// round-trip time was measured since, is not scheduled.
+    #[cold]
+    pub(super) fn plan_probe(&mut self) {
+        let c = &*self.c;
+        let sacked = c.scoreboard.as_ref().is_some_and(|scoreboard| scoreboard.sacked() > 0);
+        let outstanding = c.nxt - c.una;
+        let quiet = self.p.tail_loss_probe && c.phase == Phase::Open && !sacked && outstanding > 0;
+        let delay = (outstanding == 1).then_some(self.p.max_ack_delay);
+        let (srtt, timeout_at, now) = (c.rto.srtt(), c.deadline, self.cx.now());
+        let Some((detection, _)) = self.detection() else { return };
+        let progress = std::mem::take(&mut detection.progress);
+        if outstanding == 0 {
+            detection.timer = None;
+        }
+        match detection.timer {
+            Some((_, Timer::Reordering)) => return,
+            Some((_, Timer::Probe)) if !quiet => detection.timer = None,
+            _ => {}
+        }
+        let able = detection.measured && detection.probe.is_none();
+        if let Some(srtt) = srtt.filter(|_| quiet && able && progress) {
+            detection.timer = Some((probe_at(srtt, delay, now, timeout_at), Timer::Probe));
+            self.plan_loss_timer();
+        }
+    }
+
+    /// An acknowledgement has been dealt with; `duplicate` tells that it acknowledged nothing new.
+    #[cold]
+    pub(super) fn close_acknowledgement(&mut self, packet: &Packet, duplicate: bool) {
+        if self.c.una == self.c.max && duplicate {
+            // It can report duplicates of what is all acknowledged.
+            self.detect_losses();
+            self.judge_probe(packet, duplicate);
+        }
+        if let Some((detection, _)) = self.detection() {
+            detection.dsack = None;
+        }
+        self.plan_probe();
+    }
+
+    /// Schedule an event for the timer, before any that is pending.
+    fn plan_loss_timer(&mut self) {
+        let token = self.index | LOSS_TIMER;
+        let Some((detection, _)) = self.detection() else { return };
+        if let Some((at, _)) = detection.timer
+            && at < detection.pending
+        {
+            detection.pending = at;
+            self.cx.wake_at(at, token);
+        }
+    }
+
+    /// When the timer for reordering and loss probes expires; while it runs, the retransmission
+    /// timer does not (section 8).
+    pub(super) fn loss_timer_at(&mut self) -> Option<Time> {
+        let (detection, _) = self.detection()?;
+        detection.timer.map(|(at, _)| at)
+    }
+
+    /// The pending event of the timer occurred.
+    pub(super) fn loss_timer(&mut self) {
+        let now = self.cx.now();
+        let Some((detection, _)) = self.detection() else { return };
+        if detection.pending != now {
+            return;
+        }
+        detection.pending = Time::NEVER;
+        match detection.timer {
+            Some((at, _)) if at > now => self.plan_loss_timer(),
+            Some(_) => self.loss_timer_expired(),
+            None => {}
+        }
+    }
+
+    /// The timer for reordering or a loss probe expired.
+    pub(super) fn loss_timer_expired(&mut self) {
+        let before = self.observed_window();
+        let Some((detection, _)) = self.detection() else { return };
+        match detection.timer.take() {
+            Some((_, Timer::Reordering)) => {
+                self.detect_losses();
+                self.notify_losses();
+                self.repair(0);
+                if self.c.phase != Phase::Recovery {
+                    self.transmit();
+                }
+            }
+            Some((_, Timer::Probe)) => self.send_probe(),
+            None => {}
+        }
+        let now = self.cx.now();
+        if self.c.una < self.c.max && self.c.deadline <= now {
+            // It did not run meanwhile.
+            self.set_timer(now + self.c.rto.timeout());
+        }
+        self.plan_probe();
+        self.observe_window(before);
+    }
+
+    /// Send a loss probe (`TLP_send_probe` of section 7.3): new data, or the highest segment again.
+    fn send_probe(&mut self) {
+        let new = self.new_data_allowed();
+        let number = if new { self.c.nxt } else { self.c.max - 1 };
+        if let Some((detection, _)) = self.detection() {
+            detection.probing = true;
+        }
+        self.c.nxt = self.c.nxt.max(number + 1);
+        self.send(number);
+        let end = self.c.max;
+        if let Some((detection, _)) = self.detection() {
+            detection.probing = false;
+            detection.measured = false;
+            detection.probe = Some(Probe { end, resent: !new });
+        }
+        self.set_timer(self.cx.now() + self.c.rto.timeout());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A report of new data would be taken for one of duplicates, or the other way round (RFC 2883,
+    /// section 4): duplicates lie below the cumulative acknowledgement, or within the second block.
+    #[test]
+    fn the_first_block_can_report_duplicates() {
+        assert_eq!(duplicates(&[], 5), None);
+        assert_eq!(duplicates(&[(6, 7)], 5), None);
+        assert_eq!(duplicates(&[(4, 5)], 5), Some((4, 5)));
+        assert_eq!(duplicates(&[(8, 9), (6, 7)], 5), None);
+        assert_eq!(duplicates(&[(6, 7), (6, 9)], 5), Some((6, 7)));
+        assert_eq!(duplicates(&[(6, 9), (6, 7)], 5), None);
+    }
+}
