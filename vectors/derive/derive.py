@@ -19,6 +19,7 @@ from typing import Any
 from cake import Cake
 from cobalt import Cobalt
 from codel import CoDel
+from control import CONTROLS, expected_of_control
 from dualpi2 import DualPi2
 from fq_codel import FqCoDel
 from fq_pie import FqPie
@@ -56,11 +57,15 @@ MODELS |= dict.fromkeys(SCHEDULERS, scheduler)
 
 def paths() -> list[Path]:
     """The vectors of which a model computes the numbers."""
-    return sorted(path for path in FOLDER.glob("*/*.toml") if path.parent.name in MODELS)
+    known = {*MODELS, *CONTROLS}
+    return sorted(path for path in FOLDER.glob("*/*.toml") if path.parent.name in known)
 
 
 def expected(path: Path) -> dict[str, Any]:
     """What the model of the mechanism says of a vector, in the form of the file."""
+    if path.parent.name in CONTROLS:
+        states = expected_of_control(path)["state"]
+        return {"state": [{name: plain(x) for name, x in row.items()} for row in states]}
     case, log = read(path), Log()
     outcome = run(case, MODELS[case.mechanism](case, log), log)
     written = tomllib.loads(path.read_text())["expected"]

@@ -328,11 +328,15 @@ fn link_place(number: usize, plan: &Plan<'_>, wired: &mut Wired, resolved: &Reso
 }
 
 /// The limit of the queue of the link at `path`: that of its classes together, if there are
-/// several; none unless all have one in the same unit.
+/// several; none unless all have one in the same unit. A class that decides when packets leave holds
+/// the one at its head outside its queue.
 fn limit(path: &str, resolved: &Resolved) -> BufferLimit {
     let path = format!("{path}queue.");
     let queue = resolved.range(path.clone()..).take_while(|(key, _)| key.starts_with(&path));
-    let limits = queue.filter(|(key, _)| key.ends_with(".limit"));
+    let limits: Vec<_> = queue.filter(|(key, _)| key.ends_with(".limit")).collect();
+    let outside = |key: &&String| key.contains(".classes") && !key.ends_with(".droptail.limit");
+    let heads = limits.iter().map(|(key, _)| *key).filter(outside).count() as u64;
+    let limits = limits.into_iter();
     let lengths: Option<Vec<Length>> =
         limits.map(|(_, text)| Length::read(&Node::new(Value::Text(text.clone()))).ok()).collect();
     let (mut packets, mut bytes) = (None, None);
@@ -344,5 +348,10 @@ fn limit(path: &str, resolved: &Resolved) -> BufferLimit {
         *sum.0 = Some(sum.0.unwrap_or(0_u64).saturating_add(sum.1));
     }
     let one_unit = packets.is_none() || bytes.is_none();
-    if one_unit { BufferLimit { packets, bytes } } else { BufferLimit::default() }
+    packets = packets.map(|most| most.saturating_add(heads));
+    if one_unit && (bytes.is_none() || heads == 0) {
+        BufferLimit { packets, bytes }
+    } else {
+        BufferLimit::default()
+    }
 }

@@ -7,6 +7,7 @@ mod dctcp;
 mod highspeed;
 mod hystart;
 mod ledbat;
+mod prague;
 mod reno;
 mod scalable;
 #[cfg(test)]
@@ -50,6 +51,7 @@ pub static CONTROLS: &[Entry<BuildControl>] = &[
     dctcp::ENTRY,
     highspeed::ENTRY,
     ledbat::ENTRY,
+    prague::ENTRY,
     scalable::ENTRY,
     vegas::ENTRY,
     westwood::ENTRY,

@@ -1,5 +1,6 @@
 //! The numeric vectors of the repository, `vectors/`, on the laws of the tables.
 
+mod control;
 #[path = "../support/mod.rs"]
 #[expect(dead_code, reason = "vectors need no examples and no strange values")]
 mod support;
@@ -8,14 +9,42 @@ mod vector;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use control::ControlVector;
 use vector::Vector;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors")
 }
 
+/// A vector of a queue or of a congestion control.
+enum Either {
+    Queue(Vector),
+    Control(ControlVector),
+}
+
+impl Either {
+    fn run(&self) -> Result<(), String> {
+        match self {
+            Self::Queue(vector) => vector.run(),
+            Self::Control(vector) => vector.run(),
+        }
+    }
+
+    /// Name, mechanism, title and source.
+    fn words(&self) -> [&str; 4] {
+        match self {
+            Self::Queue(Vector { name, mechanism, title, source, .. }) => {
+                [name, mechanism, title, source]
+            }
+            Self::Control(ControlVector { name, mechanism, title, source, .. }) => {
+                [name, mechanism, title, source]
+            }
+        }
+    }
+}
+
 /// Every vector by its name below the folder, such as `codel/first-drop`.
-fn vectors() -> Vec<Vector> {
+fn vectors() -> Vec<Either> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder()).expect("the folder of vectors is in the repository") {
         let folder = entry.expect("the folder can be read").path();
@@ -26,17 +55,23 @@ fn vectors() -> Vec<Vector> {
             }
         }
     }
-    found.sort_by(|a, b| a.name.cmp(&b.name));
+    found.sort_by(|a, b| a.words()[0].cmp(b.words()[0]));
     found
 }
 
-fn read(folder: &Path, file: &Path) -> Vector {
+fn read(folder: &Path, file: &Path) -> Either {
     let part =
         |path: Option<&std::ffi::OsStr>| path.and_then(|part| part.to_str()).map(str::to_owned);
     let name = part(folder.file_name()).zip(part(file.file_stem()));
     let (mechanism, case) = name.expect("names of vectors are plain text");
     let text = fs::read_to_string(file).expect("the file can be read");
-    Vector::read(&format!("{mechanism}/{case}"), &text).unwrap_or_else(|wrong| panic!("{wrong}"))
+    let name = format!("{mechanism}/{case}");
+    let read = if ControlVector::is_one(&text) {
+        ControlVector::read(&name, &text).map(Either::Control)
+    } else {
+        Vector::read(&name, &text).map(Either::Queue)
+    };
+    read.unwrap_or_else(|wrong| panic!("{wrong}"))
 }
 
 /// A mechanism would not be the one that its standard defines: each vector's departures, drops,
@@ -47,7 +82,7 @@ fn mechanisms_do_what_their_vectors_say() {
     let mut wrong = Vec::new();
     for vector in &vectors {
         if let Err(difference) = vector.run() {
-            wrong.push(format!("vectors/{}.toml: {difference}", vector.name));
+            wrong.push(format!("vectors/{}.toml: {difference}", vector.words()[0]));
         }
     }
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), vectors.len(), wrong.join("\n"));
@@ -58,8 +93,9 @@ fn mechanisms_do_what_their_vectors_say() {
 /// expected numbers come from.
 #[test]
 fn vectors_say_what_they_rest_on() {
-    for Vector { name, mechanism, title, source, .. } in vectors() {
-        assert_eq!(name.split('/').next(), Some(mechanism.as_str()), "{name}");
+    for vector in vectors() {
+        let [name, mechanism, title, source] = vector.words();
+        assert_eq!(name.split('/').next(), Some(mechanism), "{name}");
         assert!(title.len() > 20 && !title.ends_with('.'), "{name}: a title is a clause");
         assert!(source.len() > 40, "{name}: a source is a section and a derivation");
     }
@@ -90,6 +126,37 @@ fn wrong_vectors_are_refused() {
         ("parameters = {}", "parameters = { limit = \"many\" }", "limit"),
         ("]] }", "]], state = [{ at_ns = 5, x = 0.5 }] }", "nothing happens at 5 ns"),
         ("]] }", "]], state = [{ at_ns = 0, x = 0.5 }] }", "x is not stated"),
+    ] {
+        assert!(text.contains(from), "{from}");
+        let wrong = run(&text.replace(from, to)).expect_err(to);
+        assert!(wrong.contains(message), "{to}: {wrong}");
+    }
+}
+
+/// The same of a congestion control: a wrong window, a key that is not read, a state at an instant
+/// at which nothing happens.
+#[test]
+fn wrong_vectors_of_controls_are_refused() {
+    let text = r#"
+        title = "Two acknowledgements in slow start"
+        mechanism = "reno"
+        source = "RFC 5681, section 3.1: each adds a segment of 1000 B, so that 2000 B become 4000."
+        mss_bytes = 1000
+        window_bytes = 2000
+        acks = [{ at_ns = 0, count = 2, every_ns = 5, rtt_ns = 9, outstanding = 1 }]
+        parameters = {}
+        expected = { state = [{ at_ns = 5, cwnd_bytes = 4000 }] }
+    "#;
+    let read = |text: &str| ControlVector::read("reno/case", text);
+    let run = |text: &str| read(text).and_then(|vector| vector.run());
+    assert_eq!(run(text), Ok(()));
+    for (from, to, message) in [
+        ("= 4000", "= 4001", "cwnd_bytes is 4000"),
+        ("at_ns = 5", "at_ns = 6", "nothing happens at 6 ns"),
+        ("count = 2", "cuont = 2", "cuont"),
+        ("cwnd_bytes", "cwnd", "cwnd is not stated"),
+        ("\"reno\"", "\"renno\"", "renno"),
+        ("parameters = {}", "signals = [{ at_ns = 5, kind = \"x\" }]\nparameters = {}", "kind"),
     ] {
         assert!(text.contains(from), "{from}");
         let wrong = run(&text.replace(from, to)).expect_err(to);

@@ -34,8 +34,8 @@ struct Outcome {
 }
 
 /// The state that the queue must be in after all that happens at an instant.
-struct State {
-    at_ns: u64,
+pub struct State {
+    pub at_ns: u64,
     values: BTreeMap<String, f64>,
 }
 
@@ -55,45 +55,45 @@ pub struct Vector {
 }
 
 /// A table of which every key must be read.
-struct Keys {
+pub struct Keys {
     path: String,
     table: Table,
 }
 
 impl Keys {
-    fn of(path: &str, value: Value) -> Result<Self, String> {
+    pub fn of(path: &str, value: Value) -> Result<Self, String> {
         match value {
             Value::Table(table) => Ok(Self { path: path.to_owned(), table }),
             other => Err(format!("{path}: expected a table, found {}", other.show())),
         }
     }
 
-    fn take(&mut self, key: &str) -> Option<Value> {
+    pub fn take(&mut self, key: &str) -> Option<Value> {
         self.table.remove(key).map(|node| node.value)
     }
 
-    fn must(&mut self, key: &str) -> Result<Value, String> {
+    pub fn must(&mut self, key: &str) -> Result<Value, String> {
         self.take(key).ok_or_else(|| format!("{}: {key} is missing", self.path))
     }
 
-    fn text(&mut self, key: &str) -> Result<String, String> {
+    pub fn text(&mut self, key: &str) -> Result<String, String> {
         match self.must(key)? {
             Value::Text(text) => Ok(text),
             other => Err(format!("{}.{key}: {} is no text", self.path, other.show())),
         }
     }
 
-    fn number(&mut self, key: &str) -> Result<u64, String> {
+    pub fn number(&mut self, key: &str) -> Result<u64, String> {
         let value = self.must(key)?;
         whole(&value).ok_or_else(|| format!("{}.{key}: {}", self.path, value.show()))
     }
 
-    fn number_or(&mut self, key: &str, default: u64) -> Result<u64, String> {
+    pub fn number_or(&mut self, key: &str, default: u64) -> Result<u64, String> {
         if self.table.contains_key(key) { self.number(key) } else { Ok(default) }
     }
 
     /// The items of a list, or nothing.
-    fn list(&mut self, key: &str) -> Result<Option<Vec<Value>>, String> {
+    pub fn list(&mut self, key: &str) -> Result<Option<Vec<Value>>, String> {
         match self.take(key) {
             None => Ok(None),
             Some(Value::List(items)) => {
@@ -103,7 +103,7 @@ impl Keys {
         }
     }
 
-    fn end(self) -> Result<(), String> {
+    pub fn end(self) -> Result<(), String> {
         match self.table.keys().next() {
             None => Ok(()),
             Some(key) => Err(format!("{}: unknown key {key}", self.path)),
@@ -237,6 +237,11 @@ fn compare_state(expected: &State, queue: &dyn QueueDisc) -> Result<(), String> 
     queue.probes(&mut |name, value| {
         found.insert(name.to_owned(), value);
     });
+    compare_values(expected, &found)
+}
+
+/// Whether `found` has the values of a state.
+pub fn compare_values(expected: &State, found: &BTreeMap<String, f64>) -> Result<(), String> {
     let at = expected.at_ns;
     for (name, value) in &expected.values {
         let Some(found) = found.get(name) else {
@@ -295,7 +300,7 @@ fn packet(keys: &mut Keys) -> Result<Packet, String> {
     Ok(packet.with_ecn(ecn).with_precedence(precedence).with_kind(kind))
 }
 
-fn state(value: Value) -> Result<State, String> {
+pub fn state(value: Value) -> Result<State, String> {
     let mut keys = Keys::of("expected.state", value)?;
     let at_ns = keys.number("at_ns")?;
     let number = |(name, node): (String, forebay_parameters::Node)| match node.value {

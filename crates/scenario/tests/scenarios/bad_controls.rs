@@ -57,6 +57,12 @@ const LAWS: &[Case] = wrong! {
     "ledbat", "base_history", "0", &["0 is out of range", "1 to 60"];
     "ledbat", "current_filter", "101", &["101 is out of range", "1 to 100"];
     "ledbat", "allowed_increase", "0", &["0 is out of range", "1 to 1000"];
+    "prague", "gain", "0.0", &["0 is out of range", "above 0 and up to 1"];
+    "prague", "initial_share", "-0.1", &["-0.1 is out of range", "0 to 1"];
+    "prague", "reference_rtt", "25", &["has no unit"];
+    "prague", "rtt_transition", "-1", &["-1"];
+    "prague", "beta", "1.0", &["1 is out of range", "above 0 and below 1"];
+    "prague", "least_window", "0.5", &["0.5 is out of range", "1 and more"];
     "scalable", "increase", "0.0", &["0 is out of range", "above 0 and up to 1"];
     "scalable", "decrease", "1.0", &["1 is out of range", "above 0 and below 1"];
     "vegas", "alpha", "0.0", &["0 is out of range", "above 0"];

@@ -31,6 +31,7 @@ mod extremes;
 mod fairness;
 mod frames;
 mod impairments;
+mod l4s;
 mod limits;
 mod loss_systems;
 mod many_flows;
