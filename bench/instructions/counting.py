@@ -67,6 +67,7 @@ PLANS = {
     "s4-million": Plan(1, 4, THOUSANDTH),
     "s6-fq": Plan(0.5, 1),
     "s7-bbr": Plan(1, 3),
+    "s8-l4s": Plan(1, 3),
     "p1-dual-bottleneck": Plan(0.5, 1),
     "p2-64-routers": Plan(0.2, 0.4),
     "c1-cells": Plan(5, 15),
