@@ -310,9 +310,7 @@ impl Checker {
         let Some(route) = self.places.route(packet.route) else { return };
         let size = Size::from_bytes(u64::from(packet.size));
         let links = route.iter().map(|link| &self.places.links[*link]);
-        let floor = links.fold(0_u128, |sum, link| {
-            sum + u128::from((link.rate.transmission_time(size) + link.delay).ps())
-        });
+        let floor = links.fold(0_u128, |sum, link| sum + u128::from(link.least_time(size).ps()));
         let (of, hops) = (route.len(), self.ledger.entry(key).map_or(0, |entry| entry.hops));
         // A notification enters its way where the port stands that sends it.
         self.check(Must::RouteComplete, place, hops == of, || {

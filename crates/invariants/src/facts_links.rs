@@ -5,7 +5,9 @@ use forebay_network::{Backlog, DropReason, Ecn, Packet};
 use crate::Invariant as Must;
 use crate::checker::{Checker, Towards, show};
 use crate::ledger::{Entry, Key, Whereabouts};
-use crate::link::Crossing;
+use crate::link::{Changing, Crossing};
+use crate::offer::BIT;
+use crate::places::Changes;
 use crate::report::Place;
 
 impl Checker {
@@ -21,6 +23,9 @@ impl Checker {
     fn crossed(&mut self, link: usize, key: Key, packet: &Packet) {
         self.hops += 1;
         let (now, place) = (self.now, Place::Link(link));
+        if self.places.links[link].changes.is_some() {
+            return self.crossed_changing(link, key, packet);
+        }
         let crossing = self.links[link].cross(key, &self.places.links[link], now);
         self.check(Must::PacketKnown, place, crossing.is_some(), || show(packet));
         let Some(Crossing { start, free_at, queued, overtaken, oldest, ahead }) = crossing else {
@@ -54,6 +59,42 @@ impl Checker {
             self.check(Must::LinkWorkConserving, place, !idle, || {
                 let since = free_at.max(oldest).ps();
                 format!("idle from {since} ps to {} ps while a packet waits", start.ps())
+            });
+        }
+    }
+
+    /// The same of a link that changes: without delays that do not, all that shows is the order.
+    fn crossed_changing(&mut self, link: usize, key: Key, packet: &Packet) {
+        let (now, place) = (self.now, Place::Link(link));
+        let model = &mut self.links[link];
+        let known = match &self.places.links[link].changes {
+            Some(Changes { offer: Some(offer), delay: Some(delay), .. }) => Some((offer, *delay)),
+            _ => None,
+        };
+        let Some(known) = known else {
+            let taken = model.take(key);
+            self.check(Must::PacketKnown, place, taken.is_some(), || show(packet));
+            let overtaken = taken.is_some_and(|(_, overtaken)| overtaken);
+            self.check(Must::LinkOrder, place, !overtaken, || show(packet));
+            return;
+        };
+        let crossing = model.cross_changing(key, known, now);
+        self.check(Must::PacketKnown, place, crossing.is_some(), || show(packet));
+        let Some(Changing { end, queued, overtaken, sent, offered, missed }) = crossing else {
+            return;
+        };
+        self.check(Must::LinkOrder, place, !overtaken, || {
+            format!("{} has overtaken another of its flow", show(packet))
+        });
+        self.check(Must::LinkCausal, place, end >= queued.at, || {
+            format!("{} is sent by {} ps and was queued later", show(packet), end.ps())
+        });
+        self.check(Must::LinkWindow, place, sent <= offered, || {
+            format!("{} bits are sent, {} were offered", sent / BIT, offered / BIT)
+        });
+        if !self.places.links[link].may_idle {
+            self.check(Must::LinkWorkConserving, place, missed < sent, || {
+                format!("{} is not sent by {} ps while it could be", show(packet), end.ps())
             });
         }
     }

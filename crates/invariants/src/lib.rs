@@ -15,6 +15,7 @@ mod facts_tcp;
 mod flow;
 mod ledger;
 mod link;
+mod offer;
 mod places;
 mod probes;
 mod report;
@@ -25,8 +26,10 @@ mod watch;
 
 pub use calls::CallTotals;
 pub use checker::Checker;
+pub use offer::Offer;
 pub use places::{
-    BucketPlace, BufferLimit, ElementPlace, FlowKind, FlowPlace, LinkPlace, Places, RingPlace,
+    BucketPlace, BufferLimit, Changes, ElementPlace, FlowKind, FlowPlace, LinkPlace, Places,
+    RingPlace,
 };
 pub use report::{Breach, Place, Report};
 pub use table::Invariant;

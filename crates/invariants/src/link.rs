@@ -3,10 +3,11 @@
 use std::collections::VecDeque;
 
 use forebay_network::{DropReason, Ecn, FlowId, Packet, PacketBytes};
-use forebay_units::{Size, Time};
+use forebay_units::{Size, Span, Time};
 
 use crate::counters::Carried;
 use crate::ledger::Key;
+use crate::offer::{BIT, Offer};
 use crate::places::LinkPlace;
 
 /// What packets have in common that keep their order: a queue can hold others apart.
@@ -53,6 +54,9 @@ pub(crate) struct LinkModel {
     /// Packets since then: each may be shorter by rounding.
     ahead_packets: u128,
     largest: u128,
+    /// Of a link that changes: what is left of what it offered by the end of the last transmission,
+    /// in bit ps / s.
+    left: u128,
     /// By precedence.
     pub(crate) tally: Vec<ClassTally>,
     /// Transmission times of the packets that have crossed since the run began, in ps.
@@ -71,6 +75,19 @@ pub(crate) struct Crossing {
     pub(crate) oldest: Time,
     /// By how many bits the link was ahead of its rate after it, and what is allowed.
     pub(crate) ahead: (u128, u128),
+}
+
+/// A crossing of a link that changes, whose delay does not: when the transmission ended, and how
+/// much was sent and could be, in bit ps / s.
+pub(crate) struct Changing {
+    pub(crate) end: Time,
+    pub(crate) queued: Queued,
+    pub(crate) overtaken: bool,
+    pub(crate) sent: u128,
+    /// What was offered since the transmission before it ended.
+    pub(crate) offered: u128,
+    /// What was offered while something waited, before the end.
+    pub(crate) missed: u128,
 }
 
 impl LinkModel {
@@ -117,6 +134,29 @@ impl LinkModel {
         self.work += u128::from(span.ps());
         let ahead = self.run_ahead(place, size, start);
         Some(Crossing { start, free_at, queued, overtaken, oldest, ahead })
+    }
+
+    /// The same of a link that changes.
+    pub(crate) fn cross_changing(
+        &mut self,
+        key: Key,
+        (offer, delay): (&Offer, Span),
+        now: Time,
+    ) -> Option<Changing> {
+        let oldest = self.queued.front()?.at;
+        let (queued, overtaken) = self.take(key)?;
+        let end = Time::from_ps(now.ps().saturating_sub(delay.ps()));
+        let before = std::mem::replace(&mut self.free_at, end);
+        let sent = u128::from(queued.size) * 8 * BIT;
+        // What is offered at an instant is there for several packets, and gone with the next.
+        let offered = if end == before {
+            self.left
+        } else {
+            self.left.min(offer.at(before)) + offer.between(before, end)
+        };
+        self.left = offered.saturating_sub(sent);
+        let missed = offer.between(before.max(oldest), end.just_before());
+        Some(Changing { end, queued, overtaken, sent, offered, missed })
     }
 
     /// A leaky bucket that drains at the rate of the link and is filled by what it carries.

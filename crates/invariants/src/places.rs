@@ -3,6 +3,8 @@
 use forebay_network::{Paid, RouteId};
 use forebay_units::{Rate, Size, Span, Time};
 
+use crate::Offer;
+
 /// A link.
 #[derive(Clone, Debug)]
 pub struct LinkPlace {
@@ -12,6 +14,8 @@ pub struct LinkPlace {
     pub rate: Rate,
     /// Its propagation delay.
     pub delay: Span,
+    /// How it changes over time, if it does.
+    pub changes: Option<Changes>,
     /// The nodes that it joins.
     pub ends: (String, String),
     /// Limits of its buffer, if it has any.
@@ -31,6 +35,17 @@ pub struct LinkPlace {
     pub impaired: bool,
     /// The buckets of its only conditioner whose payments can be told from outside.
     pub buckets: Vec<BucketPlace>,
+}
+
+/// How a link changes over time.
+#[derive(Clone, Debug)]
+pub struct Changes {
+    /// What it offers; `None` if that is too much to list.
+    pub offer: Option<Offer>,
+    /// Its propagation delay, if that does not change.
+    pub delay: Option<Span>,
+    /// Its least propagation delay.
+    pub least_delay: Span,
 }
 
 /// Limits of a buffer; `None` for none.
@@ -139,6 +154,7 @@ impl LinkPlace {
             name: name.to_owned(),
             rate,
             delay,
+            changes: None,
             ends: ("a".to_owned(), "b".to_owned()),
             limit: BufferLimit::default(),
             may_idle: false,
@@ -148,6 +164,16 @@ impl LinkPlace {
             by_ecn: false,
             impaired: false,
             buckets: Vec::new(),
+        }
+    }
+}
+
+impl LinkPlace {
+    /// The least time from the queue of the link to its far end, for a packet of `size`.
+    pub(crate) fn least_time(&self, size: Size) -> Span {
+        match &self.changes {
+            None => self.rate.transmission_time(size) + self.delay,
+            Some(changes) => changes.least_delay,
         }
     }
 }

@@ -1,9 +1,11 @@
 //! Results of a run as documents: sums, shares, order.
 
+use forebay_units::{Span, Time};
 use serde_json::Value;
 
 use crate::Invariant as Must;
 use crate::checker::Checker;
+use crate::offer::BIT;
 use crate::report::Place;
 
 /// Counters of flows that add up to those of their group.
@@ -112,13 +114,25 @@ impl Checker {
         });
         let utilization = link["utilization"].as_f64().unwrap_or(0.0);
         let throughput = link["throughput_bps"].as_f64().unwrap_or(0.0);
-        let rate = self.places.links.get(number).map_or(f64::MAX, |link| link.rate.bps() as f64);
+        let rate = self.mean_rate(number, measured);
         // A packet whose transmission begins within the window counts as a whole.
         let most = rate * (1.0 + ROUNDING) + LARGEST_BITS / measured;
         let fine = (0.0..=1.0).contains(&utilization) && (0.0..=most).contains(&throughput);
         self.check(Must::ResultUtilization, Place::Named(&place), fine, || {
             format!("a utilization of {utilization}, {throughput} bit/s of {rate}")
         });
+    }
+}
+
+impl Checker {
+    /// What link `number` could carry in the last `measured` seconds of the run, in bit/s.
+    fn mean_rate(&self, number: usize, measured: f64) -> f64 {
+        let Some(link) = self.places.links.get(number) else { return f64::MAX };
+        let Some(changes) = &link.changes else { return link.rate.bps() as f64 };
+        let Some(offer) = &changes.offer else { return f64::MAX };
+        let end = self.places.end;
+        let from = Time::ZERO + end.since(Time::ZERO + Span::from_seconds(measured));
+        offer.between(from, end) as f64 / BIT as f64 / measured
     }
 }
 

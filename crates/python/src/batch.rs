@@ -18,6 +18,7 @@ use serde::Serialize;
 
 use crate::aside::aside;
 use crate::convert::{Job, tables};
+use crate::files::read_scenario;
 use crate::memory::resident;
 use crate::{EngineError, LimitError, ScenarioError};
 
@@ -167,7 +168,7 @@ fn prepare(jobs: Vec<Job>) -> Result<Vec<Task>, WrongScenario> {
             Some(scenario) => Arc::clone(scenario),
             None => {
                 let (text, name, assignments) = &key;
-                let scenario = Arc::new(Scenario::parse(text, name, assignments)?.undescribed());
+                let scenario = Arc::new(read_scenario(text, name, assignments)?.undescribed());
                 known.insert(key, Arc::clone(&scenario));
                 scenario
             }

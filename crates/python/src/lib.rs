@@ -7,12 +7,14 @@
 mod aside;
 mod batch;
 mod convert;
+mod files;
 mod memory;
 
-use forebay_scenario::Scenario;
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
+
+use files::read_scenario;
 
 create_exception!(
     forebay._native,
@@ -84,7 +86,7 @@ fn schema() -> String {
 /// Raises ScenarioError if it cannot be run.
 #[pyfunction]
 fn check(py: Python<'_>, text: String, name: String, set: Vec<String>) -> PyResult<String> {
-    let read = move || Scenario::parse(&text, &name, &set).map(|scenario| scenario.describe());
+    let read = move || read_scenario(&text, &name, &set).map(|scenario| scenario.describe());
     aside::aside(py, read)?.map_err(|error| ScenarioError::new_err(error.to_string()))
 }
 

@@ -10,6 +10,7 @@ use forebay_parameters::{About, Field, Parameters, Probe, Registry, Shelf, Value
 use serde_json::{Map, Value as Json, json};
 
 use crate::columns::words;
+use crate::schedules::RateStepParameters;
 use crate::sections::{
     AggregateParameters, FlowParameters, LinkParameters, PolicingParameters, RecordParameters,
     ReverseParameters, RingParameters, ScenarioParameters, StationParameters,
@@ -64,11 +65,28 @@ const PACED_SECTIONS: [SectionRow; 5] = [
     ),
 ];
 
-/// Mechanisms of a link, and at last its way back, which has the same.
-const LINK_KEYS: [&str; 7] =
-    ["queue", "conditioner", "shaper", "detector", "explicit_rate", "impairment", "reverse"];
+/// Rates of a link over time.
+const RATE_STEPS: SectionRow = (
+    "links.NAME.rate_steps[]",
+    "Rates from given times on, of a link or its way back: a list of such tables. What is \
+     left of a packet in transmission continues at the new rate.",
+    RateStepParameters::FIELDS,
+    &[],
+);
 
-fn sections() -> [SectionRow; 18] {
+/// Mechanisms of a link, and at last its way back, which has the same.
+const LINK_KEYS: [&str; 8] = [
+    "queue",
+    "conditioner",
+    "shaper",
+    "detector",
+    "explicit_rate",
+    "impairment",
+    "rate_steps",
+    "reverse",
+];
+
+fn sections() -> [SectionRow; 19] {
     let [paced, frames, policing, peak, bucket] = PACED_SECTIONS;
     [
         ("scenario", "The top level.", ScenarioParameters::FIELDS, &[]),
@@ -77,8 +95,9 @@ fn sections() -> [SectionRow; 18] {
             "links.NAME.reverse",
             "The way back of a duplex link, where it differs.",
             ReverseParameters::FIELDS,
-            &LINK_KEYS[..6],
+            &LINK_KEYS[..7],
         ),
+        RATE_STEPS,
         (
             "rings.NAME",
             "A packet ring: nodes joined by two ringlets on which data run opposite ways.",
@@ -201,13 +220,14 @@ fn plain(value: &Value) -> Json {
 /// The JSON schema (2020-12) of scenario files that choose from `registry`.
 #[must_use]
 pub fn schema(registry: &Registry) -> String {
-    let [top, link, reverse, ring, station, flow, tcp, udp, calls, surge, rest @ ..] =
+    let [top, link, reverse, step, ring, station, flow, tcp, udp, calls, surge, rest @ ..] =
         sections().map(|row| row.2);
     let [paced, frames, policing, peak, bucket, aggregate, probing, record] = rest;
     let choice = |category: &str| choice(registry, category);
     let queue = choice("queue");
     let conditioner = choice("conditioner");
     let conditioners = json!({ "type": "array", "items": conditioner });
+    let impairments = json!({ "type": "array", "items": choice("impairment") });
     let shaper = choice("shaper");
     let on_links = [
         ("queue", queue),
@@ -216,6 +236,9 @@ pub fn schema(registry: &Registry) -> String {
         ("shaper", shaper),
         ("detector", choice("detector")),
         ("explicit_rate", choice("explicit_rate")),
+        ("impairment", choice("impairment")),
+        ("impairments", impairments),
+        ("rate_steps", json!({ "type": "array", "items": object(step, []) })),
     ];
     let reverse = object(reverse, on_links.clone());
     let mut on_link = on_links.to_vec();

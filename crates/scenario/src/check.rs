@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 
 use forebay_invariants::{
-    BucketPlace, BufferLimit, CallTotals, Checker, ElementPlace, FlowKind, FlowPlace, Invariant,
-    LinkPlace, Places, Report, RingPlace, Watch,
+    BucketPlace, BufferLimit, CallTotals, Changes, Checker, ElementPlace, FlowKind, FlowPlace,
+    Invariant, LinkPlace, Offer, Places, Report, RingPlace, Watch,
 };
+use forebay_mechanisms::element::link::Capacity;
 use forebay_network::record::{Column, DelayHistogram, RecordTable};
 use forebay_network::{ElementId, Observer, StateFact};
 use forebay_parameters::{Length, Node, Parameter, Value};
@@ -308,7 +309,13 @@ fn link_place(number: usize, plan: &Plan<'_>, wired: &mut Wired, resolved: &Reso
             });
         }
     }
+    let changes = link.changes.as_ref().map(|(capacity, delays)| Changes {
+        offer: offer(capacity, Time::ZERO + plan.parameters.duration),
+        delay: delays.fixed(),
+        least_delay: delays.least(),
+    });
     LinkPlace {
+        changes,
         ends: (link.from.clone(), link.to.clone()),
         // A queue that shapes holds the packet that is next outside that which it took it from.
         limit: if ring.is_some() || link.holds_back {
@@ -325,6 +332,17 @@ fn link_place(number: usize, plan: &Plan<'_>, wired: &mut Wired, resolved: &Reso
         buckets,
         ..LinkPlace::plain(&link.name, Rate::from_bps(link.rate.bps()), link.delay)
     }
+}
+
+/// Entries of the list of what a link offers, at most.
+const MOST_OFFERS: usize = 4_000_000;
+
+/// What a link of `capacity` offers until `end`; `None` if that is too much to list.
+fn offer(capacity: &Capacity, end: Time) -> Option<Offer> {
+    Some(match capacity {
+        Capacity::Rates(rates) => Offer::Rates(rates.list(end, MOST_OFFERS)?),
+        Capacity::Opportunities(times) => Offer::Bits(times.list(end, MOST_OFFERS)?),
+    })
 }
 
 /// The limit of the queue of the link at `path`: that of its classes together, if there are

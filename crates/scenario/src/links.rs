@@ -8,7 +8,9 @@ use forebay_mechanisms::detector::CongestionDetector;
 use forebay_mechanisms::detector::Detectors;
 use forebay_mechanisms::element::allocator::RateAllocator;
 use forebay_mechanisms::element::impairments::ImpairedWire;
-use forebay_mechanisms::element::link::{Conditioning, LinkParts, Notifier, link};
+use forebay_mechanisms::element::link::{
+    Capacity, Conditioning, DelaySchedule, LinkParts, Notifier, link,
+};
 use forebay_mechanisms::element::shaper::Shaper;
 use forebay_mechanisms::explicit_rate::ExplicitRate;
 use forebay_mechanisms::explicit_rate::ExplicitRates;
@@ -19,9 +21,10 @@ use forebay_network::{Conditioner, ElementId, LinkId, ShaperLaw};
 use forebay_parameters::{
     Category, Chosen, Parameters, Problem, Section, choose, choose_all, choose_or,
 };
-use forebay_units::{Rate, Size, Span};
+use forebay_units::{Rate, Size, Span, Time};
 
 use crate::rings::{RingPlan, RingSpan, SpanPlan};
+use crate::schedules::Wire;
 use crate::sections::{
     LINK_MECHANISMS, LinkParameters, REVERSE_MECHANISMS, ReverseParameters, check_delay, check_rate,
 };
@@ -32,8 +35,12 @@ pub(crate) struct LinkPlan<'a> {
     pub(crate) name: String,
     pub(crate) from: String,
     pub(crate) to: String,
+    /// Its rate, of a link that changes the one that others go by.
     pub(crate) rate: Rate,
+    /// Its propagation delay, of a link that changes the first one.
     pub(crate) delay: Span,
+    /// What it offers over time, and its delays, if it changes.
+    pub(crate) changes: Option<(Capacity, DelaySchedule)>,
     background: Option<Size>,
     notice_size: Size,
     /// Where its mechanisms are described; its path names the random streams.
@@ -78,8 +85,13 @@ pub(crate) fn read_link<'a>(
     section: &Section<'a>,
 ) -> Result<Vec<LinkPlan<'a>>, Problem> {
     let parameters = LinkParameters::read_among(section, LINK_MECHANISMS)?;
-    check_rate(section, parameters.rate)?;
     check_delay(section, "delay", parameters.delay)?;
+    let wire = Wire::read(section, parameters.rate, parameters.delay, parameters.changes)?;
+    check_rate(section, wire.rate)?;
+    if parameters.residual.is_some() && wire.changes.is_some() {
+        let message = "goes with a fixed rate only; this link changes";
+        return Err(section.fail("residual", message));
+    }
     if parameters.residual.is_some_and(|size| !(1..=65_535).contains(&size.bytes())) {
         return Err(section.fail("residual", "is not a packet size; allowed are 1 B to 65535 B"));
     }
@@ -88,7 +100,7 @@ pub(crate) fn read_link<'a>(
         return Err(section.fail("to", message));
     }
     let ends = [parameters.from.clone(), parameters.to.clone()];
-    let wire = (parameters.rate, parameters.delay);
+    let (rate, delay) = (parameters.rate.unwrap_or(wire.rate), parameters.delay);
     let mut there = LinkPlan::plain(name.to_owned(), ends, wire, section.clone());
     there.background = parameters.residual;
     there.notice_size = notice_size(section, parameters.notice_size)?;
@@ -101,13 +113,16 @@ pub(crate) fn read_link<'a>(
     }
     let own = Section::empty(format!("{}.reverse", section.path()), section.echo());
     let ends = [parameters.to, parameters.from];
+    let wire = Wire::fixed(rate, delay);
     let mut back = LinkPlan::plain(format!("{name}.reverse"), ends, wire, own);
     if let Some(reverse) = reverse {
         let other = ReverseParameters::read_among(&reverse, REVERSE_MECHANISMS)?;
-        back.rate = other.rate.unwrap_or(back.rate);
-        back.delay = other.delay.unwrap_or(back.delay);
-        check_rate(&reverse, back.rate)?;
-        check_delay(&reverse, "delay", back.delay)?;
+        let delay = other.delay.unwrap_or(delay);
+        check_delay(&reverse, "delay", delay)?;
+        let own_rate = other.rate.or_else(|| other.changes.trace.is_none().then_some(rate));
+        let wire = Wire::read(&reverse, own_rate, delay, other.changes)?;
+        check_rate(&reverse, wire.rate)?;
+        (back.rate, back.delay, back.changes) = (wire.rate, wire.delay, wire.changes);
         back.notice_size = notice_size(&reverse, other.notice_size)?;
         back.section = reverse;
     }
@@ -127,17 +142,17 @@ impl<'a> LinkPlan<'a> {
     /// A span of a ring, whose section is `section`.
     pub(crate) fn of_span(span: SpanPlan, ring: &RingPlan, section: &Section<'a>) -> Self {
         let name = format!("{}.{}", ring.name, span.name);
-        let wire = (ring.rate(), span.delay);
+        let wire = Wire::fixed(ring.rate(), span.delay);
         let part = ring.part(span.span);
         let plan = Self::plain(name, [span.from, span.to], wire, section.clone());
         Self { span: Some(span.span), part, beyond: 1, ..plan }
     }
 
-    /// A link between two nodes with the given rate and propagation delay, and nothing else yet.
+    /// A link between two nodes over the given wire, and nothing else yet.
     fn plain(
         name: String,
         [from, to]: [String; 2],
-        (rate, delay): (Rate, Span),
+        Wire { rate, delay, changes }: Wire,
         section: Section<'a>,
     ) -> Self {
         Self {
@@ -146,6 +161,7 @@ impl<'a> LinkPlan<'a> {
             to,
             rate,
             delay,
+            changes,
             background: None,
             notice_size: NOTICE,
             section,
@@ -167,6 +183,20 @@ impl LinkPlan<'_> {
     /// Path of its section.
     pub(crate) fn path(&self) -> &str {
         self.section.path()
+    }
+
+    /// The bits that it offers between two times, if it changes.
+    pub(crate) fn offered(&self, (from, to): (Time, Time)) -> Option<f64> {
+        self.changes.as_ref().map(|(capacity, _)| capacity.offered(from, to))
+    }
+
+    /// The least time that a packet of `size` takes from its queue to its far end.
+    pub(crate) fn least_time(&self, size: Size) -> Span {
+        match &self.changes {
+            None => self.rate.transmission_time(size) + self.delay,
+            // However fast it becomes.
+            Some((_, delays)) => delays.least(),
+        }
     }
 
     fn facts(&self) -> LinkFacts {
@@ -248,6 +278,7 @@ impl LinkPlan<'_> {
             link: id,
             rate,
             delay,
+            changes: self.changes.clone(),
             conditioning,
             queue,
             background,

@@ -262,7 +262,6 @@ pub(crate) fn lateness(
     there: &[usize],
     links: &[LinkPlan<'_>],
 ) -> Lateness {
-    let transmission = there.iter().map(|link| links[*link].rate.transmission_time(size));
-    let floor = transmission.fold(propagation(there, links), |sum, span| sum + span);
+    let floor = there.iter().fold(Span::ZERO, |sum, link| sum + links[*link].least_time(size));
     Lateness::new(after, floor)
 }

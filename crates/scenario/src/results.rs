@@ -7,7 +7,7 @@ use forebay_mechanisms::element::policer::PolicingResult;
 use forebay_network::{
     COMMON_PRECEDENCES, DropReason, FlowCount, LinkCount, PacketBytes, PrecedenceCount, columns,
 };
-use forebay_units::{PS_PER_S, Rate, Span, Time};
+use forebay_units::{PS_PER_S, Span, Time};
 use serde::Serialize;
 
 use crate::flows::FlowPlan;
@@ -149,7 +149,8 @@ columns! {
     pub struct LinkResult {
         /// Name of the link; `NAME.reverse` for the way back of a duplex link.
         pub name: String = Word,
-        /// Share of time spent transmitting, 0 to 1.
+        /// Share of time spent transmitting, 0 to 1; of a link that changes, bits sent over those
+        /// that it could have sent.
         pub utilization: f64 = Share + headline,
         /// Bits transmitted per second; of a packet in transmission at the beginning or at the end,
         /// the part that was sent in between.
@@ -287,9 +288,21 @@ impl Counted {
 }
 
 impl LinkResult {
-    /// The quantities of `count` over a window of `measured`.
-    pub(crate) fn of(name: String, count: &LinkCount, rate: Rate, measured: Span) -> Self {
+    /// The quantities of `count` over a window of `measured`, in which a link that changes has
+    /// `offered` so many bits.
+    pub(crate) fn of(
+        name: String,
+        count: &LinkCount,
+        measured: Span,
+        offered: Option<f64>,
+    ) -> Self {
         let bits = count.total(|packets| packets.sent_bits);
+        let utilization = match offered {
+            None => count.busy as f64 / measured.ps() as f64,
+            Some(0.0) => 0.0,
+            // Whole bits are counted: one that was half sent before may count here.
+            Some(offered) => (bits as f64 / offered).min(1.0),
+        };
         let reason = |reason: DropReason| count.total(|packets| packets.dropped[reason as usize]);
         let dropped = |packets: &PrecedenceCount| packets.dropped.iter().sum::<u64>();
         let unused = PrecedenceCount::default();
@@ -300,10 +313,9 @@ impl LinkResult {
             count.precedences().take(length).map(of).collect()
         };
         debug_assert!(count.busy <= measured.ps(), "a link was busy for more than the time");
-        debug_assert!(rate.bps() > 0);
         Self {
             name,
-            utilization: count.busy as f64 / measured.ps() as f64,
+            utilization,
             throughput_bps: bits as f64 / measured.seconds(),
             drops: count.total(dropped),
             marks: count.total(|packets| packets.marked),

@@ -18,6 +18,7 @@ use crate::build::{Plan, Wired};
 use crate::check::Checking;
 use crate::division::divide;
 use crate::estimate::estimate;
+use crate::files::{Files, load, no_files};
 use crate::parse;
 use crate::results::{LinkResult, RunResult, flow_rows};
 use crate::results_elements::{call_rows, paced_rows};
@@ -140,11 +141,26 @@ impl Scenario {
         file: &str,
         assignments: &[String],
     ) -> Result<Self, ScenarioError> {
+        Self::parse_beside(registry, text, file, assignments, &no_files)
+    }
+
+    /// The same, for a scenario that can name data files, which `files` reads.
+    ///
+    /// # Errors
+    /// As [`Scenario::parse`], and if a file cannot be read or is wrong.
+    pub fn parse_beside(
+        registry: &Registry,
+        text: &str,
+        file: &str,
+        assignments: &[String],
+        files: Files<'_>,
+    ) -> Result<Self, ScenarioError> {
         let fail = |problem: Problem| ScenarioError { file: file.to_owned(), problem };
         let mut root = parse::parse(text).map_err(fail)?;
         for assignment in assignments {
             parse::set(&mut root, assignment).map_err(fail)?;
         }
+        load(&mut root, files).map_err(|problem| fail(parse::blame(problem, assignments)))?;
         let echo = Echo::default();
         let plan = Plan::read(&root, &echo, registry)
             .map_err(|problem| fail(parse::blame(problem, assignments)))?;
@@ -513,8 +529,12 @@ impl Run<'_> {
         let rows = self.plan.record.flows;
         let (flows, groups) = flow_rows(&self.plan.flows, &counters.flows, rows, measured);
         let links = self.plan.links.iter().zip(&counters.links);
+        let window =
+            (Time::ZERO + self.plan.parameters.warm_up, Time::ZERO + self.plan.parameters.duration);
         let links = links
-            .map(|(plan, count)| LinkResult::of(plan.name.clone(), count, plan.rate, measured))
+            .map(|(plan, count)| {
+                LinkResult::of(plan.name.clone(), count, measured, plan.offered(window))
+            })
             .collect();
         let rings = self.plan.rings.iter().zip(0..);
         let rings = rings

@@ -5,6 +5,8 @@ use forebay_parameters::{Category, Problem, Section, Spread, choice, parameters}
 use forebay_units::quantity::{show_rate, show_span};
 use forebay_units::{Rate, Size, Span};
 
+use crate::schedules::ChangeParameters;
+
 parameters! {
     /// The top level of a scenario.
     pub struct ScenarioParameters {
@@ -29,10 +31,13 @@ parameters! {
         from: String, "-";
         /// Node at the far end.
         to: String, "-";
-        /// Rate of the transmitter.
-        rate: Rate, "-";
+        /// Rate of the transmitter. Of a link that changes it is that before the first change, and
+        /// the one that queue laws and conditioners go by; there it can be left out if the changes
+        /// say what holds at first.
+        rate: Option<Rate>, "-";
         /// Propagation delay.
         delay: Span = "0 s", "-";
+        ..changes: ChangeParameters;
         /// Whether a link of the same rate and delay leads back (its queue: tail drop without
         /// limit, unless `reverse` says otherwise).
         duplex: bool = true, "-";
@@ -55,6 +60,7 @@ pub(crate) const LINK_MECHANISMS: &[&str] = &[
     "explicit_rate",
     "impairment",
     "impairments",
+    "rate_steps",
     "reverse",
 ];
 
@@ -65,6 +71,7 @@ parameters! {
         rate: Option<Rate>, "-";
         /// Propagation delay; that of the way there if left out.
         delay: Option<Span>, "-";
+        ..changes: ChangeParameters;
         /// Size of the notifications of its detector, sent with precedence 0; 53 B if left out.
         notice_size: Option<Size>, "COMSAT thesis, section 5.2 (a cell)";
     }
@@ -80,6 +87,7 @@ pub(crate) const REVERSE_MECHANISMS: &[&str] = &[
     "explicit_rate",
     "impairment",
     "impairments",
+    "rate_steps",
 ];
 
 parameters! {
@@ -266,14 +274,16 @@ pub(crate) fn names_of<C: Category>(section: &Section<'_>) -> String {
     names.join(", ")
 }
 
+/// The fastest rate of a link, in bit/s: a byte takes a femtosecond.
+pub(crate) const FASTEST: u64 = 8_000_000_000_000_000;
+
 /// Check the rate of a link or ring: packets of a kilobit must take less than days, and
 /// transmission times must fit the clock.
 pub(crate) fn check_rate(section: &Section<'_>, rate: Rate) -> Result<(), Problem> {
-    const TOP: u64 = 8_000_000_000_000_000;
     match rate.bps() {
         0 => Err(section.fail("rate", "is zero; a link needs a rate above 0")),
-        bps if bps > TOP => {
-            let top = show_rate(Rate::from_bps(TOP));
+        bps if bps > FASTEST => {
+            let top = show_rate(Rate::from_bps(FASTEST));
             let message = format!("{} is too fast; allowed are up to {top}", show_rate(rate));
             Err(section.fail("rate", message))
         }
@@ -282,7 +292,7 @@ pub(crate) fn check_rate(section: &Section<'_>, rate: Rate) -> Result<(), Proble
 }
 
 /// The longest propagation delay: what is due after the end of a run must lie within the clock.
-const LONGEST_DELAY: Span = Span::from_s(100 * 24 * 3600);
+pub(crate) const LONGEST_DELAY: Span = Span::from_s(100 * 24 * 3600);
 /// From where on a propagation delay is hardly meant: light takes 43 minutes to Jupiter.
 const LONG_DELAY: Span = Span::from_s(3600);
 

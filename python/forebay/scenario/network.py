@@ -96,9 +96,11 @@ class Network:
     def link(self, name: str, from_: str, to: str, **parameters: Any) -> Network:
         """Add a link between two nodes, duplex unless `duplex=False`.
 
-        Parameters are those of a link in a scenario file: `rate` (needed), `delay`, `queue`,
-        `conditioner` or `conditioners` (a list), `shaper`, `residual` (size of the packets of lower
-        priority that fill it), and `reverse`, a dictionary for the way back where it differs. See
+        Parameters are those of a link in a scenario file: `rate` (needed, unless `schedule` or
+        `trace` says it), `delay`, `queue`, `conditioner` or `conditioners` (a list), `shaper`,
+        `impairment`, `residual` (size of the packets of lower priority that fill it), `rate_steps`
+        (a list of dictionaries with `at` and `rate`), `repeat`, `schedule` and `trace` (files in
+        the current folder), and `reverse`, a dictionary for the way back where it differs. See
         `forebay mechanisms link`. Returns the network. Raises `ValueError` for a name already
         taken.
         """

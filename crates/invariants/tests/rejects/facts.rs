@@ -1,6 +1,6 @@
 //! Wrong facts of packets, routes, delays, links and flows.
 
-use forebay_invariants::{BufferLimit, Invariant as Must};
+use forebay_invariants::{BufferLimit, Changes, Invariant as Must, Offer};
 use forebay_network::{DropReason, FlowId, Observation, RouteId};
 use forebay_units::{Rate, Span};
 
@@ -115,6 +115,26 @@ pub const LINKS: &[Case] = &[
         s.deliver(11_000, &data(UDP, 0, 0));
         s.deliver(12_001, &data(UDP, 1, 0));
     }),
+    // Half a packet is offered until the second should be there.
+    (Must::LinkWindow, |s| {
+        *s = changing(&[(0, 1_000_000), (1000, 500_000)]);
+        two(s);
+        s.deliver(11_000, &data(UDP, 0, 0));
+        s.deliver(12_999, &data(UDP, 1, 0));
+    }),
+    // It would have been sent 1 us earlier.
+    (Must::LinkWorkConserving, |s| {
+        *s = changing(&[(0, 1_000_000), (1000, 500_000)]);
+        two(s);
+        s.deliver(11_000, &data(UDP, 0, 0));
+        s.deliver(13_001, &data(UDP, 1, 0));
+    }),
+    (Must::LinkCausal, |s| {
+        *s = changing(&[(0, 1_000_000)]);
+        s.send(0, &data(UDP, 0, 0));
+        s.queue(5000, CORE, &data(UDP, 0, 0), 1);
+        s.deliver(14_999, &data(UDP, 0, 0));
+    }),
     (Must::LinkBuffer, |s| {
         let mut places = places();
         places.links[CORE].limit = BufferLimit { packets: Some(1), bytes: None };
@@ -136,6 +156,27 @@ pub const LINKS: &[Case] = &[
     (Must::RingTransit, |s| transit(s, 1)),
     (Must::RingHigh, |s| transit(s, 0)),
 ];
+
+/// A scene in which the link there has these rates, each from a time in us on.
+fn changing(rates: &[(u64, u64)]) -> Scene {
+    let mut places = places();
+    let rates = rates.iter().map(|(us, bps)| (at(*us), Rate::from_bps(*bps))).collect();
+    let delay = Span::from_ms(10);
+    let offer = Some(Offer::Rates(rates));
+    places.links[CORE].changes = Some(Changes { offer, delay: Some(delay), least_delay: delay });
+    Scene::of(places)
+}
+
+/// A link that changes would be held to more than it offers: two packets of 1 ms each at first, of
+/// which the second takes 2 ms from then on.
+#[test]
+fn right_changes_break_nothing() {
+    let mut scene = changing(&[(0, 1_000_000), (1000, 500_000)]);
+    two(&mut scene);
+    scene.deliver(11_000, &data(UDP, 0, 0));
+    scene.deliver(13_000, &data(UDP, 1, 0));
+    assert!(scene.checker.report().breaches().is_empty());
+}
 
 /// A packet of `precedence` is dropped between two spans of the ring.
 fn transit(s: &mut Scene, precedence: u8) {

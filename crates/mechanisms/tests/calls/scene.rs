@@ -248,6 +248,7 @@ fn metered(id: LinkId, laws: &[Law], streams: &Streams) -> Box<dyn Element> {
     });
     let queue = section(&[], |section| (queue::DEFAULT.build)(section, &facts));
     link(LinkParts {
+        changes: None,
         link: id,
         rate,
         delay: Span::from_ms(3),

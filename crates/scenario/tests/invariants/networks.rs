@@ -191,6 +191,10 @@ impl Draw {
              delay = \"{delay} ms\"\n",
             hop + 1
         );
+        let changes = self.chance(0.15);
+        if changes {
+            text += self.changes();
+        }
         if last || self.chance(0.3) {
             text += &format!("queue = {}\n", self.mechanism("queue", 0));
         }
@@ -212,7 +216,7 @@ impl Draw {
         } else if (last && self.wants("detector")) || self.chance(0.1) {
             text += &format!("detector = {}\n", self.mechanism("detector", 0));
         }
-        if last && self.chance(0.1) {
+        if last && !changes && self.chance(0.1) {
             text += "residual = \"300 B\"\n";
         }
         if (last && self.wants("impairment")) || self.chance(0.05) {
@@ -225,6 +229,18 @@ impl Draw {
             }
         }
         text
+    }
+
+    /// How a link changes over time.
+    fn changes(&mut self) -> &'static str {
+        self.one_of(&[
+            "rate_steps = [{ at = \"100 ms\", rate = \"700 kbit/s\" }, \
+             { at = \"300 ms\", rate = \"3 Mbit/s\" }]\n",
+            "repeat = \"90 ms\"\nrate_steps = [{ at = \"40 ms\", rate = \"0 bit/s\" }, \
+             { at = \"55 ms\", rate = \"1234567 bit/s\" }]\n",
+            "trace = { text = \"0\\n3\\n3\\n11\\n20\\n\" }\n",
+            "schedule = { text = \"time_s,rate_bps,delay_s\\n0,2e6,0.02\\n0.1,5e5,0.001\\n\" }\n",
+        ])
     }
 
     fn flow(&mut self, group: usize, routers: usize, kind: &str, explicit: bool) -> String {

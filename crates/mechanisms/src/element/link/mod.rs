@@ -19,8 +19,10 @@
 mod fifo;
 mod notifier;
 mod queueing;
+mod schedule;
 mod scheduled;
 pub(super) mod transmitter;
+mod variable;
 mod waiting;
 
 use forebay_kernel::Stream;
@@ -31,9 +33,11 @@ use crate::queue::Queue;
 use fifo::FifoLink;
 pub use notifier::Notifier;
 use queueing::Queueing;
+pub use schedule::{Capacity, DelaySchedule, OPPORTUNITY_BYTES, Opportunities, RateSchedule};
 use scheduled::ScheduledLink;
 pub use transmitter::Conditioning;
 use transmitter::Transmitter;
+use variable::VariableLink;
 
 /// The parts of a link.
 pub struct LinkParts {
@@ -43,6 +47,9 @@ pub struct LinkParts {
     pub rate: Rate,
     /// Propagation delay.
     pub delay: Span,
+    /// What it offers over time in place of the rate, and its propagation delays in place of the
+    /// delay, if these change.
+    pub changes: Option<(Capacity, DelaySchedule)>,
     /// Conditioners in the order in which packets pass them.
     pub conditioning: Vec<Conditioning>,
     /// The queue, and the random stream that it draws from.
@@ -63,7 +70,11 @@ pub type BackgroundTraffic = (Span, Stream);
 #[must_use]
 pub fn link(parts: LinkParts) -> Box<dyn Element> {
     let LinkParts { link, rate, delay, conditioning, queue: (queue, stream), .. } = parts;
-    let LinkParts { background, notifier, .. } = parts;
+    let LinkParts { background, notifier, changes, .. } = parts;
+    if let Some(changes) = changes {
+        let queue = (queue.into_discipline(), stream);
+        return Box::new(VariableLink::new(link, changes, conditioning, queue, notifier));
+    }
     let transmitter = Transmitter::new(link, rate, delay, background);
     // A congestion detector must see each packet at the time of its arrival, so such a link does
     // not schedule transmissions at arrival.

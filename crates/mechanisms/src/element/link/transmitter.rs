@@ -6,8 +6,8 @@
 
 use forebay_kernel::{RingBuffer, Stream};
 use forebay_network::{
-    Backlog, COMMON_PRECEDENCES, Conditioner, Context, Ecn, LinkId, Lookahead, LookaheadContext,
-    Observation, Packet, PacketBytes, QueuedInfo, Verdict,
+    Backlog, COMMON_PRECEDENCES, Conditioner, Context, Ecn, LinkCount, LinkId, Lookahead,
+    LookaheadContext, Observation, Packet, PacketBytes, QueuedInfo, Verdict,
 };
 use forebay_units::{PS_PER_S, Rate, Size, Span, Time};
 
@@ -140,6 +140,39 @@ impl QueueOccupancy {
         let span = now.ps() - self.changed.ps();
         self.area += u128::from(self.backlog.packets) * u128::from(span);
         self.changed = now;
+    }
+
+    /// The packets that wait now do so for some time: update the maximum.
+    #[inline]
+    pub(in crate::element) fn update_max(&mut self) {
+        self.max = self.max.max(self.backlog.packets);
+    }
+
+    /// Bring `count` up to `now`.
+    #[inline]
+    pub(in crate::element) fn report(&mut self, now: Time, count: &mut LinkCount) {
+        self.integrate(now);
+        count.queue_area += std::mem::take(&mut self.area);
+        count.max_queue = count.max_queue.max(self.max);
+        self.max = self.backlog.packets;
+    }
+
+    /// Probes of the queue and of the conditioners in front of it.
+    pub(in crate::element) fn probes(
+        &self,
+        conditioning: &[Conditioning],
+        visit: &mut dyn FnMut(&str, f64),
+    ) {
+        visit("queue_packets", f64::from(self.backlog.packets));
+        visit("queue_bytes", self.backlog.bytes as f64);
+        match conditioning {
+            [(law, _)] => law.probes(visit),
+            several => {
+                for (number, (law, _)) in several.iter().enumerate() {
+                    law.probes(&mut |name, value| visit(&format!("{name}.{number}"), value));
+                }
+            }
+        }
     }
 }
 
@@ -349,7 +382,7 @@ impl Transmitter {
     /// The packets that wait now do so for some time: update the maximum.
     #[inline]
     pub(in crate::element) fn update_max_queue(&mut self) {
-        self.queue.max = self.queue.max.max(self.queue.backlog.packets);
+        self.queue.update_max();
     }
 
     #[inline]
@@ -387,12 +420,8 @@ impl Transmitter {
     /// else.
     pub(in crate::element) fn sync_counters(&mut self, arrivals: bool, cx: &mut Context<'_>) {
         let now = cx.now();
-        let queue = &mut self.queue;
-        queue.integrate(now);
         let count = cx.counters().link(self.link);
-        count.queue_area += std::mem::take(&mut queue.area);
-        count.max_queue = count.max_queue.max(queue.max);
-        queue.max = queue.backlog.packets;
+        self.queue.report(now, count);
         let scheduled_totals = std::mem::take(&mut self.scheduled_totals);
         let (not_yet_sent, unfinished) = self.not_yet_sent(now);
         let carried_over = &self.carried_over;
@@ -488,16 +517,7 @@ impl Transmitter {
         conditioning: &[Conditioning],
         visit: &mut dyn FnMut(&str, f64),
     ) {
-        visit("queue_packets", f64::from(self.queue.backlog.packets));
-        visit("queue_bytes", self.queue.backlog.bytes as f64);
-        match conditioning {
-            [(law, _)] => law.probes(visit),
-            several => {
-                for (number, (law, _)) in several.iter().enumerate() {
-                    law.probes(&mut |name, value| visit(&format!("{name}.{number}"), value));
-                }
-            }
-        }
+        self.queue.probes(conditioning, visit);
     }
 }
 

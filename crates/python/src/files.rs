@@ -1,0 +1,30 @@
+//! The files that a scenario names: the engine itself opens none.
+
+use std::path::Path;
+
+use forebay_scenario::{Scenario, ScenarioError, registry};
+
+/// The largest file that is read: rates for every millisecond of an hour have some 70 MB.
+const LARGEST: u64 = 64 << 20;
+
+/// The scenario of `text`, which can name files in the folder of `name`.
+pub(crate) fn read_scenario(
+    text: &str,
+    name: &str,
+    assignments: &[String],
+) -> Result<Scenario, ScenarioError> {
+    let folder = Path::new(name).parent().unwrap_or(Path::new(""));
+    let files = |file: &str| read(&folder.join(file));
+    Scenario::parse_beside(&registry(), text, name, assignments, &files)
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    let about = std::fs::metadata(path).map_err(|error| format!("cannot be read: {error}"))?;
+    if !about.is_file() {
+        return Err("is not a file".to_owned());
+    }
+    if about.len() > LARGEST {
+        return Err(format!("has {} B; allowed are up to {LARGEST} B", about.len()));
+    }
+    std::fs::read_to_string(path).map_err(|error| format!("cannot be read: {error}"))
+}
