@@ -215,8 +215,8 @@ invariants! {
             "New segments are sent in order without gaps, and only what was sent is sent again."
             "RFC 9293, section 3.4";
         TcpRepeatCause "tcp-repeat-cause"
-            "A segment is sent again only after a timeout, or after duplicate acknowledgements; the \
-             last one also as a loss probe."
+            "A segment is sent again only after a timeout, or after duplicate acknowledgements; \
+             the last one also as a loss probe."
             "RFC 5681, section 3.2; RFC 6298, section 5; RFC 8985, section 7.3";
         TcpPointers "tcp-pointers"
             "SND.UNA <= SND.NXT <= SND.MAX <= what the application has written."

@@ -163,8 +163,8 @@ struct Rig {
 }
 
 /// Timer tokens of the host below this one are its own; event `i` has token `i + EVENTS`. A group
-/// of one flow has a timer with token 0, writes with the top bit, and a timer of loss detection with
-/// the two highest.
+/// of one flow has a timer with token 0, writes with the top bit, and a timer of loss detection
+/// with the two highest.
 const EVENTS: u32 = 1;
 const WRITE: u32 = 1 << 31;
 const LOSS_TIMER: u32 = 3 << 30;

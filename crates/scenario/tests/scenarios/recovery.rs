@@ -59,14 +59,15 @@ fn reordering_is_no_loss() {
 }
 
 /// The last segments of a transfer would wait for a timeout of a second. Of six segments, three in
-/// the first round trip, an outage swallows those that arrive after 154 ms: the fifth and the sixth,
-/// or the latter. Two round trips later, at 305 to 310 ms, the last is sent again; with what that
-/// reveals all is there by 0.6 s, when without probes nothing more has been sent.
+/// the first round trip, an outage swallows those that arrive after 154 ms: the fifth and the
+/// sixth, or the latter. Two round trips later, at 305 to 310 ms, the last is sent again; with what
+/// that reveals all is there by 0.6 s, when without probes nothing more has been sent.
 #[test]
 fn the_tail_of_a_transfer_is_probed() {
     let arrived = |tcp: &str| {
         let outage = "outage = { down = [\"154 ms\"], up = [\"170 ms\"] }";
-        const ONCE: &str = "traffic = { pulses = { rate = \"70.08 Mbit/s\", size = \"8760 B\", off = \"10 s\", random_phase = false } }";
+        const ONCE: &str = "traffic = { pulses = { rate = \"70.08 Mbit/s\", \
+                            size = \"8760 B\", off = \"10 s\", random_phase = false } }";
         let tcp = format!("delayed_ack = false\n{tcp}");
         impaired(outage, "600 ms", ONCE, &tcp).counted
     };

@@ -346,7 +346,8 @@ impl TcpParameters {
             (
                 "sack_at_timeout",
                 self.sack_at_timeout == SackAtTimeout::Clear && rack,
-                "\"clear\" contradicts loss_detection = \"rack\", which keeps it; allowed is \"keep\"",
+                "\"clear\" contradicts loss_detection = \"rack\", which keeps it; allowed is \
+                 \"keep\"",
             ),
         ];
         match refused.into_iter().find(|(key, wrong, _)| *wrong && asked(key)) {
