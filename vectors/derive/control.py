@@ -32,9 +32,7 @@ CONTROLS: dict[str, Callable[..., Control]] = {"prague": Prague}
 def expected_of_control(path: Path) -> dict[str, list[dict[str, Any]]]:
     """The states that a vector of a control asks for."""
     case = tomllib.loads(path.read_text())
-    law = CONTROLS[case["mechanism"]](
-        case["parameters"], case["mss_bytes"], case["window_bytes"], case.get("ssthresh_bytes")
-    )
+    law = CONTROLS[case["mechanism"]](case)
     happens: list[tuple[int, int, dict[str, Any]]] = []
     for row in case["acks"]:
         times = (row["at_ns"] + n * row.get("every_ns", 0) for n in range(row.get("count", 1)))

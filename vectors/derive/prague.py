@@ -35,9 +35,10 @@ class Round:
 class Prague:
     """The law of one connection; windows are in bytes."""
 
-    def __init__(self, parameters: dict[str, Any], mss: int, window: int, threshold: int | None):
-        """A connection with a first window."""
-        get = parameters.get
+    def __init__(self, case: dict[str, Any]):
+        """A connection with the first window of a case."""
+        get, mss, threshold = case["parameters"].get, case["mss_bytes"], case.get("ssthresh_bytes")
+        self.rtt = Fraction(case["rtt_ns"], 10**9)
         self.gain = number(get("gain", 0.0625))
         self.initial_share = number(get("initial_share", 1.0))
         self.reference = quantity(get("reference_rtt", "25 ms"))
@@ -45,7 +46,8 @@ class Prague:
         self.beta = number(get("beta", 0.5))
         self.least = number(get("least_window", 2.0)) * mss
         self.mss = mss
-        self.window, self.threshold = Fraction(window), threshold and Fraction(threshold)
+        self.window = Fraction(case["window_bytes"])
+        self.threshold = threshold and Fraction(threshold)
         self.share: Fraction | None = None
         self.arrived = self.marked = 0
         self.averaged = Round(Fraction(0), 0)
@@ -78,8 +80,7 @@ class Prague:
         acked, marked = row.get("acked_bytes", self.mss), row.get("marked_bytes", 0)
         self.una += -(-acked // self.mss)
         self.outstanding = row["outstanding"]
-        rtt = Fraction(row["rtt_ns"], 10**9)
-        self.srtt = rtt if self.srtt is None else rounded(self.srtt + (rtt - self.srtt) / 8)
+        self.srtt = self.rtt
         if self.una > self.round_end:
             self.round_end = self.una + self.outstanding
             self.rounds += not self.slow_start

@@ -346,8 +346,8 @@ fn offer(capacity: &Capacity, end: Time) -> Option<Offer> {
 }
 
 /// The limit of the queue of the link at `path`: that of its classes together, if there are
-/// several; none unless all have one in the same unit. A class that decides when packets leave holds
-/// the one at its head outside its queue.
+/// several; none unless all have one in the same unit. A class that decides when packets leave
+/// holds the one at its head outside its queue.
 fn limit(path: &str, resolved: &Resolved) -> BufferLimit {
     let path = format!("{path}queue.");
     let queue = resolved.range(path.clone()..).take_while(|(key, _)| key.starts_with(&path));

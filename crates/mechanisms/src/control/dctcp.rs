@@ -82,7 +82,7 @@ impl CongestionControl for Dctcp {
         self.acked += sample.acked;
         self.marked += sample.newly_marked;
         if sample.una > self.window_end && self.acked > 0 {
-            // Counters tell of marks above a gap before what is there is acknowledged.
+            // Counters report marks above a gap before what is there is acknowledged.
             let share = (self.marked as f64 / self.acked as f64).min(1.0);
             self.share = self.share * (1.0 - self.gain) + self.gain * share;
             self.window_end = sample.max;

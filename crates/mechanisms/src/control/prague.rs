@@ -1,7 +1,7 @@
 //! Prague: the scalable congestion control of the L4S architecture.
 //!
 //! draft-briscoe-iccrg-prague-congestion-control-04, with the defaults of its implementation in
-//! Linux (L4STeam/linux, `net/ipv4/tcp_prague.c`). As DCTCP, it takes half the share of marked
+//! Linux (L4STeam, `net/ipv4/tcp_prague.c`). As DCTCP, it takes half the share of marked
 //! bytes off its window; but it grows with each byte that arrives unmarked, also in the round trip
 //! after a reduction; its window has fractions and is paced; and, some time after slow start, it
 //! behaves as a flow of a longer, virtual round-trip time, so that short paths do not starve others
@@ -61,7 +61,7 @@ parameters! {
         /// Factor of the window at a loss. Above 0, below 1.
         beta: f64 = 0.5, "RFC 5681, section 3.1; RFC 9331, section 4.3";
         /// The smallest window that marks leave, in segments. At least 1.
-        least_window: f64 = 2.0, "L4STeam/linux, net/ipv4/tcp_prague.c: MIN_CWND";
+        least_window: f64 = 2.0, "Linux (L4STeam), net/ipv4/tcp_prague.c: MIN_CWND";
     }
 }
 
@@ -339,7 +339,7 @@ mod tests {
             }
         }
 
-        /// The mean window of `segments` acknowledgements, by time, where `marked` tells of each
+        /// The mean window of `segments` acknowledgements, by time, where `marked` says for each
         /// segment whether it is.
         fn mean(&mut self, segments: u64, mut marked: impl FnMut(u64) -> bool) -> f64 {
             let (mut area, since) = (0.0, self.seconds);
@@ -369,8 +369,11 @@ mod tests {
                 path.law.share.unwrap()
             };
             assert_eq!(step(0), 1.0);
+            let mut expected = 1.0;
             for n in 1..300_u64 {
-                let expected = 0.1 + 0.9 * (15.0_f64 / 16.0).powi((n / 10) as i32);
+                if n.is_multiple_of(10) {
+                    expected = 0.1 + (expected - 0.1) * 15.0 / 16.0;
+                }
                 let share = step(n);
                 assert!((share - expected).abs() < 1e-12, "{rtt}, {n}: {share}, {expected}");
             }
@@ -401,14 +404,15 @@ mod tests {
     /// The window would have another mean where marks come by chance. After a reduction a round
     /// trip passes, and on average 1/p segments until the next mark. With x = p W, the unmarked
     /// among x + 1 times 1/p segments add (1 - p) (1 + 1/x), and a reduction takes x / 2: with q =
-    /// 1 - p, x is q + sqrt(q^2 + 2 q), nearly 1 + sqrt(3). The share, an average over 16 round trips
-    /// of nearly 3 marks, has a standard deviation of 1 / sqrt(2 * 16 * 2.7) = 11 %, and reductions
-    /// take in proportion to it: second-order terms of a few percent.
+    /// 1 - p, x is q + sqrt(q^2 + 2 q), nearly 1 + sqrt(3). The share, an average over 16 round
+    /// trips of nearly 3 marks, has a standard deviation of 1 / sqrt(2 * 16 * 2.7) = 11 %, and
+    /// reductions take in proportion to it: second-order terms of a few percent.
     #[test]
     fn the_window_follows_random_marks() {
         let mut stream = Streams::new(1, 0).named("marks");
         let p = 0.02_f64;
-        let x = 1.0 - p + ((1.0 - p).powi(2) + 2.0 * (1.0 - p)).sqrt();
+        let q = 1.0 - p;
+        let x = q + (q * q + 2.0 * q).sqrt();
         let mut path = Path::new(parameters(), 0.05, x / p);
         path.mean(100_000, |_| stream.happens(p));
         let mean = path.mean(1_000_000, |_| stream.happens(p));

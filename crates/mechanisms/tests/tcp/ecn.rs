@@ -86,3 +86,23 @@ fn without_ecn_nothing_is_capable() {
     assert!(run.log.data.iter().all(|(_, p)| p.ecn() == Ecn::NotEct && !p.cwr()));
     assert!(run.log.acks.iter().all(|(_, p)| !p.ece()));
 }
+
+/// Segments of Prague would have the classic queue, or be dropped where others are marked: all are
+/// ECT(1), sent again or not (RFC 9331, section 4.1), and none carries CWR, as its bit is of the
+/// ACE field (RFC 9768, section 3.1.5). Of 20 segments the first, third and fifth are marked: the
+/// field counts 5 + 1, 5 + 2 and, modulo 8, 5 + 3. The first halves the window, and the others of
+/// this round trip take nothing; four segments that are not marked add a tenth each to ten, rounded
+/// up to eleven. Of those, with the ten that marks took, the loss of the eighth leaves half.
+#[test]
+fn prague_is_ect1_throughout_and_its_marks_are_counted() {
+    let mut scene = scene(20).losing(&[7]);
+    scene.law = "prague";
+    scene.marks = vec![0, 2, 4];
+    let run = scene.run(300);
+    assert!(run.log.data.iter().all(|(_, p)| p.ecn() == Ecn::Ect1 && !p.cwr()));
+    assert_eq!(run.flow.retransmissions, 1);
+    let fields: Vec<u8> = run.log.acks.iter().take(8).map(|(_, p)| p.ace()).collect();
+    assert_eq!(fields, [6, 6, 7, 7, 0, 0, 0, 0]);
+    assert_eq!(run.cwnds(100)[..2], [10.0, 11.0]);
+    assert_eq!(run.ssthresh(), (11.0 + 10.0) / 2.0);
+}

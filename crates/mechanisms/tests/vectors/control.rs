@@ -14,7 +14,7 @@ use crate::vector::{Keys, State, compare_values, state};
 
 /// What a control is told.
 enum Fact {
-    Acknowledged { acked: u64, marked: u64, rtt: Span, outstanding: u64 },
+    Acknowledged { acked: u64, marked: u64, outstanding: u64 },
     Signalled { signal: Signal, flight: f64 },
 }
 
@@ -25,6 +25,7 @@ pub struct ControlVector {
     pub mechanism: String,
     pub source: String,
     mss: u64,
+    rtt: Span,
     window: Window,
     parameters: Value,
     facts: Vec<(u64, Fact)>,
@@ -59,6 +60,7 @@ impl ControlVector {
             mechanism: file.text("mechanism")?,
             source: file.text("source")?,
             mss,
+            rtt: Span::from_ps(file.number("rtt_ns")? * 1000),
             window: Window { cwnd, ssthresh: threshold, smss: mss as f64 },
             parameters: file.must("parameters")?,
             facts,
@@ -81,10 +83,10 @@ impl ControlVector {
         for (place, (at, fact)) in self.facts.iter().enumerate() {
             let now = Time::from_ps(at * 1000);
             match *fact {
-                Fact::Acknowledged { acked, marked, rtt, outstanding } => {
+                Fact::Acknowledged { acked, marked, outstanding } => {
                     una += acked.div_ceil(self.mss);
                     let max = una + outstanding;
-                    let sample = RateSample { una, max, ..self.sample(now, acked, marked, rtt) };
+                    let sample = RateSample { una, max, ..self.sample(now, acked, marked) };
                     acknowledge(control.as_mut(), &mut window, &sample);
                 }
                 Fact::Signalled { signal, flight } => {
@@ -109,7 +111,7 @@ impl ControlVector {
         }
     }
 
-    fn sample(&self, now: Time, acked: u64, marked: u64, rtt: Span) -> RateSample {
+    fn sample(&self, now: Time, acked: u64, marked: u64) -> RateSample {
         RateSample {
             now,
             acked,
@@ -119,9 +121,9 @@ impl ControlVector {
             prior_delivered: None,
             rate: None,
             app_limited: false,
-            rtt: Some(rtt),
+            rtt: Some(self.rtt),
             one_way: Span::ZERO,
-            srtt: Some(rtt),
+            srtt: Some(self.rtt),
             prior_in_flight: 0,
             in_flight: 0,
             sent_in_flight: 0,
@@ -163,12 +165,10 @@ fn acknowledgements(rows: Vec<Value>, mss: u64) -> Result<Vec<(u64, Fact)>, Stri
         let every = keys.number_or("every_ns", 0)?;
         let (acked, marked) =
             (keys.number_or("acked_bytes", mss)?, keys.number_or("marked_bytes", 0)?);
-        let rtt = Span::from_ps(keys.number("rtt_ns")? * 1000);
         let outstanding = keys.number("outstanding")?;
         keys.end()?;
         facts.extend(
-            (0..count)
-                .map(|n| (at + n * every, Fact::Acknowledged { acked, marked, rtt, outstanding })),
+            (0..count).map(|n| (at + n * every, Fact::Acknowledged { acked, marked, outstanding })),
         );
     }
     Ok(facts)

@@ -143,7 +143,8 @@ fn wrong_vectors_of_controls_are_refused() {
         source = "RFC 5681, section 3.1: each adds a segment of 1000 B, so that 2000 B become 4000."
         mss_bytes = 1000
         window_bytes = 2000
-        acks = [{ at_ns = 0, count = 2, every_ns = 5, rtt_ns = 9, outstanding = 1 }]
+        rtt_ns = 9
+        acks = [{ at_ns = 0, count = 2, every_ns = 5, outstanding = 1 }]
         parameters = {}
         expected = { state = [{ at_ns = 5, cwnd_bytes = 4000 }] }
     "#;

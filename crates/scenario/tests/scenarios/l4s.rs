@@ -49,7 +49,7 @@ fn quantile(tables: &[RecordTable], group: &str, share: f64) -> f64 {
 /// Prague would starve CUBIC, or be starved, at the round-trip time for which the coupling of 2 is
 /// made (RFC 9332, section 2.1), or low latency cost throughput. Drops of the classic queue come
 /// with the square of half the probability of marks in the other. With p of marks, Prague's window
-/// is x / p, x = 1 - p + sqrt((1 - p)^2 + 2 (1 - p)) (as its tests derive), and CUBIC's, where it
+/// is x / p, x = q + sqrt(q^2 + 2 q), q = 1 - p (as its tests derive), and CUBIC's, where it
 /// is Reno-friendly, sqrt(1.5 / (p / 2)^2) = 2.45 / p (RFC 9438, section 4.3). The round trip of
 /// CUBIC is longer by the target, 15 ms.
 ///
@@ -69,8 +69,9 @@ fn prague_and_cubic_share_a_link_as_the_coupling_has_it() {
     let p = prague.marked_packets as f64 / prague.delivered_packets as f64;
     let drops = cubic.dropped_packets as f64 / cubic.sent_packets as f64;
     assert_eq!((prague.dropped_packets, cubic.marked_packets), (0, 0));
-    assert!((drops / (p / 2.0).powi(2) - 1.0).abs() < 0.2, "{drops}, {p}");
-    let x = 1.0 - p + ((1.0 - p).powi(2) + 2.0 * (1.0 - p)).sqrt();
+    assert!((drops / (p * p / 4.0) - 1.0).abs() < 0.2, "{drops}, {p}");
+    let q = 1.0 - p;
+    let x = q + (q * q + 2.0 * q).sqrt();
     let queueing = |group: &str, mean: f64| {
         let mean = mean - 12.5e-3 - 0.3e-3;
         (mean, quantile(&tables, group, 0.99) - 12.5e-3 - 0.3e-3)

@@ -15,7 +15,7 @@ use super::sender_context::SenderContext;
 const ACE: u64 = 8;
 const OPTION: u64 = 1 << 24;
 
-/// What the counters begin with, so that a field of zeros tells of a middlebox (section 3.2.1).
+/// What the counters begin with, so that a field of zeros betrays a middlebox (section 3.2.1).
 const FIRST_PACKETS: u64 = 5;
 const FIRST_BYTES: u64 = 1;
 
