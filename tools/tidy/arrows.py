@@ -38,7 +38,7 @@ CRATES: dict[str, tuple[str, ...]] = {
 LIBRARIES = {
     "arbitrary": ("fuzz", "steps read from the bytes of a fuzzer"),
     "blake3": ("scenario python", "the hash of a scenario, and of the sources of a build"),
-    "hdrhistogram": ("network", "the distribution of delays, taken by an observer"),
+    "hdrhistogram": ("network", "distributions of delays and of completion times"),
     "libm": ("kernel", "the one math library, behind forebay_kernel::math"),
     "numpy": ("python", "nothing below crates/python knows of Python"),
     "petgraph": ("scenario", "routes, laid when the network is wired"),

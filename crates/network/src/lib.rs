@@ -29,6 +29,7 @@ mod pair_table;
 pub mod record;
 mod routes;
 mod sack_blocks;
+mod sketch;
 mod state;
 mod table;
 
@@ -52,6 +53,7 @@ pub use observation::{CallEvent, Observation, Observer};
 pub use packet::{Ecn, Marking, Packet, PacketKind, PcnMark, QueuedInfo};
 pub use routes::{NextHop, PassThrough};
 pub use sack_blocks::{EcnCounts, SackBlocks, SackSlot, SackTable};
+pub use sketch::Sketch;
 pub use state::{BucketState, ElementState, Paid, StateFact, TcpSenderState};
 pub use table::{Column, RecordTable};
 
