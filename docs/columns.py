@@ -67,6 +67,15 @@ CALL_LOG = {
     "of the group came before it.",
 }
 
+TRANSFER_LOG = {
+    "time_s": "Simulated time at which the last byte had arrived, in seconds.",
+    "flow": "Name of the flow.",
+    "begun_s": "When the application wrote it, in seconds.",
+    "size_bytes": "Its bytes, without headers.",
+    "completion_s": "Time between the two, in seconds.",
+    "slowdown": "That over the time that its segments take on the same links when these are empty.",
+}
+
 ADMISSION = {
     "time_s": "Simulated time in seconds.",
     "flow": "Name of the first flow of the aggregate.",

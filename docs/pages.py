@@ -54,6 +54,7 @@ from columns import (
     SERIES,
     STUDY,
     TRACE,
+    TRANSFER_LOG,
 )
 from conformance import conformance, language
 from vectors import vectors
@@ -194,7 +195,7 @@ def _everything() -> str:
     """A scenario that uses every mechanism once, as its example has it."""
     head = ['duration = "20 ms"']
     record = ["[record]", 'series = "10 ms"', "delays = true", "calls = true", "trace = 100"]
-    record += ["adjustments = true", "reductions = true", "paces = true"]
+    record += ["adjustments = true", "reductions = true", "paces = true", "transfers = true"]
     for number, page in enumerate(p for c in catalogue().categories for p in c.pages):
         ends = {"from": f"a{number}", "to": f"b{number}"}
         link: dict[str, Any] = {**ends, "rate": "10 Mbit/s"}
@@ -202,6 +203,9 @@ def _everything() -> str:
         mechanism = {page.name: _parameters(page)}
         if page.kind == "traffic":
             flow |= {"traffic": mechanism, "tcp": {}}
+        elif page.kind == "sizes":
+            transfers = {"transfers": {"rate": "50 /s", "sizes": mechanism}}
+            flow |= {"traffic": transfers, "tcp": {}}
         elif page.kind in ("admission", "termination"):
             head.append(f"aggregates.a{number} = {_toml({page.kind: mechanism})}")
             voice = {"voice": {"codec": "g711_20ms"}}
@@ -285,6 +289,7 @@ def results() -> str:
         "quantiles": group["spread"]["sent_packets"],
         "links": run.document["links"][0],
         "drop_reasons": run.document["links"][0]["drop_reasons"],
+        "transfers": run.document["transfers"][0],
         "calls": run.document["calls"][0],
         "paced": run.document["paced"][0],
         "policing": run.document["policing"][0],
@@ -319,6 +324,7 @@ def _recorded(run: Run) -> list[str]:
     lines = _columns("Tables `series/...`", _SERIES_HEAD, _series_meanings(), series)
     for name, head, meanings in (
         ("delays", "With `record.delays`.", DELAYS),
+        ("transfers", _TRANSFER_LOG_HEAD, TRANSFER_LOG),
         ("calls", _CALL_LOG_HEAD, CALL_LOG),
         ("admission", "With `record.calls`.", ADMISSION),
         ("paces", _PACES_HEAD, PACES),
@@ -425,6 +431,13 @@ _LINKS_HEAD = """\
 Lists are by precedence from 0: up to the highest that occurred at the link, and at least to 3. In
 Python tables they are columns of lists."""
 
+_TRANSFERS_HEAD = """\
+A row a group of TCP flows whose traffic is transfers (`file`, `transfers`). A transfer begins when
+the application writes it, and is completed when its last byte has arrived and all before it. Those
+count that are completed in the window of measurement, whenever they began. Quantiles are within
+0.1 %; null if nothing was completed. Lists are by size: below 10 kB, below 100 kB, below 1 MB, and
+larger."""
+
 _CALLS_HEAD = """\
 A row a group of calls, in the order of the aggregates; where a call consists of several flows
 (`linked`), one for each of them."""
@@ -438,6 +451,7 @@ _PARTS = (
     ("quantiles", "Quantiles", _QUANTILES_HEAD),
     ("links", "`links`", _LINKS_HEAD),
     ("drop_reasons", "`drop_reasons` of a link", ""),
+    ("transfers", "`transfers`", _TRANSFERS_HEAD),
     ("calls", "`calls`", _CALLS_HEAD),
     ("paced", "`paced`", "A row a group of paced sources."),
     ("policing", "`policing`", "A row a group of flows with `policing`."),
@@ -452,6 +466,9 @@ region, or moves a maximum probability: `self_configuring`, `adaptive_redn`, `ad
 
 _PACES_HEAD = """\
 With `record.paces`: a row for each change of the rate of a paced source."""
+
+_TRANSFER_LOG_HEAD = """\
+With `record.transfers`: a row for each transfer that is completed."""
 
 _CALL_LOG_HEAD = """\
 With `record.calls`: a row for each thing that happens to a flow of a call."""

@@ -3,9 +3,9 @@
     from forebay import Network, queue
 
 `Network` builds and runs a scenario; `queue`, `conditioner`, `shaper`, `admission`, `termination`,
-`fairness`, `traffic`, `control`, `detector`, `explicit_rate`, `impairment`, `activity` and `pace`
-hold the mechanisms, `tcp`, `udp`, `calls` and `paced` the parameters of a transport, `policing`
-those of policing.
+`fairness`, `traffic`, `sizes`, `control`, `detector`, `explicit_rate`, `impairment`, `activity`
+and `pace` hold the mechanisms, `tcp`, `udp`, `calls` and `paced` the parameters of a transport,
+`policing` those of policing.
 What is wrong with a scenario is raised as `UserError`.
 
 Everything is imported when it is first used, so that the command line starts at once.
@@ -25,8 +25,8 @@ _HOMES = {
     "UserError": "forebay.errors",
 }
 _CATEGORIES = (
-    "queue", "conditioner", "shaper", "admission", "termination", "fairness", "traffic", "control",
-    "detector", "explicit_rate", "impairment", "activity", "pace",
+    "queue", "conditioner", "shaper", "admission", "termination", "fairness", "traffic", "sizes",
+    "control", "detector", "explicit_rate", "impairment", "activity", "pace",
 )  # fmt: skip
 _TRANSPORTS = ("tcp", "udp", "calls", "paced", "policing")
 

@@ -36,6 +36,12 @@ stop = "990 ms"
 udp = {}
 traffic = { cbr = { rate = "80 kbit/s", size = "200 B", random_phase = false } }
 
+[flows.pages]
+from = "b"
+to = "a"
+tcp = { mss = "960 B", initial_window = "9 packets" }
+traffic = { file = { size = "8640 B", count = 2, interval = "500 ms" } }
+
 [flows.voice]
 from = "a"
 to = "b"
@@ -67,6 +73,7 @@ ASKED = {
     "flows": ("steady", "sent_packets"),
     "groups": ("steady", "sent_packets"),
     "links": ("wire", "throughput_bps"),
+    "transfers": ("pages", "mean_completion_s"),
     "calls": ("voice", "mean_present"),
     "paced": ("file", "nominal_bps"),
     "policing": ("file", "dropped"),
@@ -126,6 +133,9 @@ def test_quantities_are_what_they_say(results: Results) -> None:
     assert results.values("flows", "steady[1]", "sent_packets") == [50, 50]
     assert results.interval("flows", "around", "started_s").mean == 0
     assert results.interval("paced", "file", "nominal_bps").mean == pytest.approx(1e5)
+    assert results.interval("transfers", "pages", "completed").mean == 2
+    assert results.values("transfers", "pages", "max_completion_s")[0] == pytest.approx(0.073)
+    assert results.interval("transfers", "pages", "p99_slowdown").mean == pytest.approx(1)
     assert results.interval("calls", "voice", "mean_present").mean == 2
     assert results.interval("lateness", "file", "late_packets").mean == 0
     for replication in results.rings.to_pylist():

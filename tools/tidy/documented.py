@@ -32,7 +32,7 @@ UNIT = re.compile(
 )
 """What says which unit a plain number has, or that it has none."""
 
-UNSOURCED = ("section", "traffic")
+UNSOURCED = ("section", "traffic", "sizes")
 """Kinds of pages whose parameters may be the user's own network and load, which were not published:
 their source is `-`."""
 

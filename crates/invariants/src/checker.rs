@@ -159,6 +159,9 @@ impl Checker {
                     format!("it ends for the {ended}. time")
                 });
             }
+            Observation::Completed { flow, begun, bytes, .. } => {
+                self.completed(flow.index(), begun, bytes);
+            }
             Observation::Call { flow, call, event } => self.call(flow.index(), call, event),
             Observation::Admission { flow, blocking } => {
                 let news = self.calls.blocks(flow.index(), blocking);

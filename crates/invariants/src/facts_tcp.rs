@@ -1,7 +1,7 @@
 //! Facts about TCP, and what its senders state of their connections.
 
 use forebay_network::{Observation, Packet, PacketKind, TcpSenderState, Window};
-use forebay_units::Time;
+use forebay_units::{Size, Span, Time};
 
 use crate::Invariant as Must;
 use crate::checker::{Checker, show};
@@ -66,6 +66,27 @@ impl Checker {
             let payload = u64::from(packet.size).saturating_sub(overhead);
             model.deliver(packet, payload, now);
         }
+    }
+
+    /// A transfer of `bytes` that was written at `begun` has arrived whole.
+    pub(crate) fn completed(&mut self, flow: usize, begun: Time, bytes: u64) {
+        let (now, place) = (self.now, Place::Flow(flow));
+        let model = &mut self.flows[flow].tcp;
+        model.transferred += bytes;
+        let (transferred, arrived, route) = (model.transferred, model.arrived, model.route);
+        self.check(Must::TransferBytes, place, transferred <= arrived, || {
+            format!("{transferred} B completed, {arrived} B in order")
+        });
+        let links = route.and_then(|route| self.places.route(route)).unwrap_or_default();
+        let links = || links.iter().map(|link| &self.places.links[*link]);
+        let data = Size::from_bytes(bytes);
+        let slowest = links().map(|link| link.rate.transmission_time(data)).max();
+        let delays = links().fold(Span::ZERO, |sum, link| sum + link.delay);
+        let floor = slowest.unwrap_or_default() + delays;
+        let causal = begun + floor <= now;
+        self.check(Must::TransferFloor, place, causal, || {
+            format!("{bytes} B from {} to {} ps, at least {} ps", begun.ps(), now.ps(), floor.ps())
+        });
     }
 
     pub(crate) fn window(&mut self, flow: usize, cwnd: f64, ssthresh: f64) {

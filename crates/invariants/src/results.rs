@@ -24,12 +24,22 @@ const SHARES: &[&str] = &["utilization", "max_utilization", "blocking_ratio"];
 /// Means and the maxima that they cannot exceed.
 const MEANS: &[(&str, &str)] = &[
     ("mean_delay_s", "max_delay_s"),
+    ("mean_completion_s", "max_completion_s"),
     ("mean_queue_packets", "max_queue_packets"),
     ("mean_present", "max_present"),
     ("present", "max_present"),
 ];
 /// Names of quantiles from least to largest.
 const QUANTILES: &[&str] = &["min", "p05", "p25", "p50", "p75", "p95", "max"];
+
+/// Columns of transfers that are quantiles, from least to largest.
+const COMPLETIONS: &[&str] = &[
+    "p50_completion_s",
+    "p95_completion_s",
+    "p99_completion_s",
+    "p999_completion_s",
+    "max_completion_s",
+];
 
 /// The largest packet.
 const LARGEST_BITS: f64 = 65_535.0 * 8.0;
@@ -40,7 +50,7 @@ const ROUNDING: f64 = 1e-9;
 impl Checker {
     /// The document of a run's result.
     pub fn check_result(&mut self, result: &Value) {
-        for kind in ["flows", "groups", "links", "calls", "paced", "rings"] {
+        for kind in ["flows", "groups", "links", "transfers", "calls", "paced", "rings"] {
             for row in rows(result, kind) {
                 let place = format!("{kind}.{}", name(row));
                 self.check_row(&place, row);
@@ -72,6 +82,8 @@ impl Checker {
                 });
             }
         }
+        let completions = COMPLETIONS.iter().filter_map(|name| row[*name].as_f64());
+        self.check_order(place, completions.collect());
         if let Some(spread) = row["spread"].as_object() {
             for (column, quantiles) in spread {
                 self.check_quantiles(&format!("{place}.{column}"), quantiles);
@@ -80,8 +92,13 @@ impl Checker {
     }
 
     fn check_quantiles(&mut self, place: &str, quantiles: &Value) {
-        let values: Vec<f64> =
-            QUANTILES.iter().filter_map(|name| quantiles[*name].as_f64()).collect();
+        self.check_order(
+            place,
+            QUANTILES.iter().filter_map(|name| quantiles[*name].as_f64()).collect(),
+        );
+    }
+
+    fn check_order(&mut self, place: &str, values: Vec<f64>) {
         let fine = values.windows(2).all(|pair| pair[0] <= pair[1]);
         self.check(Must::ResultQuantiles, Place::Named(place), fine, || format!("{values:?}"));
     }

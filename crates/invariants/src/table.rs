@@ -248,6 +248,14 @@ invariants! {
              hold."
             "RFC 9293, section 3.4";
     }
+    "Transfers" {
+        TransferBytes "transfer-bytes"
+            "Transfers that are completed hold no more bytes than have arrived in order."
+            "";
+        TransferFloor "transfer-floor"
+            "No transfer is faster than its bytes cross the slowest link, and light all links."
+            "";
+    }
     "Calls" {
         CallLife "call-life"
             "A call that ends, is refused or is terminated was present; one that begins was not."

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use forebay_network::Packet;
+use forebay_network::{Packet, RouteId};
 use forebay_units::Time;
 
 /// A TCP connection as it follows from its packets.
@@ -25,6 +25,11 @@ pub(crate) struct TcpModel {
     above: BTreeMap<u64, u64>,
     /// Payload of the segments below `expected`, once each, since counting began.
     pub(crate) in_order: u64,
+    /// The same since the run began, and the bytes of the transfers that were completed.
+    pub(crate) arrived: u64,
+    pub(crate) transferred: u64,
+    /// The route of the segments.
+    pub(crate) route: Option<RouteId>,
 }
 
 impl TcpModel {
@@ -49,6 +54,7 @@ impl TcpModel {
     /// A data packet with `payload` bytes was delivered to the receiver.
     pub(crate) fn deliver(&mut self, packet: &Packet, payload: u64, now: Time) {
         self.before = (now, self.expected);
+        self.route = Some(packet.route);
         if packet.number < self.expected {
             return;
         }
@@ -56,6 +62,7 @@ impl TcpModel {
         while let Some(payload) = self.above.remove(&self.expected) {
             self.expected += 1;
             self.in_order += payload;
+            self.arrived += payload;
         }
     }
 }
@@ -63,7 +70,7 @@ impl TcpModel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use forebay_network::{FlowId, RouteId};
+    use forebay_network::FlowId;
 
     /// The model would count bytes twice, or those behind a gap.
     #[test]

@@ -18,7 +18,8 @@
 //! [`activity::ACTIVITIES`] | | `pace` | [`PaceControl`](forebay_network::PaceControl) |
 //! [`pace::PACES`] | | `impairment` | [`Impairment`](impairment::Impairment) |
 //! [`impairment::IMPAIRMENTS`] | | `fairness` | [`RingFairness`](forebay_network::RingFairness) |
-//! [`fairness::FAIRNESS`] |
+//! [`fairness::FAIRNESS`] | | `sizes` | [`SizeDistribution`](sizes::SizeDistribution) |
+//! [`sizes::SIZES`] |
 //!
 //! Beside these, `policing/` says when cells conform and may leave, for conditioners and a policer,
 //! and `element/` holds the [elements](forebay_network::Element) that the scenario wires.
@@ -44,14 +45,17 @@ pub mod policing;
 pub mod queue;
 mod registry;
 pub mod shaper;
+pub mod sizes;
 pub mod termination;
 pub mod traffic;
+mod transfers;
 
 use forebay_units::Rate;
 
 pub use dscp::{Dscp, DscpSet};
 pub use lateness::{Lateness, LatenessResult};
 pub use registry::registry;
+pub use transfers::{Completed, EmptyPath, TransferCount, TransferMeter, TransferResult};
 
 /// What a law may know of the link that it serves.
 #[derive(Clone, Copy, Debug)]

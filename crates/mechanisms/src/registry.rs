@@ -13,6 +13,7 @@ use crate::impairment::{IMPAIRMENTS, Impairments};
 use crate::pace::{PACES, Paces};
 use crate::queue::{QUEUES, Queues};
 use crate::shaper::{SHAPERS, Shapers};
+use crate::sizes::{SIZES, Sizes};
 use crate::termination::{TERMINATIONS, Terminations};
 use crate::traffic::{TRAFFICS, Traffics};
 
@@ -28,6 +29,7 @@ pub fn registry() -> Registry {
     add::<Terminations>(&mut all, TERMINATIONS);
     add::<Fairness>(&mut all, FAIRNESS);
     add::<Traffics>(&mut all, TRAFFICS);
+    add::<Sizes>(&mut all, SIZES);
     add::<Controls>(&mut all, CONTROLS);
     add::<Detectors>(&mut all, DETECTORS);
     add::<ExplicitRates>(&mut all, EXPLICIT_RATES);

@@ -147,6 +147,17 @@ pub enum Observation<'a> {
         /// The flow.
         flow: FlowId,
     },
+    /// All that the application of a flow wrote at once has reached the receiving application.
+    Completed {
+        /// The flow.
+        flow: FlowId,
+        /// When it was written.
+        begun: Time,
+        /// Its bytes, without headers.
+        bytes: u64,
+        /// The time that its segments would take on the same links if these were empty.
+        ideal: Span,
+    },
     /// A call began, ended, or was not admitted.
     Call {
         /// The first flow of its class.

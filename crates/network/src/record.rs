@@ -211,6 +211,44 @@ impl Observer for ReductionLog {
     }
 }
 
+/// Records each transfer of an application that is completed.
+#[derive(Default)]
+pub struct TransferLog {
+    time: Vec<f64>,
+    flow: Vec<u64>,
+    begun: Vec<f64>,
+    size: Vec<u64>,
+    completion: Vec<f64>,
+    slowdown: Vec<f64>,
+}
+
+impl Observer for TransferLog {
+    fn observe(&mut self, now: Time, fact: &Observation<'_>) {
+        if let Observation::Completed { flow, begun, bytes, ideal } = *fact {
+            let took = now.since(begun);
+            self.time.push(now.seconds());
+            self.flow.push(u64::from(flow.number()));
+            self.begun.push(begun.seconds());
+            self.size.push(bytes);
+            self.completion.push(took.seconds());
+            self.slowdown.push(took.ps() as f64 / ideal.ps().max(1) as f64);
+        }
+    }
+
+    fn tables(&mut self) -> Vec<RecordTable> {
+        let float = |values: &mut Vec<f64>| Column::Float(std::mem::take(values));
+        let columns = vec![
+            ("time_s".to_owned(), float(&mut self.time)),
+            ("flow".to_owned(), Column::Whole(std::mem::take(&mut self.flow))),
+            ("begun_s".to_owned(), float(&mut self.begun)),
+            ("size_bytes".to_owned(), Column::Whole(std::mem::take(&mut self.size))),
+            ("completion_s".to_owned(), float(&mut self.completion)),
+            ("slowdown".to_owned(), float(&mut self.slowdown)),
+        ];
+        vec![RecordTable { name: "transfers".to_owned(), columns }]
+    }
+}
+
 /// Rows that are not at a link have this place.
 const NOWHERE: u64 = u64::MAX;
 
@@ -241,6 +279,7 @@ impl Observer for PacketTrace {
             | Observation::Reduced { .. }
             | Observation::Started { .. }
             | Observation::Ended { .. }
+            | Observation::Completed { .. }
             | Observation::Call { .. }
             | Observation::Admission { .. } => {}
         }

@@ -86,6 +86,9 @@ fn read_media(flow: &Section<'_>) -> Result<Vec<TrafficKind>, Problem> {
             if kind.mean_rate.is_none() {
                 return Err(inner.fail("", "this traffic has no mean rate: calls need one"));
             }
+            if kind.transfers {
+                return Err(inner.fail("", "only TCP can carry transfers; calls send packets"));
+            }
             Ok(kind)
         })
         .collect()

@@ -7,7 +7,10 @@ use serde_json::{Value as Json, json};
 
 use crate::results::{Counted, DropReasons, FlowResult, GroupResult, LinkResult, RunResult};
 use crate::spread::{Quantiles, Spread};
-use crate::{CallResult, LatenessResult, PacedResult, PolicingResult, ResultColumn, RingResult};
+use crate::{
+    CallResult, LatenessResult, PacedResult, PolicingResult, ResultColumn, RingResult,
+    TransferResult,
+};
 
 /// The columns of every part of a result, as JSON: by part, a list of names, units and
 /// meanings, and which are headlines. `of_run`
@@ -22,6 +25,7 @@ pub fn result_columns(of_run: &[ResultColumn]) -> String {
         "quantiles": described(Quantiles::COLUMNS),
         "links": described(LinkResult::COLUMNS),
         "drop_reasons": described(DropReasons::COLUMNS),
+        "transfers": described(TransferResult::COLUMNS),
         "calls": described(CallResult::COLUMNS),
         "paced": described(PacedResult::COLUMNS),
         "policing": described(PolicingResult::COLUMNS),
@@ -83,6 +87,11 @@ mod tests {
         to = "b"
         calls = { initial = 1 }
         traffic = { voice = { codec = "g711_20ms" } }
+        [flows.pages]
+        from = "a"
+        to = "b"
+        tcp = {}
+        traffic = { file = { size = "10 kB" } }
         [flows.file]
         from = "a"
         to = "b"
@@ -110,7 +119,8 @@ mod tests {
             serde_json::to_value(&run).unwrap()
         };
         let (each, summed) = (run("each"), run("groups"));
-        let kinds = ["flows", "links", "calls", "paced", "policing", "lateness", "rings"];
+        let kinds =
+            ["flows", "links", "transfers", "calls", "paced", "policing", "lateness", "rings"];
         let mut parts: Vec<_> = kinds.map(|kind| (kind, each[kind][0].clone())).into();
         let group = summed["groups"][0].clone();
         parts.push(("drop_reasons", each["links"][0]["drop_reasons"].clone()));

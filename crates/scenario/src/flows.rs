@@ -1,15 +1,17 @@
 //! Reading groups of flows and making their senders and receivers.
 
+use std::sync::Arc;
+
 use forebay_engine::Network;
 use forebay_kernel::Streams;
-use forebay_mechanisms::Lateness;
 use forebay_mechanisms::control::{ControlFactory, Controls};
 use forebay_mechanisms::element::FlowGroup;
 use forebay_mechanisms::element::calls::ClassPlan;
 use forebay_mechanisms::element::paced::ReceiverPlace;
-use forebay_mechanisms::element::tcp::{TcpParameters, TcpReceivers, TcpSenders};
+use forebay_mechanisms::element::tcp::TcpParameters;
 use forebay_mechanisms::element::udp::UdpParameters;
 use forebay_mechanisms::traffic::{self, BuildTraffic, TrafficKind, Traffics};
+use forebay_mechanisms::{EmptyPath, Lateness};
 use forebay_parameters::{Entry, Parameters, Problem, Section, choose, choose_or};
 use forebay_units::quantity::show_span;
 use forebay_units::{Rate, Size, Span, Time};
@@ -21,6 +23,7 @@ use crate::paced::{
 };
 use crate::roads::Roads;
 use crate::sections::{FLOW_MECHANISMS, FlowParameters, FlowRows, names_of};
+use crate::tcp::{TcpEnds, empty_path};
 use crate::topology::Topology;
 use forebay_network::{Destination, ElementId, FlowId, Marking, RouteId};
 
@@ -44,10 +47,12 @@ pub(crate) struct FlowPlan {
     /// On which notifications of congestion travel back.
     pub(crate) ways_back: Vec<WayBack>,
     late: Option<Lateness>,
+    /// The way there when it is empty, if the flows are transfers.
+    empty: Option<EmptyPath>,
 }
 
 enum Transport {
-    Tcp(Box<TcpParameters>, ControlFactory, TrafficKind),
+    Tcp(Box<TcpParameters>, Arc<ControlFactory>, TrafficKind),
     Udp(UdpParameters, TrafficKind),
     Calls(Box<CallsPlan>),
     Paced(Box<PacedPlan>),
@@ -108,6 +113,10 @@ pub(crate) fn read_flow(
         _ => Size::from_bytes(1),
     };
     let late = parameters.late_after.map(|after| lateness(after, least, &there, network.links));
+    let empty = match &transport {
+        Transport::Tcp(tcp, _, traffic) => empty_path(tcp, traffic, &there, network.links),
+        _ => None,
+    };
     let path = section.path().to_owned();
     let name = name.to_owned();
     Ok(FlowPlan {
@@ -124,6 +133,7 @@ pub(crate) fn read_flow(
         policing,
         ways_back,
         late,
+        empty,
     })
 }
 
@@ -273,7 +283,7 @@ fn read_transport(
             }
             let parameters = parameters.for_control(needs);
             let traffic = read_traffic(section, Some(traffic::DEFAULT))?;
-            Ok(Transport::Tcp(Box::new(parameters), control, traffic))
+            Ok(Transport::Tcp(Box::new(parameters), Arc::new(control), traffic))
         }
     }
 }
@@ -413,6 +423,11 @@ impl FlowPlan {
         self.late.is_some()
     }
 
+    /// Whether the completion times of its transfers are measured.
+    pub(crate) fn has_transfers(&self) -> bool {
+        self.empty.is_some()
+    }
+
     /// Its policer given the senders' element, and the link in front of which it stands.
     pub(crate) fn policer(&self, senders: ElementId) -> Option<(ElementId, usize)> {
         let policing = self.policing.as_ref()?;
@@ -463,14 +478,10 @@ impl FlowPlan {
                 network.add(pool(traffic).over_udp(group));
             }
             Transport::Tcp(parameters, control, traffic) => {
-                let applications = pool(traffic);
-                let count = self.count as usize;
                 let acks = roads.lay(&self.back, senders.into(), network);
-                let receivers =
-                    TcpReceivers::new(first, count, parameters, acks).with_marking(marking);
-                let senders = TcpSenders::new(group, parameters, applications, control);
-                network.add(Box::new(senders.reporting_rtt(self.report_rtt)));
-                network.add(Box::new(receivers));
+                let (empty, report_rtt) = (self.empty.as_ref(), self.report_rtt);
+                let ends = TcpEnds { parameters, control, traffic, empty, report_rtt };
+                ends.wire(group, acks, &pool, network);
             }
             Transport::Paced(paced) => {
                 paced.wire(group, network, streams);

@@ -1,9 +1,9 @@
 //! What a run gives: counters turned into the quantities that people ask for.
 
-use forebay_mechanisms::LatenessResult;
 use forebay_mechanisms::element::calls::CallResult;
 use forebay_mechanisms::element::paced::PacedResult;
 use forebay_mechanisms::element::policer::PolicingResult;
+use forebay_mechanisms::{LatenessResult, TransferResult};
 use forebay_network::{
     COMMON_PRECEDENCES, DropReason, FlowCount, LinkCount, PacketBytes, PrecedenceCount, columns,
 };
@@ -55,6 +55,8 @@ columns! {
         pub groups: Vec<GroupResult> = Rows,
         /// A row a link and direction.
         pub links: Vec<LinkResult> = Rows,
+        /// A row a group of TCP flows with transfers; empty if there are none.
+        pub transfers: Vec<TransferResult> = Rows,
         /// A row a group of calls; empty if there are none.
         pub calls: Vec<CallResult> = Rows,
         /// A row a group of paced sources; empty if there are none.

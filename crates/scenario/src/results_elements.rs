@@ -3,7 +3,7 @@
 use forebay_mechanisms::element::calls::{CallCount, CallResult};
 use forebay_mechanisms::element::paced::{FrameCount, PacedCount, PacedResult};
 use forebay_mechanisms::element::policer::{PolicerCount, PolicingResult};
-use forebay_mechanisms::{Lateness, LatenessResult};
+use forebay_mechanisms::{Lateness, LatenessResult, TransferCount, TransferResult};
 use forebay_network::FlowId;
 use forebay_units::Span;
 
@@ -76,4 +76,15 @@ pub(crate) fn paced_rows(
         first = first.nth(flow.count);
     }
     (paced, policing, lateness)
+}
+
+/// The rows of transfers.
+pub(crate) fn transfer_rows(plan: &Plan<'_>, wired: &mut Wired) -> Vec<TransferResult> {
+    let mut rows = Vec::new();
+    for (at, flow) in plan.flows.iter().enumerate().filter(|(_, flow)| flow.has_transfers()) {
+        let receivers = FlowPlan::receivers(wired.senders[at]);
+        let own = wired.own_counters::<TransferCount>(receivers);
+        rows.push(TransferResult::of(flow.name.clone(), own));
+    }
+    rows
 }

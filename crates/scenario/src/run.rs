@@ -8,7 +8,8 @@ use forebay_invariants::Report;
 use forebay_kernel::Streams;
 use forebay_network::executive::Cancelled;
 use forebay_network::record::{
-    AdjustmentLog, CallLog, Column, DelayHistogram, PaceLog, PacketTrace, RecordTable, ReductionLog,
+    AdjustmentLog, CallLog, Column, DelayHistogram, PaceLog, PacketTrace, RecordTable,
+    ReductionLog, TransferLog,
 };
 use forebay_parameters::{Echo, Node, Problem, Registry};
 use forebay_units::{Span, Time};
@@ -21,7 +22,7 @@ use crate::estimate::estimate;
 use crate::files::{Files, load, no_files};
 use crate::parse;
 use crate::results::{LinkResult, RunResult, flow_rows};
-use crate::results_elements::{call_rows, paced_rows};
+use crate::results_elements::{call_rows, paced_rows, transfer_rows};
 use crate::results_rings::RingResult;
 use crate::series::Series;
 use crate::stopped::{Limits, Stopped};
@@ -409,6 +410,9 @@ impl Run<'_> {
         if record.reductions {
             self.wired.network.attach(Box::new(ReductionLog::default()));
         }
+        if record.transfers {
+            self.wired.network.attach(Box::new(TransferLog::default()));
+        }
         if record.delays {
             let groups = self.plan.flows.iter().zip(0..);
             let of_flows =
@@ -548,6 +552,7 @@ impl Run<'_> {
             .collect();
         let calls = call_rows(&self.plan, &mut self.wired, measured);
         let (paced, policing, lateness) = paced_rows(&self.plan, &mut self.wired);
+        let transfers = transfer_rows(&self.plan, &mut self.wired);
         RunResult {
             name: String::new(),
             digest,
@@ -564,6 +569,7 @@ impl Run<'_> {
             flows,
             groups,
             links,
+            transfers,
             calls,
             paced,
             policing,

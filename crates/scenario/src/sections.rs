@@ -247,6 +247,8 @@ parameters! {
         calls: bool = false, "-";
         /// Record when, why and how far TCP reduces its congestion windows.
         reductions: bool = false, "-";
+        /// Record each transfer that is completed: size, completion time, slowdown.
+        transfers: bool = false, "-";
         /// Record how paced sources change the scale of their rates.
         paces: bool = false, "-";
         /// Record a packet trace of at most so many rows.

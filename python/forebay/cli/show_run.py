@@ -39,6 +39,17 @@ _RINGS: Sequence[_Column] = [
     ("highest use", lambda row: text.share(row["max_utilization"])),
     ("dropped", lambda row: text.count(row["drops"])),
 ]
+_TRANSFERS: Sequence[_Column] = [
+    ("name", _name),
+    ("completed", lambda row: text.count(row["completed"])),
+    ("unfinished", lambda row: text.count(row["unfinished"])),
+    ("mean", lambda row: _span(row["mean_completion_s"])),
+    ("median", lambda row: _span(row["p50_completion_s"])),
+    ("95 %", lambda row: _span(row["p95_completion_s"])),
+    ("99 %", lambda row: _span(row["p99_completion_s"])),
+    ("slowdown", lambda row: _factor(row["mean_slowdown"])),
+    ("99 %", lambda row: _factor(row["p99_slowdown"])),
+]
 _LATENESS: Sequence[_Column] = [
     ("name", _name),
     ("late", lambda row: text.count(row["late_packets"])),
@@ -46,9 +57,17 @@ _LATENESS: Sequence[_Column] = [
 ]
 
 
+def _span(seconds: float | None) -> str:
+    return "-" if seconds is None else text.span(seconds)
+
+
+def _factor(factor: float | None) -> str:
+    return "-" if factor is None else f"{factor:.2f}"
+
+
 def show_run(run: Run) -> None:
-    """Tables of one run: flows (groups, if there are many flows), calls, paced sources, late and
-    policed packets if any, and links."""
+    """Tables of one run: flows (groups, if there are many flows), transfers, calls, paced sources,
+    late and policed packets if any, and links."""
     document = run.document
     facts = [
         f": {document['simulated_s']:g} s simulated in {text.span(document['wall_s'])}, "
@@ -62,10 +81,15 @@ def show_run(run: Run) -> None:
 
 def _tables(document: Mapping[str, Any]) -> Iterator[Grid]:
     flows = document["flows"]
-    if len(flows) > MANY_FLOWS:
-        yield _flow_table(document["groups"], f"{len(flows)} flows, by group")
+    if not 0 < len(flows) <= MANY_FLOWS:
+        # Large groups have no row for each flow.
+        number = sum(row["flows"] for row in document["groups"])
+        yield _flow_table(document["groups"], f"{number} flows, by group")
     else:
         yield _flow_table(flows, "flows")
+    if document["transfers"]:
+        title = "transfers: completion times and slowdowns"
+        yield _filled(title, _TRANSFERS, document["transfers"])
     if document["calls"]:
         yield _call_table(document["calls"])
     if document["paced"]:

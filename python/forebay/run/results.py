@@ -96,6 +96,14 @@ class Results:
         return self._rows("links")
 
     @property
+    def transfers(self) -> pa.Table:
+        """Every group of TCP flows with transfers: completion times and slowdowns.
+
+        Columns of lists are by size: below 10 kB, below 100 kB, below 1 MB, and larger.
+        """
+        return self._rows("transfers")
+
+    @property
     def calls(self) -> pa.Table:
         """Every class of calls: admitted, blocked, terminated, present; no rows without calls.
 
@@ -135,8 +143,8 @@ class Results:
         }
 
     def table(self, name: str) -> pa.Table:
-        """A recorded table (`delays`, `calls`, `admission`, `adjustments`, `trace`, `series/...`)
-        of all replications.
+        """A recorded table (`transfers`, `delays`, `calls`, `admission`, `adjustments`, `trace`,
+        `series/...`) of all replications.
 
         Raises `KeyError` if it was not recorded.
         """
@@ -163,8 +171,9 @@ class Results:
         """One quantity by replication.
 
         `place` is a kind of rows: `flows` (a group, or one of its flows), `groups`, `links`,
-        `calls`, `paced`, `policing`, `lateness` or `rings`. Raises `ValueError` for another place
-        and `KeyError` for an unknown name or quantity, or one that a replication has no value of.
+        `transfers`, `calls`, `paced`, `policing`, `lateness` or `rings`. Raises `ValueError` for
+        another place and `KeyError` for an unknown name or quantity, or one that a replication has
+        no value of.
         """
         _check_place(place)
         return [_number(run.row(place, name), place, quantity) for run in self._runs]

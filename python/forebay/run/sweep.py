@@ -13,9 +13,9 @@ A sweep file:
     "links.bottleneck.queue.red.weight" = [0.001, 0.002, 0.004]
 
 A quantity is `KIND.NAME.FIELD`, where KIND is a kind of rows of `forebay run --json`: `links`,
-`calls`, `paced`, `policing`, `lateness`, `rings`, or `flows` with the name of a group, summed over
-the group where that has a meaning (throughput, packets) and averaged over its packets otherwise
-(mean delay). Or it is a field of the run itself, such as `events`.
+`transfers`, `calls`, `paced`, `policing`, `lateness`, `rings`, or `flows` with the name of a group,
+summed over the group where that has a meaning (throughput, packets) and averaged over its packets
+otherwise (mean delay). Or it is a field of the run itself, such as `events`.
 
 Every combination gets the same replication numbers, so that combinations see the same arrivals. The
 output folder holds `runs.sqlite` (the journal: every run's whole document, kept as it finishes),

@@ -2,10 +2,10 @@
 
 `forebay.queue.red(min_threshold="20 packets", ...)` has the signature, defaults and documentation
 of the mechanism `red` in the category `queue` of the catalogue. The same for every category:
-`queue`, `conditioner`, `shaper`, `admission`, `termination`, `fairness`, `traffic`, `control`,
-`detector`, `explicit_rate`, `impairment`, `activity`, `pace`. `forebay.tcp`, `forebay.udp`,
-`forebay.calls` and `forebay.paced` hold the parameters of a transport, `forebay.policing` those of
-policing.
+`queue`, `conditioner`, `shaper`, `admission`, `termination`, `fairness`, `traffic`, `sizes`,
+`control`, `detector`, `explicit_rate`, `impairment`, `activity`, `pace`. `forebay.tcp`,
+`forebay.udp`, `forebay.calls` and `forebay.paced` hold the parameters of a transport,
+`forebay.policing` those of policing.
 """
 
 from __future__ import annotations

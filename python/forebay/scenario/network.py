@@ -182,7 +182,7 @@ class Network:
 
     def record(self, **parameters: Any) -> Network:
         """Record more than counters: `series="10 ms"`, `delays=True`, `calls=True`,
-        `reductions=True`, `trace=1000`.
+        `transfers=True`, `reductions=True`, `trace=1000`.
 
         See `forebay mechanisms record`.
         """

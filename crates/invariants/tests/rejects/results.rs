@@ -27,6 +27,11 @@ fn sound() -> Value {
             "dropped_packets": [1, 1, 0, 0], "mean_queue_packets": 1.0, "max_queue_packets": 4,
             "drop_reasons": { "overflow": 2, "early": 0 },
         }],
+        "transfers": [{
+            "name": "x", "mean_completion_s": 1.0, "p50_completion_s": 0.9,
+            "p95_completion_s": 2.0, "p99_completion_s": 2.0, "p999_completion_s": 3.0,
+            "max_completion_s": 3.0,
+        }],
         "calls": [{ "name": "c", "blocking_ratio": 0.2, "mean_present": 1.5, "present": 2,
                     "max_present": 2 }],
     })
@@ -62,6 +67,10 @@ pub const CASES: &[Case] = &[
     (Must::ResultQuantiles, |s| {
         forged(s, |r| r["groups"][0]["spread"]["throughput_bps"]["p25"] = json!(3.5));
     }),
+    (Must::ResultQuantiles, |s| {
+        forged(s, |r| r["transfers"][0]["p99_completion_s"] = json!(1.9));
+    }),
+    (Must::ResultShares, |s| forged(s, |r| r["transfers"][0]["mean_completion_s"] = json!(3.1))),
     (Must::ResultShares, |s| forged(s, |r| r["calls"][0]["blocking_ratio"] = json!(1.2))),
     (Must::ResultShares, |s| forged(s, |r| r["calls"][0]["mean_present"] = json!(2.5))),
     (Must::ResultShares, |s| forged(s, |r| r["flows"][0]["mean_delay_s"] = json!(0.3))),

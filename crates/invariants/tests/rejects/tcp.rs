@@ -47,6 +47,14 @@ fn state(s: &mut Scene, change: impl FnOnce(&mut TcpSenderState)) {
     s.checker.state(at(0), 0, &StateFact::TcpSender(Box::new(state)));
 }
 
+/// `bytes` that were written at `begun` us are there when a segment of 100 B has just arrived after
+/// 11 ms, 10 ms of which it has propagated; 100 B take 0.8 ms.
+fn complete(s: &mut Scene, begun: u64, bytes: u64) {
+    s.pass(TCP);
+    let (flow, begun, ideal) = (FlowId::new(TCP), at(begun), Span::ZERO);
+    s.fact(11_000, &Observation::Completed { flow, begun, bytes, ideal });
+}
+
 /// Segment 0 reaches the receiver, which has all below 1 then.
 fn first_segment(s: &mut Scene) {
     s.pass(TCP);
@@ -56,6 +64,8 @@ pub const CASES: &[Case] = &[
     (Must::TcpWindow, |s| window(s, MSS - 1.0, 2.0 * MSS)),
     (Must::TcpWindow, |s| window(s, f64::NAN, 2.0 * MSS)),
     (Must::TcpThreshold, |s| window(s, MSS, 0.0)),
+    (Must::TransferBytes, |s| complete(s, 0, 101)),
+    (Must::TransferFloor, |s| complete(s, 201, 100)),
     (Must::TcpReduction, |s| reduce(s, 4.0 * MSS, 2.0 * MSS, 5.0 * MSS)),
     // More in flight than the window, and than was sent.
     (Must::TcpFlight, |s| reduce(s, MSS, 2.0 * MSS, MSS)),
@@ -139,4 +149,12 @@ fn right_tcp_breaks_nothing() {
     s.send(35_000, &ack(3, 35_000));
     state(&mut s, |_| {});
     assert_eq!(s.checker.report().breaches(), []);
+}
+
+/// Transfers as fast as can be would be rejected: 100 B that were written 10.8 ms ago.
+#[test]
+fn a_transfer_may_take_what_its_links_take() {
+    let mut s = Scene::new();
+    complete(&mut s, 200, 100);
+    assert_eq!(s.breached(Must::TransferFloor) + s.breached(Must::TransferBytes), 0);
 }

@@ -19,7 +19,7 @@ use forebay_network::CongestionControl;
 use forebay_parameters::{Category, Entry, Problem, Section};
 
 /// Makes the congestion control of one connection after another.
-pub type ControlFactory = Box<dyn Fn() -> Box<dyn CongestionControl>>;
+pub type ControlFactory = Box<dyn Fn() -> Box<dyn CongestionControl> + Send + Sync>;
 
 /// Reads a section of the scenario and gives the factory of its congestion control.
 pub type BuildControl =

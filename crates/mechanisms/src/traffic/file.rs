@@ -54,7 +54,8 @@ fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
         );
         return Err(section.fail("count", message));
     }
-    Ok(TrafficKind::fixed(move || File { size, interval, left: count, first: true }))
+    let file = move || File { size, interval, left: count, first: true };
+    Ok(TrafficKind::fixed(file).of_transfers())
 }
 
 pub(super) struct File {

@@ -8,6 +8,7 @@ mod pareto;
 mod poisson;
 mod pool;
 mod pulses;
+mod transfers;
 mod video;
 mod voice;
 
@@ -41,6 +42,10 @@ pub struct TrafficKind {
     /// The long-run mean rate on the wire, headers included; `None` where there is none: a bulk
     /// transfer takes what it gets, and files come to an end.
     pub mean_rate: Option<Rate>,
+    /// Whether each burst is a transfer over TCP, whose completion time is of interest.
+    pub transfers: bool,
+    /// Whether each transfer is sent on a fresh connection.
+    pub fresh: bool,
 }
 
 impl TrafficKind {
@@ -60,7 +65,14 @@ impl TrafficKind {
             };
             pool_of((0..count).map(flow))
         };
-        Self { make: Box::new(make), pool: Box::new(pool), largest, mean_rate }
+        Self {
+            make: Box::new(make),
+            pool: Box::new(pool),
+            largest,
+            mean_rate,
+            transfers: false,
+            fresh: false,
+        }
     }
 
     /// The same for traffic without any chance: its flows need no streams.
@@ -71,7 +83,13 @@ impl TrafficKind {
         let pool = move |count, _: &mut dyn FnMut(u32) -> Stream| {
             Box::new(Fixed::new((0..count).map(|_| each()))) as Box<dyn TrafficPool>
         };
-        Self { make: Box::new(make), pool: Box::new(pool), largest: None, mean_rate: None }
+        let (make, pool) = (Box::new(make), Box::new(pool));
+        Self { make, pool, largest: None, mean_rate: None, transfers: false, fresh: false }
+    }
+
+    /// The same, each burst of which is a transfer.
+    fn of_transfers(self) -> Self {
+        Self { transfers: true, ..self }
     }
 }
 
@@ -103,6 +121,7 @@ pub static TRAFFICS: &[Entry<BuildTraffic>] = &[
     pareto::ENTRY,
     poisson::ENTRY,
     pulses::ENTRY,
+    transfers::ENTRY,
     video::ENTRY,
     voice::ENTRY,
 ];
@@ -196,7 +215,7 @@ mod tests {
         let node = |(key, value): &(&str, Value)| ((*key).to_owned(), Node::new(value.clone()));
         let table: Table = parameters.iter().map(node).collect();
         let (node, echo) = (Node::new(Value::Table(table)), Echo::default());
-        build(&Section::root(&node, &echo)?)
+        build(&Section::root(&node, &echo)?.with_registry(&crate::registry()))
     }
 
     /// The rate of a call of random sizes would be computed wrongly. Mean 1 B: the size is E + 1/2

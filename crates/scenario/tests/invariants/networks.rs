@@ -272,7 +272,14 @@ impl Draw {
     }
 
     fn tcp(&mut self, group: usize) -> String {
-        let traffic = if self.chance(0.4) {
+        let traffic = if self.wants("sizes") || self.chance(0.1) {
+            let (sizes, rate) = (self.mechanism("sizes", 0), self.one_of(&[2, 20, 200]));
+            let connection = self.one_of(&["fresh", "persistent"]);
+            format!(
+                "traffic = {{ transfers = {{ rate = \"{rate} /s\", sizes = {sizes}, \
+                 connection = \"{connection}\" }} }}\n"
+            )
+        } else if self.chance(0.4) {
             format!("traffic = {}\n", self.mechanism("traffic", 0))
         } else {
             String::new()

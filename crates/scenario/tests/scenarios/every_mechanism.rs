@@ -21,6 +21,10 @@ fn network(place: &str, key: &str, value: &str) -> String {
         }
         ("flows.NAME", _) => (String::new(), format!("{}\ntcp = {{}}", at(place))),
         ("flows.NAME.tcp", _) => (String::new(), format!("[flows.x.tcp]\n{own}")),
+        ("flows.NAME.traffic.transfers", _) => {
+            let tcp = "[flows.x.tcp]\nmss = \"1000 B\"\n[flows.x.traffic.transfers]\n";
+            (String::new(), format!("{tcp}rate = \"5 /s\"\n{own}"))
+        }
         ("aggregates.NAME", _) => {
             let calls = "calls = { rate = \"20 /s\", initial = 5 }\naggregate = \"g\"";
             let voice = "traffic = { voice = { codec = \"g711_20ms\" } }";

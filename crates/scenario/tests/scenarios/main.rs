@@ -47,5 +47,6 @@ mod sawtooth;
 mod statistics;
 mod support;
 mod ties;
+mod transfers;
 mod transmitted;
 mod variable_links;

@@ -8,6 +8,8 @@ mod aggregation;
 pub(super) mod filter;
 mod policer;
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use forebay_network::{Ack, CongestionControl, ControlNeeds, RateSample, Signal, Window};
 use forebay_parameters::{Entry, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::{Span, Time};
@@ -66,10 +68,10 @@ fn build(section: &Section<'_>) -> Result<ControlFactory, Problem> {
     let fine = (1..=100).contains(&bandwidth_rounds);
     require(section, "bandwidth_rounds", bandwidth_rounds, fine, "1 to 100")?;
     require(section, "min_rtt_window", "0 s", min_rtt_window > Span::ZERO, "above 0 s")?;
-    let made = std::cell::Cell::new(0);
+    let made = AtomicU64::new(0);
     Ok(Box::new(move || {
-        made.set(made.get() + 1);
-        Box::new(Bbr::new(&parameters, made.get()))
+        let number = made.fetch_add(1, Ordering::Relaxed) + 1;
+        Box::new(Bbr::new(&parameters, number))
     }))
 }
 

@@ -6,6 +6,8 @@
 mod model;
 mod probe;
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use forebay_network::{
     Ack, CongestionControl, ControlNeeds, LostSegment, RateSample, Signal, Window,
 };
@@ -70,10 +72,10 @@ fn build(section: &Section<'_>) -> Result<ControlFactory, Problem> {
     require(section, "headroom", headroom, (0.0..1.0).contains(&headroom), "0 to below 1")?;
     let fine = probe_rtt_interval > Span::ZERO;
     require(section, "probe_rtt_interval", "0 s", fine, "above 0 s")?;
-    let made = std::cell::Cell::new(0);
+    let made = AtomicU64::new(0);
     Ok(Box::new(move || {
-        made.set(made.get() + 1);
-        Box::new(Bbr3::new(&parameters, made.get()))
+        let number = made.fetch_add(1, Ordering::Relaxed) + 1;
+        Box::new(Bbr3::new(&parameters, number))
     }))
 }
 

@@ -109,6 +109,11 @@ impl Delivery {
         }
     }
 
+    /// The same, of a connection whose first segment is segment `first`.
+    pub(super) fn counting_from(self, first: u64) -> Self {
+        Self { base: first, searched: first, ..self }
+    }
+
     fn record(&mut self, number: u64) -> Option<&mut Record> {
         let at = number.checked_sub(self.base)?;
         self.records.get_mut(usize::try_from(at).ok()?)

@@ -65,6 +65,21 @@ impl Extension {
             delivery.advance(una, now);
         }
     }
+
+    /// The same for a connection whose first segment is segment `first`, after one that had
+    /// `before`: the receiver's counters of marks go on.
+    pub(super) fn counting_from(
+        mut self: Box<Self>,
+        first: u64,
+        before: Option<Box<Self>>,
+    ) -> Box<Self> {
+        self.delivery = self.delivery.map(|delivery| delivery.counting_from(first));
+        if let Some(detection) = &mut self.detection {
+            detection.begin_at(first);
+        }
+        self.feedback = before.and_then(|before| before.feedback);
+        self
+    }
 }
 
 /// What a sender does for its extension. A connection without one comes here never.

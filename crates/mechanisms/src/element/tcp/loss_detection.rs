@@ -62,6 +62,11 @@ impl LossDetector {
         }
     }
 
+    /// The first segment is segment `first`.
+    pub(super) fn begin_at(&mut self, first: u64) {
+        self.order.forget_below(first);
+    }
+
     /// Segment `number` is sent; whether as a probe is returned.
     pub(super) fn sent(&mut self, number: u64, new: bool) -> bool {
         self.order.push(number);

@@ -9,6 +9,7 @@
 mod accecn;
 mod delivery;
 mod extension;
+mod fresh;
 mod inspect;
 mod loss_detection;
 mod order;

@@ -95,11 +95,12 @@ impl TransmissionOrder {
 
     /// No segment below `una`, which is all that is acknowledged, is in flight.
     pub(super) fn forget_below(&mut self, una: u64) {
-        while self.base < una {
+        while self.base < una && !self.links.is_empty() {
             self.remove(self.base);
             self.links.pop_front();
             self.base += 1;
         }
+        self.base = self.base.max(una);
     }
 }
 

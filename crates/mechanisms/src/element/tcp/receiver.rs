@@ -2,14 +2,15 @@
 
 use forebay_kernel::fetch;
 use forebay_network::{
-    Context, Counters, Ecn, Element, FlowId, LogicalProcess, Lookahead, Marking, Packet,
-    PacketKind, RouteId, SackBlocks, SackSlot,
+    Context, Counters, Ecn, Element, FlowId, LogicalProcess, Lookahead, Marking, Observation,
+    OwnCount, Packet, PacketKind, RouteId, SackBlocks, SackSlot,
 };
 use forebay_units::{Span, Time};
 
 use super::accecn::Tally;
 use super::ranges::Ranges;
 use super::{EcnEcho, Recovery, TcpParameters};
+use crate::transfers::{Completed, TransferMeter};
 
 /// The TCP receivers of a group of flows: cumulative and selective acknowledgements, delayed where
 /// RFC 5681, section 4.2 allows it.
@@ -17,6 +18,8 @@ pub struct TcpReceivers {
     settings: Settings,
     receptions: Vec<Reception>,
     spare: Spare,
+    /// What measures completion times, if the applications write transfers.
+    transfers: Option<Box<TransferMeter>>,
 }
 
 /// What all receivers of a group share.
@@ -119,7 +122,7 @@ impl TcpReceivers {
             delay: parameters.ack_delay(),
         };
         let receptions = std::iter::repeat_with(reception).take(count).collect();
-        Self { settings, receptions, spare: Vec::new() }
+        Self { settings, receptions, spare: Vec::new(), transfers: None }
     }
 
     /// The same with acknowledgements of another class and colour than the usual.
@@ -127,6 +130,71 @@ impl TcpReceivers {
     pub fn with_marking(mut self, marking: Marking) -> Self {
         self.settings.marking = marking;
         self
+    }
+
+    /// The same, which measure the completion times of transfers.
+    #[must_use]
+    pub fn with_transfers(mut self, meter: TransferMeter) -> Self {
+        self.transfers = Some(Box::new(meter));
+        self
+    }
+
+    /// A segment arrived.
+    #[inline(always)]
+    fn segment(&mut self, packet: &Packet, cx: &mut Context<'_>) {
+        let p = &self.settings;
+        let r = &mut self.receptions[packet.flow.index_in(p.first) as usize];
+        let mut changes = false;
+        if let Some(echo) = p.echo {
+            let marked = packet.ecn() == Ecn::Ce;
+            match (echo, &mut r.tally) {
+                (_, Some(tally)) => {
+                    let bytes = u64::from(packet.size - p.overhead);
+                    changes = tally.count(packet.ecn(), bytes, packet.number >= r.next);
+                }
+                (EcnEcho::Rfc8257, _) => changes = p.echo_exactly(r, marked, packet.flow, cx),
+                // RFC 3168, section 6.1.3: CWR ends the echo, unless this packet is marked itself.
+                _ => r.ece = (r.ece && !packet.cwr()) || marked,
+            }
+        }
+        // RFC 7323, section 4.3: echo the earliest segment not yet acknowledged, not the latest.
+        if packet.number <= r.acked && packet.created.ps() >= r.recent {
+            r.recent = packet.created.ps();
+        }
+        let at_once = if packet.number == r.next && r.reorder.is_none() {
+            p.in_order(r, packet, cx)
+        } else {
+            let duplicate = p.out_of_order(r, packet, &mut self.spare, cx);
+            if duplicate && p.dsack {
+                p.report_duplicate(r, packet.number, packet.flow, cx);
+                return;
+            }
+            true
+        };
+        if at_once || changes {
+            p.acknowledge(r, packet.flow, cx);
+        }
+    }
+
+    /// A segment arrived that may complete transfers.
+    #[cold]
+    #[inline(never)]
+    fn segment_of_transfer(&mut self, packet: &Packet, cx: &mut Context<'_>) {
+        let flow = packet.flow;
+        let before = cx.counters().flow(packet).goodput;
+        self.segment(packet, cx);
+        let arrived = cx.counters().flow(packet).goodput - before;
+        let Some(transfers) = &mut self.transfers else { return };
+        let (index, now) = (flow.index_in(self.settings.first), cx.now());
+        if arrived > 0 {
+            transfers.arrived(index, arrived);
+            while let Some(transfer) = transfers.complete(index, now) {
+                cx.observe(|| {
+                    let Completed { begun, bytes, ideal } = transfer;
+                    Observation::Completed { flow, begun, bytes, ideal }
+                });
+            }
+        }
     }
 }
 
@@ -327,37 +395,10 @@ impl Element for TcpReceivers {
     #[inline]
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         cx.deliver(packet);
-        let p = &self.settings;
-        let r = &mut self.receptions[packet.flow.index_in(p.first) as usize];
-        let mut changes = false;
-        if let Some(echo) = p.echo {
-            let marked = packet.ecn() == Ecn::Ce;
-            match (echo, &mut r.tally) {
-                (_, Some(tally)) => {
-                    let bytes = u64::from(packet.size - p.overhead);
-                    changes = tally.count(packet.ecn(), bytes, packet.number >= r.next);
-                }
-                (EcnEcho::Rfc8257, _) => changes = p.echo_exactly(r, marked, packet.flow, cx),
-                // RFC 3168, section 6.1.3: CWR ends the echo, unless this packet is marked itself.
-                _ => r.ece = (r.ece && !packet.cwr()) || marked,
-            }
-        }
-        // RFC 7323, section 4.3: echo the earliest segment not yet acknowledged, not the latest.
-        if packet.number <= r.acked && packet.created.ps() >= r.recent {
-            r.recent = packet.created.ps();
-        }
-        let at_once = if packet.number == r.next && r.reorder.is_none() {
-            p.in_order(r, packet, cx)
+        if self.transfers.is_none() {
+            self.segment(packet, cx);
         } else {
-            let duplicate = p.out_of_order(r, packet, &mut self.spare, cx);
-            if duplicate && p.dsack {
-                p.report_duplicate(r, packet.number, packet.flow, cx);
-                return;
-            }
-            true
-        };
-        if at_once || changes {
-            p.acknowledge(r, packet.flow, cx);
+            self.segment_of_transfer(packet, cx);
         }
     }
 
@@ -376,6 +417,13 @@ impl Element for TcpReceivers {
             cx.wake_at(r.deadline, token);
         } else {
             self.settings.acknowledge(r, self.settings.first.nth(token), cx);
+        }
+    }
+
+    fn counters(&mut self, cx: &mut Context<'_>) -> OwnCount<'_> {
+        match &mut self.transfers {
+            Some(transfers) => OwnCount::of(transfers.count(cx.now())),
+            None => OwnCount::default(),
         }
     }
 }

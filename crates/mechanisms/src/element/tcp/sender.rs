@@ -8,6 +8,7 @@ use forebay_network::{
 use forebay_units::{Span, Time};
 
 use super::extension::Extension;
+use super::fresh::Fresh;
 use super::rto::{Rto, RtoRules};
 use super::scoreboard::Scoreboard;
 use super::sender_context::SenderContext;
@@ -29,7 +30,7 @@ pub struct TcpSenders {
     pub(super) settings: Settings,
     starts: Vec<Time>,
     pub(super) connections: Vec<Connection>,
-    cold: ColdState,
+    pub(super) cold: ColdState,
 }
 
 /// State that few acknowledgements touch.
@@ -39,6 +40,8 @@ pub(super) struct ColdState {
     /// Scoreboards of recoveries that are over, for reuse.
     #[allow(clippy::vec_box, reason = "connections hold boxes, and they move between the two")]
     pub(super) spare: Vec<Box<Scoreboard>>,
+    /// If writes begin fresh connections.
+    pub(super) fresh: Option<Fresh>,
 }
 
 /// What all senders of a group share, in the form that the arithmetic needs.
@@ -180,7 +183,7 @@ impl TcpSenders {
         };
         let connections = std::iter::repeat_with(connection).take(flows).collect();
         let sources = std::iter::repeat_with(Source::default).take(flows).collect();
-        let cold = ColdState { sources, applications, spare: Vec::new() };
+        let cold = ColdState { sources, applications, spare: Vec::new(), fresh: None };
         Self { settings, starts: group.starts, connections, cold }
     }
 
@@ -259,7 +262,7 @@ impl Settings {
 }
 
 impl Connection {
-    fn new(
+    pub(super) fn new(
         window: Window,
         rto: Rto,
         control: Box<dyn CongestionControl>,

@@ -332,6 +332,9 @@ impl SenderContext<'_, '_> {
     pub(super) fn write(&mut self) {
         let before = self.observed_window();
         let now = self.cx.now();
+        if self.cold.fresh.is_some() {
+            self.begin_afresh();
+        }
         if self.c.extension.is_some() {
             self.check_app_limited();
         }

@@ -1,0 +1,110 @@
+//! Sizes: how much a transfer carries.
+
+mod cdf;
+mod fixed;
+mod lognormal;
+mod pareto;
+mod published;
+
+use std::sync::Arc;
+
+use forebay_kernel::Stream;
+use forebay_parameters::{Category, Entry, Problem, Section};
+use forebay_units::Size;
+
+/// A distribution of sizes. A law: it is handed a random stream and answers with a size.
+pub trait SizeDistribution: Send + Sync {
+    /// A size of at least a byte.
+    fn draw(&self, stream: &mut Stream) -> Size;
+
+    /// The mean of the distribution, in bytes. Draws are rounded to whole bytes, which can move
+    /// their mean by half a byte.
+    fn mean(&self) -> f64;
+}
+
+/// Reads a section of the scenario and gives its distribution.
+pub type BuildSizes =
+    &'static (dyn Fn(&Section<'_>) -> Result<Arc<dyn SizeDistribution>, Problem> + Send + Sync);
+
+/// The category of distributions of sizes.
+pub enum Sizes {}
+
+impl Category for Sizes {
+    const NAME: &'static str = "sizes";
+    const CONTRACT: &'static str = "How much a transfer carries.";
+    const PLACE: &'static str = "flows.NAME.traffic.transfers";
+    const KIND: &'static str = "distribution of sizes such as { pareto = { min = \"5 kB\" } }";
+    type Build = BuildSizes;
+}
+
+/// Every distribution of sizes.
+pub static SIZES: &[Entry<BuildSizes>] = &[
+    published::CACHE,
+    cdf::ENTRY,
+    published::DATA_MINING,
+    fixed::ENTRY,
+    published::HADOOP,
+    lognormal::ENTRY,
+    pareto::ENTRY,
+    published::WEB_SEARCH,
+];
+
+/// The largest size that is drawn: 1 TB.
+const MOST: f64 = 1e12;
+
+/// A size of so many bytes, to the nearest whole byte.
+fn whole(bytes: f64) -> Size {
+    Size::from_bytes((bytes.clamp(1.0, MOST) + 0.5) as u64)
+}
+
+/// Refuse sizes that no transfer has.
+fn check(section: &Section<'_>, key: &str, size: Size) -> Result<(), Problem> {
+    if (1..=MOST as u64).contains(&size.bytes()) {
+        return Ok(());
+    }
+    let message = format!("{} B is no size of a transfer; allowed are 1 B to 1 TB", size.bytes());
+    Err(section.fail(key, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use forebay_kernel::Streams;
+    use forebay_parameters::{Echo, Node, Table, Value};
+
+    /// What the entry called `name` makes of these parameters.
+    pub(super) fn read(
+        name: &str,
+        parameters: &[(&str, Value)],
+    ) -> Result<Arc<dyn SizeDistribution>, Problem> {
+        let node = |(key, value): &(&str, Value)| ((*key).to_owned(), Node::new(value.clone()));
+        let table: Table = parameters.iter().map(node).collect();
+        let (node, echo) = (Node::new(Value::Table(table)), Echo::default());
+        let entry = SIZES.iter().find(|entry| entry.name == name).expect("an entry");
+        (entry.build)(&Section::root(&node, &echo)?)
+    }
+
+    /// So many draws, in bytes.
+    pub(super) fn draws(sizes: &dyn SizeDistribution, count: usize) -> Vec<f64> {
+        let mut stream = Streams::new(1, 0).named("sizes");
+        (0..count).map(|_| sizes.draw(&mut stream).bytes() as f64).collect()
+    }
+
+    /// Whether the mean of `draws` is that of the distribution: within five of its standard errors,
+    /// which right draws exceed with a probability of 6e-7, and half a byte of rounding.
+    pub(super) fn has_mean(draws: &[f64], mean: f64) -> bool {
+        let n = draws.len() as f64;
+        let found = draws.iter().sum::<f64>() / n;
+        let variance = draws.iter().map(|x| (x - found) * (x - found)).sum::<f64>() / (n - 1.0);
+        let bound = 5.0 * (variance / n).sqrt() + 0.5;
+        assert!(bound < 0.1 * mean + 0.5, "it could not fail: {bound} of {mean}");
+        (found - mean).abs() < bound
+    }
+
+    /// Whether a share `p` of draws is at most `bytes`, within five standard deviations of a share.
+    pub(super) fn has_share(draws: &[f64], bytes: f64, p: f64) -> bool {
+        let n = draws.len() as f64;
+        let found = draws.iter().filter(|x| **x <= bytes).count() as f64 / n;
+        (found - p).abs() <= 5.0 * (p * (1.0 - p) / n).sqrt() + 1e-12
+    }
+}
