@@ -115,7 +115,12 @@ impl<'a> Analysis<'a> {
             }
         }
         let mut declared = vec![false; routes.firsts().count()];
-        let candidates = candidates(whole, partition_map, &upstreams);
+        // Where routes change, a host can enter the network elsewhere than it has declared.
+        let candidates = if whole.core.detours.is_some() {
+            vec![false; elements]
+        } else {
+            candidates(whole, partition_map, &upstreams)
+        };
         for (me, _) in
             ElementId::all(elements).zip(&candidates).filter(|(_, candidate)| **candidate)
         {

@@ -164,6 +164,12 @@ impl Network {
         self.whole().core.routes.add(elements, end.into())
     }
 
+    /// What is sent on `route` takes each of `routes` from its time on. Then no host is deferred,
+    /// as where its packets enter the network changes; and the network cannot be divided.
+    pub fn add_detours(&mut self, route: RouteId, routes: Vec<(Time, RouteId)>) {
+        self.whole().core.detours.get_or_insert_default().add(route, routes);
+    }
+
     /// Set the reverse route from `element` for packets of `route`: `back` leads to their source.
     /// [`crate::Context::reverse_route`] looks it up.
     pub fn add_reverse_route(&mut self, element: ElementId, route: RouteId, back: RouteId) {

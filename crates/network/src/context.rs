@@ -77,6 +77,7 @@ impl<'a> Context<'a> {
     /// Send `packet` from a host into the network: count it and hand it to its first element.
     #[inline(always)]
     pub fn send(&mut self, packet: Packet) {
+        let packet = if self.core.detours.is_some() { self.detour(packet) } else { packet };
         let now = self.now();
         let flow = self.core.counters.flow(&packet);
         if packet.is_feedback() {
@@ -104,6 +105,16 @@ impl<'a> Context<'a> {
                 self.core.channels.send(receiver, channel, &packet, now);
             }
         }
+    }
+
+    /// `packet` on the route that has replaced its own, if one has.
+    #[cold]
+    #[inline(never)]
+    fn detour(&self, mut packet: Packet) -> Packet {
+        if let Some(detours) = &self.core.detours {
+            packet.route = detours.current(packet.route, self.now());
+        }
+        packet
     }
 
     /// The first data packet of `flow` that is counted was sent: if it is the first of all, the

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use forebay_kernel::{ChannelTable, Digest, EventList, RingBuffer};
 use forebay_units::{Span, Time};
 
+use crate::detours::Detours;
 use crate::routes::Routes;
 use crate::{
     Counters, DeliveryMeter, Ecn, ElementId, ExecutionMode, FlowId, InputChannels, Observer,
@@ -88,6 +89,8 @@ pub struct Core {
     pub pending: PendingDeliveries,
     /// The forwarding tables.
     pub routes: Routes,
+    /// Routes that change, if any do.
+    pub detours: Option<Box<Detours>>,
     /// The counters.
     pub counters: Counters,
     /// By flow, up to the last that has one.

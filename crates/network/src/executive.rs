@@ -6,6 +6,7 @@
 use forebay_units::Time;
 
 pub use crate::core::{Cancelled, Core, LocalTimers, PendingDeliveries, PendingDelivery, Sink};
+pub use crate::detours::Detours;
 pub use crate::routes::{Hop, PartitionHop, Routes};
 use crate::{Context, ElementId};
 

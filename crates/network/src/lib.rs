@@ -16,6 +16,7 @@ mod columns;
 mod context;
 mod core;
 mod counters;
+mod detours;
 mod drop_reason;
 mod element;
 pub mod executive;

@@ -6,11 +6,12 @@ use forebay_engine::Network;
 use forebay_kernel::Streams;
 use forebay_network::{ElementCounters, ElementId, FlowId, LinkId, RouteId};
 use forebay_parameters::{Echo, Node, Parameters, Problem, Registry, Section, nearest};
-use forebay_units::Span;
 use forebay_units::quantity::show_span;
+use forebay_units::{Span, Time};
 
 use crate::around::Around;
 use crate::calls::{AggregatePlan, read_aggregate};
+use crate::failures::{self, Rerouting};
 use crate::flows::{FlowPlan, read_flow};
 use crate::links::{LinkPlan, read_link};
 use crate::names::{AGGREGATES, FLOWS, LINKS, check_names, check_unique};
@@ -59,6 +60,7 @@ impl<'a> Plan<'a> {
             for name in section.keys() {
                 let inner = section.section(name)?.expect("the key is present");
                 for plan in read_link(name, &inner)? {
+                    plan.check_failures(parameters.duration, rings.is_some(), &inner)?;
                     join(&mut topology, &mut links, plan).map_err(|m| inner.fail("to", m))?;
                 }
             }
@@ -125,6 +127,7 @@ impl<'a> Plan<'a> {
     /// senders' element of each group of flows. Elements are numbered as `order` has it.
     pub(crate) fn wire(&mut self, streams: &Streams, order: &mut TieOrder) -> Wired {
         let mut network = Network::new();
+        failures::draw(&mut self.links, streams, Time::ZERO + self.parameters.duration);
         let rings: Vec<ElementId> = self.rings.iter().map(|_| network.reserve()).collect();
         let links: Vec<LinkId> = self.links.iter().map(|_| network.add_link()).collect();
         let mut elements = vec![Vec::new(); links.len()];
@@ -140,13 +143,17 @@ impl<'a> Plan<'a> {
             if link.allocates { elements.first().copied() } else { None }
         };
         let allocators = placed.map(allocator).collect();
-        let roads = Roads { links, elements, allocators, ..Roads::default() };
+        let rerouting = Rerouting::of(&self.links);
+        let roads = Roads { links, elements, allocators, rerouting, ..Roads::default() };
         let firsts: Vec<FlowId> =
             self.flows.iter().map(|flow| network.add_flows(flow.count)).collect();
         // Filled in below: each group has senders.
         let mut senders = vec![network.next_element(); self.flows.len()];
         for at in order.of(self.flows.len()) {
             let flow = &mut self.flows[at];
+            if let Some(rerouting) = &roads.rerouting {
+                rerouting.pinned.set(!flow.is_rerouted());
+            }
             if !flow.has_calls() {
                 senders[at] = flow.wire(firsts[at], &roads, &mut network, streams);
             } else if flow.aggregate.is_none() {
@@ -160,12 +167,16 @@ impl<'a> Plan<'a> {
         for (aggregate, members) in self.aggregates.iter_mut().zip(members) {
             let element = network.next_element();
             let mut classes = Vec::new();
+            if let Some(rerouting) = &roads.rerouting {
+                rerouting.pinned.set(true);
+            }
             for at in members {
                 senders[at] = element;
                 classes.push(self.flows[at].class(firsts[at], &roads, &mut network, streams));
             }
             aggregate.wire(classes, &mut network, streams);
         }
+        debug_assert!(self.rings.is_empty() || roads.rerouting.is_none(), "refused when read");
         for (number, element) in rings.into_iter().enumerate() {
             self.place_ring((number, element), &roads, &mut network, streams);
         }

@@ -10,6 +10,7 @@ use forebay_parameters::{About, Field, Parameters, Probe, Registry, Shelf, Value
 use serde_json::{Map, Value as Json, json};
 
 use crate::columns::words;
+use crate::failures::FailureParameters;
 use crate::schedules::RateStepParameters;
 use crate::sections::{
     AggregateParameters, FlowParameters, LinkParameters, PolicingParameters, RecordParameters,
@@ -74,8 +75,16 @@ const RATE_STEPS: SectionRow = (
     &[],
 );
 
+/// Failures of a link.
+const FAILURE: SectionRow = (
+    "links.NAME.failure",
+    "A link, both directions of it, fails and comes back, and flows take other paths meanwhile.",
+    FailureParameters::FIELDS,
+    &[],
+);
+
 /// Mechanisms of a link, and at last its way back, which has the same.
-const LINK_KEYS: [&str; 8] = [
+const LINK_KEYS: [&str; 9] = [
     "queue",
     "conditioner",
     "shaper",
@@ -83,10 +92,11 @@ const LINK_KEYS: [&str; 8] = [
     "explicit_rate",
     "impairment",
     "rate_steps",
+    "failure",
     "reverse",
 ];
 
-fn sections() -> [SectionRow; 19] {
+fn sections() -> [SectionRow; 20] {
     let [paced, frames, policing, peak, bucket] = PACED_SECTIONS;
     [
         ("scenario", "The top level.", ScenarioParameters::FIELDS, &[]),
@@ -98,6 +108,7 @@ fn sections() -> [SectionRow; 19] {
             &LINK_KEYS[..7],
         ),
         RATE_STEPS,
+        FAILURE,
         (
             "rings.NAME",
             "A packet ring: nodes joined by two ringlets on which data run opposite ways.",
@@ -220,9 +231,9 @@ fn plain(value: &Value) -> Json {
 /// The JSON schema (2020-12) of scenario files that choose from `registry`.
 #[must_use]
 pub fn schema(registry: &Registry) -> String {
-    let [top, link, reverse, step, ring, station, flow, tcp, udp, calls, surge, rest @ ..] =
+    let [top, link, reverse, step, failure, ring, station, flow, tcp, udp, calls, rest @ ..] =
         sections().map(|row| row.2);
-    let [paced, frames, policing, peak, bucket, aggregate, probing, record] = rest;
+    let [surge, paced, frames, policing, peak, bucket, aggregate, probing, record] = rest;
     let choice = |category: &str| choice(registry, category);
     let queue = choice("queue");
     let conditioner = choice("conditioner");
@@ -242,7 +253,7 @@ pub fn schema(registry: &Registry) -> String {
     ];
     let reverse = object(reverse, on_links.clone());
     let mut on_link = on_links.to_vec();
-    on_link.push(("reverse", reverse));
+    on_link.extend([("reverse", reverse), ("failure", object(failure, []))]);
     let tcp = object(tcp, [("control", choice("control"))]);
     let surges = json!({ "type": "array", "items": object(surge, []) });
     let of_paced = [

@@ -326,7 +326,7 @@ fn link_place(number: usize, plan: &Plan<'_>, wired: &mut Wired, resolved: &Reso
         may_idle: ring.is_some() || background || link.holds_back,
         shapes: has("shaper.") || link.holds_back,
         polices: has("conditioner"),
-        impaired: has("impairment"),
+        impaired: has("impairment") || link.failure.is_some(),
         by_ecn: has_part("dualpi2") || has_part("ecn_classes") || has_part("rules"),
         ring,
         buckets,

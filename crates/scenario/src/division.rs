@@ -28,7 +28,7 @@ const MOST_ROUNDS: usize = 16;
 /// The partition of each element of `wired`, for a run on at most `threads` threads; `None` if the
 /// network cannot be divided, or would be no faster.
 pub(crate) fn divide(plan: &Plan<'_>, wired: &Wired, threads: usize) -> Option<Vec<u32>> {
-    if threads < 2 {
+    if threads < 2 || plan.links.iter().any(|link| link.failure.is_some()) {
         return None;
     }
     let map = Map::new(plan);

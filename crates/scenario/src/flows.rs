@@ -440,6 +440,14 @@ impl FlowPlan {
         matches!(self.transport, Transport::Calls(_))
     }
 
+    /// Whether its packets leave links that fail: not if it must pass certain nodes or a policer,
+    /// nor if notifications find their way back from certain links.
+    pub(crate) fn is_rerouted(&self) -> bool {
+        self.parameters.route.is_none()
+            && self.policing.is_none()
+            && matches!(self.transport, Transport::Tcp(..) | Transport::Udp(..))
+    }
+
     /// Make senders and receivers of flows that are there from the start, given the first
     /// of them and the roads. The senders' element.
     pub(crate) fn wire(

@@ -14,6 +14,7 @@ mod check;
 mod columns;
 mod division;
 mod estimate;
+mod failures;
 mod files;
 mod flows;
 mod links;

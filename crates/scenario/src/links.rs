@@ -14,7 +14,7 @@ use forebay_mechanisms::element::link::{
 use forebay_mechanisms::element::shaper::Shaper;
 use forebay_mechanisms::explicit_rate::ExplicitRate;
 use forebay_mechanisms::explicit_rate::ExplicitRates;
-use forebay_mechanisms::impairment::{Impairment, Impairments};
+use forebay_mechanisms::impairment::{Impairment, Impairments, outages};
 use forebay_mechanisms::queue::{self, Queue, Queues};
 use forebay_mechanisms::shaper::Shapers;
 use forebay_network::{Conditioner, ElementId, LinkId, ShaperLaw};
@@ -23,6 +23,7 @@ use forebay_parameters::{
 };
 use forebay_units::{Rate, Size, Span, Time};
 
+use crate::failures::{Failure, Waiting};
 use crate::rings::{RingPlan, RingSpan, SpanPlan};
 use crate::schedules::Wire;
 use crate::sections::{
@@ -41,6 +42,8 @@ pub(crate) struct LinkPlan<'a> {
     pub(crate) delay: Span,
     /// What it offers over time, and its delays, if it changes.
     pub(crate) changes: Option<(Capacity, DelaySchedule)>,
+    /// When it fails.
+    pub(crate) failure: Option<Failure>,
     background: Option<Size>,
     notice_size: Size,
     /// Where its mechanisms are described; its path names the random streams.
@@ -103,6 +106,9 @@ pub(crate) fn read_link<'a>(
     let (rate, delay) = (parameters.rate.unwrap_or(wire.rate), parameters.delay);
     let mut there = LinkPlan::plain(name.to_owned(), ends, wire, section.clone());
     there.background = parameters.residual;
+    there.failure = Failure::read(section)?;
+    there.check_pauses(section)?;
+    let failure = there.failure.clone();
     there.notice_size = notice_size(section, parameters.notice_size)?;
     let reverse = section.section("reverse")?;
     if !parameters.duplex {
@@ -126,6 +132,8 @@ pub(crate) fn read_link<'a>(
         back.notice_size = notice_size(&reverse, other.notice_size)?;
         back.section = reverse;
     }
+    back.failure = failure;
+    back.check_pauses(section)?;
     Ok(vec![there.prepare()?, back.prepare()?])
 }
 
@@ -162,6 +170,7 @@ impl<'a> LinkPlan<'a> {
             rate,
             delay,
             changes,
+            failure: None,
             background: None,
             notice_size: NOTICE,
             section,
@@ -183,6 +192,31 @@ impl LinkPlan<'_> {
     /// Path of its section.
     pub(crate) fn path(&self) -> &str {
         self.section.path()
+    }
+
+    /// Refuse pauses of a link that changes in another way, or is filled by other traffic.
+    fn check_pauses(&self, section: &Section<'_>) -> Result<(), Problem> {
+        let pauses = self.failure.as_ref().is_some_and(|failure| failure.waiting == Waiting::Kept);
+        if pauses && (self.changes.is_some() || self.background.is_some()) {
+            let message = "waiting = \"kept\" goes with a fixed rate only, and without residual";
+            return Err(section.fail("failure", message));
+        }
+        Ok(())
+    }
+
+    /// Refuse failures that are too many within `duration`, or next to rings.
+    pub(crate) fn check_failures(
+        &self,
+        duration: Span,
+        has_rings: bool,
+        section: &Section<'_>,
+    ) -> Result<(), Problem> {
+        let Some(failure) = &self.failure else { return Ok(()) };
+        if has_rings {
+            let message = "is not possible in a network with rings";
+            return Err(section.fail("failure", message));
+        }
+        failure.check(duration, section)
     }
 
     /// The bits that it offers between two times, if it changes.
@@ -270,6 +304,9 @@ impl LinkPlan<'_> {
         }
         let queue = (parts.queue, streams.named(&format!("{path}.queue")));
         let LinkPlan { rate, delay, .. } = *self;
+        if let Some(failure) = self.failure.as_ref().filter(|it| it.waiting == Waiting::Kept) {
+            self.changes = Some(failure.pauses(rate, delay));
+        }
         let background = self
             .background
             .map(|size| (rate.transmission_time(size), streams.named(&format!("{path}.residual"))));
@@ -285,6 +322,12 @@ impl LinkPlan<'_> {
             notifier,
         })));
         self.beyond = elements.len();
+        if let Some(failure) = self.failure.as_ref().filter(|it| it.waiting == Waiting::Lost) {
+            // It draws nothing.
+            let stream = streams.named(&format!("{path}.failure"));
+            let wire = ImpairedWire::new(id, outages(&failure.times), stream);
+            elements.push(network.add(Box::new(wire)));
+        }
         for (law, at) in parts.impairments.into_iter().zip(0..) {
             let stream = streams.numbered(&format!("{path}.impairment"), at);
             elements.push(network.add(Box::new(ImpairedWire::new(id, law, stream))));

@@ -1,9 +1,13 @@
 //! Laying routes over the elements of links.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 use forebay_engine::Network;
 use forebay_network::{Destination, ElementId, LinkId, RouteId};
+use forebay_units::Time;
+
+use crate::failures::Rerouting;
 
 /// The elements of links, and the routes laid over them.
 #[derive(Default)]
@@ -14,6 +18,8 @@ pub(crate) struct Roads {
     pub(crate) elements: Vec<Vec<ElementId>>,
     /// What gives explicit rates at each link, if anything does.
     pub(crate) allocators: Vec<Option<ElementId>>,
+    /// How failures change routes, if there are any.
+    pub(crate) rerouting: Option<Rerouting>,
     /// The links of each route.
     pub(crate) laid: RefCell<Vec<(RouteId, Vec<usize>)>>,
 }
@@ -76,6 +82,34 @@ impl Roads {
         passed.dedup();
         let route = network.add_route(&passed, end);
         self.laid.borrow_mut().push((route, links.to_vec()));
+        if let Some(rerouting) = &self.rerouting {
+            self.lay_detours((route, links), &rerouting.detours(links), end, network);
+        }
         route
+    }
+
+    /// Lay what packets of `route`, over `links`, take from the time of each of `detours` on.
+    fn lay_detours(
+        &self,
+        (route, links): (RouteId, &[usize]),
+        detours: &[(Time, Vec<usize>)],
+        end: Destination,
+        network: &mut Network,
+    ) {
+        let mut known = BTreeMap::from([(links.to_vec(), route)]);
+        let mut routes = Vec::new();
+        for (at, links) in detours {
+            let route = *known.entry(links.clone()).or_insert_with(|| {
+                let passed: Vec<ElementId> =
+                    links.iter().flat_map(|link| self.elements[*link].clone()).collect();
+                let route = network.add_route(&passed, end);
+                self.laid.borrow_mut().push((route, links.clone()));
+                route
+            });
+            routes.push((*at, route));
+        }
+        if !routes.is_empty() {
+            network.add_detours(route, routes);
+        }
     }
 }

@@ -61,6 +61,7 @@ pub(crate) const LINK_MECHANISMS: &[&str] = &[
     "impairment",
     "impairments",
     "rate_steps",
+    "failure",
     "reverse",
 ];
 

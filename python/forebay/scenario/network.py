@@ -100,7 +100,8 @@ class Network:
         `trace` says it), `delay`, `queue`, `conditioner` or `conditioners` (a list), `shaper`,
         `impairment`, `residual` (size of the packets of lower priority that fill it), `rate_steps`
         (a list of dictionaries with `at` and `rate`), `repeat`, `schedule` and `trace` (files in
-        the current folder), and `reverse`, a dictionary for the way back where it differs. See
+        the current folder), `failure` (a dictionary), and `reverse`, a dictionary for the way back
+        where it differs. See
         `forebay mechanisms link`. Returns the network. Raises `ValueError` for a name already
         taken.
         """

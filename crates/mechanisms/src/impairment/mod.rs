@@ -11,6 +11,7 @@ mod outage;
 use forebay_parameters::{Category, Entry, Problem, Section};
 
 pub use contract::{Impairment, Passage};
+pub use outage::{OutageParameters, OutagePlan, outages};
 
 /// Makes an impairment from its section of the scenario.
 pub type BuildImpairment =

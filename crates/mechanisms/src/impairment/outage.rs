@@ -38,26 +38,42 @@ parameters! {
 }
 
 fn build(section: &Section<'_>) -> Result<Box<dyn Impairment>, Problem> {
-    let parameters = OutageParameters::read(section)?;
-    let plan = match (parameters.down, parameters.mean_up, parameters.mean_down) {
-        (Some(down), None, None) => {
-            let changes = changes(section, &down, &parameters.up.unwrap_or_default())?;
-            OutagePlan::Given(changes.into_iter())
-        }
-        (None, Some(up), Some(down)) if parameters.up.is_none() => {
-            for (key, mean) in [("mean_up", up), ("mean_down", down)] {
-                if mean == Span::ZERO {
-                    return Err(section.fail(key, "is zero; a time above 0 is needed"));
-                }
-            }
-            OutagePlan::Drawn([up, down])
-        }
-        _ => {
-            let message = "needs either `down` with `up`, or `mean_up` with `mean_down`";
-            return Err(section.fail("", message));
-        }
-    };
+    let plan = OutageParameters::read(section)?.plan(section)?;
     Ok(Box::new(Outage::new(plan)))
+}
+
+/// A wire that lets nothing through during `outages`, each from a time until another.
+#[must_use]
+pub fn outages(outages: &[(Time, Time)]) -> Box<dyn Impairment> {
+    let changes: Vec<Time> = outages.iter().flat_map(|(from, until)| [*from, *until]).collect();
+    Box::new(Outage::new(OutagePlan::Given(changes.into_iter())))
+}
+
+impl OutageParameters {
+    /// When outages begin and end.
+    ///
+    /// # Errors
+    /// If that is not said, in two ways, or not in order.
+    pub fn plan(self, section: &Section<'_>) -> Result<OutagePlan, Problem> {
+        match (self.down, self.mean_up, self.mean_down) {
+            (Some(down), None, None) => {
+                let changes = changes(section, &down, &self.up.unwrap_or_default())?;
+                Ok(OutagePlan::Given(changes.into_iter()))
+            }
+            (None, Some(up), Some(down)) if self.up.is_none() => {
+                for (key, mean) in [("mean_up", up), ("mean_down", down)] {
+                    if mean == Span::ZERO {
+                        return Err(section.fail(key, "is zero; a time above 0 is needed"));
+                    }
+                }
+                Ok(OutagePlan::Drawn([up, down]))
+            }
+            _ => {
+                let message = "needs either `down` with `up`, or `mean_up` with `mean_down`";
+                Err(section.fail("", message))
+            }
+        }
+    }
 }
 
 /// The times at which the link fails and comes back, in turn.
@@ -98,11 +114,45 @@ struct Outage {
 }
 
 /// Where the times come from at which the link fails and comes back.
-enum OutagePlan {
+#[derive(Clone, Debug)]
+pub enum OutagePlan {
     /// They are given.
     Given(std::vec::IntoIter<Time>),
     /// They are drawn: the mean times up and down.
     Drawn([Span; 2]),
+}
+
+impl OutagePlan {
+    /// The mean time from an outage to the next, if they are drawn.
+    #[must_use]
+    pub fn mean_cycle(&self) -> Option<Span> {
+        match self {
+            Self::Given(_) => None,
+            Self::Drawn([up, down]) => Some(*up + *down),
+        }
+    }
+
+    /// The outages that begin until `end`: each from a time until another, which is
+    /// [`Time::NEVER`] if it does not end by then.
+    #[must_use]
+    pub fn outages(self, end: Time, stream: &mut Stream) -> Vec<(Time, Time)> {
+        let mut outage = Outage::new(self);
+        let (mut outages, mut since) = (Vec::new(), None);
+        outage.advance(Time::ZERO, stream);
+        if outage.is_down {
+            since = Some(Time::ZERO);
+        }
+        while outage.next <= end {
+            let at = outage.next;
+            match since.take() {
+                Some(from) => outages.push((from, at)),
+                None => since = Some(at),
+            }
+            outage.change(stream);
+        }
+        outages.extend(since.map(|from| (from, Time::NEVER)));
+        outages
+    }
 }
 
 impl Outage {
@@ -119,16 +169,21 @@ impl Outage {
     /// Pass all changes up to `now`.
     fn advance(&mut self, now: Time, stream: &mut Stream) {
         while self.next <= now {
-            self.is_down = !self.is_down;
-            self.next = match &mut self.plan {
-                OutagePlan::Given(changes) => changes.next().unwrap_or(Time::NEVER),
-                OutagePlan::Drawn(means) => {
-                    let mean = means[usize::from(self.is_down)].ps() as f64;
-                    // A picosecond at least, so that a mean of a few cannot hold up time.
-                    self.next + Span::from_ps((mean * stream.exponential()) as u64 + 1)
-                }
-            };
+            self.change(stream);
         }
+    }
+
+    /// Pass the next change.
+    fn change(&mut self, stream: &mut Stream) {
+        self.is_down = !self.is_down;
+        self.next = match &mut self.plan {
+            OutagePlan::Given(changes) => changes.next().unwrap_or(Time::NEVER),
+            OutagePlan::Drawn(means) => {
+                let mean = means[usize::from(self.is_down)].ps() as f64;
+                // A picosecond at least, so that a mean of a few cannot hold up time.
+                self.next + Span::from_ps((mean * stream.exponential()) as u64 + 1)
+            }
+        };
     }
 }
 

@@ -191,7 +191,7 @@ impl Draw {
              delay = \"{delay} ms\"\n",
             hop + 1
         );
-        let changes = self.chance(0.15);
+        let changes = self.chance(0.2);
         if changes {
             text += self.changes();
         }
@@ -238,6 +238,8 @@ impl Draw {
              { at = \"300 ms\", rate = \"3 Mbit/s\" }]\n",
             "repeat = \"90 ms\"\nrate_steps = [{ at = \"40 ms\", rate = \"0 bit/s\" }, \
              { at = \"55 ms\", rate = \"1234567 bit/s\" }]\n",
+            "failure = { down = [\"150 ms\"], up = [\"220 ms\"], detection = \"10 ms\" }\n",
+            "failure = { mean_up = \"200 ms\", mean_down = \"50 ms\", waiting = \"kept\" }\n",
             "trace = { text = \"0\\n3\\n3\\n11\\n20\\n\" }\n",
             "schedule = { text = \"time_s,rate_bps,delay_s\\n0,2e6,0.02\\n0.1,5e5,0.001\\n\" }\n",
         ])

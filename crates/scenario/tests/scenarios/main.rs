@@ -29,6 +29,7 @@ mod early;
 mod every_mechanism;
 mod exact;
 mod extremes;
+mod failures;
 mod fairness;
 mod frames;
 mod impairments;
