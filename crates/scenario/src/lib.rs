@@ -21,6 +21,7 @@ mod links;
 mod names;
 mod paced;
 mod parse;
+mod profiles;
 mod results;
 mod results_elements;
 mod results_rings;

@@ -21,6 +21,7 @@ use crate::division::divide;
 use crate::estimate::estimate;
 use crate::files::{Files, load, no_files};
 use crate::parse;
+use crate::profiles;
 use crate::results::{LinkResult, RunResult, flow_rows};
 use crate::results_elements::{call_rows, paced_rows, transfer_rows};
 use crate::results_rings::RingResult;
@@ -161,6 +162,7 @@ impl Scenario {
         for assignment in assignments {
             parse::set(&mut root, assignment).map_err(fail)?;
         }
+        profiles::expand(&mut root).map_err(|problem| fail(parse::blame(problem, assignments)))?;
         load(&mut root, files).map_err(|problem| fail(parse::blame(problem, assignments)))?;
         let echo = Echo::default();
         let plan = Plan::read(&root, &echo, registry)

@@ -31,6 +31,9 @@ parameters! {
         from: String, "-";
         /// Node at the far end.
         to: String, "-";
+        /// What kind of link it is: a name in the table of profiles, which says what such links
+        /// have (rate, delay, way back). What is said here as well counts more.
+        profile: Option<String>, "-";
         /// Rate of the transmitter. Of a link that changes it is that before the first change, and
         /// the one that queue laws and conditioners go by; there it can be left out if the changes
         /// say what holds at first.

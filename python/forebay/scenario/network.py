@@ -96,14 +96,13 @@ class Network:
     def link(self, name: str, from_: str, to: str, **parameters: Any) -> Network:
         """Add a link between two nodes, duplex unless `duplex=False`.
 
-        Parameters are those of a link in a scenario file: `rate` (needed, unless `schedule` or
-        `trace` says it), `delay`, `queue`, `conditioner` or `conditioners` (a list), `shaper`,
-        `impairment`, `residual` (size of the packets of lower priority that fill it), `rate_steps`
-        (a list of dictionaries with `at` and `rate`), `repeat`, `schedule` and `trace` (files in
-        the current folder), `failure` (a dictionary), and `reverse`, a dictionary for the way back
-        where it differs. See
-        `forebay mechanisms link`. Returns the network. Raises `ValueError` for a name already
-        taken.
+        Parameters are those of a link in a scenario file: `rate` (needed, unless `profile`,
+        `schedule` or `trace` says it), `delay`, `queue`, `conditioner` or `conditioners` (a list),
+        `shaper`, `impairment`, `residual` (size of the packets of lower priority that fill it),
+        `rate_steps` (a list of dictionaries with `at` and `rate`), `repeat`, `schedule` and `trace`
+        (files in the current folder), `failure` (a dictionary), and `reverse`, a dictionary for the
+        way back where it differs. See `forebay mechanisms link`. Returns the network. Raises
+        `ValueError` for a name already taken.
         """
         return self._add("links", name, {"from": str(from_), "to": str(to), **parameters})
 
