@@ -85,15 +85,7 @@ pub(crate) fn read_flow(
         }
         _ => (back, Vec::new()),
     };
-    let aggregate = match (&parameters.aggregate, &transport) {
-        (None, _) => None,
-        (Some(name), Transport::Calls(_)) => {
-            Some(find_aggregate(name, network.aggregates, section)?)
-        }
-        (Some(_), _) => {
-            return Err(section.fail("aggregate", "only calls can belong to an aggregate"));
-        }
-    };
+    let aggregate = aggregate_of(section, &parameters, &transport, network)?;
     let count = match &transport {
         Transport::Calls(_) if parameters.count != 1 => {
             let message = "calls come and go: give calls.initial, calls.rate or calls.surges";
@@ -135,6 +127,20 @@ pub(crate) fn read_flow(
         late,
         empty,
     })
+}
+
+/// The aggregate that the section names, if any.
+fn aggregate_of(
+    section: &Section<'_>,
+    parameters: &FlowParameters,
+    transport: &Transport,
+    network: &Around<'_>,
+) -> Result<Option<usize>, Problem> {
+    let Some(name) = &parameters.aggregate else { return Ok(None) };
+    if !matches!(transport, Transport::Calls(_)) {
+        return Err(section.fail("aggregate", "only calls can belong to an aggregate"));
+    }
+    find_aggregate(name, network.aggregates, section).map(Some)
 }
 
 /// The way back of what receivers answer, and those of what ports signal.

@@ -24,7 +24,8 @@ parameters! {
     pub struct LognormalParameters {
         /// Mean size.
         mean: Size, "-";
-        /// Standard deviation of the natural logarithm of sizes, a number above 0 and at most 3.
+        /// Shape: standard deviation of the natural logarithm of sizes in bytes, above 0 and at
+        /// most 3.
         sigma: f64 = 1.318, "Barford and Crovella, SIGMETRICS 1998, table 2 (body of file sizes)";
     }
 }

@@ -115,9 +115,13 @@ fn startup_ends_where_the_bandwidth_is_found() {
         let at = course.first(DRAIN).first;
         let share = course.bandwidth[at] / (mbps * 1e6);
         assert!((share - 1.0).abs() < 0.02, "{mbps} Mbit/s, {rtt_ms} ms: {share}");
-        // Three rounds without growth at least, after log2 of what the path holds over ten.
-        let doubling = (held(mbps, rtt_ms) / 10.0).log2().max(0.0);
-        assert!(course.time(at) > (doubling + 3.0) * rtt_ms / 1e3, "{}", course.time(at));
+        // Three rounds without growth at least, after the window has doubled from 10 segments on.
+        let mut rounds = 3.0;
+        let mut window = 20.0;
+        while window < held(mbps, rtt_ms) {
+            (rounds, window) = (rounds + 1.0, 2.0 * window);
+        }
+        assert!(course.time(at) > rounds * rtt_ms / 1e3, "{}", course.time(at));
     }
 }
 
@@ -135,8 +139,8 @@ fn losses(at_us: u32) -> String {
     format!("impairment = {{ outage = {{ down = [{}], up = [{}] }} }}", times(0), times(300))
 }
 
-/// "Exiting STARTUP on Loss When Application-Limited", and "Never Exiting PROBE_UP (or STARTUP) When
-/// Application-Limited With No Loss": before 2 s the flow would leave STARTUP although samples are
+/// "Exiting STARTUP on Loss When Application-Limited", and "Never Exiting PROBE_UP (or STARTUP)
+/// When Application-Limited With No Loss": before 2 s the flow would leave STARTUP although samples are
 /// limited by the application, or stay in it afterwards, when eight of 417 packets of a round, and
 /// their neighbours, are lost in six places and more.
 #[test]
@@ -145,7 +149,7 @@ fn startup_of_a_limited_application_ends_with_losses_alone() {
     let course = Course::of(100.0, 100.0, 4000.0, (&impairment, &traffic), 4.0);
     let (startup, drain) = (course.first(STARTUP), course.first(DRAIN));
     assert_eq!(course.order()[..2], [STARTUP, DRAIN]);
-    // The last packets of these losses are told of within two round trips.
+    // The sender knows of the last of these losses within two round trips.
     let left = course.time(startup.last);
     assert!((2.1..2.4).contains(&left), "{left}");
     assert_eq!(drain.first, startup.last + 1);
@@ -156,7 +160,7 @@ fn startup_of_a_limited_application_ends_with_losses_alone() {
 }
 
 /// "Exiting DRAIN Based on Inflight": another gain than 0.5, or DRAIN would end before what is in
-/// flight is what the path holds, or go on after.
+/// flight is what the path holds, or later.
 #[test]
 fn drain_ends_when_the_queue_is_out() {
     let (mbps, rtt_ms) = (10.0, 40.0);
@@ -170,8 +174,8 @@ fn drain_ends_when_the_queue_is_out() {
     assert!(course.flight[drain.last - 1] > held - 1.0, "{}", course.flight[drain.last - 1]);
 }
 
-/// "Exiting PROBE_UP on Bandwidth Plateau" and "Exiting PROBE_DOWN on Inflight": with nothing lost UP
-/// would end before three rounds have brought no more, DOWN not pace at 0.90, or not end when what
+/// "Exiting PROBE_UP on Bandwidth Plateau" and "Exiting PROBE_DOWN on Inflight": with nothing lost
+/// UP would end before three rounds have brought no more, DOWN not pace at 0.90, or not end when what
 /// is in flight is below what the path holds.
 #[test]
 fn up_ends_with_a_plateau_and_down_with_the_flight() {
@@ -190,8 +194,8 @@ fn up_ends_with_a_plateau_and_down_with_the_flight() {
     assert_eq!(link(&course.result, "core").drops, 0);
 }
 
-/// "Entering and Exiting PROBE_RTT": it would come at other times than 5 s after the least round-trip
-/// time was last seen, keep another window than half of what the path holds, last less than 200 ms
+/// "Entering and Exiting PROBE_RTT": it would come at other times than 5 s after the least
+/// round-trip time was last seen, keep another window than half of what the path holds, last less than 200 ms
 /// and a round, or not lead back to PROBE_BW.
 #[test]
 fn probe_rtt_halves_the_window_for_200_ms() {
@@ -215,8 +219,8 @@ fn probe_rtt_halves_the_window_for_200_ms() {
     }
 }
 
-/// "Skipping PROBE_RTT Due to Application-Limited Sending": a flow that was idle for longer than 5 s
-/// would measure the round-trip time again with half of its window, although the queue is empty.
+/// "Skipping PROBE_RTT Due to Application-Limited Sending": a flow that was idle for longer than
+/// 5 s would measure the round-trip time again with half of its window, although the queue is empty.
 #[test]
 fn idle_time_takes_the_place_of_probe_rtt() {
     let traffic = "traffic = { file = { size = \"4 MB\", count = 4, interval = \"10 s\" } }";
@@ -261,8 +265,8 @@ fn a_policer_is_conformed_to() {
     assert!(lost < 0.02, "{lost}");
 }
 
-/// "Handling Loss During PROBE_UP After inflight_longterm is Set": behind a buffer of a fifth of what
-/// the path holds losses would not end UP at once, or what may be in flight not be bounded, with
+/// "Handling Loss During PROBE_UP After inflight_longterm is Set": behind a buffer of a fifth of
+/// what the path holds losses would not end UP at once, or what may be in flight not be bounded, with
 /// 15 % left to others in CRUISE.
 #[test]
 fn losses_end_up_and_bound_the_flight() {

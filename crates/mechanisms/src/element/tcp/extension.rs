@@ -67,7 +67,7 @@ impl Extension {
     }
 
     /// The same for a connection whose first segment is segment `first`, after one that had
-    /// `before`: the receiver's counters of marks go on.
+    /// `before`: the receiver's counters of marks continue.
     pub(super) fn counting_from(
         mut self: Box<Self>,
         first: u64,
