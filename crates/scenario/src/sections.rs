@@ -31,9 +31,6 @@ parameters! {
         from: String, "-";
         /// Node at the far end.
         to: String, "-";
-        /// What kind of link it is: a name in the table of profiles, which says what such links
-        /// have (rate, delay, way back). What is said here as well counts more.
-        profile: Option<String>, "-";
         /// Rate of the transmitter. Of a link that changes it is that before the first change, and
         /// the one that queue laws and conditioners go by; there it can be left out if the changes
         /// say what holds at first.
@@ -50,6 +47,9 @@ parameters! {
         residual: Option<Size>, "draft-babiarz-pcn-explicit-marking-02, section 2.2, option b";
         /// Size of the notifications of its detector, sent with precedence 0; 53 B if left out.
         notice_size: Option<Size>, "COMSAT thesis, section 5.2 (a cell)";
+        /// What kind of link it is: a name in the table of profiles, which says what such links
+        /// have (rate, delay, way back). What is said here as well counts more.
+        profile: Option<String>, "-";
     }
 }
 
