@@ -225,9 +225,9 @@ impl Cake {
         let interval = interval.max(target.times(2));
         let (increment, decrement) = (1.0 / 256.0, 1.0 / 4096.0);
         let law = CobaltLaw { target, interval, spared: Span::ZERO, ecn, increment, decrement };
-        let tins = parameters.tins.quanta().iter().zip(parameters.tins.shifts());
-        let tin = |(share, shift): (&i64, &u32)| {
-            let rate = parameters.rate.map(|rate| Rate::from_bps((rate.bps() >> shift).max(1)));
+        let tins = parameters.tins.quanta().iter().enumerate();
+        let tin = |(number, share): (usize, &i64)| {
+            let rate = parameters.rate.map(|rate| parameters.tins.share(rate, number));
             let law = rate.map_or(law, |rate| law.on(rate, parameters.mtu));
             let quanta = (parameters.quantum_at(rate), *share);
             Tin::new(parameters.queues, parameters.isolation, law, quanta, rate.map(Clock::new))

@@ -1,13 +1,13 @@
 //! FQ-CoDel, flow queue controlled delay: queues of flows, served in turn, each under CoDel.
 //!
 //! RFC 8290 leaves some things open; they are as in Linux (`net/sched/sch_fq_codel.c`): what is
-//! dropped when the buffer is full. Two things differ from it. There, CoDel leaves a packet alone
-//! while no more than an MTU waits in all queues together; here in its own, as RFC 8289 has it for
-//! a queue. And the memory limit counts bytes of packets, not of the buffers that hold them.
+//! dropped when the buffer is full. CoDel leaves a packet alone while no more than an MTU waits: in
+//! its own queue, as RFC 8289 has it, or in all queues together, as Linux has it (`mtu_scope`). The
+//! memory limit counts bytes of packets, not of the buffers that hold them.
 
 use forebay_kernel::Stream;
 use forebay_network::{Backlog, Departure, Discard, DropReason, Packet, QueueDisc, Verdict};
-use forebay_parameters::{Entry, Length, Parameters, Probe, Problem, Section, parameters};
+use forebay_parameters::{Entry, Length, Parameters, Probe, Problem, Section, choice, parameters};
 use forebay_units::{Size, Span, Time};
 
 use super::codel_core::{CoDelLaw, CoDelQueue, CoDelState};
@@ -81,9 +81,11 @@ parameters! {
         /// How long the sojourn time must stay above the target before the first drop, and the time
         /// between the first two drops. Above 0.
         interval: Span = "100 ms", "RFC 8290, section 5.2.1";
-        /// The largest packet: while no more than this waits behind a packet in its queue, CoDel
-        /// does not drop it.
+        /// The largest packet: while no more than this waits behind a packet, CoDel does not drop
+        /// it.
         mtu: Size = "1500 B", "RFC 8289, section 5 (maxpacket)";
+        /// Where that is looked for; in the queue of the packet if left out.
+        mtu_scope: Option<MtuScope>, "RFC 8289, section 5; Linux include/net/codel_impl.h";
         /// Mark ECN-capable packets where CoDel would drop them.
         ecn: bool = true, "RFC 8290, section 5.2.6";
         /// Delay above which every ECN-capable packet is marked when it leaves. None if left out.
@@ -99,6 +101,16 @@ parameters! {
         classifier: FlowClassifier = "hash", "RFC 8290, section 4.1";
         /// Key of the hash function. Drawn at random if left out, for each run another.
         salt: Option<u64>, "RFC 8290, section 4.1 (a salted hash)";
+    }
+}
+
+choice! {
+    /// What waits behind a packet.
+    pub enum MtuScope {
+        /// What waits in its queue (RFC 8289).
+        Queue = "queue",
+        /// What waits in all queues together (Linux).
+        All = "all",
     }
 }
 
@@ -118,6 +130,7 @@ fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Queue, Problem> {
 /// FQ-CoDel's state.
 struct FqCoDel {
     law: CoDelLaw,
+    mtu_scope: MtuScope,
     quantum: i32,
     limit: Length,
     memory_limit: u64,
@@ -137,6 +150,7 @@ struct FqCoDel {
 struct OneQueue<'a> {
     queues: &'a mut FlowQueues,
     queue: u32,
+    mtu_scope: MtuScope,
 }
 
 impl CoDelQueue for OneQueue<'_> {
@@ -147,7 +161,10 @@ impl CoDelQueue for OneQueue<'_> {
 
     #[inline]
     fn bytes(&self) -> u64 {
-        self.queues.backlog_of(self.queue).bytes
+        match self.mtu_scope {
+            MtuScope::Queue => self.queues.backlog_of(self.queue).bytes,
+            MtuScope::All => self.queues.backlog().bytes,
+        }
     }
 }
 
@@ -163,6 +180,7 @@ impl FqCoDel {
         let hash = FlowHash::new(parameters.classifier, parameters.salt);
         Self {
             law,
+            mtu_scope: parameters.mtu_scope.unwrap_or(MtuScope::Queue),
             quantum,
             limit: parameters.limit,
             memory_limit: parameters.memory_limit.bytes(),
@@ -245,10 +263,11 @@ impl QueueDisc for FqCoDel {
             *drops += 1;
             discard(packet, reason);
         };
+        let mtu_scope = self.mtu_scope;
         loop {
             let queue = self.lists.next(|_| self.quantum)?;
             let state = &mut self.states[queue as usize];
-            let packets = &mut OneQueue { queues: &mut self.queues, queue };
+            let packets = &mut OneQueue { queues: &mut self.queues, queue, mtu_scope };
             if let Some(departure) = state.dequeue(&self.law, packets, now, &mut count) {
                 self.lists.sent(queue, departure.packet.size);
                 self.sojourn = state.sojourn;
@@ -270,5 +289,51 @@ impl QueueDisc for FqCoDel {
         visit("codel_drops", self.codel_drops as f64);
         visit("overflow_drops", self.overflow_drops as f64);
         visit("marks", self.marks as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use forebay_kernel::Streams;
+    use forebay_network::{FlowId, RouteId};
+    use forebay_parameters::Echo;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_ms(ms)
+    }
+
+    /// A flow that has little waiting would lose packets to the standing queues of others where its
+    /// own queue counts, or be spared where all do. Three packets of 500 B wait with 15 kB of
+    /// another flow. The first leaves after 10 ms, above the target of 5 ms, with 1000 B behind it
+    /// in its queue and 16 kB in all. If these count, 100 ms later the next is dropped.
+    #[test]
+    fn what_waits_behind_a_packet_is_in_its_queue_or_in_all() {
+        for (scope, expected) in [(MtuScope::Queue, (1, vec![])), (MtuScope::All, (2, vec![1]))] {
+            let echo = Echo::default();
+            let section = Section::empty("queue".to_owned(), &echo);
+            let mut parameters = FqCoDelParameters::read(&section).unwrap();
+            (parameters.mtu_scope, parameters.salt) = (Some(scope), Some(1));
+            let mut queue = FqCoDel::new(&parameters, 1024, 1514);
+            let mut stream = Streams::new(1, 0).named("queue");
+            for (flow, packets, size) in [(1, 3, 500), (2, 10, 1500)] {
+                for number in 0..packets {
+                    let packet =
+                        Packet::data(at(0), FlowId::new(flow), number, size, RouteId::new(0));
+                    let never = &mut |_, _| unreachable!("nothing is dropped");
+                    let _ = queue.enqueue(&packet, None, at(0), &mut stream, never);
+                }
+            }
+            assert_eq!(queue.queues.collisions(), 0);
+            let mut dropped = Vec::new();
+            let mut discard = |packet: Packet, _| dropped.push(packet.number);
+            let mut leave = |ms| {
+                let left = queue.dequeue(at(ms), &mut stream, &mut discard).unwrap();
+                (left.packet.flow, left.packet.number)
+            };
+            assert_eq!(leave(10), (FlowId::new(1), 0));
+            let (flow, number) = leave(120);
+            assert_eq!((flow, (number, dropped)), (FlowId::new(1), expected));
+        }
     }
 }
