@@ -159,8 +159,8 @@ impl Checker {
                     format!("it ends for the {ended}. time")
                 });
             }
-            Observation::Completed { flow, begun, bytes, .. } => {
-                self.completed(flow.index(), begun, bytes);
+            Observation::Completed { flow, flows, begun, bytes, .. } => {
+                self.completed(flow.index(), flows as usize, begun, bytes);
             }
             Observation::Call { flow, call, event } => self.call(flow.index(), call, event),
             Observation::Admission { flow, blocking } => {

@@ -23,6 +23,9 @@ impl Checker {
     pub(crate) fn sent_by_tcp(&mut self, packet: &Packet, overhead: u64) {
         let (flow, number) = (packet.flow.index(), packet.number);
         let (place, payload) = (Place::Flow(flow), u64::from(packet.size).saturating_sub(overhead));
+        if packet.kind() == PacketKind::Report {
+            return;
+        }
         let model = &mut self.flows[flow].tcp;
         if packet.kind() == PacketKind::Ack {
             let expected = model.expected;
@@ -53,6 +56,9 @@ impl Checker {
 
     pub(crate) fn delivered_by_tcp(&mut self, packet: &Packet, overhead: u64) {
         let (flow, now) = (packet.flow.index(), self.now);
+        if packet.kind() == PacketKind::Report {
+            return;
+        }
         let model = &mut self.flows[flow].tcp;
         if packet.kind() == PacketKind::Ack {
             let (number, next) = (packet.number, model.next_new);
@@ -68,12 +74,14 @@ impl Checker {
         }
     }
 
-    /// A transfer of `bytes` that was written at `begun` has arrived whole.
-    pub(crate) fn completed(&mut self, flow: usize, begun: Time, bytes: u64) {
+    /// A transfer of `bytes` that was begun at `begun` has arrived whole on the `flows` from `flow`
+    /// on.
+    pub(crate) fn completed(&mut self, flow: usize, flows: usize, begun: Time, bytes: u64) {
         let (now, place) = (self.now, Place::Flow(flow));
+        let arrived = self.flows[flow..flow + flows].iter().map(|flow| flow.tcp.arrived).sum();
         let model = &mut self.flows[flow].tcp;
         model.transferred += bytes;
-        let (transferred, arrived, route) = (model.transferred, model.arrived, model.route);
+        let (transferred, route): (u64, _) = (model.transferred, model.route);
         self.check(Must::TransferBytes, place, transferred <= arrived, || {
             format!("{transferred} B completed, {arrived} B in order")
         });

@@ -16,10 +16,11 @@ const SIZES: usize = SIZE_LIMITS.len() + 1;
 const SLOWDOWN: f64 = 1e-6;
 
 columns! {
-    /// The transfers of a group of TCP flows: what their applications write at once. A transfer
-    /// begins when it is written, and is completed when its last byte has arrived and all before
-    /// it. Those count that are completed in the window of measurement, whenever they began.
-    /// Quantiles are within 0.1 % of the value; null if nothing was completed.
+    /// The transfers of a group of TCP flows: what their applications write at once, or clients ask
+    /// for (`requests`). A transfer begins when it is written, or asked for, and is completed when
+    /// its last byte has arrived and all before it. Those count that are completed in the window of
+    /// measurement, whenever they began. Quantiles are within 0.1 % of the value; null if nothing
+    /// was completed.
     #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct TransferResult {
         /// Name of the group.
@@ -254,7 +255,13 @@ fn write_after(
 }
 
 impl TransferCount {
-    fn add(&mut self, completed: &Completed, queued: bool, now: Time) {
+    /// So many have begun and are not completed.
+    pub(crate) fn set_unfinished(&mut self, unfinished: u64) {
+        self.unfinished = unfinished;
+    }
+
+    /// A transfer was completed at `now`; `queued` says whether it waited for another.
+    pub(crate) fn add(&mut self, completed: &Completed, queued: bool, now: Time) {
         let took = now.since(completed.begun);
         // A transfer takes time on any link.
         let slowdown = took.ps() as f64 / completed.ideal.ps().max(1) as f64;

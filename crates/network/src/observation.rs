@@ -147,11 +147,14 @@ pub enum Observation<'a> {
         /// The flow.
         flow: FlowId,
     },
-    /// All that the application of a flow wrote at once has reached the receiving application.
+    /// All that the application of a flow wrote at once, or that a client asked for, has reached
+    /// the receiving application.
     Completed {
-        /// The flow.
+        /// The flow; of a client with several, the first.
         flow: FlowId,
-        /// When it was written.
+        /// Number of the client's flows, 1 for a write.
+        flows: u32,
+        /// When it was written, or asked for.
         begun: Time,
         /// Its bytes, without headers.
         bytes: u64,

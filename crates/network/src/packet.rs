@@ -42,7 +42,7 @@ pub enum PacketKind {
     Ack,
     /// A congestion notification, on its way from a port back to a source.
     Notification,
-    /// A report of a receiver of frames, on its way back to a source.
+    /// A report of a receiver of frames, or a request of a client, on its way back to a source.
     Report,
     /// A resource-management cell, on its way there or back.
     ResourceCell,

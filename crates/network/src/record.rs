@@ -224,7 +224,7 @@ pub struct TransferLog {
 
 impl Observer for TransferLog {
     fn observe(&mut self, now: Time, fact: &Observation<'_>) {
-        if let Observation::Completed { flow, begun, bytes, ideal } = *fact {
+        if let Observation::Completed { flow, begun, bytes, ideal, .. } = *fact {
             let took = now.since(begun);
             self.time.push(now.seconds());
             self.flow.push(u64::from(flow.number()));

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use forebay_engine::Network;
 use forebay_kernel::Streams;
+use forebay_mechanisms::Lateness;
 use forebay_mechanisms::control::{ControlFactory, Controls};
 use forebay_mechanisms::element::FlowGroup;
 use forebay_mechanisms::element::calls::ClassPlan;
 use forebay_mechanisms::element::paced::ReceiverPlace;
-use forebay_mechanisms::element::tcp::TcpParameters;
+use forebay_mechanisms::element::tcp::{Paths, TcpParameters};
 use forebay_mechanisms::element::udp::UdpParameters;
 use forebay_mechanisms::traffic::{self, BuildTraffic, TrafficKind, Traffics};
-use forebay_mechanisms::{EmptyPath, Lateness};
 use forebay_parameters::{Entry, Parameters, Problem, Section, choose, choose_or};
 use forebay_units::quantity::show_span;
 use forebay_units::{Rate, Size, Span, Time};
@@ -23,7 +23,7 @@ use crate::paced::{
 };
 use crate::roads::Roads;
 use crate::sections::{FLOW_MECHANISMS, FlowParameters, FlowRows, names_of};
-use crate::tcp::{TcpEnds, empty_path};
+use crate::tcp::{TcpEnds, check_clients, empty_paths};
 use crate::topology::Topology;
 use forebay_network::{Destination, ElementId, FlowId, Marking, RouteId};
 
@@ -47,8 +47,8 @@ pub(crate) struct FlowPlan {
     /// On which notifications of congestion travel back.
     pub(crate) ways_back: Vec<WayBack>,
     late: Option<Lateness>,
-    /// The way there when it is empty, if the flows are transfers.
-    empty: Option<EmptyPath>,
+    /// The ways when they are empty, if the flows are transfers.
+    empty: Option<Paths>,
 }
 
 enum Transport {
@@ -105,12 +105,8 @@ pub(crate) fn read_flow(
         _ => Size::from_bytes(1),
     };
     let late = parameters.late_after.map(|after| lateness(after, least, &there, network.links));
-    let empty = match &transport {
-        Transport::Tcp(tcp, _, traffic) => empty_path(tcp, traffic, &there, network.links),
-        _ => None,
-    };
-    let path = section.path().to_owned();
-    let name = name.to_owned();
+    let empty = read_empty(section, parameters.count, &transport, (&there, &back), network)?;
+    let (name, path) = (name.to_owned(), section.path().to_owned());
     Ok(FlowPlan {
         name,
         count,
@@ -141,6 +137,19 @@ fn aggregate_of(
         return Err(section.fail("aggregate", "only calls can belong to an aggregate"));
     }
     find_aggregate(name, network.aggregates, section).map(Some)
+}
+
+/// The ways `there` and `back` when they are empty, if the flows are transfers.
+fn read_empty(
+    section: &Section<'_>,
+    count: u32,
+    transport: &Transport,
+    ways: (&[usize], &[usize]),
+    network: &Around<'_>,
+) -> Result<Option<Paths>, Problem> {
+    let Transport::Tcp(tcp, _, traffic) = transport else { return Ok(None) };
+    check_clients(section, count, traffic)?;
+    Ok(empty_paths(tcp, traffic, ways, network.links))
 }
 
 /// The way back of what receivers answer, and those of what ports signal.

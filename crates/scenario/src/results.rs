@@ -98,8 +98,8 @@ columns! {
         pub retransmissions: u64 = Packets,
         /// Retransmission timeouts.
         pub timeouts: u64 = Number,
-        /// Acknowledgements sent; of paced sources, notifications and reports sent to them, and
-        /// resource-management cells, counted there and back.
+        /// Acknowledgements sent, and requests of clients; of paced sources, notifications and
+        /// reports sent to them, and resource-management cells, counted there and back.
         pub sent_acks: u64 = Packets,
         /// Acknowledgements, or notifications, reports and resource-management cells, dropped.
         pub dropped_acks: u64 = Packets,

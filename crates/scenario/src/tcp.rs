@@ -5,10 +5,11 @@ use std::sync::Arc;
 use forebay_engine::Network;
 use forebay_mechanisms::control::ControlFactory;
 use forebay_mechanisms::element::FlowGroup;
-use forebay_mechanisms::element::tcp::{TcpParameters, TcpReceivers, TcpSenders};
+use forebay_mechanisms::element::tcp::{Clients, Paths, TcpParameters, TcpReceivers, TcpSenders};
 use forebay_mechanisms::traffic::{TrafficKind, TrafficPool};
 use forebay_mechanisms::{EmptyPath, TransferMeter};
 use forebay_network::RouteId;
+use forebay_parameters::{Problem, Section};
 
 use crate::links::LinkPlan;
 
@@ -17,21 +18,41 @@ pub(crate) struct TcpEnds<'p> {
     pub(crate) parameters: &'p TcpParameters,
     pub(crate) control: &'p Arc<ControlFactory>,
     pub(crate) traffic: &'p TrafficKind,
-    /// The way there when it is empty, if the flows are transfers.
-    pub(crate) empty: Option<&'p EmptyPath>,
+    /// The ways when they are empty, if the flows are transfers.
+    pub(crate) empty: Option<&'p Paths>,
     pub(crate) report_rtt: bool,
 }
 
-/// The way over links of `there` when it is empty, if `traffic` is transfers.
-pub(crate) fn empty_path(
+/// The ways over links `there` and `back` when they are empty, if `traffic` is transfers.
+pub(crate) fn empty_paths(
     parameters: &TcpParameters,
     traffic: &TrafficKind,
-    there: &[usize],
+    (there, back): (&[usize], &[usize]),
     links: &[LinkPlan<'_>],
-) -> Option<EmptyPath> {
+) -> Option<Paths> {
     let (mss, segment) = (parameters.mss.bytes(), parameters.largest_packet());
-    let links = there.iter().map(|link| (links[*link].rate, links[*link].delay));
-    traffic.transfers.then(|| EmptyPath::new(links, mss, segment - mss))
+    let request = traffic.requests.map_or(1, |plan| u64::from(plan.request));
+    let link = |link: &usize| (links[*link].rate, links[*link].delay);
+    traffic.transfers.then(|| Paths {
+        there: EmptyPath::new(there.iter().map(link), mss, segment - mss),
+        // A request is one packet, whatever it holds.
+        back: EmptyPath::new(back.iter().map(link), 1, request - 1),
+    })
+}
+
+/// Clients have all their connections.
+pub(crate) fn check_clients(
+    flow: &Section<'_>,
+    count: u32,
+    traffic: &TrafficKind,
+) -> Result<(), Problem> {
+    let connections = traffic.requests.map_or(1, |plan| plan.connections);
+    if count.is_multiple_of(connections) {
+        return Ok(());
+    }
+    let message =
+        format!("{count} is not a multiple of {connections}, the connections of each client");
+    Err(flow.fail("count", message))
 }
 
 impl TcpEnds<'_> {
@@ -47,14 +68,25 @@ impl TcpEnds<'_> {
         let Self { parameters, control, traffic, empty, report_rtt } = self;
         let mut receivers = TcpReceivers::new(group.first, group.starts.len(), parameters, acks)
             .with_marking(group.marking);
-        if let Some(path) = empty {
-            let (starts, stop) = (&group.starts, group.stop);
-            let meter = TransferMeter::new(pool(traffic), starts, stop, path.clone());
-            receivers = receivers.with_transfers(meter);
+        if let Some(paths) = empty {
+            let (applications, stop) = (pool(traffic), group.stop);
+            receivers = match traffic.requests {
+                Some(plan) => {
+                    let times = (group.starts.clone(), stop);
+                    receivers.with_clients(Clients::new(applications, plan, times, paths.clone()))
+                }
+                None => {
+                    let (starts, path) = (&group.starts, paths.there.clone());
+                    receivers.with_transfers(TransferMeter::new(applications, starts, stop, path))
+                }
+            };
         }
         let mut senders = TcpSenders::new(group, parameters, pool(traffic), &***control);
         if traffic.fresh {
             senders = senders.with_fresh_connections(Arc::clone(control));
+        }
+        if traffic.requests.is_some() {
+            senders = senders.answering();
         }
         network.add(Box::new(senders.reporting_rtt(report_rtt)));
         network.add(Box::new(receivers));

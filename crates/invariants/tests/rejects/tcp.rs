@@ -52,7 +52,7 @@ fn state(s: &mut Scene, change: impl FnOnce(&mut TcpSenderState)) {
 fn complete(s: &mut Scene, begun: u64, bytes: u64) {
     s.pass(TCP);
     let (flow, begun, ideal) = (FlowId::new(TCP), at(begun), Span::ZERO);
-    s.fact(11_000, &Observation::Completed { flow, begun, bytes, ideal });
+    s.fact(11_000, &Observation::Completed { flow, flows: 1, begun, bytes, ideal });
 }
 
 /// Segment 0 reaches the receiver, which has all below 1 then.

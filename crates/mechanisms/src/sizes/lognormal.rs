@@ -24,8 +24,8 @@ parameters! {
     pub struct LognormalParameters {
         /// Mean size.
         mean: Size, "-";
-        /// Shape: standard deviation of the natural logarithm of sizes in bytes, above 0 and at
-        /// most 3.
+        /// Standard deviation of the natural logarithm of sizes, above 0 and at most 3: by a factor
+        /// of e^sigma sizes deviate.
         sigma: f64 = 1.318, "Barford and Crovella, SIGMETRICS 1998, table 2 (body of file sizes)";
     }
 }

@@ -1,7 +1,7 @@
 //! Sizes: how much a transfer carries.
 
 mod cdf;
-mod fixed;
+mod constant;
 mod lognormal;
 mod pareto;
 mod published;
@@ -41,8 +41,8 @@ impl Category for Sizes {
 pub static SIZES: &[Entry<BuildSizes>] = &[
     published::CACHE,
     cdf::ENTRY,
+    constant::ENTRY,
     published::DATA_MINING,
-    fixed::ENTRY,
     published::HADOOP,
     lognormal::ENTRY,
     pareto::ENTRY,

@@ -8,6 +8,7 @@ mod pareto;
 mod poisson;
 mod pool;
 mod pulses;
+mod requests;
 mod transfers;
 mod video;
 mod voice;
@@ -46,6 +47,19 @@ pub struct TrafficKind {
     pub transfers: bool,
     /// Whether each transfer is sent on a fresh connection.
     pub fresh: bool,
+    /// If the senders write on request, each burst being a time to think and the size of an answer.
+    pub requests: Option<RequestPlan>,
+}
+
+/// How clients ask.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RequestPlan {
+    /// Size of a request on the wire, in bytes.
+    pub request: u16,
+    /// Objects that a client asks for before it thinks.
+    pub objects: u32,
+    /// Connections of a client.
+    pub connections: u32,
 }
 
 impl TrafficKind {
@@ -72,6 +86,7 @@ impl TrafficKind {
             mean_rate,
             transfers: false,
             fresh: false,
+            requests: None,
         }
     }
 
@@ -84,7 +99,15 @@ impl TrafficKind {
             Box::new(Fixed::new((0..count).map(|_| each()))) as Box<dyn TrafficPool>
         };
         let (make, pool) = (Box::new(make), Box::new(pool));
-        Self { make, pool, largest: None, mean_rate: None, transfers: false, fresh: false }
+        Self {
+            make,
+            pool,
+            largest: None,
+            mean_rate: None,
+            transfers: false,
+            fresh: false,
+            requests: None,
+        }
     }
 
     /// The same, each burst of which is a transfer.
@@ -121,6 +144,7 @@ pub static TRAFFICS: &[Entry<BuildTraffic>] = &[
     pareto::ENTRY,
     poisson::ENTRY,
     pulses::ENTRY,
+    requests::ENTRY,
     transfers::ENTRY,
     video::ENTRY,
     voice::ENTRY,

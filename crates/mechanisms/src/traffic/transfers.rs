@@ -116,8 +116,8 @@ mod tests {
     }
 
     fn built(key: &str, value: &str) -> Result<TrafficKind, Problem> {
-        let fixed = table(&[("fixed", table(&[("size", "10 kB".into())]))]);
-        read(&build, &[("sizes", fixed), (key, value.into())])
+        let constant = table(&[("constant", table(&[("size", "10 kB".into())]))]);
+        read(&build, &[("sizes", constant), (key, value.into())])
     }
 
     /// Transfers would not begin at the times of a Poisson process: in windows of 1 s their number
@@ -160,10 +160,10 @@ mod tests {
         assert_eq!(path("rate", "1000001 /s").as_deref(), Some("rate"));
         assert_eq!(path("load", "81 Gbit/s").as_deref(), Some("load"));
         assert_eq!(path("load", "79 Gbit/s"), None);
-        let fixed = || table(&[("fixed", table(&[("size", "10 kB".into())]))]);
-        let both = [("sizes", fixed()), ("rate", "1 /s".into()), ("load", "1 Mbit/s".into())];
+        let constant = || table(&[("constant", table(&[("size", "10 kB".into())]))]);
+        let both = [("sizes", constant()), ("rate", "1 /s".into()), ("load", "1 Mbit/s".into())];
         assert_eq!(read(&build, &both).err().unwrap().path, "load");
-        assert_eq!(read(&build, &[("sizes", fixed())]).err().unwrap().path, "rate");
+        assert_eq!(read(&build, &[("sizes", constant())]).err().unwrap().path, "rate");
         assert_eq!(read(&build, &[("rate", "1 /s".into())]).err().unwrap().path, "sizes");
     }
 }

@@ -116,8 +116,8 @@ fn transfers_are_those_of_any_division() {
 fn fresh_connections_begin_anew() {
     for (connection, later) in [("fresh", 155_040 * US), ("persistent", 56 * MS)] {
         let traffic = format!(
-            "{{ transfers = {{ rate = \"0.5 /s\", sizes = {{ fixed = {{ size = \"5760 B\" }} }}, \
-             connection = \"{connection}\" }} }}"
+            "{{ transfers = {{ rate = \"0.5 /s\", \
+             sizes = {{ constant = {{ size = \"5760 B\" }} }}, connection = \"{connection}\" }} }}"
         );
         let text = scenario("800 s", &traffic, "") + "idle_restart = false\n";
         let (result, tables) = record(&(text + "[record]\ntransfers = true\n"));
@@ -188,8 +188,8 @@ fn wrong_transfers_are_refused_with_their_path() {
             Err(error) => (error.problem.path.clone(), error.to_string()),
         }
     };
-    let fixed = "sizes = { fixed = { size = \"1 kB\" } }";
-    let whole = format!("{{ transfers = {{ rate = \"1 /s\", {fixed} }} }}");
+    let constant = "sizes = { constant = { size = \"1 kB\" } }";
+    let whole = format!("{{ transfers = {{ rate = \"1 /s\", {constant} }} }}");
     assert_eq!(refused("udp = {}", &whole).0, "flows.f.traffic");
     assert!(refused("calls = { initial = 1 }", &whole).1.contains("only TCP can carry"));
     let (path, message) = refused("tcp = {}", "{ transfers = { rate = \"1 /s\" } }");
@@ -201,8 +201,97 @@ fn wrong_transfers_are_refused_with_their_path() {
     assert!(message.contains("web_search"), "{message}");
     let below = "{ transfers = { rate = \"1 /s\", sizes = { pareto = { min = \"0 B\" } } } }";
     assert_eq!(refused("tcp = {}", below).0, "flows.f.traffic.transfers.sizes.pareto.min");
-    let neither = format!("{{ transfers = {{ {fixed} }} }}");
+    let neither = format!("{{ transfers = {{ {constant} }} }}");
     assert_eq!(refused("tcp = {}", &neither).0, "flows.f.traffic.transfers.rate");
-    let slow = format!("{{ transfers = {{ rate = \"0 /s\", {fixed} }} }}");
+    let slow = format!("{{ transfers = {{ rate = \"0 /s\", {constant} }} }}");
     assert_eq!(refused("tcp = {}", &slow).0, "flows.f.traffic.transfers.rate");
+}
+
+/// A client would be answered late, twice or too early, or not ask again. A request of 400 B takes
+/// 0.4 ms and 50 ms, and six segments 155.04 ms on a fresh connection, as above; on a persistent
+/// one the first answer takes that long, and others 56 ms. By the interactive response time law
+/// (Lazowska et al., Quantitative System Performance, 1984, section 3.4) a client that thinks for Z
+/// = 1 s in the mean and waits for R completes T / (Z + R) of them in T = 2000 s: 1659.1 of 205.44
+/// ms, 1807.7 of 106.4 ms; with exponential times to think the number deviates by sqrt(T Z^2 / (Z +
+/// R)^3) = 33.8 and 38.4. The bound is five of these.
+#[test]
+fn clients_ask_wait_and_think() {
+    let cases = [("fresh", 205_440, 1659.1, 33.8), ("persistent", 106_400, 1807.7, 38.4)];
+    for (connection, later, expected, deviation) in cases {
+        let traffic = format!(
+            "{{ requests = {{ think = \"1 s\", sizes = {{ constant = {{ size = \"5760 B\" }} }}, \
+             connection = \"{connection}\" }} }}"
+        );
+        let text = scenario("2000 s", &traffic, "") + "idle_restart = false\n";
+        let (result, tables) = record(&(text + "[record]\ntransfers = true\n"));
+        let rows = rows(&tables);
+        assert_eq!(rows[0].0, 205_440 * US);
+        // The last acknowledgement comes back after 50.04 ms, and a request after 50.4 at least.
+        assert!(rows[1..].iter().all(|row| row.0 == later * US), "{connection}");
+        let found = transfers(&result);
+        assert_eq!((found.completed, found.queued), (rows.len() as u64, 0));
+        assert!(found.unfinished <= 1);
+        assert!((found.completed as f64 - expected).abs() < 5.0 * deviation, "{found:?}");
+    }
+}
+
+/// A page would be complete before its last object is, or connections ask for more than one object
+/// at a time. Twelve objects of one segment over six connections: requests leave one after the
+/// other and the first arrives after 50.4 ms, others 0.4 ms apart; answers leave at 51.4 to 56.4 ms
+/// and arrive at 101.4 to 106.4 ms. With each, an acknowledgement and the next request leave, 0.44
+/// ms: the last arrives at 156.84 ms, and its answer at 207.84 ms.
+#[test]
+fn a_page_ends_with_its_last_object() {
+    let page = "{ requests = { think = \"1 s\", objects = 12, connections = 6, \
+                sizes = { constant = { size = \"960 B\" } } } }";
+    let text = scenario("100 s", page, "count = 6") + "[record]\ntransfers = true\n";
+    let (result, tables) = record(&text);
+    let rows = rows(&tables);
+    assert!(rows.len() > 40);
+    for row in rows {
+        assert_eq!((row.0, row.1), (207_840 * US, 12 * 960));
+    }
+    assert_eq!(transfers(&result).completed_by_size[1], transfers(&result).completed);
+}
+
+/// A client whose request or answer is lost would wait for ever, or be answered twice. A third of
+/// the packets is lost on both ways. A request is repeated after 1 s, 2 s, 4 s and so on: it takes
+/// 1/3 + 2/9 + 4/27 + ... = 1 s longer in the mean. So does an answer of one segment at most, with
+/// timeouts of up to 2 s: 1/3 + 2 (1/9 + 1/27 + ...) = 2/3 s, of twice that where the timeout was
+/// backed off already. With 0.1 s to think and 0.1 s on the links a client is done after 2.5 s at
+/// most, 240 times in 600 s; the bound is 100.
+#[test]
+fn lost_requests_are_repeated() {
+    let loss = "impairment = { loss = { probability = 0.333 } }\n";
+    let requests =
+        "{ requests = { think = \"100 ms\", sizes = { constant = { size = \"900 B\" } } } }";
+    let text = scenario("600 s", requests, "count = 20")
+        .replace("delay = \"50 ms\"\n", &format!("delay = \"50 ms\"\n{loss}reverse.{loss}"));
+    let more = "rto_max = \"2 s\"\n[record]\ntransfers = true\n";
+    let (result, tables) = record(&(text + more));
+    let flows = names(table(&tables, "transfers"), "flow");
+    for number in 0..20 {
+        let own = flows.iter().filter(|flow| **flow == format!("f[{number}]")).count();
+        assert!(own > 100, "client {number}: {own}");
+    }
+    let found = transfers(&result);
+    assert_eq!(found.completed_bytes, 900 * found.completed);
+    assert!(found.max_completion_s.unwrap() > 1.0);
+}
+
+/// Clients would lack some of their connections, or ask without end at one instant.
+#[test]
+fn wrong_clients_are_refused_with_their_path() {
+    let sizes = "sizes = { constant = { size = \"1 kB\" } }";
+    for (more, keys, path) in [
+        ("count = 7", "think = \"1 s\", connections = 6", "flows.f.count"),
+        ("", "think = \"0 s\"", "flows.f.traffic.requests.think"),
+        ("", "think = \"1 s\", objects = 0", "flows.f.traffic.requests.objects"),
+        ("", "think = \"1 s\", request = \"0 B\"", "flows.f.traffic.requests.request"),
+        ("", "think = \"1 s\", request = \"70 kB\"", "flows.f.traffic.requests.request"),
+    ] {
+        let text = scenario("1 s", &format!("{{ requests = {{ {keys}, {sizes} }} }}"), more);
+        let problem = Scenario::parse(&text, "test.toml", &[]).err().unwrap().problem;
+        assert_eq!(problem.path, path);
+    }
 }

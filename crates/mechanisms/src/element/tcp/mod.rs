@@ -7,6 +7,7 @@
 //! window is constant.
 
 mod accecn;
+mod clients;
 mod delivery;
 mod extension;
 mod fresh;
@@ -34,6 +35,7 @@ use forebay_parameters::{
 };
 use forebay_units::{Size, Span};
 
+pub use clients::{Clients, Paths};
 pub use profile::Profile;
 pub use receiver::TcpReceivers;
 pub use sender::TcpSenders;

@@ -8,6 +8,7 @@ use forebay_network::{
 use forebay_units::{Span, Time};
 
 use super::accecn::Tally;
+use super::clients::{Clients, Place};
 use super::ranges::Ranges;
 use super::{EcnEcho, Recovery, TcpParameters};
 use crate::transfers::{Completed, TransferMeter};
@@ -18,8 +19,16 @@ pub struct TcpReceivers {
     settings: Settings,
     receptions: Vec<Reception>,
     spare: Spare,
-    /// What measures completion times, if the applications write transfers.
-    transfers: Option<Box<TransferMeter>>,
+    /// The receiving applications, where what they are handed matters.
+    application: Option<Box<Application>>,
+}
+
+/// Applications of receivers.
+enum Application {
+    /// They take the transfers that the senders' applications write.
+    Taking(TransferMeter),
+    /// They ask for what is sent.
+    Asking(Clients),
 }
 
 /// What all receivers of a group share.
@@ -122,7 +131,7 @@ impl TcpReceivers {
             delay: parameters.ack_delay(),
         };
         let receptions = std::iter::repeat_with(reception).take(count).collect();
-        Self { settings, receptions, spare: Vec::new(), transfers: None }
+        Self { settings, receptions, spare: Vec::new(), application: None }
     }
 
     /// The same with acknowledgements of another class and colour than the usual.
@@ -135,7 +144,14 @@ impl TcpReceivers {
     /// The same, which measure the completion times of transfers.
     #[must_use]
     pub fn with_transfers(mut self, meter: TransferMeter) -> Self {
-        self.transfers = Some(Box::new(meter));
+        self.application = Some(Box::new(Application::Taking(meter)));
+        self
+    }
+
+    /// The same, at which clients ask for what [`super::TcpSenders::answering`] send.
+    #[must_use]
+    pub fn with_clients(mut self, clients: Clients) -> Self {
+        self.application = Some(Box::new(Application::Asking(clients)));
         self
     }
 
@@ -184,21 +200,28 @@ impl TcpReceivers {
         let before = cx.counters().flow(packet).goodput;
         self.segment(packet, cx);
         let arrived = cx.counters().flow(packet).goodput - before;
-        let Some(transfers) = &mut self.transfers else { return };
         let (index, now) = (flow.index_in(self.settings.first), cx.now());
-        if arrived > 0 {
-            transfers.arrived(index, arrived);
-            while let Some(transfer) = transfers.complete(index, now) {
-                cx.observe(|| {
-                    let Completed { begun, bytes, ideal } = transfer;
-                    Observation::Completed { flow, begun, bytes, ideal }
-                });
+        match self.application.as_deref_mut() {
+            Some(Application::Taking(transfers)) if arrived > 0 => {
+                transfers.arrived(index, arrived);
+                while let Some(Completed { begun, bytes, ideal }) = transfers.complete(index, now) {
+                    cx.observe(|| Observation::Completed { flow, flows: 1, begun, bytes, ideal });
+                }
             }
+            Some(Application::Asking(clients)) if arrived > 0 => {
+                clients.arrived(index, arrived, &self.settings.place(), cx);
+            }
+            _ => {}
         }
     }
 }
 
 impl Settings {
+    /// How what is no acknowledgement is sent.
+    fn place(&self) -> Place {
+        Place { first: self.first, route: self.route, marking: self.marking }
+    }
+
     /// Send the acknowledgement that is due for `flow`.
     #[inline(always)]
     fn acknowledge(&self, r: &mut Reception, flow: FlowId, cx: &mut Context<'_>) {
@@ -378,8 +401,10 @@ impl Reorder {
 
 impl LogicalProcess for TcpReceivers {
     fn prefetch_timer(&self, token: u32, counters: &Counters) {
-        fetch(&self.receptions[token as usize]);
-        fetch(&counters.flows[self.settings.first.nth(token).index()].acks);
+        if !Clients::owns(token) {
+            fetch(&self.receptions[token as usize]);
+            fetch(&counters.flows[self.settings.first.nth(token).index()].acks);
+        }
     }
 
     fn prefetch_packet(&self, packet: &Packet) {
@@ -388,6 +413,12 @@ impl LogicalProcess for TcpReceivers {
 }
 
 impl Element for TcpReceivers {
+    fn start(&mut self, cx: &mut Context<'_>) {
+        if let Some(Application::Asking(clients)) = self.application.as_deref_mut() {
+            clients.start(cx);
+        }
+    }
+
     fn lookahead(&self) -> Lookahead<'_> {
         Lookahead::host(std::slice::from_ref(&self.settings.route))
     }
@@ -395,7 +426,7 @@ impl Element for TcpReceivers {
     #[inline]
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         cx.deliver(packet);
-        if self.transfers.is_none() {
+        if self.application.is_none() {
             self.segment(packet, cx);
         } else {
             self.segment_of_transfer(packet, cx);
@@ -403,6 +434,12 @@ impl Element for TcpReceivers {
     }
 
     fn wake(&mut self, token: u32, cx: &mut Context<'_>) {
+        if Clients::owns(token) {
+            if let Some(Application::Asking(clients)) = self.application.as_deref_mut() {
+                clients.wake(token, &self.settings.place(), cx);
+            }
+            return;
+        }
         let r = &mut self.receptions[token as usize];
         let now = cx.now();
         if now != r.pending {
@@ -421,8 +458,9 @@ impl Element for TcpReceivers {
     }
 
     fn counters(&mut self, cx: &mut Context<'_>) -> OwnCount<'_> {
-        match &mut self.transfers {
-            Some(transfers) => OwnCount::of(transfers.count(cx.now())),
+        match self.application.as_deref_mut() {
+            Some(Application::Taking(transfers)) => OwnCount::of(transfers.count(cx.now())),
+            Some(Application::Asking(clients)) => OwnCount::of(clients.count()),
             None => OwnCount::default(),
         }
     }

@@ -3,7 +3,7 @@
 use forebay_kernel::fetch;
 use forebay_network::{
     CongestionControl, Context, ControlNeeds, Counters, Ecn, Element, FlowId, LogicalProcess,
-    Lookahead, Marking, Observation, OwnCount, Packet, RouteId, Window,
+    Lookahead, Marking, Observation, OwnCount, Packet, PacketKind, RouteId, Window,
 };
 use forebay_units::{Span, Time};
 
@@ -42,6 +42,8 @@ pub(super) struct ColdState {
     pub(super) spare: Vec<Box<Scoreboard>>,
     /// If writes begin fresh connections.
     pub(super) fresh: Option<Fresh>,
+    /// Requests answered by each flow, where it writes on request.
+    answered: Vec<u64>,
 }
 
 /// What all senders of a group share, in the form that the arithmetic needs.
@@ -64,6 +66,8 @@ pub(super) struct Settings {
     pub(super) byte_counting: bool,
     pub(super) max_burst: u32,
     pub(super) idle_restart: bool,
+    /// Applications write when they are asked to.
+    pub(super) on_request: bool,
     pub(super) timestamps: bool,
     pub(super) ecn: bool,
     /// The codepoint of segments that are ECN-capable.
@@ -183,7 +187,13 @@ impl TcpSenders {
         };
         let connections = std::iter::repeat_with(connection).take(flows).collect();
         let sources = std::iter::repeat_with(Source::default).take(flows).collect();
-        let cold = ColdState { sources, applications, spare: Vec::new(), fresh: None };
+        let cold = ColdState {
+            sources,
+            applications,
+            spare: Vec::new(),
+            fresh: None,
+            answered: Vec::new(),
+        };
         Self { settings, starts: group.starts, connections, cold }
     }
 
@@ -195,6 +205,28 @@ impl TcpSenders {
     pub const fn reporting_rtt(mut self, signals: bool) -> Self {
         self.settings.signals_srtt = signals;
         self
+    }
+
+    /// The same, whose applications write when [clients](super::Clients) at the receivers ask.
+    #[must_use]
+    pub fn answering(mut self) -> Self {
+        self.settings.on_request = true;
+        self.cold.answered = vec![0; self.connections.len()];
+        self
+    }
+
+    /// A request arrived: the application writes, unless it has answered this one already.
+    #[cold]
+    fn asked(&mut self, packet: &Packet, cx: &mut Context<'_>) {
+        let index = packet.flow.index_in(self.settings.first);
+        let answered = &mut self.cold.answered[index as usize];
+        if packet.number == *answered + 1 {
+            *answered += 1;
+            if let Some(burst) = self.cold.applications.next(index as usize) {
+                self.cold.sources[index as usize].due = burst.size.bytes();
+                self.sender_context(index, cx).write();
+            }
+        }
     }
 
     /// The connection of flow `index`, and the settings of the group.
@@ -245,6 +277,7 @@ impl Settings {
             byte_counting: parameters.byte_counting,
             max_burst: parameters.max_burst.unwrap_or(u32::MAX),
             idle_restart: parameters.idle_restart,
+            on_request: false,
             timestamps: parameters.timestamps,
             ecn: parameters.ecn,
             ect: if needs.l4s { Ecn::Ect1 } else { Ecn::Ect0 },
@@ -318,6 +351,9 @@ impl LogicalProcess for TcpSenders {
 
 impl Element for TcpSenders {
     fn start(&mut self, cx: &mut Context<'_>) {
+        if self.settings.on_request {
+            return;
+        }
         for (index, start) in (0..).zip(std::mem::take(&mut self.starts)) {
             self.sender_context(index, cx).plan_write(start);
         }
@@ -330,6 +366,10 @@ impl Element for TcpSenders {
     #[inline]
     fn receive(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         cx.deliver(packet);
+        if self.settings.on_request && packet.kind() == PacketKind::Report {
+            self.asked(packet, cx);
+            return;
+        }
         let index = packet.flow.index_in(self.settings.first);
         self.sender_context(index, cx).acknowledgement(packet);
     }

@@ -354,7 +354,7 @@ impl SenderContext<'_, '_> {
         let (end, max, mss) = (self.c.end, self.c.max, self.p.mss);
         self.c.end = self.source_mut().write(due, end, max, mss);
         self.c.short = self.source().first_short();
-        if self.c.end != ENDLESS {
+        if self.c.end != ENDLESS && !self.p.on_request {
             self.plan_write(now);
         }
         self.send_allowed();

@@ -9,32 +9,32 @@ use forebay_units::Size;
 use super::{BuildSizes, SizeDistribution, check};
 
 pub(super) const ENTRY: Entry<BuildSizes> = Entry {
-    name: "fixed",
+    name: "constant",
     summary: "All transfers have one size.",
     source: "Law, Simulation Modeling and Analysis, 5th edition, 2015, section 6.2",
     example: r#"size = "20 kB""#,
-    fields: FixedSizeParameters::FIELDS,
+    fields: ConstantSizeParameters::FIELDS,
     probes: &[],
     build: &build,
 };
 
 parameters! {
-    /// Parameters of the fixed size.
-    pub struct FixedSizeParameters {
+    /// Parameters of the constant size.
+    pub struct ConstantSizeParameters {
         /// The size.
         size: Size, "-";
     }
 }
 
 fn build(section: &Section<'_>) -> Result<Arc<dyn SizeDistribution>, Problem> {
-    let FixedSizeParameters { size } = FixedSizeParameters::read(section)?;
+    let ConstantSizeParameters { size } = ConstantSizeParameters::read(section)?;
     check(section, "size", size)?;
-    Ok(Arc::new(Fixed(size)))
+    Ok(Arc::new(Constant(size)))
 }
 
-struct Fixed(Size);
+struct Constant(Size);
 
-impl SizeDistribution for Fixed {
+impl SizeDistribution for Constant {
     fn draw(&self, _stream: &mut Stream) -> Size {
         self.0
     }
@@ -51,11 +51,11 @@ mod tests {
     /// A transfer would have another size than the only one.
     #[test]
     fn all_have_the_size() {
-        let sizes = read("fixed", &[("size", "20 kB".into())]).unwrap();
+        let sizes = read("constant", &[("size", "20 kB".into())]).unwrap();
         assert_eq!(draws(&*sizes, 3), [20_000.0; 3]);
         assert_eq!(sizes.mean(), 20_000.0);
         for wrong in ["0 B", "1001 GB"] {
-            let problem = read("fixed", &[("size", wrong.into())]).err().unwrap();
+            let problem = read("constant", &[("size", wrong.into())]).err().unwrap();
             assert_eq!(problem.path, "size");
         }
     }

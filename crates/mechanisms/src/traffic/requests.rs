@@ -1,0 +1,88 @@
+//! Clients that ask, wait for the answer, think, and ask again: closed-loop traffic.
+
+use std::sync::Arc;
+
+use forebay_kernel::Stream;
+use forebay_network::{Burst, Traffic};
+use forebay_parameters::{Entry, Inner, Parameters, Problem, Section, parameters};
+use forebay_units::{Size, Span};
+
+use super::transfers::Connections;
+use super::{BuildTraffic, RequestPlan, TrafficKind, packet_size};
+use crate::sizes::{SizeDistribution, Sizes};
+
+pub(super) const ENTRY: Entry<BuildTraffic> = Entry {
+    name: "requests",
+    summary: "Clients at the far end of TCP connections ask for an object, or for all objects of a \
+              page, wait until they have it, think, and ask again: a closed loop.",
+    source: "Schroeder, Wierman and Harchol-Balter, NSDI 2006, section 2; RFC 9112, section 9.4 \
+             (connections of a client)",
+    example: r#"
+        think = "200 ms"
+        sizes = { lognormal = { mean = "10 kB" } }
+    "#,
+    fields: RequestsParameters::FIELDS,
+    probes: &[],
+    build: &build,
+};
+
+parameters! {
+    /// Parameters of clients. They are at the nodes `to`, and the server that answers at `from`.
+    pub struct RequestsParameters {
+        /// Mean time, exponential, from the end of a page to the request for the next, and to the
+        /// first.
+        think: Span, "-";
+        /// Sizes of the objects.
+        sizes: Inner<Sizes>, "-";
+        /// Objects of a page, 1 to 10,000. A page is completed when all have arrived.
+        objects: u32 = 1, "-";
+        /// Connections of a client, over each of which it asks for one object at a time. The flows
+        /// of the group are taken in turn: its `count` is a multiple of this.
+        connections: u32 = 1, "RFC 9112, section 9.4; browsers: 6";
+        /// Size of a request on the wire. It is one packet, takes the way of acknowledgements and
+        /// counts as one.
+        request: Size = "400 B", "-";
+        /// What connection an answer is sent on.
+        connection: Connections = "persistent", "RFC 9112, section 9.3";
+    }
+}
+
+const MOST_OBJECTS: u32 = 10_000;
+
+fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
+    let parameters = RequestsParameters::read(section)?;
+    let RequestsParameters { think, sizes, objects, connections, request, connection } = parameters;
+    let sizes = sizes.build(section, |build, inner| build(inner))?;
+    packet_size(section, "request", request)?;
+    for (key, number) in [("objects", objects), ("connections", connections)] {
+        if !(1..=MOST_OBJECTS).contains(&number) {
+            let message = format!("{number} is out of range; allowed are 1 to {MOST_OBJECTS}");
+            return Err(section.fail(key, message));
+        }
+    }
+    if think < SHORTEST_THINK {
+        let message = "is shorter than 1 us: clients would ask for ever at one instant";
+        return Err(section.fail("think", message));
+    }
+    let request = u16::try_from(request.bytes()).expect("a packet has a size");
+    let make = move |_: &mut Stream| Requests { sizes: Arc::clone(&sizes), think };
+    let kind = TrafficKind::new(make, None, None).of_transfers();
+    let requests = Some(RequestPlan { request, objects, connections });
+    Ok(TrafficKind { fresh: connection == Connections::Fresh, requests, ..kind })
+}
+
+/// The shortest mean time to think.
+const SHORTEST_THINK: Span = Span::from_us(1);
+
+/// Each burst is a time to think, and the size of an object.
+struct Requests {
+    sizes: Arc<dyn SizeDistribution>,
+    think: Span,
+}
+
+impl Traffic for Requests {
+    fn next(&mut self, stream: &mut Stream) -> Option<Burst> {
+        let gap = self.think.scaled(stream.exponential());
+        Some(Burst { gap, size: self.sizes.draw(stream) })
+    }
+}
