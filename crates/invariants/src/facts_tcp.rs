@@ -23,7 +23,7 @@ impl Checker {
     pub(crate) fn sent_by_tcp(&mut self, packet: &Packet, overhead: u64) {
         let (flow, number) = (packet.flow.index(), packet.number);
         let (place, payload) = (Place::Flow(flow), u64::from(packet.size).saturating_sub(overhead));
-        if packet.kind() == PacketKind::Report {
+        if packet.is_probe() || packet.kind() == PacketKind::Report {
             return;
         }
         let model = &mut self.flows[flow].tcp;
@@ -68,7 +68,7 @@ impl Checker {
             self.check(Must::TcpAckSent, Place::Flow(flow), number <= next, || {
                 format!("{}; sent are those below {next}", show(packet))
             });
-        } else {
+        } else if !packet.is_probe() {
             let payload = u64::from(packet.size).saturating_sub(overhead);
             model.deliver(packet, payload, now);
         }

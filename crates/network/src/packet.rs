@@ -35,8 +35,9 @@ pub enum PcnMark {
 pub enum PacketKind {
     /// Data of its flow.
     Data,
-    /// A packet of its flow without data: it asks whether a new call may be admitted, or polls for
-    /// missing frames.
+    /// A packet of its flow without data: it asks whether a new call may be admitted, polls for
+    /// missing frames, or opens a TCP connection (SYN); an acknowledgement that is the last packet
+    /// of nothing answers that.
     Probe,
     /// A pure acknowledgement.
     Ack,

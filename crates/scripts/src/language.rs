@@ -67,12 +67,13 @@ pub const IGNORED_ELSE: &[Ignored] = &[
     ignored(
         "the handshake",
         "packets with `S`, and the acknowledgement that ends the handshake, are not exchanged; \
-         what both offer sets `mss`, `recovery`, `timestamps` and `ecn`",
+         what both offer sets `mss`, `recovery`, `timestamps` and `ecn`. With `--handshake=true` \
+         packets with `S` are events, and the third acknowledgement is that of the first data",
     ),
     ignored(
         "F",
         "a packet with FIN and no data is neither handed to the model nor expected: a connection \
-         of the model has no end on the wire",
+         of the model has no end on the wire. With `--handshake=true` it has",
     ),
     ignored("TS val of acknowledgements, TS ecr of data", "data goes one way in the model"),
 ];

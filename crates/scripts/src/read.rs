@@ -169,6 +169,13 @@ impl Reader<'_> {
         self.cursor.skip()?;
         let from = self.cursor.at();
         let segment = Segment::read(&mut self.cursor)?;
+        let opens = self.settings.has_handshake();
+        if opens && segment.flags.syn {
+            return match (segment.first, segment.length(), segment.ack) {
+                (0, 0, None | Some(1)) => Ok(Some(segment)),
+                _ => slip(from, "a SYN other than S 0:0(0) and S. 0:0(0) ack 1"),
+            };
+        }
         if segment.flags.syn {
             return self.syn(injected, segment, from);
         }
@@ -178,7 +185,7 @@ impl Reader<'_> {
             return Ok(None);
         }
         self.shaken = true;
-        if segment.flags.fin {
+        if segment.flags.fin && !opens {
             if segment.length() > 0 {
                 return slip(
                     from,
@@ -330,7 +337,7 @@ fn role_of(events: &[Event]) -> Result<Role, Slip> {
     for event in events {
         match &event.action {
             Action::Write(_) => writes = writes.or(Some(event.offset)),
-            Action::Inject(segment) if segment.length() > 0 => {
+            Action::Inject(segment) if segment.length() > 0 || segment.opens() => {
                 arrives = arrives.or(Some(event.offset));
             }
             _ => {}
@@ -367,9 +374,13 @@ fn check(script: &mut Script, tcp: &Tcp) -> Result<(), Slip> {
             }
             Action::Inject(segment) => {
                 check_options(segment, tcp, at)?;
+                if segment.flags.syn {
+                    continue;
+                }
                 if role == Role::Receiver {
                     check_data(segment, tcp, at)?;
-                    ranges.push((segment.first, segment.end));
+                    // A FIN takes a number as a byte does.
+                    ranges.push((segment.first, segment.end + u64::from(segment.flags.fin)));
                     places.push(at);
                 } else if segment.first != 1 {
                     return slip(
@@ -406,7 +417,7 @@ fn check_options(segment: &Segment, tcp: &Tcp, at: usize) -> Result<(), Slip> {
 }
 
 fn check_data(segment: &Segment, tcp: &Tcp, at: usize) -> Result<(), Slip> {
-    if segment.length() == 0 {
+    if segment.length() == 0 && !segment.flags.fin {
         return slip(at, "a packet without data; a receiver of the model is sent data alone");
     }
     let mss = tcp.mss.bytes();

@@ -238,6 +238,11 @@ impl Rig {
         match self.host {
             Host::Sender(_) => self.acknowledgement(segment, cx),
             Host::Receiver(_) => {
+                if segment.opens() {
+                    let size = self.overhead as u16;
+                    let syn = Packet::data(now, self.path.0, 0, size, self.path.1);
+                    return Ok(syn.with_kind(PacketKind::Probe));
+                }
                 let number = segment_of(&self.numbering, segment.first)?;
                 let sent = segment.timestamps.map_or(now, |(value, _)| of_ticks(value));
                 if sent > now {
@@ -253,7 +258,8 @@ impl Rig {
                     None => Ecn::NotEct,
                 };
                 let packet = Packet::data(sent, self.path.0, number, size, self.path.1);
-                Ok(packet.with_ecn(ecn).with_cwr(segment.flags.cwr))
+                let last = segment.flags.fin;
+                Ok(packet.with_ecn(ecn).with_cwr(segment.flags.cwr).as_last(last))
             }
         }
     }
@@ -266,6 +272,9 @@ impl Rig {
         let mut ack = Packet::data(now, self.path.0, number, 40, self.path.1)
             .with_kind(PacketKind::Ack)
             .with_ace(segment.flags.ace());
+        if segment.flags.syn {
+            ack = ack.as_last(true);
+        }
         if let Some((_, echo)) = segment.timestamps {
             if of_ticks(echo) > now {
                 return Err("TS ecr is later than the packet; it is the sending time in ms of \
@@ -403,14 +412,23 @@ impl Element for Wire {
             ack: Some(1),
             ..Segment::default()
         };
+        let closes = self.tcp.handshake && packet.is_last();
         match &mut log.numbering {
+            Some(_) if packet.is_probe() => {
+                (seen.first, seen.end, seen.ack, seen.flags.syn) = (0, 0, None, true);
+            }
             Some(numbering) => {
+                seen.flags.fin = closes;
                 let bytes = u64::from(packet.size).saturating_sub(self.overhead);
                 if packet.number == numbering.segments() {
-                    numbering.add(bytes);
+                    // A FIN takes a number as a byte does.
+                    numbering.add(bytes + u64::from(closes));
                 }
                 seen.first = numbering.byte(packet.number);
                 seen.end = seen.first + bytes;
+            }
+            None if closes => {
+                (seen.first, seen.end, seen.flags.syn) = (0, 0, true);
             }
             None => {
                 seen.ack = Some(self.numbering.byte(packet.number));

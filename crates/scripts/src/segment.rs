@@ -155,6 +155,11 @@ impl Segment {
         self.end.saturating_sub(self.first)
     }
 
+    /// Whether it opens a connection: the first SYN.
+    pub(crate) fn opens(&self) -> bool {
+        self.flags.syn && self.ack.is_none()
+    }
+
     /// Whether `seen` is what a script expects that asks for this segment.
     #[must_use]
     pub fn admits(&self, seen: &Self) -> bool {

@@ -60,6 +60,11 @@ impl Settings {
         }
     }
 
+    /// Whether connections are opened and closed.
+    pub(crate) fn has_handshake(&self) -> bool {
+        matches!(self.table.get("handshake"), Some(Node { value: Value::Bool(true), .. }))
+    }
+
     /// A parameter of the congestion control that was named before.
     fn set_control(&mut self, key: &str, node: Node) -> Result<(), String> {
         if let Some(Node { value: Value::Table(chosen), .. }) = self.table.get_mut("control")

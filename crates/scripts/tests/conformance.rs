@@ -123,9 +123,11 @@ fn a_wrong_expectation_fails() {
     assert!(asserting > 30, "{asserting} scripts assert something in one line");
 }
 
-/// Another segment, or another acknowledgement.
+/// Another segment, or another acknowledgement; a SYN is answered, or is none.
 fn shift(segment: &mut Segment) {
-    if segment.length() > 0 {
+    if segment.flags.syn {
+        segment.ack = if segment.ack.is_some() { None } else { Some(1) };
+    } else if segment.length() > 0 {
         (segment.first, segment.end) = (segment.first + 1000, segment.end + 1000);
     } else {
         segment.ack = segment.ack.map(|ack| ack + 1000);

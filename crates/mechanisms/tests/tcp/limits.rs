@@ -29,6 +29,23 @@ fn an_unloaded_transfer_takes_its_closed_form() {
     assert_eq!(last, [13]);
 }
 
+/// Opening a connection would take no time: as above, but after a SYN of 40 B and its answer, which
+/// take 40 B / R + 2D. The FIN comes with the last segment.
+#[test]
+fn a_handshake_takes_a_round_trip() {
+    let rate = Rate::from_bps(9_700_000);
+    let mut scene = Scene::opening(2).writing(&[(0, 13_300)]).with("handshake", true);
+    scene.rate = Some(rate);
+    let run = scene.run(1000);
+    let tx = |bytes| rate.transmission_time(Size::from_bytes(bytes)).ps();
+    let delay = Span::from_ms(50).ps();
+    let transfer = 2 * (tx(1040) + 2 * delay) + 7 * tx(1040) + tx(340) + 2 * delay;
+    let opening = tx(40) + 2 * delay;
+    assert_eq!(run.log.ended, [(0, Time::from_ps(opening + transfer))]);
+    assert_eq!((run.flow.goodput, run.flow.sent.packets), (13_300, 15));
+    assert_eq!(run.flow.sent.bytes, 13_300 + 15 * 40);
+}
+
 /// A flow would continue after its time, or end with data outstanding: from the stop at 150 ms on
 /// nothing new is sent; what is outstanding then (4..9, sent at 100 ms) is acknowledged at 200 ms.
 #[test]

@@ -313,6 +313,9 @@ impl Draw {
                 &format!("loss_detection = \"rack\"\ntail_loss_probe = {probe}\ndsack = {dsack}\n");
         }
         if self.chance(0.3) {
+            text += "handshake = true\n";
+        }
+        if self.chance(0.3) {
             text += "pacing = \"window\"\n";
         }
         if self.chance(0.4) {

@@ -110,6 +110,7 @@ const TCP: &[Case] = &[
         "flows.x.tcp.dsack",
         &["needs recovery = \"sack\""],
     ),
+    case(PACING, "handshake = \"yes\"", "flows.x.tcp.handshake", &["is not true or false"]),
     case(PACING, "dsack = \"on\"", "flows.x.tcp.dsack", &["is not true or false"]),
     case(PACING, "profile = \"linuks\"", "flows.x.tcp.profile", &["did you mean \"linux\""]),
     case(PACING, "ecn_echo = \"exact\"", "flows.x.tcp.ecn_echo", &["is not one of", "rfc8257"]),

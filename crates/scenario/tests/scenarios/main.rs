@@ -32,6 +32,7 @@ mod extremes;
 mod failures;
 mod fairness;
 mod frames;
+mod handshake;
 mod impairments;
 mod l4s;
 mod limits;

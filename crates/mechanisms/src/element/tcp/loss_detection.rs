@@ -159,6 +159,15 @@ impl SenderContext<'_, '_> {
         Some((extension.detection.as_mut()?, extension.delivery.as_mut()?))
     }
 
+    /// The handshake took `rtt`.
+    pub(super) fn note_round_trip(&mut self, rtt: Span) {
+        let now = self.cx.now();
+        if let Some((detection, _)) = self.detection() {
+            detection.rack.measured(rtt, now);
+            detection.measured = true;
+        }
+    }
+
     /// Note what the SACK blocks of an acknowledgement of all below `number` report as duplicates.
     pub(super) fn note_duplicates(&mut self, blocks: &[(u64, u64)], number: u64) {
         if let Some((detection, _)) = self.detection() {
@@ -231,7 +240,7 @@ impl SenderContext<'_, '_> {
     /// send what may be sent.
     pub(super) fn repair(&mut self, newly_sacked: u64) {
         match self.c.phase {
-            Phase::Loss => {}
+            Phase::Loss | Phase::Opening { .. } => {}
             Phase::Recovery => {
                 self.reduce_for_lost_retransmission();
                 if newly_sacked > 0 {

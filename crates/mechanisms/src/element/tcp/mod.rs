@@ -3,8 +3,8 @@
 //! The standards are implemented on segments: a packet's number is that of its segment, counted
 //! from 0, and an acknowledgement carries the next segment expected. Every segment holds one MSS of
 //! data but the last of what the application has written so far. A connection exists from the
-//! first: there is no handshake. The receiver takes everything at once, so that its advertised
-//! window is constant.
+//! first, unless `handshake` has it opened and closed. The receiver takes everything at once, so
+//! that its advertised window is constant.
 
 mod accecn;
 mod clients;
@@ -13,6 +13,7 @@ mod extension;
 mod fresh;
 mod inspect;
 mod loss_detection;
+mod opening;
 mod order;
 mod pacing;
 mod probe;
@@ -206,6 +207,10 @@ parameters! {
         /// Which defaults the other parameters have: those of this page, or those of Linux. Any
         /// can still be set.
         profile: Profile = "rfc", "Linux, net/ipv4 and Documentation/networking/ip-sysctl";
+        /// Open a connection with the first write and close it with the last, by SYN and FIN. Data
+        /// follows when the SYN is answered. Without, a connection exists from the first and has no
+        /// end on the wire.
+        handshake: bool = false, "RFC 9293, sections 3.5 and 3.6; RFC 6298, section 5.7";
         /// Maximum segment size: bytes of data in a full segment.
         mss: Size = "536 B", "RFC 9293, section 3.7.1";
         /// IP and TCP headers of every segment, without options. An acknowledgement is as large.

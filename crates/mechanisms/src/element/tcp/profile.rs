@@ -10,8 +10,8 @@ choice! {
     pub enum Profile {
         /// Those of the RFCs that each parameter names.
         Rfc = "rfc",
-        /// Those of Linux: control "cubic", mss "1448 B", timestamps, initial_window "10 packets",
-        /// loss_detection "rack", recovery_window "prr", sack_at_timeout "keep",
+        /// Those of Linux: control "cubic", handshake, mss "1448 B", timestamps, initial_window
+        /// "10 packets", loss_detection "rack", recovery_window "prr", sack_at_timeout "keep",
         /// delayed_ack_timeout "40 ms", rto_tick "0 s", rto_min "200 ms", rto_max "120 s".
         Linux = "linux",
     }
@@ -22,6 +22,7 @@ const SOURCE: &str = "Linux, include/net/tcp.h";
 /// An Ethernet frame of 1500 bytes without headers of 40 bytes and timestamps of 12.
 const OTHERS: &[OtherDefault] = &[
     ("profile", || Value::from("linux"), SOURCE),
+    ("handshake", || Value::from(true), "RFC 9293, section 3.5"),
     ("mss", || Value::from("1448 B"), "1500 B without 40 B of headers and 12 B of timestamps"),
     ("timestamps", || Value::from(true), "Linux, ip-sysctl: tcp_timestamps"),
     ("initial_window", || Value::from("10 packets"), "Linux, include/net/tcp.h: TCP_INIT_CWND"),

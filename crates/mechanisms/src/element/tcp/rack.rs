@@ -75,6 +75,11 @@ impl Rack {
         }
     }
 
+    /// A round-trip time was measured otherwise (step 1).
+    pub(super) fn measured(&mut self, rtt: Span, now: Time) {
+        self.min_rtt.sample(rtt, now);
+    }
+
     /// An acknowledgement that arrives at `now` reports a segment for the first time, of which
     /// `last` is the last transmission, and whether there were others `resent` tells. `echo` is the
     /// timestamp that it echoes, if any (section 6.2, steps 1 to 3).

@@ -43,6 +43,8 @@ struct Settings {
     sack_header_bytes: bool,
     /// How marks are echoed, if ECN is used.
     echo: Option<EcnEcho>,
+    /// Connections are opened and closed.
+    handshake: bool,
     /// Duplicates are reported (RFC 2883).
     dsack: bool,
     delay: Option<Span>,
@@ -127,6 +129,7 @@ impl TcpReceivers {
             },
             sack_header_bytes: parameters.sack_header_bytes,
             echo,
+            handshake: parameters.handshake,
             dsack: parameters.reports_duplicates(),
             delay: parameters.ack_delay(),
         };
@@ -160,6 +163,10 @@ impl TcpReceivers {
     fn segment(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         let p = &self.settings;
         let r = &mut self.receptions[packet.flow.index_in(p.first) as usize];
+        if p.handshake && packet.is_probe() {
+            p.answer_syn(r, packet, cx);
+            return;
+        }
         let mut changes = false;
         if let Some(echo) = p.echo {
             let marked = packet.ecn() == Ecn::Ce;
@@ -275,6 +282,20 @@ impl Settings {
             Some(tally) => tally.report(ack, cx),
         };
         cx.send(ack);
+    }
+
+    /// Answer a SYN: with an acknowledgement that is one itself. Where counters take the place of
+    /// that flag it bears them, and is taken for the answer as no data is on its way.
+    #[cold]
+    fn answer_syn(&self, r: &mut Reception, syn: &Packet, cx: &mut Context<'_>) {
+        let answer = Packet::data(cx.now(), syn.flow, r.next, self.overhead, self.route);
+        let answer = answer.with_marking(self.marking).with_kind(PacketKind::Ack);
+        let answer = answer.with_timestamp_echo(syn.created);
+        let answer = match &mut r.tally {
+            None => answer.as_last(true),
+            Some(tally) => tally.report(answer, cx),
+        };
+        cx.send(answer);
     }
 
     /// Note whether a segment is marked. If the one before was not likewise, what is still to be

@@ -12,6 +12,10 @@ use super::sender_context::{SenderContext, float};
 impl SenderContext<'_, '_> {
     /// An acknowledgement arrived that acknowledges no new data while data is outstanding.
     pub(super) fn duplicate(&mut self, packet: &Packet, newly_sacked: u64) {
+        if self.p.handshake && !self.p.accurate && packet.is_last() {
+            // The answer to another SYN.
+            return;
+        }
         let ece = self.p.ecn && self.reports_marks(packet);
         if self.c.extension.is_some() {
             self.sample(packet, 0.0, ece);
@@ -254,6 +258,7 @@ impl SenderContext<'_, '_> {
                 self.fill_pipe();
             }
             Phase::Loss => self.transmit(),
+            Phase::Opening { .. } => {}
             Phase::Open => {
                 self.c.dupacks += 1;
                 let threshold = u64::from(self.p.threshold);

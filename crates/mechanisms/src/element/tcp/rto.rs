@@ -93,6 +93,12 @@ impl Rto {
         self.rto = Span::from_ps(rto.min(rules.max.ps()));
     }
 
+    /// Data transmission begins without a measurement, as the SYN was sent more than once (section
+    /// 5.7): 3 s.
+    pub(super) fn begin_unmeasured(&mut self, rules: &RtoRules) {
+        self.rto = Span::from_s(3).max(rules.min).min(rules.max);
+    }
+
     /// The timer expired (section 5.5): double the timeout.
     pub(super) fn back_off(&mut self, rules: &RtoRules) {
         self.rto = self.rto.times(2).min(rules.max);

@@ -37,6 +37,8 @@ pub struct TcpSenders {
 pub(super) struct ColdState {
     sources: Vec<Source>,
     pub(super) applications: Box<dyn TrafficPool>,
+    /// When the first SYN of each connection was sent; empty without handshakes.
+    pub(super) opened: Vec<Time>,
     /// Scoreboards of recoveries that are over, for reuse.
     #[allow(clippy::vec_box, reason = "connections hold boxes, and they move between the two")]
     pub(super) spare: Vec<Box<Scoreboard>>,
@@ -79,6 +81,8 @@ pub(super) struct Settings {
     /// Congestion control is that of L4S.
     pub(super) l4s: bool,
     pub(super) pacing: Pacing,
+    /// Connections are opened and closed.
+    pub(super) handshake: bool,
     /// Losses are detected by time.
     pub(super) rack: bool,
     pub(super) tail_loss_probe: bool,
@@ -91,6 +95,8 @@ pub(super) struct Settings {
 /// The phase of congestion control and loss recovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Phase {
+    /// The connection is being opened; whether the SYN was sent again.
+    Opening { again: bool },
     /// Slow start or congestion avoidance.
     Open,
     /// Repairing losses that duplicate acknowledgements indicate.
@@ -187,9 +193,11 @@ impl TcpSenders {
         };
         let connections = std::iter::repeat_with(connection).take(flows).collect();
         let sources = std::iter::repeat_with(Source::default).take(flows).collect();
+        let opened = vec![Time::NEVER; if settings.handshake { flows } else { 0 }];
         let cold = ColdState {
             sources,
             applications,
+            opened,
             spare: Vec::new(),
             fresh: None,
             answered: Vec::new(),
@@ -285,6 +293,7 @@ impl Settings {
             accurate: echo == Some(EcnEcho::AccEcn),
             l4s: needs.l4s,
             pacing: parameters.pacing,
+            handshake: parameters.handshake,
             rack: parameters.detects_by_time(),
             tail_loss_probe: parameters.probes_tail(),
             max_ack_delay: parameters.ack_delay().unwrap_or(Span::ZERO),
@@ -321,7 +330,7 @@ impl Connection {
             timed_out: u64::MAX,
             dupacks: 0,
             limited: 0,
-            phase: Phase::Open,
+            phase: if settings.handshake { Phase::Opening { again: false } } else { Phase::Open },
             partial: false,
             cwr: false,
             held: false,
@@ -447,6 +456,9 @@ impl SenderContext<'_, '_> {
             }
             _ => {
                 self.c.finished = true;
+                if self.p.handshake && self.c.max > 0 && self.c.end == self.c.max {
+                    self.close();
+                }
                 self.end_if_done();
             }
         }

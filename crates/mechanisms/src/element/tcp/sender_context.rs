@@ -29,6 +29,8 @@ impl SenderContext<'_, '_> {
             self.new_data_acknowledged(packet, newly_sacked);
         } else if packet.number == self.c.una && self.c.max > self.c.una {
             self.duplicate(packet, newly_sacked);
+        } else if matches!(self.c.phase, Phase::Opening { .. }) {
+            self.opened(packet);
         }
         if self.p.rack {
             self.close_acknowledgement(packet, duplicate);
@@ -248,8 +250,14 @@ impl SenderContext<'_, '_> {
     #[inline]
     pub(super) fn has_data(&mut self) -> bool {
         if self.c.nxt >= self.c.max && self.cx.now() >= self.p.stop {
-            self.c.end = self.c.max;
             self.c.finished = true;
+            if self.p.handshake && self.c.max > 0 {
+                if self.c.end > self.c.max {
+                    self.close();
+                }
+            } else {
+                self.c.end = self.c.max;
+            }
         }
         self.c.nxt < self.c.end
     }
@@ -357,7 +365,11 @@ impl SenderContext<'_, '_> {
         if self.c.end != ENDLESS && !self.p.on_request {
             self.plan_write(now);
         }
-        self.send_allowed();
+        if matches!(self.c.phase, Phase::Opening { .. }) {
+            self.open();
+        } else {
+            self.send_allowed();
+        }
         self.observe_window(before);
     }
 
@@ -402,6 +414,8 @@ impl SenderContext<'_, '_> {
         let held = std::mem::take(&mut self.c.held);
         if self.c.una < self.c.max {
             self.timed_out();
+        } else if matches!(self.c.phase, Phase::Opening { .. }) {
+            self.syn_timed_out();
         } else if held {
             self.transmit();
         }

@@ -41,6 +41,16 @@ impl Source {
         end
     }
 
+    /// The application writes no more: what lies from `max` on, which was not sent, is given up,
+    /// and a segment without data follows, the FIN. Returns the new end.
+    pub(super) fn close(&mut self, max: u64) -> u64 {
+        while self.shorts.back().is_some_and(|short| short.0 >= max) {
+            self.shorts.pop_back();
+        }
+        self.shorts.push_back((max, 0));
+        max + 1
+    }
+
     /// The number of the first short segment; `u64::MAX` if there is none.
     pub(super) fn first_short(&self) -> u64 {
         self.shorts.front().map_or(u64::MAX, |short| short.0)
@@ -96,6 +106,14 @@ mod tests {
         // A write that fills the short segment exactly leaves no short segment.
         let end = source.write(700, end, 2, 1000);
         assert_eq!((end, source.shortfall(0, 3, 1000)), (3, 200));
+        // What was not sent is given up: the FIN comes next, and has no data.
+        let mut closed = Source::default();
+        closed.write(2500, 0, 0, 1000);
+        assert_eq!(
+            (closed.close(1), closed.payload(0, 1000), closed.payload(1, 1000)),
+            (2, 1000, 0)
+        );
+        assert_eq!((closed.close(1), closed.first_short()), (2, 1));
         source.forget_below(2);
         assert_eq!(source.first_short(), u64::MAX);
         assert_eq!(source.write(u64::MAX, end, 2, 1000), ENDLESS);

@@ -1,7 +1,7 @@
 //! What a TCP sender would tell a debugger: for tests that hold it to the standards.
 
 use forebay_network::{Context, Window};
-use forebay_units::Span;
+use forebay_units::{Span, Time};
 
 use super::TcpSenders;
 use super::delivery::Delivery;
@@ -57,6 +57,16 @@ impl TcpSenders {
     pub fn state(&self, index: u32) -> SenderState {
         let (connection, settings) = self.connection(index);
         connection.state(settings)
+    }
+
+    /// When the first SYN of flow `index` was sent, if it was: transfers are timed from then.
+    ///
+    /// # Panics
+    /// If the group has no such flow.
+    #[must_use]
+    pub fn opened_at(&self, index: u32) -> Option<Time> {
+        let at = self.cold.opened.get(index as usize).copied();
+        at.filter(|at| *at < Time::NEVER)
     }
 
     /// Whether the receiver of flow `index` has reported that segment `number` arrived above a gap.
@@ -127,6 +137,7 @@ impl Connection {
         match self.phase {
             Phase::Recovery => CongestionState::Recovery,
             Phase::Loss => CongestionState::Loss,
+            Phase::Opening { .. } => CongestionState::Open,
             Phase::Open if marked => CongestionState::Cwr,
             Phase::Open if self.dupacks > 0 || sacked > 0 => CongestionState::Disorder,
             Phase::Open => CongestionState::Open,

@@ -1,0 +1,68 @@
+//! Connections that are opened and closed, against the times and packets that this takes.
+
+use crate::support::{flow, link, record, run, trace};
+use forebay_scenario::Counted;
+
+/// One segment of 1460 B, written at the start, over 10 Mbit/s and 50 ms each way with `more`, in a
+/// run of so many milliseconds.
+fn one_segment(ms: u64, more: &str) -> Counted {
+    let text = format!(
+        "duration = \"{ms} ms\"\n[links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"10 Mbit/s\"\n\
+         delay = \"50 ms\"\n{more}\n[flows.x]\nfrom = \"a\"\nto = \"b\"\n\
+         [flows.x.traffic.pulses]\nrate = \"11.68 Mbit/s\"\nsize = \"1460 B\"\noff = \"100 s\"\n\
+         random_phase = false\n[flows.x.tcp]\nmss = \"1460 B\"\nhandshake = true\n"
+    );
+    flow(&run(&text), "x").counted.clone()
+}
+
+/// Data would arrive before the connection is open: SYN and SYN-ACK of 40 B take 0.032 + 50 ms
+/// each, the segment of 1500 B 1.2 + 50 ms. All is there at 151.264 ms.
+#[test]
+fn data_follows_the_handshake() {
+    assert_eq!(one_segment(151, "").goodput_bps, 0.0);
+    assert!(one_segment(152, "").goodput_bps > 0.0);
+}
+
+/// The loss of a SYN would cost nothing, or the connection: an outage swallows it, the next one
+/// leaves after a second. All is there at 1151.264 ms. The first is no data, and lost once.
+#[test]
+fn a_lost_syn_costs_a_second() {
+    let outage = "impairment = { outage = { down = [\"0 s\"], up = [\"60 ms\"] } }";
+    assert_eq!(one_segment(1151, outage).goodput_bps, 0.0);
+    let counted = one_segment(1152, outage);
+    assert!(counted.goodput_bps > 0.0);
+    let counts = (counted.dropped_packets, counted.timeouts, counted.retransmissions);
+    assert_eq!(counts, (1, 1, 1));
+}
+
+/// SYNs would pass queues without room: where the queue takes none, none arrives.
+#[test]
+fn a_queue_can_drop_a_syn() {
+    let flood = "duration = \"900 ms\"\n[links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"1 Mbit/s\"\n\
+                 delay = \"1 ms\"\nqueue = { droptail = { limit = \"2 packets\" } }\n\
+                 [flows.flood]\nfrom = \"a\"\nto = \"b\"\nudp = {}\n\
+                 traffic = { cbr = { rate = \"100 Mbit/s\", size = \"1000 B\" } }\n\
+                 [flows.x]\nfrom = \"a\"\nto = \"b\"\nstart = \"500.01 ms\"\n\
+                 tcp = { handshake = true }\n";
+    let counted = run(flood);
+    let counted = &flow(&counted, "x").counted;
+    assert_eq!((counted.sent_packets, counted.dropped_packets), (1, 1));
+}
+
+/// The receiver would not learn that a transfer without end is given up: when its time is over, a
+/// FIN of 40 B follows what was sent, alone, and is acknowledged.
+#[test]
+fn a_transfer_that_is_given_up_is_closed() {
+    let text = "duration = \"5 s\"\n[links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"10 Mbit/s\"\n\
+                delay = \"10 ms\"\n[flows.x]\nfrom = \"a\"\nto = \"b\"\nstop = \"1 s\"\n\
+                tcp = { handshake = true, mss = \"1460 B\", window = \"10 packets\" }\n\
+                [record]\ntrace = 100000\n";
+    let (result, tables) = record(text);
+    let rows = trace(&tables);
+    let sent = rows.iter().filter(|row| row.event == "delivered" && row.size > 0);
+    let sizes: Vec<u64> = sent.filter(|row| row.kind == "data").map(|row| row.size).collect();
+    assert_eq!((sizes.first(), sizes.last()), (Some(&40), Some(&40)));
+    assert!(sizes[1..sizes.len() - 1].iter().all(|size| *size == 1500));
+    assert_eq!(flow(&result, "x").counted.retransmissions, 0);
+    assert_eq!(link(&result, "l").drops, 0);
+}
