@@ -62,7 +62,8 @@ impl Checker {
         let model = &mut self.flows[flow].tcp;
         if packet.kind() == PacketKind::Ack {
             let (number, next) = (packet.number, model.next_new);
-            // A duplicate, or SACK blocks with one that is none.
+            // A duplicate, or SACK blocks with one that is none. What is beside an acknowledgement
+            // may be counters alone, which is not seen here.
             model.causes += u64::from(number == model.acked || !packet.sack_slot().is_none());
             model.acknowledge(number);
             self.check(Must::TcpAckSent, Place::Flow(flow), number <= next, || {

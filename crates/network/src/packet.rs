@@ -268,8 +268,8 @@ impl Packet {
         self.slot_and_dscp = self.slot_and_dscp & SLOT | (dscp as u32) << 24;
     }
 
-    /// ACK: the slot in which its SACK blocks are stored. See [`crate::SackBlocks`]. A report
-    /// stores missing frames there.
+    /// ACK: the slot in which its SACK blocks and its counters of marks are stored. See
+    /// [`crate::SackBlocks`]. A report stores missing frames there.
     #[inline]
     #[must_use]
     pub const fn sack_slot(&self) -> SackSlot {

@@ -1,7 +1,8 @@
 //! A filter that drops acknowledgements which a later one in the same queue makes superfluous.
 //!
 //! As in CAKE (Linux `net/sched/sch_cake.c`), but that an acknowledgement with SACK blocks is never
-//! dropped: there it is if the later one reports at least as much.
+//! dropped: there it is if the later one reports at least as much. One with an AccECN option is
+//! kept here as there, where options that are not known forbid to drop it.
 
 use forebay_network::{Packet, PacketKind};
 use forebay_parameters::choice;
