@@ -176,6 +176,11 @@ impl LinkPlace {
             Some(changes) => changes.least_delay,
         }
     }
+
+    /// Its least propagation delay.
+    pub(crate) fn least_delay(&self) -> Span {
+        self.changes.as_ref().map_or(self.delay, |changes| changes.least_delay)
+    }
 }
 
 impl Places {

@@ -48,7 +48,7 @@ impl Course {
              rate = \"{mbps} Mbit/s\"\ndelay = \"{} ms\"\n\
              queue = {{ droptail = {{ limit = \"{} packets\" }} }}\n{link}\n\
              [flows.f]\nfrom = \"a\"\nto = \"b\"\n\
-             tcp = {{ mss = \"1460 B\", control = \"bbr3\" }}\n{flow}\n\
+             tcp = {{ mss = \"1460 B\", control = \"bbr3\", loss_detection = \"rack\" }}\n{flow}\n\
              [record]\nseries = \"{} us\"\nseries_of = [\"flows\"]\n",
             rtt_ms / 2.0,
             buffer.ceil(),
@@ -130,31 +130,30 @@ fn limited(mbps: f64) -> String {
     format!("traffic = {{ cbr = {{ rate = \"{mbps} Mbit/s\", size = \"1500 B\" }} }}")
 }
 
-/// Eight interruptions of 0.3 ms within a round trip of 100 ms.
+/// Eight interruptions of 6.1 ms within a round trip of 100 ms.
 fn losses(at_us: u32) -> String {
     let times = |after: u32| {
-        let all = (0..8).map(|number| format!("\"{} us\"", at_us + 10_000 * number + after));
+        let all = (0..8).map(|number| format!("\"{} us\"", at_us + 12_000 * number + after));
         all.collect::<Vec<_>>().join(", ")
     };
-    format!("impairment = {{ outage = {{ down = [{}], up = [{}] }} }}", times(0), times(300))
+    format!("impairment = {{ outage = {{ down = [{}], up = [{}] }} }}", times(0), times(6100))
 }
 
 /// "Exiting STARTUP on Loss When Application-Limited", and "Never Exiting PROBE_UP (or STARTUP)
-/// When Application-Limited With No Loss": before 2 s the flow would leave STARTUP although samples are
-/// limited by the application, or stay in it afterwards, when eight of 417 packets of a round, and
-/// their neighbours, are lost in six places and more.
+/// When Application-Limited With No Loss": the flow would leave STARTUP although samples are
+/// limited by the application (a packet every 6 ms, slower than the first pacing rate, so that none
+/// ever waits for the window), or stay in it when every other packet of a round is lost, in eight
+/// places.
 #[test]
 fn startup_of_a_limited_application_ends_with_losses_alone() {
-    let (impairment, traffic) = (losses(2_000_000), limited(50.0));
+    let (impairment, traffic) = (losses(2_000_000), limited(2.0));
     let course = Course::of(100.0, 100.0, 4000.0, (&impairment, &traffic), 4.0);
-    let (startup, drain) = (course.first(STARTUP), course.first(DRAIN));
-    assert_eq!(course.order()[..2], [STARTUP, DRAIN]);
-    // The sender knows of the last of these losses within two round trips.
-    let left = course.time(startup.last);
-    assert!((2.1..2.4).contains(&left), "{left}");
-    assert_eq!(drain.first, startup.last + 1);
-    let lost = link(&course.result, "core").drop_reasons.outage;
-    assert!(lost >= 9, "2 % of a round are {lost}");
+    // Nothing waits, so that DRAIN is over with the same acknowledgement.
+    assert!(matches!(course.order()[..], [STARTUP, DRAIN | DOWN | CRUISE, ..]));
+    // The sender knows of the last of these losses within three round trips.
+    let left = course.time(course.first(STARTUP).last);
+    assert!((2.0..2.4).contains(&left), "{left}");
+    assert!(link(&course.result, "core").drop_reasons.outage >= 6);
     let calm = Course::of(100.0, 100.0, 4000.0, ("", &traffic), 4.0);
     assert_eq!(calm.order(), [STARTUP]);
 }
@@ -175,8 +174,8 @@ fn drain_ends_when_the_queue_is_out() {
 }
 
 /// "Exiting PROBE_UP on Bandwidth Plateau" and "Exiting PROBE_DOWN on Inflight": with nothing lost
-/// UP would end before three rounds have brought no more, DOWN not pace at 0.90, or not end when what
-/// is in flight is below what the path holds.
+/// UP would end before three rounds have brought no more, DOWN not pace at 0.90, or not end when
+/// what is in flight is below what the path holds.
 #[test]
 fn up_ends_with_a_plateau_and_down_with_the_flight() {
     let (mbps, rtt_ms) = (10.0, 40.0);
@@ -195,8 +194,8 @@ fn up_ends_with_a_plateau_and_down_with_the_flight() {
 }
 
 /// "Entering and Exiting PROBE_RTT": it would come at other times than 5 s after the least
-/// round-trip time was last seen, keep another window than half of what the path holds, last less than 200 ms
-/// and a round, or not lead back to PROBE_BW.
+/// round-trip time was last seen, keep another window than half of what the path holds, last less
+/// than 200 ms and a round, or not lead back to PROBE_BW.
 #[test]
 fn probe_rtt_halves_the_window_for_200_ms() {
     let (mbps, rtt_ms) = (10.0, 40.0);
@@ -219,8 +218,8 @@ fn probe_rtt_halves_the_window_for_200_ms() {
     }
 }
 
-/// "Skipping PROBE_RTT Due to Application-Limited Sending": a flow that was idle for longer than
-/// 5 s would measure the round-trip time again with half of its window, although the queue is empty.
+/// "Skipping PROBE_RTT Due to Application-Limited Sending": a flow that was idle for longer than 5
+/// s would measure the round-trip time again with half of its window, although the queue is empty.
 #[test]
 fn idle_time_takes_the_place_of_probe_rtt() {
     let traffic = "traffic = { file = { size = \"4 MB\", count = 4, interval = \"10 s\" } }";
@@ -252,22 +251,24 @@ fn four_segments_are_the_least_window() {
 }
 
 /// "Handling Token Bucket Policers": behind a policer of 10 Mbit/s with a bucket of 100 kB the flow
-/// would send faster than the policer lets pass, slower than Beta allows after losses (0.7 of it),
-/// or lose more in the long run than it tolerates in a round in which it probes, 2 %.
+/// would pass more than the policer lets, less than Beta leaves after losses (0.7 of it), or not
+/// come to terms with it: it loses less than a quarter of what a flow loses that always sends with
+/// the gain of UP, 1 - 1 / 1.25.
 #[test]
 fn a_policer_is_conformed_to() {
-    let policer = "conditioner = { token_bucket = { cir = \"10 Mbit/s\", cbs = \"100 kB\", excess = \"drop\" } }";
-    let course = Course::of(100.0, 40.0, 1000.0, (policer, ""), 60.0);
+    let bucket = "cir = \"10 Mbit/s\", cbs = \"100 kB\", excess = \"drop\"";
+    let policer = format!("conditioner = {{ token_bucket = {{ {bucket} }} }}");
+    let course = Course::of(100.0, 40.0, 1000.0, (&policer, ""), 60.0);
     let flow = &course.result.flows[0].counted;
     let rate = flow.throughput_bps / 10e6;
     assert!((0.7..1.01).contains(&rate), "{rate}");
     let lost = flow.dropped_packets as f64 / flow.sent_packets as f64;
-    assert!(lost < 0.02, "{lost}");
+    assert!(lost < 0.05, "{lost}");
 }
 
 /// "Handling Loss During PROBE_UP After inflight_longterm is Set": behind a buffer of a fifth of
-/// what the path holds losses would not end UP at once, or what may be in flight not be bounded, with
-/// 15 % left to others in CRUISE.
+/// what the path holds losses would not end UP at once, or what may be in flight not be bounded,
+/// with 15 % left to others in CRUISE.
 #[test]
 fn losses_end_up_and_bound_the_flight() {
     let (mbps, rtt_ms) = (50.0, 40.0);
@@ -284,9 +285,10 @@ fn losses_end_up_and_bound_the_flight() {
     assert!(found >= 4, "{:?}", course.order());
     let cruises = stays.iter().filter(|stay| stay.state == CRUISE && course.time(stay.first) > 5.0);
     for cruise in cruises {
-        // At most what path and buffer hold, less 15 %, and a segment of rounding.
+        // Less 15 %, at most what path and buffer hold, where what is lost in a round counts until
+        // it exceeds 2 %, and the budget of three segments.
         let cwnd = course.cwnd[cruise.last];
-        assert!(cwnd <= 0.85 * 1.2 * held + 1.0, "{cwnd} of {held}");
+        assert!(cwnd <= 0.85 * (1.2 * held / 0.98 + 3.0), "{cwnd} of {held}");
     }
     assert!(link(&course.result, "core").drops > 0);
     assert!(course.order().contains(&REFILL));
