@@ -69,7 +69,7 @@ class _Queue:
         self,
         *,
         rate: str = ...,
-        tins: Literal["besteffort", "diffserv3", "diffserv4"] = ...,
+        tins: Literal["besteffort", "diffserv3", "diffserv4", "diffserv8", "precedence"] = ...,
         isolation: Literal["none", "srchost", "dsthost", "hosts", "flows", "dual_srchost", "dual_dsthost", "triple_isolate"] = ...,
         flows_per_source: int = ...,
         flows_per_destination: int = ...,
@@ -173,6 +173,7 @@ class _Queue:
         target: str = ...,
         interval: str = ...,
         mtu: str = ...,
+        mtu_scope: Literal["queue", "all"] = ...,
         ecn: bool = ...,
         ce_threshold: str = ...,
         limit: str = ...,
@@ -745,6 +746,24 @@ class _Traffic:
         off: str = ...,
         random_phase: bool = ...,
     ) -> Mechanism: ...
+    def requests(
+        self,
+        *,
+        think: str,
+        sizes: Mechanism | Mapping[str, Any] | str,
+        objects: int = ...,
+        connections: int = ...,
+        request: str = ...,
+        connection: Literal["fresh", "persistent"] = ...,
+    ) -> Mechanism: ...
+    def transfers(
+        self,
+        *,
+        rate: str = ...,
+        load: str = ...,
+        sizes: Mechanism | Mapping[str, Any] | str,
+        connection: Literal["fresh", "persistent"] = ...,
+    ) -> Mechanism: ...
     def video(
         self,
         *,
@@ -768,6 +787,18 @@ class _Traffic:
     ) -> Mechanism: ...
 
 traffic: _Traffic
+
+class _Sizes:
+    def cache(self) -> Mechanism: ...
+    def cdf(self, *, sizes: Sequence[str], shares: Sequence[float]) -> Mechanism: ...
+    def constant(self, *, size: str) -> Mechanism: ...
+    def data_mining(self) -> Mechanism: ...
+    def hadoop(self) -> Mechanism: ...
+    def lognormal(self, *, mean: str, sigma: float = ...) -> Mechanism: ...
+    def pareto(self, *, min: str, shape: float = ..., max: str = ...) -> Mechanism: ...
+    def web_search(self) -> Mechanism: ...
+
+sizes: _Sizes
 
 class _Control:
     def reno(self) -> Mechanism: ...
@@ -814,6 +845,16 @@ class _Control:
         base_history: int = ...,
         current_filter: int = ...,
         allowed_increase: int = ...,
+    ) -> Mechanism: ...
+    def prague(
+        self,
+        *,
+        gain: float = ...,
+        initial_share: float = ...,
+        reference_rtt: str = ...,
+        rtt_transition: int = ...,
+        beta: float = ...,
+        least_window: float = ...,
     ) -> Mechanism: ...
     def scalable(
         self,
@@ -922,9 +963,13 @@ pace: _Pace
 def tcp(
     *,
     profile: Literal["rfc", "linux"] = ...,
+    handshake: bool = ...,
     mss: str = ...,
     header: str = ...,
     recovery: Literal["reno", "newreno", "sack"] = ...,
+    loss_detection: Literal["dupacks", "rack"] = ...,
+    tail_loss_probe: bool = ...,
+    dsack: bool = ...,
     recovery_window: Literal["rfc6675", "prr"] = ...,
     newreno_timer: Literal["impatient", "slow-but-steady"] = ...,
     dupack_threshold: int = ...,
@@ -945,7 +990,8 @@ def tcp(
     rto_initial: str = ...,
     timestamps: bool = ...,
     ecn: bool = ...,
-    ecn_echo: Literal["rfc3168", "rfc8257"] = ...,
+    ecn_echo: Literal["rfc3168", "rfc8257", "accecn"] = ...,
+    accecn_option: bool = ...,
     pacing: Literal["none", "window"] = ...,
     control: Mechanism | None = ...,
 ) -> dict[str, Any]: ...
