@@ -76,8 +76,7 @@ impl<'a> Context<'a> {
 
     /// Send `packet` from a host into the network: count it and hand it to its first element.
     #[inline(always)]
-    pub fn send(&mut self, packet: Packet) {
-        let packet = if self.core.detours.is_some() { self.detour(packet) } else { packet };
+    pub fn send(&mut self, mut packet: Packet) {
         let now = self.now();
         let flow = self.core.counters.flow(&packet);
         if packet.is_feedback() {
@@ -92,29 +91,34 @@ impl<'a> Context<'a> {
             }
         }
         if self.is_observed() {
+            packet.route = self.detour(packet.route);
             // A copy for the observers, so that the packet itself can stay in registers.
             let copy = packet;
             self.observe(|| Observation::Sent { packet: &copy });
         }
-        let first = self.core.routes.first(packet.route);
+        let mut first = self.core.routes.first(packet.route);
         match first.ahead() {
             None => {
+                // Where routes change nothing is sent ahead.
+                if self.core.detours.is_some() {
+                    packet.route = self.detour(packet.route);
+                    first = self.core.routes.first(packet.route);
+                }
                 self.core.pending.push(PendingDelivery { packet, at: now, to: first.element() });
             }
             Some((receiver, channel)) => {
+                debug_assert!(self.core.detours.is_none(), "where routes change none is ahead");
                 self.core.channels.send(receiver, channel, &packet, now);
             }
         }
     }
 
-    /// `packet` on the route that has replaced its own, if one has.
+    /// The route that has replaced `route`, if one has.
     #[cold]
     #[inline(never)]
-    fn detour(&self, mut packet: Packet) -> Packet {
-        if let Some(detours) = &self.core.detours {
-            packet.route = detours.current(packet.route, self.now());
-        }
-        packet
+    fn detour(&self, route: RouteId) -> RouteId {
+        let detours = self.core.detours.as_ref();
+        detours.map_or(route, |detours| detours.current(route, self.now()))
     }
 
     /// The first data packet of `flow` that is counted was sent: if it is the first of all, the
