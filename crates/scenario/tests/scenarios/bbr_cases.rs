@@ -1,7 +1,7 @@
 //! The test cases of draft-ietf-ccwg-bbr (appendix "BBR Example Test Cases", text of August 2026),
 //! as scenarios of one flow of `bbr3`. Each test names its case. Not here: cases that change the
-//! rate of the link while it runs, those of spurious recoveries, which the sender does not detect,
-//! and of a pause within the one round of REFILL.
+//! rate of the link as the flow enters a state, those of links that aggregate, of spurious
+//! recoveries, which the sender does not detect, and of a pause within the one round of REFILL.
 
 use crate::support::{floats, link, record, table};
 use forebay_scenario::RunResult;
@@ -292,4 +292,35 @@ fn losses_end_up_and_bound_the_flight() {
     }
     assert!(link(&course.result, "core").drops > 0);
     assert!(course.order().contains(&REFILL));
+}
+
+/// "Increasing Bandwidth 10x and Ensuring Full Bandwidth is Reached": from 15 s on the link has 100
+/// Mbit/s instead of 10. The next UP begins 3 s later at most, after a round of REFILL, and the
+/// estimate grows by its gain of 1.25 each round trip: tenfold in 11 of 40 ms, and a round trip for
+/// each of sending, measuring and the queue that was there.
+#[test]
+fn ten_times_the_bandwidth_is_found_in_one_probe() {
+    let steps = "rate_steps = [{ at = \"15 s\", rate = \"100 Mbit/s\" }]";
+    let course = Course::of(10.0, 40.0, 4000.0, (steps, ""), 25.0);
+    let before = course.bandwidth.iter().rposition(|bps| *bps < 98e6).unwrap();
+    assert!(course.time(before) > 15.0);
+    let found = course.time(before);
+    assert!(found < 15.0 + 3.0 + (1.0 + 11.0 + 3.0) * 0.04, "{found}");
+    let last = course.bandwidth.last().unwrap();
+    assert!((last / 100e6 - 1.0).abs() < 0.02, "{last}");
+}
+
+/// "Decreasing Bandwidth 10x and Ensuring Max Bandwidth Adapts Down": from 15 s on the link has 10
+/// Mbit/s instead of 100. The estimate would not be that of the link after two cycles; these take
+/// 3 s and some ten round trips of up to 440 ms, as long as the old window fills a buffer of what
+/// the old path held.
+#[test]
+fn a_tenth_of_the_bandwidth_is_found_in_two_cycles() {
+    let steps = "rate_steps = [{ at = \"15 s\", rate = \"10 Mbit/s\" }]";
+    let course = Course::of(100.0, 40.0, held(100.0, 40.0), (steps, ""), 45.0);
+    let late = (course.state.len() / 45) * 32;
+    assert!(course.bandwidth[..late / 3].iter().any(|bps| (bps / 100e6 - 1.0).abs() < 0.02));
+    for bps in &course.bandwidth[late..] {
+        assert!((bps / 10e6 - 1.0).abs() < 0.02, "{bps}");
+    }
 }
