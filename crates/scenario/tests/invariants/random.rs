@@ -8,8 +8,8 @@ use crate::networks::{every_mechanism, network};
 use crate::scenarios::{breaches, check};
 
 /// Networks that are run each time the tests are, and by `make check-long`.
-const NETWORKS: u64 = 1000;
-/// How many of a thousand networks must have each mechanism.
+const NETWORKS: u64 = 1500;
+/// How many of these networks must have each mechanism.
 const LEAST: u64 = 10;
 
 /// A variable of the environment as a number.
