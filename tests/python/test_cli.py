@@ -169,7 +169,9 @@ def test_run_json_is_one_document_with_the_contracts_keys(
     assert len(document["flows"]) == 3
     assert all(
         flow.keys() >= {"name", "sent_packets", "delivered_packets", "dropped_packets",
-                        "marked_packets", "throughput_bps", "goodput_bps", "mean_delay_s"}
+                        "marked_packets", "throughput_bps", "goodput_bps", "mean_delay_s",
+                        "p50_delay_s", "p95_delay_s", "p99_delay_s", "timeouts",
+                        "retransmissions"}
         for flow in document["flows"]
     )  # fmt: skip
     assert all(

@@ -244,6 +244,7 @@ impl<'a> PartitionMap<'a> {
         let core = Core {
             routes: whole.routes.for_partition(&partition_hop),
             counters: whole.counters.clone(),
+            delays: whole.delays.fresh(),
             meters: whole.meters.iter().map(fresh_meter).collect(),
             sinks: whole.sinks.iter().map(fresh).collect(),
             modes: whole.modes.clone(),

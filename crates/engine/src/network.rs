@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use forebay_kernel::Digest;
 use forebay_network::executive::Sink;
 use forebay_network::{
-    Context, Counters, DeliveryMeter, Destination, Element, ElementCounters, ElementId,
+    Context, Counters, DelayTable, DeliveryMeter, Destination, Element, ElementCounters, ElementId,
     ExecutionMode, FlowCount, FlowId, LinkCount, LinkId, LogicalProcess, Observer, Packet,
     ReceiverId, RouteId, SinkId, StateFact,
 };
@@ -140,6 +140,11 @@ impl Network {
         let first = FlowId::new(flows.len());
         flows.resize(first.index() + count as usize, FlowCount::default());
         first
+    }
+
+    /// Count the delays of the data packets of all flows in `delays`.
+    pub fn count_delays(&mut self, delays: DelayTable) {
+        self.whole().core.delays = delays;
     }
 
     /// Count the data packets of the `count` flows from `first` on, where they are delivered, with
@@ -313,6 +318,15 @@ impl Network {
         self.merged.as_ref().expect("the counters were merged above")
     }
 
+    /// The delays of the measurement window, after [`Network::counters`].
+    #[must_use]
+    pub fn delays(&self) -> DelayTable {
+        let mut delays = self.partitions.iter().map(|partition| &partition.core.delays);
+        let mut merged = delays.next().expect("a network has a partition").clone();
+        delays.for_each(|delays| merged.merge(delays));
+        merged
+    }
+
     /// Begin a new measurement window at the current time.
     pub fn reset_counters(&mut self) {
         self.sync_counters();
@@ -321,6 +335,7 @@ impl Network {
         for partition in &mut self.partitions {
             let now = partition.core.event_list.now();
             partition.core.counters.reset(now);
+            partition.core.delays.reset();
             partition.core.meters.iter_mut().flatten().for_each(|meter| meter.reset(now));
             for me in ElementId::all(partition.slots.len()) {
                 if let Some(counters) = partition.own_count(me).counters {

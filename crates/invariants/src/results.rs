@@ -20,10 +20,11 @@ const SUMMED: &[&str] = &[
     "dropped_acks",
 ];
 /// Columns that are shares, from 0 to 1.
-const SHARES: &[&str] = &["utilization", "max_utilization", "blocking_ratio"];
+const SHARES: &[&str] = &["utilization", "max_utilization", "blocking_ratio", "jain_index"];
 /// Means and the maxima that they cannot exceed.
 const MEANS: &[(&str, &str)] = &[
     ("mean_delay_s", "max_delay_s"),
+    ("min_delay_s", "mean_delay_s"),
     ("mean_completion_s", "max_completion_s"),
     ("mean_queue_packets", "max_queue_packets"),
     ("mean_present", "max_present"),
@@ -32,13 +33,16 @@ const MEANS: &[(&str, &str)] = &[
 /// Names of quantiles from least to largest.
 const QUANTILES: &[&str] = &["min", "p05", "p25", "p50", "p75", "p95", "max"];
 
-/// Columns of transfers that are quantiles, from least to largest.
-const COMPLETIONS: &[&str] = &[
-    "p50_completion_s",
-    "p95_completion_s",
-    "p99_completion_s",
-    "p999_completion_s",
-    "max_completion_s",
+/// Columns of a row that are quantiles, from least to largest.
+const ORDERED: &[&[&str]] = &[
+    &[
+        "p50_completion_s",
+        "p95_completion_s",
+        "p99_completion_s",
+        "p999_completion_s",
+        "max_completion_s",
+    ],
+    &["min_delay_s", "p50_delay_s", "p95_delay_s", "p99_delay_s", "p999_delay_s", "max_delay_s"],
 ];
 
 /// The largest packet.
@@ -82,8 +86,12 @@ impl Checker {
                 });
             }
         }
-        let completions = COMPLETIONS.iter().filter_map(|name| row[*name].as_f64());
-        self.check_order(place, completions.collect());
+        for columns in ORDERED {
+            self.check_order(
+                place,
+                columns.iter().filter_map(|name| row[*name].as_f64()).collect(),
+            );
+        }
         if let Some(spread) = row["spread"].as_object() {
             for (column, quantiles) in spread {
                 self.check_quantiles(&format!("{place}.{column}"), quantiles);

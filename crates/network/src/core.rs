@@ -15,8 +15,8 @@ use forebay_units::{Span, Time};
 use crate::detours::Detours;
 use crate::routes::Routes;
 use crate::{
-    Counters, DeliveryMeter, Ecn, ElementId, ExecutionMode, FlowId, InputChannels, Observer,
-    Packet, ReceiverId, RouteId, SackTable,
+    Counters, DelayTable, DeliveryMeter, Ecn, ElementId, ExecutionMode, FlowId, InputChannels,
+    Observer, Packet, ReceiverId, RouteId, SackTable,
 };
 
 /// A destination of routes that only counts what it receives.
@@ -93,6 +93,8 @@ pub struct Core {
     pub detours: Option<Box<Detours>>,
     /// The counters.
     pub counters: Counters,
+    /// The delays of each flow that are counted.
+    pub delays: DelayTable,
     /// By flow, up to the last that has one.
     pub meters: Vec<Option<Box<dyn DeliveryMeter>>>,
     /// Notified of every fact.
@@ -187,6 +189,7 @@ impl Core {
         if delay > flow.max_delay {
             flow.max_delay = delay;
         }
+        self.delays.record(packet.flow, delay);
         if let Some(Some(meter)) = self.meters.get_mut(packet.flow.index()) {
             meter.delivered(delay);
         }

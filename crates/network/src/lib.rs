@@ -16,6 +16,7 @@ mod columns;
 mod context;
 mod core;
 mod counters;
+mod delays;
 mod detours;
 mod drop_reason;
 mod element;
@@ -40,6 +41,7 @@ pub use counters::{
     COMMON_PRECEDENCES, Counters, DeliveryMeter, ElementCounters, FlowCount, LinkCount, OwnCount,
     PacketBytes, PrecedenceCount,
 };
+pub use delays::{DelayDistribution, DelayTable};
 pub use drop_reason::DropReason;
 pub use element::Element;
 pub use ids::{ChannelId, Destination, ElementId, FlowId, LinkId, ReceiverId, RouteId, SinkId};

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use forebay_engine::Network;
 use forebay_kernel::Streams;
-use forebay_network::{ElementCounters, ElementId, FlowId, LinkId, RouteId};
+use forebay_network::{DelayTable, ElementCounters, ElementId, FlowId, LinkId, RouteId};
 use forebay_parameters::{Echo, Node, Parameters, Problem, Registry, Section, nearest};
 use forebay_units::quantity::show_span;
 use forebay_units::{Span, Time};
@@ -147,6 +147,8 @@ impl<'a> Plan<'a> {
         let roads = Roads { links, elements, allocators, rerouting, ..Roads::default() };
         let firsts: Vec<FlowId> =
             self.flows.iter().map(|flow| network.add_flows(flow.count)).collect();
+        let together = |flow: &FlowPlan| (flow.count, !flow.has_rows(self.record.flows));
+        network.count_delays(DelayTable::new(&self.flows.iter().map(together).collect::<Vec<_>>()));
         // Filled in below: each group has senders.
         let mut senders = vec![network.next_element(); self.flows.len()];
         for at in order.of(self.flows.len()) {

@@ -5,7 +5,8 @@ use forebay_mechanisms::element::paced::PacedResult;
 use forebay_mechanisms::element::policer::PolicingResult;
 use forebay_mechanisms::{LatenessResult, TransferResult};
 use forebay_network::{
-    COMMON_PRECEDENCES, DropReason, FlowCount, LinkCount, PacketBytes, PrecedenceCount, columns,
+    COMMON_PRECEDENCES, DelayDistribution, DelayTable, DropReason, FlowCount, FlowId, LinkCount,
+    PacketBytes, PrecedenceCount, columns,
 };
 use forebay_units::{PS_PER_S, Span, Time};
 use serde::Serialize;
@@ -92,6 +93,17 @@ columns! {
         pub goodput_bps: f64 = BitsPerSecond,
         /// Mean one-way delay of delivered data packets in seconds; 0 if there are none.
         pub mean_delay_s: f64 = Seconds + headline,
+        /// Smallest one-way delay in seconds; 0 as above.
+        pub min_delay_s: f64 = Seconds,
+        /// Median of the one-way delay in seconds, within 0.8 % like the other percentiles; 0 as
+        /// above.
+        pub p50_delay_s: f64 = Seconds,
+        /// What 95 % of the one-way delays do not exceed, in seconds; 0 as above.
+        pub p95_delay_s: f64 = Seconds + headline,
+        /// What 99 % of the one-way delays do not exceed, in seconds; 0 as above.
+        pub p99_delay_s: f64 = Seconds,
+        /// What 99.9 % of the one-way delays do not exceed, in seconds; 0 as above.
+        pub p999_delay_s: f64 = Seconds,
         /// Largest one-way delay in seconds.
         pub max_delay_s: f64 = Seconds,
         /// Data packets sent again.
@@ -138,6 +150,10 @@ columns! {
         /// The counters of all flows together.
         #[serde(flatten)]
         pub counted: Counted = Rows,
+        /// Jain's fairness index of the goodputs of the flows (Jain, Chiu and Hawe, DEC-TR-301,
+        /// 1984): the square of their sum over n times the sum of their squares, from 1/n to 1; 1
+        /// if all are 0.
+        pub jain_index: f64 = Share,
         /// How the flows differ, if they have no rows of their own.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub spread: Option<Spread> = Rows,
@@ -207,37 +223,53 @@ columns! {
     }
 }
 
-/// The rows of flows and of groups, given the counters of all flows in the order of `plans`.
+/// The rows of flows and of groups, given the counters and the delays of all flows in the order of
+/// `plans`.
 pub(crate) fn flow_rows(
     plans: &[FlowPlan],
-    mut counts: &[FlowCount],
+    counts: &[FlowCount],
+    delays: &DelayTable,
     rows: Option<FlowRows>,
     measured: Span,
 ) -> (Vec<FlowResult>, Vec<GroupResult>) {
     let (mut flows, mut groups) = (Vec::new(), Vec::new());
+    let mut first = 0;
     for plan in plans {
-        let own;
-        (own, counts) = counts.split_at(plan.count as usize);
+        let own = first..first + plan.count as usize;
+        first = own.end;
         let each = plan.has_rows(rows);
+        let delays_of = |flow: usize| delays.of(FlowId::new(flow));
+        let mut delays = DelayDistribution::new();
+        let apart = if each { own.clone() } else { own.start..(own.start + 1).min(own.end) };
+        apart.for_each(|flow| delays.merge(delays_of(flow)));
+        let counts = &counts[own.clone()];
         groups.push(GroupResult {
             name: plan.name.clone(),
             transport: plan.transport_name(),
             flows: plan.count,
-            counted: Counted::of(&sum(own), measured),
-            spread: (!each).then(|| Spread::of(own, measured)),
+            counted: Counted::of(&sum(counts), &delays, measured),
+            jain_index: jain_index(counts),
+            spread: (!each).then(|| Spread::of(counts, measured)),
         });
         if each {
-            let row = |(index, count): (u32, &FlowCount)| FlowResult {
+            let row = |((index, count), flow): ((u32, &FlowCount), usize)| FlowResult {
                 name: plan.flow_name(index),
                 group: plan.name.clone(),
-                counted: Counted::of(count, measured),
+                counted: Counted::of(count, delays_of(flow), measured),
                 started_s: count.started.map(Time::seconds),
                 ended_s: count.ended.map(Time::seconds),
             };
-            flows.extend((0..).zip(own).map(row));
+            flows.extend((0..).zip(counts).zip(own).map(row));
         }
     }
     (flows, groups)
+}
+
+/// Jain's fairness index of the goodputs of `flows`.
+fn jain_index(flows: &[FlowCount]) -> f64 {
+    let goodputs = || flows.iter().map(|flow| flow.goodput as f64);
+    let (sum, squares) = (goodputs().sum::<f64>(), goodputs().map(|x| x * x).sum::<f64>());
+    if squares == 0.0 { 1.0 } else { sum * sum / (flows.len() as f64 * squares) }
 }
 
 /// Add up the counters of several flows.
@@ -266,11 +298,12 @@ fn sum(flows: &[FlowCount]) -> FlowCount {
 }
 
 impl Counted {
-    /// The quantities of `count` over a window of `measured`.
-    pub(crate) fn of(count: &FlowCount, measured: Span) -> Self {
+    /// The quantities of `count` and `delays` over a window of `measured`.
+    pub(crate) fn of(count: &FlowCount, delays: &DelayDistribution, measured: Span) -> Self {
         let per_second = |bytes: u64| bytes as f64 * 8.0 / measured.seconds();
         let delivered = count.delivered.packets;
         let mean_delay = count.delay as f64 / delivered.max(1) as f64 / PS_PER_S as f64;
+        let [p50, p95, p99, p999] = delays.quantiles([0.5, 0.95, 0.99, 0.999], count.max_delay);
         Self {
             sent_packets: count.sent.packets,
             delivered_packets: delivered,
@@ -280,6 +313,11 @@ impl Counted {
             throughput_bps: per_second(count.delivered.bytes),
             goodput_bps: per_second(count.goodput),
             mean_delay_s: mean_delay,
+            min_delay_s: delays.least().map_or(0.0, Span::seconds),
+            p50_delay_s: p50,
+            p95_delay_s: p95,
+            p99_delay_s: p99,
+            p999_delay_s: p999,
             max_delay_s: count.max_delay.seconds(),
             retransmissions: count.retransmissions,
             timeouts: count.timeouts,

@@ -531,9 +531,11 @@ impl Run<'_> {
         let measured = self.plan.parameters.duration - self.plan.parameters.warm_up;
         let network = &mut self.wired.network;
         let digest = format!("{:016x}", network.digest());
+        network.counters();
+        let delays = network.delays();
         let counters = network.counters();
         let rows = self.plan.record.flows;
-        let (flows, groups) = flow_rows(&self.plan.flows, &counters.flows, rows, measured);
+        let (flows, groups) = flow_rows(&self.plan.flows, &counters.flows, &delays, rows, measured);
         let links = self.plan.links.iter().zip(&counters.links);
         let window =
             (Time::ZERO + self.plan.parameters.warm_up, Time::ZERO + self.plan.parameters.duration);

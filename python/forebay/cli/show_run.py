@@ -39,6 +39,15 @@ _RINGS: Sequence[_Column] = [
     ("highest use", lambda row: text.share(row["max_utilization"])),
     ("dropped", lambda row: text.count(row["drops"])),
 ]
+_DELAYS: Sequence[_Column] = [
+    ("name", _name),
+    ("least", lambda row: _delay(row, "min")),
+    ("median", lambda row: _delay(row, "p50")),
+    ("95 %", lambda row: _delay(row, "p95", 20)),
+    ("99 %", lambda row: _delay(row, "p99", 100)),
+    ("99.9 %", lambda row: _delay(row, "p999", 1000)),
+    ("largest", lambda row: _delay(row, "max")),
+]
 _TRANSFERS: Sequence[_Column] = [
     ("name", _name),
     ("completed", lambda row: text.count(row["completed"])),
@@ -84,9 +93,12 @@ def _tables(document: Mapping[str, Any]) -> Iterator[Grid]:
     if not 0 < len(flows) <= MANY_FLOWS:
         # Large groups have no row for each flow.
         number = sum(row["flows"] for row in document["groups"])
-        yield _flow_table(document["groups"], f"{number} flows, by group")
+        flows = document["groups"]
+        yield _flow_table(flows, f"{number} flows, by group")
     else:
         yield _flow_table(flows, "flows")
+    if delivered := [row for row in flows if row["delivered_packets"]]:
+        yield _filled("one-way delay: percentiles over packets", _DELAYS, delivered)
     if document["transfers"]:
         title = "transfers: completion times and slowdowns"
         yield _filled(title, _TRANSFERS, document["transfers"])
@@ -119,7 +131,7 @@ def _flow_table(rows: Sequence[Mapping[str, Any]], title: str) -> Grid:
         ("marked", lambda row: text.count(row["marked_packets"])),
         ("throughput", lambda row: text.rate(row["throughput_bps"])),
         ("goodput", lambda row: text.rate(row["goodput_bps"])),
-        ("mean delay", lambda row: _delay(row)),
+        ("mean delay", lambda row: _delay(row, "mean")),
     ]
     if not any("flows" in row for row in rows):
         columns = [column for column in columns if column[0] != "flows"]
@@ -179,8 +191,10 @@ def _notices(fate: str, row: Mapping[str, Any]) -> str:
     return text.count(row[f"{fate}_rate_notices"] + row[f"{fate}_discard_notices"])
 
 
-def _delay(row: Mapping[str, Any]) -> str:
-    return text.span(row["mean_delay_s"]) if row["delivered_packets"] else "-"
+def _delay(row: Mapping[str, Any], which: str, packets: int = 1) -> str:
+    """A quantity of delay, unless fewer than `packets` were delivered: a percentile of fewer would
+    be the longest delay."""
+    return text.span(row[f"{which}_delay_s"]) if row["delivered_packets"] >= packets else "-"
 
 
 def _link_table(rows: Sequence[Mapping[str, Any]]) -> Grid:

@@ -9,7 +9,7 @@
 //! moment by less than 1e-6 of their values, far below any interval here. Sizes above 65535 B, cut
 //! by IP, have probability exp(-65.5).
 
-use forebay_scenario::RunResult;
+use forebay_scenario::{Counted, RunResult};
 
 use crate::statistics::{Interval, REPLICATIONS, interval, replicate};
 use crate::support::{floats, flow, link, read, run_with, table, wholes};
@@ -69,6 +69,26 @@ fn mm1() {
         // The number in the system is not the number waiting.
         waiting(&runs).rejects(rho / (1.0 - rho));
     }
+}
+
+/// The percentiles of delay would be those of another distribution: the time in an M/M/1 system is
+/// exponential (Kleinrock I, section 5.9), so that the share p of all do not exceed 2 ms times
+/// ln(1 / (1 - p)): 1.38629, 5.99146 and 9.21034 ms. The wait alone would give 2 ms times
+/// ln(rho / (1 - p)), and a normal distribution of the same mean and standard deviation 2 ms times
+/// 1 + 1.64485, or 5.28971 ms, for 95 %.
+#[test]
+fn mm1_delay_percentiles() {
+    let runs = replicate(&server("\"droptail\"", &poisson("x", "4 Mbit/s", "exponential", 0)));
+    let of = |quantile: fn(&Counted) -> f64| {
+        interval(&runs, |run| quantile(&flow(run, "x").counted) * 1e3)
+    };
+    of(|delay| delay.p50_delay_s).accepts(1.386_29);
+    of(|delay| delay.p95_delay_s).accepts(5.991_46);
+    of(|delay| delay.p99_delay_s).accepts(9.210_34);
+    of(|delay| delay.p50_delay_s).rejects(0.0);
+    of(|delay| delay.p95_delay_s).rejects(5.289_71);
+    // ln 50 is that of the wait for 99 %, times 2 ms.
+    of(|delay| delay.p99_delay_s).rejects(7.824_05);
 }
 
 /// The recorded distribution of delays would be another one than that of the packets: the time in

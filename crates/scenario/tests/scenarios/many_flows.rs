@@ -52,6 +52,17 @@ fn groups_add_up_to_their_flows() {
         }
         let largest = flows().map(|flow| flow.counted.max_delay_s).fold(0.0, f64::max);
         assert_eq!(group.counted.max_delay_s, largest);
+        assert_eq!(percentiles(&group.counted), percentiles(&plain.counted));
+        // The slowest 1 % of a group are not slower than those of its slowest flow, and at least as
+        // slow as those of its fastest.
+        let at_99 = || flows().map(|flow| flow.counted.p99_delay_s);
+        let between = at_99().fold(f64::MAX, f64::min)..=at_99().fold(0.0, f64::max);
+        assert!(between.contains(&group.counted.p99_delay_s), "{between:?}");
+        let goodputs = || flows().map(|flow| flow.counted.goodput_bps);
+        let (sum, squares) = (goodputs().sum::<f64>(), goodputs().map(|x| x * x).sum::<f64>());
+        for row in [group, plain] {
+            assert!((row.jain_index - sum * sum / (9.0 * squares)).abs() < 1e-9);
+        }
         let spread = group.spread.as_ref().expect("it stands for its flows");
         assert_eq!(spread.started, flows().filter(|flow| flow.started_s.is_some()).count() as u64);
         // Of nine values, the k-th smallest is the first that k/9 do not exceed: 5 % need one, 25 %
@@ -73,6 +84,11 @@ fn groups_add_up_to_their_flows() {
         assert!(flows().all(|flow| flow.counted.delivered_packets > 0), "delays of all are known");
         check(&spread.mean_delay_s, &|counted| counted.mean_delay_s);
     }
+}
+
+fn percentiles(counted: &Counted) -> [f64; 5] {
+    let Counted { min_delay_s, p50_delay_s, p95_delay_s, p99_delay_s, p999_delay_s, .. } = *counted;
+    [min_delay_s, p50_delay_s, p95_delay_s, p99_delay_s, p999_delay_s]
 }
 
 fn rows(result: &RunResult, group: &str) -> usize {
