@@ -80,7 +80,7 @@ def _tcp_flows(count: int, work: float) -> Task:
     # A segment and its ACK are two hops. At least 25 segments a flow, eight round trips.
     hops = max(work, 50 * count)
     net = _bottleneck(f"{count} TCP flows", rate, 50, hops / 2 * 8 * SEGMENT_B / rate)
-    segment = tcp(mss=f"{SEGMENT_B - 40} B")
+    segment = tcp(profile="rfc", mss=f"{SEGMENT_B - 40} B")
     net.flows("load", "a", "b", count=count, start={"uniform": ["0 s", "0.1 s"]}, tcp=segment)
     return Task(net)
 
@@ -118,7 +118,7 @@ def _tcp_rate(mbps: int, work: float) -> Task:
     # At least 1 s, fifty round trips without queues, so that windows have grown.
     seconds = max(work / 2 * 8 * SEGMENT_B / rate, 1.0)
     net = _bottleneck(f"TCP at {mbps} Mbit/s", rate, 10, seconds)
-    net.flows("load", "a", "b", count=10, tcp=tcp(mss=f"{SEGMENT_B - 40} B"))
+    net.flows("load", "a", "b", count=10, tcp=tcp(profile="rfc", mss=f"{SEGMENT_B - 40} B"))
     return Task(net)
 
 
@@ -126,7 +126,7 @@ def _replications(threads: int) -> Callable[[int, float], Task]:
     def task(count: int, work: float) -> Task:
         """The same work cut into so many replications: ten greedy flows over 10 Mbit/s."""
         net = _bottleneck("replications", 10e6, 10, work / 2 / count * 8 * SEGMENT_B / 10e6)
-        net.flows("load", "a", "b", count=10, tcp=tcp(mss=f"{SEGMENT_B - 40} B"))
+        net.flows("load", "a", "b", count=10, tcp=tcp(profile="rfc", mss=f"{SEGMENT_B - 40} B"))
         return Task(net, count, threads)
 
     return task

@@ -47,9 +47,9 @@ def network(rate: int, rtt: int, seconds: float) -> Network:
     """A link of `rate` Mbit/s with a flow of each kind; the first half is not counted."""
     net = Network("l4s", duration=f"{seconds} s", warm_up=f"{seconds / 2} s")
     net.link("core", "a", "b", rate=f"{rate} Mbit/s", delay=f"{rtt / 2} ms", queue=DUALPI2)
-    prague = tcp(mss="1460 B", ecn=True, control=control.prague())
+    prague = tcp(ecn=True, control=control.prague())
     net.flows("prague", "a", "b", tcp=prague)
-    net.flows("cubic", "a", "b", tcp=tcp(mss="1460 B", control="cubic"))
+    net.flows("cubic", "a", "b", tcp=tcp(control="cubic"))
     return net.record(delays=True)
 
 

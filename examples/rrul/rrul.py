@@ -56,7 +56,7 @@ def access(name: str, seconds: float) -> Network:
 def transfers(net: Network, name: str, from_: str, to: str) -> None:
     """Four transfers under CUBIC that begin within a second."""
     start = {"uniform": ["0 s", "1 s"]}
-    net.flows(name, from_, to, count=4, start=start, tcp=tcp(profile="linux"))
+    net.flows(name, from_, to, count=4, start=start, tcp=tcp())
 
 
 def loaded(name: str, seconds: float) -> Results:

@@ -962,7 +962,7 @@ pace: _Pace
 
 def tcp(
     *,
-    profile: Literal["rfc", "linux"] = ...,
+    profile: Literal["linux", "rfc", "1990s"] = ...,
     handshake: bool = ...,
     mss: str = ...,
     header: str = ...,

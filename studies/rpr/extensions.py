@@ -172,7 +172,7 @@ def _tcp(host: str, route: Sequence[str], control: str) -> dict[str, Any]:
         "count": 8,
         "precedence": 1,
         "start": {"uniform": ["0 s", "100 ms"]},
-        "tcp": {"mss": "1460 B", "control": control},
+        "tcp": {"profile": "rfc", "mss": "1460 B", "control": control},
     }
 
 

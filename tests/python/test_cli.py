@@ -268,7 +268,7 @@ def test_a_link_is_as_full_as_its_offered_load(forebay: front.Forebay, scenario:
     1.3 %.
     """
     scenario.write_text(front.SCENARIO.replace("[flows.bulk]", "[flows.rare]").replace(
-        "count = 2\ntcp = {}", 'tcp = {}\nstart = "300.9 s"'))  # fmt: skip
+        "count = 2\ntcp = {}", 'tcp = { profile = "rfc" }\nstart = "300.9 s"'))  # fmt: skip
     document = forebay("run", scenario, "--until", "301 s", "--json",
                        "--set", "flows.rare.traffic.file.size=1 B").document()  # fmt: skip
     used = next(link for link in document["links"] if link["name"] == "wire")["utilization"]

@@ -39,7 +39,7 @@ traffic = { cbr = { rate = "80 kbit/s", size = "200 B", random_phase = false } }
 [flows.pages]
 from = "b"
 to = "a"
-tcp = { mss = "960 B", initial_window = "9 packets" }
+tcp = { profile = "rfc", mss = "960 B", initial_window = "9 packets" }
 traffic = { file = { size = "8640 B", count = 2, interval = "500 ms" } }
 
 [flows.voice]

@@ -29,6 +29,7 @@ from = "A"
 to = "B"
 
 [flows.bulk.tcp]
+profile = "rfc"
 mss = "1000 B"
 window = "12 kB"
 ecn = true
@@ -108,7 +109,7 @@ replications = 2
 id = "half"
 title = "half the window"
 about = "To see it halve."
-tcp = { mss = "1000 B", window = "6 kB" }
+tcp = { profile = "rfc", mss = "1000 B", window = "6 kB" }
 keep = ["ecn"]
 
 [why]
@@ -169,7 +170,9 @@ def test_all_but_what_is_kept_is_replaced(study: Path) -> None:
     transports = load_transports("tiny")
     (half,) = transports.study.variants
     flows = transports.study.network({"rtt_ms": 100}, half.change).section("flows")
-    assert flows["bulk"]["tcp"] == {"mss": "1000 B", "window": "6 kB", "ecn": True}
+    assert flows["bulk"]["tcp"] == {
+        "profile": "rfc", "mss": "1000 B", "window": "6 kB", "ecn": True,
+    }  # fmt: skip
     assert "tcp" not in flows["noise"]
 
 

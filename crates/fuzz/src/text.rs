@@ -21,7 +21,7 @@ queue.red = { min_threshold = "5 packets", max_threshold = "15 packets", limit =
 [flows.f]
 from = "A"
 to = "B"
-tcp = {}
+tcp = { profile = "rfc" }
 "#;
 
 /// A scenario is read or refused; one that is read says what it is, and the same twice.

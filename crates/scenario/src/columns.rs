@@ -90,7 +90,7 @@ mod tests {
         [flows.pages]
         from = "a"
         to = "b"
-        tcp = {}
+        tcp = { profile = "rfc" }
         traffic = { file = { size = "10 kB" } }
         [flows.file]
         from = "a"

@@ -100,7 +100,9 @@ impl Settings {
 
     /// The parameters of TCP and its congestion control, checked as those of a scenario.
     pub(crate) fn build(&self) -> Result<Built, forebay_parameters::Problem> {
-        let node = Node::new(Value::Table(self.table.clone()));
+        let mut table = self.table.clone();
+        table.entry("profile".to_owned()).or_insert_with(|| Node::new(Value::from("rfc")));
+        let node = Node::new(Value::Table(table));
         let (echo, registry) = (Echo::default(), forebay_mechanisms::registry());
         let section = Section::root(&node, &echo)?.with_registry(&registry);
         let tcp = TcpParameters::from_section(&section)?;

@@ -20,7 +20,7 @@ fn network(queue: &str, control: &str) -> String {
         from = "a"
         to = "b"
         count = 3
-        tcp = {{ control = {control} }}
+        tcp = {{ profile = "rfc", control = {control} }}
         [flows.u]
         from = "a"
         to = "b"

@@ -1,6 +1,8 @@
 //! Pacing, exact echoes of marks, and sets of defaults.
 
+use forebay_mechanisms::element::tcp::Recovery;
 use forebay_parameters::{Node, Value};
+use forebay_units::Span;
 
 use crate::scene::{Run, Scene, at, parameters};
 
@@ -71,8 +73,12 @@ fn profiles_are_defaults() {
     assert_eq!(linux.default_control().name, "cubic");
     let linux = parameters(&[("profile", "linux".into())]).unwrap();
     assert_eq!((linux.mss.bytes(), linux.largest_packet()), (1448, 1500));
-    let rfc = parameters(&[]).unwrap();
+    let rfc = parameters(&[("profile", "rfc".into())]).unwrap();
     assert_eq!((rfc.mss.bytes(), rfc.default_control().name), (536, "reno"));
+    let nineties = parameters(&[("profile", "1990s".into())]).unwrap();
+    assert_eq!((nineties.mss.bytes(), nineties.default_control().name), (536, "reno"));
+    assert_eq!((nineties.initial_window.bytes(536), nineties.rto_tick), (536, Span::from_ms(500)));
+    assert!(nineties.recovery == Recovery::Reno && !nineties.limited_transmit);
 }
 
 /// Wrong words would be taken for something, or be refused without the key and what is allowed.

@@ -27,6 +27,7 @@ pub fn at(ms: u64) -> Time {
 /// Parameters from keys and values.
 pub fn parameters(entries: &[(&str, Value)]) -> Result<TcpParameters, Problem> {
     let mut table = Table::new();
+    table.insert("profile".to_owned(), Node::new("rfc".into()));
     for (key, value) in entries {
         table.insert((*key).to_owned(), Node::new(value.clone()));
     }

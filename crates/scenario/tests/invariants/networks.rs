@@ -289,8 +289,8 @@ impl Draw {
         let control = self.mechanism("control", 0);
         let recovery = self.one_of(&["reno", "newreno", "sack"]);
         let mut text = format!(
-            "{traffic}[flows.f{group}.tcp]\ncontrol = {control}\nrecovery = \"{recovery}\"\n\
-             mss = \"{} B\"\necn = {}\ndelayed_ack = {}\n",
+            "{traffic}[flows.f{group}.tcp]\nprofile = \"rfc\"\ncontrol = {control}\n\
+             recovery = \"{recovery}\"\nmss = \"{} B\"\necn = {}\ndelayed_ack = {}\n",
             self.one_of(&[300, 536, 1000]),
             self.chance(0.5),
             self.chance(0.5),

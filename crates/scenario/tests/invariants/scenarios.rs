@@ -109,6 +109,7 @@ const FOUND: &[(&str, &str)] = &[
         count = 4
         traffic = { poisson = { rate = "100 kbit/s", size = "250 B", sizes = "exponential" } }
         [flows.f0.tcp]
+        profile = "rfc"
         recovery = "newreno"
         mss = "1000 B"
         ecn = true
@@ -165,6 +166,7 @@ const FOUND: &[(&str, &str)] = &[
         precedence = 1
         count = 4
         [flows.f0.tcp]
+        profile = "rfc"
         control = "highspeed"
         recovery = "newreno"
         mss = "300 B"

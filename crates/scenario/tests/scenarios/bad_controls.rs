@@ -100,7 +100,7 @@ const TCP: &[Case] = &[
     ),
     case(
         PACING,
-        "tail_loss_probe = true",
+        "tail_loss_probe = true\nloss_detection = \"dupacks\"",
         "flows.x.tcp.tail_loss_probe",
         &["needs loss_detection = \"rack\""],
     ),

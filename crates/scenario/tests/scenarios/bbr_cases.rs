@@ -48,7 +48,8 @@ impl Course {
              rate = \"{mbps} Mbit/s\"\ndelay = \"{} ms\"\n\
              queue = {{ droptail = {{ limit = \"{} packets\" }} }}\n{link}\n\
              [flows.f]\nfrom = \"a\"\nto = \"b\"\n\
-             tcp = {{ mss = \"1460 B\", control = \"bbr3\", loss_detection = \"rack\" }}\n{flow}\n\
+             tcp = {{ profile = \"rfc\", \
+             mss = \"1460 B\", control = \"bbr3\", loss_detection = \"rack\" }}\n{flow}\n\
              [record]\nseries = \"{} us\"\nseries_of = [\"flows\"]\n",
             rtt_ms / 2.0,
             buffer.ceil(),

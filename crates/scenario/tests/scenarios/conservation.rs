@@ -20,7 +20,7 @@ const UDP: &str = "[flows.u]\nfrom = \"a\"\nto = \"b\"\ncount = 2\nudp = {}\nsto
 const TCP: &str = "[flows.s]\nfrom = \"a\"\nto = \"b\"\ncount = 3\nstop = \"4 s\"\n\
      start = { uniform = [\"0 s\", \"500 ms\"] }\ntcp = { ecn = true }\n\
      [flows.t]\nfrom = \"a\"\nto = \"b\"\nprecedence = 1\ncount = 2\n\
-     tcp = { recovery = \"newreno\", ecn = true, mss = \"900 B\" }\n\
+     tcp = { profile = \"rfc\", recovery = \"newreno\", ecn = true, mss = \"900 B\" }\n\
      traffic = { file = { size = \"40 kB\", count = 3, interval = \"1 s\" } }\n";
 /// Rate of the link under test, in bit/s.
 const RATE: u64 = 1_000_000;

@@ -17,7 +17,8 @@ fn scenario(mbps: f64, rtt_ms: f64, queue: &str, warm_up: f64, tcp: &[&str]) -> 
     );
     for (at, tcp) in tcp.iter().enumerate() {
         text += &format!(
-            "[flows.f{at}]\nfrom = \"a\"\nto = \"b\"\n[flows.f{at}.tcp]\nmss = \"1460 B\"\n{tcp}\n"
+            "[flows.f{at}]\nfrom = \"a\"\nto = \"b\"\n[flows.f{at}.tcp]\nprofile = \"rfc\"\n\
+             mss = \"1460 B\"\n{tcp}\n"
         );
     }
     text
@@ -211,16 +212,17 @@ fn pacing_takes_the_bursts_out_of_slow_start() {
     assert!((core.utilization - 32.0 / 34.3).abs() < 0.03, "{}", core.utilization);
 }
 
-/// A flow that names no control and has the defaults of Linux would not be one of CUBIC with
+/// A flow that names nothing would not have the defaults of Linux, or not be one of CUBIC with
 /// packets of 1500 B.
 #[test]
 fn the_profile_of_linux_is_cubic() {
     let profile = |tcp: &str| {
         let text = scenario(10.0, 40.0, &droptail(50.0), 5.0, &[tcp]);
-        let text = text.replace("mss = \"1460 B\"\n", "");
+        let text = text.replace("profile = \"rfc\"\nmss = \"1460 B\"\n", "");
         run(&text).digest
     };
-    let linux = profile("profile = \"linux\"");
+    let linux = profile("");
+    assert_eq!(linux, profile("profile = \"linux\""));
     assert_eq!(linux, profile("profile = \"linux\"\ncontrol = \"cubic\"\nmss = \"1448 B\""));
     assert_ne!(linux, profile("profile = \"linux\"\ncontrol = \"reno\""));
 }

@@ -61,9 +61,10 @@ fn random_network(draw: &mut Stream) -> String {
         let from = draw.below(hosts.len() as u64) as usize;
         let to = (from + 1 + draw.below(hosts.len() as u64 - 1) as usize) % hosts.len();
         let kinds = [
-            "tcp = { delayed_ack = false }",
-            "tcp = { recovery = \"newreno\", rto_min = \"200 ms\" }",
-            "tcp = { ecn = true, timestamps = true }\ntraffic = { file = { size = \"20 kB\", \
+            "tcp = { profile = \"rfc\", delayed_ack = false }",
+            "tcp = { profile = \"rfc\", recovery = \"newreno\", rto_min = \"200 ms\" }",
+            "tcp = { profile = \"rfc\", \
+             ecn = true, timestamps = true }\ntraffic = { file = { size = \"20 kB\", \
              count = 9, interval = \"100 ms\" } }",
             "udp = {}\ntraffic = { cbr = { rate = \"1 Mbit/s\", size = \"1000 B\" } }",
             "udp = {}\ntraffic = { poisson = { rate = \"2 Mbit/s\", size = \"400 B\", \

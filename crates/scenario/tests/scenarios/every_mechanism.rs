@@ -16,13 +16,17 @@ fn network(place: &str, key: &str, value: &str) -> String {
     let cbr = "udp = {}\ntraffic = { cbr = { rate = \"2 Mbit/s\", size = \"500 B\" } }";
     let at = |wanted: &str| if place == wanted { own.as_str() } else { "" };
     let (link, flow) = match (place, key) {
-        ("links.NAME", _) => {
-            (own.clone(), format!("count = 3\n{cbr}\n[flows.t]\n{ENDS}tcp = {{}}"))
-        }
+        ("links.NAME", _) => (
+            own.clone(),
+            format!("count = 3\n{cbr}\n[flows.t]\n{ENDS}tcp = {{ profile = \"rfc\" }}"),
+        ),
         ("flows.NAME", _) => (String::new(), format!("{}\ntcp = {{}}", at(place))),
-        ("flows.NAME.tcp", _) => (String::new(), format!("[flows.x.tcp]\n{own}")),
+        ("flows.NAME.tcp", _) => {
+            (String::new(), format!("[flows.x.tcp]\nprofile = \"rfc\"\n{own}"))
+        }
         ("flows.NAME.traffic.transfers", _) => {
-            let tcp = "[flows.x.tcp]\nmss = \"1000 B\"\n[flows.x.traffic.transfers]\n";
+            let tcp =
+                "[flows.x.tcp]\nprofile = \"rfc\"\nmss = \"1000 B\"\n[flows.x.traffic.transfers]\n";
             (String::new(), format!("{tcp}rate = \"5 /s\"\n{own}"))
         }
         ("aggregates.NAME", _) => {

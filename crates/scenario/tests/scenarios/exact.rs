@@ -117,7 +117,8 @@ fn file(to: usize, size: &str) -> String {
     format!(
         "[flows.x]\nfrom = \"n0\"\nto = \"n{to}\"\n\
          traffic = {{ file = {{ size = \"{size}\" }} }}\n\
-         tcp = {{ mss = \"1000 B\", initial_window = \"rfc2001\", delayed_ack = false }}\n"
+         tcp = {{ profile = \"rfc\", \
+         mss = \"1000 B\", initial_window = \"rfc2001\", delayed_ack = false }}\n"
     )
 }
 
@@ -216,7 +217,8 @@ fn scaled(unit_ns: u64) -> String {
          [flows.udp]\nfrom = \"a\"\nto = \"b\"\ncount = 3\nudp = {{}}\n\
          traffic = {{ cbr = {{ rate = {cbr}, size = \"500 B\", random_phase = false }} }}\n\
          [flows.tcp]\nfrom = \"a\"\nto = \"b\"\nprecedence = 1\ncount = 2\n\
-         [flows.tcp.tcp]\ncontrol = \"reno\"\nmss = \"1000 B\"\ndelayed_ack = false\n\
+         [flows.tcp.tcp]\nprofile = \"rfc\"\n\
+         control = \"reno\"\nmss = \"1000 B\"\ndelayed_ack = false\n\
          rto_tick = {tick}\nrto_min = {rto_min}\nrto_initial = {rto_min}\nrto_max = {duration}\n\
          [record]\ntrace = 100000\n",
         duration = time(1_000_000),

@@ -213,7 +213,8 @@ fn paced_sources_survive_extremes() {
 fn controls_survive_extremes() {
     battery(CONTROLS, |control| {
         let flows = format!(
-            "[flows.x]\nfrom = \"a\"\nto = \"b\"\n[flows.x.tcp]\nmss = \"400 B\"\n\
+            "[flows.x]\nfrom = \"a\"\nto = \"b\"\n[flows.x.tcp]\nprofile = \"rfc\"\n\
+             mss = \"400 B\"\n\
                  control = {control}\n"
         );
         network(&format!("{LINK}queue = {{ droptail = {{ limit = \"9 packets\" }} }}"), &flows)

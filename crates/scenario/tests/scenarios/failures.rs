@@ -101,7 +101,7 @@ fn tcp_survives_drawn_failures() {
         let failure = format!("{failure}, waiting = \"{waiting}\"");
         let text = format!(
             "duration = \"10 s\"\n{}[flows.t]\nfrom = \"a\"\nto = \"b\"\ncount = 2\n\
-             tcp = {{ rto_min = \"200 ms\" }}\n",
+             tcp = {{ profile = \"rfc\", rto_min = \"200 ms\" }}\n",
             triangle(&failure)
         );
         let scenario = read(&text);
@@ -129,7 +129,7 @@ failure = { mean_up = "1 s", mean_down = "1 s" }
 [flows.t]
 from = "a"
 to = "b"
-tcp = {}
+tcp = { profile = "rfc" }
 "#;
 
 const CASES: &[Case] = &[

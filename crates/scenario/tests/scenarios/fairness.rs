@@ -13,7 +13,7 @@ fn shared(queue: &str) -> String {
          queue = {queue}\n\
          [flows.t]\nfrom = \"t\"\nto = \"d\"\ncount = 32\n\
          start = {{ uniform = [\"0 s\", \"5 s\"] }}\n\
-         tcp = {{ mss = \"960 B\", recovery = \"reno\", delayed_ack = false }}\n\
+         tcp = {{ profile = \"rfc\", mss = \"960 B\", recovery = \"reno\", delayed_ack = false }}\n\
          [flows.u]\nfrom = \"u\"\nto = \"d\"\nudp = {{}}\n\
          traffic = {{ cbr = {{ rate = \"2 Mbit/s\", size = \"1000 B\" }} }}\n"
     )

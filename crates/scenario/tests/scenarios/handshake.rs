@@ -10,7 +10,8 @@ fn one_segment(ms: u64, more: &str) -> Counted {
         "duration = \"{ms} ms\"\n[links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"10 Mbit/s\"\n\
          delay = \"50 ms\"\n{more}\n[flows.x]\nfrom = \"a\"\nto = \"b\"\n\
          [flows.x.traffic.pulses]\nrate = \"11.68 Mbit/s\"\nsize = \"1460 B\"\noff = \"100 s\"\n\
-         random_phase = false\n[flows.x.tcp]\nmss = \"1460 B\"\nhandshake = true\n"
+         random_phase = false\n[flows.x.tcp]\nprofile = \"rfc\"\n\
+         mss = \"1460 B\"\nhandshake = true\n"
     );
     flow(&run(&text), "x").counted.clone()
 }
@@ -43,7 +44,7 @@ fn a_queue_can_drop_a_syn() {
                  [flows.flood]\nfrom = \"a\"\nto = \"b\"\nudp = {}\n\
                  traffic = { cbr = { rate = \"100 Mbit/s\", size = \"1000 B\" } }\n\
                  [flows.x]\nfrom = \"a\"\nto = \"b\"\nstart = \"500.01 ms\"\n\
-                 tcp = { handshake = true }\n";
+                 tcp = { profile = \"rfc\", handshake = true }\n";
     let counted = run(flood);
     let counted = &flow(&counted, "x").counted;
     assert_eq!((counted.sent_packets, counted.dropped_packets), (1, 1));
@@ -55,7 +56,8 @@ fn a_queue_can_drop_a_syn() {
 fn a_transfer_that_is_given_up_is_closed() {
     let text = "duration = \"5 s\"\n[links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"10 Mbit/s\"\n\
                 delay = \"10 ms\"\n[flows.x]\nfrom = \"a\"\nto = \"b\"\nstop = \"1 s\"\n\
-                tcp = { handshake = true, mss = \"1460 B\", window = \"10 packets\" }\n\
+                tcp = { profile = \"rfc\", \
+                handshake = true, mss = \"1460 B\", window = \"10 packets\" }\n\
                 [record]\ntrace = 100000\n";
     let (result, tables) = record(text);
     let rows = trace(&tables);

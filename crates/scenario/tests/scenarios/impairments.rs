@@ -78,12 +78,12 @@ fn duplicates_arrive_beside_what_was_sent() {
     let counted = &flow(&result, "x").counted;
     let counts = (counted.sent_packets, counted.duplicated_packets, counted.delivered_packets);
     assert_eq!(counts, (1000, 1000, 2000));
-    let transfer = run(
-        "duration = \"60 s\"\n[links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"10 Mbit/s\"\n\
+    let transfer =
+        run("duration = \"60 s\"\n[links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"10 Mbit/s\"\n\
          delay = \"10 ms\"\nimpairment = { duplication = { probability = 1 } }\n\
          reverse.impairment = { duplication = { probability = 1 } }\n\
-         [flows.x]\nfrom = \"a\"\nto = \"b\"\ntcp = {}\ntraffic = { file = { size = \"1 MB\" } }\n",
-    );
+         [flows.x]\nfrom = \"a\"\nto = \"b\"\n\
+         tcp = { profile = \"rfc\" }\ntraffic = { file = { size = \"1 MB\" } }\n");
     let counted = &flow(&transfer, "x").counted;
     assert!((counted.goodput_bps - 8e6 / 60.0).abs() < 1e-6, "{}", counted.goodput_bps);
     assert!(counted.duplicated_packets >= 1_000_000 / 536);
@@ -117,7 +117,8 @@ fn windows_under_random_loss_are_those_of_theory() {
          rate = \"10 Gbit/s\"\ndelay = \"50 ms\"\n\
          impairment = {{ loss = {{ probability = {p} }} }}\n\
          [flows.x]\nfrom = \"a\"\nto = \"b\"\ncount = 8\n\
-         tcp = {{ mss = \"1000 B\", delayed_ack = false }}\ntraffic = {{ bulk = {{}} }}\n"
+         tcp = {{ profile = \"rfc\", \
+         mss = \"1000 B\", delayed_ack = false }}\ntraffic = {{ bulk = {{}} }}\n"
     );
     let result = run(&text);
     let goodput: f64 = result.flows.iter().map(|flow| flow.counted.goodput_bps).sum::<f64>() / 8.0;

@@ -16,7 +16,8 @@ fn scenario(mbps: f64, delay_ms: f64, seconds: f64) -> String {
 
 fn flows(name: &str, from: &str, count: u32, control: &str) -> String {
     format!(
-        "[flows.{name}]\nfrom = \"{from}\"\nto = \"b\"\ncount = {count}\n[flows.{name}.tcp]\n\
+        "[flows.{name}]\nfrom = \"{from}\"\nto = \"b\"\ncount = {count}\n\
+         [flows.{name}.tcp]\nprofile = \"rfc\"\n\
          mss = \"1460 B\"\ncontrol = {control}\necn = {}\n",
         control.contains("prague")
     )

@@ -105,7 +105,7 @@ fn the_packets_expected_are_those_of_rates_and_links() {
     assert_eq!(expected(&format!("{}\nstart = \"5 s\"\nstop = \"8 s\"", cbr("512 kbit/s"))), 3_000);
     // TCP takes the link: 10 Mbit in segments with headers, and few again.
     let short = format!("{link}\nqueue = {{ droptail = {{ limit = \"20 packets\" }} }}");
-    let tcp = run(&network("10 s", &short, "tcp = {}"));
+    let tcp = run(&network("10 s", &short, "tcp = { profile = \"rfc\" }"));
     let sent = tcp.groups[0].counted.sent_packets as f64;
     assert!((tcp.expected_packets as f64 / sent - 1.0).abs() < 0.1, "{sent}");
 }
@@ -157,7 +157,7 @@ fn memory_is_refused_with_the_key_that_asks_for_it() {
 /// segments of 1500 B, 1.8 MB in memory.
 #[test]
 fn memory_is_bounded_while_a_run_lasts() {
-    let flow = "tcp = { window = \"4 MB\" }\ncount = 10";
+    let flow = "tcp = { profile = \"rfc\", window = \"4 MB\" }\ncount = 10";
     let text = network("8 s", "rate = \"10 Mbit/s\"\ndelay = \"1 ms\"", flow);
     let limits = |memory| Limits { memory: Some(memory), ..Limits::default() };
     assert!(limited(&text, limits(10_000_000)).is_ok());

@@ -12,7 +12,8 @@ fn dumbbell(count: u32, rest: &str) -> String {
          [links.wire]\nfrom = \"a\"\nto = \"b\"\nrate = \"2 Mbit/s\"\ndelay = \"5 ms\"\n\
          queue = {{ droptail = {{ limit = \"20 packets\" }} }}\n\
          [flows.bulk]\nfrom = \"a\"\nto = \"b\"\ncount = {count}\n\
-         start = {{ uniform = [\"0 s\", \"1 s\"] }}\ntcp = {{}}\n\
+         start = {{ uniform = [\"0 s\", \"1 s\"] }}\n\
+         tcp = {{ profile = \"rfc\" }}\n\
          [flows.burst]\nfrom = \"a\"\nto = \"b\"\ncount = {count}\nudp = {{}}\n\
          traffic = {{ on_off = {{ rate = \"200 kbit/s\", size = \"250 B\", \
          on = \"100 ms\", off = \"100 ms\" }} }}\n"

@@ -156,7 +156,8 @@ fn torus(side: usize, delay: &str) -> String {
         links += &link("east", &router(x, y + 1), "50 Mbit/s", delay);
         links += &link("south", &router(x + 1, y), "50 Mbit/s", delay);
         flows += &format!(
-            "t{x}-{y} = {{ from = \"{}\", to = \"{}\", tcp = {{ window = \"60 packets\" }} }}\n\
+            "t{x}-{y} = {{ from = \"{}\", to = \"{}\", tcp = {{ profile = \"rfc\", \
+             window = \"60 packets\" }} }}\n\
              u{x}-{y} = {{ from = \"{}\", to = \"{}\", udp = {{}}, traffic = {{ poisson = \
              {{ rate = \"20 Mbit/s\", size = \"500 B\" }} }} }}\n",
             host(x, y),
@@ -231,8 +232,8 @@ fn random_network(draw: &mut Stream) -> String {
         let from = draw.below(nodes);
         let to = (from + 1 + draw.below(nodes - 1)) % nodes;
         let kind = [
-            "tcp = {}",
-            "tcp = { recovery = \"newreno\", ecn = true }",
+            "tcp = { profile = \"rfc\" }",
+            "tcp = { profile = \"rfc\", recovery = \"newreno\", ecn = true }",
             "udp = {}\ntraffic = { cbr = { rate = \"20 Mbit/s\", size = \"1000 B\" } }",
             "udp = {}\ntraffic = { on_off = { rate = \"40 Mbit/s\", size = \"250 B\" } }",
         ][draw.below(4) as usize];

@@ -50,7 +50,8 @@ fn congested(ecn: bool, record: &str) -> String {
          delay = \"20 ms\"\n\
          queue = {{ red = {{ weight = 0.02, ecn = {ecn}, limit = \"30 packets\" }} }}\n\
          [flows.t]\nfrom = \"a\"\nto = \"b\"\ncount = 4\n\
-         tcp = {{ mss = \"1000 B\", recovery = \"newreno\", ecn = {ecn} }}\n{record}"
+         tcp = {{ profile = \"rfc\", \
+         mss = \"1000 B\", recovery = \"newreno\", ecn = {ecn} }}\n{record}"
     )
 }
 
@@ -104,7 +105,7 @@ fn alone(conditioner: &str) -> String {
         "duration = \"2 s\"\n[links.ab]\nfrom = \"a\"\nto = \"b\"\nrate = \"8 Mbit/s\"\n\
          delay = \"10 ms\"\nconditioner = {conditioner}\n\
          [flows.t]\nfrom = \"a\"\nto = \"b\"\n\
-         tcp = {{ mss = \"960 B\", window = \"1 packet\", delayed_ack = false, \
+         tcp = {{ profile = \"rfc\", mss = \"960 B\", window = \"1 packet\", delayed_ack = false, \
          rto_tick = \"100 ms\" }}\n[record]\nseries = \"1 s\"\n"
     )
 }

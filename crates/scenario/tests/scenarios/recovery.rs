@@ -11,7 +11,7 @@ fn impaired(impairment: &str, duration: &str, traffic: &str, tcp: &str) -> FlowR
         "duration = \"{duration}\"\n[links.core]\nfrom = \"a\"\nto = \"b\"\n\
          rate = \"10 Mbit/s\"\ndelay = \"50 ms\"\nqueue = {{ droptail = {{ limit = \"1 MB\" }} }}\n\
          impairment = {{ {impairment} }}\n\
-         [flows.x]\nfrom = \"a\"\nto = \"b\"\n{traffic}\n[flows.x.tcp]\n\
+         [flows.x]\nfrom = \"a\"\nto = \"b\"\n{traffic}\n[flows.x.tcp]\nprofile = \"rfc\"\n\
          mss = \"1460 B\"\nwindow = \"60 packets\"\n{tcp}\n"
     );
     flow(&run(&text), "x").clone()
@@ -90,7 +90,7 @@ fn many_bbr_flows_keep_the_link_busy() {
             "duration = \"20 s\"\nwarm_up = \"5 s\"\n[links.core]\nfrom = \"a\"\nto = \"b\"\n\
              rate = \"20 Mbit/s\"\ndelay = \"20 ms\"\n\
              queue = {{ droptail = {{ limit = \"67 packets\" }} }}\n\
-             [flows.x]\nfrom = \"a\"\nto = \"b\"\ncount = 20\n[flows.x.tcp]\n\
+             [flows.x]\nfrom = \"a\"\nto = \"b\"\ncount = 20\n[flows.x.tcp]\nprofile = \"rfc\"\n\
              mss = \"1460 B\"\ncontrol = \"bbr\"\n{tcp}\n"
         );
         let result = run(&text);

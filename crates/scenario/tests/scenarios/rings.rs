@@ -53,7 +53,8 @@ fn an_emptied_ring_has_lost_nothing() {
                 udp("e", "E", "B", "precedence = 1\nstop = \"12 ms\""),
                 udp("d", "D", "E", "stop = \"8 ms\"").replace("800", "40"),
                 "[flows.t]\nfrom = \"F\"\nto = \"H\"\ncount = 3\nprecedence = 1\n\
-                 tcp = { mss = \"1000 B\" }\ntraffic = { file = { size = \"200 kB\" } }\n",
+                 tcp = { profile = \"rfc\", \
+                 mss = \"1000 B\" }\ntraffic = { file = { size = \"200 kB\" } }\n",
             );
             let text = ring(law, &more).replace("0.3 s", "3 s").replace("warm_up = \"0.1 s\"", "");
             let scenario = read(&text);
@@ -144,7 +145,7 @@ queue = { droptail = { limit = "100 packets" } }
 [flows.tcp]
 from = "H1"
 to = "H2"
-tcp = { mss = "1460 B" }
+tcp = { profile = "rfc", mss = "1460 B" }
 "#;
     for law in &laws() {
         let result = run(&ring(law, hosts).replace("0.3 s", "5 s").replace("0.1 s", "2 s"));

@@ -124,7 +124,8 @@ impl Case {
              delay = \"{delay} ms\"\nqueue = {{ droptail = {{ limit = \"{buffer} packets\" }} }}\n\
              reverse = {{ rate = \"1 Gbit/s\" }}\n\
              [flows.f]\nfrom = \"a\"\nto = \"b\"\n\
-             tcp = {{ mss = \"1460 B\", control = {control}, delayed_ack = {delayed_ack}, \
+             tcp = {{ profile = \"rfc\", \
+             mss = \"1460 B\", control = {control}, delayed_ack = {delayed_ack}, \
              byte_counting = {byte_counting} }}\n[record]\nreductions = true\n"
         ));
         let (result, tables) = run_with(&scenario, 0, true);

@@ -15,7 +15,8 @@ fn scenario(duration: &str, traffic: &str, more: &str) -> String {
         "duration = \"{duration}\"\n\
          [links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"8 Mbit/s\"\ndelay = \"50 ms\"\n\
          [flows.f]\nfrom = \"a\"\nto = \"b\"\n{more}\ntraffic = {traffic}\n\
-         [flows.f.tcp]\nmss = \"960 B\"\ninitial_window = \"2 packets\"\ndelayed_ack = false\n"
+         [flows.f.tcp]\nprofile = \"rfc\"\n\
+         mss = \"960 B\"\ninitial_window = \"2 packets\"\ndelayed_ack = false\n"
     )
 }
 
@@ -93,7 +94,7 @@ fn transfers_are_those_of_any_division() {
     let files = "{ file = { size = \"15 kB\", count = 40, interval = \"30 ms\" } }";
     let text = scenario("2 s", files, "count = 20")
         + "[flows.bulk]\nfrom = \"a\"\nto = \"b\"\n\
-         tcp = {}\n";
+         tcp = { profile = \"rfc\" }\n";
     let scenario = read(&text);
     let run = |threads| {
         let options = RunOptions { threads, ..RunOptions::default() };
@@ -161,7 +162,8 @@ fn fresh_connections_survive_congestion() {
              [flows.f]\nfrom = \"a\"\nto = \"b\"\ncount = 40\nstop = \"20 s\"\n\
              traffic = {{ transfers = {{ rate = \"2 /s\", sizes = {{ pareto = {{ \
              min = \"2 kB\", max = \"300 kB\" }} }} }} }}\n\
-             [flows.f.tcp]\ncontrol = {{ {control} = {{}} }}\nrto_min = \"200 ms\"\n{more}"
+             [flows.f.tcp]\nprofile = \"rfc\"\n\
+             control = {{ {control} = {{}} }}\nrto_min = \"200 ms\"\n{more}"
         );
         let (_, tables) = record(&(text + "[record]\ntransfers = true\n"));
         let table = table(&tables, "transfers");
@@ -192,19 +194,26 @@ fn wrong_transfers_are_refused_with_their_path() {
     let whole = format!("{{ transfers = {{ rate = \"1 /s\", {constant} }} }}");
     assert_eq!(refused("udp = {}", &whole).0, "flows.f.traffic");
     assert!(refused("calls = { initial = 1 }", &whole).1.contains("only TCP can carry"));
-    let (path, message) = refused("tcp = {}", "{ transfers = { rate = \"1 /s\" } }");
+    let (path, message) =
+        refused("tcp = { profile = \"rfc\" }", "{ transfers = { rate = \"1 /s\" } }");
     assert_eq!(path, "flows.f.traffic.transfers.sizes");
     assert!(message.contains("is missing"), "{message}");
     let named = "{ transfers = { rate = \"1 /s\", sizes = \"web_serch\" } }";
-    let (path, message) = refused("tcp = {}", named);
+    let (path, message) = refused("tcp = { profile = \"rfc\" }", named);
     assert_eq!(path, "flows.f.traffic.transfers.sizes");
     assert!(message.contains("web_search"), "{message}");
     let below = "{ transfers = { rate = \"1 /s\", sizes = { pareto = { min = \"0 B\" } } } }";
-    assert_eq!(refused("tcp = {}", below).0, "flows.f.traffic.transfers.sizes.pareto.min");
+    assert_eq!(
+        refused("tcp = { profile = \"rfc\" }", below).0,
+        "flows.f.traffic.transfers.sizes.pareto.min"
+    );
     let neither = format!("{{ transfers = {{ {constant} }} }}");
-    assert_eq!(refused("tcp = {}", &neither).0, "flows.f.traffic.transfers.rate");
+    assert_eq!(
+        refused("tcp = { profile = \"rfc\" }", &neither).0,
+        "flows.f.traffic.transfers.rate"
+    );
     let slow = format!("{{ transfers = {{ rate = \"0 /s\", {constant} }} }}");
-    assert_eq!(refused("tcp = {}", &slow).0, "flows.f.traffic.transfers.rate");
+    assert_eq!(refused("tcp = { profile = \"rfc\" }", &slow).0, "flows.f.traffic.transfers.rate");
 }
 
 /// A client would be answered late, twice or too early, or not ask again. A request of 400 B takes

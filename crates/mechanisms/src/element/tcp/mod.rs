@@ -204,21 +204,22 @@ impl Parameter for InitialWindow {
 parameters! {
     /// Parameters of TCP, sender and receiver.
     pub struct TcpParameters {
-        /// Which defaults the other parameters have: those of this page, or those of Linux. Any
-        /// can still be set.
-        profile: Profile = "rfc", "Linux, net/ipv4 and Documentation/networking/ip-sysctl";
+        /// Which defaults the other parameters have: those of Linux, as this page gives them, of
+        /// the RFCs, or of a host of the 1990s. Any can still be set.
+        profile: Profile = "linux", "Linux, net/ipv4 and Documentation/networking/ip-sysctl";
         /// Open a connection with the first write and close it with the last, by SYN and FIN. Data
         /// follows when the SYN is answered. Without, a connection exists from the first and has no
         /// end on the wire.
-        handshake: bool = false, "RFC 9293, sections 3.5 and 3.6; RFC 6298, section 5.7";
+        handshake: bool = true, "RFC 9293, sections 3.5 and 3.6; RFC 6298, section 5.7";
         /// Maximum segment size: bytes of data in a full segment.
-        mss: Size = "536 B", "RFC 9293, section 3.7.1";
+        mss: Size = "1448 B", "RFC 9293, section 3.7.1; RFC 894; RFC 7323, appendix A";
         /// IP and TCP headers of every segment, without options. An acknowledgement is as large.
         header: Size = "40 B", "RFC 791, RFC 9293, section 3.1";
         /// How losses are repaired.
         recovery: Recovery = "sack", "RFC 5681, RFC 6582, RFC 6675";
         /// How losses are detected. "rack" needs SACK, and keeps its information at a timeout.
-        loss_detection: LossDetection = "dupacks", "RFC 6675, section 4; RFC 8985, section 6";
+        loss_detection: LossDetection = "rack",
+            "RFC 6675, section 4; RFC 8985, section 6; Linux, ip-sysctl: tcp_recovery";
         /// Send a loss probe where the last segments of a flight are not acknowledged within two
         /// round trips: new data, or the last segment again. If left out, with loss_detection
         /// "rack".
@@ -227,7 +228,9 @@ parameters! {
         /// left out, with loss_detection "rack".
         dsack: Option<bool>, "RFC 2883, section 4; RFC 8985, section 6.2";
         /// How much is sent while SACK repairs losses.
-        recovery_window: RecoveryWindow = "rfc6675", "RFC 6675, section 5; RFC 9937, section 6";
+        recovery_window: RecoveryWindow = "prr",
+            "RFC 6675, section 5; RFC 9937, section 6; Linux, net/ipv4/tcp_input.c: \
+             tcp_cwnd_reduction";
         /// On which partial acknowledgements NewReno restarts its retransmission timer.
         newreno_timer: NewRenoTimer = "impatient", "RFC 6582, section 3.2; RFC 3782, section 4";
         /// Number of duplicate acknowledgements that signal a loss (DupThresh).
@@ -238,11 +241,14 @@ parameters! {
         /// as at most one segment, so that delayed acknowledgements halve the growth of the window.
         byte_counting: bool = true, "RFC 5681, section 3.1; RFC 3465, section 2.1";
         /// SACK information at a retransmission timeout.
-        sack_at_timeout: SackAtTimeout = "clear", "RFC 2018, section 5; RFC 6675, section 5.1";
+        sack_at_timeout: SackAtTimeout = "keep",
+            "RFC 2018, section 5; RFC 6675, section 5.1; Linux, net/ipv4/tcp_input.c: \
+             tcp_enter_loss";
         /// Count the bytes of SACK options in acknowledgements (4 + 8 for each block).
         sack_header_bytes: bool = true, "RFC 2018, section 3";
         /// Initial congestion window.
-        initial_window: InitialWindow = "rfc3390", "RFC 5681, section 3.1; RFC 2414, section 1";
+        initial_window: InitialWindow = "10 packets",
+            "RFC 5681, section 3.1; RFC 6928; Linux, include/net/tcp.h: TCP_INIT_CWND";
         /// Initial slow-start threshold. Unlimited if left out.
         initial_ssthresh: Option<Length>, "RFC 5681, section 3.1";
         /// Window advertised by the receiver. Unlimited if left out.
@@ -256,21 +262,23 @@ parameters! {
         /// Acknowledge every second segment instead of every one.
         delayed_ack: bool = true, "RFC 5681, section 4.2";
         /// Longest time that an acknowledgement is delayed; at most 500 ms.
-        delayed_ack_timeout: Span = "200 ms", "RFC 5681, section 4.2";
+        delayed_ack_timeout: Span = "40 ms",
+            "RFC 5681, section 4.2; Linux, include/net/tcp.h: TCP_DELACK_MIN";
         /// Clock granularity G. Round-trip times are measured in whole ticks; the retransmission
         /// timeout is a number of whole ticks, at least two. 500 ms for stacks of the 1990s, 0 s
         /// for an ideal clock.
-        rto_tick: Span = "1 ms", "RFC 6298, sections 2 and 4";
+        rto_tick: Span = "0 s",
+            "RFC 6298, sections 2 and 4; Linux, net/ipv4/tcp_input.c: tcp_rtt_estimator";
         /// Smallest retransmission timeout.
-        rto_min: Span = "1 s", "RFC 6298, section 2.4";
+        rto_min: Span = "200 ms", "RFC 6298, section 2.4; Linux, include/net/tcp.h: TCP_RTO_MIN";
         /// Largest retransmission timeout.
-        rto_max: Span = "60 s", "RFC 6298, section 2.5";
+        rto_max: Span = "120 s", "RFC 6298, section 2.5; Linux, include/net/tcp.h: TCP_RTO_MAX";
         /// Retransmission timeout before the first measurement.
         rto_initial: Span = "1 s", "RFC 6298, section 2.1";
         /// Timestamps option: 12 bytes in every segment, and a round-trip time from every
         /// acknowledgement of new data. Without it one segment is timed per round trip and none
         /// that was sent twice.
-        timestamps: bool = false, "RFC 7323, sections 3 and 4; RFC 6298, section 3";
+        timestamps: bool = true, "RFC 7323, sections 3 and 4; Linux, ip-sysctl: tcp_timestamps";
         /// Explicit congestion notification.
         ecn: bool = false, "RFC 3168, section 6.1";
         /// How the receiver echoes marks. If left out, as the congestion control needs it: accecn
@@ -311,8 +319,8 @@ impl TcpParameters {
     #[must_use]
     pub fn default_control(&self) -> &'static Entry<BuildControl> {
         match self.profile {
-            Profile::Rfc => control::DEFAULT,
             Profile::Linux => control::CUBIC,
+            Profile::Rfc | Profile::Nineties => control::DEFAULT,
         }
     }
 

@@ -8,47 +8,65 @@ use super::TcpParameters;
 choice! {
     /// Which defaults the parameters of TCP have.
     pub enum Profile {
-        /// Those of the RFCs that each parameter names.
-        Rfc = "rfc",
-        /// Those of Linux: control "cubic", handshake, mss "1448 B", timestamps, initial_window
-        /// "10 packets", loss_detection "rack", recovery_window "prr", sack_at_timeout "keep",
-        /// delayed_ack_timeout "40 ms", rto_tick "0 s", rto_min "200 ms", rto_max "120 s".
+        /// Those of Linux, as this page gives them.
         Linux = "linux",
+        /// What the RFCs ask for or allow, of each parameter the plainest: control "reno", no
+        /// handshake, mss "536 B", no timestamps, initial_window "rfc3390", loss_detection
+        /// "dupacks", recovery_window "rfc6675", sack_at_timeout "clear", delayed_ack_timeout
+        /// "200 ms", rto_tick "1 ms", rto_min "1 s", rto_max "60 s".
+        Rfc = "rfc",
+        /// Those of a host of the 1990s, as in 4.4BSD: as "rfc", but for recovery "reno",
+        /// initial_window "rfc2001", limited_transmit false, byte_counting false, rto_tick
+        /// "500 ms", rto_initial "3 s", rto_max "64 s".
+        Nineties = "1990s",
     }
 }
 
-const SOURCE: &str = "Linux, include/net/tcp.h";
-
-/// An Ethernet frame of 1500 bytes without headers of 40 bytes and timestamps of 12.
-const OTHERS: &[OtherDefault] = &[
-    ("profile", || Value::from("linux"), SOURCE),
-    ("handshake", || Value::from(true), "RFC 9293, section 3.5"),
-    ("mss", || Value::from("1448 B"), "1500 B without 40 B of headers and 12 B of timestamps"),
-    ("timestamps", || Value::from(true), "Linux, ip-sysctl: tcp_timestamps"),
-    ("initial_window", || Value::from("10 packets"), "Linux, include/net/tcp.h: TCP_INIT_CWND"),
-    ("loss_detection", || Value::from("rack"), "Linux, ip-sysctl: tcp_recovery"),
-    ("recovery_window", || Value::from("prr"), "Linux, net/ipv4/tcp_input.c: tcp_cwnd_reduction"),
-    ("sack_at_timeout", || Value::from("keep"), "Linux, net/ipv4/tcp_input.c: tcp_enter_loss"),
-    ("delayed_ack_timeout", || Value::from("40 ms"), "Linux, include/net/tcp.h: TCP_DELACK_MIN"),
-    ("rto_tick", || Value::from("0 s"), "Linux, net/ipv4/tcp_input.c: tcp_rtt_estimator"),
-    ("rto_min", || Value::from("200 ms"), "Linux, include/net/tcp.h: TCP_RTO_MIN"),
-    ("rto_max", || Value::from("120 s"), "Linux, include/net/tcp.h: TCP_RTO_MAX"),
+/// What the RFCs have otherwise than Linux.
+const OF_RFCS: &[OtherDefault] = &[
+    ("profile", || Value::from("rfc"), "the sections of the parameters"),
+    ("handshake", || Value::from(false), "data alone, as in the studies of congestion control"),
+    ("mss", || Value::from("536 B"), "RFC 9293, section 3.7.1"),
+    ("timestamps", || Value::from(false), "RFC 7323, section 1.3: optional"),
+    ("initial_window", || Value::from("rfc3390"), "RFC 5681, section 3.1"),
+    ("loss_detection", || Value::from("dupacks"), "RFC 6675, section 4"),
+    ("recovery_window", || Value::from("rfc6675"), "RFC 6675, section 5"),
+    ("sack_at_timeout", || Value::from("clear"), "RFC 2018, section 5; RFC 6675, section 5.1"),
+    ("delayed_ack_timeout", || Value::from("200 ms"), "RFC 5681, section 4.2: at most 500 ms"),
+    ("rto_tick", || Value::from("1 ms"), "RFC 6298, section 4: finer than 100 ms is better"),
+    ("rto_min", || Value::from("1 s"), "RFC 6298, section 2.4"),
+    ("rto_max", || Value::from("60 s"), "RFC 6298, section 2.5"),
 ];
 
-static LINUX: &[Field] =
-    &with_defaults::<{ TcpParameters::FIELDS.len() }>(TcpParameters::FIELDS, OTHERS);
+/// What hosts of the 1990s have otherwise than the RFCs.
+const OF_THE_1990S: &[OtherDefault] = &[
+    ("profile", || Value::from("1990s"), "Wright and Stevens, TCP/IP Illustrated 2, 1995"),
+    ("recovery", || Value::from("reno"), "RFC 2001, section 4"),
+    ("initial_window", || Value::from("rfc2001"), "RFC 2001, section 1"),
+    ("limited_transmit", || Value::from(false), "RFC 3042 is of 2001"),
+    ("byte_counting", || Value::from(false), "RFC 3465 is of 2003"),
+    ("rto_tick", || Value::from("500 ms"), "Wright and Stevens, chapter 25: PR_SLOWHZ"),
+    ("rto_initial", || Value::from("3 s"), "RFC 1122, section 4.2.3.1"),
+    ("rto_max", || Value::from("64 s"), "Wright and Stevens, chapter 25: TCPTV_REXMTMAX"),
+];
+
+const COUNT: usize = TcpParameters::FIELDS.len();
+
+static RFC: &[Field] = &with_defaults::<COUNT>(TcpParameters::FIELDS, OF_RFCS);
+static NINETIES: &[Field] = &with_defaults::<COUNT>(RFC, OF_THE_1990S);
 
 impl Profile {
-    /// The profile that `section` names, else that of the RFCs.
+    /// The profile that `section` names, else that of Linux.
     pub(super) fn read(section: &Section<'_>) -> Result<Self, Problem> {
-        section.get("profile", Some(|| Value::from("rfc")))
+        section.get("profile", Some(|| Value::from("linux")))
     }
 
     /// The parameters of TCP with the defaults of this profile.
     pub(super) fn fields(self) -> &'static [Field] {
         match self {
-            Self::Rfc => TcpParameters::FIELDS,
-            Self::Linux => LINUX,
+            Self::Linux => TcpParameters::FIELDS,
+            Self::Rfc => RFC,
+            Self::Nineties => NINETIES,
         }
     }
 }
