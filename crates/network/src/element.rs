@@ -27,7 +27,8 @@ pub trait Element: LogicalProcess + Send {
 
     /// Visit the internal quantities worth plotting, by name, with their values at this instant.
     /// Called after [`Element::counters`]. Most elements have one part, 0; one that is
-    /// presented as several, as a ring is by its spans, has as many parts.
+    /// presented as several, as a ring is by its spans, has as many parts. Senders show their group
+    /// as part 0, and flow n of it as part n + 1.
     fn probes(&self, _part: u32, _visit: &mut dyn FnMut(&str, f64)) {}
 
     /// What the engine may assume of this element. Asked when the run begins.

@@ -18,6 +18,7 @@ use crate::names::{AGGREGATES, FLOWS, LINKS, check_names, check_unique};
 use crate::rings::{RingPlan, leg, read_ring};
 use crate::roads::Roads;
 use crate::sections::{RecordParameters, SCENARIO_SECTIONS, ScenarioParameters};
+use crate::series::single_flows;
 use crate::ties::TieOrder;
 use crate::topology::Topology;
 
@@ -439,13 +440,18 @@ fn check_series(section: &Section<'_>, plan: &Plan<'_>) -> Result<(), Problem> {
     let mut known: Vec<String> = names.map(|(kind, name)| format!("{kind}.{name}")).collect();
     known.extend([LINKS, FLOWS, AGGREGATES].map(str::to_owned));
     let every: BTreeSet<&str> = known.iter().map(String::as_str).collect();
+    let is_flow = |entry: &String| {
+        let entry = std::slice::from_ref(entry);
+        plan.flows.iter().any(|flow| !single_flows(Some(entry), flow).is_empty())
+    };
     for entry in wanted {
-        if !every.contains(entry.as_str()) {
+        if !every.contains(entry.as_str()) && !is_flow(entry) {
             let near = nearest(entry, known.iter().map(String::as_str));
             let hint = near.map_or(String::new(), |name| format!(" (did you mean \"{name}\"?)"));
             let message = format!(
                 "\"{entry}\" is not in this scenario{hint}; allowed are links, flows, aggregates, \
-                 and one of them by its name, such as \"{}\"",
+                 one of them by its name, such as \"{}\", and a flow of a group, such as \
+                 \"flows.NAME[0]\"",
                 known[0]
             );
             return Err(section.fail("series_of", message));

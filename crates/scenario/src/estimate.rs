@@ -10,6 +10,7 @@ use forebay_units::{Rate, Span};
 
 use crate::build::Plan;
 use crate::flows::FlowPlan;
+use crate::series::{is_wanted, single_flows};
 
 /// What a run will take.
 #[derive(Clone, Debug, Default)]
@@ -126,11 +127,12 @@ fn record_needs(plan: &Plan<'_>, needs: &mut Needs) {
     let record = &plan.record;
     if let Some(interval) = record.series {
         let samples = plan.parameters.duration.seconds() / interval.seconds();
-        let wanted = |kind: &str, name: &str| {
-            crate::series::is_wanted(record.series_of.as_deref(), kind, name)
-        };
+        let wanted = |kind: &str, name: &str| is_wanted(record.series_of.as_deref(), kind, name);
         let links = plan.links.iter().filter(|link| wanted("links", &link.name)).count();
         let flows = plan.flows.iter().filter(|flow| wanted("flows", &flow.name)).count();
+        let wanted_flows = record.series_of.as_deref();
+        let single = plan.flows.iter().map(|flow| single_flows(wanted_flows, flow).len());
+        let flows = flows + single.sum::<usize>();
         let others = plan.aggregates.iter().filter(|at| wanted("aggregates", &at.name)).count();
         let columns = links as u64 * LINK_COLUMNS + (flows + others) as u64 * OTHER_COLUMNS;
         // The time of a sample is a column of each table.

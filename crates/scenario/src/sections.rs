@@ -240,7 +240,8 @@ parameters! {
         /// Sampling interval of queue lengths, averages, windows and rates; none if left out.
         series: Option<Span>, "-";
         /// What is sampled: `links.NAME`, `flows.NAME` or `aggregates.NAME`, and `links`, `flows`
-        /// or `aggregates` for all of them. Everything if left out.
+        /// or `aggregates` for all of them. `flows.NAME[3]` is one flow of a group: its own window,
+        /// round-trip time and rates, and not means. Every place if left out.
         series_of: Option<Vec<String>>, "-";
         /// Record how queue laws adjust themselves: averages that enter another region, and maximum
         /// probabilities that follow them.

@@ -8,6 +8,7 @@ use forebay_network::{Counters, DropReason, ElementId, FlowCount, LinkCount, Pac
 use forebay_units::{PS_PER_S, Span, Time};
 
 use crate::build::{Plan, Wired};
+use crate::flows::FlowPlan;
 use crate::names::{AGGREGATES, FLOWS, LINKS};
 
 /// Whether `wanted` asks for the series of `name`.
@@ -17,6 +18,22 @@ pub(crate) fn is_wanted(wanted: Option<&[String]>, kind: &str, name: &str) -> bo
             || entry.strip_prefix(kind).and_then(|rest| rest.strip_prefix('.')) == Some(name)
     };
     wanted.is_none_or(|wanted| wanted.iter().any(is_it))
+}
+
+/// The flows of the group `flow` that `wanted` names one by one, as `flows.NAME[i]`. A single flow
+/// is the group.
+pub(crate) fn single_flows(wanted: Option<&[String]>, flow: &FlowPlan) -> Vec<u32> {
+    let index = |entry: &String| {
+        let inside = entry.strip_prefix(FLOWS)?.strip_prefix('.')?.strip_prefix(&*flow.name)?;
+        let index: u32 = inside.strip_prefix('[')?.strip_suffix(']')?.parse().ok()?;
+        // `[007]` and `[+7]` are no names.
+        let is_name = flow.count > 1 && !flow.has_calls() && index < flow.count;
+        (is_name && inside == format!("[{index}]")).then_some(index)
+    };
+    let mut all: Vec<u32> = wanted.unwrap_or_default().iter().filter_map(index).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
 }
 
 /// Samples taken so far.
@@ -91,6 +108,11 @@ impl Series {
             // An aggregate has a table of its own.
             let elements = if flow.aggregate.is_none() { vec![*element] } else { Vec::new() };
             add(FLOWS, (&flow.name, 0), elements, Rates::flows(first, count));
+            for index in single_flows(plan.record.series_of.as_deref(), flow) {
+                let name = flow.flow_name(index);
+                let at = first + index as usize;
+                add(FLOWS, (&name, index + 1), vec![*element], Rates::flows(at, 1));
+            }
             first += count;
         }
         for (number, aggregate) in plan.aggregates.iter().enumerate() {

@@ -1,5 +1,7 @@
 //! What is recorded of queues, delays and windows, against what follows from the scenario.
 
+use forebay_scenario::Scenario;
+
 use crate::support::{floats, flow, link, read, record, run, run_with, table, words};
 
 fn close(values: &[f64], expected: f64) {
@@ -133,5 +135,50 @@ fn conditioners_hear_of_round_trip_times() {
         assert_ne!(result.digest, plain.digest);
         let fixed = run(&alone("{ fixed = { precedence = 0 } }"));
         assert_eq!(fixed.digest, plain.digest);
+    }
+}
+
+/// The window of one flow of a group would be that of another, or a mean: the rates of all of them
+/// add up to the group's, and so do windows and packets in flight to means over those that send.
+#[test]
+fn single_flows_add_up_to_their_group() {
+    let record_of = "[record]\nseries = \"100 ms\"\nseries_of = [\"flows.t\", \"flows.t[3]\", \
+                     \"flows.t[0]\", \"flows.t[1]\", \"flows.t[2]\"]\n";
+    let (_, tables) = record(&congested(false, record_of));
+    assert_eq!(tables.len(), 5);
+    let group = table(&tables, "series/flows.t");
+    let flows = [0, 1, 2, 3].map(|flow| table(&tables, &format!("series/flows.t[{flow}]")));
+    let active = floats(group, "active_flows");
+    let mut apart = 0;
+    for (whole, single, count) in [
+        ("throughput_bps", "throughput_bps", None),
+        ("goodput_bps", "goodput_bps", None),
+        ("mean_cwnd_bytes", "cwnd_bytes", Some(active)),
+        ("mean_flight_packets", "flight_packets", Some(active)),
+        ("mean_srtt_s", "srtt_s", Some(active)),
+    ] {
+        for (row, whole) in floats(group, whole).iter().enumerate() {
+            let each = flows.map(|flow| floats(flow, single)[row]);
+            let sum: f64 = each.iter().filter(|value| !value.is_nan()).sum();
+            let whole = whole * count.map_or(1.0, |count| count[row]);
+            assert!((sum - whole).abs() <= 1e-9 * whole.abs(), "{single}, row {row}: {each:?}");
+            apart += u32::from(each[0] != each[1]);
+        }
+    }
+    assert!(apart > 100, "the flows differ");
+}
+
+/// A flow that is not there would be left out without a word, or be written in a form that the
+/// results do not have.
+#[test]
+fn flows_that_are_not_there_are_refused() {
+    for (wrong, near) in [("flows.t[4]", "flows.t"), ("flows.t[01]", "flows.t"), ("t[1]", "flows")]
+    {
+        let record = format!("[record]\nseries = \"1 s\"\nseries_of = [\"{wrong}\"]\n");
+        let text = congested(false, &record);
+        let problem = Scenario::parse(&text, "x.toml", &[]).err().expect(wrong);
+        assert_eq!(problem.problem.path, "record.series_of");
+        let message = problem.to_string();
+        assert!(message.contains(wrong) && message.contains(near), "{message}");
     }
 }

@@ -328,7 +328,10 @@ impl Element for PacedSources {
         OwnCount::of(&mut self.counts)
     }
 
-    fn probes(&self, _part: u32, visit: &mut dyn FnMut(&str, f64)) {
+    fn probes(&self, part: u32, visit: &mut dyn FnMut(&str, f64)) {
+        if let Some(index) = part.checked_sub(1) {
+            return visit("scale", self.sources[index as usize].pace.scale);
+        }
         let (mut sessions, mut scales) = (0_u32, 0.0);
         for source in self.sources.iter().filter(|source| source.in_session()) {
             sessions += 1;

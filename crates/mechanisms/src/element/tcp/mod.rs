@@ -8,6 +8,7 @@
 
 mod accecn;
 mod clients;
+mod connection_probes;
 mod delivery;
 mod extension;
 mod fresh;

@@ -398,34 +398,8 @@ impl Element for TcpSenders {
         OwnCount::default().with_state(self)
     }
 
-    /// Means over the flows that have started and not ended; of what congestion control shows, over
-    /// those that know it.
-    fn probes(&self, _part: u32, visit: &mut dyn FnMut(&str, f64)) {
-        let (mut flows, mut cwnd, mut flight, mut srtt) = (0.0, 0.0, 0.0, 0.0);
-        for connection in self.connections.iter().filter(|c| c.max > 0 && !c.ended) {
-            flows += 1.0;
-            cwnd += connection.window.cwnd;
-            flight += (connection.max - connection.una) as f64;
-            srtt += connection.rto.srtt().map_or(0.0, forebay_units::Span::seconds);
-        }
-        visit("active_flows", flows);
-        let share = if flows > 0.0 { 1.0 / flows } else { 0.0 };
-        visit("mean_cwnd_bytes", cwnd * share);
-        visit("mean_flight_packets", flight * share);
-        visit("mean_srtt_s", srtt * share);
-        let mut sums: Vec<(String, f64, f64)> = Vec::new();
-        for connection in self.connections.iter().filter(|c| c.max > 0 && !c.ended) {
-            connection.control.probes(&mut |name, value| match sums
-                .iter_mut()
-                .find(|sum| sum.0 == name)
-            {
-                Some(sum) => (sum.1, sum.2) = (sum.1 + value, sum.2 + 1.0),
-                None => sums.push((name.to_owned(), value, 1.0)),
-            });
-        }
-        for (name, sum, known) in sums {
-            visit(&name, sum / known);
-        }
+    fn probes(&self, part: u32, visit: &mut dyn FnMut(&str, f64)) {
+        self.visit_probes(part, visit);
     }
 }
 
