@@ -157,6 +157,15 @@ def test_conclusions_and_numbers_are_those_of_each_transport(
     assert "| half the window | 1 hold, 1 fail |" in page
 
 
+def test_what_has_no_reason_is_said(study: Path, forebay: front.Forebay) -> None:
+    """An author would have to compare grades to find what is still to be explained."""
+    told = "no [why] of fast: it holds with the study's own, not with another"
+    assert told not in forebay("transports", "tiny", "--out", "found").out
+    path = study / "transports.toml"
+    path.write_text(path.read_text(encoding="utf-8").partition("[why]")[0], encoding="utf-8")
+    assert told in forebay("transports", "tiny", "--out", "found").out
+
+
 def test_finished_runs_are_kept(study: Path, forebay: front.Forebay) -> None:
     """A resumed comparison would make its runs again, or give other numbers."""
     first = json.loads(forebay("transports", "tiny", "--out", "found", "--json").out)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ from forebay.cli.terminal import console, plain_markup, print_json, table
 from forebay.errors import output_folder
 from forebay.report.transports import OWN, counted, transports_page
 from forebay.run.interrupts import terminated_like_interrupted
-from forebay.run.store import write_text
+from forebay.run.store import json_rows, write_text
 from forebay.study.journal import RunJournal, check_journal
 from forebay.study.results import BASE
 from forebay.study.transports import load_transports, run_transports, transports_document
@@ -51,7 +50,7 @@ def compare_transports(
     ):
         outcome = run_transports(transports, journal, jobs, replications)
     document = transports_document(transports, outcome, shlex.join(words))
-    write_text(place / "transports.json", json.dumps(document, indent=1) + "\n")
+    write_text(place / "transports.json", json_rows(document) + "\n")
     write_text(place / "transports.md", transports_page(transports.study, document))
     if as_json:
         print_json(document)
@@ -70,5 +69,9 @@ def _print(document: Mapping[str, Any], out: Path) -> None:
     screen.print(grown)
     for name, title in names.items():
         screen.print(f"{title}: {counted(document, name)}")
+    for row in document["statements"]:
+        if row["id"] in document["unexplained"]:
+            told = f"no [why] of {row['id']}: it holds with {OWN}, not with another"
+            screen.print(plain_markup(told), soft_wrap=True)
     screen.print(f"again: {plain_markup(document['command'])}")
     screen.print(f"page: {out / 'transports.md'}", soft_wrap=True)

@@ -25,6 +25,7 @@ from forebay.run.jobs import Job, Run, check
 from forebay.scenario.network import Network
 from forebay.stats import Interval, finite, paired_difference
 from forebay.study.change import Change
+from forebay.study.data_files import twice
 from forebay.study.grades import Parameter
 from forebay.study.guard import guarded
 from forebay.study.results import Cell, Outcome
@@ -43,7 +44,6 @@ __all__ = [
     "findings_of",
     "problems",
     "run_cells",
-    "twice",
 ]
 
 Better = Literal["less", "more", ""]
@@ -398,11 +398,6 @@ def _unit(metric: Metric) -> list[str]:
         allowed = ", ".join(unit.multiples)
         return [f"read unit {metric.unit!r}; {metric.quantity} may be shown in {allowed}"]
     return []
-
-
-def twice(names: Sequence[str]) -> list[str]:
-    """The names that are there more than once."""
-    return [name for name in dict.fromkeys(names) if names.count(name) > 1]
 
 
 def _variant(comparison: Comparison, design: Design) -> str:

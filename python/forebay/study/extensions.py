@@ -48,9 +48,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel
 
-from forebay.errors import UserError, located, nearest, read_text
+from forebay.errors import UserError, nearest
 from forebay.study.change import Change
 from forebay.study.comparison import (
     FILE,
@@ -60,11 +60,10 @@ from forebay.study.comparison import (
     Findings,
     Metric,
     problems,
-    twice,
 )
+from forebay.study.data_files import STRICT, read_data, refuse_twice
 from forebay.study.findings_text import described
 from forebay.study.variants import function_named
-from forebay.toml import parse
 
 __all__ = ["FILE", "load_extensions"]
 
@@ -72,7 +71,7 @@ Entry = TypeVar("Entry")
 
 
 class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = STRICT
 
 
 class _Metric(_Model):
@@ -134,14 +133,10 @@ def load_extensions(path: Path, module: ModuleType) -> tuple[Comparison, ...]:
 
     Raises `UserError` for anything wrong with the file, or a name that the module does not define.
     """
-    try:
-        file = _File.model_validate(parse(read_text(path, "a list of comparisons"), path))
-    except ValidationError as error:
-        raise located(path, error.errors(), _File.model_fields) from None
+    file = read_data(path, "a list of comparisons", _File)
     if not file.comparison:
         raise UserError(f"{path}: has no [[comparison]]")
-    for name in twice([entry.id for entry in file.comparison]):
-        raise UserError(f"{path}: there are two comparisons {name!r}")
+    refuse_twice(path, "comparisons", [entry.id for entry in file.comparison])
     return tuple(_Reader(path, file, entry, vars(module)).comparison() for entry in file.comparison)
 
 

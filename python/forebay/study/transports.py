@@ -21,27 +21,25 @@ is the difference from the study's own, paired by replication.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field
 
-from forebay.errors import UserError, located, nearest, read_text
+from forebay.errors import UserError, nearest
 from forebay.run.jobs import Job, check, version
 from forebay.run.progress import meter, note
-from forebay.stats import Interval
 from forebay.study.change import Change
+from forebay.study.data_files import STRICT, read_data, refuse_twice
 from forebay.study.definition import Study, Variant
 from forebay.study.grades import Grade, Kind
 from forebay.study.journal import RunJournal
 from forebay.study.loading import load_study
 from forebay.study.results import BASE, Cell, Outcome, Samples, unique_points
 from forebay.study.runs import Runs
-from forebay.study.sensitivity import is_moved
+from forebay.study.sensitivity import is_moved, sensitivity_of
 from forebay.study.tasks import cell_task, cell_tasks
-from forebay.toml import parse
 
 if TYPE_CHECKING:
     from forebay.scenario.network import Network
@@ -63,7 +61,7 @@ class Transports:
 
 
 class _Transport(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = STRICT
 
     id: str
     title: str
@@ -73,7 +71,7 @@ class _Transport(BaseModel):
 
 
 class _File(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = STRICT
 
     replications: int = Field(default=5, ge=2)
     transport: list[_Transport] = Field(min_length=1)
@@ -89,13 +87,8 @@ def load_transports(study_id: str) -> Transports:
     path = study.folder / FILE
     if not path.is_file():
         raise UserError(f"{path}: no such file; study {study.id} names no other transports")
-    try:
-        file = _File.model_validate(parse(read_text(path, "a list of transports"), path))
-    except ValidationError as error:
-        raise located(path, error.errors(), _File.model_fields) from None
-    ids = [entry.id for entry in file.transport]
-    for twice in dict.fromkeys(name for name in ids if ids.count(name) > 1):
-        raise UserError(f"{path}: there are two transports {twice!r}")
+    file = read_data(path, "a list of transports", _File)
+    refuse_twice(path, "transports", [entry.id for entry in file.transport])
     known = [statement.id for statement in study.paper.statements]
     for name in file.why:
         if name not in known:
@@ -183,7 +176,7 @@ def transports_document(transports: Transports, outcome: Outcome, command: str) 
             for variant in study.variants
         ],
         "statements": statements,
-        "numbers": [_number(outcome, claim) for claim in _numbers(study)],
+        "numbers": _number_rows(outcome),
         "unexplained": _unexplained(statements),
     }
 
@@ -192,17 +185,19 @@ def _numbers(study: Study) -> list[NumericClaim]:
     return [claim for claim in study.paper.claims if claim.kind is Kind.RESULT]
 
 
-def _number(outcome: Outcome, claim: NumericClaim) -> dict[str, Any]:
-    """A number of the paper, what it is with the study's own transport, and with the others."""
+def _number_rows(outcome: Outcome) -> list[dict[str, Any]]:
+    """Every number of the paper, what it is with the study's own transport, and with the others."""
+    found: dict[str, dict[str, Any]] = {claim.id: {} for claim in _numbers(outcome.study)}
+    for block in sensitivity_of(outcome):
+        for row in block["rows"]:
+            bounds = {"low": row["low"], "high": row["high"]}
+            there = {"mean": row["variant"], **bounds, "moved": is_moved(row)}
+            found[row["claim"]][block["id"]] = there
+    return [_number(outcome, claim, found[claim.id]) for claim in _numbers(outcome.study)]
+
+
+def _number(outcome: Outcome, claim: NumericClaim, found: Mapping[str, Any]) -> dict[str, Any]:
     own = outcome.interval(claim.quantity, claim.point)
-    found = {}
-    for variant in outcome.study.variants:
-        there = outcome.interval(claim.quantity, claim.point, variant.id)
-        apart = outcome.difference(variant, claim.quantity, claim.point)
-        if there is not None and apart is not None:
-            difference = _row(claim.in_published_unit(apart))
-            mean = claim.in_published_unit(there).mean
-            found[variant.id] = {"mean": mean, **difference, "moved": is_moved(difference)}
     return {
         "id": claim.id,
         "place": claim.place,
@@ -210,13 +205,8 @@ def _number(outcome: Outcome, claim: NumericClaim) -> dict[str, Any]:
         "published": claim.published,
         "decimals": claim.decimals,
         "measured": None if own is None else claim.in_published_unit(own).mean,
-        "with": found,
+        "with": dict(found),
     }
-
-
-def _row(interval: Interval) -> dict[str, float | None]:
-    bounds = {"low": interval.low, "high": interval.high}
-    return {name: value if math.isfinite(value) else None for name, value in bounds.items()}
 
 
 def _unexplained(statements: Sequence[Mapping[str, Any]]) -> list[str]:

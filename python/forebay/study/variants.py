@@ -22,18 +22,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel
 
-from forebay.errors import UserError, located, nearest, read_text
+from forebay.errors import UserError, nearest
 from forebay.study.change import Change
+from forebay.study.data_files import STRICT, read_data, refuse_twice
 from forebay.study.definition import Variant
-from forebay.toml import parse
 
 __all__ = ["function_named", "load_variants"]
 
 
 class _Variant(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = STRICT
 
     id: str
     title: str
@@ -44,7 +44,7 @@ class _Variant(BaseModel):
 
 
 class _File(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = STRICT
 
     claims: dict[str, list[str]] = {}
     variant: list[_Variant] = []
@@ -57,13 +57,8 @@ def load_variants(path: Path, module: Mapping[str, Any]) -> tuple[Variant, ...]:
     """
     if not path.is_file():
         return ()
-    try:
-        file = _File.model_validate(parse(read_text(path, "a list of variants"), path))
-    except ValidationError as error:
-        raise located(path, error.errors(), _File.model_fields) from None
-    ids = [entry.id for entry in file.variant]
-    for twice in dict.fromkeys(name for name in ids if ids.count(name) > 1):
-        raise UserError(f"{path}: there are two variants {twice!r}")
+    file = read_data(path, "a list of variants", _File)
+    refuse_twice(path, "variants", [entry.id for entry in file.variant])
     return tuple(_variant(path, entry, file.claims, module) for entry in file.variant)
 
 
