@@ -68,6 +68,20 @@ def test_a_folder_gets_document_table_and_scenario(
     assert (foreign / "intervals.csv").read_text(encoding="utf-8") == "mine"
 
 
+def test_what_is_hardly_meant_is_said_once(scenario: Path, forebay: front.Forebay) -> None:
+    """A slip that a single run warns of would go unnoticed where several are made.
+
+    A propagation delay of two hours: none on Earth is so long.
+    """
+    words = ("run", scenario, "--set", "links.wire.delay=2 h", "--until", "2 s")
+    warnings = [
+        [line for line in forebay(*words, *more).err.splitlines() if "warning" in line]
+        for more in ((), ("--replications", "3"))
+    ]
+    assert "links.wire.delay" in warnings[0][0]
+    assert warnings[1] == warnings[0]
+
+
 def test_the_command_repeats_it(scenario: Path, forebay: front.Forebay) -> None:
     """The command that is printed would give other numbers."""
     words = ("run", scenario, "--replications", "2", "--seed", "7", "--replication", "3", "--json")

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forebay import text
+from forebay.cli.run import announce, begin_files, files_for
 from forebay.cli.terminal import console, plain_markup, print_json, table
-from forebay.errors import output_folder
 from forebay.run.columns import columns, kinds, unit_in
 from forebay.run.jobs import load
 from forebay.run.repeat import command_line
 from forebay.run.results import Results, run_replications
-from forebay.run.store import json_rows, refuse_foreign, take_over, write_text
+from forebay.run.store import json_rows, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,7 +24,6 @@ __all__ = ["replicate_scenario"]
 
 DOCUMENT = "replications.json"
 TABLE = "intervals.csv"
-SCENARIO = "scenario.toml"
 
 
 def replicate_scenario(
@@ -42,21 +41,15 @@ def replicate_scenario(
     `KeyboardInterrupt` if Ctrl-C ended the runs; what had finished is shown.
     """
     job = load(scenario).but(**options)
-    names = [DOCUMENT, TABLE]
-    if out is not None:
-        output_folder(out)
-        if not _is_scenario(out, job.text):
-            names.append(SCENARIO)
-        refuse_foreign(out, names)
+    names = files_for(out, job, [DOCUMENT, TABLE]) if out is not None else []
     first = job.replication
     label = os.path.basename(scenario)
-    results = run_replications(job, label, range(first, first + replications), threads)
+    numbers = range(first, first + replications)
+    results = run_replications(job, label, numbers, threads, announce)
     command = f"{command_line(job.name, job)} --replications {replications}"
     document = _document(results, command)
     if out is not None:
-        take_over(out, names)
-        if SCENARIO in names:
-            write_text(out / SCENARIO, job.text)
+        begin_files(out, names, job)
         write_text(out / DOCUMENT, json_rows(document) + "\n")
         write_text(out / TABLE, _csv(document["intervals"]))
     if as_json:
@@ -65,14 +58,6 @@ def replicate_scenario(
         _show(document, out)
     if results.interrupted:
         raise KeyboardInterrupt
-
-
-def _is_scenario(out: Path, content: str) -> bool:
-    """Whether the folder's scenario is the one that is run; it may be that very file."""
-    try:
-        return (out / SCENARIO).read_text(encoding="utf-8") == content
-    except (OSError, ValueError):
-        return False
 
 
 def _document(results: Results, command: str) -> dict[str, Any]:

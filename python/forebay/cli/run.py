@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
     from forebay.run.jobs import Job, Run
 
-__all__ = ["Show", "run_scenario"]
+__all__ = ["Show", "announce", "begin_files", "files_for", "run_scenario"]
+
+SCENARIO = "scenario.toml"
 
 
 class Show:
@@ -44,7 +46,7 @@ def run_scenario(
     if show.ties:
         job = job.but(ties=0)
     job = job.but(command=command_line(job.name, job))
-    names = _names(out, job) if out is not None else []
+    names = files_for(out, job, ["run.json"]) if out is not None else []
     run = _run(job, os.path.basename(scenario), show.ties)
     if out is not None:
         _keep(out, names, job, run)
@@ -67,7 +69,7 @@ def _run(job: Job, label: str, ties: bool) -> Run:
         jobs += in_other_orders(job)
     runs: dict[int, Run] = {}
     with meter(len(jobs), label) as progress:
-        run_jobs(jobs, runs.__setitem__, 1, progress.tick, _announce)
+        run_jobs(jobs, runs.__setitem__, 1, progress.tick, announce)
     run = runs[0]
     if ties:
         found = compare_orders([runs[place] for place in range(len(jobs))])
@@ -75,33 +77,43 @@ def _run(job: Job, label: str, ties: bool) -> Run:
     return run
 
 
-def _names(out: Path, job: Job) -> list[str]:
-    """The files that will be written besides tables. Raises `UserError` if they cannot be."""
+def files_for(out: Path, job: Job, names: Sequence[str]) -> list[str]:
+    """The files of a run that will be written to `out` besides tables: `names` and the scenario,
+    unless it is there. Raises `UserError` if they cannot be."""
     from forebay.run.store import refuse_foreign
 
     output_folder(out)
-    names = ["run.json", "scenario.toml"]
+    found = [*names, SCENARIO]
     try:
-        if (out / "scenario.toml").read_text(encoding="utf-8") == job.text:
+        if (out / SCENARIO).read_text(encoding="utf-8") == job.text:
             # It may be the very file that is run.
-            names.remove("scenario.toml")
+            found.remove(SCENARIO)
     except (OSError, ValueError):
         pass
-    refuse_foreign(out, names)
-    return names
+    refuse_foreign(out, found)
+    return found
 
 
-def _announce(packets: Sequence[int], warnings: Sequence[Sequence[str]]) -> None:
+def begin_files(out: Path, names: Sequence[str], job: Job) -> None:
+    """Runs are done: list the files of `files_for` as ours, and write the scenario."""
+    from forebay.run.store import take_over, write_text
+
+    take_over(out, names)
+    if SCENARIO in names:
+        write_text(out / SCENARIO, job.text)
+
+
+def announce(packets: Sequence[int], warnings: Sequence[Sequence[str]]) -> None:
+    """Say, before runs of one scenario begin, what is hardly meant in it, and how long they are."""
     for warning in warnings[0]:
         say(f"forebay: warning: {warning}")
-    note(f"about {packets[0]:,} packets are expected")
+    each = "" if len(packets) == 1 else " in each run"
+    note(f"about {packets[0]:,} packets are expected{each}")
 
 
 def _keep(out: Path, names: Sequence[str], job: Job, run: Run) -> None:
-    from forebay.run.store import take_over, write_tables, write_text
+    from forebay.run.store import write_tables, write_text
 
-    take_over(out, names)
-    if "scenario.toml" in names:
-        write_text(out / "scenario.toml", job.text)
+    begin_files(out, names, job)
     write_tables(out, run.tables)
     write_text(out / "run.json", run.text + "\n")

@@ -6,7 +6,7 @@ polars one. Every row says which replication it is from.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,12 +27,17 @@ __all__ = ["Plot", "Results", "run_replications"]
 
 
 def run_replications(
-    job: Job, name: str, replications: Iterable[int], threads: int | None = None
+    job: Job,
+    name: str,
+    replications: Iterable[int],
+    threads: int | None = None,
+    begins: Callable[[Sequence[int], Sequence[Sequence[str]]], None] | None = None,
 ) -> Results:
     """Run replications of a job on so many cores (default: all); `name` is what progress calls it.
 
-    On Ctrl-C the finished replications are returned. Raises `ValueError` without replications or
-    threads, and `UserError` for a wrong scenario.
+    `begins` is that of `forebay.run.jobs.run_jobs`. On Ctrl-C the finished replications are
+    returned. Raises `ValueError` without replications or threads, and `UserError` for a wrong
+    scenario.
     """
     jobs = [job.but(replication=number) for number in replications]
     if not jobs:
@@ -51,7 +56,7 @@ def run_replications(
                 runs[jobs[index].replication] = run
                 progress.finished()
 
-            run_jobs(jobs, done, threads, progress.tick)
+            run_jobs(jobs, done, threads, progress.tick, begins)
     except KeyboardInterrupt:
         if not runs:
             raise
