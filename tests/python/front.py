@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -135,16 +136,20 @@ udp = {}                # section 2
 traffic = { poisson = { rate = "2 Mbit/s", size = "500 B" } }   # section 2
 """
 
-# A Poisson source far below the link's rate: what is delivered is what is offered, so the true mean
-# of the throughput is the offered rate. The value 9.99 is wrong on purpose.
-STUDY_PAPER = """
+STUDY_CITATION = """
 [paper]
 study = "tiny"
 title = "A tiny study"
 authors = ["A. N. Author"]
 venue = "Nowhere"
 date = "2000"
+"""
 
+# A Poisson source far below the link's rate: what is delivered is what is offered, so the true mean
+# of the throughput is the offered rate. The value 9.99 is wrong on purpose.
+STUDY_PAPER = (
+    STUDY_CITATION
+    + """
 [[table]]
 id = "t1"
 place = "Table 1"
@@ -177,6 +182,7 @@ how_read = "quoted"
 text = "nothing <arrives>"
 predicate = "all_is_lost"
 """
+)
 
 STUDY_PREDICATES = '''
 """Predicates of the tiny study."""
@@ -234,18 +240,22 @@ text = "The published value is a misprint."
 """
 
 
-def write_study(root: Path) -> Path:
-    """A study of an analytically known network below `root`; its folder."""
+STUDY_FILES = {
+    "paper.toml": STUDY_PAPER,
+    "scenario.toml": STUDY_SCENARIO,
+    "predicates.py": STUDY_PREDICATES,
+    "study.py": STUDY_MODULE,
+    "sensitivity.toml": STUDY_SENSITIVITY,
+    "deviations.toml": STUDY_DEVIATIONS,
+}
+"""A study of an analytically known network."""
+
+
+def write_study(root: Path, files: Mapping[str, str] = STUDY_FILES) -> Path:
+    """Write the files of a study `tiny` below `root`; its folder."""
     folder = root / "tiny"
     folder.mkdir(parents=True)
-    for name, text in {
-        "paper.toml": STUDY_PAPER,
-        "scenario.toml": STUDY_SCENARIO,
-        "predicates.py": STUDY_PREDICATES,
-        "study.py": STUDY_MODULE,
-        "sensitivity.toml": STUDY_SENSITIVITY,
-        "deviations.toml": STUDY_DEVIATIONS,
-    }.items():
+    for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")
     return folder
 

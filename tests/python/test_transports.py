@@ -41,14 +41,9 @@ udp = {}
 traffic = { poisson = { rate = "1 Mbit/s", size = "500 B" } }
 """
 
-PAPER = """
-[paper]
-study = "tiny"
-title = "A tiny study"
-authors = ["A. N. Author"]
-venue = "Nowhere"
-date = "2000"
-
+PAPER = (
+    front.STUDY_CITATION
+    + """
 [[table]]
 id = "t1"
 place = "Table 1"
@@ -75,6 +70,7 @@ how_read = "quoted"
 text = "something gets through"
 predicate = "some"
 """
+)
 
 PREDICATES = '''
 """Predicates of the tiny study."""
@@ -117,19 +113,19 @@ fast = "A window a round trip."
 """
 
 
+FILES = {
+    "paper.toml": PAPER,
+    "scenario.toml": SCENARIO,
+    "predicates.py": PREDICATES,
+    "study.py": MODULE,
+    "transports.toml": TRANSPORTS,
+}
+
+
 @pytest.fixture
 def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The study, found by the command line instead of the real ones; its folder."""
-    folder = tmp_path / "studies" / "tiny"
-    folder.mkdir(parents=True)
-    for name, text in {
-        "paper.toml": PAPER,
-        "scenario.toml": SCENARIO,
-        "predicates.py": PREDICATES,
-        "study.py": MODULE,
-        "transports.toml": TRANSPORTS,
-    }.items():
-        (folder / name).write_text(text, encoding="utf-8")
+    folder = front.write_study(tmp_path / "studies", FILES)
     monkeypatch.setenv("FOREBAY_STUDIES", str(folder.parent))
     monkeypatch.chdir(tmp_path)
     return folder
