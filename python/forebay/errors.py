@@ -59,14 +59,31 @@ def printable(text: str) -> str:
     return "".join(escaped)
 
 
+MOST_NEAR = 5
+"""The most names that an unknown one is answered with."""
+
+
 def nearest(name: str, allowed: Iterable[str]) -> str:
-    """` (did you mean "x"?)` for the allowed name most like `name`; empty if none is like it."""
-    # Imported where needed, as below: most commands are right.
+    """` (did you mean "x" or "y"?)` with the up to five allowed names most like `name`, the nearest
+    first; empty if none is like it."""
+    near = [f'"{known}"' for known in _near(name, {each: each for each in allowed})]
+    if not near:
+        return ""
+    *others, last = near
+    return f" (did you mean {', '.join(others)}{' or ' if others else ''}{last}?)"
+
+
+def _near(name: str, allowed: Mapping[str, str]) -> list[str]:
+    """What stands for the names most like `name`, or that hold it, the nearest first."""
+    # Imported where needed: most commands are right.
     import difflib
 
-    names = {known.lower(): known for known in allowed}
-    found = difflib.get_close_matches(name.lower(), names, n=1)
-    return f' (did you mean "{names[found[0]]}"?)' if found else ""
+    # The hyphens of options would make all of them alike.
+    word = name.lower().lstrip("-")
+    known = {each.lower().lstrip("-"): meant for each, meant in allowed.items()}
+    found = difflib.get_close_matches(word, known, n=MOST_NEAR)
+    found += [each for each in known if len(word) >= 3 and word in each and each not in found]
+    return [known[each] for each in found[:MOST_NEAR]]
 
 
 def read_text(path: Path | str, what: str = "a scenario", suffix: str = ".toml") -> str:
@@ -152,7 +169,6 @@ def _open_at_once(path: str, flags: int) -> int:
 
 
 def _nearest_file(missing: Path | str) -> str:
-    import difflib
     from pathlib import Path
 
     path = Path(missing)
@@ -161,8 +177,8 @@ def _nearest_file(missing: Path | str) -> str:
     except OSError:
         return f"; there is no folder {path.parent}"
     # Compared without the ending, which would make every two short names alike.
-    found = difflib.get_close_matches(path.stem, siblings, n=1)
-    return f' (did you mean "{path.with_name(siblings[found[0]])}"?)' if found else ""
+    found = _near(path.stem, siblings)
+    return f' (did you mean "{path.with_name(found[0])}"?)' if found else ""
 
 
 def _folder_message(path: Path | str, what: str, suffix: str) -> str:

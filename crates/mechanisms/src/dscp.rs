@@ -1,6 +1,6 @@
 //! Differentiated services codepoints, by their names.
 
-use forebay_parameters::{Node, Parameter, Value, nearest};
+use forebay_parameters::{Node, Parameter, Value, did_you_mean};
 
 /// A differentiated services codepoint (RFC 2474), 0 to 63.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -49,8 +49,7 @@ fn named(text: &str, groups: bool) -> Result<&'static [u8], String> {
     if let Some((_, codes)) = allowed().find(|(name, _)| *name == text) {
         return Ok(codes);
     }
-    let hint = nearest(text, allowed().map(|(name, _)| *name))
-        .map_or(String::new(), |near| format!(" (did you mean \"{near}\"?)"));
+    let hint = did_you_mean(text, allowed().map(|(name, _)| *name));
     let names: Vec<&str> = allowed().map(|(name, _)| *name).collect();
     let names = names.join(", ");
     Err(format!("unknown codepoint \"{text}\"{hint}; allowed are 0 to 63 and {names}"))

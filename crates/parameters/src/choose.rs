@@ -1,6 +1,6 @@
 //! Choosing among the mechanisms of a registry by name.
 
-use crate::{Category, Entry, Node, Problem, Section, Value, nearest};
+use crate::{Category, Entry, Node, Problem, Section, Value, did_you_mean};
 
 /// A mechanism chosen in a scenario: its entry, and the section of its parameters.
 pub type Chosen<'a, C> = (&'a Entry<<C as Category>::Build>, Section<'a>);
@@ -65,8 +65,7 @@ fn pick<'a, C: Category>(
     // A name stands where its value does, which may be below the key.
     let find = |name: &str, at: &Node| {
         entries.iter().find(|entry| entry.name == name).ok_or_else(|| {
-            let hint = nearest(name, entries.iter().map(|entry| entry.name))
-                .map_or(String::new(), |near| format!(" (did you mean \"{near}\"?)"));
+            let hint = did_you_mean(name, entries.iter().map(|entry| entry.name));
             let message = format!("unknown \"{name}\"{hint}; one of: {}", allowed());
             section.fail_at(key, at, message)
         })

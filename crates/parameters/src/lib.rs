@@ -21,7 +21,7 @@ pub use choose::{Chosen, choose, choose_all, choose_or};
 pub use define::Parameters;
 pub use field_type::FieldType;
 pub use inner::Inner;
-pub use node::{Node, Problem, Table, Value, nearest};
+pub use node::{Node, Problem, Table, Value, did_you_mean};
 pub use registry::{About, Category, Entry, Probe, Registry, Shelf};
 pub use section::{Echo, Section};
 pub use types::{Choice, Length, Parameter, Spread};

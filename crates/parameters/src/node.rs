@@ -120,18 +120,35 @@ fn abridged(text: &str) -> Cow<'_, str> {
 
 impl std::error::Error for Problem {}
 
-/// The name among `names` that `word` most likely meant, if one is near enough.
+/// The most names that an unknown one is answered with.
+const MOST_NEAR: usize = 5;
+
+/// ` (did you mean "x" or "y"?)` with the up to five of `names` that `word` most likely meant, the
+/// nearest first; empty if none is near enough.
 #[must_use]
-pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn did_you_mean<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+    let near = nearest(word, names);
+    let quoted: Vec<String> = near.iter().map(|name| format!("\"{name}\"")).collect();
+    match quoted.split_last() {
+        None => String::new(),
+        Some((only, [])) => format!(" (did you mean {only}?)"),
+        Some((last, others)) => format!(" (did you mean {} or {last}?)", others.join(", ")),
+    }
+}
+
+fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let allowed = (word.chars().count() / 3).max(1);
-    names
+    let word = word.to_lowercase();
+    let mut near: Vec<(usize, &str)> = names
         .into_iter()
-        .map(|name| (edits(&word.to_lowercase(), &name.to_lowercase()), name))
+        .map(|name| (edits(&word, &name.to_lowercase()), name))
         .filter(|(distance, name)| {
-            *distance <= allowed || (word.len() >= 3 && name.starts_with(word))
+            *distance <= allowed || (word.len() >= 3 && name.to_lowercase().contains(&word))
         })
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, name)| name)
+        .collect();
+    near.sort_by_key(|(distance, _)| *distance);
+    near.dedup();
+    near.into_iter().map(|(_, name)| name).take(MOST_NEAR).collect()
 }
 
 /// Edit distance that counts a swap of neighbours as one slip (optimal string alignment).
@@ -155,4 +172,27 @@ fn edits(a: &str, b: &str) -> usize {
         }
     }
     rows[a.len()][b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A slip would be answered with something else than what was meant, or with a whole list.
+    #[test]
+    fn unknown_names_are_answered_with_the_nearest() {
+        let names = ["codel", "cobalt", "cake", "fq_codel", "fq_pie", "pie", "red", "wred", "gred"];
+        let of = |word: &str| did_you_mean(word, names);
+        // One letter is missing: one edit from "codel", more than a third of the word from others.
+        assert_eq!(of("codl"), " (did you mean \"codel\"?)");
+        // Part of a name, the shorter one first; capitals do not count.
+        assert_eq!(of("Code"), " (did you mean \"codel\" or \"fq_codel\"?)");
+        // "red" is one edit from "rde"; "wred" and "gred" are two, and one is allowed.
+        assert_eq!(of("rde"), " (did you mean \"red\"?)");
+        assert_eq!(of("token_bucket"), "");
+        let many = ["aa1", "aa2", "aa3", "aa4", "aa5", "aa6"];
+        let told = did_you_mean("aa0", many);
+        assert_eq!(told.matches('"').count(), 2 * MOST_NEAR, "{told}");
+        assert!(told.ends_with("\"aa4\" or \"aa5\"?)"), "{told}");
+    }
 }

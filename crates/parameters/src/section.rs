@@ -3,7 +3,7 @@
 use std::cell::{Ref, RefCell};
 use std::collections::BTreeMap;
 
-use crate::{Node, Parameter, Problem, Registry, Table, Value, nearest};
+use crate::{Node, Parameter, Problem, Registry, Table, Value, did_you_mean};
 
 /// Every value that was read, defaults included, as canonical text by key path.
 ///
@@ -214,8 +214,7 @@ impl<'a> Section<'a> {
     /// The problem of a key that is none of `names`.
     #[must_use]
     pub fn unknown(&self, key: &str, names: &[&str]) -> Problem {
-        let hint = nearest(key, names.iter().copied())
-            .map_or(String::new(), |name| format!(" (did you mean \"{name}\"?)"));
+        let hint = did_you_mean(key, names.iter().copied());
         let allowed = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
         self.fail(key, format!("unknown key \"{key}\"{hint}; allowed here: {allowed}"))
     }

@@ -6,7 +6,7 @@ use forebay_units::quantity::{
 };
 use forebay_units::{Frequency, Rate, Size, Span};
 
-use crate::{Node, Value, nearest};
+use crate::{Node, Value, did_you_mean};
 
 /// A value that a parameter can have.
 pub trait Parameter: Sized {
@@ -55,8 +55,7 @@ impl<T: Choice> Parameter for T {
             return Err(format!("{} is not one of {}", node.value.show(), allowed()));
         };
         T::from_word(word).ok_or_else(|| {
-            let hint = nearest(word, words())
-                .map_or(String::new(), |near| format!(" (did you mean \"{near}\"?)"));
+            let hint = did_you_mean(word, words());
             format!("\"{word}\" is not one of {}{hint}", allowed())
         })
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use forebay_engine::Network;
 use forebay_kernel::Streams;
 use forebay_network::{DelayTable, ElementCounters, ElementId, FlowId, LinkId, RouteId};
-use forebay_parameters::{Echo, Node, Parameters, Problem, Registry, Section, nearest};
+use forebay_parameters::{Echo, Node, Parameters, Problem, Registry, Section, did_you_mean};
 use forebay_units::quantity::show_span;
 use forebay_units::{Span, Time};
 
@@ -446,8 +446,7 @@ fn check_series(section: &Section<'_>, plan: &Plan<'_>) -> Result<(), Problem> {
     };
     for entry in wanted {
         if !every.contains(entry.as_str()) && !is_flow(entry) {
-            let near = nearest(entry, known.iter().map(String::as_str));
-            let hint = near.map_or(String::new(), |name| format!(" (did you mean \"{name}\"?)"));
+            let hint = did_you_mean(entry, known.iter().map(String::as_str));
             let message = format!(
                 "\"{entry}\" is not in this scenario{hint}; allowed are links, flows, aggregates, \
                  one of them by its name, such as \"{}\", and a flow of a group, such as \

@@ -8,7 +8,7 @@ use forebay_mechanisms::element::calls::{
 };
 use forebay_mechanisms::termination::Terminations;
 use forebay_mechanisms::traffic::{TrafficKind, Traffics};
-use forebay_parameters::{Parameters, Problem, Section, choose, choose_all, nearest};
+use forebay_parameters::{Parameters, Problem, Section, choose, choose_all, did_you_mean};
 use forebay_units::{Span, Time};
 
 use crate::sections::{AGGREGATE_MECHANISMS, AggregateParameters, CALL_SECTIONS, names_of};
@@ -125,8 +125,7 @@ pub(crate) fn find_aggregate(
     // They were read in the order of their names.
     aggregates.binary_search_by(|aggregate| aggregate.name.as_str().cmp(name)).map_err(|_| {
         let names = || aggregates.iter().map(|aggregate| aggregate.name.as_str());
-        let hint = nearest(name, names())
-            .map_or(String::new(), |near| format!(" (did you mean \"{near}\"?)"));
+        let hint = did_you_mean(name, names());
         let known: Vec<&str> = names().collect();
         let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
         flow.fail("aggregate", format!("no aggregate \"{name}\"{hint}; there are: {known}"))

@@ -1,6 +1,6 @@
 //! Named profiles of links: what links of a kind have, from a table of data with its sources.
 
-use forebay_parameters::{Node, Problem, Table, Value, nearest};
+use forebay_parameters::{Node, Problem, Table, Value, did_you_mean};
 
 use crate::parse::parse;
 
@@ -43,8 +43,7 @@ fn find(name: &str) -> Result<Table, String> {
         Some(Value::Table(profile)) => Ok(profile),
         _ => {
             let names: Vec<&str> = profiles.keys().map(String::as_str).collect();
-            let near = nearest(name, names.iter().copied())
-                .map_or(String::new(), |near| format!(" (did you mean \"{near}\"?)"));
+            let near = did_you_mean(name, names.iter().copied());
             Err(format!("unknown \"{name}\"{near}; one of: {}", names.join(", ")))
         }
     }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
-use forebay_parameters::nearest;
+use forebay_parameters::did_you_mean;
 
 /// Nodes by name and directed links by number.
 #[derive(Default)]
@@ -95,8 +95,7 @@ impl Topology {
             return Ok(());
         }
         let names = self.names.iter().map(String::as_str);
-        let hint = nearest(name, names.clone())
-            .map_or(String::new(), |near| format!(" (did you mean \"{near}\"?)"));
+        let hint = did_you_mean(name, names.clone());
         let known: Vec<&str> = names.take(20).collect();
         Err(format!("no link touches a node \"{name}\"{hint}; nodes are {}", known.join(", ")))
     }

@@ -1,6 +1,6 @@
 //! Assertions: `%{ assert tcpi_snd_cwnd == 10 and tcpi_ca_state == TCP_CA_Open }%`.
 
-use forebay_parameters::nearest;
+use forebay_parameters::did_you_mean;
 
 use crate::cursor::Cursor;
 use crate::language::{CONSTANTS, NAMES};
@@ -292,8 +292,7 @@ fn both(operator: Operator, left: Expression, right: Expression) -> Expression {
 
 fn unknown(word: &str) -> String {
     let known = NAMES.iter().map(|name| name.name).chain(CONSTANTS.iter().map(|c| c.0));
-    let near =
-        nearest(word, known).map_or(String::new(), |near| format!(" (did you mean \"{near}\"?)"));
+    let near = did_you_mean(word, known);
     let names: Vec<&str> = NAMES.iter().map(|name| name.name).collect();
     format!("no quantity {}{near}; there are {}", quoted(word), names.join(", "))
 }

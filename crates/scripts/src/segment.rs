@@ -3,7 +3,7 @@
 use std::fmt;
 
 use forebay_network::{Ecn, EcnCounts};
-use forebay_parameters::nearest;
+use forebay_parameters::did_you_mean;
 
 use crate::cursor::Cursor;
 use crate::language::{IGNORED_FLAGS, IGNORED_OPTIONS, names};
@@ -391,7 +391,6 @@ fn read_half(cursor: &mut Cursor<'_>, word: &str) -> Result<u64, Slip> {
 
 fn unknown_option(name: &str) -> String {
     let known = names(&["sack", "TS", "ECN", "mss", "sackOK"], IGNORED_OPTIONS);
-    let near = nearest(name, known.iter().copied())
-        .map_or(String::new(), |near| format!(" (did you mean \"{near}\"?)"));
+    let near = did_you_mean(name, known.iter().copied());
     format!("option {}{near}; the model has {}", quoted(name), known.join(", "))
 }

@@ -2,7 +2,7 @@
 
 use forebay_mechanisms::control::{ControlFactory, Controls};
 use forebay_mechanisms::element::tcp::TcpParameters;
-use forebay_parameters::{Echo, Node, Parameters, Section, Table, Value, choose_or, nearest};
+use forebay_parameters::{Echo, Node, Parameters, Section, Table, Value, choose_or, did_you_mean};
 
 use crate::language::{IGNORED_LINES, names};
 use crate::problem::{Slip, quoted};
@@ -53,8 +53,7 @@ impl Settings {
             _ => {
                 let known = names(&["control"], &[]).into_iter().chain(allowed);
                 let known: Vec<&str> = known.collect();
-                let near = nearest(key, known.iter().copied())
-                    .map_or(String::new(), |near| format!(" (did you mean \"{near}\"?)"));
+                let near = did_you_mean(key, known.iter().copied());
                 Err(format!("no parameter {}{near}; there are {}", quoted(key), known.join(", ")))
             }
         }

@@ -1,7 +1,7 @@
 //! The tree of classes as a scenario describes it.
 
 use forebay_parameters::{
-    FieldType, Inner, Parameters, Problem, Section, Value, nearest, parameters,
+    FieldType, Inner, Parameters, Problem, Section, Value, did_you_mean, parameters,
 };
 use forebay_units::{Rate, Size};
 
@@ -143,8 +143,7 @@ fn parents(
         };
         let Some(place) = before.iter().position(|other| other.name == *parent) else {
             let names = || before.iter().map(|other| other.name.as_str());
-            let hint = nearest(parent, names())
-                .map_or(String::new(), |near| format!(" (did you mean \"{near}\"?)"));
+            let hint = did_you_mean(parent, names());
             let known = names().collect::<Vec<_>>().join(", ");
             let message =
                 format!("no class \"{parent}\" stands before this one{hint}; there are: {known}");
