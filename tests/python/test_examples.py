@@ -199,6 +199,30 @@ def voice() -> None:
     assert fewer.link("trunk")["drops"] == 0
 
 
+def branches() -> None:
+    """Access links are full, and calls wait for one packet of data and those of other calls.
+
+    A call's packet of 200 B finds at most one of 1500 B in transmission, and one of each other call
+    of its branch. What an access link sends in a time t is at most its rate times t and a packet;
+    the four rates together are below that of the core, so that at most four packets wait there. Two
+    flows whose buffer of 30 packets is larger than rate times round trip (19 packets in the west)
+    keep their link busy (Appenzeller, Keslassy and McKeown, SIGCOMM 2004, section 2).
+    """
+    core = 5 * 1500 * 8 / 20e6
+    rates = {"north": 2e6, "south": 2e6, "east": 3e6, "west": 5e6}
+    delays = {"north": 5e-3, "south": 12e-3, "east": 8e-3, "west": 20e-3}
+    for site, rate in rates.items():
+        assert run("branches").link(site)["utilization"] > 0.99
+        calls = run("branches").group(f"calls-{site}")
+        access = (1500 + calls["flows"] * 200) * 8 / rate
+        assert calls["max_delay_s"] <= access + delays[site] + core + 2e-3
+        assert calls["dropped_packets"] == 0
+    assert run("branches").link("core")["drops"] == 0
+    more = run("branches", "sites.each.2.rate=4 Mbit/s")
+    assert more.link("east")["throughput_bps"] > 0.99 * 4e6
+    assert more.link("west")["throughput_bps"] > 0.99 * 5e6
+
+
 def erlang() -> None:
     """Of 10 erlang on 10 lines B = 21.46 % are blocked and 10 (1 - B) = 7.854 are present.
 
@@ -469,6 +493,7 @@ CLAIMS: dict[str, Callable[[], None]] = {
     "parking-lot": parking_lot,
     "satellite": satellite,
     "voice": voice,
+    "branches": branches,
     "explicit-rates": explicit_rates,
     "erlang": erlang,
     "pcn": pcn,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use forebay_scenario::{Scenario, ScenarioError, registry};
+use forebay_scenario::{Scenario, ScenarioError, expand, registry};
 
 /// The largest file that is read: rates for every millisecond of an hour have some 70 MB.
 const LARGEST: u64 = 64 << 20;
@@ -13,9 +13,17 @@ pub(crate) fn read_scenario(
     name: &str,
     assignments: &[String],
 ) -> Result<Scenario, ScenarioError> {
+    Scenario::parse_beside(&registry(), text, name, assignments, &|file| read_beside(name, file))
+}
+
+/// The scenario of `text` in one piece, as JSON.
+pub(crate) fn expand_scenario(text: &str, name: &str) -> Result<String, ScenarioError> {
+    expand(text, name, &|file| read_beside(name, file))
+}
+
+fn read_beside(name: &str, file: &str) -> Result<String, String> {
     let folder = Path::new(name).parent().unwrap_or(Path::new(""));
-    let files = |file: &str| read(&folder.join(file));
-    Scenario::parse_beside(&registry(), text, name, assignments, &files)
+    read(&folder.join(file))
 }
 
 fn read(path: &Path) -> Result<String, String> {

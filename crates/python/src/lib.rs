@@ -14,7 +14,7 @@ use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 
-use files::read_scenario;
+use files::{expand_scenario, read_scenario};
 
 create_exception!(
     forebay._native,
@@ -90,6 +90,14 @@ fn check(py: Python<'_>, text: String, name: String, set: Vec<String>) -> PyResu
     aside::aside(py, read)?.map_err(|error| ScenarioError::new_err(error.to_string()))
 }
 
+/// A scenario with all that it includes and repeats, as JSON; nothing of it is checked.
+///
+/// Raises ScenarioError if that cannot be read.
+#[pyfunction]
+fn expand(text: &str, name: &str) -> PyResult<String> {
+    expand_scenario(text, name).map_err(|error| ScenarioError::new_err(error.to_string()))
+}
+
 /// Run a script of packets that must arrive and be sent on the model of TCP; what came of it, as
 /// JSON.
 ///
@@ -118,6 +126,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(result_columns, module)?)?;
     module.add_function(wrap_pyfunction!(invariants, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
+    module.add_function(wrap_pyfunction!(expand, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(tcp_script, module)?)?;
     module.add_function(wrap_pyfunction!(tcp_script_language, module)?)?;

@@ -215,7 +215,7 @@ fn meaning(field: &Field) -> String {
     words(field.meaning)
 }
 
-fn plain(value: &Value) -> Json {
+pub(crate) fn plain(value: &Value) -> Json {
     match value {
         Value::Text(text) => json!(text),
         Value::Integer(n) => json!(n),
@@ -239,12 +239,11 @@ pub fn schema(registry: &Registry) -> String {
     let conditioner = choice("conditioner");
     let conditioners = json!({ "type": "array", "items": conditioner });
     let impairments = json!({ "type": "array", "items": choice("impairment") });
-    let shaper = choice("shaper");
     let on_links = [
         ("queue", queue),
         ("conditioner", conditioner),
         ("conditioners", conditioners),
-        ("shaper", shaper),
+        ("shaper", choice("shaper")),
         ("detector", choice("detector")),
         ("explicit_rate", choice("explicit_rate")),
         ("impairment", choice("impairment")),
@@ -277,10 +276,9 @@ pub fn schema(registry: &Registry) -> String {
         ("termination", choice("termination")),
         ("probing", object(probing, [])),
     ];
-    let station = object(station, []);
-    let stations = json!({ "type": "object", "additionalProperties": station });
-    let on_ring = [("fairness", choice("fairness")), ("station", stations)];
     let named = |inner: Json| json!({ "type": "object", "additionalProperties": inner });
+    let stations = named(object(station, []));
+    let on_ring = [("fairness", choice("fairness")), ("station", stations)];
     let mut schema = object(
         top,
         [
@@ -289,6 +287,8 @@ pub fn schema(registry: &Registry) -> String {
             ("aggregates", named(object(aggregate, on_aggregate))),
             ("flows", named(object(flow, on_flow))),
             ("record", object(record, [])),
+            ("include", included()),
+            ("sites", repeated()),
         ],
     );
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
@@ -299,6 +299,31 @@ pub fn schema(registry: &Registry) -> String {
         schema["$defs"][category] = choice(category);
     }
     schema.to_string()
+}
+
+/// Names of other files of the scenario.
+fn included() -> Json {
+    json!({
+        "type": "array",
+        "items": { "type": "string" },
+        "description": "Files beside this one whose keys are added to those here.",
+    })
+}
+
+/// Sites, and what each gets: values there can be `{site}`, which no other place allows.
+fn repeated() -> Json {
+    let parts = json!({ "type": "object", "additionalProperties": { "type": "object" } });
+    let each = json!({
+        "type": "array",
+        "items": { "type": ["string", "object"] },
+        "description": "The sites: their names, or tables of what stands for each {key}.",
+    });
+    let mut group = object(&[], [("each", each)]);
+    for part in ["links", "rings", "aggregates", "flows"] {
+        group["properties"][part] = parts.clone();
+    }
+    group["required"] = json!(["each"]);
+    json!({ "anyOf": [group, { "type": "array", "items": group }] })
 }
 
 /// `{ NAME = { parameters } }` or just the name, for one of the mechanisms of a category.

@@ -5,6 +5,8 @@
 
 use forebay_parameters::{Node, Parameter, Problem, Table, Value};
 
+use crate::sites::SITES;
+
 /// Gives the text of a file that is named in a scenario, or why it cannot be read.
 pub type Files<'f> = &'f dyn Fn(&str) -> Result<String, String>;
 
@@ -13,7 +15,8 @@ const KEYS: [&str; 2] = ["schedule", "trace"];
 
 /// Reads no files: for scenarios that come without a folder.
 pub(crate) fn no_files(_path: &str) -> Result<String, String> {
-    Err("cannot be read: this scenario has no folder; give { text = \"...\" } instead".to_owned())
+    Err("cannot be read: this scenario has no folder; a data file can be { text = \"...\" }"
+        .to_owned())
 }
 
 /// Put the contents of the files that the scenario `root` names in place of their names.
@@ -26,6 +29,32 @@ pub(crate) fn load(root: &mut Node, files: Files<'_>) -> Result<(), Problem> {
         }
     }
     Ok(())
+}
+
+/// Have the files that `root` names, which was included, be found from the folder of the scenario:
+/// `path` says how.
+pub(crate) fn rebase(root: &mut Node, path: &dyn Fn(&str) -> String) {
+    if let Some(links) = below(root, "links").and_then(table) {
+        for link in links.values_mut() {
+            rebase_section(link, path);
+            if let Some(reverse) = below(link, "reverse") {
+                rebase_section(reverse, path);
+            }
+        }
+    }
+    match below(root, SITES).map(|sites| &mut sites.value) {
+        Some(Value::List(groups)) => groups.iter_mut().for_each(|group| rebase(group, path)),
+        Some(Value::Table(_)) => rebase(below(root, SITES).expect("it was found"), path),
+        _ => {}
+    }
+}
+
+fn rebase_section(section: &mut Node, path: &dyn Fn(&str) -> String) {
+    for key in KEYS {
+        if let Some(Node { value: Value::Text(name), .. }) = below(section, key) {
+            *name = path(name);
+        }
+    }
 }
 
 fn load_section(path: &str, section: &mut Node, files: Files<'_>) -> Result<(), Problem> {

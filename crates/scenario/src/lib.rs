@@ -17,6 +17,7 @@ mod estimate;
 mod failures;
 mod files;
 mod flows;
+mod include;
 mod links;
 mod names;
 mod paced;
@@ -31,12 +32,14 @@ mod run;
 mod schedules;
 mod sections;
 mod series;
+mod sites;
 mod spread;
 mod stopped;
 mod supervisor;
 mod tcp;
 mod ties;
 mod topology;
+mod tree;
 
 pub use catalogue::{catalogue, schema};
 pub use check::invariants;
@@ -57,6 +60,7 @@ pub use run::{Control, RunOptions, Scenario, ScenarioError};
 pub use spread::{Quantiles, Spread};
 pub use stopped::{Limits, Stopped};
 pub use ties::Ties;
+pub use tree::expand;
 
 /// Version of the engine: part of every result.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -29,6 +29,7 @@ use crate::series::Series;
 use crate::stopped::{Limits, Stopped};
 use crate::supervisor::Supervisor;
 use crate::ties::{TieCount, TieOrder, Ties};
+use crate::tree::read_tree;
 
 /// A scenario: checked, hashed, ready to be run any number of times, from any number of threads.
 pub struct Scenario {
@@ -157,11 +158,8 @@ impl Scenario {
         assignments: &[String],
         files: Files<'_>,
     ) -> Result<Self, ScenarioError> {
-        let fail = |problem: Problem| ScenarioError { file: file.to_owned(), problem };
-        let mut root = parse::parse(text).map_err(fail)?;
-        for assignment in assignments {
-            parse::set(&mut root, assignment).map_err(fail)?;
-        }
+        let (mut root, sources) = read_tree(text, file, assignments, files)?;
+        let fail = |problem: Problem| sources.locate(problem);
         profiles::expand(&mut root).map_err(|problem| fail(parse::blame(problem, assignments)))?;
         load(&mut root, files).map_err(|problem| fail(parse::blame(problem, assignments)))?;
         let echo = Echo::default();

@@ -21,8 +21,9 @@ parameters! {
     }
 }
 
-/// Keys of the top level that are sections of their own.
-pub(crate) const SCENARIO_SECTIONS: &[&str] = &["links", "rings", "aggregates", "flows", "record"];
+/// Keys of the top level that are sections of their own, and at last those that stand for others.
+pub(crate) const SCENARIO_SECTIONS: &[&str] =
+    &["links", "rings", "aggregates", "flows", "record", "include", "sites"];
 
 parameters! {
     /// A link, duplex unless said otherwise.

@@ -26,6 +26,7 @@ __all__ = [
     "build",
     "check",
     "cores",
+    "expanded",
     "load",
     "native",
     "run_jobs",
@@ -229,6 +230,19 @@ def check(job: Job) -> dict[str, Any]:
     except engine.ScenarioError as error:
         raise UserError(str(error)) from None
     return description
+
+
+def expanded(text: str, name: str) -> dict[str, Any]:
+    """The tables of a scenario with what it includes from files beside `name`, and what it repeats
+    for sites. Raises `UserError`; values are not checked."""
+    import json
+
+    engine = native()
+    try:
+        tables: dict[str, Any] = json.loads(engine.expand(text, name))
+    except engine.ScenarioError as error:
+        raise UserError(str(error)) from None
+    return tables
 
 
 def run_jobs(

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from forebay.errors import read_text
-from forebay.run.jobs import Job
+from forebay.run.jobs import Job, expanded
 from forebay.run.jobs import check as check_job
 from forebay.run.limits import memory_size, seconds
 from forebay.run.results import Results, run_replications
@@ -74,8 +74,11 @@ class Network:
 
     @classmethod
     def from_text(cls, text: str, name: str = "scenario") -> Network:
-        """The network of a scenario's text; `name` is what errors call it."""
+        """The network of a scenario's text; `name` is what errors call it, and in the folder of
+        such a file is what the scenario includes."""
         document = parse(text, name)
+        if document.keys() & {"include", "sites"}:
+            document = expanded(text, name)
         network = cls.__new__(cls)
         network._document = document
         return network

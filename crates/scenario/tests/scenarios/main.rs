@@ -48,6 +48,7 @@ mod rings;
 mod sawtooth;
 mod statistics;
 mod support;
+mod templates;
 mod ties;
 mod transfers;
 mod transmitted;
