@@ -203,6 +203,8 @@ _TIES = option(
 )
 _SCENARIO = argument("SCENARIO.toml", "scenario", "The scenario file.")
 _SEEDS = Whole(0, 2**63 - 1)
+_SEED = option("--seed", "N", "Root seed.", read=_SEEDS)
+_UNTIL = option("--until", "T", 'Simulated time, such as "10 s".')
 
 
 @_command(
@@ -267,7 +269,7 @@ def transports(study_id: str, **options: Any) -> int:
 
 @_command(
     _SCENARIO,
-    option("--seed", "N", "Root seed.", read=_SEEDS),
+    _SEED,
     option(
         "--replication",
         "N",
@@ -281,7 +283,7 @@ def transports(study_id: str, **options: Any) -> int:
         "So many runs, numbered from --replication on: means and 95 % intervals of all.",
         read=Whole(2),
     ),
-    option("--until", "T", 'Simulated time, such as "10 s".'),
+    _UNTIL,
     _SET,
     option(
         "--threads",
@@ -328,6 +330,8 @@ def run(
         "Where runs happen (default: local, on this machine's cores).",
         default="local",
     ),
+    _SEED,
+    _UNTIL,
     _SET,
     _CHECK,
     _out(" (default: out/NAME)"),
@@ -338,7 +342,7 @@ def run(
     _JSON,
 )
 def sweep(sweep_file: Path, **options: Any) -> int:
-    """Run a scenario over a grid of parameters, with replications: what is not there yet."""
+    """Run a scenario with other values of its parameters, and replications: what is not there."""
     from forebay.cli.sweep import SweepOptions, run_sweep
 
     limits = {key: options.pop(key) for key in ("max_packets", "max_memory", "timeout")}

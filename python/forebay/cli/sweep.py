@@ -1,4 +1,4 @@
-"""The command `sweep`: a scenario over a grid of parameters, run, written down and printed."""
+"""The command `sweep`: a scenario with other values of its parameters, run, written and printed."""
 
 from __future__ import annotations
 
@@ -46,6 +46,8 @@ class SweepOptions:
     jobs: int | None = None
     executor: str = "local"
     overrides: Sequence[str] = ()
+    until: str | None = None
+    seed: int | None = None
     check: bool = False
     out: Path | None = None
     resume: bool = False
@@ -61,7 +63,7 @@ def run_sweep(sweep_file: Path, options: SweepOptions) -> int:
     It is 1 if a run gave no result. Raises `UserError` for a wrong sweep or scenario, or a folder
     that cannot be used, and `KeyboardInterrupt` on Ctrl-C or SIGTERM.
     """
-    sweep = load_sweep(sweep_file, options.overrides)
+    sweep = load_sweep(sweep_file, options.overrides, options.until, options.seed)
     sweep = replace(sweep, scenario=sweep.scenario.but(**options.limits))
     if options.check:
         # Runs that the folder holds are not made, and so not checked, again.
@@ -127,6 +129,17 @@ def _say_what_is_there(journal: Journal, folder: Path) -> None:
         say(f"forebay: {folder / OLD}: a journal of an older version is kept, and not used")
 
 
+def _heads(paths: Sequence[str]) -> list[str]:
+    """What columns are called: as many last keys of each path as it takes to tell them apart."""
+    return [_head(path.split("."), [other for other in paths if other != path]) for path in paths]
+
+
+def _head(keys: Sequence[str], others: Sequence[str]) -> str:
+    ends = [".".join(keys[at:]) for at in reversed(range(len(keys)))]
+    alike = (end for end in ends if not any(f".{other}".endswith(f".{end}") for other in others))
+    return next(alike, ends[-1])
+
+
 def _say_what_failed(document: Mapping[str, Any]) -> int:
     """Name every run without a result and how to repeat it; the exit status."""
     for row in document["failed"]:
@@ -139,7 +152,7 @@ def _say_what_failed(document: Mapping[str, Any]) -> int:
 def _show(sweep: Sweep, document: Mapping[str, Any], page: Path) -> None:
     screen = console()
     for quantity in sweep.quantities:
-        names, unit = [name.rsplit(".", 1)[-1] for name in sweep.grid], unit_of(quantity)
+        names, unit = _heads(list(sweep.grid)), unit_of(quantity)
         grown = table(quantity, *names, "mean", "± 95 %", "runs", left=len(names))
         for row in document["summary"]:
             if row["quantity"] == quantity:

@@ -1,4 +1,4 @@
-"""Sweeps: a scenario over a grid of parameters, with replications and intervals.
+"""Sweeps: a scenario with other values of its parameters, with replications and intervals.
 
 A sweep file:
 
@@ -12,6 +12,9 @@ A sweep file:
     "links.bottleneck.rate" = ["10 Mbit/s", "34 Mbit/s"]
     "links.bottleneck.queue.red.weight" = [0.001, 0.002, 0.004]
 
+Instead of a grid, or beside it, a sweep can have variants with names, and keys that change together
+(see `forebay.run.axes`). With none of these it is replications of the scenario as it stands.
+
 A quantity is `KIND.NAME.FIELD`, where KIND is a kind of rows of `forebay run --json`: `links`,
 `transfers`, `calls`, `paced`, `policing`, `lateness`, `rings`, or `flows` with the name of a group,
 summed over the group where that has a meaning (throughput, packets) and averaged over its packets
@@ -19,7 +22,7 @@ otherwise (mean delay). Or it is a field of the run itself, such as `events`.
 
 Every combination gets the same replication numbers, so that combinations see the same arrivals. The
 output folder holds `runs.sqlite` (the journal: every run's whole document, kept as it finishes),
-`runs.parquet` (grid values and quantities of every run), `summary.parquet` (means and 95 %
+`runs.parquet` (values and quantities of every run), `summary.parquet` (means and 95 %
 intervals), `sweep.json` and, built from those, `report.html`. A sweep continues what its folder
 holds.
 """
@@ -39,6 +42,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from forebay.errors import UserError, located, nearest, read_text
+from forebay.run.axes import Axis, Combination, Value, combinations, read_axes, varied
 from forebay.run.columns import kinds
 from forebay.run.executors import Executor
 from forebay.run.jobs import Job, Run, build, check, load, version
@@ -73,8 +77,6 @@ WAIT_S = 0.2
 MOST_RUNS = 10_000_000
 """More runs than anybody can wait for: a slip of the pen."""
 
-Value = bool | int | float | str | list[Any] | dict[str, Any]
-
 
 class _File(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
@@ -84,12 +86,17 @@ class _File(BaseModel):
     replications: Annotated[int, Field(ge=1)] = 5
     seed: Annotated[int, Field(ge=0, lt=2**63)] | None = None
     quantities: Annotated[list[str], Field(min_length=1)]
-    grid: dict[str, Any]
+    variants: dict[str, dict[str, Any]] = {}
+    zip: list[dict[str, Any]] = []
+    grid: dict[str, Any] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """A sweep, read and checked: what to run and what to look at."""
+    """A sweep, read and checked: what to run and what to look at.
+
+    `settings` are the options of the command that change what is run.
+    """
 
     path: Path
     name: str
@@ -97,25 +104,31 @@ class Sweep:
     replications: int
     seed: int | None
     quantities: tuple[str, ...]
-    grid: Mapping[str, Sequence[Value]]
+    axes: tuple[Axis, ...]
+    settings: tuple[str, ...] = ()
 
-    def combinations(self) -> list[dict[str, Value]]:
-        """Every combination of the grid's values, the last parameter changing fastest."""
-        return [
-            dict(zip(self.grid, values, strict=True))
-            for values in itertools.product(*self.grid.values())
-        ]
+    @property
+    def grid(self) -> dict[str, list[Value]]:
+        """What is varied: the values of each column."""
+        return varied(self.axes)
 
-    def job(self, combination: Mapping[str, Value], replication: int) -> Job:
+    def job(self, combination: Combination, replication: int) -> Job:
         """One run."""
-        overrides = tuple(f"{path}={inline(value)}" for path, value in combination.items())
         return self.scenario.but(
-            overrides=self.scenario.overrides + overrides, seed=self.seed, replication=replication
+            overrides=self.scenario.overrides + combination.assignments,
+            seed=self.seed,
+            replication=replication,
         )
 
 
-def load_sweep(path: Path, overrides: Sequence[str] = ()) -> Sweep:
-    """Read a sweep file and the scenario it names, with `PATH=VALUE` assignments on top of it.
+def load_sweep(
+    path: Path,
+    overrides: Sequence[str] = (),
+    until: str | None = None,
+    seed: int | None = None,
+) -> Sweep:
+    """Read a sweep file and the scenario it names, with `PATH=VALUE` assignments on top of it, and
+    another end or seed than those of the files.
 
     Raises `UserError` for anything wrong with either file; the scenario's contents are checked
     when it is run.
@@ -125,37 +138,47 @@ def load_sweep(path: Path, overrides: Sequence[str] = ()) -> Sweep:
         if "links" in raw and "scenario" not in raw:
             raise UserError(
                 f"{path}: is a scenario; a sweep is a file of its own that names one "
-                f'(scenario = "{path.name}"), with quantities and a [grid] of values'
+                f'(scenario = "{path.name}"), with quantities and what is varied, if anything is'
             )
         file = _File.model_validate(raw)
     except ValidationError as error:
         raise located(path, error.errors(), _File.model_fields) from None
-    grid = _flattened(file.grid)
-    for name, values in grid.items():
-        if not isinstance(values, list) or not values:
-            raise UserError(f'{path}: grid."{name}": read {values!r}; it takes a list of values')
-    runs = file.replications * math.prod(map(len, grid.values()))
+    axes = read_axes(str(path), file.variants, file.zip, file.grid)
+    for name, option in (("duration", until), ("seed", seed)):
+        if option is not None and any(name in choice.keys for axis in axes for choice in axis):
+            flag = "--until" if name == "duration" else "--seed"
+            raise UserError(f"{flag}: {path} varies {name}; leave one of the two out")
+    settings = [word for assignment in overrides for word in ("--set", assignment)]
+    settings += ["--until", until] if until is not None else []
+    settings += ["--seed", str(seed)] if seed is not None else []
+    runs = file.replications * math.prod(map(len, axes))
     if runs > MOST_RUNS:
         raise UserError(f"{path}: asks for {runs} runs; allowed are {MOST_RUNS}")
     return Sweep(
         path=path,
         name=file.name or path.stem,
-        scenario=load(path.parent / file.scenario).but(overrides=tuple(overrides)),
+        scenario=load(path.parent / file.scenario).but(overrides=tuple(overrides), until=until),
         replications=file.replications,
-        seed=file.seed,
+        seed=file.seed if seed is None else seed,
         quantities=tuple(file.quantities),
-        grid=grid,
+        axes=axes,
+        settings=tuple(settings),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A combination of the grid's values with what the engine makes of it: the hash of the resolved
+    """A point of a sweep with what the engine makes of it: the hash of the resolved
     scenario, and the seed."""
 
-    values: Mapping[str, Value]
+    combination: Combination
     scenario_hash: str
     seed: int
+
+    @property
+    def values(self) -> dict[str, bool | int | float | str]:
+        """What it is called in each column."""
+        return {name: _shown(value) for name, value in self.combination.values.items()}
 
     def key(self, replication: int) -> Key:
         """What the journal knows a run by."""
@@ -164,13 +187,13 @@ class Planned:
 
 def plan(sweep: Sweep) -> list[Planned]:
     """Check every combination before anything runs. Raises `UserError` for a wrong one."""
-    return [_planned(sweep, values) for values in sweep.combinations()]
+    return [_planned(sweep, combination) for combination in combinations(sweep.axes)]
 
 
-def _planned(sweep: Sweep, values: Mapping[str, Value]) -> Planned:
-    found = check(sweep.job(values, 0))
+def _planned(sweep: Sweep, combination: Combination) -> Planned:
+    found = check(sweep.job(combination, 0))
     seed = int(found["resolved"]["seed"]) if sweep.seed is None else sweep.seed
-    return Planned(values, found["scenario_hash"], seed)
+    return Planned(combination, found["scenario_hash"], seed)
 
 
 def run_missing(
@@ -220,7 +243,7 @@ class _Todo:
         self._journal = journal
         self._elsewhere: list[int] = []
         lacking = {
-            entry.key(replication): sweep.job(entry.values, replication)
+            entry.key(replication): sweep.job(entry.combination, replication)
             for replication, entry in itertools.product(range(sweep.replications), planned)
         }
         self.keys = [key for key in lacking if not self._settled(key)]
@@ -248,7 +271,7 @@ class _Todo:
 
 def _try_quantities(sweep: Sweep, where: Executor) -> None:
     """A misspelt quantity must show before an hour of runs, not after: look at a short run."""
-    job = sweep.job(sweep.combinations()[0], 0).but(until=None)
+    job = sweep.job(next(combinations(sweep.axes)), 0).but(until=None)
     warm_up = check(job)["warm_up_s"]
     trial = job.but(until=f"{warm_up + 1e-3:.6f} s")
     try:
@@ -287,7 +310,7 @@ def source_of(sweep: Sweep, planned: Sequence[Planned], journal: Journal) -> str
         entry.key(replication) for entry in planned for replication in range(sweep.replications)
     ]
     asked = json.dumps(
-        [sweep.name, str(sweep.path), _settings(sweep), sweep.quantities, sweep.grid, version()]
+        [sweep.name, str(sweep.path), sweep.settings, sweep.quantities, sweep.grid, version()]
     )
     return f"{asked} {journal.state(keys)}"
 
@@ -299,7 +322,6 @@ def write_summary(
     rows: list[dict[str, Any]] = []
     summary: list[dict[str, Any]] = []
     for entry in planned:
-        shown = {name: _shown(value) for name, value in entry.values.items()}
         values: dict[str, list[float]] = {quantity: [] for quantity in sweep.quantities}
         for replication in range(sweep.replications):
             found = journal.find(entry.key(replication))
@@ -310,7 +332,7 @@ def write_summary(
                 values[quantity].append(value)
             rows.append(
                 {
-                    **shown,
+                    **entry.values,
                     "replication": replication,
                     "seed": entry.seed,
                     "scenario_hash": entry.scenario_hash,
@@ -319,7 +341,7 @@ def write_summary(
                 }
             )
         summary += [
-            {**shown, **_summary(quantity, values[quantity])}
+            {**entry.values, **_summary(quantity, values[quantity])}
             for quantity in sweep.quantities
             if values[quantity]
         ]
@@ -330,15 +352,15 @@ def write_summary(
         "name": sweep.name,
         "version": version(),
         "build": build(),
-        "command": quoted(["forebay", "sweep", str(sweep.path), *_settings(sweep)]),
+        "command": quoted(["forebay", "sweep", str(sweep.path), *sweep.settings]),
         "seeds": sorted({entry.seed for entry in planned}),
         "runs": len(rows),
-        "grid": dict(sweep.grid),
+        "grid": sweep.grid,
         "quantities": list(sweep.quantities),
         "summary": summary,
         "failed": [
             {
-                **{name: _shown(value) for name, value in entry.values.items()},
+                **entry.values,
                 "replication": failure.key.replication,
                 "seed": failure.key.seed,
                 "reason": failure.reason,
@@ -349,11 +371,6 @@ def write_summary(
     }
     write_text(folder / SUMMARY, json.dumps(document, indent=1) + "\n")
     return document
-
-
-def _settings(sweep: Sweep) -> list[str]:
-    """The options of the command that change what is run."""
-    return [word for assignment in sweep.scenario.overrides for word in ("--set", assignment)]
 
 
 def _summary(quantity: str, values: Sequence[float]) -> dict[str, Any]:
@@ -389,18 +406,6 @@ def value_of(run: Run, quantity: str) -> float:
             f"{', '.join(kinds())}"
         )
     return float(found)
-
-
-def _flattened(table: Mapping[str, Any], above: str = "") -> dict[str, Any]:
-    """`links.a.rate = [...]` without quotes is a table in a table: one path all the same."""
-    found: dict[str, Any] = {}
-    for name, value in table.items():
-        path = f"{above}.{name}" if above else name
-        if isinstance(value, dict):
-            found |= _flattened(value, path)
-        else:
-            found[path] = value
-    return found
 
 
 def _shown(value: Value) -> bool | int | float | str:

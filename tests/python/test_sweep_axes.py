@@ -1,0 +1,181 @@
+"""What sweeps vary besides a grid: variants with names, keys that change together, and nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import front
+import pytest
+
+from forebay.run.axes import combinations, read_axes, varied
+
+HEAD = """
+scenario = "small.toml"
+replications = 2
+quantities = ["flows.chatter.throughput_bps", "links.wire.utilization"]
+"""
+
+VARIANTS = """
+[variants]
+plain = {}
+"half the rate" = { "links.wire.rate" = "5 Mbit/s", "flows.bulk.count" = 1 }
+"""
+
+ZIP = """
+[[zip]]
+"links.wire.delay" = ["1 ms", "2 ms"]
+flows.chatter.traffic.poisson.rate = ["1 Mbit/s", "2 Mbit/s"]
+"""
+
+GRID = """
+[grid]
+duration = ["2 s", "3 s"]
+"""
+
+
+def write(scenario: Path, text: str) -> Path:
+    """A sweep of the small scenario."""
+    path = scenario.parent / "sweep.toml"
+    path.write_text(HEAD + text, encoding="utf-8")
+    return path
+
+
+def digests(folder: Path) -> list[str]:
+    """Of every run, in the order of the table."""
+    import pyarrow.parquet as pq
+
+    found: list[str] = pq.read_table(folder / "runs.parquet")["digest"].to_pylist()
+    return found
+
+
+def test_every_axis_meets_every_other() -> None:
+    """A point of a sweep would be left out, or another one run."""
+    zipped = [{"x": [1, 2], "y": {"z": [3, 4]}}]
+    axes = read_axes("f", {"a": {}, "b": {"k": 7}}, zipped, {"g": [True]})
+    assert [dict(point.values) for point in combinations(axes)] == [
+        {"variant": name, "x": x, "y.z": z, "g": True}
+        for name in ("a", "b")
+        for x, z in ((1, 3), (2, 4))
+    ]
+    assert [point.assignments for point in combinations(axes)][2] == (
+        "k=7", "x=1", "y.z=3", "g=true",
+    )  # fmt: skip
+    assert varied(axes) == {"variant": ["a", "b"], "x": [1, 2], "y.z": [3, 4], "g": [True]}
+    (only,) = combinations(())
+    assert only.assignments == ()
+
+
+def test_a_sweep_without_a_grid_is_replications(
+    forebay: front.Forebay, scenario: Path, tmp_path: Path
+) -> None:
+    """Who wants intervals of one scenario would have to invent a parameter."""
+    path = write(scenario, "")
+    document = forebay("sweep", path, "--out", tmp_path / "o", "--json").document()
+    assert (document["runs"], document["grid"]) == (2, {})
+    runs = json.loads(forebay("run", scenario, "--replications", 2, "--json").out)
+    assert digests(tmp_path / "o") == [run["digest"] for run in runs["replications"]]
+    means = {row["quantity"]: row["mean"] for row in document["summary"]}
+    (link,) = (
+        row["mean"]
+        for row in runs["intervals"]
+        if (row["place"], row["name"], row["quantity"]) == ("links", "wire", "utilization")
+    )
+    assert means["links.wire.utilization"] == link
+    assert "links.wire.utilization" in (tmp_path / "o" / "report.html").read_text(encoding="utf-8")
+
+
+def test_variants_are_what_their_keys_make_of_the_scenario(
+    forebay: front.Forebay, scenario: Path, tmp_path: Path
+) -> None:
+    """A row would bear the name of another variant, or a variant lack one of its keys."""
+    path = write(scenario, VARIANTS + ZIP)
+    answer = forebay("sweep", path, "--out", tmp_path / "o")
+    assert "half the rate" in answer.out
+    document = json.loads((tmp_path / "o" / "sweep.json").read_text(encoding="utf-8"))
+    rows = [row for row in document["summary"] if row["quantity"] == "links.wire.utilization"]
+    assert [row["variant"] for row in rows] == ["plain", "plain", *2 * ["half the rate"]]
+    assert [row["links.wire.delay"] for row in rows] == ["1 ms", "2 ms"] * 2
+    single = forebay(
+        "run", scenario, "--json", "--replication", 1, "--set", "links.wire.rate=5 Mbit/s",
+        "--set", "flows.bulk.count=1", "--set", "links.wire.delay=2 ms",
+        "--set", "flows.chatter.traffic.poisson.rate=2 Mbit/s",
+    ).document()  # fmt: skip
+    assert digests(tmp_path / "o")[-1] == single["digest"]
+
+
+def test_columns_are_told_apart(forebay: front.Forebay, scenario: Path, tmp_path: Path) -> None:
+    """Two columns of the table would have the same head, `rate`."""
+    lists = '"links.wire.rate" = ["9 Mbit/s"]\n"links.wire.delay" = ["1 ms"]\n'
+    path = write(scenario, f'{lists}"flows.chatter.traffic.poisson.rate" = ["1 Mbit/s"]\n')
+    path.write_text(path.read_text().replace(lists, f"[[zip]]\n{lists}"), encoding="utf-8")
+    heads = forebay("sweep", path, "--out", tmp_path / "o").out.splitlines()[1].split()
+    names = ["wire.rate", "delay", "poisson.rate", "mean"]
+    assert heads[:4] == names
+
+
+def test_options_change_what_is_run_and_what_it_is_known_by(
+    forebay: front.Forebay, scenario: Path, tmp_path: Path
+) -> None:
+    """Runs of one duration or seed would be taken for those of another."""
+    import pyarrow.parquet as pq
+
+    path, out = write(scenario, VARIANTS), tmp_path / "o"
+    first = forebay("sweep", path, "--out", out, "--json").document()
+
+    def again(*options: object) -> dict[str, Any]:
+        document: dict[str, Any] = forebay(
+            "sweep", path, "--out", out, "--json", *options
+        ).document()
+        return document
+
+    hashes = set(pq.read_table(out / "runs.parquet")["scenario_hash"].to_pylist())
+    short = again("--until", "2 s")
+    assert short["summary"] != first["summary"]
+    assert short["command"] == f"forebay sweep {path} --until '2 s'"
+    others = set(pq.read_table(out / "runs.parquet")["scenario_hash"].to_pylist())
+    assert len(hashes) == len(others) == 2
+    assert not hashes & others
+    seeded = again("--seed", 7)
+    assert (seeded["seeds"], first["seeds"]) == ([7], [1])
+    assert seeded["summary"] != first["summary"]
+    assert front.runs_kept(out) == 3 * 4
+    assert again() == first
+    assert again("--seed", 1)["summary"] == first["summary"]
+    assert front.runs_kept(out) == 3 * 4
+    single = forebay("run", scenario, "--seed", 7, "--until", "2 s", "--json").document()
+    again("--seed", 7, "--until", "2 s")
+    assert digests(out)[0] == single["digest"]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        (ZIP.replace('["1 ms", "2 ms"]', '["1 ms"]'), (), '"links.wire.delay" 1, "flows.chatter'),
+        (ZIP.replace('["1 ms", "2 ms"]', '"1 ms"'), (), "zip[0].\"links.wire.delay\": read '1 ms'"),
+        ("[[zip]]\n", (), "zip[0]: has no keys"),
+        (ZIP.replace("[[zip]]", "[zip]"), (), "sweep.toml: zip: read"),
+        (ZIP.replace("[[zip]]", "[[zips]]"), (), 'did you mean "zip"?'),
+        (VARIANTS.replace('"flows.bulk.count"', "flows.bulk.count"), (), 'such as "flows.bulk"'),
+        (VARIANTS.replace("{}", "7"), (), "variants.plain: read 7"),
+        (VARIANTS.replace("bulk.count", "bulk.cuont"), (), 'did you mean "count"?'),
+        (ZIP + ZIP, (), '"flows.chatter.traffic.poisson.rate" is set by two axes'),
+        (VARIANTS + '[grid]\n"links.wire.rate" = ["1 Mbit/s"]', (), "is set by two axes"),
+        (GRID, ("--until", "2 s"), "--until: "),
+        (VARIANTS, ("--until", "2"), "--set duration"),
+        (VARIANTS, ("--seed", "-1"), "--seed"),
+        (VARIANTS, ("--set", "links.wire.delai=1 ms"), 'did you mean "delay"?'),
+    ],
+)
+def test_what_is_wrong_is_named(
+    forebay: front.Forebay,
+    scenario: Path,
+    tmp_path: Path,
+    text: str,
+    options: tuple[str, ...],
+    message: str,
+) -> None:
+    """A slip would be ignored, or an option that has no effect be taken."""
+    path = write(scenario, text)
+    assert message in forebay.refused("sweep", path, "--out", tmp_path / "o", *options)
