@@ -56,7 +56,9 @@ def test_a_sweep_that_is_terminated_keeps_what_is_finished(sweep: Path, tmp_path
             _, error = child.communicate(timeout=120)
         finally:
             child.kill()
-    assert (child.returncode, error.strip()) == (130, "forebay: error: interrupted")
+    again = f"forebay sweep {sweep} --jobs 2 --out o --resume"
+    told = f"forebay: error: interrupted; finished runs are in o; to continue: {again}"
+    assert (child.returncode, error.strip()) == (130, told)
     assert json.loads((tmp_path / "o/sweep.json").read_text())["runs"] == 2
 
 

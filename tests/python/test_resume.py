@@ -218,7 +218,8 @@ def test_a_signal_publishes_what_is_finished(
             child.kill()
     assert child.returncode == 130, err
     assert "interrupted: judged by the runs that had finished" in out
-    hint = "forebay: interrupted; to continue: forebay reproduce tiny --jobs 1 --resume"
+    again = "forebay reproduce tiny --jobs 1 --resume"
+    hint = f"forebay: interrupted; finished runs are in out/tiny; to continue: {again}"
     assert err.strip() == hint
     document = json.loads(Path("out/tiny/result.json").read_text())
     assert document["stopped"] == "interrupted"

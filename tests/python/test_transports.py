@@ -170,6 +170,23 @@ def test_finished_runs_are_kept(study: Path, forebay: front.Forebay) -> None:
     assert front.runs_kept(study.parent.parent / "found") == 4
 
 
+def test_an_interrupt_says_how_to_continue(
+    study: Path, forebay: front.Forebay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who pressed Ctrl-C would not know that nothing was lost, or begin anew."""
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("forebay.study.runs.run_jobs", interrupted)
+    answer = forebay("transports", "tiny", "--out", "my folder", "--jobs", 2)
+    assert answer.status == 130
+    assert answer.err.strip() == (
+        "forebay: error: interrupted; finished runs are in my folder; to continue: "
+        "forebay transports tiny --jobs 2 --out 'my folder' --resume"
+    )
+
+
 def test_all_but_what_is_kept_is_replaced(study: Path) -> None:
     """A transport would inherit options of the time of the paper, or flows of UDP get one."""
     transports = load_transports("tiny")

@@ -47,10 +47,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _complain(error.lines, 2)
     except MachineError as error:
         return _complain([str(error)], 1)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         # Past the ^C that the terminal has shown.
         print(file=sys.stderr)
-        return _complain(["interrupted"], INTERRUPTED)
+        return _complain(["; ".join(["interrupted", *map(str, stop.args)])], INTERRUPTED)
     except BrokenPipeError:
         # The reader of our output has left; what Python would still flush has nowhere to go.
         _drop_output()

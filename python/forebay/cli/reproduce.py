@@ -9,7 +9,7 @@ from forebay.cli.show_study import print_documents
 from forebay.errors import output_folder
 from forebay.report.readme import readme
 from forebay.report.study_page import write_study_report
-from forebay.run.interrupts import terminated_like_interrupted
+from forebay.run.interrupts import how_to_continue, terminated_like_interrupted
 from forebay.run.progress import say
 from forebay.run.store import write_text
 from forebay.study.driver import Driver, Request
@@ -55,7 +55,9 @@ def reproduce_studies(study_id: str, request: Request) -> int:
                 break
     print_documents(documents, request.as_json, many=all_of_them)
     if status == INTERRUPTED:
-        say(f"forebay: interrupted; to continue: {request.resuming(study_id)}")
+        # The folder of the study that was being run.
+        told = how_to_continue(documents[-1][3], request.resuming(study_id))
+        say(f"forebay: interrupted; {told}")
     return status
 
 

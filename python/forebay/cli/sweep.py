@@ -16,7 +16,7 @@ from forebay.report.page import REPORT
 from forebay.report.run_pages import sweep_report
 from forebay.run.columns import unit_of
 from forebay.run.executors import executor as find_executor
-from forebay.run.interrupts import terminated_like_interrupted
+from forebay.run.interrupts import how_to_continue, terminated_like_interrupted
 from forebay.run.journal import JOURNAL, Journal
 from forebay.run.progress import say
 from forebay.run.store import move_aside, refuse_foreign
@@ -82,7 +82,7 @@ def run_sweep(sweep_file: Path, options: SweepOptions) -> int:
             run_missing(sweep, planned, journal, where)
         except KeyboardInterrupt:
             write_summary(sweep, planned, journal, folder)
-            raise
+            raise KeyboardInterrupt(how_to_continue(folder, _words(sweep, options))) from None
         document = _publish(sweep, planned, journal, folder)
     page = folder / REPORT
     if options.as_json:
@@ -119,6 +119,23 @@ def _folder(sweep: Sweep, options: SweepOptions) -> Path:
     if options.fresh and folder.exists():
         say(f"forebay: what was in {folder} is now in {move_aside(folder)}")
     return folder
+
+
+def _words(sweep: Sweep, options: SweepOptions) -> list[str]:
+    """The command, without what has an effect at its start only."""
+    words = ["forebay", "sweep", str(sweep.path), *sweep.settings]
+    bytes_of = options.limits.get("max_memory")
+    given = {
+        "--jobs": options.jobs,
+        "--executor": None if options.executor == "local" else options.executor,
+        "--out": options.out,
+        "--max-packets": options.limits.get("max_packets"),
+        "--max-memory": None if bytes_of is None else f"{bytes_of} B",
+        "--timeout": options.limits.get("timeout"),
+    }
+    for name, value in given.items():
+        words += [name, str(value)] if value is not None else []
+    return [*words, "--check"] if options.check else words
 
 
 def _say_what_is_there(journal: Journal, folder: Path) -> None:

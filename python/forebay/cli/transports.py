@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from forebay.cli.terminal import console, plain_markup, print_json, table
 from forebay.errors import output_folder
 from forebay.report.transports import OWN, counted, transports_page
-from forebay.run.interrupts import terminated_like_interrupted
+from forebay.run.interrupts import how_to_continue, terminated_like_interrupted
 from forebay.run.store import json_rows, write_text
 from forebay.study.journal import RunJournal, check_journal
 from forebay.study.results import BASE
@@ -48,7 +48,12 @@ def compare_transports(
         terminated_like_interrupted(),
         RunJournal(transports.study, place, resume) as journal,
     ):
-        outcome = run_transports(transports, journal, jobs, replications)
+        try:
+            outcome = run_transports(transports, journal, jobs, replications)
+        except KeyboardInterrupt:
+            words += ["--jobs", str(jobs)] if jobs is not None else []
+            words += ["--out", str(out)] if out is not None else []
+            raise KeyboardInterrupt(how_to_continue(folder, words)) from None
     document = transports_document(transports, outcome, shlex.join(words))
     write_text(place / "transports.json", json_rows(document) + "\n")
     write_text(place / "transports.md", transports_page(transports.study, document))

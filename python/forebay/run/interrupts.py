@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
-__all__ = ["raise_if_interrupted", "terminated_like_interrupted"]
+from forebay.run.repeat import quoted
+
+__all__ = ["how_to_continue", "raise_if_interrupted", "terminated_like_interrupted"]
 
 _interrupted = threading.Event()
 
@@ -42,6 +45,12 @@ def terminated_like_interrupted() -> Iterator[None]:
         for number, handler in before.items():
             signal.signal(number, handler or signal.SIG_DFL)
         _interrupted.clear()
+
+
+def how_to_continue(folder: Path, words: Sequence[str]) -> str:
+    """What to say of runs that were interrupted: where those are that had finished, and the command
+    that makes the others."""
+    return f"finished runs are in {folder}; to continue: {quoted([*words, '--resume'])}"
 
 
 def raise_if_interrupted() -> None:

@@ -64,14 +64,15 @@ class Request:
         """The command that gives the same digits again."""
         return shlex.join(self._words(study_id))
 
-    def resuming(self, study_id: str) -> str:
-        """The command that continues where this one was interrupted."""
+    def resuming(self, study_id: str) -> list[str]:
+        """The words of the command that continues, with `--resume`, where this one was
+        interrupted."""
         words = self._words(study_id)
         if self.jobs is not None:
             words += ["--jobs", str(self.jobs)]
         if self.out is not None:
             words += ["--out", str(self.out)]
-        return shlex.join([*words, "--resume"])
+        return words
 
     def _words(self, study_id: str) -> list[str]:
         words = ["forebay", "reproduce", study_id]
