@@ -159,10 +159,27 @@ def _command(*parameters: Parameter) -> Callable[[Function], Function]:
     return add
 
 
+_FORMATS = {"csv": ("csv",), "parquet": ("parquet",), "both": ("csv", "parquet")}
+
+
+def _formats(word: str) -> tuple[str, ...]:
+    if word not in _FORMATS:
+        raise UserError(f'"{word}"{nearest(word, _FORMATS)}; allowed are {", ".join(_FORMATS)}')
+    return _FORMATS[word]
+
+
 def _out(default: str) -> Parameter:
     return option("--out", "DIR", f"Where results go{default}.", read=_path)
 
 
+_FORMAT = option(
+    "--format",
+    "csv|parquet|both",
+    "Write every table of the results in these formats as well, below tables/ of the folder.",
+    key="formats",
+    read=_formats,
+    default=(),
+)
 _JSON = flag("--json", "Print one JSON document on stdout, nothing else.", key="as_json")
 _JOBS = option(
     "--jobs",
@@ -296,6 +313,7 @@ def transports(study_id: str, **options: Any) -> int:
     _CHECK,
     _TIES,
     _out(" (default: nowhere)"),
+    _FORMAT,
     _JSON,
 )
 def run(
@@ -303,22 +321,28 @@ def run(
     out: Path | None,
     as_json: bool,
     shuffle: bool = False,
+    formats: Sequence[str] = (),
     replications: int | None = None,
     threads: int | None = None,
     **options: Any,
 ) -> None:
     """Run a scenario file once, or several times, and show its flows and links."""
+    from forebay.cli.run import Show
+
+    if formats and out is None:
+        raise UserError("--format: tables are written to the folder of --out; name one")
     if replications is not None:
         if shuffle:
             raise UserError("--replications, --ties: orders of events are compared in one run")
         from forebay.cli.replications import replicate_scenario
 
-        replicate_scenario(scenario, options, replications, threads, out, as_json)
+        show = Show(as_json, shuffle, formats)
+        replicate_scenario(scenario, options, replications, threads, out, show)
         return
-    from forebay.cli.run import Show, run_scenario
+    from forebay.cli.run import run_scenario
 
     options["threads"] = threads or 1
-    run_scenario(scenario, options, out, Show(as_json, shuffle))
+    run_scenario(scenario, options, out, Show(as_json, shuffle, formats))
 
 
 @_command(
@@ -335,6 +359,7 @@ def run(
     _SET,
     _CHECK,
     _out(" (default: out/NAME)"),
+    _FORMAT,
     flag("--resume", "Continue what the output folder holds; there must be something to continue."),
     flag("--fresh", "Move the output folder aside, under a number, and begin anew."),
     flag("--retry", "Make runs that failed once more."),

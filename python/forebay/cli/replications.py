@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forebay import text
-from forebay.cli.run import announce, begin_files, files_for
+from forebay.cli.run import Show, announce, begin_files, files_for
 from forebay.cli.terminal import console, plain_markup, print_json, table
 from forebay.run.columns import columns, kinds, unit_in
 from forebay.run.jobs import load
 from forebay.run.repeat import command_line
 from forebay.run.results import Results, run_replications
-from forebay.run.store import json_rows, write_text
+from forebay.run.store import json_rows, write_tables, write_text
+from forebay.run.tables import result_tables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,7 +33,7 @@ def replicate_scenario(
     replications: int,
     threads: int | None,
     out: Path | None,
-    as_json: bool,
+    show: Show,
 ) -> None:
     """Run a scenario file so many times, print and, with `out`, keep means and intervals.
 
@@ -52,7 +53,8 @@ def replicate_scenario(
         begin_files(out, names, job)
         write_text(out / DOCUMENT, json_rows(document) + "\n")
         write_text(out / TABLE, _csv(document["intervals"]))
-    if as_json:
+        write_tables(out, {}, _tables(results) if show.formats else {}, show.formats)
+    if show.as_json:
         print_json(document)
     else:
         _show(document, out)
@@ -73,6 +75,11 @@ def _document(results: Results, command: str) -> dict[str, Any]:
         ],
         "intervals": results.intervals(),
     }
+
+
+def _tables(results: Results) -> dict[str, Any]:
+    runs = [({"replication": found["replication"]}, found) for found in results.documents]
+    return result_tables(runs) | {"intervals": results.summary()}
 
 
 def _csv(rows: Sequence[Mapping[str, Any]]) -> str:

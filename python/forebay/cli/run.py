@@ -23,14 +23,15 @@ SCENARIO = "scenario.toml"
 
 
 class Show:
-    """What is shown of a run: one JSON document, or tables; and what other orders of simultaneous
-    events give, if `ties`."""
+    """What is shown of a run: one JSON document, or tables; what other orders of simultaneous
+    events give, if `ties`; and in which formats all tables are written, if any."""
 
-    __slots__ = ("as_json", "ties")
+    __slots__ = ("as_json", "formats", "ties")
 
-    def __init__(self, as_json: bool, ties: bool) -> None:
+    def __init__(self, as_json: bool, ties: bool, formats: Sequence[str] = ()) -> None:
         self.as_json = as_json
         self.ties = ties
+        self.formats = formats
 
 
 def run_scenario(
@@ -49,7 +50,7 @@ def run_scenario(
     names = files_for(out, job, ["run.json"]) if out is not None else []
     run = _run(job, os.path.basename(scenario), show.ties)
     if out is not None:
-        _keep(out, names, job, run)
+        _keep(out, names, job, run, show.formats)
     if show.as_json:
         print(run.text)
         return
@@ -111,9 +112,15 @@ def announce(packets: Sequence[int], warnings: Sequence[Sequence[str]]) -> None:
     note(f"about {packets[0]:,} packets are expected{each}")
 
 
-def _keep(out: Path, names: Sequence[str], job: Job, run: Run) -> None:
+def _results(run: Run) -> Mapping[str, Any]:
+    from forebay.run.tables import result_tables
+
+    return result_tables([({"replication": run.document["replication"]}, run.document)])
+
+
+def _keep(out: Path, names: Sequence[str], job: Job, run: Run, formats: Sequence[str]) -> None:
     from forebay.run.store import write_tables, write_text
 
     begin_files(out, names, job)
-    write_tables(out, run.tables)
+    write_tables(out, run.tables, _results(run) if formats else {}, formats)
     write_text(out / "run.json", run.text + "\n")

@@ -21,6 +21,7 @@ from forebay.run.journal import JOURNAL, Journal
 from forebay.run.progress import say
 from forebay.run.store import move_aside, refuse_foreign
 from forebay.run.sweep import (
+    CSV_FILES,
     FILES,
     SUMMARY,
     Planned,
@@ -30,6 +31,7 @@ from forebay.run.sweep import (
     plan,
     run_missing,
     source_of,
+    write_all_tables,
     write_summary,
 )
 
@@ -53,6 +55,7 @@ class SweepOptions:
     resume: bool = False
     fresh: bool = False
     retry: bool = False
+    formats: Sequence[str] = ()
     as_json: bool = False
     limits: Mapping[str, Any] = field(default_factory=dict)
 
@@ -71,7 +74,7 @@ def run_sweep(sweep_file: Path, options: SweepOptions) -> int:
     planned = plan(sweep)
     where = find_executor(options.executor, options.jobs)
     folder = output_folder(_folder(sweep, options))
-    refuse_foreign(folder, FILES)
+    refuse_foreign(folder, [*FILES, *(CSV_FILES if "csv" in options.formats else ())])
     advice = "with --fresh, the folder is moved aside and a new one begun"
     with closing(where), terminated_like_interrupted(), Journal(folder, advice) as journal:
         _say_what_is_there(journal, folder)
@@ -84,6 +87,7 @@ def run_sweep(sweep_file: Path, options: SweepOptions) -> int:
             write_summary(sweep, planned, journal, folder)
             raise KeyboardInterrupt(how_to_continue(folder, _words(sweep, options))) from None
         document = _publish(sweep, planned, journal, folder)
+        write_all_tables(sweep, planned, journal, folder, options.formats)
     page = folder / REPORT
     if options.as_json:
         print_json(document)

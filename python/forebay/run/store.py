@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from forebay.errors import MachineError, UserError
+from forebay.run.csv_files import csv_bytes
 from forebay.run.locks import LOCK, in_use
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ __all__ = [
     "table_of",
     "table_path",
     "take_over",
+    "write_csv",
     "write_table",
     "write_tables",
     "write_text",
@@ -75,6 +77,12 @@ def _holds_rows(value: Any) -> bool:
 def write_table(path: Path, table: pa.Table) -> None:
     """Write an Arrow table as Parquet."""
     content = table_bytes(table)
+    _replace(path, lambda file: file.write(content))
+
+
+def write_csv(path: Path, table: pa.Table) -> None:
+    """Write an Arrow table as CSV."""
+    content = csv_bytes(table)
     _replace(path, lambda file: file.write(content))
 
 
@@ -136,18 +144,29 @@ def _holds(kind: pa.DataType, what: str) -> bool:
     )
 
 
-def write_tables(folder: Path, tables: Mapping[str, Mapping[str, Any]]) -> None:
-    """Write recorded tables, a Parquet file each, below `folder`; others that we wrote go."""
+def write_tables(
+    folder: Path,
+    tables: Mapping[str, Mapping[str, Any]],
+    results: Mapping[str, pa.Table] | None = None,
+    formats: Sequence[str] = (),
+) -> None:
+    """Write recorded tables, a Parquet file each, below `folder`; others that we wrote go.
+
+    `formats` are the endings of further files: of recorded tables, and of `results`.
+    """
     import pyarrow as pa
 
-    wanted = {_table_name(name): columns for name, columns in tables.items()}
+    recorded = {name: pa.table(dict(columns)) for name, columns in tables.items()}
+    wanted = {_table_name(name): table for name, table in recorded.items()}
+    asked = recorded | {f"results/{name}": table for name, table in (results or {}).items()}
+    wanted |= {_table_name(name, end): table for end in formats for name, table in asked.items()}
     own = own_files(folder)
     if not wanted.keys() <= own:
         _write_manifest(folder, own | wanted.keys())
-    for name, columns in wanted.items():
+    for name, table in wanted.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_table(path, pa.table(dict(columns)))
+        (write_csv if name.endswith(".csv") else write_table)(path, table)
     gone = {name for name in own if name.startswith(f"{TABLES}/") and name not in wanted}
     for name in sorted(gone):
         (folder / name).unlink(missing_ok=True)
@@ -169,8 +188,8 @@ def table_path(folder: Path, name: str) -> Path:
     return folder / _table_name(name)
 
 
-def _table_name(name: str) -> str:
-    return f"{TABLES}/{name}.parquet"
+def _table_name(name: str, ending: str = "parquet") -> str:
+    return f"{TABLES}/{name}.{ending}"
 
 
 def move_aside(folder: Path) -> Path:
@@ -221,7 +240,8 @@ def _is_inside(name: Any) -> bool:
 def refuse_foreign(folder: Path, names: Iterable[str]) -> None:
     """Raise `UserError` if one of these files, or a table, is there and not in the manifest."""
     own = own_files(folder)
-    tables = sorted((folder / TABLES).rglob("*.parquet"))
+    endings = (".parquet", ".csv")
+    tables = sorted(path for path in (folder / TABLES).rglob("*") if path.suffix in endings)
     for name in [*names, *(path.relative_to(folder).as_posix() for path in tables)]:
         if name not in own and os.path.lexists(folder / name):
             raise UserError(

@@ -34,7 +34,7 @@ import json
 import math
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -49,11 +49,22 @@ from forebay.run.jobs import Job, Run, build, check, load, version
 from forebay.run.journal import Failure, Journal, Key, Record
 from forebay.run.progress import meter, note
 from forebay.run.repeat import command_line, quoted
-from forebay.run.store import rows_table, take_over, write_table, write_text
+from forebay.run.store import (
+    own_files,
+    read_table,
+    rows_table,
+    take_over,
+    write_csv,
+    write_table,
+    write_tables,
+    write_text,
+)
+from forebay.run.tables import result_tables
 from forebay.stats import finite, replication_interval
 from forebay.toml import inline, parse
 
 __all__ = [
+    "CSV_FILES",
     "FILES",
     "SUMMARY",
     "Planned",
@@ -64,12 +75,15 @@ __all__ = [
     "run_missing",
     "source_of",
     "value_of",
+    "write_all_tables",
     "write_summary",
 ]
 
 SUMMARY = "sweep.json"
 FILES = ("runs.parquet", "summary.parquet", SUMMARY)
 """What `write_summary` writes."""
+CSV_FILES = ("runs.csv", "summary.csv")
+"""The same tables as CSV."""
 
 WAIT_S = 0.2
 """How often it is looked whether runs that another process makes are finished."""
@@ -315,6 +329,40 @@ def source_of(sweep: Sweep, planned: Sequence[Planned], journal: Journal) -> str
     return f"{asked} {journal.state(keys)}"
 
 
+def finished(
+    sweep: Sweep, entry: Planned, journal: Journal
+) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """The runs of a point that `journal` holds: replications and documents."""
+    for replication in range(sweep.replications):
+        found = journal.find(entry.key(replication))
+        if found is not None:
+            yield replication, found.document
+
+
+def write_all_tables(
+    sweep: Sweep,
+    planned: Sequence[Planned],
+    journal: Journal,
+    folder: Path,
+    formats: Sequence[str],
+) -> None:
+    """Write every kind of rows of every run that `journal` holds in each of the formats, and what
+    `write_summary` wrote as CSV, if that is one of them. Those of other formats go."""
+    runs = (
+        ({**entry.values, "replication": replication, "seed": entry.seed}, document)
+        for entry in planned
+        for replication, document in finished(sweep, entry, journal)
+    )
+    write_tables(folder, {}, result_tables(runs) if formats else {}, formats)
+    if "csv" not in formats:
+        for name in own_files(folder).intersection(CSV_FILES):
+            (folder / name).unlink(missing_ok=True)
+    else:
+        take_over(folder, CSV_FILES)
+        for name in CSV_FILES:
+            write_csv(folder / name, read_table((folder / name).with_suffix(".parquet")))
+
+
 def write_summary(
     sweep: Sweep, planned: Sequence[Planned], journal: Journal, folder: Path
 ) -> dict[str, Any]:
@@ -323,11 +371,8 @@ def write_summary(
     summary: list[dict[str, Any]] = []
     for entry in planned:
         values: dict[str, list[float]] = {quantity: [] for quantity in sweep.quantities}
-        for replication in range(sweep.replications):
-            found = journal.find(entry.key(replication))
-            if found is None:
-                continue
-            facts = {q: value_of(Run(found.document), q) for q in sweep.quantities}
+        for replication, found in finished(sweep, entry, journal):
+            facts = {q: value_of(Run(found), q) for q in sweep.quantities}
             for quantity, value in facts.items():
                 values[quantity].append(value)
             rows.append(
@@ -336,7 +381,7 @@ def write_summary(
                     "replication": replication,
                     "seed": entry.seed,
                     "scenario_hash": entry.scenario_hash,
-                    "digest": found.document["digest"],
+                    "digest": found["digest"],
                     **facts,
                 }
             )
