@@ -20,7 +20,7 @@ from forebay.run.limits import memory_size, seconds
 
 TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
     from typing import Any
 
@@ -89,6 +89,12 @@ def _run(words: list[str]) -> int:
     first = words.pop(0) if words else HELP[0]
     if first in HELP:
         print(_help())
+        return 0
+    if first == "--complete":
+        # What the scripts of `completion` call at each press of the key.
+        from forebay.cli.completion import candidates
+
+        print("\n".join(candidates(COMMANDS, words)))
         return 0
     if first == "--version":
         print(f"forebay {version()} (build {build()})")
@@ -178,8 +184,36 @@ _FORMAT = option(
     "Write every table of the results in these formats as well, below tables/ of the folder.",
     key="formats",
     read=_formats,
+    names=lambda: _FORMATS,
     default=(),
 )
+
+
+def _kinds() -> Iterable[str]:
+    from forebay.cli.new import kinds
+
+    return kinds()
+
+
+def _studies() -> Iterable[str]:
+    from forebay.study.folders import study_folders
+
+    return study_folders()
+
+
+def _mechanisms() -> Iterable[str]:
+    from forebay.scenario.catalogue import catalogue
+
+    known = catalogue()
+    return [*(category.name for category in known.categories), *known.names()]
+
+
+def _benchmarks() -> Iterable[str]:
+    from forebay.cli.bench import names
+
+    return names()
+
+
 _JSON = flag("--json", "Print one JSON document on stdout, nothing else.", key="as_json")
 _JOBS = option(
     "--jobs",
@@ -216,6 +250,7 @@ _TIES = option(
     "Count simultaneous arrivals, and say whether results are the same in other orders of them.",
     key="shuffle",
     read=_shuffle,
+    names=lambda: ["shuffle"],
     default=False,
 )
 _SCENARIO = argument("SCENARIO.toml", "scenario", "The scenario file.")
@@ -225,7 +260,7 @@ _UNTIL = option("--until", "T", 'Simulated time, such as "10 s".')
 
 
 @_command(
-    argument("KIND", "kind", "Which; a list of all without it.", required=False),
+    argument("KIND", "kind", "Which; a list of all without it.", required=False, names=_kinds),
     argument("FILE", "file", "Where to (default: KIND.toml).", required=False, read=_path),
 )
 def new(kind: str | None, file: Path | None) -> None:
@@ -244,7 +279,9 @@ def studies(as_json: bool) -> None:
 
 
 @_command(
-    argument("STUDY|all", "study", "The study, or all of them."),
+    argument(
+        "STUDY|all", "study", "The study, or all of them.", names=lambda: [*_studies(), "all"]
+    ),
     flag(
         "--quick",
         "Fewer replications, planned by the study's recorded result: about two "
@@ -270,7 +307,7 @@ def reproduce(study: str, **options: Any) -> int:
 
 
 @_command(
-    argument("STUDY", "study_id", "The study."),
+    argument("STUDY", "study_id", "The study.", names=_studies),
     option("--replications", "N", "So many runs of each grid point.", read=Whole(2)),
     _JOBS,
     _out(" (default: out/STUDY/transports)"),
@@ -353,6 +390,7 @@ def run(
         "local|dask:ADDRESS",
         "Where runs happen (default: local, on this machine's cores).",
         default="local",
+        names=lambda: ["local", "dask:"],
     ),
     _SEED,
     _UNTIL,
@@ -384,7 +422,11 @@ def check(scenario: str, overrides: list[str], as_json: bool) -> None:
 
 @_command(
     argument(
-        "NAME", "name", "A mechanism, a category or a section of scenario files.", required=False
+        "NAME",
+        "name",
+        "A mechanism, a category or a section of scenario files.",
+        required=False,
+        names=_mechanisms,
     ),
     _JSON,
 )
@@ -427,9 +469,22 @@ def report(folder: Path) -> None:
     print(f"report: {build_report(folder)}")
 
 
-@_command(argument("NAME", "name", "One of them; all if left out.", required=False), _JSON)
+@_command(
+    argument("NAME", "name", "One of them; all if left out.", required=False, names=_benchmarks),
+    _JSON,
+)
 def bench(name: str | None, as_json: bool) -> None:
     """Run the standard benchmarks: time and memory, each in a process of its own."""
     from forebay.cli.bench import run_benchmarks
 
     run_benchmarks(name, as_json)
+
+
+@_command(
+    argument("SHELL", "shell", "bash, zsh or fish.", names=lambda: ["bash", "zsh", "fish"]),
+)
+def completion(shell: str) -> None:
+    """Print what makes a shell complete commands, options, studies, mechanisms and benchmarks."""
+    from forebay.cli.completion import script
+
+    print(script(shell))

@@ -6,7 +6,7 @@ from forebay.errors import UserError
 
 TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
 __all__ = ["HELP", "Parameter", "Whole", "argument", "flag", "option"]
@@ -21,10 +21,21 @@ class Parameter:
     `name` is what one types, and for an argument what stands for it in the help. `key` is the
     keyword by which the command is handed the value. `metavar` stands for an option's value; a
     `flag` has none and is true where it is named. `read` makes the value of a word and raises
-    `UserError` with what is allowed. `many`: all values are kept, in a list.
+    `UserError` with what is allowed. `many`: all values are kept, in a list. `names` gives the
+    values that there are, for completion in a shell; a file is meant where there are none.
     """
 
-    __slots__ = ("default", "key", "many", "meaning", "metavar", "name", "read", "required")
+    __slots__ = (
+        "default",
+        "key",
+        "many",
+        "meaning",
+        "metavar",
+        "name",
+        "names",
+        "read",
+        "required",
+    )
 
     def __init__(
         self,
@@ -37,6 +48,7 @@ class Parameter:
         default: Any = None,
         many: bool = False,
         required: bool = False,
+        names: Callable[[], Iterable[str]] = tuple,
     ) -> None:
         self.name = name
         self.meaning = meaning
@@ -46,6 +58,7 @@ class Parameter:
         self.default = default
         self.many = many
         self.required = required
+        self.names = names
 
     def row(self) -> tuple[str, str]:
         """How it is written, and what it means."""
