@@ -16,6 +16,7 @@
 //! delay. Results do not depend on any of this: each packet is processed in the order and with the
 //! time of its arrival.
 
+mod discipline;
 mod fifo;
 mod notifier;
 mod queueing;
@@ -30,6 +31,7 @@ use forebay_network::{Element, LinkId};
 use forebay_units::{Rate, Span};
 
 use crate::queue::Queue;
+use discipline::Discipline;
 use fifo::FifoLink;
 pub use notifier::Notifier;
 use queueing::Queueing;
@@ -72,8 +74,8 @@ pub fn link(parts: LinkParts) -> Box<dyn Element> {
     let LinkParts { link, rate, delay, conditioning, queue: (queue, stream), .. } = parts;
     let LinkParts { background, notifier, changes, .. } = parts;
     if let Some(changes) = changes {
-        let queue = (queue.into_discipline(), stream);
-        return Box::new(VariableLink::new(link, changes, conditioning, queue, notifier));
+        let discipline = Discipline::new(link, (queue.into_discipline(), stream), notifier);
+        return Box::new(VariableLink::new(link, changes, conditioning, discipline));
     }
     let transmitter = Transmitter::new(link, rate, delay, background);
     // A congestion detector must see each packet at the time of its arrival, so such a link does
@@ -85,12 +87,12 @@ pub fn link(parts: LinkParts) -> Box<dyn Element> {
     let policy = match queue {
         Queue::Fifo(law) => law,
         Queue::Disc(law) => {
-            let work_conserving = law.is_work_conserving();
-            let queue = (law, stream);
-            return if work_conserving {
-                Box::new(ScheduledLink::<false>::new(transmitter, conditioning, queue, notifier))
+            return if law.is_work_conserving() {
+                let discipline = Discipline::new(link, (law, stream), notifier);
+                Box::new(ScheduledLink::<false>::new(transmitter, conditioning, discipline))
             } else {
-                Box::new(ScheduledLink::<true>::new(transmitter, conditioning, queue, notifier))
+                let discipline = Discipline::new(link, (law, stream), notifier);
+                Box::new(ScheduledLink::<true>::new(transmitter, conditioning, discipline))
             };
         }
     };

@@ -16,15 +16,15 @@
 //! A discipline that is not work-conserving may give no packet although some wait. The link then
 //! asks again when the discipline says that it will have one, and after each arrival.
 
-use forebay_kernel::{Receive, Stream};
+use forebay_kernel::Receive;
 use forebay_network::{
-    Context, DropReason, Element, ExecutionMode, LinkId, LogicalProcess, Lookahead,
-    LookaheadContext, NextHop, Observation, OwnCount, Packet, QueueDisc, Verdict,
+    Context, Element, ExecutionMode, LogicalProcess, Lookahead, LookaheadContext, NextHop,
+    OwnCount, Packet,
 };
 use forebay_units::{Span, Time};
 
 use super::OUT;
-use super::notifier::Notifier;
+use super::discipline::Discipline;
 use super::transmitter::{Conditioning, Transmitter};
 use crate::element::count_arrival;
 
@@ -37,13 +37,9 @@ const FREE: u32 = 1;
 pub(super) struct ScheduledLink<const SHAPES: bool> {
     transmitter: Transmitter,
     conditioning: Vec<Conditioning>,
-    law: Box<dyn QueueDisc>,
-    stream: Stream,
-    notifier: Option<Notifier>,
+    discipline: Discipline<SHAPES>,
     /// Expiry of the timer of [`FREE`] that is in force; [`Time::NEVER`] for none.
     wake_time: Time,
-    /// When the discipline will have a packet to send, if it gave none when asked last.
-    held_until: Time,
     mode: ExecutionMode,
     /// The single destination of what leaves, if packets are sent ahead and there is one.
     next_hop: Option<NextHop>,
@@ -57,18 +53,13 @@ impl<const SHAPES: bool> ScheduledLink<SHAPES> {
     pub(super) fn new(
         transmitter: Transmitter,
         conditioning: Vec<Conditioning>,
-        (law, stream): (Box<dyn QueueDisc>, Stream),
-        notifier: Option<Notifier>,
+        discipline: Discipline<SHAPES>,
     ) -> Self {
-        debug_assert_eq!(SHAPES, !law.is_work_conserving());
         Self {
             transmitter,
             conditioning,
-            law,
-            stream,
-            notifier,
+            discipline,
             wake_time: Time::NEVER,
-            held_until: Time::ZERO,
             mode: ExecutionMode::default(),
             next_hop: None,
             deferred: false,
@@ -79,48 +70,15 @@ impl<const SHAPES: bool> ScheduledLink<SHAPES> {
     /// When the next choice is due if packets wait and none arrives before.
     #[inline(always)]
     fn due(&self) -> Time {
-        if SHAPES {
-            self.transmitter.free_at.max(self.held_until)
-        } else {
-            self.transmitter.free_at
-        }
+        self.discipline.ready_at(self.transmitter.free_at)
     }
 
     /// The transmitter is free at `now`: transmit the next packet, if one may leave.
     #[inline(always)]
     fn serve(&mut self, now: Time, cx: &mut Context<'_>) {
-        let link = self.transmitter.link;
-        let (transmitter, notifier) = (&mut self.transmitter, &mut self.notifier);
-        let next = self.law.dequeue(now, &mut self.stream, &mut |packet, reason| {
-            drop_queued((transmitter, notifier), &packet, reason, now, cx);
-        });
-        if SHAPES {
-            self.held_until = Time::ZERO;
+        if let Some(packet) = self.discipline.next(now, &mut self.transmitter.queue, cx) {
+            Self::transmit((&mut self.transmitter, &self.mode, self.next_hop), &packet, now, cx);
         }
-        let Some(mut departure) = next else {
-            self.hold(now);
-            return;
-        };
-        self.transmitter.count_dequeued(&departure.packet, now);
-        if departure.marked {
-            Transmitter::mark(link, &mut departure.packet, cx);
-        }
-        let packet = &departure.packet;
-        Self::transmit((&mut self.transmitter, &self.mode, self.next_hop), packet, now, cx);
-    }
-
-    /// The discipline has given no packet at `now`.
-    #[inline(always)]
-    fn hold(&mut self, now: Time) {
-        if SHAPES && self.transmitter.backlog().packets > 0 {
-            let ready = self.law.ready_at(now);
-            debug_assert!(ready > now, "a queue discipline holds packets back until the past");
-            self.held_until = ready.max(now + Span::from_ps(1));
-        }
-        debug_assert!(
-            SHAPES || self.transmitter.backlog().packets == 0,
-            "a work-conserving queue discipline holds packets back"
-        );
     }
 
     /// Transmit `packet` from `now` on.
@@ -147,9 +105,7 @@ impl<const SHAPES: bool> ScheduledLink<SHAPES> {
     #[inline(always)]
     fn transmit_now(&mut self, packet: &Packet, now: Time, cx: &mut Context<'_>) {
         count_arrival(self.transmitter.link, packet, cx);
-        if let Some(notifier) = &mut self.notifier {
-            notifier.passes(packet, cx);
-        }
+        self.discipline.pass(packet, cx);
         Self::transmit((&mut self.transmitter, &self.mode, self.next_hop), packet, now, cx);
     }
 
@@ -226,68 +182,19 @@ impl<const SHAPES: bool> ScheduledLink<SHAPES> {
             cx.count_event();
             self.serve(now, cx);
         }
-        if let Some(notifier) = &mut self.notifier {
-            notifier.arrives(packet, now);
-        }
-        let marked;
-        let mut packet = packet;
-        let verdict = self.decide(packet, now, cx);
-        if verdict == Verdict::Mark {
-            marked = Self::mark(self.transmitter.link, *packet, cx);
-            packet = &marked;
-        }
-        let dropped = matches!(verdict, Verdict::Drop(_));
-        if let Some(notifier) = &mut self.notifier {
-            notifier.judge(packet, dropped, cx);
-        }
-        if dropped {
+        let idle_since = self.transmitter.idle_since(now);
+        let arrival = (now, idle_since);
+        if !self.discipline.admit(packet, arrival, &mut self.transmitter.queue, cx) {
             return;
         }
-        let (link, backlog) = (self.transmitter.link, self.transmitter.backlog());
-        cx.observe(|| Observation::Enqueued { link, packet, backlog });
+        if idle_since.is_some() {
+            self.transmitter.occupied_by_background(now);
+        }
         if self.transmitter.free_at <= now {
             self.serve(now, cx);
         }
         // A packet that is served at once has not waited.
         self.transmitter.update_max_queue();
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn mark(link: LinkId, mut packet: Packet, cx: &mut Context<'_>) -> Packet {
-        Transmitter::mark(link, &mut packet, cx);
-        packet
-    }
-
-    /// Let the queue discipline decide on `packet`, which arrives at `now`.
-    #[inline(always)]
-    fn decide(&mut self, packet: &Packet, now: Time, cx: &mut Context<'_>) -> Verdict {
-        let idle_since = self.transmitter.idle_since(now);
-        let link = self.transmitter.link;
-        let (transmitter, notifier) = (&mut self.transmitter, &mut self.notifier);
-        let mut discard = |packet: Packet, reason| {
-            drop_queued((transmitter, notifier), &packet, reason, now, cx);
-        };
-        let verdict = self.law.enqueue(packet, idle_since, now, &mut self.stream, &mut discard);
-        if cx.is_observed() {
-            self.law.adjustments(&mut |adjustment| {
-                cx.observe(|| Observation::Adjusted { link, adjustment });
-            });
-        }
-        if let Verdict::Drop(reason) = verdict {
-            cx.drop(link, packet, reason);
-            return verdict;
-        }
-        if idle_since.is_some() {
-            self.transmitter.occupied_by_background(now);
-        }
-        self.transmitter.count_enqueued(packet, now);
-        debug_assert_eq!(
-            self.law.backlog(),
-            self.transmitter.backlog(),
-            "the backlog of the queue discipline differs from the counted one"
-        );
-        verdict
     }
 
     /// Process the pending packets that have arrived by now.
@@ -310,21 +217,6 @@ impl<const SHAPES: bool> ScheduledLink<SHAPES> {
         if first < Time::NEVER && due < self.wake_time {
             self.wake_at(due, cx);
         }
-    }
-}
-
-/// The queue discipline drops `packet`, which waited until `now`: count it, and notify its source.
-fn drop_queued(
-    (transmitter, notifier): (&mut Transmitter, &mut Option<Notifier>),
-    packet: &Packet,
-    reason: DropReason,
-    now: Time,
-    cx: &mut Context<'_>,
-) {
-    transmitter.count_dequeued(packet, now);
-    cx.drop(transmitter.link, packet, reason);
-    if let Some(notifier) = notifier {
-        notifier.judge(packet, true, cx);
     }
 }
 
@@ -365,17 +257,15 @@ impl<const SHAPES: bool> Element for ScheduledLink<SHAPES> {
         self.next_hop = cx.next_hop();
         // If packets are dropped from the queue, a deferred link would notify their sources too
         // late.
-        let notifies_in_time = self.notifier.is_some() && self.law.drops_at_dequeue();
+        let notifies_in_time = self.discipline.notifies_at_dequeue();
         self.deferred = (self.mode.lazy || self.mode.takes_from_channels) && !notifies_in_time;
         let plain = self.conditioning.is_empty() && !self.transmitter.has_background();
-        // A law that shapes must see every packet that it lets pass.
-        let transparent = !SHAPES && self.law.is_transparent();
-        self.fast_path = plain && transparent && !cx.is_observed();
+        self.fast_path = plain && self.discipline.is_transparent() && !cx.is_observed();
     }
 
     fn lookahead(&self) -> Lookahead<'_> {
         Lookahead {
-            accepts_ahead: self.notifier.is_none(),
+            accepts_ahead: !self.discipline.notifies(),
             can_defer: true,
             ..self.transmitter.lookahead()
         }
@@ -434,15 +324,13 @@ impl<const SHAPES: bool> Element for ScheduledLink<SHAPES> {
         }
         self.transmitter.sync_counters(false, cx);
         // Packets that were sent ahead are held by the element that they were sent to.
-        let held = self.transmitter.in_flight.len() as u64 + u64::from(self.law.backlog().packets);
+        let waiting = u64::from(self.transmitter.backlog().packets);
+        let held = self.transmitter.in_flight.len() as u64 + waiting;
         OwnCount::held(held).with_state(&self.conditioning)
     }
 
     fn probes(&self, _part: u32, visit: &mut dyn FnMut(&str, f64)) {
         self.transmitter.probes(&self.conditioning, visit);
-        self.law.probes(visit);
-        if let Some(notifier) = &self.notifier {
-            notifier.probes(visit);
-        }
+        self.discipline.probes(visit);
     }
 }

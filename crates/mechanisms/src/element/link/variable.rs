@@ -12,15 +12,12 @@
 //!   packet under way first and then of those that wait; what is left of it is lost. A packet has
 //!   left when its last byte has, and one that arrives at the instant of an opportunity misses it.
 
-use forebay_kernel::{RingBuffer, Stream};
-use forebay_network::{
-    Context, DropReason, Element, LinkId, LogicalProcess, Observation, OwnCount, Packet, QueueDisc,
-    Verdict,
-};
-use forebay_units::{Size, Span, Time};
+use forebay_kernel::RingBuffer;
+use forebay_network::{Context, Element, LinkId, LogicalProcess, OwnCount, Packet};
+use forebay_units::{Size, Time};
 
 use super::OUT;
-use super::notifier::Notifier;
+use super::discipline::Discipline;
 use super::schedule::{Capacity, DelaySchedule, OPPORTUNITY_BYTES};
 use super::transmitter::{Conditioning, InFlight, QueueOccupancy, Transmitter};
 use crate::element::count_arrival;
@@ -34,15 +31,11 @@ pub(super) struct VariableLink {
     capacity: Capacity,
     delays: DelaySchedule,
     conditioning: Vec<Conditioning>,
-    law: Box<dyn QueueDisc>,
-    stream: Stream,
-    notifier: Option<Notifier>,
+    discipline: Discipline<true>,
     occupancy: QueueOccupancy,
     sending: Option<Sending>,
     /// End of the last transmission; with opportunities, the last time at which a packet left.
     free_at: Time,
-    /// When the discipline will have a packet to send, if it gave none when asked last.
-    held_until: Time,
     /// Expiry of the timer of [`SERVE`] that is in force; [`Time::NEVER`] for none.
     wake_time: Time,
     in_flight: RingBuffer<InFlight>,
@@ -70,21 +63,17 @@ impl VariableLink {
         link: LinkId,
         (capacity, delays): (Capacity, DelaySchedule),
         conditioning: Vec<Conditioning>,
-        (law, stream): (Box<dyn QueueDisc>, Stream),
-        notifier: Option<Notifier>,
+        discipline: Discipline<true>,
     ) -> Self {
         Self {
             link,
             capacity,
             delays,
             conditioning,
-            law,
-            stream,
-            notifier,
+            discipline,
             occupancy: QueueOccupancy::default(),
             sending: None,
             free_at: Time::ZERO,
-            held_until: Time::ZERO,
             wake_time: Time::NEVER,
             in_flight: RingBuffer::default(),
             last_out: Time::ZERO,
@@ -124,26 +113,8 @@ impl VariableLink {
 
     /// Take the next packet out of the queue at `now`, if one may leave, and begin to send it.
     fn begin(&mut self, now: Time, cx: &mut Context<'_>) -> Option<Packet> {
-        let link = self.link;
-        let (occupancy, notifier) = (&mut self.occupancy, &mut self.notifier);
-        let next = self.law.dequeue(now, &mut self.stream, &mut |packet, reason| {
-            drop_queued((link, occupancy, notifier), &packet, reason, now, cx);
-        });
-        self.held_until = Time::ZERO;
-        let Some(mut departure) = next else {
-            if self.waits() {
-                let ready = self.law.ready_at(now);
-                debug_assert!(ready > now, "a queue discipline holds packets back until the past");
-                self.held_until = ready.max(now + Span::from_ps(1));
-            }
-            return None;
-        };
-        self.occupancy.remove(departure.packet.queued_info(), now);
-        if departure.marked {
-            Transmitter::mark(link, &mut departure.packet, cx);
-        }
-        let packet = departure.packet;
-        cx.counters().link(link).of(packet.precedence).departed.add(&packet);
+        let packet = self.discipline.next(now, &mut self.occupancy, cx)?;
+        cx.counters().link(self.link).of(packet.precedence).departed.add(&packet);
         let (start, left) = (now, u64::from(packet.size));
         let end = Time::NEVER;
         self.sending = Some(Sending { packet, start, end, left, counted: 0, since: now });
@@ -181,7 +152,7 @@ impl VariableLink {
 
     /// When the next transmission is due if packets wait, under a schedule of rates.
     fn due(&self) -> Time {
-        self.free_at.max(self.held_until)
+        self.discipline.ready_at(self.free_at)
     }
 
     /// The transmitter is free at `now`: transmit the next packet, if one may leave.
@@ -236,55 +207,16 @@ impl VariableLink {
     fn accept(&mut self, packet: &Packet, now: Time, cx: &mut Context<'_>) {
         count_arrival(self.link, packet, cx);
         self.serve(now, cx);
-        if let Some(notifier) = &mut self.notifier {
-            notifier.arrives(packet, now);
-        }
-        let mut packet = *packet;
-        let verdict = self.decide(&packet, now, cx);
-        if verdict == Verdict::Mark {
-            Transmitter::mark(self.link, &mut packet, cx);
-        }
-        let dropped = matches!(verdict, Verdict::Drop(_));
-        if let Some(notifier) = &mut self.notifier {
-            notifier.judge(&packet, dropped, cx);
-        }
-        if dropped {
+        let arrival = (now, self.idle_since(now));
+        if !self.discipline.admit(packet, arrival, &mut self.occupancy, cx) {
             return;
         }
-        let (link, backlog) = (self.link, self.occupancy.backlog);
-        cx.observe(|| Observation::Enqueued { link, packet: &packet, backlog });
         // The discipline may send an arrival before what it holds back.
         if matches!(self.capacity, Capacity::Rates(_)) && self.free_at <= now {
             self.transmit_next(now, cx);
         }
         // A packet that is served at once has not waited.
         self.occupancy.update_max();
-    }
-
-    /// Let the queue discipline decide on `packet`, which arrives at `now`.
-    fn decide(&mut self, packet: &Packet, now: Time, cx: &mut Context<'_>) -> Verdict {
-        let (idle_since, link) = (self.idle_since(now), self.link);
-        let (occupancy, notifier) = (&mut self.occupancy, &mut self.notifier);
-        let mut discard = |packet: Packet, reason| {
-            drop_queued((link, occupancy, notifier), &packet, reason, now, cx);
-        };
-        let verdict = self.law.enqueue(packet, idle_since, now, &mut self.stream, &mut discard);
-        if cx.is_observed() {
-            self.law.adjustments(&mut |adjustment| {
-                cx.observe(|| Observation::Adjusted { link, adjustment });
-            });
-        }
-        if let Verdict::Drop(reason) = verdict {
-            cx.drop(link, packet, reason);
-            return verdict;
-        }
-        self.occupancy.add(packet, now);
-        debug_assert_eq!(
-            self.law.backlog(),
-            self.occupancy.backlog,
-            "the backlog of the queue discipline differs from the counted one"
-        );
-        verdict
     }
 
     /// The packet that reaches the far end now, and those with it.
@@ -301,21 +233,6 @@ impl VariableLink {
             cx.cross(&entry.packet);
             self.in_flight.pop_front();
         }
-    }
-}
-
-/// The queue discipline drops `packet`, which waited until `now`: count it, and notify its source.
-fn drop_queued(
-    (link, occupancy, notifier): (LinkId, &mut QueueOccupancy, &mut Option<Notifier>),
-    packet: &Packet,
-    reason: DropReason,
-    now: Time,
-    cx: &mut Context<'_>,
-) {
-    occupancy.remove(packet.queued_info(), now);
-    cx.drop(link, packet, reason);
-    if let Some(notifier) = notifier {
-        notifier.judge(packet, true, cx);
     }
 }
 
@@ -357,9 +274,6 @@ impl Element for VariableLink {
 
     fn probes(&self, _part: u32, visit: &mut dyn FnMut(&str, f64)) {
         self.occupancy.probes(&self.conditioning, visit);
-        self.law.probes(visit);
-        if let Some(notifier) = &self.notifier {
-            notifier.probes(visit);
-        }
+        self.discipline.probes(visit);
     }
 }

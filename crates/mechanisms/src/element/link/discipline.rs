@@ -1,0 +1,202 @@
+//! A queue discipline at a link: what is asked of it, what follows for counters and observers, and
+//! the congestion detector that judges what arrives at it.
+//!
+//! Both kinds of links that choose the next packet when the transmitter becomes free have one; they
+//! differ in what they offer the packet that is chosen.
+
+use forebay_kernel::Stream;
+use forebay_network::{
+    Backlog, Context, DropReason, LinkId, Observation, Packet, QueueDisc, Verdict,
+};
+use forebay_units::{Span, Time};
+
+use super::notifier::Notifier;
+use super::transmitter::{QueueOccupancy, Transmitter};
+
+/// The queue discipline of a link. `SHAPES`: it may hold packets back, which those that are
+/// work-conserving do not pay for.
+pub(super) struct Discipline<const SHAPES: bool> {
+    link: LinkId,
+    law: Box<dyn QueueDisc>,
+    stream: Stream,
+    notifier: Option<Notifier>,
+    /// When the law will have a packet to send, if it gave none when asked last.
+    held_until: Time,
+}
+
+impl<const SHAPES: bool> Discipline<SHAPES> {
+    /// The discipline `law` of `link`, which draws from `stream`.
+    pub(super) fn new(
+        link: LinkId,
+        (law, stream): (Box<dyn QueueDisc>, Stream),
+        notifier: Option<Notifier>,
+    ) -> Self {
+        debug_assert!(SHAPES || law.is_work_conserving());
+        Self { link, law, stream, notifier, held_until: Time::ZERO }
+    }
+
+    /// When the next packet may leave, if some wait, none arrives before, and the transmitter is
+    /// free from `free_at` on.
+    #[inline(always)]
+    pub(super) fn ready_at(&self, free_at: Time) -> Time {
+        if SHAPES { free_at.max(self.held_until) } else { free_at }
+    }
+
+    /// `packet` arrives at `now` at a link that has been idle since `idle_since`, if it is. Returns
+    /// whether it is admitted to the queue, whose occupancy is `queue`.
+    #[inline(always)]
+    pub(super) fn admit(
+        &mut self,
+        packet: &Packet,
+        (now, idle_since): (Time, Option<Time>),
+        queue: &mut QueueOccupancy,
+        cx: &mut Context<'_>,
+    ) -> bool {
+        if let Some(notifier) = &mut self.notifier {
+            notifier.arrives(packet, now);
+        }
+        let marked;
+        let mut packet = packet;
+        let verdict = self.decide(packet, (now, idle_since), queue, cx);
+        if verdict == Verdict::Mark {
+            marked = mark(self.link, *packet, cx);
+            packet = &marked;
+        }
+        let dropped = matches!(verdict, Verdict::Drop(_));
+        if let Some(notifier) = &mut self.notifier {
+            notifier.judge(packet, dropped, cx);
+        }
+        if dropped {
+            return false;
+        }
+        let (link, backlog) = (self.link, queue.backlog);
+        cx.observe(|| Observation::Enqueued { link, packet, backlog });
+        true
+    }
+
+    /// Let the law decide on `packet`.
+    #[inline(always)]
+    fn decide(
+        &mut self,
+        packet: &Packet,
+        (now, idle_since): (Time, Option<Time>),
+        queue: &mut QueueOccupancy,
+        cx: &mut Context<'_>,
+    ) -> Verdict {
+        let (link, notifier) = (self.link, &mut self.notifier);
+        let mut discard = |packet: Packet, reason| {
+            drop_queued((link, queue, notifier), &packet, reason, now, cx);
+        };
+        let verdict = self.law.enqueue(packet, idle_since, now, &mut self.stream, &mut discard);
+        if cx.is_observed() {
+            self.law.adjustments(&mut |adjustment| {
+                cx.observe(|| Observation::Adjusted { link, adjustment });
+            });
+        }
+        if let Verdict::Drop(reason) = verdict {
+            cx.drop(link, packet, reason);
+            return verdict;
+        }
+        queue.add(packet, now);
+        debug_assert_eq!(
+            self.law.backlog(),
+            queue.backlog,
+            "the backlog of the queue discipline differs from the counted one"
+        );
+        verdict
+    }
+
+    /// Take the next packet to be sent out of the queue, if one may leave at `now`.
+    #[inline(always)]
+    pub(super) fn next(
+        &mut self,
+        now: Time,
+        queue: &mut QueueOccupancy,
+        cx: &mut Context<'_>,
+    ) -> Option<Packet> {
+        let (link, notifier) = (self.link, &mut self.notifier);
+        let next = self.law.dequeue(now, &mut self.stream, &mut |packet, reason| {
+            drop_queued((link, queue, notifier), &packet, reason, now, cx);
+        });
+        if SHAPES {
+            self.held_until = Time::ZERO;
+        }
+        let Some(mut departure) = next else {
+            self.hold(now, queue.backlog);
+            return None;
+        };
+        queue.remove(departure.packet.queued_info(), now);
+        if departure.marked {
+            Transmitter::mark(link, &mut departure.packet, cx);
+        }
+        Some(departure.packet)
+    }
+
+    /// The law has given no packet at `now`, of those in `backlog`.
+    #[inline(always)]
+    fn hold(&mut self, now: Time, backlog: Backlog) {
+        if SHAPES && backlog.packets > 0 {
+            let ready = self.law.ready_at(now);
+            debug_assert!(ready > now, "a queue discipline holds packets back until the past");
+            self.held_until = ready.max(now + Span::from_ps(1));
+        }
+        debug_assert!(
+            SHAPES || backlog.packets == 0,
+            "a work-conserving queue discipline holds packets back"
+        );
+    }
+
+    /// `packet` arrives at an idle link, and is transmitted without the law being asked.
+    #[inline(always)]
+    pub(super) fn pass(&mut self, packet: &Packet, cx: &mut Context<'_>) {
+        if let Some(notifier) = &mut self.notifier {
+            notifier.passes(packet, cx);
+        }
+    }
+
+    /// Whether an idle link may transmit every packet without asking the law. One that shapes must
+    /// see every packet that it lets pass.
+    pub(super) fn is_transparent(&self) -> bool {
+        !SHAPES && self.law.is_transparent()
+    }
+
+    /// Whether there is a congestion detector.
+    pub(super) fn notifies(&self) -> bool {
+        self.notifier.is_some()
+    }
+
+    /// Whether sources are notified of packets that are dropped from the queue.
+    pub(super) fn notifies_at_dequeue(&self) -> bool {
+        self.notifies() && self.law.drops_at_dequeue()
+    }
+
+    /// Probes of the law and of the congestion detector.
+    pub(super) fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
+        self.law.probes(visit);
+        if let Some(notifier) = &self.notifier {
+            notifier.probes(visit);
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn mark(link: LinkId, mut packet: Packet, cx: &mut Context<'_>) -> Packet {
+    Transmitter::mark(link, &mut packet, cx);
+    packet
+}
+
+/// The law drops `packet`, which waited until `now`: count it, and notify its source.
+fn drop_queued(
+    (link, queue, notifier): (LinkId, &mut QueueOccupancy, &mut Option<Notifier>),
+    packet: &Packet,
+    reason: DropReason,
+    now: Time,
+    cx: &mut Context<'_>,
+) {
+    queue.remove(packet.queued_info(), now);
+    cx.drop(link, packet, reason);
+    if let Some(notifier) = notifier {
+        notifier.judge(packet, true, cx);
+    }
+}
