@@ -453,7 +453,7 @@ pub trait CongestionControl: Send {
     fn lost(&mut self, _window: &mut Window, _segment: &LostSegment) {}
 
     /// The application writes after all that was sent has been acknowledged: the flow starts again
-    /// from idle. Called if the law [needs](Self::needs) samples.
+    /// from idle. Not called where it does so on a fresh connection, which has nothing to restart.
     fn restarted(&mut self, _window: &mut Window, _now: Time) {}
 
     /// The rate at which segments are to be sent, in bytes of data per second. `None` leaves that

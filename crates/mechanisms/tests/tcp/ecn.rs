@@ -87,6 +87,24 @@ fn without_ecn_nothing_is_capable() {
     assert!(run.log.acks.iter().all(|(_, p)| !p.ece()));
 }
 
+/// A fresh connection would set CWR, which stops the echo of marks that were of the connection
+/// before, where marks are counted and its bit is of the ACE field (RFC 9768, section 3.2.1), or
+/// would not where they are echoed: the mark of segment 1 is echoed until CWR.
+#[test]
+fn fresh_connections_stop_echoes_but_not_counters() {
+    for (law, reported) in [("reno", &[2][..]), ("prague", &[])] {
+        let mut scene = scene(8).writing(&[(0, 2000), (1000, 2000)]);
+        (scene.law, scene.fresh, scene.marks) = (law, true, vec![1]);
+        let run = scene.run(1300);
+        let cwr = run.log.data.iter().filter(|(_, p)| p.cwr()).map(|(_, p)| p.number);
+        assert_eq!(cwr.collect::<Vec<_>>(), reported, "{law}");
+        if law == "reno" {
+            let echoes: Vec<bool> = run.log.acks.iter().map(|(_, p)| p.ece()).collect();
+            assert_eq!(echoes, [false, true, false, false]);
+        }
+    }
+}
+
 /// Segments of Prague would have the classic queue, or be dropped where others are marked: all are
 /// ECT(1), sent again or not (RFC 9331, section 4.1), and none carries CWR, as its bit is of the
 /// ACE field (RFC 9768, section 3.1.5). Of 20 segments the first, third and fifth are marked: the

@@ -117,6 +117,23 @@ fn a_long_pause_starts_over_from_the_initial_window() {
     assert_eq!(second(1200, true), (1200, after(&[], 20..40)));
 }
 
+/// A congestion control that needs nothing but acknowledgements would not learn that the flow
+/// starts again from idle, or learn it where nothing has been sent, where data is outstanding, or
+/// of a fresh connection, which has nothing to restart: writes at 0, 50, 450 and 1450 ms, of which
+/// all but the second find everything acknowledged.
+#[test]
+fn a_restart_from_idle_is_told_to_every_control() {
+    let restarts = |fresh| {
+        let mut scene = Scene::steady(8);
+        (scene.law, scene.fresh) = ("fixed", fresh);
+        let run = scene.writing(&[(0, 2000), (50, 2000), (400, 2000), (1000, 2000)]).run(1600);
+        assert_eq!(run.flow.delivered.packets, 8);
+        run.log.restarts
+    };
+    assert_eq!(restarts(false), [at(450), at(1450)]);
+    assert_eq!(restarts(true), []);
+}
+
 /// Initial windows would not be the published ones. RFC 2414 (section 1, equation 1) and RFC 3390:
 /// min(4 MSS, max(2 MSS, 4380 B)); RFC 5681 (section 3.1): 4, 3 or 2 segments of up to 1095, up to
 /// 2190 or more bytes; RFC 6928: min(10 MSS, max(2 MSS, 14600 B)).

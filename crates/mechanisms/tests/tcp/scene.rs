@@ -6,15 +6,15 @@ use std::sync::{Arc, Mutex};
 
 use forebay_engine::Network;
 use forebay_kernel::{Stream, Streams};
-use forebay_mechanisms::control::CONTROLS;
+use forebay_mechanisms::control::{CONTROLS, ControlFactory};
 use forebay_mechanisms::element::FlowGroup;
 use forebay_mechanisms::element::tcp::{TcpParameters, TcpReceivers, TcpSenders};
 use forebay_mechanisms::traffic::pool_of;
 use forebay_network::record::RecordTable;
 use forebay_network::{
-    Burst, CongestionControl, Context, DropReason, Ecn, Element, ElementId, FlowCount, FlowId,
+    Ack, Burst, CongestionControl, Context, DropReason, Ecn, Element, ElementId, FlowCount, FlowId,
     LinkId, LogicalProcess, Marking, Observation, Observer, OwnCount, Packet, PacketKind, RouteId,
-    Signal, Traffic,
+    Signal, Traffic, Window,
 };
 use forebay_parameters::{Echo, Node, Problem, Section, Table, Value};
 use forebay_units::{Rate, Size, Span, Time};
@@ -155,6 +155,8 @@ pub struct Log {
     pub windows: Vec<(Time, f64, f64)>,
     pub reductions: Vec<Reduction>,
     pub timeouts: Vec<Time>,
+    /// When a [`Fixed`] window was told that the flow starts again from idle.
+    pub restarts: Vec<Time>,
     pub ended: Vec<(usize, Time)>,
     /// The highest acknowledgement that arrived, by flow.
     pub una: [u64; 64],
@@ -172,11 +174,25 @@ impl Default for Log {
             windows: Vec::new(),
             reductions: Vec::new(),
             timeouts: Vec::new(),
+            restarts: Vec::new(),
             ended: Vec::new(),
             una: [0; 64],
             sent: [0; 64],
             outstanding: 0,
         }
+    }
+}
+
+/// A window that stays as it is, of a law that needs nothing but acknowledgements.
+struct Fixed(Arc<Mutex<Log>>);
+
+impl CongestionControl for Fixed {
+    fn acknowledged(&mut self, _window: &mut Window, _ack: &Ack) {}
+
+    fn congested(&mut self, _window: &mut Window, _signal: Signal, _flight: f64, _now: Time) {}
+
+    fn restarted(&mut self, _window: &mut Window, now: Time) {
+        self.0.lock().unwrap().restarts.push(now);
     }
 }
 
@@ -235,8 +251,10 @@ pub struct Scene {
     pub script: Option<Vec<(u64, u64, bool)>>,
     pub stop: Time,
     pub report_rtt: bool,
-    /// The congestion control.
+    /// The congestion control: one of the table, or `fixed`.
     pub law: &'static str,
+    /// Whether writes are sent on fresh connections.
+    pub fresh: bool,
 }
 
 /// What came of it.
@@ -265,6 +283,7 @@ impl Scene {
             stop: Time::NEVER,
             report_rtt: false,
             law: "reno",
+            fresh: false,
         };
         scene
             .with("mss", "1000 B")
@@ -305,8 +324,13 @@ impl Scene {
 
     pub fn run(self, until: u64) -> Run {
         let parameters = parameters(&self.entries).unwrap();
-        let parameters = parameters.for_control(control(self.law).needs());
         let log = Arc::new(Mutex::new(Log::default()));
+        let (law, told) = (self.law, Arc::clone(&log));
+        let control: Arc<ControlFactory> = Arc::new(Box::new(move || match law {
+            "fixed" => Box::new(Fixed(Arc::clone(&told))),
+            law => control(law),
+        }));
+        let parameters = parameters.for_control(control().needs());
         let mut network = Network::new();
         network.attach(Box::new(Watch(Arc::clone(&log))));
         let flow = network.add_flows(1);
@@ -316,7 +340,7 @@ impl Scene {
         let there = network.add_route(&[pipe], receivers);
         let back = network.add_route(&[pipe_back], senders);
         let direct = network.add_route(&[], senders);
-        let Self { rate, drops, marks, stop, law, .. } = self;
+        let Self { rate, drops, marks, stop, fresh, .. } = self;
         network.add(Box::new(Pipe { rate, delay, drops, marks, ..Pipe::default() }));
         network.add(Box::new(Pipe { delay, ..Pipe::default() }));
         let stream = Streams::new(0, 0).named("test");
@@ -330,7 +354,10 @@ impl Scene {
             marking: Marking::default(),
         };
         let applications = pool_of([(writes, stream)]);
-        let senders = TcpSenders::new(group, &parameters, applications, &|| control(law));
+        let mut senders = TcpSenders::new(group, &parameters, applications, &**control);
+        if fresh {
+            senders = senders.with_fresh_connections(control);
+        }
         let senders = network.add(Box::new(senders.reporting_rtt(self.report_rtt)));
         match self.script {
             None => network.add(Box::new(TcpReceivers::new(flow, 1, &parameters, back))),

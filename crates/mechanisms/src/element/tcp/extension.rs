@@ -102,13 +102,6 @@ impl SenderContext<'_, '_> {
         }
     }
 
-    /// The flow starts again from idle.
-    pub(super) fn tell_restart(&mut self, now: Time) {
-        if self.delivery().is_some() {
-            self.c.control.restarted(&mut self.c.window, now);
-        }
-    }
-
     /// An acknowledgement has arrived, and nothing has been taken from it but where it moves
     /// SND.UNA.
     fn begin_sample(&mut self) {

@@ -32,14 +32,15 @@ impl TcpSenders {
 }
 
 impl SenderContext<'_, '_> {
-    /// If writes are sent on fresh connections and nothing is outstanding, begin one.
+    /// If writes are sent on fresh connections and nothing is outstanding, begin one. Returns
+    /// whether it did.
     #[cold]
     #[inline(never)]
-    pub(super) fn begin_afresh(&mut self) {
-        let Some(fresh) = &self.cold.fresh else { return };
+    pub(super) fn begin_afresh(&mut self) -> bool {
+        let Some(fresh) = &self.cold.fresh else { return false };
         let (una, end) = (self.c.una, self.c.end);
         if una == 0 || una < end {
-            return;
+            return false;
         }
         let connection =
             Connection::new(fresh.window, Rto::new(&self.p.rules), (fresh.control)(), self.p);
@@ -53,8 +54,10 @@ impl SenderContext<'_, '_> {
         let connection = &mut *self.c;
         (connection.una, connection.nxt, connection.max, connection.end) = (una, nxt, max, end);
         (connection.short, connection.pending, connection.extension) = (short, pending, extension);
-        // The receiver stays: a congestion mark of the connection before is not of this one.
-        connection.cwr = self.p.ecn;
+        // The receiver stays: a congestion mark of the connection before is not of this one. With
+        // accurate feedback nothing is echoed until CWR, and its bit is one of the ACE field.
+        connection.cwr = self.p.ecn && !self.p.accurate;
         self.cold.spare.extend(before.scoreboard);
+        true
     }
 }

@@ -340,15 +340,13 @@ impl SenderContext<'_, '_> {
     pub(super) fn write(&mut self) {
         let before = self.observed_window();
         let now = self.cx.now();
-        if self.cold.fresh.is_some() {
-            self.begin_afresh();
-        }
+        let fresh = self.cold.fresh.is_some() && self.begin_afresh();
         if self.c.extension.is_some() {
             self.check_app_limited();
         }
-        let idle = self.c.una == self.c.max && self.c.max > 0;
+        let idle = !fresh && self.c.una == self.c.max && self.c.max > 0;
         if idle {
-            self.tell_restart(now);
+            self.c.control.restarted(&mut self.c.window, now);
         }
         if idle
             && self.p.idle_restart
