@@ -1,15 +1,11 @@
 //! Clients that ask, wait for the answer, think, and ask again: closed-loop traffic.
 
-use std::sync::Arc;
-
-use forebay_kernel::Stream;
-use forebay_network::{Burst, Traffic};
 use forebay_parameters::{Entry, Inner, Parameters, Problem, Section, parameters};
 use forebay_units::{Size, Span};
 
-use super::transfers::Connections;
+use super::transfers::{Connections, at_random};
 use super::{BuildTraffic, RequestPlan, TrafficKind, packet_size};
-use crate::sizes::{SizeDistribution, Sizes};
+use crate::sizes::Sizes;
 
 pub(super) const ENTRY: Entry<BuildTraffic> = Entry {
     name: "requests",
@@ -65,24 +61,10 @@ fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
         return Err(section.fail("think", message));
     }
     let request = u16::try_from(request.bytes()).expect("a packet has a size");
-    let make = move |_: &mut Stream| Requests { sizes: Arc::clone(&sizes), think };
-    let kind = TrafficKind::new(make, None, None).of_transfers();
-    let requests = Some(RequestPlan { request, objects, connections });
-    Ok(TrafficKind { fresh: connection == Connections::Fresh, requests, ..kind })
+    // Each burst is a time to think, and the size of an object.
+    let kind = at_random(sizes, think, connection);
+    Ok(TrafficKind { requests: Some(RequestPlan { request, objects, connections }), ..kind })
 }
 
 /// The shortest mean time to think.
 const SHORTEST_THINK: Span = Span::from_us(1);
-
-/// Each burst is a time to think, and the size of an object.
-struct Requests {
-    sizes: Arc<dyn SizeDistribution>,
-    think: Span,
-}
-
-impl Traffic for Requests {
-    fn next(&mut self, stream: &mut Stream) -> Option<Burst> {
-        let gap = self.think.scaled(stream.exponential());
-        Some(Burst { gap, size: self.sizes.draw(stream) })
-    }
-}

@@ -85,18 +85,29 @@ fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
     }
     let gap = Span::from_seconds(1.0 / per_second);
     let mean_rate = Some(rate_of(8.0 * sizes.mean() * per_second));
-    let make = move |_: &mut Stream| Transfers { sizes: Arc::clone(&sizes), gap };
-    let kind = TrafficKind::new(make, None, mean_rate).of_transfers();
-    Ok(TrafficKind { fresh: connection == Connections::Fresh, ..kind })
+    let kind = at_random(sizes, gap, connection);
+    Ok(TrafficKind { mean_rate, ..kind })
 }
 
-struct Transfers {
+/// Transfers of random sizes, after exponential times of mean `gap`: from beginning to beginning,
+/// or from the end of one to the beginning of the next where a client asks for them.
+pub(super) fn at_random(
     sizes: Arc<dyn SizeDistribution>,
-    /// Mean time between beginnings.
+    gap: Span,
+    connection: Connections,
+) -> TrafficKind {
+    let make = move |_: &mut Stream| AtRandom { sizes: Arc::clone(&sizes), gap };
+    let kind = TrafficKind::new(make, None, None).of_transfers();
+    TrafficKind { fresh: connection == Connections::Fresh, ..kind }
+}
+
+struct AtRandom {
+    sizes: Arc<dyn SizeDistribution>,
+    /// Mean time before each.
     gap: Span,
 }
 
-impl Traffic for Transfers {
+impl Traffic for AtRandom {
     fn next(&mut self, stream: &mut Stream) -> Option<Burst> {
         let gap = self.gap.scaled(stream.exponential());
         Some(Burst { gap, size: self.sizes.draw(stream) })
