@@ -115,8 +115,7 @@ fn wrong_vectors_are_refused() {
         expected = { departures = [[0, 0], [1, 1000000]] }
     "#;
     let run = |text: &str| Vector::read("droptail/case", text).and_then(|vector| vector.run());
-    assert_eq!(run(text), Ok(()));
-    for (from, to, message) in [
+    let wrong = [
         ("[1, 1000000]", "[1, 1000001]", "departures"),
         (", [1, 1000000]]", "]", "departures"),
         ("departures = [[0, 0], [1, 1000000]]", "drops = [[1, 0, \"overflow\"]]", "drops"),
@@ -126,11 +125,8 @@ fn wrong_vectors_are_refused() {
         ("parameters = {}", "parameters = { limit = \"many\" }", "limit"),
         ("]] }", "]], state = [{ at_ns = 5, x = 0.5 }] }", "nothing happens at 5 ns"),
         ("]] }", "]], state = [{ at_ns = 0, x = 0.5 }] }", "x is not stated"),
-    ] {
-        assert!(text.contains(from), "{from}");
-        let wrong = run(&text.replace(from, to)).expect_err(to);
-        assert!(wrong.contains(message), "{to}: {wrong}");
-    }
+    ];
+    assert_refused(run, text, &wrong);
 }
 
 /// The same of a congestion control: a wrong window, a key that is not read, a state at an instant
@@ -148,19 +144,28 @@ fn wrong_vectors_of_controls_are_refused() {
         parameters = {}
         expected = { state = [{ at_ns = 5, cwnd_bytes = 4000 }] }
     "#;
-    let read = |text: &str| ControlVector::read("reno/case", text);
-    let run = |text: &str| read(text).and_then(|vector| vector.run());
-    assert_eq!(run(text), Ok(()));
-    for (from, to, message) in [
+    let run = |text: &str| ControlVector::read("reno/case", text).and_then(|vector| vector.run());
+    let wrong = [
         ("= 4000", "= 4001", "cwnd_bytes is 4000"),
         ("at_ns = 5", "at_ns = 6", "nothing happens at 6 ns"),
         ("count = 2", "cuont = 2", "cuont"),
         ("cwnd_bytes", "cwnd", "cwnd is not stated"),
         ("\"reno\"", "\"renno\"", "renno"),
         ("parameters = {}", "signals = [{ at_ns = 5, kind = \"x\" }]\nparameters = {}", "kind"),
-    ] {
+    ];
+    assert_refused(run, text, &wrong);
+}
+
+/// The vector `text` passes, and fails where one part is replaced by another, with a message.
+fn assert_refused(
+    run: impl Fn(&str) -> Result<(), String>,
+    text: &str,
+    wrong: &[(&str, &str, &str)],
+) {
+    assert_eq!(run(text), Ok(()));
+    for (from, to, message) in wrong {
         assert!(text.contains(from), "{from}");
-        let wrong = run(&text.replace(from, to)).expect_err(to);
-        assert!(wrong.contains(message), "{to}: {wrong}");
+        let refusal = run(&text.replace(from, to)).expect_err(to);
+        assert!(refusal.contains(message), "{to}: {refusal}");
     }
 }
