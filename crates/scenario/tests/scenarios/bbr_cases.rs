@@ -1,7 +1,16 @@
-//! The test cases of draft-ietf-ccwg-bbr (appendix "BBR Example Test Cases", text of August 2026),
-//! as scenarios of one flow of `bbr3`. Each test names its case. Not here: cases that change the
-//! rate of the link as the flow enters a state, those of links that aggregate, of spurious
-//! recoveries, which the sender does not detect, and of a pause within the one round of REFILL.
+//! Test cases of draft-ietf-ccwg-bbr (appendix "BBR Example Test Cases", text of August 2026), as
+//! scenarios of one flow of `bbr3`: 14 of the 22. Each test names its cases. Not here:
+//!
+//! - "Exiting DRAIN Based on Time" and "Exiting PROBE_DOWN After Max Time" lower the rate of the
+//!   link as the flow enters a state, which no scenario knows beforehand;
+//! - "Exiting PROBE_UP on Loss When Application-Limited" limits the application and loses packets
+//!   from that state on, which is as little known;
+//! - "Achieving Expected STARTUP Bandwidth on a Link With Aggregation" and "Achieving Expected
+//!   Cruise Bandwidth on a Link With Aggregation" need a link that aggregates acknowledgements;
+//! - "Handling Spurious Fast Recovery" and "Handling Spurious RTO Recovery": the sender does not
+//!   detect that a recovery was spurious;
+//! - "Handling Application-Limited Sending During PROBE_REFILL" needs a pause within the one round
+//!   of that state.
 
 use crate::support::{floats, link, record, table};
 use forebay_scenario::RunResult;
