@@ -117,7 +117,7 @@ impl Checker {
             });
         }
         let model = &mut self.links[link];
-        model.enqueue(key, packet, now, self.places.links[link].by_ecn);
+        model.enqueue(key, packet, now, &self.places.links[link]);
         model.tally(packet.precedence).arrived.add(packet);
         let (packets, bytes) = (model.queued.len() as u64, model.queued_bytes);
         let Backlog { packets: waiting, bytes: waiting_bytes } = backlog;

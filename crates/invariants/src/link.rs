@@ -19,6 +19,8 @@ pub(crate) struct QueuedClass {
     is_feedback: bool,
     /// Where the queue goes by it.
     ecn: Option<Ecn>,
+    /// Where packets of a flow may overtake each other.
+    number: Option<u64>,
 }
 
 /// A packet that was queued at a link and has not crossed it.
@@ -101,13 +103,14 @@ impl LinkModel {
     }
 
     /// `packet` is queued.
-    pub(crate) fn enqueue(&mut self, key: Key, packet: &Packet, at: Time, by_ecn: bool) {
+    pub(crate) fn enqueue(&mut self, key: Key, packet: &Packet, at: Time, place: &LinkPlace) {
         let class = QueuedClass {
             flow: packet.flow,
             precedence: packet.precedence,
             dscp: packet.dscp(),
             is_feedback: packet.is_feedback(),
-            ecn: by_ecn.then(|| packet.ecn()),
+            ecn: place.by_ecn.then(|| packet.ecn()),
+            number: place.reorders.then_some(packet.number),
         };
         self.queued.push_back(Queued { key, at, size: packet.size, class });
         self.queued_bytes += u64::from(packet.size);

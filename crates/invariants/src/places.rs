@@ -31,6 +31,8 @@ pub struct LinkPlace {
     pub polices: bool,
     /// Whether its queue tells packets apart by the ECN field.
     pub by_ecn: bool,
+    /// Whether its queue may move a flow to another class while packets of it wait.
+    pub reorders: bool,
     /// Whether its wire loses or duplicates packets.
     pub impaired: bool,
     /// The buckets of its only conditioner whose payments can be told from outside.
@@ -162,6 +164,7 @@ impl LinkPlace {
             shapes: false,
             polices: false,
             by_ecn: false,
+            reorders: false,
             impaired: false,
             buckets: Vec::new(),
         }

@@ -36,6 +36,7 @@ mod dscp;
 pub mod element;
 pub mod explicit_rate;
 pub mod fairness;
+mod flow_groups;
 pub mod impairment;
 mod lateness;
 mod measurement;
@@ -53,13 +54,24 @@ mod transfers;
 use forebay_units::Rate;
 
 pub use dscp::{Dscp, DscpSet};
+pub use flow_groups::{FlowGroups, GroupSet};
 pub use lateness::{Lateness, LatenessResult};
 pub use registry::registry;
 pub use transfers::{Completed, EmptyPath, TransferCount, TransferMeter, TransferResult};
 
 /// What a law may know of the link that it serves.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct LinkFacts {
     /// The link's rate.
     pub rate: Rate,
+    /// The flows of the network.
+    pub flows: FlowGroups,
+}
+
+impl LinkFacts {
+    /// A link of `rate`, in a network of which nothing else is known.
+    #[must_use]
+    pub const fn of(rate: Rate) -> Self {
+        Self { rate, flows: FlowGroups::NONE }
+    }
 }

@@ -55,7 +55,7 @@ fn make(
     entry: &Entry<BuildConditioner>,
     parameters: &Value,
 ) -> Result<Box<dyn Conditioner>, Problem> {
-    let facts = LinkFacts { rate: Rate::from_bps(100_000_000) };
+    let facts = LinkFacts::of(Rate::from_bps(100_000_000));
     build(parameters, |section| (entry.build)(section, &facts))
 }
 

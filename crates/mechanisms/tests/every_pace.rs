@@ -16,7 +16,7 @@ use forebay_network::{FlowId, Packet, RouteId};
 use forebay_units::{Rate, Span, Time};
 use support::{build, example, strange};
 
-const FACTS: LinkFacts = LinkFacts { rate: Rate::from_bps(6_000_000) };
+const FACTS: LinkFacts = LinkFacts::of(Rate::from_bps(6_000_000));
 const RTT: Span = Span::from_ms(560);
 
 /// What a detector says of cells of 20 flows and all classes at 1.2 times the link's rate, one in

@@ -22,7 +22,7 @@ use support::{build, example, list, strange, table, with};
 const RATE: Rate = Rate::from_bps(10_000_000);
 
 fn make(entry: &Entry<BuildQueue>, parameters: &Value) -> Result<Queue, Problem> {
-    build(parameters, |section| (entry.build)(section, &LinkFacts { rate: RATE }))
+    build(parameters, |section| (entry.build)(section, &LinkFacts::of(RATE)))
 }
 
 /// What became of a packet.

@@ -13,7 +13,7 @@ use forebay_parameters::{Entry, Problem, Value};
 use forebay_units::{PS_PER_S, Rate, Span, Time};
 use support::{build, example, parameters, strange, table, with};
 
-const FACTS: LinkFacts = LinkFacts { rate: Rate::from_bps(100_000_000) };
+const FACTS: LinkFacts = LinkFacts::of(Rate::from_bps(100_000_000));
 
 /// Shaping laws whose output has bounds: the rate below which one never falls, and that which it
 /// never exceeds but for its estimate.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use forebay_engine::Network;
 use forebay_kernel::Streams;
+use forebay_mechanisms::FlowGroups;
 use forebay_network::{DelayTable, ElementCounters, ElementId, FlowId, LinkId, RouteId};
 use forebay_parameters::{Echo, Node, Parameters, Problem, Registry, Section, did_you_mean};
 use forebay_units::quantity::show_span;
@@ -53,6 +54,7 @@ impl<'a> Plan<'a> {
             Some(section) => read_record(&section)?,
             None => RecordParameters::read(&Section::empty("record".to_owned(), echo))?,
         };
+        let groups = group_names(&root);
         let mut links = Vec::new();
         let mut topology = Topology::default();
         let rings = root.section("rings")?;
@@ -60,7 +62,7 @@ impl<'a> Plan<'a> {
             check_names(&section)?;
             for name in section.keys() {
                 let inner = section.section(name)?.expect("the key is present");
-                for plan in read_link(name, &inner)? {
+                for plan in read_link(name, &inner, &groups)? {
                     plan.check_failures(parameters.duration, rings.is_some(), &inner)?;
                     join(&mut topology, &mut links, plan).map_err(|m| inner.fail("to", m))?;
                 }
@@ -93,6 +95,7 @@ impl<'a> Plan<'a> {
                 return Err(inner.fail("count", message));
             }
         }
+        groups.place(flows.iter().map(|flow| flow.count));
         members.check(&root)?;
         check_bursts(&links, &flows)?;
         let names_of_links = links.iter().map(|link| link.name.as_str()).collect();
@@ -235,6 +238,13 @@ fn section_of_links<'a>(
     has_rings: bool,
 ) -> Result<Option<Section<'a>>, Problem> {
     if has_rings { root.section("links") } else { required(root, "links").map(Some) }
+}
+
+/// The groups of flows, which classifiers of links may go by.
+fn group_names(root: &Section<'_>) -> FlowGroups {
+    // What is no table of groups is refused when flows are read.
+    let section = root.section("flows").ok().flatten();
+    FlowGroups::named(section.iter().flat_map(Section::keys).map(str::to_owned).collect())
 }
 
 /// Add a link between two nodes that are not joined yet.

@@ -327,6 +327,11 @@ fn link_place(number: usize, plan: &Plan<'_>, wired: &mut Wired, resolved: &Reso
         shapes: has("shaper.") || link.holds_back,
         polices: has("conditioner"),
         impaired: has("impairment") || link.failure.is_some(),
+        reorders: given().any(|(key, _)| {
+            let classify = |at| resolved.get(&format!("{at}.classify"));
+            let by = key.strip_suffix(".perturb").and_then(classify);
+            by.is_some_and(|by| by == "flow_hash")
+        }),
         by_ecn: has_part("dualpi2") || has_part("ecn_classes") || has_part("rules"),
         ring,
         buckets,

@@ -2,7 +2,6 @@
 
 use forebay_engine::Network;
 use forebay_kernel::Streams;
-use forebay_mechanisms::LinkFacts;
 use forebay_mechanisms::conditioner::Conditioners;
 use forebay_mechanisms::detector::CongestionDetector;
 use forebay_mechanisms::detector::Detectors;
@@ -17,6 +16,7 @@ use forebay_mechanisms::explicit_rate::ExplicitRates;
 use forebay_mechanisms::impairment::{Impairment, Impairments, outages};
 use forebay_mechanisms::queue::{self, Queue, Queues};
 use forebay_mechanisms::shaper::Shapers;
+use forebay_mechanisms::{FlowGroups, LinkFacts};
 use forebay_network::{Conditioner, ElementId, LinkId, ShaperLaw};
 use forebay_parameters::{
     Category, Chosen, Parameters, Problem, Section, choose, choose_all, choose_or,
@@ -82,10 +82,11 @@ struct Parts {
 /// Size of notifications unless the scenario says otherwise: a cell.
 const NOTICE: Size = Size::from_bytes(53);
 
-/// Read the section of one link: one plan, or two if it is duplex.
+/// Read the section of one link, in a network with `flows`: one plan, or two if it is duplex.
 pub(crate) fn read_link<'a>(
     name: &str,
     section: &Section<'a>,
+    flows: &FlowGroups,
 ) -> Result<Vec<LinkPlan<'a>>, Problem> {
     let parameters = LinkParameters::read_among(section, LINK_MECHANISMS)?;
     check_delay(section, "delay", parameters.delay)?;
@@ -115,7 +116,7 @@ pub(crate) fn read_link<'a>(
         if reverse.is_some() {
             return Err(section.fail("reverse", "the link is not duplex: it has no way back"));
         }
-        return Ok(vec![there.prepare()?]);
+        return Ok(vec![there.prepare(flows)?]);
     }
     let own = Section::empty(format!("{}.reverse", section.path()), section.echo());
     let ends = [parameters.to, parameters.from];
@@ -134,7 +135,7 @@ pub(crate) fn read_link<'a>(
     }
     back.failure = failure;
     back.check_pauses(section)?;
-    Ok(vec![there.prepare()?, back.prepare()?])
+    Ok(vec![there.prepare(flows)?, back.prepare(flows)?])
 }
 
 fn notice_size(section: &Section<'_>, size: Option<Size>) -> Result<Size, Problem> {
@@ -233,13 +234,9 @@ impl LinkPlan<'_> {
         }
     }
 
-    fn facts(&self) -> LinkFacts {
-        LinkFacts { rate: self.rate }
-    }
-
     /// Read the mechanisms, so that every error shows before anything runs.
-    fn prepare(mut self) -> Result<Self, Problem> {
-        let facts = self.facts();
+    fn prepare(mut self, flows: &FlowGroups) -> Result<Self, Problem> {
+        let facts = LinkFacts { rate: self.rate, flows: flows.clone() };
         let section = &self.section;
         let (entry, inner) = choose_or::<Queues>(section, "queue", queue::DEFAULT)?;
         let queue = (entry.build)(&inner, &facts)?;
@@ -348,7 +345,7 @@ fn refuse_implied_classes(section: &Section<'_>) -> Result<(), Problem> {
     let says = |path: &str, key: &str| {
         echo.get(&format!("{path}.{key}")).is_some_and(|value| value != crate::run::ABSENT)
     };
-    let keys = ["classify", "map", "dscp", "ecn_classes", "rules"];
+    let keys = ["classify", "map", "dscp", "ecn_classes", "rules", "flow_groups"];
     match schedulers.find(|path| !keys.iter().any(|key| says(path, key))) {
         None => Ok(()),
         Some(path) => Err(section.fail(

@@ -341,7 +341,7 @@ mod tests {
                 ("srtt_weight".to_owned(), Node::new(weight.into())),
             ]);
             let (node, echo) = (Node::new(Value::Table(table)), Echo::default());
-            let facts = LinkFacts { rate: Rate::from_bps(1_000_000) };
+            let facts = LinkFacts::of(Rate::from_bps(1_000_000));
             let built = build(&Section::root(&node, &echo).unwrap(), &facts);
             built.err().map_or(String::new(), |problem| problem.path)
         };

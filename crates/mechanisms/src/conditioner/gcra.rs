@@ -81,7 +81,7 @@ mod tests {
         let entry = |key: &str, text: &str| (key.to_owned(), Node::new(text.into()));
         let table = Table::from([entry("rate", "42.4 kbit/s"), entry("tolerance", "16 ms")]);
         let (node, echo) = (Node::new(forebay_parameters::Value::Table(table)), Echo::default());
-        let facts = LinkFacts { rate: Rate::from_bps(6_000_000) };
+        let facts = LinkFacts::of(Rate::from_bps(6_000_000));
         let mut law = build(&Section::root(&node, &echo).unwrap(), &facts).unwrap();
         let mut stream = Streams::new(0, 0).named("test");
         let seen = [0, 4, 8, 12, 20, 22, 40, 41, 42, 43].map(|ms| {

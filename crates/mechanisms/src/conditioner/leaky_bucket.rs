@@ -94,7 +94,7 @@ mod tests {
             ("excess".to_owned(), Node::new(excess.into())),
         ]);
         let (node, echo) = (Node::new(Value::Table(table)), Echo::default());
-        let facts = LinkFacts { rate: Rate::from_bps(6_000_000) };
+        let facts = LinkFacts::of(Rate::from_bps(6_000_000));
         let mut law = build(&Section::root(&node, &echo).unwrap(), &facts).unwrap();
         let mut stream = Streams::new(0, 0).named("test");
         [0, 1, 2, 3, 12, 13, 50, 51, 52, 53].map(|ms| {

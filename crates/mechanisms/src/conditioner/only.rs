@@ -101,7 +101,7 @@ mod tests {
         let of = table(&[("token_bucket", table(&bucket))]);
         let node = Node::new(table(&[("dscp", Value::List(dscp)), ("of", of)]));
         let (echo, registry) = (Echo::default(), crate::registry());
-        let facts = LinkFacts { rate: Rate::from_bps(100_000_000) };
+        let facts = LinkFacts::of(Rate::from_bps(100_000_000));
         build(&Section::root(&node, &echo)?.with_registry(&registry), &facts)
     }
 

@@ -34,7 +34,7 @@ parameters! {
 fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Box<dyn Conditioner>, Problem> {
     let PerFlowParameters { of } = PerFlowParameters::read(section)?;
     let pattern = of.build(section, |build, inner| build(inner, facts))?;
-    let (registry, facts) = (section.registry().clone(), *facts);
+    let (registry, facts) = (section.registry().clone(), facts.clone());
     let (places, flows) = (Vec::new(), Vec::new());
     Ok(Box::new(PerFlow { of, registry, facts, pattern, places, flows }))
 }
@@ -140,7 +140,7 @@ mod tests {
 
     fn make(of: Value) -> Result<Box<dyn Conditioner>, Problem> {
         let (node, echo) = (Node::new(table(&[("of", of)])), Echo::default());
-        let facts = LinkFacts { rate: Rate::from_bps(100_000_000) };
+        let facts = LinkFacts::of(Rate::from_bps(100_000_000));
         build(&Section::root(&node, &echo)?.with_registry(&crate::registry()), &facts)
     }
 
@@ -219,7 +219,7 @@ mod tests {
         let nested = table(&[("per_flow", table(&[("of", bucket())]))]);
         assert_eq!(path(nested), "");
         let (node, echo) = (Node::new(table(&[])), Echo::default());
-        let facts = LinkFacts { rate: Rate::from_bps(1) };
+        let facts = LinkFacts::of(Rate::from_bps(1));
         let missing =
             build(&Section::root(&node, &echo).unwrap().with_registry(&crate::registry()), &facts)
                 .err()

@@ -102,7 +102,7 @@ mod tests {
     fn make(entries: &[(&str, Value)]) -> Result<Box<dyn Conditioner>, Problem> {
         let node = |(key, value): &(&str, Value)| ((*key).to_owned(), Node::new(value.clone()));
         let node = Node::new(Value::Table(entries.iter().map(node).collect::<Table>()));
-        let facts = LinkFacts { rate: Rate::from_bps(1_000_000) };
+        let facts = LinkFacts::of(Rate::from_bps(1_000_000));
         build(&Section::root(&node, &Echo::default())?, &facts)
     }
 

@@ -244,7 +244,7 @@ mod tests {
         let table: Table = entries.iter().map(entry).collect();
         let (node, echo) = (Node::new(Value::Table(table)), Echo::default());
         let section = Section::root(&node, &echo).unwrap();
-        build(&section, &LinkFacts { rate: LINK })?;
+        build(&section, &LinkFacts::of(LINK))?;
         InputRateParameters::read(&section)
     }
 

@@ -285,7 +285,7 @@ mod tests {
         let (node, echo) = (Node::new(Value::Table(nodes.collect::<Table>())), Echo::default());
         let section = Section::root(&node, &echo).unwrap();
         let parameters = AdaptiveRedParameters::read(&section).unwrap();
-        let facts = LinkFacts { rate: Rate::from_bps(rate) };
+        let facts = LinkFacts::of(Rate::from_bps(rate));
         AdaptiveRed::build(&section, &facts, &parameters).unwrap()
     }
 

@@ -248,7 +248,7 @@ mod tests {
 
     fn make(entries: &[(&str, Value)]) -> Result<Choke, Problem> {
         let (node, echo) = (Node::new(table(entries)), Echo::default());
-        let facts = LinkFacts { rate: Rate::from_bps(8_000_000) };
+        let facts = LinkFacts::of(Rate::from_bps(8_000_000));
         read(&Section::root(&node, &echo).unwrap().with_registry(&crate::registry()), &facts)
     }
 

@@ -194,7 +194,7 @@ impl ClassOptions {
         facts: &LinkFacts,
         scheduler: S,
     ) -> Result<Queue, Problem> {
-        let classifier = self.classify.build(section, self.count(section)?)?;
+        let classifier = self.classify.build(section, facts, self.count(section)?)?;
         let build =
             |class: &Inner<Queues>| class.build(section, |build, inner| build(inner, facts));
         let queues = self.classes.iter().map(build).collect::<Result<Vec<_>, Problem>>()?;
@@ -279,7 +279,7 @@ impl<S: Scheduler> QueueDisc for Classful<S> {
         stream: &mut Stream,
         discard: &mut Discard<'_>,
     ) -> Verdict {
-        let class = self.classifier.class(packet);
+        let class = self.classifier.class(packet, now, stream);
         let (count, scheduler) = (&mut self.counts[class], &mut self.scheduler);
         let queue = &mut self.queues[class];
         // A packet that may not be sent at once needs a buffer, though the link be idle.
@@ -294,6 +294,7 @@ impl<S: Scheduler> QueueDisc for Classful<S> {
             self.counts[class].drops += 1;
             return verdict;
         }
+        self.classifier.admitted(class, packet, || queue.backlog().packets > 1);
         self.scheduler.accepted(class, packet.size, now);
         let bit = 1 << class;
         if self.heads.active & bit == 0 {
@@ -367,6 +368,7 @@ impl<S: Scheduler> QueueDisc for Classful<S> {
             visit(&format!("class_drops.{class}"), count.drops as f64);
             queue.probes(&mut |name, value| visit(&format!("{name}.{class}"), value));
         }
+        self.classifier.probes(visit);
         self.scheduler.probes(visit);
     }
 }

@@ -1,10 +1,14 @@
 //! Classifiers: to which class of a scheduler a packet belongs.
 
-use forebay_network::{Ecn, Packet};
-use forebay_parameters::{Node, Parameter, Problem, Section, Value, choice, parameters};
+use forebay_kernel::Stream;
+use forebay_network::Packet;
+use forebay_parameters::{Problem, Section, choice, parameters};
+use forebay_units::{Span, Time};
 
 use super::MOST_PRECEDENCES;
-use crate::{Dscp, DscpSet};
+use super::class_hash::ClassHash;
+use super::class_rules::{Rule, Rules};
+use crate::{Dscp, DscpSet, FlowGroups, GroupSet, LinkFacts};
 
 choice! {
     /// What packets are classified by.
@@ -17,14 +21,21 @@ choice! {
         Ecn = "ecn",
         /// The first rule that they match: see `rules`.
         Rules = "rules",
+        /// The group of flows that they are of, acknowledgements too: see `flow_groups`.
+        FlowGroup = "flow_group",
+        /// A hash of their flow, so that flows are spread over the classes by chance;
+        /// acknowledgements are flows of their own. See `perturb` and `salt`. Series show
+        /// `class_collisions`, the packets that joined a class where the last that waited was of
+        /// another flow, and `class_perturbations`, how often the hash function changed.
+        FlowHash = "flow_hash",
     }
 }
 
 parameters! {
     /// How the packets of a scheduler are classified.
     pub struct ClassifyOptions {
-        /// What packets are classified by. If left out: that of `dscp`, `ecn_classes`, `rules` and
-        /// `map` which is given.
+        /// What packets are classified by. If left out: that of `dscp`, `ecn_classes`, `rules`,
+        /// `flow_groups` and `map` which is given.
         classify: Option<ClassifyBy>, "RFC 2475, section 2.3.1";
         /// The class of each precedence, from 0 on; the last holds for higher ones too. For cells
         /// with two priorities, of which precedences 2 and 3 are those with CLP=1: [0, 1, 0, 1].
@@ -37,99 +48,21 @@ parameters! {
         ecn_classes: Option<Vec<u32>>, "RFC 9331, section 5.1; RFC 3168, section 5";
         /// Rules, of which the first that matches decides: `{ dscp = "EF", class = 0 }`. A rule
         /// matches packets that have all that it names of `dscp` (one or a list), `precedence` (one
-        /// or a list) and `ecn` (a word, or a list: not-ect, ect1, ect0, ce).
+        /// or a list), `ecn` (a word, or a list: not-ect, ect1, ect0, ce) and `flows` (the name of
+        /// a group, or a list).
         rules: Option<Vec<Rule>>, "RFC 2475, section 2.3.1 (multi-field classifier)";
-        /// The class of packets whose codepoint stands nowhere in `dscp`, or that match no rule;
-        /// the last if left out.
+        /// The groups of flows of each class, one entry for each of the first classes: a name, or a
+        /// list of names.
+        flow_groups: Option<Vec<GroupSet>>, "RFC 2475, section 2.3.1 (multi-field classifier)";
+        /// How often the hash function of `flow_hash` changes, above 0. Packets that wait stay
+        /// where they are, so that those of a flow may overtake each other. Never if left out.
+        perturb: Option<Span>, "Linux tc-flow(8) (perturb)";
+        /// Key of the hash function of `flow_hash`. Drawn at random if left out, for each run
+        /// another.
+        salt: Option<u64>, "McKenney 1990, section 3";
+        /// The class of packets whose codepoint stands nowhere in `dscp`, that match no rule, or
+        /// whose group stands nowhere in `flow_groups`; the last if left out.
         otherwise: Option<u32>, "RFC 2474, section 3 (unrecognized codepoints)";
-    }
-}
-
-/// A rule of a classifier.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Rule {
-    dscp: Option<DscpSet>,
-    precedence: Option<Vec<u32>>,
-    ecn: Option<Vec<EcnWord>>,
-    class: u32,
-}
-
-choice! {
-    /// ECN codepoints by name.
-    pub enum EcnWord {
-        /// Not ECN-capable.
-        NotEct = "not-ect",
-        /// ECT(1).
-        Ect1 = "ect1",
-        /// ECT(0).
-        Ect0 = "ect0",
-        /// Congestion experienced.
-        Ce = "ce",
-    }
-}
-
-impl EcnWord {
-    fn codepoint(self) -> Ecn {
-        match self {
-            Self::NotEct => Ecn::NotEct,
-            Self::Ect1 => Ecn::Ect1,
-            Self::Ect0 => Ecn::Ect0,
-            Self::Ce => Ecn::Ce,
-        }
-    }
-}
-
-/// One value, or a list of them.
-fn several<T: Parameter>(node: &Node) -> Result<Vec<T>, String> {
-    match &node.value {
-        Value::List(_) => Vec::read(node),
-        _ => T::read(node).map(|one| vec![one]),
-    }
-}
-
-impl Parameter for Rule {
-    const KIND: &'static str = "rule such as { dscp = \"EF\", class = 0 }";
-
-    fn read(node: &Node) -> Result<Self, String> {
-        let Value::Table(table) = &node.value else {
-            return Err(format!("{} is not a {}", node.value.show(), Self::KIND));
-        };
-        let (mut rule, mut class) = (Self::default(), None);
-        for (key, node) in table {
-            match key.as_str() {
-                "dscp" => rule.dscp = Some(DscpSet::read(node)?),
-                "precedence" => rule.precedence = Some(several(node)?),
-                "ecn" => rule.ecn = Some(several(node)?),
-                "class" => class = Some(u32::read(node)?),
-                other => {
-                    return Err(format!(
-                        "unknown key \"{other}\"; a rule has class and some of dscp, precedence \
-                         and ecn"
-                    ));
-                }
-            }
-        }
-        rule.class =
-            class.ok_or_else(|| format!("a rule without class; it takes a {}", Self::KIND))?;
-        Ok(rule)
-    }
-
-    fn show(&self) -> String {
-        let Self { dscp, precedence, ecn, class } = self;
-        let parts = [("dscp", dscp.show()), ("precedence", precedence.show()), ("ecn", ecn.show())];
-        let parts = parts.iter().map(|(key, value)| format!("{key} = {value}, "));
-        format!("{{ {}class = {class} }}", parts.collect::<String>())
-    }
-}
-
-impl Rule {
-    fn matches(&self, packet: &Packet) -> bool {
-        let Self { dscp, precedence, ecn, .. } = self;
-        dscp.as_ref().is_none_or(|set| set.0.contains(&Dscp(packet.dscp())))
-            && precedence.as_ref().is_none_or(|all| all.contains(&u32::from(packet.precedence)))
-            && ecn
-                .as_ref()
-                .is_none_or(|all| all.iter().any(|word| word.codepoint() == packet.ecn()))
     }
 }
 
@@ -141,32 +74,57 @@ pub(super) enum Classifier {
     Dscp([u8; Dscp::COUNT]),
     /// By ECN codepoint.
     Ecn([u8; 4]),
-    /// By the first rule that matches, and the class of packets that match none.
-    Rules(Vec<Rule>, u8),
+    /// By the first rule that matches.
+    Rules(Rules),
+    /// By group of flows, each of which has a class.
+    FlowGroups(FlowGroups, Vec<u8>),
+    /// By a hash of the flow.
+    FlowHash(Box<ClassHash>),
 }
 
 impl Classifier {
-    /// The class of `packet`, of those that the classifier was made for.
+    /// The class of `packet`, which arrives at `now`, of those that the classifier was made for.
     #[inline(always)]
-    pub(super) fn class(&self, packet: &Packet) -> usize {
+    pub(super) fn class(&mut self, packet: &Packet, now: Time, stream: &mut Stream) -> usize {
         match self {
             Self::Precedence(map) => map[usize::from(packet.precedence) % MOST_PRECEDENCES].into(),
-            other => other.class_otherwise(packet),
+            other => other.class_otherwise(packet, now, stream),
         }
     }
 
     #[inline(never)]
-    fn class_otherwise(&self, packet: &Packet) -> usize {
+    fn class_otherwise(&mut self, packet: &Packet, now: Time, stream: &mut Stream) -> usize {
         let class = match self {
             Self::Precedence(map) => map[usize::from(packet.precedence) % MOST_PRECEDENCES],
             Self::Dscp(map) => map[usize::from(packet.dscp()) % Dscp::COUNT],
             Self::Ecn(map) => map[packet.ecn() as usize],
-            Self::Rules(rules, otherwise) => {
-                let found = rules.iter().find(|rule| rule.matches(packet));
-                found.map_or(*otherwise, |rule| rule.class as u8)
-            }
+            Self::Rules(rules) => rules.class(packet),
+            Self::FlowGroups(groups, map) => map[groups.group_of(packet.flow)],
+            Self::FlowHash(hash) => return hash.class(packet, now, stream),
         };
         usize::from(class)
+    }
+
+    /// `packet` was admitted to `class`, where `others` tells whether others wait.
+    #[inline]
+    pub(super) fn admitted(
+        &mut self,
+        class: usize,
+        packet: &Packet,
+        others: impl FnOnce() -> bool,
+    ) {
+        if let Self::FlowHash(hash) = self {
+            hash.admitted(class, packet, others());
+        }
+    }
+
+    /// Visit how often flows collided and the hash function changed, where packets are classified
+    /// by one.
+    pub(super) fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
+        if let Self::FlowHash(hash) = self {
+            visit("class_collisions", hash.collisions() as f64);
+            visit("class_perturbations", hash.perturbations() as f64);
+        }
     }
 }
 
@@ -178,6 +136,7 @@ impl ClassifyOptions {
             (ClassifyBy::Dscp, "dscp", self.dscp.is_some()),
             (ClassifyBy::Ecn, "ecn_classes", self.ecn_classes.is_some()),
             (ClassifyBy::Rules, "rules", self.rules.is_some()),
+            (ClassifyBy::FlowGroup, "flow_groups", self.flow_groups.is_some()),
         ];
         let given = all.into_iter().filter(|(.., given)| *given);
         given.map(|(by, key, _)| (by, key)).collect()
@@ -187,24 +146,27 @@ impl ClassifyOptions {
     pub(super) fn build(
         &self,
         section: &Section<'_>,
+        facts: &LinkFacts,
         classes: usize,
     ) -> Result<Classifier, Problem> {
         let Some(by) = self.by(section)? else {
             let message = "is missing: say what packets are classified by, classify = \
-                           \"precedence\", or by dscp, ecn_classes or rules = [...]";
+                           \"precedence\" or \"flow_hash\", or by dscp, ecn_classes, rules or \
+                           flow_groups = [...]";
             return Err(section.fail("classify", message));
         };
-        self.build_by(by, section, classes)
+        self.build_by(by, section, facts, classes)
     }
 
     /// As [`ClassifyOptions::build`], by precedence where the scenario says nothing.
     pub(super) fn build_or_precedence(
         &self,
         section: &Section<'_>,
+        facts: &LinkFacts,
         classes: usize,
     ) -> Result<Classifier, Problem> {
         let by = self.by(section)?.unwrap_or(ClassifyBy::Precedence);
-        self.build_by(by, section, classes)
+        self.build_by(by, section, facts, classes)
     }
 
     fn by(&self, section: &Section<'_>) -> Result<Option<ClassifyBy>, Problem> {
@@ -212,13 +174,25 @@ impl ClassifyOptions {
         let by = self.classify.or(given.first().map(|(by, _)| *by));
         if let Some((_, key)) = given.iter().find(|(other, _)| Some(*other) != by) {
             let message = "packets are classified by something else already; allowed is one of \
-                           map, dscp, ecn_classes and rules, that which classify names";
+                           map, dscp, ecn_classes, rules and flow_groups, that which classify \
+                           names";
             return Err(section.fail(key, message));
         }
-        let has_rest = matches!(by, Some(ClassifyBy::Dscp | ClassifyBy::Rules));
+        let has_rest =
+            matches!(by, Some(ClassifyBy::Dscp | ClassifyBy::Rules | ClassifyBy::FlowGroup));
         if self.otherwise.is_some() && !has_rest {
-            let message = "is for dscp and rules: every precedence and ECN codepoint has a class";
+            let message = "is for dscp, rules and flow_groups: every precedence, ECN codepoint and \
+                           hash has a class";
             return Err(section.fail("otherwise", message));
+        }
+        if by != Some(ClassifyBy::FlowHash) {
+            let given = [("perturb", self.perturb.is_some()), ("salt", self.salt.is_some())];
+            if let Some((key, _)) = given.into_iter().find(|(_, given)| *given) {
+                return Err(section.fail(key, "is for classify = \"flow_hash\" alone"));
+            }
+        }
+        if self.perturb == Some(Span::ZERO) {
+            return Err(section.fail("perturb", "is zero; allowed is any time above 0 s"));
         }
         Ok(by)
     }
@@ -227,6 +201,7 @@ impl ClassifyOptions {
         &self,
         by: ClassifyBy,
         section: &Section<'_>,
+        facts: &LinkFacts,
         classes: usize,
     ) -> Result<Classifier, Problem> {
         let last = classes - 1;
@@ -262,7 +237,17 @@ impl ClassifyOptions {
                 for rule in rules {
                     class("rules", rule.class)?;
                 }
-                Classifier::Rules(rules.clone(), rest)
+                let built = Rules::new(rules, &facts.flows, rest);
+                Classifier::Rules(built.map_err(|message| section.fail("rules", message))?)
+            }
+            ClassifyBy::FlowGroup => {
+                let sets = self.flow_groups.as_ref().ok_or_else(|| missing("flow_groups"))?;
+                let map = by_group(section, sets, &facts.flows, (rest, last))?;
+                Classifier::FlowGroups(facts.flows.clone(), map)
+            }
+            ClassifyBy::FlowHash => {
+                let hash = ClassHash::new(classes, self.salt, self.perturb);
+                Classifier::FlowHash(Box::new(hash))
             }
         })
     }
@@ -294,6 +279,29 @@ impl ClassifyOptions {
     }
 }
 
+/// The class of each group of flows.
+fn by_group(
+    section: &Section<'_>,
+    sets: &[GroupSet],
+    groups: &FlowGroups,
+    (rest, last): (u8, usize),
+) -> Result<Vec<u8>, Problem> {
+    let fail = |message: String| section.fail("flow_groups", message);
+    if sets.len() > last + 1 {
+        return Err(fail(format!("has {} entries; there are {} classes", sets.len(), last + 1)));
+    }
+    let mut map = vec![None; groups.count().max(1)];
+    for (class, set) in (0..).zip(sets) {
+        for name in &set.0 {
+            let at = groups.find(name).map_err(fail)?;
+            if let Some(other) = map[at].replace(class) {
+                return Err(fail(format!("\"{name}\" is in class {other} and in {class}")));
+            }
+        }
+    }
+    Ok(map.into_iter().map(|class| class.unwrap_or(rest)).collect())
+}
+
 /// The class of each codepoint.
 fn by_dscp(
     section: &Section<'_>,
@@ -320,9 +328,10 @@ fn by_dscp(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use forebay_network::{FlowId, RouteId};
-    use forebay_parameters::{Echo, Parameters, Table};
-    use forebay_units::Time;
+    use forebay_kernel::Streams;
+    use forebay_network::{Ecn, FlowId, PacketKind, RouteId};
+    use forebay_parameters::{Echo, Node, Parameters, Table, Value};
+    use forebay_units::Rate;
 
     fn list<T: Into<Value>>(items: Vec<T>) -> Value {
         Value::List(items.into_iter().map(|item| Node::new(item.into())).collect())
@@ -336,7 +345,10 @@ mod tests {
     fn make(entries: Vec<(&str, Value)>) -> Result<Classifier, Problem> {
         let (node, echo) = (Node::new(table(entries)), Echo::default());
         let section = Section::root(&node, &echo)?;
-        ClassifyOptions::read(&section)?.build(&section, 3)
+        let flows = FlowGroups::named(["mail", "voice", "web"].map(str::to_owned).to_vec());
+        flows.place([1, 2, 1]);
+        let facts = LinkFacts { rate: Rate::from_bps(8_000_000), flows };
+        ClassifyOptions::read(&section)?.build(&section, &facts, 3)
     }
 
     fn packet(precedence: u8, dscp: u8, ecn: Ecn) -> Packet {
@@ -347,31 +359,59 @@ mod tests {
     /// A packet would join another class than the scenario says.
     #[test]
     fn packets_join_the_class_that_is_said() {
-        let class = |classifier: &Classifier, precedence, dscp, ecn| {
-            classifier.class(&packet(precedence, dscp, ecn))
+        let mut stream = Streams::new(0, 0).named("test");
+        let mut class = |classifier: &mut Classifier, precedence, dscp, ecn| {
+            classifier.class(&packet(precedence, dscp, ecn), Time::ZERO, &mut stream)
         };
-        let by = make(vec![("classify", "precedence".into())]).unwrap();
-        let seen = [0, 1, 2, 3, 63].map(|precedence| class(&by, precedence, 46, Ecn::Ce));
+        let mut by = make(vec![("classify", "precedence".into())]).unwrap();
+        let seen = [0, 1, 2, 3, 63].map(|precedence| class(&mut by, precedence, 46, Ecn::Ce));
         assert_eq!(seen, [0, 1, 2, 2, 2]);
         let sets = list(vec![Value::from("EF"), list(vec!["AF1x", "CS2"])]);
-        let by = make(vec![("dscp", sets.clone())]).unwrap();
-        let seen = [46, 10, 12, 14, 16, 0, 63].map(|dscp| class(&by, 0, dscp, Ecn::NotEct));
+        let mut by = make(vec![("dscp", sets.clone())]).unwrap();
+        let seen = [46, 10, 12, 14, 16, 0, 63].map(|dscp| class(&mut by, 0, dscp, Ecn::NotEct));
         assert_eq!(seen, [0, 1, 1, 1, 1, 2, 2]);
-        let by = make(vec![("dscp", sets), ("otherwise", 1.into())]).unwrap();
-        assert_eq!(class(&by, 0, 0, Ecn::NotEct), 1);
-        let by = make(vec![("ecn_classes", list(vec![1, 0, 2, 0]))]).unwrap();
+        let mut by = make(vec![("dscp", sets), ("otherwise", 1.into())]).unwrap();
+        assert_eq!(class(&mut by, 0, 0, Ecn::NotEct), 1);
+        let mut by = make(vec![("ecn_classes", list(vec![1, 0, 2, 0]))]).unwrap();
         let all = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];
-        assert_eq!(all.map(|ecn| class(&by, 0, 0, ecn)), [1, 0, 2, 0]);
+        assert_eq!(all.map(|ecn| class(&mut by, 0, 0, ecn)), [1, 0, 2, 0]);
         let rules = list(vec![
             table(vec![("dscp", "EF".into()), ("class", 0.into())]),
             table(vec![("ecn", list(vec!["ect1", "ce"])), ("class", 1.into())]),
             table(vec![("precedence", 0.into()), ("dscp", "AF1x".into()), ("class", 0.into())]),
         ]);
-        let by = make(vec![("rules", rules)]).unwrap();
-        assert_eq!(class(&by, 0, 46, Ecn::Ce), 0);
-        assert_eq!(class(&by, 0, 10, Ecn::Ce), 1);
-        assert_eq!(class(&by, 0, 10, Ecn::Ect0), 0);
-        assert_eq!(class(&by, 1, 10, Ecn::Ect0), 2);
+        let mut by = make(vec![("rules", rules)]).unwrap();
+        assert_eq!(class(&mut by, 0, 46, Ecn::Ce), 0);
+        assert_eq!(class(&mut by, 0, 10, Ecn::Ce), 1);
+        assert_eq!(class(&mut by, 0, 10, Ecn::Ect0), 0);
+        assert_eq!(class(&mut by, 1, 10, Ecn::Ect0), 2);
+    }
+
+    /// A flow would be in the class of another group, data or acknowledgements: groups mail, voice
+    /// and web have the flows 0, 1 and 2, and 3.
+    #[test]
+    fn flows_join_the_class_of_their_group() {
+        let mut stream = Streams::new(0, 0).named("test");
+        let mut classes = |entries| {
+            let mut by = make(entries).unwrap();
+            [0, 1, 2, 3].map(|flow| {
+                let mut data = packet(0, 46, Ecn::Ect0);
+                data.flow = FlowId::new(flow);
+                let [data, ack] = [data, data.with_kind(PacketKind::Ack)]
+                    .map(|packet| by.class(&packet, Time::ZERO, &mut stream));
+                assert_eq!(data, ack);
+                data
+            })
+        };
+        let groups = list(vec![Value::from("web"), list(vec!["voice"])]);
+        assert_eq!(classes(vec![("flow_groups", groups)]), [2, 1, 1, 0]);
+        let both = list(vec![list(vec!["mail", "web"])]);
+        assert_eq!(classes(vec![("flow_groups", both), ("otherwise", 1.into())]), [0, 1, 1, 0]);
+        let rules = list(vec![
+            table(vec![("flows", "voice".into()), ("dscp", "EF".into()), ("class", 0.into())]),
+            table(vec![("flows", list(vec!["mail", "voice"])), ("class", 1.into())]),
+        ]);
+        assert_eq!(classes(vec![("rules", rules)]), [1, 0, 0, 2]);
     }
 
     /// Packets would be classified by what was not meant, or by a class that does not exist.
@@ -392,7 +432,19 @@ mod tests {
         assert_eq!(path(vec![("dscp", list(vec!["EF", "CS1", "CS2", "CS3"]))]), "dscp");
         assert_eq!(path(vec![("ecn_classes", list(vec![0, 0, 0]))]), "ecn_classes");
         assert_eq!(path(vec![("ecn_classes", list(vec![0, 0, 0, 3]))]), "ecn_classes");
+        assert_eq!(path(vec![("classify", "flow_group".into())]), "flow_groups");
+        let twice = list(vec!["web", "voice", "web"]);
+        assert_eq!(path(vec![("flow_groups", twice)]), "flow_groups");
+        assert_eq!(path(vec![("flow_groups", list(vec!["wbe"]))]), "flow_groups");
+        let four = list(vec!["web", "voice", "mail", "mail"]);
+        assert_eq!(path(vec![("flow_groups", four)]), "flow_groups");
+        let hash = |more| [vec![("classify", "flow_hash".into())], more].concat();
+        assert_eq!(path(hash(vec![("perturb", "0 s".into())])), "perturb");
+        assert_eq!(path(hash(vec![("otherwise", 0.into())])), "otherwise");
+        assert_eq!(path(hash(vec![("flow_groups", list(vec!["web"]))])), "flow_groups");
+        assert_eq!(path(vec![("dscp", list(vec!["EF"])), ("salt", 1.into())]), "salt");
         for wrong in [
+            table(vec![("flows", "wbe".into()), ("class", 0.into())]),
             table(vec![("dscp", "EF".into())]),
             table(vec![("class", 3.into())]),
             table(vec![("class", 0.into()), ("dcsp", "EF".into())]),

@@ -52,7 +52,7 @@ pub(super) const ENTRY: Entry<BuildQueue> = Entry {
 fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
     let HtbParameters { classes: Tree { classes, leaves }, classify } =
         HtbParameters::read(section)?;
-    let classifier = classify.build(section, leaves.len())?;
+    let classifier = classify.build(section, facts, leaves.len())?;
     let queue = |leaf: &Leaf| leaf.queue.build(section, |build, inner| build(inner, facts));
     let queues = leaves.iter().map(queue).collect::<Result<Vec<_>, Problem>>()?;
     let leaves = leaves.iter().map(|leaf| leaf.class).collect();

@@ -12,6 +12,8 @@ mod cake_tin;
 mod cake_tins;
 mod choke;
 mod class;
+mod class_hash;
+mod class_rules;
 mod classful;
 mod classifier;
 mod cobalt;

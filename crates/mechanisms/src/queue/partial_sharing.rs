@@ -74,7 +74,7 @@ mod tests {
 
     fn make(limit: &str, threshold: &str, high: i64) -> Result<Queue, Problem> {
         let (node, echo) = (section(limit, threshold, high), Echo::default());
-        let facts = LinkFacts { rate: Rate::from_bps(6_000_000) };
+        let facts = LinkFacts::of(Rate::from_bps(6_000_000));
         build(&Section::root(&node, &echo).unwrap(), &facts)
     }
 

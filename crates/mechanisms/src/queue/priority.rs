@@ -48,7 +48,7 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
         .iter()
         .map(|class| class.build(section, |build, inner| build(inner, facts)).map(Class::of))
         .collect::<Result<Vec<_>, Problem>>()?;
-    let classifier = classify.build_or_precedence(section, classes.len())?;
+    let classifier = classify.build_or_precedence(section, facts, classes.len())?;
     Ok(Queue::Disc(Box::new(Priority { classes, classifier, nonempty: 0 })))
 }
 
@@ -77,12 +77,16 @@ impl QueueDisc for Priority {
         stream: &mut Stream,
         discard: &mut Discard<'_>,
     ) -> Verdict {
-        let index = self.classifier.class(packet);
+        let index = self.classifier.class(packet, now, stream);
         let verdict = match &mut self.classes[index] {
             Class::Fifo(fifo) => fifo.enqueue_packet(packet, idle_since, now, stream),
             Class::Other(law) => law.enqueue(packet, idle_since, now, stream, discard),
         };
         self.update_nonempty(index);
+        if !matches!(verdict, Verdict::Drop(_)) {
+            let class = &self.classes[index];
+            self.classifier.admitted(index, packet, || class.packets() > 1);
+        }
         verdict
     }
 
@@ -154,6 +158,7 @@ impl QueueDisc for Priority {
             visit(&format!("queue_packets.{i}"), f64::from(class.backlog().packets));
             class.probes(&mut |name, value| visit(&format!("{name}.{i}"), value));
         }
+        self.classifier.probes(visit);
     }
 }
 
@@ -168,7 +173,7 @@ mod tests {
     fn build_with(classes: Vec<Node>) -> Result<Queue, Problem> {
         let table = Table::from([("classes".to_owned(), Node::new(Value::List(classes)))]);
         let (node, echo) = (Node::new(Value::Table(table)), Echo::default());
-        let facts = LinkFacts { rate: Rate::from_bps(8_000_000) };
+        let facts = LinkFacts::of(Rate::from_bps(8_000_000));
         build(&Section::root(&node, &echo).unwrap().with_registry(&crate::registry()), &facts)
     }
 
@@ -215,7 +220,7 @@ mod tests {
             let classes = Node::new(Value::List(vec![droptail(9), droptail(9)]));
             let table = Table::from([("classes".to_owned(), classes), ("map".to_owned(), map)]);
             let (node, echo) = (Node::new(Value::Table(table)), Echo::default());
-            let facts = LinkFacts { rate: Rate::from_bps(8_000_000) };
+            let facts = LinkFacts::of(Rate::from_bps(8_000_000));
             build(&Section::root(&node, &echo).unwrap().with_registry(&crate::registry()), &facts)
         };
         let mut queue = built(map(&[0, 1, 0, 1])).unwrap().into_discipline();

@@ -144,7 +144,7 @@ mod tests {
             max: &[Length::Packets(15)],
             probability: &[max_probability],
         };
-        let facts = LinkFacts { rate: Rate::from_bps(10_000_000) };
+        let facts = LinkFacts::of(Rate::from_bps(10_000_000));
         let (core, classes) = Core::build(&section, &facts, options, &thresholds).unwrap();
         Red::new(core, classes)
     }
@@ -249,7 +249,7 @@ mod tests {
     fn wrong_options_are_refused_by_their_key() {
         let echo = Echo::default();
         let section = Section::empty("queue.red".to_owned(), &echo);
-        let facts = LinkFacts { rate: Rate::from_bps(10_000_000) };
+        let facts = LinkFacts::of(Rate::from_bps(10_000_000));
         let five = [Length::Packets(5)];
         let problem = |change: &dyn Fn(&mut Options), min: &[Length], max: &[Length], p: f64| {
             let mut options = default_options();

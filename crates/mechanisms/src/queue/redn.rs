@@ -183,7 +183,7 @@ pub(super) fn built(
     let entries = parameters.iter().map(|(key, value)| ((*key).into(), Node::new(value.clone())));
     let (node, echo) = (Node::new(Value::Table(entries.collect::<Table>())), Echo::default());
     let section = Section::root(&node, &echo).map_err(|problem| problem.path)?;
-    match (entry.build)(&section, &LinkFacts { rate }) {
+    match (entry.build)(&section, &LinkFacts::of(rate)) {
         Ok(Queue::Fifo(law)) => Ok(Box::new(law)),
         Ok(_) => panic!("every kind of RED decides at arrival"),
         Err(problem) => Err(problem.path),

@@ -368,7 +368,7 @@ mod tests {
             limits.iter().map(|(a, b)| (Length::Packets(*a), Length::Packets(*b))).unzip();
         let probability = vec![1.0; limits.len()];
         let thresholds = Thresholds { min: &min, max: &max, probability: &probability };
-        let facts = LinkFacts { rate: Rate::from_bps(10_000_000) };
+        let facts = LinkFacts::of(Rate::from_bps(10_000_000));
         let (core, classes) = Core::build(&section, &facts, options, &thresholds).unwrap();
         Rio::new(core, classes, coupling, idle)
     }

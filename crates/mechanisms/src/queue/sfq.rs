@@ -261,7 +261,7 @@ mod tests {
         let given = [("perturb", Value::from("1 s")), ("salt", 7.into()), ("queues", 4.into())];
         let nodes = given.map(|(key, value)| (key.to_owned(), Node::new(value)));
         let (node, echo) = (Node::new(Value::Table(Table::from(nodes))), Echo::default());
-        let facts = LinkFacts { rate: Rate::from_bps(1_000_000) };
+        let facts = LinkFacts::of(Rate::from_bps(1_000_000));
         let section = Section::root(&node, &echo).unwrap();
         let mut sfq = (entry.build)(&section, &facts).unwrap().into_discipline();
         let stream = &mut Streams::new(3, 0).named("queue");

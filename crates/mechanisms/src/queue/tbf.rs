@@ -194,7 +194,7 @@ mod tests {
         let mut all = vec![("queue", Value::from("droptail"))];
         all.extend_from_slice(entries);
         let (node, echo) = (Node::new(table(&all)), Echo::default());
-        let facts = LinkFacts { rate: Rate::from_bps(100_000_000) };
+        let facts = LinkFacts::of(Rate::from_bps(100_000_000));
         let registry = crate::registry();
         build(&Section::root(&node, &echo)?.with_registry(&registry), &facts)
             .map(Queue::into_discipline)

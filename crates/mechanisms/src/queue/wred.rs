@@ -67,7 +67,7 @@ mod tests {
             max: &[Length::Packets(15), Length::Packets(4)],
             probability: &[0.02, 0.1],
         };
-        let facts = LinkFacts { rate: Rate::from_bps(10_000_000) };
+        let facts = LinkFacts::of(Rate::from_bps(10_000_000));
         let (core, classes) = Core::build(&section, &facts, options, &thresholds).unwrap();
         let mut wred = Red::new(core, classes);
         let mut stream = Streams::new(0, 0).named("test");

@@ -375,7 +375,7 @@ mod tests {
             table.insert((*key).to_owned(), Node::new((*value).into()));
         }
         let (node, echo) = (Node::new(Value::Table(table)), Echo::default());
-        let facts = LinkFacts { rate: Rate::from_bps(139_000_000) };
+        let facts = LinkFacts::of(Rate::from_bps(139_000_000));
         match build(&Section::root(&node, &echo).unwrap(), &facts) {
             Ok(_) => String::new(),
             Err(problem) => problem.path,

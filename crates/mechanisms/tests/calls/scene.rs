@@ -240,7 +240,7 @@ impl Scene {
 
 fn metered(id: LinkId, laws: &[Law], streams: &Streams) -> Box<dyn Element> {
     let rate = Rate::from_bps(10_000_000);
-    let facts = LinkFacts { rate };
+    let facts = LinkFacts::of(rate);
     let conditioning = laws.iter().map(|(name, entries)| {
         let entry = CONDITIONERS.iter().find(|entry| entry.name == *name).unwrap();
         let law = section(entries, |section| (entry.build)(section, &facts));

@@ -15,7 +15,7 @@ const RATE: Rate = Rate::from_bps(10_000_000);
 fn make(classes: &[&str]) -> Result<Queue, Problem> {
     let entry = QUEUES.iter().find(|entry| entry.name == "htb").expect("it is in the table");
     let text = format!("classes = [{}]\nclassify = \"precedence\"", classes.join(", "));
-    build(&parameters(&text), |section| (entry.build)(section, &LinkFacts { rate: RATE }))
+    build(&parameters(&text), |section| (entry.build)(section, &LinkFacts::of(RATE)))
 }
 
 /// What each leaf sends in Mbit/s, over ten seconds in which those of `busy` always have packets.

@@ -32,7 +32,7 @@ fn make(name: &str, classes: usize, parameters: &[(&str, Value)]) -> Result<Queu
     for (key, value) in parameters {
         all = with(&all, key, value.clone());
     }
-    build(&all, |section| (entry.build)(section, &LinkFacts { rate: RATE }))
+    build(&all, |section| (entry.build)(section, &LinkFacts::of(RATE)))
 }
 
 /// An arriving packet.
@@ -372,7 +372,7 @@ fn wrong_shares_are_refused_where_they_stand() {
         assert_eq!(path(name, "classes", list(&["droptial"])), "classes[0]");
         let table = table(&[("classes", list(&["droptail"; 2]))]);
         let entry = QUEUES.iter().find(|entry| entry.name == name).expect("it is in the table");
-        let unsaid = build(&table, |section| (entry.build)(section, &LinkFacts { rate: RATE }));
+        let unsaid = build(&table, |section| (entry.build)(section, &LinkFacts::of(RATE)));
         assert_eq!(unsaid.err().map(|problem| problem.path), Some("classify".to_owned()), "{name}");
     }
 }

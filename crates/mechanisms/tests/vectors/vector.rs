@@ -170,7 +170,7 @@ impl Vector {
         let name = &self.mechanism;
         let entry = QUEUES.iter().find(|entry| entry.name == *name);
         let entry = entry.ok_or_else(|| format!("no queue is called {name}"))?;
-        let facts = LinkFacts { rate: self.link };
+        let facts = LinkFacts::of(self.link);
         let queue = build(&self.parameters, |section| (entry.build)(section, &facts))
             .map_err(|problem| problem.to_string())?;
         let mut bench = Bench::new(self.link, queue.into_discipline());

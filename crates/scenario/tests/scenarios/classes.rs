@@ -60,6 +60,51 @@ fn meters_keep_classes_and_remarking_changes_them() {
     check(&text);
 }
 
+/// A flow would be in another class than its group, on the way there or back: UDP is in class 0,
+/// and TCP, of which alone there are acknowledgements, in class 1.
+#[test]
+fn groups_of_flows_are_classes() {
+    let by_group = "{ drr = { flow_groups = [\"u\", \"t\"], classes = [\"droptail\", \"red\"] } }";
+    let text = scenario(&format!("queue = {by_group}\nreverse = {{ queue = {by_group} }}"), "");
+    let [[u, t], back] = ["l", "l.reverse"].map(|link| sent(&text, link));
+    // 200 kbit/s for 4 s are 100 kB: Poisson, 400 packets give or take 20; the bound is five times
+    // that.
+    assert!((u - 100e3).abs() < 5.0 * 20.0 * 250.0, "{u}");
+    assert!(t > 100e3 && back[0] == 0.0 && back[1] > 1000.0, "{t}, {back:?}");
+    check(&text);
+    let message = problem(&text.replace("[\"u\"", "[\"v\""));
+    assert!(message.contains("links.l.queue.drr.flow_groups: there is no group of flows \"v\""));
+}
+
+/// Flows that share a class by chance would not be counted, or a run in which they change classes
+/// be taken for a wrong one: of 40 flows in two classes many collide, and of a single flow none
+/// does, as long as its class stays. The function changes ten times a second, at 100 ms and so on
+/// up to 4 s, whenever a packet comes.
+#[test]
+fn flows_are_spread_by_a_hash() {
+    let queue = |more: &str| {
+        let classes = "classes = [\"droptail\", \"droptail\"]";
+        format!("queue = {{ wfq = {{ classify = \"flow_hash\", {classes}{more} }} }}")
+    };
+    let last = |text: &str, name: &str| {
+        let (_, tables) = record(text);
+        *floats(table(&tables, "series/links.l"), name).last().expect("something is recorded")
+    };
+    let crowd =
+        |more: &str| scenario(&queue(more), "").replace("tcp = { ecn", "count = 40\ntcp = { ecn");
+    for more in ["", ", salt = 3", ", perturb = \"100 ms\""] {
+        let text = crowd(more);
+        assert!(last(&text, "class_collisions") > 100.0, "{more}");
+        let changes = last(&text, "class_perturbations");
+        let expected = if more.contains("perturb") { 39.0..=40.0 } else { 0.0..=0.0 };
+        assert!(expected.contains(&changes), "{more}: {changes}");
+        check(&text);
+    }
+    let alone = scenario(&queue(""), "");
+    let alone = alone.replace("rate = \"200 kbit/s\"", "rate = \"1 bit/s\"");
+    assert!(last(&alone, "class_collisions") <= 1.0);
+}
+
 /// A right run would be reported as wrong, where a flow has packets of several classes that pass
 /// each other: by ECN codepoint those that TCP sends again are apart, as they are not ECN-capable.
 #[test]

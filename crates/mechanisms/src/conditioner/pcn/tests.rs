@@ -42,7 +42,7 @@ fn make(law: &str, parameters: &[(&str, Value)]) -> Result<Box<dyn Conditioner>,
     };
     let node = |(key, text): &(&str, Value)| ((*key).to_owned(), Node::new(value(text)));
     let table = Node::new(Value::Table(parameters.iter().map(node).collect::<Table>()));
-    let facts = LinkFacts { rate: Rate::from_bps(100_000_000) };
+    let facts = LinkFacts::of(Rate::from_bps(100_000_000));
     let echo = Echo::default();
     (entry.build)(&Section::root(&table, &echo)?, &facts)
 }

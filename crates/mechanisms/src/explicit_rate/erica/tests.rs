@@ -13,7 +13,7 @@ fn parameters(entries: &[(&str, Value)]) -> Result<EricaParameters, Problem> {
     let table: Table = entries.iter().map(entry).collect();
     let (node, echo) = (Node::new(Value::Table(table)), Echo::default());
     let section = Section::root(&node, &echo).unwrap();
-    build(&section, &LinkFacts { rate: Rate::from_bps(1_000_000) })?;
+    build(&section, &LinkFacts::of(Rate::from_bps(1_000_000)))?;
     EricaParameters::read(&section)
 }
 

@@ -363,7 +363,7 @@ fn law(setting: &Setting) -> DynamicRedn {
             interval: setting.interval,
         }),
     };
-    let facts = LinkFacts { rate: Rate::from_bps(10_000_000) };
+    let facts = LinkFacts::of(Rate::from_bps(10_000_000));
     DynamicRedn::build(&section, &facts, (&shape, options), &dynamics).unwrap()
 }
 

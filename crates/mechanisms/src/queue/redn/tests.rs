@@ -305,7 +305,7 @@ fn thresholds_left_out_follow_the_guidelines() {
             probability: 0.1,
             idle: IdleMeaning::Physical,
         };
-        let facts = LinkFacts { rate: Rate::from_bps(rate) };
+        let facts = LinkFacts::of(Rate::from_bps(rate));
         let thresholds = shape.thresholds(&facts, Size::from_bytes(1000));
         assert_eq!(thresholds, expected.map(Length::Packets), "{rate}");
         let given = Shape { middle: Some(Length::Bytes(3001)), ..shape };
