@@ -338,10 +338,12 @@ impl LinkPlan<'_> {
 fn refuse_implied_classes(section: &Section<'_>) -> Result<(), Problem> {
     let queue = format!("{}.queue", section.path());
     let echo = section.echo().borrow();
-    let below = echo.range(queue.clone()..).map(|(path, _)| path.as_str());
-    let mut schedulers = below
-        .take_while(|path| path.starts_with(&queue))
-        .filter(|path| path.ends_with(".priority"));
+    // A class of htb has a parameter of that name, which is no mechanism.
+    let mut schedulers = echo
+        .range(queue.clone()..)
+        .take_while(|(path, _)| path.starts_with(&queue))
+        .filter(|(path, value)| path.ends_with(".priority") && *value == "chosen")
+        .map(|(path, _)| path.as_str());
     let says = |path: &str, key: &str| {
         echo.get(&format!("{path}.{key}")).is_some_and(|value| value != crate::run::ABSENT)
     };

@@ -154,6 +154,10 @@ fn colours_are_not_taken_for_classes() {
             assert_eq!(with(meter, &format!(", {said}"), inside), "", "{said}");
         }
     }
+    // A class of htb has a priority, and is no strict priority.
+    let htb = "queue = { htb = { dscp = [\"EF\"], classes = [{ name = \"a\", rate = \"1 Mbit/s\", \
+               priority = 1, queue = \"droptail\" }] } }";
+    assert_eq!(problem(&scenario(&format!("conditioner = {meter}\n{htb}"), "")), "");
     let only = format!("{{ only = {{ dscp = [\"AF1x\"], of = {meter} }} }}");
     assert!(with(&only, "", false).contains("would go by precedence"));
     let remark = "{ remark = { to = [\"EF\"] } }";
