@@ -196,6 +196,7 @@ def _everything() -> str:
     head = ['duration = "20 ms"']
     record = ["[record]", 'series = "10 ms"', "delays = true", "calls = true", "trace = 100"]
     record += ["adjustments = true", "reductions = true", "paces = true", "transfers = true"]
+    record += ["classes = true"]
     for number, page in enumerate(p for c in catalogue().categories for p in c.pages):
         ends = {"from": f"a{number}", "to": f"b{number}"}
         link: dict[str, Any] = {**ends, "rate": "10 Mbit/s"}
@@ -289,6 +290,7 @@ def results() -> str:
         "quantiles": group["spread"]["sent_packets"],
         "links": run.document["links"][0],
         "drop_reasons": run.document["links"][0]["drop_reasons"],
+        "classes": run.document["classes"][0],
         "transfers": run.document["transfers"][0],
         "calls": run.document["calls"][0],
         "paced": run.document["paced"][0],
@@ -442,6 +444,10 @@ _CALLS_HEAD = """\
 A row a group of calls, in the order of the aggregates; where a call consists of several flows
 (`linked`), one for each of them."""
 
+_CLASSES_HEAD = """\
+With `record.classes`: a row for each class of the queue of a link, of schedulers, `dualpi2` and
+`cake`. Each row also has `drop_reasons`, as its link has."""
+
 _PARTS = (
     ("run", "A run", ""),
     ("flows", "`flows`", "Each row has these and the [counters](#counters)."),
@@ -451,6 +457,7 @@ _PARTS = (
     ("quantiles", "Quantiles", _QUANTILES_HEAD),
     ("links", "`links`", _LINKS_HEAD),
     ("drop_reasons", "`drop_reasons` of a link", ""),
+    ("classes", "`classes`", _CLASSES_HEAD),
     ("transfers", "`transfers`", _TRANSFERS_HEAD),
     ("calls", "`calls`", _CALLS_HEAD),
     ("paced", "`paced`", "A row a group of paced sources."),

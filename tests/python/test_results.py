@@ -21,8 +21,10 @@ from forebay.units import UNITS, Unit, multiple_of_ending, of_name, symbolised
 EVERYTHING = """
 name = "everything"
 duration = "1 s"
+record.classes = true
 
 [links.wire]
+queue = { wrr = { classify = "precedence", classes = ["droptail"] } }
 from = "a"
 to = "b"
 rate = "1 Mbit/s"
@@ -73,6 +75,7 @@ ASKED = {
     "flows": ("steady", "sent_packets"),
     "groups": ("steady", "sent_packets"),
     "links": ("wire", "throughput_bps"),
+    "classes": ("wire[0]", "mean_wait_s"),
     "transfers": ("pages", "mean_completion_s"),
     "calls": ("voice", "mean_present"),
     "paced": ("file", "nominal_bps"),

@@ -65,6 +65,11 @@ impl Checker {
         }
         for (number, link) in rows(result, "links").iter().enumerate() {
             self.check_link(number, link, result["measured_s"].as_f64().unwrap_or(0.0));
+            let of_link = |row: &&Value| row["link"] == link["name"];
+            let classes: Vec<&Value> = rows(result, "classes").iter().filter(of_link).collect();
+            if !classes.is_empty() {
+                self.check_classes(number, link, &classes);
+            }
         }
     }
 
@@ -150,6 +155,41 @@ impl Checker {
 }
 
 impl Checker {
+    /// The classes of the queue of link `number`, behind conditioners and a shaper that drop and
+    /// mark on their own.
+    fn check_classes(&mut self, number: usize, link: &Value, classes: &[&Value]) {
+        let place = format!("links.{}", name(link));
+        let sum = |column: &str| -> u64 {
+            classes.iter().filter_map(|class| class[column].as_u64()).sum()
+        };
+        let reason = |row: &Value, reason: &str| row["drop_reasons"][reason].as_u64().unwrap_or(0);
+        let own = |name| -> u64 { classes.iter().map(|class| reason(class, name)).sum() };
+        let before = ["policed", "shaper"].map(|name| reason(link, name).saturating_sub(own(name)));
+        let arrived = sum("arrived_packets") + before.iter().sum::<u64>();
+        let mut pairs = vec![
+            ("departed_packets", sum("departed_packets"), numbers(&link["departed_packets"])),
+            ("departed_bytes", sum("departed_bytes"), numbers(&link["departed_bytes"])),
+            ("arrived_packets", arrived, numbers(&link["arrived_packets"])),
+        ];
+        for name in ["overflow", "early", "forced", "selective"] {
+            pairs.push((name, own(name), reason(link, name)));
+        }
+        if self.places.links.get(number).is_some_and(|link| !link.polices) {
+            pairs.push(("marks", sum("marks"), link["marks"].as_u64().unwrap_or(0)));
+        }
+        for (what, sum, total) in pairs {
+            self.check(Must::ResultClasses, Place::Named(&place), sum == total, || {
+                format!("{what}: a sum of {sum} over the classes, a total of {total}")
+            });
+        }
+        let mean = |row: &Value| row["mean_queue_packets"].as_f64().unwrap_or(0.0);
+        let (sum, total): (f64, f64) = (classes.iter().map(|row| mean(row)).sum(), mean(link));
+        let fine = (sum - total).abs() <= ROUNDING * total.max(1.0);
+        self.check(Must::ResultClasses, Place::Named(&place), fine, || {
+            format!("a mean queue of {sum} over the classes, of {total} in all")
+        });
+    }
+
     /// What link `number` could carry in the last `measured` seconds of the run, in bit/s.
     fn mean_rate(&self, number: usize, measured: f64) -> f64 {
         let Some(link) = self.places.links.get(number) else { return f64::MAX };

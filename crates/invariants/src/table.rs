@@ -321,6 +321,9 @@ invariants! {
         ResultSums "result-sums"
             "Drops by reason and by precedence add up to all; groups are sums of their flows."
             "";
+        ResultClasses "result-classes"
+            "The classes of a queue add up to what their link counts."
+            "";
         ResultQuantiles "result-quantiles"
             "Quantiles are in order."
             "";

@@ -66,12 +66,20 @@ pub struct LinkFacts {
     pub rate: Rate,
     /// The flows of the network.
     pub flows: FlowGroups,
+    /// Whether a queue with classes counts what becomes of the packets of each.
+    pub counts_classes: bool,
 }
 
 impl LinkFacts {
     /// A link of `rate`, in a network of which nothing else is known.
     #[must_use]
     pub const fn of(rate: Rate) -> Self {
-        Self { rate, flows: FlowGroups::NONE }
+        Self { rate, flows: FlowGroups::NONE, counts_classes: false }
+    }
+
+    /// The same for a queue inside another, whose classes are not counted.
+    #[must_use]
+    pub fn inside(&self) -> Self {
+        Self { counts_classes: false, ..self.clone() }
     }
 }

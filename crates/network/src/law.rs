@@ -6,7 +6,7 @@
 use forebay_kernel::Stream;
 use forebay_units::{Size, Span, Time};
 
-use crate::{BucketState, DropReason, Packet, QueuedInfo};
+use crate::{BucketState, ClassCount, DropReason, Packet, QueuedInfo};
 
 /// What waits in a queue, without the packet being transmitted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -197,6 +197,11 @@ pub trait QueueDisc: Send {
 
     /// As [`DropPolicy::adjustments`].
     fn adjustments(&mut self, _visit: &mut dyn FnMut(&RednAdjustment)) {}
+
+    /// What it has counted by class up to `now`, if it has classes and was built to count them.
+    fn class_counts(&mut self, _now: Time) -> Option<&mut Vec<ClassCount>> {
+        None
+    }
 
     /// Visit the internal quantities worth plotting, by name.
     fn probes(&self, _visit: &mut dyn FnMut(&str, f64)) {}

@@ -12,6 +12,7 @@
 //! Execution is discrete-event simulation with conservative logical processes (Fujimoto, *Parallel
 //! and Distributed Simulation Systems*, 2000), in one thread or in several.
 
+mod class_count;
 mod columns;
 mod context;
 mod core;
@@ -35,6 +36,7 @@ mod sketch;
 mod state;
 mod table;
 
+pub use class_count::ClassCount;
 pub use columns::{ResultColumn, Unit};
 pub use context::Context;
 pub use counters::{

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use forebay_engine::Network;
 use forebay_kernel::Streams;
-use forebay_mechanisms::FlowGroups;
+use forebay_mechanisms::{FlowGroups, LinkFacts};
 use forebay_network::{DelayTable, ElementCounters, ElementId, FlowId, LinkId, RouteId};
 use forebay_parameters::{Echo, Node, Parameters, Problem, Registry, Section, did_you_mean};
 use forebay_units::quantity::show_span;
-use forebay_units::{Span, Time};
+use forebay_units::{Rate, Span, Time};
 
 use crate::around::Around;
 use crate::calls::{AggregatePlan, read_aggregate};
@@ -54,7 +54,7 @@ impl<'a> Plan<'a> {
             Some(section) => read_record(&section)?,
             None => RecordParameters::read(&Section::empty("record".to_owned(), echo))?,
         };
-        let groups = group_names(&root);
+        let facts = facts_of_links(&root, &record);
         let mut links = Vec::new();
         let mut topology = Topology::default();
         let rings = root.section("rings")?;
@@ -62,7 +62,7 @@ impl<'a> Plan<'a> {
             check_names(&section)?;
             for name in section.keys() {
                 let inner = section.section(name)?.expect("the key is present");
-                for plan in read_link(name, &inner, &groups)? {
+                for plan in read_link(name, &inner, &facts)? {
                     plan.check_failures(parameters.duration, rings.is_some(), &inner)?;
                     join(&mut topology, &mut links, plan).map_err(|m| inner.fail("to", m))?;
                 }
@@ -95,7 +95,7 @@ impl<'a> Plan<'a> {
                 return Err(inner.fail("count", message));
             }
         }
-        groups.place(flows.iter().map(|flow| flow.count));
+        facts.flows.place(flows.iter().map(|flow| flow.count));
         members.check(&root)?;
         check_bursts(&links, &flows)?;
         let names_of_links = links.iter().map(|link| link.name.as_str()).collect();
@@ -240,11 +240,13 @@ fn section_of_links<'a>(
     if has_rings { root.section("links") } else { required(root, "links").map(Some) }
 }
 
-/// The groups of flows, which classifiers of links may go by.
-fn group_names(root: &Section<'_>) -> FlowGroups {
+/// What the laws of all links may know, each beside its rate.
+fn facts_of_links(root: &Section<'_>, record: &RecordParameters) -> LinkFacts {
     // What is no table of groups is refused when flows are read.
     let section = root.section("flows").ok().flatten();
-    FlowGroups::named(section.iter().flat_map(Section::keys).map(str::to_owned).collect())
+    let names = section.iter().flat_map(Section::keys).map(str::to_owned);
+    let flows = FlowGroups::named(names.collect());
+    LinkFacts { flows, counts_classes: record.classes, ..LinkFacts::of(Rate::from_bps(0)) }
 }
 
 /// Add a link between two nodes that are not joined yet.

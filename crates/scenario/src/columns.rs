@@ -6,6 +6,7 @@ use std::slice::from_ref;
 use serde_json::{Value as Json, json};
 
 use crate::results::{Counted, DropReasons, FlowResult, GroupResult, LinkResult, RunResult};
+use crate::results_classes::ClassResult;
 use crate::spread::{Quantiles, Spread};
 use crate::{
     CallResult, LatenessResult, PacedResult, PolicingResult, ResultColumn, RingResult,
@@ -25,6 +26,7 @@ pub fn result_columns(of_run: &[ResultColumn]) -> String {
         "quantiles": described(Quantiles::COLUMNS),
         "links": described(LinkResult::COLUMNS),
         "drop_reasons": described(DropReasons::COLUMNS),
+        "classes": described(ClassResult::COLUMNS),
         "transfers": described(TransferResult::COLUMNS),
         "calls": described(CallResult::COLUMNS),
         "paced": described(PacedResult::COLUMNS),
@@ -73,6 +75,7 @@ mod tests {
     const SCENARIO: &str = r#"
         duration = "1 s"
         [links.wire]
+        queue = { wrr = { classify = "flow_hash", classes = ["droptail"] } }
         from = "a"
         to = "b"
         rate = "1 Mbit/s"
@@ -113,14 +116,23 @@ mod tests {
     /// Results by part, one with a row for each flow and one with groups only.
     fn found() -> Vec<(&'static str, Json)> {
         let run = |rows: &str| {
-            let set = [format!("record.flows=\"{rows}\"")];
+            let set = [format!("record.flows=\"{rows}\""), "record.classes=true".to_owned()];
             let scenario = Scenario::parse(SCENARIO, "test", &set).unwrap();
             let (run, _) = scenario.run(&RunOptions::default(), &Control::default()).unwrap();
             serde_json::to_value(&run).unwrap()
         };
         let (each, summed) = (run("each"), run("groups"));
-        let kinds =
-            ["flows", "links", "transfers", "calls", "paced", "policing", "lateness", "rings"];
+        let kinds = [
+            "flows",
+            "links",
+            "classes",
+            "transfers",
+            "calls",
+            "paced",
+            "policing",
+            "lateness",
+            "rings",
+        ];
         let mut parts: Vec<_> = kinds.map(|kind| (kind, each[kind][0].clone())).into();
         let group = summed["groups"][0].clone();
         parts.push(("drop_reasons", each["links"][0]["drop_reasons"].clone()));

@@ -2,6 +2,7 @@
 
 use forebay_engine::Network;
 use forebay_kernel::Streams;
+use forebay_mechanisms::LinkFacts;
 use forebay_mechanisms::conditioner::Conditioners;
 use forebay_mechanisms::detector::CongestionDetector;
 use forebay_mechanisms::detector::Detectors;
@@ -16,7 +17,6 @@ use forebay_mechanisms::explicit_rate::ExplicitRates;
 use forebay_mechanisms::impairment::{Impairment, Impairments, outages};
 use forebay_mechanisms::queue::{self, Queue, Queues};
 use forebay_mechanisms::shaper::Shapers;
-use forebay_mechanisms::{FlowGroups, LinkFacts};
 use forebay_network::{Conditioner, ElementId, LinkId, ShaperLaw};
 use forebay_parameters::{
     Category, Chosen, Parameters, Problem, Section, choose, choose_all, choose_or,
@@ -82,11 +82,12 @@ struct Parts {
 /// Size of notifications unless the scenario says otherwise: a cell.
 const NOTICE: Size = Size::from_bytes(53);
 
-/// Read the section of one link, in a network with `flows`: one plan, or two if it is duplex.
+/// Read the section of one link: one plan, or two if it is duplex. All but the rate of what its
+/// mechanisms may know is in `around`.
 pub(crate) fn read_link<'a>(
     name: &str,
     section: &Section<'a>,
-    flows: &FlowGroups,
+    around: &LinkFacts,
 ) -> Result<Vec<LinkPlan<'a>>, Problem> {
     let parameters = LinkParameters::read_among(section, LINK_MECHANISMS)?;
     check_delay(section, "delay", parameters.delay)?;
@@ -116,7 +117,7 @@ pub(crate) fn read_link<'a>(
         if reverse.is_some() {
             return Err(section.fail("reverse", "the link is not duplex: it has no way back"));
         }
-        return Ok(vec![there.prepare(flows)?]);
+        return Ok(vec![there.prepare(around)?]);
     }
     let own = Section::empty(format!("{}.reverse", section.path()), section.echo());
     let ends = [parameters.to, parameters.from];
@@ -135,7 +136,7 @@ pub(crate) fn read_link<'a>(
     }
     back.failure = failure;
     back.check_pauses(section)?;
-    Ok(vec![there.prepare(flows)?, back.prepare(flows)?])
+    Ok(vec![there.prepare(around)?, back.prepare(around)?])
 }
 
 fn notice_size(section: &Section<'_>, size: Option<Size>) -> Result<Size, Problem> {
@@ -190,6 +191,11 @@ impl<'a> LinkPlan<'a> {
 }
 
 impl LinkPlan<'_> {
+    /// Which of its elements the link itself is, if it is no span of a ring.
+    pub(crate) fn own_element(&self) -> Option<usize> {
+        if self.span.is_some() { None } else { self.beyond.checked_sub(1) }
+    }
+
     /// Path of its section.
     pub(crate) fn path(&self) -> &str {
         self.section.path()
@@ -235,8 +241,8 @@ impl LinkPlan<'_> {
     }
 
     /// Read the mechanisms, so that every error shows before anything runs.
-    fn prepare(mut self, flows: &FlowGroups) -> Result<Self, Problem> {
-        let facts = LinkFacts { rate: self.rate, flows: flows.clone() };
+    fn prepare(mut self, around: &LinkFacts) -> Result<Self, Problem> {
+        let facts = LinkFacts { rate: self.rate, ..around.clone() };
         let section = &self.section;
         let (entry, inner) = choose_or::<Queues>(section, "queue", queue::DEFAULT)?;
         let queue = (entry.build)(&inner, &facts)?;

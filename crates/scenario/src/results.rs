@@ -12,6 +12,7 @@ use forebay_units::{PS_PER_S, Span, Time};
 use serde::Serialize;
 
 use crate::flows::FlowPlan;
+use crate::results_classes::ClassResult;
 use crate::results_rings::RingResult;
 use crate::sections::FlowRows;
 use crate::spread::Spread;
@@ -56,6 +57,8 @@ columns! {
         pub groups: Vec<GroupResult> = Rows,
         /// A row a link and direction.
         pub links: Vec<LinkResult> = Rows,
+        /// A row a class of the queue of a link, with `record.classes`; empty without.
+        pub classes: Vec<ClassResult> = Rows,
         /// A row a group of TCP flows with transfers; empty if there are none.
         pub transfers: Vec<TransferResult> = Rows,
         /// A row a group of calls; empty if there are none.
@@ -223,6 +226,23 @@ columns! {
     }
 }
 
+impl DropReasons {
+    /// As many as `count` says of each reason.
+    pub(crate) fn of(count: impl Fn(DropReason) -> u64) -> Self {
+        Self {
+            overflow: count(DropReason::Overflow),
+            early: count(DropReason::Early),
+            forced: count(DropReason::Forced),
+            policed: count(DropReason::Policed),
+            shaper: count(DropReason::Shaper),
+            selective: count(DropReason::Selective),
+            lost: count(DropReason::Lost),
+            corrupted: count(DropReason::Corrupted),
+            outage: count(DropReason::Outage),
+        }
+    }
+}
+
 /// The rows of flows and of groups, given the counters and the delays of all flows in the order of
 /// `plans`.
 pub(crate) fn flow_rows(
@@ -367,17 +387,7 @@ impl LinkResult {
             departed_packets: list(&|packets| packets.departed.packets),
             departed_bytes: list(&|packets| packets.departed.bytes),
             dropped_packets: list(&dropped),
-            drop_reasons: DropReasons {
-                overflow: reason(DropReason::Overflow),
-                early: reason(DropReason::Early),
-                forced: reason(DropReason::Forced),
-                policed: reason(DropReason::Policed),
-                shaper: reason(DropReason::Shaper),
-                selective: reason(DropReason::Selective),
-                lost: reason(DropReason::Lost),
-                corrupted: reason(DropReason::Corrupted),
-                outage: reason(DropReason::Outage),
-            },
+            drop_reasons: DropReasons::of(reason),
         }
     }
 }

@@ -23,6 +23,7 @@ use crate::files::{Files, load, no_files};
 use crate::parse;
 use crate::profiles;
 use crate::results::{LinkResult, RunResult, flow_rows};
+use crate::results_classes::class_rows;
 use crate::results_elements::{call_rows, paced_rows, transfer_rows};
 use crate::results_rings::RingResult;
 use crate::series::Series;
@@ -555,6 +556,7 @@ impl Run<'_> {
         let calls = call_rows(&self.plan, &mut self.wired, measured);
         let (paced, policing, lateness) = paced_rows(&self.plan, &mut self.wired);
         let transfers = transfer_rows(&self.plan, &mut self.wired);
+        let classes = class_rows(&self.plan, &mut self.wired, measured);
         RunResult {
             name: String::new(),
             digest,
@@ -571,6 +573,7 @@ impl Run<'_> {
             flows,
             groups,
             links,
+            classes,
             transfers,
             calls,
             paced,

@@ -259,6 +259,10 @@ parameters! {
         paces: bool = false, "-";
         /// Record a packet trace of at most so many rows.
         trace: u32 = 0, "-";
+        /// Count what becomes of the packets of each class of a queue with classes: a scheduler,
+        /// the two queues of `dualpi2`, the tins of `cake`. Results have a row for each, recorded
+        /// or not. Not of queues inside others.
+        classes: bool = false, "-";
         /// Which groups of flows get a row for each flow in the results, recorded or not. Those of
         /// up to 10,000 flows if left out.
         flows: Option<FlowRows>, "-";

@@ -48,6 +48,15 @@ _DELAYS: Sequence[_Column] = [
     ("99.9 %", lambda row: _delay(row, "p999", 1000)),
     ("largest", lambda row: _delay(row, "max")),
 ]
+_CLASSES: Sequence[_Column] = [
+    ("name", _name),
+    ("throughput", lambda row: text.rate(row["throughput_bps"])),
+    ("arrived", lambda row: text.count(row["arrived_packets"])),
+    ("dropped", lambda row: text.count(row["drops"])),
+    ("marked", lambda row: text.count(row["marks"])),
+    ("mean queue", lambda row: f"{row['mean_queue_packets']:.2f} p"),
+    ("mean wait", lambda row: text.span(row["mean_wait_s"]) if row["departed_packets"] else "-"),
+]
 _TRANSFERS: Sequence[_Column] = [
     ("name", _name),
     ("completed", lambda row: text.count(row["completed"])),
@@ -76,7 +85,7 @@ def _factor(factor: float | None) -> str:
 
 def show_run(run: Run) -> None:
     """Tables of one run: flows (groups, if there are many flows), transfers, calls, paced sources,
-    late and policed packets if any, and links."""
+    late and policed packets if any, links, and classes of their queues if these are counted."""
     document = run.document
     facts = [
         f": {document['simulated_s']:g} s simulated in {text.span(document['wall_s'])}, "
@@ -115,6 +124,8 @@ def _tables(document: Mapping[str, Any]) -> Iterator[Grid]:
     if document["rings"]:
         yield _filled("rings", _RINGS, document["rings"])
     yield _link_table(document["links"])
+    if document["classes"]:
+        yield _filled("classes of queues", _CLASSES, document["classes"])
     if checks := document.get("checks"):
         yield _check_table(checks)
     if ties := document.get("ties"):

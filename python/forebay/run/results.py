@@ -101,6 +101,11 @@ class Results:
         return self._rows("links")
 
     @property
+    def classes(self) -> pa.Table:
+        """Every class of the queue of a link, called `LINK[i]`; none without `record.classes`."""
+        return self._rows("classes")
+
+    @property
     def transfers(self) -> pa.Table:
         """Every group of TCP flows with transfers: completion times and slowdowns.
 
@@ -176,9 +181,9 @@ class Results:
         """One quantity by replication.
 
         `place` is a kind of rows: `flows` (a group, or one of its flows), `groups`, `links`,
-        `transfers`, `calls`, `paced`, `policing`, `lateness` or `rings`. Raises `ValueError` for
-        another place and `KeyError` for an unknown name or quantity, or one that a replication has
-        no value of.
+        `classes`, `transfers`, `calls`, `paced`, `policing`, `lateness` or `rings`. Raises
+        `ValueError` for another place and `KeyError` for an unknown name or quantity, or one that a
+        replication has no value of.
         """
         _check_place(place)
         return [_number(run.row(place, name), place, quantity) for run in self._runs]

@@ -185,7 +185,8 @@ class Network:
 
     def record(self, **parameters: Any) -> Network:
         """Record more than counters: `series="10 ms"`, `delays=True`, `calls=True`,
-        `transfers=True`, `reductions=True`, `trace=1000`.
+        `transfers=True`, `reductions=True`, `trace=1000`; `classes=True` has results count by class
+        of queues.
 
         See `forebay mechanisms record`.
         """

@@ -25,8 +25,18 @@ fn sound() -> Value {
         "links": [{
             "name": "core", "utilization": 0.5, "throughput_bps": 500_000.0, "drops": 2,
             "dropped_packets": [1, 1, 0, 0], "mean_queue_packets": 1.0, "max_queue_packets": 4,
-            "drop_reasons": { "overflow": 2, "early": 0 },
+            "drop_reasons": { "overflow": 2, "early": 0 }, "marks": 3,
+            "arrived_packets": [5, 5, 0, 0], "departed_packets": [4, 4, 0, 0],
+            "departed_bytes": [4000, 400, 0, 0],
         }],
+        "classes": [
+            { "name": "core[0]", "link": "core", "arrived_packets": 5, "departed_packets": 3,
+              "departed_bytes": 3000, "marks": 3, "mean_queue_packets": 0.75,
+              "drop_reasons": { "overflow": 2, "early": 0 } },
+            { "name": "core[1]", "link": "core", "arrived_packets": 5, "departed_packets": 5,
+              "departed_bytes": 1400, "marks": 0, "mean_queue_packets": 0.25,
+              "drop_reasons": { "overflow": 0, "early": 0 } },
+        ],
         "transfers": [{
             "name": "x", "mean_completion_s": 1.0, "p50_completion_s": 0.9,
             "p95_completion_s": 2.0, "p99_completion_s": 2.0, "p999_completion_s": 3.0,
@@ -64,6 +74,15 @@ pub const CASES: &[Case] = &[
         forged(s, |r| r["links"][0]["drop_reasons"]["early"] = json!(1));
     }),
     (Must::ResultSums, |s| forged(s, |r| r["groups"][0]["sent_packets"] = json!(11))),
+    (Must::ResultClasses, |s| forged(s, |r| r["classes"][0]["arrived_packets"] = json!(6))),
+    (Must::ResultClasses, |s| forged(s, |r| r["classes"][1]["departed_bytes"] = json!(1399))),
+    (Must::ResultClasses, |s| forged(s, |r| r["classes"][1]["marks"] = json!(1))),
+    (Must::ResultClasses, |s| {
+        forged(s, |r| r["classes"][0]["drop_reasons"]["overflow"] = json!(1));
+    }),
+    (Must::ResultClasses, |s| {
+        forged(s, |r| r["classes"][0]["mean_queue_packets"] = json!(0.76));
+    }),
     (Must::ResultQuantiles, |s| {
         forged(s, |r| r["groups"][0]["spread"]["throughput_bps"]["p25"] = json!(3.5));
     }),

@@ -7,7 +7,9 @@
 //! hosts share, so that rounding does not favour any, quanta are exact here to 1/65536 B.
 
 use forebay_kernel::Stream;
-use forebay_network::{Backlog, Departure, Discard, DropReason, Packet, QueueDisc, Verdict};
+use forebay_network::{
+    Backlog, ClassCount, Departure, Discard, DropReason, Packet, QueueDisc, Verdict,
+};
 use forebay_parameters::{Entry, Length, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::quantity::show_size;
 use forebay_units::{Rate, Size, Span, Time};
@@ -18,6 +20,7 @@ use super::cake_hosts::Isolation;
 use super::cake_shaper::{Clock, Shaper};
 use super::cake_tin::Tin;
 use super::cake_tins::{Framing, Overhead, TinMode};
+use super::class_counts::ClassCounts;
 use super::cobalt_core::CobaltLaw;
 use super::flow_hash::{FlowClassifier, FlowHash, tuple_of};
 use super::packet_pool::PacketPool;
@@ -146,7 +149,7 @@ parameters! {
     }
 }
 
-fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Queue, Problem> {
+fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
     let parameters = CakeParameters::read(section)?;
     if parameters.interval == Span::ZERO {
         return Err(section.fail("interval", "is zero; allowed is any time above 0 s"));
@@ -176,7 +179,8 @@ fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Queue, Problem> {
     if let Some(given) = parameters.quantum {
         super::flow_lists::quantum(section, "quantum", given)?;
     }
-    Ok(Queue::Disc(Box::new(Cake::new(parameters))))
+    let classes = ClassCounts::of(facts, parameters.tins.quanta().len());
+    Ok(Queue::Disc(Box::new(Cake { classes, ..Cake::new(parameters) })))
 }
 
 impl CakeParameters {
@@ -212,6 +216,8 @@ struct Cake {
     tins: Vec<Tin>,
     shaper: Option<Shaper>,
     wash: bool,
+    /// Of each tin, if counted.
+    classes: ClassCounts,
     /// The tin that is served.
     current: usize,
     backlog: Backlog,
@@ -249,6 +255,7 @@ impl Cake {
             tins: tins.map(tin).collect(),
             shaper: parameters.rate.map(Shaper::new),
             wash: parameters.wash,
+            classes: ClassCounts::default(),
             current: 0,
             backlog: Backlog::default(),
             sojourn: Span::ZERO,
@@ -300,6 +307,7 @@ impl Cake {
             fattest.fold((0, (0, 0)), |best, next| if next.1.1 > best.1.1 { next } else { best });
         let (at, (victim, _)) = best;
         let Some(packet) = self.tins[at].overflow(victim, &mut self.pool, now) else { return true };
+        self.classes.dropped(at, DropReason::Overflow, now);
         self.backlog.remove(packet.queued_info());
         let own = (at, victim) == (tin, queue) && self.tins[at].is_empty(victim);
         if !own {
@@ -349,8 +357,10 @@ impl QueueDisc for Cake {
         held.set_dscp(if self.wash { 0 } else { packet.dscp() });
         tin.push(queue, &held, now, &mut self.pool);
         self.backlog.add(packet);
+        self.classes.arrived(at, packet, Verdict::Accept, now);
         if let Some(ack) = tin.filter(queue, packet, self.ack_filter, &mut self.pool) {
             self.backlog.remove(ack.queued_info());
+            self.classes.dropped(at, DropReason::Forced, now);
             discard(ack, DropReason::Forced);
         }
         self.tins[at].arrived(queue);
@@ -376,8 +386,10 @@ impl QueueDisc for Cake {
         let mut first = true;
         while self.backlog.packets > 0 {
             self.choose_tin(now);
-            let Self { tins, pool, backlog, current, .. } = self;
+            let Self { tins, pool, backlog, current, classes, .. } = self;
+            let tin = *current;
             let mut dropped = |packet: Packet, reason| {
+                classes.dropped(tin, reason, now);
                 backlog.remove(packet.queued_info());
                 discard(packet, reason);
             };
@@ -385,6 +397,7 @@ impl QueueDisc for Cake {
             first = false;
             if let Some((entered, departure)) = next {
                 self.backlog.remove(departure.packet.queued_info());
+                self.classes.departed(tin, &departure, now);
                 let wire = self.overhead.on_wire(departure.packet.size);
                 self.tins[self.current].sent(wire, now);
                 if let Some(shaper) = &mut self.shaper {
@@ -407,6 +420,10 @@ impl QueueDisc for Cake {
 
     fn ready_at(&self, now: Time) -> Time {
         self.shaper.map_or(now, |shaper| shaper.ready().max(now))
+    }
+
+    fn class_counts(&mut self, now: Time) -> Option<&mut Vec<ClassCount>> {
+        self.classes.up_to(now)
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {

@@ -2,11 +2,14 @@
 //! counts. Each scheduler only chooses which class is served next.
 
 use forebay_kernel::Stream;
-use forebay_network::{Backlog, Departure, Discard, Packet, QueueDisc, RednAdjustment, Verdict};
+use forebay_network::{
+    Backlog, ClassCount, Departure, Discard, Packet, QueueDisc, RednAdjustment, Verdict,
+};
 use forebay_parameters::{Inner, Probe, Problem, Section, parameters};
 use forebay_units::{Size, Time};
 
 use super::class::ClassQueue;
+use super::class_counts::ClassCounts;
 use super::classifier::{Classifier, ClassifyOptions};
 use super::{MOST_PRECEDENCES, Queue, Queues};
 use crate::LinkFacts;
@@ -112,9 +115,9 @@ fn classes_of(mut bits: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// What a class has done.
+/// What a class has done since the run began.
 #[derive(Clone, Copy, Default)]
-struct ClassCount {
+struct ClassTotals {
     sent_bytes: u64,
     drops: u64,
 }
@@ -195,10 +198,11 @@ impl ClassOptions {
         scheduler: S,
     ) -> Result<Queue, Problem> {
         let classifier = self.classify.build(section, facts, self.count(section)?)?;
+        let inside = facts.inside();
         let build =
-            |class: &Inner<Queues>| class.build(section, |build, inner| build(inner, facts));
+            |class: &Inner<Queues>| class.build(section, |build, inner| build(inner, &inside));
         let queues = self.classes.iter().map(build).collect::<Result<Vec<_>, Problem>>()?;
-        Ok(Queue::Disc(Box::new(Classful::new(classifier, queues, scheduler))))
+        Ok(Queue::Disc(Box::new(Classful::new(classifier, queues, scheduler, facts))))
     }
 }
 
@@ -209,7 +213,8 @@ impl ClassOptions {
 pub(super) struct Classful<S> {
     classifier: Classifier,
     queues: Vec<ClassQueue>,
-    counts: Vec<ClassCount>,
+    totals: Vec<ClassTotals>,
+    classes: ClassCounts,
     scheduler: S,
     heads: Heads,
     /// A bit for each active class whose head has been looked at.
@@ -220,13 +225,19 @@ pub(super) struct Classful<S> {
 }
 
 impl<S: Scheduler> Classful<S> {
-    pub(super) fn new(classifier: Classifier, queues: Vec<Queue>, scheduler: S) -> Self {
+    pub(super) fn new(
+        classifier: Classifier,
+        queues: Vec<Queue>,
+        scheduler: S,
+        facts: &LinkFacts,
+    ) -> Self {
         let queues: Vec<ClassQueue> = queues.into_iter().map(ClassQueue::of).collect();
         let work_conserving =
             scheduler.is_work_conserving() && queues.iter().all(QueueDisc::is_work_conserving);
         Self {
             classifier,
-            counts: vec![ClassCount::default(); queues.len()],
+            totals: vec![ClassTotals::default(); queues.len()],
+            classes: ClassCounts::of(facts, queues.len()),
             heads: Heads { active: 0, sizes: vec![0; queues.len()] },
             queues,
             scheduler,
@@ -240,9 +251,11 @@ impl<S: Scheduler> Classful<S> {
     fn look(&mut self, now: Time, stream: &mut Stream, discard: &mut Discard<'_>) {
         let active = self.heads.active;
         for class in classes_of((active | self.held) & !self.known) {
-            let (count, scheduler) = (&mut self.counts[class], &mut self.scheduler);
+            let (total, scheduler) = (&mut self.totals[class], &mut self.scheduler);
+            let classes = &mut self.classes;
             let mut dropped = |packet: Packet, reason| {
-                count.drops += 1;
+                total.drops += 1;
+                classes.dropped(class, reason, now);
                 scheduler.withdrawn(class, packet.size, now);
                 discard(packet, reason);
             };
@@ -280,18 +293,20 @@ impl<S: Scheduler> QueueDisc for Classful<S> {
         discard: &mut Discard<'_>,
     ) -> Verdict {
         let class = self.classifier.class(packet, now, stream);
-        let (count, scheduler) = (&mut self.counts[class], &mut self.scheduler);
-        let queue = &mut self.queues[class];
+        let (total, scheduler) = (&mut self.totals[class], &mut self.scheduler);
+        let (queue, classes) = (&mut self.queues[class], &mut self.classes);
         // A packet that may not be sent at once needs a buffer, though the link be idle.
         let idle_since = idle_since.filter(|_| scheduler.admits(class, packet.size, now));
         let mut dropped = |packet: Packet, reason| {
-            count.drops += 1;
+            total.drops += 1;
+            classes.dropped(class, reason, now);
             scheduler.withdrawn(class, packet.size, now);
             discard(packet, reason);
         };
         let verdict = queue.enqueue(packet, idle_since, now, stream, &mut dropped);
+        self.classes.arrived(class, packet, verdict, now);
         if matches!(verdict, Verdict::Drop(_)) {
-            self.counts[class].drops += 1;
+            self.totals[class].drops += 1;
             return verdict;
         }
         self.classifier.admitted(class, packet, || queue.backlog().packets > 1);
@@ -322,11 +337,14 @@ impl<S: Scheduler> QueueDisc for Classful<S> {
         let queue = &mut self.queues[class];
         let next = queue.dequeue(now, stream, discard);
         debug_assert!(next.is_some(), "the head of an active class is known");
+        if let Some(departure) = &next {
+            self.classes.departed(class, departure, now);
+        }
         let size = self.heads.sizes[class];
         let more = queue.backlog().packets > 0;
         self.known &= !(1 << class);
         self.heads.active &= !(u64::from(!more) << class);
-        self.counts[class].sent_bytes += u64::from(size);
+        self.totals[class].sent_bytes += u64::from(size);
         self.scheduler.served(class, size, more, now);
         next
     }
@@ -361,11 +379,15 @@ impl<S: Scheduler> QueueDisc for Classful<S> {
         }
     }
 
+    fn class_counts(&mut self, now: Time) -> Option<&mut Vec<ClassCount>> {
+        self.classes.up_to(now)
+    }
+
     fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
-        for (class, (queue, count)) in self.queues.iter().zip(&self.counts).enumerate() {
+        for (class, (queue, total)) in self.queues.iter().zip(&self.totals).enumerate() {
             visit(&format!("queue_packets.{class}"), f64::from(queue.backlog().packets));
-            visit(&format!("class_sent_bytes.{class}"), count.sent_bytes as f64);
-            visit(&format!("class_drops.{class}"), count.drops as f64);
+            visit(&format!("class_sent_bytes.{class}"), total.sent_bytes as f64);
+            visit(&format!("class_drops.{class}"), total.drops as f64);
             queue.probes(&mut |name, value| visit(&format!("{name}.{class}"), value));
         }
         self.classifier.probes(visit);

@@ -347,7 +347,7 @@ mod tests {
         let section = Section::root(&node, &echo)?;
         let flows = FlowGroups::named(["mail", "voice", "web"].map(str::to_owned).to_vec());
         flows.place([1, 2, 1]);
-        let facts = LinkFacts { rate: Rate::from_bps(8_000_000), flows };
+        let facts = LinkFacts { flows, ..LinkFacts::of(Rate::from_bps(8_000_000)) };
         ClassifyOptions::read(&section)?.build(&section, &facts, 3)
     }
 

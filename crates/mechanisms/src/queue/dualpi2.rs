@@ -14,11 +14,14 @@
 use std::collections::VecDeque;
 
 use forebay_kernel::Stream;
-use forebay_network::{Backlog, Departure, Discard, DropReason, Ecn, Packet, QueueDisc, Verdict};
+use forebay_network::{
+    Backlog, ClassCount, Departure, Discard, DropReason, Ecn, Packet, QueueDisc, Verdict,
+};
 use forebay_parameters::{Entry, Length, Parameters, Probe, Problem, Section, choice, parameters};
 use forebay_units::quantity::show_span;
 use forebay_units::{Size, Span, Time};
 
+use super::class_counts::ClassCounts;
 use super::{BuildQueue, Queue};
 use crate::LinkFacts;
 
@@ -152,7 +155,7 @@ parameters! {
     }
 }
 
-fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Queue, Problem> {
+fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
     let parameters = DualPi2Parameters::read(section)?;
     let interval = parameters.update_interval;
     if !(Span::from_us(100)..=Span::from_s(10)).contains(&interval) {
@@ -177,7 +180,8 @@ fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Queue, Problem> {
         let message = "is given beside step; allowed is one of the two";
         return Err(section.fail("step_packets", message));
     }
-    Ok(Queue::Disc(Box::new(DualPi2::new(parameters))))
+    let classes = ClassCounts::of(facts, 2);
+    Ok(Queue::Disc(Box::new(DualPi2 { classes, ..DualPi2::new(parameters) })))
 }
 
 /// A packet with what was noted when it came.
@@ -261,6 +265,8 @@ struct DualPi2 {
     step_marks: u64,
     coupled_marks: u64,
     aqm_drops: u64,
+    /// Of the L queue and the C queue, if counted.
+    classes: ClassCounts,
 }
 
 impl DualPi2 {
@@ -278,6 +284,7 @@ impl DualPi2 {
             step_marks: 0,
             coupled_marks: 0,
             aqm_drops: 0,
+            classes: ClassCounts::default(),
         };
         law.reset_credit();
         law
@@ -440,14 +447,14 @@ impl DualPi2 {
     }
 }
 
-impl QueueDisc for DualPi2 {
-    fn enqueue(
+impl DualPi2 {
+    /// Admit `packet`, marked or not, or drop it.
+    fn admit(
         &mut self,
         packet: &Packet,
         idle_since: Option<Time>,
         now: Time,
         stream: &mut Stream,
-        _discard: &mut Discard<'_>,
     ) -> Verdict {
         self.catch_up(now);
         if idle_since.is_some() {
@@ -474,6 +481,21 @@ impl QueueDisc for DualPi2 {
         lane.waiting.push_back(Held { packet: *packet, entered: now, step });
         Verdict::Accept
     }
+}
+
+impl QueueDisc for DualPi2 {
+    fn enqueue(
+        &mut self,
+        packet: &Packet,
+        idle_since: Option<Time>,
+        now: Time,
+        stream: &mut Stream,
+        _discard: &mut Discard<'_>,
+    ) -> Verdict {
+        let verdict = self.admit(packet, idle_since, now, stream);
+        self.classes.arrived(usize::from(!self.is_low(packet)), packet, verdict, now);
+        verdict
+    }
 
     fn dequeue(
         &mut self,
@@ -484,13 +506,17 @@ impl QueueDisc for DualPi2 {
         self.catch_up(now);
         while let Some((held, change, of_low)) = self.next() {
             let fate = self.decide_leaving(&held, of_low, now, stream);
+            let class = usize::from(!of_low);
             if fate == Fate::Drop {
                 self.aqm_drops += 1;
+                self.classes.dropped(class, DropReason::Early, now);
                 discard(held.packet, DropReason::Early);
                 continue;
             }
             self.credit += change;
-            return Some(Departure { packet: held.packet, marked: fate == Fate::Mark });
+            let departure = Departure { packet: held.packet, marked: fate == Fate::Mark };
+            self.classes.departed(class, &departure, now);
+            return Some(departure);
         }
         None
     }
@@ -498,6 +524,10 @@ impl QueueDisc for DualPi2 {
     fn backlog(&self) -> Backlog {
         let (low, classic) = (self.low.backlog, self.classic.backlog);
         Backlog { packets: low.packets + classic.packets, bytes: low.bytes + classic.bytes }
+    }
+
+    fn class_counts(&mut self, now: Time) -> Option<&mut Vec<ClassCount>> {
+        self.classes.up_to(now)
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
@@ -513,73 +543,4 @@ impl QueueDisc for DualPi2 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use forebay_kernel::Streams;
-    use forebay_network::{FlowId, RouteId};
-    use forebay_parameters::{Echo, Node, Table, Value};
-
-    fn law(given: &[(&str, Value)]) -> DualPi2 {
-        let nodes = given.iter().map(|(key, value)| ((*key).to_owned(), Node::new(value.clone())));
-        let (node, echo) = (Node::new(Value::Table(nodes.collect::<Table>())), Echo::default());
-        DualPi2::new(DualPi2Parameters::read(&Section::root(&node, &echo).unwrap()).unwrap())
-    }
-
-    /// Decisions would depend on when they are read: a law that is woken at every update is, after
-    /// every packet, in the state of one that makes up for them, with long waits at the head, with
-    /// probabilities at their limits, and over silences of minutes.
-    #[test]
-    fn updates_that_are_made_up_for_are_those_in_time() {
-        for (alpha, drop_overload) in [(0.16, true), (50.0, true), (50.0, false)] {
-            let given = [("alpha", alpha.into()), ("drop_overload", drop_overload.into())];
-            let (mut lazy, mut woken) = (law(&given), law(&given));
-            let draws = &mut Streams::new(4, 0).named("arrivals");
-            let (first, second) =
-                (&mut Streams::new(5, 0).named("a"), &mut Streams::new(5, 0).named("a"));
-            let (mut now, mut largest) = (Time::ZERO, 0.0_f64);
-            for number in 0..3000_u64 {
-                let pause = if number % 500 == 499 { 100.0 } else { 0.02 * draws.exponential() };
-                let until = now + Span::from_seconds(pause);
-                while woken.due <= until {
-                    let due = woken.due;
-                    woken.catch_up(due);
-                }
-                now = until;
-                if draws.happens(0.45) {
-                    let next = lazy.dequeue(now, first, &mut |_, _| {});
-                    assert_eq!(next, woken.dequeue(now, second, &mut |_, _| {}), "{number}");
-                } else {
-                    let ecn = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1][draws.below(3) as usize];
-                    let packet = Packet::data(now, FlowId::new(0), number, 1000, RouteId::new(0));
-                    let packet = packet.with_ecn(ecn);
-                    let verdict = lazy.enqueue(&packet, None, now, first, &mut |_, _| {});
-                    let other = woken.enqueue(&packet, None, now, second, &mut |_, _| {});
-                    assert_eq!(verdict, other, "{number}");
-                }
-                assert_eq!(lazy.controller, woken.controller, "{number}");
-                assert_eq!(lazy.due, woken.due, "{number}");
-                largest = largest.max(lazy.controller.probability);
-            }
-            assert!(largest > 0.1, "the law has acted: {largest}");
-        }
-    }
-
-    /// The square would be that of k p', or of a draw with itself: 100,000 classic packets at p' =
-    /// 0.2 meet an event with 0.04, which deviates by sqrt(0.04 * 0.96 / 100,000) = 0.00062, and
-    /// 100,000 others with 2 * 0.2 = 0.4, by 0.00155; bounds: five times these.
-    #[test]
-    fn the_classic_queue_has_the_square() {
-        let stream = &mut Streams::new(6, 0).named("draws");
-        let mut dual = law(&[]);
-        dual.controller.probability = 0.2;
-        dual.classic.backlog = Backlog { packets: 3, bytes: 3000 };
-        let packet = Packet::data(Time::ZERO, FlowId::new(0), 0, 1000, RouteId::new(0));
-        let count = 100_000;
-        let drops = (0..count).filter(|_| dual.decide_classic(&packet, stream) == Fate::Drop);
-        let share = drops.count() as f64 / f64::from(count);
-        assert!((share - 0.04).abs() < 5.0 * 0.000_62, "{share}");
-        let marks = (0..count).filter(|_| dual.decide_low(0.0, true, stream) == Fate::Mark);
-        let share = marks.count() as f64 / f64::from(count);
-        assert!((share - 0.4).abs() < 5.0 * 0.001_55, "{share}");
-    }
-}
+mod tests;

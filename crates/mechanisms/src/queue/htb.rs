@@ -53,10 +53,12 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
     let HtbParameters { classes: Tree { classes, leaves }, classify } =
         HtbParameters::read(section)?;
     let classifier = classify.build(section, facts, leaves.len())?;
-    let queue = |leaf: &Leaf| leaf.queue.build(section, |build, inner| build(inner, facts));
+    let inside = facts.inside();
+    let queue = |leaf: &Leaf| leaf.queue.build(section, |build, inner| build(inner, &inside));
     let queues = leaves.iter().map(queue).collect::<Result<Vec<_>, Problem>>()?;
     let leaves = leaves.iter().map(|leaf| leaf.class).collect();
-    Ok(Queue::Disc(Box::new(Classful::new(classifier, queues, Htb::new(classes, leaves)))))
+    let scheduler = Htb::new(classes, leaves);
+    Ok(Queue::Disc(Box::new(Classful::new(classifier, queues, scheduler, facts))))
 }
 
 /// Whether a class may send.

@@ -12,6 +12,7 @@ mod cake_tin;
 mod cake_tins;
 mod choke;
 mod class;
+mod class_counts;
 mod class_hash;
 mod class_rules;
 mod classful;

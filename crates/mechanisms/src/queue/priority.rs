@@ -1,11 +1,14 @@
 //! Strict priority over precedences, non-preemptive.
 
 use forebay_kernel::Stream;
-use forebay_network::{Backlog, Departure, Discard, Packet, QueueDisc, RednAdjustment, Verdict};
+use forebay_network::{
+    Backlog, ClassCount, Departure, Discard, Packet, QueueDisc, RednAdjustment, Verdict,
+};
 use forebay_parameters::{Entry, Inner, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::Time;
 
 use super::class::Class;
+use super::class_counts::ClassCounts;
 use super::classifier::{Classifier, ClassifyOptions};
 use super::{BuildQueue, MOST_PRECEDENCES, Queue, Queues};
 use crate::LinkFacts;
@@ -44,16 +47,19 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
         let message = format!("has {} queues; allowed are 1 to {MOST_PRECEDENCES}", classes.len());
         return Err(section.fail("classes", message));
     }
+    let inside = facts.inside();
     let classes = classes
         .iter()
-        .map(|class| class.build(section, |build, inner| build(inner, facts)).map(Class::of))
+        .map(|class| class.build(section, |build, inner| build(inner, &inside)).map(Class::of))
         .collect::<Result<Vec<_>, Problem>>()?;
     let classifier = classify.build_or_precedence(section, facts, classes.len())?;
-    Ok(Queue::Disc(Box::new(Priority { classes, classifier, nonempty: 0 })))
+    let counts = ClassCounts::of(facts, classes.len());
+    Ok(Queue::Disc(Box::new(Priority { classes, counts, classifier, nonempty: 0 })))
 }
 
 struct Priority {
     classes: Vec<Class>,
+    counts: ClassCounts,
     classifier: Classifier,
     /// A bit for each class that holds packets: the lowest is served.
     nonempty: u64,
@@ -80,8 +86,15 @@ impl QueueDisc for Priority {
         let index = self.classifier.class(packet, now, stream);
         let verdict = match &mut self.classes[index] {
             Class::Fifo(fifo) => fifo.enqueue_packet(packet, idle_since, now, stream),
-            Class::Other(law) => law.enqueue(packet, idle_since, now, stream, discard),
+            Class::Other(law) => {
+                let mut dropped = |packet: Packet, reason| {
+                    self.counts.dropped(index, reason, now);
+                    discard(packet, reason);
+                };
+                law.enqueue(packet, idle_since, now, stream, &mut dropped)
+            }
         };
+        self.counts.arrived(index, packet, verdict, now);
         self.update_nonempty(index);
         if !matches!(verdict, Verdict::Drop(_)) {
             let class = &self.classes[index];
@@ -102,15 +115,23 @@ impl QueueDisc for Priority {
             let class = &mut self.classes[index];
             let last = class.packets() == 1;
             self.nonempty &= !(u64::from(last) << index);
-            let law = match class {
-                Class::Fifo(fifo) => return fifo.dequeue(now, stream, discard),
-                Class::Other(law) => law,
+            let counts = &mut self.counts;
+            let next = match class {
+                Class::Fifo(fifo) => fifo.dequeue(now, stream, discard),
+                Class::Other(law) => {
+                    let mut dropped = |packet: Packet, reason| {
+                        counts.dropped(index, reason, now);
+                        discard(packet, reason);
+                    };
+                    let next = law.dequeue(now, stream, &mut dropped);
+                    self.update_nonempty(index);
+                    next
+                }
             };
-            let next = law.dequeue(now, stream, discard);
-            self.update_nonempty(index);
             // A class may drop all that it holds (CoDel), or hold it back; then the next is served.
-            if next.is_some() {
-                return next;
+            if let Some(departure) = next {
+                self.counts.departed(index, &departure, now);
+                return Some(departure);
             }
             asked |= 1 << index;
         }
@@ -141,7 +162,8 @@ impl QueueDisc for Priority {
     }
 
     fn is_transparent(&self) -> bool {
-        self.classes.iter().all(|class| class.as_disc().is_transparent())
+        let plain = |class: &Class| class.as_disc().is_transparent();
+        !self.counts.counts() && self.classes.iter().all(plain)
     }
 
     fn adjustments(&mut self, visit: &mut dyn FnMut(&RednAdjustment)) {
@@ -151,6 +173,10 @@ impl QueueDisc for Priority {
                 Class::Other(law) => law.adjustments(visit),
             }
         }
+    }
+
+    fn class_counts(&mut self, now: Time) -> Option<&mut Vec<ClassCount>> {
+        self.counts.up_to(now)
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {

@@ -66,7 +66,7 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
     if peak_rate.is_none() && section.node("peak_burst").is_some() {
         return Err(section.fail("peak_burst", "there is no peak_rate that it would belong to"));
     }
-    let queue = queue.build(section, |build, inner| build(inner, facts))?;
+    let queue = queue.build(section, |build, inner| build(inner, &facts.inside()))?;
     Ok(Queue::Disc(Box::new(Tbf {
         bucket: RateBucket::full(rate, burst),
         peak: peak_rate.map(|peak| RateBucket::full(peak, peak_burst)),

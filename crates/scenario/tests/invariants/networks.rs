@@ -155,6 +155,10 @@ impl Draw {
         if self.chance(0.2) {
             text += "record.flows = \"groups\"\n";
         }
+        // Recording changes nothing else: no draw of its own.
+        if seed.is_multiple_of(2) {
+            text += "record.classes = true\n";
+        }
         if self.wants("fairness") || self.chance(0.1) {
             text += &self.ring();
             return text;

@@ -20,6 +20,7 @@ mod bbr_cases;
 mod call_extremes;
 mod calls;
 mod cells;
+mod class_rows;
 mod classes;
 mod closed_forms;
 mod conservation;

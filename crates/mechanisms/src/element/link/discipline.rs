@@ -6,7 +6,7 @@
 
 use forebay_kernel::Stream;
 use forebay_network::{
-    Backlog, Context, DropReason, LinkId, Observation, Packet, QueueDisc, Verdict,
+    Backlog, Context, DropReason, ElementCounters, LinkId, Observation, Packet, QueueDisc, Verdict,
 };
 use forebay_units::{Span, Time};
 
@@ -168,6 +168,11 @@ impl<const SHAPES: bool> Discipline<SHAPES> {
     /// Whether sources are notified of packets that are dropped from the queue.
     pub(super) fn notifies_at_dequeue(&self) -> bool {
         self.notifies() && self.law.drops_at_dequeue()
+    }
+
+    /// What the law counts by class, brought up to `now`, if it does.
+    pub(super) fn class_counts(&mut self, now: Time) -> Option<&mut dyn ElementCounters> {
+        self.law.class_counts(now).map(|counts| counts as &mut dyn ElementCounters)
     }
 
     /// Probes of the law and of the congestion detector.

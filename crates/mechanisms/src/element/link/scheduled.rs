@@ -326,7 +326,8 @@ impl<const SHAPES: bool> Element for ScheduledLink<SHAPES> {
         // Packets that were sent ahead are held by the element that they were sent to.
         let waiting = u64::from(self.transmitter.backlog().packets);
         let held = self.transmitter.in_flight.len() as u64 + waiting;
-        OwnCount::held(held).with_state(&self.conditioning)
+        let counters = self.discipline.class_counts(now);
+        OwnCount { held, counters, state: Some(&self.conditioning) }
     }
 
     fn probes(&self, _part: u32, visit: &mut dyn FnMut(&str, f64)) {

@@ -269,7 +269,8 @@ impl Element for VariableLink {
         // Under a schedule of rates what is in transmission is in flight already.
         let apart = matches!(self.capacity, Capacity::Opportunities(_)) && self.sending.is_some();
         let held = self.in_flight.len() as u64 + u64::from(self.occupancy.backlog.packets);
-        OwnCount::held(held + u64::from(apart)).with_state(&self.conditioning)
+        let (held, counters) = (held + u64::from(apart), self.discipline.class_counts(now));
+        OwnCount { held, counters, state: Some(&self.conditioning) }
     }
 
     fn probes(&self, _part: u32, visit: &mut dyn FnMut(&str, f64)) {

@@ -1,0 +1,56 @@
+//! Counters of the classes of a queue, where they are asked for.
+
+use forebay_network::{ClassCount, Departure, DropReason, Packet, Verdict};
+use forebay_units::Time;
+
+use crate::LinkFacts;
+
+/// Counters by class; none unless the link is to have them.
+#[derive(Default)]
+pub(super) struct ClassCounts(Option<Vec<ClassCount>>);
+
+impl ClassCounts {
+    /// For `classes` classes of the queue of a link, if `facts` ask for them.
+    pub(super) fn of(facts: &LinkFacts, classes: usize) -> Self {
+        Self(facts.counts_classes.then(|| vec![ClassCount::default(); classes]))
+    }
+
+    /// Whether it counts.
+    pub(super) fn counts(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// `packet` arrived at `class`, which came to `verdict`.
+    #[inline]
+    pub(super) fn arrived(&mut self, class: usize, packet: &Packet, verdict: Verdict, now: Time) {
+        if let Some(all) = &mut self.0 {
+            match verdict {
+                Verdict::Drop(reason) => all[class].refused(packet, reason),
+                verdict => all[class].enqueued(packet, verdict == Verdict::Mark, now),
+            }
+        }
+    }
+
+    /// A packet that waited in `class` is dropped.
+    #[inline]
+    pub(super) fn dropped(&mut self, class: usize, reason: DropReason, now: Time) {
+        if let Some(all) = &mut self.0 {
+            all[class].dropped(reason, now);
+        }
+    }
+
+    /// A packet of `class` is sent.
+    #[inline]
+    pub(super) fn departed(&mut self, class: usize, departure: &Departure, now: Time) {
+        if let Some(all) = &mut self.0 {
+            all[class].dequeued(&departure.packet, departure.marked, now);
+        }
+    }
+
+    /// What was counted up to `now`.
+    pub(super) fn up_to(&mut self, now: Time) -> Option<&mut Vec<ClassCount>> {
+        let all = self.0.as_mut()?;
+        all.iter_mut().for_each(|count| count.integrate(now));
+        Some(all)
+    }
+}
