@@ -227,6 +227,10 @@ impl TcpSenders {
     #[cold]
     fn asked(&mut self, packet: &Packet, cx: &mut Context<'_>) {
         let index = packet.flow.index_in(self.settings.first);
+        // It was sent before the flow stopped, and arrives after the flow has ended.
+        if self.connections[index as usize].ended {
+            return;
+        }
         let answered = &mut self.cold.answered[index as usize];
         if packet.number == *answered + 1 {
             *answered += 1;
