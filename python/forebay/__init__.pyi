@@ -737,6 +737,18 @@ class _Fairness:
 fairness: _Fairness
 
 class _Traffic:
+    def adaptive_video(
+        self,
+        *,
+        rates: Sequence[str],
+        selection: Literal["buffer", "throughput"] = ...,
+        chunk: str = ...,
+        buffer: str = ...,
+        reservoir: str = ...,
+        cushion: str = ...,
+        request: str = ...,
+        connection: Literal["fresh", "persistent"] = ...,
+    ) -> Mechanism: ...
     def bulk(self) -> Mechanism: ...
     def cbr(
         self,

@@ -44,6 +44,17 @@ to = "a"
 tcp = { profile = "rfc", mss = "960 B", initial_window = "9 packets" }
 traffic = { file = { size = "8640 B", count = 2, interval = "500 ms" } }
 
+[links.cable]
+from = "c"
+to = "d"
+rate = "1 Mbit/s"
+
+[flows.film]
+from = "c"
+to = "d"
+tcp = {}
+traffic = { adaptive_video = { rates = ["8 kbit/s"], chunk = "100 ms", buffer = "200 ms" } }
+
 [flows.voice]
 from = "a"
 to = "b"
@@ -77,6 +88,7 @@ ASKED = {
     "links": ("wire", "throughput_bps"),
     "classes": ("wire[0]", "mean_wait_s"),
     "transfers": ("pages", "mean_completion_s"),
+    "video": ("film", "mean_rate_bps"),
     "calls": ("voice", "mean_present"),
     "paced": ("file", "nominal_bps"),
     "policing": ("file", "dropped"),

@@ -10,7 +10,7 @@ use crate::results_classes::ClassResult;
 use crate::spread::{Quantiles, Spread};
 use crate::{
     CallResult, LatenessResult, PacedResult, PolicingResult, ResultColumn, RingResult,
-    TransferResult,
+    TransferResult, VideoResult,
 };
 
 /// The columns of every part of a result, as JSON: by part, a list of names, units and
@@ -28,6 +28,7 @@ pub fn result_columns(of_run: &[ResultColumn]) -> String {
         "drop_reasons": described(DropReasons::COLUMNS),
         "classes": described(ClassResult::COLUMNS),
         "transfers": described(TransferResult::COLUMNS),
+        "video": described(VideoResult::COLUMNS),
         "calls": described(CallResult::COLUMNS),
         "paced": described(PacedResult::COLUMNS),
         "policing": described(PolicingResult::COLUMNS),
@@ -95,6 +96,11 @@ mod tests {
         to = "b"
         tcp = { profile = "rfc" }
         traffic = { file = { size = "10 kB" } }
+        [flows.film]
+        from = "a"
+        to = "b"
+        tcp = {}
+        traffic = { adaptive_video = { rates = ["100 kbit/s"] } }
         [flows.file]
         from = "a"
         to = "b"
@@ -127,6 +133,7 @@ mod tests {
             "links",
             "classes",
             "transfers",
+            "video",
             "calls",
             "paced",
             "policing",

@@ -440,7 +440,12 @@ impl FlowPlan {
 
     /// Whether the completion times of its transfers are measured.
     pub(crate) fn has_transfers(&self) -> bool {
-        self.empty.is_some()
+        self.empty.is_some() && !self.has_video()
+    }
+
+    /// Whether its clients play video.
+    pub(crate) fn has_video(&self) -> bool {
+        matches!(&self.transport, Transport::Tcp(_, _, traffic) if traffic.video.is_some())
     }
 
     /// Its policer given the senders' element, and the link in front of which it stands.

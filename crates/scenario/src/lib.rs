@@ -51,6 +51,7 @@ pub use forebay_invariants::{Breach, Invariant, Report};
 pub use forebay_mechanisms::element::calls::CallResult;
 pub use forebay_mechanisms::element::paced::PacedResult;
 pub use forebay_mechanisms::element::policer::PolicingResult;
+pub use forebay_mechanisms::element::tcp::VideoResult;
 pub use forebay_mechanisms::registry;
 pub use forebay_mechanisms::{LatenessResult, TransferResult};
 pub use forebay_network::{ResultColumn, Unit};

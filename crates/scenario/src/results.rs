@@ -3,6 +3,7 @@
 use forebay_mechanisms::element::calls::CallResult;
 use forebay_mechanisms::element::paced::PacedResult;
 use forebay_mechanisms::element::policer::PolicingResult;
+use forebay_mechanisms::element::tcp::VideoResult;
 use forebay_mechanisms::{LatenessResult, TransferResult};
 use forebay_network::{
     COMMON_PRECEDENCES, DelayDistribution, DelayTable, DropReason, FlowCount, FlowId, LinkCount,
@@ -61,6 +62,8 @@ columns! {
         pub classes: Vec<ClassResult> = Rows,
         /// A row a group of TCP flows with transfers; empty if there are none.
         pub transfers: Vec<TransferResult> = Rows,
+        /// A row a group of TCP flows with `adaptive_video`; empty if there are none.
+        pub video: Vec<VideoResult> = Rows,
         /// A row a group of calls; empty if there are none.
         pub calls: Vec<CallResult> = Rows,
         /// A row a group of paced sources; empty if there are none.

@@ -3,6 +3,7 @@
 use forebay_mechanisms::element::calls::{CallCount, CallResult};
 use forebay_mechanisms::element::paced::{FrameCount, PacedCount, PacedResult};
 use forebay_mechanisms::element::policer::{PolicerCount, PolicingResult};
+use forebay_mechanisms::element::tcp::{VideoResult, Viewer};
 use forebay_mechanisms::{Lateness, LatenessResult, TransferCount, TransferResult};
 use forebay_network::FlowId;
 use forebay_units::Span;
@@ -76,6 +77,17 @@ pub(crate) fn paced_rows(
         first = first.nth(flow.count);
     }
     (paced, policing, lateness)
+}
+
+/// The rows of adaptive video.
+pub(crate) fn video_rows(plan: &Plan<'_>, wired: &mut Wired) -> Vec<VideoResult> {
+    let mut rows = Vec::new();
+    for (at, flow) in plan.flows.iter().enumerate().filter(|(_, flow)| flow.has_video()) {
+        let receivers = FlowPlan::receivers(wired.senders[at]);
+        let own = wired.own_counters::<Vec<Viewer>>(receivers);
+        rows.push(VideoResult::of(flow.name.clone(), own));
+    }
+    rows
 }
 
 /// The rows of transfers.

@@ -24,7 +24,7 @@ use crate::parse;
 use crate::profiles;
 use crate::results::{LinkResult, RunResult, flow_rows};
 use crate::results_classes::class_rows;
-use crate::results_elements::{call_rows, paced_rows, transfer_rows};
+use crate::results_elements::{call_rows, paced_rows, transfer_rows, video_rows};
 use crate::results_rings::RingResult;
 use crate::series::Series;
 use crate::stopped::{Limits, Stopped};
@@ -556,6 +556,7 @@ impl Run<'_> {
         let calls = call_rows(&self.plan, &mut self.wired, measured);
         let (paced, policing, lateness) = paced_rows(&self.plan, &mut self.wired);
         let transfers = transfer_rows(&self.plan, &mut self.wired);
+        let video = video_rows(&self.plan, &mut self.wired);
         let classes = class_rows(&self.plan, &mut self.wired, measured);
         RunResult {
             name: String::new(),
@@ -575,6 +576,7 @@ impl Run<'_> {
             links,
             classes,
             transfers,
+            video,
             calls,
             paced,
             policing,

@@ -73,7 +73,11 @@ impl TcpEnds<'_> {
             receivers = match traffic.requests {
                 Some(plan) => {
                     let times = (group.starts.clone(), stop);
-                    receivers.with_clients(Clients::new(applications, plan, times, paths.clone()))
+                    let clients = Clients::new(applications, plan, times, paths.clone());
+                    receivers.with_clients(match &traffic.video {
+                        Some(video) => clients.playing(Arc::clone(video)),
+                        None => clients,
+                    })
                 }
                 None => {
                     let (starts, path) = (&group.starts, paths.there.clone());
@@ -86,7 +90,7 @@ impl TcpEnds<'_> {
             senders = senders.with_fresh_connections(Arc::clone(control));
         }
         if traffic.requests.is_some() {
-            senders = senders.answering();
+            senders = senders.answering(traffic.video.clone());
         }
         network.add(Box::new(senders.reporting_rtt(report_rtt)));
         network.add(Box::new(receivers));

@@ -68,6 +68,17 @@ _TRANSFERS: Sequence[_Column] = [
     ("slowdown", lambda row: _factor(row["mean_slowdown"])),
     ("99 %", lambda row: _factor(row["p99_slowdown"])),
 ]
+_VIDEO: Sequence[_Column] = [
+    ("name", _name),
+    ("viewers", lambda row: text.count(row["viewers"])),
+    ("chunks", lambda row: text.count(row["chunks"])),
+    ("mean rate", lambda row: text.rate(row["mean_rate_bps"]) if row["chunks"] else "-"),
+    ("switches", lambda row: text.count(row["switches"])),
+    ("rebufferings", lambda row: text.count(row["rebufferings"])),
+    ("for", lambda row: text.span(row["rebuffering_s"])),
+    ("of the time", lambda row: text.share(row["rebuffering_ratio"])),
+    ("start", lambda row: _span(row["mean_startup_s"])),
+]
 _LATENESS: Sequence[_Column] = [
     ("name", _name),
     ("late", lambda row: text.count(row["late_packets"])),
@@ -84,8 +95,8 @@ def _factor(factor: float | None) -> str:
 
 
 def show_run(run: Run) -> None:
-    """Tables of one run: flows (groups, if there are many flows), transfers, calls, paced sources,
-    late and policed packets if any, links, and classes of their queues if these are counted."""
+    """Tables of one run: flows (groups, if there are many flows), transfers, video, calls, paced
+    sources, late and policed packets if any, links, and classes of their queues if counted."""
     document = run.document
     facts = [
         f": {document['simulated_s']:g} s simulated in {text.span(document['wall_s'])}, "
@@ -111,6 +122,8 @@ def _tables(document: Mapping[str, Any]) -> Iterator[Grid]:
     if document["transfers"]:
         title = "transfers: completion times and slowdowns"
         yield _filled(title, _TRANSFERS, document["transfers"])
+    if document["video"]:
+        yield _filled("adaptive video", _VIDEO, document["video"])
     if document["calls"]:
         yield _call_table(document["calls"])
     if document["paced"]:

@@ -114,6 +114,11 @@ class Results:
         return self._rows("transfers")
 
     @property
+    def video(self) -> pa.Table:
+        """Every group of TCP flows with `adaptive_video`: bit rates, switches, rebuffering."""
+        return self._rows("video")
+
+    @property
     def calls(self) -> pa.Table:
         """Every class of calls: admitted, blocked, terminated, present; no rows without calls.
 
@@ -181,7 +186,7 @@ class Results:
         """One quantity by replication.
 
         `place` is a kind of rows: `flows` (a group, or one of its flows), `groups`, `links`,
-        `classes`, `transfers`, `calls`, `paced`, `policing`, `lateness` or `rings`. Raises
+        `classes`, `transfers`, `video`, `calls`, `paced`, `policing`, `lateness` or `rings`. Raises
         `ValueError` for another place and `KeyError` for an unknown name or quantity, or one that a
         replication has no value of.
         """

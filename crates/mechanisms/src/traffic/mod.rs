@@ -1,5 +1,6 @@
 //! Traffic: what an application sends, and when.
 
+mod adaptive_video;
 mod bulk;
 mod cbr;
 mod file;
@@ -21,6 +22,7 @@ use forebay_network::Traffic;
 use forebay_parameters::{Category, Entry, Problem, Section, choice};
 use forebay_units::{Rate, Size, Span};
 
+pub use adaptive_video::VideoPlan;
 use pool::Fixed;
 pub use pool::{TrafficPool, pool_of};
 
@@ -49,6 +51,8 @@ pub struct TrafficKind {
     pub fresh: bool,
     /// If the senders write on request, each burst being a time to think and the size of an answer.
     pub requests: Option<RequestPlan>,
+    /// If what is asked for are chunks of video, each at a bit rate that the client chooses.
+    pub video: Option<Arc<VideoPlan>>,
 }
 
 /// How clients ask.
@@ -87,6 +91,7 @@ impl TrafficKind {
             transfers: false,
             fresh: false,
             requests: None,
+            video: None,
         }
     }
 
@@ -107,6 +112,7 @@ impl TrafficKind {
             transfers: false,
             fresh: false,
             requests: None,
+            video: None,
         }
     }
 
@@ -137,6 +143,7 @@ pub static DEFAULT: &Entry<BuildTraffic> = &bulk::ENTRY;
 
 /// Every kind of traffic.
 pub static TRAFFICS: &[Entry<BuildTraffic>] = &[
+    adaptive_video::ENTRY,
     bulk::ENTRY,
     cbr::ENTRY,
     file::ENTRY,

@@ -54,3 +54,4 @@ mod ties;
 mod transfers;
 mod transmitted;
 mod variable_links;
+mod video;

@@ -1,9 +1,14 @@
 //! Clients: receivers that ask for what they receive, and ask again when they have it.
 
-use forebay_network::{Context, FlowId, Marking, Observation, Packet, PacketKind, RouteId};
+use std::sync::Arc;
+
+use forebay_network::{
+    Context, ElementCounters, FlowId, Marking, Observation, Packet, PacketKind, RouteId,
+};
 use forebay_units::{Size, Span, Time};
 
-use crate::traffic::{RequestPlan, TrafficPool};
+use super::viewers::Viewers;
+use crate::traffic::{RequestPlan, TrafficPool, VideoPlan};
 use crate::transfers::{Completed, EmptyPath, TransferCount};
 
 /// The clients at the receivers of a group of flows.
@@ -23,6 +28,8 @@ pub struct Clients {
     /// When flows start, until the run begins.
     starts: Vec<Time>,
     count: TransferCount,
+    /// If they play what they ask for, and choose its bit rate.
+    viewers: Option<Viewers>,
 }
 
 /// The links there and back when they are empty.
@@ -73,6 +80,20 @@ struct Client {
 const REPEAT: u32 = 1 << 31;
 const PAGE: u32 = 1 << 30;
 
+/// The number of the packet of request `number` for a chunk of video at `level`.
+fn number_with_level(number: u64, level: usize) -> u64 {
+    number << LEVEL_BITS | level as u64
+}
+
+/// Number and level of a request for a chunk of video.
+pub(super) fn number_and_level(packet: &Packet) -> (u64, usize) {
+    let level = packet.number & ((1 << LEVEL_BITS) - 1);
+    (packet.number >> LEVEL_BITS, level as usize)
+}
+
+/// Bits of a level, of which there are up to 64.
+const LEVEL_BITS: u32 = 6;
+
 /// Timeouts of requests: the first, as there is no measurement, and the longest.
 const FIRST_TIMEOUT: Span = Span::from_s(1);
 const LONGEST_TIMEOUT: Span = Span::from_s(60);
@@ -111,7 +132,14 @@ impl Clients {
         };
         let clients = vec![idle; flows.len() / plan.connections as usize];
         let count = TransferCount::default();
-        Self { applications, plan, stop, paths, flows, clients, starts, count }
+        Self { applications, plan, stop, paths, flows, clients, starts, count, viewers: None }
+    }
+
+    /// The same, which ask for chunks of a video and play it.
+    #[must_use]
+    pub fn playing(mut self, video: Arc<VideoPlan>) -> Self {
+        self.viewers = Some(Viewers::new(video, self.clients.len()));
+        self
     }
 
     /// The run begins.
@@ -170,8 +198,11 @@ impl Clients {
         }
     }
 
-    /// What has been counted so far.
-    pub(super) fn count(&mut self) -> &mut TransferCount {
+    /// What has been counted up to `now`.
+    pub(super) fn count(&mut self, now: Time) -> &mut dyn ElementCounters {
+        if let Some(viewers) = &mut self.viewers {
+            return viewers.count(now);
+        }
         let under_way = self.clients.iter().filter(|client| client.begun < Time::NEVER).count();
         self.count.set_unfinished(under_way as u64);
         &mut self.count
@@ -185,7 +216,10 @@ impl Clients {
 
     /// `client` thinks from `from` on, and begins a page then, unless the group has stopped.
     fn think(&mut self, client: u32, from: Time, cx: &mut Context<'_>) {
-        let (gap, size) = self.draw(client * self.plan.connections);
+        let (gap, size) = match &mut self.viewers {
+            Some(viewers) => viewers.next(client as usize, from),
+            None => self.draw(client * self.plan.connections),
+        };
         self.clients[client as usize].first = size;
         let at = from + gap;
         if at < self.stop {
@@ -213,6 +247,9 @@ impl Clients {
         let ideal = back.time(1) + there.time(bytes);
         let now = cx.now();
         self.count.add(&Completed { begun, bytes, ideal }, false, now);
+        if let Some(viewers) = &mut self.viewers {
+            viewers.completed(client as usize, begun, now);
+        }
         let first = client * self.plan.connections;
         let (flow, flows) = (place.first.nth(first), self.plan.connections);
         cx.observe(|| Observation::Completed { flow, flows, begun, bytes, ideal });
@@ -237,7 +274,12 @@ impl Clients {
     fn send(&mut self, index: u32, place: &Place, cx: &mut Context<'_>) {
         let asked = &mut self.flows[index as usize];
         asked.deadline = cx.now() + asked.timeout;
-        let (flow, number) = (place.first.nth(index), asked.number);
+        let number = match &self.viewers {
+            // A viewer has one connection.
+            Some(viewers) => number_with_level(asked.number, viewers.level(index as usize)),
+            None => asked.number,
+        };
+        let flow = place.first.nth(index);
         let packet = Packet::data(cx.now(), flow, number, self.plan.request, place.route);
         cx.send(packet.with_kind(PacketKind::Report).with_marking(place.marking));
     }

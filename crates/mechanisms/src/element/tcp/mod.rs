@@ -30,6 +30,7 @@ mod sender;
 mod sender_context;
 mod source;
 mod state;
+mod viewers;
 
 use forebay_network::ControlNeeds;
 use forebay_parameters::{
@@ -42,6 +43,7 @@ pub use profile::Profile;
 pub use receiver::TcpReceivers;
 pub use sender::TcpSenders;
 pub use state::{CongestionState, SenderState};
+pub use viewers::{VideoResult, Viewer};
 
 use crate::control::{self, BuildControl};
 use rto::RtoRules;

@@ -481,7 +481,7 @@ impl Element for TcpReceivers {
     fn counters(&mut self, cx: &mut Context<'_>) -> OwnCount<'_> {
         match self.application.as_deref_mut() {
             Some(Application::Taking(transfers)) => OwnCount::of(transfers.count(cx.now())),
-            Some(Application::Asking(clients)) => OwnCount::of(clients.count()),
+            Some(Application::Asking(clients)) => OwnCount::of(clients.count(cx.now())),
             None => OwnCount::default(),
         }
     }

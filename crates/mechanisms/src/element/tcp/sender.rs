@@ -1,5 +1,7 @@
 //! The TCP senders of a group of flows.
 
+use std::sync::Arc;
+
 use forebay_kernel::fetch;
 use forebay_network::{
     CongestionControl, Context, ControlNeeds, Counters, Ecn, Element, FlowId, LogicalProcess,
@@ -7,6 +9,7 @@ use forebay_network::{
 };
 use forebay_units::{Span, Time};
 
+use super::clients::number_and_level;
 use super::extension::Extension;
 use super::fresh::Fresh;
 use super::rto::{Rto, RtoRules};
@@ -18,7 +21,7 @@ use super::{
 };
 use crate::element::FlowGroup;
 use crate::element::end_flow;
-use crate::traffic::TrafficPool;
+use crate::traffic::{TrafficPool, VideoPlan};
 
 /// The TCP senders of a group of flows: one element, so that a million flows are cheap.
 ///
@@ -46,6 +49,8 @@ pub(super) struct ColdState {
     pub(super) fresh: Option<Fresh>,
     /// Requests answered by each flow, where it writes on request.
     answered: Vec<u64>,
+    /// The video of which it then writes a chunk, if any.
+    video: Option<Arc<VideoPlan>>,
 }
 
 /// What all senders of a group share, in the form that the arithmetic needs.
@@ -201,6 +206,7 @@ impl TcpSenders {
             spare: Vec::new(),
             fresh: None,
             answered: Vec::new(),
+            video: None,
         };
         Self { settings, starts: group.starts, connections, cold }
     }
@@ -215,10 +221,12 @@ impl TcpSenders {
         self
     }
 
-    /// The same, whose applications write when [clients](super::Clients) at the receivers ask.
+    /// The same, whose applications write when [clients](super::Clients) at the receivers ask:
+    /// chunks of `video`, if that is given.
     #[must_use]
-    pub fn answering(mut self) -> Self {
+    pub fn answering(mut self, video: Option<Arc<VideoPlan>>) -> Self {
         self.settings.on_request = true;
+        self.cold.video = video;
         self.cold.answered = vec![0; self.connections.len()];
         self
     }
@@ -232,10 +240,19 @@ impl TcpSenders {
             return;
         }
         let answered = &mut self.cold.answered[index as usize];
-        if packet.number == *answered + 1 {
+        let (number, chunk) = match &self.cold.video {
+            Some(video) => {
+                let (number, level) = number_and_level(packet);
+                (number, Some(video.bytes(level)))
+            }
+            None => (packet.number, None),
+        };
+        if number == *answered + 1 {
             *answered += 1;
-            if let Some(burst) = self.cold.applications.next(index as usize) {
-                self.cold.sources[index as usize].due = burst.size.bytes();
+            let mut drawn =
+                || self.cold.applications.next(index as usize).map(|burst| burst.size.bytes());
+            if let Some(due) = chunk.or_else(&mut drawn) {
+                self.cold.sources[index as usize].due = due;
                 self.sender_context(index, cx).write();
             }
         }
