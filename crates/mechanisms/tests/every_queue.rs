@@ -315,7 +315,8 @@ fn drops(queue: Queue, packets: u32, count: usize) -> Vec<bool> {
     let mut stream = Streams::new(4, 0).named("red");
     let packet = Packet::data(Time::ZERO, FlowId::new(0), 0, 500, RouteId::new(0));
     let backlog = Backlog { packets, bytes: 500 * u64::from(packets) };
-    let arrival = Arrival { now: Time::ZERO, packet: &packet, backlog, idle_since: None };
+    let arrival =
+        Arrival { now: Time::ZERO, packet: &packet, backlog, idle_since: None, empty_since: None };
     let mut offer = || matches!(law.admit(&arrival, &mut stream), Verdict::Drop(_));
     (0..count).map(|_| offer()).collect()
 }

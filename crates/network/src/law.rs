@@ -46,6 +46,10 @@ pub struct Arrival<'a> {
     /// Since when the link is idle (nothing waits, nothing is being transmitted); `None` if it is
     /// not.
     pub idle_since: Option<Time>,
+    /// Since when nothing of this queue waits or is being transmitted, for averages over time;
+    /// `None` if something does. At a link as `idle_since`; a class of a scheduler can be empty
+    /// while the link transmits for others.
+    pub empty_since: Option<Time>,
 }
 
 /// The decision on a packet.

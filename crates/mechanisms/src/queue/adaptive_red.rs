@@ -305,7 +305,10 @@ mod tests {
         let packet = Packet::data(Time::ZERO, FlowId::new(0), 0, 500, RouteId::new(0));
         let backlog = Backlog { packets, bytes: 500 * u64::from(packets) };
         let now = Time::ZERO + Span::from_ms(ms);
-        law.admit(&Arrival { now, packet: &packet, backlog, idle_since: None }, stream)
+        law.admit(
+            &Arrival { now, packet: &packet, backlog, idle_since: None, empty_since: None },
+            stream,
+        )
     }
 
     /// The maximum probability would not move as published. The target range of 5 and 15 is 9 to

@@ -2,7 +2,7 @@
 
 use forebay_kernel::Stream;
 use forebay_network::{Backlog, Departure, Discard, Packet, QueueDisc, RednAdjustment, Verdict};
-use forebay_units::Time;
+use forebay_units::{Rate, Time};
 
 use super::{Fifo, Queue};
 
@@ -15,9 +15,10 @@ pub(super) enum Class {
 }
 
 impl Class {
-    pub(super) fn of(queue: Queue) -> Self {
+    /// Of a link of `rate`.
+    pub(super) fn of(queue: Queue, rate: Rate) -> Self {
         match queue.into_fifo() {
-            Ok(fifo) => Self::Fifo(fifo),
+            Ok(fifo) => Self::Fifo(fifo.in_class(rate)),
             Err(other) => Self::Other(other),
         }
     }
@@ -62,8 +63,9 @@ pub(super) struct ClassQueue {
 }
 
 impl ClassQueue {
-    pub(super) fn of(queue: Queue) -> Self {
-        Self { queue: Class::of(queue), head: None }
+    /// Of a link of `rate`.
+    pub(super) fn of(queue: Queue, rate: Rate) -> Self {
+        Self { queue: Class::of(queue, rate), head: None }
     }
 
     /// The size of the next packet, once [`ClassQueue::look`] has found one.

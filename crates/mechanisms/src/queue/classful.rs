@@ -231,7 +231,8 @@ impl<S: Scheduler> Classful<S> {
         scheduler: S,
         facts: &LinkFacts,
     ) -> Self {
-        let queues: Vec<ClassQueue> = queues.into_iter().map(ClassQueue::of).collect();
+        let queues: Vec<ClassQueue> =
+            queues.into_iter().map(|queue| ClassQueue::of(queue, facts.rate)).collect();
         let work_conserving =
             scheduler.is_work_conserving() && queues.iter().all(QueueDisc::is_work_conserving);
         Self {

@@ -120,7 +120,8 @@ impl QueueDisc for Cobalt {
             // When the link became idle, it asked for a packet and there was none.
             self.state.emptied(&self.law, since);
         }
-        let arrival = Arrival { now, packet, backlog: self.backlog, idle_since };
+        let arrival =
+            Arrival { now, packet, backlog: self.backlog, idle_since, empty_since: idle_since };
         if !fits(self.limit, &arrival) {
             self.state.overflowed(&self.law, now);
             return Verdict::Drop(DropReason::Overflow);

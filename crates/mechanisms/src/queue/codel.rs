@@ -109,7 +109,13 @@ impl QueueDisc for CoDel {
         _stream: &mut Stream,
         _discard: &mut Discard<'_>,
     ) -> Verdict {
-        let arrival = Arrival { now, packet, backlog: self.waiting.backlog, idle_since };
+        let arrival = Arrival {
+            now,
+            packet,
+            backlog: self.waiting.backlog,
+            idle_since,
+            empty_since: idle_since,
+        };
         if !fits(self.limit, &arrival) {
             return Verdict::Drop(DropReason::Overflow);
         }

@@ -87,7 +87,13 @@ mod tests {
     fn verdict(limit: Option<Length>, backlog: Backlog, idle: bool) -> Verdict {
         let packet = Packet::data(Time::ZERO, FlowId::new(0), 0, 1000, RouteId::new(0));
         let idle_since = idle.then_some(Time::ZERO);
-        let arrival = Arrival { now: Time::ZERO, packet: &packet, backlog, idle_since };
+        let arrival = Arrival {
+            now: Time::ZERO,
+            packet: &packet,
+            backlog,
+            idle_since,
+            empty_since: idle_since,
+        };
         DropTail { limit, reserved: None }.admit(&arrival, &mut Streams::new(0, 0).named("test"))
     }
 

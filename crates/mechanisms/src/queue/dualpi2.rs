@@ -461,7 +461,13 @@ impl DualPi2 {
             // The transmitter has asked for a packet and found none.
             self.reset_credit();
         }
-        let arrival = super::Arrival { now, packet, backlog: self.backlog(), idle_since };
+        let arrival = super::Arrival {
+            now,
+            packet,
+            backlog: self.backlog(),
+            idle_since,
+            empty_since: idle_since,
+        };
         if !super::fits(Some(self.parameters.limit), &arrival) {
             return Verdict::Drop(DropReason::Overflow);
         }

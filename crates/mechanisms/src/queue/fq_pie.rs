@@ -151,7 +151,13 @@ impl QueueDisc for FqPie {
         let queue = self.queues.queue_of(packet, stream);
         let waiting = self.queues.backlog_of(queue).bytes;
         self.states[queue as usize].catch_up(law, waiting, now);
-        let arrival = Arrival { now, packet, backlog: self.queues.backlog(), idle_since };
+        let arrival = Arrival {
+            now,
+            packet,
+            backlog: self.queues.backlog(),
+            idle_since,
+            empty_since: idle_since,
+        };
         if !self.has_room(&arrival) {
             self.states[queue as usize].overflowed();
             self.overflow_drops += 1;

@@ -85,7 +85,13 @@ mod tests {
         let packet = Packet::data(Time::ZERO, FlowId::new(0), 0, 53, RouteId::new(0))
             .with_precedence(precedence);
         let backlog = Backlog { packets: waiting, bytes: u64::from(waiting) * 53 };
-        let arrival = Arrival { now: Time::ZERO, packet: &packet, backlog, idle_since: None };
+        let arrival = Arrival {
+            now: Time::ZERO,
+            packet: &packet,
+            backlog,
+            idle_since: None,
+            empty_since: None,
+        };
         law.admit(&arrival, &mut Streams::new(0, 0).named("test"))
     }
 

@@ -170,7 +170,16 @@ mod tests {
         let packet =
             Packet::data(Time::ZERO, FlowId::new(0), 0, 1000, RouteId::new(0)).with_ecn(ecn);
         let backlog = Backlog { packets, bytes: 1000 * u64::from(packets) };
-        pie.admit(&Arrival { now: at(time), packet: &packet, backlog, idle_since: None }, stream)
+        pie.admit(
+            &Arrival {
+                now: at(time),
+                packet: &packet,
+                backlog,
+                idle_since: None,
+                empty_since: None,
+            },
+            stream,
+        )
     }
 
     fn leave(pie: &mut Pie, time: f64) {

@@ -50,7 +50,10 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
     let inside = facts.inside();
     let classes = classes
         .iter()
-        .map(|class| class.build(section, |build, inner| build(inner, &inside)).map(Class::of))
+        .map(|class| {
+            let queue = class.build(section, |build, inner| build(inner, &inside))?;
+            Ok(Class::of(queue, facts.rate))
+        })
         .collect::<Result<Vec<_>, Problem>>()?;
     let classifier = classify.build_or_precedence(section, facts, classes.len())?;
     let counts = ClassCounts::of(facts, classes.len());

@@ -88,7 +88,7 @@ impl Red {
         let Core { averaging, in_bytes, .. } = &self.core;
         let waiting = arrival.backlog;
         let queue = if *in_bytes { waiting.bytes as f64 } else { f64::from(waiting.packets) };
-        if let Some(since) = arrival.idle_since {
+        if let Some(since) = arrival.empty_since {
             averaging.decay(&mut self.average, arrival.now.since(since.max(self.decayed)));
             self.decayed = arrival.now;
         } else {
@@ -158,7 +158,13 @@ mod tests {
         let packet =
             Packet::data(Time::ZERO, FlowId::new(0), 0, 500, RouteId::new(0)).with_ecn(Ecn::Ect0);
         let backlog = Backlog { packets, bytes: 500 * u64::from(packets) };
-        let arrival = Arrival { now: Time::ZERO, packet: &packet, backlog, idle_since: None };
+        let arrival = Arrival {
+            now: Time::ZERO,
+            packet: &packet,
+            backlog,
+            idle_since: None,
+            empty_since: None,
+        };
         red.admit(&arrival, stream)
     }
 
@@ -193,7 +199,13 @@ mod tests {
         // With count 1, pb = 0.9: 0.9 / (1 - 0.9) is above 1, certain.
         let packet = Packet::data(Time::ZERO, FlowId::new(0), 0, 500, RouteId::new(0));
         let backlog = Backlog { packets: 14, bytes: 7000 };
-        let arrival = Arrival { now: Time::ZERO, packet: &packet, backlog, idle_since: None };
+        let arrival = Arrival {
+            now: Time::ZERO,
+            packet: &packet,
+            backlog,
+            idle_since: None,
+            empty_since: None,
+        };
         assert_eq!(law.admit(&arrival, stream), Verdict::Drop(DropReason::Early));
     }
 
@@ -219,6 +231,7 @@ mod tests {
                 packet: &packet,
                 backlog: Backlog::default(),
                 idle_since: Some(Time::ZERO),
+                empty_since: Some(Time::ZERO),
             };
             law.admit(&arrival, &mut stream());
             let expected = 16.0 * forebay_kernel::math::pow(0.998, samples);

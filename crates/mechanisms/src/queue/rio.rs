@@ -226,7 +226,7 @@ impl Rio {
         for i in index..end {
             let (level, average) = (&mut self.levels[i], &mut self.averages[i]);
             queue += self.queues[i];
-            let idle_since = match arrival.idle_since {
+            let idle_since = match arrival.empty_since {
                 Some(since) if self.physical => Some(since.max(level.idle_since)),
                 None if self.physical => None,
                 _ => (self.occupied & level.followed == 0).then_some(level.idle_since),
@@ -380,7 +380,8 @@ mod tests {
             .with_precedence(precedence);
         let packets = (0..rio.precedences()).map(|i| rio.waiting(i) as u32).sum();
         let backlog = Backlog { packets, bytes: 0 };
-        let arrival = Arrival { now, packet: &packet, backlog, idle_since };
+        let arrival =
+            Arrival { now, packet: &packet, backlog, idle_since, empty_since: idle_since };
         rio.admit(&arrival, &mut Streams::new(1, 0).named("test"))
     }
 
@@ -518,7 +519,8 @@ mod tests {
             }
             let idle_since = (free_at <= now).then_some(free_at);
             let backlog = Backlog { packets, bytes: u64::from(packets) * 500 };
-            let arrival = Arrival { now, packet: &packet, backlog, idle_since };
+            let arrival =
+                Arrival { now, packet: &packet, backlog, idle_since, empty_since: idle_since };
             let verdict = rio.admit(&arrival, &mut left);
             assert_eq!(verdict, red.admit(&arrival, &mut right));
             assert_eq!(rio.average(0), red.average());

@@ -183,7 +183,13 @@ mod tests {
     fn offer(law: &mut Sred, flow: usize, packets: u32, stream: &mut Stream) -> Verdict {
         let packet = Packet::data(Time::ZERO, FlowId::new(flow), 0, 100, RouteId::new(0));
         let backlog = Backlog { packets, bytes: 100 * u64::from(packets) };
-        let arrival = Arrival { now: Time::ZERO, packet: &packet, backlog, idle_since: None };
+        let arrival = Arrival {
+            now: Time::ZERO,
+            packet: &packet,
+            backlog,
+            idle_since: None,
+            empty_since: None,
+        };
         law.admit(&arrival, stream)
     }
 
@@ -193,7 +199,13 @@ mod tests {
         law.frequency = frequency;
         let packet = Packet::data(Time::ZERO, FlowId::new(0), 0, 100, RouteId::new(0));
         let backlog = Backlog { packets, bytes: 100 * u64::from(packets) };
-        let arrival = Arrival { now: Time::ZERO, packet: &packet, backlog, idle_since: None };
+        let arrival = Arrival {
+            now: Time::ZERO,
+            packet: &packet,
+            backlog,
+            idle_since: None,
+            empty_since: None,
+        };
         law.probability(hit, &arrival)
     }
 

@@ -71,7 +71,7 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
         bucket: RateBucket::full(rate, burst),
         peak: peak_rate.map(|peak| RateBucket::full(peak, peak_burst)),
         updated: Time::ZERO,
-        queue: ClassQueue::of(queue),
+        queue: ClassQueue::of(queue, facts.rate),
     })))
 }
 

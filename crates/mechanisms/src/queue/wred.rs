@@ -77,7 +77,13 @@ mod tests {
         {
             let packet = Packet::data(Time::ZERO, FlowId::new(0), 0, 1000, RouteId::new(0))
                 .with_precedence(precedence);
-            let arrival = Arrival { now: Time::ZERO, packet: &packet, backlog, idle_since: None };
+            let arrival = Arrival {
+                now: Time::ZERO,
+                packet: &packet,
+                backlog,
+                idle_since: None,
+                empty_since: None,
+            };
             assert_eq!(wred.admit(&arrival, &mut stream), verdict);
             assert_eq!(wred.average(), average);
         }

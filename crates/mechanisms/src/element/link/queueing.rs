@@ -135,7 +135,13 @@ impl Queueing {
         }
         Self::depart(law, transmitter, at);
         let idle_since = transmitter.idle_since(at);
-        let arrival = Arrival { now: at, packet, backlog: transmitter.backlog(), idle_since };
+        let arrival = Arrival {
+            now: at,
+            packet,
+            backlog: transmitter.backlog(),
+            idle_since,
+            empty_since: idle_since,
+        };
         let marked = match law.admit(&arrival, &mut self.stream) {
             Verdict::Accept => false,
             Verdict::Mark => true,

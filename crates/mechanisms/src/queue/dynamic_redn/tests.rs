@@ -374,7 +374,10 @@ fn packet(precedence: u8) -> Packet {
 fn arrive(law: &mut DynamicRedn, precedence: u8, now: Time, stream: &mut Stream) -> Verdict {
     let packet = packet(precedence);
     let backlog = Backlog { packets: 1, bytes: 500 };
-    law.admit(&Arrival { now, packet: &packet, backlog, idle_since: None }, stream)
+    law.admit(
+        &Arrival { now, packet: &packet, backlog, idle_since: None, empty_since: None },
+        stream,
+    )
 }
 
 /// Put `count` packets of `precedence` into the queue, whatever the verdicts.
@@ -382,7 +385,13 @@ fn fill(law: &mut DynamicRedn, precedence: u8, count: usize) {
     let arrived = packet(precedence);
     for _ in 0..count {
         let backlog = Backlog { packets: 1, bytes: 500 };
-        let arrival = Arrival { now: Time::ZERO, packet: &arrived, backlog, idle_since: None };
+        let arrival = Arrival {
+            now: Time::ZERO,
+            packet: &arrived,
+            backlog,
+            idle_since: None,
+            empty_since: None,
+        };
         law.rio.spare(usize::from(precedence), true, &arrival);
     }
 }

@@ -50,7 +50,8 @@ fn lockstep(laws: [Law; 2], least: u8, most: u8, averages: [&str; 2]) -> usize {
         let packets = waiting.len() as u32;
         let backlog = Backlog { packets, bytes: 500 * u64::from(packets) };
         let idle_since = (free_at <= now).then_some(free_at);
-        let arrival = Arrival { now, packet: &packet, backlog, idle_since };
+        let arrival =
+            Arrival { now, packet: &packet, backlog, idle_since, empty_since: idle_since };
         let verdict = left.admit(&arrival, &mut streams[0]);
         assert_eq!(verdict, right.admit(&arrival, &mut streams[1]));
         assert_eq!(probe_value(&left, averages[0]), probe_value(&right, averages[1]));
@@ -121,7 +122,8 @@ fn offer(law: &mut Law, precedence: u8, ecn: Ecn, stream: &mut Stream) -> Verdic
         .with_precedence(precedence)
         .with_ecn(ecn);
     let backlog = Backlog { packets: 1, bytes: 500 };
-    let arrival = Arrival { now: Time::ZERO, packet: &packet, backlog, idle_since: None };
+    let arrival =
+        Arrival { now: Time::ZERO, packet: &packet, backlog, idle_since: None, empty_since: None };
     law.admit(&arrival, stream)
 }
 
