@@ -6,7 +6,7 @@
 `fairness`, `traffic`, `sizes`, `control`, `detector`, `explicit_rate`, `impairment`, `activity`
 and `pace` hold the mechanisms, `tcp`, `udp`, `calls` and `paced` the parameters of a transport,
 `policing` those of policing.
-What is wrong with a scenario is raised as `UserError`.
+What is wrong with a scenario is raised as `UserError`; `style` is how plots look.
 
 Everything is imported when it is first used, so that the command line starts at once.
 """
@@ -23,6 +23,7 @@ _HOMES = {
     "Results": "forebay.run.results",
     "Mechanism": "forebay.scenario.mechanism",
     "UserError": "forebay.errors",
+    "style": "forebay.run.plots",
 }
 _CATEGORIES = (
     "queue", "conditioner", "shaper", "admission", "termination", "fairness", "traffic", "sizes",

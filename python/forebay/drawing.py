@@ -31,10 +31,13 @@ __all__ = [
     "curve",
     "finished",
     "level",
+    "line_style",
     "new_axes",
     "new_axis",
+    "new_column",
     "new_grid",
     "published",
+    "side_legend",
     "slug",
     "to_svg",
     "with_legend",
@@ -255,3 +258,60 @@ def with_legend(drawing: Drawing, axes: Sequence[Axes], columns: int | None = No
             frameon=False,
             labelcolor=INK,
         )
+
+
+def line_style(index: int) -> dict[str, Any]:
+    """Colour and dashes of the `index`-th of many lines; the first 36 all differ."""
+    dashes = LINES[(index + index // len(COLOURS)) % len(LINES)]
+    return {"color": COLOURS[index % len(COLOURS)], "linestyle": dashes}
+
+
+def new_column(heights: Sequence[float], width: float) -> tuple[Drawing, list[Axes]]:
+    """A drawing of panels above each other that share the horizontal axis; sizes in inches.
+
+    Drawings up to 5.4 inches wide are read on a phone without scrolling.
+    """
+    from matplotlib import rc_context
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure as Drawing
+
+    with rc_context(LOOK):
+        drawing = Drawing(figsize=(width, sum(heights)), layout="constrained")
+        FigureCanvasSVG(drawing)
+        grid = drawing.subplots(
+            len(heights), 1, sharex=True, squeeze=False, height_ratios=list(heights)
+        )
+        return drawing, list(grid[:, 0])
+
+
+def side_legend(axis: Axes, many: int = 0) -> None:
+    """The legend of one panel at its right, in the order of its lines.
+
+    Of more than `many` lines, if that is given, each is also named at its end, so that they are
+    told apart without the legend.
+    """
+    import numpy as np
+
+    handles, labels = axis.get_legend_handles_labels()
+    if not handles:
+        return
+    axis.legend(
+        handles,
+        labels,
+        loc="upper left",
+        bbox_to_anchor=(1.01, 1.02),
+        borderaxespad=0.0,
+        fontsize=8,
+        frameon=False,
+        labelcolor=INK,
+        handlelength=2.6,
+    )
+    if many and len(labels) > many:
+        for number, line in enumerate(axis.get_lines()[: len(labels)]):
+            x, y = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
+            if len(x):
+                at = (number + 1) * len(x) // (len(labels) + 2)
+                axis.annotate(str(number + 1), (x[at], y[at]), fontsize=6.5, color=INK, va="bottom")
+                legend = axis.get_legend()
+                assert legend is not None
+                legend.get_texts()[number].set_text(f"{number + 1}  {labels[number]}")

@@ -133,10 +133,11 @@ def test_calls_are_recorded() -> None:
         ("video[0]", "initial"): 1, ("video[1]", "initial"): 1,
     }  # fmt: skip
     assert recorded.table("admission").num_rows == 0
-    for quantity, place in [
-        ("present_flows", "aggregates"), ("blocking_ratio", "calls"), ("arrived_bps", "links"),
+    for kind, quantity, place in [
+        ("series", "present_flows", "aggregates"), ("bars", "blocking_ratio", "calls"),
+        ("series", "arrived_bps", "links"),
     ]:  # fmt: skip
-        assert "<svg" in recorded.plot(quantity, place=place)._repr_svg_()
+        assert "<svg" in recorded.plot(kind, quantity, place=place)._repr_svg_()
 
 
 def test_entries_of_lists_are_set_by_number() -> None:
@@ -231,9 +232,9 @@ def test_a_run_that_fails_on_a_bug_is_told_with_how_to_repeat_it(
 def test_plots_are_drawings(tmp_path: Path, series: bool) -> None:
     """A notebook would show an object's name."""
     net = small().record(series="100 ms") if series else small()
-    plot = net.run(replications=2).plot()
+    plot = net.run(replications=2).plot("series" if series else "bars")
     assert "<svg" in plot._repr_svg_()
-    plot.save(tmp_path / "plot.png")
+    plot.savefig(tmp_path / "plot.png")
     assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -275,7 +276,7 @@ def test_slips_about_calls_are_explained() -> None:
     with pytest.raises(KeyError, match='did you mean "blocked"'):
         results.values("calls", "phones", "bloked")
     with pytest.raises(ValueError, match="record"):
-        results.plot("present_flows", place="aggregates")
+        results.plot("series", "present_flows", place="aggregates")
 
 
 def test_every_mechanism_has_a_documented_signature() -> None:

@@ -95,7 +95,7 @@ def test_every_combination_is_run_and_summarised(
         interval = replication_interval(values)
         assert (row["mean"], row["low"]) == (interval.mean, interval.low)
         assert (row["high"], row["note"]) == (interval.high, interval.note)
-    assert (tmp_path / "o" / "report.html").read_text().count("<svg") == 3
+    assert (tmp_path / "o" / "report.html").read_text().count("<svg") == 6
 
 
 def test_calls_are_swept(forebay: front.Forebay, tmp_path: Path) -> None:

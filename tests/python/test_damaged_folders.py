@@ -18,7 +18,8 @@ import front
 import pytest
 
 from forebay.errors import UserError
-from forebay.report.run_pages import RUN, SWEEP
+from forebay.report.run_pages import RUN
+from forebay.report.sweep_pages import SWEEP
 from forebay.run.documents import check_shape
 from forebay.study.files import SHAPE
 

@@ -132,7 +132,7 @@ def test_every_kind_can_be_asked(results: Results, kind: str) -> None:
         found = summary[kind, name, quantity]
         assert (found["mean"], found["replications"]) == (interval.mean, 2)
         assert found["unit"] == columns(kind)[quantity].unit
-    drawn = results.plot(quantity, place=kind).figure.axes[0]
+    drawn = results.plot("bars", quantity, place=kind).axes[0]
     assert name in [label.get_text() for label in drawn.get_xticklabels()]
 
 
@@ -187,7 +187,7 @@ def test_a_missing_value_is_told(results: Results) -> None:
     with pytest.raises(KeyError, match=r"no number .*transport"):
         results.interval("groups", "steady", "transport")
     with pytest.raises(KeyError, match=r"no number .*drop.*did you mean"):
-        results.plot("drop", place="links")
+        results.plot("bars", "drop", place="links")
     with pytest.raises(ValueError, match="it is one of 'flows', 'groups', 'links'"):
         results.interval("wires", "wire", "drops")
     with pytest.raises(KeyError, match=r"no ring .*core.*; there are metro"):

@@ -20,7 +20,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "run": (),
     "scenario": ("run",),
     "study": ("run", "scenario"),
-    "report": ("run", "study"),
+    "report": ("run", "scenario", "study"),
     "cli": ("run", "scenario", "study", "report"),
 }
 """What each package may import of the others, annotations included."""

@@ -21,6 +21,7 @@ LONG = {
     "Cargo.lock": "written by cargo",
     "LICENSE-*": "the licence's own words",
     "docs/images/*.svg": "a drawing",
+    "docs/notebooks/*.ipynb": "a paragraph is a list of strings in JSON",
     "docs/reference/*": "written by `make docs`",
     "python/forebay/__init__.pyi": "written by `make docs`",
     "bench/oracles/result.json": "a record, a cell a line",

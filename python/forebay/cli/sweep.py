@@ -13,7 +13,7 @@ from forebay import text
 from forebay.cli.terminal import console, plain_markup, print_json, table
 from forebay.errors import UserError, output_folder, printable
 from forebay.report.page import REPORT
-from forebay.report.run_pages import sweep_report
+from forebay.report.sweep_pages import sweep_report
 from forebay.run.columns import unit_of
 from forebay.run.executors import executor as find_executor
 from forebay.run.interrupts import how_to_continue, terminated_like_interrupted

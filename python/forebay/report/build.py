@@ -7,8 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from forebay.errors import UserError, nearest, output_folder
-from forebay.report.run_pages import run_report, sweep_report
+from forebay.report.run_pages import run_report
 from forebay.report.study_page import write_study_report
+from forebay.report.sweep_pages import sweep_report
 from forebay.run.documents import read_document
 from forebay.study.assumptions import load_notes
 from forebay.study.files import load_outcome

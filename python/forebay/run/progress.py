@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import sys
 import time
+from html import escape
 
 TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import TracebackType
+    from typing import Any
 
     from rich.progress import Progress
 
@@ -40,6 +42,8 @@ class Meter:
         self._partly = 0.0
         self._most = 0.0
         self._costs: Sequence[float] = ()
+        self._cell: Any = None
+        self._drawn = 0.0
 
     def __enter__(self) -> Meter:
         return self
@@ -52,6 +56,8 @@ class Meter:
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
+        if self._cell is not None:
+            self._cell.update({"text/html": ""}, raw=True)
 
     def expect(self, more: int, work: float | None = None) -> None:
         """More runs turned out to be needed; fewer, if negative."""
@@ -101,6 +107,9 @@ class Meter:
             return
         if self._bar is None:
             # Not before there is something to tell: a short run is done before rich is imported.
+            if in_notebook():
+                self._draw_in_notebook()
+                return
             self._bar = _bar()
             self._bar.add_task(self._what, total=self._work, state="")
             self._bar.start()
@@ -108,10 +117,34 @@ class Meter:
         task = self._bar.task_ids[0]
         self._bar.update(task, completed=done, total=self._work, state=self.state())
 
+    def _draw_in_notebook(self) -> None:
+        """A line below the cell, drawn anew a few times a second at most."""
+        from IPython import display as notebook
+
+        elapsed = time.monotonic() - self._begun
+        if elapsed - self._drawn < 0.25:
+            return
+        self._drawn = elapsed
+        share = f'<progress value="{self._done() / self._work:.3f}"></progress>'
+        shown = {"text/html": f"{share} {escape(self._what)}: {self.state()}"}
+        if self._cell is None:
+            show: Any = notebook.display
+            self._cell = show(shown, raw=True, display_id=True)
+        else:
+            self._cell.update(shown, raw=True)
+
 
 def meter(total: int, what: str, work: float | None = None) -> Meter:
-    """A `Meter` for `total` runs that cost `work`, drawn on stderr if that is a terminal."""
-    return Meter(total, what, sys.stderr.isatty(), work)
+    """A `Meter` for `total` runs that cost `work`, drawn on stderr if that is a terminal, and below
+    the cell of a notebook."""
+    return Meter(total, what, sys.stderr.isatty() or in_notebook(), work)
+
+
+def in_notebook() -> bool:
+    """Whether this is the kernel of a notebook, whose stderr is no terminal."""
+    shell = sys.modules.get("IPython")
+    kernel = shell.get_ipython() if shell is not None else None
+    return kernel is not None and hasattr(kernel, "kernel")
 
 
 def note(message: str) -> None:

@@ -7,23 +7,23 @@ polars one. Every row says which replication it is from.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from forebay import text
-from forebay.drawing import COLOURS, LINES, new_axis, with_legend
 from forebay.errors import nearest
 from forebay.run.columns import columns, kinds, numbers, unit_in
 from forebay.run.jobs import Job, Run, run_jobs
+from forebay.run.notebook import results_html
+from forebay.run.plots import Request, draw
 from forebay.run.progress import meter
 from forebay.run.store import rows_table
 from forebay.stats import Interval, replication_interval
-from forebay.units import UNITS
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Plot", "Results", "run_replications"]
+__all__ = ["Results", "run_replications"]
 
 
 def run_replications(
@@ -224,48 +224,62 @@ class Results:
             for place, name, quantity, interval in self._intervals()
         ]
 
-    def plot(self, quantity: str = "throughput_bps", place: str = "flows") -> Plot:
-        """A drawing of one quantity: over time if a series was recorded, else bars with intervals.
+    @property
+    def delays(self) -> pa.Table:
+        """Delays of delivered packets as a table with weights: of `packets` packets of a `group`
+        the delay was above `from_s` and at most `to_s`.
 
-        `place` is a kind of rows as for `values`, where `flows` stands for every group, or
-        `aggregates`, which only series have. Series show the first replication. Rows without a
-        value are left out. Raises `ValueError` for another place or for a series that was not
-        recorded, and `KeyError` for a quantity that no row has.
+        Raises `KeyError` unless the network was told to `record(delays=True)`.
         """
-        recorded = {
-            name.partition(".")[2]: table
-            for name, table in self.series.items()
-            if name.startswith(f"{place}.") and quantity in table.column_names
-        }
-        if not recorded and place == "aggregates":
-            raise ValueError(f"no series of {quantity} of aggregates: record(series=...) makes one")
-        drawing, axis = new_axis()
-        scale, label = _axis(place, quantity)
-        if recorded:
-            for index, (name, table) in enumerate(recorded.items()):
-                first = table.slice(0, table.num_rows // len(self._runs))
-                axis.plot(
-                    first["time_s"].to_numpy(),
-                    first[quantity].to_numpy() * scale,
-                    color=COLOURS[index % len(COLOURS)],
-                    linestyle=LINES[index % len(LINES)],
-                    label=name,
-                )
-            axis.set_xlabel("simulated time (s)")
-            with_legend(drawing, [axis])
-        else:
-            found = self._intervals_of(place, quantity)
-            names, intervals = list(found), list(found.values())
-            spread = [
-                [(i.mean - i.low) * scale if i.n > 1 else 0.0 for i in intervals],
-                [(i.high - i.mean) * scale if i.n > 1 else 0.0 for i in intervals],
-            ]
-            means = [interval.mean * scale for interval in intervals]
-            axis.bar(range(len(names)), means, 0.6, yerr=spread, color=COLOURS[0], capsize=4)
-            axis.set_xticks(range(len(names)), names, rotation=30 if len(names) > 6 else 0)
-        axis.set_ylabel(label)
-        axis.set_ylim(bottom=0)
-        return Plot(drawing)
+        return self.table("delays")
+
+    def plot(
+        self,
+        kind: str = "bars",
+        quantity: str | None = None,
+        *,
+        place: str = "flows",
+        names: Sequence[str] | None = None,
+        variants: Mapping[Any, Results] | None = None,
+        axes: Any = None,
+        **look: Any,
+    ) -> Any:
+        """A plot as a matplotlib figure; `savefig` writes it as PDF, SVG or PNG.
+
+        `kind` is one of
+
+        - `"bars"`: means with 95 % intervals of a quantity (default `throughput_bps`);
+        - `"box"`: quartiles by group, of delay or of a quantity of single rows;
+        - `"cdf"`: the distribution of delay (`record(delays=True)`), or of a quantity of rows;
+        - `"delay-throughput"`: flows by their median delay and throughput, an ellipse of one
+          standard deviation a group;
+        - `"heatmap"`: series of all places against time, or a quantity by two parameters;
+        - `"series"`: a recorded series, with the band of 95 % intervals over the replications.
+
+        `place` is a kind of rows as for `values`, or `aggregates`, which only series have; `names`
+        are the groups or links shown. `variants` are results by their names in the legend; with
+        `None` these alone are drawn. A heat map by two parameters takes variants named by pairs.
+        `axes` are matplotlib axes to draw into; `look` are `title`, `xlim`, `ylim`, `xlabel`,
+        `ylabel`, `xscale`, `yscale`. Raises `ValueError` for another kind or place or for what was
+        not recorded, and `KeyError` for an unknown quantity or name.
+        """
+        runs: Mapping[Any, Results] = {"": self} if variants is None else variants
+        return draw(kind, Request(runs, quantity, place, names, axes, look))
+
+    def _repr_html_(self) -> str:
+        runs = [run.document for run in self._runs]
+        return results_html(runs[0], len(runs), self.intervals(), self._first_plots())
+
+    def _first_plots(self) -> list[Any]:
+        """Queues over time if they were recorded, and the distribution of delay if that was."""
+        if find_spec("matplotlib") is None:
+            return []
+        drawn = []
+        if any("queue_packets" in table.column_names for table in self.series.values()):
+            drawn.append(self.plot("series", "queue_packets", place="links"))
+        if "delays" in self._runs[0].tables:
+            drawn.append(self.plot("cdf"))
+        return drawn
 
     def __repr__(self) -> str:
         document = self.documents[0]
@@ -292,7 +306,7 @@ class Results:
                         interval = replication_interval([float(row[quantity]) for row in rows])
                         yield place, name, quantity, interval
 
-    def _intervals_of(self, place: str, quantity: str) -> dict[str, Interval]:
+    def intervals_of(self, place: str, quantity: str) -> dict[str, Interval]:
         """The intervals of a quantity by name of the row; `KeyError` if no row has it."""
         _check_place(place)
         names = self._names(place)
@@ -319,24 +333,6 @@ class Results:
                 for row in document[place]
             ]
         )
-
-
-class Plot:
-    """A drawing; notebooks show it, `save` writes it, `figure` is matplotlib's for more."""
-
-    def __init__(self, figure: Any) -> None:
-        self.figure = figure
-
-    def save(self, path: str | Path) -> None:
-        """Write the drawing; the ending says the format: .svg, .pdf or .png."""
-        self.figure.savefig(path)
-
-    def _repr_svg_(self) -> str:
-        import io
-
-        buffer = io.StringIO()
-        self.figure.savefig(buffer, format="svg")
-        return buffer.getvalue()
 
 
 def _check_place(place: str) -> None:
@@ -370,13 +366,3 @@ def _shown(place: str, quantity: str, interval: Interval) -> str:
         return f"{mean} ± {text.quantity(interval.half_width, unit)}"
     low, high = text.quantity(interval.low, unit), text.quantity(interval.high, unit)
     return f"{mean}, {low} to {high}, {interval.note}"
-
-
-def _axis(place: str, quantity: str) -> tuple[float, str]:
-    """What to multiply by, and what to write at an axis."""
-    unit = unit_in(place, quantity)
-    if unit is None or unit.symbol == "number":
-        return 1.0, quantity.replace("_", " ")
-    first, _, last = quantity.rpartition("_")
-    shown = first if UNITS.get(last) is unit else quantity
-    return unit.scale, f"{(shown or quantity).replace('_', ' ')} ({unit.axis})"

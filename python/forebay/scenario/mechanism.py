@@ -17,6 +17,7 @@ from typing import Any
 
 from forebay.errors import nearest
 from forebay.scenario.catalogue import Field, Page, catalogue
+from forebay.scenario.notebook import mechanism_html
 
 __all__ = [
     "TRANSPORTS",
@@ -50,6 +51,9 @@ class Mechanism:
 
     def __hash__(self) -> int:
         return hash((self.kind, self.name, repr(sorted(self.parameters.items()))))
+
+    def _repr_html_(self) -> str:
+        return mechanism_html(self.kind, self.name, self.parameters)
 
     def __repr__(self) -> str:
         given = ", ".join(f"{name}={value!r}" for name, value in self.parameters.items())

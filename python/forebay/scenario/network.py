@@ -29,6 +29,7 @@ from forebay.run.limits import memory_size, seconds
 from forebay.run.results import Results, run_replications
 from forebay.run.store import write_text
 from forebay.scenario.mechanism import Mechanism, plain
+from forebay.scenario.notebook import network_html
 from forebay.toml import inline, parse
 
 __all__ = ["Network", "Node"]
@@ -325,6 +326,9 @@ class Network:
         }
         job = self.job().but(seed=seed, until=until, record=record, check=check, **limits)
         return run_replications(job, self.name, range(first, first + replications), threads)
+
+    def _repr_html_(self) -> str:
+        return network_html(self.name, self.to_dict())
 
     def __repr__(self) -> str:
         parts = {

@@ -41,6 +41,7 @@ def stub(known: Catalogue) -> str:
         "",
         "from forebay.run.results import Results as Results",
         "from forebay.errors import UserError as UserError",
+        "from forebay.run.plots import style as style",
         "from forebay.scenario.mechanism import Mechanism as Mechanism",
         "from forebay.scenario.network import Network as Network",
         "from forebay.scenario.network import Node as Node",

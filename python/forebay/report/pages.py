@@ -1,0 +1,69 @@
+"""What pages of results consist of: sections with drawings and tables, some of them folded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from forebay.drawing import Figure, slug
+from forebay.report.page import REPORT, render
+from forebay.run.store import write_text
+
+__all__ = ["MARKS", "Section", "Table", "write_page"]
+
+MARKS = {"name": str, "version": str, "build?": str, "command": str}
+"""What every document of results says of itself."""
+
+
+@dataclass(slots=True)
+class Table:
+    """A table that the reader can sort; `folded` if it opens on demand only, under its caption."""
+
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    caption: str = ""
+    folded: bool = False
+
+
+@dataclass(slots=True)
+class Section:
+    """A part of a page with an entry in its contents; `svg` is a drawing without a caption."""
+
+    title: str
+    text: str = ""
+    figures: Sequence[Figure] = field(default_factory=list)
+    tables: Sequence[Table] = field(default_factory=list)
+    svg: str = ""
+    folded: Sequence[Figure] = field(default_factory=list)
+
+    @property
+    def anchor(self) -> str:
+        """Where the contents lead."""
+        return f"part-{slug(self.title)}"
+
+
+def write_page(
+    folder: Path, document: Mapping[str, Any], sections: Sequence[Section], keys: Sequence[str]
+) -> Path:
+    """Write the page of a folder of results; its path. `keys` are those of its provenance."""
+    # Results of earlier versions name no build.
+    provenance = [(key.replace("_", " "), document[key]) for key in keys if key in document]
+    page = render(
+        "results.html.j2",
+        title=document["name"],
+        subtitle=f"Forebay {document['version']}",
+        version=document["version"],
+        sections=sections,
+        command=document["command"],
+        provenance=provenance,
+        provenance_line=", ".join(
+            f"{name} {value}"
+            for name, value in provenance
+            if name in ("scenario hash", "seed", "seeds", "replication", "runs")
+        )
+        + ".",
+    )
+    write_text(folder / REPORT, page)
+    return folder / REPORT

@@ -1,0 +1,172 @@
+"""The page of a sweep: a heat map for two parameters, small multiples for three, tables below."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from forebay import text
+from forebay.drawing import Figure, finished, line_style, new_column, side_legend, slug, to_svg
+from forebay.report.pages import MARKS, Section, Table, write_page
+from forebay.run.columns import unit_of
+from forebay.run.documents import ANY, read_document
+from forebay.run.heat import HeatMap, draw_heat
+from forebay.run.store import check_columns, read_table
+from forebay.run.words import axis_scale, quantity_words, setting_words
+from forebay.units import Unit
+
+__all__ = ["sweep_report"]
+
+SWEEP = {
+    **MARKS,
+    "grid": {"*": [ANY]},
+    "quantities": [str],
+    "seeds": [int],
+    "runs": int,
+    "failed?": [{"reason": str, "command": str}],
+}
+"""What of a sweep's document the page shows."""
+
+PANELS = 12
+"""Small multiples in a drawing at most."""
+LINES = 12
+"""Lines in a drawing at most."""
+WIDTH = 5.4
+Rows = Sequence[Mapping[str, Any]]
+
+
+def sweep_report(folder: Path) -> Path:
+    """The page of what `forebay sweep` wrote; its path. Raises `UserError` if it is damaged."""
+    document = read_document(folder / "sweep.json", SWEEP)
+    parameters = list(document["grid"])
+    summary = read_table(folder / "summary.parquet")
+    if summary.num_rows:
+        columns = {"quantity": "words", "replications": "whole numbers"}
+        columns |= dict.fromkeys(("mean", "low", "high"), "numbers")
+        check_columns(folder / "summary.parquet", summary, columns | dict.fromkeys(parameters, ""))
+    table = [_bounded(row) for row in summary.to_pylist() if row["mean"] is not None]
+    sections = []
+    for quantity in document["quantities"]:
+        rows = [row for row in table if row["quantity"] == quantity]
+        sections.append(_section(quantity, parameters, rows))
+    if document.get("failed"):
+        failed = [[row["reason"], row["command"]] for row in document["failed"]]
+        sections.append(Section("Failed runs", tables=[Table(["why", "the run again"], failed)]))
+    return write_page(folder, document, sections, ("version", "build", "seeds", "runs"))
+
+
+def _bounded(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row whose interval ends where values do: none of the engine's quantities is negative."""
+    if row["low"] is None or row["mean"] < 0:
+        return dict(row)
+    low, high = max(0.0, row["low"]), row["high"]
+    unit = unit_of(row["quantity"])
+    if unit is not None and unit.symbol == "share" and row["mean"] <= 1.0:
+        high = min(1.0, high)
+    return {**row, "low": low, "high": high}
+
+
+def _section(quantity: str, parameters: Sequence[str], rows: Rows) -> Section:
+    unit = unit_of(quantity)
+    shown = Table(
+        heads=[*map(setting_words, parameters), "mean", "95 % interval", "replications"],
+        rows=[
+            [
+                *(str(row[name]) for name in parameters),
+                text.quantity(row["mean"], unit),
+                _interval(row, unit),
+                str(row["replications"]),
+            ]
+            for row in rows
+        ],
+        caption=f"{quantity_words(quantity)}: table of means and intervals, {len(rows)} points",
+        folded=len(parameters) > 1 or len(rows) > 12,
+    )
+    said = " ".join(text.notes(rows))
+    heat = _heat(quantity, parameters, rows) if len(parameters) > 1 and rows else []
+    lines = _lines(quantity, parameters, rows)
+    first, rest = (heat, lines) if heat else (lines, [])
+    return Section(quantity_words(quantity), said, figures=first, folded=rest, tables=[shown])
+
+
+def _interval(row: Mapping[str, Any], unit: Unit | None) -> str:
+    found = row.get("note", "")
+    if found == "equal":
+        return "equal"
+    ends = f"{text.quantity(row['low'], unit)} to {text.quantity(row['high'], unit)}"
+    return f"{ends}, {found}" if found else ends
+
+
+def _label(quantity: str, symbol: str) -> str:
+    words = quantity_words(quantity)
+    return f"{words} ({symbol})" if symbol else words
+
+
+def _heat(quantity: str, parameters: Sequence[str], rows: Rows) -> list[Figure]:
+    """Means by the first two parameters; a panel for each combination of the others."""
+    first, second, *others = parameters
+    panels: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        title = ", ".join(f"{setting_words(name)} {row[name]}" for name in others)
+        panels.setdefault(title, []).append(row)
+    scale, symbol = axis_scale(unit_of(quantity), [row["mean"] for row in rows])
+    maps = []
+    for title, of in list(panels.items())[:PANELS]:
+        cells = {(str(row[first]), str(row[second])): scale * row["mean"] for row in of}
+        maps.append(HeatMap(title, cells))
+    drawing = draw_heat(
+        maps, (setting_words(first), setting_words(second)), _label(quantity, symbol)
+    )
+    left = len(panels) - len(maps)
+    told = f" {left} more combinations are in the table." if left > 0 else ""
+    title = f"{quantity_words(quantity)}: means"
+    svg = to_svg(drawing, slug(f"heat-{quantity}"), title)
+    said = f"Means over the replications; the table has their intervals.{told}"
+    return [Figure(slug(f"heat-{quantity}"), title, said, svg)]
+
+
+def _lines(quantity: str, parameters: Sequence[str], rows: Rows) -> list[Figure]:
+    """Against the first parameter; a line for each combination of the others."""
+    if not parameters or not rows:
+        return []
+    first, *others = parameters
+    ticks = list(dict.fromkeys(str(row[first]) for row in rows))
+    lines: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        label = ", ".join(f"{setting_words(name)} {row[name]}" for name in others)
+        lines.setdefault(label, []).append(row)
+    ends = [row["high"] if row["high"] is not None else row["mean"] for row in rows]
+    scale, symbol = axis_scale(unit_of(quantity), ends)
+    drawing, (axis,) = new_column([3.2], WIDTH if not others else 1.4 * WIDTH)
+    for index, (label, line) in enumerate(list(lines.items())[:LINES]):
+        spread = [
+            [scale * (row["mean"] - row["low"]) if row["low"] is not None else 0.0 for row in line],
+            [
+                scale * (row["high"] - row["mean"]) if row["high"] is not None else 0.0
+                for row in line
+            ],
+        ]
+        axis.errorbar(
+            [ticks.index(str(row[first])) for row in line],
+            [scale * row["mean"] for row in line],
+            yerr=spread,
+            marker="osD^vP"[index % 6],
+            markersize=4,
+            linewidth=1.2,
+            capsize=3,
+            label=label or None,
+            **line_style(index),
+        )
+    crowded = sum(len(tick) + 2 for tick in ticks) > 60
+    axis.set_xticks(range(len(ticks)), ticks, rotation=90 if crowded else 0)
+    axis.set_xlabel(setting_words(first))
+    axis.set_ylabel(_label(quantity, symbol))
+    if min(row["mean"] for row in rows) >= 0:
+        axis.set_ylim(bottom=0)
+    side_legend(axis)
+    left = len(lines) - LINES
+    told = f" {left} more lines are in the table." if left > 0 else ""
+    title = f"{quantity_words(quantity)}: intervals"
+    said = f"Means with 95 % intervals over the replications.{told}"
+    return [finished(drawing, [], title, said, identity=slug(f"lines-{quantity}"))]

@@ -1,0 +1,77 @@
+"""What notebooks show of results: pieces of HTML."""
+
+from __future__ import annotations
+
+import io
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+from forebay import text
+from forebay.run.columns import columns, unit_in
+from forebay.run.words import name_of
+
+__all__ = ["html_table", "results_html"]
+
+ROWS = 24
+"""Rows of a table at most; the rest is a line of text."""
+NUMBER = ' style="text-align: right"'
+
+
+def results_html(
+    document: Mapping[str, Any],
+    count: int,
+    intervals: Sequence[Mapping[str, Any]],
+    plots: Sequence[Any],
+) -> str:
+    """The quantities that matter with their intervals, and plots.
+
+    `document` is that of the first of `count` replications.
+    """
+    rows = []
+    for row in intervals:
+        place, quantity = row["place"], row["quantity"]
+        if not columns(place)[quantity].headline:
+            continue
+        unit = unit_in(place, quantity)
+        spread = text.spread(row, unit) if row["replications"] > 1 else ""
+        spread = f"± {spread}" if spread and spread[0].isdecimal() else spread
+        mean = text.quantity(row["mean"], unit)
+        rows.append([f"{place} {row['name']}", name_of(quantity), mean, spread])
+    head = (
+        f"<p><b>{escape(document['name'])}</b>: {count} "
+        f"{'replications' if count > 1 else 'replication'} of {document['simulated_s']:g} s</p>"
+    )
+    return head + html_table(("of", "quantity", "mean", "95 %"), rows) + _images(plots)
+
+
+def _images(plots: Sequence[Any]) -> str:
+    """As images, so that two drawings of one page do not share the names of their parts."""
+    found = []
+    for figure in plots:
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format="svg")
+        data = b64encode(buffer.getvalue()).decode()
+        style = "max-width: 46%; background: white"
+        found.append(f'<img alt="" style="{style}" src="data:image/svg+xml;base64,{data}">')
+    return "".join(found)
+
+
+def html_table(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], marked: int | None = None
+) -> str:
+    """An HTML table; the column `marked` holds HTML already."""
+    head = "".join(f"<th>{escape(word)}</th>" for word in heads)
+    body = "".join(
+        "<tr>"
+        + "".join(
+            f"<td{NUMBER if cell[:1].isdecimal() else ''}>"
+            f"{cell if place == marked else escape(cell)}</td>"
+            for place, cell in enumerate(row)
+        )
+        + "</tr>"
+        for row in rows[:ROWS]
+    )
+    left = f"<p>{len(rows) - ROWS} more rows</p>" if len(rows) > ROWS else ""
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{left}"
