@@ -83,7 +83,7 @@ def test_a_sweep_without_a_grid_is_replications(
         if (row["place"], row["name"], row["quantity"]) == ("links", "wire", "utilization")
     )
     assert means["links.wire.utilization"] == link
-    assert "links.wire.utilization" in (tmp_path / "o" / "report.html").read_text(encoding="utf-8")
+    assert "wire: utilization" in (tmp_path / "o" / "report.html").read_text(encoding="utf-8")
 
 
 def test_variants_are_what_their_keys_make_of_the_scenario(

@@ -170,8 +170,8 @@ mod tests {
 
     /// RED in a class of a scheduler would go by the average of a queue that emptied long ago, and
     /// drop all that comes, for as long as other classes keep the link busy. The last packet leaves
-    /// at 100 ms and is sent at 101 ms (1000 B at 8 Mbit/s); 200 ms later the average has decayed by
-    /// 400 packets of 500 B, half a millisecond each: 0.998^400. A packet that is still being
+    /// at 100 ms and is sent at 101 ms (1000 B at 8 Mbit/s); 200 ms later the average has decayed
+    /// by 400 packets of 500 B, half a millisecond each: 0.998^400. A packet that is still being
     /// transmitted is no idle time, but a sample of an empty queue: 0.998.
     #[test]
     fn a_class_is_idle_while_others_send() {
