@@ -14,7 +14,7 @@ pub struct Fifo {
     law: AnyDropPolicy,
     waiting: RingBuffer<Packet>,
     backlog: Backlog,
-    /// The rate of the link, if this is a class of a scheduler.
+    /// The rate of the link, if this is a class of a scheduler and its law goes by averages.
     rate: Option<Rate>,
     /// When the last packet that left it was taken, and its size.
     left: (Time, u16),
@@ -32,7 +32,9 @@ impl Fifo {
     /// is busy.
     #[must_use]
     pub(super) fn in_class(self, rate: Rate) -> Self {
-        Self { rate: Some(rate), ..self }
+        // A law without a state has no average that would need the time.
+        let rate = (!self.law.is_transparent()).then_some(rate);
+        Self { rate, ..self }
     }
 
     /// As [`QueueDisc::enqueue`], which drops no other packets here.
