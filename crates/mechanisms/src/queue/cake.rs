@@ -397,7 +397,7 @@ impl QueueDisc for Cake {
             first = false;
             if let Some((entered, departure)) = next {
                 self.backlog.remove(departure.packet.queued_info());
-                self.classes.departed(tin, &departure, now);
+                self.classes.departed(tin, &departure.packet, departure.marked, now);
                 let wire = self.overhead.on_wire(departure.packet.size);
                 self.tins[self.current].sent(wire, now);
                 if let Some(shaper) = &mut self.shaper {

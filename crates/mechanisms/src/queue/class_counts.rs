@@ -1,6 +1,6 @@
 //! Counters of the classes of a queue, where they are asked for.
 
-use forebay_network::{ClassCount, Departure, DropReason, Packet, Verdict};
+use forebay_network::{ClassCount, DropReason, Packet, Verdict};
 use forebay_units::Time;
 
 use crate::LinkFacts;
@@ -24,10 +24,7 @@ impl ClassCounts {
     #[inline]
     pub(super) fn arrived(&mut self, class: usize, packet: &Packet, verdict: Verdict, now: Time) {
         if let Some(all) = &mut self.0 {
-            match verdict {
-                Verdict::Drop(reason) => all[class].refused(packet, reason),
-                verdict => all[class].enqueued(packet, verdict == Verdict::Mark, now),
-            }
+            count_arrived(&mut all[class], packet, verdict, now);
         }
     }
 
@@ -39,11 +36,11 @@ impl ClassCounts {
         }
     }
 
-    /// A packet of `class` is sent.
+    /// `packet` of `class` is sent, marked on this occasion or not.
     #[inline]
-    pub(super) fn departed(&mut self, class: usize, departure: &Departure, now: Time) {
+    pub(super) fn departed(&mut self, class: usize, packet: &Packet, marked: bool, now: Time) {
         if let Some(all) = &mut self.0 {
-            all[class].dequeued(&departure.packet, departure.marked, now);
+            count_departed(&mut all[class], packet, marked, now);
         }
     }
 
@@ -53,4 +50,21 @@ impl ClassCounts {
         all.iter_mut().for_each(|count| count.integrate(now));
         Some(all)
     }
+}
+
+// Out of line: what is seldom asked for must not take registers from queues that do not count.
+
+#[cold]
+#[inline(never)]
+fn count_arrived(count: &mut ClassCount, packet: &Packet, verdict: Verdict, now: Time) {
+    match verdict {
+        Verdict::Drop(reason) => count.refused(packet, reason),
+        verdict => count.enqueued(packet, verdict == Verdict::Mark, now),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn count_departed(count: &mut ClassCount, packet: &Packet, marked: bool, now: Time) {
+    count.dequeued(packet, marked, now);
 }

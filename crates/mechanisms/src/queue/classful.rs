@@ -338,8 +338,8 @@ impl<S: Scheduler> QueueDisc for Classful<S> {
         let queue = &mut self.queues[class];
         let next = queue.dequeue(now, stream, discard);
         debug_assert!(next.is_some(), "the head of an active class is known");
-        if let Some(departure) = &next {
-            self.classes.departed(class, departure, now);
+        if let Some(Departure { packet, marked }) = &next {
+            self.classes.departed(class, packet, *marked, now);
         }
         let size = self.heads.sizes[class];
         let more = queue.backlog().packets > 0;

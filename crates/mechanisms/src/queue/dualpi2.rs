@@ -499,7 +499,9 @@ impl QueueDisc for DualPi2 {
         _discard: &mut Discard<'_>,
     ) -> Verdict {
         let verdict = self.admit(packet, idle_since, now, stream);
-        self.classes.arrived(usize::from(!self.is_low(packet)), packet, verdict, now);
+        if self.classes.counts() {
+            self.classes.arrived(usize::from(!self.is_low(packet)), packet, verdict, now);
+        }
         verdict
     }
 
@@ -520,9 +522,9 @@ impl QueueDisc for DualPi2 {
                 continue;
             }
             self.credit += change;
-            let departure = Departure { packet: held.packet, marked: fate == Fate::Mark };
-            self.classes.departed(class, &departure, now);
-            return Some(departure);
+            let marked = fate == Fate::Mark;
+            self.classes.departed(class, &held.packet, marked, now);
+            return Some(Departure { packet: held.packet, marked });
         }
         None
     }

@@ -77,6 +77,41 @@ impl Priority {
     }
 }
 
+/// What a class other than a FIFO queue is asked with. It is out of line: what it drops must be
+/// counted, and FIFO queues do not pay for that.
+struct Visit<'a> {
+    class: usize,
+    now: Time,
+    stream: &'a mut Stream,
+    counts: &'a mut ClassCounts,
+}
+
+impl Visit<'_> {
+    #[inline(never)]
+    fn enqueue(
+        self,
+        law: &mut dyn QueueDisc,
+        packet: &Packet,
+        idle_since: Option<Time>,
+        discard: &mut Discard<'_>,
+    ) -> Verdict {
+        let Self { class, now, stream, counts } = self;
+        law.enqueue(packet, idle_since, now, stream, &mut |packet, reason| {
+            counts.dropped(class, reason, now);
+            discard(packet, reason);
+        })
+    }
+
+    #[inline(never)]
+    fn dequeue(self, law: &mut dyn QueueDisc, discard: &mut Discard<'_>) -> Option<Departure> {
+        let Self { class, now, stream, counts } = self;
+        law.dequeue(now, stream, &mut |packet, reason| {
+            counts.dropped(class, reason, now);
+            discard(packet, reason);
+        })
+    }
+}
+
 impl QueueDisc for Priority {
     fn enqueue(
         &mut self,
@@ -90,11 +125,8 @@ impl QueueDisc for Priority {
         let verdict = match &mut self.classes[index] {
             Class::Fifo(fifo) => fifo.enqueue_packet(packet, idle_since, now, stream),
             Class::Other(law) => {
-                let mut dropped = |packet: Packet, reason| {
-                    self.counts.dropped(index, reason, now);
-                    discard(packet, reason);
-                };
-                law.enqueue(packet, idle_since, now, stream, &mut dropped)
+                let at = Visit { class: index, now, stream, counts: &mut self.counts };
+                at.enqueue(law.as_mut(), packet, idle_since, discard)
             }
         };
         self.counts.arrived(index, packet, verdict, now);
@@ -119,22 +151,22 @@ impl QueueDisc for Priority {
             let last = class.packets() == 1;
             self.nonempty &= !(u64::from(last) << index);
             let counts = &mut self.counts;
-            let next = match class {
-                Class::Fifo(fifo) => fifo.dequeue(now, stream, discard),
-                Class::Other(law) => {
-                    let mut dropped = |packet: Packet, reason| {
-                        counts.dropped(index, reason, now);
-                        discard(packet, reason);
-                    };
-                    let next = law.dequeue(now, stream, &mut dropped);
-                    self.update_nonempty(index);
-                    next
+            let law = match class {
+                Class::Fifo(fifo) => {
+                    if let (true, Some(head)) = (counts.counts(), fifo.at(0)) {
+                        counts.departed(index, head, false, now);
+                    }
+                    return fifo.dequeue(now, stream, discard);
                 }
+                Class::Other(law) => law,
             };
+            let at = Visit { class: index, now, stream, counts };
+            let next = at.dequeue(law.as_mut(), discard);
+            self.update_nonempty(index);
             // A class may drop all that it holds (CoDel), or hold it back; then the next is served.
-            if let Some(departure) = next {
-                self.counts.departed(index, &departure, now);
-                return Some(departure);
+            if let Some(Departure { packet, marked }) = &next {
+                self.counts.departed(index, packet, *marked, now);
+                return next;
             }
             asked |= 1 << index;
         }
