@@ -10,26 +10,11 @@ use crate::Invariant as Must;
 use crate::buckets::BucketModel;
 use crate::calls::CallModel;
 use crate::flow::FlowModel;
-use crate::ledger::{Entry, Key, Ledger, Whereabouts};
+use crate::ledger::{Key, Ledger};
 use crate::link::LinkModel;
 use crate::places::{ElementPlace, FlowKind, Places};
 use crate::report::{Breach, Place, Report};
-
-/// Where a packet is on its way to when it is seen: tells equal packets apart.
-pub(crate) enum Towards {
-    /// One of these links is the next of its route.
-    Links(Vec<usize>),
-    /// It comes into this element, which does not hold it yet; one of these links is the next.
-    Element(u32, Vec<usize>),
-    /// It comes to this element, which is on the wire of this link.
-    Wire(u32, usize),
-    /// It has crossed this link, and has not come to another.
-    Beyond(usize),
-    /// It is queued at this link.
-    Queue(usize),
-    /// Its destination.
-    End,
-}
+use crate::towards::Towards;
 
 /// Checks a run from outside.
 pub struct Checker {
@@ -180,7 +165,7 @@ impl Checker {
         {
             ElementPlace::Host => Towards::End,
             ElementPlace::Links(links) => Towards::Element(element, links),
-            ElementPlace::Wire(link) => Towards::Wire(element, link),
+            ElementPlace::Wire { link, after } => Towards::Wire { element, link, after },
         };
         let Some(key) = self.known(packet, &towards, place) else { return };
         self.arrive(key, packet);
@@ -198,21 +183,8 @@ impl Checker {
         place: Place<'_>,
     ) -> Option<Key> {
         let route = self.places.route(packet.route).unwrap_or_default();
-        let suits = |entry: &Entry| match towards {
-            Towards::Links(links) => route.get(entry.hops).is_some_and(|next| links.contains(next)),
-            Towards::Element(element, links) => {
-                let holds = entry.at == Whereabouts::Between && entry.element == Some(*element);
-                !holds && route.get(entry.hops).is_some_and(|next| links.contains(next))
-            }
-            Towards::Wire(element, link) => {
-                entry.at == Whereabouts::Link(*link)
-                    || entry.is_beyond(*link, route) && entry.element != Some(*element)
-            }
-            Towards::Beyond(link) => entry.is_beyond(*link, route),
-            Towards::Queue(link) => entry.at == Whereabouts::Link(*link),
-            Towards::End => entry.hops == route.len(),
-        };
-        let key = self.ledger.find(packet, &suits);
+        let places = &self.places;
+        let key = self.ledger.identify(packet, &|entry| towards.fit(entry, route, places));
         self.check(Must::PacketKnown, place, key.is_some(), || show(packet));
         let key = key?;
         let before = self.ledger.entry(key)?.packet;

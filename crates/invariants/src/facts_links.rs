@@ -3,12 +3,13 @@
 use forebay_network::{Backlog, DropReason, Ecn, Packet};
 
 use crate::Invariant as Must;
-use crate::checker::{Checker, Towards, show};
-use crate::ledger::{Entry, Key, Whereabouts};
+use crate::checker::{Checker, show};
+use crate::ledger::{Entry, Fit, Key, Whereabouts, marks};
 use crate::link::{Changing, Crossing};
 use crate::offer::BIT;
 use crate::places::Changes;
 use crate::report::Place;
+use crate::towards::Towards;
 
 impl Checker {
     /// The packet under `key` is no longer on a link, if it was on one: it has crossed it.
@@ -110,6 +111,8 @@ impl Checker {
         let Some(entry) = self.ledger.entry(key) else { return };
         let hop = entry.hops;
         (entry.at, entry.hops, entry.queued) = (Whereabouts::Link(link), hop + 1, now);
+        entry.came = marks(packet);
+        let came_as = entry.unmarked.take().unwrap_or(packet.ecn());
         if let Some(route) = self.places.route(packet.route) {
             let expected = route.get(hop).copied();
             self.check(Must::RouteFollowed, place, expected == Some(link), || {
@@ -117,7 +120,7 @@ impl Checker {
             });
         }
         let model = &mut self.links[link];
-        model.enqueue(key, packet, now, &self.places.links[link]);
+        model.enqueue(key, (packet, came_as), now, &self.places.links[link]);
         model.tally(packet.precedence).arrived.add(packet);
         let (packets, bytes) = (model.queued.len() as u64, model.queued_bytes);
         let Backlog { packets: waiting, bytes: waiting_bytes } = backlog;
@@ -222,11 +225,15 @@ impl Checker {
         self.check(Must::MarkCapable, place, capable, || show(packet));
         // As it arrives, or as it leaves the queue.
         let arrives = Towards::Links(vec![link]);
-        let next = |entry: &Entry| entry.at == Whereabouts::Between;
-        let arriving = self.ledger.find(packet, &next).is_some();
-        let towards = if arriving { arrives } else { Towards::Queue(link) };
-        if self.known(packet, &towards, place).is_none() {
-            return;
+        let route = self.places.route(packet.route).unwrap_or_default();
+        let fit = |entry: &Entry| arrives.fit(entry, route, &self.places);
+        let best = self.ledger.find(packet, &fit).and_then(|key| self.ledger.get(key));
+        let before = best.filter(|entry| fit(entry) == Fit::There);
+        let before = before.map(|entry| entry.packet.ecn());
+        let towards = if before.is_some() { arrives } else { Towards::Queue(link) };
+        let Some(key) = self.known(packet, &towards, place) else { return };
+        if let Some(entry) = self.ledger.entry(key) {
+            entry.unmarked = before;
         }
         let tally = self.links[link].tally(packet.precedence);
         match packet.ecn() {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use forebay_network::{Packet, PacketKind};
+use forebay_network::{Ecn, Packet, PacketKind};
 use forebay_units::Time;
 
 /// What tells a packet from all others that are under way.
@@ -46,6 +46,28 @@ pub(crate) enum Whereabouts {
     Link(usize),
 }
 
+/// How well a packet fits what is seen of it, best first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Fit {
+    /// It is where that happens.
+    There,
+    /// It could have come there unseen.
+    Near,
+    /// It is elsewhere.
+    Elsewhere,
+}
+
+impl Fit {
+    /// Of a packet that is there, or could be near.
+    pub(crate) fn of(there: bool, near: bool) -> Self {
+        match (there, near) {
+            (true, _) => Self::There,
+            (false, true) => Self::Near,
+            (false, false) => Self::Elsewhere,
+        }
+    }
+}
+
 /// A packet that is in the network.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
@@ -56,6 +78,10 @@ pub(crate) struct Entry {
     pub(crate) hops: usize,
     /// When it was queued at the link where it is.
     pub(crate) queued: Time,
+    /// Codepoint, DSCP and precedence with which it was queued there.
+    pub(crate) came: (Ecn, u8, u8),
+    /// Its codepoint before the link marked it that it is about to be queued at.
+    pub(crate) unmarked: Option<Ecn>,
     /// The element that received it last.
     pub(crate) element: Option<u32>,
 }
@@ -89,16 +115,41 @@ impl Ledger {
             key.copy = self.next_copy;
         }
         let (at, queued) = (Whereabouts::Between, packet.created);
-        self.entries.insert(key, Entry { packet: *packet, at, hops: 0, queued, element: None });
+        let (came, unmarked) = (marks(packet), None);
+        let entry = Entry { packet: *packet, at, hops: 0, queued, came, unmarked, element: None };
+        self.entries.insert(key, entry);
     }
 
-    /// The key of `packet`; of several equal ones, the first that `suits`, or the first of all.
-    pub(crate) fn find(&self, packet: &Packet, suits: &dyn Fn(&Entry) -> bool) -> Option<Key> {
+    /// The key of `packet`. Of several equal ones, of those that suit best: one that was seen last as
+    /// `packet` is, if there is one, and that has been where it is longest.
+    pub(crate) fn find(&self, packet: &Packet, fit: &dyn Fn(&Entry) -> Fit) -> Option<Key> {
+        let rank = |(_, entry): &(&Key, &Entry)| {
+            (fit(entry), marks(&entry.packet) != marks(packet), entry.queued)
+        };
+        self.equal(packet).min_by_key(rank).map(|(key, _)| *key)
+    }
+
+    /// As [`Ledger::find`]. Which of equal packets was marked as it left a queue shows when they
+    /// cross the link: those that came to it alike are told apart by their order alone.
+    pub(crate) fn identify(&mut self, packet: &Packet, fit: &dyn Fn(&Entry) -> Fit) -> Option<Key> {
+        let found = self.find(packet, fit)?;
+        if self.equal(packet).nth(1).is_none() {
+            return Some(found);
+        }
+        let came = self.entries[&found].came;
+        let alike = |entry: &Entry| entry.came == came && fit(entry) == fit(&self.entries[&found]);
+        let alike = self.equal(packet).filter(|(_, entry)| alike(entry));
+        let first = *alike.min_by_key(|(_, entry)| entry.queued)?.0;
+        let (held, other) = (self.entries[&first].packet, self.entries[&found].packet);
+        self.entries.get_mut(&first)?.packet = other;
+        self.entries.get_mut(&found)?.packet = held;
+        Some(first)
+    }
+
+    /// All that are like `packet`.
+    fn equal(&self, packet: &Packet) -> impl Iterator<Item = (&Key, &Entry)> {
         let first = Key::of(packet);
-        let last = Key { copy: u32::MAX, ..first };
-        let equal = || self.entries.range(first..=last);
-        let found = equal().find(|(_, entry)| suits(entry));
-        found.or_else(|| equal().next()).map(|(key, _)| *key)
+        self.entries.range(first..=Key { copy: u32::MAX, ..first })
     }
 
     /// There are two of the packet under `key` from now on.
@@ -107,6 +158,11 @@ impl Ledger {
             self.next_copy += 1;
             self.entries.insert(Key { copy: self.next_copy, ..key }, entry);
         }
+    }
+
+    /// The same, to be read.
+    pub(crate) fn get(&self, key: Key) -> Option<&Entry> {
+        self.entries.get(&key)
     }
 
     /// The entry under `key`, which [`Ledger::find`] gave.
@@ -118,6 +174,11 @@ impl Ledger {
     pub(crate) fn leave(&mut self, key: Key) -> Option<Entry> {
         self.entries.remove(&key)
     }
+}
+
+/// What links may change of a packet.
+pub(crate) fn marks(packet: &Packet) -> (Ecn, u8, u8) {
+    (packet.ecn(), packet.dscp(), packet.precedence)
 }
 
 #[cfg(test)]
@@ -134,18 +195,32 @@ mod tests {
         ledger.enter(&packet);
         ledger.enter(&packet);
         assert_eq!(ledger.len(), 2);
-        let first = ledger.find(&packet, &|_| true).unwrap();
+        let any = |_: &Entry| Fit::There;
+        let at = |place: Whereabouts| {
+            move |entry: &Entry| if entry.at == place { Fit::There } else { Fit::Elsewhere }
+        };
+        let first = ledger.find(&packet, &any).unwrap();
         ledger.entry(first).unwrap().at = Whereabouts::Link(4);
-        let there = ledger.find(&packet, &|entry| entry.at == Whereabouts::Link(4)).unwrap();
-        let other = ledger.find(&packet, &|entry| entry.at == Whereabouts::Between).unwrap();
+        let there = ledger.find(&packet, &at(Whereabouts::Link(4))).unwrap();
+        let other = ledger.find(&packet, &at(Whereabouts::Between)).unwrap();
         assert!(there == first && other != first);
+        // A queue between two links sends that first which came first, whichever is the copy.
+        for (key, ps) in [(first, 9), (other, 7)] {
+            let entry = ledger.entry(key).unwrap();
+            (entry.at, entry.queued) = (Whereabouts::Link(4), Time::from_ps(ps));
+        }
+        let queued = at(Whereabouts::Link(4));
+        assert_eq!(ledger.find(&packet, &queued), Some(other));
+        // One of them was marked: it cannot be the other.
+        ledger.entry(first).unwrap().packet = packet.with_ecn(Ecn::Ce);
+        assert_eq!(ledger.find(&packet.with_ecn(Ecn::Ce), &queued), Some(first));
         assert!(ledger.leave(first).is_some() && ledger.leave(first).is_none());
-        assert_eq!(ledger.find(&packet, &|_| true), Some(other));
+        assert_eq!(ledger.find(&packet, &any), Some(other));
         // Another packet of the same flow is not there, nor is the same on another route.
         let created = Time::from_ps(5);
         for (number, route) in [(3, 3), (2, 4)] {
             let strange = Packet::data(created, FlowId::new(1), number, 100, RouteId::new(route));
-            assert_eq!(ledger.find(&strange, &|_| true), None);
+            assert_eq!(ledger.find(&strange, &any), None);
         }
     }
 }

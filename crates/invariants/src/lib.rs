@@ -22,6 +22,7 @@ mod report;
 mod results;
 mod table;
 mod tcp;
+mod towards;
 mod watch;
 
 pub use calls::CallTotals;

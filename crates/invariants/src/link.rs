@@ -102,14 +102,20 @@ impl LinkModel {
         &mut self.tally[index]
     }
 
-    /// `packet` is queued.
-    pub(crate) fn enqueue(&mut self, key: Key, packet: &Packet, at: Time, place: &LinkPlace) {
+    /// `packet`, which came with the codepoint beside it, is queued.
+    pub(crate) fn enqueue(
+        &mut self,
+        key: Key,
+        (packet, came_as): (&Packet, Ecn),
+        at: Time,
+        place: &LinkPlace,
+    ) {
         let class = QueuedClass {
             flow: packet.flow,
             precedence: packet.precedence,
             dscp: packet.dscp(),
             is_feedback: packet.is_feedback(),
-            ecn: place.by_ecn.then(|| packet.ecn()),
+            ecn: place.by_ecn.then_some(came_as),
             number: place.reorders.then_some(packet.number),
         };
         self.queued.push_back(Queued { key, at, size: packet.size, class });

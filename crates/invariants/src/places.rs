@@ -129,8 +129,14 @@ pub enum ElementPlace {
     Host,
     /// The entrance to one of these links: a queue, a shaper, a ring.
     Links(Vec<usize>),
-    /// The wire of this link.
-    Wire(usize),
+    /// A part of the wire of `link`, which packets pass after another element, if it is not the
+    /// first.
+    Wire {
+        /// The link.
+        link: usize,
+        /// The part before it.
+        after: Option<u32>,
+    },
 }
 
 /// A network.

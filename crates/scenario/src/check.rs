@@ -261,7 +261,12 @@ fn element_places(plan: &Plan<'_>, wired: &Wired) -> Vec<ElementPlace> {
                 place => *place = ElementPlace::Links(vec![number]),
             }
         }
-        beyond.iter().for_each(|at| places[at.index()] = ElementPlace::Wire(number));
+        let mut after = None;
+        for at in beyond {
+            let wire = ElementPlace::Wire { link: number, after };
+            places[at.index()] = wire;
+            after = Some(at.number());
+        }
     }
     places
 }
@@ -327,10 +332,12 @@ fn link_place(number: usize, plan: &Plan<'_>, wired: &mut Wired, resolved: &Reso
         shapes: has("shaper.") || link.holds_back,
         polices: has("conditioner"),
         impaired: has("impairment") || link.failure.is_some(),
-        reorders: given().any(|(key, _)| {
+        reorders: given().any(|(key, value)| {
             let classify = |at| resolved.get(&format!("{at}.classify"));
             let by = key.strip_suffix(".perturb").and_then(classify);
-            by.is_some_and(|by| by == "flow_hash")
+            // Where flows collide, cake gives the queue to the newer one, as under Linux.
+            let few = key.ends_with("cake.queues") && value.parse::<u32>().is_ok_and(|n| n < 1024);
+            few || by.is_some_and(|by| by == "flow_hash")
         }),
         by_ecn: has_part("dualpi2") || has_part("ecn_classes") || has_part("rules"),
         ring,
