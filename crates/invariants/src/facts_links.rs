@@ -5,7 +5,7 @@ use forebay_network::{Backlog, DropReason, Ecn, Packet};
 use crate::Invariant as Must;
 use crate::checker::{Checker, show};
 use crate::ledger::{Entry, Fit, Key, Whereabouts, marks};
-use crate::link::{Changing, Crossing};
+use crate::link::{Before, Changing, Crossing};
 use crate::offer::BIT;
 use crate::places::Changes;
 use crate::report::Place;
@@ -81,7 +81,7 @@ impl Checker {
         };
         let crossing = model.cross_changing(key, known, now);
         self.check(Must::PacketKnown, place, crossing.is_some(), || show(packet));
-        let Some(Changing { end, queued, overtaken, sent, offered, missed }) = crossing else {
+        let Some(Changing { end, queued, overtaken, sent, offered, before }) = crossing else {
             return;
         };
         self.check(Must::LinkOrder, place, !overtaken, || {
@@ -93,9 +93,16 @@ impl Checker {
         self.check(Must::LinkWindow, place, sent <= offered, || {
             format!("{} bits are sent, {} were offered", sent / BIT, offered / BIT)
         });
+        if let Some(before) = before {
+            self.check_missed(link, &before);
+        }
+    }
+
+    /// What crossed a link that changes at one instant, after which other packets crossed it.
+    fn check_missed(&mut self, link: usize, &Before { end, missed, largest }: &Before) {
         if !self.places.links[link].may_idle {
-            self.check(Must::LinkWorkConserving, place, missed < sent, || {
-                format!("{} is not sent by {} ps while it could be", show(packet), end.ps())
+            self.check(Must::LinkWorkConserving, Place::Link(link), missed < largest, || {
+                format!("what was sent by {} ps could be sent before", end.ps())
             });
         }
     }

@@ -59,6 +59,8 @@ pub(crate) struct LinkModel {
     /// Of a link that changes: what is left of what it offered by the end of the last transmission,
     /// in bit ps / s.
     left: u128,
+    /// Of such a link: what crossed it last.
+    together: Option<Together>,
     /// By precedence.
     pub(crate) tally: Vec<ClassTally>,
     /// Transmission times of the packets that have crossed since the run began, in ps.
@@ -88,8 +90,36 @@ pub(crate) struct Changing {
     pub(crate) sent: u128,
     /// What was offered since the transmission before it ended.
     pub(crate) offered: u128,
-    /// What was offered while something waited, before the end.
+    /// Those whose transmissions ended before, if it is the first that ended later.
+    pub(crate) before: Option<Before>,
+}
+
+/// The crossings at one instant: what was offered before while something waited, and the largest,
+/// in bit ps / s.
+pub(crate) struct Before {
+    pub(crate) end: Time,
     pub(crate) missed: u128,
+    pub(crate) largest: u128,
+}
+
+/// Packets whose transmissions ended at one instant. In which order they were sent does not show:
+/// they go to several elements.
+#[derive(Clone, Copy, Debug)]
+struct Together {
+    /// When the transmission before them ended.
+    after: Time,
+    end: Time,
+    /// When the packet was queued that has waited longest.
+    oldest: Time,
+    /// The largest of them, in bit ps / s.
+    largest: u128,
+}
+
+impl Together {
+    fn compared(&self, offer: &Offer) -> Before {
+        let Self { after, end, oldest, largest } = *self;
+        Before { end, missed: offer.between(after.max(oldest), end.just_before()), largest }
+    }
 }
 
 impl LinkModel {
@@ -116,7 +146,9 @@ impl LinkModel {
             dscp: packet.dscp(),
             is_feedback: packet.is_feedback(),
             ecn: place.by_ecn.then_some(came_as),
-            number: place.reorders.then_some(packet.number),
+            // A mark may be of the conditioner, and so be there before the queue looks, or of the
+            // queue: which of the two does not show.
+            number: (place.reorders || place.by_ecn && place.polices).then_some(packet.number),
         };
         self.queued.push_back(Queued { key, at, size: packet.size, class });
         self.queued_bytes += u64::from(packet.size);
@@ -164,8 +196,16 @@ impl LinkModel {
             self.left.min(offer.at(before)) + offer.between(before, end)
         };
         self.left = offered.saturating_sub(sent);
-        let missed = offer.between(before.max(oldest), end.just_before());
-        Some(Changing { end, queued, overtaken, sent, offered, missed })
+        let now = Together { after: before, end, oldest, largest: sent };
+        let before = match &mut self.together {
+            Some(others) if others.end == end => {
+                others.oldest = others.oldest.min(oldest);
+                others.largest = others.largest.max(sent);
+                None
+            }
+            last => last.replace(now).map(|others| others.compared(offer)),
+        };
+        Some(Changing { end, queued, overtaken, sent, offered, before })
     }
 
     /// A leaky bucket that drains at the rate of the link and is filled by what it carries.

@@ -128,6 +128,10 @@ pub const LINKS: &[Case] = &[
         two(s);
         s.deliver(11_000, &data(UDP, 0, 0));
         s.deliver(13_001, &data(UDP, 1, 0));
+        // What crosses at one instant is judged together, when something crosses later.
+        s.send(14_000, &data(UDP, 2, 0));
+        s.queue(14_000, CORE, &data(UDP, 2, 0), 1);
+        s.deliver(26_000, &data(UDP, 2, 0));
     }),
     (Must::LinkCausal, |s| {
         *s = changing(&[(0, 1_000_000)]);

@@ -117,7 +117,10 @@ impl SenderContext<'_, '_> {
         let c = &*self.c;
         let in_network = match (c.phase, &c.scoreboard) {
             (Phase::Loss, _) => self.in_flight(),
-            (Phase::Recovery, Some(scoreboard)) => self.pipe(scoreboard),
+            // Pipe has what was sent again without being known to be lost twice.
+            (Phase::Recovery, Some(scoreboard)) => {
+                self.pipe(scoreboard).min(self.bytes(c.una, c.max))
+            }
             // Limited transmit sent the last of them, which may be short.
             _ => self.bytes(c.una, c.una.max(c.nxt.saturating_sub(u64::from(c.limited)))),
         };
