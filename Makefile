@@ -14,7 +14,7 @@ RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.l
 .DEFAULT_GOAL := help
 .PHONY: help setup reproduce record test test-rust test-python faults lint tidy format fast wheel \
   bench peers docs instructions instructions-record growth coverage \
-  oracles streams fuzz mutants mutants-python platforms check-long clean
+  oracles streams fuzz mutants mutants-python lines platforms check-long clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -134,6 +134,9 @@ platforms: ## the digests on aarch64, s390x and i686, under QEMU
 
 mutants: ## which single changes of a crate its tests notice (ARGS="forebay-kernel --shard 0/5")
 	bench/mutants/run.sh $(or $(ARGS),forebay-units)
+
+lines: setup ## which lines the tests run: ten minutes (ARGS=rust, ARGS=python)
+	bench/lines/run.sh $(ARGS)
 
 mutants-python: setup ## which single changes of statistics and grades the tests notice
 	bench/mutants/python.sh

@@ -120,8 +120,8 @@ impl Ledger {
         self.entries.insert(key, entry);
     }
 
-    /// The key of `packet`. Of several equal ones, of those that suit best: one that was seen last as
-    /// `packet` is, if there is one, and that has been where it is longest.
+    /// The key of `packet`. Of several equal ones, of those that fit best: one that was seen last
+    /// as `packet` is, if there is one, and that has been where it is longest.
     pub(crate) fn find(&self, packet: &Packet, fit: &dyn Fn(&Entry) -> Fit) -> Option<Key> {
         let rank = |(_, entry): &(&Key, &Entry)| {
             (fit(entry), marks(&entry.packet) != marks(packet), entry.queued)
