@@ -19,8 +19,8 @@ pub(crate) struct QueuedClass {
     is_feedback: bool,
     /// Where the queue goes by it.
     ecn: Option<Ecn>,
-    /// Where packets of a flow may overtake each other.
-    number: Option<u64>,
+    /// Where packets of a flow may overtake each other: what each has for itself.
+    own: Option<Key>,
 }
 
 /// A packet that was queued at a link and has not crossed it.
@@ -148,7 +148,7 @@ impl LinkModel {
             ecn: place.by_ecn.then_some(came_as),
             // A mark may be of the conditioner, and so be there before the queue looks, or of the
             // queue: which of the two does not show.
-            number: (place.reorders || place.by_ecn && place.polices).then_some(packet.number),
+            own: (place.reorders || place.by_ecn && place.polices).then_some(key),
         };
         self.queued.push_back(Queued { key, at, size: packet.size, class });
         self.queued_bytes += u64::from(packet.size);
