@@ -53,6 +53,24 @@ DELAYS = {
     "packets": "Packets delivered with a delay in the class.",
 }
 
+JITTER = {
+    "group": "Group of flows.",
+    "pairs": "Packets sent one after the other by a flow, both of which were delivered.",
+    "mean_ipdv_s": "Mean of the absolute differences of their delays, in seconds.",
+    "p50_ipdv_s": "The difference that half of the pairs do not exceed, in seconds, to 0.1 %.",
+    "p95_ipdv_s": "The same for 95 % of the pairs.",
+    "p99_ipdv_s": "The same for 99 %.",
+    "p999_ipdv_s": "The same for 99.9 %.",
+    "max_ipdv_s": "The largest difference.",
+    "rtp_jitter_s": "Interarrival jitter of RFC 3550, section 6.4.1, on average over the pairs.",
+}
+
+LOSS_RUNS = {
+    "group": "Group of flows.",
+    "packets": "Packets that a flow sent one after the other and that were all lost.",
+    "runs": "How often so many were.",
+}
+
 PACES = {
     "time_s": "Simulated time in seconds.",
     "flow": "Name of the source's flow.",

@@ -44,6 +44,8 @@ from columns import (
     COMPARISON,
     DELAYS,
     DRAWN,
+    JITTER,
+    LOSS_RUNS,
     PACES,
     PLAN,
     PLANNED,
@@ -196,7 +198,7 @@ def _everything() -> str:
     head = ['duration = "20 ms"']
     record = ["[record]", 'series = "10 ms"', "delays = true", "calls = true", "trace = 100"]
     record += ["adjustments = true", "reductions = true", "paces = true", "transfers = true"]
-    record += ["classes = true"]
+    record += ["classes = true", "jitter = true", "losses = true"]
     for number, page in enumerate(p for c in catalogue().categories for p in c.pages):
         ends = {"from": f"a{number}", "to": f"b{number}"}
         link: dict[str, Any] = {**ends, "rate": "10 Mbit/s"}
@@ -327,6 +329,8 @@ def _recorded(run: Run) -> list[str]:
     lines = _columns("Tables `series/...`", _SERIES_HEAD, _series_meanings(), series)
     for name, head, meanings in (
         ("delays", "With `record.delays`.", DELAYS),
+        ("jitter", "With `record.jitter`; groups without a pair have no row.", JITTER),
+        ("loss_runs", "With `record.losses`.", LOSS_RUNS),
         ("transfers", _TRANSFER_LOG_HEAD, TRANSFER_LOG),
         ("calls", _CALL_LOG_HEAD, CALL_LOG),
         ("admission", "With `record.calls`.", ADMISSION),

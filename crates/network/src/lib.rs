@@ -30,6 +30,7 @@ mod observation;
 mod packet;
 mod pair_table;
 pub mod record;
+pub mod record_order;
 mod routes;
 mod sack_blocks;
 mod sketch;

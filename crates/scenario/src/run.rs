@@ -11,6 +11,7 @@ use forebay_network::record::{
     AdjustmentLog, CallLog, Column, DelayHistogram, PaceLog, PacketTrace, RecordTable,
     ReductionLog, TransferLog,
 };
+use forebay_network::record_order::{PacketOrder, Tables};
 use forebay_parameters::{Echo, Node, Problem, Registry};
 use forebay_units::{Span, Time};
 
@@ -414,12 +415,17 @@ impl Run<'_> {
         if record.transfers {
             self.wired.network.attach(Box::new(TransferLog::default()));
         }
-        if record.delays {
+        let from = Time::ZERO + self.plan.parameters.warm_up;
+        let groups = || {
             let groups = self.plan.flows.iter().zip(0..);
-            let of_flows =
-                groups.flat_map(|(flow, number)| std::iter::repeat_n(number, flow.count as usize));
-            let from = Time::ZERO + self.plan.parameters.warm_up;
-            self.wired.network.attach(Box::new(DelayHistogram::new(of_flows.collect(), from)));
+            groups.flat_map(|(flow, at)| std::iter::repeat_n(at, flow.count as usize)).collect()
+        };
+        if record.delays {
+            self.wired.network.attach(Box::new(DelayHistogram::new(groups(), from)));
+        }
+        let tables = Tables { jitter: record.jitter, losses: record.losses };
+        if tables != Tables::default() {
+            self.wired.network.attach(Box::new(PacketOrder::new(groups(), from, tables)));
         }
         self.series = record.series.map(|interval| Series::new(interval, &self.plan, &self.wired));
     }

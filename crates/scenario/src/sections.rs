@@ -249,6 +249,11 @@ parameters! {
         adjustments: bool = false, "-";
         /// Record the distribution of delays by group of flows.
         delays: bool = false, "-";
+        /// Record how delay varies from packet to packet, by group of flows: the variation of RFC
+        /// 3393 between packets sent one after the other, and the jitter of RFC 3550.
+        jitter: bool = false, "RFC 3393, section 4; RFC 5481, section 4.1";
+        /// Record how many packets are lost in a row, by group of flows: loss periods.
+        losses: bool = false, "RFC 3357, section 4";
         /// Record what happens to calls: admitted, blocked, terminated ...
         calls: bool = false, "-";
         /// Record when, why and how far TCP reduces its congestion windows.

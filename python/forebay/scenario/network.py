@@ -186,8 +186,9 @@ class Network:
 
     def record(self, **parameters: Any) -> Network:
         """Record more than counters: `series="10 ms"`, `delays=True`, `calls=True`,
-        `transfers=True`, `reductions=True`, `trace=1000`; `classes=True` has results count by class
-        of queues.
+        `transfers=True`, `reductions=True`, `trace=1000`; `jitter=True` and `losses=True` for how
+        delay varies from packet to packet and how many are lost in a row; `classes=True` has
+        results count by class of queues.
 
         See `forebay mechanisms record`.
         """

@@ -112,6 +112,8 @@ const RIGHT: &[(&str, &[Key])] = &[
         &[
             ("series", "\"100 ms\"", Time),
             ("delays", "true", Flag),
+            ("jitter", "true", Flag),
+            ("losses", "true", Flag),
             ("trace", "10", Whole),
             ("flows", "\"each\"", Choice),
         ],
