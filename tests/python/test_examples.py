@@ -6,6 +6,8 @@ derived here; statistical ones are missed by less than one trajectory in a thous
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from functools import cache
 from math import factorial
@@ -60,6 +62,22 @@ def web() -> None:
     assert abs(row["completed"] - 10_000) < 500
     assert row["completed_by_size"] == [0, row["completed"], 0, 0]
     assert run("web").link("uplink")["drops"] == 0
+
+
+def bufferbloat() -> None:
+    """A full buffer of 425 packets of 1500 B at 10 Mbit/s is 0.51 s, beside 20 ms of propagation.
+
+    With a queue for each flow a ping waits for what is being sent and at most once for each of the
+    five other flows, 1.2 ms each: 27.3 ms with the propagation. A page is 14 segments, 10 of them
+    in the first window: a handshake and two round trips of 40 ms, and 14 packets of 1.2 ms, take
+    137 ms, which the queues of the uploads may make half as long again.
+    """
+    apart = run("bufferbloat", "links.access.queue={fq_codel={}}")
+    assert 0.4 < run("bufferbloat").group("ping")["p50_delay_s"] < 0.53
+    assert apart.group("ping")["p99_delay_s"] < 27.3e-3
+    assert apart.group("uploads")["jain_index"] > 0.99
+    assert 0.12 < apart.row("transfers", "pages")["p50_completion_s"] < 1.5 * 0.137
+    assert run("bufferbloat").row("transfers", "pages")["p50_completion_s"] > 0.8
 
 
 def red() -> None:
@@ -493,6 +511,7 @@ CLAIMS: dict[str, Callable[[], None]] = {
     "parking-lot": parking_lot,
     "satellite": satellite,
     "voice": voice,
+    "bufferbloat": bufferbloat,
     "branches": branches,
     "explicit-rates": explicit_rates,
     "erlang": erlang,
@@ -542,3 +561,15 @@ def assignments(comments: list[str]) -> list[str]:
 def test_examples_show_what_they_say(name: str) -> None:
     """The comment on top of an example would promise what a run does not show."""
     CLAIMS[name]()
+
+
+def test_bufferbloat_is_asked_in_a_few_lines() -> None:
+    """The first question that people bring would take a page to ask, or go without an answer."""
+    for name, most in (("bufferbloat.toml", 25), ("bufferbloat.py", 20)):
+        lines = (FOLDER / name).read_text(encoding="utf-8").splitlines()
+        written = [line for line in lines if line.strip() and not line.startswith(("#", '"""'))]
+        assert len(written) <= most, name
+    command = [sys.executable, str(FOLDER / "bufferbloat.py")]
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    for words in ("ping, 99 %", "page, median", "Jain's index", "tail drop", "FQ-CoDel", "±"):
+        assert words in told, told
