@@ -31,6 +31,7 @@ CRATES: dict[str, tuple[str, ...]] = {
     ),
     "scripts": ("units", "parameters", "kernel", "network", "engine", "mechanisms"),
     "python": ("network", "scenario", "scripts"),
+    "wasm": ("parameters", "scenario"),
     "fuzz": ("units", "kernel", "network", "mechanisms", "scripts", "scenario"),
 }
 """What each crate may know of the others."""
@@ -46,11 +47,11 @@ LIBRARIES = {
     "rand_core": ("kernel", "the random streams"),
     "rand_xoshiro": ("kernel", "the random streams"),
     "serde": (
-        "mechanisms scripts scenario python",
+        "mechanisms scripts scenario python wasm",
         "rows of results as data; the engine knows no format",
     ),
     "serde_json": (
-        "scripts invariants scenario python",
+        "scripts invariants scenario python wasm",
         "results as JSON; the engine knows no format",
     ),
     "toml": ("scenario", "the one place that knows TOML"),

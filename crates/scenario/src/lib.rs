@@ -6,6 +6,7 @@
 //! definitions. What mechanisms there are is said by a [`Registry`]: that of [`registry`], or one
 //! to which others were added.
 
+mod advance;
 mod around;
 mod build;
 mod calls;
@@ -19,6 +20,7 @@ mod files;
 mod flows;
 mod include;
 mod links;
+mod live;
 mod names;
 mod paced;
 mod parse;
@@ -56,6 +58,7 @@ pub use forebay_mechanisms::registry;
 pub use forebay_mechanisms::{LatenessResult, TransferResult};
 pub use forebay_network::{ResultColumn, Unit};
 pub use forebay_parameters::Registry;
+pub use live::LiveRun;
 pub use results::{Counted, FlowResult, GroupResult, LinkResult, RunResult};
 pub use results_classes::ClassResult;
 pub use results_rings::RingResult;

@@ -325,7 +325,7 @@ impl Scenario {
     }
 
     /// The network of a run, and its seed.
-    fn wired<'s>(
+    pub(crate) fn wired<'s>(
         &'s self,
         echo: &'s Echo,
         options: &RunOptions,
@@ -340,12 +340,23 @@ impl Scenario {
         let mut wired = plan.wire(&Streams::new(seed, options.replication), &mut order);
         wired.network.stop_on(Arc::clone(&control.cancel));
         let supervisor = Supervisor::new(control, options.limits, estimate);
-        let run = Run { plan, wired, supervisor, series: None, checking: None, chunk: CHUNK };
+        let run = Run {
+            plan,
+            wired,
+            supervisor,
+            series: None,
+            checking: None,
+            chunk: CHUNK,
+            counted: (0, 0),
+            stop: Time::ZERO,
+            arrived: true,
+            warm: false,
+        };
         Ok((run, seed))
     }
 
     /// Say in `result` what it is of.
-    fn sign(&self, result: &mut RunResult, seed: u64, options: &RunOptions) {
+    pub(crate) fn sign(&self, result: &mut RunResult, seed: u64, options: &RunOptions) {
         result.name.clone_from(&self.name);
         result.scenario_hash.clone_from(&self.hash);
         result.seed = seed;
@@ -383,14 +394,23 @@ fn hash(resolved: &std::collections::BTreeMap<String, String>) -> String {
     hasher.finalize().to_hex()[..16].to_owned()
 }
 
-struct Run<'a> {
-    plan: Plan<'a>,
-    wired: Wired,
-    supervisor: Supervisor<'a>,
-    series: Option<Series>,
-    checking: Option<Checking>,
+/// A wired network on its way through simulated time.
+pub(crate) struct Run<'a> {
+    pub(crate) plan: Plan<'a>,
+    pub(crate) wired: Wired,
+    pub(crate) supervisor: Supervisor<'a>,
+    pub(crate) series: Option<Series>,
+    pub(crate) checking: Option<Checking>,
     /// Events between two looks at whether it is to stop.
-    chunk: u64,
+    pub(crate) chunk: u64,
+    /// Events and hops so far.
+    pub(crate) counted: (u64, u64),
+    /// Where it stops next, or stands: at a sample, the end of the warm-up, or the end.
+    pub(crate) stop: Time,
+    /// Whether it stands there.
+    pub(crate) arrived: bool,
+    /// Whether the warm-up is over.
+    pub(crate) warm: bool,
 }
 
 impl Run<'_> {
@@ -435,52 +455,6 @@ impl Run<'_> {
         if let Some(partitions) = divide(&self.plan, &self.wired, threads) {
             self.wired.network.divide(partitions, threads);
             self.chunk = LONG_CHUNK * threads as u64;
-        }
-    }
-
-    /// Run to the end, stopping at samples and at the end of the warm-up. Gives the number of
-    /// events and of hops.
-    fn go(&mut self) -> Result<(u64, u64), Stopped> {
-        let warm_up = Time::ZERO + self.plan.parameters.warm_up;
-        let end = Time::ZERO + self.plan.parameters.duration;
-        let mut counted = (0, 0);
-        let mut stop = Time::ZERO;
-        let mut warm = false;
-        loop {
-            if !warm && stop >= warm_up {
-                // A warm-up of zero: counting begins before the first event.
-                warm = true;
-                if warm_up > Time::ZERO {
-                    if let Some(checking) = &self.checking {
-                        checking.reset(stop, &mut self.wired);
-                    }
-                    self.wired.network.reset_counters();
-                    if let Some(series) = &mut self.series {
-                        series.forget();
-                    }
-                }
-            }
-            if stop >= end {
-                self.supervisor.check_limits(&self.wired.network)?;
-                return Ok(counted);
-            }
-            let sample = self.series.as_ref().map_or(Time::NEVER, Series::next);
-            let look = self.checking.as_ref().map_or(Time::NEVER, Checking::next);
-            stop = if warm { end } else { warm_up }.min(sample).min(look).min(end);
-            loop {
-                let progress = self.wired.network.run(stop, self.chunk);
-                counted = (progress.events, progress.hops);
-                self.supervisor.check(&self.wired.network, &progress)?;
-                if progress.complete {
-                    break;
-                }
-            }
-            if let Some(series) = self.series.as_mut().filter(|series| series.next() == stop) {
-                series.sample(&mut self.wired);
-            }
-            if let Some(checking) = &mut self.checking {
-                checking.look(stop, &self.plan, &mut self.wired);
-            }
         }
     }
 
@@ -532,7 +506,7 @@ impl Run<'_> {
         }
     }
 
-    fn result(&mut self, (events, hops): (u64, u64)) -> RunResult {
+    pub(crate) fn result(&mut self, (events, hops): (u64, u64)) -> RunResult {
         let measured = self.plan.parameters.duration - self.plan.parameters.warm_up;
         let network = &mut self.wired.network;
         let digest = format!("{:016x}", network.digest());

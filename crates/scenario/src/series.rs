@@ -161,6 +161,26 @@ impl Series {
         }
     }
 
+    /// Number of samples taken.
+    pub(crate) fn rows(&self) -> usize {
+        self.time.len()
+    }
+
+    /// What was sampled from row `first` on, a table a place.
+    pub(crate) fn tables_from(&self, first: usize) -> Vec<RecordTable> {
+        let rows = self.time.len();
+        let table = |place: &PlaceSeries| {
+            let mut columns = vec![("time_s".to_owned(), Column::Float(self.time[first..].into()))];
+            for (name, values) in &place.columns.known {
+                let mut values = values.get(first..).unwrap_or_default().to_vec();
+                values.resize(rows - first, f64::NAN);
+                columns.push((name.clone(), Column::Float(values)));
+            }
+            RecordTable { name: place.name.clone(), columns }
+        };
+        self.tables.iter().map(table).collect()
+    }
+
     /// Everything sampled, a table a place.
     pub(crate) fn tables(self) -> Vec<RecordTable> {
         let rows = self.time.len();

@@ -1,0 +1,186 @@
+//! A run that is watched: it continues when it is told to, and is looked at in between.
+//!
+//! What is looked at are counters, probes and series between events, which never change a run: the
+//! result, with its digest, is that of [`Scenario::run`].
+
+use forebay_network::record::{Column, RecordTable};
+use forebay_network::{DropReason, FlowCount};
+use forebay_parameters::Echo;
+use forebay_units::{Span, Time};
+use serde_json::{Map, Value as Json, json};
+
+use crate::results::RunResult;
+use crate::run::{Control, Run, RunOptions, Scenario};
+use crate::series::Series;
+use crate::stopped::Stopped;
+
+/// A run that continues when told to. It borrows its scenario, its control and an echo, which are
+/// kept by who watches it.
+pub struct LiveRun<'s> {
+    scenario: &'s Scenario,
+    options: RunOptions,
+    seed: u64,
+    run: Run<'s>,
+    over: bool,
+    /// Samples that were given already.
+    given: usize,
+}
+
+impl<'s> LiveRun<'s> {
+    /// Wire the network of `scenario`, to be sampled about `samples` times. `echo` is
+    /// [`Echo::silent`].
+    ///
+    /// # Errors
+    /// If it exceeds the limits of `options`.
+    pub fn begin(
+        scenario: &'s Scenario,
+        options: &RunOptions,
+        control: &'s Control,
+        echo: &'s Echo,
+        samples: u64,
+    ) -> Result<Self, Stopped> {
+        let (mut run, seed) = scenario.wired(echo, options, control)?;
+        let interval = Span::from_ps((run.plan.parameters.duration.ps() / samples.max(1)).max(1));
+        run.series = Some(Series::new(interval, &run.plan, &run.wired));
+        let options = options.clone();
+        Ok(Self { scenario, options, seed, run, over: false, given: 0 })
+    }
+
+    /// Continue for about `events` events, at most to the next sample; whether that was reached, or
+    /// the end.
+    ///
+    /// # Errors
+    /// If the run exceeds its limits.
+    pub fn advance(&mut self, events: u64) -> Result<bool, Stopped> {
+        self.run.chunk = events.max(1);
+        self.over = self.over || self.run.advance()?;
+        Ok(self.over || self.run.arrived)
+    }
+
+    /// Whether the end was reached.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.over
+    }
+
+    /// The nodes, links and flows of the network, as JSON: what joins what, and which way flows
+    /// take.
+    #[must_use]
+    pub fn layout(&self) -> Json {
+        let plan = &self.run.plan;
+        let name = |link: &usize| plan.links[*link].name.clone();
+        let names = |way: &[usize]| -> Vec<String> { way.iter().map(name).collect() };
+        let links = plan.links.iter().map(|link| {
+            json!({
+                "name": link.name,
+                "from": link.from,
+                "to": link.to,
+                "rate_bps": link.rate.bps(),
+                "delay_s": link.delay.seconds(),
+                "ring": link.span.is_some(),
+            })
+        });
+        let flows = plan.flows.iter().map(|flow| {
+            json!({
+                "name": flow.name,
+                "transport": flow.transport_name(),
+                "count": flow.count,
+                "there": names(&flow.there),
+                "back": names(&flow.back),
+            })
+        });
+        json!({
+            "links": links.collect::<Vec<_>>(),
+            "flows": flows.collect::<Vec<_>>(),
+            "duration_s": plan.parameters.duration.seconds(),
+            "warm_up_s": plan.parameters.warm_up.seconds(),
+        })
+    }
+
+    /// What has been counted since the warm-up, or in it: of each link and each group of flows, as
+    /// JSON. At a sample or at the end.
+    #[must_use]
+    pub fn counted(&mut self) -> Json {
+        let plan = &self.run.plan;
+        let counters = self.run.wired.network.counters();
+        let links = plan.links.iter().zip(&counters.links).map(|(link, count)| {
+            let mut drops = Map::new();
+            for reason in DropReason::ALL {
+                let number = count.total(|packets| packets.dropped[reason as usize]);
+                if number > 0 {
+                    drops.insert(reason.name().to_owned(), json!(number));
+                }
+            }
+            let marks = count.total(|packets| packets.marked + packets.threshold_marked);
+            json!({ "name": link.name, "drops": drops, "marks": marks })
+        });
+        let mut first = 0;
+        let flows = plan.flows.iter().map(|flow| {
+            let own = &counters.flows[first..first + flow.count as usize];
+            first += flow.count as usize;
+            let sum = |of: fn(&FlowCount) -> u64| own.iter().map(of).sum::<u64>();
+            json!({
+                "name": flow.name,
+                "sent_packets": sum(|flow| flow.sent.packets),
+                "delivered_packets": sum(|flow| flow.delivered.packets),
+                "dropped_packets": sum(|flow| flow.dropped.packets),
+                "marked_packets": sum(|flow| flow.marked),
+                "retransmissions": sum(|flow| flow.retransmissions),
+                "timeouts": sum(|flow| flow.timeouts),
+            })
+        });
+        json!({
+            "time_s": self.run.stop.seconds(),
+            "since_s": if self.run.warm { plan.parameters.warm_up.seconds() } else { 0.0 },
+            "events": self.run.counted.0,
+            "packet_hops": self.run.counted.1,
+            "links": links.collect::<Vec<_>>(),
+            "flows": flows.collect::<Vec<_>>(),
+        })
+    }
+
+    /// The samples taken since this was called last: columns of numbers by table, as JSON. What has
+    /// no value is null.
+    #[must_use]
+    pub fn samples(&mut self) -> Json {
+        let series = self.run.series.as_ref().expect("a run that is watched is sampled");
+        let first = std::mem::replace(&mut self.given, series.rows());
+        json_tables(series.tables_from(first))
+    }
+
+    /// The result of the run.
+    ///
+    /// # Panics
+    /// If it is not over.
+    #[must_use]
+    pub fn result(&mut self) -> RunResult {
+        assert!(self.over, "a run has a result when it is over");
+        let counted = self.run.counted;
+        let mut result = self.run.result(counted);
+        self.scenario.sign(&mut result, self.seed, &self.options);
+        result
+    }
+
+    /// Simulated time that every event has reached.
+    #[must_use]
+    pub fn reached(&self) -> Time {
+        self.run.stop
+    }
+}
+
+fn json_tables(tables: Vec<RecordTable>) -> Json {
+    let columns = |table: RecordTable| -> Map<String, Json> {
+        let value = |column| match column {
+            Column::Float(values) => json!(values),
+            Column::Whole(values) => json!(values),
+            Column::Word(words) => json!(words),
+            Column::Name(names) => json!(names),
+        };
+        table.columns.into_iter().map(|(name, column)| (name, value(column))).collect()
+    };
+    let tables = tables.into_iter().map(|mut table| {
+        let name = std::mem::take(&mut table.name);
+        (name, Json::Object(columns(table)))
+    });
+    Json::Object(tables.collect())
+}

@@ -1,0 +1,146 @@
+//! What a page asks of the engine: check a scenario, run it in slices, read out what was seen.
+
+use forebay_parameters::Echo;
+use forebay_scenario::{
+    Control, Limits, LiveRun, RunOptions, Scenario, ScenarioError, Stopped, registry,
+};
+use serde::Deserialize;
+use serde_json::{Value as Json, json};
+
+/// A scenario and how to run it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// Text of the scenario file.
+    pub text: String,
+    /// What messages call the file.
+    pub name: String,
+    /// `PATH=VALUE` assignments on top.
+    #[serde(default)]
+    pub set: Vec<String>,
+    /// Root seed; that of the scenario if absent.
+    #[serde(default)]
+    pub seed: Option<u64>,
+    /// Replication number.
+    #[serde(default)]
+    pub replication: u64,
+    /// How many samples are taken, about.
+    #[serde(default = "default_samples")]
+    pub samples: u64,
+    /// Most memory that the run may take, in bytes.
+    #[serde(default)]
+    pub max_memory: Option<u64>,
+}
+
+/// Samples of a run unless the page says otherwise.
+fn default_samples() -> u64 {
+    600
+}
+
+/// What the page is answered: a document, or `{"error": {"message", "path", "line"}}`.
+pub type Answer = Result<Json, Json>;
+
+/// One run and the scenario that it is of.
+#[derive(Default)]
+pub struct Desk {
+    run: Option<LiveRun<'static>>,
+}
+
+impl Desk {
+    /// Every mechanism and every section of a scenario file.
+    #[must_use]
+    pub fn catalogue() -> String {
+        forebay_scenario::catalogue(&registry())
+    }
+
+    /// Read and check a scenario, and describe it.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with it.
+    pub fn check(request: &str) -> Answer {
+        let request = read(request)?;
+        let described = scenario(&request)?.describe();
+        serde_json::from_str(&described).map_err(|error| failure(&error.to_string()))
+    }
+
+    /// Wire the network of a scenario; its layout. The scenario is kept for good: an instance of
+    /// the module is made for one run.
+    ///
+    /// # Errors
+    /// What is wrong with the scenario, or which limit it exceeds.
+    pub fn begin(&mut self, request: &str) -> Answer {
+        let request = read(request)?;
+        let scenario: &'static Scenario = Box::leak(Box::new(scenario(&request)?.undescribed()));
+        let options = RunOptions {
+            seed: request.seed,
+            replication: request.replication,
+            limits: Limits { packets: None, memory: request.max_memory },
+            ..RunOptions::default()
+        };
+        let control: &'static Control = Box::leak(Box::default());
+        let echo: &'static Echo = Box::leak(Box::new(Echo::silent()));
+        let run = LiveRun::begin(scenario, &options, control, echo, request.samples)
+            .map_err(|stopped| limit(&stopped))?;
+        let mut layout = run.layout();
+        layout["expected_packets"] = json!(scenario.expected_packets());
+        self.run = Some(run);
+        Ok(layout)
+    }
+
+    /// Continue for about `events` events, or to the next sample: whether a sample or the end was
+    /// reached, and whether it is the end.
+    ///
+    /// # Errors
+    /// If there is no run, or it exceeds a limit.
+    pub fn advance(&mut self, events: u64) -> Result<(bool, bool), Json> {
+        let run = self.run.as_mut().ok_or_else(|| failure(NO_RUN))?;
+        let arrived = run.advance(events).map_err(|stopped| limit(&stopped))?;
+        Ok((arrived, run.is_over()))
+    }
+
+    /// What was sampled since this was asked last, and what has been counted. At a sample.
+    ///
+    /// # Errors
+    /// If there is no run.
+    pub fn look(&mut self) -> Answer {
+        let run = self.run.as_mut().ok_or_else(|| failure(NO_RUN))?;
+        Ok(json!({ "series": run.samples(), "counted": run.counted() }))
+    }
+
+    /// The result of the run: the document of `forebay run --json`, without what a clock says.
+    ///
+    /// # Errors
+    /// If there is no run, or it is not over.
+    pub fn result(&mut self) -> Answer {
+        let run = self.run.as_mut().ok_or_else(|| failure(NO_RUN))?;
+        if !run.is_over() {
+            return Err(failure("the run is not over"));
+        }
+        serde_json::to_value(run.result()).map_err(|error| failure(&error.to_string()))
+    }
+}
+
+const NO_RUN: &str = "no run has begun";
+
+fn read(request: &str) -> Result<Request, Json> {
+    serde_json::from_str(request).map_err(|error| failure(&error.to_string()))
+}
+
+fn scenario(request: &Request) -> Result<Scenario, Json> {
+    Scenario::parse(&request.text, &request.name, &request.set).map_err(|error| wrong(&error))
+}
+
+fn wrong(error: &ScenarioError) -> Json {
+    let problem = &error.problem;
+    json!({ "error": {
+        "message": error.to_string(), "path": problem.path, "line": problem.line,
+    }})
+}
+
+fn limit(stopped: &Stopped) -> Json {
+    failure(&stopped.to_string())
+}
+
+fn failure(message: &str) -> Json {
+    json!({ "error": { "message": message, "path": "", "line": null } })
+}

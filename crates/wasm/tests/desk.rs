@@ -1,0 +1,111 @@
+//! What a page is told: the same run as anywhere else, and what is wrong with a scenario.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot continue fails")]
+
+use forebay_scenario::{Control, RunOptions, Scenario};
+use forebay_wasm::desk::Desk;
+use serde_json::{Value as Json, json};
+
+const RED: &str = include_str!("../../../examples/red.toml");
+const VOICE: &str = include_str!("../../../examples/voice.toml");
+
+fn request(text: &str, set: &[&str]) -> String {
+    json!({ "text": text, "name": "page.toml", "set": set, "samples": 50 }).to_string()
+}
+
+/// Run to the end in slices of `events` events: the samples of one column, and the result.
+fn watch(text: &str, events: u64, column: [&str; 2]) -> (Vec<f64>, Json) {
+    let mut desk = Desk::default();
+    desk.begin(&request(text, &[])).unwrap();
+    let mut values: Vec<f64> = Vec::new();
+    loop {
+        let (arrived, over) = desk.advance(events).unwrap();
+        if arrived {
+            let seen = desk.look().unwrap();
+            let [table, column] = column;
+            let column = seen["series"][table][column].as_array().unwrap().clone();
+            values.extend(column.iter().map(|value| value.as_f64().unwrap()));
+        }
+        if over {
+            return (values, desk.result().unwrap());
+        }
+    }
+}
+
+/// A run that is watched would come out otherwise than one that is not.
+#[test]
+fn watching_changes_no_result() {
+    for text in [RED, VOICE] {
+        let scenario = Scenario::parse(text, "page.toml", &[]).unwrap();
+        let (plain, _) = scenario.run(&RunOptions::default(), &Control::default()).unwrap();
+        let plain = serde_json::to_value(&plain).unwrap();
+        for events in [1, 777, u64::from(u32::MAX)] {
+            let name = scenario.describe();
+            let name: Json = serde_json::from_str(&name).unwrap();
+            let mut watched = Desk::default();
+            watched.begin(&request(text, &[])).unwrap();
+            while !watched.advance(events).unwrap().1 {}
+            assert_eq!(watched.result().unwrap(), plain, "{name}: slices of {events} events");
+        }
+    }
+}
+
+/// Traces on the page would have gaps, or values of another time.
+#[test]
+fn samples_are_given_once_and_in_order() {
+    let (times, result) = watch(RED, 100, ["series/links.bottleneck", "time_s"]);
+    // 30 s in 50 samples.
+    let expected: Vec<f64> = (1..=50).map(|sample| f64::from(sample) * 0.6).collect();
+    let differ = |(a, b): (&f64, &f64)| (a - b).abs() > 1e-9;
+    assert_eq!(times.len(), expected.len());
+    assert!(!times.iter().zip(&expected).any(differ), "{times:?}");
+    assert_eq!(result["simulated_s"], json!(30.0));
+}
+
+/// The page could not say where in a scenario something is wrong.
+#[test]
+fn a_wrong_scenario_is_refused_with_its_key_path_and_line() {
+    let wrong = RED.replace("rate = \"10 Mbit/s\"", "rate = 10");
+    let line = RED.lines().position(|line| line == "rate = \"10 Mbit/s\"").unwrap() + 1;
+    let error = Desk::check(&request(&wrong, &[])).unwrap_err();
+    assert_eq!(error["error"]["path"], json!("links.bottleneck.rate"));
+    assert_eq!(error["error"]["line"], json!(line));
+    let error = Desk::check(&request(RED, &["links.bottleneck.rat=\"1 Mbit/s\""])).unwrap_err();
+    assert!(error["error"]["message"].as_str().unwrap().contains("did you mean \"rate\""));
+    let error = Desk::check("{").unwrap_err();
+    assert!(error["error"]["message"].as_str().unwrap().contains("EOF"));
+}
+
+/// A scenario from a link could take all the memory of the machine that shows it.
+#[test]
+fn a_run_that_needs_too_much_memory_is_refused_before_it_begins() {
+    let many = request(RED, &["flows.bulk.count=50000000"]);
+    let mut bounded: Json = serde_json::from_str(&many).unwrap();
+    bounded["max_memory"] = json!(500_000_000);
+    let error = Desk::default().begin(&bounded.to_string()).unwrap_err();
+    let message = error["error"]["message"].as_str().unwrap();
+    assert!(message.contains("may take 500 MB"), "{message}");
+}
+
+/// A page would draw flows over links that their packets never cross.
+#[test]
+fn the_layout_names_the_links_on_the_way_of_each_flow() {
+    let layout = Desk::default().begin(&request(RED, &[])).unwrap();
+    let flow = &layout["flows"][0];
+    assert_eq!(flow["there"], json!(["access", "bottleneck"]));
+    assert_eq!(flow["back"], json!(["bottleneck.reverse", "access.reverse"]));
+    assert_eq!(layout["links"][2]["rate_bps"], json!(10_000_000));
+    assert_eq!(layout["links"][2]["delay_s"], json!(0.02));
+}
+
+/// A page that asks for what there is not would stop without a reason.
+#[test]
+fn what_has_not_begun_is_refused() {
+    let mut desk = Desk::default();
+    for error in [desk.look().unwrap_err(), desk.result().unwrap_err()] {
+        assert_eq!(error["error"]["message"], json!("no run has begun"));
+    }
+    assert!(desk.advance(1).is_err());
+    desk.begin(&request(RED, &[])).unwrap();
+    assert_eq!(desk.result().unwrap_err()["error"]["message"], json!("the run is not over"));
+}
