@@ -47,6 +47,10 @@ $(VENV)/.tools: $(VENV)/.built pyproject.toml
 	  | xargs $(BIN)/python -m pip install --quiet --disable-pip-version-check
 	@touch $@
 
+.PHONY: lab
+lab: ## the page of `forebay lab`, with the engine in it (needs node)
+	lab/build.sh
+
 reproduce: setup ## the main job: the af study, its table and its HTML report
 	$(BIN)/forebay reproduce af
 

@@ -19,6 +19,7 @@ PARAMETERS = 7
 
 LONG = {
     "Cargo.lock": "written by cargo",
+    "lab/package-lock.json": "written by npm",
     "LICENSE-*": "the licence's own words",
     "docs/images/*.svg": "a drawing",
     "docs/notebooks/*.ipynb": "a paragraph is a list of strings in JSON",

@@ -54,6 +54,10 @@ impl<'s> LiveRun<'s> {
     pub fn advance(&mut self, events: u64) -> Result<bool, Stopped> {
         self.run.chunk = events.max(1);
         self.over = self.over || self.run.advance()?;
+        if self.run.arrived && !self.over {
+            // Where the end is reached, that is said at once.
+            self.over = self.run.stop >= self.end() && self.run.advance()?;
+        }
         Ok(self.over || self.run.arrived)
     }
 
@@ -161,7 +165,11 @@ impl<'s> LiveRun<'s> {
         result
     }
 
-    /// Simulated time that every event has reached.
+    fn end(&self) -> Time {
+        Time::ZERO + self.run.plan.parameters.duration
+    }
+
+    /// Simulated time of the sample that was reached, or is to be reached next.
     #[must_use]
     pub fn reached(&self) -> Time {
         self.run.stop

@@ -98,6 +98,12 @@ impl Desk {
         Ok((arrived, run.is_over()))
     }
 
+    /// Simulated time of the last sample that was reached, in seconds; 0 before.
+    #[must_use]
+    pub fn reached_s(&self) -> f64 {
+        self.run.as_ref().map_or(0.0, |run| run.reached().seconds())
+    }
+
     /// What was sampled since this was asked last, and what has been counted. At a sample.
     ///
     /// # Errors

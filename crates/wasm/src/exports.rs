@@ -100,6 +100,12 @@ pub extern "C" fn advance(events: u32) -> u32 {
     })
 }
 
+/// Simulated time at which the run stands after it reached a sample, in seconds.
+#[unsafe(no_mangle)]
+pub extern "C" fn reached() -> f64 {
+    STATE.with_borrow(|state| state.desk.reached_s())
+}
+
 /// Answer with the samples since this was called last, and what has been counted.
 #[unsafe(no_mangle)]
 pub extern "C" fn look() {

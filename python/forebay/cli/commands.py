@@ -461,6 +461,21 @@ def schema() -> None:
     print(native().schema())
 
 
+@_command(
+    argument("SCENARIO.toml", "scenario", "The scenario file (default: lessons).", required=False),
+    option("--write", "FILE.html", "Write the page to a file, which opens from disk.", read=_path),
+    option("--port", "N", "Serve it there (default: any that is free).", read=Whole(0, 65535)),
+    flag("--no-browser", "Open no browser; the address is printed.", key="no_browser"),
+)
+def lab(
+    scenario: str | None, write: Path | None, port: int | None, no_browser: bool = False
+) -> None:
+    """Watch a scenario run in a page in the browser, and change it there."""
+    from forebay.cli.lab import open_lab
+
+    open_lab(scenario, write, port or 0, not no_browser)
+
+
 @_command(argument("DIR", "folder", "The folder.", read=_path))
 def report(folder: Path) -> None:
     """Build the HTML report of a folder of results again."""

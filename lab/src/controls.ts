@@ -1,0 +1,263 @@
+// A control for each parameter of the scenario, from the schema of scenario files.
+
+import { html } from "./dom";
+import type { Catalogue, Field } from "./protocol";
+import { literal, read, show } from "./quantity";
+import type { Quantity } from "./quantity";
+import { splitPath } from "./toml";
+
+/** Hears of each change: the key path, and the value as TOML. */
+export type Changed = (path: string, value: string) => void;
+
+/** The group of controls that a lesson names. */
+const LESSON = "In this lesson";
+/** Steps of a slider. */
+const STEPS = 200;
+/** How far a slider leads from where it began, as a factor. */
+const REACH = 16;
+
+/** What is known of a parameter: its field in the schema, or nothing. */
+export function fieldOf(catalogue: Catalogue, path: string): Field | undefined {
+  const keys = splitPath(path);
+  const last = keys.at(-1)!;
+  const parent = keys.at(-2);
+  for (const { entries } of catalogue.categories) {
+    const entry = entries.find(({ name }) => name === parent);
+    const field = keys.length > 2 && entry?.fields.find(({ name }) => name === last);
+    if (field) {
+      return field;
+    }
+  }
+  const section = keys
+    .slice(0, -1)
+    .map((key, at) => (at === 1 ? "NAME" : key.replace(/\[\d+\]$/, "[]")))
+    .join(".");
+  const found = catalogue.sections.find(({ name }) => name === (section || "scenario"));
+  return found?.fields.find(({ name }) => name === last);
+}
+
+export class Controls {
+  private sliders = new Map<string, ((value: string) => void)[]>();
+  private origin = new Map<string, Quantity>();
+  private shape = "";
+
+  constructor(
+    private readonly root: HTMLElement,
+    private readonly catalogue: Catalogue,
+    private readonly changed: Changed,
+  ) {}
+
+  /** Begin anew: sliders are about the values of a new scenario. */
+  forget(): void {
+    this.origin.clear();
+    this.shape = "";
+  }
+
+  /** Show the parameters of a scenario: those that its text names are in view, or `only` these. */
+  show(resolved: Record<string, string>, text: string, only: string[]): void {
+    const paths = Object.keys(resolved).filter((path) => this.isControl(path, resolved[path]!));
+    const shape = [...paths, ...only].join("\n");
+    if (shape === this.shape) {
+      paths.forEach((path) => this.sliders.get(path)?.forEach((put) => put(resolved[path]!)));
+      return;
+    }
+    this.shape = shape;
+    this.sliders.clear();
+    this.root.replaceChildren();
+    const chosen = only.filter((path) => paths.includes(path));
+    if (chosen.length > 0) {
+      this.root.append(this.group(LESSON, chosen, resolved, true));
+    }
+    for (const [name, members] of grouped(paths)) {
+      const named = members.some((path) => isNamed(text, path));
+      const open = only.length === 0 && named;
+      const own = members.filter((path) => isNamed(text, path));
+      const rest = members.filter((path) => !isNamed(text, path));
+      this.root.append(this.group(name, [...own, ...rest], resolved, open));
+    }
+  }
+
+  private isControl(path: string, value: string): boolean {
+    if (path.startsWith("record.") || path === "name") {
+      return false;
+    }
+    const field = fieldOf(this.catalogue, path);
+    const isWord = (field?.choices.length ?? 0) > 0 && value !== "absent";
+    return read(value) !== null || value === "true" || value === "false" || isWord;
+  }
+
+  private group(
+    name: string,
+    paths: string[],
+    resolved: Record<string, string>,
+    open: boolean,
+  ): HTMLDetailsElement {
+    const summary = html("summary", {}, name, html("span", {}, ` ${paths.length}`));
+    const details = html("details", { open }, summary);
+    // Closed groups are filled when they are opened: there may be hundreds of parameters.
+    const fill = (): void => {
+      if (details.open && details.childElementCount === 1) {
+        const controls = paths.map((path) => this.control(path, resolved[path]!, name === LESSON));
+        details.append(...controls);
+      }
+    };
+    details.addEventListener("toggle", fill);
+    fill();
+    return details;
+  }
+
+  private control(path: string, value: string, alone: boolean): HTMLElement {
+    const field = fieldOf(this.catalogue, path);
+    const keys = splitPath(path);
+    const label = keys.at(-1)!.replace(/_/g, " ");
+    const id = `p-${alone ? "lesson-" : ""}${path.replace(/[^A-Za-z0-9]/g, "-")}`;
+    const quantity = read(value);
+    const row = html("div", { class: "control" });
+    const name = html("label", { for: id, title: path }, label);
+    if (alone) {
+      name.append(html("span", {}, ` of ${keys.slice(1, -1).join(" ")}`));
+    }
+    row.append(name);
+    if (quantity) {
+      this.addSlider(row, { path, id, label, quantity });
+    } else if (value === "true" || value === "false") {
+      this.addSwitch(row, path, id, value === "true");
+    } else {
+      this.addChoice(row, path, id, field!, value.replace(/^"|"$/g, ""));
+    }
+    const initial = field?.default === null || field?.default === undefined ? "" : field.default;
+    const about = [field?.meaning ?? "", initial === "" ? "" : `Default: ${String(initial)}.`];
+    const meaning = about.filter(Boolean).join(" ");
+    if (meaning) {
+      const more = html("p", { id: `${id}-about`, class: "about" }, meaning);
+      row.querySelector("input, select")?.setAttribute("aria-describedby", more.id);
+      name.title = `${path}: ${meaning}`;
+      row.append(more);
+    }
+    return row;
+  }
+
+  private addSlider(
+    row: HTMLElement,
+    about: { path: string; id: string; label: string; quantity: Quantity },
+  ): void {
+    const { path, id, label, quantity } = about;
+    const origin = this.origin.get(path) ?? quantity;
+    this.origin.set(path, origin);
+    const scale = scaleOf(origin, path);
+    const slider = html("input", { type: "range", id, min: 0, max: STEPS, "data-path": path });
+    const box = html("input", { type: "text", "aria-label": `${label}, value`, size: 11 });
+    const put = (now: Quantity): void => {
+      slider.value = String(Math.round(scale.to(now.value)));
+      slider.setAttribute("aria-valuetext", show(now));
+      if (document.activeElement !== box) {
+        box.value = show(now);
+      }
+    };
+    put(quantity);
+    slider.addEventListener("input", () => {
+      const now = { value: scale.from(Number(slider.value)), kind: origin.kind };
+      box.value = show(now);
+      slider.setAttribute("aria-valuetext", box.value);
+      this.changed(path, literal(now));
+    });
+    box.addEventListener("change", () => {
+      const now = read(box.value);
+      // What is no quantity is left to the engine, which says what is allowed.
+      const value = now && now.kind === "number" ? show(now, 12) : JSON.stringify(box.value);
+      this.changed(path, value);
+    });
+    this.follow(path, (value) => {
+      const now = read(value);
+      if (now && document.activeElement !== slider) {
+        put(now);
+      }
+    });
+    row.append(box, slider);
+  }
+
+  /** Have `put` called with what a parameter is after each change. */
+  private follow(path: string, put: (value: string) => void): void {
+    this.sliders.set(path, [...(this.sliders.get(path) ?? []), put]);
+  }
+
+  private addSwitch(row: HTMLElement, path: string, id: string, on: boolean): void {
+    const box = html("input", { type: "checkbox", id, "data-path": path });
+    box.checked = on;
+    box.addEventListener("change", () => this.changed(path, String(box.checked)));
+    this.follow(path, (value) => (box.checked = value === "true"));
+    row.append(box);
+  }
+
+  private addChoice(
+    row: HTMLElement,
+    path: string,
+    id: string,
+    field: Field,
+    chosen: string,
+  ): void {
+    const select = html("select", { id, "data-path": path });
+    field.choices.forEach((word, at) =>
+      select.append(html("option", { value: word, title: field.choice_meanings[at] ?? "" }, word)),
+    );
+    select.value = chosen;
+    select.addEventListener("change", () => this.changed(path, JSON.stringify(select.value)));
+    this.follow(path, (value) => (select.value = value.replace(/^"|"$/g, "")));
+    row.append(select);
+  }
+}
+
+interface Scale {
+  to(value: number): number;
+  from(step: number): number;
+}
+
+/** From a value to a step of its slider and back: by factors, or by equal steps about zero. */
+function scaleOf({ value, kind }: Quantity, path: string): Scale {
+  const share = kind === "number" && value <= 1 && /prob|share|weight|fraction|ratio/.test(path);
+  if (value <= 0) {
+    const most = { rate: 1e7, time: 0.2, size: 1e5, packets: 100, frequency: 10, number: 10 }[kind];
+    return { to: (v) => (STEPS * v) / most, from: (step) => tidy((most * step) / STEPS) };
+  }
+  const most = share ? Math.min(1, value * REACH) : value * REACH;
+  const least = Math.max(value / REACH, kind === "packets" || kind === "size" ? 1 : 0);
+  const whole = kind === "packets" || (kind === "number" && Number.isInteger(value));
+  const low = whole ? Math.max(1, Math.round(least)) : least;
+  const span = Math.log(most / low) || 1;
+  return {
+    to: (v) => (STEPS * Math.log(Math.max(v, low) / low)) / span,
+    from: (step) => {
+      const raw = low * Math.exp((span * step) / STEPS);
+      return whole ? Math.round(raw) : tidy(raw);
+    },
+  };
+}
+
+/** Two digits are as fine as a slider can be set. */
+function tidy(value: number): number {
+  return Number(value.toPrecision(2));
+}
+
+/** Paths by the section that they stand in, what is most often changed first. */
+function grouped(paths: string[]): Map<string, string[]> {
+  const groups = new Map<string, string[]>();
+  const first = ["links", "flows", "rings", "aggregates"];
+  const rank = (path: string): number => {
+    const at = first.indexOf(path.split(".")[0]!);
+    return at < 0 ? first.length : at;
+  };
+  for (const path of [...paths].sort((a, b) => rank(a) - rank(b))) {
+    const keys = path.split(".");
+    const name = keys.slice(0, -1).join(".") || "run";
+    groups.set(name, [...(groups.get(name) ?? []), path]);
+  }
+  return groups;
+}
+
+/** Whether the text itself says what stands at the path. */
+function isNamed(text: string, path: string): boolean {
+  const keys = splitPath(path);
+  const key = keys.at(-1)!.replace(/[^A-Za-z0-9_-]/g, "");
+  const parent = keys.at(-2) ?? "";
+  return new RegExp(`(^|[\\s{.,])${key}\\s*=`, "m").test(text) && text.includes(parent);
+}

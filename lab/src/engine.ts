@@ -1,0 +1,212 @@
+// The engine: the functions of the WebAssembly module, with documents in place of bytes.
+
+/** What is wrong with a scenario, or why a run cannot continue. */
+export interface Problem {
+  message: string;
+  path: string;
+  line: number | null;
+}
+
+/** A scenario and how to run it: `Request` of crates/wasm. */
+export interface Request {
+  text: string;
+  name: string;
+  set?: string[];
+  seed?: number;
+  replication?: number;
+  samples?: number;
+  max_memory?: number;
+}
+
+export interface Described {
+  name: string;
+  scenario_hash: string;
+  duration_s: number;
+  warm_up_s: number;
+  nodes: number;
+  links: number;
+  flows: number;
+  expected_packets: number;
+  expected_memory: number;
+  resolved: Record<string, string>;
+  warnings: string[];
+}
+
+export interface LinkLayout {
+  name: string;
+  from: string;
+  to: string;
+  rate_bps: number;
+  delay_s: number;
+  ring: boolean;
+}
+
+export interface FlowLayout {
+  name: string;
+  transport: string;
+  count: number;
+  there: string[];
+  back: string[];
+}
+
+export interface Layout {
+  links: LinkLayout[];
+  flows: FlowLayout[];
+  duration_s: number;
+  warm_up_s: number;
+  expected_packets: number;
+}
+
+export interface FlowCounts {
+  name: string;
+  sent_packets: number;
+  delivered_packets: number;
+  dropped_packets: number;
+  marked_packets: number;
+  retransmissions: number;
+  timeouts: number;
+}
+
+export interface Counted {
+  time_s: number;
+  since_s: number;
+  events: number;
+  packet_hops: number;
+  links: { name: string; drops: Record<string, number>; marks: number }[];
+  flows: FlowCounts[];
+}
+
+/** Columns of numbers by table and name; null where there is no value. */
+export type Tables = Record<string, Record<string, (number | null)[]>>;
+
+export interface Look {
+  series: Tables;
+  counted: Counted;
+}
+
+export type Row = Record<string, unknown> & { name: string };
+
+/** The document of `forebay run --json`, without what a clock says. */
+export interface Result {
+  name: string;
+  digest: string;
+  scenario_hash: string;
+  version: string;
+  seed: number;
+  replication: number;
+  simulated_s: number;
+  measured_s: number;
+  events: number;
+  packet_hops: number;
+  flows: Row[];
+  groups: Row[];
+  links: Row[];
+}
+
+/** A mistake of the user: it has a place in the scenario. */
+export class ScenarioError extends Error {
+  constructor(readonly problem: Problem) {
+    super(problem.message);
+  }
+}
+
+/** Where a run is after a slice. */
+export const Reached = { nothing: 0, sample: 1, end: 2, limit: 3 } as const;
+
+interface Exports {
+  memory: WebAssembly.Memory;
+  prepare(): void;
+  input(length: number): number;
+  output(): number;
+  output_length(): number;
+  failure(): number;
+  failure_length(): number;
+  catalogue(): void;
+  check(): void;
+  begin(): void;
+  advance(events: number): number;
+  reached(): number;
+  look(): void;
+  result(): void;
+}
+
+/** One instance of the module, which holds one run at most. */
+export class Engine {
+  private readonly exports: Exports;
+
+  constructor(module: WebAssembly.Module) {
+    this.exports = new WebAssembly.Instance(module, {}).exports as unknown as Exports;
+    this.exports.prepare();
+  }
+
+  catalogue(): unknown {
+    return this.call(() => this.exports.catalogue());
+  }
+
+  /** What the scenario consists of; throws a `ScenarioError` if it is wrong. */
+  check(request: Request): Described {
+    this.write(request);
+    return this.call(() => this.exports.check()) as Described;
+  }
+
+  begin(request: Request): Layout {
+    this.write(request);
+    return this.call(() => this.exports.begin()) as Layout;
+  }
+
+  /** Continue for about so many events, at most to the next sample; what was reached. */
+  advance(events: number): number {
+    const reached = this.guarded(() => this.exports.advance(events));
+    if (reached === Reached.limit) {
+      this.answer();
+    }
+    return reached;
+  }
+
+  /** Simulated time of the last sample that was reached, in seconds. */
+  reached(): number {
+    return this.exports.reached();
+  }
+
+  look(): Look {
+    return this.call(() => this.exports.look()) as Look;
+  }
+
+  result(): Result {
+    return this.call(() => this.exports.result()) as Result;
+  }
+
+  private write(request: Request): void {
+    const bytes = new TextEncoder().encode(JSON.stringify(request));
+    const at = this.exports.input(bytes.length);
+    new Uint8Array(this.exports.memory.buffer, at, bytes.length).set(bytes);
+  }
+
+  private call(work: () => void): unknown {
+    this.guarded(work);
+    return this.answer();
+  }
+
+  private answer(): unknown {
+    const document = JSON.parse(this.read(this.exports.output(), this.exports.output_length()));
+    const problem = (document as { error?: Problem }).error;
+    if (problem) {
+      throw new ScenarioError(problem);
+    }
+    return document;
+  }
+
+  /** A failure of the engine stops the module; its reason is left behind. */
+  private guarded<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      const reason = this.read(this.exports.failure(), this.exports.failure_length());
+      throw new Error(reason ? `the engine failed: ${reason}` : String(error));
+    }
+  }
+
+  private read(at: number, length: number): string {
+    return new TextDecoder().decode(new Uint8Array(this.exports.memory.buffer, at, length));
+  }
+}

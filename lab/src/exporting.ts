@@ -1,0 +1,93 @@
+// Files of what is seen: the scenario, the samples, a picture.
+
+import type { Tables } from "./engine";
+
+/** Hand a file to the reader. */
+export function save(name: string, contents: Blob): void {
+  const url = URL.createObjectURL(contents);
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}
+
+/** All samples, a row for each time and a column for each quantity of each place. */
+export function csv(tables: Tables): string {
+  const heads = ["time_s"];
+  const columns: (number | null)[][] = [Object.values(tables)[0]?.time_s ?? []];
+  for (const [table, values] of Object.entries(tables)) {
+    for (const [name, column] of Object.entries(values)) {
+      if (name !== "time_s") {
+        heads.push(`${table.replace("series/", "")}.${name}`);
+        columns.push(column);
+      }
+    }
+  }
+  const rows = columns[0]!.map((_, row) => columns.map((column) => column[row] ?? "").join(","));
+  return [heads.map(cell).join(","), ...rows, ""].join("\n");
+}
+
+/** The drawing and the charts in one picture. */
+export async function png(
+  drawing: SVGSVGElement | null,
+  charts: { title: string; canvas: HTMLCanvasElement }[],
+  caption: string,
+): Promise<Blob> {
+  const style = getComputedStyle(document.body);
+  const ratio = devicePixelRatio;
+  const image = drawing ? await rastered(drawing) : null;
+  const width = Math.max(image?.width ?? 0, ...charts.map(({ canvas }) => canvas.width / ratio));
+  const heights = charts.map(({ canvas }) => canvas.height / ratio + 22);
+  const total = (image?.height ?? 0) + heights.reduce((sum, height) => sum + height, 0) + 28;
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [(width + 20) * ratio, total * ratio];
+  const context = canvas.getContext("2d")!;
+  context.scale(ratio, ratio);
+  context.fillStyle = style.backgroundColor;
+  context.fillRect(0, 0, width + 20, total);
+  context.fillStyle = style.color;
+  let top = 0;
+  if (image) {
+    context.drawImage(image, 10, 0, image.width, image.height);
+    top = image.height;
+  }
+  for (const { title, canvas: chart } of charts) {
+    context.font = "600 13px system-ui, sans-serif";
+    context.fillText(title, 12, top + 15);
+    context.drawImage(chart, 10, top + 20, chart.width / ratio, chart.height / ratio);
+    top += chart.height / ratio + 22;
+  }
+  context.font = "11px system-ui, sans-serif";
+  context.fillText(caption, 12, total - 10);
+  return new Promise((done, failed) =>
+    canvas.toBlob((blob) => (blob ? done(blob) : failed(new Error("no picture could be made")))),
+  );
+}
+
+/** The drawing as an image: styles go with it, as it is drawn outside the page. */
+async function rastered(drawing: SVGSVGElement): Promise<HTMLImageElement> {
+  const copy = drawing.cloneNode(true) as SVGSVGElement;
+  const from = drawing.querySelectorAll<SVGElement>("*");
+  const wanted = ["fill", "stroke", "stroke-width", "stroke-opacity", "font", "text-anchor"];
+  copy.querySelectorAll<SVGElement>("*").forEach((element, at) => {
+    const style = getComputedStyle(from[at]!);
+    for (const name of [...wanted, "visibility", "stroke-linecap", "fill-opacity"]) {
+      element.style.setProperty(name, style.getPropertyValue(name));
+    }
+  });
+  copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+  const text = new XMLSerializer().serializeToString(copy);
+  const image = new Image(Number(copy.getAttribute("width")), Number(copy.getAttribute("height")));
+  const loaded = new Promise((done, failed) => {
+    image.onload = done;
+    image.onerror = failed;
+  });
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+  await loaded;
+  return image;
+}
+
+function cell(word: string): string {
+  return /[",\n]/.test(word) ? `"${word.replace(/"/g, '""')}"` : word;
+}

@@ -1,0 +1,52 @@
+// What the page and its worker say to each other.
+
+import type { Described, Layout, Look, Problem, Request, Result } from "./engine";
+
+/** How a run passes: simulated seconds in a second, or without limit. */
+export interface Pace {
+  playing: boolean;
+  speed: number | null;
+}
+
+export type ToWorker =
+  | { kind: "module"; module: WebAssembly.Module }
+  | { kind: "check"; id: number; request: Request }
+  | { kind: "start"; id: number; request: Request; from: number; pace: Pace }
+  | { kind: "pace"; pace: Pace }
+  | { kind: "step" };
+
+export type FromWorker =
+  | { kind: "ready"; catalogue: Catalogue }
+  | { kind: "checked"; id: number; described: Described }
+  | { kind: "begun"; id: number; layout: Layout }
+  | { kind: "look"; id: number; look: Look }
+  | { kind: "over"; id: number; result: Result }
+  | { kind: "wrong"; id: number; problem: Problem }
+  | { kind: "failed"; message: string };
+
+/** A parameter, as the schema of scenario files has it. */
+export interface Field {
+  name: string;
+  meaning: string;
+  kind: string;
+  list: boolean;
+  choices: string[];
+  choice_meanings: string[];
+  default: unknown;
+  optional: boolean;
+  source: string;
+}
+
+export interface Mechanism {
+  name: string;
+  summary: string;
+  source: string;
+  example: string;
+  fields: Field[];
+  probes: { name: string; unit: string; meaning: string }[];
+}
+
+export interface Catalogue {
+  categories: { name: string; contract: string; place: string; entries: Mechanism[] }[];
+  sections: { name: string; summary: string; fields: Field[]; mechanisms: string[] }[];
+}

@@ -1,0 +1,124 @@
+// The tables of flows and links.
+
+import { html } from "./dom";
+import type { Layout, Look, Result } from "./engine";
+import { show } from "./quantity";
+
+const HEADS = [
+  "flows",
+  "throughput",
+  "mean delay",
+  "sent",
+  "dropped",
+  "marked",
+  "retransmitted",
+  "timeouts",
+];
+
+export class Tables {
+  private layout: Layout | null = null;
+
+  constructor(
+    private readonly live: HTMLElement,
+    private readonly final: HTMLElement,
+  ) {}
+
+  begin(layout: Layout): void {
+    this.layout = layout;
+    this.final.replaceChildren();
+  }
+
+  /** What has been counted so far, and rates of the last sample. */
+  look({ series, counted }: Look): void {
+    const rows = counted.flows.map((flow, at) => {
+      const table = series[`series/flows.${flow.name}`];
+      const last = (column: string): number | null => table?.[column]?.at(-1) ?? null;
+      const about = this.layout?.flows[at];
+      return [
+        `${flow.name} (${about?.count ?? 1} ${about?.transport ?? ""})`,
+        rate(last("throughput_bps")),
+        time(last("mean_delay_s")),
+        flow.sent_packets,
+        flow.dropped_packets,
+        flow.marked_packets,
+        flow.retransmissions,
+        flow.timeouts,
+      ];
+    });
+    const caption =
+      `At ${show({ value: counted.time_s, kind: "time" })}: rates and delays of the last sample, ` +
+      `packets since ${show({ value: counted.since_s, kind: "time" })}`;
+    this.live.replaceChildren(table(caption, HEADS, rows));
+  }
+
+  /** The result of the whole run. */
+  over(result: Result): void {
+    const groups = result.groups.map((group) => [
+      `${group.name} (${Number(group.flows)} ${String(group.transport)})`,
+      rate(Number(group.throughput_bps)),
+      time(Number(group.mean_delay_s)),
+      Number(group.sent_packets),
+      Number(group.dropped_packets),
+      Number(group.marked_packets),
+      Number(group.retransmissions),
+      Number(group.timeouts),
+    ]);
+    const caption = `Result: means over ${show({ value: result.measured_s, kind: "time" })}`;
+    this.live.replaceChildren(table(caption, HEADS, groups));
+    const heads = ["link", "used", "throughput", "mean queue", "longest", "drops", "marks"];
+    const links = result.links.map((link) => [
+      link.name,
+      `${(100 * Number(link.utilization)).toFixed(1)} %`,
+      rate(Number(link.throughput_bps)),
+      `${Number(link.mean_queue_packets).toPrecision(3)} packets`,
+      `${Number(link.max_queue_packets)} packets`,
+      Number(link.drops),
+      Number(link.marks),
+    ]);
+    const delays = ["flow", "goodput", "median delay", "95 %", "99 %"];
+    const flows = result.flows.slice(0, 200).map((flow) => [
+      flow.name,
+      rate(Number(flow.goodput_bps)),
+      time(Number(flow.p50_delay_s)),
+      time(Number(flow.p95_delay_s)),
+      time(Number(flow.p99_delay_s)),
+    ]);
+    this.final.replaceChildren(table("Links", heads, links));
+    if (flows.length > 0) {
+      this.final.append(table("Flows", delays, flows));
+    }
+  }
+}
+
+function table(caption: string, heads: string[], rows: (string | number)[][]): HTMLElement {
+  const head = html("tr", {}, ...heads.map((word) => html("th", { scope: "col" }, word)));
+  const body = rows.map(([name, ...cells]) =>
+    html(
+      "tr",
+      {},
+      html("th", { scope: "row" }, String(name)),
+      ...cells.map((cell) => html("td", {}, typeof cell === "number" ? grouped(cell) : cell)),
+    ),
+  );
+  const inner = html(
+    "table",
+    {},
+    html("caption", {}, caption),
+    html("thead", {}, head),
+    html("tbody", {}, ...body),
+  );
+  const about = { class: "scroll", tabindex: 0, role: "region", "aria-label": caption };
+  return html("div", about, inner);
+}
+
+function rate(bps: number | null): string {
+  return bps === null ? "" : show({ value: bps, kind: "rate" }, 3);
+}
+
+function time(seconds: number | null): string {
+  return seconds === null ? "" : show({ value: seconds, kind: "time" }, 3);
+}
+
+function grouped(value: number): string {
+  return value.toLocaleString("en");
+}

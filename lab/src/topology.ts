@@ -1,0 +1,273 @@
+// The drawing of the network: links as wide as they are used, queues as vessels that fill, drops
+// where they happen.
+
+import { svg, setAll, html } from "./dom";
+import type { Layout, LinkLayout, Look } from "./engine";
+import { placeNodes } from "./places";
+import type { Point } from "./places";
+import { show } from "./quantity";
+
+/** Larger networks are not drawn: their parts would not be seen. */
+const MOST_LINKS = 160;
+const MOST_LABELS = 28;
+/** Size of a vessel. */
+const VESSEL = { width: 26, height: 64 };
+
+interface Drawn {
+  layout: LinkLayout;
+  line: SVGLineElement;
+  vessel: SVGGElement;
+  level: SVGRectElement;
+  amount: SVGTextElement;
+  caption: SVGTextElement;
+  lost: SVGTextElement;
+  /** Packets that fill the vessel. */
+  capacity: number;
+  fixed: boolean;
+  shown: boolean;
+  bottom: number;
+  drops: number;
+  until: number;
+}
+
+/** Most packets that the queue of each link holds, where that is known. */
+export type Capacities = Map<string, number>;
+
+export class Topology {
+  private drawn = new Map<string, Drawn>();
+  private layout: Layout | null = null;
+  private capacities: Capacities = new Map();
+  private last: Look | null = null;
+
+  constructor(private readonly root: HTMLElement) {
+    new ResizeObserver(() => this.redraw()).observe(root);
+  }
+
+  /** Draw a network, with nothing in it yet. If it is the `same` as before, the picture stays until
+   * the first look, as it is replaced within milliseconds where a control is moved. */
+  begin(layout: Layout, capacities: Capacities, same: boolean): void {
+    const known = JSON.stringify([...capacities]) === JSON.stringify([...this.capacities]);
+    this.layout = layout;
+    this.capacities = capacities;
+    if (!same || !known) {
+      this.last = null;
+      this.draw();
+    }
+    this.drawn.forEach((drawn) => (drawn.until = 0));
+  }
+
+  /** The picture as it stands. */
+  picture(): SVGSVGElement | null {
+    return this.root.querySelector("svg");
+  }
+
+  look(look: Look): void {
+    this.last = look;
+    const counts = new Map(look.counted.links.map((link) => [link.name, link]));
+    for (const [name, drawn] of this.drawn) {
+      const series = look.series[`series/links.${name}`];
+      const last = (column: string): number => series?.[column]?.at(-1) ?? 0;
+      this.fill(drawn, last("queue_packets"));
+      this.use(drawn, last("throughput_bps") / Math.max(1, drawn.layout.rate_bps));
+      this.lose(drawn, counts.get(name)?.drops ?? {}, look.counted.time_s);
+    }
+  }
+
+  private redraw(): void {
+    if (this.layout && this.picture()?.getAttribute("width") !== String(this.width())) {
+      const last = this.last;
+      this.draw();
+      if (last) {
+        this.look(last);
+      }
+    }
+  }
+
+  private width(): number {
+    return Math.max(260, Math.floor(this.root.clientWidth));
+  }
+
+  private draw(): void {
+    const layout = this.layout!;
+    this.drawn.clear();
+    this.root.replaceChildren();
+    if (layout.links.length > MOST_LINKS) {
+      const message = `${layout.links.length} links: too many to be drawn; see the tables.`;
+      this.root.append(html("p", { class: "note" }, message));
+      return;
+    }
+    const width = this.width();
+    const unit = placeNodes(layout);
+    const { height, at } = frame(layout, unit, width);
+    const picture = svg("svg", {
+      width,
+      height,
+      viewBox: `0 0 ${width} ${height}`,
+      role: "img",
+      "aria-label": describe(layout),
+    });
+    const lines = svg("g", { class: "links" });
+    const vessels = svg("g", { class: "vessels" });
+    picture.append(lines, vessels);
+    for (const link of layout.links) {
+      this.addLink(link, [at(link.from), at(link.to)], lines, vessels);
+    }
+    const labels = unit.size <= MOST_LABELS;
+    for (const node of unit.keys()) {
+      picture.append(drawNode(node, at(node), labels));
+    }
+    this.root.append(picture);
+  }
+
+  private addLink(
+    link: LinkLayout,
+    [a, b]: [Point, Point],
+    lines: SVGGElement,
+    vessels: SVGGElement,
+  ): void {
+    const length = Math.hypot(b.x - a.x, b.y - a.y) || 1;
+    const along = { x: (b.x - a.x) / length, y: (b.y - a.y) / length };
+    // The two directions of a link lie beside each other, as traffic keeps to the right.
+    const side = { x: -along.y * 4, y: along.x * 4 };
+    const from = { x: a.x + side.x, y: a.y + side.y };
+    const to = { x: b.x + side.x, y: b.y + side.y };
+    const line = svg("line", { x1: from.x, y1: from.y, x2: to.x, y2: to.y, class: "wire" });
+    const title = svg("title", {}, `${link.name}: ${about(link)}`);
+    line.append(title);
+    lines.append(line);
+    const near = Math.min(length * 0.34, 56);
+    const middle = { x: from.x + along.x * near, y: from.y + along.y * near };
+    const vessel = svg("g", { class: "vessel", visibility: "hidden" });
+    const [left, top] = [middle.x - VESSEL.width / 2, middle.y - VESSEL.height / 2];
+    const box = { x: left, y: top, width: VESSEL.width, height: VESSEL.height, rx: 3 };
+    const level = svg("rect", { ...box, height: 0, class: "level" });
+    const amount = svg("text", { x: middle.x, y: top - 5, class: "amount" });
+    const caption = svg("text", { x: middle.x, y: top + VESSEL.height + 13, class: "caption" });
+    const lost = svg("text", { x: middle.x, y: top + VESSEL.height + 26, class: "lost" });
+    vessel.append(svg("rect", { ...box, class: "glass" }), level, amount, caption, lost);
+    vessel.append(svg("title", {}, `queue of ${link.name}: ${about(link)}`));
+    vessels.append(vessel);
+    const known = this.capacities.get(link.name);
+    this.drawn.set(link.name, {
+      layout: link,
+      line,
+      vessel,
+      level,
+      amount,
+      caption,
+      lost,
+      capacity: known ?? 10,
+      fixed: known !== undefined,
+      shown: false,
+      bottom: top + VESSEL.height,
+      drops: 0,
+      until: 0,
+    });
+    if (known !== undefined) {
+      this.reveal(this.drawn.get(link.name)!);
+    }
+  }
+
+  private reveal(drawn: Drawn): void {
+    if (!drawn.shown) {
+      drawn.shown = true;
+      drawn.vessel.setAttribute("visibility", "visible");
+      drawn.caption.textContent = short(drawn.layout.name);
+    }
+  }
+
+  private fill(drawn: Drawn, packets: number): void {
+    if (packets >= 1) {
+      this.reveal(drawn);
+    }
+    if (!drawn.fixed && packets > drawn.capacity) {
+      drawn.capacity = niceAbove(packets);
+    }
+    const height = (VESSEL.height - 2) * Math.min(1, packets / drawn.capacity);
+    setAll(drawn.level, { y: drawn.bottom - 1 - height, height });
+    drawn.amount.textContent = `${Math.round(packets)} / ${drawn.capacity}`;
+  }
+
+  private use(drawn: Drawn, share: number): void {
+    const used = Math.min(1, share);
+    drawn.line.style.strokeWidth = String(1.5 + 4.5 * used);
+    drawn.line.style.strokeOpacity = String(0.25 + 0.75 * used);
+    drawn.line.dataset.use = used > 0.95 ? "full" : "part";
+    drawn.line.querySelector("title")!.textContent =
+      `${drawn.layout.name}: ${about(drawn.layout)}; used ${Math.round(100 * used)} %`;
+  }
+
+  private lose(drawn: Drawn, reasons: Record<string, number>, now: number): void {
+    const total = Object.values(reasons).reduce((sum, number) => sum + number, 0);
+    if (total === 0) {
+      drawn.lost.textContent = "";
+      drawn.drops = 0;
+      return;
+    }
+    this.reveal(drawn);
+    const words = Object.entries(reasons).map(([reason, number]) => `${number} ${reason}`);
+    drawn.lost.textContent = `\u2715 ${words.join(", ")}`;
+    if (total > drawn.drops) {
+      drawn.until = now + this.layout!.duration_s / 100;
+    }
+    drawn.vessel.classList.toggle("dropping", now < drawn.until);
+    drawn.drops = total;
+  }
+}
+
+/** The size of the drawing, and each node's place in it: upright where it is narrow. */
+function frame(
+  layout: Layout,
+  unit: Map<string, Point>,
+  width: number,
+): { height: number; at: (node: string) => Point } {
+  const ring = layout.links.some((link) => link.ring);
+  const columns = new Set([...unit.values()].map(({ x }) => x));
+  const most = Math.max(
+    ...[...columns].map((x) => [...unit.values()].filter((point) => point.x === x).length),
+  );
+  const upright = !ring && width < 130 * columns.size;
+  const margin = { x: upright ? 60 : 56, y: 62 };
+  let height = ring ? Math.min(width, 460) : Math.min(620, Math.max(200, 112 * most));
+  if (upright) {
+    height = Math.min(900, 60 + 132 * columns.size);
+  }
+  const at = (node: string): Point => {
+    const { x, y } = unit.get(node)!;
+    const across = ring ? y : most === 1 ? 0.5 : y;
+    const [u, v] = upright ? [across, x] : [x, across];
+    return {
+      x: margin.x + u * (width - 2 * margin.x),
+      y: (upright ? 40 : margin.y) + v * (height - (upright ? 80 : 2 * margin.y)),
+    };
+  };
+  return { height, at };
+}
+
+function drawNode(node: string, { x, y }: Point, labelled: boolean): SVGGElement {
+  const group = svg("g", { class: "node" });
+  group.append(svg("circle", { cx: x, cy: y, r: labelled ? 9 : 5 }), svg("title", {}, node));
+  if (labelled) {
+    group.append(svg("text", { x, y: y - 15 }, short(node)));
+  }
+  return group;
+}
+
+function describe({ links, flows }: Layout): string {
+  const ways = flows.map((flow) => `${flow.name}, ${flow.count} ${flow.transport}`);
+  return `network of ${links.length} links; flows: ${ways.slice(0, 12).join("; ")}`;
+}
+
+function about(link: LinkLayout): string {
+  const rate = show({ value: link.rate_bps, kind: "rate" });
+  return `${link.from} to ${link.to}, ${rate}, ${show({ value: link.delay_s, kind: "time" })}`;
+}
+
+function short(name: string): string {
+  return name.length > 18 ? `${name.slice(0, 17)}\u2026` : name;
+}
+
+function niceAbove(packets: number): number {
+  const size = 10 ** Math.floor(Math.log10(packets));
+  return [1, 2, 5, 10].map((factor) => factor * size).find((nice) => nice >= packets)!;
+}

@@ -1,0 +1,267 @@
+// Traces that grow with time: queue, window, throughput and delay.
+
+import uPlot from "uplot";
+
+import { html } from "./dom";
+import type { Layout, Tables } from "./engine";
+
+/** A horizontal line at a value that a law goes by. */
+export interface Threshold {
+  link: string;
+  name: string;
+  packets: number;
+}
+
+interface Line {
+  /** What the legend calls it. */
+  label: string;
+  table: string;
+  column: string;
+  scale: number;
+  dash?: number[];
+}
+
+interface Chart {
+  id: string;
+  title: string;
+  unit: string;
+  lines: Line[];
+  plot: uPlot | null;
+  thresholds: Threshold[];
+}
+
+/** Most lines in a chart: more could not be told apart. */
+const MOST = 7;
+/** Colours that colour-blind readers can tell apart (Okabe and Ito, 2008), and dashes. */
+const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a7f00"];
+const DASHES = [[], [8, 3], [2, 3], [10, 3, 2, 3], [5, 5], [1, 4], [12, 4]];
+
+export class Traces {
+  private charts: Chart[] = [];
+  private columns: Tables = {};
+  private duration = 1;
+  private earlier: Tables | null = null;
+
+  constructor(private readonly root: HTMLElement) {
+    new ResizeObserver(() => this.fit()).observe(root);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.build());
+  }
+
+  /** All that was sampled, by table and column. */
+  get tables(): Tables {
+    return this.columns;
+  }
+
+  /** Empty traces of a network. */
+  begin(layout: Layout, thresholds: Threshold[]): void {
+    this.columns = {};
+    this.duration = layout.duration_s;
+    const wanted = charts(layout, thresholds);
+    const shape = (of: Chart[]): string => JSON.stringify(of.map(({ id, lines }) => [id, lines]));
+    if (shape(wanted) === shape(this.charts)) {
+      // The plots stay: their lines are replaced by the first samples.
+      wanted.forEach((chart, at) => (this.charts[at]!.thresholds = chart.thresholds));
+      return;
+    }
+    this.destroy();
+    this.charts = wanted;
+    this.build();
+  }
+
+  /** Keep the traces of this run behind those of later ones, or stop that. */
+  keep(wanted: boolean): void {
+    this.earlier = wanted ? this.columns : null;
+    this.build();
+  }
+
+  /** Add samples. */
+  add(series: Tables): void {
+    for (const [table, columns] of Object.entries(series)) {
+      const known = (this.columns[table] ??= {});
+      const rows = known.time_s?.length ?? 0;
+      for (const [name, values] of Object.entries(columns)) {
+        // A column begins when its first value comes.
+        const column = (known[name] ??= []);
+        while (column.length < rows) {
+          column.push(null);
+        }
+        column.push(...values);
+      }
+    }
+    for (const chart of this.charts) {
+      chart.plot?.setData(this.data(chart));
+    }
+  }
+
+  /** The canvas of each chart, with its title. */
+  canvases(): { title: string; canvas: HTMLCanvasElement }[] {
+    return this.charts.flatMap(({ plot, title, unit }) =>
+      plot ? [{ title: `${title} (${unit})`, canvas: plot.ctx.canvas }] : [],
+    );
+  }
+
+  private data(chart: Chart): uPlot.AlignedData {
+    const first = chart.lines[0];
+    const time = (first && this.columns[first.table]?.time_s) ?? [];
+    const scaled = (from: Tables, { table, column, scale }: Line): (number | null)[] =>
+      (from[table]?.[column] ?? []).map((value) => (value === null ? null : value * scale));
+    const now = chart.lines.map((line) => scaled(this.columns, line));
+    if (!this.earlier) {
+      return [time as number[], ...now];
+    }
+    // The earlier run has samples at the same times unless its duration was another one.
+    const then = (first && this.earlier[first.table]?.time_s) ?? [];
+    const longer = then.length > time.length ? then : time;
+    const before = chart.lines.map((line) => scaled(this.earlier!, line));
+    const same = then[0] === time[0] || time.length === 0;
+    return [longer as number[], ...now, ...(same ? before : before.map(() => []))];
+  }
+
+  private destroy(): void {
+    for (const chart of this.charts) {
+      chart.plot?.destroy();
+      chart.plot = null;
+    }
+    this.root.replaceChildren();
+  }
+
+  private build(): void {
+    this.destroy();
+    for (const chart of this.charts) {
+      if (chart.lines.length === 0) {
+        continue;
+      }
+      const title = html("h3", {}, `${chart.title} `, html("span", {}, chart.unit));
+      const figure = html("figure", { id: `trace-${chart.id}` }, title);
+      this.root.append(figure);
+      chart.plot = new uPlot(this.options(chart, figure), this.data(chart), figure);
+    }
+  }
+
+  private options(chart: Chart, figure: HTMLElement): uPlot.Options {
+    const ink = getComputedStyle(this.root).getPropertyValue("--ink").trim();
+    const grid = getComputedStyle(this.root).getPropertyValue("--grid").trim();
+    const axis = { stroke: ink, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid } };
+    const line = ({ label, dash }: Line, number: number, faint: boolean): uPlot.Series => ({
+      label: faint ? `${label}, kept` : label,
+      stroke: COLOURS[number % COLOURS.length]! + (faint ? "66" : ""),
+      dash: faint ? [2, 2] : (dash ?? DASHES[number % DASHES.length]!),
+      width: faint ? 1 : 1.5,
+      points: { show: false },
+      value: (_, value) => (value === null || value === undefined ? "--" : digits(value)),
+    });
+    const kept = this.earlier ? chart.lines.map((each, at) => line(each, at, true)) : [];
+    return {
+      width: Math.max(240, figure.clientWidth || 300),
+      height: 190,
+      legend: { live: true },
+      cursor: { drag: { x: true, y: false }, sync: { key: "traces" } },
+      scales: {
+        x: { time: false, range: (_, from, to) => this.range(from, to) },
+        y: { range: (_, __, most) => [0, Math.max(most * 1.08, 1e-9)] },
+      },
+      axes: [
+        { ...axis, size: 34, values: (_, ticks) => ticks.map((tick) => `${digits(tick)} s`) },
+        { ...axis, size: 52, values: (_, ticks) => ticks.map(digits) },
+      ],
+      series: [
+        { label: "time", value: (_, value) => (value === null ? "--" : `${digits(value)} s`) },
+        ...chart.lines.map((each, at) => line(each, at, false)),
+        ...kept,
+      ],
+      hooks: { draw: [(plot) => drawThresholds(plot, chart.thresholds, ink)] },
+    };
+  }
+
+  /** The whole run, unless the reader has chosen a part of it. */
+  private range(from: number, to: number): [number, number] {
+    const times = Object.values(this.columns)[0]?.time_s;
+    const zoomed = times && times.length > 1 && (from > times[0]! || to < times.at(-1)!);
+    return zoomed ? [from, to] : [0, this.duration];
+  }
+
+  private fit(): void {
+    for (const { plot } of this.charts) {
+      const width = Math.max(240, plot?.root.parentElement?.clientWidth ?? 0);
+      if (plot && plot.width !== width) {
+        plot.setSize({ width, height: plot.height });
+      }
+    }
+  }
+}
+
+/** What is shown of a network: where queues can form, and each group of flows. */
+function charts(layout: Layout, thresholds: Threshold[]): Chart[] {
+  const laws = new Set(thresholds.map(({ link }) => link));
+  const forward = layout.links.filter(({ name }) => !name.endsWith(".reverse"));
+  const slowest = [...forward].sort((a, b) => a.rate_bps - b.rate_bps);
+  const chosen = [...slowest].sort((a, b) => Number(laws.has(b.name)) - Number(laws.has(a.name)));
+  const links = chosen.slice(0, layout.links.length > 3 ? 3 : MOST);
+  const flows = layout.flows.slice(0, MOST);
+  const ofLinks = (column: string, scale: number): Line[] =>
+    links.map(({ name }) => ({ label: name, table: `series/links.${name}`, column, scale }));
+  const ofFlows = (column: string, scale: number): Line[] =>
+    flows.map(({ name }) => ({ label: name, table: `series/flows.${name}`, column, scale }));
+  // Laws with thresholds compare them with an average.
+  const averaging = new Set(
+    thresholds.filter(({ name }) => name.includes("threshold")).map(({ link }) => link),
+  );
+  const averages = links
+    .filter(({ name }) => averaging.has(name))
+    .map(({ name }) => ({
+      label: `${name}, average`,
+      table: `series/links.${name}`,
+      column: "average",
+      scale: 1,
+      dash: [6, 4],
+    }));
+  const tcp = layout.flows.some(({ transport }) => transport === "tcp");
+  const shown = thresholds.filter(({ link }) => links.some(({ name }) => name === link));
+  const chart = (id: string, title: string, unit: string, lines: Line[]): Chart => {
+    return { id, title, unit, lines, plot: null, thresholds: [] };
+  };
+  const queue = [...ofLinks("queue_packets", 1), ...averages];
+  const windows = ofFlows("mean_cwnd_bytes", 1e-3).filter(
+    (_, at) => flows[at]!.transport === "tcp",
+  );
+  return [
+    { ...chart("queue", "Queue", "packets", queue), thresholds: shown },
+    chart("throughput", "Throughput", "Mbit/s", ofFlows("throughput_bps", 1e-6)),
+    chart("delay", "Mean one-way delay", "ms", ofFlows("mean_delay_s", 1e3)),
+    tcp
+      ? chart("window", "Mean congestion window", "kB", windows)
+      : chart("drops", "Drops in each sample", "packets", ofLinks("drops", 1)),
+  ];
+}
+
+function drawThresholds(plot: uPlot, thresholds: Threshold[], ink: string): void {
+  const { ctx, bbox } = plot;
+  ctx.save();
+  ctx.strokeStyle = ink;
+  ctx.fillStyle = ink;
+  ctx.globalAlpha = 0.6;
+  ctx.lineWidth = devicePixelRatio;
+  ctx.setLineDash([6 * devicePixelRatio, 4 * devicePixelRatio]);
+  ctx.font = `${10 * devicePixelRatio}px system-ui, sans-serif`;
+  ctx.textAlign = "right";
+  for (const { name, packets } of thresholds) {
+    if (packets > (plot.scales.y!.max ?? 0)) {
+      continue;
+    }
+    const y = plot.valToPos(packets, "y", true);
+    ctx.beginPath();
+    ctx.moveTo(bbox.left, y);
+    ctx.lineTo(bbox.left + bbox.width, y);
+    ctx.stroke();
+    ctx.fillText(name, bbox.left + bbox.width - 4, y - 3 * devicePixelRatio);
+  }
+  ctx.restore();
+}
+
+function digits(value: number): string {
+  const size = Math.abs(value);
+  if (size !== 0 && (size < 1e-3 || size >= 1e6)) {
+    return value.toExponential(1);
+  }
+  return String(Number(value.toPrecision(3)));
+}

@@ -1,0 +1,139 @@
+"""The command `lab`: a scenario in a page that runs it, served here or written to a file."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import tempfile
+import webbrowser
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from forebay.errors import MachineError, UserError, read_text
+from forebay.run.jobs import Job, check, expanded, load
+from forebay.run.progress import say
+
+__all__ = ["PAGE", "open_lab", "page", "server"]
+
+PAGE = Path(__file__).parents[1] / "lab" / "page.html"
+"""What `make lab` builds: one file with the engine in it."""
+
+GIVEN = "/*GIVEN*/"
+"""Where in the page its scenario stands, as JSON."""
+
+ADDRESS = "127.0.0.1"
+"""Only programs of this machine reach it."""
+
+DATA_FILES = ("schedule", "trace")
+"""Keys of a link, or of its way back, that name files."""
+
+
+def open_lab(
+    scenario: Path | str | None, write: Path | None, port: int, browser: bool = True
+) -> None:
+    """`forebay lab`: serve the page until Ctrl-C, or write it to `write`.
+
+    Raises `UserError` for a wrong scenario, or a file or port that cannot be had.
+    """
+    text = page(scenario)
+    if write is not None:
+        try:
+            write.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise UserError(f"{write}: cannot be written: {error.strerror or error}") from None
+        say(f"lab: {write}; it opens from disk in any browser")
+        return
+    # Ctrl-C is how the command is ended, not a failure.
+    with server(text, port) as serving, contextlib.suppress(KeyboardInterrupt):
+        url = f"http://{ADDRESS}:{serving.server_port}/"
+        say(f"lab: {url}; Ctrl-C ends it")
+        if browser:
+            webbrowser.open(url)
+        serving.serve_forever(poll_interval=0.2)
+
+
+def page(scenario: Path | str | None) -> str:
+    """The page with a scenario in it; with its first lesson if there is none.
+
+    Raises `UserError` for a wrong scenario, and `MachineError` if the page is not built.
+    """
+    job = None if scenario is None else load(scenario)
+    # What is wrong with it is said here, and not only in the page.
+    given = "" if job is None else _given(job)
+    try:
+        text = PAGE.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise MachineError(
+            "the lab is not built: `make lab` builds it, with node and Rust's WebAssembly target"
+        ) from None
+    return text.replace(GIVEN, given, 1)
+
+
+def server(text: str, port: int) -> ThreadingHTTPServer:
+    """A server of the one page `text`, on the loopback address; on a free port for 0.
+
+    Raises `UserError` if the port cannot be had.
+    """
+    body = text.encode("utf-8")
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            own = (f"{ADDRESS}:{found.server_port}", f"localhost:{found.server_port}")
+            # A name that leads here from outside is not answered (DNS rebinding).
+            if self.path != "/" or self.headers.get("Host") not in own:
+                self.send_error(404)
+                return
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.send_header("Content-Length", str(len(body)))
+            self.send_header("Cache-Control", "no-store")
+            self.end_headers()
+            # The reader may leave before the page is through.
+            with contextlib.suppress(ConnectionError):
+                self.wfile.write(body)
+
+        def log_message(self, *_: Any) -> None:
+            """Requests are of no interest."""
+
+    try:
+        found = ThreadingHTTPServer((ADDRESS, port), Handler)
+    except OSError as error:
+        raise UserError(f"--port: {port} cannot be had: {error.strerror or error}") from None
+    return found
+
+
+def _given(job: Job) -> str:
+    """The scenario as JSON that can stand in a script."""
+    wanted = check(job)["scenario_hash"]
+    name = Path(job.name).name
+    text = job.text
+    if _hash_alone(text, name) != wanted:
+        text = tomli_w.dumps(_in_one_piece(job))
+        if _hash_alone(text, name) != wanted:
+            raise UserError(f"{job.name}: it needs files beside it, which the page cannot hold")
+    return json.dumps({"text": text, "name": name}).replace("<", "\\u003c")
+
+
+def _hash_alone(text: str, name: str) -> str | None:
+    """What the scenario is without the files beside it; nothing if it cannot be read so."""
+    with tempfile.TemporaryDirectory() as folder:
+        job = Job(text, f"{folder}/{name}")
+        try:
+            return str(check(job)["scenario_hash"])
+        except UserError:
+            return None
+
+
+def _in_one_piece(job: Job) -> dict[str, Any]:
+    """The tables of a scenario with the contents of all files that it names."""
+    tables = expanded(job.text, job.name)
+    for link in tables.get("links", {}).values():
+        for direction in (link, link.get("reverse", {})):
+            for key in DATA_FILES:
+                if isinstance(direction.get(key), str):
+                    path = Path(job.name).parent / direction[key]
+                    direction[key] = {"text": read_text(path, "a data file", path.suffix)}
+    return tables

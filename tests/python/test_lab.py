@@ -1,0 +1,178 @@
+"""The lab: the page and what serves it, and the engine in it against the engine here."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import front
+import pytest
+
+from forebay.cli import lab
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILT = ROOT / "lab" / "dist"
+MODULE = BUILT / "forebay.wasm"
+EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
+OF_THIS_RUN = ("build", "wall_s", "setup_s", "command")
+"""What the command line adds to the engine's result."""
+
+needs_module = pytest.mark.skipif(
+    not (MODULE.exists() and (BUILT / "digest.mjs").exists() and shutil.which("node")),
+    reason="the engine's WebAssembly module is not built (make lab), or there is no node",
+)
+
+
+@pytest.fixture
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A page without an engine, in place of the one that may not be built."""
+    path = tmp_path / "shell.html"
+    path.write_text(f"<script>{lab.GIVEN}</script>", encoding="utf-8")
+    monkeypatch.setattr(lab, "PAGE", path)
+    return path
+
+
+def given(page: str) -> Any:
+    """The scenario in a page made of the shell."""
+    return json.loads(page.removeprefix("<script>").removesuffix("</script>"))
+
+
+@needs_module
+def test_a_page_runs_every_example_to_the_same_result() -> None:
+    """A lecturer would show other numbers than the command line gives."""
+    files = [str(path) for path in EXAMPLES]
+    found = []
+    for events in ("1000", "4000000000"):
+        program = ["node", str(BUILT / "digest.mjs"), str(MODULE), events, *files]
+        ran = subprocess.run(program, capture_output=True, text=True, check=True)
+        found.append(json.loads(ran.stdout))
+    for file in files:
+        command = [sys.executable, "-m", "forebay", "run", file, "--json"]
+        told = subprocess.run(command, capture_output=True, text=True, check=True)
+        expected = {k: v for k, v in json.loads(told.stdout).items() if k not in OF_THIS_RUN}
+        for result in found:
+            assert result[file] == expected, f"{file}; is the module of these sources? make lab"
+
+
+def test_a_scenario_stands_in_the_page_as_data(shell: Path, tmp_path: Path) -> None:
+    """A name in a scenario could end the script that holds it, and bring its own."""
+    path = tmp_path / "named.toml"
+    name = "</script><script>alert(1)</script>"
+    path.write_text(front.SCENARIO.replace('"small"', f'"{name}"'), encoding="utf-8")
+    page = lab.page(path)
+    assert page.count("<") == 2
+    assert given(page) == {"text": path.read_text(encoding="utf-8"), "name": "named.toml"}
+
+
+def test_without_a_scenario_the_page_has_none(shell: Path) -> None:
+    """The page would not begin with its lessons."""
+    assert lab.page(None) == "<script></script>"
+
+
+def test_files_beside_a_scenario_go_into_the_page(shell: Path, tmp_path: Path) -> None:
+    """The page, which has no files, could not run the scenario, or would run another one."""
+    (tmp_path / "rates.csv").write_text("time_s,rate_bps\n0,1e7\n1,5e6\n", encoding="utf-8")
+    (tmp_path / "flows.toml").write_text(
+        front.SCENARIO[front.SCENARIO.index("[flows.bulk]") :], encoding="utf-8"
+    )
+    head = front.SCENARIO[: front.SCENARIO.index("[flows.bulk]")]
+    head = head.replace('rate = "10 Mbit/s"', 'schedule = "rates.csv"')
+    path = tmp_path / "whole.toml"
+    path.write_text('include = ["flows.toml"]\n' + head, encoding="utf-8")
+    text = given(lab.page(path))["text"]
+    assert "1,5e6" in text
+    assert "poisson" in text
+    assert "include" not in text
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "message"),
+    [
+        (["missing.toml"], 2, "missing.toml: no such file"),
+        (["wrong.toml"], 2, 'wrong.toml: line 9: links.wire.rate: "ten"'),
+        (["right.toml", "--port", "70000"], 2, '"70000"; allowed is a whole number, 0 to 65535'),
+        (["right.toml", "--write", "nowhere/page.html"], 2, "nowhere/page.html: cannot be"),
+    ],
+)
+def test_bad_input_is_refused(
+    words: list[str],
+    status: int,
+    message: str,
+    forebay: front.Forebay,
+    shell: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A page would open that cannot run, or a traceback be shown."""
+    monkeypatch.chdir(tmp_path)
+    Path("right.toml").write_text(front.SCENARIO, encoding="utf-8")
+    wrong = front.SCENARIO.replace('rate = "10 Mbit/s"', 'rate = "ten"', 1)
+    Path("wrong.toml").write_text(wrong, encoding="utf-8")
+    answer = forebay("lab", *words)
+    assert answer.status == status
+    assert message in answer.err
+
+
+def test_a_page_that_is_not_built_says_how_it_is(
+    forebay: front.Forebay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A user without node would see a traceback, or an empty page."""
+    monkeypatch.setattr(lab, "PAGE", tmp_path / "none.html")
+    answer = forebay("lab", "--write", str(tmp_path / "page.html"))
+    assert answer.status == 1
+    assert "make lab" in answer.err
+
+
+def test_the_page_is_served_to_this_machine_alone() -> None:
+    """A neighbour on the network, or a page elsewhere, could read the scenario."""
+    with lab.server("the page", 0) as serving:
+        assert serving.server_address[0] == "127.0.0.1"
+        thread = threading.Thread(target=serving.serve_forever, daemon=True)
+        thread.start()
+        url = f"http://127.0.0.1:{serving.server_port}"
+        with urllib.request.urlopen(f"{url}/") as answer:
+            assert answer.read() == b"the page"
+        foreign = urllib.request.Request(f"{url}/", headers={"Host": "example.org"})
+        for request in (f"{url}/other", foreign):
+            with pytest.raises(urllib.error.HTTPError) as refused:
+                urllib.request.urlopen(request)
+            assert refused.value.code == 404
+            refused.value.close()
+        serving.shutdown()
+        thread.join()
+
+
+def test_a_port_in_use_is_refused() -> None:
+    """A traceback would be shown, or the page of another program opened."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        with pytest.raises(lab.UserError, match=r"--port: .* cannot be had"):
+            lab.server("", taken.getsockname()[1])
+
+
+def test_ctrl_c_ends_the_command_cleanly(tmp_path: Path, scenario: Path) -> None:
+    """The usual way to end the command would look like a failure."""
+    program = (
+        "import sys; from pathlib import Path; from forebay.cli import lab; "
+        "from forebay.cli.commands import main; lab.PAGE = Path(sys.argv[1]); "
+        "sys.exit(main(['lab', sys.argv[2], '--no-browser']))"
+    )
+    shell = tmp_path / "shell.html"
+    shell.write_text(lab.GIVEN, encoding="utf-8")
+    words = [sys.executable, "-c", program, str(shell), str(scenario)]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stderr is not None
+        assert running.stderr.readline().startswith("lab: http://127.0.0.1:")
+        running.send_signal(signal.SIGINT)
+        assert running.wait(timeout=20) == 0
+        assert running.stderr.read() == ""
