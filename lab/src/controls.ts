@@ -66,14 +66,14 @@ export class Controls {
     this.root.replaceChildren();
     const chosen = only.filter((path) => paths.includes(path));
     if (chosen.length > 0) {
-      this.root.append(this.group(LESSON, chosen, resolved, true));
+      this.root.append(this.group(LESSON, [chosen], resolved, true));
     }
     for (const [name, members] of grouped(paths)) {
       const named = members.some((path) => isNamed(text, path));
       const open = only.length === 0 && named;
       const own = members.filter((path) => isNamed(text, path));
       const rest = members.filter((path) => !isNamed(text, path));
-      this.root.append(this.group(name, [...own, ...rest], resolved, open));
+      this.root.append(this.group(name, [own, rest], resolved, open));
     }
   }
 
@@ -86,19 +86,28 @@ export class Controls {
     return read(value) !== null || value === "true" || value === "false" || isWord;
   }
 
+  /** A group of controls, the first of them in view and the others behind them. */
   private group(
     name: string,
-    paths: string[],
+    [paths, rest = []]: [string[], string[]?],
     resolved: Record<string, string>,
     open: boolean,
   ): HTMLDetailsElement {
-    const summary = html("summary", {}, name, html("span", {}, ` ${paths.length}`));
+    const count = html("span", {}, ` ${paths.length + rest.length}`);
+    const summary = html("summary", {}, name, count);
     const details = html("details", { open }, summary);
     // Closed groups are filled when they are opened: there may be hundreds of parameters.
+    if (paths.length === 0) {
+      return this.group(name, [rest], resolved, open);
+    }
     const fill = (): void => {
       if (details.open && details.childElementCount === 1) {
         const controls = paths.map((path) => this.control(path, resolved[path]!, name === LESSON));
         details.append(...controls);
+        if (rest.length > 0 && paths.length > 0) {
+          const more = `${rest.length} more, as they are by default`;
+          details.append(this.group(more, [rest], resolved, false));
+        }
       }
     };
     details.addEventListener("toggle", fill);

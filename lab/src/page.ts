@@ -63,6 +63,7 @@ class Page {
 
   /** The scenario of the link, or the one that came with the page, or the first lesson. */
   private async fromLink(): Promise<void> {
+    let damage = "";
     try {
       const shared = await fragment.read(location.hash);
       if (shared) {
@@ -71,13 +72,16 @@ class Page {
         return;
       }
     } catch (error) {
-      this.complain(error instanceof Error ? error.message : String(error));
+      damage = error instanceof Error ? error.message : String(error);
     }
     const given = givenScenario();
     if (given) {
       await this.load({ ...given, set: [], replication: 0 });
     } else if (LESSONS[0]) {
       await this.openLesson(LESSONS[0]);
+    }
+    if (damage) {
+      this.complain(damage);
     }
   }
 
@@ -442,16 +446,17 @@ function lawsOf(
   for (const { name } of layout.links) {
     const queue = `links.${name}.queue.`;
     for (const [path, value] of Object.entries(resolved)) {
-      const quantity = path.startsWith(queue) ? read(value) : null;
-      const key = path.split(".").at(-1)!;
-      if (quantity?.kind !== "packets") {
+      // Of the law itself, `red.limit`, and not of queues inside it.
+      const [, key, ...deeper] = path.startsWith(queue) ? path.slice(queue.length).split(".") : [];
+      const quantity = read(value);
+      if (!key || deeper.length > 0 || quantity?.kind !== "packets") {
         continue;
       }
       if (key === "limit") {
         capacities.set(name, quantity.value);
       }
       if (key === "limit" || key.includes("threshold")) {
-        const label = `${name} ${key.replace(/_/g, " ")}, ${show(quantity)}`;
+        const label = `${key.replace(/_/g, " ")}, ${show(quantity)}`;
         thresholds.push({ link: name, name: label, packets: quantity.value });
       }
     }

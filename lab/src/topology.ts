@@ -10,6 +10,8 @@ import { show } from "./quantity";
 /** Larger networks are not drawn: their parts would not be seen. */
 const MOST_LINKS = 160;
 const MOST_LABELS = 28;
+/** Shorter queues are none: a queue is shown once it has been longer. */
+const EMPTY = 3;
 /** Size of a vessel. */
 const VESSEL = { width: 26, height: 64 };
 
@@ -67,7 +69,9 @@ export class Topology {
     for (const [name, drawn] of this.drawn) {
       const series = look.series[`series/links.${name}`];
       const last = (column: string): number => series?.[column]?.at(-1) ?? 0;
-      this.fill(drawn, last("queue_packets"));
+      // A station of a ring has several queues; what is known of all is a mean.
+      const packets = series?.queue_packets ? "queue_packets" : "mean_queue_packets";
+      this.fill(drawn, last(packets));
       this.use(drawn, last("throughput_bps") / Math.max(1, drawn.layout.rate_bps));
       this.lose(drawn, counts.get(name)?.drops ?? {}, look.counted.time_s);
     }
@@ -135,8 +139,13 @@ export class Topology {
     const title = svg("title", {}, `${link.name}: ${about(link)}`);
     line.append(title);
     lines.append(line);
+    // A queue stands on its link, or beside one that leads up or down, where its labels have room.
     const near = Math.min(length * 0.34, 56);
-    const middle = { x: from.x + along.x * near, y: from.y + along.y * near };
+    const beside = Math.abs(along.y) > 0.7 ? 11 : 0;
+    const middle = {
+      x: from.x + along.x * near + side.x * beside,
+      y: from.y + along.y * near,
+    };
     const vessel = svg("g", { class: "vessel", visibility: "hidden" });
     const [left, top] = [middle.x - VESSEL.width / 2, middle.y - VESSEL.height / 2];
     const box = { x: left, y: top, width: VESSEL.width, height: VESSEL.height, rx: 3 };
@@ -177,7 +186,7 @@ export class Topology {
   }
 
   private fill(drawn: Drawn, packets: number): void {
-    if (packets >= 1) {
+    if (packets >= EMPTY) {
       this.reveal(drawn);
     }
     if (!drawn.fixed && packets > drawn.capacity) {
@@ -205,12 +214,13 @@ export class Topology {
       return;
     }
     this.reveal(drawn);
+    const duration = this.layout!.duration_s;
     const words = Object.entries(reasons).map(([reason, number]) => `${number} ${reason}`);
     drawn.lost.textContent = `\u2715 ${words.join(", ")}`;
     if (total > drawn.drops) {
-      drawn.until = now + this.layout!.duration_s / 100;
+      drawn.until = now + duration / 100;
     }
-    drawn.vessel.classList.toggle("dropping", now < drawn.until);
+    drawn.vessel.classList.toggle("dropping", now < drawn.until && now < duration);
     drawn.drops = total;
   }
 }

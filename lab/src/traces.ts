@@ -16,7 +16,9 @@ interface Line {
   /** What the legend calls it. */
   label: string;
   table: string;
+  /** Where there is no such column, `instead` is shown. */
   column: string;
+  instead?: string;
   scale: number;
   dash?: number[];
 }
@@ -34,6 +36,8 @@ interface Chart {
 const MOST = 7;
 /** Colours that colour-blind readers can tell apart (Okabe and Ito, 2008), and dashes. */
 const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a7f00"];
+/** The same, lighter, on a dark page. */
+const LIGHTER = ["#5ab4e8", "#f28e4b", "#3fc8a0", "#e3a3c8", "#f0c04a", "#a5d8f5", "#d8cf57"];
 const DASHES = [[], [8, 3], [2, 3], [10, 3, 2, 3], [5, 5], [1, 4], [12, 4]];
 
 export class Traces {
@@ -103,8 +107,11 @@ export class Traces {
   private data(chart: Chart): uPlot.AlignedData {
     const first = chart.lines[0];
     const time = (first && this.columns[first.table]?.time_s) ?? [];
-    const scaled = (from: Tables, { table, column, scale }: Line): (number | null)[] =>
-      (from[table]?.[column] ?? []).map((value) => (value === null ? null : value * scale));
+    const scaled = (from: Tables, line: Line): (number | null)[] => {
+      const columns = from[line.table];
+      const values = columns?.[line.column] ?? columns?.[line.instead ?? ""] ?? [];
+      return values.map((value) => (value === null ? null : value * line.scale));
+    };
     const now = chart.lines.map((line) => scaled(this.columns, line));
     if (!this.earlier) {
       return [time as number[], ...now];
@@ -141,10 +148,11 @@ export class Traces {
   private options(chart: Chart, figure: HTMLElement): uPlot.Options {
     const ink = getComputedStyle(this.root).getPropertyValue("--ink").trim();
     const grid = getComputedStyle(this.root).getPropertyValue("--grid").trim();
+    const colours = matchMedia("(prefers-color-scheme: dark)").matches ? LIGHTER : COLOURS;
     const axis = { stroke: ink, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid } };
     const line = ({ label, dash }: Line, number: number, faint: boolean): uPlot.Series => ({
       label: faint ? `${label}, kept` : label,
-      stroke: COLOURS[number % COLOURS.length]! + (faint ? "66" : ""),
+      stroke: colours[number % colours.length]! + (faint ? "66" : ""),
       dash: faint ? [2, 2] : (dash ?? DASHES[number % DASHES.length]!),
       width: faint ? 1 : 1.5,
       points: { show: false },
@@ -158,7 +166,7 @@ export class Traces {
       cursor: { drag: { x: true, y: false }, sync: { key: "traces" } },
       scales: {
         x: { time: false, range: (_, from, to) => this.range(from, to) },
-        y: { range: (_, __, most) => [0, Math.max(most * 1.08, 1e-9)] },
+        y: { range: (_, __, most) => [0, most > 0 ? most * 1.08 : 1] },
       },
       axes: [
         { ...axis, size: 34, values: (_, ticks) => ticks.map((tick) => `${digits(tick)} s`) },
@@ -216,11 +224,16 @@ function charts(layout: Layout, thresholds: Threshold[]): Chart[] {
       dash: [6, 4],
     }));
   const tcp = layout.flows.some(({ transport }) => transport === "tcp");
-  const shown = thresholds.filter(({ link }) => links.some(({ name }) => name === link));
+  const shown = thresholds
+    .filter(({ link }) => links.some(({ name }) => name === link))
+    .map((each) => (laws.size > 1 ? { ...each, name: `${each.link} ${each.name}` } : each));
   const chart = (id: string, title: string, unit: string, lines: Line[]): Chart => {
     return { id, title, unit, lines, plot: null, thresholds: [] };
   };
-  const queue = [...ofLinks("queue_packets", 1), ...averages];
+  const queues = ofLinks("queue_packets", 1).map((line) => {
+    return { ...line, instead: "mean_queue_packets" };
+  });
+  const queue = [...queues, ...averages];
   const windows = ofFlows("mean_cwnd_bytes", 1e-3).filter(
     (_, at) => flows[at]!.transport === "tcp",
   );
@@ -244,10 +257,12 @@ function drawThresholds(plot: uPlot, thresholds: Threshold[], ink: string): void
   ctx.setLineDash([6 * devicePixelRatio, 4 * devicePixelRatio]);
   ctx.font = `${10 * devicePixelRatio}px system-ui, sans-serif`;
   ctx.textAlign = "right";
+  const seen = new Set<string>();
   for (const { name, packets } of thresholds) {
-    if (packets > (plot.scales.y!.max ?? 0)) {
+    if (seen.has(name) || packets > (plot.scales.y!.max ?? 0)) {
       continue;
     }
+    seen.add(name);
     const y = plot.valToPos(packets, "y", true);
     ctx.beginPath();
     ctx.moveTo(bbox.left, y);

@@ -1,0 +1,257 @@
+// The page in headless Chromium: what a reader does, and what the page shows then. A JSON object of
+// facts on standard output, for tests/python/test_lab_page.py.
+// `node dist/browser.mjs PAGE.html SCREENSHOTS EXAMPLE.toml ...`
+
+import { readFileSync } from "node:fs";
+import { basename } from "node:path";
+import { pathToFileURL } from "node:url";
+
+import { chromium } from "playwright-core";
+import type { Page } from "playwright-core";
+
+import { write } from "../src/fragment";
+import type { Lesson } from "../src/lessons";
+
+declare const LESSONS: Lesson[];
+
+const [file, screenshots, ...examples] = process.argv.slice(2);
+const url = pathToFileURL(file!).href;
+const QUIET = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+const SMALL = `
+name = "small"
+duration = "10 s"
+[links.wire]
+from = "A"
+to = "B"
+rate = "10 Mbit/s"   # the rate
+delay = "2 ms"
+queue = { droptail = { limit = "50 packets" } }
+[flows.bulk]
+from = "A"
+to = "B"
+tcp = {}
+`;
+const MARKUP = SMALL.replaceAll('"A"', '"<img src=x onerror=alert(1)>"').replace(
+  'name = "small"',
+  'name = "<b>bold</b>"',
+);
+
+const facts: Record<string, unknown> = {};
+const requests: string[] = [];
+const complaints: string[] = [];
+
+const link = async (text: string): Promise<string> =>
+  url + (await write({ text, set: [], replication: 0 }));
+
+/** The text of the element with this id. */
+const words = (page: Page, id: string): Promise<string> =>
+  page.evaluate((id) => document.getElementById(id)?.textContent ?? "", id);
+
+async function open(page: Page, address: string): Promise<void> {
+  await page.goto("about:blank");
+  await page.goto(address);
+  await page.waitForSelector("body[data-ready]");
+}
+
+/** Run to the end; the digest. */
+async function digest(page: Page): Promise<string> {
+  await page.selectOption("#speed", "max");
+  const code = page.locator('#signature code[data-name="digest"]');
+  await code.waitFor({ timeout: 60_000 });
+  return (await code.textContent()) ?? "";
+}
+
+async function everyExample(page: Page): Promise<void> {
+  const found: Record<string, string> = {};
+  for (const example of examples) {
+    await open(page, await link(readFileSync(example, "utf-8")));
+    found[basename(example)] = await digest(page);
+  }
+  facts.digests = found;
+}
+
+async function opening(page: Page): Promise<void> {
+  const start = Date.now();
+  await open(page, url);
+  await page.waitForFunction(() => document.querySelector("#live td"));
+  facts.first_picture_ms = Date.now() - start;
+  await page.waitForTimeout(2500);
+  await page.screenshot({ path: `${screenshots}/wide-light.png`, fullPage: true });
+}
+
+async function wrongText(page: Page): Promise<void> {
+  await open(page, await link(SMALL));
+  await page.click("#tab-text");
+  await page.fill("#editor", SMALL.replace('"10 Mbit/s"', "10"));
+  await page.waitForFunction(() => !document.getElementById("problem")!.hidden);
+  facts.wrong_rate = await words(page, "problem");
+  facts.wrong_marked = await page.getAttribute("#editor", "aria-invalid");
+  await page.screenshot({ path: `${screenshots}/wrong.png` });
+  await page.fill("#editor", SMALL.replace("[links.wire]", "[links.wire"));
+  await page.waitForFunction(() => document.getElementById("problem")!.textContent!.includes("]"));
+  facts.wrong_toml = await words(page, "problem");
+  await page.fill("#editor", `${SMALL}\n`);
+  await page.waitForFunction(() => document.getElementById("problem")!.hidden);
+  facts.mended = await page.getAttribute("#editor", "aria-invalid");
+}
+
+async function slider(page: Page): Promise<void> {
+  await open(page, await link(SMALL));
+  await page.selectOption("#speed", "1");
+  await page.waitForFunction(() => document.querySelector("progress")!.value > 0.1);
+  const control = page.locator('input[type="range"][data-path="links.wire.rate"]');
+  await control.focus();
+  for (let press = 0; press < 8; press++) {
+    await page.keyboard.press("ArrowRight");
+  }
+  await page.waitForTimeout(400);
+  facts.after_slider = await page.evaluate(() => ({
+    share: document.querySelector("progress")!.value,
+    button: document.getElementById("play")!.textContent,
+    text: document.querySelector<HTMLTextAreaElement>("#editor")!.value,
+  }));
+  facts.slider_digest = await digest(page);
+  const [download] = await Promise.all([page.waitForEvent("download"), page.click("#toml")]);
+  await download.saveAs(`${screenshots}/changed.toml`);
+  const took = await page.evaluate(async () => {
+    const start = performance.now();
+    const clock = document.getElementById("signature")!;
+    const done = new Promise((resolve) => {
+      new MutationObserver(() => clock.textContent && resolve(0)).observe(clock, {
+        childList: true,
+      });
+    });
+    const range = document.querySelector<HTMLInputElement>('[data-path="links.wire.delay"]')!;
+    range.value = String(Number(range.value) + 10);
+    range.dispatchEvent(new Event("input"));
+    await done;
+    return performance.now() - start;
+  });
+  facts.rerun_ms = took;
+}
+
+async function exporting(page: Page): Promise<void> {
+  await open(page, await link(SMALL));
+  await digest(page);
+  for (const kind of ["csv", "png"]) {
+    const [download] = await Promise.all([page.waitForEvent("download"), page.click(`#${kind}`)]);
+    await download.saveAs(`${screenshots}/export.${kind}`);
+  }
+  await page.click("#link");
+  await page.waitForFunction(() => location.hash.length > 20);
+  const address = page.url();
+  await open(page, address);
+  facts.from_link = await words(page, "name");
+}
+
+async function keys(page: Page): Promise<void> {
+  await open(page, await link(SMALL));
+  await page.locator("body").press(" ");
+  const paused = await words(page, "play");
+  await page.waitForTimeout(150);
+  const time = (): Promise<number> =>
+    page.evaluate(() => document.querySelector("progress")!.value);
+  const before = await time();
+  await page.locator("body").press(".");
+  await page.waitForFunction((from) => document.querySelector("progress")!.value > from, before);
+  await page.waitForTimeout(150);
+  // A sample of 600 is a step.
+  facts.keys = { paused, stepped: ((await time()) - before) * 600 };
+  await page.click("#stop");
+  await page.click("#again");
+  facts.after_stop = (await digest(page)).length;
+}
+
+async function strangers(page: Page): Promise<void> {
+  await open(page, await link(MARKUP));
+  await digest(page);
+  facts.markup = {
+    images: await page.locator("img").count(),
+    bold: await page.locator("b").count(),
+    name: await words(page, "name"),
+  };
+  await open(page, `${url}#s=AAAA`);
+  facts.damaged_link = await words(page, "problem");
+}
+
+async function lessons(page: Page): Promise<void> {
+  const found: Record<string, Record<string, string | undefined>> = {};
+  for (const lesson of LESSONS) {
+    const answers: Record<string, string | undefined> = {};
+    for (const [name, changes] of Object.entries({ right: lesson.right, wrong: lesson.wrong })) {
+      await open(page, url);
+      await page.selectOption("#lesson", lesson.id);
+      await page.selectOption("#speed", "max");
+      await page.waitForSelector("#grade[data-right]");
+      answers.begin = await page.getAttribute("#grade", "data-right").then(String);
+      await page.evaluate((changes) => {
+        for (const [path, value] of Object.entries(changes)) {
+          const control = document.querySelector<HTMLInputElement>(`[data-path="${path}"]`)!;
+          const box = control.parentElement!.querySelector<HTMLInputElement>("input[type=text]");
+          const target = box ?? control;
+          if (target.type === "checkbox") {
+            target.checked = value === "true";
+          } else {
+            target.value = value.replace(/^"|"$/g, "");
+          }
+          target.dispatchEvent(new Event("change"));
+        }
+      }, changes);
+      await page.waitForTimeout(600);
+      await page.waitForSelector('#signature code[data-name="digest"]');
+      answers[name] = String(await page.getAttribute("#grade", "data-right"));
+      await page.screenshot({ path: `${screenshots}/lesson-${lesson.id}-${name}.png` });
+    }
+    found[lesson.id] = answers;
+  }
+  facts.lessons = found;
+}
+
+const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: QUIET });
+
+async function session(
+  options: Parameters<typeof browser.newContext>[0],
+  work: ((page: Page) => Promise<void>)[],
+): Promise<void> {
+  const context = await browser.newContext({ acceptDownloads: true, ...options });
+  const page = await context.newPage();
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) {
+      complaints.push(message.text());
+    }
+  });
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("dialog", (dialog) => void complaints.push(`dialog: ${dialog.message()}`));
+  page.on("request", (request) => requests.push(request.url()));
+  for (const each of work) {
+    await each(page);
+  }
+  await context.close();
+}
+
+const wide = { viewport: { width: 1400, height: 900 }, colorScheme: "light" as const };
+await session(wide, [opening, wrongText, slider, exporting, keys, strangers, lessons]);
+await session(wide, [everyExample]);
+await session({ viewport: { width: 360, height: 740 }, colorScheme: "dark" }, [
+  async (page) => {
+    await open(page, await link(SMALL));
+    await digest(page);
+    facts.narrow_width = await page.evaluate(() => document.documentElement.scrollWidth);
+    await page.screenshot({ path: `${screenshots}/narrow-dark.png`, fullPage: true });
+  },
+]);
+await browser.close();
+const own = (address: string): boolean => /^(blob:|data:|about:)/.test(address);
+const foreign = requests.filter((address) => !own(address) && !address.startsWith(url));
+facts.requests = [...new Set(foreign)];
+facts.complaints = complaints;
+process.stdout.write(JSON.stringify(facts, null, 1));

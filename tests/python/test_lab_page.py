@@ -1,0 +1,125 @@
+"""The page of the lab in headless Chromium, as a reader uses it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "python" / "forebay" / "lab" / "page.html"
+PROGRAM = ROOT / "lab" / "dist" / "browser.mjs"
+PLAYWRIGHT = ROOT / "lab" / "node_modules" / "playwright-core"
+EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
+BUILT = all(path.exists() for path in (PAGE, PROGRAM, PLAYWRIGHT))
+
+pytestmark = pytest.mark.skipif(
+    not (BUILT and shutil.which("node") and Path("/usr/bin/chromium").exists()),
+    reason="the page is not built (make lab), or there is no node or no Debian Chromium",
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where downloads and screenshots go."""
+    return tmp_path_factory.mktemp("page")
+
+
+@pytest.fixture(scope="module")
+def facts(folder: Path) -> Any:
+    """What `lab/tests/browser.ts` did and saw."""
+    words = ["node", str(PROGRAM), str(PAGE), str(folder), *map(str, EXAMPLES)]
+    ran = subprocess.run(words, capture_output=True, text=True, timeout=600)
+    assert ran.returncode == 0, ran.stderr
+    return json.loads(ran.stdout)
+
+
+def digest_of(file: Path) -> str:
+    """The digest that the command line gives."""
+    words = [sys.executable, "-m", "forebay", "run", str(file), "--json"]
+    told = subprocess.run(words, capture_output=True, text=True, check=True)
+    return str(json.loads(told.stdout)["digest"])
+
+
+def test_the_page_asks_nothing_of_the_network_and_has_no_errors(facts: Any) -> None:
+    """It would not open from disk, or would say somewhere what is looked at."""
+    assert facts["requests"] == []
+    assert facts["complaints"] == []
+
+
+def test_every_example_has_the_digest_of_the_command_line(facts: Any) -> None:
+    """The page would show another run than the one it names."""
+    assert facts["digests"] == {path.name: digest_of(path) for path in EXAMPLES}
+
+
+def test_what_is_wrong_is_shown_with_its_key_path(facts: Any) -> None:
+    """A reader would not find what to mend."""
+    assert "line 7: links.wire.rate: 10 has no unit" in facts["wrong_rate"]
+    assert facts["wrong_marked"] == "true"
+    assert "line 4" in facts["wrong_toml"]
+    assert facts["mended"] is None
+
+
+def test_a_slider_changes_the_text_and_the_run_that_is_on(facts: Any, folder: Path) -> None:
+    """A lecture would begin from zero at each change, or show a run of another text."""
+    after = facts["after_slider"]
+    # The run was at a tenth of its 10 s, and passes as time does.
+    assert 0.1 < after["share"] < 0.6
+    assert after["button"] == "Pause"
+    assert 'rate = "10 Mbit/s"' not in after["text"]
+    assert "   # the rate" in after["text"]
+    changed = folder / "changed.toml"
+    assert changed.read_text(encoding="utf-8") == after["text"]
+    assert facts["slider_digest"] == digest_of(changed)
+
+
+def test_a_change_is_seen_at_once(facts: Any) -> None:
+    """A control would not feel as if it moved what is seen. 100 ms is what feels immediate
+    (Nielsen, Usability Engineering, 1993, section 5.5), ten times that still keeps attention: the
+    bound here, as the machine may do other work beside."""
+    assert facts["rerun_ms"] < 1000
+
+
+def test_a_link_is_a_scenario(facts: Any) -> None:
+    """A colleague would see another scenario, or none."""
+    assert facts["from_link"] == "small"
+    assert "the link holds no scenario" in facts["damaged_link"]
+
+
+def test_names_bring_no_markup(facts: Any) -> None:
+    """A link from a stranger could run a script in the page."""
+    assert facts["markup"] == {"images": 0, "bold": 0, "name": "<b>bold</b>"}
+
+
+def test_keys_pause_and_step(facts: Any) -> None:
+    """Who uses no mouse could not hold a run."""
+    assert facts["keys"]["paused"] == "Play"
+    assert facts["keys"]["stepped"] == pytest.approx(1)
+    assert facts["after_stop"] == 16
+
+
+def test_samples_and_a_picture_are_exported(facts: Any, folder: Path) -> None:
+    """What is seen could not go into a report."""
+    rows = (folder / "export.csv").read_text(encoding="utf-8").splitlines()
+    heads = rows[0].split(",")
+    assert heads[0] == "time_s"
+    assert {"links.wire.queue_packets", "flows.bulk.throughput_bps"} <= set(heads)
+    # The page takes 600 samples.
+    assert len(rows) == 601
+    assert (folder / "export.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_narrow_screen_shows_the_whole_page(facts: Any) -> None:
+    """On a telephone one would have to scroll sideways."""
+    assert facts["narrow_width"] == 360
+
+
+def test_every_lesson_tells_right_answers_from_wrong_ones(facts: Any) -> None:
+    """A student would be told that a wrong answer is right, or could not find the right one."""
+    expected = {"begin": "false", "right": "true", "wrong": "false"}
+    assert facts["lessons"] == dict.fromkeys(facts["lessons"], expected)
