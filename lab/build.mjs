@@ -9,7 +9,7 @@ const OUT = "../python/forebay/lab/page.html";
 
 const lessons = readdirSync("lessons")
   .filter((name) => name.endsWith(".lesson.toml"))
-  .sort()
+  .sort((a, b) => parseInt(a) - parseInt(b))
   .map((name) => {
     const { text, ...lesson } = parse(readFileSync(`lessons/${name}`, "utf-8"));
     const id = name.replace(/^\d+-|\.lesson\.toml$/g, "");

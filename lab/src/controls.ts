@@ -55,10 +55,15 @@ export class Controls {
 
   /** Show the parameters of a scenario: those that its text names are in view, or `only` these. */
   show(resolved: Record<string, string>, text: string, only: string[]): void {
-    const paths = Object.keys(resolved).filter((path) => this.isControl(path, resolved[path]!));
+    const choices = mechanisms(resolved, this.catalogue);
+    const values = { ...resolved, ...choices };
+    const paths = Object.keys(values).filter(
+      (path) => path in choices || this.isControl(path, values[path]!),
+    );
+    paths.sort((a, b) => Number(b in choices) - Number(a in choices));
     const shape = [...paths, ...only].join("\n");
     if (shape === this.shape) {
-      paths.forEach((path) => this.sliders.get(path)?.forEach((put) => put(resolved[path]!)));
+      paths.forEach((path) => this.sliders.get(path)?.forEach((put) => put(values[path]!)));
       return;
     }
     this.shape = shape;
@@ -66,14 +71,14 @@ export class Controls {
     this.root.replaceChildren();
     const chosen = only.filter((path) => paths.includes(path));
     if (chosen.length > 0) {
-      this.root.append(this.group(LESSON, [chosen], resolved, true));
+      this.root.append(this.group(LESSON, [chosen], values, true));
     }
     for (const [name, members] of grouped(paths)) {
       const named = members.some((path) => isNamed(text, path));
       const open = only.length === 0 && named;
       const own = members.filter((path) => isNamed(text, path));
       const rest = members.filter((path) => !isNamed(text, path));
-      this.root.append(this.group(name, [own, rest], resolved, open));
+      this.root.append(this.group(name, [own, rest], values, open));
     }
   }
 
@@ -131,8 +136,10 @@ export class Controls {
       this.addSlider(row, { path, id, label, quantity });
     } else if (value === "true" || value === "false") {
       this.addSwitch(row, path, id, value === "true");
+    } else if (field) {
+      this.addChoice(row, path, id, field, value.replace(/^"|"$/g, ""));
     } else {
-      this.addChoice(row, path, id, field!, value.replace(/^"|"$/g, ""));
+      this.addMechanism(row, path, id, value);
     }
     const initial = field?.default === null || field?.default === undefined ? "" : field.default;
     const about = [field?.meaning ?? "", initial === "" ? "" : `Default: ${String(initial)}.`];
@@ -198,6 +205,21 @@ export class Controls {
     row.append(box);
   }
 
+  /** Another mechanism for a place, with what its parameters are by default. */
+  private addMechanism(row: HTMLElement, path: string, id: string, chosen: string): void {
+    const select = html("select", { id, "data-path": path });
+    const category = this.catalogue.categories.find(({ name }) => name === path.split(".").at(-1));
+    for (const { name, summary, fields } of category?.entries ?? []) {
+      if (name === chosen || fields.every(({ optional }) => optional)) {
+        select.append(html("option", { value: name, title: summary }, name));
+      }
+    }
+    select.value = chosen;
+    select.addEventListener("change", () => this.changed(path, `{ ${select.value} = {} }`));
+    this.follow(path, (value) => (select.value = value));
+    row.append(select);
+  }
+
   private addChoice(
     row: HTMLElement,
     path: string,
@@ -214,6 +236,22 @@ export class Controls {
     this.follow(path, (value) => (select.value = value.replace(/^"|"$/g, "")));
     row.append(select);
   }
+}
+
+/** Which mechanism stands where one can be chosen: its name by the path of its place. */
+function mechanisms(
+  resolved: Record<string, string>,
+  catalogue: Catalogue,
+): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const [path, value] of Object.entries(resolved)) {
+    const keys = path.split(".");
+    const category = catalogue.categories.find(({ name }) => name === keys.at(-2));
+    if (value === "chosen" && category?.entries.some(({ name }) => name === keys.at(-1))) {
+      found[keys.slice(0, -1).join(".")] = keys.at(-1)!;
+    }
+  }
+  return found;
 }
 
 interface Scale {

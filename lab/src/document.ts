@@ -33,7 +33,9 @@ export async function change(
   path: string,
   value: string,
 ): Promise<[Scenario, Described]> {
-  const others = scenario.set.filter((each) => !each.startsWith(`${path}=`));
+  // What was said of a mechanism goes with it.
+  const stale = [`${path}=`, `${path}.`];
+  const others = scenario.set.filter((each) => !stale.some((head) => each.startsWith(head)));
   const beside = { ...scenario, set: [...others, `${path}=${value}`] };
   const wanted = await player.check(request(beside));
   const text = setValue(scenario.text, splitPath(path), value);

@@ -52,6 +52,7 @@ export interface FlowLayout {
 export interface Layout {
   links: LinkLayout[];
   flows: FlowLayout[];
+  aggregates: string[];
   duration_s: number;
   warm_up_s: number;
   expected_packets: number;
@@ -72,7 +73,7 @@ export interface Counted {
   since_s: number;
   events: number;
   packet_hops: number;
-  links: { name: string; drops: Record<string, number>; marks: number }[];
+  links: { name: string; drops: Record<string, number>; marks: number; rate_bps: number }[];
   flows: FlowCounts[];
 }
 

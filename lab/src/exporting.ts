@@ -38,26 +38,30 @@ export async function png(
   const ratio = devicePixelRatio;
   const image = drawing ? await rastered(drawing) : null;
   const width = Math.max(image?.width ?? 0, ...charts.map(({ canvas }) => canvas.width / ratio));
-  const heights = charts.map(({ canvas }) => canvas.height / ratio + 22);
-  const total = (image?.height ?? 0) + heights.reduce((sum, height) => sum + height, 0) + 28;
+  // Two charts fit beside each other where the page has them so.
+  const each = Math.max(...charts.map(({ canvas }) => canvas.width / ratio), 1);
+  const columns = Math.max(1, Math.floor((width + 40) / each));
+  const row = Math.max(...charts.map(({ canvas }) => canvas.height / ratio), 0) + 26;
+  const total = (image?.height ?? 0) + row * Math.ceil(charts.length / columns) + 28;
   const canvas = document.createElement("canvas");
-  [canvas.width, canvas.height] = [(width + 20) * ratio, total * ratio];
+  [canvas.width, canvas.height] = [(width + 40) * ratio, total * ratio];
   const context = canvas.getContext("2d")!;
   context.scale(ratio, ratio);
   context.fillStyle = style.backgroundColor;
-  context.fillRect(0, 0, width + 20, total);
+  context.fillRect(0, 0, width + 40, total);
   context.fillStyle = style.color;
   let top = 0;
   if (image) {
     context.drawImage(image, 10, 0, image.width, image.height);
     top = image.height;
   }
-  for (const { title, canvas: chart } of charts) {
-    context.font = "600 13px system-ui, sans-serif";
-    context.fillText(title, 12, top + 15);
-    context.drawImage(chart, 10, top + 20, chart.width / ratio, chart.height / ratio);
-    top += chart.height / ratio + 22;
-  }
+  context.font = "600 13px system-ui, sans-serif";
+  charts.forEach(({ title, canvas: chart }, number) => {
+    const left = 10 + (number % columns) * (each + 20);
+    const from = top + row * Math.floor(number / columns);
+    context.fillText(title, left + 2, from + 15);
+    context.drawImage(chart, left, from + 20, chart.width / ratio, chart.height / ratio);
+  });
   context.font = "11px system-ui, sans-serif";
   context.fillText(caption, 12, total - 10);
   return new Promise((done, failed) =>
@@ -72,7 +76,7 @@ async function rastered(drawing: SVGSVGElement): Promise<HTMLImageElement> {
   const wanted = ["fill", "stroke", "stroke-width", "stroke-opacity", "font", "text-anchor"];
   copy.querySelectorAll<SVGElement>("*").forEach((element, at) => {
     const style = getComputedStyle(from[at]!);
-    for (const name of [...wanted, "visibility", "stroke-linecap", "fill-opacity"]) {
+    for (const name of [...wanted, "paint-order", "visibility", "stroke-linecap", "fill-opacity"]) {
       element.style.setProperty(name, style.getPropertyValue(name));
     }
   });

@@ -32,6 +32,8 @@ class Page {
   private lesson: Lesson | null = null;
   private layout: Layout | null = null;
   private reached = 0;
+  /** Up to where the run passes at once. */
+  private from = 0;
   private result: Result | null = null;
   private playing = false;
   private player!: Player;
@@ -141,13 +143,16 @@ class Page {
   /** Run from the beginning, at once up to the time `from`. */
   private start(from: number, playing: boolean): void {
     this.result = null;
+    [this.from, this.reached] = [from, 0];
     this.setPlaying(playing);
     this.player.start(request(this.scenario), from, this.pace());
   }
 
   /** Run what has changed up to where the reader was, and further if it was playing. */
   private rerun(): void {
-    this.start(this.result ? Infinity : this.reached, this.playing);
+    // An earlier change may be on its way to there still.
+    const reached = Math.max(this.reached, this.from);
+    this.start(this.result ? Infinity : reached, this.playing);
   }
 
   /** Make the changes that wait, one after the other; the last of each parameter counts. */
@@ -251,7 +256,7 @@ class Page {
   private tell(): void {
     const duration = this.layout?.duration_s ?? 1;
     const [now, whole] = [this.reached, duration].map((value) => {
-      return `${Number(value.toPrecision(4))} s`;
+      return `${Number(value.toPrecision(3))} s`;
     });
     byId<HTMLProgressElement>("progress").value = this.reached / duration;
     byId("clock").textContent = `${now} of ${whole}`;

@@ -72,8 +72,10 @@ export class Topology {
       // A station of a ring has several queues; what is known of all is a mean.
       const packets = series?.queue_packets ? "queue_packets" : "mean_queue_packets";
       this.fill(drawn, last(packets));
-      this.use(drawn, last("throughput_bps") / Math.max(1, drawn.layout.rate_bps));
-      this.lose(drawn, counts.get(name)?.drops ?? {}, look.counted.time_s);
+      const counted = counts.get(name);
+      const rate = counted?.rate_bps || drawn.layout.rate_bps;
+      this.use(drawn, last("throughput_bps") / Math.max(1, rate));
+      this.lose(drawn, counted?.drops ?? {}, look.counted.time_s);
     }
   }
 

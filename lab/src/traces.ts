@@ -39,6 +39,8 @@ const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9
 /** The same, lighter, on a dark page. */
 const LIGHTER = ["#5ab4e8", "#f28e4b", "#3fc8a0", "#e3a3c8", "#f0c04a", "#a5d8f5", "#d8cf57"];
 const DASHES = [[], [8, 3], [2, 3], [10, 3, 2, 3], [5, 5], [1, 4], [12, 4]];
+/** The nearest that a legend can show. */
+const STYLES = ["solid", "dashed", "dotted", "dashed", "dashed", "dotted", "dashed"];
 
 export class Traces {
   private charts: Chart[] = [];
@@ -156,20 +158,28 @@ export class Traces {
       dash: faint ? [2, 2] : (dash ?? DASHES[number % DASHES.length]!),
       width: faint ? 1 : 1.5,
       points: { show: false },
-      value: (_, value) => (value === null || value === undefined ? "--" : digits(value)),
+      value: (_, value) => (value === null || value === undefined ? "" : digits(value)),
     });
     const kept = this.earlier ? chart.lines.map((each, at) => line(each, at, true)) : [];
     return {
       width: Math.max(240, figure.clientWidth || 300),
       height: 190,
-      legend: { live: true },
+      legend: {
+        live: true,
+        markers: { dash: (_, place) => STYLES[(place - 1) % STYLES.length]! },
+      },
       cursor: { drag: { x: true, y: false }, sync: { key: "traces" } },
       scales: {
         x: { time: false, range: (_, from, to) => this.range(from, to) },
         y: { range: (_, __, most) => [0, most > 0 ? most * 1.08 : 1] },
       },
       axes: [
-        { ...axis, size: 34, values: (_, ticks) => ticks.map((tick) => `${digits(tick)} s`) },
+        {
+          ...axis,
+          size: 34,
+          space: 30 + 8 * String(Math.round(this.duration)).length,
+          values: (_, ticks) => ticks.map((tick) => `${digits(tick)} s`),
+        },
         { ...axis, size: 52, values: (_, ticks) => ticks.map(digits) },
       ],
       series: [
@@ -224,6 +234,9 @@ function charts(layout: Layout, thresholds: Threshold[]): Chart[] {
       dash: [6, 4],
     }));
   const tcp = layout.flows.some(({ transport }) => transport === "tcp");
+  const calls = layout.aggregates.slice(0, MOST).map((name) => {
+    return { label: name, table: `series/aggregates.${name}`, column: "present_flows", scale: 1 };
+  });
   const shown = thresholds
     .filter(({ link }) => links.some(({ name }) => name === link))
     .map((each) => (laws.size > 1 ? { ...each, name: `${each.link} ${each.name}` } : each));
@@ -243,7 +256,9 @@ function charts(layout: Layout, thresholds: Threshold[]): Chart[] {
     chart("delay", "Mean one-way delay", "ms", ofFlows("mean_delay_s", 1e3)),
     tcp
       ? chart("window", "Mean congestion window", "kB", windows)
-      : chart("drops", "Drops in each sample", "packets", ofLinks("drops", 1)),
+      : calls.length > 0
+        ? chart("calls", "Calls present", "", calls)
+        : chart("drops", "Drops in each sample", "packets", ofLinks("drops", 1)),
   ];
 }
 

@@ -201,7 +201,8 @@ async function lessons(page: Page): Promise<void> {
           if (target.type === "checkbox") {
             target.checked = value === "true";
           } else {
-            target.value = value.replace(/^"|"$/g, "");
+            // Of a mechanism, `{ codel = {} }`, its name is chosen.
+            target.value = value.replace(/^"|"$/g, "").replace(/^\{ (\w+) .*$/, "$1");
           }
           target.dispatchEvent(new Event("change"));
         }

@@ -21,6 +21,7 @@ pub struct LiveRun<'s> {
     options: RunOptions,
     seed: u64,
     run: Run<'s>,
+    interval: Span,
     over: bool,
     /// Samples that were given already.
     given: usize,
@@ -43,7 +44,7 @@ impl<'s> LiveRun<'s> {
         let interval = Span::from_ps((run.plan.parameters.duration.ps() / samples.max(1)).max(1));
         run.series = Some(Series::new(interval, &run.plan, &run.wired));
         let options = options.clone();
-        Ok(Self { scenario, options, seed, run, over: false, given: 0 })
+        Ok(Self { scenario, options, seed, run, interval, over: false, given: 0 })
     }
 
     /// Continue for about `events` events, at most to the next sample; whether that was reached, or
@@ -96,6 +97,7 @@ impl<'s> LiveRun<'s> {
         json!({
             "links": links.collect::<Vec<_>>(),
             "flows": flows.collect::<Vec<_>>(),
+            "aggregates": plan.aggregates.iter().map(|it| &it.name).collect::<Vec<_>>(),
             "duration_s": plan.parameters.duration.seconds(),
             "warm_up_s": plan.parameters.warm_up.seconds(),
         })
@@ -106,6 +108,10 @@ impl<'s> LiveRun<'s> {
     #[must_use]
     pub fn counted(&mut self) -> Json {
         let plan = &self.run.plan;
+        let now = self.run.stop;
+        // What a link that changes has offered since the sample before, as a rate.
+        let before = Time::from_ps(now.ps().saturating_sub(self.interval.ps()));
+        let passed = now.since(before).seconds();
         let counters = self.run.wired.network.counters();
         let links = plan.links.iter().zip(&counters.links).map(|(link, count)| {
             let mut drops = Map::new();
@@ -116,7 +122,11 @@ impl<'s> LiveRun<'s> {
                 }
             }
             let marks = count.total(|packets| packets.marked + packets.threshold_marked);
-            json!({ "name": link.name, "drops": drops, "marks": marks })
+            let rate = match link.offered((before, now)) {
+                Some(bits) if passed > 0.0 => bits / passed,
+                _ => link.rate.bps() as f64,
+            };
+            json!({ "name": link.name, "drops": drops, "marks": marks, "rate_bps": rate })
         });
         let mut first = 0;
         let flows = plan.flows.iter().map(|flow| {

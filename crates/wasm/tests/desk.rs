@@ -109,3 +109,29 @@ fn what_has_not_begun_is_refused() {
     desk.begin(&request(RED, &[])).unwrap();
     assert_eq!(desk.result().unwrap_err()["error"]["message"], json!("the run is not over"));
 }
+
+/// A link that changes would be drawn as idle when it is slow and full.
+#[test]
+fn the_rate_of_a_link_that_changes_is_the_present_one() {
+    let steps = "links.bottleneck.rate_steps=[{ at = \"15 s\", rate = \"2 Mbit/s\" }]";
+    let mut desk = Desk::default();
+    desk.begin(&request(RED, &[steps])).unwrap();
+    let mut seen = Vec::new();
+    loop {
+        let (arrived, over) = desk.advance(1_000_000).unwrap();
+        if arrived {
+            let counted = desk.look().unwrap()["counted"].take();
+            let link = &counted["links"][2];
+            assert_eq!(link["name"], json!("bottleneck"));
+            seen.push((counted["time_s"].as_f64().unwrap(), link["rate_bps"].as_f64().unwrap()));
+        }
+        if over {
+            break;
+        }
+    }
+    // Samples are 0.6 s apart, and that at 15 s is the last of the first rate.
+    for (time, rate) in seen {
+        let expected = if time < 15.3 { 10e6 } else { 2e6 };
+        assert!((rate - expected).abs() < 1.0, "{rate} bit/s at {time} s");
+    }
+}
