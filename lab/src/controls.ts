@@ -11,6 +11,8 @@ export type Changed = (path: string, value: string) => void;
 
 /** The group of controls that a lesson names. */
 const LESSON = "In this lesson";
+/** Most groups that are open at first. */
+const MOST_OPEN = 12;
 /** Steps of a slider. */
 const STEPS = 200;
 /** How far a slider leads from where it began, as a factor. */
@@ -38,6 +40,7 @@ export function fieldOf(catalogue: Catalogue, path: string): Field | undefined {
 
 export class Controls {
   private sliders = new Map<string, ((value: string) => void)[]>();
+  private fields = new Map<string, Field | undefined>();
   private origin = new Map<string, Quantity>();
   private shape = "";
 
@@ -73,22 +76,33 @@ export class Controls {
     if (chosen.length > 0) {
       this.root.append(this.group(LESSON, [chosen], values, true));
     }
+    const isNamed = namedIn(text);
+    let opened = only.length > 0 ? MOST_OPEN : 0;
     for (const [name, members] of grouped(paths)) {
-      const named = members.some((path) => isNamed(text, path));
-      const open = only.length === 0 && named;
-      const own = members.filter((path) => isNamed(text, path));
-      const rest = members.filter((path) => !isNamed(text, path));
+      const own = members.filter((path) => isNamed(path));
+      const rest = members.filter((path) => !isNamed(path));
+      const open = own.length > 0 && opened++ < MOST_OPEN;
       this.root.append(this.group(name, [own, rest], values, open));
     }
+  }
+
+  /** What is known of a parameter; looked up once, as a network can have thousands of them. */
+  private field(path: string): Field | undefined {
+    if (!this.fields.has(path)) {
+      this.fields.set(path, fieldOf(this.catalogue, path));
+    }
+    return this.fields.get(path);
   }
 
   private isControl(path: string, value: string): boolean {
     if (path.startsWith("record.") || path === "name") {
       return false;
     }
-    const field = fieldOf(this.catalogue, path);
-    const isWord = (field?.choices.length ?? 0) > 0 && value !== "absent";
-    return read(value) !== null || value === "true" || value === "false" || isWord;
+    if (value === "absent" || value === "chosen") {
+      return false;
+    }
+    const plain = read(value) !== null || value === "true" || value === "false";
+    return plain || (this.field(path)?.choices.length ?? 0) > 0;
   }
 
   /** A group of controls, the first of them in view and the others behind them. */
@@ -121,7 +135,7 @@ export class Controls {
   }
 
   private control(path: string, value: string, alone: boolean): HTMLElement {
-    const field = fieldOf(this.catalogue, path);
+    const field = this.field(path);
     const keys = splitPath(path);
     const label = keys.at(-1)!.replace(/_/g, " ");
     const id = `p-${alone ? "lesson-" : ""}${path.replace(/[^A-Za-z0-9]/g, "-")}`;
@@ -301,10 +315,12 @@ function grouped(paths: string[]): Map<string, string[]> {
   return groups;
 }
 
-/** Whether the text itself says what stands at the path. */
-function isNamed(text: string, path: string): boolean {
-  const keys = splitPath(path);
-  const key = keys.at(-1)!.replace(/[^A-Za-z0-9_-]/g, "");
-  const parent = keys.at(-2) ?? "";
-  return new RegExp(`(^|[\\s{.,])${key}\\s*=`, "m").test(text) && text.includes(parent);
+/** Tells whether a text itself says what stands at a path, as far as its words show. */
+function namedIn(text: string): (path: string) => boolean {
+  const keys = new Set([...text.matchAll(/([A-Za-z0-9_-]+)\s*=/g)].map((match) => match[1]!));
+  const words = new Set(text.match(/[A-Za-z0-9_-]+/g));
+  return (path) => {
+    const [parent = "", key = ""] = ["", ...splitPath(path)].slice(-2);
+    return keys.has(key) && (parent === "" || words.has(parent.replace(/\[\d+\]$/, "")));
+  };
 }

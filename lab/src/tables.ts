@@ -4,6 +4,8 @@ import { html } from "./dom";
 import type { Layout, Look, Result } from "./engine";
 import { show } from "./quantity";
 
+/** Most groups of flows that are shown while a run lasts; at its end all are. */
+const MOST_LIVE = 40;
 const HEADS = [
   "flows",
   "throughput",
@@ -30,12 +32,12 @@ export class Tables {
 
   /** What has been counted so far, and rates of the last sample. */
   look({ series, counted }: Look): void {
-    const rows = counted.flows.map((flow, at) => {
+    const rows = counted.flows.slice(0, MOST_LIVE).map((flow, at) => {
       const table = series[`series/flows.${flow.name}`];
       const last = (column: string): number | null => table?.[column]?.at(-1) ?? null;
       const about = this.layout?.flows[at];
       return [
-        `${flow.name} (${about?.count ?? 1} ${about?.transport ?? ""})`,
+        `${flow.name} (${kind(about?.count ?? 1, about?.transport ?? "")})`,
         rate(last("throughput_bps")),
         time(last("mean_delay_s")),
         flow.sent_packets,
@@ -54,7 +56,7 @@ export class Tables {
   /** The result of the whole run. */
   over(result: Result): void {
     const groups = result.groups.map((group) => [
-      `${group.name} (${Number(group.flows)} ${String(group.transport)})`,
+      `${group.name} (${kind(Number(group.flows), String(group.transport))})`,
       rate(Number(group.throughput_bps)),
       time(Number(group.mean_delay_s)),
       Number(group.sent_packets),
@@ -109,6 +111,11 @@ function table(caption: string, heads: string[], rows: (string | number)[][]): H
   );
   const about = { class: "scroll", tabindex: 0, role: "region", "aria-label": caption };
   return html("div", about, inner);
+}
+
+/** What a group consists of; calls come and go, and are not counted as flows. */
+function kind(count: number, transport: string): string {
+  return transport === "calls" ? transport : `${count} ${transport}`;
 }
 
 function rate(bps: number | null): string {

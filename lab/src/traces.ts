@@ -136,13 +136,17 @@ export class Traces {
 
   private build(): void {
     this.destroy();
-    for (const chart of this.charts) {
+    const figures = this.charts.map(({ id, title, unit, lines }) => {
+      const head = html("h3", {}, `${title} `, html("span", {}, unit));
+      return html("figure", { id: `trace-${id}`, hidden: lines.length === 0 }, head);
+    });
+    // All of them first: the width of each depends on how many there are.
+    this.root.append(...figures);
+    for (const [at, chart] of this.charts.entries()) {
+      const figure = figures[at]!;
       if (chart.lines.length === 0) {
         continue;
       }
-      const title = html("h3", {}, `${chart.title} `, html("span", {}, chart.unit));
-      const figure = html("figure", { id: `trace-${chart.id}` }, title);
-      this.root.append(figure);
       chart.plot = new uPlot(this.options(chart, figure), this.data(chart), figure);
     }
   }
@@ -154,9 +158,9 @@ export class Traces {
     const axis = { stroke: ink, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid } };
     const line = ({ label, dash }: Line, number: number, faint: boolean): uPlot.Series => ({
       label: faint ? `${label}, kept` : label,
-      stroke: colours[number % colours.length]! + (faint ? "66" : ""),
-      dash: faint ? [2, 2] : (dash ?? DASHES[number % DASHES.length]!),
-      width: faint ? 1 : 1.5,
+      stroke: colours[number % colours.length]! + (faint ? "80" : ""),
+      dash: faint ? [] : (dash ?? DASHES[number % DASHES.length]!),
+      width: faint ? 3 : 1.5,
       points: { show: false },
       value: (_, value) => (value === null || value === undefined ? "" : digits(value)),
     });
