@@ -47,9 +47,12 @@ $(VENV)/.tools: $(VENV)/.built pyproject.toml
 	  | xargs $(BIN)/python -m pip install --quiet --disable-pip-version-check
 	@touch $@
 
-.PHONY: lab
+.PHONY: lab bench-lab
 lab: ## the page of `forebay lab`, with the engine in it (needs node)
 	lab/build.sh
+
+bench-lab: setup lab ## the speed of that page in headless Chromium, beside the command line
+	@node lab/dist/speed.mjs $(BIN)/forebay python/forebay/lab/page.html bench/scenarios/s1-af.toml
 
 reproduce: setup ## the main job: the af study, its table and its HTML report
 	$(BIN)/forebay reproduce af

@@ -4,8 +4,9 @@ import { Engine, Reached, ScenarioError } from "./engine";
 import type { Request } from "./engine";
 import type { Catalogue, FromWorker, Pace, ToWorker } from "./protocol";
 
-/** Milliseconds of work between two looks at messages. */
+/** Milliseconds of work between two looks at messages, and where a run is to pass at once. */
 const BUDGET = 12;
+const LONG_BUDGET = 40;
 /** Milliseconds between two pictures. */
 const FRAME = 33;
 /** Events of a slice: a fraction of a millisecond. */
@@ -26,6 +27,9 @@ let checker: Engine;
 let run: Run | null = null;
 let pace: Pace = { playing: false, speed: null };
 let timer: ReturnType<typeof setTimeout> | undefined;
+let posted = false;
+/** Brings the next tick at once, which a timer does not: browsers delay timers in a row. */
+const again = new MessageChannel();
 let lastFrame = 0;
 
 const say = (message: FromWorker): void => postMessage(message);
@@ -57,6 +61,7 @@ function begin(id: number, request: Request, from: number): void {
 /** Run until `target` or for `BUDGET` milliseconds; then show what is there. */
 function pass(current: Run): void {
   const start = performance.now();
+  const budget = current.target === Infinity ? LONG_BUDGET : BUDGET;
   let sampled = false;
   while (!current.over && current.reached < current.target) {
     const reached = current.engine.advance(SLICE);
@@ -65,7 +70,7 @@ function pass(current: Run): void {
       current.over = reached === Reached.end;
       sampled = true;
     }
-    if (performance.now() - start > BUDGET) {
+    if (performance.now() - start > budget) {
       break;
     }
   }
@@ -78,6 +83,8 @@ function pass(current: Run): void {
 }
 
 function tick(): void {
+  posted = false;
+  clearTimeout(timer);
   timer = undefined;
   const current = run;
   if (!current || current.over) {
@@ -100,14 +107,18 @@ function tick(): void {
 }
 
 function schedule(): void {
-  if (timer !== undefined || !run || run.over) {
+  if (posted || !run || run.over) {
     return;
   }
-  const behind = run.reached < run.target;
-  if (behind || pace.playing) {
-    timer = setTimeout(tick, behind ? 0 : FRAME);
+  if (run.reached < run.target) {
+    posted = true;
+    again.port2.postMessage(null);
+  } else if (pace.playing && timer === undefined) {
+    timer = setTimeout(tick, FRAME);
   }
 }
+
+again.port1.onmessage = tick;
 
 self.onmessage = ({ data }: MessageEvent<ToWorker>): void => {
   switch (data.kind) {
