@@ -130,6 +130,7 @@ PYTHON = (
             "python/forebay/run/progress.py": "the progress of a long command",
             "python/forebay/cli/run.py": "the command `run`",
             "python/forebay/cli/check.py": "the command `check`",
+            "python/forebay/cli/linux.py": "the command `linux`",
             "python/forebay/cli/studies.py": "the command `studies`",
             "python/forebay/cli/tcp_script.py": "the command `tcp-script`",
             "python/forebay/cli/terminal.py": "what commands print with",

@@ -21,7 +21,8 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "scenario": ("run",),
     "study": ("run", "scenario"),
     "report": ("run", "scenario", "study"),
-    "cli": ("run", "scenario", "study", "report"),
+    "linux": (),
+    "cli": ("run", "scenario", "study", "report", "linux"),
 }
 """What each package may import of the others, annotations included."""
 

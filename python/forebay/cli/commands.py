@@ -421,6 +421,27 @@ def check(scenario: str, overrides: list[str], as_json: bool) -> None:
 
 
 @_command(
+    _SCENARIO,
+    option("--link", "NAME", "The tc commands for this link alone; with --dev."),
+    option("--dev", "DEVICE", "The device that sends for the link, such as eth0."),
+    _SET,
+    option(
+        "--allow",
+        "KEYPATH",
+        "Accept what Linux only approximates, by its key path or its last name.",
+        many=True,
+    ),
+    option("--out", "FILE", "Where the script goes (default: standard output).", read=_path),
+    _JSON,
+)
+def linux(scenario: str, **options: Any) -> None:
+    """Print a shell script that builds a scenario on Linux: namespaces, veth, tc and sysctl."""
+    from forebay.cli.linux import print_script
+
+    print_script(scenario, **options)
+
+
+@_command(
     argument(
         "NAME",
         "name",

@@ -1,0 +1,283 @@
+"""Queue mechanisms as qdiscs: one function for each, and a table of them."""
+
+from __future__ import annotations
+
+import math
+
+from forebay.linux.values import Remarks, View, number, tc_rate, tc_time
+
+TYPE_CHECKING = False  # as in typing, without importing it
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["QUEUES", "qdisc", "red_burst"]
+
+UNLIMITED = 1_000_000
+"""Packets of a queue that is not limited: tc has no word for that."""
+
+
+def qdisc(link: View, remarks: Remarks) -> list[str]:
+    """The words of the qdisc that is the queue of a link, or of a class."""
+    name = link.chosen("queue") or "droptail"
+    path = f"{link.path}.queue.{name}"
+    if name not in QUEUES:
+        if name in _UNMAPPED:
+            remarks.refuse(path, f"not mapped to Linux's {_UNMAPPED[name]}, which is the nearest")
+        near = _NEAREST.get(name, "pfifo")
+        title = _TITLES.get(name, name)
+        remarks.refuse(path, f"Linux has no {title}; the nearest is {near}")
+    return QUEUES[name](link.at(f"queue.{name}"), remarks)
+
+
+def red_burst(weight: float, minimum: int, average: int) -> tuple[int, int]:
+    """The least `burst` of which tc makes the power of two nearest to `weight`, and its exponent.
+
+    tc takes the least exponent for which burst + 1 - min / avpkt is at most
+    (1 - (1 - W)^burst) / W, with W = 2^-exponent.
+    """
+    wanted = max(1, round(-math.log2(weight)))
+    burst = max(1, math.ceil(minimum / average))
+    while True:
+        made = _exponent(burst, minimum, average)
+        if made >= wanted:
+            return burst, made
+        burst += 1
+
+
+def _exponent(burst: int, minimum: int, average: int) -> int:
+    room = burst + 1 - minimum / average
+    for exponent in range(1, 32):
+        weight = 2.0**-exponent
+        if room <= (1 - (1 - weight) ** burst) / weight:
+            return exponent
+    return 32
+
+
+def _packets(view: View, remarks: Remarks) -> str:
+    limit = view.get("limit")
+    if limit is None:
+        remarks.note(f"{view.path}.limit", f"not limited; tc gets {UNLIMITED} packets")
+        return str(UNLIMITED)
+    if limit.endswith("B"):
+        size = 1500
+        count = max(1, int(number(limit) / size))
+        remarks.approximate(f"{view.path}.limit", f"tc counts packets: {count} of {size} B")
+        return str(count)
+    return str(int(number(limit)))
+
+
+def _bytes(text: str, packet: int) -> int:
+    return round(number(text)) * (1 if text.endswith("B") else packet)
+
+
+def _differs(view: View, key: str, same: str, text: str, remarks: Remarks) -> None:
+    if view.get(key) not in (same, None):
+        remarks.approximate(f"{view.path}.{key}", text)
+
+
+def _ecn(view: View) -> list[str]:
+    return ["ecn"] if view.is_set("ecn") else []
+
+
+def _droptail(view: View, remarks: Remarks) -> list[str]:
+    limit = view.get("limit")
+    if limit and limit.endswith("B"):
+        remarks.note(f"{view.path}.limit", "Linux counts the frame being transmitted, too")
+        return ["bfifo", "limit", str(round(number(limit)))]
+    if limit:
+        remarks.note(
+            f"{view.path}.limit", "Linux counts the packet being transmitted: one waits less"
+        )
+    return ["pfifo", "limit", _packets(view, remarks)]
+
+
+def _red(view: View, remarks: Remarks) -> list[str]:
+    mean = round(number(view.text("mean_packet")))
+    least = _bytes(view.text("min_threshold"), mean)
+    most = _bytes(view.text("max_threshold"), mean)
+    limit = view.get("limit")
+    total = _bytes(limit, mean) if limit else UNLIMITED * mean
+    weight = float(view.text("weight"))
+    burst, exponent = red_burst(weight, least, mean)
+    if 2.0**-exponent != weight:
+        remarks.note(f"{view.path}.weight", f"{weight} becomes 2^-{exponent} = {2.0**-exponent}")
+    remarks.note(view.path, f"thresholds are bytes in Linux: packets are taken as {mean} B")
+    if view.is_set("gentle"):
+        remarks.approximate(
+            f"{view.path}.gentle", "Linux's red drops all above max; there is no gentle part"
+        )
+    _differs(view, "spacing", "uniform", "Linux spaces drops uniformly", remarks)
+    _differs(view, "byte_mode", "off", "Linux drops packets of all sizes alike", remarks)
+    numbers = ["min", str(least), "max", str(most), "limit", str(total), "avpkt", str(mean)]
+    chance = ["burst", str(burst), "probability", view.text("max_probability")]
+    return ["red", *numbers, *chance, *_ecn(view)]
+
+
+def _codel(view: View, remarks: Remarks) -> list[str]:
+    return ["codel", "limit", _packets(view, remarks), *_delays(view, remarks), *_noecn(view)]
+
+
+def _delays(view: View, remarks: Remarks) -> list[str]:
+    words = []
+    for key in ("target", "interval"):
+        words += [key, tc_time(view.text(key), f"{view.path}.{key}", remarks)]
+    return words
+
+
+def _noecn(view: View) -> list[str]:
+    return ["ecn" if view.is_set("ecn") else "noecn"]
+
+
+def _fq_codel(view: View, remarks: Remarks) -> list[str]:
+    words = ["fq_codel", "limit", _packets(view, remarks), "flows", view.text("queues")]
+    words += ["quantum", str(round(number(view.text("quantum")))), *_delays(view, remarks)]
+    if threshold := view.get("ce_threshold"):
+        words += ["ce_threshold", tc_time(threshold, f"{view.path}.ce_threshold", remarks)]
+    memory = str(round(number(view.text("memory_limit"))))
+    return [*words, "memory_limit", memory, "drop_batch", view.text("drop_batch"), *_noecn(view)]
+
+
+def _pie_gains(view: View, remarks: Remarks) -> list[str]:
+    words = ["target", tc_time(view.text("target"), f"{view.path}.target", remarks)]
+    words += ["tupdate", tc_time(view.text("update_interval"), view.path, remarks)]
+    for key in ("alpha", "beta"):
+        scaled = number(view.text(key)) * 16
+        if scaled.denominator != 1:
+            text = f"tc has sixteenths: {round(scaled)}/16"
+            remarks.approximate(f"{view.path}.{key}", text)
+        words += [key, str(round(scaled))]
+    remarks.note(
+        f"{view.path}.update_interval", "Linux rounds it to ticks: 15 ms are 20 ms at 100 Hz"
+    )
+    _differs(view, "max_burst", "150 ms", "Linux's burst allowance is 150 ms", remarks)
+    return words
+
+
+def _pie(view: View, remarks: Remarks) -> list[str]:
+    words = ["pie", "limit", _packets(view, remarks), *_pie_gains(view, remarks)]
+    estimator = "dq_rate_estimator" if view.get("delay") == "departure_rate" else ""
+    _differs(view, "derandomize", "true", "Linux always derandomises", remarks)
+    return [*words, *_noecn(view), estimator or "no_dq_rate_estimator"]
+
+
+def _fq_pie(view: View, remarks: Remarks) -> list[str]:
+    words = ["fq_pie", "limit", _packets(view, remarks), "flows", view.text("queues")]
+    words += [*_pie_gains(view, remarks), "quantum", str(round(number(view.text("quantum"))))]
+    words += ["memory_limit", str(round(number(view.text("memory_limit"))))]
+    ecn_prob = round(number(view.text("mark_limit")) * 100)
+    return [*words, "ecn_prob", str(ecn_prob), *_noecn(view)]
+
+
+def _sfq(view: View, remarks: Remarks) -> list[str]:
+    words = ["sfq", "limit", _packets(view, remarks), "divisor", view.text("queues")]
+    words += ["quantum", str(round(number(view.text("quantum")))), "depth", view.text("depth")]
+    if perturb := view.get("perturb"):
+        seconds = number(perturb)
+        if seconds.denominator != 1:
+            remarks.approximate(f"{view.path}.perturb", f"tc has whole seconds: {round(seconds)}")
+        words += ["perturb", str(round(seconds))]
+    return [*words, *(["headdrop"] if view.is_set("head_drop") else [])]
+
+
+def _cake(view: View, remarks: Remarks) -> list[str]:
+    rate = view.get("rate")
+    words = ["cake", *(["bandwidth", tc_rate(rate)] if rate else ["unlimited"])]
+    words += ["rtt", tc_time(view.text("interval"), f"{view.path}.interval", remarks)]
+    words += [view.text("tins"), _ISOLATION.get(view.text("isolation"), view.text("isolation"))]
+    words += ["overhead", str(round(number(view.text("overhead"))))]
+    words += ["mpu", str(round(number(view.text("mpu"))))]
+    words += [_FRAMING[view.text("framing")], "wash" if view.is_set("wash") else "nowash"]
+    words += [_ACK_FILTER[view.text("ack_filter")]]
+    remarks.note(f"{view.path}.ecn", "Linux's cake always marks packets that are ECN-capable")
+    _differs(view, "target", "5 ms", "cake takes its target from rtt: a twentieth", remarks)
+    _differs(view, "queues", "1024", "cake has 1024 queues", remarks)
+    return words
+
+
+_ISOLATION = {
+    "none": "flowblind",
+    "triple_isolate": "triple-isolate",
+    "dual_srchost": "dual-srchost",
+    "dual_dsthost": "dual-dsthost",
+}
+_FRAMING = {"none": "noatm", "atm": "atm", "ptm": "ptm"}
+_ACK_FILTER = {
+    "off": "no-ack-filter",
+    "conservative": "ack-filter",
+    "aggressive": "ack-filter-aggressive",
+}
+
+
+def _dualpi2(view: View, remarks: Remarks) -> list[str]:
+    remarks.note(view.path, "needs Linux 6.17 and an iproute2 of that time")
+    words = ["dualpi2", "limit", _packets(view, remarks)]
+    words += ["target", tc_time(view.text("target"), f"{view.path}.target", remarks)]
+    words += ["tupdate", tc_time(view.text("update_interval"), view.path, remarks)]
+    words += ["alpha", view.text("alpha"), "beta", view.text("beta")]
+    words += ["coupling_factor", f"{float(number(view.text('coupling'))):g}"]
+    if packets := view.get("step_packets"):
+        words += ["step_thresh", f"{packets}p"]
+    else:
+        words += ["step_thresh", tc_time(view.text("step"), f"{view.path}.step", remarks)]
+    words += ["min_qlen_step", view.text("min_step_queue")]
+    words += ["classic_protection", f"{view.text('classic_share')}%"]
+    words += ["drop_on_overload" if view.is_set("drop_overload") else "overflow"]
+    words += ["drop_enqueue" if view.is_set("drop_early") else "drop_dequeue"]
+    return [*words, "l4s_ect" if view.get("low_latency") == "ect1" else "any_ect"]
+
+
+def _tbf(view: View, remarks: Remarks) -> list[str]:
+    if view.get("peak_rate"):
+        remarks.refuse(
+            f"{view.path}.peak_rate", "not mapped to tbf's peakrate, which is the nearest"
+        )
+    if view.chosen("queue") != "droptail":
+        inner = f"{view.path}.queue.{view.chosen('queue')}"
+        remarks.refuse(inner, "not mapped inside tbf; the nearest is droptail")
+    inner_limit = view.get("queue.droptail.limit")
+    limit = _bytes(inner_limit, 1500) if inner_limit else UNLIMITED * 1500
+    burst = str(round(number(view.text("burst"))))
+    return ["tbf", "rate", tc_rate(view.text("rate")), "burst", burst, "limit", str(limit)]
+
+
+QUEUES: dict[str, Callable[[View, Remarks], list[str]]] = {
+    "cake": _cake,
+    "codel": _codel,
+    "droptail": _droptail,
+    "dualpi2": _dualpi2,
+    "fq_codel": _fq_codel,
+    "fq_pie": _fq_pie,
+    "pie": _pie,
+    "red": _red,
+    "sfq": _sfq,
+    "tbf": _tbf,
+}
+"""The function that gives the words of tc, by the name of the mechanism."""
+
+_UNMAPPED = {
+    "adaptive_red": "red adaptive",
+    "choke": "choke",
+    "drr": "drr",
+    "ets": "ets",
+    "gred": "gred",
+    "htb": "htb",
+    "priority": "prio",
+}
+"""What Linux has, but for which no words are written here."""
+
+_TITLES = {"rio": "RIO", "wred": "WRED", "cobalt": "COBALT alone", "sred": "SRED"}
+_NEAREST = {
+    "cobalt": "cake besteffort flowblind",
+    "rio": "gred",
+    "wred": "gred",
+    "redn": "gred",
+    "adaptive_redn": "gred",
+    "self_configuring": "gred",
+    "sred": "red",
+    "partial_buffer_sharing": "gred",
+    "scfq": "drr",
+    "stfq": "drr",
+    "wfq": "drr",
+    "wf2q_plus": "qfq",
+    "wrr": "drr",
+}
