@@ -84,8 +84,9 @@ def test_red_words(capsys: pytest.CaptureFixture[str]) -> None:
     )
     # W = 1/4. tc takes the least exponent with burst + 1 - 10 <= (1 - (1 - W)^burst) / W: with a
     # burst of 11 that is 2 against 1.999 for W = 1/2, which fails, and 3.83 for 1/4, which holds.
-    words = "red min 10000 max 30000 limit 60000 avpkt 1000 burst 11 probability 0.1 ecn"
-    assert line.endswith(words)
+    words = "red min 10000 max 30000 limit 60000 avpkt 1000 burst 11 probability 0.1 ecn harddrop"
+    # How long a packet takes while the queue is idle follows from the rate of the link.
+    assert line.endswith(f"{words} bandwidth 10000000bit")
 
 
 def test_impairments(capsys: pytest.CaptureFixture[str]) -> None:
@@ -111,12 +112,18 @@ def test_dumbbell(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert main(["linux", str(RED), "--allow", "gentle", "--out", str(file)]) == 0
     assert capsys.readouterr().out == ""
     script = file.read_text()
-    # Three nodes and two wires; two veth pairs a link; each node knows the two others.
-    assert len(re.findall(r"^ip netns add", script, re.M)) == 5
-    assert len(re.findall(r"type veth peer", script)) == 4
+    # Three nodes, two wires and two hosts; two veth pairs a link and one a host; each host has a
+    # default route, and is known to the two nodes that it is not at.
+    assert len(re.findall(r"^ip netns add", script, re.M)) == 7
+    assert len(re.findall(r"type veth peer", script)) == 6
     assert len(re.findall(r"route add", script)) == 6
-    assert "tbf rate 10000000bit burst 1600" in script
+    # Without the 14 B of an Ethernet header; 100 B of room let no second packet go at once.
+    assert "stab overhead -14 tbf rate 10000000bit burst 1600" in script
     assert "-C reno -M 1460 -P 8" in script
+    # RFC 3390: min(4 MSS, max(2 MSS, 4380 B)) are three segments of 1460 B.
+    assert "initcwnd 3 rto_min 1000ms" in script
+    for setting in ("tcp_ecn=0", "tcp_sack=1", "tcp_timestamps=0", "tcp_recovery=0"):
+        assert script.count(f"net.ipv4.{setting}") == 2
     assert subprocess.run(["bash", "-n", str(file)], check=False).returncode == 0
     if shutil.which("shellcheck"):
         assert subprocess.run(["shellcheck", str(file)], check=False).returncode == 0
@@ -137,6 +144,11 @@ def test_refusals(capsys: pytest.CaptureFixture[str]) -> None:
     for queue, told in (
         ("cobalt", "links.bottleneck.queue.cobalt: Linux has no COBALT alone; the nearest is cake"),
         (
+            "{ priority = { classes = [{ priority = { classes = ["
+            '{ droptail = {} }, { droptail = {} }], flow_groups = [["bulk"]] } }] } }',
+            "links.bottleneck.queue.priority.classes[0].priority.flow_groups: not mapped",
+        ),
+        (
             '{ rio = { min_threshold = ["5 packets"], max_threshold = ["9 packets"], '
             "max_probability = [0.1] } }",
             "links.bottleneck.queue.rio: Linux has no RIO; the nearest is gred",
@@ -154,6 +166,107 @@ def test_refusals(capsys: pytest.CaptureFixture[str]) -> None:
     )
 
 
+def tree(capsys: pytest.CaptureFixture[str], scenario: Path, *given: str) -> list[str]:
+    """The commands for the one link of a scenario that has classes."""
+    link = "edge" if scenario.stem in ("diffserv", "police") else "line"
+    assert main(["linux", str(scenario), "--link", link, "--dev", "eth0", *given]) == 0
+    return [line for line in capsys.readouterr().out.splitlines() if line.startswith("tc ")]
+
+
+def test_priority(capsys: pytest.CaptureFixture[str]) -> None:
+    """Calls would wait behind data on Linux, or acknowledgements of data before calls."""
+    lines = tree(capsys, EXAMPLES / "priority.toml")
+    # Two classes: precedence 0, and 1 and above. Precedence p is codepoint CSp: p times 32.
+    assert "prio bands 2 priomap " + " ".join(["0"] * 16) in lines[1]
+    matches = [re.search(r"dsfield (0x\w+) 0xfc flowid 10:(\d)", line) for line in lines]
+    assert {m[1]: m[2] for m in matches if m} == {f"{32 * p:#04x}": "2" for p in range(1, 8)}
+    assert lines[-2].endswith("parent 10:1 handle 11: pfifo limit 20")
+    assert "parent 10:2 handle 12: red min 7500 max 22500 limit 75000 avpkt 1500" in lines[-1]
+
+
+def test_ets_and_police(capsys: pytest.CaptureFixture[str]) -> None:
+    """A class would have another share, or a contract another rate."""
+    no_colours = ["--set", 'links.edge.queue.ets.classes=["droptail", "codel", "codel"]']
+    no_colours += ["--set", 'links.edge.queue.ets.dscp=["EF", "AF4x"]']
+    no_colours += ["--set", 'links.edge.queue.ets.quanta=["6 kB", "1500 B"]']
+    no_colours += [
+        "--set",
+        'links.edge.conditioners=[{ only = { dscp = ["EF", "CS5"], of = { token_bucket = '
+        '{ cir = "1 Mbit/s", cbs = "3 kB", excess = "drop" } } } }, '
+        '{ trtcm = { cir = "1 Mbit/s", cbs = "4 kB", pir = "3 Mbit/s", pbs = "5 kB", '
+        'excess = "drop" } }]',
+    ]
+    lines = tree(capsys, EXAMPLES / "diffserv.toml", *no_colours)
+    # RFC 3246: EF is 46, that is 0xb8 in the field with ECN; RFC 2474: CS5 is 40, 0xa0.
+    shared = "tc filter add dev eth0 egress protocol ip prio 1 u32 match ip dsfield"
+    police = "action police rate 1000000bit burst 3000 conform-exceed drop/continue index 1"
+    assert lines[:4] == [
+        "tc qdisc replace dev eth0 clsact",
+        f"{shared} 0xb8 0xfc {police}",
+        f"{shared} 0xa0 0xfc action police index 1",
+        "tc filter add dev eth0 egress protocol ip prio 2 matchall "
+        "action police rate 3000000bit burst 5000 conform-exceed drop/continue index 2",
+    ]
+    assert "ets bands 3 strict 1 quanta 6000 1500 priomap 2 " in lines[5]
+    # RFC 2597: AF41, AF42, AF43 are 34, 36 and 38.
+    ways = [line.partition("dsfield ")[2] for line in lines[6:10]]
+    assert ways == [
+        f"{f} 0xfc flowid 10:{c}"
+        for f, c in zip(("0xb8", "0x88", "0x90", "0x98"), "1222", strict=True)
+    ]
+
+
+def test_htb(capsys: pytest.CaptureFixture[str]) -> None:
+    """An office would borrow other than its contract says."""
+    lines = tree(capsys, EXAMPLES / "borrow.toml")
+    assert lines[1].endswith("parent 1:1 handle 10: htb default 5")
+    # A tenth of a second at 9 Mbit/s are 112,500 B.
+    bulk = "parent 10:2 classid 10:4 htb rate 9000000bit ceil 20000000bit burst 1600 cburst 1600"
+    assert f"tc class replace dev eth0 {bulk} prio 0 quantum 112500" in lines
+    assert lines[-1].startswith("tc qdisc replace dev eth0 parent 10:5 handle 13: codel ")
+
+
+def test_drr(capsys: pytest.CaptureFixture[str]) -> None:
+    """What no filter classifies, as questions for addresses, would be dropped."""
+    queue = (
+        '{ drr = { dscp = ["EF"], quanta = ["300 B", "1500 B"], classes = ["droptail", "codel"] } }'
+    )
+    lines = tree(capsys, EXAMPLES / "priority.toml", "--set", f"links.line.queue={queue}")
+    assert lines[2:6] == [
+        "tc class replace dev eth0 parent 10: classid 10:1 drr quantum 300",
+        "tc class replace dev eth0 parent 10: classid 10:2 drr quantum 1500",
+        "tc filter add dev eth0 parent 10: protocol ip prio 1 "
+        "u32 match ip dsfield 0xb8 0xfc flowid 10:1",
+        "tc filter add dev eth0 parent 10: protocol all prio 2 matchall flowid 10:2",
+    ]
+
+
+def test_choke_and_adaptive_red(capsys: pytest.CaptureFixture[str]) -> None:
+    """A queue beside RED would have other thresholds."""
+    red = '{ red = { limit = "50 packets", mean_packet = "1000 B" } }'
+    line = tc(capsys, f"{{ choke = {{ of = {red} }} }}")
+    assert "choke limit 50 min 5 max 15 avpkt 1000 burst " in line
+    law = 'min_threshold = "5 packets", max_threshold = "15 packets", weight = 0.002'
+    adaptive = f'{{ adaptive_red = {{ {law}, mean_packet = "1000 B" }} }}'
+    line = tc(capsys, adaptive, "--allow", "gentle")
+    assert "red min 5000 max 15000 " in line
+    assert " adaptive" in line
+    told = refused(
+        capsys,
+        *[str(RED), "--set", "links.bottleneck.queue=adaptive_red"],
+        *["--link", "bottleneck", "--dev", "eth0"],
+    )
+    assert "queue.adaptive_red.min_threshold: tc derives none; the nearest is a number" in told
+
+
+def test_datagrams(capsys: pytest.CaptureFixture[str]) -> None:
+    """A source on Linux would send at another rate, or with another codepoint."""
+    assert main(["linux", str(EXAMPLES / "borrow.toml")]) == 0
+    # 80 kbit/s of 200 B are 68.8 kbit/s of payload, a packet each 20 ms; EF is 46, times 4 is 184.
+    words = "-t 20 -u -b 68800 -l 172 --pacing-timer 20000 -P 10 -S 184"
+    assert words in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("example", sorted(EXAMPLES.glob("*.toml")), ids=lambda path: path.stem)
 def test_examples(capsys: pytest.CaptureFixture[str], example: Path) -> None:
     """A scenario would give neither a script nor the key path for which it has none."""
@@ -164,4 +277,4 @@ def test_examples(capsys: pytest.CaptureFixture[str], example: Path) -> None:
         assert done.returncode == 0
         return
     assert status == 2
-    assert re.match(r"forebay: error: (links|flows|rings|aggregates)\.[\w.\-]+: ", told.err)
+    assert re.match(r"forebay: error: (links|flows|rings|aggregates)\.[\w.\-\[\]]+: ", told.err)

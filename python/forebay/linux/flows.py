@@ -1,57 +1,55 @@
-"""Flows as runs of iperf3, with the sysctls of their senders."""
+"""Flows as runs of iperf3, with the settings of their hosts."""
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
+from forebay.linux.classes import codepoint
 from forebay.linux.topology import Topology
 from forebay.linux.values import Remarks, View, number
 
 __all__ = ["flow_commands"]
 
 _CONTROLS = ("reno", "cubic", "bbr", "dctcp", "vegas", "westwood", "highspeed", "scalable")
+_STREAMS = 128
+"""Parallel streams that iperf3 can have."""
 
 
 def flow_commands(topology: Topology, duration: str, remarks: Remarks) -> list[str]:
-    """The commands that run all flows, in the background."""
-    lines = []
-    settings: dict[str, dict[str, str]] = {}
-    for index, flow in enumerate(topology.flows.values()):
+    """The commands that start all flows, in the background."""
+    servers, clients = [], []
+    for index, (name, flow) in enumerate(topology.flows.items()):
         port = 5201 + index
-        server = topology.namespaces[flow.text("to")]
-        client = topology.namespaces[flow.text("from")]
-        begin = _start(flow, remarks)
-        stop = number(flow.get("stop") or duration)
-        target = topology.host(flow.text("to"))
+        client, server = topology.host(name, 0), topology.host(name, 1)
         if flow.get("route"):
             remarks.refuse(f"{flow.path}.route", "not mapped; the nearest is the shortest path")
-        if flow.get("precedence") not in (None, "0") or flow.get("dscp"):
-            remarks.refuse(f"{flow.path}.dscp", "not mapped; the nearest is iperf3 -S")
-        sysctls, words = _traffic(flow, remarks)
-        lines += [f"# flow {flow.path.partition('.')[2]}"]
-        lines += [f"ip netns exec {client} sysctl -qw {setting}" for setting in sysctls]
-        lines += [f"ip netns exec {server} iperf3 -s -D -1 -p {port}"]
-        options = " ".join(words)
-        _one_setting(settings.setdefault(client, {}), sysctls, flow, remarks)
-        seconds = max(1, round(stop - begin))
-        if "-n" not in words and seconds != stop - begin:
-            remarks.note(f"{flow.path}.stop", f"iperf3 has whole seconds: it sends for {seconds}")
-        time = "" if "-n" in words else f" -t {seconds}"
-        lines += [
-            f"(sleep {float(begin):g}; ip netns exec {client} "
-            f"iperf3 -c {target} -p {port}{time} {options}) &"
-        ]
-    return lines
+        settings, words = _traffic(flow, remarks)
+        servers.append(f"# flow {name}")
+        for setting in settings:
+            servers += [f"ip netns exec {host} sysctl -qw {setting}" for host in (client, server)]
+        servers += _route(topology, name, flow, remarks)
+        servers.append(f"ip netns exec {server} iperf3 -s -D -1 -p {port}")
+        time = [] if "-n" in words else _seconds(flow, duration, remarks)
+        target = topology.host_address(name, 1)
+        run = ["iperf3", "-c", target, "-p", str(port), *time, *words, *_class(flow, remarks)]
+        begin = float(_start(flow, remarks))
+        report = f'-J >"$out/flow{index}.json"'
+        clients.append(f"(sleep {begin:g}; exec ip netns exec {client} {' '.join(run)} {report}) &")
+    # A server that does not listen yet would refuse its client.
+    return [*servers, "sleep 1", *clients]
 
 
-def _one_setting(there: dict[str, str], sysctls: list[str], flow: View, remarks: Remarks) -> None:
-    """Refuse a flow whose node has another setting already: a sysctl holds for all of a node."""
-    for setting in sysctls:
-        name, _, value = setting.partition("=")
-        if there.setdefault(name, value) != value:
-            key = {"tcp_sack": "recovery", "tcp_ecn": "ecn"}.get(name[9:], "timestamps")
-            text = "a node of Linux has one for all its flows; the nearest is a node of its own"
-            remarks.refuse(f"{flow.path}.tcp.{key}", text)
+def _seconds(flow: View, duration: str, remarks: Remarks) -> list[str]:
+    """How long iperf3 sends: whole seconds, at least to the end of the run."""
+    stop = flow.get("stop")
+    span = number(stop or duration) - _start(flow, remarks)
+    if stop is None:
+        return ["-t", str(max(1, math.ceil(span)))]
+    seconds = max(1, round(span))
+    if seconds != span:
+        remarks.note(f"{flow.path}.stop", f"iperf3 has whole seconds: it sends for {seconds} s")
+    return ["-t", str(seconds)]
 
 
 def _start(flow: View, remarks: Remarks) -> Fraction:
@@ -64,41 +62,72 @@ def _start(flow: View, remarks: Remarks) -> Fraction:
     return (number(" ".join(words[1:3])) + late) / 2
 
 
+def _class(flow: View, remarks: Remarks) -> list[str]:
+    """The codepoint of a flow, or its precedence as a class selector."""
+    point = codepoint(flow.text("dscp")) if flow.get("dscp") else 0
+    precedence = int(flow.get("precedence") or 0)
+    if precedence and point:
+        text = "a packet of Linux has one field for both; the nearest is dscp alone"
+        remarks.refuse(f"{flow.path}.precedence", text)
+    if precedence > 7:
+        text = "class selectors have 7 at most; the nearest is 7"
+        remarks.refuse(f"{flow.path}.precedence", text)
+    field = point << 2 or precedence << 5
+    return ["-S", str(field)] if field else []
+
+
 def _traffic(flow: View, remarks: Remarks) -> tuple[list[str], list[str]]:
-    kind = flow.chosen("traffic")
-    count = flow.get("count") or "1"
+    """The sysctls of the flow's hosts, and the words of iperf3."""
     for other in ("calls", "paced", "policing", "linked"):
         if flow.below(other):
             remarks.refuse(f"{flow.path}.{other}", "iperf3 has none; the nearest is traffic.cbr")
-    if flow.below("udp"):
-        path = f"{flow.path}.traffic.{kind}"
-        if kind == "poisson":
-            remarks.approximate(path, "iperf3 sends at a constant rate")
-        elif kind != "cbr":
-            remarks.refuse(path, "iperf3 has none; the nearest is traffic.cbr")
-        law = flow.at(f"traffic.{kind}")
-        header = round(number(flow.get("udp.header") or "28 B"))
-        size, rate = round(number(law.text("size"))), number(law.text("rate"))
-        payload = size - header
-        if payload < 16:
-            remarks.refuse(f"{path}.size", "iperf3 sends 16 B at least; the nearest is 44 B")
-        # The rate of a scenario counts headers, that of iperf3 does not.
-        net = round(rate * payload / size)
-        return [], ["-u", "-b", str(net), "-l", str(payload), "-P", count]
+    count = int(flow.get("count") or "1")
+    if count > _STREAMS:
+        text = f"iperf3 has {_STREAMS} streams at most; the nearest is {_STREAMS}"
+        remarks.refuse(f"{flow.path}.count", text)
+    laws = (_datagrams, lambda *_: []) if flow.below("udp") else (_connection, _settings)
+    return laws[1](flow, remarks), [*laws[0](flow, remarks), "-P", str(count)]
+
+
+def _datagrams(flow: View, remarks: Remarks) -> list[str]:
+    kind = flow.chosen("traffic")
+    path = f"{flow.path}.traffic.{kind}"
+    if kind == "poisson":
+        remarks.approximate(path, "iperf3 sends at a constant rate")
+    elif kind != "cbr":
+        remarks.refuse(path, "iperf3 has none; the nearest is traffic.cbr")
+    law = flow.at(f"traffic.{kind}")
+    header = round(number(flow.get("udp.header") or "28 B"))
+    size, rate = round(number(law.text("size"))), number(law.text("rate"))
+    payload = size - header
+    if payload < 16:
+        remarks.refuse(f"{path}.size", "iperf3 sends 16 B at least; the nearest is 44 B")
+    if law.get("jitter") not in (None, "0", "0.0"):
+        remarks.approximate(f"{path}.jitter", "iperf3 sends at constant intervals")
+    if law.is_set("random_phase"):
+        remarks.note(f"{path}.random_phase", "all flows of iperf3 begin at once")
+    # The rate of a scenario counts headers, that of iperf3 does not. Its timer fires once a
+    # packet; by default it fires once in 1 ms and sends what is due.
+    timer = max(1, round(size * 8 * 10**6 / rate))
+    net = round(rate * payload / size)
+    return ["-u", "-b", str(net), "-l", str(payload), "--pacing-timer", str(timer)]
+
+
+def _connection(flow: View, remarks: Remarks) -> list[str]:
     tcp = flow.at("tcp")
     control = tcp.chosen("control") or "reno"
     if control not in _CONTROLS:
         near = "dctcp" if control == "prague" else "bbr" if control == "bbr3" else "vegas"
         path = f"{tcp.path}.control.{control}"
         remarks.refuse(path, f"Linux has no {control}; the nearest is {near}")
-    sysctls = [f"net.ipv4.tcp_ecn={1 if tcp.is_set('ecn') else 0}"]
-    sysctls += [f"net.ipv4.tcp_timestamps={1 if tcp.is_set('timestamps') else 0}"]
-    sysctls += [f"net.ipv4.tcp_sack={1 if tcp.get('recovery') == 'sack' else 0}"]
-    sysctls += ["net.ipv4.tcp_no_metrics_save=1"]
-    remarks.note(tcp.path, "Linux starts with a window of 10 packets, and has RACK, TLP and TSQ")
+    if control == "cubic" and not tcp.is_set("control.cubic.hystart"):
+        path = f"{tcp.path}.control.cubic.hystart"
+        switch = "echo 0 >/sys/module/tcp_cubic/parameters/hystart"
+        remarks.note(path, f"HyStart is on; off for all of the machine by: {switch}")
     # TCP_MAXSEG counts the 12 B of timestamps, the scenario's mss does not.
     mss = round(number(tcp.text("mss"))) + (12 if tcp.is_set("timestamps") else 0)
-    words = ["-C", control, "-M", str(mss), "-P", count]
+    words = ["-C", control, "-M", str(mss)]
+    kind = flow.chosen("traffic")
     if kind == "file":
         words += ["-n", str(round(number(flow.text("traffic.file.size"))))]
         if flow.get("traffic.file.count") not in (None, "1"):
@@ -108,4 +137,60 @@ def _traffic(flow: View, remarks: Remarks) -> tuple[list[str], list[str]]:
     if window := tcp.get("window"):
         size = round(number(window)) * (1 if window.endswith("B") else mss)
         words += ["-w", str(size)]
-    return sysctls, words
+    return words
+
+
+def _settings(flow: View, remarks: Remarks) -> list[str]:
+    """The sysctls of both hosts of a flow over TCP."""
+    tcp = flow.at("tcp")
+    rack = tcp.get("loss_detection") == "rack"
+    probe = tcp.is_set("tail_loss_probe") if tcp.get("tail_loss_probe") else rack
+    if tcp.get("recovery") not in ("sack", "newreno", None):
+        text = "Linux has no Reno without NewReno; the nearest is newreno"
+        remarks.refuse(f"{tcp.path}.recovery", text)
+    for key, usual in (("delayed_ack_timeout", "40 ms"), ("pacing", "none")):
+        if tcp.get(key) not in (usual, None):
+            remarks.note(f"{tcp.path}.{key}", f"Linux has its own, not {tcp.get(key)}")
+    remarks.note(tcp.path, "Linux has PRR, F-RTO, and acknowledges the first segments at once")
+    switches = {
+        "tcp_ecn": tcp.is_set("ecn"),
+        "tcp_timestamps": tcp.is_set("timestamps"),
+        "tcp_sack": tcp.get("recovery") == "sack",
+        "tcp_recovery": rack,
+        "tcp_slow_start_after_idle": tcp.is_set("idle_restart"),
+        "tcp_no_metrics_save": True,
+    }
+    lines = [f"net.ipv4.{name}={int(on)}" for name, on in switches.items()]
+    return [*lines, f"net.ipv4.tcp_early_retrans={3 if probe else 0}"]
+
+
+def _route(topology: Topology, name: str, flow: View, remarks: Remarks) -> list[str]:
+    """The route of a sender over TCP: initial window and smallest retransmission timeout."""
+    if flow.below("udp"):
+        return []
+    tcp = flow.at("tcp")
+    words = []
+    if given := tcp.get("initial_window"):
+        mss = round(number(tcp.text("mss")))
+        words += ["initcwnd", str(_initial_window(given, mss))]
+    if rto := tcp.get("rto_min"):
+        least = max(1, round(number(rto) * 1000))
+        if least != number(rto) * 1000:
+            remarks.note(f"{tcp.path}.rto_min", f"ip has whole milliseconds: {least} ms")
+        words += ["rto_min", f"{least}ms"]
+    via = topology.host_address(name, 0, node=True)
+    host = topology.host(name, 0)
+    return [f"ip -n {host} route change default via {via} dev h0 {' '.join(words)}"]
+
+
+def _initial_window(text: str, mss: int) -> int:
+    """The initial window in segments of `mss` bytes."""
+    laws = {
+        "rfc2001": mss,
+        "rfc2581": 2 * mss,
+        "rfc2414": min(4 * mss, max(2 * mss, 4380)),
+        "rfc3390": min(4 * mss, max(2 * mss, 4380)),
+        "rfc5681": (4 if mss < 1096 else 3 if mss < 2191 else 2) * mss,
+        "rfc6928": min(10 * mss, max(2 * mss, 14_600)),
+    }
+    return max(1, laws[text] // mss) if text in laws else int(number(text))

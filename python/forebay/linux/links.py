@@ -4,41 +4,55 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from forebay.linux.queues import UNLIMITED, qdisc
+from forebay.linux.classes import Device, queue_commands
+from forebay.linux.police import police_commands
+from forebay.linux.queues import UNLIMITED
 from forebay.linux.values import Remarks, View, number, tc_rate, tc_time
 
 __all__ = ["delay_words", "rate_commands"]
 
-BURST = 1600
-"""One packet of 1500 B with its Ethernet header: a larger burst lets two leave at once."""
+ETHERNET = 14
+"""Bytes of the header that Linux counts as part of a packet."""
 
 
-def rate_commands(link: View, device: str, remarks: Remarks) -> list[str]:
-    """The commands of tc for the rate and the queue of one direction, on `device`."""
-    for part in ("conditioner", "shaper", "detector", "explicit_rate"):
+def rate_commands(link: View, device: str, mtu: int, remarks: Remarks) -> list[str]:
+    """The commands of tc for the rate and the queue of one direction, on `device`.
+
+    `mtu` is the largest packet of the scenario, with its IP header.
+    """
+    for part in ("shaper", "detector", "explicit_rate"):
         if name := link.chosen(part):
-            near = "tc filter ... action police" if part == "conditioner" else "tbf"
-            remarks.refuse(f"{link.path}.{part}.{name}", f"not mapped; the nearest is {near}")
+            remarks.refuse(f"{link.path}.{part}.{name}", "not mapped; the nearest is tbf")
     for part in ("schedule", "trace", "rate_steps", "failure", "profile"):
         if link.get(part) or link.below(part):
             remarks.refuse(f"{link.path}.{part}", "a link of tc is constant; the nearest is rate")
-    words = qdisc(link, remarks)
+    lines = police_commands(link, device, remarks)
     rate = link.get("rate")
+    # A size table takes the Ethernet header off: rates and thresholds count IP packets.
+    stab = f"stab overhead -{ETHERNET}"
     if rate is None:
-        return [f"tc qdisc replace dev {device} root handle 1: {' '.join(words)}"]
-    remarks.note(f"{link.path}.rate", "Linux counts the Ethernet header, 14 B a packet, too")
-    shaper = f"tbf rate {tc_rate(rate)} burst {BURST} limit {UNLIMITED * 1500}"
+        root = f"root handle {{handle}}: {stab}"
+        return [*lines, *queue_commands(link, "queue", root, Device(device, rate), remarks)]
+    # One packet and a little more: a larger burst lets two leave at once.
+    shaper = f"tbf rate {tc_rate(rate)} burst {mtu + 100} limit {UNLIMITED * mtu}"
+    below = "parent 1:1 handle {handle}:"
     return [
-        f"tc qdisc replace dev {device} root handle 1: {shaper}",
-        f"tc qdisc replace dev {device} parent 1:1 handle 10: {' '.join(words)}",
+        *lines,
+        f"tc qdisc replace dev {device} root handle 1: {stab} {shaper}",
+        *queue_commands(link, "queue", below, Device(device, rate), remarks),
     ]
 
 
 def delay_words(link: View, remarks: Remarks) -> list[str]:
-    """The words of netem for the delay and the impairment of one direction."""
+    """The words of netem for the delay and impairment of one direction; none without them."""
+    if link.count("impairments"):
+        text = "netem has an order of its own; the nearest is one impairment"
+        remarks.refuse(f"{link.path}.impairments", text)
     words = ["netem", "limit", str(UNLIMITED)]
     delay = tc_time(link.get("delay") or "0 s", f"{link.path}.delay", remarks)
     name = link.chosen("impairment")
+    if name is None and delay == "0us":
+        return []
     if name == "jitter":
         return [*words, *_jitter(link, delay, remarks)]
     words += ["delay", delay]

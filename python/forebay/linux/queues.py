@@ -16,17 +16,20 @@ UNLIMITED = 1_000_000
 """Packets of a queue that is not limited: tc has no word for that."""
 
 
-def qdisc(link: View, remarks: Remarks) -> list[str]:
-    """The words of the qdisc that is the queue of a link, or of a class."""
-    name = link.chosen("queue") or "droptail"
-    path = f"{link.path}.queue.{name}"
+def qdisc(view: View, key: str, rate: str | None, remarks: Remarks) -> list[str]:
+    """The words of the qdisc that `view`, a link or a class, has at `key`, sending at `rate`."""
+    name = view.chosen(key) or "droptail"
+    path = f"{view.path}.{key}.{name}"
     if name not in QUEUES:
         if name in _UNMAPPED:
             remarks.refuse(path, f"not mapped to Linux's {_UNMAPPED[name]}, which is the nearest")
         near = _NEAREST.get(name, "pfifo")
         title = _TITLES.get(name, name)
         remarks.refuse(path, f"Linux has no {title}; the nearest is {near}")
-    return QUEUES[name](link.at(f"queue.{name}"), remarks)
+    words = QUEUES[name](view.at(f"{key}.{name}"), remarks)
+    # How many packets an idle time is worth: tc takes 10 Mbit/s where nothing is said.
+    idle = ["bandwidth", tc_rate(rate)] if rate and words[0] in ("red", "choke") else []
+    return [*words, *idle]
 
 
 def red_burst(weight: float, minimum: int, average: int) -> tuple[int, int]:
@@ -92,6 +95,9 @@ def _droptail(view: View, remarks: Remarks) -> list[str]:
 
 
 def _red(view: View, remarks: Remarks) -> list[str]:
+    for key in ("min_threshold", "max_threshold", "weight"):
+        if view.get(key) is None:
+            remarks.refuse(f"{view.path}.{key}", "tc derives none; the nearest is a number")
     mean = round(number(view.text("mean_packet")))
     least = _bytes(view.text("min_threshold"), mean)
     most = _bytes(view.text("max_threshold"), mean)
@@ -110,7 +116,42 @@ def _red(view: View, remarks: Remarks) -> list[str]:
     _differs(view, "byte_mode", "off", "Linux drops packets of all sizes alike", remarks)
     numbers = ["min", str(least), "max", str(most), "limit", str(total), "avpkt", str(mean)]
     chance = ["burst", str(burst), "probability", view.text("max_probability")]
-    return ["red", *numbers, *chance, *_ecn(view)]
+    # Above the maximum Linux marks, too, unless it is told to drop.
+    ecn = ["ecn", "harddrop"] if view.is_set("ecn") else []
+    return ["red", *numbers, *chance, *ecn]
+
+
+def _adaptive_red(view: View, remarks: Remarks) -> list[str]:
+    for key, fixed in (
+        ("alpha", "0.01"),
+        ("beta", "0.9"),
+        ("bottom", "0.01"),
+        ("top", "0.5"),
+        ("interval", "500 ms"),
+    ):
+        _differs(view, key, fixed, f"Linux's adaptive RED has {fixed}", remarks)
+    return [*_red(view, remarks), "adaptive"]
+
+
+def _choke(view: View, remarks: Remarks) -> list[str]:
+    if view.chosen("of") != "red":
+        remarks.refuse(f"{view.path}.of.{view.chosen('of')}", "Linux's choke is around red alone")
+    if view.get("region"):
+        remarks.refuse(f"{view.path}.region", "Linux's choke has none; the nearest is candidates 1")
+    law = view.at("of.red")
+    mean = round(number(law.text("mean_packet")))
+    least, most = (_bytes(law.text(f"{end}_threshold"), mean) / mean for end in ("min", "max"))
+    for key, same in (("candidates", "1"), ("weight", law.text("weight"))):
+        _differs(view, key, same, f"Linux's choke has {same}", remarks)
+    same = law.text("min_threshold")
+    _differs(view, "threshold", same, f"Linux's choke has that of red, {same}", remarks)
+    if law.is_set("gentle"):
+        remarks.approximate(f"{law.path}.gentle", "Linux's choke drops all above max")
+    burst, exponent = red_burst(float(law.text("weight")), round(least) * mean, mean)
+    remarks.note(f"{law.path}.weight", f"{law.text('weight')} becomes 2^-{exponent}")
+    words = ["choke", "limit", _packets(law, remarks), "min", str(round(least))]
+    words += ["max", str(round(most)), "avpkt", str(mean), "burst", str(burst)]
+    return [*words, "probability", law.text("max_probability"), *_ecn(law)]
 
 
 def _codel(view: View, remarks: Remarks) -> list[str]:
@@ -241,7 +282,9 @@ def _tbf(view: View, remarks: Remarks) -> list[str]:
 
 
 QUEUES: dict[str, Callable[[View, Remarks], list[str]]] = {
+    "adaptive_red": _adaptive_red,
     "cake": _cake,
+    "choke": _choke,
     "codel": _codel,
     "droptail": _droptail,
     "dualpi2": _dualpi2,
@@ -254,15 +297,7 @@ QUEUES: dict[str, Callable[[View, Remarks], list[str]]] = {
 }
 """The function that gives the words of tc, by the name of the mechanism."""
 
-_UNMAPPED = {
-    "adaptive_red": "red adaptive",
-    "choke": "choke",
-    "drr": "drr",
-    "ets": "ets",
-    "gred": "gred",
-    "htb": "htb",
-    "priority": "prio",
-}
+_UNMAPPED = {"gred": "gred"}
 """What Linux has, but for which no words are written here."""
 
 _TITLES = {"rio": "RIO", "wred": "WRED", "cobalt": "COBALT alone", "sred": "SRED"}

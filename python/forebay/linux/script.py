@@ -6,7 +6,7 @@ from forebay.errors import UserError, nearest
 from forebay.linux.flows import flow_commands
 from forebay.linux.links import delay_words, rate_commands
 from forebay.linux.topology import Topology
-from forebay.linux.values import Remarks, View
+from forebay.linux.values import Remarks, View, number
 
 TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
 
 __all__ = ["link_script", "network_script"]
 
-_HEAD = """#!/bin/sh
+_HEAD = """\
+#!/bin/sh
+# Usage, as root: sh SCRIPT [FOLDER]. Counters and the reports of iperf3 go to FOLDER, as JSON.
 set -eu
+out=${1:-results}
 if [ "$(id -u)" -ne 0 ]; then echo "must be run as root" >&2; exit 1; fi"""
 
 _WHY = """\
 # Rate and queue are where a link's sender has them; the delay is in the namespace of its wire,
 # since the packets that netem holds would otherwise count as waiting in the queue."""
 
-_TSQ = """# TCP small queues (net.ipv4.tcp_limit_output_bytes) hold packets back in the sender; a
-# simulated sender has no such limit."""
-
 
 def network_script(values: dict[str, str], allowed: Sequence[str]) -> tuple[str, Remarks]:
-    """The script that builds a scenario and runs its flows."""
+    """The script that builds a scenario, runs its flows and keeps what its devices count."""
     remarks = Remarks(allowed)
     topology = Topology(values, remarks)
     lines = [_WHY]
@@ -35,31 +35,64 @@ def network_script(values: dict[str, str], allowed: Sequence[str]) -> tuple[str,
         for end, way in enumerate((link, _reverse(link))):
             lines.append(f"# {way.path}")
             space = topology.namespaces[topology.ends[name][end]]
-            for command in rate_commands(way, topology.device(name, end), remarks):
+            for command in rate_commands(way, topology.device(name, end), topology.mtu, remarks):
                 lines.append(command.replace("tc ", f"tc -n {space} ", 1))
             out = f"{topology.device(name, 1 - end)}w"
-            delay = " ".join(delay_words(way, remarks))
-            lines.append(f"tc -n {topology.wire(name)} qdisc replace dev {out} root {delay}")
+            if delay := " ".join(delay_words(way, remarks)):
+                lines.append(f"tc -n {topology.wire(name)} qdisc replace dev {out} root {delay}")
     flows = flow_commands(topology, values["duration"], remarks)
     remarks.unused()
-    spaces = [*topology.namespaces.values(), *map(topology.wire, topology.links)]
-    # Only what this script has made goes: it ends before where one of them is there already.
-    check = [
-        f"for n in {' '.join(spaces)}; do",
+    warm_up, duration = number(values.get("warm_up") or "0 s"), number(values["duration"])
+    body = [
+        _HEAD,
+        *_told(remarks),
+        *_cleaning(topology.spaces()),
+        *topology.commands(),
+        *lines,
+        *_counting(topology),
+        *flows,
+        f"sleep {float(warm_up):g}",
+        "count begin",
+        f"sleep {float(duration - warm_up):g}",
+        "count end",
+        "wait",
+    ]
+    return "\n".join(body) + "\n", remarks
+
+
+def _cleaning(spaces: list[str]) -> list[str]:
+    """Only what this script has made goes: it ends before where one of them is there already."""
+    return [
+        f"spaces='{' '.join(spaces)}'",
+        "for n in $spaces; do",
         '  if [ -e "/run/netns/$n" ]; then echo "namespace $n is there" >&2; exit 1; fi',
         "done",
+        'mkdir -p "$out"',
         "clean() {",
         '  for p in $(jobs -p); do kill "$p" 2>/dev/null || true; done',
-        f"  for n in {' '.join(spaces)}; do",
+        "  for n in $spaces; do",
         '    for p in $(ip netns pids "$n" 2>/dev/null); do kill "$p" 2>/dev/null || true; done',
         '    ip netns del "$n" 2>/dev/null || true',
         "  done",
         "}",
         "trap clean EXIT",
-        "trap 'exit 130' INT TERM",
+        "trap 'exit 130' INT TERM HUP",
     ]
-    body = [_HEAD, *_told(remarks), *check, *topology.commands(), *lines, _TSQ, *flows, "wait"]
-    return "\n".join(body) + "\n", remarks
+
+
+def _counting(topology: Topology) -> list[str]:
+    """A function that writes the counters of all links and hosts at one time."""
+    lines = ["count() {", '  date +%s.%N >"$out/time.$1"']
+    for name, ends in topology.ends.items():
+        for end, node in enumerate(ends):
+            dev = topology.device(name, end)
+            read = f"tc -n {topology.namespaces[node]} -s -j qdisc show dev {dev}"
+            lines.append(f'  {read} >"$out/{dev}.$1.json"')
+    for flow in topology.flows:
+        for end in (0, 1):
+            host = topology.host(flow, end)
+            lines.append(f'  ip -n {host} -s -j link show dev h0 >"$out/{host}.$1.json"')
+    return [*lines, "}"]
 
 
 def link_script(
@@ -67,13 +100,13 @@ def link_script(
 ) -> tuple[str, Remarks]:
     """The commands of tc for the rate and the queue of one link."""
     remarks = Remarks(allowed)
-    links = Topology(values, remarks).links
+    topology = Topology(values, remarks)
+    links = topology.links
     if name not in links:
         near = nearest(name, links)
         raise UserError(f'--link: no link "{name}"{near}; there are {", ".join(links)}')
-    commands = rate_commands(links[name], device, remarks)
-    if links[name].get("delay") not in (None, "0 ps") or links[name].chosen("impairment"):
-        words = " ".join(delay_words(links[name], remarks))
+    commands = rate_commands(links[name], device, topology.mtu, remarks)
+    if words := " ".join(delay_words(links[name], remarks)):
         remarks.note(f"links.{name}.delay", f"not on this device; behind it: {words}")
     remarks.unused()
     return "\n".join([*_told(remarks), *commands]) + "\n", remarks

@@ -10,6 +10,7 @@ from forebay.errors import UserError, nearest
 TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import NoReturn
 
 __all__ = ["Remarks", "View", "number", "tc_rate", "tc_time"]
 
@@ -62,7 +63,7 @@ class Remarks:
             raise UserError(f"{path}: {text}; --allow {path} accepts that")
         self.approximations.append(f"{path}: {text}")
 
-    def refuse(self, path: str, text: str) -> None:
+    def refuse(self, path: str, text: str) -> NoReturn:
         """Linux has no counterpart."""
         raise UserError(f"{path}: {text}")
 

@@ -1,0 +1,203 @@
+"""The queue of a link as commands of tc: one qdisc, or a scheduler with its classes and filters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from forebay.linux.queues import qdisc
+from forebay.linux.values import Remarks, View, number, tc_rate
+
+TYPE_CHECKING = False  # as in typing, without importing it
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Device", "codepoint", "codepoints", "queue_commands"]
+
+_NAMED = {"DF": 0, "BE": 0, "LE": 1, "VOICE-ADMIT": 44, "VA": 44, "EF": 46}
+
+
+@dataclass
+class Device:
+    """A device that sends for a link: its name, its rate, and the handles that it has given."""
+
+    name: str
+    rate: str | None
+    given: int = 0xF
+
+    def handle(self) -> str:
+        """A handle that no qdisc of the device has; tc's handles are hexadecimal."""
+        self.given += 1
+        return f"{self.given:x}"
+
+
+def queue_commands(
+    view: View, key: str, parent: str, device: Device, remarks: Remarks
+) -> list[str]:
+    """The commands for the queue that `view` has at `key`, below `parent`."""
+    handle = device.handle()
+    start = f"tc qdisc replace dev {device.name} {parent.format(handle=handle)} "
+    name = view.chosen(key)
+    if name not in _SCHEDULERS:
+        return [start + " ".join(qdisc(view, key, device.rate, remarks))]
+    law = view.at(f"{key}.{name}")
+    return _SCHEDULERS[name](_Scheduler(law, handle, device, start, remarks))
+
+
+def codepoint(name: str) -> int:
+    """The number of a differentiated services codepoint."""
+    if name in _NAMED:
+        return _NAMED[name]
+    if name.startswith("CS"):
+        return 8 * int(name[2:])
+    if name.startswith("AF"):
+        return 8 * int(name[2]) + 2 * int(name[3])
+    return int(name)
+
+
+def codepoints(entry: str) -> list[int]:
+    """The codepoints of one class, such as "AF41 AF42 AF43"."""
+    return [codepoint(name) for name in entry.split()]
+
+
+@dataclass
+class _Scheduler:
+    """A scheduler: its parameters, its handle, its device, and how its command starts."""
+
+    law: View
+    handle: str
+    device: Device
+    start: str
+    remarks: Remarks
+
+    def queues(self, keys: list[str], minors: list[int]) -> list[str]:
+        """The commands for the queues of its classes."""
+        lines = []
+        for key, minor in zip(keys, minors, strict=True):
+            parent = f"parent {self.handle}:{minor:x} handle {{handle}}:"
+            lines += queue_commands(self.law, key, parent, self.device, self.remarks)
+        return lines
+
+    def filters(self, minors: list[int]) -> tuple[list[str], int]:
+        """The commands that classify, and the class of what no filter matches."""
+        matches, default = _matches(self.law, len(minors), self.remarks)
+        lines = [
+            f"tc filter add dev {self.device.name} parent {self.handle}: protocol ip prio 1 "
+            f"u32 match ip dsfield {value:#04x} {mask:#04x} flowid {self.handle}:{minors[index]:x}"
+            for value, mask, index in matches
+        ]
+        return lines, default
+
+
+def _matches(law: View, count: int, remarks: Remarks) -> tuple[list[tuple[int, int, int]], int]:
+    """Values and masks of the field of DSCP and ECN with their classes; the class of the rest."""
+    chosen = law.get("classify")
+    if law.list("dscp") and chosen in (None, "dscp"):
+        found = [
+            (point << 2, 0xFC, index)
+            for index, entry in enumerate(law.list("dscp"))
+            for point in codepoints(entry)
+        ]
+        return found, int(law.get("otherwise") or count - 1)
+    if law.list("ecn_classes") and chosen in (None, "ecn"):
+        classes = [int(entry) for entry in law.list("ecn_classes")]
+        return [(value, 0x03, index) for value, index in enumerate(classes)], 0
+    others = [key for key in ("rules", "flow_groups") if law.get(key) or law.below(key)]
+    if chosen in (None, "precedence") and not others:
+        remarks.note(f"{law.path}.map", "precedence p travels as the codepoint CSp (RFC 2474)")
+        classes = [int(entry) for entry in law.list("map")] or list(range(count))
+        of = [min(classes[min(p, len(classes) - 1)], count - 1) for p in range(8)]
+        return [(p << 5, 0xFC, of[p]) for p in range(1, 8)], of[0]
+    path = f"{law.path}.{[*others, 'classify'][0]}"
+    return remarks.refuse(path, "not mapped to tc's filters; the nearest is dscp")
+
+
+def _bands(scheduler: _Scheduler, words: list[str]) -> list[str]:
+    """prio or ets: the first class is band 0, whose identifier is 1."""
+    law = scheduler.law
+    count = law.count("classes")
+    minors = [index + 1 for index in range(count)]
+    filters, default = scheduler.filters(minors)
+    # What no filter matches has the band of its Linux priority, one of 16.
+    mapped = ["priomap", *[str(default)] * 16]
+    keys = [f"classes[{index}]" for index in range(count)]
+    line = scheduler.start + " ".join([*words, *mapped])
+    return [line, *filters, *scheduler.queues(keys, minors)]
+
+
+def _priority(scheduler: _Scheduler) -> list[str]:
+    count = scheduler.law.count("classes")
+    if count > 16:
+        text = "prio has 16 bands at most; the nearest is 16 classes"
+        scheduler.remarks.refuse(f"{scheduler.law.path}.classes", text)
+    return _bands(scheduler, ["prio", "bands", str(max(2, count))])
+
+
+def _ets(scheduler: _Scheduler) -> list[str]:
+    law = scheduler.law
+    count, strict = law.count("classes"), int(law.get("strict") or 0)
+    if count > 16:
+        text = "ets has 16 bands at most; the nearest is 16 classes"
+        scheduler.remarks.refuse(f"{law.path}.classes", text)
+    words = ["ets", "bands", str(count)]
+    words += ["strict", str(strict)] if strict else []
+    if count > strict:
+        words += ["quanta", *_quanta(law, count - strict)]
+    return _bands(scheduler, words)
+
+
+def _quanta(law: View, count: int) -> list[str]:
+    given = law.list("quanta") or ["1500 B"] * count
+    return [str(round(number(entry))) for entry in given]
+
+
+def _drr(scheduler: _Scheduler) -> list[str]:
+    law, dev, handle = scheduler.law, scheduler.device.name, scheduler.handle
+    count = law.count("classes")
+    minors = [index + 1 for index in range(count)]
+    lines = [f"{scheduler.start}drr"]
+    for minor, quantum in zip(minors, _quanta(law, count), strict=True):
+        start = f"tc class replace dev {dev} parent {handle}: classid {handle}:{minor:x}"
+        lines.append(f"{start} drr quantum {quantum}")
+    filters, default = scheduler.filters(minors)
+    # drr drops what no filter classifies, ARP included.
+    rest = (
+        f"tc filter add dev {dev} parent {handle}: protocol all prio 2 "
+        f"matchall flowid {handle}:{minors[default]:x}"
+    )
+    keys = [f"classes[{index}]" for index in range(count)]
+    return [*lines, *filters, rest, *scheduler.queues(keys, minors)]
+
+
+def _htb(scheduler: _Scheduler) -> list[str]:
+    law, handle = scheduler.law, scheduler.handle
+    parts = [law.at(f"classes[{index}]") for index in range(law.count("classes"))]
+    numbers = {part.text("name"): index + 1 for index, part in enumerate(parts)}
+    leaves = [index for index, part in enumerate(parts) if part.chosen("queue")]
+    minors = [index + 1 for index in leaves]
+    filters, default = scheduler.filters(minors)
+    lines = [f"{scheduler.start}htb default {minors[default]:x}"]
+    for index, part in enumerate(parts):
+        above = part.get("parent")
+        parent = f"{handle}:{numbers[above]:x}" if above else f"{handle}:"
+        rate = number(part.text("rate"))
+        # What a class of HTB has where nothing is given: a tenth of a second (r2q 10), bounded.
+        usual = min(max(round(rate / 80), 1000), 200_000)
+        quantum = round(number(part.get("quantum") or f"{usual} B"))
+        lines.append(
+            f"tc class replace dev {scheduler.device.name} parent {parent} "
+            f"classid {handle}:{index + 1:x} htb rate {tc_rate(part.text('rate'))} "
+            f"ceil {tc_rate(part.get('ceil') or part.text('rate'))} "
+            f"burst {round(number(part.text('burst')))} "
+            f"cburst {round(number(part.text('ceil_burst')))} "
+            f"prio {part.get('priority') or 0} quantum {quantum}"
+        )
+    keys = [f"classes[{index}].queue" for index in leaves]
+    return [*lines, *filters, *scheduler.queues(keys, minors)]
+
+
+_SCHEDULERS: dict[str | None, Callable[[_Scheduler], list[str]]] = {
+    "drr": _drr,
+    "ets": _ets,
+    "htb": _htb,
+    "priority": _priority,
+}
