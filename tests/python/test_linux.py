@@ -180,8 +180,10 @@ def test_priority(capsys: pytest.CaptureFixture[str]) -> None:
     assert "prio bands 2 priomap " + " ".join(["0"] * 16) in lines[1]
     matches = [re.search(r"dsfield (0x\w+) 0xfc flowid 10:(\d)", line) for line in lines]
     assert {m[1]: m[2] for m in matches if m} == {f"{32 * p:#04x}": "2" for p in range(1, 8)}
-    assert lines[-2].endswith("parent 10:1 handle 11: pfifo limit 20")
-    assert "parent 10:2 handle 12: red min 7500 max 22500 limit 75000 avpkt 1500" in lines[-1]
+    assert lines[-3].endswith("parent 10:1 handle 11: pfifo limit 20")
+    # RED is asked for packets by ets, since prio and tbf only look at those that it has.
+    assert lines[-2].endswith("parent 10:2 handle 12: ets bands 1 strict 1")
+    assert "parent 12:1 handle 13: red min 7500 max 22500 limit 75000 avpkt 1500" in lines[-1]
 
 
 def test_ets_and_police(capsys: pytest.CaptureFixture[str]) -> None:

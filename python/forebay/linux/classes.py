@@ -11,7 +11,14 @@ TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Device", "codepoint", "codepoints", "queue_commands"]
+__all__ = ["Device", "Place", "codepoint", "codepoints", "queue_commands"]
+
+_AVERAGING = {
+    "adaptive_red": "idle_correction",
+    "choke": "of.red.idle_correction",
+    "red": "idle_correction",
+}
+"""Mechanisms with an average that decays while the queue is idle, and the key of that."""
 
 _NAMED = {"DF": 0, "BE": 0, "LE": 1, "VOICE-ADMIT": 44, "VA": 44, "EF": 46}
 
@@ -30,17 +37,39 @@ class Device:
         return f"{self.given:x}"
 
 
+@dataclass
+class Place:
+    """Where a queue is: the words of tc for it, and whether what is above tells it of idle times.
+
+    Linux's RED takes an idle time as begun when it is asked for a packet and has none. tbf and
+    prio only look at what is there first, and drr, htb and the round of ets ask no empty class.
+    """
+
+    words: str
+    tells_idle: bool = True
+
+
 def queue_commands(
-    view: View, key: str, parent: str, device: Device, remarks: Remarks
+    view: View, key: str, place: Place, device: Device, remarks: Remarks
 ) -> list[str]:
-    """The commands for the queue that `view` has at `key`, below `parent`."""
+    """The commands for the queue that `view` has at `key`."""
     handle = device.handle()
-    start = f"tc qdisc replace dev {device.name} {parent.format(handle=handle)} "
+    start = f"tc qdisc replace dev {device.name} {place.words.format(handle=handle)} "
     name = view.chosen(key)
-    if name not in _SCHEDULERS:
-        return [start + " ".join(qdisc(view, key, device.rate, remarks))]
-    law = view.at(f"{key}.{name}")
-    return _SCHEDULERS[name](_Scheduler(law, handle, device, start, remarks))
+    if name in _SCHEDULERS:
+        law = view.at(f"{key}.{name}")
+        return _SCHEDULERS[name](_Scheduler(law, handle, device, start, remarks))
+    lines = []
+    if name in _AVERAGING and not place.words.startswith("root"):
+        if place.tells_idle:
+            # To look at what is there, ets takes a packet out: it asks.
+            lines = [f"{start}ets bands 1 strict 1"]
+            below = device.handle()
+            start = f"tc qdisc replace dev {device.name} parent {handle}:1 handle {below}: "
+        else:
+            text = "in a class of Linux that is asked only while it has packets, no idle time"
+            remarks.approximate(f"{view.path}.{key}.{name}.{_AVERAGING[name]}", text)
+    return [*lines, start + " ".join(qdisc(view, key, device.rate, remarks))]
 
 
 def codepoint(name: str) -> int:
@@ -69,12 +98,12 @@ class _Scheduler:
     start: str
     remarks: Remarks
 
-    def queues(self, keys: list[str], minors: list[int]) -> list[str]:
-        """The commands for the queues of its classes."""
+    def queues(self, keys: list[str], minors: list[int], telling: int = 0) -> list[str]:
+        """The commands for the queues of its classes, the first `telling` told of idle times."""
         lines = []
-        for key, minor in zip(keys, minors, strict=True):
-            parent = f"parent {self.handle}:{minor:x} handle {{handle}}:"
-            lines += queue_commands(self.law, key, parent, self.device, self.remarks)
+        for index, (key, minor) in enumerate(zip(keys, minors, strict=True)):
+            place = Place(f"parent {self.handle}:{minor:x} handle {{handle}}:", index < telling)
+            lines += queue_commands(self.law, key, place, self.device, self.remarks)
         return lines
 
     def filters(self, minors: list[int]) -> tuple[list[str], int]:
@@ -111,8 +140,8 @@ def _matches(law: View, count: int, remarks: Remarks) -> tuple[list[tuple[int, i
     return remarks.refuse(path, "not mapped to tc's filters; the nearest is dscp")
 
 
-def _bands(scheduler: _Scheduler, words: list[str]) -> list[str]:
-    """prio or ets: the first class is band 0, whose identifier is 1."""
+def _bands(scheduler: _Scheduler, words: list[str], strict: int) -> list[str]:
+    """prio or ets, with so many strict classes: the first is band 0, whose identifier is 1."""
     law = scheduler.law
     count = law.count("classes")
     minors = [index + 1 for index in range(count)]
@@ -121,7 +150,7 @@ def _bands(scheduler: _Scheduler, words: list[str]) -> list[str]:
     mapped = ["priomap", *[str(default)] * 16]
     keys = [f"classes[{index}]" for index in range(count)]
     line = scheduler.start + " ".join([*words, *mapped])
-    return [line, *filters, *scheduler.queues(keys, minors)]
+    return [line, *filters, *scheduler.queues(keys, minors, strict)]
 
 
 def _priority(scheduler: _Scheduler) -> list[str]:
@@ -129,7 +158,7 @@ def _priority(scheduler: _Scheduler) -> list[str]:
     if count > 16:
         text = "prio has 16 bands at most; the nearest is 16 classes"
         scheduler.remarks.refuse(f"{scheduler.law.path}.classes", text)
-    return _bands(scheduler, ["prio", "bands", str(max(2, count))])
+    return _bands(scheduler, ["prio", "bands", str(max(2, count))], count)
 
 
 def _ets(scheduler: _Scheduler) -> list[str]:
@@ -142,7 +171,7 @@ def _ets(scheduler: _Scheduler) -> list[str]:
     words += ["strict", str(strict)] if strict else []
     if count > strict:
         words += ["quanta", *_quanta(law, count - strict)]
-    return _bands(scheduler, words)
+    return _bands(scheduler, words, strict)
 
 
 def _quanta(law: View, count: int) -> list[str]:

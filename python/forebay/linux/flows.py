@@ -33,9 +33,13 @@ def flow_commands(topology: Topology, duration: str, remarks: Remarks) -> list[s
         time = [] if "-n" in words else _seconds(flow, duration, remarks)
         target = topology.host_address(name, 1)
         run = ["iperf3", "-c", target, "-p", str(port), *time, *words, *_class(flow, remarks)]
-        begin = float(_start(flow, remarks))
-        report = f'-J >"$out/flow{index}.json"'
-        clients.append(f"(sleep {begin:g}; exec ip netns exec {client} {' '.join(run)} {report}) &")
+        begin = _start(flow, remarks)
+        # A client whose connection does not end gets some seconds more than all others.
+        patience = math.ceil(number(duration) - begin) + 10
+        clients.append(
+            f"(sleep {float(begin):g}; exec timeout {patience} ip netns exec {client} "
+            f'{" ".join(run)} -J >"$out/flow{index}.json") &'
+        )
     # A server that does not listen yet would refuse its client.
     return [*servers, "sleep 1", *clients]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from forebay.linux.classes import Device, queue_commands
+from forebay.linux.classes import Device, Place, queue_commands
 from forebay.linux.police import police_commands
 from forebay.linux.queues import UNLIMITED
 from forebay.linux.values import Remarks, View, number, tc_rate, tc_time
@@ -31,11 +31,11 @@ def rate_commands(link: View, device: str, mtu: int, remarks: Remarks) -> list[s
     # A size table takes the Ethernet header off: rates and thresholds count IP packets.
     stab = f"stab overhead -{ETHERNET}"
     if rate is None:
-        root = f"root handle {{handle}}: {stab}"
+        root = Place(f"root handle {{handle}}: {stab}")
         return [*lines, *queue_commands(link, "queue", root, Device(device, rate), remarks)]
     # One packet and a little more: a larger burst lets two leave at once.
     shaper = f"tbf rate {tc_rate(rate)} burst {mtu + 100} limit {UNLIMITED * mtu}"
-    below = "parent 1:1 handle {handle}:"
+    below = Place("parent 1:1 handle {handle}:")
     return [
         *lines,
         f"tc qdisc replace dev {device} root handle 1: {stab} {shaper}",
