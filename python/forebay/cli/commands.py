@@ -432,6 +432,13 @@ def check(scenario: str, overrides: list[str], as_json: bool) -> None:
         many=True,
     ),
     option("--out", "FILE", "Where the script goes (default: standard output).", read=_path),
+    flag("--run", "Run it, and print what it gives beside the simulated run."),
+    option(
+        "--in",
+        "WHERE",
+        "Where it runs: uml, a kernel of its own in simulated time (the default), or netns.",
+        key="where",
+    ),
     _JSON,
 )
 def linux(scenario: str, **options: Any) -> None:

@@ -1,16 +1,31 @@
-"""The command `linux`: a scenario as a shell script of ip, tc and sysctl."""
+"""The command `linux`: a scenario as a shell script of ip, tc and sysctl, and its run."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-from forebay.cli.terminal import print_json
-from forebay.errors import UserError
+from forebay import text
+from forebay.cli.terminal import Grid, print_json, print_page
+from forebay.errors import UserError, nearest
+from forebay.linux.counters import read_counters
+from forebay.linux.machine import PLACES, run_script
 from forebay.linux.script import link_script, network_script
-from forebay.run.jobs import check, load
+from forebay.linux.values import Remarks, number
+from forebay.run.interrupts import terminated_like_interrupted
+from forebay.run.jobs import Job, check, load, run_jobs
+
+TYPE_CHECKING = False  # as in typing, without importing it
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from forebay.run.jobs import Run
 
 __all__ = ["print_script"]
+
+LATE = 0.01
+"""The share by which a measured time may differ from the scenario's before there is no verdict."""
 
 
 def print_script(
@@ -21,23 +36,119 @@ def print_script(
     allow: list[str],
     out: Path | None,
     as_json: bool,
+    run: bool,
+    where: str | None,
 ) -> None:
-    """`forebay linux`: prints the script, or raises `UserError` with a key path."""
-    if (link is None) != (dev is None):
-        raise UserError("--link, --dev: a link needs its device, and a device its link")
-    # Linux's names are 15 characters at most; nothing that a shell acts upon may be among them.
-    if dev is not None and not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.@-]{0,14}", dev):
-        raise UserError(f'--dev: "{dev}"; allowed is the name of a device, such as eth0')
-    values = check(load(scenario).but(overrides=overrides))["resolved"]
+    """`forebay linux`: prints the script, or raises `UserError` with a key path.
+
+    With `run`, the script is run, and what it gives is printed beside the simulated run.
+    """
+    _check(link, dev, run, where)
+    job = load(scenario).but(overrides=overrides)
+    values = check(job)["resolved"]
     if link is not None and dev is not None:
         script, remarks = link_script(values, link, dev, allow)
     else:
         script, remarks = network_script(values, allow)
     if out is not None:
         out.write_text(script, encoding="utf-8")
-    if as_json:
-        print_json(
-            {"script": script, "notes": remarks.notes, "approximations": remarks.approximations}
-        )
+    told = {"notes": remarks.notes, "approximations": remarks.approximations}
+    if run:
+        document = {**_compared(job, values, script, where or "uml"), **told}
+        if as_json:
+            print_json(document)
+        else:
+            _show(document, remarks)
+    elif as_json:
+        print_json({"script": script, **told})
     elif out is None:
         print(script, end="")
+
+
+def _check(link: str | None, dev: str | None, run: bool, where: str | None) -> None:
+    if (link is None) != (dev is None):
+        raise UserError("--link, --dev: a link needs its device, and a device its link")
+    # Linux's names are 15 characters at most; nothing that a shell acts upon may be among them.
+    if dev is not None and not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.@-]{0,14}", dev):
+        raise UserError(f'--dev: "{dev}"; allowed is the name of a device, such as eth0')
+    if run and link is not None:
+        raise UserError("--run, --link: a run is of the whole scenario")
+    if where is not None and not run:
+        raise UserError("--in: only with --run")
+    if where not in (None, *PLACES):
+        near = nearest(str(where), PLACES)
+        raise UserError(f'--in: no place "{where}"{near}; allowed are {", ".join(PLACES)}')
+
+
+def _compared(job: Job, values: dict[str, str], script: str, where: str) -> dict[str, Any]:
+    """The document of a run on Linux and of the simulated one."""
+    runs: dict[int, Run] = {}
+    run_jobs([job], runs.__setitem__, 1)
+    simulated = runs[0].document
+    hystart = [value for key, value in values.items() if key.endswith(".cubic.hystart")]
+    # A setting of the whole kernel, which is this run's own.
+    switches = [] if "true" in hystart or not hystart else ["tcp_cubic.hystart=0"]
+    duration = float(number(values["duration"]))
+    with (
+        terminated_like_interrupted(),
+        run_script(script, where, duration, switches) as (folder, facts),
+    ):
+        counted = read_counters(folder, values)
+    wanted = simulated["measured_s"]
+    in_time = abs(counted["measured_s"] - wanted) <= LATE * wanted
+    idle = facts["clock"] == "simulated" or max(facts["load"]) < facts["cores"]
+    return {
+        "name": simulated["name"],
+        "linux": {**facts, "kept_pace": in_time and idle, **counted},
+        "simulated": {
+            "digest": simulated["digest"],
+            "version": simulated["version"],
+            "measured_s": wanted,
+            "flows": [_part(row, counted["flows"]) for row in simulated["groups"]],
+            "links": [_part(row, counted["links"]) for row in simulated["links"]],
+        },
+    }
+
+
+def _part(row: Mapping[str, Any], like: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The columns of a simulated row that Linux has, too."""
+    return {key: row[key] for key in like[0]} if like else {"name": row["name"]}
+
+
+def _show(document: Mapping[str, Any], remarks: Remarks) -> None:
+    linux, simulated = document["linux"], document["simulated"]
+    low, high = sorted(linux["load"])
+    tick = f"{linux['tick_hz']} Hz" if linux["tick_hz"] else "unknown"
+    clock = {"simulated": "simulated time", "real": "real time"}[linux["clock"]]
+    facts = [
+        f": Linux {linux['kernel']} ({linux['where']}, {clock}, tick {tick}) beside the simulated "
+        f"run, {linux['measured_s']:.3f} s of each",
+        f"{text.span(linux['wall_s'])} of wall time at a load of {low:.1f} to {high:.1f} on "
+        f"{linux['cores']} cores; digest {simulated['digest']}, version {simulated['version']}",
+        *(f"Linux differs: {note}" for note in remarks.notes),
+        *(f"approximated: {note}" for note in remarks.approximations),
+    ]
+    if not linux["kept_pace"]:
+        facts.append("no verdict: the machine was too busy, or timers came late")
+    grids = []
+    for title, key in (("flows", "flows"), ("links", "links")):
+        grids.append(_grid(title, simulated[key], linux[key]))
+    print_page(document["name"], facts, grids)
+
+
+def _grid(
+    title: str, ours: Sequence[Mapping[str, Any]], theirs: Sequence[Mapping[str, Any]]
+) -> Grid:
+    """Each quantity simulated, on Linux, and by how much Linux has more."""
+    found = {row["name"]: row for row in theirs}
+    rows = []
+    for row in ours:
+        for key in list(row)[1:]:
+            if row["name"] not in found:
+                continue
+            mine, other = row[key], found[row["name"]][key]
+            show = text.rate if key.endswith("_bps") else text.count
+            more = f"{100 * (other / mine - 1):+.2f} %" if mine else "-"
+            what = key.removesuffix("_bps").removesuffix("_packets")
+            rows.append((f"{row['name']}: {what}", show(mine), show(other), more))
+    return Grid(title, ["quantity", "simulated", "Linux", "difference"], rows)

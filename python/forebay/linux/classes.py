@@ -99,7 +99,7 @@ class _Scheduler:
     remarks: Remarks
 
     def queues(self, keys: list[str], minors: list[int], telling: int = 0) -> list[str]:
-        """The commands for the queues of its classes, the first `telling` told of idle times."""
+        """The commands for the queues of its classes; the first `telling` learn of idle times."""
         lines = []
         for index, (key, minor) in enumerate(zip(keys, minors, strict=True)):
             place = Place(f"parent {self.handle}:{minor:x} handle {{handle}}:", index < telling)

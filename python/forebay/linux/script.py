@@ -51,9 +51,9 @@ def network_script(values: dict[str, str], allowed: Sequence[str]) -> tuple[str,
         *lines,
         *_counting(topology),
         *flows,
-        f"sleep {float(warm_up):g}",
+        f"pause {float(warm_up):g}",
         "count begin",
-        f"sleep {float(duration - warm_up):g}",
+        f"pause {float(duration - warm_up):g}",
         "count end",
         "wait",
     ]
@@ -75,6 +75,8 @@ def _cleaning(spaces: list[str]) -> list[str]:
         '    ip netns del "$n" 2>/dev/null || true',
         "  done",
         "}",
+        # A signal ends what is waited for; it would otherwise be heard at the end of the pause.
+        'pause() { sleep "$1" & wait $!; }',
         "trap clean EXIT",
         "trap 'exit 130' INT TERM HUP",
     ]
@@ -88,6 +90,8 @@ def _counting(topology: Topology) -> list[str]:
             dev = topology.device(name, end)
             read = f"tc -n {topology.namespaces[node]} -s -j qdisc show dev {dev}"
             lines.append(f'  {read} >"$out/{dev}.$1.json"')
+            read = f"tc -n {topology.wire(name)} -s -j qdisc show dev {dev}w"
+            lines.append(f'  {read} >"$out/{dev}w.$1.json"')
     for flow in topology.flows:
         for end in (0, 1):
             host = topology.host(flow, end)

@@ -1,0 +1,153 @@
+"""Where a script runs: a kernel of its own in simulated time, or namespaces of this machine."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+from forebay.errors import MachineError, UserError
+
+TYPE_CHECKING = False  # as in typing, without importing it
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+__all__ = ["PLACES", "image", "run_script"]
+
+PLACES = ("uml", "netns")
+"""Where a script can run."""
+
+_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
+_TOOLS = ("ip", "tc", "ethtool", "iperf3", "sysctl")
+_INSTALL = "bench/linux/install.sh installs it"
+
+# The root is the host's, read-only; only /run, and in it the folder of results, is written.
+_INIT = """\
+#!/bin/sh
+export PATH={path} TMPDIR=/run/tmp
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+mount -t tmpfs tmp /run
+mkdir -p /run/netns /run/tmp /run/out
+mount -t hostfs none /run/out -o {out}
+ip link set lo up
+uname -r >/run/out/kernel
+status=0
+sh /run/out/script.sh /run/out >/run/out/log 2>&1 || status=$?
+echo "$status" >/run/out/status
+poweroff -f
+"""
+
+
+def image() -> Path:
+    """The kernel that bench/linux/kernel.sh builds, there or not."""
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(cache) / "forebay" / "linux-uml"
+
+
+@contextmanager
+def run_script(
+    script: str, where: str, duration: float, switches: Sequence[str] = ()
+) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Run the script of a scenario of `duration` seconds; gives its folder, and what it ran on.
+
+    `switches` are parameters of the kernel that has simulated time. The folder goes at the end.
+    """
+    _check_tools()
+    with tempfile.TemporaryDirectory(prefix="forebay-linux-") as name:
+        folder = Path(name) / "out"
+        folder.mkdir()
+        (folder / "script.sh").write_text(script, encoding="utf-8")
+        before, began = os.getloadavg()[0], time.monotonic()
+        facts = (_simulated if where == "uml" else _real)(folder, duration, switches)
+        wall = time.monotonic() - began
+        if (status := _read(folder / "status")) != "0":
+            last = _read(folder / "log").splitlines()[-3:]
+            said = "; ".join(last) or f"status {status or 'none'}"
+            raise MachineError(f"the script failed on Linux: {said}")
+        load = {"load": [before, os.getloadavg()[0]], "cores": os.cpu_count(), "wall_s": wall}
+        yield folder, {"where": where, **facts, **load}
+
+
+def _check_tools() -> None:
+    for tool in _TOOLS:
+        if shutil.which(tool, path=f"{_PATH}:{os.environ.get('PATH', '')}") is None:
+            raise UserError(f"--run: no {tool} on this machine; {_INSTALL}")
+
+
+def _read(file: Path) -> str:
+    return file.read_text(encoding="utf-8", errors="replace").strip() if file.exists() else ""
+
+
+def _simulated(folder: Path, duration: float, switches: Sequence[str]) -> dict[str, Any]:
+    kernel = image()
+    if not os.access(kernel, os.X_OK):
+        raise UserError(f"--in uml: no kernel {kernel}; bench/linux/kernel.sh builds it")
+    init = folder.parent / "init.sh"
+    init.write_text(_INIT.format(path=_PATH, out=folder), encoding="utf-8")
+    init.chmod(0o755)
+    words = [str(kernel), "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", "mem=512M"]
+    words += [f"init={init}", f"uml_dir={folder.parent}", "con=null", "con0=null,fd:1", "quiet"]
+    words += ["time-travel=inf-cpu", *switches]
+    if taskset := shutil.which("taskset"):
+        # Threads of the kernel that wander between cores take several times as long.
+        words = [taskset, "-c", str(max(os.sched_getaffinity(0))), *words]
+    _execute(words, folder.parent / "console", 120 + 20 * duration, signal.SIGKILL)
+    return {"kernel": _read(folder / "kernel"), "clock": "simulated", "tick_hz": _tick(kernel)}
+
+
+def _tick(kernel: Path) -> int | None:
+    found = re.search(r"^CONFIG_HZ=(\d+)$", _read(kernel.with_suffix(".config")), re.MULTILINE)
+    return int(found[1]) if found else None
+
+
+def _real(folder: Path, duration: float, _: Sequence[str]) -> dict[str, Any]:
+    if os.geteuid() != 0:
+        raise UserError("--in netns: needs root; --in uml does not")
+    # The script removes its namespaces when it gets a signal that it can handle.
+    words = ["sh", str(folder / "script.sh"), str(folder)]
+    status = _execute(words, folder / "log", 120 + 2 * duration, signal.SIGTERM)
+    (folder / "status").write_text(str(status), encoding="utf-8")
+    release = platform.release()
+    config = _read(Path(f"/boot/config-{release}"))
+    found = re.search(r"^CONFIG_HZ=(\d+)$", config, re.MULTILINE)
+    return {"kernel": release, "clock": "real", "tick_hz": int(found[1]) if found else None}
+
+
+def _execute(words: list[str], log: Path, limit: float, end: signal.Signals) -> int:
+    """Run a program to its end, at most `limit` s; with ours, it and what it started get `end`."""
+    with log.open("wb") as console:
+        process = subprocess.Popen(
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=console,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, "PATH": f"{_PATH}:{os.environ.get('PATH', '')}"},
+            process_group=0,
+        )
+        try:
+            return process.wait(limit)
+        except subprocess.TimeoutExpired as late:
+            raise MachineError(f"the run on Linux did not end in {limit:g} s") from late
+        finally:
+            _stop(process, end)
+
+
+def _stop(process: subprocess.Popen[bytes], end: signal.Signals) -> None:
+    for number, patience in ((end, 20.0), (signal.SIGKILL, 5.0)):
+        try:
+            os.killpg(process.pid, number)
+        except ProcessLookupError:
+            break
+        try:
+            process.wait(patience)
+        except subprocess.TimeoutExpired:
+            continue
