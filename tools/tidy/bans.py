@@ -150,6 +150,7 @@ PYTHON = (
         ("python/", "studies/", "docs/"),
         but={
             "python/forebay/cli/bench.py": "measures time",
+            "python/forebay/linux/machine.py": "reports how long it took",
             "python/forebay/run/progress.py": "says how long it will take",
             "python/forebay/study/driver.py": "reports how long it took",
         },

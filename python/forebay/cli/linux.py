@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 from forebay import text
@@ -11,7 +12,7 @@ from forebay.errors import UserError, nearest
 from forebay.linux.counters import read_counters
 from forebay.linux.machine import PLACES, run_script
 from forebay.linux.script import link_script, network_script
-from forebay.linux.values import Remarks, number
+from forebay.linux.values import number
 from forebay.run.interrupts import terminated_like_interrupted
 from forebay.run.jobs import Job, check, load, run_jobs
 
@@ -28,52 +29,60 @@ LATE = 0.01
 """The share by which a measured time may differ from the scenario's before there is no verdict."""
 
 
-def print_script(
-    scenario: Path | str,
-    overrides: list[str],
-    link: str | None,
-    dev: str | None,
-    allow: list[str],
-    out: Path | None,
-    as_json: bool,
-    run: bool,
-    where: str | None,
-) -> None:
+@dataclass
+class _Options:
+    """The options of the command, as its page describes them."""
+
+    overrides: list[str]
+    link: str | None
+    dev: str | None
+    allow: list[str]
+    out: Path | None
+    as_json: bool
+    run: bool
+    where: str | None
+
+
+def print_script(scenario: Path | str, **options: Any) -> None:
     """`forebay linux`: prints the script, or raises `UserError` with a key path.
 
     With `run`, the script is run, and what it gives is printed beside the simulated run.
     """
-    _check(link, dev, run, where)
-    job = load(scenario).but(overrides=overrides)
+    wanted = _Options(**options)
+    _check(wanted)
+    job = load(scenario).but(overrides=wanted.overrides)
     values = check(job)["resolved"]
-    if link is not None and dev is not None:
-        script, remarks = link_script(values, link, dev, allow)
+    if wanted.link is not None and wanted.dev is not None:
+        script, remarks = link_script(values, wanted.link, wanted.dev, wanted.allow)
     else:
-        script, remarks = network_script(values, allow)
-    if out is not None:
-        out.write_text(script, encoding="utf-8")
+        script, remarks = network_script(values, wanted.allow)
+    if wanted.out is not None:
+        wanted.out.write_text(script, encoding="utf-8")
     told = {"notes": remarks.notes, "approximations": remarks.approximations}
-    if run:
-        document = {**_compared(job, values, script, where or "uml"), **told}
-        if as_json:
+    if wanted.run:
+        document = {**_compared(job, values, script, wanted.where or "uml"), **told}
+        if document["linux"]["switches"]:
+            document["notes"] = [note for note in remarks.notes if ".cubic.hystart: " not in note]
+        if wanted.as_json:
             print_json(document)
         else:
-            _show(document, remarks)
-    elif as_json:
+            _show(document)
+    elif wanted.as_json:
         print_json({"script": script, **told})
-    elif out is None:
+    elif wanted.out is None:
         print(script, end="")
 
 
-def _check(link: str | None, dev: str | None, run: bool, where: str | None) -> None:
+def _check(wanted: _Options) -> None:
+    link, dev, where = wanted.link, wanted.dev, wanted.where
     if (link is None) != (dev is None):
         raise UserError("--link, --dev: a link needs its device, and a device its link")
     # Linux's names are 15 characters at most; nothing that a shell acts upon may be among them.
     if dev is not None and not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.@-]{0,14}", dev):
         raise UserError(f'--dev: "{dev}"; allowed is the name of a device, such as eth0')
-    if run and link is not None:
+    if wanted.run and link is not None:
         raise UserError("--run, --link: a run is of the whole scenario")
-    if where is not None and not run:
+    if where is not None and not wanted.run:
         raise UserError("--in: only with --run")
     if where not in (None, *PLACES):
         near = nearest(str(where), PLACES)
@@ -85,9 +94,9 @@ def _compared(job: Job, values: dict[str, str], script: str, where: str) -> dict
     runs: dict[int, Run] = {}
     run_jobs([job], runs.__setitem__, 1)
     simulated = runs[0].document
-    hystart = [value for key, value in values.items() if key.endswith(".cubic.hystart")]
-    # A setting of the whole kernel, which is this run's own.
-    switches = [] if "true" in hystart or not hystart else ["tcp_cubic.hystart=0"]
+    hystart = {value for key, value in values.items() if key.endswith(".cubic.hystart")}
+    # A setting of the whole kernel: only a kernel of its own may have another.
+    switches = ["tcp_cubic.hystart=0"] if where == "uml" and hystart == {"false"} else []
     duration = float(number(values["duration"]))
     with (
         terminated_like_interrupted(),
@@ -99,7 +108,7 @@ def _compared(job: Job, values: dict[str, str], script: str, where: str) -> dict
     idle = facts["clock"] == "simulated" or max(facts["load"]) < facts["cores"]
     return {
         "name": simulated["name"],
-        "linux": {**facts, "kept_pace": in_time and idle, **counted},
+        "linux": {**facts, "switches": switches, "kept_pace": in_time and idle, **counted},
         "simulated": {
             "digest": simulated["digest"],
             "version": simulated["version"],
@@ -115,7 +124,7 @@ def _part(row: Mapping[str, Any], like: Sequence[Mapping[str, Any]]) -> dict[str
     return {key: row[key] for key in like[0]} if like else {"name": row["name"]}
 
 
-def _show(document: Mapping[str, Any], remarks: Remarks) -> None:
+def _show(document: Mapping[str, Any]) -> None:
     linux, simulated = document["linux"], document["simulated"]
     low, high = sorted(linux["load"])
     tick = f"{linux['tick_hz']} Hz" if linux["tick_hz"] else "unknown"
@@ -125,8 +134,8 @@ def _show(document: Mapping[str, Any], remarks: Remarks) -> None:
         f"run, {linux['measured_s']:.3f} s of each",
         f"{text.span(linux['wall_s'])} of wall time at a load of {low:.1f} to {high:.1f} on "
         f"{linux['cores']} cores; digest {simulated['digest']}, version {simulated['version']}",
-        *(f"Linux differs: {note}" for note in remarks.notes),
-        *(f"approximated: {note}" for note in remarks.approximations),
+        *(f"Linux differs: {note}" for note in document["notes"]),
+        *(f"approximated: {note}" for note in document["approximations"]),
     ]
     if not linux["kept_pace"]:
         facts.append("no verdict: the machine was too busy, or timers came late")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import platform
 import re
@@ -101,12 +102,25 @@ def _simulated(folder: Path, duration: float, switches: Sequence[str]) -> dict[s
         # Threads of the kernel that wander between cores take several times as long.
         words = [taskset, "-c", str(max(os.sched_getaffinity(0))), *words]
     _execute(words, folder.parent / "console", 120 + 20 * duration, signal.SIGKILL)
-    return {"kernel": _read(folder / "kernel"), "clock": "simulated", "tick_hz": _tick(kernel)}
+    config = kernel.with_suffix(".config")
+    return {
+        "kernel": _read(folder / "kernel"),
+        "clock": "simulated",
+        "tick_hz": _tick(_read(config)),
+    }
 
 
-def _tick(kernel: Path) -> int | None:
-    found = re.search(r"^CONFIG_HZ=(\d+)$", _read(kernel.with_suffix(".config")), re.MULTILINE)
+def _tick(config: str) -> int | None:
+    """How often the clock of a kernel ticks in a second, by its configuration."""
+    found = re.search(r"^CONFIG_HZ=(\d+)$", config, re.MULTILINE)
     return int(found[1]) if found else None
+
+
+def _own_configuration(release: str) -> str:
+    packed = Path("/proc/config.gz")
+    if packed.exists():
+        return gzip.decompress(packed.read_bytes()).decode(errors="replace")
+    return _read(Path(f"/boot/config-{release}"))
 
 
 def _real(folder: Path, duration: float, _: Sequence[str]) -> dict[str, Any]:
@@ -117,9 +131,7 @@ def _real(folder: Path, duration: float, _: Sequence[str]) -> dict[str, Any]:
     status = _execute(words, folder / "log", 120 + 2 * duration, signal.SIGTERM)
     (folder / "status").write_text(str(status), encoding="utf-8")
     release = platform.release()
-    config = _read(Path(f"/boot/config-{release}"))
-    found = re.search(r"^CONFIG_HZ=(\d+)$", config, re.MULTILINE)
-    return {"kernel": release, "clock": "real", "tick_hz": int(found[1]) if found else None}
+    return {"kernel": release, "clock": "real", "tick_hz": _tick(_own_configuration(release))}
 
 
 def _execute(words: list[str], log: Path, limit: float, end: signal.Signals) -> int:

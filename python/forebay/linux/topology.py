@@ -127,7 +127,7 @@ class Topology:
     def _up(self, space: str, dev: str) -> list[str]:
         # Segments that the device cuts, or joins, would be packets that no scenario has.
         return [
-            f"ip netns exec {space} ethtool -K {dev} tso off gso off gro off tx off",
+            f"ip netns exec {space} ethtool -K {dev} tso off gso off gro off tx off >/dev/null",
             f"ip -n {space} link set {dev} mtu {self.mtu} txqueuelen 1000 up",
         ]
 
@@ -154,7 +154,7 @@ class Topology:
             into, out = f"{self.device(link, end)}w", f"{self.device(link, 1 - end)}w"
             lines += [f"tc -n {wire} qdisc add dev {into} ingress"]
             lines += [
-                f"tc -n {wire} filter add dev {into} ingress matchall "
+                f"tc -n {wire} filter add dev {into} ingress protocol all u32 match u32 0 0 "
                 f"action mirred egress redirect dev {out}"
             ]
         return lines
