@@ -16,7 +16,7 @@ import pytest
 from forebay.cli.commands import main
 from forebay.errors import MachineError
 from forebay.linux.counters import read_counters
-from forebay.linux.machine import image
+from forebay.linux.machine import image, run_script
 from forebay.run.jobs import check, load
 
 SCENARIO = """
@@ -190,3 +190,74 @@ def test_namespaces(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     process.communicate(timeout=30)
     names = subprocess.run(["ip", "netns"], capture_output=True, text=True, check=True).stdout
     assert "fb-" not in names
+
+
+ALL_QUEUES = """
+adaptive_red = { min_threshold = "5 packets", max_threshold = "15 packets", weight = 0.002 }
+cake = { rate = "9 Mbit/s", tins = "diffserv4", overhead = "18 B", ack_filter = "aggressive" }
+choke = { of = { red = { limit = "50 packets", ecn = true } } }
+codel = { ecn = true, limit = "80 packets" }
+drr = { dscp = ["EF", "AF1x"], classes = ["droptail", "codel", "pie"] }
+ets = { strict = 1, dscp = ["EF"], classes = [{ red = { weight = 0.25 } }, "codel", "fq_codel"] }
+fq_codel = { queues = 64, ce_threshold = "1 ms", ecn = true }
+fq_pie = { ecn = true }
+pie = { ecn = true, target = "20 ms", delay = "departure_rate" }
+priority = { ecn_classes = [0, 1, 1, 1], classes = ["droptail", { red = { ecn = true } }] }
+red = { min_threshold = "9 packets", max_threshold = "30 packets", limit = "60 packets" }
+sfq = { depth = 9, perturb = "10 s", head_drop = true }
+tbf = { rate = "1 Mbit/s", burst = "3 kB", queue = { droptail = { limit = "9 kB" } } }
+"""
+HTB = """{ htb = { dscp = ["EF", "AF1x"], classes = [
+{ name = "all", rate = "9 Mbit/s" },
+{ name = "a", parent = "all", rate = "3 Mbit/s", ceil = "9 Mbit/s", queue = "codel" },
+{ name = "b", parent = "all", rate = "6 Mbit/s", priority = 1, quantum = "3 kB", queue = "pie" },
+] } }"""
+POLICERS = """[
+{ only = { dscp = ["EF", "CS5"],
+of = { token_bucket = { cir = "1 Mbit/s", cbs = "3 kB", excess = "drop" } } } },
+{ trtcm = { cir = "1 Mbit/s", cbs = "4 kB", pir = "3 Mbit/s", pbs = "5 kB", excess = "drop" } },
+]"""
+
+
+SHOWN = (
+    "cake 10: parent 1:1 bandwidth 9Mbit diffserv4 triple-isolate nonat nowash "
+    "ack-filter-aggressive split-gso rtt 100ms noatm overhead 18",
+    "choke 11: parent 10:1 limit 50p min 5p max 15p ecn ewma 9 ",
+    "codel 10: parent 1:1 limit 80p target 5ms interval 100ms ecn",
+    "drr 10: parent 1:1",
+    "ets 10: parent 1:1 bands 3 strict 1 quanta 1500 1500 priomap 2 2",
+    # A quarter is 2^-2, and 0.002, the default, nearest to 2^-9.
+    "red 12: parent 11:1 limit 500000000b min 2500b max 7500b ewma 2 ",
+    "red 11: parent 10:1 limit 500000000b min 2500b max 7500b adaptive ewma 9 ",
+    "red 11: parent 10:1 limit 30000b min 4500b max 15000b ewma 9 ",
+    "fq_codel 10: parent 1:1 limit 10240p flows 64 quantum 1514 target 5ms ce_threshold 999us",
+    # 15 ms are a tick and a half of 100 Hz: two ticks.
+    "fq_pie 10: parent 1:1 limit 10240p flows 1024 target 15ms tupdate 20ms alpha 2 beta 20",
+    "pie 10: parent 1:1 limit 1000000p target 20ms tupdate 20ms alpha 2 beta 20 ecn dq_rate",
+    "sfq 10: parent 1:1 limit 127p quantum 1514b depth 9 headdrop",
+    # 3 kB at once, and 6 kB more at 1 Mbit/s.
+    "tbf 10: parent 1:1 rate 1Mbit burst 3000b/1 mpu 0b lat 48ms",
+    "htb 10: parent 1:1 r2q 10 default 0x3",
+    "pfifo 10: parent 1:1 limit 50p",
+)
+"""What `tc -d` says of queues that it has been given."""
+
+
+@needs_kernel
+def test_all_words(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """tc would refuse a word, or build another qdisc in silence."""
+    given = [f"queue={{ {line} }}" for line in ALL_QUEUES.strip().splitlines()]
+    given += [f"queue={HTB}", f"conditioners={POLICERS}"]
+    script = ["set -eu"]
+    for text in given:
+        words = ["--set", f"links.line.{text}"]
+        words += ["--allow", "gentle"] if "adaptive_red" in text else []
+        assert main(["linux", str(scenario), "--link", "line", "--dev", "d0", *words]) == 0
+        script += ["ip link add d0 type veth peer name d1", capsys.readouterr().out]
+        script += ["tc -d qdisc show dev d0 >>/run/out/shown", "ip link del d0"]
+    with run_script("\n".join(script), "uml", 0) as (folder, _):
+        shown = (folder / "shown").read_text(encoding="utf-8")
+    for words in SHOWN:
+        assert f"qdisc {words}" in shown
+    # The header that Linux counts and the scenario does not.
+    assert shown.count("overhead -14") == len(given)
