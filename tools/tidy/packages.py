@@ -21,7 +21,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "scenario": ("run",),
     "study": ("run", "scenario"),
     "report": ("run", "scenario", "study"),
-    "linux": (),
+    "linux": ("run",),
     "cli": ("run", "scenario", "study", "report", "linux"),
 }
 """What each package may import of the others, annotations included."""
