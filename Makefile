@@ -14,7 +14,7 @@ RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.l
 .DEFAULT_GOAL := help
 .PHONY: help setup reproduce record test test-rust test-python faults lint tidy format fast wheel \
   bench peers docs instructions instructions-record growth coverage \
-  oracles streams fuzz mutants mutants-python lines platforms check-long clean
+  oracles linux streams fuzz mutants mutants-python lines platforms check-long clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -124,6 +124,10 @@ coverage: setup ## measure how often intervals hold the truth: six minutes (ARGS
 
 oracles: setup ## 200 queues and meters against theory and references: minutes (ARGS=--quick)
 	$(BIN)/python bench/oracles/oracles.py $(ARGS)
+
+linux: setup ## queues and TCPs beside a real kernel: half an hour (ARGS="--only red")
+	bench/linux/kernel.sh
+	$(BIN)/python bench/linux/cells.py $(ARGS)
 
 streams: setup ## long tests of random streams: ten minutes (ARGS="--words 1000000")
 	$(BIN)/python bench/streams/streams.py $(ARGS)

@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""Queues and congestion controls, simulated and on Linux, side by side.
+
+    make linux                             measure all cells, write result.json, print the table
+    make linux ARGS="--only codel"         the cells whose name has that word; nothing is written
+    make linux ARGS="--replications 5"
+
+A cell is four flows of one congestion control for 20 s through one queue: 10 Mbit/s, a round trip
+of 40 ms. Each is run several times on both sides, with other random numbers: in the simulator by
+the number of the replication, in Linux by another boot. The differences are Student's intervals.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from forebay.linux.compare import compared
+from forebay.linux.script import network_script
+from forebay.run.jobs import Job, check
+from forebay.stats import paired_difference
+
+RESULT = Path(__file__).with_name("result.json")
+
+QUEUES = {
+    "droptail": 'droptail = { limit = "50 packets" }',
+    "red": 'red = { limit = "100 packets", mean_packet = "1500 B" }',
+    "choke": 'choke.of.red = { limit = "100 packets", mean_packet = "1500 B" }',
+    "codel": 'codel = { limit = "1000 packets" }',
+    "codel-ecn": 'codel = { limit = "1000 packets", ecn = true }',
+    "pie": 'pie = { limit = "1000 packets" }',
+    "pie-20ms": 'pie = { limit = "1000 packets", update_interval = "20 ms" }',
+    "fq_codel": "fq_codel = {}",
+    "fq_pie": "fq_pie = {}",
+    "cake": "cake = {}",
+    "sfq": "sfq = {}",
+}
+CONTROLS = ("reno", "cubic", "bbr", "vegas")
+
+SCENARIO = """
+name = "{name}"
+duration = "20 s"
+warm_up = "5 s"
+[links.line]
+from = "a"
+to = "b"
+rate = "10 Mbit/s"
+delay = "20 ms"
+queue = {{ {queue} }}
+[flows.bulk]
+from = "a"
+to = "b"
+count = 4
+tcp = {{ control = {{ {control} = {{}} }}, ecn = {ecn} }}
+"""
+
+QUANTITIES = ("throughput_bps", "drops", "marks")
+"""What is kept of the link."""
+
+COLUMNS = {
+    "throughput in Mbit/s": (1e6, ("throughput_bps",)),
+    "drops and marks": (1.0, ("drops", "marks")),
+}
+"""What the table shows: the unit, and the quantities that it sums."""
+
+
+def job(queue: str, control: str) -> Job:
+    """The scenario of a cell."""
+    ecn = "true" if queue.endswith("-ecn") else "false"
+    name = f"{control} through {queue}"
+    text = SCENARIO.format(name=name, queue=QUEUES[queue], control=control, ecn=ecn)
+    return Job(text, name)
+
+
+def measure(one: Job, replications: int) -> dict[str, Any]:
+    """A cell: what the link did in each replication, simulated and on Linux."""
+    values = check(one)["resolved"]
+    script, _ = network_script(values, [])
+    rows: dict[str, list[Mapping[str, Any]]] = {"simulated": [], "linux": []}
+    kernel = ""
+    for number in range(replications):
+        document = compared(one.but(replication=number), values, script, "uml")
+        kernel = document["linux"]["kernel"]
+        for side, found in rows.items():
+            found.append(document[side]["links"][0])
+    taken = {
+        key: {side: [row[key] for row in found] for side, found in rows.items()}
+        for key in QUANTITIES
+    }
+    return {"name": one.name, "kernel": kernel, **taken}
+
+
+def table(cells: Sequence[Mapping[str, Any]]) -> str:
+    """The cells in Markdown: means of both sides, and the interval of the difference."""
+    lines = [f"| cell | {' | | | '.join(COLUMNS)} | | |", "|---" * 7 + "|"]
+    lines.append("| | simulated | Linux | difference" * 2 + " |")
+    for cell in cells:
+        words = [cell["name"]]
+        for places, (unit, keys) in zip((2, 0), COLUMNS.values(), strict=True):
+            ours, theirs = (
+                [
+                    sum(values) / unit
+                    for values in zip(*(cell[key][side] for key in keys), strict=True)
+                ]
+                for side in ("simulated", "linux")
+            )
+            difference = paired_difference(theirs, ours)
+            words += [f"{sum(side) / len(side):.{places}f}" for side in (ours, theirs)]
+            words.append(f"{difference.mean:+.{places}f} ± {difference.half_width:.{places}f}")
+        lines.append("| " + " | ".join(words) + " |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Measure the cells that are asked for; keep all of them, if all are."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--only", default="", metavar="WORD", help="cells with it in their name")
+    parser.add_argument("--replications", type=int, default=3, metavar="N", help="of each cell")
+    wanted = parser.parse_args()
+    cells = []
+    for control, queue in itertools.product(CONTROLS, QUEUES):
+        one = job(queue, control)
+        if wanted.only in one.name:
+            cells.append(measure(one, wanted.replications))
+            print(one.name, file=sys.stderr)
+    if not wanted.only:
+        RESULT.write_text(json.dumps({"cells": cells}, indent=1) + "\n", encoding="utf-8")
+    print(table(cells))
+
+
+if __name__ == "__main__":
+    main()
