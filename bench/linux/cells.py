@@ -30,6 +30,7 @@ RESULT = Path(__file__).with_name("result.json")
 QUEUES = {
     "droptail": 'droptail = { limit = "50 packets" }',
     "red": 'red = { limit = "100 packets", mean_packet = "1500 B" }',
+    "red-guards": 'red = { limit = "100 packets", mean_packet = "1500 B", ns2_guards = true }',
     "choke": 'choke.of.red = { limit = "100 packets", mean_packet = "1500 B" }',
     "codel": 'codel = { limit = "1000 packets" }',
     "codel-ecn": 'codel = { limit = "1000 packets", ecn = true }',

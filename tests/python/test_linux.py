@@ -134,6 +134,9 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["linux", str(RED), "--allow", "links.bottleneck.queue.red.gentle", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert set(document) == {"script", "notes", "approximations"}
+    # sch_red.c: the count is -1 below the minimum, and nothing is dropped where it becomes 0.
+    crossing = "never drops the packet with which the average crosses min_threshold"
+    assert any(note.endswith(crossing) for note in document["notes"])
     assert document["approximations"][0].startswith("links.bottleneck.queue.red.gentle: ")
 
 

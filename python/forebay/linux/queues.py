@@ -107,6 +107,7 @@ def _red(view: View, remarks: Remarks) -> list[str]:
     burst, exponent = red_burst(weight, least, mean)
     if 2.0**-exponent != weight:
         remarks.note(f"{view.path}.weight", f"{weight} becomes 2^-{exponent} = {2.0**-exponent}")
+    _first_above(view, remarks)
     remarks.note(view.path, f"thresholds are bytes in Linux: packets are taken as {mean} B")
     if view.is_set("gentle"):
         remarks.approximate(
@@ -119,6 +120,12 @@ def _red(view: View, remarks: Remarks) -> list[str]:
     # Above the maximum Linux marks, too, unless it is told to drop.
     ecn = ["ecn", "harddrop"] if view.is_set("ecn") else []
     return ["red", *numbers, *chance, *ecn]
+
+
+def _first_above(view: View, remarks: Remarks) -> None:
+    if not view.is_set("ns2_guards"):
+        text = "Linux never drops the packet with which the average crosses min_threshold"
+        remarks.note(f"{view.path}.ns2_guards", text)
 
 
 def _adaptive_red(view: View, remarks: Remarks) -> list[str]:
@@ -147,6 +154,7 @@ def _choke(view: View, remarks: Remarks) -> list[str]:
     _differs(view, "threshold", same, f"Linux's choke has that of red, {same}", remarks)
     if law.is_set("gentle"):
         remarks.approximate(f"{law.path}.gentle", "Linux's choke drops all above max")
+    _first_above(law, remarks)
     burst, exponent = red_burst(float(law.text("weight")), round(least) * mean, mean)
     remarks.note(f"{law.path}.weight", f"{law.text('weight')} becomes 2^-{exponent}")
     words = ["choke", "limit", _packets(law, remarks), "min", str(round(least))]
