@@ -134,7 +134,7 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["linux", str(RED), "--allow", "links.bottleneck.queue.red.gentle", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert set(document) == {"script", "notes", "approximations"}
-    # sch_red.c: the count is -1 below the minimum, and nothing is dropped where it becomes 0.
+    # include/net/red.h: below the minimum the count is -1; where it becomes 0 nothing is dropped.
     crossing = "never drops the packet with which the average crosses min_threshold"
     assert any(note.endswith(crossing) for note in document["notes"])
     assert document["approximations"][0].startswith("links.bottleneck.queue.red.gentle: ")
@@ -280,6 +280,9 @@ def test_examples(capsys: pytest.CaptureFixture[str], example: Path) -> None:
     if status == 0:
         done = subprocess.run(["bash", "-n"], input=told.out, text=True, check=False)
         assert done.returncode == 0
+        if shutil.which("shellcheck"):
+            done = subprocess.run(["shellcheck", "-"], input=told.out, text=True, check=False)
+            assert done.returncode == 0
         return
     assert status == 2
     assert re.match(r"forebay: error: (links|flows|rings|aggregates)\.[\w.\-\[\]]+: ", told.err)

@@ -1,4 +1,8 @@
-"""Resolved parameters of a scenario, in the units of tc; what Linux does otherwise."""
+"""Resolved parameters of a scenario, in the units of tc; what Linux does otherwise.
+
+tc(8), PARAMETERS: a rate in `bit` is in bit/s, a time in `us` in microseconds, a bare size bytes.
+Only these are written: `k` is 1000 in a rate and 1024 in a size.
+"""
 
 from __future__ import annotations
 
