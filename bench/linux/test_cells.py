@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import sys
 from pathlib import Path
 
@@ -40,3 +41,14 @@ def test_table() -> None:
     assert cells.table([cell]).splitlines()[-1] == (
         "| reno through red | 8.50 | 9.00 | +0.50 ± 6.35 | 12 | 14 | +2 ± 25 |"
     )
+
+
+def test_guide_shows_what_was_measured() -> None:
+    """A reader would compare with numbers that no run gave."""
+    measured = json.loads(cells.RESULT.read_text(encoding="utf-8"))["cells"]
+    guide = Path(__file__).parents[2] / "docs" / "guides" / "linux.md"
+    assert cells.table(measured) in guide.read_text(encoding="utf-8")
+    assert [cell["name"] for cell in measured] == [
+        cells.job(queue, control).name
+        for control, queue in itertools.product(cells.CONTROLS, cells.QUEUES)
+    ]
