@@ -75,7 +75,8 @@ impl Script {
             };
             let writes = Writes(self.events.iter().filter_map(written).collect());
             let applications = pool_of([(writes, Streams::new(0, 0).named("script"))]);
-            Host::Sender(TcpSenders::new(group, &tcp, applications, &built.control))
+            let sender = TcpSenders::new(group, &tcp, applications, &built.control);
+            Host::Sender(Box::new(sender))
         } else {
             Host::Receiver(TcpReceivers::new(flow, 1, &tcp, route))
         };
@@ -142,7 +143,7 @@ impl Traffic for Writes {
 }
 
 enum Host {
-    Sender(TcpSenders),
+    Sender(Box<TcpSenders>),
     Receiver(TcpReceivers),
 }
 
