@@ -26,6 +26,7 @@ LONG = {
     "docs/reference/*": "written by `make docs`",
     "python/forebay/__init__.pyi": "written by `make docs`",
     "bench/oracles/result.json": "a record, a cell a line",
+    "bench/linux/result.json": "a record, a cell a line",
     "bench/streams/result.json": "a record, a sequence a line",
     "studies/*/README.md": "its table is written by `make record`",
     "studies/*/deviations.toml": "data: paragraphs, each a string that stands in one line",
