@@ -223,6 +223,8 @@ def _everything() -> str:
             if "files" in paced["activity"]:
                 paced["frames"] = {"payload": "1508 B"}
             flow |= {"paced": paced, "policing": policing, "late_after": "20 ms"}
+        elif page.kind == "adaptation":
+            flow |= {"media": {"adaptation": mechanism}}
         elif page.kind == "fairness":
             ring = {"stations": [*ends.values(), f"c{number}"], "rate": "622.08 Mbit/s"}
             head.append(f"rings.r{number} = {_toml(ring | {'fairness': mechanism})}")

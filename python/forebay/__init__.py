@@ -3,9 +3,9 @@
     from forebay import Network, queue
 
 `Network` builds and runs a scenario; `queue`, `conditioner`, `shaper`, `admission`, `termination`,
-`fairness`, `traffic`, `sizes`, `control`, `detector`, `explicit_rate`, `impairment`, `activity`
-and `pace` hold the mechanisms, `tcp`, `udp`, `calls` and `paced` the parameters of a transport,
-`policing` those of policing.
+`fairness`, `traffic`, `sizes`, `control`, `detector`, `explicit_rate`, `impairment`, `activity`,
+`pace` and `adaptation` hold the mechanisms, `tcp`, `udp`, `media`, `calls` and `paced` the
+parameters of a transport, `policing` those of policing.
 What is wrong with a scenario is raised as `UserError`; `style` is how plots look.
 
 Everything is imported when it is first used, so that the command line starts at once.
@@ -28,8 +28,9 @@ _HOMES = {
 _CATEGORIES = (
     "queue", "conditioner", "shaper", "admission", "termination", "fairness", "traffic", "sizes",
     "control", "detector", "explicit_rate", "impairment", "activity", "pace",
+    "adaptation",
 )  # fmt: skip
-_TRANSPORTS = ("tcp", "udp", "calls", "paced", "policing")
+_TRANSPORTS = ("tcp", "udp", "media", "calls", "paced", "policing")
 
 __all__ = [*_HOMES, *_CATEGORIES, *_TRANSPORTS, "__version__"]
 

@@ -1000,6 +1000,36 @@ class _Pace:
 
 pace: _Pace
 
+class _Adaptation:
+    def constant(self) -> Mechanism: ...
+    def nada(
+        self,
+        *,
+        priority: float = ...,
+        reference_delay: str = ...,
+        kappa: float = ...,
+        eta: float = ...,
+        tau: str = ...,
+        report_interval: str = ...,
+        window: str = ...,
+        queue_threshold: str = ...,
+        filter_delay: str = ...,
+        ramp_up_max: float = ...,
+        ramp_up_delay: str = ...,
+        loss_memory: float = ...,
+        warping_delay: str = ...,
+        warping: float = ...,
+        loss_reference: float = ...,
+        mark_reference: float = ...,
+        loss_delay: str = ...,
+        mark_delay: str = ...,
+        smoothing: float = ...,
+        buffer_encoder: float = ...,
+        buffer_sending: float = ...,
+    ) -> Mechanism: ...
+
+adaptation: _Adaptation
+
 def tcp(
     *,
     profile: Literal["linux", "rfc", "1990s"] = ...,
@@ -1037,6 +1067,21 @@ def tcp(
 ) -> dict[str, Any]: ...
 
 def udp(*, header: str = ...) -> dict[str, Any]: ...
+
+def media(
+    *,
+    frame_rate: float = ...,
+    min_rate: str = ...,
+    max_rate: str = ...,
+    start_rate: str = ...,
+    reaction: str = ...,
+    size_scale: float = ...,
+    payload: str = ...,
+    header: str = ...,
+    report: str = ...,
+    ecn: bool = ...,
+    adaptation: Mechanism | None = ...,
+) -> dict[str, Any]: ...
 
 def calls(
     *,

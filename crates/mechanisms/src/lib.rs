@@ -19,7 +19,8 @@
 //! [`pace::PACES`] | | `impairment` | [`Impairment`](impairment::Impairment) |
 //! [`impairment::IMPAIRMENTS`] | | `fairness` | [`RingFairness`](forebay_network::RingFairness) |
 //! [`fairness::FAIRNESS`] | | `sizes` | [`SizeDistribution`](sizes::SizeDistribution) |
-//! [`sizes::SIZES`] |
+//! [`sizes::SIZES`] | | `adaptation` | [`RateAdaptation`](adaptation::RateAdaptation) |
+//! [`adaptation::ADAPTATIONS`] |
 //!
 //! Beside these, `policing/` says when cells conform and may leave, for conditioners and a policer,
 //! and `element/` holds the [elements](forebay_network::Element) that the scenario wires.
@@ -28,6 +29,7 @@
 //! Python class and the battery of tests follow from the table.
 
 pub mod activity;
+pub mod adaptation;
 pub mod admission;
 pub mod conditioner;
 pub mod control;

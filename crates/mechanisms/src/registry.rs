@@ -3,6 +3,7 @@
 use forebay_parameters::{Category, Entry, Registry};
 
 use crate::activity::{ACTIVITIES, Activities};
+use crate::adaptation::{ADAPTATIONS, Adaptations};
 use crate::admission::{ADMISSIONS, Admissions};
 use crate::conditioner::{CONDITIONERS, Conditioners};
 use crate::control::{CONTROLS, Controls};
@@ -35,6 +36,7 @@ pub fn registry() -> Registry {
     add::<ExplicitRates>(&mut all, EXPLICIT_RATES);
     add::<Activities>(&mut all, ACTIVITIES);
     add::<Paces>(&mut all, PACES);
+    add::<Adaptations>(&mut all, ADAPTATIONS);
     all
 }
 

@@ -1,4 +1,5 @@
-//! What holds for every detector, law of explicit rates, activity and rate control in the tables.
+//! What holds for every detector, law of explicit rates, activity, rate control and rate adaptation
+//! in the tables.
 
 mod support;
 
@@ -6,6 +7,9 @@ use forebay_kernel::Streams;
 use forebay_mechanisms::LinkFacts;
 use forebay_mechanisms::activity::ACTIVITIES;
 use forebay_mechanisms::activity::{Activity, Lasts, Session};
+use forebay_mechanisms::adaptation::{
+    ADAPTATIONS, Arrival, BuildAdaptation, EncoderFacts, MediaRates,
+};
 use forebay_mechanisms::detector::DETECTORS;
 use forebay_mechanisms::detector::{CongestionDetector, CongestionNotification};
 use forebay_mechanisms::explicit_rate::EXPLICIT_RATES;
@@ -13,6 +17,7 @@ use forebay_mechanisms::explicit_rate::ExplicitRate;
 use forebay_mechanisms::pace::PACES;
 use forebay_mechanisms::pace::{Pace, PaceControl};
 use forebay_network::{FlowId, Packet, RouteId};
+use forebay_parameters::Entry;
 use forebay_units::{Rate, Span, Time};
 use support::{build, example, strange};
 
@@ -203,4 +208,57 @@ fn strange_parameters_are_refused_or_survived() {
         }
     }
     assert!(survived > 50, "{survived}");
+}
+
+const LEAST: f64 = 150e3;
+const MOST: f64 = 1.5e6;
+
+/// The rates that the law `entry` gives, report by report: of a receiver that sees packets late,
+/// lost, marked and out of order, or of words at random.
+fn rates(entry: &Entry<BuildAdaptation>, random: bool) -> Vec<MediaRates> {
+    let kind = build(&example(entry), |section| (entry.build)(section));
+    let kind = kind.expect("its example is right");
+    let encoder = EncoderFacts {
+        range: (Rate::from_bps(LEAST as u64), Rate::from_bps(MOST as u64)),
+        start: Rate::from_bps(300_000),
+        frame_rate: 30.0,
+    };
+    let (mut sender, mut receiver) =
+        ((kind.make)(&encoder), kind.reports.as_ref().map(|reports| (reports.make)()));
+    let mut draws = Streams::new(7, 0).named("reports");
+    let (mut now, mut number) = (Time::ZERO, 0_u64);
+    let mut all = vec![sender.rates(0.0)];
+    for _ in 0..500 {
+        now += Span::from_seconds(0.1 * draws.exponential());
+        for _ in 0..draws.below(20) {
+            number = (number + draws.below(4)).saturating_sub(draws.below(2));
+            let delay = Span::from_seconds(0.05 * draws.exponential());
+            let marked = draws.happens(0.05);
+            let arrival = Arrival { now, delay, number, size: 1000, marked };
+            receiver.iter_mut().for_each(|receiver| receiver.on_packet(&arrival));
+        }
+        if let Some(receiver) = &mut receiver {
+            let report = if random { draws.below(u64::MAX) } else { receiver.report(now) };
+            let rtt = Span::from_seconds(draws.exponential());
+            sender.on_report(report, rtt, now);
+        }
+        all.push(sender.rates(1e6 * draws.uniform()));
+    }
+    all
+}
+
+/// An encoder would be asked for a rate that it does not have, packets wait for ever, or equal runs
+/// differ.
+#[test]
+fn rates_are_those_of_the_encoder_whatever_is_reported() {
+    for entry in ADAPTATIONS {
+        for random in [false, true] {
+            let all = rates(entry, random);
+            for MediaRates { encoder, sending } in &all {
+                assert!((LEAST..=MOST).contains(encoder), "{}", entry.name);
+                assert!(sending >= encoder && *sending <= MOST, "{}", entry.name);
+            }
+            assert_eq!(all, rates(entry, random));
+        }
+    }
 }

@@ -2,6 +2,7 @@
 //! definitions.
 
 use forebay_mechanisms::element::calls::{CallParameters, ProbingParameters, SurgeParameters};
+use forebay_mechanisms::element::media::MediaParameters;
 use forebay_mechanisms::element::paced::{FrameParameters, PacedParameters};
 use forebay_mechanisms::element::policer::{BucketParameters, PeakParameters};
 use forebay_mechanisms::element::tcp::TcpParameters;
@@ -96,7 +97,15 @@ const LINK_KEYS: [&str; 9] = [
     "reverse",
 ];
 
-fn sections() -> [SectionRow; 20] {
+/// Real-time media.
+const MEDIA: SectionRow = (
+    "flows.NAME.media",
+    "Real-time media: frames at a rate that follows receivers' reports.",
+    MediaParameters::FIELDS,
+    &["adaptation"],
+);
+
+fn sections() -> [SectionRow; 21] {
     let [paced, frames, policing, peak, bucket] = PACED_SECTIONS;
     [
         ("scenario", "The top level.", ScenarioParameters::FIELDS, &[]),
@@ -125,10 +134,11 @@ fn sections() -> [SectionRow; 20] {
             "flows.NAME",
             "A group of flows.",
             FlowParameters::FIELDS,
-            &["tcp", "udp", "calls", "paced", "traffic", "linked", "policing"],
+            &["tcp", "udp", "media", "calls", "paced", "traffic", "linked", "policing"],
         ),
         ("flows.NAME.tcp", "TCP as transport.", TcpParameters::FIELDS, &["control"]),
         ("flows.NAME.udp", "UDP as transport.", UdpParameters::FIELDS, &[]),
+        MEDIA,
         (
             "flows.NAME.calls",
             "Calls: flows that arrive, are admitted or blocked, send, and end or are terminated. \
@@ -231,16 +241,15 @@ pub(crate) fn plain(value: &Value) -> Json {
 /// The JSON schema (2020-12) of scenario files that choose from `registry`.
 #[must_use]
 pub fn schema(registry: &Registry) -> String {
-    let [top, link, reverse, step, failure, ring, station, flow, tcp, udp, calls, rest @ ..] =
+    let [top, link, reverse, step, failure, ring, station, flow, tcp, udp, media, rest @ ..] =
         sections().map(|row| row.2);
-    let [surge, paced, frames, policing, peak, bucket, aggregate, probing, record] = rest;
+    let [calls, surge, paced, frames, policing, peak, bucket, aggregate, probing, record] = rest;
     let choice = |category: &str| choice(registry, category);
-    let queue = choice("queue");
     let conditioner = choice("conditioner");
     let conditioners = json!({ "type": "array", "items": conditioner });
     let impairments = json!({ "type": "array", "items": choice("impairment") });
     let on_links = [
-        ("queue", queue),
+        ("queue", choice("queue")),
         ("conditioner", conditioner),
         ("conditioners", conditioners),
         ("shaper", choice("shaper")),
@@ -251,8 +260,8 @@ pub fn schema(registry: &Registry) -> String {
         ("rate_steps", json!({ "type": "array", "items": object(step, []) })),
     ];
     let reverse = object(reverse, on_links.clone());
-    let mut on_link = on_links.to_vec();
-    on_link.extend([("reverse", reverse), ("failure", object(failure, []))]);
+    let ours = [("reverse", reverse), ("failure", object(failure, []))];
+    let on_link: Vec<_> = on_links.into_iter().chain(ours).collect();
     let tcp = object(tcp, [("control", choice("control"))]);
     let surges = json!({ "type": "array", "items": object(surge, []) });
     let of_paced = [
@@ -265,6 +274,7 @@ pub fn schema(registry: &Registry) -> String {
     let on_flow = [
         ("tcp", tcp),
         ("udp", object(udp, [])),
+        ("media", object(media, [("adaptation", choice("adaptation"))])),
         ("calls", object(calls, [("surges", surges)])),
         ("paced", paced),
         ("policing", policing),

@@ -18,6 +18,7 @@ use forebay_units::{Rate, Size, Span, Time};
 
 use crate::around::Around;
 use crate::calls::{CallsPlan, Place, find_aggregate, read_calls};
+use crate::media::{MediaPlan, read_media};
 use crate::paced::{
     PacedPlan, PolicingPlan, WayBack, lateness, read_paced, read_policing, way_of_cells, ways_back,
 };
@@ -56,6 +57,7 @@ enum Transport {
     Udp(UdpParameters, TrafficKind),
     Calls(Box<CallsPlan>),
     Paced(Box<PacedPlan>),
+    Media(Box<MediaPlan>),
 }
 
 /// Flows of a group that get a row each unless the scenario says otherwise.
@@ -77,7 +79,7 @@ pub(crate) fn read_flow(
         return Err(section.fail("precedence", message));
     }
     let (there, back) = routes(section, &parameters, network.topology)?;
-    let transport = read_transport(section, &there, network)?;
+    let transport = read_transport(section, (&there, &back), network)?;
     let policing = read_policing(section, &there, network.links)?;
     let (back, ways_back) = match &transport {
         Transport::Paced(paced) => {
@@ -179,6 +181,7 @@ fn largest_packet(section: &Section<'_>, transport: &Transport) -> Result<u64, P
         Transport::Udp(_, traffic) => traffic.largest.map(|size| size.bytes()),
         Transport::Calls(calls) => calls.largest(),
         Transport::Paced(paced) => Some(paced.parameters.size.bytes()),
+        Transport::Media(media) => Some(media.largest()),
     };
     let message = "this traffic has no packets of its own: only TCP can carry it";
     largest.ok_or_else(|| section.fail("traffic", message))
@@ -249,15 +252,16 @@ fn routes(
 
 fn read_transport(
     section: &Section<'_>,
-    there: &[usize],
+    (there, back): (&[usize], &[usize]),
     network: &Around<'_>,
 ) -> Result<Transport, Problem> {
-    let keys = ["tcp", "udp", "calls", "paced"];
+    let keys = ["tcp", "udp", "calls", "paced", "media"];
     let given = keys.map(|key| section.node(key).is_some().then_some(key));
     let mut given = given.into_iter().flatten();
     match (given.next(), given.next()) {
         (None, _) => {
-            let message = "needs a transport: tcp = {}, udp = {}, calls = {} or paced = {}";
+            let message =
+                "needs a transport: tcp = {}, udp = {}, media = {}, calls = {} or paced = {}";
             Err(section.fail("", message))
         }
         (Some(one), Some(other)) => {
@@ -266,6 +270,9 @@ fn read_transport(
         (Some("calls"), None) => {
             let calls = section.section("calls")?.expect("the key is present");
             Ok(Transport::Calls(Box::new(read_calls(section, &calls, network.duration)?)))
+        }
+        (Some("media"), None) => {
+            Ok(Transport::Media(Box::new(read_media(section, back.is_empty())?)))
         }
         (Some("paced"), None) => {
             if let Some(key) = ["traffic", "linked"].iter().find(|key| section.node(key).is_some())
@@ -344,6 +351,7 @@ impl FlowPlan {
             Transport::Udp(..) => "udp",
             Transport::Calls(_) => "calls",
             Transport::Paced(_) => "paced",
+            Transport::Media(_) => "media",
         }
     }
 
@@ -353,6 +361,7 @@ impl FlowPlan {
             Transport::Tcp(_, _, traffic) | Transport::Udp(_, traffic) => traffic.mean_rate,
             Transport::Calls(_) => None,
             Transport::Paced(paced) => Some(paced.mean_rate()),
+            Transport::Media(media) => media.mean_rate(),
         }
     }
 
@@ -414,6 +423,7 @@ impl FlowPlan {
         match &self.transport {
             Transport::Tcp(..) => true,
             Transport::Paced(paced) => paced.has_receivers(),
+            Transport::Media(media) => media.has_receivers(),
             Transport::Udp(..) | Transport::Calls(_) => false,
         }
     }
@@ -483,6 +493,7 @@ impl FlowPlan {
             Transport::Paced(paced) if !paced.has_receivers() => {
                 network.add_sink(paced.parameters.header.bytes()).into()
             }
+            Transport::Media(media) => media.end(Self::receivers(senders).into(), network),
             _ => Self::receivers(senders).into(),
         };
         let data = roads.lay_past(&self.there, self.policer(senders), end, network);
@@ -523,6 +534,10 @@ impl FlowPlan {
                     let place = ReceiverPlace { flows, back, marking };
                     paced.wire_receivers(place, network);
                 }
+            }
+            Transport::Media(media) => {
+                let back = |network: &mut Network| roads.lay(&self.back, senders.into(), network);
+                media.wire(group, self.count, back, (network, streams));
             }
             Transport::Calls(_) => unreachable!("calls are wired with their aggregate"),
         }

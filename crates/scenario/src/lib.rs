@@ -21,6 +21,7 @@ mod flows;
 mod include;
 mod links;
 mod live;
+mod media;
 mod names;
 mod paced;
 mod parse;

@@ -149,7 +149,7 @@ columns! {
     pub struct GroupResult {
         /// Name of the group.
         pub name: String = Word,
-        /// `tcp`, `udp`, `calls` or `paced`.
+        /// `tcp`, `udp`, `media`, `calls` or `paced`.
         pub transport: &'static str = Word,
         /// Number of flows.
         pub flows: u32 = Number,

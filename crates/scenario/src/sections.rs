@@ -202,7 +202,10 @@ parameters! {
 
 /// Keys of a flow that name mechanisms.
 pub(crate) const FLOW_MECHANISMS: &[&str] =
-    &["tcp", "udp", "calls", "paced", "traffic", "linked", "policing"];
+    &["tcp", "udp", "media", "calls", "paced", "traffic", "linked", "policing"];
+
+/// Keys of media that name mechanisms.
+pub(crate) const MEDIA_MECHANISMS: &[&str] = &["adaptation"];
 
 /// Keys of paced sources that name mechanisms.
 pub(crate) const PACED_MECHANISMS: &[&str] = &["activity", "pace", "frames"];

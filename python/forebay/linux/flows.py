@@ -82,7 +82,7 @@ def _class(flow: View, remarks: Remarks) -> list[str]:
 
 def _traffic(flow: View, remarks: Remarks) -> tuple[list[str], list[str]]:
     """The sysctls of the flow's hosts, and the words of iperf3."""
-    for other in ("calls", "paced", "policing", "linked"):
+    for other in ("media", "calls", "paced", "policing", "linked"):
         if flow.below(other):
             remarks.refuse(f"{flow.path}.{other}", "iperf3 has none; the nearest is traffic.cbr")
     count = int(flow.get("count") or "1")

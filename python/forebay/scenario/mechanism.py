@@ -3,9 +3,9 @@
 `forebay.queue.red(min_threshold="20 packets", ...)` has the signature, defaults and documentation
 of the mechanism `red` in the category `queue` of the catalogue. The same for every category:
 `queue`, `conditioner`, `shaper`, `admission`, `termination`, `fairness`, `traffic`, `sizes`,
-`control`, `detector`, `explicit_rate`, `impairment`, `activity`, `pace`. `forebay.tcp`,
-`forebay.udp`, `forebay.calls` and `forebay.paced` hold the parameters of a transport,
-`forebay.policing` those of policing.
+`control`, `detector`, `explicit_rate`, `impairment`, `activity`, `pace`, `adaptation`.
+`forebay.tcp`, `forebay.udp`, `forebay.media`, `forebay.calls` and `forebay.paced` hold the
+parameters of a transport, `forebay.policing` those of policing.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = [
     "transport",
 ]
 
-TRANSPORTS = ("tcp", "udp", "calls", "paced", "policing")
+TRANSPORTS = ("tcp", "udp", "media", "calls", "paced", "policing")
 """How a group of flows sends: sections of it, of which it has one."""
 
 

@@ -162,21 +162,23 @@ class Network:
         *,
         tcp: Mapping[str, Any] | None = None,
         udp: Mapping[str, Any] | None = None,
+        media: Mapping[str, Any] | None = None,
         calls: Mapping[str, Any] | None = None,
         paced: Mapping[str, Any] | None = None,
         **parameters: Any,
     ) -> Network:
         """Add a group of flows between two nodes: TCP unless another transport is given.
 
-        `tcp`, `udp`, `calls` and `paced` hold the transport's parameters (`tcp=forebay.tcp(mss="536
-        B")`, `calls=forebay.calls(rate="450 /h", holding="3 min")`). The others are those of a
-        group of flows in a scenario file: `count` (not for calls, which come and go), `traffic`
-        (TCP: a bulk transfer by default), `linked` (instead of `traffic`: a list, the flows of one
-        call), `aggregate` (for calls), `policing`, `late_after`, `start`, `stop`, `route`,
-        `precedence`. See `forebay mechanisms flow`. Returns the network. Raises `ValueError` for a
+        `tcp`, `udp`, `media`, `calls` and `paced` hold the transport's parameters
+        (`tcp=forebay.tcp(mss="536 B")`, `calls=forebay.calls(rate="450 /h", holding="3 min")`). The
+        others are those of a group of flows in a scenario file: `count` (not for calls, which come
+        and go), `traffic` (TCP: a bulk transfer by default; not for media), `linked` (instead of
+        `traffic`: a list, the flows of one call), `aggregate` (for calls), `policing`,
+        `late_after`, `start`, `stop`, `route`, `precedence`. See `forebay mechanisms flow`. Returns
+        the network. Raises `ValueError` for a
         name already taken.
         """
-        given = {"tcp": tcp, "udp": udp, "calls": calls, "paced": paced}
+        given = {"tcp": tcp, "udp": udp, "media": media, "calls": calls, "paced": paced}
         transport = {key: value for key, value in given.items() if value is not None}
         return self._add(
             "flows",

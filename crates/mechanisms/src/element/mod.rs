@@ -4,6 +4,7 @@ pub mod allocator;
 pub mod calls;
 pub mod impairments;
 pub mod link;
+pub mod media;
 pub mod paced;
 pub mod policer;
 pub mod ring;

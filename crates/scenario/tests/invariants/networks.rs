@@ -177,6 +177,7 @@ impl Draw {
                 (true, _, 0) => "paced",
                 (_, true, 0) => "calls",
                 _ if self.wants("control") && group == 0 => "tcp",
+                _ if self.wants("adaptation") && group == 0 => "media",
                 _ => self.one_of(&["tcp", "udp", "udp", "tcp", "calls", "paced"]),
             };
             text += &self.flow(group, routers, kind, explicit && group == 0);
@@ -272,6 +273,7 @@ impl Draw {
             "udp" => format!("udp = {{}}\ntraffic = {}\n", self.mechanism("traffic", 0)),
             "tcp" => self.tcp(group),
             "calls" => self.calls(group),
+            "media" => self.media(group),
             _ => self.paced(group, explicit),
         };
         text
@@ -348,6 +350,16 @@ impl Draw {
             text += "rtt = { uniform = [\"5 ms\", \"40 ms\"] }\n";
         }
         text
+    }
+
+    fn media(&mut self, group: usize) -> String {
+        let (ecn, frames) = (self.chance(0.5), self.one_of(&[5, 30, 100]));
+        let payload = self.one_of(&[100, 1000]);
+        let law = self.mechanism("adaptation", 0);
+        format!(
+            "[flows.f{group}.media]\necn = {ecn}\nframe_rate = {frames}.0\n\
+             payload = \"{payload} B\"\nadaptation = {law}\n"
+        )
     }
 
     fn paced(&mut self, group: usize, explicit: bool) -> String {

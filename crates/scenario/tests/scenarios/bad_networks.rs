@@ -253,7 +253,7 @@ pub const STRUCTURE: &[Case] = &[
         "[flows.tcp]\nfrom = \"a\"\nto = \"b\"\ncount = 2\ntcp = { mss = \"536 B\" }",
         "[flows.tcp] #!\nfrom = \"a\"\nto = \"b\"",
         "flows.tcp",
-        &["needs a transport: tcp = {}, udp = {}, calls = {} or paced = {}"],
+        &["needs a transport: tcp = {}, udp = {}, media = {}, calls = {} or paced = {}"],
     ),
     case(
         "traffic = { poisson = { rate = \"1 Mbit/s\", size = \"500 B\" } }",

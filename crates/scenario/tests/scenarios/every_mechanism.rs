@@ -39,6 +39,7 @@ fn network(place: &str, key: &str, value: &str) -> String {
                 "stations = [\"a\", \"b\", \"c\"]\nrate = \"622.08 Mbit/s\"\ndelay = \"50 us\"";
             return format!("{HEAD}[rings.r]\n{ring}\n{own}\n[flows.x]\n{ENDS}{cbr}\n");
         }
+        ("flows.NAME.media", _) => (String::new(), format!("[flows.x.media]\n{own}")),
         ("flows.NAME.paced", key) => {
             let files = "activity = { files = { rate = \"500 kbit/s\", start = 1.0 } }";
             let activity = if key == "activity" { "pace = \"abr\"" } else { files };

@@ -4,6 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use forebay_mechanisms::activity::ACTIVITIES;
+use forebay_mechanisms::adaptation::ADAPTATIONS;
 use forebay_mechanisms::conditioner::CONDITIONERS;
 use forebay_mechanisms::control::CONTROLS;
 use forebay_mechanisms::detector::DETECTORS;
@@ -206,6 +207,26 @@ fn paced_sources_survive_extremes() {
     battery(DETECTORS, |detector| paced(files, "\"steps\"", &format!("detector = {detector}")));
     battery(EXPLICIT_RATES, |law| paced(files, "\"abr\"", &format!("explicit_rate = {law}")));
     battery(PACES, |pace| paced(files, pace, "explicit_rate = \"erica\""));
+}
+
+/// An extreme parameter of media or of their rate adaptation would end in a panic, in nonsense, or
+/// in a run that never ends.
+#[test]
+fn media_survive_extremes() {
+    let media = |parameter: &str| {
+        let flows =
+            format!("[flows.x]\nfrom = \"a\"\nto = \"b\"\ncount = 2\nmedia = {{ {parameter} }}\n");
+        network(&format!("{LINK}queue = {{ droptail = {{ limit = \"9 packets\" }} }}"), &flows)
+    };
+    battery(ADAPTATIONS, |law| media(&format!("adaptation = {law}")));
+    let fields = <forebay_mechanisms::element::media::MediaParameters as
+        forebay_parameters::Parameters>::FIELDS;
+    let found: Vec<String> = fields
+        .iter()
+        .flat_map(|field| VALUES.iter().map(move |value| format!("{} = {value}", field.name)))
+        .filter_map(|given| trouble(&media(&given)).map(|trouble| format!("{given}: {trouble}")))
+        .collect();
+    assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
 /// An extreme parameter of congestion control would end in a panic or in nonsense.

@@ -39,6 +39,7 @@ mod l4s;
 mod limits;
 mod loss_systems;
 mod many_flows;
+mod media;
 mod partitions;
 mod pcn;
 mod precedences;
