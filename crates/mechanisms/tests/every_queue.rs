@@ -2,6 +2,8 @@
 
 #[path = "queue/htb.rs"]
 mod htb;
+#[path = "queue/limit.rs"]
+mod limit;
 #[path = "queue/schedulers.rs"]
 mod schedulers;
 mod support;
@@ -17,12 +19,26 @@ use forebay_network::{
 };
 use forebay_parameters::{Entry, Problem, Value};
 use forebay_units::{Rate, Size, Span, Time};
+use limit::{LIMIT, within};
 use support::{build, example, list, strange, table, with};
 
 const RATE: Rate = Rate::from_bps(10_000_000);
 
 fn make(entry: &Entry<BuildQueue>, parameters: &Value) -> Result<Queue, Problem> {
     build(parameters, |section| (entry.build)(section, &LinkFacts::of(RATE)))
+}
+
+/// Run a battery on each of `entries`, within the limit for one.
+fn on_each(
+    entries: impl Iterator<Item = &'static Entry<BuildQueue>>,
+    battery: fn(&Entry<BuildQueue>),
+) {
+    entries.for_each(|entry| within(LIMIT, entry.name, move || battery(entry)));
+}
+
+/// The queues with a parameter `name`.
+fn having(name: &'static str) -> impl Iterator<Item = &'static Entry<BuildQueue>> {
+    QUEUES.iter().filter(move |entry| entry.fields.iter().any(|field| field.name == name))
 }
 
 /// What became of a packet.
@@ -156,7 +172,7 @@ fn drive(queue: Queue, load: f64, count: u64, seed: u64) -> Bench {
 /// queue's reason, or waits, at every instant and in bytes as well; and in the end nothing waits.
 #[test]
 fn whatever_arrives_departs_or_is_dropped() {
-    for entry in QUEUES {
+    on_each(QUEUES.iter(), |entry| {
         for load in [0.5, 1.5, 10.0] {
             let mut bench = drive(make(entry, &example(entry)).unwrap(), load, 5_000, 1);
             bench.serve(Time::from_ps(u64::MAX / 2));
@@ -167,37 +183,36 @@ fn whatever_arrives_departs_or_is_dropped() {
             let drops = bench.fates.iter().any(|(_, fate)| matches!(fate, Fate::Dropped(_)));
             assert!(drops || load < 1.0, "{} at load {load} drops: it has limits", entry.name);
         }
-    }
+    });
 }
 
 /// Two runs of one scenario would differ, and no result could be repeated.
 #[test]
 fn the_same_streams_give_the_same_run() {
-    for entry in QUEUES {
+    on_each(QUEUES.iter(), |entry| {
         let run = |seed| drive(make(entry, &example(entry)).unwrap(), 1.5, 5_000, seed).fates;
         assert_eq!(run(1), run(1), "{}", entry.name);
         assert_ne!(run(1), run(2), "{}", entry.name);
-    }
+    });
 }
 
 /// A queue that promises its order at arrival would reorder packets.
 #[test]
 fn managed_queues_are_first_in_first_out() {
-    for entry in QUEUES {
+    on_each(QUEUES.iter(), |entry| {
         let queue = make(entry, &example(entry)).unwrap();
         if matches!(queue, Queue::Fifo(_)) {
             let fates = drive(queue, 1.5, 5_000, 1).fates;
             let departed = fates.iter().filter(|(_, fate)| matches!(fate, Fate::Departed(..)));
             assert!(departed.map(|(number, _)| number).is_sorted(), "{}", entry.name);
         }
-    }
+    });
 }
 
 /// ECN would do nothing where it is asked for, mark what cannot answer, or act unasked.
 #[test]
 fn ecn_marks_capable_packets_only() {
-    for entry in QUEUES.iter().filter(|entry| entry.fields.iter().any(|field| field.name == "ecn"))
-    {
+    on_each(having("ecn"), |entry| {
         for ecn in [true, false] {
             let parameters = with(&example(entry), "ecn", ecn.into());
             let fates = drive(make(entry, &parameters).unwrap(), 1.2, 20_000, 1).fates;
@@ -206,13 +221,13 @@ fn ecn_marks_capable_packets_only() {
             );
             assert_eq!(marks, ecn, "{}: none was marked before", entry.name);
         }
-    }
+    });
 }
 
 /// A buffer would hold more than its size.
 #[test]
 fn limits_hold() {
-    for entry in QUEUES.iter().filter(|entry| entry.fields.iter().any(|f| f.name == "limit")) {
+    on_each(having("limit"), |entry| {
         for (limit, packets, bytes) in [("7 packets", 7, u64::MAX), ("4000 B", u32::MAX, 4000)] {
             let mut parameters = with(&example(entry), "limit", limit.into());
             // What must be in the unit of the limit, or no higher, is brought down to it.
@@ -223,13 +238,13 @@ fn limits_hold() {
             let largest = drive(queue.unwrap(), 10.0, 5_000, 1).largest;
             assert!(largest.packets <= packets && largest.bytes <= bytes, "{}", entry.name);
         }
-    }
+    });
 }
 
 /// Strange parameters would crash a run instead of being refused or survived.
 #[test]
 fn strange_parameters_are_refused_or_survived() {
-    for entry in QUEUES {
+    on_each(QUEUES.iter(), |entry| {
         let mut refused = 0;
         for (label, parameters) in strange(&example(entry), entry.fields) {
             match make(entry, &parameters) {
@@ -242,7 +257,7 @@ fn strange_parameters_are_refused_or_survived() {
             }
         }
         assert!(refused > 0, "{}: parameters of a wrong kind are refused", entry.name);
-    }
+    });
 }
 
 /// A law would be asked to do what makes none, and the message not say where.
