@@ -351,6 +351,13 @@ def transports(study_id: str, **options: Any) -> int:
     _TIES,
     _out(" (default: nowhere)"),
     _FORMAT,
+    option(
+        "--flent",
+        "FILE.flent.gz",
+        "Write the series of flows in flent's data format, for its plots.",
+        read=_path,
+    ),
+    option("--ns2", "FILE", "Write the packet trace as text in the format of ns-2.", read=_path),
     _JSON,
 )
 def run(
@@ -361,6 +368,8 @@ def run(
     formats: Sequence[str] = (),
     replications: int | None = None,
     threads: int | None = None,
+    flent: Path | None = None,
+    ns2: Path | None = None,
     **options: Any,
 ) -> None:
     """Run a scenario file once, or several times, and show its flows and links."""
@@ -368,18 +377,23 @@ def run(
 
     if formats and out is None:
         raise UserError("--format: tables are written to the folder of --out; name one")
+    show = Show(as_json, shuffle, formats, flent, ns2)
     if replications is not None:
         if shuffle:
             raise UserError("--replications, --ties: orders of events are compared in one run")
+        if flent is not None or ns2 is not None:
+            name = "--flent" if flent is not None else "--ns2"
+            raise UserError(
+                f"--replications, {name}: such a file holds one run; name --replication"
+            )
         from forebay.cli.replications import replicate_scenario
 
-        show = Show(as_json, shuffle, formats)
         replicate_scenario(scenario, options, replications, threads, out, show)
         return
     from forebay.cli.run import run_scenario
 
     options["threads"] = threads or 1
-    run_scenario(scenario, options, out, Show(as_json, shuffle, formats))
+    run_scenario(scenario, options, out, show)
 
 
 @_command(

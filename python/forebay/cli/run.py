@@ -24,14 +24,29 @@ SCENARIO = "scenario.toml"
 
 class Show:
     """What is shown of a run: one JSON document, or tables; what other orders of simultaneous
-    events give, if `ties`; and in which formats all tables are written, if any."""
+    events give, if `ties`; in which formats all tables are written, if any; and the files for
+    flent and in the trace format of ns-2, if they are asked for."""
 
-    __slots__ = ("as_json", "formats", "ties")
+    __slots__ = ("as_json", "flent", "formats", "ns2", "ties")
 
-    def __init__(self, as_json: bool, ties: bool, formats: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        as_json: bool,
+        ties: bool,
+        formats: Sequence[str] = (),
+        flent: Path | None = None,
+        ns2: Path | None = None,
+    ) -> None:
         self.as_json = as_json
         self.ties = ties
         self.formats = formats
+        self.flent = flent
+        self.ns2 = ns2
+
+    @property
+    def records(self) -> bool:
+        """Whether it takes what the scenario records."""
+        return self.flent is not None or self.ns2 is not None
 
 
 def run_scenario(
@@ -43,7 +58,7 @@ def run_scenario(
 
     Raises `UserError` for a wrong scenario or an `out` that cannot be written.
     """
-    job = load(scenario).but(record=out is not None, **options)
+    job = load(scenario).but(record=out is not None or show.records, **options)
     if show.ties:
         job = job.but(ties=0)
     job = job.but(command=command_line(job.name, job))
@@ -51,6 +66,7 @@ def run_scenario(
     run = _run(job, os.path.basename(scenario), show.ties)
     if out is not None:
         _keep(out, names, job, run, show.formats)
+    _export(job, run, show)
     if show.as_json:
         print(run.text)
         return
@@ -59,6 +75,18 @@ def run_scenario(
     show_run(run)
     if out is not None:
         print(f"results: {out}; a page of them: forebay report {quoted([str(out)])}")
+
+
+def _export(job: Job, run: Run, show: Show) -> None:
+    """Write the files in formats of other programs."""
+    if show.flent is not None:
+        from forebay.run.flent import write_flent
+
+        write_flent(show.flent, run)
+    if show.ns2 is not None:
+        from forebay.run.ns2 import write_ns2
+
+        write_ns2(show.ns2, job, run)
 
 
 def _run(job: Job, label: str, ties: bool) -> Run:

@@ -39,6 +39,7 @@ __all__ = [
     "table_of",
     "table_path",
     "take_over",
+    "write_bytes",
     "write_csv",
     "write_table",
     "write_tables",
@@ -51,7 +52,12 @@ TABLES = "tables"
 
 def write_text(path: Path, content: str) -> None:
     """Write a whole text file."""
-    _replace(path, lambda file: file.write(content.encode("utf-8")))
+    write_bytes(path, content.encode("utf-8"))
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a whole file."""
+    _replace(path, lambda file: file.write(content))
 
 
 def json_rows(value: Any, depth: int = 0) -> str:

@@ -1,0 +1,151 @@
+"""Files in the formats of other programs: flent's data, and the text trace of ns-2."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forebay import Network, queue, traffic
+from forebay.cli.commands import main
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Path:
+    """Two links of 10 Mbit/s in a row; two transfers, and datagrams of 100 B."""
+    net = Network("two hops", duration="6 s", warm_up="1 s")
+    net.link("first", "A", "R", rate="10 Mbit/s", delay="2 ms")
+    law = queue.droptail(limit="20 packets")
+    net.link("second", "R", "B", rate="5 Mbit/s", delay="5 ms", queue=law)
+    net.flows("bulk", "A", "B", count=2)
+    net.flows("call", "A", "B", udp={}, traffic=traffic.cbr(rate="8 kbit/s", size="100 B"))
+    path = tmp_path / "two.toml"
+    path.write_text(net.to_toml(), encoding="utf-8")
+    return path
+
+
+def test_flent_finds_the_fields_that_it_reads(scenario: Path, tmp_path: Path) -> None:
+    """Flent would refuse the file, or plot other units: it reads Mbit/s and ms (flent 2.3,
+    `resultset.py` and `tests/tcp_nup.conf`). Goodputs in a run without an end of traffic add up to
+    what the bottleneck carries: 5 Mbit/s times 1448/1500, less 8 kbit/s of datagrams."""
+    file = tmp_path / "two.flent.gz"
+    words = ["--set", "record.series=200ms", "--flent", str(file)]
+    assert main(["run", str(scenario), *words]) == 0
+    first = file.read_bytes()
+    found: dict[str, Any] = json.loads(gzip.decompress(first))
+    assert found.keys() == {"version", "metadata", "x_values", "results", "raw_values"}
+    assert found["version"] == 4
+    meta = found["metadata"]
+    needed = ("NAME", "TITLE", "TIME", "T0", "LENGTH", "TOTAL_LENGTH", "STEP_SIZE", "HOST", "HOSTS")
+    assert all(meta[name] is not None for name in needed)
+    assert (meta["NAME"], meta["TITLE"]) == ("tcp_nup", "two hops")
+    assert meta["TEST_PARAMETERS"] == {"upload_streams": "1"}
+    assert meta["STEP_SIZE"] == pytest.approx(0.2)
+    assert len(found["x_values"]) == 30
+    assert all(len(values) == 30 for values in found["results"].values())
+    assert {name: one["UNITS"] for name, one in meta["SERIES_META"].items()} == {
+        "TCP upload::1": "Mbits/s",
+        "TCP upload sum": "Mbits/s",
+        "TCP upload avg": "Mbits/s",
+        "TCP upload fairness": "Idx",
+        "Ping (ms) ICMP": "ms",
+        "Ping (ms) call": "ms",
+    }
+    late = found["results"]["TCP upload sum"][15:]
+    assert sum(late) / len(late) == pytest.approx((5 - 0.008) * 1448 / 1500, rel=0.02)
+    waits = [value for value in found["results"]["Ping (ms) ICMP"] if value is not None]
+    # Propagation of 7 ms, and at most 21 packets of 2.4 ms and one of 1.2 ms and its own 0.24 ms.
+    assert all(7 < wait < 7 + 21 * 2.4 + 1.2 + 0.24 for wait in waits)
+    sample = found["raw_values"]["TCP upload::1"][10]
+    assert sample.keys() == {"t", "val", "tcp_rtt", "tcp_cwnd"}
+    assert 14 < sample["tcp_rtt"] < 100
+    assert main(["run", str(scenario), *words]) == 0
+    assert file.read_bytes() == first
+
+
+def test_single_flows_are_streams_of_their_own(scenario: Path, tmp_path: Path) -> None:
+    """A group would be counted beside its own flows, and Jain's index be of one stream."""
+    file = tmp_path / "two.flent.gz"
+    of = 'record.series_of=["flows.bulk", "flows.bulk[0]", "flows.bulk[1]"]'
+    words = ["--set", "record.series=200ms", "--set", of, "--flent", str(file)]
+    assert main(["run", str(scenario), *words]) == 0
+    found = json.loads(gzip.decompress(file.read_bytes()))
+    meta = found["metadata"]["SERIES_META"]
+    flows = [one["FLOW"] for name, one in meta.items() if name.startswith("TCP upload::")]
+    assert sorted(flows) == ["bulk[0]", "bulk[1]"]
+    for index in found["results"]["TCP upload fairness"]:
+        assert index is None or 0.5 <= index <= 1
+
+
+def test_a_trace_follows_each_packet_in_the_columns_of_ns2(scenario: Path, tmp_path: Path) -> None:
+    """Scripts for traces of ns-2 would count wrongly: 12 columns, `+` before `r` and `d`, one `d` a
+    loss, hops one after the other, each at least as long as the link takes."""
+    file = tmp_path / "two.tr"
+    command = ["run", str(scenario), "--set", "record.trace=100000", "--ns2", str(file), "--json"]
+    assert main(command) == 0
+    lines = file.read_text(encoding="utf-8").splitlines()
+    assert lines[:3] == ["# node 0 A", "# node 1 R", "# node 2 B"]
+    rows = [line.split() for line in lines if not line.startswith("#")]
+    assert {len(row) for row in rows} == {12}
+    letters = Counter(row[0] for row in rows)
+    assert letters.keys() == {"+", "r", "d"}
+    assert {row[4] for row in rows} == {"tcp", "ack", "cbr"}
+    assert all(row[6] == "-------" for row in rows)
+    under_way: dict[str, list[str]] = {}
+    delays = {("0", "1"): 2e-3, ("1", "2"): 5e-3, ("2", "1"): 5e-3, ("1", "0"): 2e-3}
+    for letter, time, *ends, _kind, size, _flags, _flow, source, target, _seq, packet in rows:
+        if letter == "+":
+            expected = under_way.get(packet, [])
+            assert not expected or expected[2] == "at " + ends[0]
+            under_way[packet] = [time, "+", ends[1]]
+            assert expected or ends[0] == source.partition(".")[0]
+        else:
+            assert under_way[packet][1:] == ["+", ends[1]]
+            if letter == "r":
+                least = delays[ends[0], ends[1]] + int(size) * 8 / 10e6
+                assert float(time) - float(under_way[packet][0]) > least - 1e-9
+                assert ends[1] in ("1", target.partition(".")[0])
+                under_way[packet] = [time, "r", "at " + ends[1]]
+    assert math.isclose(letters["+"], letters["r"] + letters["d"], rel_tol=0.01)
+
+
+def test_losses_of_a_trace_are_those_of_the_run(
+    scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The trace would tell another loss rate than the results of the run."""
+    file = tmp_path / "two.tr"
+    more = ["--set", "warm_up=0s", "--set", "record.trace=100000"]
+    assert main(["run", str(scenario), *more, "--ns2", str(file), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    lost = [line for line in file.read_text(encoding="utf-8").splitlines() if line[0] == "d"]
+    assert len(lost) == sum(link["drops"] for link in document["links"]) > 0
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--flent", "x.flent.gz"], "record.series"),
+        (["--ns2", "x.tr"], "record.trace"),
+        (["--ns2", "x.tr", "--replications", "2"], "one run"),
+        (["--flent", "x.flent.gz", "--replications", "2"], "one run"),
+    ],
+)
+def test_what_there_is_no_file_of_is_said(
+    words: list[str],
+    told: str,
+    scenario: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An empty file would be written, or one of the last of several runs."""
+    monkeypatch.chdir(scenario.parent)
+    assert main(["run", str(scenario), *words]) == 2
+    complaint = capsys.readouterr().err
+    assert complaint.count("\n") == 1
+    assert told in complaint
+    assert not list(scenario.parent.glob("x.*"))
