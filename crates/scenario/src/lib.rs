@@ -44,6 +44,7 @@ mod tcp;
 mod ties;
 mod topology;
 mod tree;
+mod watch;
 
 pub use catalogue::{catalogue, schema};
 pub use check::invariants;

@@ -4,7 +4,7 @@
 //! result, with its digest, is that of [`Scenario::run`].
 
 use forebay_network::record::{Column, RecordTable};
-use forebay_network::{DropReason, FlowCount};
+use forebay_network::{DelayDistribution, DropReason, FlowCount, FlowId};
 use forebay_parameters::Echo;
 use forebay_units::{Span, Time};
 use serde_json::{Map, Value as Json, json};
@@ -13,6 +13,25 @@ use crate::results::RunResult;
 use crate::run::{Control, Run, RunOptions, Scenario};
 use crate::series::Series;
 use crate::stopped::Stopped;
+use crate::watch::Watcher;
+
+/// Shares of the delays of a flow at which their distribution is given: each percentile, and what
+/// lies beyond.
+const SHARES: [f64; 104] = {
+    let mut shares = [0.0; 104];
+    let mut at = 0;
+    while at < 100 {
+        shares[at] = at as f64 / 100.0;
+        at += 1;
+    }
+    shares[100] = 0.995;
+    shares[101] = 0.999;
+    shares[102] = 0.9999;
+    shares[103] = 1.0;
+    shares
+};
+/// Most events of a step, of which none may be about a packet.
+const LONGEST_STEP: u64 = 100_000;
 
 /// A run that continues when told to. It borrows its scenario, its control and an echo, which are
 /// kept by who watches it.
@@ -25,11 +44,13 @@ pub struct LiveRun<'s> {
     over: bool,
     /// Samples that were given already.
     given: usize,
+    /// What sees each packet, if any does.
+    watcher: Option<Watcher>,
 }
 
 impl<'s> LiveRun<'s> {
     /// Wire the network of `scenario`, to be sampled about `samples` times. `echo` is
-    /// [`Echo::silent`].
+    /// [`Echo::silent`]. With `watched`, packets can be seen one by one, which takes time.
     ///
     /// # Errors
     /// If it exceeds the limits of `options`.
@@ -38,13 +59,17 @@ impl<'s> LiveRun<'s> {
         options: &RunOptions,
         control: &'s Control,
         echo: &'s Echo,
-        samples: u64,
+        (samples, watched): (u64, bool),
     ) -> Result<Self, Stopped> {
         let (mut run, seed) = scenario.wired(echo, options, control)?;
         let interval = Span::from_ps((run.plan.parameters.duration.ps() / samples.max(1)).max(1));
         run.series = Some(Series::new(interval, &run.plan, &run.wired));
         let options = options.clone();
-        Ok(Self { scenario, options, seed, run, interval, over: false, given: 0 })
+        let watcher = watched.then(|| Watcher::of(&run.plan));
+        if let Some(watcher) = &watcher {
+            run.wired.network.attach(Box::new(watcher.clone()));
+        }
+        Ok(Self { scenario, options, seed, run, interval, over: false, given: 0, watcher })
     }
 
     /// Continue for about `events` events, at most to the next sample; whether that was reached, or
@@ -60,6 +85,61 @@ impl<'s> LiveRun<'s> {
             self.over = self.run.stop >= self.end() && self.run.advance()?;
         }
         Ok(self.over || self.run.arrived)
+    }
+
+    /// Continue to the next event that is about a packet, at most to the end: what happened, as
+    /// JSON. Of a run that is not watched, this is one event, and nothing is told of it.
+    ///
+    /// # Errors
+    /// If the run exceeds its limits.
+    pub fn step(&mut self) -> Result<Json, Stopped> {
+        let mut arrived = false;
+        if let Some(watcher) = &self.watcher {
+            watcher.lock().listen();
+        }
+        for _ in 0..LONGEST_STEP {
+            arrived |= self.advance(1)?;
+            let heard = self.watcher.as_ref().is_none_or(|watcher| watcher.lock().has_heard());
+            if self.over || heard {
+                break;
+            }
+        }
+        let facts = self.watcher.as_ref().map(|watcher| watcher.lock().heard());
+        let events = self.run.counted.0;
+        Ok(json!({ "facts": facts.unwrap_or_default(), "events": events, "arrived": arrived }))
+    }
+
+    /// Packets that crossed a link, and drops, since this was asked last, as JSON: columns in the
+    /// order of links and groups in [`LiveRun::layout`], thinned to one in so many. Null if the
+    /// run is not watched.
+    #[must_use]
+    pub fn packets(&mut self) -> Json {
+        self.watcher.as_ref().map_or(Json::Null, |watcher| watcher.lock().take())
+    }
+
+    /// The distribution of the one-way delays of each group of flows, as counted, as JSON: the
+    /// delays in seconds that so many shares of all do not exceed.
+    #[must_use]
+    pub fn delays(&mut self) -> Json {
+        let counts = &self.run.wired.network.counters().flows;
+        let longest: Vec<_> = counts.iter().map(|flow| flow.max_delay).collect();
+        let delays = self.run.wired.network.delays();
+        let mut first = 0;
+        let groups = self.run.plan.flows.iter().map(|flow| {
+            let own = first..first + flow.count as usize;
+            first = own.end;
+            let each = flow.has_rows(self.run.plan.record.flows);
+            let mut all = DelayDistribution::new();
+            let apart = if each { own.clone() } else { own.start..(own.start + 1).min(own.end) };
+            apart.for_each(|flow| all.merge(delays.of(FlowId::new(flow))));
+            let most = longest[own].iter().copied().max().unwrap_or_default();
+            match all.least() {
+                Some(_) => json!(all.quantiles(SHARES, most).as_slice()),
+                None => Json::Null,
+            }
+        });
+        let groups: Vec<_> = groups.collect();
+        json!({ "shares": SHARES.as_slice(), "groups": groups })
     }
 
     /// Whether the end was reached.

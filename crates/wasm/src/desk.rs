@@ -27,6 +27,9 @@ pub struct Request {
     /// How many samples are taken, about.
     #[serde(default = "default_samples")]
     pub samples: u64,
+    /// Whether packets are to be seen one by one, which takes time.
+    #[serde(default)]
+    pub watched: bool,
     /// Most memory that the run may take, in bytes.
     #[serde(default)]
     pub max_memory: Option<u64>,
@@ -79,8 +82,9 @@ impl Desk {
         };
         let control: &'static Control = Box::leak(Box::default());
         let echo: &'static Echo = Box::leak(Box::new(Echo::silent()));
-        let run = LiveRun::begin(scenario, &options, control, echo, request.samples)
-            .map_err(|stopped| limit(&stopped))?;
+        let run =
+            LiveRun::begin(scenario, &options, control, echo, (request.samples, request.watched))
+                .map_err(|stopped| limit(&stopped))?;
         let mut layout = run.layout();
         layout["expected_packets"] = json!(scenario.expected_packets());
         self.run = Some(run);
@@ -110,7 +114,28 @@ impl Desk {
     /// If there is no run.
     pub fn look(&mut self) -> Answer {
         let run = self.run.as_mut().ok_or_else(|| failure(NO_RUN))?;
-        Ok(json!({ "series": run.samples(), "counted": run.counted() }))
+        let packets = run.packets();
+        Ok(json!({ "series": run.samples(), "counted": run.counted(), "packets": packets }))
+    }
+
+    /// Continue to the next event that is about a packet: what happened.
+    ///
+    /// # Errors
+    /// If there is no run, or it exceeds a limit.
+    pub fn step(&mut self) -> Answer {
+        let run = self.run.as_mut().ok_or_else(|| failure(NO_RUN))?;
+        let mut told = run.step().map_err(|stopped| limit(&stopped))?;
+        told["over"] = json!(run.is_over());
+        told["packets"] = run.packets();
+        Ok(told)
+    }
+
+    /// The distribution of the one-way delays of each group of flows so far.
+    ///
+    /// # Errors
+    /// If there is no run.
+    pub fn delays(&mut self) -> Answer {
+        Ok(self.run.as_mut().ok_or_else(|| failure(NO_RUN))?.delays())
     }
 
     /// The result of the run: the document of `forebay run --json`, without what a clock says.

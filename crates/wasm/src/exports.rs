@@ -115,6 +115,24 @@ pub extern "C" fn look() {
     });
 }
 
+/// Continue to the next event that is about a packet, and answer with what happened.
+#[unsafe(no_mangle)]
+pub extern "C" fn step() {
+    STATE.with_borrow_mut(|state| {
+        let answer = state.desk.step();
+        state.answer(answer);
+    });
+}
+
+/// Answer with the distribution of delays so far.
+#[unsafe(no_mangle)]
+pub extern "C" fn delays() {
+    STATE.with_borrow_mut(|state| {
+        let answer = state.desk.delays();
+        state.answer(answer);
+    });
+}
+
 /// Answer with the result of the run, which is over.
 #[unsafe(no_mangle)]
 pub extern "C" fn result() {

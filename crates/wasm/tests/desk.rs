@@ -135,3 +135,93 @@ fn the_rate_of_a_link_that_changes_is_the_present_one() {
         assert!((rate - expected).abs() < 1.0, "{rate} bit/s at {time} s");
     }
 }
+
+/// A datagram of 1500 B every 10 ms over a link of 10 Mbit/s: 1.2 ms to be sent, and 2 ms on the
+/// way.
+const LINE: &str = r#"
+duration = "1 s"
+[links.wire]
+from = "A"
+to = "B"
+rate = "10 Mbit/s"
+delay = "2 ms"
+[flows.plain]
+from = "A"
+to = "B"
+udp = {}
+traffic = { cbr = { rate = "1.2 Mbit/s", size = "1500 B" } }
+"#;
+
+fn watched(text: &str) -> Desk {
+    let mut desk = Desk::default();
+    let request = json!({ "text": text, "name": "page.toml", "samples": 20, "watched": true });
+    desk.begin(&request.to_string()).unwrap();
+    desk
+}
+
+fn numbers(column: &Json) -> Vec<f64> {
+    column.as_array().unwrap().iter().map(|value| value.as_f64().unwrap()).collect()
+}
+
+/// Packets would be drawn where they are not.
+#[test]
+fn a_packet_is_seen_on_its_link_as_long_as_it_is_there() {
+    let mut desk = watched(LINE);
+    let (mut seen, mut over) = (0, false);
+    while !over {
+        over = desk.advance(1_000).unwrap().1;
+        let packets = desk.look().unwrap()["packets"].take();
+        let crossings = &packets["crossings"];
+        assert_eq!(packets["one_in"], 1);
+        let times = numbers(&crossings["from_s"]).into_iter().zip(numbers(&crossings["to_s"]));
+        for (from, to) in times {
+            assert!((to - from - 3.2e-3).abs() < 1e-9, "{from} s to {to} s");
+            seen += 1;
+        }
+    }
+    // Every 10 ms of 1 s, of which the last may be under way.
+    assert!((98..=100).contains(&seen), "{seen} packets");
+    let delays = desk.delays().unwrap();
+    for delay in numbers(&delays["groups"][0]) {
+        assert!((delay - 3.2e-3).abs() < 1e-9, "{delay} s");
+    }
+}
+
+/// Seeing packets one by one would make another run, or fill the page with them.
+#[test]
+fn seeing_packets_changes_no_result_and_is_bounded() {
+    for text in [RED, VOICE] {
+        let scenario = Scenario::parse(text, "page.toml", &[]).unwrap();
+        let (plain, _) = scenario.run(&RunOptions::default(), &Control::default()).unwrap();
+        let mut desk = watched(text);
+        let mut widest = 0;
+        while !desk.advance(u64::from(u32::MAX)).unwrap().1 {
+            let packets = desk.look().unwrap()["packets"].take();
+            let rows = packets["crossings"]["link"].as_array().unwrap().len();
+            assert!(rows <= 240, "{rows} packets in a look");
+            widest = widest.max(packets["one_in"].as_u64().unwrap());
+        }
+        assert_eq!(desk.result().unwrap(), serde_json::to_value(&plain).unwrap());
+        assert!(widest.is_power_of_two() && widest > 1, "one in {widest}");
+    }
+}
+
+/// Who steps through a run would miss what happens, or be told of it in another order.
+#[test]
+fn a_step_tells_what_one_event_did() {
+    let mut desk = watched(LINE);
+    let mut story = Vec::new();
+    let mut before = 0.0;
+    while story.len() < 6 {
+        let told = desk.step().unwrap();
+        for fact in told["facts"].as_array().unwrap() {
+            let time = fact["time_s"].as_f64().unwrap();
+            assert!(time >= before);
+            before = time;
+            assert_eq!(fact["flow"], "plain");
+            story.push(fact["what"].as_str().unwrap().to_owned());
+        }
+    }
+    assert_eq!(story[..3], ["sent", "queued", "delivered"]);
+    assert_eq!(story[..3], story[3..6]);
+}
