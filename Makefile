@@ -38,7 +38,8 @@ $(VENV)/.built: $(BIN)/python $(RUST) pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'pip>=25.2' || true
 	@$(BIN)/python -m pip uninstall --quiet --quiet --yes setuptools
 	@echo "building the engine and installing into $(VENV) (a few minutes the first time)"
-	$(GUIDED_BUILD) $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(GUIDED_BUILD) $(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	  --editable '.[studies]'
 	@touch $@
 
 $(VENV)/.tools: $(VENV)/.built pyproject.toml

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import builtins
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -148,13 +148,6 @@ def test_without_matplotlib_one_is_told_what_to_install(
     few: Results, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     """A traceback out of an import would end a notebook."""
-    load = builtins.__import__
-
-    def without(name: str, *rest: Any, **others: Any) -> Any:
-        if name == "matplotlib":
-            raise ImportError(name)
-        return load(name, *rest, **others)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(UserError, match="pip install matplotlib"):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(UserError, match=r"pip install 'forebay\[plots\]'"):
         few.plot(kind)

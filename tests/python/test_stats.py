@@ -6,6 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy import special
 
 from forebay.stats import (
     Interval,
@@ -37,6 +38,15 @@ BAND = 3.29
 def test_t_quantile_is_the_printed_table(degrees: int, level: float, expected: float) -> None:
     """Every interval in every report would have the wrong width."""
     assert t_quantile(degrees, level) == pytest.approx(expected, abs=5e-4)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.99, 0.9999])
+def test_t_quantile_is_that_of_another_program(level: float) -> None:
+    """Between the rows of the table, and where it is never looked up, it would be another. Both
+    are exact to the 11 digits that are compared, however many degrees of freedom there are."""
+    for degrees in [*range(1, 130), 999, 10_000]:
+        expected = special.stdtrit(degrees, (1 + level) / 2)
+        assert t_quantile(degrees, level) == pytest.approx(expected, rel=1e-11), degrees
 
 
 def test_interval_of_five_values_by_hand() -> None:

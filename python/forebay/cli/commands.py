@@ -15,6 +15,7 @@ import sys
 from forebay.cli.command import Command
 from forebay.cli.options import HELP, Parameter, Whole, argument, flag, option
 from forebay.errors import MachineError, UserError, nearest, printable
+from forebay.extras import missing_library, need
 from forebay.run.jobs import build, native, version
 from forebay.run.limits import memory_size, seconds
 
@@ -45,6 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return status
     except UserError as error:
         return _complain(error.lines, 2)
+    except ModuleNotFoundError as error:
+        return _complain(missing_library(error), 2)
     except MachineError as error:
         return _complain([str(error)], 1)
     except KeyboardInterrupt as stop:
@@ -301,6 +304,7 @@ def studies(as_json: bool) -> None:
 )
 def reproduce(study: str, **options: Any) -> int:
     """Re-do a published study: its claims, published value beside measured value."""
+    need("reproduce", "matplotlib", "pyarrow", "scipy")
     from forebay.cli.reproduce import Request, reproduce_studies
 
     return reproduce_studies(study, Request(**options))
@@ -316,6 +320,7 @@ def reproduce(study: str, **options: Any) -> int:
 )
 def transports(study_id: str, **options: Any) -> int:
     """Re-do a study under today's transports: which of its conclusions hold with them?"""
+    need("transports", "matplotlib", "pyarrow", "scipy")
     from forebay.cli.transports import compare_transports
 
     return compare_transports(study_id, **options)
@@ -368,15 +373,18 @@ def run(
     formats: Sequence[str] = (),
     replications: int | None = None,
     threads: int | None = None,
-    flent: Path | None = None,
-    ns2: Path | None = None,
     **options: Any,
 ) -> None:
     """Run a scenario file once, or several times, and show its flows and links."""
     from forebay.cli.run import Show
 
+    if out is not None and replications is None:
+        need("run --out", "pyarrow")
+    if formats:
+        need("run --format", "pyarrow")
     if formats and out is None:
         raise UserError("--format: tables are written to the folder of --out; name one")
+    flent, ns2 = options.pop("flent"), options.pop("ns2")
     show = Show(as_json, shuffle, formats, flent, ns2)
     if replications is not None:
         if shuffle:
@@ -420,6 +428,7 @@ def run(
 )
 def sweep(sweep_file: Path, **options: Any) -> int:
     """Run a scenario with other values of its parameters, and replications: what is not there."""
+    need("sweep", "matplotlib", "pyarrow")
     from forebay.cli.sweep import SweepOptions, run_sweep
 
     limits = {key: options.pop(key) for key in ("max_packets", "max_memory", "timeout")}
@@ -521,6 +530,7 @@ def lab(
 @_command(argument("DIR", "folder", "The folder.", read=_path))
 def report(folder: Path) -> None:
     """Build the HTML report of a folder of results again."""
+    need("report", "matplotlib", "pyarrow")
     from forebay.report.build import build_report
 
     print(f"report: {build_report(folder)}")

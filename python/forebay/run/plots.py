@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from forebay.drawing import COLOURS, INK, MARKERS, line_style
-from forebay.errors import UserError, nearest
+from forebay.errors import nearest
+from forebay.extras import need
 from forebay.run.heat import HeatMap, heat_panel
 from forebay.run.words import axis_scale, name_of, unit_at
 from forebay.stats import Interval, t_quantile
@@ -130,7 +131,7 @@ def draw(kind: str, request: Request) -> Any:
     `KeyError` for unknown names, and `UserError` without matplotlib."""
     if kind not in KINDS:
         raise ValueError(f"no plot {kind!r}{nearest(kind, KINDS)}; there are {', '.join(KINDS)}")
-    _need_matplotlib()
+    need("plot", "matplotlib", "pyarrow")
     from matplotlib import rc_context
 
     known = ("title", "xlim", "ylim", "xlabel", "ylabel", "xscale", "yscale")
@@ -487,12 +488,3 @@ def _figure_class() -> Any:
             return buffer.getvalue()
 
     return Picture
-
-
-def _need_matplotlib() -> None:
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        raise UserError(
-            "plots need matplotlib, which is not installed; install it: pip install matplotlib"
-        ) from None

@@ -1,7 +1,7 @@
 """Results of a network's runs: Arrow tables, intervals, plots.
 
-Tables are `pyarrow.Table`: `.to_pandas()` gives a pandas frame, and `polars.from_arrow(table)` a
-polars one. Every row says which replication it is from.
+Tables are `pyarrow.Table`; `Results.to_pandas` and `Results.to_polars` give them as frames. Every
+row says which replication it is from.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from forebay import text
 from forebay.errors import nearest
+from forebay.extras import need
 from forebay.run.columns import columns, kinds, numbers, unit_in
 from forebay.run.jobs import Job, Run, run_jobs
 from forebay.run.notebook import results_html
@@ -163,6 +164,7 @@ class Results:
 
         Raises `KeyError` if it was not recorded.
         """
+        need("a table", "pyarrow")
         import pyarrow as pa
 
         if name not in self._runs[0].tables:
@@ -181,6 +183,30 @@ class Results:
             ],
             promote_options="default",
         )
+
+    def to_pandas(self, table: str | pa.Table) -> Any:
+        """A table as a `pandas.DataFrame`.
+
+        `table` is a kind of rows as for `values`, `summary`, the name of a recorded table, or a
+        table. Raises `KeyError` if there is none of that name, and `UserError` without pandas
+        (`pip install 'forebay[frames]'`).
+        """
+        need("to_pandas", "pyarrow", "pandas")
+        return self._found(table).to_pandas()
+
+    def to_polars(self, table: str | pa.Table) -> Any:
+        """A table as a `polars.DataFrame`; otherwise as `to_pandas`."""
+        need("to_polars", "pyarrow", "polars")
+        import polars
+
+        return polars.from_arrow(self._found(table))
+
+    def _found(self, table: str | pa.Table) -> pa.Table:
+        if not isinstance(table, str):
+            return table
+        if table == "summary":
+            return self.summary()
+        return self._rows(table) if table in kinds() else self.table(table)
 
     def values(self, place: str, name: str, quantity: str) -> list[float]:
         """One quantity by replication.

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from forebay.errors import MachineError, UserError
+from forebay.extras import need
 from forebay.run.csv_files import csv_bytes
 from forebay.run.locks import LOCK, in_use
 
@@ -160,9 +161,7 @@ def write_tables(
 
     `formats` are the endings of further files: of recorded tables, and of `results`.
     """
-    import pyarrow as pa
-
-    recorded = {name: pa.table(dict(columns)) for name, columns in tables.items()}
+    recorded = {name: _table(columns) for name, columns in tables.items()}
     wanted = {_table_name(name): table for name, table in recorded.items()}
     asked = recorded | {f"results/{name}": table for name, table in (results or {}).items()}
     wanted |= {_table_name(name, end): table for end in formats for name, table in asked.items()}
@@ -178,6 +177,12 @@ def write_tables(
         (folder / name).unlink(missing_ok=True)
     if gone:
         _write_manifest(folder, (own | wanted.keys()) - gone)
+
+
+def _table(columns: Mapping[str, Any]) -> pa.Table:
+    import pyarrow as pa
+
+    return pa.table(dict(columns))
 
 
 def read_tables(folder: Path) -> dict[str, pa.Table]:
@@ -269,7 +274,11 @@ def _write_manifest(folder: Path, names: Iterable[str]) -> None:
 
 
 def rows_table(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
-    """An Arrow table of rows that may lack some columns."""
+    """An Arrow table of rows that may lack some columns.
+
+    Raises `MissingExtraError` without pyarrow.
+    """
+    need("a table", "pyarrow")
     import pyarrow as pa
 
     names = list(dict.fromkeys(name for row in rows for name in row))

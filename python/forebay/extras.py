@@ -1,0 +1,62 @@
+"""Libraries that a part of the program needs and a plain installation lacks: the extras.
+
+`pip install forebay` installs what runs and shows a scenario. What stores tables, draws or judges
+studies is installed by name, such as `pip install 'forebay[tables]'`; `pyproject.toml` lists them.
+"""
+
+from __future__ import annotations
+
+from forebay.errors import UserError
+
+TYPE_CHECKING = False  # as in typing, without importing it
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["EXTRAS", "MissingExtraError", "missing_library", "need"]
+
+EXTRAS = {
+    "pyarrow": "tables",
+    "matplotlib": "plots",
+    "scipy": "studies",
+    "pandas": "frames",
+    "polars": "frames",
+    "dask": "cluster",
+    "distributed": "cluster",
+}
+"""The extra that installs a library."""
+
+_LARGER_FIRST = ("cluster", "frames", "studies", "plots", "tables")
+
+
+class MissingExtraError(UserError, ImportError):
+    """A library that is needed is not installed; the message names the extra that installs it."""
+
+
+def need(what: str, *libraries: str) -> None:
+    """Raise `MissingExtraError` unless all of these libraries, which `what` needs, are there."""
+    # Imported where needed: most commands need none of them.
+    from importlib.util import find_spec
+
+    lacking = [library for library in libraries if find_spec(library) is None]
+    if lacking:
+        raise MissingExtraError(_told(what, lacking))
+
+
+def missing_library(error: ModuleNotFoundError) -> list[str]:
+    """What is said of an import that failed: by which extra the library is installed, or, of one
+    that none installs, the error itself, again."""
+    library = str(error.name).partition(".")[0]
+    if library not in EXTRAS:
+        raise error
+    return [_told("this", [library])]
+
+
+def _told(what: str, lacking: Sequence[str]) -> str:
+    """What to install: of the extras that are lacking the first that holds the others."""
+    wanted = {EXTRAS[library] for library in lacking}
+    extra = next(each for each in _LARGER_FIRST if each in wanted)
+    verb = "is" if len(lacking) == 1 else "are"
+    return (
+        f"{what} needs {', '.join(lacking)}, which {verb} not installed: "
+        f"pip install 'forebay[{extra}]'"
+    )
