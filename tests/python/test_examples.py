@@ -6,6 +6,7 @@ derived here; statistical ones are missed by less than one trajectory in a thous
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from functools import cache
 from math import factorial
@@ -583,20 +584,11 @@ def test_examples_are_short_and_explained(path: Path) -> None:
 def test_commands_in_examples_work(path: Path) -> None:
     """A reader who tries what a comment proposes would get an error."""
     text = path.read_text(encoding="utf-8")
-    comments = [line[1:] for line in text.splitlines() if line.startswith("#")]
-    for assignment in assignments(comments):
+    comments = (line[1:] for line in text.splitlines() if line.startswith("#"))
+    given = (line[line.index("--set") :] for line in comments if "--set" in line)
+    words = [word for line in given for word in shlex.split(line)]
+    for assignment in (words[at + 1] for at, word in enumerate(words) if word == "--set"):
         assert check(Job(text, path.name, (assignment,)))["flows"] > 0, assignment
-
-
-def assignments(comments: list[str]) -> list[str]:
-    """What stands behind `--set` in comments, as a shell would pass it on."""
-    import shlex
-
-    words: list[Any] = []
-    for line in comments:
-        if "--set" in line:
-            words += shlex.split(line[line.index("--set") :])
-    return [words[at + 1] for at, word in enumerate(words) if word == "--set"]
 
 
 @pytest.mark.parametrize("name", CLAIMS)
