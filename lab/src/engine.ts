@@ -15,6 +15,8 @@ export interface Request {
   seed?: number;
   replication?: number;
   samples?: number;
+  /** Whether packets are to be seen one by one. */
+  watched?: boolean;
   max_memory?: number;
 }
 
@@ -80,9 +82,65 @@ export interface Counted {
 /** Columns of numbers by table and name; null where there is no value. */
 export type Tables = Record<string, Record<string, (number | null)[]>>;
 
+/** Packets that crossed a link and drops, since the look before: columns, with links and groups by
+ * their numbers in the layout. */
+export interface Packets {
+  /** One in so many is here. */
+  one_in: number;
+  crossings: {
+    link: number[];
+    from_s: number[];
+    to_s: number[];
+    group: number[];
+    class: number[];
+    precedence: number[];
+    marked: boolean[];
+    feedback: boolean[];
+  };
+  drops: {
+    link: number[];
+    time_s: number[];
+    reason: string[];
+    group: number[];
+    precedence: number[];
+  };
+}
+
 export interface Look {
   series: Tables;
   counted: Counted;
+  packets: Packets | null;
+}
+
+/** What an event did with a packet. */
+export interface Fact {
+  time_s: number;
+  what: string;
+  link: string | null;
+  flow: string;
+  number: number;
+  size_bytes: number;
+  precedence: number;
+  marked: boolean;
+  feedback: boolean;
+  backlog_packets?: number;
+  reason?: string;
+  delay_s?: number;
+}
+
+/** What the events of a step did. */
+export interface Told {
+  facts: Fact[];
+  events: number;
+  arrived: boolean;
+  over: boolean;
+  packets: Packets | null;
+}
+
+/** Delays in seconds that the shares of all do not exceed, by group of flows. */
+export interface Delays {
+  shares: number[];
+  groups: (number[] | null)[];
 }
 
 export type Row = Record<string, unknown> & { name: string };
@@ -128,6 +186,8 @@ interface Exports {
   advance(events: number): number;
   reached(): number;
   look(): void;
+  step(): void;
+  delays(): void;
   result(): void;
 }
 
@@ -171,6 +231,16 @@ export class Engine {
 
   look(): Look {
     return this.call(() => this.exports.look()) as Look;
+  }
+
+  /** Continue to the next event that is about a packet. */
+  step(): Told {
+    return this.call(() => this.exports.step()) as Told;
+  }
+
+  /** The distribution of delays so far. */
+  delays(): Delays {
+    return this.call(() => this.exports.delays()) as Delays;
   }
 
   result(): Result {

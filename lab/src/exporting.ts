@@ -1,5 +1,6 @@
 // Files of what is seen: the scenario, the samples, a picture.
 
+import type { Scenario } from "./document";
 import type { Tables } from "./engine";
 
 /** Hand a file to the reader. */
@@ -26,6 +27,27 @@ export function csv(tables: Tables): string {
   }
   const rows = columns[0]!.map((_, row) => columns.map((column) => column[row] ?? "").join(","));
   return [heads.map(cell).join(","), ...rows, ""].join("\n");
+}
+
+/** A program that runs the scenario, with its changes, and prints its digest and its results. */
+export function python({ text, set, replication, name }: Scenario): string {
+  // In a text of three quotes, a backslash and three quotes need a backslash.
+  const inside = text.replace(/\\/g, "\\\\").replace(/"""/g, '\\"\\"\\"');
+  const changes = set.map((each) => {
+    const at = each.indexOf("=");
+    const [path, value] = [each.slice(0, at), `value = ${each.slice(at + 1)}`];
+    return `network.set(${JSON.stringify(path)}, loads(${JSON.stringify(value)})["value"])\n`;
+  });
+  return [
+    changes.length > 0 ? "from tomllib import loads\n\n" : "",
+    "from forebay import Network\n\n",
+    `SCENARIO = """\\\n${inside}"""\n\n`,
+    `network = Network.from_text(SCENARIO, ${JSON.stringify(name)})\n`,
+    ...changes,
+    `results = network.run(first=${replication})\n`,
+    "print(results.digests[0])\n",
+    "print(results)\n",
+  ].join("");
 }
 
 /** The drawing and the charts in one picture. */
@@ -69,8 +91,8 @@ export async function png(
   );
 }
 
-/** The drawing as an image: styles go with it, as it is drawn outside the page. */
-async function rastered(drawing: SVGSVGElement): Promise<HTMLImageElement> {
+/** The drawing with its styles, as it is to be drawn outside the page. */
+export function styled(drawing: SVGSVGElement): SVGSVGElement {
   const copy = drawing.cloneNode(true) as SVGSVGElement;
   const from = drawing.querySelectorAll<SVGElement>("*");
   const wanted = ["fill", "stroke", "stroke-width", "stroke-opacity", "font", "text-anchor"];
@@ -81,6 +103,11 @@ async function rastered(drawing: SVGSVGElement): Promise<HTMLImageElement> {
     }
   });
   copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+  return copy;
+}
+
+async function rastered(drawing: SVGSVGElement): Promise<HTMLImageElement> {
+  const copy = styled(drawing);
   const text = new XMLSerializer().serializeToString(copy);
   const image = new Image(Number(copy.getAttribute("width")), Number(copy.getAttribute("height")));
   const loaded = new Promise((done, failed) => {

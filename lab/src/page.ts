@@ -1,22 +1,25 @@
 // The page: what the reader does becomes runs, and what runs show becomes pictures.
 
+import { Replications, REPLICATIONS } from "./band";
+import { DelayCdf } from "./cdf";
+import { Kept } from "./compare";
 import { Controls } from "./controls";
 import { change, command, request } from "./document";
 import type { Scenario } from "./document";
 import { byId, html } from "./dom";
 import { ScenarioError } from "./engine";
-import type { Described, Layout, Look, Problem, Result } from "./engine";
-import { csv, png, save } from "./exporting";
+import type { Delays, Described, Fact, Layout, Look, Problem, Result, Told } from "./engine";
+import { ExportButtons } from "./export-buttons";
 import * as fragment from "./fragment";
 import { grade, show as showLesson, showGrade } from "./lessons";
 import type { Lesson } from "./lessons";
 import { Player } from "./player";
 import type { Catalogue, Pace } from "./protocol";
-import { read, show } from "./quantity";
+import { lawsOf } from "./laws";
+import { show } from "./quantity";
 import { Tables } from "./tables";
 import { Topology } from "./topology";
 import { Traces } from "./traces";
-import type { Threshold } from "./traces";
 
 declare const WORKER: string;
 declare const LESSONS: Lesson[];
@@ -42,14 +45,18 @@ class Page {
   private pending = new Map<string, string>();
   private changing = false;
   private readonly topology = new Topology(byId("topology"));
-  private readonly traces = new Traces(byId("traces"));
-  private readonly tables = new Tables(byId("live"), byId("final"));
+  private readonly traces = new Traces(byId("charts"));
+  private readonly cdf = new DelayCdf(byId("trace-cdf"));
+  private readonly tables = new Tables(byId("live"), byId("final"), byId("differences"));
+  private module!: WebAssembly.Module;
+  private kept: Kept | null = null;
+  private band: Replications | null = null;
   private readonly editor = byId<HTMLTextAreaElement>("editor");
 
   async open(): Promise<void> {
-    const module = await compiled();
+    this.module = await compiled();
     await new Promise<void>((done) => {
-      this.player = new Player(WORKER, module, this.audience(), (catalogue: Catalogue) => {
+      this.player = new Player(WORKER, this.module, this.audience(), (catalogue: Catalogue) => {
         this.controls ??= new Controls(byId("controls"), catalogue, (path, value) => {
           this.pending.set(path, value);
           void this.applyChanges();
@@ -105,6 +112,7 @@ class Page {
 
   /** Take over another scenario, and run it from the beginning. */
   private async load(scenario: Scenario): Promise<void> {
+    this.compare("");
     this.scenario = scenario;
     this.editor.value = scenario.text;
     byId<HTMLInputElement>("replication").value = String(scenario.replication);
@@ -145,13 +153,72 @@ class Page {
     this.result = null;
     [this.from, this.reached] = [from, 0];
     this.setPlaying(playing);
-    this.player.start(request(this.scenario), from, this.pace());
+    const pace = this.pace();
+    // Packets that no one could follow are not looked for.
+    const watched = pace.speed !== null && from < Infinity;
+    this.player.start({ ...request(this.scenario), watched }, from, pace);
+    this.happened([]);
+    this.band?.begin(this.scenario);
+  }
+
+  /** The same for the run that was kept. */
+  private startKept(): void {
+    this.kept?.start(this.result ? Infinity : Math.max(this.reached, this.from), this.pace());
+  }
+
+  /** Compare this run with nothing, the variant that it is, or its replications. */
+  private compare(word: string): void {
+    byId<HTMLSelectElement>("compare").value = word;
+    const withKept = word === "kept" || word === "difference";
+    if (!withKept) {
+      this.kept?.end();
+      this.kept = null;
+      this.cdf.compare(null);
+      this.tables.compare(null);
+      byId("kept-topology").replaceChildren();
+    }
+    byId("other").hidden = !withKept;
+    document.querySelector<HTMLElement>(".which")!.hidden = !withKept;
+    if (withKept && !this.kept && this.described && this.layout) {
+      const { capacities } = lawsOf(this.described.resolved, this.layout);
+      const place = { source: WORKER, module: this.module, root: byId("kept-topology") };
+      const listener = {
+        look: (look: Look): void => {
+          this.traces.refresh();
+          this.tables.compare(look.counted);
+        },
+        over: (): void => undefined,
+      };
+      this.kept = new Kept(place, this.scenario, { capacities, cdf: this.cdf, listener });
+      this.startKept();
+    }
+    this.traces.compare(this.kept?.columns ?? null, word === "difference");
+    this.compareReplications(word === "band");
+  }
+
+  private compareReplications(wanted: boolean): void {
+    this.band?.end();
+    this.band = null;
+    this.traces.showBand(null);
+    if (wanted) {
+      this.band = new Replications(WORKER, this.module, (band) => {
+        if (typeof band === "string") {
+          this.complain(band);
+          return;
+        }
+        this.traces.showBand(band);
+        const of = `${band.replications} of ${REPLICATIONS}`;
+        byId("happened").hidden = false;
+        byId("happened").textContent = `Mean and its 95 % confidence interval: ${of} replications`;
+      });
+      this.band.begin(this.scenario);
+    }
   }
 
   /** Run what has changed up to where the reader was, and further if it was playing. */
   private rerun(): void {
     // An earlier change may be on its way to there still.
-    const reached = Math.max(this.reached, this.from);
+    const reached = Math.max(this.reached, this.from, this.kept?.reached ?? 0);
     this.start(this.result ? Infinity : reached, this.playing);
   }
 
@@ -208,6 +275,7 @@ class Page {
         this.topology.begin(layout, capacities, same);
         this.traces.begin(layout, thresholds);
         this.tables.begin(layout);
+        this.cdf.begin(layout);
         byId("signature").replaceChildren();
       },
       look: (look: Look): void => {
@@ -215,6 +283,13 @@ class Page {
         this.topology.look(look);
         this.traces.add(look.series);
         this.tables.look(look);
+        this.tell();
+      },
+      delays: (delays: Delays): void => this.cdf.show(delays),
+      told: (told: Told): void => {
+        this.happened(told.facts);
+        this.reached = told.facts.at(-1)?.time_s ?? this.reached;
+        this.topology.happen(told.facts);
         this.tell();
       },
       over: (result: Result): void => {
@@ -233,6 +308,13 @@ class Page {
         this.complain(message);
       },
     };
+  }
+
+  /** Say what an event did. */
+  private happened(facts: Fact[]): void {
+    const line = byId("happened");
+    line.hidden = facts.length === 0;
+    line.textContent = facts.map(sentence).join("\n");
   }
 
   /** What this run is, and how it is had again. */
@@ -272,6 +354,7 @@ class Page {
   private setPlaying(playing: boolean): void {
     this.playing = playing;
     byId("play").textContent = playing ? "Pause" : "Play";
+    this.topology.move(true);
   }
 
   private showError(error: unknown): void {
@@ -295,11 +378,21 @@ class Page {
 
   private toggle(): void {
     if (this.result) {
-      this.start(0, true);
+      this.again();
       return;
     }
     this.setPlaying(!this.playing);
+    this.setPace();
+  }
+
+  private again(): void {
+    this.start(0, true);
+    this.kept?.start(0, this.pace());
+  }
+
+  private setPace(): void {
     this.player.pace(this.pace());
+    this.kept?.pace(this.pace());
   }
 
   private step(): void {
@@ -307,6 +400,14 @@ class Page {
       this.toggle();
     }
     this.player.step();
+    this.kept?.step();
+  }
+
+  private stepEvent(): void {
+    if (this.playing) {
+      this.toggle();
+    }
+    this.player.event();
   }
 
   private listen(): void {
@@ -314,18 +415,22 @@ class Page {
       byId(id).addEventListener(event, work);
     on("play", "click", () => this.toggle());
     on("step", "click", () => this.step());
-    on("again", "click", () => this.start(0, true));
+    on("event", "click", () => this.stepEvent());
+    on("again", "click", () => this.again());
     on("stop", "click", () => {
+      this.compare("");
       this.player.stop();
       this.setPlaying(false);
       this.result = null;
       this.reached = 0;
     });
-    on("speed", "change", () => this.player.pace(this.pace()));
-    on("keep", "change", () => this.traces.keep(byId<HTMLInputElement>("keep").checked));
+    on("speed", "change", () => this.setPace());
+    on("compare", "change", () => this.compare(byId<HTMLSelectElement>("compare").value));
     on("replication", "change", () => {
       const number = Math.max(0, Math.trunc(Number(byId<HTMLInputElement>("replication").value)));
       this.scenario = { ...this.scenario, replication: number || 0 };
+      this.kept?.replicate(this.scenario.replication);
+      this.startKept();
       this.rerun();
     });
     let rest: ReturnType<typeof setTimeout>;
@@ -342,15 +447,20 @@ class Page {
   private listenToKeys(): void {
     addEventListener("keydown", (event) => {
       const target = event.target as HTMLElement;
-      const busy = target.closest("input, textarea, select, button, summary, [role=tab]");
-      if (busy || event.ctrlKey || event.metaKey || event.altKey) {
+      const typing = target.closest("textarea, input:is([type=text], [type=number])");
+      if (typing || event.ctrlKey || event.metaKey || event.altKey) {
         return;
       }
       if (event.key === " ") {
-        event.preventDefault();
-        this.toggle();
+        // A space is for the control that has the focus, if one has.
+        if (!target.closest("input, select, button, summary, [role=tab]")) {
+          event.preventDefault();
+          this.toggle();
+        }
       } else if (event.key === ".") {
         this.step();
+      } else if (event.key === ",") {
+        this.stepEvent();
       }
     });
   }
@@ -396,33 +506,15 @@ class Page {
   }
 
   private listenToExports(): void {
-    const stem = (): string => this.scenario.name.replace(/\.toml$/, "");
-    const guarded = (work: () => Promise<void> | void) => async (): Promise<void> => {
-      try {
-        await work();
-      } catch (error) {
-        this.showError(error);
-      }
-    };
-    const on = (id: string, work: () => Promise<void> | void): void =>
-      byId(id).addEventListener("click", guarded(work));
-    on("toml", () => {
-      const { text, set } = this.scenario;
-      const beside = set.length > 0 ? `# ${command(this.scenario, this.scenario.name)}\n` : "";
-      save(`${stem()}.toml`, new Blob([beside, text], { type: "application/toml" }));
-    });
-    on("csv", () => save(`${stem()}.csv`, new Blob([csv(this.traces.tables)])));
-    on("png", async () => {
-      const caption = `${this.described?.name}: ${this.result?.digest ?? "not at its end"}`;
-      const picture = await png(this.topology.picture(), this.traces.canvases(), caption);
-      save(`${stem()}.png`, picture);
-    });
-    on("link", async () => {
-      const { text, set, replication } = this.scenario;
-      history.replaceState(null, "", await fragment.write({ text, set, replication }));
-      await navigator.clipboard?.writeText(location.href).catch(() => undefined);
-      byId("link").textContent = "In the address";
-      setTimeout(() => (byId("link").textContent = "Copy link"), 2000);
+    new ExportButtons({
+      scenario: () => this.scenario,
+      result: () => this.result,
+      name: () => this.described?.name ?? "",
+      tables: () => this.traces.tables,
+      drawing: () => this.topology.picture(),
+      charts: () => [...this.traces.canvases(), ...this.cdf.canvases()],
+      plots: () => [...this.traces.plots(), this.cdf.lines()],
+      wrong: (error) => this.showError(error),
     });
   }
 }
@@ -435,38 +527,26 @@ async function compiled(): Promise<WebAssembly.Module> {
   return WebAssembly.compile(bytes);
 }
 
+/** What an event did with a packet, in words. */
+function sentence(fact: Fact): string {
+  const time = `${Number(fact.time_s.toPrecision(9))} s`;
+  const kind = fact.feedback ? "acknowledgement" : "packet";
+  const names = ["", ", yellow", ", red"];
+  const colour = names[fact.precedence] ?? `, precedence ${fact.precedence}`;
+  const packet = `${kind} ${fact.number} of ${fact.flow} (${fact.size_bytes} B${colour})`;
+  const more: Record<string, string> = {
+    queued: `; ${fact.backlog_packets} wait`,
+    dropped: `: ${fact.reason}`,
+    delivered: ` after ${show({ value: fact.delay_s ?? 0, kind: "time" })}`,
+  };
+  const place = fact.link ? ` at ${fact.link}` : "";
+  return `${time}: ${packet} ${fact.what}${place}${more[fact.what] ?? ""}`;
+}
+
 /** The scenario that came with the page. */
 function givenScenario(): { text: string; name: string } | null {
   const text = byId("given").textContent?.trim() ?? "";
   return text.startsWith("{") ? JSON.parse(text) : null;
-}
-
-/** What queues hold, and what their laws go by, from the parameters of the scenario. */
-function lawsOf(
-  resolved: Record<string, string>,
-  layout: Layout,
-): { capacities: Map<string, number>; thresholds: Threshold[] } {
-  const capacities = new Map<string, number>();
-  const thresholds: Threshold[] = [];
-  for (const { name } of layout.links) {
-    const queue = `links.${name}.queue.`;
-    for (const [path, value] of Object.entries(resolved)) {
-      // Of the law itself, `red.limit`, and not of queues inside it.
-      const [, key, ...deeper] = path.startsWith(queue) ? path.slice(queue.length).split(".") : [];
-      const quantity = read(value);
-      if (!key || deeper.length > 0 || quantity?.kind !== "packets") {
-        continue;
-      }
-      if (key === "limit") {
-        capacities.set(name, quantity.value);
-      }
-      if (key === "limit" || key.includes("threshold")) {
-        const label = `${key.replace(/_/g, " ")}, ${show(quantity)}`;
-        thresholds.push({ link: name, name: label, packets: quantity.value });
-      }
-    }
-  }
-  return { capacities, thresholds };
 }
 
 void new Page().open().catch((error) => {

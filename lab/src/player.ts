@@ -1,13 +1,15 @@
 // The worker from the page's side: requests with answers, and what a run shows.
 
 import { ScenarioError } from "./engine";
-import type { Described, Layout, Look, Problem, Request, Result } from "./engine";
+import type { Delays, Described, Layout, Look, Problem, Request, Result, Told } from "./engine";
 import type { Catalogue, FromWorker, Pace, ToWorker } from "./protocol";
 
 /** Who hears what a run shows. */
 export interface Audience {
   begun(layout: Layout): void;
   look(look: Look): void;
+  delays(delays: Delays): void;
+  told(told: Told): void;
   over(result: Result): void;
   wrong(problem: Problem): void;
   failed(message: string): void;
@@ -54,6 +56,16 @@ export class Player {
   /** Run to the next sample. */
   step(): void {
     this.say({ kind: "step" });
+  }
+
+  /** Run to the next event that is about a packet. */
+  event(): void {
+    this.say({ kind: "event" });
+  }
+
+  /** End for good. */
+  end(): void {
+    this.worker.terminate();
   }
 
   /** End whatever the worker does, even if it does not listen. */
@@ -116,6 +128,10 @@ export class Player {
       this.audience.begun(message.layout);
     } else if (message.kind === "look") {
       this.audience.look(message.look);
+    } else if (message.kind === "delays") {
+      this.audience.delays(message.delays);
+    } else if (message.kind === "told") {
+      this.audience.told(message.told);
     } else if (message.kind === "over") {
       this.audience.over(message.result);
     }

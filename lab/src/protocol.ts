@@ -1,6 +1,6 @@
 // What the page and its worker say to each other.
 
-import type { Described, Layout, Look, Problem, Request, Result } from "./engine";
+import type { Delays, Described, Layout, Look, Problem, Request, Result, Told } from "./engine";
 
 /** How a run passes: simulated seconds in a second, or without limit. */
 export interface Pace {
@@ -13,13 +13,16 @@ export type ToWorker =
   | { kind: "check"; id: number; request: Request }
   | { kind: "start"; id: number; request: Request; from: number; pace: Pace }
   | { kind: "pace"; pace: Pace }
-  | { kind: "step" };
+  | { kind: "step" }
+  | { kind: "event" };
 
 export type FromWorker =
   | { kind: "ready"; catalogue: Catalogue }
   | { kind: "checked"; id: number; described: Described }
   | { kind: "begun"; id: number; layout: Layout }
   | { kind: "look"; id: number; look: Look }
+  | { kind: "delays"; id: number; delays: Delays }
+  | { kind: "told"; id: number; told: Told }
   | { kind: "over"; id: number; result: Result }
   | { kind: "wrong"; id: number; problem: Problem }
   | { kind: "failed"; message: string };

@@ -1,7 +1,7 @@
 // The tables of flows and links.
 
 import { html } from "./dom";
-import type { Layout, Look, Result } from "./engine";
+import type { Counted, FlowCounts, Layout, Look, Result } from "./engine";
 import { show } from "./quantity";
 
 /** Most groups of flows that are shown while a run lasts; at its end all are. */
@@ -17,13 +17,51 @@ const HEADS = [
   "timeouts",
 ];
 
+/** What is compared. */
+const COUNTS = [
+  "sent_packets",
+  "delivered_packets",
+  "dropped_packets",
+  "marked_packets",
+  "retransmissions",
+  "timeouts",
+] as const satisfies (keyof FlowCounts)[];
+const COUNT_HEADS = ["sent", "delivered", "dropped", "marked", "retransmitted", "timeouts"];
+
 export class Tables {
   private layout: Layout | null = null;
+  private counted: Counted | null = null;
+  private kept: Counted | null = null;
 
   constructor(
     private readonly live: HTMLElement,
     private readonly final: HTMLElement,
+    private readonly difference: HTMLElement,
   ) {}
+
+  /** Show how far what is counted differs from what the kept run has, or nothing of it. */
+  compare(kept: Counted | null): void {
+    this.kept = kept;
+    this.compared();
+  }
+
+  private compared(): void {
+    const [now, then] = [this.counted, this.kept];
+    if (!now || !then) {
+      this.difference.replaceChildren();
+      return;
+    }
+    const before = new Map(then.flows.map((flow) => [flow.name, flow]));
+    const rows = now.flows.slice(0, MOST_LIVE).flatMap((flow) => {
+      const other = before.get(flow.name);
+      return other ? [[flow.name, ...COUNTS.map((key) => against(flow[key], other[key]))]] : [];
+    });
+    const times = [now, then].map(({ time_s }) => show({ value: time_s, kind: "time" }));
+    const caption =
+      `This variant at ${times[0]} against the kept one at ${times[1]}, on the same random ` +
+      "numbers: packets, and the difference";
+    this.difference.replaceChildren(table(caption, ["flows", ...COUNT_HEADS], rows));
+  }
 
   begin(layout: Layout): void {
     this.layout = layout;
@@ -32,6 +70,8 @@ export class Tables {
 
   /** What has been counted so far, and rates of the last sample. */
   look({ series, counted }: Look): void {
+    this.counted = counted;
+    this.compared();
     const rows = counted.flows.slice(0, MOST_LIVE).map((flow, at) => {
       const table = series[`series/flows.${flow.name}`];
       const last = (column: string): number | null => table?.[column]?.at(-1) ?? null;
@@ -116,6 +156,12 @@ function table(caption: string, heads: string[], rows: (string | number)[][]): H
 /** What a group consists of; calls come and go, and are not counted as flows. */
 function kind(count: number, transport: string): string {
   return transport === "calls" ? transport : `${count} ${transport}`;
+}
+
+/** A count, and how far it is from another. */
+function against(now: number, then: number): string {
+  const sign = now > then ? "+" : now < then ? "\u2212" : "\u00b1";
+  return `${grouped(now)} (${sign}${grouped(Math.abs(now - then))})`;
 }
 
 function rate(bps: number | null): string {

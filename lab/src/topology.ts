@@ -2,7 +2,9 @@
 // where they happen.
 
 import { svg, setAll, html } from "./dom";
-import type { Layout, LinkLayout, Look } from "./engine";
+import type { Fact, Layout, LinkLayout, Look } from "./engine";
+import { PacketDots } from "./packets";
+import type { Way } from "./packets";
 import { placeNodes } from "./places";
 import type { Point } from "./places";
 import { show } from "./quantity";
@@ -28,6 +30,7 @@ interface Drawn {
   fixed: boolean;
   shown: boolean;
   bottom: number;
+  way: Way;
   drops: number;
   until: number;
 }
@@ -40,8 +43,10 @@ export class Topology {
   private layout: Layout | null = null;
   private capacities: Capacities = new Map();
   private last: Look | null = null;
+  private readonly dots: PacketDots;
 
   constructor(private readonly root: HTMLElement) {
+    this.dots = new PacketDots(root);
     new ResizeObserver(() => this.redraw()).observe(root);
   }
 
@@ -56,6 +61,23 @@ export class Topology {
       this.draw();
     }
     this.drawn.forEach((drawn) => (drawn.until = 0));
+    this.dots.begin(layout);
+  }
+
+  /** Stop the packets where they are, or let them go on. */
+  move(moving: boolean): void {
+    this.dots.move(moving);
+  }
+
+  /** Show what an event did. */
+  happen(facts: Fact[]): void {
+    for (const { link, what, backlog_packets: backlog } of facts) {
+      const drawn = this.drawn.get(link ?? "");
+      if (drawn && backlog !== undefined) {
+        this.fill(drawn, backlog);
+      }
+      drawn?.vessel.classList.toggle("dropping", what === "dropped");
+    }
   }
 
   /** The picture as it stands. */
@@ -77,6 +99,7 @@ export class Topology {
       this.use(drawn, last("throughput_bps") / Math.max(1, rate));
       this.lose(drawn, counted?.drops ?? {}, look.counted.time_s);
     }
+    this.dots.look(look);
   }
 
   private redraw(): void {
@@ -84,7 +107,7 @@ export class Topology {
       const last = this.last;
       this.draw();
       if (last) {
-        this.look(last);
+        this.look({ ...last, packets: null });
       }
     }
   }
@@ -100,11 +123,12 @@ export class Topology {
     if (layout.links.length > MOST_LINKS) {
       const message = `${layout.links.length} links: too many to be drawn; see the tables.`;
       this.root.append(html("p", { class: "note" }, message));
+      this.dots.place([], { width: 0, height: 0 });
       return;
     }
     const width = this.width();
     const unit = placeNodes(layout);
-    const { height, at } = frame(layout, unit, width);
+    const { height, at, upright } = frame(layout, unit, width);
     const picture = svg("svg", {
       width,
       height,
@@ -120,9 +144,11 @@ export class Topology {
     }
     const labels = unit.size <= MOST_LABELS;
     for (const node of unit.keys()) {
-      picture.append(drawNode(node, at(node), labels));
+      picture.append(drawNode(node, at(node), { labels, upright }));
     }
     this.root.append(picture);
+    const ways = layout.links.map(({ name }) => this.drawn.get(name)!.way);
+    this.dots.place(ways, { width, height });
   }
 
   private addLink(
@@ -171,6 +197,7 @@ export class Topology {
       fixed: known !== undefined,
       shown: false,
       bottom: top + VESSEL.height,
+      way: { from, to, spill: { x: middle.x, y: top + VESSEL.height + 28 } },
       drops: 0,
       until: 0,
     });
@@ -232,7 +259,7 @@ function frame(
   layout: Layout,
   unit: Map<string, Point>,
   width: number,
-): { height: number; at: (node: string) => Point } {
+): { height: number; at: (node: string) => Point; upright: boolean } {
   const ring = layout.links.some((link) => link.ring);
   const columns = new Set([...unit.values()].map(({ x }) => x));
   const most = Math.max(
@@ -242,7 +269,7 @@ function frame(
   const margin = { x: upright ? 60 : 56, y: 62 };
   let height = ring ? Math.min(width, 460) : Math.min(620, Math.max(200, 112 * most));
   if (upright) {
-    height = Math.min(900, 60 + 132 * columns.size);
+    height = Math.min(900, 60 + 116 * columns.size);
   }
   const at = (node: string): Point => {
     const { x, y } = unit.get(node)!;
@@ -253,14 +280,21 @@ function frame(
       y: (upright ? 40 : margin.y) + v * (height - (upright ? 80 : 2 * margin.y)),
     };
   };
-  return { height, at };
+  return { height, at, upright };
 }
 
-function drawNode(node: string, { x, y }: Point, labelled: boolean): SVGGElement {
+function drawNode(
+  node: string,
+  { x, y }: Point,
+  { labels, upright }: { labels: boolean; upright: boolean },
+): SVGGElement {
   const group = svg("g", { class: "node" });
-  group.append(svg("circle", { cx: x, cy: y, r: labelled ? 9 : 5 }), svg("title", {}, node));
-  if (labelled) {
-    group.append(svg("text", { x, y: y - 15 }, short(node)));
+  group.append(svg("circle", { cx: x, cy: y, r: labels ? 9 : 5 }), svg("title", {}, node));
+  if (labels) {
+    // Beside the node where links lead up and down.
+    const beside = { x: x + 15, y: y + 4, class: "beside" };
+    const place = upright ? beside : { x, y: y - 15, class: "above" };
+    group.append(svg("text", place, short(node)));
   }
   return group;
 }

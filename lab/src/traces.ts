@@ -2,8 +2,11 @@
 
 import uPlot from "uplot";
 
+import type { Band } from "./band";
+import { colour, dark } from "./colours";
 import { html } from "./dom";
 import type { Layout, Tables } from "./engine";
+import type { Plot } from "./vector";
 
 /** A horizontal line at a value that a law goes by. */
 export interface Threshold {
@@ -34,10 +37,8 @@ interface Chart {
 
 /** Most lines in a chart: more could not be told apart. */
 const MOST = 7;
-/** Colours that colour-blind readers can tell apart (Okabe and Ito, 2008), and dashes. */
-const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a7f00"];
-/** The same, lighter, on a dark page. */
-const LIGHTER = ["#5ab4e8", "#f28e4b", "#3fc8a0", "#e3a3c8", "#f0c04a", "#a5d8f5", "#d8cf57"];
+/** What a band is. */
+const BAND = "mean and 95 % interval";
 const DASHES = [[], [8, 3], [2, 3], [10, 3, 2, 3], [5, 5], [1, 4], [12, 4]];
 /** The nearest that a legend can show. */
 const STYLES = ["solid", "dashed", "dotted", "dashed", "dashed", "dotted", "dashed"];
@@ -46,11 +47,14 @@ export class Traces {
   private charts: Chart[] = [];
   private columns: Tables = {};
   private duration = 1;
-  private earlier: Tables | null = null;
+  /** The run that this one is compared with, and whether its values are taken off. */
+  private kept: Tables | null = null;
+  private difference = false;
+  private band: Band | null = null;
 
   constructor(private readonly root: HTMLElement) {
-    new ResizeObserver(() => this.fit()).observe(root);
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.build());
+    new ResizeObserver(() => this.fit()).observe(root.parentElement!);
+    dark.addEventListener("change", () => this.build());
   }
 
   /** All that was sampled, by table and column. */
@@ -74,26 +78,32 @@ export class Traces {
     this.build();
   }
 
-  /** Keep the traces of this run behind those of later ones, or stop that. */
-  keep(wanted: boolean): void {
-    this.earlier = wanted ? this.columns : null;
+  /** Show the run `kept` behind this one, or the difference from it. */
+  compare(kept: Tables | null, difference: boolean): void {
+    this.kept = kept;
+    this.difference = difference && kept !== null;
     this.build();
+  }
+
+  /** Show how far replications differ. */
+  showBand(band: Band | null): void {
+    const same = (band === null) === (this.band === null);
+    this.band = band;
+    if (same) {
+      this.refresh();
+    } else {
+      this.build();
+    }
   }
 
   /** Add samples. */
   add(series: Tables): void {
-    for (const [table, columns] of Object.entries(series)) {
-      const known = (this.columns[table] ??= {});
-      const rows = known.time_s?.length ?? 0;
-      for (const [name, values] of Object.entries(columns)) {
-        // A column begins when its first value comes.
-        const column = (known[name] ??= []);
-        while (column.length < rows) {
-          column.push(null);
-        }
-        column.push(...values);
-      }
-    }
+    append(this.columns, series);
+    this.refresh();
+  }
+
+  /** Draw what has come, also of the run behind. */
+  refresh(): void {
     for (const chart of this.charts) {
       chart.plot?.setData(this.data(chart));
     }
@@ -106,23 +116,39 @@ export class Traces {
     );
   }
 
+  /** The curves of each chart. */
+  plots(): Plot[] {
+    return this.charts.map((chart) => {
+      const [x, ...curves] = this.data(chart);
+      const lines = chart.lines.map(({ label, dash }, at) => {
+        return { label, colour: colour(at), dash: dash ?? DASHES[at]!, y: [...curves[at]!] };
+      });
+      return { title: `${chart.title} (${chart.unit})`, x: [...x!], lines };
+    });
+  }
+
   private data(chart: Chart): uPlot.AlignedData {
     const first = chart.lines[0];
     const time = (first && this.columns[first.table]?.time_s) ?? [];
-    const scaled = (from: Tables, line: Line): (number | null)[] => {
-      const columns = from[line.table];
-      const values = columns?.[line.column] ?? columns?.[line.instead ?? ""] ?? [];
-      return values.map((value) => (value === null ? null : value * line.scale));
-    };
+    if (this.band) {
+      const { mean, low, high, time: times } = this.band;
+      const means = chart.lines.map((line) => scaled(mean, line));
+      const edges = chart.lines.flatMap((line) => [scaled(low, line), scaled(high, line)]);
+      return [times as number[], ...means, ...edges];
+    }
     const now = chart.lines.map((line) => scaled(this.columns, line));
-    if (!this.earlier) {
+    if (!this.kept) {
       return [time as number[], ...now];
     }
-    // The earlier run has samples at the same times unless its duration was another one.
-    const then = (first && this.earlier[first.table]?.time_s) ?? [];
-    const longer = then.length > time.length ? then : time;
-    const before = chart.lines.map((line) => scaled(this.earlier!, line));
+    // The kept run has samples at the same times unless its duration was another one.
+    const then = (first && this.kept[first.table]?.time_s) ?? [];
+    const before = chart.lines.map((line) => scaled(this.kept!, line));
     const same = then[0] === time[0] || time.length === 0;
+    if (this.difference) {
+      const pairs = same ? now.map((line, at) => minus(line, before[at]!)) : now.map(() => []);
+      return [time as number[], ...pairs];
+    }
+    const longer = then.length > time.length ? then : time;
     return [longer as number[], ...now, ...(same ? before : before.map(() => []))];
   }
 
@@ -137,7 +163,8 @@ export class Traces {
   private build(): void {
     this.destroy();
     const figures = this.charts.map(({ id, title, unit, lines }) => {
-      const head = html("h3", {}, `${title} `, html("span", {}, unit));
+      const about = this.difference ? `${unit}, difference` : this.band ? `${unit}, ${BAND}` : unit;
+      const head = html("h3", {}, `${title} `, html("span", {}, about));
       return html("figure", { id: `trace-${id}`, hidden: lines.length === 0 }, head);
     });
     // All of them first: the width of each depends on how many there are.
@@ -154,20 +181,21 @@ export class Traces {
   private options(chart: Chart, figure: HTMLElement): uPlot.Options {
     const ink = getComputedStyle(this.root).getPropertyValue("--ink").trim();
     const grid = getComputedStyle(this.root).getPropertyValue("--grid").trim();
-    const colours = matchMedia("(prefers-color-scheme: dark)").matches ? LIGHTER : COLOURS;
     const axis = { stroke: ink, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid } };
     const line = ({ label, dash }: Line, number: number, faint: boolean): uPlot.Series => ({
       label: faint ? `${label}, kept` : label,
-      stroke: colours[number % colours.length]! + (faint ? "80" : ""),
+      stroke: colour(number) + (faint ? "80" : ""),
       dash: faint ? [] : (dash ?? DASHES[number % DASHES.length]!),
       width: faint ? 3 : 1.5,
       points: { show: false },
       value: (_, value) => (value === null || value === undefined ? "" : digits(value)),
     });
-    const kept = this.earlier ? chart.lines.map((each, at) => line(each, at, true)) : [];
+    const behind = this.kept !== null && !this.difference && !this.band;
+    const kept = behind ? chart.lines.map((each, at) => line(each, at, true)) : [];
+    const edges = this.band ? chart.lines.flatMap((_, at) => edge(at)) : [];
     return {
       width: Math.max(240, figure.clientWidth || 300),
-      height: 190,
+      height: chartHeight(),
       legend: {
         live: true,
         markers: { dash: (_, place) => STYLES[(place - 1) % STYLES.length]! },
@@ -175,8 +203,13 @@ export class Traces {
       cursor: { drag: { x: true, y: false }, sync: { key: "traces" } },
       scales: {
         x: { time: false, range: (_, from, to) => this.range(from, to) },
-        y: { range: (_, __, most) => [0, most > 0 ? most * 1.08 : 1] },
+        y: { range: (_, least, most) => upright(least, most) },
       },
+      bands: chart.lines.flatMap((_, at) => {
+        const first = 1 + chart.lines.length + 2 * at;
+        const fill = `${colour(at)}38`;
+        return this.band ? [{ series: [first + 1, first] as [number, number], fill }] : [];
+      }),
       axes: [
         {
           ...axis,
@@ -190,8 +223,11 @@ export class Traces {
         { label: "time", value: (_, value) => (value === null ? "--" : `${digits(value)} s`) },
         ...chart.lines.map((each, at) => line(each, at, false)),
         ...kept,
+        ...edges,
       ],
-      hooks: { draw: [(plot) => drawThresholds(plot, chart.thresholds, ink)] },
+      hooks: {
+        draw: [(plot) => drawThresholds(plot, this.difference ? [] : chart.thresholds, ink)],
+      },
     };
   }
 
@@ -210,6 +246,52 @@ export class Traces {
       }
     }
   }
+}
+
+/** Higher on a screen that is far away. */
+export function chartHeight(): number {
+  return innerWidth > 2600 ? 330 : 190;
+}
+
+/** Add samples to columns. */
+export function append(to: Tables, series: Tables): void {
+  for (const [table, columns] of Object.entries(series)) {
+    const known = (to[table] ??= {});
+    const rows = known.time_s?.length ?? 0;
+    for (const [name, values] of Object.entries(columns)) {
+      // A column begins when its first value comes.
+      const column = (known[name] ??= []);
+      while (column.length < rows) {
+        column.push(null);
+      }
+      column.push(...values);
+    }
+  }
+}
+
+function scaled(from: Tables, { table, column, instead, scale }: Line): (number | null)[] {
+  const columns = from[table];
+  const values = columns?.[column] ?? columns?.[instead ?? ""] ?? [];
+  return values.map((value) => (value === null ? null : value * scale));
+}
+
+function minus(a: (number | null)[], b: (number | null)[]): (number | null)[] {
+  return a.map((value, at) => {
+    const other = b[at];
+    return value === null || other === null || other === undefined ? null : value - other;
+  });
+}
+
+/** The two edges of a band, which the legend does not name. */
+function edge(number: number): uPlot.Series[] {
+  const one = { stroke: `${colour(number)}70`, width: 0.5, points: { show: false }, class: "edge" };
+  return [one, { ...one }];
+}
+
+/** From zero, or from the least where that is below it, with some room. */
+function upright(least: number | null, most: number | null): [number, number] {
+  const [low, high] = [Math.min(0, least ?? 0) * 1.08, Math.max(0, most ?? 0) * 1.08];
+  return low === high ? [0, 1] : [low, high];
 }
 
 /** What is shown of a network: where queues can form, and each group of flows. */
@@ -287,7 +369,9 @@ function drawThresholds(plot: uPlot, thresholds: Threshold[], ink: string): void
     ctx.moveTo(bbox.left, y);
     ctx.lineTo(bbox.left + bbox.width, y);
     ctx.stroke();
-    ctx.fillText(name, bbox.left + bbox.width - 4, y - 3 * devicePixelRatio);
+    const room = y - bbox.top > 14 * devicePixelRatio;
+    ctx.textBaseline = room ? "bottom" : "top";
+    ctx.fillText(name, bbox.left + bbox.width - 4, y + (room ? -2 : 3) * devicePixelRatio);
   }
   ctx.restore();
 }

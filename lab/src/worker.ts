@@ -9,6 +9,8 @@ const BUDGET = 12;
 const LONG_BUDGET = 40;
 /** Milliseconds between two pictures. */
 const FRAME = 33;
+/** Milliseconds between two looks at the distribution of delays, which takes longer. */
+const LONG_FRAME = 250;
 /** Events of a slice: a fraction of a millisecond. */
 const SLICE = 5_000;
 
@@ -31,6 +33,7 @@ let posted = false;
 /** Brings the next tick at once, which a timer does not: browsers delay timers in a row. */
 const again = new MessageChannel();
 let lastFrame = 0;
+let lastDelays = 0;
 
 const say = (message: FromWorker): void => postMessage(message);
 
@@ -39,7 +42,8 @@ function attempt(id: number, work: () => void): void {
   try {
     work();
   } catch (error) {
-    run = null;
+    // A text that is wrong ends no run.
+    run = run?.id === id ? null : run;
     if (error instanceof ScenarioError) {
       say({ kind: "wrong", id, problem: error.problem });
     } else {
@@ -74,11 +78,33 @@ function pass(current: Run): void {
       break;
     }
   }
+  show(current, sampled);
+}
+
+function show(current: Run, sampled: boolean): void {
+  const { id, engine, over } = current;
   if (sampled) {
-    say({ kind: "look", id: current.id, look: current.engine.look() });
+    say({ kind: "look", id, look: engine.look() });
+    const now = performance.now();
+    if (over || now - lastDelays > LONG_FRAME) {
+      lastDelays = now;
+      say({ kind: "delays", id, delays: engine.delays() });
+    }
   }
-  if (current.over) {
-    say({ kind: "over", id: current.id, result: current.engine.result() });
+  if (over) {
+    say({ kind: "over", id, result: engine.result() });
+  }
+}
+
+/** Continue by an event. */
+function stepEvent(current: Run): void {
+  const told = current.engine.step();
+  say({ kind: "told", id: current.id, told });
+  current.over = told.over;
+  if (told.arrived || told.over) {
+    current.reached = current.engine.reached();
+    current.target = Math.max(current.target, current.reached);
+    show(current, true);
   }
 }
 
@@ -152,6 +178,11 @@ self.onmessage = ({ data }: MessageEvent<ToWorker>): void => {
         run.target = Math.max(run.target, run.reached + Number.EPSILON * (1 + run.reached));
         attempt(run.id, () => pass(run!));
         schedule();
+      }
+      return;
+    case "event":
+      if (run && !run.over) {
+        attempt(run.id, () => stepEvent(run!));
       }
   }
 };

@@ -141,8 +141,8 @@ async function slider(page: Page): Promise<void> {
 
 async function exporting(page: Page): Promise<void> {
   await open(page, await link(SMALL));
-  await digest(page);
-  for (const kind of ["csv", "png"]) {
+  facts.exported_digest = await digest(page);
+  for (const kind of ["csv", "png", "svg", "python"]) {
     const [download] = await Promise.all([page.waitForEvent("download"), page.click(`#${kind}`)]);
     await download.saveAs(`${screenshots}/export.${kind}`);
   }
@@ -152,6 +152,104 @@ async function exporting(page: Page): Promise<void> {
   await open(page, address);
   facts.from_link = await words(page, "name");
 }
+
+/** A slider from one end to the other. */
+async function move(page: Page, path: string, share: number): Promise<void> {
+  await page.evaluate(
+    ([path, share]) => {
+      const slider = document.querySelector<HTMLInputElement>(`[data-path="${path}"]`)!;
+      slider.value = String(Number(slider.max) * (share as number));
+      slider.dispatchEvent(new Event("input"));
+    },
+    [path, share] as const,
+  );
+}
+
+async function comparing(page: Page): Promise<void> {
+  await open(page, await link(SMALL));
+  await digest(page);
+  await page.selectOption("#compare", "kept");
+  const row = async (): Promise<string> => (await page.textContent("#differences tbody tr")) ?? "";
+  const over = (): Promise<unknown> =>
+    page.waitForFunction(() => {
+      const words = document.querySelector("#differences caption")?.textContent ?? "";
+      return words.includes("at 10 s against the kept one at 10 s");
+    });
+  await over();
+  const same = await row();
+  await move(page, "links.wire.rate", 0.25);
+  await page.waitForFunction((same) => {
+    return document.querySelector("#differences tbody tr")?.textContent !== same;
+  }, same);
+  await page.waitForSelector('#signature code[data-name="digest"]');
+  await over();
+  const drawings = await page.locator(".drawing svg").count();
+  facts.difference = { same, other: await row(), drawings };
+  await page.selectOption("#compare", "difference");
+  facts.difference_title = await page.textContent("#trace-queue h3");
+  await page.screenshot({ path: `${screenshots}/difference.png`, fullPage: true });
+  await page.selectOption("#compare", "band");
+  await page.waitForFunction(() => {
+    return document.getElementById("happened")!.textContent!.includes("10 of 10");
+  });
+  facts.band_title = await page.textContent("#trace-queue h3");
+  await page.screenshot({ path: `${screenshots}/band.png`, fullPage: true });
+}
+
+async function packets(page: Page): Promise<void> {
+  await open(page, await link(SMALL));
+  await page.waitForFunction(() => document.querySelector(".legend .count"));
+  await page.waitForTimeout(300);
+  facts.legend = await page.textContent(".legend");
+  facts.dots = await page.evaluate(() => {
+    const canvas = document.querySelector<HTMLCanvasElement>(".packets")!;
+    const pixels = canvas.getContext("2d")!.getImageData(0, 0, canvas.width, canvas.height).data;
+    return pixels.filter((value, at) => at % 4 === 3 && value > 0).length;
+  });
+  await page.click("#event");
+  await page.waitForFunction(() => document.getElementById("happened")!.textContent !== "");
+  facts.happened = await words(page, "happened");
+  facts.cdf_points = await page.locator("#trace-cdf canvas").count();
+  const changed = await words(page, "happened");
+  await page.locator("body").press(",");
+  await page.waitForFunction((before) => {
+    return document.getElementById("happened")!.textContent !== before;
+  }, changed);
+}
+
+/** What must not stop the page: a wrong value while it runs, a run without end, one too large. */
+async function burdens(page: Page): Promise<void> {
+  const share = (): Promise<number> =>
+    page.evaluate(() => document.querySelector("progress")!.value);
+  await open(page, await link(SMALL));
+  await page.click("#tab-text");
+  await page.fill("#editor", "nonsense");
+  await page.waitForFunction(() => !document.getElementById("problem")!.hidden);
+  const before = await share();
+  await page.waitForFunction((from) => document.querySelector("progress")!.value > from, before);
+  await open(page, await link(SMALL.replace('"10 s"', '"1000000 s"')));
+  await page.selectOption("#speed", "max");
+  await page.waitForTimeout(500);
+  const start = Date.now();
+  await page.click("#stop");
+  facts.stop_ms = Date.now() - start;
+  facts.stopped = await words(page, "play");
+  const large = SMALL.replace("tcp = {}", "count = 10000000\ntcp = {}");
+  await open(page, await link(large));
+  await page.waitForFunction(() => !document.getElementById("problem")!.hidden);
+  facts.too_large = await words(page, "problem");
+  await open(page, `${url}#s=${"A".repeat(70_000)}`);
+  facts.long_link = await words(page, "problem");
+}
+
+/** Controls without a name, by their markup. */
+const nameless = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    const controls = document.querySelectorAll<HTMLInputElement>("input, select, textarea, button");
+    const named = (each: HTMLInputElement): boolean =>
+      Boolean(each.labels?.length || each.ariaLabel || each.textContent?.trim());
+    return [...controls].filter((each) => !named(each)).map((each) => each.outerHTML);
+  });
 
 async function keys(page: Page): Promise<void> {
   await open(page, await link(SMALL));
@@ -164,6 +262,7 @@ async function keys(page: Page): Promise<void> {
   await page.locator("body").press(".");
   await page.waitForFunction((from) => document.querySelector("progress")!.value > from, before);
   await page.waitForTimeout(150);
+  facts.nameless = await nameless(page);
   // A sample of 600 is a step.
   facts.keys = { paused, stepped: ((await time()) - before) * 600 };
   await page.click("#stop");
@@ -240,13 +339,19 @@ async function session(
 }
 
 const wide = { viewport: { width: 1400, height: 900 }, colorScheme: "light" as const };
-await session(wide, [opening, wrongText, slider, exporting, keys, strangers, lessons]);
+await session(wide, [opening, wrongText, slider, exporting, keys, strangers]);
+await session(wide, [comparing, packets, burdens]);
+await session(wide, [lessons]);
 await session(wide, [everyExample]);
 await session({ viewport: { width: 360, height: 740 }, colorScheme: "dark" }, [
   async (page) => {
     await open(page, await link(SMALL));
     await digest(page);
     facts.narrow_width = await page.evaluate(() => document.documentElement.scrollWidth);
+    facts.narrow_order = await page.evaluate(() => {
+      const top = (id: string): number => document.getElementById(id)!.getBoundingClientRect().top;
+      return ["stage", "traces", "controls", "tables"].map(top);
+    });
     await page.screenshot({ path: `${screenshots}/narrow-dark.png`, fullPage: true });
   },
 ]);

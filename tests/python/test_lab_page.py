@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -114,12 +116,66 @@ def test_samples_and_a_picture_are_exported(facts: Any, folder: Path) -> None:
     assert (folder / "export.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_a_program_from_the_page_makes_the_same_run(facts: Any, folder: Path) -> None:
+    """Who goes on in Python would begin with another scenario."""
+    ran = subprocess.run(
+        [sys.executable, str(folder / "export.python")], capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.splitlines()[0] == facts["exported_digest"]
+
+
+def test_a_drawing_for_print_is_well_formed(facts: Any, folder: Path) -> None:
+    """A report could not show it, or would show no curve."""
+    root = ElementTree.parse(folder / "export.svg").getroot()
+    space = "{http://www.w3.org/2000/svg}"
+    curves = [path.get("d", "") for path in root.iter(f"{space}path")]
+    # Queue, throughput, delay, window and the distribution of delay, of which each has a curve.
+    assert len([curve for curve in curves if curve.count("L") > 20]) >= 5
+    assert "bulk" in {text.text for text in root.iter(f"{space}text")}
+
+
+def test_two_variants_run_side_by_side_on_the_same_random_numbers(facts: Any) -> None:
+    """A difference would show, where there is none, or none where there is one."""
+    found = facts["difference"]
+    # Sent, delivered, dropped, marked, retransmitted and timeouts, each with its difference.
+    assert found["same"].count("(\u00b10)") == 6
+    assert found["other"].count("(\u00b10)") < 6
+    assert found["drawings"] == 2
+    assert "difference" in facts["difference_title"]
+    assert "95 % interval" in facts["band_title"]
+
+
+def test_packets_and_events_are_shown(facts: Any) -> None:
+    """A lecturer could not point at a packet, or say what happens next."""
+    assert "bulk" in facts["legend"]
+    assert "drawn" in facts["legend"]
+    assert facts["dots"] > 50
+    assert facts["cdf_points"] == 1
+    first = facts["happened"].splitlines()[0]
+    assert re.match(r"[0-9.e-]+ s: (packet|acknowledgement) \d+ of bulk \(\d+ B\) \w+", first)
+
+
+def test_nothing_hangs_the_page(facts: Any) -> None:
+    """A text that is wrong would end the run, or one without end could not be stopped."""
+    assert facts["stop_ms"] < 2000
+    assert facts["stopped"] == "Play"
+    assert "may take 1.50 GB" in facts["too_large"]
+    assert "too long" in facts["long_link"]
+
+
+def test_every_control_has_a_name(facts: Any) -> None:
+    """Who hears the page would not know what a control changes."""
+    assert facts["nameless"] == []
+
+
 def test_a_narrow_screen_shows_the_whole_page(facts: Any) -> None:
     """On a telephone one would have to scroll sideways."""
     assert facts["narrow_width"] == 360
+    assert facts["narrow_order"] == sorted(facts["narrow_order"])
 
 
 def test_every_lesson_tells_right_answers_from_wrong_ones(facts: Any) -> None:
     """A student would be told that a wrong answer is right, or could not find the right one."""
+    assert len(facts["lessons"]) == 10
     expected = {"begin": "false", "right": "true", "wrong": "false"}
     assert facts["lessons"] == dict.fromkeys(facts["lessons"], expected)

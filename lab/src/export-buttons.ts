@@ -1,0 +1,69 @@
+// The buttons that hand the scenario, the samples and the picture on.
+
+import { command } from "./document";
+import type { Scenario } from "./document";
+import { byId } from "./dom";
+import type { Result, Tables } from "./engine";
+import { csv, png, python, save } from "./exporting";
+import * as fragment from "./fragment";
+import { vector } from "./vector";
+import type { Plot } from "./vector";
+
+/** What there is to be handed on. */
+export interface Exported {
+  scenario(): Scenario;
+  result(): Result | null;
+  name(): string;
+  tables(): Tables;
+  drawing(): SVGSVGElement | null;
+  charts(): { title: string; canvas: HTMLCanvasElement }[];
+  plots(): Plot[];
+  wrong(error: unknown): void;
+}
+
+export class ExportButtons {
+  constructor(private readonly of: Exported) {
+    this.on("toml", () => this.toml());
+    this.on("python", () => {
+      this.save("py", new Blob([python(of.scenario())], { type: "text/x-python" }));
+    });
+    this.on("csv", () => this.save("csv", new Blob([csv(of.tables())], { type: "text/csv" })));
+    this.on("png", async () => {
+      this.save("png", await png(of.drawing(), of.charts(), this.caption()));
+    });
+    this.on("svg", () => {
+      const picture = vector(of.drawing(), of.plots(), this.caption());
+      this.save("svg", new Blob([picture], { type: "image/svg+xml" }));
+    });
+    this.on("link", () => this.link());
+  }
+
+  private on(id: string, work: () => Promise<void> | void): void {
+    byId(id).addEventListener("click", () => {
+      void (async () => work())().catch((error) => this.of.wrong(error));
+    });
+  }
+
+  private save(kind: string, contents: Blob): void {
+    save(`${this.of.scenario().name.replace(/\.toml$/, "")}.${kind}`, contents);
+  }
+
+  private caption(): string {
+    return `${this.of.name()}: ${this.of.result()?.digest ?? "not at its end"}`;
+  }
+
+  private toml(): void {
+    const scenario = this.of.scenario();
+    const { text, set, name } = scenario;
+    const beside = set.length > 0 ? `# ${command(scenario, name)}\n` : "";
+    this.save("toml", new Blob([beside, text], { type: "application/toml" }));
+  }
+
+  private async link(): Promise<void> {
+    const { text, set, replication } = this.of.scenario();
+    history.replaceState(null, "", await fragment.write({ text, set, replication }));
+    await navigator.clipboard?.writeText(location.href).catch(() => undefined);
+    byId("link").textContent = "In the address";
+    setTimeout(() => (byId("link").textContent = "Copy link"), 2000);
+  }
+}
