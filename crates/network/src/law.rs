@@ -312,6 +312,8 @@ pub struct Ack {
     /// Bytes newly acknowledged that count towards window growth: at most one window of them, and
     /// without byte counting at most one segment (RFC 5681, section 3.1).
     pub acked: f64,
+    /// How many of them count in slow start at most (L of RFC 3465, section 2.2).
+    pub slow_start_limit: f64,
     /// Bytes outstanding before this acknowledgement.
     pub flight: f64,
     /// Round-trip time measured by it, if any.
@@ -320,6 +322,18 @@ pub struct Ack {
     pub srtt: Option<Span>,
     /// Whether it reports marks, by ECN-Echo or by counters.
     pub ece: bool,
+}
+
+impl Ack {
+    /// By how much it opens `window` in slow start: by what it acknowledges, within the limit, and
+    /// by more than one segment only up to the threshold (Linux, net/ipv4/tcp_cong.c:
+    /// tcp_slow_start).
+    #[inline]
+    #[must_use]
+    pub fn in_slow_start(&self, window: &Window) -> f64 {
+        let most = (window.ssthresh - window.cwnd).max(window.smss);
+        self.acked.min(self.slow_start_limit).min(most)
+    }
 }
 
 /// A congestion signal: why a sender must slow down.

@@ -144,7 +144,7 @@ impl CongestionControl for Cubic {
         if window.cwnd < window.ssthresh {
             window.cwnd += match &self.hystart {
                 Some(hystart) => hystart.growth(ack.acked, window.smss),
-                None => ack.acked.min(window.smss),
+                None => ack.in_slow_start(window),
             };
             return;
         }
@@ -203,6 +203,7 @@ impl CongestionControl for Cubic {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::control::testing::acked;
 
     fn cubic() -> Cubic {
         Cubic::new(&CubicParameters { c: 0.4, beta: 0.7, fast_convergence: true, hystart: false })
@@ -258,14 +259,8 @@ mod tests {
         let mut window = Window { cwnd: 10_000.0, ssthresh: 1.0, smss: 1000.0 };
         cubic.congested(&mut window, Signal::Loss, 10_000.0, Time::ZERO);
         assert_eq!((window.cwnd, window.ssthresh), (7000.0, 7000.0));
-        let ack = Ack {
-            now: at(0.001),
-            acked: 1000.0,
-            flight: 7000.0,
-            rtt: None,
-            srtt: Some(Span::from_us(100)),
-            ece: false,
-        };
+        let srtt = Some(Span::from_us(100));
+        let ack = Ack { now: at(0.001), flight: 7000.0, srtt, ..acked(1000.0) };
         // Each acknowledgement adds alpha / cwnd. The curve starts at W(0) = 7 segments, below
         // W_est.
         let mut expected = 7.0;
@@ -334,14 +329,7 @@ mod tests {
                     seconds += step;
                     area += w.cwnd * step;
                     let srtt = Some(Span::from_seconds(rtt));
-                    let ack = Ack {
-                        now: at(seconds),
-                        acked: 1.0,
-                        flight: w.cwnd,
-                        rtt: None,
-                        srtt,
-                        ece: false,
-                    };
+                    let ack = Ack { now: at(seconds), flight: w.cwnd, srtt, ..acked(1.0) };
                     cubic.acknowledged(&mut w, &ack);
                     left -= 1.0;
                 }
@@ -364,7 +352,7 @@ mod tests {
         cubic.w_max = 100.0;
         cubic.epoch = Some(cubic.begin(70.0, Time::ZERO));
         let mut window = Window { cwnd: 70.0, ssthresh: 70.0, smss: 1.0 };
-        let ack = Ack { now: at(5.0), acked: 1.0, flight: 2.0, rtt: None, srtt: None, ece: false };
+        let ack = Ack { now: at(5.0), flight: 2.0, ..acked(1.0) };
         cubic.acknowledged(&mut window, &ack);
         assert_eq!(window.cwnd, 70.0);
         assert_eq!(cubic.epoch.map(|e| e.start), Some(at(5.0)));

@@ -62,7 +62,7 @@ impl Dctcp {
 impl CongestionControl for Dctcp {
     fn acknowledged(&mut self, window: &mut Window, ack: &Ack) {
         if !ack.ece {
-            self.growth.open(window, ack.acked);
+            self.growth.open(window, ack);
         }
     }
 

@@ -146,7 +146,7 @@ impl CongestionControl for HighSpeed {
         let avoids = window.cwnd >= window.ssthresh;
         let segments = if avoids { self.response.increase(window.cwnd / window.smss) } else { 1.0 };
         if segments <= 1.0 {
-            self.growth.open(window, ack.acked);
+            self.growth.open(window, ack);
         } else {
             // w + a(w) / w for each segment acknowledged.
             window.cwnd += segments * window.smss * ack.acked / window.cwnd;
@@ -166,6 +166,7 @@ impl CongestionControl for HighSpeed {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::control::testing::acked;
 
     fn highspeed() -> HighSpeed {
         let (low_window, high_window, high_p, high_decrease) = (38, 83_000, 1e-7, 0.1);
@@ -251,14 +252,7 @@ mod tests {
         for step in 0..2000 {
             let windows = both.each_mut().map(|(control, window)| {
                 let flight = window.cwnd;
-                let ack = Ack {
-                    now: Time::ZERO,
-                    acked: 1000.0,
-                    flight,
-                    rtt: None,
-                    srtt: None,
-                    ece: step % 50 == 0,
-                };
+                let ack = Ack { flight, ece: step % 50 == 0, ..acked(1000.0) };
                 control.acknowledged(window, &ack);
                 if step % 250 == 249 {
                     control.congested(window, signals[step / 250 % 3], flight, Time::ZERO);
@@ -292,7 +286,7 @@ mod tests {
         let smss = 1000.0;
         let mut window = Window { cwnd: 83_000.0 * smss, ssthresh: smss, smss };
         let flight = window.cwnd;
-        let ack = Ack { now: Time::ZERO, acked: smss, flight, rtt: None, srtt: None, ece: false };
+        let ack = Ack { flight, ..acked(smss) };
         let mut law = highspeed();
         law.acknowledged(&mut window, &ack);
         assert!((window.cwnd - flight - 72.516 / 83_000.0 * smss).abs() < 1e-4);

@@ -37,7 +37,7 @@ impl CongestionControl for Reno {
     fn acknowledged(&mut self, window: &mut Window, ack: &Ack) {
         // RFC 3168, section 6.1.2: an acknowledgement with ECN-Echo never opens the window.
         if !ack.ece {
-            self.growth.open(window, ack.acked);
+            self.growth.open(window, ack);
         }
     }
 
@@ -79,16 +79,16 @@ pub(super) struct Growth {
 }
 
 impl Growth {
-    /// Open the window for `acked` bytes, of which there are at most as many as it holds: in slow
-    /// start by RFC 5681, equation 2; then by one segment for each window acknowledged (RFC 5681,
+    /// Open the window for an acknowledgement of at most as many bytes as it holds: in slow start by
+    /// RFC 5681, equation 2, with the limit that is given; then by one segment for each window acknowledged (RFC 5681,
     /// section 3.1; RFC 3465, section 2.1).
     #[inline]
-    pub(super) fn open(&mut self, window: &mut Window, acked: f64) {
+    pub(super) fn open(&mut self, window: &mut Window, ack: &Ack) {
         if window.cwnd < window.ssthresh {
-            window.cwnd += acked.min(window.smss);
+            window.cwnd += ack.in_slow_start(window);
             return;
         }
-        self.acked += acked;
+        self.acked += ack.acked;
         if self.acked >= window.cwnd {
             self.acked -= window.cwnd;
             window.cwnd += window.smss;
@@ -99,13 +99,14 @@ impl Growth {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::control::testing;
 
     fn window(cwnd: f64, ssthresh: f64) -> Window {
         Window { cwnd, ssthresh, smss: 1000.0 }
     }
 
     fn ack(acked: f64, ece: bool) -> Ack {
-        Ack { now: Time::ZERO, acked, flight: 0.0, rtt: None, srtt: None, ece }
+        Ack { ece, ..testing::acked(acked) }
     }
 
     /// The window would open at another pace than RFC 5681's: in slow start by what is acknowledged
@@ -132,6 +133,20 @@ mod tests {
                 assert_eq!(w.cwnd, 1000.0 * expected, "{acked} B at a time");
             }
         }
+    }
+
+    /// Slow start would take half as long again where acknowledgements are delayed, or run past the
+    /// threshold: without a limit an acknowledgement of two segments opens the window by two, but
+    /// from one segment below the threshold by one (Linux, tcp_slow_start).
+    #[test]
+    fn slow_start_counts_all_that_is_acknowledged() {
+        let mut reno = Reno::default();
+        let mut w = window(2000.0, 5000.0);
+        let both = Ack { slow_start_limit: f64::INFINITY, ..ack(2000.0, false) };
+        reno.acknowledged(&mut w, &both);
+        assert_eq!(w.cwnd, 4000.0);
+        reno.acknowledged(&mut w, &both);
+        assert_eq!(w.cwnd, 5000.0);
     }
 
     /// Bytes acknowledged before a reduction would count towards growth after it, and the window

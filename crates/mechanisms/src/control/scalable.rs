@@ -65,7 +65,7 @@ impl CongestionControl for Scalable {
             return;
         }
         if window.cwnd < window.ssthresh || window.cwnd <= self.legacy * window.smss {
-            self.growth.open(window, ack.acked);
+            self.growth.open(window, ack);
         } else {
             window.cwnd += self.increase * ack.acked;
         }

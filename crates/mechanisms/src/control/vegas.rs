@@ -103,7 +103,7 @@ impl Vegas {
 impl CongestionControl for Vegas {
     fn acknowledged(&mut self, window: &mut Window, ack: &Ack) {
         if !ack.ece && window.cwnd < window.ssthresh && self.grows {
-            self.growth.open(window, ack.acked);
+            self.growth.open(window, ack);
         }
     }
 

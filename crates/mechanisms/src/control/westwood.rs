@@ -82,7 +82,7 @@ impl Westwood {
 impl CongestionControl for Westwood {
     fn acknowledged(&mut self, window: &mut Window, ack: &Ack) {
         if !ack.ece {
-            self.growth.open(window, ack.acked);
+            self.growth.open(window, ack);
         }
     }
 

@@ -6,7 +6,7 @@
 //! (5.3), derandomised drops (5.4) and the cap of the step (5.5). Of the two ways to know the delay
 //! that section 4.3 allows, timestamps are the default: the delay is how long the packet waited
 //! that left the queue last, and 0 while none waits. Where section 4.2 and appendix A differ (the
-//! decay), the appendix is followed.
+//! decay), the appendix is the default.
 
 use std::collections::VecDeque;
 
@@ -230,6 +230,10 @@ mod tests {
         assert!(close(updated(0.5, [7.0, 7.0], &[]), 0.98 * 0.499));
         assert!(close(updated(0.5, [7.5, 7.5], &[]), 0.499_062_5));
         assert!(close(updated(0.5, [7.0, 7.5], &[]), 0.5 - 0.000_937_5 + 0.000_625));
+        // Of an empty queue alone, by a 64th (section 4.2, Linux): after 0.125 * -15 ms at 0 ms.
+        let empty = [("decay", "empty".into())];
+        assert!(close(updated(0.5, [7.0, 7.0], &empty), 0.499));
+        assert!(close(updated(0.5, [0.0, 0.0], &empty), (0.5 - 0.001_875) * 63.0 / 64.0));
         assert_eq!(updated(0.99, [15.0, 50.0], &[]), 1.0);
         assert_eq!(updated(0.001, [100.0, 0.0], &[]), 0.0);
         // 250 ms are not above 250 ms; 1.375 * 0.1 ms is no step beside 0.02.

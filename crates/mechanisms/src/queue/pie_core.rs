@@ -21,6 +21,16 @@ choice! {
     }
 }
 
+choice! {
+    /// When the drop probability decays beside what the controller does.
+    pub enum Decay {
+        /// By 2 % in an update that finds less than half the target, as the last one did.
+        HalfTarget = "half_target",
+        /// By a 64th in an update that finds no delay, as the last one did.
+        Empty = "empty",
+    }
+}
+
 parameters! {
     /// Parameters of PIE's law.
     pub struct PieLaw {
@@ -44,6 +54,9 @@ parameters! {
         derandomize: bool = true, "RFC 8033, section 5.4";
         /// Let no update raise a drop probability of 0.1 or more by more than 0.02.
         cap: bool = true, "RFC 8033, section 5.5";
+        /// When the drop probability decays beside what the controller does.
+        decay: Decay = "half_target",
+            "RFC 8033, appendix A; section 4.2 and Linux net/sched/sch_pie.c (empty)";
         /// Delay above which every update raises the drop probability by 0.02 beside. None if left
         /// out.
         high_delay: Option<Span>, "Linux net/sched/sch_pie.c (250 ms); not in RFC 8033";
@@ -91,8 +104,9 @@ impl PieLaw {
 /// that the controller is as gentle with small probabilities as these are small (section 4.2).
 const TUNING: [(f64, f64); 6] =
     [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (1e-1, 2.0)];
-/// What is left of the drop probability in an update without congestion.
+/// What is left of the drop probability in an update without congestion, and without delay.
 const DECAY: f64 = 0.98;
+const DECAY_EMPTY: f64 = 63.0 / 64.0;
 /// The largest step up from a drop probability of [`CAPPED_FROM`] on, and that of high delays.
 const LARGEST_STEP: f64 = 0.02;
 const CAPPED_FROM: f64 = 0.1;
@@ -130,8 +144,15 @@ impl Controller {
             step += LARGEST_STEP;
         }
         self.probability += step;
-        if is_short(delay, target) && is_short(self.former_delay, target) {
-            self.probability *= DECAY;
+        let both = |found: fn(Span, Span) -> bool| {
+            found(delay, target) && found(self.former_delay, target)
+        };
+        match law.decay {
+            Decay::HalfTarget if both(is_short) => self.probability *= DECAY,
+            Decay::Empty if both(|delay, _| delay == Span::ZERO) => {
+                self.probability *= DECAY_EMPTY;
+            }
+            _ => {}
         }
         self.probability = self.probability.clamp(0.0, 1.0);
         self.former_delay = delay;

@@ -257,6 +257,26 @@ mod tests {
         assert_eq!(offer(&mut law, 2, stream), Verdict::Drop(DropReason::Forced));
     }
 
+    /// A queue would drop what Linux spares: the first packet between the thresholds, after one
+    /// below or above them, passes and is not counted. With pb = 0.5 the next has 0.5, and the one
+    /// after that, with count 1, is certain to be dropped if that one passed.
+    #[test]
+    fn linux_spares_the_first_packet_between_the_thresholds() {
+        let linux = |o: &mut Options| (o.weight, o.count) = (1.0, CountConvention::Linux);
+        let (mut law, stream) = (red(1.0, linux), &mut stream());
+        let mut passed = 0;
+        for outside in [0, 20].repeat(100) {
+            offer(&mut law, outside, stream);
+            assert_eq!(offer(&mut law, 10, stream), Verdict::Accept);
+            if offer(&mut law, 10, stream) == Verdict::Accept {
+                passed += 1;
+                assert_eq!(offer(&mut law, 10, stream), Verdict::Drop(DropReason::Early));
+            }
+        }
+        // Of 200 with 0.5: a deviation of 7.1 about 100.
+        assert!((65..=135).contains(&passed), "{passed}");
+    }
+
     /// A scenario could ask for what cannot be, and run as something else.
     #[test]
     fn wrong_options_are_refused_by_their_key() {

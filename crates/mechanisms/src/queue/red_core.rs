@@ -173,7 +173,7 @@ impl Class {
 /// The count below the minimum threshold.
 const fn fresh(convention: CountConvention) -> i64 {
     match convention {
-        CountConvention::Code => -1,
+        CountConvention::Code | CountConvention::Linux => -1,
         CountConvention::Analysis => 0,
     }
 }
@@ -237,7 +237,8 @@ impl Policy {
         } else if self.ns2_guards && queue <= 1.0 {
             class.entered = false;
         } else if average >= class.curve.top {
-            class.restart(0);
+            let linux = self.convention == CountConvention::Linux;
+            class.restart(if linux { fresh(self.convention) } else { 0 });
             return Some(Verdict::Drop(DropReason::Forced));
         } else if self.ns2_guards && !class.entered {
             let size = u64::from(arrival.packet.size);
@@ -290,6 +291,9 @@ impl Policy {
         if self.convention == CountConvention::Code {
             class.count += 1;
             class.count_bytes += size;
+        } else if class.count < 0 {
+            class.restart(0);
+            return self.limited(class, Verdict::Accept, arrival);
         }
         if stream.happens(self.spaced(class, average, size)) {
             class.restart(0);
@@ -299,7 +303,7 @@ impl Policy {
             }
             return self.limited(class, Verdict::Mark, arrival);
         }
-        if self.convention == CountConvention::Analysis {
+        if self.convention != CountConvention::Code {
             class.count += 1;
             class.count_bytes += size;
         }

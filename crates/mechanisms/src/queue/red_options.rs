@@ -35,6 +35,9 @@ choice! {
         Code = "code",
         /// It does not, as in the paper's analysis.
         Analysis = "analysis",
+        /// As in the analysis, but the first packet that finds the average between the thresholds,
+        /// after one that did not, is neither counted nor dropped.
+        Linux = "linux",
     }
 }
 
@@ -59,8 +62,9 @@ parameters! {
         /// How early drops are spaced: uniform, wait or geometric.
         spacing: Spacing = "uniform", "Floyd and Jacobson 1993, section 7; ns-2 wait_";
         /// Whether the count since the last drop includes the arriving packet (code) or not
-        /// (analysis).
-        count: CountConvention = "code", "Floyd and Jacobson 1993, figure 2 against section 7";
+        /// (analysis, linux).
+        count: CountConvention = "code",
+            "Floyd and Jacobson 1993, figure 2 against section 7; Linux include/net/red.h";
         /// How the average decays over idle time: fj or ns2.
         idle_correction: IdleCorrection = "fj", "Floyd and Jacobson 1993, section 4; ns-2 red.cc";
         /// Size of a typical packet: its transmission time is the unit of idle time, and its size
@@ -170,8 +174,11 @@ pub(super) struct Thresholds<'a> {
 pub(super) fn check_options(section: &Section<'_>, options: &Options) -> Result<(), Problem> {
     check_average(section, options.weight, options.mean_packet)?;
     check_packet(section, "max_packet", options.max_packet)?;
-    if options.ns2_guards && options.count == CountConvention::Analysis {
-        let message = "\"analysis\" contradicts ns2_guards = true; allowed with it is \"code\"";
+    if options.ns2_guards && options.count != CountConvention::Code {
+        let message = format!(
+            "\"{}\" contradicts ns2_guards = true; allowed with it is \"code\"",
+            options.count.show()
+        );
         return Err(section.fail("count", message));
     }
     Ok(())

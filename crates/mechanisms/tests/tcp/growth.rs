@@ -32,6 +32,24 @@ fn delayed_acknowledgements_open_by_half() {
     assert_eq!(run.rounds(), rounds);
 }
 
+/// Slow start would not double the window where acknowledgements are delayed but all that they
+/// acknowledge counts (RFC 3465, section 2.2, with L = 2): two of two segments each make 4 to 8.
+#[test]
+fn with_a_limit_of_two_delayed_acknowledgements_double() {
+    let scene = Scene::opening(4).with("delayed_ack", true).with("slow_start_limit", 2);
+    let rounds = [(0, after(&[], 0..4)), (100, after(&[], 4..12)), (200, after(&[], 12..28))];
+    assert_eq!(scene.run(250).rounds(), rounds);
+}
+
+/// The first acknowledgements would be delayed, or later ones not: of the first four segments three
+/// are acknowledged at once, the fourth with the fifth, and so on by twos.
+#[test]
+fn quick_acknowledgements_come_first() {
+    let scene = Scene::opening(4).with("delayed_ack", true).with("quick_acks", 3);
+    let numbers: Vec<u64> = scene.run(190).acks().iter().map(|(_, number)| *number).collect();
+    assert_eq!(numbers, [1, 2, 3, 5, 7, 9]);
+}
+
 /// Congestion avoidance would not add one segment a round trip (RFC 5681, section 3.1; RFC 3465,
 /// section 2.1): from 4, the fourth segment acknowledged makes the window 5 and lets two go, the
 /// next five make it 6, the next six 7.

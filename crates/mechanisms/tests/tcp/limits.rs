@@ -99,7 +99,7 @@ fn writes_follow_each_other_in_one_connection() {
 /// A wrong parameter would run instead of being refused where it stands.
 #[test]
 fn wrong_parameters_are_refused() {
-    let cases: [(&'static str, Value, &'static str); 14] = [
+    let cases: [(&'static str, Value, &'static str); 16] = [
         ("mss", "0 B".into(), "at least 1 B"),
         ("mss", "65500 B".into(), "65535 B"),
         ("mss", "18446744073709551615 B".into(), "65535 B"),
@@ -110,6 +110,8 @@ fn wrong_parameters_are_refused() {
         ("initial_window", "4000 B".into(), "rfc3390"),
         ("window", "500 B".into(), "one segment"),
         ("max_burst", 0.into(), "at least 1"),
+        ("slow_start_limit", 0.into(), "at least 1"),
+        ("quick_acks", 256.into(), "at most 255"),
         ("delayed_ack_timeout", "501 ms".into(), "500 ms"),
         ("rto_max", "500 ms".into(), "rto_min"),
         ("rto_initial", "0 s".into(), "above 0"),

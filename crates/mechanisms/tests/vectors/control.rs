@@ -146,6 +146,7 @@ fn acknowledge(control: &mut dyn CongestionControl, window: &mut Window, sample:
     let ack = Ack {
         now: sample.now,
         acked: (sample.acked as f64).min(window.cwnd),
+        slow_start_limit: window.smss,
         flight,
         rtt: sample.rtt,
         srtt: sample.srtt,

@@ -243,6 +243,12 @@ parameters! {
         /// Congestion avoidance counts acknowledged bytes. Without it each acknowledgement counts
         /// as at most one segment, so that delayed acknowledgements halve the growth of the window.
         byte_counting: bool = true, "RFC 5681, section 3.1; RFC 3465, section 2.1";
+        /// Most segments by which an acknowledgement opens the window in slow start (L). Unlimited
+        /// if left out: slow start then doubles the window in a round trip with delayed
+        /// acknowledgements, too.
+        slow_start_limit: Option<u32>,
+            "RFC 5681, section 3.1, equation 2; RFC 3465, section 2.2; Linux, \
+             net/ipv4/tcp_cong.c: tcp_slow_start";
         /// SACK information at a retransmission timeout.
         sack_at_timeout: SackAtTimeout = "keep",
             "RFC 2018, section 5; RFC 6675, section 5.1; Linux, net/ipv4/tcp_input.c: \
@@ -267,6 +273,9 @@ parameters! {
         /// Longest time that an acknowledgement is delayed; at most 500 ms.
         delayed_ack_timeout: Span = "40 ms",
             "RFC 5681, section 4.2; Linux, include/net/tcp.h: TCP_DELACK_MIN";
+        /// How many acknowledgements of a connection are sent before any is delayed: the window of
+        /// the sender is small then.
+        quick_acks: u32 = 16, "Linux, net/ipv4/tcp_input.c: tcp_incr_quickack, TCP_MAX_QUICKACKS";
         /// Clock granularity G. Round-trip times are measured in whole ticks; the retransmission
         /// timeout is a number of whole ticks, at least two. 500 ms for stacks of the 1990s, 0 s
         /// for an ideal clock.
@@ -438,8 +447,15 @@ impl TcpParameters {
                 return Err((key, message));
             }
         }
-        if self.max_burst == Some(0) {
-            return Err(("max_burst", "is 0; allowed is at least 1".to_owned()));
+        for (key, most) in
+            [("max_burst", self.max_burst), ("slow_start_limit", self.slow_start_limit)]
+        {
+            if most == Some(0) {
+                return Err((key, "is 0; allowed is at least 1".to_owned()));
+            }
+        }
+        if self.quick_acks > u32::from(u8::MAX) {
+            return Err(("quick_acks", format!("is {}; allowed is at most 255", self.quick_acks)));
         }
         self.check_timers()
     }

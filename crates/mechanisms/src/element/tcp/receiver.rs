@@ -64,6 +64,8 @@ struct Reception {
     pending: Time,
     /// In-order segments since the last acknowledgement.
     waiting: u8,
+    /// Acknowledgements that are sent before any is delayed.
+    quick: u8,
     /// A congestion mark has arrived and the sender has not answered it with CWR; where marks are
     /// echoed exactly, whether the last segment was marked (DCTCP.CE).
     ece: bool,
@@ -109,6 +111,7 @@ impl TcpReceivers {
             deadline: Time::NEVER,
             pending: Time::NEVER,
             waiting: 0,
+            quick: u8::try_from(parameters.quick_acks).unwrap_or(u8::MAX),
             ece: false,
             reorder: None,
             tally: accurate.then(|| Box::new(Tally::new(option))),
@@ -263,6 +266,7 @@ impl Settings {
     ) {
         r.acked = r.next;
         r.waiting = 0;
+        r.quick = r.quick.saturating_sub(1);
         r.deadline = Time::NEVER;
         let mut size = self.overhead;
         let mut slot = SackSlot::NONE;
@@ -325,7 +329,7 @@ impl Settings {
         r.waiting += 1;
         cx.counters().hand_over(packet.flow, u64::from(packet.size - self.overhead));
         match self.delay {
-            Some(delay) if r.waiting < 2 => {
+            Some(delay) if r.waiting < 2 && r.quick == 0 => {
                 r.deadline = cx.now() + delay;
                 if r.deadline < r.pending {
                     r.pending = r.deadline;

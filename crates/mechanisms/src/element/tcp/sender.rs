@@ -71,6 +71,8 @@ pub(super) struct Settings {
     pub(super) threshold: u32,
     pub(super) limited_transmit: bool,
     pub(super) byte_counting: bool,
+    /// Bytes by which an acknowledgement opens the window in slow start at most.
+    pub(super) slow_start_limit: f64,
     pub(super) max_burst: u32,
     pub(super) idle_restart: bool,
     /// Applications write when they are asked to.
@@ -304,6 +306,9 @@ impl Settings {
             threshold: parameters.dupack_threshold,
             limited_transmit: parameters.limited_transmit,
             byte_counting: parameters.byte_counting,
+            slow_start_limit: parameters
+                .slow_start_limit
+                .map_or(f64::INFINITY, |segments| f64::from(segments) * mss as f64),
             max_burst: parameters.max_burst.unwrap_or(u32::MAX),
             idle_restart: parameters.idle_restart,
             on_request: false,

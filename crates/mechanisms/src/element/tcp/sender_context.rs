@@ -67,6 +67,7 @@ impl SenderContext<'_, '_> {
             let fact = Ack {
                 now: self.cx.now(),
                 acked: self.creditable(acked),
+                slow_start_limit: self.p.slow_start_limit,
                 flight,
                 rtt,
                 srtt: self.c.rto.srtt(),
