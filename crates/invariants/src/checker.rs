@@ -165,6 +165,7 @@ impl Checker {
         {
             ElementPlace::Host => Towards::End,
             ElementPlace::Links(links) => Towards::Element(element, links),
+            ElementPlace::Policer(link) => Towards::Element(element, vec![link]),
             ElementPlace::Wire { link, after } => Towards::Wire { element, link, after },
         };
         let Some(key) = self.known(packet, &towards, place) else { return };

@@ -129,6 +129,8 @@ pub enum ElementPlace {
     Host,
     /// The entrance to one of these links: a queue, a shaper, a ring.
     Links(Vec<usize>),
+    /// A policer in front of this link.
+    Policer(usize),
     /// A part of the wire of `link`, which packets pass after another element, if it is not the
     /// first.
     Wire {

@@ -253,6 +253,11 @@ fn places(plan: &Plan<'_>, wired: &mut Wired, resolved: &Resolved) -> Places {
 
 fn element_places(plan: &Plan<'_>, wired: &Wired) -> Vec<ElementPlace> {
     let mut places = vec![ElementPlace::Host; wired.network.next_element().index()];
+    for (flow, senders) in plan.flows.iter().zip(&wired.senders) {
+        if let Some((policer, link)) = flow.policer(*senders) {
+            places[policer.index()] = ElementPlace::Policer(link);
+        }
+    }
     for (number, own) in wired.links.iter().enumerate() {
         let (before, beyond) = own.split_at(plan.links[number].beyond);
         for element in before {
