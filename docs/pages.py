@@ -323,12 +323,15 @@ def results() -> str:
 def _recorded(run: Run) -> list[str]:
     """The tables that `[record]` asks for."""
     series = {
-        column.partition(".")[0]
+        column.partition(".")[0]: name
         for name, columns in run.tables.items()
         if name.startswith("series/")
         for column in columns
     }
-    lines = _columns("Tables `series/...`", _SERIES_HEAD, _series_meanings(), series)
+    meanings = _series_meanings()
+    for column in series.keys() - meanings.keys():
+        _refuse_unlike(f"Table `{series[column]}`", {}, [column])
+    lines = _columns("Tables `series/...`", _SERIES_HEAD, meanings, series)
     for name, head, meanings in (
         ("delays", "With `record.delays`.", DELAYS),
         ("jitter", "With `record.jitter`; groups without a pair have no row.", JITTER),
@@ -408,9 +411,11 @@ def _columns(title: str, head: str, meanings: Mapping[str, str], found: Any) -> 
 
 
 def _refuse_unlike(title: str, meanings: Mapping[str, str], found: Any) -> None:
-    unlike = set(meanings) ^ set(found)
-    if unlike:
-        raise SystemExit(f"docs/pages.py: {title}: described or found, not both: {sorted(unlike)}")
+    described, there = set(meanings), set(found)
+    unlike = {"described, not found": described - there, "found, not described": there - described}
+    told = [f"{what}: {', '.join(sorted(names))}" for what, names in unlike.items() if names]
+    if told:
+        raise SystemExit(f"docs/pages.py: {title}: {'; '.join(told)}")
 
 
 def _described(title: str, head: str, described: Sequence[Column]) -> list[str]:

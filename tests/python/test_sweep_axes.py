@@ -9,6 +9,7 @@ from typing import Any
 import front
 import pytest
 
+from forebay.report.sweep_pages import _axes
 from forebay.run.axes import combinations, read_axes, varied
 
 HEAD = """
@@ -179,3 +180,16 @@ def test_what_is_wrong_is_named(
     """A slip would be ignored, or an option that has no effect be taken."""
     path = write(scenario, text)
     assert message in forebay.refused("sweep", path, "--out", tmp_path / "o", *options)
+
+
+def test_parameters_that_change_together_are_one_axis(tmp_path: Path) -> None:
+    """A heat map would have a place for every pair, of which only those on a diagonal are run."""
+    rows = [
+        {"rate": rate, "count": count, "delay": delay}
+        for rate, count in (("1 Mbit/s", 1), ("2 Mbit/s", 2), ("4 Mbit/s", 4))
+        for delay in ("1 ms", "2 ms")
+    ]
+    assert _axes(["rate", "count", "delay"], rows) == [("rate", "count"), ("delay",)]
+    assert _axes(["delay", "rate"], rows) == [("delay",), ("rate",)]
+    # One value each: nothing tells that they change together, and nothing is lost if they do not.
+    assert _axes(["rate", "delay"], rows[:1]) == [("rate",), ("delay",)]

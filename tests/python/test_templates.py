@@ -100,3 +100,17 @@ def test_what_is_wrong_is_named(
     path = top.parent / file
     path.write_text(path.read_text(encoding="utf-8").replace(was, becomes, 1), encoding="utf-8")
     assert message in forebay.refused("check", top)
+
+
+def test_a_kept_scenario_stands_by_itself(forebay: front.Forebay, top: Path) -> None:
+    """Results would hold a scenario that cannot be run again where its parts are not."""
+    out = top.parent / "kept"
+    first = forebay("run", top, "--json", "--out", out).document()
+    kept = out / "scenario.toml"
+    assert "include" not in kept.read_text(encoding="utf-8")
+    for path in (top, top.parent / "parts" / "core.toml"):
+        path.unlink()
+    again = forebay("run", kept, "--json").document()
+    assert (again["scenario_hash"], again["digest"]) == (first["scenario_hash"], first["digest"])
+    forebay("report", out)
+    assert (out / "report.html").exists()

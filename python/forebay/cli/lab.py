@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import json
-import tempfile
 import webbrowser
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-import tomli_w
-
-from forebay.errors import MachineError, UserError, read_text
-from forebay.run.jobs import Job, check, expanded, load
+from forebay.errors import MachineError, UserError
+from forebay.run.jobs import Job, load
+from forebay.run.portable import portable_text
 from forebay.run.progress import say
 
 __all__ = ["PAGE", "open_lab", "page", "server"]
@@ -26,9 +24,6 @@ GIVEN = "/*GIVEN*/"
 
 ADDRESS = "127.0.0.1"
 """Only programs of this machine reach it."""
-
-DATA_FILES = ("schedule", "trace")
-"""Keys of a link, or of its way back, that name files."""
 
 
 def open_lab(
@@ -107,33 +102,7 @@ def server(text: str, port: int) -> ThreadingHTTPServer:
 
 def _given(job: Job) -> str:
     """The scenario as JSON that can stand in a script."""
-    wanted = check(job)["scenario_hash"]
-    name = Path(job.name).name
-    text = job.text
-    if _hash_alone(text, name) != wanted:
-        text = tomli_w.dumps(_in_one_piece(job))
-        if _hash_alone(text, name) != wanted:
-            raise UserError(f"{job.name}: it needs files beside it, which the page cannot hold")
-    return json.dumps({"text": text, "name": name}).replace("<", "\\u003c")
-
-
-def _hash_alone(text: str, name: str) -> str | None:
-    """What the scenario is without the files beside it; nothing if it cannot be read so."""
-    with tempfile.TemporaryDirectory() as folder:
-        job = Job(text, f"{folder}/{name}")
-        try:
-            return str(check(job)["scenario_hash"])
-        except UserError:
-            return None
-
-
-def _in_one_piece(job: Job) -> dict[str, Any]:
-    """The tables of a scenario with the contents of all files that it names."""
-    tables = expanded(job.text, job.name)
-    for link in tables.get("links", {}).values():
-        for direction in (link, link.get("reverse", {})):
-            for key in DATA_FILES:
-                if isinstance(direction.get(key), str):
-                    path = Path(job.name).parent / direction[key]
-                    direction[key] = {"text": read_text(path, "a data file", path.suffix)}
-    return tables
+    text = portable_text(job)
+    if text is None:
+        raise UserError(f"{job.name}: it needs files beside it, which the page cannot hold")
+    return json.dumps({"text": text, "name": Path(job.name).name}).replace("<", "\\u003c")

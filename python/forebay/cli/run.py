@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from forebay.run.jobs import Job, Run
 
-__all__ = ["Show", "announce", "begin_files", "files_for", "run_scenario"]
+__all__ = ["Show", "announce", "begin_files", "files_for", "kept_text", "run_scenario"]
 
 SCENARIO = "scenario.toml"
 
@@ -114,7 +114,7 @@ def files_for(out: Path, job: Job, names: Sequence[str]) -> list[str]:
     output_folder(out)
     found = [*names, SCENARIO]
     try:
-        if (out / SCENARIO).read_text(encoding="utf-8") == job.text:
+        if (out / SCENARIO).read_text(encoding="utf-8") == kept_text(job):
             # It may be the very file that is run.
             found.remove(SCENARIO)
     except (OSError, ValueError):
@@ -129,7 +129,18 @@ def begin_files(out: Path, names: Sequence[str], job: Job) -> None:
 
     take_over(out, names)
     if SCENARIO in names:
-        write_text(out / SCENARIO, job.text)
+        write_text(out / SCENARIO, kept_text(job))
+
+
+def kept_text(job: Job) -> str:
+    """The scenario as it is kept with results: with what it has from files beside it, which may
+    change or not come along."""
+    # Few scenarios have any, and to find out takes longer than some runs.
+    if not any(word in job.text for word in ("include", "schedule", "trace")):
+        return job.text
+    from forebay.run.portable import portable_text
+
+    return portable_text(job) or job.text
 
 
 def announce(packets: Sequence[int], warnings: Sequence[Sequence[str]]) -> None:

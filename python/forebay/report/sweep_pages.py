@@ -34,6 +34,8 @@ LINES = 12
 """Lines in a drawing at most."""
 WIDTH = 5.4
 Rows = Sequence[Mapping[str, Any]]
+Axis = tuple[str, ...]
+"""Parameters that change together: one axis of a drawing."""
 
 
 def sweep_report(folder: Path) -> Path:
@@ -84,10 +86,39 @@ def _section(quantity: str, parameters: Sequence[str], rows: Rows) -> Section:
         folded=len(parameters) > 1 or len(rows) > 12,
     )
     said = " ".join(text.notes(rows))
-    heat = _heat(quantity, parameters, rows) if len(parameters) > 1 and rows else []
-    lines = _lines(quantity, parameters, rows)
+    axes = _axes(parameters, rows)
+    heat = _heat(quantity, axes, rows) if len(axes) > 1 and rows else []
+    lines = _lines(quantity, axes, rows)
     first, rest = (heat, lines) if heat else (lines, [])
     return Section(quantity_words(quantity), said, figures=first, folded=rest, tables=[shown])
+
+
+def _axes(parameters: Sequence[str], rows: Rows) -> list[Axis]:
+    """The parameters as axes: those of which each value goes with one value of the other, as in
+    `[[zip]]`, are one, so that no drawing has places for what is never run."""
+    axes: list[Axis] = []
+    for name in parameters:
+        place = next((n for n, axis in enumerate(axes) if _together(axis[0], name, rows)), None)
+        if place is None:
+            axes.append((name,))
+        else:
+            axes[place] += (name,)
+    return axes
+
+
+def _together(first: str, second: str, rows: Rows) -> bool:
+    """Whether two parameters have several values, and change only together."""
+    pairs = {(str(row[first]), str(row[second])) for row in rows}
+    firsts, seconds = (len({pair[n] for pair in pairs}) for n in (0, 1))
+    return len(pairs) == firsts == seconds > 1
+
+
+def _value(row: Mapping[str, Any], axis: Axis) -> str:
+    return ", ".join(str(row[name]) for name in axis)
+
+
+def _words(axis: Axis) -> str:
+    return ", ".join(map(setting_words, axis))
 
 
 def _interval(row: Mapping[str, Any], unit: Unit | None) -> str:
@@ -103,21 +134,19 @@ def _label(quantity: str, symbol: str) -> str:
     return f"{words} ({symbol})" if symbol else words
 
 
-def _heat(quantity: str, parameters: Sequence[str], rows: Rows) -> list[Figure]:
-    """Means by the first two parameters; a panel for each combination of the others."""
-    first, second, *others = parameters
+def _heat(quantity: str, axes: Sequence[Axis], rows: Rows) -> list[Figure]:
+    """Means by the first two axes; a panel for each combination of the others."""
+    first, second, *others = axes
     panels: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
-        title = ", ".join(f"{setting_words(name)} {row[name]}" for name in others)
+        title = ", ".join(f"{_words(axis)} {_value(row, axis)}" for axis in others)
         panels.setdefault(title, []).append(row)
     scale, symbol = axis_scale(unit_of(quantity), [row["mean"] for row in rows])
     maps = []
     for title, of in list(panels.items())[:PANELS]:
-        cells = {(str(row[first]), str(row[second])): scale * row["mean"] for row in of}
+        cells = {(_value(row, first), _value(row, second)): scale * row["mean"] for row in of}
         maps.append(HeatMap(title, cells))
-    drawing = draw_heat(
-        maps, (setting_words(first), setting_words(second)), _label(quantity, symbol)
-    )
+    drawing = draw_heat(maps, (_words(first), _words(second)), _label(quantity, symbol))
     left = len(panels) - len(maps)
     told = f" {left} more combinations are in the table." if left > 0 else ""
     title = f"{quantity_words(quantity)}: means"
@@ -126,19 +155,19 @@ def _heat(quantity: str, parameters: Sequence[str], rows: Rows) -> list[Figure]:
     return [Figure(slug(f"heat-{quantity}"), title, said, svg)]
 
 
-def _lines(quantity: str, parameters: Sequence[str], rows: Rows) -> list[Figure]:
-    """Against the first parameter; a line for each combination of the others."""
-    if not parameters or not rows:
+def _lines(quantity: str, axes: Sequence[Axis], rows: Rows) -> list[Figure]:
+    """Against the first axis; a line for each combination of the others."""
+    if not axes or not rows:
         return []
-    first, *others = parameters
-    ticks = list(dict.fromkeys(str(row[first]) for row in rows))
+    first, *others = axes
+    ticks = list(dict.fromkeys(_value(row, first) for row in rows))
     lines: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
-        label = ", ".join(f"{setting_words(name)} {row[name]}" for name in others)
+        label = ", ".join(f"{_words(axis)} {_value(row, axis)}" for axis in others)
         lines.setdefault(label, []).append(row)
     ends = [row["high"] if row["high"] is not None else row["mean"] for row in rows]
     scale, symbol = axis_scale(unit_of(quantity), ends)
-    drawing, (axis,) = new_column([3.2], WIDTH if not others else 1.4 * WIDTH)
+    drawing, (panel,) = new_column([3.2], WIDTH if not others else 1.4 * WIDTH)
     for index, (label, line) in enumerate(list(lines.items())[:LINES]):
         spread = [
             [scale * (row["mean"] - row["low"]) if row["low"] is not None else 0.0 for row in line],
@@ -147,8 +176,8 @@ def _lines(quantity: str, parameters: Sequence[str], rows: Rows) -> list[Figure]
                 for row in line
             ],
         ]
-        axis.errorbar(
-            [ticks.index(str(row[first])) for row in line],
+        panel.errorbar(
+            [ticks.index(_value(row, first)) for row in line],
             [scale * row["mean"] for row in line],
             yerr=spread,
             marker="osD^vP"[index % 6],
@@ -159,12 +188,12 @@ def _lines(quantity: str, parameters: Sequence[str], rows: Rows) -> list[Figure]
             **line_style(index),
         )
     crowded = sum(len(tick) + 2 for tick in ticks) > 60
-    axis.set_xticks(range(len(ticks)), ticks, rotation=90 if crowded else 0)
-    axis.set_xlabel(setting_words(first))
-    axis.set_ylabel(_label(quantity, symbol))
+    panel.set_xticks(range(len(ticks)), ticks, rotation=90 if crowded else 0)
+    panel.set_xlabel(_words(first))
+    panel.set_ylabel(_label(quantity, symbol))
     if min(row["mean"] for row in rows) >= 0:
-        axis.set_ylim(bottom=0)
-    side_legend(axis)
+        panel.set_ylim(bottom=0)
+    side_legend(panel)
     left = len(lines) - LINES
     told = f" {left} more lines are in the table." if left > 0 else ""
     title = f"{quantity_words(quantity)}: intervals"

@@ -1,0 +1,53 @@
+"""A scenario as one text that needs no files beside it: for the lab's page, for stored runs."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from forebay.errors import UserError, read_text
+from forebay.run.jobs import Job, check, expanded
+
+__all__ = ["portable_text"]
+
+DATA_FILES = ("schedule", "trace")
+"""Keys of a link, or of its way back, that name files."""
+
+
+def portable_text(job: Job) -> str | None:
+    """The text of a job's scenario if it stands by itself, else one with the contents of the files
+    that it includes or names, with the same hash; `None` if files are needed all the same.
+
+    Raises `UserError` for a wrong scenario.
+    """
+    wanted = check(job.but(overrides=()))["scenario_hash"]
+    name = Path(job.name).name
+    if _hash_alone(job.text, name) == wanted:
+        return job.text
+    text = tomli_w.dumps(_in_one_piece(job))
+    return text if _hash_alone(text, name) == wanted else None
+
+
+def _hash_alone(text: str, name: str) -> str | None:
+    """What the scenario is without the files beside it; nothing if it cannot be read so."""
+    with tempfile.TemporaryDirectory() as folder:
+        job = Job(text, f"{folder}/{name}")
+        try:
+            return str(check(job)["scenario_hash"])
+        except UserError:
+            return None
+
+
+def _in_one_piece(job: Job) -> dict[str, Any]:
+    """The tables of a scenario with the contents of all files that it names."""
+    tables = expanded(job.text, job.name)
+    for link in tables.get("links", {}).values():
+        for direction in (link, link.get("reverse", {})):
+            for key in DATA_FILES:
+                if isinstance(direction.get(key), str):
+                    path = Path(job.name).parent / direction[key]
+                    direction[key] = {"text": read_text(path, "a data file", path.suffix)}
+    return tables
