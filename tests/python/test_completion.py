@@ -60,6 +60,45 @@ def test_names_are_offered_where_they_belong() -> None:
     assert of("reproduce", "--jobs", "") == []
 
 
+@pytest.mark.parametrize(
+    ("begun", "offered"),
+    [
+        ("li", ["links."]),
+        ("links.", ["links.wire."]),
+        ("links.wire.ra", ["links.wire.rate=", "links.wire.rate_steps="]),
+        ("links.wire.que", ["links.wire.queue.", "links.wire.queue="]),
+        ("links.wire.queue=fq", ["links.wire.queue=fq_codel", "links.wire.queue=fq_pie"]),
+        ("links.wire.queue.red.min", ["links.wire.queue.red.min_threshold="]),
+        ("flows.bulk.tcp.control=cu", ["flows.bulk.tcp.control=cubic"]),
+        ("record.delays=", ["record.delays=true", "record.delays=false"]),
+        ("links.nothing.x.y.", []),
+        ("no.such=", []),
+    ],
+)
+def test_keys_of_the_scenario_are_offered(begun: str, offered: list[str], tmp_path: Path) -> None:
+    """Key paths would be typed from memory, or those of another scenario be offered."""
+    path = tmp_path / "one.toml"
+    path.write_text(front.SCENARIO, encoding="utf-8")
+    sweep = tmp_path / "sweep.toml"
+    sweep.write_text('scenario = "one.toml"\n', encoding="utf-8")
+    for words in (
+        ("run", str(path), "--set"),
+        ("run", "--seed", "3", str(path), "--json", "--set", "a=1", "--set"),
+        ("check", str(path), "--set"),
+        ("sweep", str(sweep), "--set"),
+    ):
+        assert sorted(of(*words, begun)) == sorted(offered), words
+
+
+def test_without_a_scenario_no_keys_are_offered(tmp_path: Path) -> None:
+    """The key would end in a traceback, or offer what no scenario has."""
+    (tmp_path / "broken.toml").write_text("x = [", encoding="utf-8")
+    assert of("run", "--set", "li") == []
+    assert of("run", str(tmp_path / "none.toml"), "--set", "li") == []
+    assert of("run", str(tmp_path / "broken.toml"), "--set", "li") == []
+    assert of("tcp-script", "x.pkt", "--set", "li") == []
+
+
 def test_studies_of_ones_own_are_offered(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Completion would know other studies than the command."""
     assert of("reproduce", "") == ["tiny", "all"]
@@ -88,6 +127,7 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path.chmod(0o755)
     monkeypatch.setenv("PATH", str(path.parent), prepend=":")
     (tmp_path / "my.toml").touch()
+    (tmp_path / "one.toml").write_text(front.SCENARIO, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return path
 
@@ -107,10 +147,11 @@ ask 'forebay mechanisms fq_'
 ask 'forebay run --ti'
 ask 'forebay run my'
 ask 'forebay sweep --executor '
+ask 'forebay run one.toml --set links.wire.queue=fq_c'
 """
     answer = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
     assert answer.stdout.splitlines() == [
-        "mechanisms", "fq_codel fq_pie", "--timeout --ties", "", "local dask:",
+        "mechanisms", "fq_codel fq_pie", "--timeout --ties", "", "local dask:", "fq_codel",
     ]  # fmt: skip
     assert answer.stderr == ""
 

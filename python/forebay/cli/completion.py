@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from forebay.cli.options import HELP
+from forebay.cli.set_keys import set_words
 from forebay.errors import UserError, nearest
 
 if TYPE_CHECKING:
@@ -27,9 +28,11 @@ _forebay() {
     IFS=' ' read -r -a words <<<"$line"
     [[ "$line" == *' ' ]] && words+=("")
     COMPREPLY=($(forebay --complete "${words[@]:1}" 2>/dev/null))
-    # Of "dask:" bash puts in only what is behind the colon.
+    # Of "dask:" bash puts in only what is behind the colon, and of "rate=" what is behind "=".
     local last="${words[${#words[@]} - 1]}"
-    [[ "$last" == *:* ]] && COMPREPLY=("${COMPREPLY[@]#"${last%"${last##*:}"}"}")
+    [[ "$last" == *[:=]* ]] && COMPREPLY=("${COMPREPLY[@]#"${last%"${last##*[:=]}"}"}")
+    # Behind "links." and "rate=" more is to come.
+    [[ "${COMPREPLY[0]}" == *[.=] ]] && compopt -o nospace 2>/dev/null
     return 0
 }
 complete -o default -F _forebay forebay
@@ -41,7 +44,11 @@ _forebay() {
     local -a found
     found=("${(@f)$(forebay --complete "${(@)words[2,CURRENT]}" 2>/dev/null)}")
     found=("${(@)found:#}")
-    if (( ${#found} )); then compadd -- "${found[@]}"; else _files; fi
+    # Behind "links." and "rate=" more is to come.
+    local -a open=("${(@M)found:#*[.=]}") whole=("${(@)found:#*[.=]}")
+    (( ${#open} )) && compadd -S '' -- "${open[@]}"
+    (( ${#whole} )) && compadd -- "${whole[@]}"
+    (( ${#found} )) || _files
 }
 compdef _forebay forebay
 """
@@ -91,12 +98,27 @@ def _known(commands: Mapping[str, Command], before: Sequence[str], begun: str) -
     options = {each.name: each for each in command.parameters if each.is_option}
     previous = options.get(before[-1])
     if previous is not None and previous.metavar and len(before) > 1:
+        scenario = _scenario(command, before[1:-1], options)
+        if previous.name == "--set" and scenario is not None:
+            return set_words(scenario, begun)
         return previous.names()
     if begun.startswith("-"):
         free = [name for name, each in options.items() if each.many or name not in before]
         return [*free, *HELP]
     argument = _argument(command, before[1:], options)
     return argument.names() if argument is not None else []
+
+
+def _scenario(
+    command: Command, before: Sequence[str], options: Mapping[str, Parameter]
+) -> str | None:
+    """The scenario or sweep that is named before, if the command takes one."""
+    keys = {each.key for each in command.parameters if not each.is_option}
+    if not keys & {"scenario", "sweep_file"}:
+        return None
+    values = {at + 1 for at, word in enumerate(before) if word in options and options[word].metavar}
+    named = [w for at, w in enumerate(before) if at not in values and not w.startswith("-")]
+    return named[0] if named else None
 
 
 def _argument(
