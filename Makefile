@@ -67,6 +67,7 @@ test-rust: setup
 	cargo test --workspace --exclude forebay-python
 
 test-python: $(VENV)/.tools
+	@tests/install.sh || true
 	$(BIN)/python -m pytest tests/python bench
 
 faults: $(VENV)/.tools ## kill sweeps and their processes 200 times each and compare journals

@@ -194,6 +194,12 @@ impl Network {
         }
     }
 
+    /// What follows `element` on `route`. Before the run begins.
+    pub fn after(&mut self, element: ElementId, route: RouteId) -> Destination {
+        assert!(!self.started, "routes lead out of partitions once the run has begun");
+        self.whole().core.routes.after(element, route).to()
+    }
+
     /// Visit the inner state that `element` states, at the current time.
     pub fn inspect(&mut self, element: ElementId, visit: &mut dyn FnMut(StateFact)) {
         if let Some(state) = self.synced(element).own_count(element).state {

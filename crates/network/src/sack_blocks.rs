@@ -112,6 +112,12 @@ impl SackTable {
         slot
     }
 
+    /// The blocks at `slot`, of an acknowledgement on its way.
+    #[must_use]
+    pub fn get(&self, slot: SackSlot) -> SackBlocks {
+        if slot.is_none() { SackBlocks::default() } else { self.blocks[slot.number() - 1] }
+    }
+
     /// Take the blocks of an acknowledgement that has arrived, and free their slot.
     #[inline]
     pub fn take(&mut self, slot: SackSlot) -> SackBlocks {

@@ -11,6 +11,8 @@ pub enum Column {
     Word(Vec<&'static str>),
     /// Names from the scenario.
     Name(Vec<String>),
+    /// The contents of a file.
+    Byte(Vec<u8>),
 }
 
 /// A table of columns of equal length.

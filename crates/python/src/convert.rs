@@ -38,6 +38,7 @@ pub(crate) fn tables(py: Python<'_>, tables: Vec<RecordTable>) -> PyResult<Bound
             match column {
                 Column::Float(values) => columns.set_item(name, values.into_pyarray(py))?,
                 Column::Whole(values) => columns.set_item(name, values.into_pyarray(py))?,
+                Column::Byte(bytes) => columns.set_item(name, bytes.into_pyarray(py))?,
                 Column::Word(words) => columns.set_item(name, list(py, words)?)?,
                 Column::Name(names) => columns.set_item(name, list(py, names)?)?,
             }

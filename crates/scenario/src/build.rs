@@ -12,6 +12,7 @@ use forebay_units::{Rate, Span, Time};
 
 use crate::around::Around;
 use crate::calls::{AggregatePlan, read_aggregate};
+use crate::capture::check_captures;
 use crate::failures::{self, Rerouting};
 use crate::flows::{FlowPlan, read_flow};
 use crate::links::{LinkPlan, read_link};
@@ -105,6 +106,7 @@ impl<'a> Plan<'a> {
         let plan = Self { parameters, record, links, rings, aggregates, flows, nodes };
         if let Some(section) = root.section("record")? {
             check_series(&section, &plan)?;
+            check_captures(&section, &plan)?;
         }
         Ok(plan)
     }

@@ -9,6 +9,7 @@ use forebay_network::{FlowCount, LinkCount, Packet};
 use forebay_units::{Rate, Span};
 
 use crate::build::Plan;
+use crate::capture::CAPTURED_PACKET;
 use crate::flows::FlowPlan;
 use crate::series::{is_wanted, single_flows};
 
@@ -86,7 +87,7 @@ pub(crate) fn estimate(plan: &Plan<'_>, record: bool) -> Estimate {
         needs.add(&format!("{}.delay", path()), what, flying * HELD_PACKET as f64);
     }
     if record {
-        record_needs(plan, &mut needs);
+        record_needs(plan, packets, &mut needs);
     }
     let mut memory = needs.0;
     memory.sort_by_key(|need| std::cmp::Reverse(need.bytes));
@@ -123,7 +124,8 @@ fn flow_needs(flow: &FlowPlan, plan: &Plan<'_>, needs: &mut Needs) {
     }
 }
 
-fn record_needs(plan: &Plan<'_>, needs: &mut Needs) {
+/// What recording takes in a run that sends `packets`; acknowledgements are as many at most.
+fn record_needs(plan: &Plan<'_>, packets: f64, needs: &mut Needs) {
     let record = &plan.record;
     if let Some(interval) = record.series {
         let samples = plan.parameters.duration.seconds() / interval.seconds();
@@ -140,6 +142,10 @@ fn record_needs(plan: &Plan<'_>, needs: &mut Needs) {
         let what = format!("{samples:.0} samples in {columns} columns");
         needs.add("record.series", what, samples * columns as f64 * 8.0);
     }
+    let captures = record.capture.as_ref().map_or(0, Vec::len) as f64;
+    let each = (2.0 * packets).min(f64::from(record.capture_packets));
+    let what = format!("{each:.0} packets in each capture");
+    needs.add("record.capture", what, captures * each * CAPTURED_PACKET as f64);
     let rows = f64::from(record.trace);
     needs.add("record.trace", format!("{rows} rows"), rows * TRACE_ROW as f64);
 }

@@ -10,6 +10,7 @@ mod advance;
 mod around;
 mod build;
 mod calls;
+mod capture;
 mod catalogue;
 mod check;
 mod columns;

@@ -273,6 +273,7 @@ fn json_tables(tables: Vec<RecordTable>) -> Json {
             Column::Whole(values) => json!(values),
             Column::Word(words) => json!(words),
             Column::Name(names) => json!(names),
+            Column::Byte(bytes) => json!(bytes),
         };
         table.columns.into_iter().map(|(name, column)| (name, value(column))).collect()
     };

@@ -17,6 +17,7 @@ use forebay_units::{Span, Time};
 
 use crate::VERSION;
 use crate::build::{Plan, Wired};
+use crate::capture;
 use crate::check::Checking;
 use crate::division::divide;
 use crate::estimate::estimate;
@@ -447,6 +448,7 @@ impl Run<'_> {
         if tables != Tables::default() {
             self.wired.network.attach(Box::new(PacketOrder::new(groups(), from, tables)));
         }
+        capture::attach(&self.plan, &mut self.wired);
         self.series = record.series.map(|interval| Series::new(interval, &self.plan, &self.wired));
     }
 

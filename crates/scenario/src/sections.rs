@@ -267,6 +267,12 @@ parameters! {
         paces: bool = false, "-";
         /// Record a packet trace of at most so many rows.
         trace: u32 = 0, "-";
+        /// Links at whose near end packets are captured: what goes out over the link, and what
+        /// comes in over that the other way. Each capture is a file of the format pcapng,
+        /// `capture-LINK.pcapng` in the folder of results.
+        capture: Option<Vec<String>>, "draft-ietf-opsawg-pcapng";
+        /// Packets of each capture, at most: the first ones.
+        capture_packets: u32 = 1_000_000, "-";
         /// Count what becomes of the packets of each class of a queue with classes: a scheduler,
         /// the two queues of `dualpi2`, the tins of `cake`. Results have a row for each, recorded
         /// or not. Not of queues inside others.

@@ -208,6 +208,19 @@ class Results:
             return self.summary()
         return self._rows(table) if table in kinds() else self.table(table)
 
+    def capture(self, link: str, replication: int = 0) -> bytes:
+        """The packets captured at a link (`record(capture=[...])`), as the content of a pcapng
+        file.
+
+        Raises `KeyError` if they were not captured.
+        """
+        for run in self._runs:
+            if run.document["replication"] == replication:
+                if (table := run.tables.get(f"capture-{link}")) is None:
+                    raise KeyError(f"no capture of {link!r}; record(capture=[{link!r}]) makes one")
+                return bytes(table["byte"])
+        raise KeyError(f"no replication {replication}")
+
     def values(self, place: str, name: str, quantity: str) -> list[float]:
         """One quantity by replication.
 

@@ -157,26 +157,44 @@ def write_tables(
     results: Mapping[str, pa.Table] | None = None,
     formats: Sequence[str] = (),
 ) -> None:
-    """Write recorded tables, a Parquet file each, below `folder`; others that we wrote go.
+    """Write recorded tables, a Parquet file each, below `folder`, and captures beside them;
+    others that we wrote go.
 
     `formats` are the endings of further files: of recorded tables, and of `results`.
     """
-    recorded = {name: _table(columns) for name, columns in tables.items()}
-    wanted = {_table_name(name): table for name, table in recorded.items()}
+    captures = {
+        f"{name}.pcapng": columns["byte"] for name, columns in tables.items() if _is_capture(name)
+    }
+    recorded = {
+        name: _table(columns) for name, columns in tables.items() if not _is_capture(name)
+    }
+    wanted: dict[str, Any] = {_table_name(name): table for name, table in recorded.items()}
     asked = recorded | {f"results/{name}": table for name, table in (results or {}).items()}
     wanted |= {_table_name(name, end): table for end in formats for name, table in asked.items()}
     own = own_files(folder)
-    if not wanted.keys() <= own:
-        _write_manifest(folder, own | wanted.keys())
+    refuse_foreign(folder, captures)
+    all_names = wanted.keys() | captures.keys()
+    if not all_names <= own:
+        _write_manifest(folder, own | all_names)
+    for name, content in captures.items():
+        _replace(folder / name, lambda file, content=content: file.write(content))
     for name, table in wanted.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         (write_csv if name.endswith(".csv") else write_table)(path, table)
-    gone = {name for name in own if name.startswith(f"{TABLES}/") and name not in wanted}
+    gone = {
+        name
+        for name in own - all_names
+        if name.startswith(f"{TABLES}/") or (_is_capture(name) and name.endswith(".pcapng"))
+    }
     for name in sorted(gone):
         (folder / name).unlink(missing_ok=True)
     if gone:
-        _write_manifest(folder, (own | wanted.keys()) - gone)
+        _write_manifest(folder, (own | all_names) - gone)
+
+
+def _is_capture(name: str) -> bool:
+    return name.startswith("capture-")
 
 
 def _table(columns: Mapping[str, Any]) -> pa.Table:

@@ -190,7 +190,8 @@ class Network:
         """Record more than counters: `series="10 ms"`, `delays=True`, `calls=True`,
         `transfers=True`, `reductions=True`, `trace=1000`; `jitter=True` and `losses=True` for how
         delay varies from packet to packet and how many are lost in a row; `classes=True` has
-        results count by class of queues.
+        results count by class of queues; `capture=["line"]` captures packets at links
+        (`Results.capture`).
 
         See `forebay mechanisms record`.
         """
