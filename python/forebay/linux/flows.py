@@ -152,10 +152,16 @@ def _settings(flow: View, remarks: Remarks) -> list[str]:
     if tcp.get("recovery") not in ("sack", "newreno", None):
         text = "Linux has no Reno without NewReno; the nearest is newreno"
         remarks.refuse(f"{tcp.path}.recovery", text)
-    for key, usual in (("delayed_ack_timeout", "40 ms"), ("pacing", "none")):
+    usuals = (
+        ("delayed_ack_timeout", "40 ms"),
+        ("pacing", "none"),
+        ("quick_acks", "16"),
+        ("slow_start_limit", None),
+    )
+    for key, usual in usuals:
         if tcp.get(key) not in (usual, None):
             remarks.note(f"{tcp.path}.{key}", f"Linux has its own, not {tcp.get(key)}")
-    remarks.note(tcp.path, "Linux has PRR, F-RTO, and acknowledges the first segments at once")
+    remarks.note(tcp.path, "Linux has PRR and F-RTO")
     switches = {
         "tcp_ecn": tcp.is_set("ecn"),
         "tcp_timestamps": tcp.is_set("timestamps"),

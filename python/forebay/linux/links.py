@@ -9,7 +9,7 @@ from forebay.linux.police import police_commands
 from forebay.linux.queues import UNLIMITED
 from forebay.linux.values import Remarks, View, number, tc_rate, tc_time
 
-__all__ = ["delay_words", "rate_commands"]
+__all__ = ["delay_words", "rate_commands", "wire_words"]
 
 ETHERNET = 14
 """Bytes of the header that Linux counts as part of a packet."""
@@ -64,6 +64,18 @@ def delay_words(link: View, remarks: Remarks) -> list[str]:
     return words
 
 
+def wire_words(link: View, remarks: Remarks) -> list[str]:
+    """The words of netem for the wire of one direction: transmission, and what comes behind it.
+
+    tbf lets a packet go when its transmission begins; it arrives when that has ended.
+    """
+    words = delay_words(link, remarks)
+    rate = link.get("rate")
+    if rate is None:
+        return words
+    return [*(words or ["netem", "limit", str(UNLIMITED)]), "rate", tc_rate(rate), f"-{ETHERNET}"]
+
+
 def _percent(value: str | Fraction) -> str:
     return f"{float(Fraction(value) * 100):.12g}%"
 
@@ -77,8 +89,11 @@ def _jitter(link: View, delay: str, remarks: Remarks) -> list[str]:
     base = number(link.get("delay") or "0 s")
     # Uniform from 0 to twice the mean is netem's delay plus or minus its jitter.
     middle, spread = round((base + mean) * 10**6), round(mean * 10**6)
-    if not law.is_set("reorder"):
-        remarks.approximate(f"{path}.reorder", "netem's jitter reorders packets")
+    # With a rate netem sends in order, and without at the time that each packet has drawn.
+    keeps_order = link.get("rate") is not None
+    if law.is_set("reorder") == keeps_order:
+        does = "keeps packets in order" if keeps_order else "reorders packets"
+        remarks.approximate(f"{path}.reorder", f"netem's jitter {does}")
     return ["delay", f"{middle}us", f"{spread}us"]
 
 

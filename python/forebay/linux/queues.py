@@ -123,9 +123,9 @@ def _red(view: View, remarks: Remarks) -> list[str]:
 
 
 def _first_above(view: View, remarks: Remarks) -> None:
-    if not view.is_set("ns2_guards"):
+    if view.get("count") != "linux":
         text = "Linux never drops the packet with which the average crosses min_threshold"
-        remarks.note(f"{view.path}.ns2_guards", text)
+        remarks.note(f"{view.path}.count", f'{text}, as "linux"')
 
 
 def _adaptive_red(view: View, remarks: Remarks) -> list[str]:
@@ -182,6 +182,9 @@ def _fq_codel(view: View, remarks: Remarks) -> list[str]:
     words += ["quantum", str(round(number(view.text("quantum")))), *_delays(view, remarks)]
     if threshold := view.get("ce_threshold"):
         words += ["ce_threshold", tc_time(threshold, f"{view.path}.ce_threshold", remarks)]
+    if view.get("mtu_scope") != "all":
+        text = "Linux spares a packet while an mtu waits in all queues together"
+        remarks.note(f"{view.path}.mtu_scope", f'{text}, as "all"')
     memory = str(round(number(view.text("memory_limit"))))
     return [*words, "memory_limit", memory, "drop_batch", view.text("drop_batch"), *_noecn(view)]
 
@@ -196,8 +199,12 @@ def _pie_gains(view: View, remarks: Remarks) -> list[str]:
             remarks.approximate(f"{view.path}.{key}", text)
         words += [key, str(round(scaled))]
     remarks.note(
-        f"{view.path}.update_interval", "Linux rounds it to ticks: 15 ms are 20 ms at 100 Hz"
+        f"{view.path}.update_interval",
+        "Linux rounds it up to ticks and adds one: 15 ms are 30 ms at 100 Hz",
     )
+    for key, same in (("decay", "empty"), ("high_delay", "250 ms")):
+        if view.get(key) != same:
+            remarks.note(f"{view.path}.{key}", f"Linux has {same}")
     _differs(view, "max_burst", "150 ms", "Linux's burst allowance is 150 ms", remarks)
     return words
 

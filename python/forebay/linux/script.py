@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from forebay.errors import UserError, nearest
 from forebay.linux.flows import flow_commands
-from forebay.linux.links import delay_words, rate_commands
+from forebay.linux.links import delay_words, rate_commands, wire_words
 from forebay.linux.topology import Topology
 from forebay.linux.values import Remarks, View, number
 
@@ -38,8 +38,8 @@ def network_script(values: dict[str, str], allowed: Sequence[str]) -> tuple[str,
             for command in rate_commands(way, topology.device(name, end), topology.mtu, remarks):
                 lines.append(command.replace("tc ", f"tc -n {space} ", 1))
             out = f"{topology.device(name, 1 - end)}w"
-            if delay := " ".join(delay_words(way, remarks)):
-                lines.append(f"tc -n {topology.wire(name)} qdisc replace dev {out} root {delay}")
+            if wire := " ".join(wire_words(way, remarks)):
+                lines.append(f"tc -n {topology.wire(name)} qdisc replace dev {out} root {wire}")
     flows = flow_commands(topology, values["duration"], remarks)
     remarks.unused()
     warm_up, duration = number(values.get("warm_up") or "0 s"), number(values["duration"])
