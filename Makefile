@@ -48,9 +48,14 @@ $(VENV)/.tools: $(VENV)/.built pyproject.toml
 	  | xargs $(BIN)/python -m pip install --quiet --disable-pip-version-check
 	@touch $@
 
-.PHONY: lab bench-lab
+.PHONY: lab lab-picture bench-lab
 lab: ## the page of `forebay lab`, with the engine in it (needs node)
 	lab/build.sh
+
+lab-picture: setup lab ## the moving picture of that page in the README (needs Chromium)
+	rm -rf lab/dist/frames && mkdir -p lab/dist/frames
+	node lab/dist/picture.mjs python/forebay/lab/page.html lab/dist/frames
+	$(BIN)/python docs/images/moving.py lab/dist/frames docs/images/lab.webp
 
 bench-lab: setup lab ## the speed of that page in headless Chromium, beside the command line
 	@node lab/dist/speed.mjs $(BIN)/forebay python/forebay/lab/page.html bench/scenarios/s1-af.toml

@@ -64,7 +64,7 @@ export class Topology {
     this.dots.begin(layout);
   }
 
-  /** Stop the packets where they are, or let them go on. */
+  /** Stop the packets where they are, or let them move. */
   move(moving: boolean): void {
     this.dots.move(moving);
   }

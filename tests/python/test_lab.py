@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import signal
 import socket
@@ -61,6 +62,18 @@ def test_a_page_runs_every_example_to_the_same_result() -> None:
         expected = {k: v for k, v in json.loads(told.stdout).items() if k not in OF_THIS_RUN}
         for result in found:
             assert result[file] == expected, f"{file}; is the module of these sources? make lab"
+
+
+def test_the_readme_opens_with_a_moving_picture_that_loads_quickly() -> None:
+    """Who comes by would see a still page, or wait for it. An animated WebP has the chunk ANIM and
+    a chunk ANMF for each frame."""
+    head = (ROOT / "README.md").read_text(encoding="utf-8").split("\n## ")[0]
+    picture = re.search(r"\]\((docs/images/lab\.webp)\)", head)
+    assert picture is not None
+    contents = (ROOT / picture[1]).read_bytes()
+    assert b"ANIM" in contents[:64]
+    assert contents.count(b"ANMF") > 10
+    assert len(contents) < 500_000
 
 
 def test_a_scenario_stands_in_the_page_as_data(shell: Path, tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ def test_samples_and_a_picture_are_exported(facts: Any, folder: Path) -> None:
 
 
 def test_a_program_from_the_page_makes_the_same_run(facts: Any, folder: Path) -> None:
-    """Who goes on in Python would begin with another scenario."""
+    """Who continues in Python would begin with another scenario."""
     ran = subprocess.run(
         [sys.executable, str(folder / "export.python")], capture_output=True, text=True, check=True
     )

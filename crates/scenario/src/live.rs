@@ -88,7 +88,7 @@ impl<'s> LiveRun<'s> {
     }
 
     /// Continue to the next event that is about a packet, at most to the end: what happened, as
-    /// JSON. Of a run that is not watched, this is one event, and nothing is told of it.
+    /// JSON. Of a run that is not watched, this is one event, and nothing is said of it.
     ///
     /// # Errors
     /// If the run exceeds its limits.

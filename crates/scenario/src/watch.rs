@@ -4,7 +4,7 @@
 //! Packets are chosen by a hash of what tells them apart, so that one that is followed is followed
 //! over all its links, and a choice that must become sparser is a part of the one before.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use forebay_network::record::RecordTable;
@@ -51,7 +51,7 @@ pub(crate) struct Watch {
     /// A packet is followed if the hash has none of these bits.
     mask: u64,
     /// Where each packet is that is followed, since when.
-    under_way: HashMap<u64, (usize, Time)>,
+    under_way: BTreeMap<u64, (usize, Time)>,
     crossings: Vec<Crossing>,
     lost: Vec<Lost>,
     /// Whether facts are told, and those since that was asked last.
@@ -75,7 +75,7 @@ impl Watcher {
         let link = |link: &crate::links::LinkPlan| (link.rate.bps() as f64, link.delay);
         Self(Arc::new(Mutex::new(Watch {
             mask: 0,
-            under_way: HashMap::new(),
+            under_way: BTreeMap::new(),
             crossings: Vec::new(),
             lost: Vec::new(),
             telling: false,
@@ -124,7 +124,7 @@ impl Watch {
             return;
         }
         match self.under_way.insert(hash, (link.index(), now)) {
-            // What conditioned it has let it go on.
+            // What conditioned it has passed it.
             Some((before, since)) if before == link.index() => {
                 self.under_way.insert(hash, (before, since));
             }

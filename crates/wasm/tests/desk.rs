@@ -206,7 +206,7 @@ fn seeing_packets_changes_no_result_and_is_bounded() {
     }
 }
 
-/// Who steps through a run would miss what happens, or be told of it in another order.
+/// Who steps through a run would miss what happens, or see it in another order.
 #[test]
 fn a_step_tells_what_one_event_did() {
     let mut desk = watched(LINE);
