@@ -165,9 +165,7 @@ def write_tables(
     captures = {
         f"{name}.pcapng": columns["byte"] for name, columns in tables.items() if _is_capture(name)
     }
-    recorded = {
-        name: _table(columns) for name, columns in tables.items() if not _is_capture(name)
-    }
+    recorded = {name: _table(columns) for name, columns in tables.items() if not _is_capture(name)}
     wanted: dict[str, Any] = {_table_name(name): table for name, table in recorded.items()}
     asked = recorded | {f"results/{name}": table for name, table in (results or {}).items()}
     wanted |= {_table_name(name, end): table for end in formats for name, table in asked.items()}
