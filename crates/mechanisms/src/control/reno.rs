@@ -79,9 +79,9 @@ pub(super) struct Growth {
 }
 
 impl Growth {
-    /// Open the window for an acknowledgement of at most as many bytes as it holds: in slow start by
-    /// RFC 5681, equation 2, with the limit that is given; then by one segment for each window acknowledged (RFC 5681,
-    /// section 3.1; RFC 3465, section 2.1).
+    /// Open the window for an acknowledgement of at most as many bytes as it holds: in slow start
+    /// by RFC 5681, equation 2, with the limit that is given; then by one segment for each window
+    /// acknowledged (RFC 5681, section 3.1; RFC 3465, section 2.1).
     #[inline]
     pub(super) fn open(&mut self, window: &mut Window, ack: &Ack) {
         if window.cwnd < window.ssthresh {
