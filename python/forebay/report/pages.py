@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from forebay import text
 from forebay.drawing import Figure, slug
 from forebay.report.page import REPORT, render
 from forebay.run.store import write_text
@@ -49,7 +50,7 @@ def write_page(
 ) -> Path:
     """Write the page of a folder of results; its path. `keys` are those of its provenance."""
     # Results of earlier versions name no build.
-    provenance = [(key.replace("_", " "), document[key]) for key in keys if key in document]
+    provenance = [_said(key, document[key]) for key in keys if key in document]
     page = render(
         "results.html.j2",
         title=document["name"],
@@ -67,3 +68,12 @@ def write_page(
     )
     write_text(folder / REPORT, page)
     return folder / REPORT
+
+
+def _said(key: str, value: Any) -> tuple[str, str]:
+    """A line of the provenance in words: what it is called, and its value with its unit."""
+    if key == "simulated_s":
+        return "simulated time", text.span(value)
+    if isinstance(value, list):
+        return key.replace("_", " "), ", ".join(map(str, value))
+    return key.replace("_", " "), text.count(value) if key in ("events", "runs") else str(value)

@@ -42,7 +42,7 @@ def draw_heat(maps: Sequence[HeatMap], axes: tuple[str, str], label: str) -> Any
         FigureCanvasSVG(drawing)
         grid = drawing.subplots(rows, columns, squeeze=False).flat
         values = [value for each in maps for value in each.cells.values()]
-        limits = (min(values), max(values))
+        limits = _limits(values)
         for place, axis in enumerate(grid):
             if place >= len(maps):
                 axis.remove()
@@ -58,8 +58,17 @@ def draw_heat(maps: Sequence[HeatMap], axes: tuple[str, str], label: str) -> Any
         # A page has no pictures but drawings.
         solids: Any = bar.solids
         solids.set_rasterized(False)
+        # Between its steps the page would shine through.
+        solids.set_edgecolor("face")
         bar.set_label(textwrap.fill(label, 30))
         return drawing
+
+
+def _limits(values: Sequence[float]) -> tuple[float, float]:
+    """Where the colours begin and end: at least a hundredth of the largest value apart, so that
+    cells with the same three digits look alike."""
+    low, high = min(values), max(values)
+    return min(low, high - 0.01 * max(abs(low), abs(high))), high
 
 
 def heat_panel(axis: Any, drawn: HeatMap, limits: tuple[float, float]) -> Any:
