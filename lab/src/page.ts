@@ -26,6 +26,10 @@ declare const LESSONS: Lesson[];
 
 /** Milliseconds after the last key before a text is read. */
 const REST = 300;
+/** Milliseconds after the last change before packets are looked for again, and most packets of a
+ * run in which they always are: seeing them takes three times as long. */
+const SETTLED = 600;
+const FEW_PACKETS = 100_000;
 /** Seconds that a whole run lasts at the speed that is set at first. */
 const SPAN = 20;
 
@@ -44,6 +48,7 @@ class Page {
   /** The last change of each parameter that waits while one is made. */
   private pending = new Map<string, string>();
   private changing = false;
+  private settling: ReturnType<typeof setTimeout> | undefined;
   private readonly topology = new Topology(byId("topology"));
   private readonly traces = new Traces(byId("charts"));
   private readonly cdf = new DelayCdf(byId("trace-cdf"));
@@ -117,6 +122,8 @@ class Page {
     this.editor.value = scenario.text;
     byId<HTMLInputElement>("replication").value = String(scenario.replication);
     this.controls.forget();
+    this.traces.forget();
+    byId("quantity").replaceChildren(html("option", { value: "" }, "nothing"));
     const described = await this.checked(scenario);
     if (described) {
       this.accept(scenario, described);
@@ -148,14 +155,25 @@ class Page {
     beside.textContent = `Changed beside the text:\n${scenario.set.join("\n")}`;
   }
 
-  /** Run from the beginning, at once up to the time `from`. */
-  private start(from: number, playing: boolean): void {
+  /** Run from the beginning, at once up to the time `from`, and see packets if there is time. */
+  private start(from: number, playing: boolean, unhurried = true): void {
+    clearTimeout(this.settling);
     this.result = null;
     [this.from, this.reached] = [from, 0];
     this.setPlaying(playing);
     const pace = this.pace();
     // Packets that no one could follow are not looked for.
-    const watched = pace.speed !== null && from < Infinity;
+    const wanted = pace.speed !== null && from < Infinity;
+    const few = (this.described?.expected_packets ?? 0) < FEW_PACKETS;
+    const watched = wanted && (unhurried || few);
+    if (wanted && !watched) {
+      // The same run once more, with its packets, when no change comes for a while.
+      this.settling = setTimeout(() => {
+        if (!this.result) {
+          this.start(Math.max(this.reached, this.from), this.playing);
+        }
+      }, SETTLED);
+    }
     this.player.start({ ...request(this.scenario), watched }, from, pace);
     this.happened([]);
     this.band?.begin(this.scenario);
@@ -219,7 +237,7 @@ class Page {
   private rerun(): void {
     // An earlier change may be on its way to there still.
     const reached = Math.max(this.reached, this.from, this.kept?.reached ?? 0);
-    this.start(this.result ? Infinity : reached, this.playing);
+    this.start(this.result ? Infinity : reached, this.playing, false);
   }
 
   /** Make the changes that wait, one after the other; the last of each parameter counts. */
@@ -282,6 +300,7 @@ class Page {
         this.reached = look.counted.time_s;
         this.topology.look(look);
         this.traces.add(look.series);
+        this.offerQuantities();
         this.tables.look(look);
         this.tell();
       },
@@ -308,6 +327,17 @@ class Page {
         this.complain(message);
       },
     };
+  }
+
+  /** Offer what has been sampled, once it is known. */
+  private offerQuantities(): void {
+    const select = byId<HTMLSelectElement>("quantity");
+    const known = [...select.options].map(({ value }) => value);
+    for (const name of this.traces.quantities()) {
+      if (!known.includes(name)) {
+        select.append(html("option", { value: name }, name.replace(/_/g, " ")));
+      }
+    }
   }
 
   /** Say what an event did. */
@@ -419,12 +449,16 @@ class Page {
     on("again", "click", () => this.again());
     on("stop", "click", () => {
       this.compare("");
+      clearTimeout(this.settling);
       this.player.stop();
       this.setPlaying(false);
       this.result = null;
       this.reached = 0;
     });
     on("speed", "change", () => this.setPace());
+    on("quantity", "change", () => {
+      this.traces.showQuantity(byId<HTMLSelectElement>("quantity").value);
+    });
     on("compare", "change", () => this.compare(byId<HTMLSelectElement>("compare").value));
     on("replication", "change", () => {
       const number = Math.max(0, Math.trunc(Number(byId<HTMLInputElement>("replication").value)));

@@ -51,6 +51,8 @@ export class Traces {
   private kept: Tables | null = null;
   private difference = false;
   private band: Band | null = null;
+  /** The chart of a quantity that the reader has chosen. */
+  private extra: Chart | null = null;
 
   constructor(private readonly root: HTMLElement) {
     new ResizeObserver(() => this.fit()).observe(root.parentElement!);
@@ -66,7 +68,7 @@ export class Traces {
   begin(layout: Layout, thresholds: Threshold[]): void {
     this.columns = {};
     this.duration = layout.duration_s;
-    const wanted = charts(layout, thresholds);
+    const wanted = [...charts(layout, thresholds), ...(this.extra ? [this.extra] : [])];
     const shape = (of: Chart[]): string => JSON.stringify(of.map(({ id, lines }) => [id, lines]));
     if (shape(wanted) === shape(this.charts)) {
       // The plots stay: their lines are replaced by the first samples.
@@ -78,10 +80,38 @@ export class Traces {
     this.build();
   }
 
+  /** Forget what the reader has chosen, for another network. */
+  forget(): void {
+    this.charts = this.charts.filter((each) => each !== this.extra);
+    this.extra?.plot?.destroy();
+    this.extra = null;
+  }
+
   /** Show the run `kept` behind this one, or the difference from it. */
   compare(kept: Tables | null, difference: boolean): void {
     this.kept = kept;
     this.difference = difference && kept !== null;
+    this.build();
+  }
+
+  /** The names of all quantities that were sampled, of any place. */
+  quantities(): string[] {
+    const names = Object.values(this.columns).flatMap((columns) => Object.keys(columns));
+    return [...new Set(names)].filter((name) => name !== "time_s").sort();
+  }
+
+  /** Draw a quantity of all places that have it, in a chart of its own, or no longer. */
+  showQuantity(name: string): void {
+    const tables = Object.keys(this.columns).filter((table) => name in this.columns[table]!);
+    const [scale, unit] = unitOf(name);
+    const lines = tables.slice(0, MOST).map((table) => {
+      return { label: table.replace(/^series\/\w+\./, ""), table, column: name, scale };
+    });
+    const title = name.replace(/_(bps|s|bytes|packets)$/, "").replace(/_/g, " ");
+    const chart = { id: "extra", title, unit, lines, plot: null, thresholds: [] };
+    this.charts = this.charts.filter((each) => each !== this.extra);
+    this.extra = lines.length > 0 ? chart : null;
+    this.charts.push(...(this.extra ? [this.extra] : []));
     this.build();
   }
 
@@ -246,6 +276,18 @@ export class Traces {
       }
     }
   }
+}
+
+/** In what a quantity is drawn, by the unit at the end of its name. */
+function unitOf(name: string): [number, string] {
+  const units: [RegExp, number, string][] = [
+    [/_bps$|_rate$/, 1e-6, "Mbit/s"],
+    [/_s$/, 1e3, "ms"],
+    [/_bytes$|tokens$|_depth$/, 1e-3, "kB"],
+    [/_packets$|drops$|marks$/, 1, "packets"],
+  ];
+  const [, scale, unit] = units.find(([end]) => end.test(name)) ?? [, 1, ""];
+  return [scale!, unit!];
 }
 
 /** Higher on a screen that is far away. */

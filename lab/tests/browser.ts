@@ -209,6 +209,8 @@ async function packets(page: Page): Promise<void> {
   await page.click("#event");
   await page.waitForFunction(() => document.getElementById("happened")!.textContent !== "");
   facts.happened = await words(page, "happened");
+  await page.selectOption("#quantity", "queue_bytes");
+  facts.extra = await page.textContent("#trace-extra h3");
   facts.cdf_points = await page.locator("#trace-cdf canvas").count();
   const changed = await words(page, "happened");
   await page.locator("body").press(",");

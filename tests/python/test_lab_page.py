@@ -151,6 +151,7 @@ def test_packets_and_events_are_shown(facts: Any) -> None:
     assert "drawn" in facts["legend"]
     assert facts["dots"] > 50
     assert facts["cdf_points"] == 1
+    assert facts["extra"] == "queue kB"
     first = facts["happened"].splitlines()[0]
     assert re.match(r"[0-9.e-]+ s: (packet|acknowledgement) \d+ of bulk \(\d+ B\) \w+", first)
 
