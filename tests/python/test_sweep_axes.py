@@ -9,7 +9,7 @@ from typing import Any
 import front
 import pytest
 
-from forebay.report.sweep_pages import _axes
+from forebay.report.sweep_pages import _axes, _setting
 from forebay.run.axes import combinations, read_axes, varied
 
 HEAD = """
@@ -193,3 +193,10 @@ def test_parameters_that_change_together_are_one_axis(tmp_path: Path) -> None:
     assert _axes(["delay", "rate"], rows) == [("delay",), ("rate",)]
     # One value each: nothing tells that they change together, and nothing is lost if they do not.
     assert _axes(["rate", "delay"], rows[:1]) == [("rate",), ("delay",)]
+
+
+def test_a_legend_has_the_names_of_variants_and_values_beside_their_parameters() -> None:
+    """A line would be called "variant today", or 4 calls and 5 Mbit/s stand behind both names."""
+    row = {"variant": "today", "links.wire.rate": "5 Mbit/s", "flows.bulk.count": 4}
+    axes = [("variant",), ("links.wire.rate", "flows.bulk.count")]
+    assert _setting(row, axes) == "today, wire: rate 5 Mbit/s, bulk: count 4"

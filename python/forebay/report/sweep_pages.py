@@ -9,6 +9,7 @@ from typing import Any
 from forebay import text
 from forebay.drawing import Figure, finished, line_style, new_column, side_legend, slug, to_svg
 from forebay.report.pages import MARKS, Section, Table, write_page
+from forebay.run.axes import VARIANT
 from forebay.run.columns import unit_of
 from forebay.run.documents import ANY, read_document
 from forebay.run.heat import HeatMap, draw_heat
@@ -117,6 +118,15 @@ def _value(row: Mapping[str, Any], axis: Axis) -> str:
     return ", ".join(str(row[name]) for name in axis)
 
 
+def _setting(row: Mapping[str, Any], axes: Sequence[Axis]) -> str:
+    """What a row is at: the name of its variant, and parameters with their values."""
+    return ", ".join(
+        str(row[name]) if name == VARIANT else f"{setting_words(name)} {row[name]}"
+        for axis in axes
+        for name in axis
+    )
+
+
 def _words(axis: Axis) -> str:
     return ", ".join(map(setting_words, axis))
 
@@ -139,7 +149,7 @@ def _heat(quantity: str, axes: Sequence[Axis], rows: Rows) -> list[Figure]:
     first, second, *others = axes
     panels: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
-        title = ", ".join(f"{_words(axis)} {_value(row, axis)}" for axis in others)
+        title = _setting(row, others)
         panels.setdefault(title, []).append(row)
     scale, symbol = axis_scale(unit_of(quantity), [row["mean"] for row in rows])
     maps = []
@@ -156,18 +166,21 @@ def _heat(quantity: str, axes: Sequence[Axis], rows: Rows) -> list[Figure]:
 
 
 def _lines(quantity: str, axes: Sequence[Axis], rows: Rows) -> list[Figure]:
-    """Against the first axis; a line for each combination of the others."""
+    """Against the first axis that has values; a line for each combination of the others. Names of
+    variants are no place to which a line could lead."""
     if not axes or not rows:
         return []
-    first, *others = axes
+    first, *others = sorted(axes, key=lambda axis: axis == (VARIANT,))
     ticks = list(dict.fromkeys(_value(row, first) for row in rows))
     lines: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
-        label = ", ".join(f"{_words(axis)} {_value(row, axis)}" for axis in others)
+        label = _setting(row, others)
         lines.setdefault(label, []).append(row)
     ends = [row["high"] if row["high"] is not None else row["mean"] for row in rows]
     scale, symbol = axis_scale(unit_of(quantity), ends)
     drawing, (panel,) = new_column([3.2], WIDTH if not others else 1.4 * WIDTH)
+    # Side by side, or intervals would hide each other.
+    aside, middle = 0.02, (min(len(lines), LINES) - 1) / 2
     for index, (label, line) in enumerate(list(lines.items())[:LINES]):
         spread = [
             [scale * (row["mean"] - row["low"]) if row["low"] is not None else 0.0 for row in line],
@@ -177,7 +190,7 @@ def _lines(quantity: str, axes: Sequence[Axis], rows: Rows) -> list[Figure]:
             ],
         ]
         panel.errorbar(
-            [ticks.index(_value(row, first)) for row in line],
+            [ticks.index(_value(row, first)) + aside * (index - middle) for row in line],
             [scale * row["mean"] for row in line],
             yerr=spread,
             marker="osD^vP"[index % 6],
@@ -185,7 +198,7 @@ def _lines(quantity: str, axes: Sequence[Axis], rows: Rows) -> list[Figure]:
             linewidth=1.2,
             capsize=3,
             label=label or None,
-            **line_style(index),
+            **(line_style(index) | ({"linestyle": "none"} if first == (VARIANT,) else {})),
         )
     crowded = sum(len(tick) + 2 for tick in ticks) > 60
     panel.set_xticks(range(len(ticks)), ticks, rotation=90 if crowded else 0)
