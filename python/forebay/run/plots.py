@@ -15,10 +15,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from forebay.drawing import COLOURS, INK, MARKERS, line_style
-from forebay.errors import nearest
+from forebay.drawing import COLOURS, INK, LINES, MARKERS, line_style
+from forebay.errors import UserError, nearest
 from forebay.extras import need
 from forebay.run.heat import HeatMap, heat_panel
+from forebay.run.references import Curve, Reference, curves_for
 from forebay.run.words import axis_scale, name_of, unit_at
 from forebay.stats import Interval, t_quantile
 
@@ -89,7 +90,7 @@ class Request:
 
     `runs` are the results by the names of the variants. `axes` draws into axes that are there.
     `look` are matplotlib's settings of axes: `title`, `xlim`, `ylim`, `xlabel`, `ylabel`, `xscale`,
-    `yscale`.
+    `yscale`. `reference` are measurements by others (`forebay.run.references`).
     """
 
     runs: Mapping[Any, Results]
@@ -98,6 +99,12 @@ class Request:
     names: Sequence[str] | None = None
     axes: Any = None
     look: Mapping[str, Any] = field(default_factory=dict)
+    reference: Reference | None = None
+
+    def references(self, quantity: str) -> list[Curve]:
+        """Measured curves in the unit of a quantity."""
+        unit = unit_at(self.place, quantity)
+        return curves_for(self.reference, unit.symbol if unit else "")
 
     def wanted(self, names: Sequence[str]) -> list[str]:
         """Those of the names that are asked for. Raises `KeyError` for one that is not there."""
@@ -131,6 +138,8 @@ def draw(kind: str, request: Request) -> Any:
     `KeyError` for unknown names, and `UserError` without matplotlib."""
     if kind not in KINDS:
         raise ValueError(f"no plot {kind!r}{nearest(kind, KINDS)}; there are {', '.join(KINDS)}")
+    if request.reference is not None and kind not in ("cdf", "series"):
+        raise ValueError(f"reference goes with plots 'cdf' and 'series', not with {kind!r}")
     need("plot", "matplotlib", "pyarrow")
     from matplotlib import rc_context
 
@@ -184,11 +193,15 @@ def _cdf(axis: Any, request: Request) -> None:
                 for name, values in found.items()
             ]
     quantity = request.quantity or "delay_s"
+    simulated = len(lines)
+    for curve in request.references(quantity):
+        lines.append((curve.name, np.sort(curve.values), np.ones(len(curve.values))))
     scale, label = _axis(request.place, quantity, [float(x[-1]) for _, x, _ in lines if len(x)])
     for index, (name, x, weights) in enumerate(lines):
+        look = line_style(index) if index < simulated else _measured(index - simulated)
         y = np.cumsum(weights) / weights.sum()
         xs, ys = np.concatenate([x[:1], x]), np.concatenate([[0.0], y])
-        axis.step(scale * xs, ys, where="post", label=name, **line_style(index))
+        axis.step(scale * xs, ys, where="post", label=name, **look)
     axis.set(xlabel=label, ylabel="cumulative share", ylim=(0, 1.01))
     _legend(axis)
 
@@ -210,7 +223,12 @@ def _series(axis: Any, request: Request) -> None:
         for name in names:
             lines.append((request.label(variant, name, len(names) > 1),
                           _band(tables[name], quantity)))  # fmt: skip
-    scale, label = _axis(request.place, quantity, [float(band[3].max()) for _, band in lines])
+    measured = request.references(quantity)
+    largest = [float(band[3].max()) for _, band in lines] + [max(of.values) for of in measured]
+    scale, label = _axis(request.place, quantity, largest)
+    for index, curve in enumerate(measured):
+        values = [scale * value for value in curve.values]
+        axis.plot(curve.time, values, label=curve.name, **_measured(index))
     for index, (name, (time, mean, low, high)) in enumerate(lines):
         axis.plot(time, scale * mean, label=name, **line_style(index))
         if (high > low).any():
@@ -220,6 +238,11 @@ def _series(axis: Any, request: Request) -> None:
     axis.set_ylim(bottom=0)
     axis.margins(x=0)
     _legend(axis)
+
+
+def _measured(index: int) -> dict[str, Any]:
+    """The look of a measured curve: grey, behind what was simulated."""
+    return {"color": "#80868b", "linestyle": LINES[index % len(LINES)], "zorder": 1.5}
 
 
 def _band(table: Any, quantity: str) -> Band:

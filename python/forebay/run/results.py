@@ -18,6 +18,7 @@ from forebay.run.jobs import Job, Run, run_jobs
 from forebay.run.notebook import results_html
 from forebay.run.plots import Request, draw
 from forebay.run.progress import meter
+from forebay.run.references import Reference
 from forebay.run.store import rows_table
 from forebay.stats import Interval, replication_interval
 
@@ -281,6 +282,7 @@ class Results:
         names: Sequence[str] | None = None,
         variants: Mapping[Any, Results] | None = None,
         axes: Any = None,
+        reference: Reference | None = None,
         **look: Any,
     ) -> Any:
         """A plot as a matplotlib figure; `savefig` writes it as PDF, SVG or PNG.
@@ -298,12 +300,14 @@ class Results:
         `place` is a kind of rows as for `values`, or `aggregates`, which only series have; `names`
         are the groups or links shown. `variants` are results by their names in the legend; with
         `None` these alone are drawn. A heat map by two parameters takes variants named by pairs.
-        `axes` are matplotlib axes to draw into; `look` are `title`, `xlim`, `ylim`, `xlabel`,
-        `ylabel`, `xscale`, `yscale`. Raises `ValueError` for another kind or place or for what was
-        not recorded, and `KeyError` for an unknown quantity or name.
+        `reference` is a file of flent or irtt, or several by name, whose measurements are drawn
+        beside series and distributions. `axes` are matplotlib axes to draw into; `look` are
+        `title`, `xlim`, `ylim`, `xlabel`, `ylabel`, `xscale`, `yscale`. Raises `ValueError` for
+        another kind or place or for what was not recorded, and `KeyError` for an unknown quantity
+        or name.
         """
         runs: Mapping[Any, Results] = {"": self} if variants is None else variants
-        return draw(kind, Request(runs, quantity, place, names, axes, look))
+        return draw(kind, Request(runs, quantity, place, names, axes, look, reference))
 
     def _repr_html_(self) -> str:
         runs = [run.document for run in self._runs]
