@@ -22,7 +22,11 @@ def test_every_cell_has_a_script() -> None:
         for control, queue in itertools.product(cells.CONTROLS, cells.QUEUES)
     ]
     assert len({one.name for one in found}) == len(found)
-    for one in found:
+    both = [
+        cells.job(queue, control, linux=True)
+        for control, queue in itertools.product(cells.CONTROLS, cells.QUEUES)
+    ]
+    for one in both:
         script, remarks = network_script(check(one)["resolved"], [])
         assert "iperf3 -c" in script
         assert remarks.approximations == []
@@ -48,6 +52,10 @@ def test_guide_shows_what_was_measured() -> None:
     measured = json.loads(cells.RESULT.read_text(encoding="utf-8"))["cells"]
     guide = Path(__file__).parents[2] / "docs" / "guides" / "linux.md"
     assert cells.table(measured) in guide.read_text(encoding="utf-8")
+    short = [cell for cell in measured if cell["name"] in cells.SHORT]
+    assert len(short) == len(cells.SHORT)
+    readme = Path(__file__).parents[2] / "README.md"
+    assert cells.table(short) in readme.read_text(encoding="utf-8")
     assert [cell["name"] for cell in measured] == [
         cells.job(queue, control).name
         for control, queue in itertools.product(cells.CONTROLS, cells.QUEUES)
