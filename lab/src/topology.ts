@@ -266,8 +266,10 @@ function frame(
     ...[...columns].map((x) => [...unit.values()].filter((point) => point.x === x).length),
   );
   const upright = !ring && width < 130 * columns.size;
-  const margin = { x: upright ? 60 : 56, y: 62 };
-  let height = ring ? Math.min(width, 460) : Math.min(620, Math.max(200, 112 * most));
+  // Vessels of one row and the next, with their labels, lie below each other.
+  const margin = { x: upright ? 60 : 56, y: ring || most === 1 ? 62 : 26 };
+  const rows = most > 1 ? 2 * margin.y + 130 * most : 200;
+  let height = ring ? Math.min(width, 460) : Math.min(620, rows);
   if (upright) {
     height = Math.min(900, 60 + 116 * columns.size);
   }
