@@ -243,7 +243,7 @@ def _toml(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return f'"{value}"'
+        return json.dumps(value)
     if isinstance(value, list):
         return f"[{', '.join(map(_toml, value))}]"
     if isinstance(value, dict):
@@ -255,7 +255,7 @@ def _toml(value: Any) -> str:
 
 def _python(value: Any) -> str:
     if isinstance(value, str):
-        return f'"{value}"'
+        return json.dumps(value)
     if isinstance(value, list):
         return f"[{', '.join(map(_python, value))}]"
     if isinstance(value, dict):

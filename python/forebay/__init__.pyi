@@ -798,6 +798,14 @@ class _Traffic:
         request: str = ...,
         connection: Literal["fresh", "persistent"] = ...,
     ) -> Mechanism: ...
+    def trace(
+        self,
+        *,
+        file: str,
+        source: str = ...,
+        destination: str = ...,
+        protocol: str = ...,
+    ) -> Mechanism: ...
     def transfers(
         self,
         *,

@@ -38,7 +38,10 @@ CRATES: dict[str, tuple[str, ...]] = {
 
 LIBRARIES = {
     "arbitrary": ("fuzz", "steps read from the bytes of a fuzzer"),
-    "blake3": ("scenario python", "the hash of a scenario, and of the sources of a build"),
+    "blake3": (
+        "parameters scenario python",
+        "the hash of a scenario and of its data files, and of the sources of a build",
+    ),
     "hdrhistogram": ("network", "distributions of delays and of completion times"),
     "libm": ("kernel", "the one math library, behind forebay_kernel::math"),
     "numpy": ("python", "nothing below crates/python knows of Python"),

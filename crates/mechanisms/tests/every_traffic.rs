@@ -61,6 +61,11 @@ fn bursts(kind: &TrafficKind, seed: u64, count: usize) -> Vec<Burst> {
     std::iter::from_fn(|| traffic.next(&mut stream)).take(count).collect()
 }
 
+/// Whether what has this label is a recording: it ends, and is the same whatever is drawn.
+fn ends(label: &str) -> bool {
+    label.starts_with("trace")
+}
+
 /// A source would make packets that IP cannot carry, or larger ones than it announced to those who
 /// size buckets by them. Where sizes are random, the announced one is their mean.
 #[test]
@@ -68,7 +73,7 @@ fn packets_are_no_larger_than_announced() {
     for (label, kind) in kinds() {
         let Some(largest) = kind.largest else { continue };
         let bursts = bursts(&kind, 1, 50_000);
-        assert_eq!(bursts.len(), 50_000, "{label}: it never ends");
+        assert!(bursts.len() == 50_000 || ends(&label), "{label}: it never ends");
         assert!(bursts.iter().all(|burst| (1..=MOST).contains(&burst.size.bytes())), "{label}");
         let random = label.starts_with("poisson") && !label.contains("example 0");
         assert!(random || bursts.iter().all(|burst| burst.size <= largest), "{label}");
@@ -86,7 +91,7 @@ fn the_long_run_rate_is_the_mean_rate() {
     const PARTS: usize = 50;
     const PART: f64 = 5_000.0;
     for (label, kind) in kinds() {
-        let Some(stated) = kind.mean_rate else { continue };
+        let Some(stated) = kind.mean_rate.filter(|_| !ends(&label)) else { continue };
         let stated = stated.bps() as f64;
         let (mut traffic, mut stream) = flow(&kind, 1);
         let (mut time, mut rates) = (Span::ZERO, [0.0; PARTS]);
@@ -114,7 +119,7 @@ fn the_long_run_rate_is_the_mean_rate() {
 fn bursts_follow_from_the_stream() {
     for (label, kind) in kinds() {
         assert_eq!(bursts(&kind, 1, 1_000), bursts(&kind, 1, 1_000), "{label}");
-        if kind.largest.is_some() {
+        if kind.largest.is_some() && !ends(&label) {
             assert_ne!(bursts(&kind, 1, 1_000), bursts(&kind, 2, 1_000), "{label}");
         }
     }

@@ -8,6 +8,7 @@
 //! not TOML.
 
 mod choose;
+mod data_file;
 #[doc(hidden)]
 pub mod define;
 mod field_type;
@@ -18,6 +19,7 @@ mod section;
 mod types;
 
 pub use choose::{Chosen, choose, choose_all, choose_or};
+pub use data_file::DataFile;
 pub use define::Parameters;
 pub use field_type::FieldType;
 pub use inner::Inner;

@@ -1,8 +1,9 @@
 //! The files that a scenario names: the engine itself opens none.
 
+use std::io::{BufReader, ErrorKind, Read};
 use std::path::Path;
 
-use forebay_scenario::{Scenario, ScenarioError, expand, registry};
+use forebay_scenario::{Scenario, ScenarioError, expand, packets_of, registry};
 
 /// The largest file that is read: rates for every millisecond of an hour have some 70 MB.
 const LARGEST: u64 = 64 << 20;
@@ -31,8 +32,24 @@ fn read(path: &Path) -> Result<String, String> {
     if !about.is_file() {
         return Err("is not a file".to_owned());
     }
+    let file = std::fs::File::open(path).map_err(|error| format!("cannot be read: {error}"))?;
+    let mut file = BufReader::new(file);
+    let mut next = |bytes: &mut [u8]| loop {
+        match file.read(bytes) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            done => return done.map_err(|error| format!("cannot be read: {error}")),
+        }
+    };
+    if let Some(packets) = packets_of(&mut next, LARGEST as usize)? {
+        return Ok(packets);
+    }
     if about.len() > LARGEST {
         return Err(format!("has {} B; allowed are up to {LARGEST} B", about.len()));
     }
-    std::fs::read_to_string(path).map_err(|error| format!("cannot be read: {error}"))
+    std::fs::read_to_string(path).map_err(|error| match error.kind() {
+        ErrorKind::InvalidData => {
+            "is neither text in UTF-8 nor a capture in the format pcap or pcapng".to_owned()
+        }
+        _ => format!("cannot be read: {error}"),
+    })
 }

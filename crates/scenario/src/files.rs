@@ -3,7 +3,7 @@
 //! The engine opens no files: [`Files`], handed in with the text of the scenario, says how a file
 //! beside it is read. From then on its contents are part of the scenario, in whose hash they count.
 
-use forebay_parameters::{Node, Parameter, Problem, Table, Value};
+use forebay_parameters::{Node, Problem, Table, Value};
 
 use crate::sites::SITES;
 
@@ -21,25 +21,37 @@ pub(crate) fn no_files(_path: &str) -> Result<String, String> {
 
 /// Put the contents of the files that the scenario `root` names in place of their names.
 pub(crate) fn load(root: &mut Node, files: Files<'_>) -> Result<(), Problem> {
-    let Some(links) = below(root, "links").and_then(table) else { return Ok(()) };
-    for (name, link) in links {
-        load_section(&format!("links.{name}"), link, files)?;
+    for (name, flow) in below(root, "flows").and_then(table).into_iter().flatten() {
+        if let Some(trace) = trace_of(flow) {
+            load_keys((&format!("flows.{name}.traffic.trace"), &["file"]), trace, files)?;
+        }
+    }
+    for (name, link) in below(root, "links").and_then(table).into_iter().flatten() {
+        load_keys((&format!("links.{name}"), &KEYS), link, files)?;
         if let Some(reverse) = below(link, "reverse") {
-            load_section(&format!("links.{name}.reverse"), reverse, files)?;
+            load_keys((&format!("links.{name}.reverse"), &KEYS), reverse, files)?;
         }
     }
     Ok(())
 }
 
+/// The section of traffic as recorded, if `flow` has it.
+fn trace_of(flow: &mut Node) -> Option<&mut Node> {
+    below(below(flow, "traffic")?, "trace")
+}
+
 /// Have the files that `root` names, which was included, be found from the folder of the scenario:
 /// `path` says how.
 pub(crate) fn rebase(root: &mut Node, path: &dyn Fn(&str) -> String) {
-    if let Some(links) = below(root, "links").and_then(table) {
-        for link in links.values_mut() {
-            rebase_section(link, path);
-            if let Some(reverse) = below(link, "reverse") {
-                rebase_section(reverse, path);
-            }
+    for flow in below(root, "flows").and_then(table).into_iter().flat_map(|it| it.values_mut()) {
+        if let Some(trace) = trace_of(flow) {
+            rebase_keys(&["file"], trace, path);
+        }
+    }
+    for link in below(root, "links").and_then(table).into_iter().flat_map(|it| it.values_mut()) {
+        rebase_keys(&KEYS, link, path);
+        if let Some(reverse) = below(link, "reverse") {
+            rebase_keys(&KEYS, reverse, path);
         }
     }
     match below(root, SITES).map(|sites| &mut sites.value) {
@@ -49,16 +61,21 @@ pub(crate) fn rebase(root: &mut Node, path: &dyn Fn(&str) -> String) {
     }
 }
 
-fn rebase_section(section: &mut Node, path: &dyn Fn(&str) -> String) {
-    for key in KEYS {
+fn rebase_keys(keys: &[&str], section: &mut Node, path: &dyn Fn(&str) -> String) {
+    for key in keys {
         if let Some(Node { value: Value::Text(name), .. }) = below(section, key) {
             *name = path(name);
         }
     }
 }
 
-fn load_section(path: &str, section: &mut Node, files: Files<'_>) -> Result<(), Problem> {
-    for key in KEYS {
+/// Load the files that `section`, which is at a path, names under some keys.
+fn load_keys(
+    (path, keys): (&str, &[&str]),
+    section: &mut Node,
+    files: Files<'_>,
+) -> Result<(), Problem> {
+    for key in keys {
         let Some(node) = below(section, key) else { continue };
         let Value::Text(name) = &node.value else { continue };
         let text = files(name).map_err(|message| Problem {
@@ -87,56 +104,11 @@ fn below<'n>(node: &'n mut Node, key: &str) -> Option<&'n mut Node> {
     table(node)?.get_mut(key)
 }
 
-/// A data file with its contents.
-#[derive(Clone, Debug)]
-pub(crate) struct DataFile {
-    /// Its name; none if the scenario itself has the contents.
-    name: Option<String>,
-    pub(crate) text: String,
-}
-
-impl DataFile {
-    /// What is wrong in line `line`, counted from 1.
-    pub(crate) fn wrong(&self, line: usize, message: &str) -> String {
-        match &self.name {
-            Some(name) => format!("\"{name}\", line {line}: {message}"),
-            None => format!("line {line} of the text: {message}"),
-        }
-    }
-
-    /// The lines that are neither empty nor a comment, with their numbers from 1.
-    pub(crate) fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
-        let lines = (1..).zip(self.text.lines().map(str::trim));
-        lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
-    }
-}
-
-impl Parameter for DataFile {
-    const KIND: &'static str =
-        "file beside the scenario such as \"rates.csv\", or { text = \"...\" } with its contents";
-
-    fn read(node: &Node) -> Result<Self, String> {
-        let wrong = || format!("{} is not a {}", node.value.show(), Self::KIND);
-        let Value::Table(table) = &node.value else { return Err(wrong()) };
-        let entry = |key: &str| match table.get(key).map(|node| &node.value) {
-            Some(Value::Text(text)) => Some(text.clone()),
-            _ => None,
-        };
-        let known = table.keys().all(|key| key == "file" || key == "text");
-        let text = entry("text").filter(|_| known).ok_or_else(wrong)?;
-        Ok(Self { name: entry("file"), text })
-    }
-
-    /// What a scenario is goes by what is in the file, not by its name.
-    fn show(&self) -> String {
-        format!("contents {}", &blake3::hash(self.text.as_bytes()).to_hex()[..16])
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::parse::parse;
+    use forebay_parameters::{DataFile, Parameter};
 
     const LINK: &str = "[links.a]\nschedule = \"rates.csv\"\n[links.a.reverse]\ntrace = \"up\"\n";
 
@@ -156,17 +128,5 @@ mod tests {
         let problem = load(&mut root, &|_| Err("is not there".to_owned())).unwrap_err();
         assert_eq!((problem.path.as_str(), problem.line), ("links.a.schedule", Some(2)));
         assert_eq!(problem.message, "\"rates.csv\" is not there");
-    }
-
-    /// The same scenario would have another hash where its file has another name, or another one
-    /// the same hash.
-    #[test]
-    fn contents_are_what_counts() {
-        let of = |name: Option<&str>, text: &str| {
-            let name = name.map(str::to_owned);
-            DataFile { name, text: text.to_owned() }.show()
-        };
-        assert_eq!(of(Some("a"), "1"), of(None, "1"));
-        assert_ne!(of(None, "1"), of(None, "2"));
     }
 }

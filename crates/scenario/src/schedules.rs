@@ -3,11 +3,10 @@
 use forebay_mechanisms::element::link::{
     Capacity, DelaySchedule, OPPORTUNITY_BYTES, Opportunities, RateSchedule,
 };
-use forebay_parameters::{Parameters, Problem, Section, parameters};
+use forebay_parameters::{DataFile, Parameters, Problem, Section, parameters};
 use forebay_units::quantity::show_span;
 use forebay_units::{PS_PER_S, Rate, Span};
 
-use crate::files::DataFile;
 use crate::sections::{FASTEST, LONGEST_DELAY};
 
 parameters! {

@@ -10,6 +10,7 @@ mod poisson;
 mod pool;
 mod pulses;
 mod requests;
+mod trace;
 mod transfers;
 mod video;
 mod voice;
@@ -152,6 +153,7 @@ pub static TRAFFICS: &[Entry<BuildTraffic>] = &[
     poisson::ENTRY,
     pulses::ENTRY,
     requests::ENTRY,
+    trace::ENTRY,
     transfers::ENTRY,
     video::ENTRY,
     voice::ENTRY,
