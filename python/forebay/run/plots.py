@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from forebay.drawing import COLOURS, INK, LINES, MARKERS, line_style
-from forebay.errors import UserError, nearest
+from forebay.errors import nearest
 from forebay.extras import need
 from forebay.run.heat import HeatMap, heat_panel
 from forebay.run.references import Curve, Reference, curves_for
