@@ -26,6 +26,27 @@ impl DataFile {
         let lines = (1..).zip(self.text.lines().map(str::trim));
         lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
     }
+
+    /// Which of `known` each column of the table with this `header` is; the first `required` of
+    /// them must be there.
+    ///
+    /// # Errors
+    /// What is wrong, and which columns there can be.
+    pub fn columns(header: &str, known: &[&str], required: usize) -> Result<Vec<usize>, String> {
+        let mut found = Vec::new();
+        for name in header.split(',').map(str::trim) {
+            let place = known.iter().position(|column| *column == name);
+            let column = place.filter(|column| !found.contains(column)).ok_or_else(|| {
+                let names = known.join(", ");
+                format!("\"{name}\" is not a column, or there twice; columns are {names}")
+            })?;
+            found.push(column);
+        }
+        match known[..required].iter().zip(0..).find(|(_, column)| !found.contains(column)) {
+            Some((name, _)) => Err(format!("there is no column {name}")),
+            None => Ok(found),
+        }
+    }
 }
 
 impl Parameter for DataFile {

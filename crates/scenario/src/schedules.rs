@@ -218,7 +218,8 @@ const COLUMNS: [&str; 3] = ["time_s", "rate_bps", "delay_s"];
 fn rows(file: &DataFile) -> Result<Vec<Row>, String> {
     let mut lines = file.lines();
     let (line, header) = lines.next().unwrap_or((1, ""));
-    let columns = columns(header).map_err(|message| file.wrong(line, &message))?;
+    let columns =
+        DataFile::columns(header, &COLUMNS, 2).map_err(|message| file.wrong(line, &message))?;
     let mut rows: Vec<Row> = Vec::new();
     for (line, text) in lines {
         let row = row(text, &columns).map_err(|message| file.wrong(line, &message))?;
@@ -231,23 +232,6 @@ fn rows(file: &DataFile) -> Result<Vec<Row>, String> {
         return Err(file.wrong(line, "there are no rows below the names of the columns"));
     }
     Ok(rows)
-}
-
-/// Which of [`COLUMNS`] each column is.
-fn columns(header: &str) -> Result<Vec<usize>, String> {
-    let mut found = Vec::new();
-    for name in header.split(',').map(str::trim) {
-        let known = COLUMNS.iter().position(|column| *column == name);
-        let column = known.filter(|column| !found.contains(column)).ok_or_else(|| {
-            let names = COLUMNS.join(", ");
-            format!("\"{name}\" is not a column, or there twice; columns are {names}")
-        })?;
-        found.push(column);
-    }
-    match COLUMNS[..2].iter().zip(0..).find(|(_, column)| !found.contains(column)) {
-        Some((name, _)) => Err(format!("there is no column {name}")),
-        None => Ok(found),
-    }
 }
 
 fn row(text: &str, columns: &[usize]) -> Result<Row, String> {

@@ -104,7 +104,8 @@ impl Rows {
         let file = &parameters.file;
         let mut lines = file.lines();
         let (line, header) = lines.next().unwrap_or((1, ""));
-        let columns = columns(header).map_err(|message| file.wrong(line, &message))?;
+        let columns = DataFile::columns(header, &COLUMNS, PROTOCOL)
+            .map_err(|message| file.wrong(line, &message))?;
         let choice = Choice::of(parameters, &columns)?;
         let mut rows = Self { packets: Vec::new(), flows: BTreeSet::new() };
         for (line, text) in lines {
@@ -131,23 +132,6 @@ impl Rows {
             return Err(file.wrong(line, "no packet below is one of those wanted"));
         }
         Ok(rows)
-    }
-}
-
-/// Which of [`COLUMNS`] each column is.
-fn columns(header: &str) -> Result<Vec<usize>, String> {
-    let mut found = Vec::new();
-    for name in header.split(',').map(str::trim) {
-        let known = COLUMNS.iter().position(|column| *column == name);
-        let column = known.filter(|column| !found.contains(column)).ok_or_else(|| {
-            let names = COLUMNS.join(", ");
-            format!("\"{name}\" is not a column, or there twice; columns are {names}")
-        })?;
-        found.push(column);
-    }
-    match COLUMNS[..PROTOCOL].iter().zip(0..).find(|(_, column)| !found.contains(column)) {
-        Some((name, _)) => Err(format!("there is no column {name}")),
-        None => Ok(found),
     }
 }
 
