@@ -13,17 +13,16 @@ import contextlib
 import json
 import os
 import platform
+import signal
 import statistics
 import subprocess
 import sys
 import tempfile
 import textwrap
-import threading
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from programs import (
     BENCHMARKS,
@@ -38,6 +37,7 @@ from programs import (
 )
 
 ROOT = Path(__file__).resolve().parents[2]
+MEASURED = Path(__file__).with_name("measured.py")
 WIDTH = 100
 FOREBAY = "forebay"
 QUICK_SCALE, QUICK_RUNS = 0.1, 3
@@ -104,34 +104,45 @@ def run_once(command: list[str], program: Program, timeout_s: float) -> Sample:
 
     User time and peak memory are the kernel's account of the process and its waited-for children.
     """
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        start = time.perf_counter()
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
-        timer = threading.Timer(timeout_s, process.kill)
-        timer.start()
+    with (
+        tempfile.TemporaryFile() as out,
+        tempfile.TemporaryFile() as err,
+        tempfile.TemporaryFile() as answer,
+    ):
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-S", str(MEASURED), str(answer.fileno()), *command],
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            pass_fds=[answer.fileno()],
+            start_new_session=True,  # so that the program is stopped with the process around it
+        )
         try:
-            _, status, usage = os.wait4(process.pid, 0)
-        except BaseException:
-            process.kill()
-            raise
-        finally:
-            timer.cancel()
-        wall = time.perf_counter() - start
-        process.returncode = os.waitstatus_to_exitcode(status)
-        out.seek(0)
-        err.seek(0)
-        text, errors = out.read().decode(errors="replace"), err.read().decode(errors="replace")
-    if process.returncode != 0:
-        late = f" (stopped after {timeout_s:g} s)" if wall >= timeout_s else ""
+            process.wait(timeout_s)
+        except BaseException as error:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            if not isinstance(error, subprocess.TimeoutExpired):
+                raise
+        text, errors, counted = (_read(file) for file in (out, err, answer))
+    if not counted:
+        raise FailedError(f"stopped after {timeout_s:g} s")
+    status, wall_s, user_s, peak = counted.split()
+    if status != "0":
         last = errors.strip().splitlines()[-1:] or ["nothing on stderr"]
-        raise FailedError(f"exit status {process.returncode}{late}: {last[0]}")
+        raise FailedError(f"exit status {status}: {last[0]}")
     try:
         outcome = program.read(text)
     except (ValueError, KeyError, TypeError) as error:
         raise FailedError(f"cannot read its result: {error}") from error
     # Linux counts the peak in kibibytes, macOS in bytes.
     unit = 1 if sys.platform == "darwin" else 1024
-    return Sample(wall, usage.ru_utime, usage.ru_maxrss * unit, outcome)
+    return Sample(float(wall_s), float(user_s), int(peak) * unit, outcome)
+
+
+def _read(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode(errors="replace")
 
 
 def compare(

@@ -83,6 +83,12 @@ def test_memory_and_time_are_those_of_the_process(settings: programs.Settings) -
     assert 200e6 < sample.peak_rss_bytes < 600e6
     assert sample.wall_s > 0.3
     assert sample.user_s < sample.wall_s  # sleeping is not user time
+    ballast = bytearray(700_000_000)
+    ballast[::4096] = b"x" * len(ballast[::4096])
+    light = stand_in("B", result(10, 0.1))
+    (measured,) = run.compare("s2-cbr", [light], settings, runs=1, timeout_s=60)
+    assert measured.samples[0].peak_rss_bytes < 200e6  # not that of the process that starts it
+    del ballast
 
 
 def test_forebay_is_read_by_the_contract() -> None:
