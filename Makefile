@@ -14,7 +14,7 @@ RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.l
 .DEFAULT_GOAL := help
 .PHONY: help setup reproduce record test test-rust test-python faults lint tidy format fast wheel \
   bench peers docs instructions instructions-record growth coverage \
-  oracles linux streams fuzz mutants mutants-python lines platforms check-long clean
+  oracles linux streams fuzz mutants mutants-python lines platforms check-long soak clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -122,6 +122,9 @@ instructions-record: setup ## record what they cost now: LABEL="what changed"
 check-long: ## everything that must hold in any run, in 100,000 random networks (N=1000: fewer)
 	FOREBAY_NETWORKS=$(or $(N),100000) cargo test --release -p forebay-scenario \
 	  --test invariants random
+
+soak: setup ## whether memory grows while runs follow runs: a day (ARGS="--hours 0.2")
+	$(BIN)/python bench/soak/soak.py $(ARGS)
 
 growth: setup ## measure and draw how cost grows: a quarter of an hour (ARGS="--scale 0.1")
 	$(BIN)/python bench/growth/grow.py $(ARGS)
