@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use forebay_engine::Network;
 use forebay_kernel::Streams;
 use forebay_mechanisms::{FlowGroups, LinkFacts};
-use forebay_network::{DelayTable, ElementCounters, ElementId, FlowId, LinkId, RouteId};
+use forebay_network::{DelayTable, ElementId, FlowId, LinkId};
 use forebay_parameters::{Echo, Node, Parameters, Problem, Registry, Section, did_you_mean};
 use forebay_units::quantity::show_span;
 use forebay_units::{Rate, Span, Time};
@@ -13,27 +13,17 @@ use forebay_units::{Rate, Span, Time};
 use crate::around::Around;
 use crate::calls::{AggregatePlan, read_aggregate};
 use crate::capture::check_captures;
-use crate::failures::{self, Rerouting};
 use crate::flows::{FlowPlan, read_flow};
 use crate::links::{LinkPlan, read_link};
 use crate::names::{AGGREGATES, FLOWS, LINKS, check_names, check_unique};
+use crate::plan::{Plan, Wired};
+use crate::rerouting::{Rerouting, draw_failures};
 use crate::rings::{RingPlan, leg, read_ring};
 use crate::roads::Roads;
 use crate::sections::{RecordParameters, SCENARIO_SECTIONS, ScenarioParameters};
 use crate::series::single_flows;
 use crate::ties::TieOrder;
 use crate::topology::Topology;
-
-/// A scenario read and checked, ready to be wired.
-pub(crate) struct Plan<'a> {
-    pub(crate) parameters: ScenarioParameters,
-    pub(crate) record: RecordParameters,
-    pub(crate) links: Vec<LinkPlan<'a>>,
-    pub(crate) rings: Vec<RingPlan>,
-    pub(crate) aggregates: Vec<AggregatePlan>,
-    pub(crate) flows: Vec<FlowPlan>,
-    pub(crate) nodes: usize,
-}
 
 /// The clock reaches 213 days; what is due after the end of a run must lie within it too.
 const LONGEST_RUN: Span = Span::from_s(100 * 24 * 3600);
@@ -111,29 +101,11 @@ impl<'a> Plan<'a> {
         Ok(plan)
     }
 
-    /// The groups of calls of each aggregate, in the order of their counters.
-    pub(crate) fn members(&self) -> Vec<Vec<usize>> {
-        let mut members = vec![Vec::new(); self.aggregates.len()];
-        for (at, flow) in self.flows.iter().enumerate() {
-            if let Some(aggregate) = flow.aggregate {
-                members[aggregate].push(at);
-            }
-        }
-        members
-    }
-
-    /// The groups of calls that belong to no aggregate.
-    pub(crate) fn calls_alone(&self) -> Vec<usize> {
-        let flows = self.flows.iter().enumerate();
-        let alone = flows.filter(|(_, flow)| flow.has_calls() && flow.aggregate.is_none());
-        alone.map(|(at, _)| at).collect()
-    }
-
     /// Wire the network of one replication: the network, the elements of each link, and the
     /// senders' element of each group of flows. Elements are numbered as `order` has it.
     pub(crate) fn wire(&mut self, streams: &Streams, order: &mut TieOrder) -> Wired {
         let mut network = Network::new();
-        failures::draw(&mut self.links, streams, Time::ZERO + self.parameters.duration);
+        draw_failures(&mut self.links, streams, Time::ZERO + self.parameters.duration);
         let rings: Vec<ElementId> = self.rings.iter().map(|_| network.reserve()).collect();
         let links: Vec<LinkId> = self.links.iter().map(|_| network.add_link()).collect();
         let mut elements = vec![Vec::new(); links.len()];
@@ -215,22 +187,6 @@ impl<'a> Plan<'a> {
             .map(|(_, id)| *id)
             .collect();
         network.place(element, Box::new(self.rings[number].element(&links, legs, streams)));
-    }
-}
-
-/// A network and its parts: the elements of each link, and the senders of each group of flows.
-pub(crate) struct Wired {
-    pub(crate) network: Network,
-    pub(crate) links: Vec<Vec<ElementId>>,
-    pub(crate) senders: Vec<ElementId>,
-    /// The links of each route.
-    pub(crate) routes: Vec<(RouteId, Vec<usize>)>,
-}
-
-impl Wired {
-    /// The counters of `element`'s own, which are of type `C`.
-    pub(crate) fn own_counters<C: ElementCounters>(&mut self, element: ElementId) -> &C {
-        self.network.element_counters(element).expect("elements keep the counters of their kind")
     }
 }
 

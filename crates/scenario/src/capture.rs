@@ -21,9 +21,9 @@ use forebay_network::{
 use forebay_parameters::{Length, Problem, Section, did_you_mean};
 use forebay_units::{Rate, Span, Time};
 
-use crate::build::{Plan, Wired};
 use crate::flows::FlowPlan;
 use crate::links::LinkPlan;
+use crate::plan::{Plan, Wired};
 use headers::{End, Envelope, Tcp, flags};
 use numbering::Numbering;
 use pcapng::{Frame, Way};

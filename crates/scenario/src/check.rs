@@ -13,8 +13,8 @@ use forebay_network::{ElementId, Observer, StateFact};
 use forebay_parameters::{Length, Node, Parameter, Value};
 use forebay_units::{Rate, Span, Time};
 
-use crate::build::{Plan, Wired};
 use crate::flows::FlowPlan;
+use crate::plan::{Plan, Wired};
 use crate::results::RunResult;
 use crate::results_elements::visit_calls;
 use crate::series::Series;
@@ -302,10 +302,10 @@ fn link_place(number: usize, plan: &Plan<'_>, wired: &mut Wired, resolved: &Reso
     };
     let queue = format!("{path}queue.");
     let own = || resolved.range(queue.clone()..).take_while(|(key, _)| key.starts_with(&queue));
-    let given = || own().filter(|(_, value)| *value != crate::run::ABSENT);
+    let given = || own().filter(|(_, value)| *value != crate::sections::ABSENT);
     let has_part = |name: &str| given().any(|(key, _)| key.split('.').any(|part| part == name));
     let residual = resolved.get(&format!("{path}residual"));
-    let background = residual.is_some_and(|value| value != crate::run::ABSENT);
+    let background = residual.is_some_and(|value| value != crate::sections::ABSENT);
     let mut buckets = Vec::new();
     if ring.is_none() && has("conditioner.") {
         for element in &wired.links[number] {

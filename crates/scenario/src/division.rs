@@ -7,9 +7,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::build::{Plan, Wired};
 use crate::flows::FlowPlan;
 use crate::links::LinkPlan;
+use crate::plan::{Plan, Wired};
 
 /// Time that a hop takes, and what comes with it.
 const HOP_S: f64 = 60e-9;

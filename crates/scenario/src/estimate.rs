@@ -8,9 +8,9 @@ use forebay_kernel::Digest;
 use forebay_network::{FlowCount, LinkCount, Packet};
 use forebay_units::{Rate, Span};
 
-use crate::build::Plan;
 use crate::capture::CAPTURED_PACKET;
 use crate::flows::FlowPlan;
+use crate::plan::Plan;
 use crate::series::{is_wanted, single_flows};
 
 /// What a run will take.

@@ -5,7 +5,7 @@
 
 use forebay_parameters::{Node, Problem, Table, Value};
 
-use crate::sites::SITES;
+use crate::names::SITES;
 
 /// Gives the text of a file that is named in a scenario, or why it cannot be read.
 pub type Files<'f> = &'f dyn Fn(&str) -> Result<String, String>;

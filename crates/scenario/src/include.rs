@@ -5,9 +5,9 @@
 
 use forebay_parameters::{Node, Problem, Table, Value};
 
+use crate::error::ScenarioError;
 use crate::files::{Files, rebase};
 use crate::parse::parse;
-use crate::run::ScenarioError;
 
 /// Files that include each other, the scenario itself counted, at most.
 const DEEPEST: usize = 8;

@@ -23,12 +23,11 @@ use forebay_parameters::{
 };
 use forebay_units::{Rate, Size, Span, Time};
 
+use crate::bounds::{check_delay, check_rate};
 use crate::failures::{Failure, Waiting};
 use crate::rings::{RingPlan, RingSpan, SpanPlan};
 use crate::schedules::Wire;
-use crate::sections::{
-    LINK_MECHANISMS, LinkParameters, REVERSE_MECHANISMS, ReverseParameters, check_delay, check_rate,
-};
+use crate::sections::{LINK_MECHANISMS, LinkParameters, REVERSE_MECHANISMS, ReverseParameters};
 
 /// One direction of a link as the scenario describes it.
 pub(crate) struct LinkPlan<'a> {
@@ -351,7 +350,7 @@ fn refuse_implied_classes(section: &Section<'_>) -> Result<(), Problem> {
         .filter(|(path, value)| path.ends_with(".priority") && *value == "chosen")
         .map(|(path, _)| path.as_str());
     let says = |path: &str, key: &str| {
-        echo.get(&format!("{path}.{key}")).is_some_and(|value| value != crate::run::ABSENT)
+        echo.get(&format!("{path}.{key}")).is_some_and(|value| value != crate::sections::ABSENT)
     };
     let keys = ["classify", "map", "dscp", "ecn_classes", "rules", "flow_groups"];
     match schedulers.find(|path| !keys.iter().any(|key| says(path, key))) {

@@ -9,8 +9,9 @@ use forebay_parameters::Echo;
 use forebay_units::{Span, Time};
 use serde_json::{Map, Value as Json, json};
 
+use crate::control::{Control, RunOptions};
 use crate::results::RunResult;
-use crate::run::{Control, Run, RunOptions, Scenario};
+use crate::run::{Run, Scenario};
 use crate::series::Series;
 use crate::stopped::Stopped;
 use crate::watch::Watcher;

@@ -9,6 +9,9 @@ pub(crate) const LINKS: &str = "links";
 pub(crate) const FLOWS: &str = "flows";
 pub(crate) const AGGREGATES: &str = "aggregates";
 
+/// The section that lists sites.
+pub(crate) const SITES: &str = "sites";
+
 /// The longest name, in bytes: with what is added to it, a file name of it fits every file system.
 const MOST_BYTES: usize = 100;
 

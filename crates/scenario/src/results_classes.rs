@@ -4,8 +4,8 @@ use forebay_network::{ClassCount, columns};
 use forebay_units::{PS_PER_S, Span};
 use serde::Serialize;
 
-use crate::build::{Plan, Wired};
-use crate::results::DropReasons;
+use crate::plan::{Plan, Wired};
+use crate::results_drops::DropReasons;
 
 columns! {
     /// What is known of a class of the queue of a link, with `record.classes`.

@@ -8,8 +8,8 @@ use forebay_mechanisms::{Lateness, LatenessResult, TransferCount, TransferResult
 use forebay_network::FlowId;
 use forebay_units::Span;
 
-use crate::build::{Plan, Wired};
 use crate::flows::FlowPlan;
+use crate::plan::{Plan, Wired};
 
 /// The rows of calls: first those of no aggregate, then by aggregate.
 pub(crate) fn call_rows(plan: &Plan<'_>, wired: &mut Wired, measured: Span) -> Vec<CallResult> {

@@ -6,10 +6,10 @@ use forebay_mechanisms::fairness::{Fairness, FairnessFactory, RingFacts, Station
 use forebay_parameters::{Parameters, Problem, Section, choose};
 use forebay_units::{Rate, Size, Span};
 
+use crate::bounds::{check_delay, check_rate};
 use crate::names::fault;
 use crate::sections::{
-    HostQueueing, RING_MECHANISMS, RingParameters, StationParameters, TransitBuffers, check_delay,
-    check_rate, names_of,
+    HostQueueing, RING_MECHANISMS, RingParameters, StationParameters, TransitBuffers, names_of,
 };
 use forebay_network::LinkId;
 

@@ -7,7 +7,7 @@ use forebay_engine::Network;
 use forebay_network::{Destination, ElementId, LinkId, RouteId};
 use forebay_units::Time;
 
-use crate::failures::Rerouting;
+use crate::rerouting::Rerouting;
 
 /// The elements of links, and the routes laid over them.
 #[derive(Default)]

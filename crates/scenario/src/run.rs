@@ -2,7 +2,6 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use forebay_invariants::Report;
 use forebay_kernel::Streams;
@@ -16,20 +15,23 @@ use forebay_parameters::{Echo, Node, Problem, Registry};
 use forebay_units::{Span, Time};
 
 use crate::VERSION;
-use crate::build::{Plan, Wired};
 use crate::capture;
 use crate::check::Checking;
+use crate::control::{Control, RunOptions};
 use crate::division::divide;
+use crate::error::ScenarioError;
 use crate::estimate::estimate;
 use crate::files::{Files, load, no_files};
 use crate::parse;
+use crate::plan::{Plan, Wired};
 use crate::profiles;
 use crate::results::{LinkResult, RunResult, flow_rows};
 use crate::results_classes::class_rows;
 use crate::results_elements::{call_rows, paced_rows, transfer_rows, video_rows};
 use crate::results_rings::RingResult;
+use crate::sections::ABSENT;
 use crate::series::Series;
-use crate::stopped::{Limits, Stopped};
+use crate::stopped::Stopped;
 use crate::supervisor::Supervisor;
 use crate::ties::{TieCount, TieOrder, Ties};
 use crate::tree::read_tree;
@@ -59,67 +61,6 @@ pub(crate) struct Summary {
     expected_packets: u64,
     /// Memory that a run will take without recording, about, in bytes.
     expected_memory: u64,
-}
-
-/// A scenario that cannot be run, or that is hardly meant as it is: the file and what is wrong with
-/// it.
-#[derive(Clone, Debug)]
-pub struct ScenarioError {
-    /// Name of the file.
-    pub file: String,
-    /// What is wrong, and where.
-    pub problem: Problem,
-}
-
-impl std::fmt::Display for ScenarioError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}: {}", self.file, self.problem)
-    }
-}
-
-impl std::error::Error for ScenarioError {}
-
-/// How to run a scenario.
-#[derive(Clone, Debug)]
-pub struct RunOptions {
-    /// Root seed; that of the scenario if absent.
-    pub seed: Option<u64>,
-    /// Replication number: other draws for every number, the same ones under every variant.
-    pub replication: u64,
-    /// Record what the scenario's `record` section asks for.
-    pub record: bool,
-    /// Most threads for this run, each with partitions of the network; no result depends on it. One
-    /// does where the network has no delay to be divided at, where that would not pay, and where
-    /// packets are recorded one by one.
-    pub threads: usize,
-    /// What is done about simultaneous events. What another order changes rests on ties.
-    pub ties: Ties,
-    /// Bounds of the run.
-    pub limits: Limits,
-}
-
-impl Default for RunOptions {
-    fn default() -> Self {
-        Self {
-            seed: None,
-            replication: 0,
-            record: false,
-            threads: 1,
-            ties: Ties::Listed,
-            limits: Limits::default(),
-        }
-    }
-}
-
-/// A hand on a run from another thread.
-#[derive(Default)]
-pub struct Control {
-    /// Set to have the run stop soon.
-    pub cancel: Arc<AtomicBool>,
-    /// Simulated time reached, in ps.
-    pub reached_ps: AtomicU64,
-    /// Packets in queues and on links, at some time of late.
-    pub held_packets: AtomicU64,
 }
 
 /// Events between two looks at [`Control`].
@@ -375,9 +316,6 @@ fn until_cancelled<R>(run: impl FnOnce() -> Result<R, Stopped>) -> Result<R, Sto
         resume_unwind(panic)
     })
 }
-
-/// How an optional parameter that is left out is echoed.
-pub(crate) const ABSENT: &str = "absent";
 
 /// The hash covers what decides a trajectory: not the name, the seed (named apart in every result)
 /// or what is recorded; nor what is absent, so that a new optional parameter changes no hash.

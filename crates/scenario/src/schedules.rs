@@ -7,7 +7,7 @@ use forebay_parameters::{DataFile, Parameters, Problem, Section, parameters};
 use forebay_units::quantity::show_span;
 use forebay_units::{PS_PER_S, Rate, Span};
 
-use crate::sections::{FASTEST, LONGEST_DELAY};
+use crate::bounds::{FASTEST, LONGEST_DELAY};
 
 parameters! {
     /// How a direction of a link changes over time.

@@ -7,9 +7,9 @@ use forebay_network::record::{Column, RecordTable};
 use forebay_network::{Counters, DropReason, ElementId, FlowCount, LinkCount, PacketBytes};
 use forebay_units::{PS_PER_S, Span, Time};
 
-use crate::build::{Plan, Wired};
 use crate::flows::FlowPlan;
 use crate::names::{AGGREGATES, FLOWS, LINKS};
+use crate::plan::{Plan, Wired};
 
 /// Whether `wanted` asks for the series of `name`.
 pub(crate) fn is_wanted(wanted: Option<&[String]>, kind: &str, name: &str) -> bool {

@@ -4,9 +4,8 @@
 use forebay_parameters::{Node, Problem, Table, Value, did_you_mean};
 
 use crate::include::{Sources, merge};
+use crate::names::SITES;
 
-/// The key of the section.
-pub(crate) const SITES: &str = "sites";
 /// The key of the list of sites.
 const EACH: &str = "each";
 /// What a site can get.

@@ -4,8 +4,8 @@ use std::sync::atomic::Ordering;
 
 use forebay_engine::{Network, Progress, Traffic};
 
+use crate::control::Control;
 use crate::estimate::{Estimate, HELD_PACKET, Need};
-use crate::run::Control;
 use crate::stopped::{Limits, Stopped};
 
 /// Events between two looks at [`Limits`], which take a sum over all flows.

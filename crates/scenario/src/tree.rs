@@ -3,11 +3,12 @@
 use forebay_parameters::{Node, Problem};
 
 use crate::catalogue::plain;
+use crate::error::ScenarioError;
 use crate::files::Files;
 use crate::include::{Sources, include};
+use crate::names::SITES;
 use crate::parse;
-use crate::run::ScenarioError;
-use crate::sites::{self, SITES};
+use crate::sites;
 
 /// The tree of a scenario with all that it includes and repeats, changed by `assignments`: those of
 /// sites before these are repeated, and all others after that.

@@ -12,7 +12,7 @@ use forebay_network::{DropReason, Ecn, LinkId, Observation, Observer, Packet};
 use forebay_units::{Span, Time};
 use serde_json::{Value as Json, json};
 
-use crate::build::Plan;
+use crate::plan::Plan;
 
 /// Most crossings, and most drops, that are kept between two looks.
 const MOST: usize = 240;

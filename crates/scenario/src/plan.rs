@@ -1,0 +1,57 @@
+//! A scenario that is read, and the network that is wired from it.
+
+use forebay_engine::Network;
+use forebay_network::{ElementCounters, ElementId, RouteId};
+
+use crate::calls::AggregatePlan;
+use crate::flows::FlowPlan;
+use crate::links::LinkPlan;
+use crate::rings::RingPlan;
+use crate::sections::{RecordParameters, ScenarioParameters};
+
+/// A scenario read and checked, ready to be wired.
+pub(crate) struct Plan<'a> {
+    pub(crate) parameters: ScenarioParameters,
+    pub(crate) record: RecordParameters,
+    pub(crate) links: Vec<LinkPlan<'a>>,
+    pub(crate) rings: Vec<RingPlan>,
+    pub(crate) aggregates: Vec<AggregatePlan>,
+    pub(crate) flows: Vec<FlowPlan>,
+    pub(crate) nodes: usize,
+}
+
+impl Plan<'_> {
+    /// The groups of calls of each aggregate, in the order of their counters.
+    pub(crate) fn members(&self) -> Vec<Vec<usize>> {
+        let mut members = vec![Vec::new(); self.aggregates.len()];
+        for (at, flow) in self.flows.iter().enumerate() {
+            if let Some(aggregate) = flow.aggregate {
+                members[aggregate].push(at);
+            }
+        }
+        members
+    }
+
+    /// The groups of calls that belong to no aggregate.
+    pub(crate) fn calls_alone(&self) -> Vec<usize> {
+        let flows = self.flows.iter().enumerate();
+        let alone = flows.filter(|(_, flow)| flow.has_calls() && flow.aggregate.is_none());
+        alone.map(|(at, _)| at).collect()
+    }
+}
+
+/// A network and its parts: the elements of each link, and the senders of each group of flows.
+pub(crate) struct Wired {
+    pub(crate) network: Network,
+    pub(crate) links: Vec<Vec<ElementId>>,
+    pub(crate) senders: Vec<ElementId>,
+    /// The links of each route.
+    pub(crate) routes: Vec<(RouteId, Vec<usize>)>,
+}
+
+impl Wired {
+    /// The counters of `element`'s own, which are of type `C`.
+    pub(crate) fn own_counters<C: ElementCounters>(&mut self, element: ElementId) -> &C {
+        self.network.element_counters(element).expect("elements keep the counters of their kind")
+    }
+}
