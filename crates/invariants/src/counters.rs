@@ -7,16 +7,9 @@ use crate::CallTotals;
 use crate::Invariant as Must;
 use crate::checker::Checker;
 use crate::flow::show;
-use crate::link::ClassTally;
+use crate::link::{Carried, ClassTally};
 use crate::places::FlowKind;
 use crate::report::Place;
-
-/// What a link had counted when counting began anew.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Carried {
-    waiting: i128,
-    busy: u128,
-}
 
 impl Checker {
     /// The counters at `now`, and how many packets all elements hold.

@@ -10,6 +10,7 @@ mod buckets;
 mod calls;
 mod checker;
 mod counters;
+mod facts_buckets;
 mod facts_links;
 mod facts_tcp;
 mod flow;

@@ -5,7 +5,6 @@ use std::collections::VecDeque;
 use forebay_network::{DropReason, Ecn, FlowId, Packet, PacketBytes};
 use forebay_units::{Size, Span, Time};
 
-use crate::counters::Carried;
 use crate::ledger::Key;
 use crate::offer::{BIT, Offer};
 use crate::places::LinkPlace;
@@ -40,6 +39,13 @@ pub(crate) struct ClassTally {
     pub(crate) dropped: [u64; DropReason::ALL.len()],
     pub(crate) marked: u64,
     pub(crate) threshold_marked: u64,
+}
+
+/// What a link had counted when counting began anew.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Carried {
+    pub(crate) waiting: i128,
+    pub(crate) busy: u128,
 }
 
 /// The state of a link as it follows from what was seen.

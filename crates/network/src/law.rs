@@ -6,7 +6,10 @@
 use forebay_kernel::Stream;
 use forebay_units::{Size, Span, Time};
 
-use crate::{BucketState, ClassCount, DropReason, Packet, QueuedInfo};
+use crate::{
+    BucketState, ClassCount, DropReason, ElementState, FlowId, Packet, QueuedInfo, StateFact,
+    Window,
+};
 
 /// What waits in a queue, without the packet being transmitted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -247,6 +250,15 @@ pub trait Conditioner: Send {
     fn buckets(&self, _visit: &mut dyn FnMut(&BucketState)) {}
 }
 
+/// The conditioners of a link or shaper, each with its random stream.
+impl ElementState for Vec<(Box<dyn Conditioner>, Stream)> {
+    fn inspect(&self, _flow: Option<FlowId>, visit: &mut dyn FnMut(StateFact)) {
+        for (law, _) in self {
+            law.buckets(&mut |bucket| visit(StateFact::Bucket(*bucket)));
+        }
+    }
+}
+
 /// When a shaper releases packets.
 pub trait ShaperLaw: Send {
     /// A packet arrived; `backlog` includes it.
@@ -291,17 +303,6 @@ pub trait Traffic: Send {
     fn constant_gap(&self) -> Option<Span> {
         None
     }
-}
-
-/// The window of a sender, in bytes.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Window {
-    /// Congestion window.
-    pub cwnd: f64,
-    /// Slow-start threshold.
-    pub ssthresh: f64,
-    /// Sender maximum segment size.
-    pub smss: f64,
 }
 
 /// The facts of an acknowledgement of new data.

@@ -36,6 +36,7 @@ mod sack_blocks;
 mod sketch;
 mod state;
 mod table;
+mod window;
 
 pub use class_count::ClassCount;
 pub use columns::{ResultColumn, Unit};
@@ -51,7 +52,7 @@ pub use ids::{ChannelId, Destination, ElementId, FlowId, LinkId, ReceiverId, Rou
 pub use law::{
     Ack, Arrival, Backlog, Burst, Conditioner, CongestionControl, ControlNeeds, Departure, Discard,
     DropPolicy, LostSegment, QueueDisc, RateSample, RednAdjustment, ShaperLaw, Signal,
-    ThresholdZone, Traffic, Verdict, Window,
+    ThresholdZone, Traffic, Verdict,
 };
 pub use logical_process::{LogicalProcess, LookaheadContext};
 pub use lookahead::{Departures, ExecutionMode, Lookahead};
@@ -62,6 +63,7 @@ pub use sack_blocks::{EcnCounts, SackBlocks, SackSlot, SackTable};
 pub use sketch::Sketch;
 pub use state::{BucketState, ElementState, Paid, StateFact, TcpSenderState};
 pub use table::{Column, RecordTable};
+pub use window::Window;
 
 /// The input channels of an element: packets sent ahead to it, with their arrival times.
 pub type InputChannels = forebay_kernel::InputChannels<Packet>;

@@ -4,10 +4,9 @@
 //! An element shows it beside its counters ([`OwnCount::state`](crate::OwnCount::state)); nothing
 //! is gathered unless someone asks.
 
-use forebay_kernel::Stream;
 use forebay_units::{Rate, Span, Time};
 
-use crate::{Conditioner, FlowId, Window};
+use crate::{FlowId, Window};
 
 /// What the packets that a token bucket pays for have in common: those that pass it without having
 /// tokens fall outside.
@@ -81,13 +80,4 @@ pub enum StateFact {
 pub trait ElementState {
     /// Visit the inner state: all of it, or with `flow` at least what belongs to that flow.
     fn inspect(&self, flow: Option<FlowId>, visit: &mut dyn FnMut(StateFact));
-}
-
-/// The conditioners of a link or shaper, each with its random stream.
-impl ElementState for Vec<(Box<dyn Conditioner>, Stream)> {
-    fn inspect(&self, _flow: Option<FlowId>, visit: &mut dyn FnMut(StateFact)) {
-        for (law, _) in self {
-            law.buckets(&mut |bucket| visit(StateFact::Bucket(*bucket)));
-        }
-    }
 }

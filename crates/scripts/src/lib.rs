@@ -21,6 +21,7 @@ mod read;
 mod report;
 mod run;
 mod script;
+mod seen;
 mod segment;
 mod settings;
 

@@ -4,8 +4,8 @@ use forebay_units::Time;
 
 use crate::language::NAMES;
 use crate::problem::place;
-use crate::run::Seen;
 use crate::script::{Action, Script};
+use crate::seen::Seen;
 use crate::segment::Segment;
 
 /// What came of a script.

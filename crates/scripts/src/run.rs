@@ -21,18 +21,8 @@ use crate::numbering::Numbering;
 use crate::problem::{Problem, place};
 use crate::report::{Report, judge};
 use crate::script::{Action, Event, Role, Script};
+use crate::seen::Seen;
 use crate::segment::{EcnField, EcnOption, Flags, Segment};
-
-/// What a run saw, in order.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) enum Seen {
-    /// The event of this index has happened, or would have.
-    Reached(usize),
-    /// A packet was sent.
-    Sent(Time, Segment),
-    /// What the assertions of the event of this index can name, in the order of [`NAMES`].
-    Values(usize, [f64; NAMES.len()]),
-}
 
 /// What is shared between the elements of a run and the caller.
 #[derive(Default)]

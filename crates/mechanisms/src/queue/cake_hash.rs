@@ -1,9 +1,6 @@
 //! CAKE's set-associative hash: a flow whose queue is in use looks for another one in its set.
 
-use super::cake_hosts::{Hosts, Isolation};
-
-/// Queues in a set.
-pub(super) const WAYS: u32 = 8;
+use super::cake_hosts::{Hosts, Isolation, WAYS};
 
 /// What a flow is to its tin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

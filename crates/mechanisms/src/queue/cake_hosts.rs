@@ -2,7 +2,8 @@
 
 use forebay_parameters::choice;
 
-use super::cake_hash::WAYS;
+/// Queues in a set.
+pub(super) const WAYS: u32 = 8;
 
 choice! {
     /// Between what the link is shared.
