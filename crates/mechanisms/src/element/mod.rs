@@ -11,6 +11,7 @@ pub mod ring;
 pub mod shaper;
 pub mod tcp;
 pub mod udp;
+pub mod udp_sender;
 
 use forebay_network::{Context, DropReason, FlowId, LinkId, Marking, Observation, Packet, RouteId};
 use forebay_units::Time;

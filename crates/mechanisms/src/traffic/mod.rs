@@ -10,6 +10,7 @@ mod poisson;
 mod pool;
 mod pulses;
 mod requests;
+mod stores;
 mod trace;
 mod transfers;
 mod video;
@@ -24,8 +25,10 @@ use forebay_parameters::{Category, Entry, Problem, Section, choice};
 use forebay_units::{Rate, Size, Span};
 
 pub use adaptive_video::VideoPlan;
-use pool::Fixed;
-pub use pool::{TrafficPool, pool_of};
+
+pub use pool::TrafficPool;
+use stores::Fixed;
+pub use stores::pool_of;
 
 /// Makes the traffic of one flow after another, each with draws from the flow's own stream.
 pub type TrafficFactory = Box<dyn Fn(&mut Stream) -> Box<dyn Traffic> + Send>;

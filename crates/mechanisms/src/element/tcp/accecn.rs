@@ -6,10 +6,8 @@
 //! are what only a handshake has (negotiation and its tests for mangling), acknowledgements of
 //! acknowledgements, which are never marked here, and the ACE field of data: data goes one way.
 
-use forebay_network::{Context, Ecn, EcnCounts, Packet, SackBlocks};
+use forebay_network::{Context, Ecn, EcnCounts, Packet};
 use forebay_units::Time;
-
-use super::sender_context::SenderContext;
 
 /// Values of the ACE field (DIVACE) and of a field of the option (DIVOPT).
 const ACE: u64 = 8;
@@ -110,7 +108,7 @@ pub(super) struct Feedback {
     packets: u64,
     bytes: u64,
     /// The option of the present acknowledgement.
-    option: Option<EcnCounts>,
+    pub(super) option: Option<EcnCounts>,
     /// Segments that have arrived, and the latest timestamp that was echoed, as of the last
     /// acknowledgement that was not superseded.
     delivered: u64,
@@ -133,7 +131,7 @@ impl Feedback {
 
     /// An acknowledgement has arrived: the segments that have arrived with it are `delivered`, and
     /// it echoes a timestamp. Returns whether it reports marks.
-    fn decode(&mut self, ace: u8, delivered: u64, echoed: Time, mss: u64) -> bool {
+    pub(super) fn decode(&mut self, ace: u8, delivered: u64, echoed: Time, mss: u64) -> bool {
         let option = self.option.take();
         let acked = delivered.saturating_sub(self.delivered);
         self.newly = 0;
@@ -187,34 +185,6 @@ fn safest(least: u64, acked: u64) -> u64 {
 fn likely(least: u64, safest: u64, bytes: u64, mss: u64) -> u64 {
     let fits = bytes <= mss * least && 2 * bytes < mss * safest;
     if safest > least && fits { least } else { safest }
-}
-
-/// What a sender does with accurate feedback.
-impl SenderContext<'_, '_> {
-    /// Whether an acknowledgement reports marks; asked once of each, when the scoreboard knows of
-    /// it.
-    #[inline]
-    pub(super) fn reports_marks(&mut self, packet: &Packet) -> bool {
-        if self.p.accurate { self.decode_marks(packet) } else { packet.ece() }
-    }
-
-    #[cold]
-    fn decode_marks(&mut self, packet: &Packet) -> bool {
-        let sacked = self.c.scoreboard.as_ref().map_or(0, |board| board.sacked());
-        let echoed = if self.p.timestamps { packet.timestamp_echo() } else { Time::ZERO };
-        let (delivered, mss) = (self.c.una + sacked, self.p.mss);
-        self.feedback().is_some_and(|it| it.decode(packet.ace(), delivered, echoed, mss))
-    }
-
-    /// Note the option beside `blocks`, which arrived with an acknowledgement up to `number`.
-    #[cold]
-    pub(super) fn note_counts(&mut self, blocks: &SackBlocks, number: u64) {
-        if number >= self.c.una
-            && let Some(feedback) = self.feedback()
-        {
-            feedback.option = blocks.ecn();
-        }
-    }
 }
 
 #[cfg(test)]

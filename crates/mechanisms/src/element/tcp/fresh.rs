@@ -2,19 +2,13 @@
 
 use std::sync::Arc;
 
-use forebay_network::Window;
 use forebay_units::Time;
 
+use super::connection::{Connection, Fresh, Phase};
 use super::rto::Rto;
-use super::sender::{Connection, Phase, TcpSenders};
+use super::sender::TcpSenders;
 use super::sender_context::SenderContext;
 use crate::control::ControlFactory;
-
-/// What a connection begins with.
-pub(super) struct Fresh {
-    control: Arc<ControlFactory>,
-    window: Window,
-}
 
 impl TcpSenders {
     /// The same, where a write that finds all before it acknowledged is sent on a fresh connection

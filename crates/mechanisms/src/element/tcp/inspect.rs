@@ -2,7 +2,8 @@
 
 use forebay_network::{ElementState, FlowId, StateFact, TcpSenderState};
 
-use super::sender::{Connection, TcpSenders};
+use super::connection::Connection;
+use super::sender::TcpSenders;
 
 impl TcpSenders {
     fn facts(&self, flow: FlowId, connection: &Connection) -> TcpSenderState {

@@ -8,12 +8,15 @@
 
 mod accecn;
 mod clients;
+mod connection;
 mod connection_probes;
 mod delivery;
+mod extended;
 mod extension;
 mod fresh;
 mod inspect;
 mod loss_detection;
+mod loss_detector;
 mod opening;
 mod order;
 mod pacing;
@@ -28,6 +31,7 @@ mod rto;
 pub mod scoreboard;
 mod sender;
 mod sender_context;
+mod settings;
 mod source;
 mod state;
 mod viewers;

@@ -7,8 +7,8 @@
 use forebay_network::{Observation, Packet, PacketKind};
 use forebay_units::Time;
 
+use super::connection::Phase;
 use super::rto::Rto;
-use super::sender::Phase;
 use super::sender_context::SenderContext;
 
 impl SenderContext<'_, '_> {

@@ -4,9 +4,9 @@
 use forebay_network::{Observation, Packet, Signal};
 
 use super::Recovery;
+use super::connection::Phase;
 use super::prr::{InRecovery, Prr};
 use super::scoreboard::{NextSegment, Scoreboard};
-use super::sender::Phase;
 use super::sender_context::{SenderContext, float};
 
 impl SenderContext<'_, '_> {

@@ -4,21 +4,18 @@ use std::sync::Arc;
 
 use forebay_kernel::fetch;
 use forebay_network::{
-    CongestionControl, Context, ControlNeeds, Counters, Ecn, Element, FlowId, LogicalProcess,
-    Lookahead, Marking, Observation, OwnCount, Packet, PacketKind, RouteId, Window,
+    CongestionControl, Context, ControlNeeds, Counters, Element, FlowId, LogicalProcess, Lookahead,
+    Observation, OwnCount, Packet, PacketKind, Window,
 };
-use forebay_units::{Span, Time};
+use forebay_units::Time;
 
+use super::TcpParameters;
 use super::clients::number_and_level;
-use super::extension::Extension;
-use super::fresh::Fresh;
-use super::rto::{Rto, RtoRules};
-use super::scoreboard::Scoreboard;
+use super::connection::{ColdState, Connection, LOSS_TIMER, PACE, WRITE};
+use super::rto::Rto;
 use super::sender_context::SenderContext;
+use super::settings::Settings;
 use super::source::Source;
-use super::{
-    EcnEcho, NewRenoTimer, Pacing, Recovery, RecoveryWindow, SackAtTimeout, TcpParameters,
-};
 use crate::element::FlowGroup;
 use crate::element::end_flow;
 use crate::traffic::{TrafficPool, VideoPlan};
@@ -35,140 +32,6 @@ pub struct TcpSenders {
     pub(super) connections: Vec<Connection>,
     pub(super) cold: ColdState,
 }
-
-/// State that few acknowledgements touch.
-pub(super) struct ColdState {
-    sources: Vec<Source>,
-    pub(super) applications: Box<dyn TrafficPool>,
-    /// When the first SYN of each connection was sent; empty without handshakes.
-    pub(super) opened: Vec<Time>,
-    /// Scoreboards of recoveries that are over, for reuse.
-    #[allow(clippy::vec_box, reason = "connections hold boxes, and they move between the two")]
-    pub(super) spare: Vec<Box<Scoreboard>>,
-    /// If writes begin fresh connections.
-    pub(super) fresh: Option<Fresh>,
-    /// Requests answered by each flow, where it writes on request.
-    answered: Vec<u64>,
-    /// The video of which it then writes a chunk, if any.
-    video: Option<Arc<VideoPlan>>,
-}
-
-/// What all senders of a group share, in the form that the arithmetic needs.
-pub(super) struct Settings {
-    pub(super) first: FlowId,
-    pub(super) route: RouteId,
-    pub(super) marking: Marking,
-    pub(super) stop: Time,
-    pub(super) mss: u64,
-    pub(super) overhead: u16,
-    pub(super) window: f64,
-    pub(super) initial_window: f64,
-    pub(super) recovery: Recovery,
-    /// Proportional rate reduction.
-    pub(super) prr: bool,
-    pub(super) impatient: bool,
-    pub(super) keep_sack: bool,
-    pub(super) threshold: u32,
-    pub(super) limited_transmit: bool,
-    pub(super) byte_counting: bool,
-    /// Bytes by which an acknowledgement opens the window in slow start at most.
-    pub(super) slow_start_limit: f64,
-    pub(super) max_burst: u32,
-    pub(super) idle_restart: bool,
-    /// Applications write when they are asked to.
-    pub(super) on_request: bool,
-    pub(super) timestamps: bool,
-    pub(super) ecn: bool,
-    /// The codepoint of segments that are ECN-capable.
-    pub(super) ect: Ecn,
-    /// Segments sent again are ECN-capable as well.
-    pub(super) ecn_always: bool,
-    /// The receiver counts marks (RFC 9768).
-    pub(super) accurate: bool,
-    /// Congestion control is that of L4S.
-    pub(super) l4s: bool,
-    pub(super) pacing: Pacing,
-    /// Connections are opened and closed.
-    pub(super) handshake: bool,
-    /// Losses are detected by time.
-    pub(super) rack: bool,
-    pub(super) tail_loss_probe: bool,
-    /// The longest delay of an acknowledgement by the receiver.
-    pub(super) max_ack_delay: Span,
-    pub(super) signals_srtt: bool,
-    pub(super) rules: RtoRules,
-}
-
-/// The phase of congestion control and loss recovery.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Phase {
-    /// The connection is being opened; whether the SYN was sent again.
-    Opening { again: bool },
-    /// Slow start or congestion avoidance.
-    Open,
-    /// Repairing losses that duplicate acknowledgements indicate.
-    Recovery,
-    /// Sending again from the first unacknowledged segment after a timeout.
-    Loss,
-}
-
-/// The state of one sender. Segments are numbered from 0; "the next" is one beyond the last.
-pub(super) struct Connection {
-    /// The first segment not acknowledged (SND.UNA).
-    pub(super) una: u64,
-    /// The next segment to send (SND.NXT); below `max` after a timeout.
-    pub(super) nxt: u64,
-    /// The next segment never sent.
-    pub(super) max: u64,
-    /// The next segment that the application has not written.
-    pub(super) end: u64,
-    /// The first segment not acknowledged that is shorter than one MSS.
-    pub(super) short: u64,
-    pub(super) window: Window,
-    /// When the retransmission timer expires.
-    pub(super) deadline: Time,
-    /// Time of the pending event of the timer.
-    pub(super) pending: Time,
-    pub(super) rto: Rto,
-    /// The smoothed round-trip time that segments carry, in ps; negative before the first
-    /// measurement, and where segments carry none.
-    pub(super) signalled_srtt: f64,
-    /// The segment that is being timed; `u64::MAX` for none.
-    pub(super) timed: u64,
-    pub(super) timed_at: Time,
-    pub(super) last_sent: Time,
-    /// `max` when losses were last detected (the recovery point); 0 before.
-    pub(super) recover: u64,
-    /// `max` when the window was last reduced; 0 before.
-    pub(super) reduced: u64,
-    /// The segment that timed out last.
-    pub(super) timed_out: u64,
-    pub(super) dupacks: u32,
-    /// Segments sent by limited transmit since the last new acknowledgement.
-    pub(super) limited: u32,
-    pub(super) phase: Phase,
-    /// A partial acknowledgement has arrived in this recovery.
-    pub(super) partial: bool,
-    /// The window was reduced: the next new segment carries CWR.
-    pub(super) cwr: bool,
-    /// Nothing is sent until the timer expires (RFC 3168, section 6.1.2).
-    pub(super) held: bool,
-    /// The application will not write any more.
-    pub(super) finished: bool,
-    /// All data has been acknowledged, and the end of the flow reported.
-    pub(super) ended: bool,
-    pub(super) control: Box<dyn CongestionControl>,
-    pub(super) scoreboard: Option<Box<Scoreboard>>,
-    /// What only some connections need.
-    pub(super) extension: Option<Box<Extension>>,
-}
-
-/// Timer token: the index of the flow in the group; the top bit tells a write of the application
-/// from the retransmission timer, and the next the release of a paced segment; both, the timer of
-/// loss detection.
-const WRITE: u32 = 1 << 31;
-pub(super) const PACE: u32 = 1 << 30;
-pub(super) const LOSS_TIMER: u32 = WRITE | PACE;
 
 impl TcpSenders {
     /// The senders of `group`, one for each of `applications`, each with a congestion control made
@@ -282,89 +145,6 @@ impl TcpSenders {
             cold: &mut self.cold,
             index,
             cx,
-        }
-    }
-}
-
-impl Settings {
-    fn new(group: &FlowGroup, parameters: &TcpParameters, needs: ControlNeeds) -> Self {
-        let (mss, echo) = (parameters.mss.bytes(), parameters.echo());
-        Self {
-            first: group.first,
-            route: group.route,
-            marking: group.marking,
-            stop: group.stop,
-            mss,
-            overhead: parameters.overhead(),
-            window: parameters.window_bytes(parameters.window),
-            initial_window: parameters.initial_window.bytes(mss) as f64,
-            recovery: parameters.recovery,
-            prr: parameters.recovery_window == RecoveryWindow::Prr,
-            impatient: parameters.newreno_timer == NewRenoTimer::Impatient,
-            keep_sack: parameters.sack_at_timeout == SackAtTimeout::Keep
-                || parameters.detects_by_time(),
-            threshold: parameters.dupack_threshold,
-            limited_transmit: parameters.limited_transmit,
-            byte_counting: parameters.byte_counting,
-            slow_start_limit: parameters
-                .slow_start_limit
-                .map_or(f64::INFINITY, |segments| f64::from(segments) * mss as f64),
-            max_burst: parameters.max_burst.unwrap_or(u32::MAX),
-            idle_restart: parameters.idle_restart,
-            on_request: false,
-            timestamps: parameters.timestamps,
-            ecn: parameters.ecn,
-            ect: if needs.l4s { Ecn::Ect1 } else { Ecn::Ect0 },
-            ecn_always: echo == Some(EcnEcho::Rfc8257) || parameters.ecn && needs.l4s,
-            accurate: echo == Some(EcnEcho::AccEcn),
-            l4s: needs.l4s,
-            pacing: parameters.pacing,
-            handshake: parameters.handshake,
-            rack: parameters.detects_by_time(),
-            tail_loss_probe: parameters.probes_tail(),
-            max_ack_delay: parameters.ack_delay().unwrap_or(Span::ZERO),
-            signals_srtt: false,
-            rules: parameters.rto_rules(),
-        }
-    }
-}
-
-impl Connection {
-    pub(super) fn new(
-        window: Window,
-        rto: Rto,
-        control: Box<dyn CongestionControl>,
-        settings: &Settings,
-    ) -> Self {
-        let extension = Extension::of(&*control, settings);
-        Self {
-            una: 0,
-            nxt: 0,
-            max: 0,
-            end: 0,
-            short: u64::MAX,
-            window,
-            deadline: Time::NEVER,
-            pending: Time::NEVER,
-            rto,
-            signalled_srtt: -1.0,
-            timed: u64::MAX,
-            timed_at: Time::ZERO,
-            last_sent: Time::ZERO,
-            recover: 0,
-            reduced: 0,
-            timed_out: u64::MAX,
-            dupacks: 0,
-            limited: 0,
-            phase: if settings.handshake { Phase::Opening { again: false } } else { Phase::Open },
-            partial: false,
-            cwr: false,
-            held: false,
-            finished: false,
-            ended: false,
-            control,
-            scoreboard: None,
-            extension,
         }
     }
 }
@@ -504,18 +284,5 @@ impl SenderContext<'_, '_> {
             let (flow, Window { cwnd, ssthresh, .. }) = (self.flow(), self.c.window);
             self.cx.observe(|| Observation::Window { flow, cwnd, ssthresh });
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A million flows would not fit into the memory planned for them: 600 B each with receiver,
-    /// application and event list.
-    #[test]
-    fn a_sender_is_small() {
-        assert!(size_of::<Connection>() <= 256);
-        assert!(size_of::<Source>() <= 40);
     }
 }

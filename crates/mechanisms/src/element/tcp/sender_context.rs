@@ -4,8 +4,9 @@ use forebay_network::{Ack, Context, Observation, Packet, Signal, Window};
 use forebay_units::{Span, Time};
 
 use super::Recovery;
+use super::connection::{ColdState, Connection, Phase};
 use super::rto::{Rto, share_of, smooth};
-use super::sender::{ColdState, Connection, Phase, Settings};
+use super::settings::Settings;
 use super::source::ENDLESS;
 
 /// A sender with all state that it may access while it handles one event.

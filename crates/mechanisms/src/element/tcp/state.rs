@@ -4,8 +4,9 @@ use forebay_network::{Context, Window};
 use forebay_units::{Span, Time};
 
 use super::TcpSenders;
+use super::connection::{Connection, Phase};
 use super::delivery::Delivery;
-use super::sender::{Connection, Phase, Settings};
+use super::settings::Settings;
 
 /// The state of congestion control, in the names that the Linux kernel gives it
 /// (`include/uapi/linux/tcp.h`, `enum tcp_ca_state`).

@@ -1,0 +1,161 @@
+//! What is kept of each TCP sender, and of the connections of a group beside it.
+
+use std::sync::Arc;
+
+use forebay_network::{CongestionControl, Window};
+use forebay_units::Time;
+
+use super::extension::Extension;
+use super::rto::Rto;
+use super::scoreboard::Scoreboard;
+use super::settings::Settings;
+use super::source::Source;
+use crate::control::ControlFactory;
+use crate::traffic::{TrafficPool, VideoPlan};
+
+/// The phase of congestion control and loss recovery.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Phase {
+    /// The connection is being opened; whether the SYN was sent again.
+    Opening { again: bool },
+    /// Slow start or congestion avoidance.
+    Open,
+    /// Repairing losses that duplicate acknowledgements indicate.
+    Recovery,
+    /// Sending again from the first unacknowledged segment after a timeout.
+    Loss,
+}
+
+/// The state of one sender. Segments are numbered from 0; "the next" is one beyond the last.
+pub(super) struct Connection {
+    /// The first segment not acknowledged (SND.UNA).
+    pub(super) una: u64,
+    /// The next segment to send (SND.NXT); below `max` after a timeout.
+    pub(super) nxt: u64,
+    /// The next segment never sent.
+    pub(super) max: u64,
+    /// The next segment that the application has not written.
+    pub(super) end: u64,
+    /// The first segment not acknowledged that is shorter than one MSS.
+    pub(super) short: u64,
+    pub(super) window: Window,
+    /// When the retransmission timer expires.
+    pub(super) deadline: Time,
+    /// Time of the pending event of the timer.
+    pub(super) pending: Time,
+    pub(super) rto: Rto,
+    /// The smoothed round-trip time that segments carry, in ps; negative before the first
+    /// measurement, and where segments carry none.
+    pub(super) signalled_srtt: f64,
+    /// The segment that is being timed; `u64::MAX` for none.
+    pub(super) timed: u64,
+    pub(super) timed_at: Time,
+    pub(super) last_sent: Time,
+    /// `max` when losses were last detected (the recovery point); 0 before.
+    pub(super) recover: u64,
+    /// `max` when the window was last reduced; 0 before.
+    pub(super) reduced: u64,
+    /// The segment that timed out last.
+    pub(super) timed_out: u64,
+    pub(super) dupacks: u32,
+    /// Segments sent by limited transmit since the last new acknowledgement.
+    pub(super) limited: u32,
+    pub(super) phase: Phase,
+    /// A partial acknowledgement has arrived in this recovery.
+    pub(super) partial: bool,
+    /// The window was reduced: the next new segment carries CWR.
+    pub(super) cwr: bool,
+    /// Nothing is sent until the timer expires (RFC 3168, section 6.1.2).
+    pub(super) held: bool,
+    /// The application will not write any more.
+    pub(super) finished: bool,
+    /// All data has been acknowledged, and the end of the flow reported.
+    pub(super) ended: bool,
+    pub(super) control: Box<dyn CongestionControl>,
+    pub(super) scoreboard: Option<Box<Scoreboard>>,
+    /// What only some connections need.
+    pub(super) extension: Option<Box<Extension>>,
+}
+
+/// State that few acknowledgements touch.
+pub(super) struct ColdState {
+    pub(super) sources: Vec<Source>,
+    pub(super) applications: Box<dyn TrafficPool>,
+    /// When the first SYN of each connection was sent; empty without handshakes.
+    pub(super) opened: Vec<Time>,
+    /// Scoreboards of recoveries that are over, for reuse.
+    #[allow(clippy::vec_box, reason = "connections hold boxes, and they move between the two")]
+    pub(super) spare: Vec<Box<Scoreboard>>,
+    /// If writes begin fresh connections.
+    pub(super) fresh: Option<Fresh>,
+    /// Requests answered by each flow, where it writes on request.
+    pub(super) answered: Vec<u64>,
+    /// The video of which it then writes a chunk, if any.
+    pub(super) video: Option<Arc<VideoPlan>>,
+}
+
+/// What a connection begins with.
+pub(super) struct Fresh {
+    pub(super) control: Arc<ControlFactory>,
+    pub(super) window: Window,
+}
+
+/// Timer token: the index of the flow in the group; the top bit tells a write of the application
+/// from the retransmission timer, and the next the release of a paced segment; both, the timer of
+/// loss detection.
+pub(super) const WRITE: u32 = 1 << 31;
+pub(super) const PACE: u32 = 1 << 30;
+pub(super) const LOSS_TIMER: u32 = WRITE | PACE;
+
+impl Connection {
+    pub(super) fn new(
+        window: Window,
+        rto: Rto,
+        control: Box<dyn CongestionControl>,
+        settings: &Settings,
+    ) -> Self {
+        let extension = Extension::of(&*control, settings);
+        Self {
+            una: 0,
+            nxt: 0,
+            max: 0,
+            end: 0,
+            short: u64::MAX,
+            window,
+            deadline: Time::NEVER,
+            pending: Time::NEVER,
+            rto,
+            signalled_srtt: -1.0,
+            timed: u64::MAX,
+            timed_at: Time::ZERO,
+            last_sent: Time::ZERO,
+            recover: 0,
+            reduced: 0,
+            timed_out: u64::MAX,
+            dupacks: 0,
+            limited: 0,
+            phase: if settings.handshake { Phase::Opening { again: false } } else { Phase::Open },
+            partial: false,
+            cwr: false,
+            held: false,
+            finished: false,
+            ended: false,
+            control,
+            scoreboard: None,
+            extension,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A million flows would not fit into the memory planned for them: 600 B each with receiver,
+    /// application and event list.
+    #[test]
+    fn a_sender_is_small() {
+        assert!(size_of::<Connection>() <= 256);
+        assert!(size_of::<Source>() <= 40);
+    }
+}
