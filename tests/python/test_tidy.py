@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from forebay.scenario.catalogue import Catalogue, Category, Field, Page
-from tidy import arrows, bans, documented, generated, imports, packages, size, words
+from tidy import arrows, bans, documented, generated, imports, modules, packages, size, words
 from tidy.source import Finding, Source, read_tree
 
 LAW = "crates/mechanisms/src/queue/fifo.rs"
@@ -339,6 +339,24 @@ def test_modules_do_not_import_in_circles() -> None:
         "circle of forebay.run.a, forebay.run.b, forebay.run.c"
     ]
     assert found(a=f"if TYPE_CHECKING:\n    {to_b}", b=to_a) == []
+
+
+def test_rust_files_do_not_use_each_other_in_circles() -> None:
+    """A part of a crate could not be understood or changed without all others of its circle."""
+
+    def found(**texts: str) -> list[str]:
+        sources = [Source(f"crates/x/src/{name}.rs", text) for name, text in texts.items()]
+        return [finding.what for finding in modules.check_circles(sources)]
+
+    circle = ["circle of crates/x/src/a.rs, crates/x/src/b.rs"]
+    to_a, to_b = "use crate::a::A;\npub struct B;\n", "use super::b::B;\npub struct A;\n"
+    assert found(a=to_b, b="pub struct B;\n", c=to_a) == []
+    assert found(a=to_b, b=to_a, c=to_a) == circle
+    assert found(a="pub fn f() -> u8 { crate::b::f() }\n", b=to_a) == circle
+    assert found(a=to_b, b="#[cfg(test)]\nmod tests {\n    use crate::a::A;\n}\n") == []
+    handed = {"lib": "mod a;\nmod b;\npub use a::A;\n", "a": to_b}
+    assert found(**handed, b="use crate::A;\n") == circle
+    assert found(**handed, b="use crate::C;\n") == []
 
 
 def test_the_tables_of_packages_hold_nothing_unused() -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from tidy.source import Finding, Source, in_python
 
-__all__ = ["LAZY", "PACKAGES", "check", "check_circles", "check_source"]
+__all__ = ["LAZY", "PACKAGES", "check", "check_circles", "check_source", "circles"]
 
 ROOT = "python/forebay/"
 
@@ -104,17 +104,23 @@ def check_circles(sources: Sequence[Source]) -> Iterator[Finding]:
         }
         for source in sources
     }
-    told: set[str] = set()
-    for module in sorted(graph):
-        reached = _reached(graph, module)
-        if module in reached and module not in told:
-            circle = sorted(m for m in reached if module in _reached(graph, m))
-            told |= set(circle)
-            yield Finding(paths[module], 1, f"circle of {', '.join(circle)}", WHY_CIRCLE)
+    for circle in circles(graph):
+        yield Finding(paths[circle[0]], 1, f"circle of {', '.join(circle)}", WHY_CIRCLE)
+
+
+def circles(graph: Mapping[str, set[str]]) -> Iterator[list[str]]:
+    """The sets of names that reach each other in a graph, each in order."""
+    seen: set[str] = set()
+    for name in sorted(graph):
+        reached = _reached(graph, name)
+        if name in reached and name not in seen:
+            circle = sorted(other for other in reached if name in _reached(graph, other))
+            seen |= set(circle)
+            yield circle
 
 
 def _reached(graph: Mapping[str, set[str]], start: str) -> set[str]:
-    """What a module imports, directly or through others."""
+    """What a name leads to, directly or through others."""
     found: set[str] = set()
     left = [start]
     while left:

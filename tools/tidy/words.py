@@ -72,7 +72,7 @@ WORDS = (
         # Published sentences, and what is made of them; the name of a random stream.
         but=re.compile(
             r"studies/\w+/(?:paper\.toml|result\.json|README\.md)"
-            r"|crates/mechanisms/src/traffic/pool\.rs"
+            r"|crates/mechanisms/src/traffic/stores\.rs"
         ),
     ),
 )
