@@ -474,7 +474,7 @@ pub trait CongestionControl: Send {
     /// A segment was found to be lost: called before [`CongestionControl::sampled`] of the
     /// acknowledgement that tells, or when the retransmission timer expires, if the law
     /// [needs](Self::needs) samples.
-    fn lost(&mut self, _window: &mut Window, _segment: &LostSegment) {}
+    fn lost(&mut self, _window: &mut Window, _segment: &LostSegment, _now: Time) {}
 
     /// The application writes after all that was sent has been acknowledged: the flow starts again
     /// from idle. Not called where it does so on a fresh connection, which has nothing to restart.

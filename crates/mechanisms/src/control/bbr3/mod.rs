@@ -49,17 +49,17 @@ parameters! {
     /// Parameters of BBR, version 3.
     pub struct Bbr3Parameters {
         /// Share of losses in a round trip that it tolerates while it probes (LossThresh), 0 to 1.
-        loss_threshold: f64 = 0.02, "draft-ietf-ccwg-bbr, section 2.7";
+        loss_threshold: f64 = 0.02, "draft-ietf-ccwg-bbr, section 2.8";
         /// Factor by which a round trip with losses shrinks the model at most (Beta). Above 0,
         /// below 1.
-        beta: f64 = 0.7, "draft-ietf-ccwg-bbr, section 2.7";
+        beta: f64 = 0.7, "draft-ietf-ccwg-bbr, section 2.8";
         /// Share of what may be in flight that it leaves to others (Headroom), 0 to below 1.
-        headroom: f64 = 0.15, "draft-ietf-ccwg-bbr, section 2.7";
+        headroom: f64 = 0.15, "draft-ietf-ccwg-bbr, section 2.8";
         /// Time between two measurements of the least round-trip time (ProbeRTTInterval). Above
         /// 0 s.
-        probe_rtt_interval: Span = "5 s", "draft-ietf-ccwg-bbr, section 2.14.2";
+        probe_rtt_interval: Span = "5 s", "draft-ietf-ccwg-bbr, section 2.16.2";
         /// How long these last at least (ProbeRTTDuration).
-        probe_rtt_time: Span = "200 ms", "draft-ietf-ccwg-bbr, section 2.14.2";
+        probe_rtt_time: Span = "200 ms", "draft-ietf-ccwg-bbr, section 2.16.2";
     }
 }
 
@@ -114,17 +114,17 @@ impl State {
     }
 }
 
-/// The least window in segments (MinPipeCwnd), and the initial one, which may always be sent.
+/// The least window in segments (MinPipeCwnd).
 const LEAST: f64 = 4.0;
-const INITIAL: f64 = 10.0;
 /// The budget for offload in segments.
 const BUDGET: f64 = 3.0;
 /// The rate of pacing stays this share below the bandwidth (PacingMarginPercent).
 const MARGIN: f64 = 0.01;
 /// Memory of the least round-trip time (MinRTTFilterLen).
 const MIN_RTT_MEMORY: Span = Span::from_s(10);
-/// Rounds of which the highest excess of acknowledgements counts (ExtraAckedFilterLen).
-const EXTRA_ROUNDS: u32 = 10;
+/// Rounds before the present one of which the highest excess of acknowledgements counts: ten with
+/// it (ExtraAckedFilterLen).
+const EXTRA_ROUNDS: u32 = 9;
 /// Rounds of less growth than this that tell a full path (5.3.1.2).
 const FULL_ROUNDS: u32 = 3;
 const GROWTH: f64 = 1.25;
@@ -141,6 +141,8 @@ struct Bbr3 {
     probe_rtt_time: Span,
     seed: u64,
     state: State,
+    /// C.InitialCwnd in bytes: the window at the first acknowledgement or loss.
+    initial: Option<f64>,
     pacing_rate: Option<f64>,
     /// BBR.max_bw_filter by cycle, and BBR.bw.
     max_bw: MaxFilter,
@@ -168,11 +170,11 @@ struct Bbr3 {
     extra_delivered: f64,
     prior_cwnd: f64,
     recovering: bool,
+    /// The window was saved for the recovery that a loss begins.
+    saved: bool,
     losses: Losses,
     bounds: Bounds,
     probing: Probing,
-    /// Losses have ended a probe: the next acknowledgement goes down.
-    leave_up: bool,
     /// The flow has restarted from idle, and nothing has arrived since (BBR.idle_restart).
     idle_restart: bool,
 }
@@ -187,6 +189,7 @@ impl Bbr3 {
             probe_rtt_time: parameters.probe_rtt_time,
             seed,
             state: State::Startup,
+            initial: None,
             pacing_rate: None,
             max_bw: MaxFilter::new(1),
             cycle: 0,
@@ -212,17 +215,18 @@ impl Bbr3 {
             extra_delivered: 0.0,
             prior_cwnd: 0.0,
             recovering: false,
+            saved: false,
             losses: Losses::default(),
             bounds: Bounds::default(),
             probing: Probing::default(),
-            leave_up: false,
             idle_restart: false,
         }
     }
 
     /// BDPMultiple() at bandwidth `bw`.
-    fn bdp(&self, bw: f64, gain: f64, smss: f64) -> f64 {
-        self.min_rtt.map_or(INITIAL * smss, |min_rtt| gain * bw * min_rtt.seconds())
+    fn bdp(&self, bw: f64, gain: f64) -> f64 {
+        let initial = self.initial.unwrap_or(0.0);
+        self.min_rtt.map_or(initial, |min_rtt| gain * bw * min_rtt.seconds())
     }
 
     /// QuantizationBudget().
@@ -233,12 +237,12 @@ impl Bbr3 {
 
     /// Inflight() at bandwidth `bw`.
     fn inflight(&self, bw: f64, gain: f64, smss: f64) -> f64 {
-        self.quantized(self.bdp(bw, gain, smss), smss)
+        self.quantized(self.bdp(bw, gain), smss)
     }
 
     /// TargetInflight().
     fn target(&self, window: &Window) -> f64 {
-        self.bdp(self.bw, 1.0, window.smss).min(window.cwnd)
+        self.bdp(self.bw, 1.0).min(window.cwnd)
     }
 
     fn start_round(&mut self) {
@@ -303,7 +307,7 @@ impl Bbr3 {
     fn check_startup(&mut self, window: &Window, sample: &RateSample) {
         if self.state == State::Startup && !self.full_bw_reached && self.too_many_losses(sample) {
             self.full_bw_reached = true;
-            let bdp = self.bdp(self.bw, 1.0, window.smss);
+            let bdp = self.bdp(self.bw, 1.0);
             self.bounds.long = bdp.max(self.losses.inflight_latest as f64);
         }
         if self.state == State::Startup && self.full_bw_reached {
@@ -342,8 +346,10 @@ impl Bbr3 {
         }
         // In an idle time the queue has drained by itself.
         if expired && !self.idle_restart && self.state != State::ProbeRtt {
-            self.save_cwnd(window.cwnd);
+            // EnterProbeRTT() comes before SaveCwnd(), which therefore keeps what losses left to be
+            // restored.
             self.state = State::ProbeRtt;
+            self.save_cwnd(window.cwnd);
             self.probe_rtt_end = None;
             self.probing.phase = AckPhase::Stopping;
             self.probed = Some((sample.delivered, 0));
@@ -356,7 +362,7 @@ impl Bbr3 {
     }
 
     fn probe_rtt_cwnd(&self, smss: f64) -> f64 {
-        self.bdp(self.bw, State::ProbeRtt.gains().1, smss).max(LEAST * smss)
+        self.bdp(self.bw, State::ProbeRtt.gains().1).max(LEAST * smss)
     }
 
     /// HandleProbeRTT().
@@ -405,7 +411,8 @@ impl Bbr3 {
         if self.pacing_rate.is_none()
             && let Some(srtt) = sample.srtt.filter(|srtt| *srtt > Span::ZERO)
         {
-            self.pacing_rate = Some(gain * window.cwnd / srtt.seconds());
+            let initial = self.initial.unwrap_or(window.cwnd);
+            self.pacing_rate = Some(gain * initial / srtt.seconds());
         }
         let rate = gain * self.bw * (1.0 - MARGIN);
         let grows = self.pacing_rate.is_none_or(|present| rate > present);
@@ -422,11 +429,11 @@ impl Bbr3 {
             window.cwnd = window.cwnd.max(self.prior_cwnd);
         }
         let brought = sample.newly_delivered as f64;
-        let cap = self.bdp(self.bw, self.state.gains().1, smss) + self.extra_acked.max();
+        let cap = self.bdp(self.bw, self.state.gains().1) + self.extra_acked.max();
         let most = self.quantized(cap, smss);
         if self.full_bw_reached {
             window.cwnd = (window.cwnd + brought).min(most);
-        } else if window.cwnd < most || (sample.delivered as f64) < INITIAL * smss {
+        } else if window.cwnd < most || (sample.delivered as f64) < self.initial.unwrap_or(0.0) {
             window.cwnd += brought;
         }
         window.cwnd = window.cwnd.max(LEAST * smss);
@@ -446,9 +453,12 @@ impl CongestionControl for Bbr3 {
     /// All is done with the samples, which come in every phase.
     fn acknowledged(&mut self, _window: &mut Window, _ack: &Ack) {}
 
-    /// Losses act on the model; a timeout leaves one segment.
+    /// Losses act on the model; a timeout leaves one segment. Where the sender finds a loss before
+    /// it repairs it, the window to be restored was saved then.
     fn congested(&mut self, window: &mut Window, signal: Signal, _flight: f64, _now: Time) {
-        self.save_cwnd(window.cwnd);
+        if !std::mem::take(&mut self.saved) {
+            self.save_cwnd(window.cwnd);
+        }
         // What Reno's and NewReno's recovery end with.
         window.ssthresh = window.cwnd.max(2.0 * window.smss);
         self.recovering |= signal != Signal::Ecn;
@@ -461,11 +471,14 @@ impl CongestionControl for Bbr3 {
         ControlNeeds { samples: true, ..ControlNeeds::default() }
     }
 
-    fn lost(&mut self, window: &mut Window, segment: &LostSegment) {
-        self.handle_lost(window, segment);
+    fn lost(&mut self, window: &mut Window, segment: &LostSegment, now: Time) {
+        self.initial.get_or_insert(window.cwnd);
+        self.delivered = segment.delivered;
+        self.handle_lost(window, segment, now);
     }
 
     fn sampled(&mut self, window: &mut Window, sample: &RateSample) {
+        self.initial.get_or_insert(window.cwnd);
         self.delivered = sample.delivered;
         let Some(prior) = sample.prior_delivered else { return };
         self.losses.update(sample, prior);

@@ -1,6 +1,7 @@
 //! What losses say of the path (draft-ietf-ccwg-bbr, section 5.5.10).
 
 use forebay_network::{LostSegment, RateSample, Window};
+use forebay_units::Time;
 
 use super::{Bbr3, State};
 
@@ -68,10 +69,9 @@ impl Losses {
 
     /// NoteLoss().
     fn note(&mut self, segment: &LostSegment) {
-        if !self.in_round {
+        if !std::mem::replace(&mut self.in_round, true) {
             self.next = segment.delivered;
         }
-        self.in_round = true;
         self.ranges += u32::from(self.last.is_none_or(|last| last + 1 != segment.number));
         self.last = Some(segment.number);
     }
@@ -88,8 +88,13 @@ impl Bbr3 {
         lost as f64 > in_flight as f64 * self.loss_threshold
     }
 
-    /// HandleLostPacket().
-    pub(super) fn handle_lost(&mut self, window: &Window, segment: &LostSegment) {
+    /// HandleLostPacket(), with what OnEnterFastRecovery() and OnEnterRTO() save: outside of
+    /// recovery, a loss begins it.
+    pub(super) fn handle_lost(&mut self, window: &Window, segment: &LostSegment, now: Time) {
+        if !self.losses.in_round || !self.recovering {
+            self.save_cwnd(window.cwnd);
+            self.saved = !self.recovering;
+        }
         self.losses.note(segment);
         if !self.probing.samples || !self.exceeds(segment.lost_since, segment.sent_in_flight) {
             return;
@@ -106,7 +111,7 @@ impl Bbr3 {
             self.bounds.long = in_flight.max(self.target(window) * self.beta);
         }
         if self.state == State::Up {
-            self.leave_up = true;
+            self.start_down(now);
         }
     }
 

@@ -37,7 +37,7 @@ pub(super) struct Probing {
     per_segment: f64,
 }
 
-/// Round trips after which Reno would probe, at most (section 5.3.3.5).
+/// Round trips after which Reno would probe, at most (section 5.3.3.8).
 const RENO_ROUNDS: f64 = 63.0;
 
 impl Bbr3 {
@@ -85,9 +85,6 @@ impl Bbr3 {
 
     /// UpdateProbeBWCyclePhase().
     pub(super) fn update_cycle(&mut self, window: &Window, sample: &RateSample) {
-        if std::mem::take(&mut self.leave_up) && self.state == State::Up {
-            self.start_down(sample.now);
-        }
         if !self.full_bw_reached || self.adapt_long_term(window, sample) {
             return;
         }

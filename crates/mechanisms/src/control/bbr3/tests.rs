@@ -85,7 +85,7 @@ fn startup_and_drain_follow_the_draft() {
 }
 
 /// Bandwidth would be probed for at other times than after 2 to 3 s, or as often as Reno does in 62
-/// round trips (section 5.3.3.5): CRUISE, a round of REFILL, then UP until three rounds bring no
+/// round trips (section 5.3.3.8): CRUISE, a round of REFILL, then UP until three rounds bring no
 /// more, at gains of 1, 1 and 1.25, and 0.9 for DOWN.
 #[test]
 fn the_cycle_is_that_of_the_draft() {
@@ -130,7 +130,7 @@ fn losses_shrink_the_model_by_beta_at_most() {
         app_limited: false,
         delivered: law.delivered,
     };
-    law.lost(&mut w, &segment);
+    law.lost(&mut w, &segment, Time::ZERO + Span::from_ms(600));
     round(&mut law, &mut w, 600, 5e5, 90_000);
     assert_eq!((law.bounds.bw, law.bw), (7e5, 7e5));
     assert!((law.bounds.short - 0.7 * 204_000.0).abs() < 1e-6);
@@ -154,9 +154,10 @@ fn losses_of_a_probe_bound_what_is_in_flight() {
         app_limited: false,
         delivered: 0,
     };
-    law.lost(&mut w, &segment(3000));
+    let now = Time::ZERO + Span::from_ms(600);
+    law.lost(&mut w, &segment(3000), now);
     assert_eq!(law.bounds.long, f64::INFINITY, "3000 B are 2 %, and not more");
-    law.lost(&mut w, &segment(3001));
+    law.lost(&mut w, &segment(3001), now);
     let prefix = (0.02 * 149_000.0 - 2001.0) / 0.98;
     assert!((law.bounds.long - (149_000.0 + prefix)).abs() < 1e-6, "{}", law.bounds.long);
     assert!(law.probing.too_high && !law.probing.samples);

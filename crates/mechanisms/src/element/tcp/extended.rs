@@ -84,9 +84,10 @@ impl SenderContext<'_, '_> {
 
     /// Have congestion control learn of the losses that were found.
     pub(super) fn notify_losses(&mut self) {
+        let now = self.cx.now();
         let Some(delivery) = self.delivery() else { return };
         for lost in delivery.take_losses() {
-            self.c.control.lost(&mut self.c.window, &lost);
+            self.c.control.lost(&mut self.c.window, &lost, now);
         }
     }
 
