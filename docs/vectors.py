@@ -12,8 +12,8 @@ ROOT = Path(__file__).parents[1]
 
 _HEAD = """\
 What arrives at a queue, and which packets must depart, be dropped or be marked at which time; what
-is reported to a congestion control, and which window follows: as the standards have it, test data
-for any implementation, in the public domain. The
+is reported to a congestion control, or sent and delivered, and which window and rate follow: as the
+standards have it, test data for any implementation, in the public domain. The
 [fields](../../vectors/README.md) are explained beside the files. Every case is computed by hand
 or by a model in exact arithmetic, and held against the mechanisms here by `cargo test -p
 forebay-mechanisms --test vectors`.

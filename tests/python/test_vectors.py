@@ -23,4 +23,4 @@ def test_vectors_expect_what_the_models_compute(path: Path) -> None:
 def test_every_mechanism_with_a_model_has_vectors() -> None:
     """A model would stand in the folder and check nothing."""
     folders = {path.parent.name for path in derive.paths()}
-    assert folders == {*derive.MODELS, *derive.CONTROLS}
+    assert folders == {*derive.MODELS, *derive.CONTROLS, *derive.SAMPLED}

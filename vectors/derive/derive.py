@@ -16,6 +16,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from bbr3 import expected_of_bbr3
 from cake import Cake
 from cobalt import Cobalt
 from codel import CoDel
@@ -54,17 +55,20 @@ def scheduler(case: Case, log: Log) -> Model:
 
 MODELS |= dict.fromkeys(SCHEDULERS, scheduler)
 
+# Congestion controls that work with samples of delivery rates.
+SAMPLED = {"bbr3": expected_of_bbr3}
+
 
 def paths() -> list[Path]:
     """The vectors of which a model computes the numbers."""
-    known = {*MODELS, *CONTROLS}
+    known = {*MODELS, *CONTROLS, *SAMPLED}
     return sorted(path for path in FOLDER.glob("*/*.toml") if path.parent.name in known)
 
 
 def expected(path: Path) -> dict[str, Any]:
     """What the model of the mechanism says of a vector, in the form of the file."""
-    if path.parent.name in CONTROLS:
-        states = expected_of_control(path)["state"]
+    if path.parent.name in {*CONTROLS, *SAMPLED}:
+        states = SAMPLED.get(path.parent.name, expected_of_control)(path)["state"]
         return {"state": [{name: plain(x) for name, x in row.items()} for row in states]}
     case, log = read(path), Log()
     outcome = run(case, MODELS[case.mechanism](case, log), log)

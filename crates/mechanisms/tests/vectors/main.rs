@@ -1,6 +1,7 @@
 //! The numeric vectors of the repository, `vectors/`, on the laws of the tables.
 
 mod control;
+mod sampled;
 #[path = "../support/mod.rs"]
 #[expect(dead_code, reason = "vectors need no examples and no strange values")]
 mod support;
@@ -10,6 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use control::ControlVector;
+use sampled::SampledVector;
 use vector::Vector;
 
 fn folder() -> PathBuf {
@@ -20,6 +22,7 @@ fn folder() -> PathBuf {
 enum Either {
     Queue(Vector),
     Control(ControlVector),
+    Sampled(SampledVector),
 }
 
 impl Either {
@@ -27,6 +30,7 @@ impl Either {
         match self {
             Self::Queue(vector) => vector.run(),
             Self::Control(vector) => vector.run(),
+            Self::Sampled(vector) => vector.run(),
         }
     }
 
@@ -37,6 +41,9 @@ impl Either {
                 [name, mechanism, title, source]
             }
             Self::Control(ControlVector { name, mechanism, title, source, .. }) => {
+                [name, mechanism, title, source]
+            }
+            Self::Sampled(SampledVector { name, mechanism, title, source, .. }) => {
                 [name, mechanism, title, source]
             }
         }
@@ -66,7 +73,9 @@ fn read(folder: &Path, file: &Path) -> Either {
     let (mechanism, case) = name.expect("names of vectors are plain text");
     let text = fs::read_to_string(file).expect("the file can be read");
     let name = format!("{mechanism}/{case}");
-    let read = if ControlVector::is_one(&text) {
+    let read = if SampledVector::is_one(&text) {
+        SampledVector::read(&name, &text).map(Either::Sampled)
+    } else if ControlVector::is_one(&text) {
         ControlVector::read(&name, &text).map(Either::Control)
     } else {
         Vector::read(&name, &text).map(Either::Queue)
@@ -152,6 +161,36 @@ fn wrong_vectors_of_controls_are_refused() {
         ("cwnd_bytes", "cwnd", "cwnd is not stated"),
         ("\"reno\"", "\"renno\"", "renno"),
         ("parameters = {}", "signals = [{ at_ns = 5, kind = \"x\" }]\nparameters = {}", "kind"),
+    ];
+    assert_refused(run, text, &wrong);
+}
+
+/// The same of a vector of sends and acknowledgements.
+#[test]
+fn wrong_sampled_vectors_are_refused() {
+    let text = r#"
+        title = "Two segments in a round trip of 100 ms"
+        mechanism = "bbr3"
+        source = "draft-ietf-ccwg-bbr, section 4.1: 2000 B in 100 ms are 160 kbit/s."
+        mss_bytes = 1000
+        window_bytes = 4000
+        sends = [{ at_ns = 0, segments = 2 }]
+        acks = [{ at_ns = 100000000, segments = 2 }]
+        parameters = {}
+        expected = { state = [{ at_ns = 100000000, bandwidth_bps = 160000 }] }
+    "#;
+    let run = |text: &str| SampledVector::read("bbr3/case", text).and_then(|vector| vector.run());
+    let wrong = [
+        ("= 160000 ", "= 160001 ", "bandwidth_bps is 160000"),
+        ("[{ at_ns = 100000000, b", "[{ at_ns = 100000001, b", "nothing happens at 100000001 ns"),
+        ("bandwidth_bps", "bandwidth", "bandwidth is not stated"),
+        ("segments = 2", "segment = 2", "segment"),
+        ("\"bbr3\"", "\"bbr4\"", "bbr4"),
+        (
+            "parameters = {}",
+            "recoveries = [{ from_ns = 0, to_ns = 1, kind = \"x\" }]\nparameters = {}",
+            "kind",
+        ),
     ];
     assert_refused(run, text, &wrong);
 }

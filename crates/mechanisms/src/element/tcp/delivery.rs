@@ -41,7 +41,7 @@ struct Newest {
 
 /// Sampling of delivery rates of one connection (C.* in the draft). Volumes are in bytes of data.
 #[derive(Debug)]
-pub(super) struct Delivery {
+pub struct Delivery {
     delivered: u64,
     delivered_at: Time,
     first_sent: Time,
@@ -73,21 +73,33 @@ pub(super) struct Delivery {
 
 /// What the sender knows of an acknowledgement beside the segments that it delivers.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Around {
-    pub(super) now: Time,
-    pub(super) acked: u64,
-    pub(super) one_way: Span,
-    pub(super) srtt: Option<Span>,
-    pub(super) recovering: bool,
-    pub(super) selective: bool,
-    pub(super) ece: bool,
-    pub(super) newly_marked: u64,
-    pub(super) una: u64,
-    pub(super) max: u64,
+pub struct Around {
+    /// The current time.
+    pub now: Time,
+    /// As in [`RateSample::acked`].
+    pub acked: u64,
+    /// As in [`RateSample::one_way`].
+    pub one_way: Span,
+    /// As in [`RateSample::srtt`].
+    pub srtt: Option<Span>,
+    /// As in [`RateSample::recovering`].
+    pub recovering: bool,
+    /// As in [`RateSample::selective`].
+    pub selective: bool,
+    /// As in [`RateSample::ece`].
+    pub ece: bool,
+    /// As in [`RateSample::newly_marked`].
+    pub newly_marked: u64,
+    /// As in [`RateSample::una`].
+    pub una: u64,
+    /// As in [`RateSample::max`].
+    pub max: u64,
 }
 
 impl Delivery {
-    pub(super) fn new() -> Self {
+    /// A connection that has sent nothing.
+    #[expect(clippy::new_without_default, reason = "a state, not a value")]
+    pub fn new() -> Self {
         Self {
             delivered: 0,
             delivered_at: Time::ZERO,
@@ -110,7 +122,7 @@ impl Delivery {
     }
 
     /// The same, of a connection whose first segment is segment `first`.
-    pub(super) fn counting_from(self, first: u64) -> Self {
+    pub fn counting_from(self, first: u64) -> Self {
         Self { base: first, searched: first, ..self }
     }
 
@@ -121,35 +133,35 @@ impl Delivery {
 
     /// When segment `number`, which has not arrived, was sent last, and whether that was not the
     /// first time.
-    pub(super) fn undelivered(&self, number: u64) -> Option<(Time, bool)> {
+    pub fn undelivered(&self, number: u64) -> Option<(Time, bool)> {
         let at = usize::try_from(number.checked_sub(self.base)?).ok()?;
         let record = self.records.get(at).filter(|record| record.state != State::Delivered)?;
         Some((record.sent, record.resent))
     }
 
     /// The first segment of which there is a record.
-    pub(super) fn base(&self) -> u64 {
+    pub fn base(&self) -> u64 {
         self.base
     }
 
     /// Bytes in the network: sent, and neither delivered nor lost.
-    pub(super) fn in_flight(&self) -> u64 {
+    pub fn in_flight(&self) -> u64 {
         self.in_flight
     }
 
     /// The same in segments.
-    pub(super) fn segments_in_flight(&self) -> u64 {
+    pub fn segments_in_flight(&self) -> u64 {
         self.records.iter().filter(|record| record.state == State::InFlight).count() as u64
     }
 
     /// Bytes found to be lost so far.
-    pub(super) fn lost(&self) -> u64 {
+    pub fn lost(&self) -> u64 {
         self.lost
     }
 
     /// OnPacketSent(): segment `number` with `bytes` of data is sent, perhaps again; as a `probe`
     /// though it is not known to be lost.
-    pub(super) fn sent(&mut self, number: u64, bytes: u16, probe: bool, now: Time) {
+    pub fn sent(&mut self, number: u64, bytes: u16, probe: bool, now: Time) {
         if self.in_flight == 0 {
             (self.first_sent, self.delivered_at) = (now, now);
         }
@@ -189,7 +201,7 @@ impl Delivery {
     }
 
     /// UpdateRateSample(): segment `number` was acknowledged, or reported by SACK.
-    pub(super) fn deliver(&mut self, number: u64, now: Time) {
+    pub fn deliver(&mut self, number: u64, now: Time) {
         let Some(place) = self.record(number) else { return };
         let record = *place;
         place.state = State::Delivered;
@@ -216,7 +228,7 @@ impl Delivery {
     }
 
     /// All segments below `una` are acknowledged: forget their records.
-    pub(super) fn advance(&mut self, una: u64, now: Time) {
+    pub fn advance(&mut self, una: u64, now: Time) {
         while self.base < una && !self.records.is_empty() {
             self.deliver(self.base, now);
             self.records.pop_front();
@@ -226,7 +238,7 @@ impl Delivery {
     }
 
     /// All segments below `end` that have not arrived are lost.
-    pub(super) fn lose_below(&mut self, end: u64) {
+    pub fn lose_below(&mut self, end: u64) {
         for number in self.searched..end {
             self.lose(number);
         }
@@ -234,14 +246,14 @@ impl Delivery {
     }
 
     /// The retransmission timer expired: all that is outstanding is lost.
-    pub(super) fn lose_all(&mut self) {
+    pub fn lose_all(&mut self) {
         for number in self.base..self.base + self.records.len() as u64 {
             self.lose(number);
         }
     }
 
     /// Segment `number` is lost, if it is in flight.
-    pub(super) fn lose(&mut self, number: u64) {
+    pub fn lose(&mut self, number: u64) {
         let Some(record) = self.record(number).filter(|record| record.state == State::InFlight)
         else {
             return;
@@ -266,19 +278,19 @@ impl Delivery {
     }
 
     /// The losses found since this was asked last.
-    pub(super) fn take_losses(&mut self) -> Vec<LostSegment> {
+    pub fn take_losses(&mut self) -> Vec<LostSegment> {
         std::mem::take(&mut self.losses)
     }
 
     /// CheckIfApplicationLimited(), where `unsent` tells whether a full segment waits to be sent.
-    pub(super) fn check_app_limited(&mut self, unsent: bool, cwnd: f64) {
+    pub fn check_app_limited(&mut self, unsent: bool, cwnd: f64) {
         if !unsent && (self.in_flight as f64) < cwnd && self.lost_out == 0 {
             self.app_limited = (self.delivered + self.in_flight).max(1);
         }
     }
 
     /// An acknowledgement arrives, if that has not been said since the last sample.
-    pub(super) fn begin(&mut self, unsent: bool, cwnd: f64, smss: f64) {
+    pub fn begin(&mut self, unsent: bool, cwnd: f64, smss: f64) {
         if std::mem::replace(&mut self.begun, true) {
             return;
         }
@@ -288,7 +300,7 @@ impl Delivery {
     }
 
     /// GenerateRateSample(): what the acknowledgement says, now that all that it delivers is known.
-    pub(super) fn sample(&mut self, around: &Around) -> RateSample {
+    pub fn sample(&mut self, around: &Around) -> RateSample {
         if self.app_limited > 0 && self.delivered > self.app_limited {
             self.app_limited = 0;
         }

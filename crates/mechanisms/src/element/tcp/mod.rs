@@ -10,7 +10,7 @@ mod accecn;
 mod clients;
 mod connection;
 mod connection_probes;
-mod delivery;
+pub mod delivery;
 mod extended;
 mod extension;
 mod fresh;
