@@ -41,6 +41,8 @@ pub(super) struct Settings {
     pub(super) ecn_always: bool,
     /// The receiver counts marks (RFC 9768).
     pub(super) accurate: bool,
+    /// Congestion control goes by the share of marks, so that a mark takes less than a loss.
+    pub(super) exact_marks: bool,
     /// Congestion control is that of L4S.
     pub(super) l4s: bool,
     pub(super) pacing: Pacing,
@@ -86,6 +88,7 @@ impl Settings {
             ect: if needs.l4s { Ecn::Ect1 } else { Ecn::Ect0 },
             ecn_always: echo == Some(EcnEcho::Rfc8257) || parameters.ecn && needs.l4s,
             accurate: echo == Some(EcnEcho::AccEcn),
+            exact_marks: needs.exact_marks,
             l4s: needs.l4s,
             pacing: parameters.pacing,
             handshake: parameters.handshake,
