@@ -22,8 +22,8 @@ pub(crate) fn no_files(_path: &str) -> Result<String, String> {
 /// Put the contents of the files that the scenario `root` names in place of their names.
 pub(crate) fn load(root: &mut Node, files: Files<'_>) -> Result<(), Problem> {
     for (name, flow) in below(root, "flows").and_then(table).into_iter().flatten() {
-        if let Some(trace) = trace_of(flow) {
-            load_keys((&format!("flows.{name}.traffic.trace"), &["file"]), trace, files)?;
+        for (key, section) in named_by(flow) {
+            load_keys((&format!("flows.{name}.traffic.{key}"), &["file"]), section, files)?;
         }
     }
     for (name, link) in below(root, "links").and_then(table).into_iter().flatten() {
@@ -35,17 +35,26 @@ pub(crate) fn load(root: &mut Node, files: Files<'_>) -> Result<(), Problem> {
     Ok(())
 }
 
-/// The section of traffic as recorded, if `flow` has it.
-fn trace_of(flow: &mut Node) -> Option<&mut Node> {
-    below(below(flow, "traffic")?, "trace")
+/// The sections of the traffic of `flow` that name files, each with its path: traffic as recorded,
+/// and distributions of sizes.
+fn named_by(flow: &mut Node) -> Vec<(String, &mut Node)> {
+    let mut found = Vec::new();
+    for (kind, section) in below(flow, "traffic").and_then(table).into_iter().flatten() {
+        if kind == "trace" {
+            found.push((kind.clone(), section));
+        } else if let Some(cdf) = below(section, "sizes").and_then(|sizes| below(sizes, "cdf")) {
+            found.push((format!("{kind}.sizes.cdf"), cdf));
+        }
+    }
+    found
 }
 
 /// Have the files that `root` names, which was included, be found from the folder of the scenario:
 /// `path` says how.
 pub(crate) fn rebase(root: &mut Node, path: &dyn Fn(&str) -> String) {
     for flow in below(root, "flows").and_then(table).into_iter().flat_map(|it| it.values_mut()) {
-        if let Some(trace) = trace_of(flow) {
-            rebase_keys(&["file"], trace, path);
+        for (_, section) in named_by(flow) {
+            rebase_keys(&["file"], section, path);
         }
     }
     for link in below(root, "links").and_then(table).into_iter().flat_map(|it| it.values_mut()) {
@@ -128,5 +137,14 @@ mod tests {
         let problem = load(&mut root, &|_| Err("is not there".to_owned())).unwrap_err();
         assert_eq!((problem.path.as_str(), problem.line), ("links.a.schedule", Some(2)));
         assert_eq!(problem.message, "\"rates.csv\" is not there");
+        let text = "[flows.a.traffic]\ntransfers = { sizes = { cdf = { file = \"s.csv\" } } }\n\
+                    [flows.b.traffic]\ntrace = { file = \"p.csv\" }\n";
+        let named = |text: &str, name: &str| {
+            let refuse =
+                |file: &str| if file == name { Err("no".to_owned()) } else { Ok(String::new()) };
+            load(&mut parse(text).unwrap(), &refuse).unwrap_err().path
+        };
+        assert_eq!(named(text, "s.csv"), "flows.a.traffic.transfers.sizes.cdf.file");
+        assert_eq!(named(text, "p.csv"), "flows.b.traffic.trace.file");
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use forebay_kernel::Stream;
-use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
+use forebay_parameters::{DataFile, Entry, Parameters, Problem, Section, parameters};
 use forebay_units::Size;
 
 use super::{BuildSizes, MOST, SizeDistribution, whole};
@@ -22,22 +22,50 @@ pub(super) const ENTRY: Entry<BuildSizes> = Entry {
 };
 
 parameters! {
-    /// Parameters of an empirical distribution.
+    /// Parameters of an empirical distribution: either `sizes` and `shares`, or `file`.
     pub struct CdfParameters {
         /// Sizes, each larger than the one before; at most 10,000 of them.
-        sizes: Vec<Size>, "-";
+        sizes: Option<Vec<Size>>, "-";
         /// For each size the share of transfers that are not larger: from 0 to 1, never less than
         /// the one before, and 1 in the end. A first share above 0 is that of transfers of just the
         /// first size.
-        shares: Vec<f64>, "-";
+        shares: Option<Vec<f64>>, "-";
+        /// The same as CSV, with the columns `size_bytes` and `share`: a row for each size.
+        file: Option<DataFile>, "-";
     }
 }
 
 /// The most points: looking one up takes no time, but reading them does.
 const MOST_POINTS: usize = 10_000;
 
+/// The columns of a file.
+const COLUMNS: [&str; 2] = ["size_bytes", "share"];
+
 fn build(section: &Section<'_>) -> Result<Arc<dyn SizeDistribution>, Problem> {
-    let CdfParameters { sizes, shares } = CdfParameters::read(section)?;
+    let CdfParameters { sizes, shares, file } = CdfParameters::read(section)?;
+    let points = match (sizes, shares, file) {
+        (Some(sizes), Some(shares), None) => listed(section, &sizes, &shares)?,
+        (None, None, Some(file)) => {
+            points_of(&file).map_err(|message| section.fail("file", message))?
+        }
+        (_, _, Some(_)) => {
+            let message = "stands in place of sizes and shares; give either it or these";
+            return Err(section.fail("file", message));
+        }
+        (sizes, _, None) => {
+            let key = if sizes.is_none() { "sizes" } else { "shares" };
+            return Err(section.fail(key, "is missing; give sizes and shares, or file"));
+        }
+    };
+    Ok(Arc::new(Cdf::new(points)))
+}
+
+/// The points of two lists.
+fn listed(
+    section: &Section<'_>,
+    sizes: &[Size],
+    shares: &[f64],
+) -> Result<Vec<(f64, f64)>, Problem> {
     if sizes.is_empty() || sizes.len() > MOST_POINTS {
         let message = format!("has {} points; allowed are 1 to {MOST_POINTS}", sizes.len());
         return Err(section.fail("sizes", message));
@@ -46,25 +74,78 @@ fn build(section: &Section<'_>) -> Result<Arc<dyn SizeDistribution>, Problem> {
         let message = format!("has {} entries; sizes has {}", shares.len(), sizes.len());
         return Err(section.fail("shares", message));
     }
-    if let Some(at) = sizes.windows(2).position(|pair| pair[1] <= pair[0]) {
-        let (before, after) = (sizes[at].bytes(), sizes[at + 1].bytes());
-        let message = format!("{after} B follows {before} B; each must be larger than the last");
-        return Err(section.fail("sizes", message));
-    }
-    if let Some(most) = sizes.last().filter(|size| size.bytes() as f64 > MOST) {
-        let message = format!("{} B is too large; allowed is up to 1 TB", most.bytes());
-        return Err(section.fail("sizes", message));
-    }
-    let ordered = shares.windows(2).all(|pair| pair[0] <= pair[1]);
-    if !ordered || shares[0] < 0.0 {
-        let message = "has a share that is negative, or less than the one before it";
-        return Err(section.fail("shares", message));
-    }
-    if shares.last() != Some(&1.0) {
-        return Err(section.fail("shares", "does not end with 1: that is all transfers"));
-    }
     let bytes = sizes.iter().map(|size| size.bytes() as f64);
-    Ok(Arc::new(Cdf::new(bytes.zip(shares).collect())))
+    let points: Vec<(f64, f64)> = bytes.zip(shares.iter().copied()).collect();
+    for at in 0..points.len() {
+        check_point(&points[..=at])
+            .map_err(|(column, message)| section.fail(["sizes", "shares"][column], message))?;
+    }
+    check_end(&points).map_err(|message| section.fail("shares", message))?;
+    Ok(points)
+}
+
+/// The points of a file.
+fn points_of(file: &DataFile) -> Result<Vec<(f64, f64)>, String> {
+    let mut lines = file.lines();
+    let (head, header) = lines.next().unwrap_or((1, ""));
+    let columns =
+        DataFile::columns(header, &COLUMNS, 2).map_err(|message| file.wrong(head, &message))?;
+    let (mut points, mut last) = (Vec::new(), head);
+    for (line, text) in lines {
+        let wrong = |message: &str| file.wrong(line, message);
+        let cells: Vec<&str> = text.split(',').map(str::trim).collect();
+        if cells.len() != columns.len() {
+            return Err(wrong(&format!("{} cells for {} columns", cells.len(), columns.len())));
+        }
+        let mut values = [0.0; COLUMNS.len()];
+        for (cell, column) in cells.into_iter().zip(&columns) {
+            let value = cell.parse().ok().filter(|value: &f64| value.is_finite());
+            let name = COLUMNS[*column];
+            values[*column] =
+                value.ok_or_else(|| wrong(&format!("{name} is \"{cell}\", not a number")))?;
+        }
+        points.push((values[0], values[1]));
+        check_point(&points)
+            .map_err(|(column, message)| wrong(&format!("{} {message}", COLUMNS[column])))?;
+        if points.len() > MOST_POINTS {
+            return Err(wrong(&format!("more than {MOST_POINTS} points")));
+        }
+        last = line;
+    }
+    if points.is_empty() {
+        return Err(file.wrong(head, "there are no rows below the names of the columns"));
+    }
+    check_end(&points).map_err(|message| file.wrong(last, &format!("share {message}")))?;
+    Ok(points)
+}
+
+/// Whether the last of `points` can follow the one before; else in which column it cannot, and why.
+fn check_point(points: &[(f64, f64)]) -> Result<(), (usize, String)> {
+    let Some(&(bytes, share)) = points.last() else { return Ok(()) };
+    let before = points.len().checked_sub(2).map(|before| points[before]);
+    if let Some((least, _)) = before.filter(|(least, _)| bytes <= *least) {
+        let message = format!("{bytes} B follows {least} B; each must be larger than the last");
+        return Err((0, message));
+    }
+    if !(0.0..=MOST).contains(&bytes) {
+        return Err((0, format!("{bytes} B is no size; allowed is up to 1 TB")));
+    }
+    let least = before.map_or(0.0, |(_, least)| least);
+    if !(least..=1.0).contains(&share) {
+        let message = format!("{share} follows {least}; shares never decrease, from 0 to 1");
+        return Err((1, message));
+    }
+    Ok(())
+}
+
+/// Whether `points` are all transfers.
+fn check_end(points: &[(f64, f64)]) -> Result<(), String> {
+    match points.last() {
+        Some((_, share)) if *share < 1.0 => {
+            Err(format!("ends with {share}, not with 1: that is all transfers"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A distribution given by points: sizes in bytes, and shares of sizes up to these.
@@ -152,6 +233,51 @@ mod tests {
         assert_eq!(path(&["1 kB", "2 kB"], &[0.5, 0.9]), "shares");
         assert_eq!(path(&["1 kB", "2 kB", "3 kB"], &[0.5, 0.4, 1.0]), "shares");
         assert_eq!(path(&["1 kB", "2 kB"], &[-0.1, 1.0]), "shares");
+        assert_eq!(path(&["1 kB", "2 kB"], &[0.1, 1.1]), "shares");
         assert_eq!(path(&["0 B", "2 kB"], &[0.0, 1.0]), "");
+    }
+
+    fn from_file(text: &str) -> Result<Arc<dyn SizeDistribution>, Problem> {
+        let text = [("text".to_owned(), Node::new(Value::Text(text.to_owned())))];
+        read("cdf", &[("file", Value::Table(text.into_iter().collect()))])
+    }
+
+    /// A distribution of a file would be another than the same of lists: the same draws, with the
+    /// columns in either order and comments between.
+    #[test]
+    fn a_file_is_read_as_lists_are() {
+        let listed = cdf(&["1 kB", "10 kB", "100 kB"], &[0.3, 0.8, 1.0]).unwrap();
+        let file = from_file("# ours\nshare, size_bytes\n0.3,1000\n\n0.8,1e4\n1,100000\n");
+        let file = file.unwrap();
+        assert_eq!(draws(&*file, 100), draws(&*listed, 100));
+        assert_eq!(file.mean(), listed.mean());
+    }
+
+    /// A wrong file would give some sizes, or a message that does not say where it is wrong.
+    #[test]
+    fn files_that_are_no_distribution_are_refused() {
+        let cases = [
+            ("", "line 1 of the text: \"\" is not a column"),
+            ("size_bytes,share\n", "line 1 of the text: there are no rows"),
+            ("size_bytes\n1\n", "there is no column share"),
+            ("size_bytes,part\n1,1\n", "\"part\" is not a column, or there twice; columns are"),
+            ("size_bytes,share\n1\n", "line 2 of the text: 1 cells for 2 columns"),
+            ("size_bytes,share\n1 kB,1\n", "size_bytes is \"1 kB\", not a number"),
+            ("size_bytes,share\n1,nan\n", "share is \"nan\", not a number"),
+            ("size_bytes,share\n9,0.5\n9,1\n", "line 3 of the text: size_bytes 9 B follows 9 B"),
+            ("size_bytes,share\n9,0.5\n10,0.4\n", "share 0.4 follows 0.5"),
+            ("size_bytes,share\n9,0.5\n10,50\n", "share 50 follows 0.5"),
+            ("size_bytes,share\n-1,0.5\n", "size_bytes -1 B is no size"),
+            ("size_bytes,share\n9,0.5\n10,0.9\n", "line 3 of the text: share ends with 0.9"),
+        ];
+        for (text, message) in cases {
+            let problem = from_file(text).map(|_| ()).expect_err(text);
+            assert_eq!(problem.path, "file", "{text}");
+            assert!(problem.message.contains(message), "{text}: {}", problem.message);
+        }
+        let both = [("file", "x".into()), ("sizes", list(&["1 kB".into()]))];
+        assert!(read("cdf", &both).is_err());
+        let problem = read("cdf", &[]).map(|_| ()).unwrap_err();
+        assert!(problem.message.contains("or file"), "{}", problem.message);
     }
 }
