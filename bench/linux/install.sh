@@ -3,4 +3,4 @@
 set -eu
 
 apt-get install --yes --no-install-recommends \
-  iproute2 iperf3 ethtool linux-source-6.1 bison flex bc gcc libc6-dev make xz-utils
+  iproute2 iperf3 ethtool python3 linux-source-6.1 bison flex bc gcc libc6-dev make xz-utils

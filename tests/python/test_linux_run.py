@@ -73,6 +73,44 @@ def line(size: int, drops: int, marks: int) -> list[object]:
     ]
 
 
+def connections(sent: int, again: int, acknowledged: int) -> str:
+    """What /proc/net/snmp and `ss -tinHO` say of a host with iperf3 and one stream."""
+    where = "ESTAB 0      0      10.128.0.1:{} 10.128.1.1:5201 cubic wscale:7,7 rto:204 {}"
+    rows = [
+        "Ip: Forwarding DefaultTTL",
+        "Ip: 1 64",
+        "Tcp: RtoAlgorithm OutSegs RetransSegs",
+        f"Tcp: 1 {sent} {again}",
+        where.format(40000, "mss:1448 bytes_sent:400 bytes_acked:401 segs_out:4"),
+        where.format(40002, f"mss:1448 bytes_retrans:7 bytes_acked:{acknowledged} segs_out:4"),
+    ]
+    return "\n".join(rows) + "\n"
+
+
+def test_delays(scenario: Path, tmp_path: Path) -> None:
+    """Delays would be those of the warm-up, too, or of another share of what arrived."""
+    flow = {"udp": "{}", "tcp": None, "traffic.cbr": '{ rate = "80 kbit/s", size = "100 B" }'}
+    text = scenario.read_text(encoding="utf-8").replace("tcp = { control = { reno = {} } }", "")
+    text += "count = 2\n" + "\n".join(f"{key} = {value}" for key, value in flow.items() if value)
+    scenario.write_text(text, encoding="utf-8")
+    values = check(load(scenario))["resolved"]
+    put(tmp_path, "time.*", "100.0", "102.0")
+    for end in "ab":
+        put(tmp_path, f"fb-f0{end}.*.json", host(0, 0), host(40, 40 * 114))
+    for device, far in (("l0a", "l0bw"), ("l0b", "l0aw")):
+        put(tmp_path, f"{device}.*.json", line(0, 0, 0), line(0, 0, 0))
+        put(tmp_path, f"{far}.*.json", [], [])
+    # Delays of 1 to 40 ms within the time, of which the 38th is 95 %; source 1 has 10 of them.
+    rows = [f"{100 + n / 20:.9f} {n / 1000:.9f} {int(n <= 10)}\n" for n in range(1, 40)]
+    rows += ["100.000000000 0.040000000 0\n", "99.9 9.0 0\n", "102.0 9.0 0\n"]
+    (tmp_path / "flow0.delays").write_text("".join(rows), encoding="ascii")
+    (flow_,) = read_counters(tmp_path, values)["flows"]
+    assert flow_["mean_delay_s"] == pytest.approx(0.0205)
+    assert flow_["p95_delay_s"] == 0.038
+    # 30 and 10 packets of 100 B in 2 s.
+    assert flow_["shares_bps"] == [12_000, 4_000]
+
+
 def test_counters(scenario: Path, tmp_path: Path) -> None:
     """A difference would be one of headers, or of the warm-up, and not of Linux."""
     values = check(load(scenario))["resolved"]
@@ -87,10 +125,13 @@ def test_counters(scenario: Path, tmp_path: Path) -> None:
         [{"kind": "netem", "drops": count}, {"kind": "ingress", "drops": 9}] for count in (1, 4)
     ]
     put(tmp_path, "l0bw.*.json", *netem)
+    put(tmp_path, "fb-f0a.tcp.*", connections(10, 2, 500), connections(30, 9, 1_250_500))
     found = read_counters(tmp_path, values)
     assert found["measured_s"] == 2.0
     flow = {"name": "bulk", "sent_packets": 1010, "delivered_packets": 1000}
-    assert found["flows"] == [{**flow, "throughput_bps": 6e6}]
+    # 1,250,000 B in 2 s are 5 Mbit/s; the connection with port 40000 is iperf3's own.
+    counted = {"throughput_bps": 6e6, "retransmissions": 7, "shares_bps": [5e6]}
+    assert found["flows"] == [{**flow, **counted}]
     # The shaper counts its queue's 5 drops; the policer has 10, the wire 3, the way back no netem
     # that loses.
     row = {"throughput_bps": 6e6, "marks": 5}

@@ -150,6 +150,7 @@ PYTHON = (
         ("python/", "studies/", "docs/"),
         but={
             "python/forebay/cli/bench.py": "measures time",
+            "python/forebay/linux/datagrams.py": "sends on a real network",
             "python/forebay/linux/machine.py": "reports how long it took",
             "python/forebay/run/progress.py": "says how long it will take",
             "python/forebay/study/driver.py": "reports how long it took",
@@ -160,6 +161,7 @@ PYTHON = (
         ("random", *(f"numpy.random.{n}" for n in ("seed", "rand", "random", "normal", "choice"))),
         "a result is decided by its seed; use numpy.random.default_rng(seed)",
         ("python/", "studies/", "docs/", "tests/"),
+        but={"python/forebay/linux/datagrams.py": "sends on a real network, without NumPy"},
     ),
 )
 

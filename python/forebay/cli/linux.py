@@ -9,14 +9,14 @@ from pathlib import Path
 from forebay import text
 from forebay.cli.terminal import Grid, print_json, print_page
 from forebay.errors import UserError, nearest
-from forebay.linux.compare import compared
+from forebay.linux.compare import compared, jain_index
 from forebay.linux.machine import PLACES
 from forebay.linux.script import link_script, network_script
 from forebay.run.jobs import check, load
 
 TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
 __all__ = ["print_script"]
@@ -114,8 +114,15 @@ def _grid(
             if row["name"] not in found:
                 continue
             mine, other = row[key], found[row["name"]][key]
-            show = text.rate if key.endswith("_bps") else text.count
+            what = key.removesuffix("_bps").removesuffix("_packets").removesuffix("_s")
+            show: Callable[[float], str] = text.rate if key.endswith("_bps") else text.count
+            if key == "shares_bps":
+                if len(mine) < 2:
+                    continue
+                what, show = "Jain's index", "{:.3f}".format
+                mine, other = jain_index(mine), jain_index(other)
+            elif key.endswith("_delay_s"):
+                show = text.span
             more = f"{100 * (other / mine - 1):+.2f} %" if mine else "-"
-            what = key.removesuffix("_bps").removesuffix("_packets")
-            rows.append((f"{row['name']}: {what}", show(mine), show(other), more))
+            rows.append((f"{row['name']}: {what.replace('_', ' ')}", show(mine), show(other), more))
     return Grid(title, ["quantity", "simulated", "Linux", "difference"], rows)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 from pathlib import Path
 
 from forebay.errors import MachineError
 from forebay.linux.links import ETHERNET
 from forebay.linux.topology import Topology
-from forebay.linux.values import Remarks
+from forebay.linux.values import Remarks, number
 
 TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
@@ -54,11 +56,56 @@ def _flow(folder: Path, topology: Topology, name: str, window: float) -> dict[st
     packets = _grown(folder, receiver, "rx.packets")
     # A host's device counts Ethernet headers, a simulated link counts IP packets.
     size = _grown(folder, receiver, "rx.bytes") - ETHERNET * packets
-    return {
+    row = {
         "name": name,
         "sent_packets": _grown(folder, sender, "tx.packets"),
         "delivered_packets": packets,
         "throughput_bps": 8 * size / window,
+    }
+    read = _datagrams if topology.flows[name].below("udp") else _connections
+    return {**row, **read(folder, topology, name, window)}
+
+
+def _connections(folder: Path, topology: Topology, name: str, window: float) -> dict[str, Any]:
+    """Segments sent again, and what each connection of a flow over TCP has brought across."""
+    texts = [_text(folder, f"{topology.host(name, 0)}.tcp.{when}") for when in ("begin", "end")]
+    begin, end = (_acknowledged(text) for text in texts)
+    # The connection over which the ends of iperf3 agree carries less than any other.
+    data = sorted(end, key=lambda port: end[port])[1:]
+    again = [_retransmitted(text) for text in texts]
+    found: dict[str, Any] = {"retransmissions": again[1] - again[0]}
+    if len(data) == int(topology.flows[name].get("count") or "1"):
+        found["shares_bps"] = [8 * (end[port] - begin.get(port, 0)) / window for port in data]
+    return found
+
+
+def _acknowledged(text: str) -> dict[str, int]:
+    """The bytes that were acknowledged, by the local port of the connection."""
+    found = re.findall(r"^\S+ +\d+ +\d+ +\S+:(\d+) .*? bytes_acked:(\d+)", text, re.MULTILINE)
+    return {port: int(count) for port, count in found}
+
+
+def _retransmitted(text: str) -> int:
+    names, counts = (line.split() for line in text.splitlines() if line.startswith("Tcp: "))
+    return int(counts[names.index("RetransSegs")])
+
+
+def _datagrams(folder: Path, topology: Topology, name: str, window: float) -> dict[str, Any]:
+    """Delays of what arrived in the measured time, and the share of each source."""
+    index = list(topology.flows).index(name)
+    flow = topology.flows[name]
+    size = float(number(flow.text(f"traffic.{flow.chosen('traffic')}.size")))
+    begin, end = (float(_text(folder, f"time.{when}")) for when in ("begin", "end"))
+    rows = [line.split() for line in _text(folder, f"flow{index}.delays").splitlines()]
+    rows = [row for row in rows if begin <= float(row[0]) < end]
+    delays = sorted(float(row[1]) for row in rows)
+    counts = [0] * int(flow.get("count") or "1")
+    for row in rows:
+        counts[int(row[2])] += 1
+    return {
+        "mean_delay_s": math.fsum(delays) / len(delays) if delays else 0.0,
+        "p95_delay_s": delays[math.ceil(0.95 * len(delays)) - 1] if delays else 0.0,
+        "shares_bps": [8 * size * count / window for count in counts],
     }
 
 
@@ -96,7 +143,7 @@ def _marks(tree: Any) -> Iterator[int]:
             yield from _marks(entry)
     elif isinstance(tree, dict):
         for key, entry in tree.items():
-            if key in ("ecn_mark", "marked"):
+            if key in ("ecn_mark", "ce_mark", "marked"):
                 yield int(entry)
             else:
                 yield from _marks(entry)

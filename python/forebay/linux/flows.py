@@ -1,4 +1,4 @@
-"""Flows as runs of iperf3, with the settings of their hosts."""
+"""Flows as runs of iperf3, or of a sender of our own, with the settings of their hosts."""
 
 from __future__ import annotations
 
@@ -15,30 +15,42 @@ _CONTROLS = ("reno", "cubic", "bbr", "dctcp", "vegas", "westwood", "highspeed", 
 _STREAMS = 128
 """Parallel streams that iperf3 can have."""
 
+_STAMP = 12
+"""Bytes of a datagram that its sender's number and time take."""
+
 
 def flow_commands(topology: Topology, duration: str, remarks: Remarks) -> list[str]:
     """The commands that start all flows, in the background."""
     servers, clients = [], []
     for index, (name, flow) in enumerate(topology.flows.items()):
-        port = 5201 + index
-        client, server = topology.host(name, 0), topology.host(name, 1)
         if flow.get("route"):
             remarks.refuse(f"{flow.path}.route", "not mapped; the nearest is the shortest path")
+        client, server = topology.host(name, 0), topology.host(name, 1)
+        port, target = 5201 + index, topology.host_address(name, 1)
         settings, words = _traffic(flow, remarks)
         servers.append(f"# flow {name}")
         for setting in settings:
             servers += [f"ip netns exec {host} sysctl -qw {setting}" for host in (client, server)]
         servers += _route(topology, name, flow, remarks)
-        servers.append(f"ip netns exec {server} iperf3 -s -D -1 -p {port}")
-        time = [] if "-n" in words else _seconds(flow, duration, remarks)
-        target = topology.host_address(name, 1)
-        run = ["iperf3", "-c", target, "-p", str(port), *time, *words, *_class(flow, remarks)]
         begin = _start(flow, remarks)
         # A client whose connection does not end gets some seconds more than all others.
         patience = math.ceil(number(duration) - begin) + 10
+        if flow.below("udp"):
+            # A datagram that waits at the end of the run still arrives.
+            life = f"{float(number(duration)) + 2:g}"
+            run = f'python3 "$out/datagrams.py" receive {port} {life} "$out/flow{index}.delays"'
+            servers.append(f"ip netns exec {server} {run} &")
+            span = number(flow.get("stop") or duration) - begin
+            words = [*words[:3], f"{float(span):g}", *words[3:], str(_class(flow, remarks))]
+            run = f'python3 "$out/datagrams.py" send {target} {port} {" ".join(words)}'
+        else:
+            servers.append(f"ip netns exec {server} iperf3 -s -D -1 -p {port}")
+            time = [] if "-n" in words else _seconds(flow, duration, remarks)
+            field = _class(flow, remarks)
+            words = [*time, *words, *(["-S", str(field)] if field else [])]
+            run = f'iperf3 -c {target} -p {port} {" ".join(words)} -J >"$out/flow{index}.json"'
         clients.append(
-            f"(sleep {float(begin):g}; exec timeout {patience} ip netns exec {client} "
-            f'{" ".join(run)} -J >"$out/flow{index}.json") &'
+            f"(sleep {float(begin):g}; exec timeout {patience} ip netns exec {client} {run}) &"
         )
     # A server that does not listen yet would refuse its client.
     return [*servers, "sleep 1", *clients]
@@ -66,8 +78,8 @@ def _start(flow: View, remarks: Remarks) -> Fraction:
     return (number(" ".join(words[1:3])) + late) / 2
 
 
-def _class(flow: View, remarks: Remarks) -> list[str]:
-    """The codepoint of a flow, or its precedence as a class selector."""
+def _class(flow: View, remarks: Remarks) -> int:
+    """The field of DSCP and ECN of a flow: its codepoint, or its precedence as class selector."""
     point = codepoint(flow.text("dscp")) if flow.get("dscp") else 0
     precedence = int(flow.get("precedence") or 0)
     if precedence and point:
@@ -76,45 +88,41 @@ def _class(flow: View, remarks: Remarks) -> list[str]:
     if precedence > 7:
         text = "class selectors have 7 at most; the nearest is 7"
         remarks.refuse(f"{flow.path}.precedence", text)
-    field = point << 2 or precedence << 5
-    return ["-S", str(field)] if field else []
+    return point << 2 or precedence << 5
 
 
 def _traffic(flow: View, remarks: Remarks) -> tuple[list[str], list[str]]:
-    """The sysctls of the flow's hosts, and the words of iperf3."""
+    """The sysctls of the flow's hosts, and the words of iperf3 or of datagrams.py."""
     for other in ("media", "calls", "paced", "policing", "linked"):
         if flow.below(other):
-            remarks.refuse(f"{flow.path}.{other}", "iperf3 has none; the nearest is traffic.cbr")
+            remarks.refuse(f"{flow.path}.{other}", "not mapped; the nearest is traffic.cbr")
+    if flow.below("udp"):
+        return [], _datagrams(flow, remarks)
     count = int(flow.get("count") or "1")
     if count > _STREAMS:
         text = f"iperf3 has {_STREAMS} streams at most; the nearest is {_STREAMS}"
         remarks.refuse(f"{flow.path}.count", text)
-    laws = (_datagrams, lambda *_: []) if flow.below("udp") else (_connection, _settings)
-    return laws[1](flow, remarks), [*laws[0](flow, remarks), "-P", str(count)]
+    return _settings(flow, remarks), [*_connection(flow, remarks), "-P", str(count)]
 
 
 def _datagrams(flow: View, remarks: Remarks) -> list[str]:
+    """Law, interval, payload, flows, jitter and phase, as datagrams.py takes them."""
     kind = flow.chosen("traffic")
     path = f"{flow.path}.traffic.{kind}"
-    if kind == "poisson":
-        remarks.approximate(path, "iperf3 sends at a constant rate")
-    elif kind != "cbr":
-        remarks.refuse(path, "iperf3 has none; the nearest is traffic.cbr")
+    if kind not in ("cbr", "poisson"):
+        remarks.refuse(path, "not mapped; the nearest is traffic.cbr")
     law = flow.at(f"traffic.{kind}")
     header = round(number(flow.get("udp.header") or "28 B"))
     size, rate = round(number(law.text("size"))), number(law.text("rate"))
     payload = size - header
-    if payload < 16:
-        remarks.refuse(f"{path}.size", "iperf3 sends 16 B at least; the nearest is 44 B")
-    if law.get("jitter") not in (None, "0", "0.0"):
-        remarks.approximate(f"{path}.jitter", "iperf3 sends at constant intervals")
-    if law.is_set("random_phase"):
-        remarks.note(f"{path}.random_phase", "all flows of iperf3 begin at once")
-    # The rate of a scenario counts headers, that of iperf3 does not. Its timer fires once a
-    # packet; by default it fires once in 1 ms and sends what is due.
-    timer = max(1, round(size * 8 * 10**6 / rate))
-    net = round(rate * payload / size)
-    return ["-u", "-b", str(net), "-l", str(payload), "--pacing-timer", str(timer)]
+    if payload < _STAMP:
+        text = f"a datagram has {_STAMP} B at least; the nearest is {_STAMP + header} B"
+        remarks.refuse(f"{path}.size", text)
+    if law.get("sizes") not in ("fixed", None):
+        remarks.approximate(f"{path}.sizes", "all datagrams have the mean size")
+    jitter, phase = law.get("jitter") or "0", int(law.is_set("random_phase"))
+    interval = f"{float(size * 8 / rate):.9g}"
+    return [str(kind), interval, str(payload), flow.get("count") or "1", jitter, str(phase)]
 
 
 def _connection(flow: View, remarks: Remarks) -> list[str]:

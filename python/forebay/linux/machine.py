@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from forebay.errors import MachineError, UserError
+from forebay.linux.fold import fold
 
 TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
@@ -66,7 +67,8 @@ def run_script(
     with tempfile.TemporaryDirectory(prefix="forebay-linux-") as name:
         folder = Path(name) / "out"
         folder.mkdir()
-        (folder / "script.sh").write_text(script, encoding="utf-8")
+        told = fold(script) if where == "uml" else script
+        (folder / "script.sh").write_text(told, encoding="utf-8")
         before, began = os.getloadavg()[0], time.monotonic()
         facts = (_simulated if where == "uml" else _real)(folder, duration, switches)
         wall = time.monotonic() - began

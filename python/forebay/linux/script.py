@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from forebay.errors import UserError, nearest
 from forebay.linux.flows import flow_commands
 from forebay.linux.links import delay_words, rate_commands, wire_words
@@ -16,7 +18,7 @@ __all__ = ["link_script", "network_script"]
 
 _HEAD = """\
 #!/bin/sh
-# Usage, as root: sh SCRIPT [FOLDER]. Counters and the reports of iperf3 go to FOLDER, as JSON.
+# Usage, as root: sh SCRIPT [FOLDER]. Counters, reports of iperf3 and delays go to FOLDER.
 set -eu
 out=${1:-results}
 if [ "$(id -u)" -ne 0 ]; then echo "must be run as root" >&2; exit 1; fi"""
@@ -47,6 +49,7 @@ def network_script(values: dict[str, str], allowed: Sequence[str]) -> tuple[str,
         _HEAD,
         *_told(remarks),
         *_cleaning(topology.spaces()),
+        *_sender(topology),
         *topology.commands(),
         *lines,
         *_counting(topology),
@@ -82,6 +85,14 @@ def _cleaning(spaces: list[str]) -> list[str]:
     ]
 
 
+def _sender(topology: Topology) -> list[str]:
+    """The program that sends and receives datagrams, where there are any."""
+    if not any(flow.below("udp") for flow in topology.flows.values()):
+        return []
+    program = Path(__file__).with_name("datagrams.py").read_text(encoding="utf-8")
+    return ["cat >\"$out/datagrams.py\" <<'PROGRAM'", *program.splitlines(), "PROGRAM"]
+
+
 def _counting(topology: Topology) -> list[str]:
     """A function that writes the counters of all links and hosts at one time."""
     lines = ["count() {", '  date +%s.%N >"$out/time.$1"']
@@ -96,6 +107,11 @@ def _counting(topology: Topology) -> list[str]:
         for end in (0, 1):
             host = topology.host(flow, end)
             lines.append(f'  ip -n {host} -s -j link show dev h0 >"$out/{host}.$1.json"')
+        if not topology.flows[flow].below("udp"):
+            # Segments sent again by all connections of a host, and each connection.
+            host = topology.host(flow, 0)
+            read = f"ip netns exec {host} sh -c 'cat /proc/net/snmp; ss -tinHO'"
+            lines.append(f'  {read} >"$out/{host}.tcp.$1"')
     return [*lines, "}"]
 
 
