@@ -103,8 +103,13 @@ def test_impairments(capsys: pytest.CaptureFixture[str]) -> None:
             "loss gemodel 1% 10% 100% 0%",
         ),
         ("{ duplication = { probability = 0.5 } }", "duplicate 50%"),
-        # Uniform on 0 to 4 ms behind 20 ms is 22 ms plus or minus 2 ms; with a rate, in order.
-        ('{ jitter = { mean = "2 ms" } }', "delay 22000us 2000us rate 10000000bit -14"),
+        # Uniform on 0 to 4 ms behind 20 ms is 22 ms plus or minus 2 ms, behind the transmission.
+        # In order with a rate, here one at which packets take no time, else as they draw.
+        (
+            '{ jitter = { mean = "2 ms" } }',
+            "parent 1:1 handle 2: netem limit 1000000 delay 22000us 2000us rate 100000000000bit\n",
+        ),
+        ('{ jitter = { mean = "2 ms", reorder = true } }', "delay 22000us 2000us\n"),
     ):
         given = ["--set", f"links.bottleneck.impairment={law}", "--allow", "gentle"]
         assert main(["linux", str(RED), *given]) == 0
@@ -125,7 +130,8 @@ def test_dumbbell(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     # Without the 14 B of an Ethernet header; 100 B of room let no second packet go at once.
     assert "stab overhead -14 tbf rate 10000000bit burst 1600" in script
     # A packet that tbf lets go arrives when it is transmitted, and has come the way.
-    assert "root netem limit 1000000 delay 20000us rate 10000000bit -14" in script
+    wire = "root handle 1: netem limit 1000000 delay 20000us rate 10000000bit -14"
+    assert wire in script
     assert "-C reno -M 1460 -P 8" in script
     # RFC 3390: min(4 MSS, max(2 MSS, 4380 B)) are three segments of 1460 B.
     assert "initcwnd 3 rto_min 1000ms" in script
@@ -134,6 +140,23 @@ def test_dumbbell(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert subprocess.run(["bash", "-n", str(file)], check=False).returncode == 0
     if shutil.which("shellcheck"):
         assert subprocess.run(["shellcheck", str(file)], check=False).returncode == 0
+
+
+def test_shaper(capsys: pytest.CaptureFixture[str]) -> None:
+    """A queue that is asked which packet is next would see each wait a transmission less."""
+    words = [
+        "--set",
+        "links.bottleneck.queue={ codel = {} }",
+        "--link",
+        "bottleneck",
+        "--dev",
+        "eth0",
+    ]
+    assert main(["linux", str(EXAMPLES / "red.toml"), *words]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("tc ")]
+    assert lines[0].endswith("root handle 1: stab overhead -14 htb default 1")
+    assert "parent 1: classid 1:1 htb rate 10000000bit burst 1 cburst 1 quantum 1500" in lines[1]
+    assert " parent 1:1 handle 10: codel " in lines[2]
 
 
 def test_json(capsys: pytest.CaptureFixture[str]) -> None:

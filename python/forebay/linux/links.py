@@ -14,6 +14,12 @@ __all__ = ["delay_words", "rate_commands", "wire_words"]
 ETHERNET = 14
 """Bytes of the header that Linux counts as part of a packet."""
 
+_INSTANT = "100000000000bit"
+"""A rate at which packets take no time: 0.1 us for 1500 B."""
+
+_PEEKED = ("cake", "codel", "dualpi2", "fq_codel", "fq_pie", "pie", "sfq")
+"""Queues that give up a packet where they are asked which is next."""
+
 
 def rate_commands(link: View, device: str, mtu: int, remarks: Remarks) -> list[str]:
     """The commands of tc for the rate and the queue of one direction, on `device`.
@@ -33,14 +39,22 @@ def rate_commands(link: View, device: str, mtu: int, remarks: Remarks) -> list[s
     if rate is None:
         root = Place(f"root handle {{handle}}: {stab}")
         return [*lines, *queue_commands(link, "queue", root, Device(device, rate), remarks)]
-    # One packet and a little more: a larger burst lets two leave at once.
-    shaper = f"tbf rate {tc_rate(rate)} burst {mtu + 100} limit {UNLIMITED * mtu}"
+    start = f"tc qdisc replace dev {device} root handle 1: {stab}"
+    if link.chosen("queue") in _PEEKED:
+        # tbf would take the next packet out while one is transmitted, and a queue would see that
+        # wait less. htb asks when it may send; what it may send at once is next to nothing.
+        shaper = [
+            f"{start} htb default 1",
+            f"tc class replace dev {device} parent 1: classid 1:1 htb rate {tc_rate(rate)} "
+            f"burst 1 cburst 1 quantum {mtu}",
+        ]
+    else:
+        # One packet and a little more: a larger burst lets two leave at once.
+        burst = f"burst {mtu + 100} limit {UNLIMITED * mtu}"
+        shaper = [f"{start} tbf rate {tc_rate(rate)} {burst}"]
     below = Place("parent 1:1 handle {handle}:")
-    return [
-        *lines,
-        f"tc qdisc replace dev {device} root handle 1: {stab} {shaper}",
-        *queue_commands(link, "queue", below, Device(device, rate), remarks),
-    ]
+    queue = queue_commands(link, "queue", below, Device(device, rate), remarks)
+    return [*lines, *shaper, *queue]
 
 
 def delay_words(link: View, remarks: Remarks) -> list[str]:
@@ -54,7 +68,7 @@ def delay_words(link: View, remarks: Remarks) -> list[str]:
     if name is None and delay == "0us":
         return []
     if name == "jitter":
-        return [*words, *_jitter(link, delay, remarks)]
+        return [*words, *_jitter(link, remarks)]
     words += ["delay", delay]
     if name:
         path = f"{link.path}.impairment.{name}"
@@ -64,23 +78,28 @@ def delay_words(link: View, remarks: Remarks) -> list[str]:
     return words
 
 
-def wire_words(link: View, remarks: Remarks) -> list[str]:
-    """The words of netem for the wire of one direction: transmission, and what comes behind it.
+def wire_words(link: View, remarks: Remarks) -> list[list[str]]:
+    """The words of netem for the wire of one direction, one within the other.
 
-    tbf lets a packet go when its transmission begins; it arrives when that has ended.
+    tbf lets a packet go when its transmission begins; it arrives when that has ended. A jitter is
+    a netem of its own: one with the rate of the link, too, would send the packet behind a late one
+    a transmission time later still, and under full load all would be as late as the latest.
     """
     words = delay_words(link, remarks)
-    rate = link.get("rate")
-    if rate is None:
-        return words
-    return [*(words or ["netem", "limit", str(UNLIMITED)]), "rate", tc_rate(rate), f"-{ETHERNET}"]
+    if (rate := link.get("rate")) is None:
+        return [words] if words else []
+    sending = ["rate", tc_rate(rate), f"-{ETHERNET}"]
+    unlimited = ["netem", "limit", str(UNLIMITED)]
+    if link.chosen("impairment") == "jitter":
+        return [[*unlimited, *sending], words]
+    return [[*(words or unlimited), *sending]]
 
 
 def _percent(value: str | Fraction) -> str:
     return f"{float(Fraction(value) * 100):.12g}%"
 
 
-def _jitter(link: View, delay: str, remarks: Remarks) -> list[str]:
+def _jitter(link: View, remarks: Remarks) -> list[str]:
     path = f"{link.path}.impairment.jitter"
     law = link.at("impairment.jitter")
     if law.get("distribution") != "uniform":
@@ -89,12 +108,9 @@ def _jitter(link: View, delay: str, remarks: Remarks) -> list[str]:
     base = number(link.get("delay") or "0 s")
     # Uniform from 0 to twice the mean is netem's delay plus or minus its jitter.
     middle, spread = round((base + mean) * 10**6), round(mean * 10**6)
-    # With a rate netem sends in order, and without at the time that each packet has drawn.
-    keeps_order = link.get("rate") is not None
-    if law.is_set("reorder") == keeps_order:
-        does = "keeps packets in order" if keeps_order else "reorders packets"
-        remarks.approximate(f"{path}.reorder", f"netem's jitter {does}")
-    return ["delay", f"{middle}us", f"{spread}us"]
+    words = ["delay", f"{middle}us", f"{spread}us"]
+    # Without a rate netem sends each packet at the time that it has drawn, with one in order.
+    return words if law.is_set("reorder") else [*words, "rate", _INSTANT]
 
 
 _IMPAIRMENTS = {

@@ -40,8 +40,11 @@ def network_script(values: dict[str, str], allowed: Sequence[str]) -> tuple[str,
             for command in rate_commands(way, topology.device(name, end), topology.mtu, remarks):
                 lines.append(command.replace("tc ", f"tc -n {space} ", 1))
             out = f"{topology.device(name, 1 - end)}w"
-            if wire := " ".join(wire_words(way, remarks)):
-                lines.append(f"tc -n {topology.wire(name)} qdisc replace dev {out} root {wire}")
+            place = "root handle 1:"
+            for words in wire_words(way, remarks):
+                start = f"tc -n {topology.wire(name)} qdisc replace dev {out} {place}"
+                lines.append(" ".join([start, *words]))
+                place = "parent 1:1 handle 2:"
     flows = flow_commands(topology, values["duration"], remarks)
     remarks.unused()
     warm_up, duration = number(values.get("warm_up") or "0 s"), number(values["duration"])
