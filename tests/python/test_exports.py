@@ -152,3 +152,32 @@ def test_what_there_is_no_file_of_is_said(
     assert complaint.count("\n") == 1
     assert told in complaint
     assert not list(scenario.parent.glob("x.*"))
+
+
+def test_captures(scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A link would be captured to another file than asked for, or not as `record.capture` has it,
+    or a wrong name be found after the run."""
+    out, file = tmp_path / "out", tmp_path / "one.pcapng"
+    recorded = ["--set", 'record.capture=["second"]', "--out", str(out), "--until", "2 s"]
+    assert main(["run", str(scenario), *recorded, "--capture", f"first.reverse={file}"]) == 0
+    assert (out / "capture-second.pcapng").exists()
+    given = json.loads((out / "run.json").read_text(encoding="utf-8"))
+    assert file.read_bytes() == (out / "capture-first.reverse.pcapng").read_bytes()
+    # The magic number of a section header block (the pcapng draft, section 4.1).
+    assert file.read_bytes()[:4] == bytes.fromhex("0a0d0d0a")
+    assert "first.reverse" in given["command"]
+    capsys.readouterr()
+    for words, told in (
+        ([f"frist={file}"], '--capture: no link "frist" (did you mean "first"'),
+        (["first"], '--capture: "first"; allowed is LINK=FILE'),
+        ([f"first={file}", "first=b"], '--capture: link "first" twice'),
+    ):
+        asked = [part for word in words for part in ("--capture", word)]
+        assert main(["run", str(scenario), *asked]) == 2
+        assert told in capsys.readouterr().err
+    words = ["--replications", "2", "--capture", f"first={file}"]
+    assert main(["run", str(scenario), *words]) == 2
+    assert "--replications, --capture: such a file holds one run" in capsys.readouterr().err
+    away = tmp_path / "no" / "one.pcapng"
+    assert main(["run", str(scenario), "--until", "2 s", "--capture", f"first={away}"]) == 1
+    assert f"--capture: {away}: No such file" in capsys.readouterr().err

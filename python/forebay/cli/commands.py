@@ -363,6 +363,13 @@ def transports(study_id: str, **options: Any) -> int:
         read=_path,
     ),
     option("--ns2", "FILE", "Write the packet trace as text in the format of ns-2.", read=_path),
+    option(
+        "--capture",
+        "LINK=FILE",
+        "Write what a packet analyser sees at a link, as pcapng; once for each link.",
+        key="captures",
+        many=True,
+    ),
     _JSON,
 )
 def run(
@@ -376,7 +383,7 @@ def run(
     **options: Any,
 ) -> None:
     """Run a scenario file once, or several times, and show its flows and links."""
-    from forebay.cli.run import Show
+    from forebay.cli.run import Exports, Show
 
     if out is not None and replications is None:
         need("run --out", "pyarrow")
@@ -384,13 +391,12 @@ def run(
         need("run --format", "pyarrow")
     if formats and out is None:
         raise UserError("--format: tables are written to the folder of --out; name one")
-    flent, ns2 = options.pop("flent"), options.pop("ns2")
-    show = Show(as_json, shuffle, formats, flent, ns2)
+    exports = Exports(*(options.pop(name) for name in ("flent", "ns2", "captures")))
+    show = Show(as_json, shuffle, formats, exports)
     if replications is not None:
         if shuffle:
             raise UserError("--replications, --ties: orders of events are compared in one run")
-        if flent is not None or ns2 is not None:
-            name = "--flent" if flent is not None else "--ns2"
+        if name := exports.asked:
             raise UserError(
                 f"--replications, {name}: such a file holds one run; name --replication"
             )

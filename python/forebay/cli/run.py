@@ -2,51 +2,106 @@
 
 from __future__ import annotations
 
+import json
 import os
+from pathlib import Path
 
-from forebay.errors import output_folder
-from forebay.run.jobs import load, run_jobs
+from forebay.errors import MachineError, UserError, nearest, output_folder
+from forebay.run.jobs import check, load, run_jobs
 from forebay.run.progress import meter, note, say
 from forebay.run.repeat import command_line, quoted
 
 TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
     from typing import Any
 
     from forebay.run.jobs import Job, Run
 
-__all__ = ["Show", "announce", "begin_files", "files_for", "kept_text", "run_scenario"]
+__all__ = ["Exports", "Show", "announce", "begin_files", "files_for", "kept_text", "run_scenario"]
 
 SCENARIO = "scenario.toml"
 
 
+class Exports:
+    """Files for other programs: the data of flent, the trace format of ns-2, and captures of links
+    for Wireshark, as `LINK=FILE`. Raises `UserError` for a capture that is not."""
+
+    __slots__ = ("captures", "flent", "ns2")
+
+    def __init__(
+        self, flent: Path | None = None, ns2: Path | None = None, captures: Sequence[str] = ()
+    ) -> None:
+        self.flent = flent
+        self.ns2 = ns2
+        self.captures: dict[str, Path] = {}
+        for word in captures:
+            link, _, file = word.rpartition("=")
+            if not link or not file:
+                raise UserError(f'--capture: "{word}"; allowed is LINK=FILE')
+            if link in self.captures:
+                raise UserError(f'--capture: link "{link}" twice; a link has one file')
+            self.captures[link] = Path(file)
+
+    @property
+    def asked(self) -> str:
+        """The first of the options that name them; empty if there is none."""
+        options = {"--flent": self.flent, "--ns2": self.ns2, "--capture": self.captures}
+        return next((name for name, value in options.items() if value), "")
+
+    def recording(self, job: Job) -> Job:
+        """`job` with what it must record for these files. Raises `UserError` for a link that its
+        scenario does not have."""
+        if not self.captures:
+            return job
+        values = check(job)["resolved"]
+        links = [*dict.fromkeys(key.split(".")[1] for key in values if key.startswith("links."))]
+        links += [f"{link}.reverse" for link in links]
+        for link in self.captures:
+            if link not in links:
+                near = nearest(link, links)
+                raise UserError(f'--capture: no link "{link}"{near}; there are {", ".join(links)}')
+        given = values.get("record.capture", "absent")
+        # A list of words in TOML is one in JSON.
+        known = [] if given == "absent" else json.loads(given)
+        wanted = json.dumps([*dict.fromkeys([*known, *self.captures])])
+        return job.but(overrides=[*job.overrides, f"record.capture={wanted}"])
+
+    def write(self, job: Job, run: Run) -> None:
+        """Write the files of a run."""
+        if self.flent is not None:
+            from forebay.run.flent import write_flent
+
+            write_flent(self.flent, run)
+        if self.ns2 is not None:
+            from forebay.run.ns2 import write_ns2
+
+            write_ns2(self.ns2, job, run)
+        for link, file in self.captures.items():
+            try:
+                file.write_bytes(bytes(run.tables[f"capture-{link}"]["byte"]))
+            except OSError as error:
+                raise MachineError(f"--capture: {file}: {error.strerror}") from error
+
+
 class Show:
     """What is shown of a run: one JSON document, or tables; what other orders of simultaneous
-    events give, if `ties`; in which formats all tables are written, if any; and the files for
-    flent and in the trace format of ns-2, if they are asked for."""
+    events give, if `ties`; in which formats all tables are written, if any; and files for other
+    programs."""
 
-    __slots__ = ("as_json", "flent", "formats", "ns2", "ties")
+    __slots__ = ("as_json", "exports", "formats", "ties")
 
     def __init__(
         self,
         as_json: bool,
         ties: bool,
         formats: Sequence[str] = (),
-        flent: Path | None = None,
-        ns2: Path | None = None,
+        exports: Exports | None = None,
     ) -> None:
         self.as_json = as_json
         self.ties = ties
         self.formats = formats
-        self.flent = flent
-        self.ns2 = ns2
-
-    @property
-    def records(self) -> bool:
-        """Whether it takes what the scenario records."""
-        return self.flent is not None or self.ns2 is not None
+        self.exports = exports or Exports()
 
 
 def run_scenario(
@@ -58,7 +113,8 @@ def run_scenario(
 
     Raises `UserError` for a wrong scenario or an `out` that cannot be written.
     """
-    job = load(scenario).but(record=out is not None or show.records, **options)
+    records = out is not None or bool(show.exports.asked)
+    job = show.exports.recording(load(scenario).but(record=records, **options))
     if show.ties:
         job = job.but(ties=0)
     job = job.but(command=command_line(job.name, job))
@@ -66,7 +122,7 @@ def run_scenario(
     run = _run(job, os.path.basename(scenario), show.ties)
     if out is not None:
         _keep(out, names, job, run, show.formats)
-    _export(job, run, show)
+    show.exports.write(job, run)
     if show.as_json:
         print(run.text)
         return
@@ -75,18 +131,6 @@ def run_scenario(
     show_run(run)
     if out is not None:
         print(f"results: {out}; a page of them: forebay report {quoted([str(out)])}")
-
-
-def _export(job: Job, run: Run, show: Show) -> None:
-    """Write the files in formats of other programs."""
-    if show.flent is not None:
-        from forebay.run.flent import write_flent
-
-        write_flent(show.flent, run)
-    if show.ns2 is not None:
-        from forebay.run.ns2 import write_ns2
-
-        write_ns2(show.ns2, job, run)
 
 
 def _run(job: Job, label: str, ties: bool) -> Run:
