@@ -203,7 +203,7 @@ impl CongestionControl for Cubic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::testing::acked;
+    use crate::control::testing::{acked, sample};
 
     fn cubic() -> Cubic {
         Cubic::new(&CubicParameters { c: 0.4, beta: 0.7, fast_convergence: true, hystart: false })
@@ -211,6 +211,38 @@ mod tests {
 
     fn at(seconds: f64) -> Time {
         Time::ZERO + Span::from_seconds(seconds)
+    }
+
+    /// Slow start would end with the first acknowledgement, or not where round-trip times grow: by
+    /// HyStart++ (RFC 9406, section 4.2) it lasts while they stay at 40 ms, for all of ten rounds of
+    /// eight, and ends after five rounds behind one in which they grow by an eighth. In recovery
+    /// and in congestion avoidance they say nothing of it.
+    #[test]
+    fn growing_round_trip_times_end_slow_start_only() {
+        let rounds = |ms: &[u64], ssthresh: f64, recovering: bool| {
+            let mut law = Cubic::new(&CubicParameters {
+                c: 0.4,
+                beta: 0.7,
+                fast_convergence: true,
+                hystart: true,
+            });
+            let mut window = Window { cwnd: 10_000.0, ssthresh, smss: 1000.0 };
+            for (round, ms) in (1..).zip(ms) {
+                for at in 0..8 {
+                    let (una, max) = (100 * round + at, 100 * round + 99);
+                    let rtt = Some(Span::from_ms(*ms));
+                    let now = RateSample { una, max, rtt, recovering, ..sample() };
+                    law.sampled(&mut window, &now);
+                }
+            }
+            window.ssthresh
+        };
+        let grown = [40, 45, 45, 45, 45, 45, 45, 45];
+        assert_eq!(rounds(&[40; 10], f64::INFINITY, false), f64::INFINITY);
+        assert_eq!(rounds(&grown[..6], f64::INFINITY, false), f64::INFINITY);
+        assert_eq!(rounds(&grown, f64::INFINITY, false), 10_000.0);
+        assert_eq!(rounds(&grown, f64::INFINITY, true), f64::INFINITY);
+        assert_eq!(rounds(&grown, 9000.0, false), 9000.0);
     }
 
     fn close(a: f64, b: f64) -> bool {

@@ -486,6 +486,16 @@ mod tests {
         assert_eq!(reduced(1.0, 20.0).law.window, 10.0);
     }
 
+    /// The smallest window would be counted in other than segments: a mark of all leaves 2000 bytes
+    /// of 2100 in segments of 1000, and 2 segments are the threshold at least.
+    #[test]
+    fn the_smallest_window_is_counted_in_segments() {
+        let mut window = Window { cwnd: 2100.0, ssthresh: 2100.0, smss: 1000.0 };
+        let mut law = Prague::new(parameters());
+        law.congested(&mut window, Signal::Ecn, 2100.0, Time::ZERO);
+        assert_eq!((law.window, window.ssthresh), (2000.0, 2000.0));
+    }
+
     /// A loss would not halve the window, or halve it behind a reduction for marks of the same
     /// congestion: of 20 segments marks took 2.5, and the loss leaves 10. A timeout leaves one.
     #[test]
