@@ -24,6 +24,12 @@ SERIES = {
     "sample; no number if there were none.",
     "marks": "Of a link: packets marked CE (PCN traffic: ETM) since the last sample.",
     "threshold_marks": "Of a link: PCN packets threshold-marked since the last sample.",
+    "class_throughput_bps": "Of a link, with `record.classes`: bits of each class that left the "
+    "queue per second since the last sample, as `class_throughput_bps.0`, ...",
+    "class_drops": "The same: packets of each class dropped since the last sample.",
+    "class_marks": "The same: packets of each class marked CE since the last sample.",
+    "class_mean_queue_packets": "The same: time average of the packets of each class waiting since "
+    "the last sample.",
     "shaper_packets": "Packets waiting in the shaper.",
     "shaper_bytes": "Bytes waiting in the shaper.",
     "transit_high_bytes": "Span of a ring: bytes in the high-priority transit buffer.",

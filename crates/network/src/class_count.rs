@@ -63,6 +63,14 @@ impl ClassCount {
         self.marked += u64::from(marked);
         self.waiting -= 1;
     }
+
+    /// `packet`, which has just been [dequeued](Self::dequeued), is held back and still waits.
+    pub fn held_back(&mut self, packet: &Packet, marked: bool) {
+        self.departed.packets -= 1;
+        self.departed.bytes -= u64::from(packet.size);
+        self.marked -= u64::from(marked);
+        self.waiting += 1;
+    }
 }
 
 impl ElementCounters for ClassCount {
@@ -97,5 +105,11 @@ mod tests {
         count.integrate(at(10));
         assert_eq!(count.area, 8_000_000_000);
         assert_eq!((count.arrived.packets, count.dropped[DropReason::Early as usize]), (0, 1));
+        // The last one would leave at 10 ms and is held back until 12 ms.
+        count.dequeued(&packet, true, at(10));
+        count.held_back(&packet, true);
+        assert_eq!((count.departed, count.marked), (PacketBytes::default(), 0));
+        count.dequeued(&packet, true, at(12));
+        assert_eq!((count.area, count.departed.packets, count.marked), (10_000_000_000, 1, 1));
     }
 }

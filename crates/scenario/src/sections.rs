@@ -273,8 +273,8 @@ parameters! {
         /// Packets of each capture, at most: the first ones.
         capture_packets: u32 = 1_000_000, "-";
         /// Count what becomes of the packets of each class of a queue with classes: a scheduler,
-        /// the two queues of `dualpi2`, the tins of `cake`. Results have a row for each, recorded
-        /// or not. Not of queues inside others.
+        /// the two queues of `dualpi2`, the tins of `cake`, alone or inside `tbf`. Results have a
+        /// row for each, recorded or not, and series of links columns by class.
         classes: bool = false, "-";
         /// Which groups of flows get a row for each flow in the results, recorded or not. Those of
         /// up to 10,000 flows if left out.

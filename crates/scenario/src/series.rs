@@ -4,7 +4,9 @@
 //! run.
 
 use forebay_network::record::{Column, RecordTable};
-use forebay_network::{Counters, DropReason, ElementId, FlowCount, LinkCount, PacketBytes};
+use forebay_network::{
+    ClassCount, Counters, DropReason, ElementId, FlowCount, LinkCount, PacketBytes,
+};
 use forebay_units::{PS_PER_S, Span, Time};
 
 use crate::flows::FlowPlan;
@@ -51,6 +53,7 @@ struct PlaceSeries {
     /// Which part of its elements it is.
     part: u32,
     rates: Rates,
+    classes: Classes,
     columns: Columns,
 }
 
@@ -96,7 +99,11 @@ impl Series {
             |kind: &str, (name, part): (&str, u32), elements: Vec<ElementId>, rates: Rates| {
                 if is_wanted(plan.record.series_of.as_deref(), kind, name) {
                     let (name, columns) = (format!("series/{kind}.{name}"), Columns::default());
-                    tables.push(PlaceSeries { name, elements, part, rates, columns });
+                    let classes = match &rates {
+                        Rates::Link { number, .. } => Classes::of(*number, plan, &elements),
+                        _ => Classes::default(),
+                    };
+                    tables.push(PlaceSeries { name, elements, part, rates, classes, columns });
                 }
             };
         for (number, (link, elements)) in plan.links.iter().zip(&wired.links).enumerate() {
@@ -136,6 +143,7 @@ impl Series {
                 Rates::Flows { then, .. } => *then = FlowSums::default(),
                 Rates::None => {}
             }
+            table.classes.sums.clear();
         }
     }
 
@@ -157,6 +165,15 @@ impl Series {
             table.rates.sample(counters, self.interval, &mut |name, value| {
                 // A rate without a value was zero: of a precedence not seen before, say.
                 table.columns.put((row, 0.0), name, value);
+            });
+        }
+        for table in &mut self.tables {
+            let Some(element) = table.classes.element else { continue };
+            let counts = wired.network.element_counters::<Vec<ClassCount>>(element);
+            let counts = counts.map_or(&[][..], Vec::as_slice);
+            let columns = &mut table.columns;
+            table.classes.sample(counts, self.interval, &mut |name, value| {
+                columns.put((row, 0.0), name, value);
             });
         }
     }
@@ -271,6 +288,45 @@ impl LinkSums {
         visit("threshold_marks", since(threshold_marked, &mut self.marks[1]) as f64);
         let area = count.queue_area - std::mem::replace(&mut self.queue_area, count.queue_area);
         visit("mean_queue_packets", area as f64 / interval.ps() as f64);
+    }
+}
+
+/// The classes of the queue of a link, if they are counted.
+#[derive(Default)]
+struct Classes {
+    element: Option<ElementId>,
+    /// What each had counted at the last sample.
+    sums: Vec<ClassSums>,
+}
+
+/// What a class had counted at the last sample.
+#[derive(Default)]
+struct ClassSums {
+    departed: u64,
+    drops: u64,
+    marks: u64,
+    area: u128,
+}
+
+impl Classes {
+    /// Those of link `number`, which has `elements`.
+    fn of(number: usize, plan: &Plan<'_>, elements: &[ElementId]) -> Self {
+        let own = plan.links[number].own_element().filter(|_| plan.record.classes);
+        Self { element: own.map(|at| elements[at]), sums: Vec::new() }
+    }
+
+    fn sample(&mut self, counts: &[ClassCount], interval: Span, visit: &mut dyn FnMut(&str, f64)) {
+        self.sums.resize_with(counts.len(), ClassSums::default);
+        for (class, (count, then)) in counts.iter().zip(&mut self.sums).enumerate() {
+            let bytes = since(count.departed.bytes, &mut then.departed);
+            visit(&format!("class_throughput_bps.{class}"), per_second(bytes, interval));
+            let drops = count.dropped.iter().sum();
+            visit(&format!("class_drops.{class}"), since(drops, &mut then.drops) as f64);
+            visit(&format!("class_marks.{class}"), since(count.marked, &mut then.marks) as f64);
+            let area = count.area - std::mem::replace(&mut then.area, count.area);
+            let mean = area as f64 / interval.ps() as f64;
+            visit(&format!("class_mean_queue_packets.{class}"), mean);
+        }
     }
 }
 

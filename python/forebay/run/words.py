@@ -28,6 +28,7 @@ _WORDS = {
     "red": "RED",
 }
 _BY_PRECEDENCE = ("throughput_bps", "arrived_packets", "departed_packets", "dropped_packets")
+_PACKETS = ("drops", "marks", "early_drops", "forced_drops", "threshold_marks")
 _WHOLE = {
     "arrived_bps": "arriving traffic",
     "mean_flight_packets": "packets in flight",
@@ -57,7 +58,7 @@ def name_of(column: str) -> str:
 def unit_at(place: str, column: str) -> Unit | None:
     """The unit of a column of a series or of a kind of rows."""
     whole = column.partition(".")[0]
-    if whole in ("drops", "marks", "early_drops", "forced_drops", "threshold_marks"):
+    if whole.removeprefix("class_") in _PACKETS:
         return UNITS["packets"]
     if whole.endswith("_flows"):
         return UNITS["count"]

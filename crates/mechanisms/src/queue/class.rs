@@ -1,7 +1,9 @@
 //! Queues inside schedulers and shapers.
 
 use forebay_kernel::Stream;
-use forebay_network::{Backlog, Departure, Discard, Packet, QueueDisc, RednAdjustment, Verdict};
+use forebay_network::{
+    Backlog, ClassCount, Departure, Discard, Packet, QueueDisc, RednAdjustment, Verdict,
+};
 use forebay_units::{Rate, Time};
 
 use super::{Fifo, Queue};
@@ -60,12 +62,14 @@ pub(super) struct ClassQueue {
     queue: Class,
     /// The head, if it is not in `queue` any more.
     head: Option<Departure>,
+    /// The class in which it is counted, where classes of `queue` are.
+    held: Option<usize>,
 }
 
 impl ClassQueue {
     /// Of a link of `rate`.
     pub(super) fn of(queue: Queue, rate: Rate) -> Self {
-        Self { queue: Class::of(queue, rate), head: None }
+        Self { queue: Class::of(queue, rate), head: None, held: None }
     }
 
     /// The size of the next packet, once [`ClassQueue::look`] has found one.
@@ -93,6 +97,53 @@ impl ClassQueue {
             self.head = law.dequeue(now, stream, discard);
         }
         self.head_size()
+    }
+
+    /// As [`ClassQueue::look`], of a queue that counts by class: the packet that is kept here waits
+    /// in its class until it is sent.
+    pub(super) fn look_counting(
+        &mut self,
+        now: Time,
+        stream: &mut Stream,
+        discard: &mut Discard<'_>,
+    ) -> Option<u16> {
+        let Class::Other(law) = &mut self.queue else { return self.head_size() };
+        if self.head.is_some() || law.backlog().packets == 0 {
+            return self.head_size();
+        }
+        let departed = |law: &mut dyn QueueDisc| -> Vec<u64> {
+            let counts = law.class_counts(now);
+            counts.into_iter().flatten().map(|count| count.departed.packets).collect()
+        };
+        let before = departed(law.as_mut());
+        self.head = law.dequeue(now, stream, discard);
+        if let (Some(head), Some(counts)) = (&self.head, law.class_counts(now)) {
+            let left = counts
+                .iter()
+                .zip(&before)
+                .position(|(count, before)| count.departed.packets > *before);
+            if let Some(class) = left {
+                counts[class].held_back(&head.packet, head.marked);
+                self.held = Some(class);
+            }
+        }
+        self.head_size()
+    }
+
+    /// As [`QueueDisc::dequeue`] after [`ClassQueue::look_counting`].
+    pub(super) fn dequeue_counting(
+        &mut self,
+        now: Time,
+        stream: &mut Stream,
+        discard: &mut Discard<'_>,
+    ) -> Option<Departure> {
+        let departure = self.dequeue(now, stream, discard)?;
+        if let Some(class) = self.held.take()
+            && let Some(counts) = self.class_counts(now)
+        {
+            counts[class].dequeued(&departure.packet, departure.marked, now);
+        }
+        Some(departure)
     }
 }
 
@@ -152,6 +203,10 @@ impl QueueDisc for ClassQueue {
 
     fn adjustments(&mut self, visit: &mut dyn FnMut(&RednAdjustment)) {
         self.queue.as_disc_mut().adjustments(visit);
+    }
+
+    fn class_counts(&mut self, now: Time) -> Option<&mut Vec<ClassCount>> {
+        self.queue.as_disc_mut().class_counts(now)
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {

@@ -2,7 +2,7 @@
 
 use forebay_kernel::Stream;
 use forebay_network::{
-    Backlog, Departure, Discard, DropReason, Packet, QueueDisc, RednAdjustment, Verdict,
+    Backlog, ClassCount, Departure, Discard, DropReason, Packet, QueueDisc, RednAdjustment, Verdict,
 };
 use forebay_parameters::{Entry, Inner, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::{Rate, Size, Time};
@@ -66,12 +66,13 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
     if peak_rate.is_none() && section.node("peak_burst").is_some() {
         return Err(section.fail("peak_burst", "there is no peak_rate that it would belong to"));
     }
-    let queue = queue.build(section, |build, inner| build(inner, &facts.inside()))?;
+    let queue = queue.build(section, |build, inner| build(inner, facts))?;
     Ok(Queue::Disc(Box::new(Tbf {
         bucket: RateBucket::full(rate, burst),
         peak: peak_rate.map(|peak| RateBucket::full(peak, peak_burst)),
         updated: Time::ZERO,
         queue: ClassQueue::of(queue, facts.rate),
+        counts: facts.counts_classes,
     })))
 }
 
@@ -93,6 +94,8 @@ struct Tbf {
     /// Up to when tokens have been collected.
     updated: Time,
     queue: ClassQueue,
+    /// Whether the queue counts what becomes of the packets of its classes, if it has any.
+    counts: bool,
 }
 
 impl Tbf {
@@ -131,7 +134,11 @@ impl QueueDisc for Tbf {
         stream: &mut Stream,
         discard: &mut Discard<'_>,
     ) -> Option<Departure> {
-        let size = self.queue.look(now, stream, discard)?;
+        let size = if self.counts {
+            self.queue.look_counting(now, stream, discard)?
+        } else {
+            self.queue.look(now, stream, discard)?
+        };
         let span = now.since(self.updated);
         self.updated = now;
         for of in std::iter::once(&mut self.bucket).chain(&mut self.peak) {
@@ -142,6 +149,9 @@ impl QueueDisc for Tbf {
         }
         for of in std::iter::once(&mut self.bucket).chain(&mut self.peak) {
             of.bucket.take(size);
+        }
+        if self.counts {
+            return self.queue.dequeue_counting(now, stream, discard);
         }
         self.queue.dequeue(now, stream, discard)
     }
@@ -167,6 +177,10 @@ impl QueueDisc for Tbf {
 
     fn adjustments(&mut self, visit: &mut dyn FnMut(&RednAdjustment)) {
         self.queue.adjustments(visit);
+    }
+
+    fn class_counts(&mut self, now: Time) -> Option<&mut Vec<ClassCount>> {
+        self.queue.class_counts(now)
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {

@@ -2,7 +2,7 @@
 
 use forebay_scenario::{ClassResult, Control, Invariant, RunOptions, RunResult, Scenario};
 
-use crate::support::{link, read, run_with};
+use crate::support::{floats, link, read, record, run_with, table};
 
 /// A bottleneck of 1 Mbit/s with `queue`, offered EF in small packets, TCP that speaks ECN, L4S or
 /// not, and best effort.
@@ -53,6 +53,16 @@ fn classes_add_up_to_their_link() {
             .to_owned(),
             2),
     ];
+    // In a token bucket filter, which holds the next packet back.
+    let inner = [
+        format!("{{ drr = {{ classify = \"precedence\", {classes} }} }}"),
+        format!("{{ priority = {{ map = [0, 1, 2], {plain} }} }}"),
+        "{ dualpi2 = {} }".to_owned(),
+    ];
+    for (queue, number) in inner.iter().zip([3, 3, 2]) {
+        let bucket = "rate = \"800 kbit/s\", burst = \"1600 B\"";
+        queues.push((format!("{{ tbf = {{ {bucket}, queue = {queue} }} }}"), number));
+    }
     for name in ["priority", "drr", "wrr", "ets", "wfq", "scfq", "stfq", "wf2q_plus"] {
         queues.push((format!("{{ {name} = {{ classify = \"precedence\", {classes} }} }}"), 3));
     }
@@ -119,6 +129,54 @@ fn a_class_has_its_own_packets_and_wait() {
     assert!((first.mean_queue_packets + second.mean_queue_packets - all).abs() < 1e-9);
 }
 
+/// Series of a class would show another class, or other packets than its row: sampled every 100 ms,
+/// drops and marks add up to the row's, rate and queue have its means. In the network of the test
+/// above class 0 sends 10 packets of 500 B in each 100 ms, and class 1 what is left, 15; the same
+/// within a token bucket filter.
+#[test]
+fn series_of_classes_add_up_to_their_rows() {
+    let classes = "[\"droptail\", { droptail = { limit = \"10 packets\" } }]";
+    let flow = |name: &str, precedence: u32, kbps: u32| {
+        format!(
+            "[flows.{name}]\nfrom = \"a\"\nto = \"b\"\nprecedence = {precedence}\nudp = {{}}\n\
+             traffic = {{ cbr = {{ rate = \"{kbps} kbit/s\", size = \"500 B\" }} }}\n"
+        )
+    };
+    for inside in [false, true] {
+        let queue = format!("{{ priority = {{ classes = {classes} }} }}");
+        let shaped =
+            format!("{{ tbf = {{ rate = \"1 Mbit/s\", burst = \"500 B\", queue = {queue} }} }}");
+        let (rate, queue) = if inside { ("2 Mbit/s", shaped) } else { ("1 Mbit/s", queue) };
+        let text = format!(
+            "duration = \"5 s\"\nwarm_up = \"1 s\"\nrecord.classes = true\n\
+             record.series = \"100 ms\"\n[links.l]\nfrom = \"a\"\nto = \"b\"\n\
+             rate = \"{rate}\"\nqueue = {queue}\n{}{}",
+            flow("first", 0, 400),
+            flow("second", 1, 800)
+        );
+        let result = checked(&text);
+        let (_, tables) = record(&text);
+        let series = table(&tables, "series/links.l");
+        // Samples of the measured time: the 11th, at 1.1 s, and after.
+        let of = |name: &str| floats(series, name)[10..].to_vec();
+        for (class, packets) in [(0, 10.0), (1, 15.0)] {
+            let row = &result.classes[class];
+            let sum = |name: &str| of(&format!("{name}.{class}")).iter().sum::<f64>();
+            assert_eq!(sum("class_drops"), row.drops as f64);
+            assert_eq!(sum("class_marks"), 0.0);
+            assert!((sum("class_throughput_bps") / 40.0 / row.throughput_bps - 1.0).abs() < 1e-9);
+            let mean = sum("class_mean_queue_packets") / 40.0;
+            assert!((mean - row.mean_queue_packets).abs() < 1e-9, "{mean}");
+            for bps in of(&format!("class_throughput_bps.{class}")) {
+                assert!((bps / 40e3 - packets).abs() <= 1.0 + 1e-9, "{inside}, {class}: {bps}");
+            }
+        }
+        let without = record(&text.replace("record.classes = true\n", "")).1;
+        let names = table(&without, "series/links.l").columns.iter().map(|(name, _)| name);
+        assert!(names.clone().all(|name| !name.starts_with("class_")));
+    }
+}
+
 /// Counters of classes would be those of one partition, or of another window: with two threads, or
 /// one, a network of two such links has the same rows.
 #[test]
@@ -147,8 +205,7 @@ fn queues_without_classes_have_no_rows() {
     for queue in [
         "\"droptail\"",
         "{ fq_codel = {} }",
-        "{ tbf = { rate = \"900 kbit/s\", burst = \
-         \"3 kB\", queue = { priority = { classes = [\"droptail\", \"droptail\"] } } } }",
+        "{ tbf = { rate = \"900 kbit/s\", burst = \"3 kB\", queue = { fq_codel = {} } } }",
     ] {
         assert!(checked(&scenario(queue, "")).classes.is_empty(), "{queue}");
     }
