@@ -81,21 +81,24 @@ class Pie:
             self.burst = max(self.burst - self.interval, Fraction(0))
             self.due += self.interval
 
-    def early(self) -> bool:
+    def early(self, size: int) -> bool:
         """Whether a packet that arrives is dropped early (appendix A, drop_early)."""
         if self.former < self.target / 2 and self.p < Fraction(2, 10):
             return False
         if self.size() <= 2 * self.mean_packet:
             return False
-        if self.p == 0:
+        p = self.p
+        if self.given.get("bytemode", False):
+            p *= min(size / self.mean_packet, Fraction(1))
+        if p == 0:
             self.sum = Fraction(0)
-        self.sum += self.p
+        self.sum += p
         derandomize = self.given.get("derandomize", True)
         if derandomize and self.sum < Fraction(85, 100):
             return False
         if not (derandomize and self.sum >= Fraction(85, 10)):
-            assert self.p in (0, 1), f"{self.p} is left to chance"
-            if self.p == 0:
+            assert p in (0, 1), f"{p} is left to chance"
+            if p == 0:
                 return False
         self.sum = Fraction(0)
         return True
@@ -107,7 +110,7 @@ class Pie:
             self.sum = Fraction(0)
             self.log.drop(packet, now, "overflow")
             return
-        early = self.active and self.burst == 0 and self.early()
+        early = self.active and self.burst == 0 and self.early(packet.size)
         self.turn_on_or_off()
         if early:
             if not (self.given.get("ecn", False) and packet.capable and self.p <= self.mark_limit):

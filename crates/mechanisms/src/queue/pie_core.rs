@@ -49,6 +49,9 @@ parameters! {
         beta: f64 = 1.25, "RFC 8033, section 4.2 (in Hz)";
         /// Mean size of packets: while up to two of these wait, nothing is dropped early.
         mean_packet: Size = "1024 B", "RFC 8034 (MEAN_PKTSIZE); RFC 8033 has no value";
+        /// Drop packets smaller than `mean_packet` with a probability that is smaller in proportion
+        /// (Linux takes the MTU for it).
+        bytemode: bool = false, "Linux net/sched/sch_pie.c and tc-pie(8); not in RFC 8033";
         /// Space early drops out: none until the probabilities of the arrivals since the last add
         /// up to 0.85, and surely one when they reach 8.5.
         derandomize: bool = true, "RFC 8033, section 5.4";
@@ -258,12 +261,23 @@ impl PieState {
     }
 
     /// Whether the arriving packet is dropped early, or marked (drop_early).
-    fn drops_early(&mut self, law: &PieLaw, waiting: u64, stream: &mut Stream) -> bool {
+    fn drops_early(
+        &mut self,
+        law: &PieLaw,
+        waiting: u64,
+        packet: &Packet,
+        stream: &mut Stream,
+    ) -> bool {
         let Controller { probability, former_delay, .. } = self.controller;
         let spared = probability < SPARED_BELOW && is_short(former_delay, law.target);
         if spared || waiting <= law.mean_packet.bytes().saturating_mul(2) {
             return false;
         }
+        let probability = if law.bytemode && u64::from(packet.size) < law.mean_packet.bytes() {
+            probability * f64::from(packet.size) / law.mean_packet.bytes() as f64
+        } else {
+            probability
+        };
         if probability == 0.0 {
             self.accumulated = 0.0;
         }
@@ -310,7 +324,7 @@ impl PieState {
     ) -> Verdict {
         let early = self.active
             && self.controller.burst == Span::ZERO
-            && self.drops_early(law, waiting, stream);
+            && self.drops_early(law, waiting, packet, stream);
         if self.active {
             self.renew_burst(law, waiting);
         }
