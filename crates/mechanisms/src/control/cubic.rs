@@ -214,8 +214,8 @@ mod tests {
     }
 
     /// Slow start would end with the first acknowledgement, or not where round-trip times grow: by
-    /// HyStart++ (RFC 9406, section 4.2) it lasts while they stay at 40 ms, for all of ten rounds of
-    /// eight, and ends after five rounds behind one in which they grow by an eighth. In recovery
+    /// HyStart++ (RFC 9406, section 4.2) it lasts while they stay at 40 ms, for all of ten rounds
+    /// of eight, and ends after five rounds behind one in which they grow by an eighth. In recovery
     /// and in congestion avoidance they say nothing of it.
     #[test]
     fn growing_round_trip_times_end_slow_start_only() {

@@ -40,7 +40,8 @@ fn build(section: &Section<'_>) -> Result<ControlFactory, Problem> {
     Ok(Box::new(move || Box::new(Dctcp::new(gain, initial_share))))
 }
 
-/// The window grows as Reno's does, and losses halve it as they do that (RFC 8257, sections 3.4 and 3.5).
+/// The window grows as Reno's does, and losses halve it as they do that (RFC 8257, sections 3.4 and
+/// 3.5).
 struct Dctcp {
     growth: Growth,
     gain: f64,

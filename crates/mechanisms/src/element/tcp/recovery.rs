@@ -91,8 +91,8 @@ impl SenderContext<'_, '_> {
 
     /// Reduce the window, and record the recovery point.
     pub(super) fn begin_recovery(&mut self) {
-        // A window that was reduced for ECN is not reduced again for the same flight of data, unless
-        // marks take less than a loss does.
+        // A window that was reduced for ECN is not reduced again for the same flight of data,
+        // unless marks take less than a loss does.
         let again = self.p.ecn && !self.p.exact_marks && self.c.una < self.c.reduced;
         if !again {
             self.reduce_window(Signal::Loss);
