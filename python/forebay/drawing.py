@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import re
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -27,6 +28,7 @@ __all__ = [
     "LINES",
     "LOOK",
     "MARKERS",
+    "NARROW",
     "Figure",
     "curve",
     "finished",
@@ -37,9 +39,10 @@ __all__ = [
     "new_column",
     "new_grid",
     "published",
-    "side_legend",
     "slug",
     "to_svg",
+    "top_legend",
+    "top_legend_inches",
     "with_legend",
 ]
 
@@ -80,6 +83,12 @@ LEGEND_ROW = 0.3
 DOTTED = (0, (1, 2))
 LEGEND = 104
 """Letters that fit side by side below a drawing."""
+NARROW = 5.4
+"""Inches of a drawing that is read on a phone without scrolling."""
+TOP_LEGEND = 62
+"""Letters that fit side by side above a panel of a narrow drawing."""
+TOP_ROW = 0.17
+"""Inches of a row of the legend above a panel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +127,12 @@ def to_svg(drawing: Drawing, identity: str, description: str) -> str:
     svg = re.sub(r"\s+", " ", svg).replace("> <", "><")
     svg = re.sub(r'\bid="', f'id="{identity}-', svg)
     svg = re.sub(r'(url\(#|href="#)', rf"\g<1>{identity}-", svg)
+    narrow = drawing.get_size_inches()[0] <= NARROW + 0.1
     svg = re.sub(r'<svg([^>]*?) width="[^"]*"', r"<svg\1", svg, count=1)
     svg = re.sub(r'<svg([^>]*?) height="[^"]*"', r"<svg\1", svg, count=1)
     label = description.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
-    return svg.replace("<svg", f'<svg role="img" aria-label="{label}"', 1).strip()
+    kind = ' class="narrow"' if narrow else ""
+    return svg.replace("<svg", f'<svg role="img"{kind} aria-label="{label}"', 1).strip()
 
 
 def finished(
@@ -269,7 +280,7 @@ def line_style(index: int) -> dict[str, Any]:
 def new_column(heights: Sequence[float], width: float) -> tuple[Drawing, list[Axes]]:
     """A drawing of panels above each other that share the horizontal axis; sizes in inches.
 
-    Drawings up to 5.4 inches wide are read on a phone without scrolling.
+    Drawings up to `NARROW` inches wide are read on a phone without scrolling.
     """
     from matplotlib import rc_context
     from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -284,8 +295,9 @@ def new_column(heights: Sequence[float], width: float) -> tuple[Drawing, list[Ax
         return drawing, list(grid[:, 0])
 
 
-def side_legend(axis: Axes, many: int = 0) -> None:
-    """The legend of one panel at its right, in the order of its lines.
+def top_legend(axis: Axes, many: int = 0) -> None:
+    """The legend of one panel above it, in the order of its lines, so that all of the width is the
+    panel's, on a phone as well.
 
     Of more than `many` lines, if that is given, each is also named at its end, so that they are
     told apart without the legend.
@@ -295,23 +307,35 @@ def side_legend(axis: Axes, many: int = 0) -> None:
     handles, labels = axis.get_legend_handles_labels()
     if not handles:
         return
-    axis.legend(
-        handles,
-        labels,
-        loc="upper left",
-        bbox_to_anchor=(1.01, 1.02),
-        borderaxespad=0.0,
-        fontsize=8,
-        frameon=False,
-        labelcolor=INK,
-        handlelength=2.6,
-    )
     if many and len(labels) > many:
         for number, line in enumerate(axis.get_lines()[: len(labels)]):
             x, y = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
             if len(x):
                 at = (number + 1) * len(x) // (len(labels) + 2)
                 axis.annotate(str(number + 1), (x[at], y[at]), fontsize=6.5, color=INK, va="bottom")
-                legend = axis.get_legend()
-                assert legend is not None
-                legend.get_texts()[number].set_text(f"{number + 1}  {labels[number]}")
+        labels = [f"{number}  {label}" for number, label in enumerate(labels, 1)]
+    axis.legend(
+        handles,
+        [textwrap.fill(label, TOP_LEGEND) for label in labels],
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        borderaxespad=0.2,
+        ncols=_top_columns(labels),
+        fontsize=8,
+        frameon=False,
+        labelcolor=INK,
+        handlelength=2.6,
+        columnspacing=1.2,
+    )
+
+
+def top_legend_inches(labels: Sequence[str]) -> float:
+    """How much higher a panel must be for the legend of these lines above it."""
+    rows = -(-len(labels) // _top_columns(labels))
+    lines = max((-(-len(label) // TOP_LEGEND) for label in labels), default=1)
+    return TOP_ROW * rows * lines
+
+
+def _top_columns(labels: Sequence[str]) -> int:
+    longest = max(map(len, labels), default=0) + 8
+    return max(1, min(len(labels), (TOP_LEGEND + 8) // longest))

@@ -121,6 +121,20 @@ def test_a_topology_shows_every_node_and_link_once() -> None:
     assert draw(topology_of({"links": {}})) == ""
 
 
+def test_a_ring_alone_is_drawn_as_a_ring() -> None:
+    """Spans of a ring would cross, and their names hide each other."""
+    stations = [f"s{number}" for number in range(7)]
+    ring = {"stations": stations, "rate": "1 Gbit/s", "delay": "1 ms"}
+    drawn = draw(topology_of({"rings": {"metro": ring}}))
+    assert drawn.count("1 Gbit/s, 1 ms a span") == 1
+    boxes = re.findall(r'<rect x="(\d+)" y="(\d+)" width="(\d+)"', drawn)
+    assert len(boxes) == len(stations)
+    for number, (x, y, width) in enumerate([tuple(map(int, box)) for box in boxes]):
+        for other in boxes[number + 1 :]:
+            apart = abs(int(other[0]) - x) > width or abs(int(other[1]) - y) > 28
+            assert apart, (number, other)
+
+
 def test_a_ring_is_a_topology_too() -> None:
     """A scenario without links would have no drawing."""
     found = topology_of({"rings": {"metro": {"stations": ["x", "y", "z"], "rate": "1 Gbit/s"}}})

@@ -12,15 +12,17 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from forebay.drawing import (
     INK,
+    NARROW,
     Figure,
     curve,
     finished,
     line_style,
     new_column,
     new_grid,
-    side_legend,
     slug,
     to_svg,
+    top_legend,
+    top_legend_inches,
 )
 from forebay.run.words import axis_scale, name_of, unit_at
 from forebay.units import UNITS
@@ -33,7 +35,6 @@ __all__ = ["Recorded", "delays", "details", "shares", "timeline"]
 Recorded: TypeAlias = "Mapping[str, Mapping[str, np.ndarray]]"
 """Recorded series by place (`links.core`): columns by name."""
 
-WIDTH = 5.4
 POINTS = 12_000
 """Points that all lines of a section have together: about 14 letters of SVG each."""
 LINES = 12
@@ -56,12 +57,20 @@ def shares(groups: Sequence[Mapping[str, Any]]) -> Figure | None:
     scale, unit = axis_scale(
         unit_at("groups", "throughput_bps"), [row["throughput_bps"] for row in known]
     )
-    drawing, (axis,) = new_column([0.9 + 0.24 * len(known)], WIDTH)
+    drawing, (axis,) = new_column([0.9 + 0.24 * len(known)], NARROW)
     values = [row["throughput_bps"] * scale for row in known]
     axis.barh(range(len(known)), values, 0.66, color=line_style(0)["color"])
     for place, (row, value) in enumerate(zip(known, values, strict=True)):
-        share = f"  {100 * row['throughput_bps'] / total:.1f} %"
-        axis.annotate(share, (value, place), va="center", fontsize=8.5, color=INK)
+        share = f"{100 * row['throughput_bps'] / total:.1f} %"
+        axis.annotate(
+            share,
+            (value, place),
+            xytext=(4, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=8.5,
+            color=INK,
+        )
     axis.set_yticks(range(len(known)), [row["name"] for row in known])
     axis.invert_yaxis()
     axis.set_xlim(0, 1.16 * max(values))
@@ -82,7 +91,7 @@ def delays(table: Mapping[str, Sequence[Any]]) -> Figure | None:
     groups = np.array(table["group"])
     upper, packets = np.array(table["to_s"], float), np.array(table["packets"], float)
     scale, unit = axis_scale(unit_at("flows", "mean_delay_s"), upper)
-    drawing, (axis,) = new_column([3.4 + 0.12 * max(0, len(names) - 12)], WIDTH)
+    drawing, (axis,) = new_column([2.9 + top_legend_inches(names)], NARROW)
     for index, name in enumerate(names):
         of = groups == name
         x = scale * upper[of]
@@ -96,7 +105,7 @@ def delays(table: Mapping[str, Sequence[Any]]) -> Figure | None:
     axis.set_ylabel("packets with at most this delay (%)")
     axis.set_ylim(0, 101)
     axis.set_xlim(left=0)
-    side_legend(axis, MANY)
+    top_legend(axis, MANY)
     said = "Of delivered packets, by group. Circle: median; square: 95 %; diamond: 99 %."
     return _figure("Distribution of delay", drawing, said)
 
@@ -125,7 +134,7 @@ def timeline(recorded: Recorded) -> Figure | None:
     if not panels:
         return None
     drawing, axes = new_column(
-        [max(1.7, 0.7 + 0.145 * len(lines)) for _, _, lines in panels], 1.25 * WIDTH
+        [1.9 + top_legend_inches(list(lines)) for _, _, lines in panels], NARROW
     )
     count = sum(len(lines) for _, _, lines in panels)
     for axis, (what, kind, lines) in zip(axes, panels, strict=True):
@@ -138,7 +147,7 @@ def timeline(recorded: Recorded) -> Figure | None:
         axis.set_ylabel(f"{what.partition(',')[0]}\n({symbol})")
         axis.set_ylim(bottom=0)
         axis.margins(x=0)
-        side_legend(axis, MANY)
+        top_legend(axis, MANY)
     axes[-1].set_xlabel("simulated time (s)")
     said = "Recorded series on one time axis"
     return _figure("Over time", drawing, f"{said}: {'; '.join(what for what, _, _ in panels)}.")

@@ -7,7 +7,17 @@ from pathlib import Path
 from typing import Any
 
 from forebay import text
-from forebay.drawing import Figure, finished, line_style, new_column, side_legend, slug, to_svg
+from forebay.drawing import (
+    NARROW,
+    Figure,
+    finished,
+    line_style,
+    new_column,
+    slug,
+    to_svg,
+    top_legend,
+    top_legend_inches,
+)
 from forebay.report.pages import MARKS, Section, Table, write_page
 from forebay.run.axes import VARIANT
 from forebay.run.columns import unit_of
@@ -33,7 +43,6 @@ PANELS = 12
 """Small multiples in a drawing at most."""
 LINES = 12
 """Lines in a drawing at most."""
-WIDTH = 5.4
 Rows = Sequence[Mapping[str, Any]]
 Axis = tuple[str, ...]
 """Parameters that change together: one axis of a drawing."""
@@ -178,7 +187,8 @@ def _lines(quantity: str, axes: Sequence[Axis], rows: Rows) -> list[Figure]:
         lines.setdefault(label, []).append(row)
     ends = [row["high"] if row["high"] is not None else row["mean"] for row in rows]
     scale, symbol = axis_scale(unit_of(quantity), ends)
-    drawing, (panel,) = new_column([3.2], WIDTH if not others else 1.4 * WIDTH)
+    height = 3.0 + top_legend_inches([label for label in lines if label][:LINES])
+    drawing, (panel,) = new_column([height], NARROW)
     # Side by side, or intervals would hide each other.
     aside, middle = 0.02, (min(len(lines), LINES) - 1) / 2
     for index, (label, line) in enumerate(list(lines.items())[:LINES]):
@@ -206,7 +216,7 @@ def _lines(quantity: str, axes: Sequence[Axis], rows: Rows) -> list[Figure]:
     panel.set_ylabel(_label(quantity, symbol))
     if min(row["mean"] for row in rows) >= 0:
         panel.set_ylim(bottom=0)
-    side_legend(panel)
+    top_legend(panel)
     left = len(lines) - LINES
     told = f" {left} more lines are in the table." if left > 0 else ""
     title = f"{quantity_words(quantity)}: intervals"

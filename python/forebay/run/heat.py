@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from forebay.drawing import LOOK
+from forebay.drawing import LOOK, NARROW
 
 if TYPE_CHECKING:
     pass
@@ -17,6 +17,8 @@ __all__ = ["HeatMap", "draw_heat", "heat_panel"]
 DARK, LIGHT = "#111111", "#fafafa"
 NUMBERED = 150
 """Cells that still have their numbers on them."""
+BESIDE = 6
+"""Columns of two heat maps that fit side by side on a phone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,16 +30,23 @@ class HeatMap:
 
 
 def draw_heat(maps: Sequence[HeatMap], axes: tuple[str, str], label: str) -> Any:
-    """Heat maps side by side with the same colours; a drawing for a page."""
+    """Heat maps with the same colours, in two columns at most; a drawing for a page that is read on
+    a phone as well."""
     from matplotlib import rc_context
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure as Drawing
 
-    columns = 1 if len(maps) == 1 else min(3, len(maps))
-    rows = -(-len(maps) // columns)
+    across = max(len({x for x, _ in each.cells}) for each in maps)
     down = max(len({y for _, y in each.cells}) for each in maps)
+    columns = 1 if len(maps) == 1 or across > BESIDE else 2
+    rows = -(-len(maps) // columns)
     with rc_context(LOOK | {"axes.grid": False, "axes.titlesize": 9}):
-        size = (5.4 if columns == 1 else 7.6, rows * max(2.4, 1.0 + 0.34 * down))
+        # Cells of many columns keep their width; such a drawing is moved sideways on a phone.
+        width = max(NARROW, 1.0 + 0.33 * across)
+        letters = 34 if columns == 2 else round(11 * width)
+        upright = 0.075 * max(len(x) for each in maps for x, _ in each.cells)
+        heights = 0.6 + 0.3 * down
+        size = (width, rows * max(1.7, heights) + upright + 0.8)
         drawing = Drawing(figsize=size, layout="constrained")
         FigureCanvasSVG(drawing)
         grid = drawing.subplots(rows, columns, squeeze=False).flat
@@ -47,20 +56,24 @@ def draw_heat(maps: Sequence[HeatMap], axes: tuple[str, str], label: str) -> Any
             if place >= len(maps):
                 axis.remove()
                 continue
-            mesh = heat_panel(axis, maps[place], limits)
+            mesh = heat_panel(axis, maps[place], limits, letters)
             if place >= len(maps) - columns:
                 axis.set_xlabel(axes[0])
+            else:
+                axis.tick_params(labelbottom=False)
             if place % columns == 0:
                 axis.set_ylabel(textwrap.fill(axes[1], 30))
             else:
                 axis.tick_params(labelleft=False)
-        bar = drawing.colorbar(mesh, ax=drawing.axes, shrink=0.9, pad=0.02)
+        bar = drawing.colorbar(
+            mesh, ax=drawing.axes, location="bottom", shrink=0.9, pad=0.03, aspect=40
+        )
         # A page has no pictures but drawings.
         solids: Any = bar.solids
         solids.set_rasterized(False)
         # Between its steps the page would shine through.
         solids.set_edgecolor("face")
-        bar.set_label(textwrap.fill(label, 30))
+        bar.set_label(textwrap.fill(label, 60))
         return drawing
 
 
@@ -71,8 +84,9 @@ def _limits(values: Sequence[float]) -> tuple[float, float]:
     return min(low, high - 0.01 * max(abs(low), abs(high))), high
 
 
-def heat_panel(axis: Any, drawn: HeatMap, limits: tuple[float, float]) -> Any:
-    """One heat map into axes, coloured between limits; what a colour bar is made of."""
+def heat_panel(axis: Any, drawn: HeatMap, limits: tuple[float, float], letters: int = 34) -> Any:
+    """One heat map into axes, coloured between limits; what a colour bar is made of. More `letters`
+    below the columns are turned upright."""
 
     import numpy as np
 
@@ -83,10 +97,10 @@ def heat_panel(axis: Any, drawn: HeatMap, limits: tuple[float, float]) -> Any:
         grid[ys.index(y), xs.index(x)] = value
     low, high = limits if limits[1] > limits[0] else (limits[0] - 0.5, limits[0] + 0.5)
     mesh = axis.pcolormesh(grid, cmap="cividis", vmin=low, vmax=high, edgecolor="none")
-    crowded = sum(len(x) + 2 for x in xs) > 34
+    crowded = sum(len(x) + 2 for x in xs) > letters
     axis.set_xticks(np.arange(len(xs)) + 0.5, xs, rotation=90 if crowded else 0)
     axis.set_yticks(np.arange(len(ys)) + 0.5, ys)
-    axis.set_title(drawn.title)
+    axis.set_title(textwrap.fill(drawn.title, letters))
     if grid.size <= NUMBERED:
         for (x, y), value in drawn.cells.items():
             light = (value - low) / (high - low) < 0.5

@@ -7,6 +7,7 @@ SVG whose colours are those of the page.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -40,6 +41,8 @@ class Topology:
     links: list[Link] = field(default_factory=list)
     sources: dict[str, int] = field(default_factory=dict)
     targets: dict[str, int] = field(default_factory=dict)
+    rings: dict[str, tuple[list[str], str]] = field(default_factory=dict)
+    """Stations of each ring in order, and what is written beside its spans."""
 
     @property
     def nodes(self) -> list[str]:
@@ -56,6 +59,7 @@ def topology_of(scenario: Mapping[str, Any]) -> Topology:
         found.links.append(Link(name, ends, label, link.get("duplex", True) is not False))
     for name, ring in _tables(scenario, "rings"):
         stations = [str(station) for station in ring.get("stations", [])]
+        found.rings[name] = (stations, _label(ring))
         for index, station in enumerate(stations):
             ends = (station, stations[(index + 1) % len(stations)])
             found.links.append(Link(f"{name}[{index}]", ends, _label(ring)))
@@ -71,14 +75,16 @@ def draw(topology: Topology, title: str = "Topology") -> str:
     nodes = topology.nodes
     if not nodes or len(nodes) > MANY:
         return ""
-    places = _places(topology)
+    alone = _lone_ring(topology)
+    places = _ring_places(topology.rings[alone][0]) if alone else _places(topology)
     width = max(x for x, _ in places.values()) + 2 * MARGIN + _half_width(max(nodes, key=len))
     height = max(y for _, y in places.values()) + MARGIN + 18
     bundles = _bundled(topology.links)
     degrees = Counter(node for link in bundles for node in link.ends)
     lines = [_line(link, places, degrees) for link in bundles]
     # Labels stand above all lines, on a ground of their own.
-    parts = [line for line, _ in lines] + [label for _, label in lines]
+    labels = [label for _, label in lines] if not alone else [_middle(alone, topology, places)]
+    parts = [line for line, _ in lines] + labels
     parts += [_node(name, places[name], topology) for name in nodes]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(title)}" '
@@ -158,6 +164,37 @@ def _places(topology: Topology) -> dict[str, tuple[float, float]]:
         for layer, names in columns.items()
         for node in names
     }
+
+
+def _lone_ring(topology: Topology) -> str:
+    """The ring that the network consists of, if it is one ring and nothing else."""
+    if len(topology.rings) != 1:
+        return ""
+    ((name, (stations, _)),) = topology.rings.items()
+    return name if len(stations) > 2 and len(topology.links) == len(stations) else ""
+
+
+def _ring_places(stations: Sequence[str]) -> dict[str, tuple[float, float]]:
+    """Stations around an ellipse, clockwise from the left, whose spans leave room for names."""
+    half = max(map(_half_width, stations))
+    across = max(130.0, len(stations) * (half + 8) / 2)
+    down = max(70.0, 0.45 * across)
+    turns = [2 * math.pi * index / len(stations) for index in range(len(stations))]
+    return {
+        station: (
+            MARGIN + half + across * (1 - math.cos(turn)),
+            MARGIN + 14 + down * (1 - math.sin(turn)),
+        )
+        for station, turn in zip(stations, turns, strict=True)
+    }
+
+
+def _middle(name: str, topology: Topology, places: Mapping[str, tuple[float, float]]) -> str:
+    """What all spans of a ring have in common, in its middle."""
+    x = sum(at for at, _ in places.values()) / len(places)
+    y = sum(at for _, at in places.values()) / len(places)
+    label = topology.rings[name][1]
+    return _text(x, y - 6, _short(name), BOLD) + _text(x, y + 15, f"{label} a span")
 
 
 def _bundled(links: Sequence[Link]) -> list[Link]:
