@@ -65,9 +65,9 @@ def spread(row: Mapping[str, Any], unit: Unit | None) -> str:
     mean, low, high, found = row["mean"], row["low"], row["high"], row.get("note", "")
     if low is None or high is None:
         return "-"
-    if found == "equal":
+    if found == "equal" or (found == "few samples" and low == high):
         return "equal"
-    if not found:
+    if found in ("", "few samples"):
         return quantity((high - low) / 2.0, unit)
     return f"-{quantity(mean - low, unit)} +{quantity(high - mean, unit)}"
 
@@ -87,10 +87,12 @@ NOTES = {
     "equal": "all replications gave the same value to the last bit. No randomness reaches it, so "
     "that there is no interval.",
     "skewed": "replications differ more on one side. The interval is widened for that.",
+    "few samples": "a percentile stands on fewer packets or transfers than have one beyond it (20 "
+    "for 95 %, 100 for 99 %, 1000 for 99.9 %), and is the largest of them: run longer.",
     "too few": "replications differ much more on one side, and there are too few of them. Though "
     "widened, such intervals hold the mean less often than 95 % of the time: run more.",
 }
-"""What the notes of intervals mean (`forebay.stats.Interval.note`)."""
+"""What the notes of intervals mean (`forebay.stats.Interval.note`, `forebay.run.samples`)."""
 
 
 def _scaled(value: float | None, units: tuple[tuple[float, str], ...]) -> str:

@@ -19,6 +19,7 @@ from forebay.run.notebook import results_html
 from forebay.run.plots import Request, draw
 from forebay.run.progress import meter
 from forebay.run.references import Reference
+from forebay.run.samples import FEW_SAMPLES, percentile_note
 from forebay.run.store import rows_table
 from forebay.stats import Interval, replication_interval
 
@@ -242,7 +243,8 @@ class Results:
 
         Flows are summed over their groups. Columns: place, name, quantity, unit, mean, low, high,
         replications, note; `low` and `high` are null with one replication, which says nothing about
-        spread. `note` is that of `forebay.stats.Interval`: `equal`, `skewed`, `too few` or empty.
+        spread. `note` is that of `forebay.stats.Interval`: `equal`, `skewed`, `too few` or empty;
+        or `few samples` where fewer packets than have one beyond a percentile stand behind it.
         A quantity that a replication has no value of is left out.
         """
         return rows_table(self.intervals())
@@ -259,9 +261,9 @@ class Results:
                 "low": interval.low if interval.n > 1 else None,
                 "high": interval.high if interval.n > 1 else None,
                 "replications": interval.n,
-                "note": interval.note,
+                "note": note,
             }
-            for place, name, quantity, interval in self._intervals()
+            for place, name, quantity, interval, note in self._intervals()
         ]
 
     @property
@@ -331,14 +333,15 @@ class Results:
             f"seed {document['seed']}, scenario {document['scenario_hash']}"
         )
         lines = [
-            f"  {place} {name}: {quantity} {_shown(place, quantity, interval)}"
-            for place, name, quantity, interval in self._intervals()
+            f"  {place} {name}: {quantity} {_shown(place, quantity, interval, note)}"
+            for place, name, quantity, interval, note in self._intervals()
             if columns(place)[quantity].headline
         ]
         return "\n".join([head, *lines])
 
-    def _intervals(self) -> Iterable[tuple[str, str, str, Interval]]:
-        """Of every kind of rows, and of every row, each number that all replications have."""
+    def _intervals(self) -> Iterable[tuple[str, str, str, Interval, str]]:
+        """Of every kind of rows, and of every row, each number that all replications have, and what
+        is to be noted of its interval."""
         for place in kinds():
             if place == "groups":
                 continue
@@ -347,7 +350,8 @@ class Results:
                 for quantity in numbers(place):
                     if all(_is_number(row.get(quantity)) for row in rows):
                         interval = replication_interval([float(row[quantity]) for row in rows])
-                        yield place, name, quantity, interval
+                        note = percentile_note(quantity, rows, interval.note)
+                        yield place, name, quantity, interval, note
 
     def intervals_of(self, place: str, quantity: str) -> dict[str, Interval]:
         """The intervals of a quantity by name of the row; `KeyError` if no row has it."""
@@ -398,14 +402,15 @@ def _number(row: Mapping[str, Any], place: str, quantity: str) -> float:
     return float(row[quantity])
 
 
-def _shown(place: str, quantity: str, interval: Interval) -> str:
+def _shown(place: str, quantity: str, interval: Interval, note: str) -> str:
     unit = unit_in(place, quantity)
     mean = text.quantity(interval.mean, unit)
+    noted = f", {note}" if note == FEW_SAMPLES else ""
     if interval.n == 1:
-        return mean
+        return f"{mean}{noted}"
     if interval.note == "equal":
-        return f"{mean}, equal in all replications"
+        return f"{mean}, equal in all replications{noted}"
     if not interval.note:
-        return f"{mean} ± {text.quantity(interval.half_width, unit)}"
+        return f"{mean} ± {text.quantity(interval.half_width, unit)}{noted}"
     low, high = text.quantity(interval.low, unit), text.quantity(interval.high, unit)
-    return f"{mean}, {low} to {high}, {interval.note}"
+    return f"{mean}, {low} to {high}, {note}"

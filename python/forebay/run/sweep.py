@@ -50,6 +50,7 @@ from forebay.run.jobs import Job, Run, build, check, load, version
 from forebay.run.journal import Failure, Journal, Key, Record
 from forebay.run.progress import meter, note
 from forebay.run.repeat import command_line, quoted
+from forebay.run.samples import percentile_note
 from forebay.run.store import (
     own_files,
     read_table,
@@ -372,10 +373,12 @@ def write_summary(
     summary: list[dict[str, Any]] = []
     for entry in planned:
         values: dict[str, list[float]] = {quantity: [] for quantity in sweep.quantities}
+        behind: dict[str, list[Mapping[str, Any]]] = {quantity: [] for quantity in values}
         for replication, found in finished(sweep, entry, journal):
             facts = {q: value_of(Run(found), q) for q in sweep.quantities}
             for quantity, value in facts.items():
                 values[quantity].append(value)
+                behind[quantity].append(_row_of(Run(found), quantity)[0])
             rows.append(
                 {
                     **entry.values,
@@ -387,7 +390,7 @@ def write_summary(
                 }
             )
         summary += [
-            {**entry.values, **_summary(quantity, values[quantity])}
+            {**entry.values, **_summary(quantity, values[quantity], behind[quantity])}
             for quantity in sweep.quantities
             if values[quantity]
         ]
@@ -419,7 +422,9 @@ def write_summary(
     return document
 
 
-def _summary(quantity: str, values: Sequence[float]) -> dict[str, Any]:
+def _summary(
+    quantity: str, values: Sequence[float], rows: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
     interval = replication_interval(values)
     return {
         "quantity": quantity,
@@ -427,22 +432,13 @@ def _summary(quantity: str, values: Sequence[float]) -> dict[str, Any]:
         "low": finite(interval.low),
         "high": finite(interval.high),
         "replications": interval.n,
-        "note": interval.note,
+        "note": percentile_note(quantity.rpartition(".")[2], rows, interval.note),
     }
 
 
 def value_of(run: Run, quantity: str) -> float:
     """A quantity of a run by its name; `UserError` with the nearest one if there is none."""
-    place, _, rest = quantity.partition(".")
-    name, _, field = rest.rpartition(".")
-    row: Mapping[str, Any]
-    try:
-        if place in kinds() and name:
-            row = run.row(place, name)
-        else:
-            row, field = run.document, quantity
-    except KeyError as error:
-        raise UserError(f'quantities: "{quantity}": {error.args[0]}') from None
+    row, field = _row_of(run, quantity)
     found = row.get(field)
     if isinstance(found, bool) or not isinstance(found, int | float):
         numbers = [k for k, v in row.items() if isinstance(v, int | float)]
@@ -452,6 +448,18 @@ def value_of(run: Run, quantity: str) -> float:
             f"{', '.join(kinds())}"
         )
     return float(found)
+
+
+def _row_of(run: Run, quantity: str) -> tuple[Mapping[str, Any], str]:
+    """The row of a run that a quantity is in, and its column there."""
+    place, _, rest = quantity.partition(".")
+    name, _, field = rest.rpartition(".")
+    if place not in kinds() or not name:
+        return run.document, quantity
+    try:
+        return run.row(place, name), field
+    except KeyError as error:
+        raise UserError(f'quantities: "{quantity}": {error.args[0]}') from None
 
 
 def _shown(value: Value) -> bool | int | float | str:
