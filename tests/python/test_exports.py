@@ -86,8 +86,9 @@ def test_single_flows_are_streams_of_their_own(scenario: Path, tmp_path: Path) -
 
 
 def test_a_trace_follows_each_packet_in_the_columns_of_ns2(scenario: Path, tmp_path: Path) -> None:
-    """Scripts for traces of ns-2 would count wrongly: 12 columns, `+` before `r` and `d`, one `d` a
-    loss, hops one after the other, each at least as long as the link takes."""
+    """Scripts for traces of ns-2 would count wrongly: 12 columns, `+` before `-`, `r` and `d`, one
+    `d` a loss, hops one after the other, each as long as the link takes from `-` on, and each
+    transmission after the one before."""
     file = tmp_path / "two.tr"
     command = ["run", str(scenario), "--set", "record.trace=100000", "--ns2", str(file), "--json"]
     assert main(command) == 0
@@ -96,10 +97,13 @@ def test_a_trace_follows_each_packet_in_the_columns_of_ns2(scenario: Path, tmp_p
     rows = [line.split() for line in lines if not line.startswith("#")]
     assert {len(row) for row in rows} == {12}
     letters = Counter(row[0] for row in rows)
-    assert letters.keys() == {"+", "r", "d"}
+    assert letters.keys() == {"+", "-", "r", "d"}
+    times = [float(row[1]) for row in rows]
+    assert times == sorted(times)
     assert {row[4] for row in rows} == {"tcp", "ack", "cbr"}
     assert all(row[6] == "-------" for row in rows)
     under_way: dict[str, list[str]] = {}
+    free_at: dict[tuple[str, str], float] = {}
     delays = {("0", "1"): 2e-3, ("1", "2"): 5e-3, ("2", "1"): 5e-3, ("1", "0"): 2e-3}
     for letter, time, *ends, _kind, size, _flags, _flow, source, target, _seq, packet in rows:
         if letter == "+":
@@ -108,13 +112,32 @@ def test_a_trace_follows_each_packet_in_the_columns_of_ns2(scenario: Path, tmp_p
             under_way[packet] = [time, "+", ends[1]]
             assert expected or ends[0] == source.partition(".")[0]
         else:
-            assert under_way[packet][1:] == ["+", ends[1]]
+            rate = 5e6 if "2" in ends else 10e6
+            sending = int(size) * 8 / rate
+            assert under_way[packet][1:] == ["-" if letter == "r" else "+", ends[1]]
+            if letter == "-":
+                assert float(time) > free_at.get((ends[0], ends[1]), 0.0) - 1e-9
+                free_at[ends[0], ends[1]] = float(time) + sending
+                under_way[packet] = [time, "-", ends[1]]
             if letter == "r":
-                least = delays[ends[0], ends[1]] + int(size) * 8 / 10e6
-                assert float(time) - float(under_way[packet][0]) > least - 1e-9
+                passed = float(time) - float(under_way[packet][0])
+                assert passed == pytest.approx(delays[ends[0], ends[1]] + sending, abs=1e-9)
                 assert ends[1] in ("1", target.partition(".")[0])
                 under_way[packet] = [time, "r", "at " + ends[1]]
+    assert letters["-"] == letters["r"]
     assert math.isclose(letters["+"], letters["r"] + letters["d"], rel_tol=0.01)
+
+
+def test_a_link_that_changes_has_no_start_of_transmission(scenario: Path, tmp_path: Path) -> None:
+    """A trace would state times that follow from a rate or a delay which the link does not have: an
+    impairment delays packets, and a link's rate may come from its profile."""
+    file = tmp_path / "late.tr"
+    late = 'links.second.impairment={ jitter = { mean = "1 ms" } }'
+    command = ["run", str(scenario), "--set", "record.trace=2000", "--set", late, "--json"]
+    assert main([*command, "--ns2", str(file)]) == 0
+    rows = [line.split() for line in file.read_text(encoding="utf-8").splitlines()]
+    begun = {tuple(row[2:4]) for row in rows if row[0] == "-"}
+    assert begun == {("0", "1"), ("1", "0")}
 
 
 def test_losses_of_a_trace_are_those_of_the_run(

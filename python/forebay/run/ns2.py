@@ -4,23 +4,27 @@ A line for each event of a packet at a link:
 
     event time from to type size flags fid src dst seq pktid
 
-Events are `+` (arrival at the queue of a link), `r` (arrival at the other end) and `d` (drop; after
-`+`, as in ns-2). There is no `-`: a trace does not record when a packet leaves a queue. Nodes are
-numbers, in the order of the scenario; lines that begin with `#` say which are which, and so for
-flows. `src` and `dst` are NODE.FLOW. Of flags there are `E` (congestion experienced) and `N`
-(ECN-capable, of packets that are marked).
+Events are `+` (arrival at the queue of a link), `-` (start of its transmission), `r` (arrival at
+the other end) and `d` (drop; after `+`, as in ns-2). A trace does not record when a packet leaves a
+queue: that follows from its arrival at the other end, less the propagation delay and the time that
+its transmission takes. So packets that did not arrive have no `-`, nor do those of links of which
+these change or a wire may delay packets, and of links to one that shapes them. Nodes are numbers,
+in the order of the scenario; lines that begin with `#` say which are which, and so for flows. `src`
+and `dst` are NODE.FLOW. Of flags there are `E` (congestion experienced) and `N` (ECN-capable, of
+packets that are marked).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from forebay.errors import UserError, nearest
-from forebay.run.jobs import Job, Run, expanded
+from forebay.run.jobs import Job, Run, check, expanded
 from forebay.run.store import write_text
+from forebay.units import UNITS
 
 __all__ = ["ns2_lines", "write_ns2"]
 
@@ -30,21 +34,27 @@ def write_ns2(path: Path, job: Job, run: Run) -> None:
 
     Raises `UserError` if there is none, and `MachineError` if it cannot be written.
     """
-    lines = ns2_lines(expanded(job.text, job.name), run)
+    resolved = check(job.but(until=None))["resolved"]
+    lines = ns2_lines(expanded(job.text, job.name), run, resolved)
     write_text(path, "".join(f"{line}\n" for line in lines))
 
 
-def ns2_lines(scenario: Mapping[str, Any], run: Run) -> list[str]:
-    """The lines of the file. Raises `UserError` if the run has no trace."""
+def ns2_lines(
+    scenario: Mapping[str, Any], run: Run, resolved: Mapping[str, str] | None = None
+) -> list[str]:
+    """The lines of the file, with `-` for links whose parameters are in `resolved` (those that the
+    engine echoes). Raises `UserError` if the run has no trace."""
     trace = run.tables.get("trace")
     if trace is None:
         raise UserError(
             "--ns2: no packet trace was recorded; set record.trace, the most rows that it may "
             "have, in the scenario, or --set record.trace=100000"
         )
-    writer = _Writer(scenario)
+    writer = _Writer(scenario, resolved or {})
     rows = zip(*(trace[name] for name in _COLUMNS), strict=True)
-    events = [line for row in rows for line in writer.lines(_Event(*row))]
+    timed = [line for row in rows for line in writer.lines(_Event(*row))]
+    # The sort is stable: what happens at the same time stays in the order of its causes.
+    events = [line for _, line in sorted(timed, key=lambda each: each[0])]
     heads = [f"# node {number} {name}" for name, number in writer.nodes.items()]
     heads += [f"# flow {number} {name}" for name, number in writer.flows.items()]
     return heads + events
@@ -84,6 +94,9 @@ class _Packet:
     number: int
     to: str
     sender: str = ""
+    link: str = ""
+    arrived_s: float = 0.0
+    """The link that it is at, and since when."""
 
 
 @dataclass(slots=True)
@@ -91,8 +104,12 @@ class _Writer:
     """Turns rows into lines, and knows which packets are where."""
 
     scenario: Mapping[str, Any]
+    resolved: Mapping[str, str]
     ends: dict[str, tuple[str, str]] = field(init=False)
     nodes: dict[str, int] = field(init=False)
+    wires: dict[str, tuple[float, float]] = field(init=False)
+    """Rate and delay of links whose packets arrive a fixed time after their transmission begins."""
+    shaping: set[str] = field(init=False)
     flows: dict[str, int] = field(default_factory=dict)
     under_way: dict[tuple[str, bool, int], list[_Packet]] = field(default_factory=dict)
     packets: int = 0
@@ -105,9 +122,13 @@ class _Writer:
             self.ends[f"{name}.reverse"] = ends[::-1]
         names = dict.fromkeys(node for ends in self.ends.values() for node in ends)
         self.nodes = {name: number for number, name in enumerate(names)}
+        wires = {name: _wire(self.resolved, name) for name in self.ends}
+        self.wires = {name: wire for name, wire in wires.items() if wire is not None}
+        self.shaping = {name for name in self.ends if _has(self.resolved, name, "shaper")}
 
-    def lines(self, event: _Event) -> Iterable[str]:
-        """The lines for a row; none for colours, marks, and what happens in hosts."""
+    def lines(self, event: _Event) -> Iterable[tuple[float, str]]:
+        """The lines for a row, each with its time; none for colours, marks, and what happens in
+        hosts."""
         if event.event == "sent":
             self._new(event)
         elif event.event == "delivered":
@@ -115,7 +136,7 @@ class _Writer:
         elif event.event == "enqueued" or event.event.startswith("dropped"):
             yield from self._at_link(event)
 
-    def _at_link(self, event: _Event) -> Iterable[str]:
+    def _at_link(self, event: _Event) -> Iterable[tuple[float, str]]:
         if event.link not in self.ends:
             known = [name for name in self.ends if not name.endswith(".reverse")]
             raise UserError(
@@ -128,15 +149,22 @@ class _Writer:
         if packet.to == start:
             yield from self._received(event, packet)
             packet.sender, packet.to = start, end
-            yield self._line("+", event, packet)
+            packet.link, packet.arrived_s = event.link, event.time_s
+            yield event.time_s, self._line("+", event, packet)
         if dropped:
             self.under_way[event.packet].remove(packet)
-            yield self._line("d", event, packet)
+            yield event.time_s, self._line("d", event, packet)
 
-    def _received(self, event: _Event, packet: _Packet) -> Iterable[str]:
+    def _received(self, event: _Event, packet: _Packet) -> Iterable[tuple[float, str]]:
         """It has come to the end of a link, if it has passed one: forwarding takes no time."""
         if packet.sender:
-            yield self._line("r", event, packet)
+            if packet.link in self.wires and event.link not in self.shaping:
+                rate, delay = self.wires[packet.link]
+                begun = event.time_s - delay - 8 * event.size / rate
+                # Sums of decimal fractions differ in their last digits.
+                begun = max(packet.arrived_s, begun)
+                yield begun, self._line("-", replace(event, time_s=begun), packet)
+            yield event.time_s, self._line("r", event, packet)
         if event.event == "delivered":
             self.under_way[event.packet].remove(packet)
 
@@ -183,3 +211,33 @@ class _Writer:
         if "tcp" in group:
             return "tcp"
         return "cbr" if "cbr" in group.get("traffic", {}) else "udp"
+
+
+_LATER = ("impairment", "residual", "schedule", "trace", "profile", "rate_steps", "failure")
+"""What makes packets of a link arrive later than its rate and its delay say."""
+
+
+def _has(resolved: Mapping[str, str], link: str, key: str) -> bool:
+    """Whether a link, or the link whose way back it is, has a parameter or a mechanism."""
+    path = f"links.{link.removesuffix('.reverse')}"
+    places = (f"{path}.{key}", f"{path}.reverse.{key}")
+    return any(
+        value != "absent" and (name in places or name.startswith(tuple(f"{p}." for p in places)))
+        for name, value in resolved.items()
+    )
+
+
+def _wire(resolved: Mapping[str, str], link: str) -> tuple[float, float] | None:
+    """Rate in bit/s and delay in seconds of a link, if these are all that packets meet."""
+    if any(_has(resolved, link, key) for key in _LATER):
+        return None
+    there = f"links.{link.removesuffix('.reverse')}"
+    values = []
+    for key, unit in (("rate", "bps"), ("delay", "s")):
+        back = resolved.get(f"links.{link}.{key}", "absent")
+        word = back if back != "absent" else resolved.get(f"{there}.{key}", "absent")
+        number, _, symbol = word.partition(" ")
+        if symbol not in UNITS[unit].multiples:
+            return None
+        values.append(float(number) * UNITS[unit].multiples[symbol])
+    return values[0], values[1]
