@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -132,3 +133,25 @@ def test_a_damaged_capture_is_refused(
     assert "flows.replayed.traffic.trace.file" in said
     assert "line.pcapng" in said
     assert told in said
+
+
+@pytest.mark.parametrize("name", ["packets.csv", "line.pcapng"])
+def test_what_is_kept_runs_without_the_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    """The scenario in a folder of results could not be run again: its data file was beside the one
+    that was run, and has gone. With the packets inside the hash is the same, so is the digest."""
+    poisson(tmp_path)
+    table = "time_s,size_bytes\n0,500\n0.5,700\n"
+    (tmp_path / "packets.csv").write_text(table, encoding="utf-8")
+    scenario = tmp_path / "replay.toml"
+    text = SCENARIO.format(start="0 s", file=name, choice="")
+    scenario.write_text(text, encoding="utf-8")
+    out = tmp_path / "out"
+    assert main(["run", str(scenario), "--out", str(out), "--json"]) == 0
+    first = json.loads(capsys.readouterr().out)
+    (tmp_path / name).unlink()
+    assert main(["run", str(out / "scenario.toml"), "--json"]) == 0
+    second = json.loads(capsys.readouterr().out)
+    assert first["digest"] == second["digest"]
+    assert first["scenario_hash"] == second["scenario_hash"]

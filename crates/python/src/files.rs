@@ -22,7 +22,9 @@ pub(crate) fn expand_scenario(text: &str, name: &str) -> Result<String, Scenario
     expand(text, name, &|file| read_beside(name, file))
 }
 
-fn read_beside(name: &str, file: &str) -> Result<String, String> {
+/// The text of a data file in the folder of the scenario file `name`; of a capture, its packets as
+/// a table. Or why it cannot be read.
+pub(crate) fn read_beside(name: &str, file: &str) -> Result<String, String> {
     let folder = Path::new(name).parent().unwrap_or(Path::new(""));
     read(&folder.join(file))
 }

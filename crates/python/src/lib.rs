@@ -14,7 +14,7 @@ use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 
-use files::{expand_scenario, read_scenario};
+use files::{expand_scenario, read_beside, read_scenario};
 
 create_exception!(
     forebay._native,
@@ -98,6 +98,14 @@ fn expand(text: &str, name: &str) -> PyResult<String> {
     expand_scenario(text, name).map_err(|error| ScenarioError::new_err(error.to_string()))
 }
 
+/// The text of a data file that the scenario file `name` names as `file`: of a capture, its packets
+/// as a table. Raises `ScenarioError` if it cannot be read.
+#[pyfunction]
+fn data_file(name: &str, file: &str) -> PyResult<String> {
+    read_beside(name, file)
+        .map_err(|message| ScenarioError::new_err(format!("\"{file}\" {message}")))
+}
+
 /// Run a script of packets that must arrive and be sent on the model of TCP; what came of it, as
 /// JSON.
 ///
@@ -127,6 +135,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(invariants, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(expand, module)?)?;
+    module.add_function(wrap_pyfunction!(data_file, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(tcp_script, module)?)?;
     module.add_function(wrap_pyfunction!(tcp_script_language, module)?)?;

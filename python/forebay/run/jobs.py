@@ -245,6 +245,16 @@ def expanded(text: str, name: str) -> dict[str, Any]:
     return tables
 
 
+def data_file(name: str, file: str) -> str:
+    """The text of a data file that the scenario file `name` names as `file`; of a capture, its
+    packets as a table. Raises `UserError` if it cannot be read."""
+    engine = native()
+    try:
+        return str(engine.data_file(name, file))
+    except engine.ScenarioError as error:
+        raise UserError(f"{name}: {error}") from None
+
+
 def run_jobs(
     jobs: Sequence[Job],
     done: Callable[[int, Run], None],

@@ -8,8 +8,8 @@ from typing import Any
 
 import tomli_w
 
-from forebay.errors import UserError, read_text
-from forebay.run.jobs import Job, check, expanded
+from forebay.errors import LARGEST, UserError
+from forebay.run.jobs import Job, check, data_file, expanded
 
 __all__ = ["portable_text"]
 
@@ -28,6 +28,9 @@ def portable_text(job: Job) -> str | None:
     if _hash_alone(job.text, name) == wanted:
         return job.text
     text = tomli_w.dumps(_in_one_piece(job))
+    if len(text.encode()) > LARGEST:
+        # No scenario file may be so long.
+        return None
     return text if _hash_alone(text, name) == wanted else None
 
 
@@ -47,7 +50,16 @@ def _in_one_piece(job: Job) -> dict[str, Any]:
     for link in tables.get("links", {}).values():
         for direction in (link, link.get("reverse", {})):
             for key in DATA_FILES:
-                if isinstance(direction.get(key), str):
-                    path = Path(job.name).parent / direction[key]
-                    direction[key] = {"text": read_text(path, "a data file", path.suffix)}
+                _fill_in(job, direction, key)
+    for flow in tables.get("flows", {}).values():
+        traffic = flow.get("traffic")
+        recorded = traffic.get("trace") if isinstance(traffic, dict) else None
+        if isinstance(recorded, dict):
+            _fill_in(job, recorded, "file")
     return tables
+
+
+def _fill_in(job: Job, section: dict[str, Any], key: str) -> None:
+    """Put what a file holds in place of its name; of a capture, the table of its packets."""
+    if isinstance(section.get(key), str):
+        section[key] = {"text": data_file(job.name, section[key])}

@@ -175,8 +175,8 @@ class Network:
         and go), `traffic` (TCP: a bulk transfer by default; not for media), `linked` (instead of
         `traffic`: a list, the flows of one call), `aggregate` (for calls), `policing`,
         `late_after`, `start`, `stop`, `route`, `precedence`. See `forebay mechanisms flow`. Returns
-        the network. Raises `ValueError` for a
-        name already taken.
+        the network. The `file` of recorded traffic is sought in the current folder. Raises
+        `ValueError` for a name already taken.
         """
         given = {"tcp": tcp, "udp": udp, "media": media, "calls": calls, "paced": paced}
         transport = {key: value for key, value in given.items() if value is not None}
