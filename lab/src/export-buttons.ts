@@ -16,6 +16,8 @@ export interface Exported {
   name(): string;
   tables(): Tables;
   drawing(): SVGSVGElement | null;
+  /** The packets that are seen over the drawing. */
+  dots(): SVGElement[];
   charts(): { title: string; canvas: HTMLCanvasElement }[];
   plots(): Plot[];
   wrong(error: unknown): void;
@@ -29,10 +31,10 @@ export class ExportButtons {
     });
     this.on("csv", () => this.save("csv", new Blob([csv(of.tables())], { type: "text/csv" })));
     this.on("png", async () => {
-      this.save("png", await png(of.drawing(), of.charts(), this.caption()));
+      this.save("png", await png(of.drawing(), of.dots(), of.charts(), this.caption()));
     });
     this.on("svg", () => {
-      const picture = vector(of.drawing(), of.plots(), this.caption());
+      const picture = vector(of.drawing(), of.dots(), of.plots(), this.caption());
       this.save("svg", new Blob([picture], { type: "image/svg+xml" }));
     });
     this.on("link", () => this.link());

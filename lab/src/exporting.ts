@@ -53,12 +53,13 @@ export function python({ text, set, replication, name }: Scenario): string {
 /** The drawing and the charts in one picture. */
 export async function png(
   drawing: SVGSVGElement | null,
+  dots: SVGElement[],
   charts: { title: string; canvas: HTMLCanvasElement }[],
   caption: string,
 ): Promise<Blob> {
   const style = getComputedStyle(document.body);
   const ratio = devicePixelRatio;
-  const image = drawing ? await rastered(drawing) : null;
+  const image = drawing ? await rastered(drawing, dots) : null;
   const width = Math.max(image?.width ?? 0, ...charts.map(({ canvas }) => canvas.width / ratio));
   // Two charts fit beside each other where the page has them so.
   const each = Math.max(...charts.map(({ canvas }) => canvas.width / ratio), 1);
@@ -91,8 +92,8 @@ export async function png(
   );
 }
 
-/** The drawing with its styles, as it is to be drawn outside the page. */
-export function styled(drawing: SVGSVGElement): SVGSVGElement {
+/** The drawing with its styles and the packets over it, as it is to be drawn outside the page. */
+export function styled(drawing: SVGSVGElement, dots: SVGElement[]): SVGSVGElement {
   const copy = drawing.cloneNode(true) as SVGSVGElement;
   const from = drawing.querySelectorAll<SVGElement>("*");
   const wanted = ["fill", "stroke", "stroke-width", "stroke-opacity", "font", "text-anchor"];
@@ -102,12 +103,13 @@ export function styled(drawing: SVGSVGElement): SVGSVGElement {
       element.style.setProperty(name, style.getPropertyValue(name));
     }
   });
+  copy.append(...dots);
   copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
   return copy;
 }
 
-async function rastered(drawing: SVGSVGElement): Promise<HTMLImageElement> {
-  const copy = styled(drawing);
+async function rastered(drawing: SVGSVGElement, dots: SVGElement[]): Promise<HTMLImageElement> {
+  const copy = styled(drawing, dots);
   const text = new XMLSerializer().serializeToString(copy);
   const image = new Image(Number(copy.getAttribute("width")), Number(copy.getAttribute("height")));
   const loaded = new Promise((done, failed) => {

@@ -2,7 +2,11 @@
 
 import type { Layout } from "./engine";
 import { read, show } from "./quantity";
+import type { Quantity } from "./quantity";
 import type { Threshold } from "./traces";
+
+/** Keys of laws whose values the time is compared with that packets wait. */
+const WAITS = new Set(["target", "step", "ce_threshold"]);
 
 /** What queues hold, and what their laws go by, from the parameters of the scenario. */
 export function lawsOf(
@@ -17,7 +21,13 @@ export function lawsOf(
       // Of the law itself, `red.limit`, and not of queues inside it.
       const [, key, ...deeper] = path.startsWith(queue) ? path.slice(queue.length).split(".") : [];
       const quantity = read(value);
-      if (!key || deeper.length > 0 || quantity?.kind !== "packets") {
+      if (!key || deeper.length > 0 || !quantity) {
+        continue;
+      }
+      if (quantity.kind === "time" && WAITS.has(key)) {
+        thresholds.push(...waits(name, key, quantity, layout));
+      }
+      if (quantity.kind !== "packets") {
         continue;
       }
       if (key === "limit") {
@@ -25,9 +35,29 @@ export function lawsOf(
       }
       if (key === "limit" || key.includes("threshold")) {
         const label = `${key.replace(/_/g, " ")}, ${show(quantity)}`;
-        thresholds.push({ link: name, name: label, packets: quantity.value });
+        thresholds.push({ link: name, name: label, value: quantity.value, chart: "queue" });
       }
     }
   }
   return { capacities, thresholds };
+}
+
+/** The one-way delays, in ms, of flows over a link whose packets wait there as long as its law
+ * allows, and nowhere else: one for each propagation delay that they have. */
+function waits(link: string, key: string, wait: Quantity, layout: Layout): Threshold[] {
+  const delays = new Map(layout.links.map(({ name, delay_s: delay }) => [name, delay]));
+  const over = layout.flows.filter(({ there }) => there.includes(link));
+  const bases = new Map<string, string[]>();
+  for (const { name, there } of over) {
+    const base = there.reduce((sum, each) => sum + (delays.get(each) ?? 0), 0);
+    const words = show({ value: base, kind: "time" });
+    bases.set(words, [...(bases.get(words) ?? []), name]);
+  }
+  return [...bases].map(([words, flows]) => {
+    const of = bases.size > 1 ? `${flows.slice(0, 2).join(", ")}: ` : "";
+    const law = `${key.replace(/_/g, " ")} of ${show(wait)}`;
+    const name = `${of}${law} + ${words} of propagation`;
+    const value = 1e3 * (read(words)!.value + wait.value);
+    return { link, name, value, chart: "delay" };
+  });
 }

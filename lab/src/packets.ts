@@ -4,7 +4,7 @@
 // arrived, the time of a link later. Where links are too short for the eye, packets are slowed.
 
 import { colour, precedenceColour } from "./colours";
-import { html } from "./dom";
+import { html, svg } from "./dom";
 import type { Layout, Look, Packets } from "./engine";
 import type { Point } from "./places";
 
@@ -80,6 +80,13 @@ export class PacketDots {
   /** The canvas, to be copied into a picture. */
   get picture(): HTMLCanvasElement {
     return this.canvas;
+  }
+
+  /** What is seen at the moment, as shapes of a drawing. */
+  shapes(): SVGElement[] {
+    return this.visible().flatMap(({ dot, way, share }) =>
+      dot.dropped ? [dropShape(way, dot, share)] : packetShapes(way, dot, share),
+    );
   }
 
   move(moving: boolean): void {
@@ -173,13 +180,18 @@ export class PacketDots {
     const ratio = devicePixelRatio;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, this.canvas.width, this.canvas.height);
-    for (const dot of this.dots) {
-      const way = this.ways[dot.link];
-      if (way && dot.from <= this.clock) {
-        const share = Math.min(1, (this.clock - dot.from) / (dot.to - dot.from));
-        (dot.dropped ? drawDrop : drawPacket)(context, way, dot, share);
-      }
+    for (const { dot, way, share } of this.visible()) {
+      (dot.dropped ? drawDrop : drawPacket)(context, way, dot, share);
     }
+  }
+
+  /** The dots that have set out, and how far each has come. */
+  private visible(): { dot: Dot; way: Way; share: number }[] {
+    return this.dots.flatMap((dot) => {
+      const way = this.ways[dot.link];
+      const share = Math.min(1, (this.clock - dot.from) / (dot.to - dot.from));
+      return way && dot.from <= this.clock ? [{ dot, way, share }] : [];
+    });
   }
 
   /** Say what colours stand for, and how many packets are drawn. */
@@ -265,4 +277,24 @@ function drawDrop(context: CanvasRenderingContext2D, way: Way, dot: Dot, share: 
   context.strokeStyle = precedenceColour(dot.precedence) ?? colour(dot.group);
   context.stroke();
   context.globalAlpha = 1;
+}
+
+function packetShapes(way: Way, dot: Dot, share: number): SVGElement[] {
+  const cx = way.from.x + (way.to.x - way.from.x) * share;
+  const cy = way.from.y + (way.to.y - way.from.y) * share;
+  const ring = dot.feedback ? null : precedenceColour(dot.precedence);
+  const fill = dot.feedback ? "#8a97a0" : colour(dot.group);
+  const look = { fill, stroke: ring ?? "none", "stroke-width": 2 };
+  const packet = svg("circle", { class: "packet", cx, cy, r: dot.feedback ? 2 : 4, ...look });
+  const inner = { cx, cy, r: 2.2, fill: "#fff", stroke: "#000", "stroke-width": 1 };
+  return dot.marked ? [packet, svg("circle", { class: "mark", ...inner })] : [packet];
+}
+
+function dropShape(way: Way, dot: Dot, share: number): SVGElement {
+  const x = way.spill.x + ((dot.from * 1e6) % 1) * 22 - 11;
+  const y = way.spill.y + 4 + 34 * share * share;
+  const d = `M${x - 3.5} ${y - 3.5}l7 7m0 -7l-7 7`;
+  const stroke = precedenceColour(dot.precedence) ?? colour(dot.group);
+  const look = { fill: "none", stroke, "stroke-width": 2.4, "stroke-opacity": 1 - 0.8 * share };
+  return svg("path", { class: "drop", d, ...look });
 }

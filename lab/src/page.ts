@@ -546,6 +546,7 @@ class Page {
       name: () => this.described?.name ?? "",
       tables: () => this.traces.tables,
       drawing: () => this.topology.picture(),
+      dots: () => this.topology.packets(),
       charts: () => [...this.traces.canvases(), ...this.cdf.canvases()],
       plots: () => [...this.traces.plots(), this.cdf.lines()],
       wrong: (error) => this.showError(error),

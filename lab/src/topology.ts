@@ -80,6 +80,11 @@ export class Topology {
     }
   }
 
+  /** The packets that are seen over the picture. */
+  packets(): SVGElement[] {
+    return this.dots.shapes();
+  }
+
   /** The picture as it stands. */
   picture(): SVGSVGElement | null {
     return this.root.querySelector("svg");

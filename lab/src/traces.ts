@@ -12,7 +12,9 @@ import type { Plot } from "./vector";
 export interface Threshold {
   link: string;
   name: string;
-  packets: number;
+  /** In the unit of the chart. */
+  value: number;
+  chart: "queue" | "delay";
 }
 
 interface Line {
@@ -153,7 +155,8 @@ export class Traces {
       const lines = chart.lines.map(({ label, dash }, at) => {
         return { label, colour: colour(at), dash: dash ?? DASHES[at]!, y: [...curves[at]!] };
       });
-      return { title: `${chart.title} (${chart.unit})`, x: [...x!], lines };
+      const thresholds = this.difference ? [] : chart.thresholds;
+      return { title: `${chart.title} (${chart.unit})`, x: [...x!], lines, thresholds };
     });
   }
 
@@ -350,7 +353,9 @@ function charts(layout: Layout, thresholds: Threshold[]): Chart[] {
     flows.map(({ name }) => ({ label: name, table: `series/flows.${name}`, column, scale }));
   // Laws with thresholds compare them with an average.
   const averaging = new Set(
-    thresholds.filter(({ name }) => name.includes("threshold")).map(({ link }) => link),
+    thresholds
+      .filter(({ name, chart }) => chart === "queue" && name.includes("threshold"))
+      .map(({ link }) => link),
   );
   const averages = links
     .filter(({ name }) => averaging.has(name))
@@ -368,6 +373,7 @@ function charts(layout: Layout, thresholds: Threshold[]): Chart[] {
   const shown = thresholds
     .filter(({ link }) => links.some(({ name }) => name === link))
     .map((each) => (laws.size > 1 ? { ...each, name: `${each.link} ${each.name}` } : each));
+  const on = (id: string): Threshold[] => shown.filter((each) => each.chart === id);
   const chart = (id: string, title: string, unit: string, lines: Line[]): Chart => {
     return { id, title, unit, lines, plot: null, thresholds: [] };
   };
@@ -379,9 +385,12 @@ function charts(layout: Layout, thresholds: Threshold[]): Chart[] {
     (_, at) => flows[at]!.transport === "tcp",
   );
   return [
-    { ...chart("queue", "Queue", "packets", queue), thresholds: shown },
+    { ...chart("queue", "Queue", "packets", queue), thresholds: on("queue") },
     chart("throughput", "Throughput", "Mbit/s", ofFlows("throughput_bps", 1e-6)),
-    chart("delay", "Mean one-way delay", "ms", ofFlows("mean_delay_s", 1e3)),
+    {
+      ...chart("delay", "Mean one-way delay", "ms", ofFlows("mean_delay_s", 1e3)),
+      thresholds: on("delay"),
+    },
     tcp
       ? chart("window", "Mean congestion window", "kB", windows)
       : calls.length > 0
@@ -401,12 +410,12 @@ function drawThresholds(plot: uPlot, thresholds: Threshold[], ink: string): void
   ctx.font = `${10 * devicePixelRatio}px system-ui, sans-serif`;
   ctx.textAlign = "right";
   const seen = new Set<string>();
-  for (const { name, packets } of thresholds) {
-    if (seen.has(name) || packets > (plot.scales.y!.max ?? 0)) {
+  for (const { name, value } of thresholds) {
+    if (seen.has(name) || value > (plot.scales.y!.max ?? 0)) {
       continue;
     }
     seen.add(name);
-    const y = plot.valToPos(packets, "y", true);
+    const y = plot.valToPos(value, "y", true);
     ctx.beginPath();
     ctx.moveTo(bbox.left, y);
     ctx.lineTo(bbox.left + bbox.width, y);

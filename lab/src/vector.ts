@@ -8,6 +8,8 @@ export interface Plot {
   title: string;
   x: (number | null | undefined)[];
   lines: { label: string; colour: string; dash: number[]; y: (number | null | undefined)[] }[];
+  /** Horizontal lines with their names. */
+  thresholds?: { name: string; value: number }[];
 }
 
 const WIDTH = 460;
@@ -16,7 +18,12 @@ const HEIGHT = 240;
 const INNER = { left: 56, top: 26, width: WIDTH - 72, height: HEIGHT - 92 };
 
 /** A document with the drawing above and two charts in a row. */
-export function vector(drawing: SVGSVGElement | null, plots: Plot[], caption: string): string {
+export function vector(
+  drawing: SVGSVGElement | null,
+  dots: SVGElement[],
+  plots: Plot[],
+  caption: string,
+): string {
   const shown = plots.filter(({ lines }) => lines.length > 0);
   const above = Number(drawing?.getAttribute("height") ?? 0) + 10;
   const width = Math.max(2 * WIDTH, Number(drawing?.getAttribute("width") ?? 0));
@@ -26,7 +33,7 @@ export function vector(drawing: SVGSVGElement | null, plots: Plot[], caption: st
   const page = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}` });
   page.append(svg("rect", { width, height, fill: style.backgroundColor }));
   if (drawing) {
-    page.append(styled(drawing));
+    page.append(styled(drawing, dots));
   }
   shown.forEach((plot, at) => {
     const [left, top] = [(at % 2) * (width / 2), above + HEIGHT * Math.floor(at / 2)];
@@ -44,7 +51,7 @@ function text(words: string, about: Record<string, string | number>): SVGTextEle
   return svg("text", { ...font, ...about }, words);
 }
 
-function drawn({ title, x, lines }: Plot, ink: string): SVGGElement {
+function drawn({ title, x, lines, thresholds = [] }: Plot, ink: string): SVGGElement {
   const { left, top, width, height } = INNER;
   const numbers = (values: (number | null | undefined)[]): number[] =>
     values.filter((value): value is number => typeof value === "number");
@@ -65,6 +72,12 @@ function drawn({ title, x, lines }: Plot, ink: string): SVGGElement {
     group.append(text(String(Number(at.toPrecision(3))), below));
     const beside = { x: left - 5, y: up(value) + 4, "text-anchor": "end", fill: ink };
     group.append(text(String(Number(value.toPrecision(3))), beside));
+  }
+  for (const { name, value } of thresholds.filter(({ value }) => value <= y1)) {
+    const at = { x1: left, x2: left + width, y1: up(value), y2: up(value) };
+    const dashes = { stroke: ink, "stroke-opacity": 0.6, "stroke-dasharray": "6 4" };
+    const beside = { x: left + width - 4, y: up(value) - 3, "text-anchor": "end", fill: ink };
+    group.append(svg("line", { ...at, ...dashes }), text(name, beside));
   }
   lines.forEach(({ label, colour, dash, y }, at) => {
     let pen = "M";

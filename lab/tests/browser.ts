@@ -198,6 +198,20 @@ async function comparing(page: Page): Promise<void> {
   await page.screenshot({ path: `${screenshots}/band.png`, fullPage: true });
 }
 
+/** A law that goes by the time that packets wait, and the pictures of a run with it. */
+async function pictures(page: Page): Promise<void> {
+  const law = 'codel = { target = "5 ms", interval = "100 ms" }';
+  const codel = SMALL.replace('droptail = { limit = "50 packets" }', law);
+  await open(page, await link(codel));
+  await page.waitForFunction(() => document.querySelector(".legend .count"));
+  await page.waitForTimeout(600);
+  for (const kind of ["svg", "png"]) {
+    const [download] = await Promise.all([page.waitForEvent("download"), page.click(`#${kind}`)]);
+    await download.saveAs(`${screenshots}/packets.${kind}`);
+  }
+  await page.screenshot({ path: `${screenshots}/target.png`, fullPage: true });
+}
+
 async function packets(page: Page): Promise<void> {
   await open(page, await link(SMALL));
   await page.waitForFunction(() => document.querySelector(".legend .count"));
@@ -344,7 +358,7 @@ async function session(
 
 const wide = { viewport: { width: 1400, height: 900 }, colorScheme: "light" as const };
 await session(wide, [opening, wrongText, slider, exporting, keys, strangers]);
-await session(wide, [comparing, packets, burdens]);
+await session(wide, [comparing, packets, pictures, burdens]);
 await session(wide, [lessons]);
 await session(wide, [everyExample]);
 await session({ viewport: { width: 360, height: 740 }, colorScheme: "dark" }, [

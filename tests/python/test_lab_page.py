@@ -134,6 +134,19 @@ def test_a_drawing_for_print_is_well_formed(facts: Any, folder: Path) -> None:
     assert "bulk" in {text.text for text in root.iter(f"{space}text")}
 
 
+def test_a_drawing_has_the_packets_and_what_laws_go_by(facts: Any, folder: Path) -> None:
+    """A picture of the page would lack what is seen on it: packets on their way, and the delay at
+    which CoDel begins to drop, 5 ms beyond the propagation delay of 2 ms."""
+    root = ElementTree.parse(folder / "packets.svg").getroot()
+    space = "{http://www.w3.org/2000/svg}"
+    dots = [each for each in root.iter(f"{space}circle") if each.get("class") == "packet"]
+    assert len(dots) > 2
+    assert "target of 5 ms + 2 ms of propagation" in {
+        text.text for text in root.iter(f"{space}text")
+    }
+    assert (folder / "packets.png").read_bytes().startswith(b"\x89PNG")
+
+
 def test_two_variants_run_side_by_side_on_the_same_random_numbers(facts: Any) -> None:
     """A difference would show, where there is none, or none where there is one."""
     found = facts["difference"]

@@ -279,3 +279,79 @@ fn hash(packet: &Packet) -> u64 {
     let mixed = key.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (mixed ^ mixed >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93) >> 7
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use forebay_network::{Backlog, FlowId, RouteId};
+
+    /// Links of the chain, and microseconds from one packet to the next and from link to link.
+    const HOPS: u64 = 3;
+    const GAP: u64 = 100;
+    const HOP: u64 = 1100;
+
+    /// Packets `from` to `to` pass a chain of links of 1 Gbit/s and 1 ms: each fact in its order.
+    fn pass(watch: &mut Watch, from: u64, to: u64) {
+        let mut facts: Vec<(u64, u64, u64)> = (from..to)
+            .flat_map(|number| (0..=HOPS).map(move |hop| (number * GAP + hop * HOP, hop, number)))
+            .collect();
+        facts.sort_unstable();
+        for (us, hop, number) in facts {
+            let now = Time::ZERO + Span::from_us(us);
+            let sent = Time::ZERO + Span::from_us(number * GAP);
+            let packet = Packet::data(sent, FlowId::new(0), number, 1000, RouteId::new(0));
+            let backlog = Backlog { packets: 0, bytes: 0 };
+            let link = LinkId::new(hop as usize);
+            let fact = match hop {
+                HOPS => Observation::Delivered { packet: &packet, delay: now.since(sent) },
+                _ => Observation::Enqueued { link, packet: &packet, backlog },
+            };
+            watch.see(now, &fact);
+        }
+    }
+
+    /// The links of each packet that is kept, in the order of its crossings.
+    fn paths(watch: &Watch) -> BTreeMap<u64, Vec<usize>> {
+        let mut paths: BTreeMap<u64, (Vec<usize>, Time)> = BTreeMap::new();
+        for crossing in &watch.crossings {
+            let (path, reached) = paths.entry(crossing.hash).or_default();
+            assert!(crossing.from >= *reached, "it sets out before it has arrived");
+            path.push(crossing.link);
+            *reached = crossing.to;
+        }
+        paths.into_iter().map(|(hash, (path, _))| (hash, path)).collect()
+    }
+
+    /// A packet that a reader follows would vanish between two links, or appear behind the first,
+    /// when a long run has more packets than can be drawn: of 20,000 at most 80 are kept over three
+    /// links, as 3 * 80 = 240. What is kept is one in so many as it says, within five standard
+    /// deviations of a binomial distribution.
+    #[test]
+    fn packets_are_followed_over_all_their_links() {
+        let mut watch = Watch {
+            mask: 0,
+            under_way: BTreeMap::new(),
+            crossings: Vec::new(),
+            lost: Vec::new(),
+            telling: false,
+            facts: Vec::new(),
+            groups: vec![0],
+            links: vec![(1e9, Span::from_ms(1)); HOPS as usize],
+            names: Vec::new(),
+            flows: Vec::new(),
+        };
+        for round in 0..3 {
+            pass(&mut watch, round * 20_000, (round + 1) * 20_000);
+            let paths = paths(&watch);
+            assert!(watch.under_way.is_empty());
+            assert!(paths.values().all(|path| *path == [0, 1, 2]), "{paths:?}");
+            let one_in = watch.mask + 1;
+            let (mean, share) = (20_000.0 / one_in as f64, 1.0 / one_in as f64);
+            let spread = 5.0 * (mean * (1.0 - share)).sqrt();
+            assert!(paths.len() <= MOST / 3);
+            assert!((paths.len() as f64 - mean).abs() < spread, "{} of {mean}", paths.len());
+            assert_eq!(watch.take()["one_in"], json!(one_in));
+        }
+    }
+}
