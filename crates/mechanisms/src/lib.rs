@@ -44,6 +44,7 @@ mod lateness;
 mod measurement;
 pub mod pace;
 pub mod pcn_edge;
+mod periodic;
 pub mod policing;
 pub mod queue;
 mod registry;
@@ -58,6 +59,7 @@ use forebay_units::Rate;
 pub use dscp::{Dscp, DscpSet};
 pub use flow_groups::{FlowGroups, GroupSet};
 pub use lateness::{Lateness, LatenessResult};
+pub use periodic::{Periodic, Update};
 pub use registry::registry;
 pub use transfers::{Completed, EmptyPath, TransferCount, TransferMeter, TransferResult};
 

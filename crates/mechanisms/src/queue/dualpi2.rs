@@ -7,7 +7,7 @@
 //! differ in how a probability becomes a decision: by chance in Linux, by adding up in the RFC
 //! (`decisions`).
 //!
-//! A law has no timer. Updates that are due are made up for when a packet comes or leaves, each
+//! Updates that are due are made up for when a packet comes or leaves (`periodic.rs`), each
 //! with the delay of the packets that were at the heads then. One that is due at the instant of a
 //! packet comes before it.
 
@@ -23,7 +23,7 @@ use forebay_units::{Size, Span, Time};
 
 use super::class_counts::ClassCounts;
 use super::{BuildQueue, Queue};
-use crate::LinkFacts;
+use crate::{LinkFacts, Periodic, Update};
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {
     name: "dualpi2",
@@ -256,8 +256,7 @@ struct DualPi2 {
     controller: Controller,
     /// The largest probability.
     most: f64,
-    /// When the next update is due.
-    due: Time,
+    updates: Periodic,
     low: Lane,
     classic: Lane,
     /// Hundredths of a byte that the C queue may send before the L queue.
@@ -276,7 +275,7 @@ impl DualPi2 {
         let mut law = Self {
             controller: Controller::default(),
             most,
-            due: Time::ZERO + parameters.update_interval,
+            updates: Periodic::every(parameters.update_interval),
             parameters,
             low: Lane::default(),
             classic: Lane::default(),
@@ -307,22 +306,19 @@ impl DualPi2 {
 
     /// Make the updates that are due by `now`.
     fn catch_up(&mut self, now: Time) {
-        let interval = self.parameters.update_interval;
-        while self.due <= now {
+        let mut updates = self.updates;
+        updates.catch_up(now, |due| {
             let before = self.controller;
-            let delay = self.delay(self.due);
+            let delay = self.delay(due);
             self.controller.update(delay, &self.parameters, self.most);
-            self.due += interval;
             // Without packets, an update that changes nothing is followed by such alone until a
             // packet comes. With one at the head, its delay only grows: from the largest
             // probability on, only the delay changes.
             let still = self.controller == before && self.backlog().packets == 0;
             let full = self.controller.probability >= self.most && delay > self.parameters.target;
-            if (still || full) && self.due <= now {
-                let missed = now.since(self.due).ps() / interval.ps();
-                self.due += interval.times(missed);
-            }
-        }
+            if still || full { Update::Settled } else { Update::Changing }
+        });
+        self.updates = updates;
     }
 
     /// Whether so little waits that the controller's probability does not count.

@@ -344,8 +344,8 @@ mod tests {
             }
             assert_eq!(lazy.state.controller, woken.state.controller, "{number}");
             assert_eq!(
-                (lazy.state.due, delay(&lazy)),
-                (woken.state.due, delay(&woken)),
+                (lazy.state.updates.due(), delay(&lazy)),
+                (woken.state.updates.due(), delay(&woken)),
                 "{number}"
             );
             largest = largest.max(lazy.state.controller.probability);

@@ -1,14 +1,15 @@
 //! PIE's law for one queue, which PIE has one of and FQ-PIE many.
 //!
-//! A law has no timer. Updates that are due are made up for when a packet comes or leaves, in the
-//! order of their times and each with what was true then, so that every decision is as if they had
-//! been made in time. One that is due at the instant of a packet comes before it.
+//! Updates that are due are made up for when a packet comes or leaves (`periodic.rs`). One that is
+//! due at the instant of a packet comes before it.
 
 use forebay_kernel::Stream;
 use forebay_network::{DropReason, Packet, Verdict};
 use forebay_parameters::{Problem, Section, choice, parameters};
 use forebay_units::quantity::show_span;
 use forebay_units::{Size, Span, Time};
+
+use crate::{Periodic, Update};
 
 choice! {
     /// How the delay of a queue is known.
@@ -201,8 +202,7 @@ impl DepartureRate {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PieState {
     pub(super) controller: Controller,
-    /// When the next update is due.
-    pub(super) due: Time,
+    pub(super) updates: Periodic,
     /// Sum of the drop probabilities of arrivals since the last early drop (accu_prob_).
     pub(super) accumulated: f64,
     /// How long the packet waited that left last.
@@ -216,7 +216,7 @@ impl PieState {
     pub(super) fn new(law: &PieLaw) -> Self {
         Self {
             controller: Controller::default(),
-            due: Time::ZERO + law.update_interval,
+            updates: Periodic::every(law.update_interval),
             accumulated: 0.0,
             sojourn: Span::ZERO,
             rate: DepartureRate::default(),
@@ -239,25 +239,22 @@ impl PieState {
     /// Make the updates that are due by `now`, up to which `waiting` bytes have waited.
     #[inline]
     pub(super) fn catch_up(&mut self, law: &PieLaw, waiting: u64, now: Time) {
-        if self.due <= now {
+        if self.updates.due() <= now {
             self.make_up(law, waiting, now);
         }
     }
 
     fn make_up(&mut self, law: &PieLaw, waiting: u64, now: Time) {
         let delay = self.delay(law, waiting);
-        while self.due <= now {
-            let before = self.controller;
-            if self.active {
-                self.controller.update(delay, law);
+        let Self { updates, controller, active, .. } = self;
+        updates.catch_up(now, |_| {
+            let before = *controller;
+            if *active {
+                controller.update(delay, law);
             }
-            self.due += law.update_interval;
             // An update that changes nothing is followed by such alone until a packet moves.
-            if self.controller == before && self.due <= now {
-                let missed = now.since(self.due).ps() / law.update_interval.ps();
-                self.due += law.update_interval.times(missed + 1);
-            }
-        }
+            if *controller == before { Update::Settled } else { Update::Changing }
+        });
     }
 
     /// Whether the arriving packet is dropped early, or marked (drop_early).

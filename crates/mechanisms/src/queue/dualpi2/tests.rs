@@ -26,8 +26,8 @@ fn updates_that_are_made_up_for_are_those_in_time() {
         for number in 0..3000_u64 {
             let pause = if number % 500 == 499 { 100.0 } else { 0.02 * draws.exponential() };
             let until = now + Span::from_seconds(pause);
-            while woken.due <= until {
-                let due = woken.due;
+            while woken.updates.due() <= until {
+                let due = woken.updates.due();
                 woken.catch_up(due);
             }
             now = until;
@@ -43,7 +43,7 @@ fn updates_that_are_made_up_for_are_those_in_time() {
                 assert_eq!(verdict, other, "{number}");
             }
             assert_eq!(lazy.controller, woken.controller, "{number}");
-            assert_eq!(lazy.due, woken.due, "{number}");
+            assert_eq!(lazy.updates.due(), woken.updates.due(), "{number}");
             largest = largest.max(lazy.controller.probability);
         }
         assert!(largest > 0.1, "the law has acted: {largest}");
