@@ -113,7 +113,10 @@ def _red(view: View, remarks: Remarks) -> list[str]:
         remarks.approximate(
             f"{view.path}.gentle", "Linux's red drops all above max; there is no gentle part"
         )
-    _differs(view, "spacing", "uniform", "Linux spaces drops uniformly", remarks)
+    if view.get("spacing") == "uniform":
+        remarks.note(f"{view.path}.spacing", 'Linux draws each gap once, as "drawn"')
+    else:
+        _differs(view, "spacing", "drawn", "Linux draws each gap once", remarks)
     _differs(view, "byte_mode", "off", "Linux drops packets of all sizes alike", remarks)
     numbers = ["min", str(least), "max", str(most), "limit", str(total), "avpkt", str(mean)]
     chance = ["burst", str(burst), "probability", view.text("max_probability")]
@@ -245,6 +248,9 @@ def _cake(view: View, remarks: Remarks) -> list[str]:
     words += [_FRAMING[view.text("framing")], "wash" if view.is_set("wash") else "nowash"]
     words += [_ACK_FILTER[view.text("ack_filter")]]
     remarks.note(f"{view.path}.ecn", "Linux's cake always marks packets that are ECN-capable")
+    if view.text("isolation") not in ("none", "flows"):
+        path = f"{view.path}.flows_per_source"
+        remarks.note(path, "all flows of a group have one host on Linux at either end")
     _differs(view, "target", "5 ms", "cake takes its target from rtt: a twentieth", remarks)
     _differs(view, "queues", "1024", "cake has 1024 queues", remarks)
     return words

@@ -151,11 +151,13 @@ pub(super) struct Class {
     count_bytes: u64,
     /// Whether the average was at or above the minimum threshold before (ns-2's `old`).
     entered: bool,
+    /// With `Spacing::Drawn`: what count times pb reaches at the next drop, once it is drawn.
+    drawn: Option<f64>,
 }
 
 impl Class {
     pub fn new(curve: Curve, convention: CountConvention) -> Self {
-        Self { curve, count: fresh(convention), count_bytes: 0, entered: false }
+        Self { curve, count: fresh(convention), count_bytes: 0, entered: false, drawn: None }
     }
 
     /// Move the probability at the maximum threshold; the count is kept.
@@ -167,6 +169,7 @@ impl Class {
     fn restart(&mut self, count: i64) {
         self.count = count;
         self.count_bytes = 0;
+        self.drawn = None;
     }
 }
 
@@ -295,7 +298,12 @@ impl Policy {
             class.restart(0);
             return self.limited(class, Verdict::Accept, arrival);
         }
-        if stream.happens(self.spaced(class, average, size)) {
+        let drops = if self.spacing == Spacing::Drawn {
+            self.reaches(class, average, stream)
+        } else {
+            stream.happens(self.spaced(class, average, size))
+        };
+        if drops {
             class.restart(0);
             let marks = self.ecn && (self.gentle_ecn || average <= class.curve.max);
             if !(marks && arrival.packet.is_ecn_capable()) {
@@ -308,6 +316,14 @@ impl Policy {
             class.count_bytes += size;
         }
         self.limited(class, Verdict::Accept, arrival)
+    }
+
+    /// Whether count times pb reaches what was drawn when the count began, the arriving packet
+    /// counted.
+    fn reaches(&self, class: &mut Class, average: f64, stream: &mut Stream) -> bool {
+        let arriving = i64::from(self.convention != CountConvention::Code);
+        let drawn = *class.drawn.get_or_insert_with(|| stream.uniform());
+        class.curve.rising(average) * (class.count + arriving) as f64 > drawn
     }
 
     /// Probability that a packet of `size` is dropped, given the count.
@@ -335,10 +351,10 @@ impl Spacing {
     fn probability(self, pb: f64, count: f64) -> f64 {
         let progress = count * pb;
         match self {
-            Self::Uniform if progress < 1.0 => pb / (1.0 - progress),
+            Self::Uniform | Self::Drawn if progress < 1.0 => pb / (1.0 - progress),
             Self::Wait if progress < 1.0 => 0.0,
             Self::Wait if progress < 2.0 => pb / (2.0 - progress),
-            Self::Uniform | Self::Wait => 1.0,
+            Self::Uniform | Self::Drawn | Self::Wait => 1.0,
             Self::Geometric => pb,
         }
     }
@@ -456,6 +472,30 @@ mod tests {
             ns2_guards: false,
             limit: None,
         }
+    }
+
+    /// A drop would come by the chance of each packet, not where the probability has grown to what
+    /// was drawn after the last one (Linux, include/net/red.h: red_mark_probability). On the curve
+    /// 5 to 15 with maxp 0.1, with 0.3 drawn: at an average of 10 (pb 0.05) the 5th packet makes
+    /// 0.25, at 11 (0.06) 0.30 and at 12 (0.07) 0.35; where the average has fallen to 8 (0.03), it
+    /// is the 11th. The drop has another number drawn.
+    #[test]
+    fn a_gap_is_drawn_once() {
+        let convention = CountConvention::Linux;
+        let policy = Policy { spacing: Spacing::Drawn, convention, ..policy(ByteMode::Off) };
+        let mut stream = forebay_kernel::Streams::new(1, 0).named("gap");
+        let mut class = Class::new(Curve::new(5.0, 15.0, 0.1, false), convention);
+        class.restart(4);
+        class.drawn = Some(0.3);
+        assert!(!policy.reaches(&mut class, 10.0, &mut stream));
+        assert!(!policy.reaches(&mut class, 10.99, &mut stream));
+        assert!(policy.reaches(&mut class, 12.0, &mut stream));
+        for (count, drops) in [(8, false), (9, false), (10, true)] {
+            class.count = count;
+            assert_eq!(policy.reaches(&mut class, 8.0, &mut stream), drops, "{count}");
+        }
+        class.restart(0);
+        assert_eq!(class.drawn, None);
     }
 
     /// Small packets would be dropped like large ones. At pb = 0.05 with 2900 B counted, 5 whole

@@ -25,6 +25,9 @@ choice! {
         Wait = "wait",
         /// pb for every packet alone: gaps geometric.
         Geometric = "geometric",
+        /// Where count times pb reaches a number drawn between 0 and 1 after each drop: uniform
+        /// gaps while pb stays, later drops where it falls and earlier ones where it rises (Linux).
+        Drawn = "drawn",
     }
 }
 
@@ -59,8 +62,9 @@ parameters! {
         /// Let the drop probability rise linearly to 1 between the maximum threshold and twice the
         /// maximum threshold, instead of jumping to 1.
         gentle: bool = false, "Floyd 2000, Recommendation on using the gentle variant";
-        /// How early drops are spaced: uniform, wait or geometric.
-        spacing: Spacing = "uniform", "Floyd and Jacobson 1993, section 7; ns-2 wait_";
+        /// How early drops are spaced: uniform, wait, geometric or drawn.
+        spacing: Spacing = "uniform",
+            "Floyd and Jacobson 1993, section 7; ns-2 wait_; Linux include/net/red.h";
         /// Whether the count since the last drop includes the arriving packet (code) or not
         /// (analysis, linux).
         count: CountConvention = "code",
@@ -180,6 +184,13 @@ pub(super) fn check_options(section: &Section<'_>, options: &Options) -> Result<
             options.count.show()
         );
         return Err(section.fail("count", message));
+    }
+    if options.spacing == Spacing::Drawn && options.byte_mode != ByteMode::Off {
+        let message = format!(
+            "\"{}\" contradicts spacing = \"drawn\"; allowed with it is \"off\"",
+            options.byte_mode.show()
+        );
+        return Err(section.fail("byte_mode", message));
     }
     Ok(())
 }

@@ -234,10 +234,11 @@ fn chi_square(gaps: &[usize], model: &[f64]) -> (f64, f64) {
 /// Marks of a colour would not be spaced evenly, 0.5/p + 0.5 packets of that colour apart (Liu
 /// 2001, section 4.1), or colours would share a count. Ten packets of precedence 0 wait, so every
 /// cumulative queue is 10 and pb = 0.1 of a hundred; uniform: gaps of a colour are uniform on 1 to
-/// 10 with mean 5.5 (standard deviation sqrt(99/12)); wait: 10 more; with the count of the listing,
-/// which includes the arriving packet, pa is pb / (1 - pb) = 1/9 at first: uniform on 1 to 9, mean
-/// 5; geometric: 0.1 * 0.9^(k - 1). The bounds lie five standard deviations above the mean of
-/// chi-square and from that of the gaps; each model is refused by the gaps of another.
+/// 10 with mean 5.5 (standard deviation sqrt(99/12)), and so are drawn ones; wait: 10 more; with
+/// the count of the listing, which includes the arriving packet, pa is pb / (1 - pb) = 1/9 at
+/// first: uniform on 1 to 9, mean 5; geometric: 0.1 * 0.9^(k - 1). The bounds lie five standard
+/// deviations above the mean of chi-square and from that of the gaps; each model is refused by the
+/// gaps of another.
 #[test]
 fn gaps_between_marks_of_a_colour_have_the_published_distribution() {
     let uniform = vec![0.1; 10];
@@ -247,6 +248,7 @@ fn gaps_between_marks_of_a_colour_have_the_published_distribution() {
     for ((spacing, count), model, wrong, mean) in [
         (("uniform", "analysis"), &uniform, &geometric, 5.5),
         (("uniform", "code"), &listing, &uniform, 5.0),
+        (("drawn", "analysis"), &uniform, &geometric, 5.5),
         (("wait", "analysis"), &wait, &uniform, 15.5),
         (("geometric", "analysis"), &geometric, &listing, 10.0),
     ] {
