@@ -138,6 +138,7 @@ oracles: setup ## 200 queues and meters against theory and references: minutes (
 linux: setup ## queues and TCPs beside a real kernel: half an hour (ARGS="--only red")
 	bench/linux/kernel.sh
 	$(BIN)/python bench/linux/cells.py $(ARGS)
+	$(BIN)/python bench/linux/page.py
 
 streams: setup ## long tests of random streams: ten minutes (ARGS="--words 1000000")
 	$(BIN)/python bench/streams/streams.py $(ARGS)

@@ -1,62 +1,151 @@
-"""Checks of the cells that are run beside Linux, without running them."""
+"""Checks of the cells that are run beside Linux, and of what is made of their record."""
 
 from __future__ import annotations
 
-import itertools
-import json
+import os
+import shutil
 import sys
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import cells
+import grades
+import page
+from scenarios import CELLS
 
+from forebay.errors import UserError
+from forebay.linux.machine import image
 from forebay.linux.script import network_script
 from forebay.run.jobs import check
 
+GUIDE = page.DOCS / "guides" / "linux.md"
+
 
 def test_every_cell_has_a_script() -> None:
-    """Half an hour of measurements would end in a refusal."""
-    found = [
-        cells.job(queue, control)
-        for control, queue in itertools.product(cells.CONTROLS, cells.QUEUES)
-    ]
-    assert len({one.name for one in found}) == len(found)
-    both = [
-        cells.job(queue, control, linux=True)
-        for control, queue in itertools.product(cells.CONTROLS, cells.QUEUES)
-    ]
-    for one in both:
-        script, remarks = network_script(check(one)["resolved"], [])
-        assert "iperf3 -c" in script
+    """Half an hour of measurements would end in a refusal, or in something near the scenario."""
+    assert len({cell.name for cell in CELLS}) == len(CELLS) == 65
+    for cell in CELLS:
+        check(cell.job())
+        script, remarks = network_script(check(cell.job(linux=True))["resolved"], [])
+        assert "datagrams.py" in script
         assert remarks.approximations == []
 
 
-def test_table() -> None:
-    """A reader would see another difference than was measured."""
-    cell = {
-        "name": "reno through red",
-        "throughput_bps": {"simulated": [8e6, 9e6], "linux": [9e6, 9e6]},
-        "drops": {"simulated": [10, 12], "linux": [10, 16]},
-        "marks": {"simulated": [1, 1], "linux": [1, 1]},
+def test_quantities() -> None:
+    """A cell would show the probe's delay with the flows' shares mixed in, or one flow's alone."""
+    side = {
+        "links": [{"throughput_bps": 9e6, "drops": 4, "marks": 2}, {"throughput_bps": 1.0}],
+        "flows": [
+            {"shares_bps": [3.0, 1.0], "retransmissions": 5},
+            {"shares_bps": [4.0], "retransmissions": 6},
+            {"shares_bps": [9.0], "mean_delay_s": 0.02, "p95_delay_s": 0.03},
+        ],
     }
-    # Differences of throughput are 1 and 0 Mbit/s: mean 0.5, half width t(1, 0.975) 0.5 = 6.35;
-    # of drops 0 and 4: mean 2, half width 12.706 times 2 = 25.
-    assert cells.table([cell]).splitlines()[-1] == (
-        "| reno through red | 8.50 | 9.00 | +0.50 ± 6.35 | 12 | 14 | +2 ± 25 |"
+    # Jain's index of 3, 1 and 4: 64 / (3 * 26).
+    assert cells.quantities(side) == {
+        "throughput_bps": 9e6,
+        "jain_index": 64 / 78,
+        "mean_delay_s": 0.02,
+        "p95_delay_s": 0.03,
+        "drops": 4,
+        "marks": 2,
+        "retransmissions": 11,
+    }
+
+
+def test_difference() -> None:
+    """An interval would be that of pairs, which replications of two programs are not."""
+    # Variances 1 and 4, three runs each: the variance of the difference is 5/3. Welch's degrees of
+    # freedom are (5/3)^2 / ((1/3)^2 / 2 + (4/3)^2 / 2) = 2.94, so 2, whose t is 4.3027.
+    found = grades.difference([1.0, 2.0, 3.0], [4.0, 6.0, 8.0])
+    assert found.mean == -4.0
+    assert found.half_width == pytest.approx(4.3027 * (5 / 3) ** 0.5, abs=1e-3)
+    assert grades.difference([2.0, 2.0], [1.0, 1.0]).half_width == 0.0
+
+
+def _cell(name: str, simulated: list[float], linux: list[float]) -> dict[str, Any]:
+    """A cell whose drops are given and whose other quantities are 0."""
+    nothing = {"simulated": [0.0], "linux": [0.0]}
+    drops = {"simulated": simulated, "linux": linux}
+    return {"name": name, "kernel": "6.1", **dict.fromkeys(grades.QUANTITIES, nothing)} | {
+        "drops": drops
+    }
+
+
+@pytest.mark.parametrize(
+    ("simulated", "linux", "grade"),
+    [
+        # The tolerance of 100 drops is 15: half widths are 4.3 s sqrt(2/3) or less.
+        ([99.0, 100.0, 101.0], [99.0, 101.0, 100.0], "agrees"),
+        ([90.0, 91.0, 89.0], [99.0, 100.0, 101.0], "close"),
+        ([60.0, 100.0, 140.0], [90.0, 100.0, 110.0], "imprecise"),
+        ([59.0, 60.0, 61.0], [99.0, 100.0, 101.0], "unexplained"),
+    ],
+)
+def test_grades(simulated: list[float], linux: list[float], grade: str) -> None:
+    """Noise would pass for agreement, or a difference for noise."""
+    (row,) = grades.grade([_cell("reno through red", simulated, linux)], [])
+    assert row.grade == grade
+
+
+def test_reasons(tmp_path: Path) -> None:
+    """A reason would excuse what is not of its cells and quantities, or what needs none."""
+    reason = {"name": "why", "cells": ["* through red"], "quantities": ["drops"], "reason": "x"}
+    red = _cell("reno through red", [10.0, 11.0], [90.0, 91.0])
+    codel = {**red, "name": "reno through codel"}
+    found = [row.grade for row in grades.grade([red, codel], [reason])]
+    assert found == ["explained", "unexplained"]
+    file = tmp_path / "differences.toml"
+    file.write_text(
+        '[[difference]]\nname = "a"\ncells = ["b"]\nquantities = ["drop"]\nreason = "c"\n'
     )
+    with pytest.raises(UserError, match="no quantity drop"):
+        grades.read_reasons(file)
 
 
-def test_guide_shows_what_was_measured() -> None:
+TOOLS = all(map(shutil.which, ("ip", "tc", "ethtool", "iperf3", "python3", "ss")))
+
+
+@pytest.mark.skipif(
+    not (TOOLS and os.access(image(), os.X_OK)),
+    reason="bench/linux/install.sh and bench/linux/kernel.sh have not been run here",
+)
+@pytest.mark.parametrize("name", ["reno through sfq", "cbr through tbf"])
+def test_measured(name: str) -> None:
+    """The record could not be made again: what is measured would be another thing by now."""
+    (cell,) = (cell for cell in CELLS if cell.name == name)
+    found = cells.measure(cell, 1)
+    for side in ("simulated", "linux"):
+        # SFQ has the link filled, tbf lets 8 Mbit/s through; a packet more or less in 15 s.
+        rate = 10e6 if cell.path == "sfq" else 8e6
+        assert found["throughput_bps"][side][0] == pytest.approx(rate, rel=1e-3)
+        # No less than 20 ms of wire, on average; no more than that and a queue of 75 kB.
+        assert 0.020 < found["mean_delay_s"][side][0] < 0.020 + 0.075 + 0.003
+    # A sparse flow waits for a packet in transmission and others of its round, of 1.2 ms each; the
+    # overloaded bucket is always full.
+    assert abs(found["mean_delay_s"]["linux"][0] - found["mean_delay_s"]["simulated"][0]) < 1.2e-3
+
+
+def test_record() -> None:
+    """A page would have cells that nothing defines, or reasons that explain nothing."""
+    recorded = cells.read()
+    names = [cell.name for cell in CELLS]
+    assert list(recorded) == [name for name in names if name in recorded]
+    assert set(page.SHORT) <= set(recorded)
+    rows = grades.grade(recorded.values(), grades.read_reasons())
+    used = {row.reason for row in rows}
+    assert {entry["name"] for entry in grades.read_reasons()} <= used
+
+
+def test_pages_show_what_was_measured() -> None:
     """A reader would compare with numbers that no run gave."""
-    measured = json.loads(cells.RESULT.read_text(encoding="utf-8"))["cells"]
-    guide = Path(__file__).parents[2] / "docs" / "guides" / "linux.md"
-    assert cells.table(measured) in guide.read_text(encoding="utf-8")
-    short = [cell for cell in measured if cell["name"] in cells.SHORT]
-    assert len(short) == len(cells.SHORT)
-    readme = Path(__file__).parents[2] / "README.md"
-    assert cells.table(short) in readme.read_text(encoding="utf-8")
-    assert [cell["name"] for cell in measured] == [
-        cells.job(queue, control).name
-        for control, queue in itertools.product(cells.CONTROLS, cells.QUEUES)
-    ]
+    recorded, reasons = list(cells.read().values()), grades.read_reasons()
+    assert page.PAGE.read_text(encoding="utf-8") == page.page(recorded, reasons)
+    rows = grades.grade(recorded, reasons)
+    readme = page.README.read_text(encoding="utf-8")
+    assert page.readme(rows) in readme
+    assert page.summary(rows) in " ".join(readme.split())
