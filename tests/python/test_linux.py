@@ -53,6 +53,7 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
             '{ pie = { target = "20 ms", limit = "90 packets" } }',
             "pie limit 90 target 20000us tupdate 15000us alpha 2 beta 20",
         ),
+        ("{ pie = { bytemode = true } }", "alpha 2 beta 20 bytemode noecn"),
         (
             '{ fq_codel = { queues = 64, quantum = "300 B" } }',
             "fq_codel limit 10240 flows 64 quantum 300 target 5000us interval 100000us",

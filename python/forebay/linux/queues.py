@@ -209,6 +209,9 @@ def _pie_gains(view: View, remarks: Remarks) -> list[str]:
         if view.get(key) != same:
             remarks.note(f"{view.path}.{key}", f"Linux has {same}")
     _differs(view, "max_burst", "150 ms", "Linux's burst allowance is 150 ms", remarks)
+    if view.is_set("bytemode"):
+        words.append("bytemode")
+        remarks.note(f"{view.path}.bytemode", "Linux divides by the MTU, not by mean_packet")
     return words
 
 
