@@ -87,7 +87,8 @@ struct Analysis<'a> {
     entered_on_time: Vec<bool>,
     /// Whether routes begin at it that a deferrable host declares as its own.
     entered_late: Vec<bool>,
-    /// Whether it schedules its departures, and only sinks follow.
+    /// Whether it schedules its departures, and only sinks follow that no other element leads to: a
+    /// sink takes in what it receives in order.
     quiet: Vec<bool>,
     early: Vec<bool>,
     expects: Vec<bool>,
@@ -135,15 +136,19 @@ impl<'a> Analysis<'a> {
         let schedules =
             |me: ElementId| whole.slots[me.index()].element.lookahead().schedules_departures;
         let leads = |me: ElementId| routes.following(me).next().is_some();
-        let sinks = |me: ElementId| routes.following(me).all(|next| next.sink().is_some());
+        let only = |mut all: BTreeSet<ElementId>| all.pop_first().filter(|_| all.is_empty());
+        let sole_upstream: Vec<Option<ElementId>> = before_sinks.into_iter().map(only).collect();
+        let own = |me: ElementId, sink: SinkId| sole_upstream[sink.index()] == Some(me);
+        let sinks = |me: ElementId| {
+            let mut following = routes.following(me).map(Destination::sink);
+            following.all(|sink| sink.is_some_and(|sink| own(me, sink)))
+        };
         let all = ElementId::all(elements);
         let early = all.clone().map(|me| schedules(me) && leads(me)).collect();
         let quiet = all.map(|me| schedules(me) && leads(me) && sinks(me)).collect();
         let able = whole.slots.iter().map(|slot| slot.element.lookahead().accepts_ahead);
         let expects = able.zip(&candidates).map(|(able, candidate)| able && !candidate).collect();
         let (group_of, groups) = groups(whole, &candidates);
-        let only = |mut all: BTreeSet<ElementId>| all.pop_first().filter(|_| all.is_empty());
-        let sole_upstream = before_sinks.into_iter().map(only).collect();
         Self {
             whole,
             partition_map,

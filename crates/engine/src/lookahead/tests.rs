@@ -108,10 +108,13 @@ fn at_most_so_many_links_send_ahead_to_one_as_can_be_merged() {
 /// order; or batches of less than one packet would be sent ahead.
 #[test]
 fn sinks_are_sent_to_without_events() {
-    // Only sinks follow, whatever leads to them besides.
-    let whole = analysed(&[wire(10), wire(10)], &[&[0, SINK], &[1, SINK]]);
-    assert_eq!(departures(&whole), [ToSinks, ToSinks]);
+    // Only a sink follows, and nothing else leads to it.
+    let whole = analysed(&[wire(10)], &[&[0, SINK]]);
+    assert_eq!(departures(&whole), [ToSinks]);
     assert!(whole.core.modes.iter().all(|mode| mode.lazy));
+    // Where two links lead to one sink, each departure takes place at its time.
+    let whole = analysed(&[wire(10), wire(10)], &[&[0, SINK], &[1, SINK]]);
+    assert_eq!(departures(&whole), [Timed, Timed]);
     // Link 0 leads to link 1 and to a sink. 160 Mbit/s for 1 ms are 20,000 B, the least that pays.
     let ms = 1_000_000_000;
     let at_rate =
@@ -127,7 +130,7 @@ fn sinks_are_sent_to_without_events() {
     // Another link leads to that sink.
     let more: [&[usize]; 3] = [routes[0], routes[1], &[3, SINK]];
     let whole = analysed(&[at_rate(160), link(10), NONE, wire(10)], &more);
-    assert_eq!(departures(&whole), [Timed, Timed, Timed, ToSinks]);
+    assert_eq!(departures(&whole), [Timed; 4]);
 }
 
 /// A link would receive the packets of two hosts out of order, since each is deferred by itself;
