@@ -1,11 +1,12 @@
 //! Facts about links: queued, coloured, marked, dropped, crossed.
 
 use forebay_network::{Backlog, DropReason, Ecn, Packet};
+use forebay_units::Time;
 
 use crate::Invariant as Must;
 use crate::checker::{Checker, show};
 use crate::ledger::{Entry, Fit, Key, Whereabouts, marks};
-use crate::link::{Before, Changing, Crossing};
+use crate::link::{Before, Changing, Crossing, Queued};
 use crate::offer::BIT;
 use crate::places::Changes;
 use crate::report::Place;
@@ -51,6 +52,7 @@ impl Checker {
                 free_at.ps()
             )
         });
+        self.check_passed(link, &queued, free_at);
         let (ahead, allowed) = ahead;
         self.check(Must::LinkWindow, place, ahead <= allowed, || {
             format!("{} bits ahead of its rate", ahead / 1_000_000_000_000)
@@ -81,7 +83,8 @@ impl Checker {
         };
         let crossing = model.cross_changing(key, known, now);
         self.check(Must::PacketKnown, place, crossing.is_some(), || show(packet));
-        let Some(Changing { end, queued, overtaken, sent, offered, before }) = crossing else {
+        let Some(Changing { end, free_at, queued, overtaken, sent, offered, before }) = crossing
+        else {
             return;
         };
         self.check(Must::LinkOrder, place, !overtaken, || {
@@ -90,6 +93,7 @@ impl Checker {
         self.check(Must::LinkCausal, place, end >= queued.at, || {
             format!("{} is sent by {} ps and was queued later", show(packet), end.ps())
         });
+        self.check_passed(link, &queued, free_at);
         self.check(Must::LinkWindow, place, sent <= offered, || {
             format!("{} bits are sent, {} were offered", sent / BIT, offered / BIT)
         });
@@ -135,12 +139,33 @@ impl Checker {
         self.check(Must::LinkBacklog, place, holds, || {
             format!("{waiting} packets of {waiting_bytes} B; on it are {packets} of {bytes} B")
         });
+        self.check_limit(link, backlog);
+    }
+
+    /// The packet queued last at `link` is the last of `backlog`. One that is alone there need not
+    /// fit: whether the transmitter was free for it shows when it has crossed the link.
+    fn check_limit(&mut self, link: usize, backlog: Backlog) {
         let limit = self.places.links[link].limit;
-        if limit.packets.is_some() || limit.bytes.is_some() {
-            let within = limit.packets.is_none_or(|most| u64::from(waiting) <= most)
-                && limit.bytes.is_none_or(|most| waiting_bytes <= most);
-            self.check(Must::LinkBuffer, place, within, || {
-                format!("{waiting} packets of {waiting_bytes} B; the limit is {limit:?}")
+        if !limit.is_some() {
+            return;
+        }
+        let (within, Backlog { packets, bytes }) = (limit.holds(backlog), backlog);
+        if let Some(last) = self.links[link].queued.back_mut().filter(|_| !within && packets == 1) {
+            last.too_large = true;
+            return;
+        }
+        self.check(Must::LinkBuffer, Place::Link(link), within, || {
+            format!("{packets} packets of {bytes} B; the limit is {limit:?}")
+        });
+    }
+
+    /// `queued` leaves the queue of `link`, which was busy until `free_at`: what is too large for
+    /// the buffer has not waited.
+    fn check_passed(&mut self, link: usize, queued: &Queued, free_at: Time) {
+        if queued.too_large {
+            let limit = self.places.links[link].limit;
+            self.check(Must::LinkBuffer, Place::Link(link), free_at <= queued.at, || {
+                format!("a packet of {} B waits; the limit is {limit:?}", queued.size)
             });
         }
     }
@@ -190,8 +215,11 @@ impl Checker {
         let at = self.ledger.entry(key).map(|entry| entry.at);
         match at {
             Some(Whereabouts::Link(here)) if here == link => {
-                let queued = self.links[link].take(key).is_some();
-                self.check(Must::PacketKnown, place, queued, || show(packet));
+                let taken = self.links[link].take(key);
+                self.check(Must::PacketKnown, place, taken.is_some(), || show(packet));
+                if let Some((queued, _)) = taken {
+                    self.check_passed(link, &queued, self.now);
+                }
             }
             Some(Whereabouts::Link(before)) => {
                 self.arrive(key, packet);

@@ -30,6 +30,8 @@ pub(crate) struct Queued {
     pub(crate) size: u16,
     /// What must stay in order: flow, precedence and whether it is feedback.
     pub(crate) class: QueuedClass,
+    /// Whether the buffer is too small for it alone: then it must not wait.
+    pub(crate) too_large: bool,
 }
 
 /// What the packets of one precedence have done at a link since counting began.
@@ -87,10 +89,11 @@ pub(crate) struct Crossing {
     pub(crate) ahead: (u128, u128),
 }
 
-/// A crossing of a link that changes, whose delay does not: when the transmission ended, and how
-/// much was sent and could be, in bit ps / s.
+/// A crossing of a link that changes, whose delay does not: when the transmission ended and that
+/// before it had, and how much was sent and could be, in bit ps / s.
 pub(crate) struct Changing {
     pub(crate) end: Time,
+    pub(crate) free_at: Time,
     pub(crate) queued: Queued,
     pub(crate) overtaken: bool,
     pub(crate) sent: u128,
@@ -156,7 +159,8 @@ impl LinkModel {
             // queue: which of the two does not show.
             own: (place.reorders || place.by_ecn && place.polices).then_some(key),
         };
-        self.queued.push_back(Queued { key, at, size: packet.size, class });
+        let queued = Queued { key, at, size: packet.size, class, too_large: false };
+        self.queued.push_back(queued);
         self.queued_bytes += u64::from(packet.size);
     }
 
@@ -193,16 +197,16 @@ impl LinkModel {
         let oldest = self.queued.front()?.at;
         let (queued, overtaken) = self.take(key)?;
         let end = Time::from_ps(now.ps().saturating_sub(delay.ps()));
-        let before = std::mem::replace(&mut self.free_at, end);
+        let free_at = std::mem::replace(&mut self.free_at, end);
         let sent = u128::from(queued.size) * 8 * BIT;
         // What is offered at an instant is there for several packets, and gone with the next.
-        let offered = if end == before {
+        let offered = if end == free_at {
             self.left
         } else {
-            self.left.min(offer.at(before)) + offer.between(before, end)
+            self.left.min(offer.at(free_at)) + offer.between(free_at, end)
         };
         self.left = offered.saturating_sub(sent);
-        let now = Together { after: before, end, oldest, largest: sent };
+        let now = Together { after: free_at, end, oldest, largest: sent };
         let before = match &mut self.together {
             Some(others) if others.end == end => {
                 others.oldest = others.oldest.min(oldest);
@@ -211,7 +215,7 @@ impl LinkModel {
             }
             last => last.replace(now).map(|others| others.compared(offer)),
         };
-        Some(Changing { end, queued, overtaken, sent, offered, before })
+        Some(Changing { end, free_at, queued, overtaken, sent, offered, before })
     }
 
     /// A leaky bucket that drains at the rate of the link and is filled by what it carries.

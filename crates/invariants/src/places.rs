@@ -1,6 +1,6 @@
 //! What a checker must know of a network: plain data, gathered when it is wired.
 
-use forebay_network::{Paid, RouteId};
+use forebay_network::{Backlog, Paid, RouteId};
 use forebay_units::{Rate, Size, Span, Time};
 
 use crate::Offer;
@@ -57,6 +57,20 @@ pub struct BufferLimit {
     pub packets: Option<u64>,
     /// Most bytes that wait.
     pub bytes: Option<u64>,
+}
+
+impl BufferLimit {
+    /// Whether there is any limit.
+    pub(crate) fn is_some(&self) -> bool {
+        self.packets.is_some() || self.bytes.is_some()
+    }
+
+    /// Whether so much may wait.
+    pub(crate) fn holds(&self, backlog: Backlog) -> bool {
+        let Backlog { packets, bytes } = backlog;
+        self.packets.is_none_or(|most| u64::from(packets) <= most)
+            && self.bytes.is_none_or(|most| bytes <= most)
+    }
 }
 
 /// A bucket that pays for packets at a link.

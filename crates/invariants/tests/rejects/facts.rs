@@ -1,11 +1,11 @@
 //! Wrong facts of packets, routes, delays, links and flows.
 
 use forebay_invariants::{BufferLimit, Changes, Invariant as Must, Offer};
-use forebay_network::{DropReason, FlowId, Observation, RouteId};
+use forebay_network::{DropReason, FlowId, Observation, Packet, RouteId};
 use forebay_units::{Rate, Span};
 
 use crate::Case;
-use crate::scene::{BACK, CORE, NEXT_SPAN, SPAN, Scene, TCP, UDP, around, at, data, places};
+use crate::scene::{BACK, CORE, NEXT_SPAN, SIZE, SPAN, Scene, TCP, UDP, around, at, data, places};
 
 pub const PACKETS: &[Case] = &[
     (Must::TimeOrder, |s| {
@@ -145,6 +145,18 @@ pub const LINKS: &[Case] = &[
         *s = Scene::of(places);
         two(s);
     }),
+    // Too large for the buffer, it waits for another; it waits until it is dropped.
+    (Must::LinkBuffer, |s| {
+        *s = narrow(SIZE - 1);
+        small_and_large(s);
+        s.deliver(11_000 - 8, &small());
+        s.deliver(12_000 - 8, &data(UDP, 1, 0));
+    }),
+    (Must::LinkBuffer, |s| {
+        *s = narrow(SIZE - 1);
+        small_and_large(s);
+        s.drop(500, CORE, &data(UDP, 1, 0), DropReason::Overflow);
+    }),
     (Must::LinkBacklog, |s| {
         s.send(0, &data(UDP, 0, 0));
         s.queue(0, CORE, &data(UDP, 0, 0), 2);
@@ -179,6 +191,46 @@ fn right_changes_break_nothing() {
     two(&mut scene);
     scene.deliver(11_000, &data(UDP, 0, 0));
     scene.deliver(13_000, &data(UDP, 1, 0));
+    assert!(scene.checker.report().breaches().is_empty());
+}
+
+/// A scene in which so many bytes can wait at the link there.
+fn narrow(bytes: u16) -> Scene {
+    let mut places = places();
+    places.links[CORE].limit = BufferLimit { packets: None, bytes: Some(bytes.into()) };
+    Scene::of(places)
+}
+
+/// A packet of 1 B less than others, which takes 8 us less.
+fn small() -> Packet {
+    let mut packet = data(UDP, 0, 0);
+    packet.size -= 1;
+    packet
+}
+
+/// It is in transmission when one comes that is alone in the queue.
+fn small_and_large(s: &mut Scene) {
+    s.begin(UDP);
+    for packet in [small(), data(UDP, 1, 0)] {
+        s.send(0, &packet);
+        s.queue(0, CORE, &packet, 1);
+    }
+}
+
+/// A packet larger than the buffer would be rejected though it finds the transmitter free: it need
+/// not wait there.
+#[test]
+fn a_packet_larger_than_the_buffer_passes_a_free_transmitter() {
+    let mut scene = narrow(SIZE - 1);
+    scene.begin(UDP);
+    // The first is sent until 1 ms; the second comes then.
+    let packets = [data(UDP, 0, 0), data(UDP, 1, 1000)];
+    for (packet, us) in packets.iter().zip([0, 1000]) {
+        scene.send(us, packet);
+        scene.queue(us, CORE, packet, 1);
+    }
+    scene.deliver(11_000, &packets[0]);
+    scene.deliver(12_000, &packets[1]);
     assert!(scene.checker.report().breaches().is_empty());
 }
 
