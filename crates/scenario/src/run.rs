@@ -253,9 +253,11 @@ impl Scenario {
         control: &Control,
         result: &RunResult,
     ) -> Result<Report, Stopped> {
-        let echo = Echo::silent();
+        // What the checker needs to know of the parameters is read here, so that no scenario is
+        // without it.
+        let echo = Echo::default();
         let (mut run, seed) = self.wired(&echo, options, control)?;
-        let checking = Checking::attach(&run.plan, &mut run.wired, &self.resolved);
+        let checking = Checking::attach(&run.plan, &mut run.wired, &echo.borrow());
         run.series = checking.series(&run.plan, &run.wired);
         run.checking = Some(checking);
         let events = run.go()?;
