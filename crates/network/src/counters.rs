@@ -165,6 +165,19 @@ pub struct PrecedenceCount {
     pub threshold_marked: u64,
 }
 
+impl PrecedenceCount {
+    fn merge(&mut self, other: &Self) {
+        self.arrived.merge(other.arrived);
+        self.departed.merge(other.departed);
+        self.sent_bits += other.sent_bits;
+        for (mine, other) in self.dropped.iter_mut().zip(other.dropped) {
+            *mine += other;
+        }
+        self.marked += other.marked;
+        self.threshold_marked += other.threshold_marked;
+    }
+}
+
 /// Counters of a link (one direction).
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct LinkCount {
@@ -211,6 +224,16 @@ impl LinkCount {
         self.precedences().map(counter).sum()
     }
 
+    /// Add what the far end of the link has counted, or the near end.
+    fn merge(&mut self, other: &Self) {
+        for (precedence, other) in (0..).zip(other.precedences()) {
+            self.of(precedence).merge(other);
+        }
+        self.busy += other.busy;
+        self.queue_area += other.queue_area;
+        self.max_queue = self.max_queue.max(other.max_queue);
+    }
+
     fn reset(&mut self) {
         let mut higher = std::mem::take(&mut self.higher);
         higher.fill(PrecedenceCount::default());
@@ -244,17 +267,15 @@ impl Counters {
         self.since = now;
     }
 
-    /// Add what `other` has counted in another partition in the same measurement window. A link,
-    /// and start, end and destination of a flow belong to one partition each.
+    /// Add what `other` has counted in another partition in the same measurement window. Start, end
+    /// and destination of a flow belong to one partition each; both ends of a link count.
     pub fn merge(&mut self, other: &Self) {
         self.hops += other.hops;
         for (mine, other) in self.flows.iter_mut().zip(&other.flows) {
             mine.merge(other);
         }
         for (mine, other) in self.links.iter_mut().zip(&other.links) {
-            if *other != LinkCount::default() {
-                mine.clone_from(other);
-            }
+            mine.merge(other);
         }
     }
 
@@ -383,6 +404,11 @@ mod tests {
         };
         first.count_arrival(LinkId::new(0), &packet(100, 0));
         second.count_arrival(LinkId::new(1), &packet(300, 5));
+        // The wire of link 0, which ends in the second partition, loses one there.
+        let near = &mut first.links[0];
+        (near.busy, near.queue_area, near.max_queue) = (800, 90, 2);
+        (near.of(0).departed, near.of(0).sent_bits, near.of(0).marked) = (pair(1, 100), 800, 1);
+        second.links[0].of(0).dropped[DropReason::Lost as usize] = 1;
         (first.hops, second.hops) = (7, 8);
         first.merge(&second);
         let whole = FlowCount {
@@ -402,6 +428,11 @@ mod tests {
         };
         assert_eq!((first.flows[0], first.hops), (whole, 15));
         assert_eq!(arrivals(&first.links[0])[0], (1, 100));
+        let link = &mut first.links[0];
+        assert_eq!((link.busy, link.queue_area, link.max_queue), (800, 90, 2));
+        let (common, lost) = (link.of(0), DropReason::Lost as usize);
+        assert_eq!((common.departed, common.sent_bits, common.marked), (pair(1, 100), 800, 1));
+        assert_eq!((common.dropped[lost], common.dropped.iter().sum::<u64>()), (1, 1));
         assert_eq!(arrivals(&first.links[1])[5], (1, 300));
     }
 

@@ -146,9 +146,13 @@ impl Map {
     /// The partition of each element, given that of each node.
     fn of_elements(&self, partitions: &[usize], plan: &Plan<'_>, wired: &Wired) -> Vec<u32> {
         let mut of = vec![0; wired.network.elements()];
-        for (way, elements) in self.ways.iter().zip(&wired.links) {
-            for element in elements {
-                of[element.index()] = partitions[way.from] as u32;
+        for ((way, elements), link) in self.ways.iter().zip(&wired.links).zip(&plan.links) {
+            // An impaired wire does not know in advance what leaves it, so a cut is before it.
+            let (before, beyond) = elements.split_at(link.beyond);
+            for (elements, node) in [(before, way.from), (beyond, way.to)] {
+                for element in elements {
+                    of[element.index()] = partitions[node] as u32;
+                }
             }
         }
         for (flow, senders) in plan.flows.iter().zip(&wired.senders) {

@@ -2,7 +2,7 @@
 
 use forebay_kernel::{Stream, Streams};
 use forebay_network::record::RecordTable;
-use forebay_scenario::{Control, RunOptions, RunResult, Scenario};
+use forebay_scenario::{Control, RunOptions, RunResult, Scenario, registry};
 
 use crate::cells::network_of_cells;
 use crate::determinism::every_scenario;
@@ -80,6 +80,20 @@ fn dual_bottleneck(more: &str) -> String {
 #[test]
 fn two_bottlenecks() {
     assert!(check(&read(&dual_bottleneck("")), &[2, 3, 4, 16], false));
+}
+
+/// What a wire loses, doubles or delays would be something else where it leads into another
+/// partition: each impairment on the way of segments and on that of acknowledgements.
+#[test]
+fn impaired_wires() {
+    let registry = registry();
+    let shelf = registry.shelves().find(|shelf| shelf.name() == "impairment").unwrap();
+    assert_eq!(shelf.entries().len(), 6);
+    for law in shelf.entries() {
+        let on = |link: &str| format!("[links.{link}.impairment.{}]\n{}\n", law.name, law.example);
+        let text = dual_bottleneck(&(on("one") + &on("two.reverse") + &on("c")));
+        assert!(check(&read(&text), &[2, 3, 4], false), "{}", law.name);
+    }
 }
 
 /// What is measured or sampled would depend on threads: with a warm-up and time series every result
@@ -214,7 +228,7 @@ fn random_network(draw: &mut Stream) -> String {
     let queues = [
         "{ droptail = { limit = \"30 packets\" } }",
         "{ red = { limit = \"50 packets\" } }",
-        "{ priority = { classes = [\"droptail\", \"droptail\"] } }",
+        "{ priority = { classes = [\"droptail\", \"droptail\"], classify = \"precedence\" } }",
         "{ droptail = {} }",
     ];
     let mut text = "duration = \"300 ms\"\nwarm_up = \"50 ms\"\n".to_owned();
@@ -227,6 +241,15 @@ fn random_network(draw: &mut Stream) -> String {
             "[links.l{number}]\nfrom = \"n{from}\"\nto = \"n{to}\"\nrate = \"{rate} Mbit/s\"\n\
              delay = \"{delay} ms\"\nqueue = {queue}\n"
         );
+        text += [
+            "impairment = { loss = { probability = 0.01 } }\n",
+            "impairment = { jitter = { mean = \"3 ms\", reorder = true } }\n",
+            "conditioner = { token_bucket = { cir = \"20 Mbit/s\", cbs = \"9 kB\", \
+             excess = \"drop\" } }\n",
+            "",
+            "",
+            "",
+        ][draw.below(6) as usize];
     }
     for number in 0..3 + draw.below(6) {
         let from = draw.below(nodes);
