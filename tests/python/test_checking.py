@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -42,30 +43,48 @@ def test_a_checked_run_says_how_often_it_was_checked(
     assert "none broken" not in forebay("run", scenario).out
 
 
-class Broken:
-    """An engine in which every run breaks an invariant."""
-
-    ScenarioError = ValueError
-    LimitError = KeyError
-
-    def run_batch(self, runs: Any, threads: int, done: Any, failed: Any, *_: Any) -> None:
-        """Fail all of `runs`."""
-        broken = "it broke what must hold in any run:\n  link-order at links.wire, 1.5 s"
-        for index, run in enumerate(runs):
-            assert run["check"]
-            failed(index, RuntimeError(broken))
+def broken(runs: Any, threads: int, done: Any, failed: Any, *_: Any) -> None:
+    """The engine runs all of `runs`, each of which breaks an invariant."""
+    for index, run in enumerate(runs):
+        assert run["check"]
+        failed(
+            index, RuntimeError("it broke what must hold in any run:\n  link-order at links.wire")
+        )
 
 
 def test_a_breach_is_our_bug(
     forebay: front.Forebay, scenario: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A wrong result would be reported as a right one, or blamed on the user."""
-    monkeypatch.setattr(jobs, "native", Broken)
+    monkeypatch.setattr(jobs.native(), "run_batch", broken)
     answer = forebay("run", scenario, "--seed", "7", "--check")
     assert (answer.status, answer.out) == (1, "")
     assert "bug in Forebay, please report it" in answer.err
-    assert "link-order at links.wire, 1.5 s" in answer.err
+    assert "link-order at links.wire" in answer.err
     assert f"repeat: forebay run {scenario} --seed 7 --check" in answer.err
+
+
+def test_the_command_that_repeats_a_failure_has_all_options(
+    forebay: front.Forebay, scenario: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who repeats a failure would see none: threads decide how a run is executed, and so does
+    what is recorded."""
+    monkeypatch.setattr(jobs.native(), "run_batch", broken)
+    options = ["--seed", "7", "--until", "2 s", "--replication", "3", "--set", "warm_up='1 s'"]
+    options += ["--threads", "2", "--check", "--max-packets", "99", "--max-memory", "4000000 B"]
+    options += ["--timeout", "60.0", "--out", str(scenario.parent / "an out")]
+    answer = forebay("run", scenario, *options, "--json")
+    assert answer.status == 1
+    repeated = shlex.split(answer.err.split("repeat: ")[1].split("; ")[0].splitlines()[0])
+    pairs = {"forebay", "run", str(scenario), *options}
+    assert set(repeated) == pairs
+    captured = ["--capture", f"wire={scenario.parent / 'wire.pcapng'}"]
+    answer = forebay("run", scenario, "--check", *captured)
+    repeated = shlex.split(answer.err.split("repeat: ")[1].split("; ")[0].splitlines()[0])
+    assert repeated[-2:] == captured
+    answer = forebay("run", scenario, "--check", "--replications", "2", "--threads", "4")
+    for number in ("", " --replication 1"):
+        assert f"repeat: forebay run {scenario}{number} --threads 2 --check" in answer.err
 
 
 def test_networks_and_sweeps_are_checked(forebay: front.Forebay, scenario: Path) -> None:

@@ -46,8 +46,9 @@ def replicate_scenario(
     first = job.replication
     label = os.path.basename(scenario)
     numbers = range(first, first + replications)
-    results = run_replications(job, label, numbers, threads, announce)
-    command = f"{command_line(job.name, job)} --replications {replications}"
+    command = command_line(job.name, job)
+    results = run_replications(job.but(command=command), label, numbers, threads, announce)
+    command = f"{command} --replications {replications}"
     document = _document(results, command)
     if out is not None:
         begin_files(out, names, job)

@@ -44,10 +44,17 @@ class Exports:
             self.captures[link] = Path(file)
 
     @property
+    def words(self) -> tuple[str, ...]:
+        """The options that name them, with their values."""
+        named = [("--flent", self.flent), ("--ns2", self.ns2)]
+        captures = [("--capture", f"{link}={file}") for link, file in self.captures.items()]
+        given = [(name, str(value)) for name, value in [*named, *captures] if value is not None]
+        return tuple(word for pair in given for word in pair)
+
+    @property
     def asked(self) -> str:
         """The first of the options that name them; empty if there is none."""
-        options = {"--flent": self.flent, "--ns2": self.ns2, "--capture": self.captures}
-        return next((name for name, value in options.items() if value), "")
+        return next(iter(self.words), "")
 
     def recording(self, job: Job) -> Job:
         """`job` with what it must record for these files. Raises `UserError` for a link that its
@@ -117,7 +124,8 @@ def run_scenario(
     job = show.exports.recording(load(scenario).but(record=records, **options))
     if show.ties:
         job = job.but(ties=0)
-    job = job.but(command=command_line(job.name, job))
+    kept = () if out is None else ("--out", str(out))
+    job = job.but(command=command_line(job.name, job), outputs=(*kept, *show.exports.words))
     names = files_for(out, job, ["run.json"]) if out is not None else []
     run = _run(job, os.path.basename(scenario), show.ties)
     if out is not None:

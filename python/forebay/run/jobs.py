@@ -11,6 +11,7 @@ import os
 
 from forebay.errors import UserError, nearest, read_text
 from forebay.run.limits import LimitError, available_memory
+from forebay.run.repeat import repeat_line
 
 TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class Job:
     the scenario (0) or in a random one of that number. `max_packets`, `max_memory` in bytes
     (`None`: what the machine has left) and `timeout` in seconds bound what it may take: a run that
     exceeds them has failed. `command`, the command that gives the run again, is kept in its
-    document.
+    document. `outputs` are the words of that command that say which files are written.
     """
 
     text: str
@@ -70,6 +71,7 @@ class Job:
     max_packets: int | None = None
     max_memory: int | None = None
     timeout: float | None = None
+    outputs: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -288,7 +290,7 @@ def run_jobs(
         if isinstance(error, engine.LimitError):
             exceeded.append((job, str(error)))
         else:
-            again = f"\nrepeat: {job.command}" if job.command else ""
+            again = f"\nrepeat: {repeat_line(job)}" if job.command else ""
             failures.append(f"{_repeated(job)}: {error}{again}")
             reasons.append(str(error))
 

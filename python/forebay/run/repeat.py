@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from forebay.run.jobs import Job
 
-__all__ = ["command_line", "quoted"]
+__all__ = ["command_line", "quoted", "repeat_line"]
 
 # Characters that mean nothing to a shell.
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-")
@@ -17,6 +17,26 @@ _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 
 def command_line(scenario: Path | str, job: Job) -> str:
     """The command that gives the same run again."""
+    return quoted(_words(scenario, job))
+
+
+def repeat_line(job: Job) -> str:
+    """The command that gives a run again which failed: with its limits, and with all that it was
+    to write, as a run that is recorded is executed otherwise."""
+    words = _words(job.name, job)
+    memory = None if job.max_memory is None else f"{job.max_memory} B"
+    limits = (
+        ("--max-packets", job.max_packets),
+        ("--max-memory", memory),
+        ("--timeout", job.timeout),
+    )
+    for flag, value in limits:
+        if value is not None:
+            words += [flag, str(value)]
+    return quoted([*words, *job.outputs])
+
+
+def _words(scenario: Path | str, job: Job) -> list[str]:
     words = ["forebay", "run", str(scenario)]
     for flag, value in (("--seed", job.seed), ("--until", job.until)):
         if value is not None:
@@ -25,11 +45,13 @@ def command_line(scenario: Path | str, job: Job) -> str:
         words += ["--replication", str(job.replication)]
     for assignment in job.overrides:
         words += ["--set", assignment]
+    if job.threads > 1:
+        words += ["--threads", str(job.threads)]
     if job.check:
         words += ["--check"]
     if job.ties is not None:
         words += ["--ties", "shuffle"]
-    return quoted(words)
+    return words
 
 
 def quoted(words: Sequence[str]) -> str:

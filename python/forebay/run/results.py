@@ -19,6 +19,7 @@ from forebay.run.notebook import results_html
 from forebay.run.plots import Request, draw
 from forebay.run.progress import meter
 from forebay.run.references import Reference
+from forebay.run.repeat import command_line
 from forebay.run.samples import FEW_SAMPLES, percentile_note
 from forebay.run.store import rows_table
 from forebay.stats import Interval, replication_interval
@@ -43,6 +44,8 @@ def run_replications(
     scenario.
     """
     jobs = [job.but(replication=number) for number in replications]
+    if job.command is not None:
+        jobs = [each.but(command=command_line(each.name, each)) for each in jobs]
     if not jobs:
         raise ValueError("no replications; at least one is needed")
     if threads is not None:

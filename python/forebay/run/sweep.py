@@ -49,7 +49,7 @@ from forebay.run.executors import Executor
 from forebay.run.jobs import Job, Run, build, check, load, version
 from forebay.run.journal import Failure, Journal, Key, Record
 from forebay.run.progress import meter, note
-from forebay.run.repeat import command_line, quoted
+from forebay.run.repeat import quoted, repeat_line
 from forebay.run.samples import percentile_note
 from forebay.run.store import (
     own_files,
@@ -240,7 +240,7 @@ def run_missing(
 
         def failed(at: int, reason: str) -> None:
             job = todo.jobs[at]
-            journal.fail(Failure(todo.keys[at], reason, command_line(job.name, job)))
+            journal.fail(Failure(todo.keys[at], reason, repeat_line(job)))
             progress.finished()
 
         while todo.left:
