@@ -26,9 +26,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any, NamedTuple
 
-from forebay.errors import MachineError, UserError
+from forebay.errors import MachineError, UserError, unwritable
 from forebay.run.jobs import build
 from forebay.run.locks import LOCK, Locks, on_network
 from forebay.run.progress import say
@@ -440,13 +441,16 @@ class Journal:
 
     @contextmanager
     def _opening(self) -> Iterator[None]:
-        """What goes wrong before anything runs is a matter of which folder was named."""
+        """What goes wrong before anything runs is a matter of which folder was named, but for a
+        full disk and one that fails."""
+        self._begun = False
         try:
             yield
         except sqlite3.DatabaseError as error:
-            raise UserError(str(self._translated(error))) from None
-        except MachineError as error:
-            raise UserError(str(error)) from None
+            raise self._translated(error) from None
+        except OSError as error:
+            raise unwritable(f"{self.path}: cannot be mended", error) from None
+        self._begun = True
 
     def _translated(
         self, error: sqlite3.DatabaseError | UnicodeDecodeError
@@ -457,7 +461,17 @@ class Journal:
             return UserError(self._told("damaged (its schema is no text)"))
         if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
             return UserError(self._told(f"damaged ({error})"))
-        return MachineError(f"{self.path}: {error}")
+        if name.startswith("SQLITE_IOERR"):
+            limit = "the disk is full or fails, or no file may grow so large (ulimit -f)"
+            return MachineError(f"{self.path}: {error}: {limit}")
+        if self._begun or name == "SQLITE_FULL":
+            return MachineError(f"{self.path}: {error}")
+        try:
+            with NamedTemporaryFile(dir=self.path.parent):
+                pass
+        except OSError as reason:
+            return unwritable(f"{self.path}: {error}", reason)
+        return UserError(f"{self.path}: {error}")
 
     def _told(self, what: str) -> str:
         return f"{self.path}: {what}" + (f"; {self._advice}" if self._advice else "")
