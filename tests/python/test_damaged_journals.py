@@ -164,7 +164,7 @@ def test_a_sweep_whose_index_is_damaged_says_so_and_has_all_runs(
 def test_a_damaged_journal_in_use_is_left_alone(
     whole: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two processes would go on with two different files under one name."""
+    """Two processes would write to two different files of one name."""
     path = tmp_path / JOURNAL
     size, pages = index_pages(path)
     damaged = bytearray(whole)

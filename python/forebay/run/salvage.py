@@ -38,7 +38,7 @@ def damage(database: sqlite3.Connection) -> str:
 def rebuild(
     path: Path, begin: Callable[[sqlite3.Connection], None], is_sound: IsSound
 ) -> tuple[int, Path]:
-    """Replace the journal `path`, which nobody may have open, by one of its sound records.
+    """Replace the journal `path` by one of its sound records; no process may have it open.
 
     `begin` makes an empty journal. The number of records, and the path of the copy that is kept of
     the damaged file. If no record is sound, nothing is replaced.
