@@ -221,7 +221,9 @@ POINT = {
 
 PLAN = {
     "runs": "Number of runs planned, with those that are only recorded.",
-    "events": "Packet events that they have, by the record; null without one.",
+    "events": "Packet events that they are expected to have.",
+    "estimated": "Whether that is an estimate, five for each packet that sources are expected to "
+    "send, as there is no record of a full run.",
     "limit_events": "The study's `quick_events`: at most so many.",
     "lowered_to": "The most replications of a grid point that this leaves room for; null where "
     "all that claims need fits.",

@@ -7,6 +7,7 @@ A `MachineError` ends it likewise, with exit status 1.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 
@@ -24,6 +25,7 @@ __all__ = [
     "output_folder",
     "printable",
     "read_text",
+    "unwritable",
 ]
 
 
@@ -48,6 +50,19 @@ class UserError(Exception):
 
 class MachineError(Exception):
     """The machine failed, not the input: a full disk, a file that cannot be read any more."""
+
+
+_DISK = frozenset(
+    getattr(errno, name) for name in ("ENOSPC", "EDQUOT", "EFBIG", "EIO") if hasattr(errno, name)
+)
+"""A full disk or quota, a file that may not grow (`ulimit -f`), a disk that fails."""
+
+
+def unwritable(message: str, error: OSError) -> UserError | MachineError:
+    """What is raised for a file or folder that cannot be written to; the system's words follow the
+    message. A full disk is no mistake in the input, whatever was being written."""
+    told = f"{message}: {error.strerror or error}"
+    return MachineError(told) if error.errno in _DISK else UserError(told)
 
 
 def printable(text: str) -> str:
@@ -145,7 +160,8 @@ def output_folder(path: Path, option: str = "--out") -> Path:
     """Make the folder that results will go to, and see that it can be written to.
 
     Called before anything runs: hours of simulation must not end in "permission denied". Raises
-    `UserError`, which begins with the `option` that named the folder.
+    `UserError`, which begins with the `option` that named the folder, and `MachineError` when the
+    disk is full.
     """
     import tempfile
 
@@ -158,9 +174,7 @@ def output_folder(path: Path, option: str = "--out") -> Path:
     except NotADirectoryError:
         raise UserError(f"{option}: a part of {path} is a file, not a folder") from None
     except OSError as error:
-        raise UserError(
-            f"{option}: {path} cannot be written to: {error.strerror or error}"
-        ) from None
+        raise unwritable(f"{option}: {path} cannot be written to", error) from None
     return path
 
 

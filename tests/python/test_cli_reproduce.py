@@ -281,3 +281,108 @@ def test_that_a_study_is_code_is_said(forebay: front.Forebay, tiny: Path) -> Non
     warning = "`reproduce` and `report` run the Python modules there"
     assert f"FOREBAY_STUDIES is {tiny.parent}: {warning}" in forebay("studies").out
     assert "FOREBAY_STUDIES=DIR" in forebay("--help").out
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "told"),
+    [
+        (
+            "study.py",
+            'run.group("noise")["throughput_bps"]',
+            'run.group("noise")["throughput"]',
+            "study.py, line 13: KeyError: no column 'throughput' (did you mean \"throughput_bps\"",
+        ),
+        (
+            "study.py",
+            'run.group("noise")["throughput_bps"]',
+            'run.flows("noise")[0]["goodput"]',
+            "study.py, line 13: KeyError: no column 'goodput' (did you mean \"goodput_bps\"",
+        ),
+        (
+            "study.py",
+            'run.group("noise")["throughput_bps"]',
+            'run.group("nosie")["throughput_bps"]',
+            "study.py, line 13: KeyError: no flows 'nosie'; there are noise",
+        ),
+        (
+            "study.py",
+            'title="Queue"',
+            "title=TITLE",
+            "study.py, line 16: NameError: name 'TITLE' is not defined",
+        ),
+        (
+            "predicates.py",
+            "    return surely_less(",
+            "    return 1 / 0 + surely_less(",
+            'paper.toml: statement "all-is-lost": predicates.py, line 11: ZeroDivisionError: ',
+        ),
+    ],
+)
+def test_a_mistake_in_the_code_of_a_study_has_its_place(
+    forebay: front.Forebay, tiny: Path, file: str, old: str, new: str, told: str
+) -> None:
+    """An author would read `KeyError: 'goodput'`, and not where, nor what it is called."""
+    path = tiny / file
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    assert told in forebay.refused("reproduce", "tiny", "--quick")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('# section 2, "a # in quotes"', "", "line 8: links.wire.rate: no comment"),
+        ('# section 2, "a # in quotes"', "# fast", 'line 8: links.wire.rate: the comment "fast"'),
+        ("# assumed: never full", "# assumed", 'links.wire.queue: the comment "assumed at these'),
+        ("# assumed: long enough for the intervals", "# assumed:", 'duration: "assumed" without'),
+    ],
+)
+def test_a_value_without_a_source_is_refused(
+    forebay: front.Forebay, tiny: Path, old: str, new: str, told: str
+) -> None:
+    """A choice of the author's would pass for what the paper states."""
+    path = tiny / "scenario.toml"
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    message = forebay.refused("reproduce", "tiny")
+    assert f"{path}: " in message
+    assert told in message
+    assert 'such as "section 3.1" or "Table 2", or "assumed: reason"' in message
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("rate_mbps=4", "rate_mbps=40", "rate_mbps is 40, as at no grid point of paper.toml"),
+        ("rate_mbps=4", "rate_mbps=1e-9", "rate_mbps = [1e-09]"),
+        ("rate_mbps=4", "rate_mpbs=4", '"rate_mpbs" is a parameter of no grid point of paper.toml'),
+    ],
+)
+def test_a_grid_point_that_the_paper_does_not_have_is_refused(
+    forebay: front.Forebay, tiny: Path, old: str, new: str, told: str
+) -> None:
+    """A slip of the pen in a predicate would become a grid point of its own, run at some length
+    and compared with nothing."""
+    path = tiny / "predicates.py"
+    path.write_text(path.read_text().replace(old, new))
+    message = forebay.refused("reproduce", "tiny", "--quick")
+    assert 'paper.toml: statement "more-gives-more": predicates.py, line 7: ' in message
+    assert told in message
+    assert "there are " in message
+
+
+def test_values_that_statements_alone_look_at_are_declared(
+    forebay: front.Forebay, tiny: Path
+) -> None:
+    """A sentence about a run that no table shows could not be a claim."""
+    path = tiny / "predicates.py"
+    path.write_text(path.read_text().replace("rate_mbps=4", "rate_mbps=3"))
+    paper = tiny / "paper.toml"
+    paper.write_text(
+        paper.read_text().replace("[[table]]", "[grid]\nrate_mbps = [3]\n[[table]]", 1)
+    )
+    document = forebay("reproduce", "tiny", "--quick", "--json").document()
+    assert {row["id"]: row["grade"] for row in document["claims"]}["more-gives-more"] == "holds"
+    assert {"rate_mbps": 3} in [row["point"] for row in document["points"]]

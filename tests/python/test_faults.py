@@ -232,24 +232,60 @@ raise SystemExit(main(sys.argv[2:]))
 """
 
 
-@pytest.mark.parametrize("size", [0, 3_000, 100_000, 250_000])
+@pytest.mark.parametrize("size", [0, 3_000, 8_192, 65_536, 100_000, 250_000])
 def test_a_full_disk_is_said_and_loses_nothing(
     through: list[str], sweep: Path, tmp_path: Path, size: int
 ) -> None:
-    """A disk that is full would end in a traceback, or leave a journal that cannot be continued.
+    """A disk that is full would end in a traceback, with the status of a mistake in the input, or
+    leave a journal that cannot be continued.
 
     No file may grow past a limit, from nothing at all up to the journal's half.
     """
     out = tmp_path / "full"
     words = [sys.executable, "-c", FULL, str(size), "sweep", str(sweep), "--out", str(out)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert done.returncode in (1, 2)
-    assert done.stderr.startswith("forebay: error: "), done.stderr
-    assert done.stderr.count("\n") == 1
-    assert str(out) in done.stderr
+    _see_full_disk(done, out)
     last = subprocess.run(command("sweep", sweep, "--out", out), capture_output=True, check=False)
     assert (last.returncode, last.stderr) == (0, b"")
     assert dump(out) == through
+
+
+def _see_full_disk(done: subprocess.CompletedProcess[str], out: Path) -> None:
+    """A command ended with the status of a machine that failed, and one message with the place."""
+    assert done.returncode == 1, done.stderr
+    assert done.stderr.startswith("forebay: error: "), done.stderr
+    assert done.stderr.count("\n") == 1
+    assert str(out) in done.stderr
+
+
+MOUNTED = 'mount -t tmpfs -o "$1" tmpfs "$2" && shift 2 && exec "$@"'
+"""A file system of its own, in the memory, and a command; both end together (unshare)."""
+
+
+@pytest.mark.parametrize(
+    "limit",
+    [
+        *(f"size={kilobytes}k" for kilobytes in (4, 48, 96, 400)),
+        *(f"nr_inodes={n}" for n in range(2, 8)),
+    ],
+)
+def test_a_small_disk_has_one_exit_status(sweep: Path, tmp_path: Path, limit: str) -> None:
+    """A script that asks for the exit status would take a full disk for a mistake in its sweep.
+
+    Full is the disk in pages, or in files; at the start, or in the middle.
+    """
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    apart = ["unshare", "--mount", "sh", "-c", MOUNTED, "-", limit, str(disk)]
+    try:
+        able = subprocess.run([*apart, "true"], capture_output=True, check=False).returncode == 0
+    except FileNotFoundError:
+        able = False
+    if not able:
+        pytest.skip("may not mount a file system")
+    words = [*apart, *command("sweep", sweep, "--out", disk / "out")]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    _see_full_disk(done, disk / "out")
 
 
 # Put into the way of Python, it changes what a process that makes runs does with one of them.

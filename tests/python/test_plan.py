@@ -153,7 +153,20 @@ def test_without_a_record_all_get_the_first(forebay: front.Forebay, tiny: Path) 
         plan, made = planned(forebay)
         assert made == {2: 3, 4: 3}
         assert plan["record"] is None
-        assert plan["events"] is None
+        # 2 Mbit/s in packets of 500 B are 30,000 in 60 s, 4 Mbit/s twice as many; three runs of
+        # each, and a recording of the first; five events for each packet.
+        assert plan["events"] == 5 * (3 * 30_000 + 3 * 60_000 + 30_000)
+        assert plan["estimated"]
+
+
+def test_a_plan_without_a_record_says_what_it_costs(forebay: front.Forebay, tiny: Path) -> None:
+    """The author of a new study would not know whether `--quick` takes seconds or a night."""
+    limits(tiny, "quick_first=2, quick_events=1_000_000")
+    told = " ".join(forebay("reproduce", "tiny", "--quick").out.split())
+    # As above, with two runs of each.
+    assert "5 runs, about 1 million packet events of 1 million allowed" in told
+    assert "; the fewest runs that have intervals take more" in told
+    assert "estimated from what sources send, as no full run is recorded" in told
 
 
 def test_a_fixed_number_is_that_everywhere(forebay: front.Forebay, tiny: Path) -> None:

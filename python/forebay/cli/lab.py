@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from forebay.errors import MachineError, UserError
+from forebay.errors import MachineError, UserError, unwritable
 from forebay.run.jobs import Job, load
 from forebay.run.portable import portable_text
 from forebay.run.progress import say
@@ -38,7 +38,7 @@ def open_lab(
         try:
             write.write_text(text, encoding="utf-8")
         except OSError as error:
-            raise UserError(f"{write}: cannot be written: {error.strerror or error}") from None
+            raise unwritable(f"{write}: cannot be written", error) from None
         say(f"lab: {write}; it opens from disk in any browser")
         return
     # Ctrl-C is how the command is ended, not a failure.

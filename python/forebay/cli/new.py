@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from forebay.cli.terminal import print_page
-from forebay.errors import UserError, nearest
+from forebay.errors import UserError, nearest, unwritable
 from forebay.run.repeat import quoted
 
 __all__ = ["kinds", "new_scenario", "template"]
@@ -45,7 +45,7 @@ def new_scenario(kind: str | None, file: Path | None) -> None:
     except FileExistsError:
         raise UserError(f"{path}: exists already; name another file") from None
     except OSError as error:
-        raise UserError(f"{path}: cannot be written: {error.strerror}") from None
+        raise unwritable(f"{path}: cannot be written", error) from None
     print_page(str(path), [f": {kinds()[kind]}", f"run it: forebay run {quoted([str(path)])}"], [])
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from forebay import text
 from forebay.cli.terminal import console, plain_markup, print_json, table
-from forebay.errors import UserError, output_folder, printable
+from forebay.errors import MachineError, UserError, output_folder, printable
 from forebay.report.page import REPORT
 from forebay.report.sweep_pages import sweep_report
 from forebay.run.columns import unit_of
@@ -105,6 +105,13 @@ def _publish(
         found: dict[str, Any] = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
         return found
     document = write_summary(sweep, planned, journal, folder)
+    asked = len(planned) * sweep.replications
+    lacking = asked - document["runs"] - len(document["failed"])
+    if lacking:
+        raise MachineError(
+            f"{journal.path}: {lacking} of {asked} runs were made and are not found there; the "
+            "disk or the machine is at fault; the same command makes them again"
+        )
     sweep_report(folder)
     journal.made(source, names)
     return document

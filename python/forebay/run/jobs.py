@@ -154,7 +154,9 @@ class Run:
 
     def flows(self, group: str) -> list[Mapping[str, Any]]:
         """Every flow of a group, in order. Raises `KeyError` for an unknown group."""
-        found = [flow for flow in self.document["flows"] if flow["group"] == group]
+        found: list[Mapping[str, Any]] = [
+            _Row(flow) for flow in self.document["flows"] if flow["group"] == group
+        ]
         if not found:
             raise KeyError(f"no flows {group!r}{_known(self.document['groups'])}")
         return found
@@ -192,7 +194,17 @@ class Run:
         ]
         if not found:
             raise KeyError(f"no flows {name!r}{_known(self.document['groups'])}")
-        return {key: value for row in found for key, value in row.items()}
+        return _Row({key: value for row in found for key, value in row.items()})
+
+
+class _Row(dict[str, object]):
+    """A row of results; of a column that it lacks, the error names the nearest."""
+
+    __slots__ = ()
+
+    def __missing__(self, name: str) -> Any:
+        near = nearest(str(name), self)
+        raise KeyError(f"no column {name!r}{near or '; there are ' + ', '.join(self)}")
 
 
 class RunFailedError(RuntimeError):
@@ -358,7 +370,7 @@ def native() -> Any:
 def _named(rows: Sequence[Mapping[str, Any]], name: str, what: str) -> Mapping[str, Any]:
     for row in rows:
         if row["name"] == name:
-            return row
+            return _Row(row)
     raise KeyError(f"no {what} {name!r}{_known(rows)}")
 
 

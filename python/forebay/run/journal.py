@@ -4,7 +4,9 @@
 by the hash of its resolved scenario, seed and replication, by the build of the engine that made it,
 and by its part in a study (empty in a sweep). Runs of other builds stay in the file and are never
 read. Each record carries a checksum (BLAKE2b), verified whenever it is read: a damaged record is
-named on stderr and counts as not there, so that the run is made again.
+named on stderr and counts as not there, so that the run is made again. The file as a whole is
+checked when it is opened, since a damaged index hides sound records: it is then made anew of these
+(`forebay.run.salvage`), which is said as well.
 
 Any number of processes may have the file open: SQLite's write-ahead log has one writer at a time
 and readers that never wait. A process that is about to make a run claims it first. A claim counts
@@ -21,15 +23,17 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any, NamedTuple
 
-from forebay.errors import MachineError, UserError
+from forebay.errors import MachineError, UserError, unwritable
 from forebay.run.jobs import build
 from forebay.run.locks import LOCK, Locks, on_network
 from forebay.run.progress import say
+from forebay.run.salvage import damage, rebuild
 
 __all__ = ["JOURNAL", "Failure", "Journal", "Key", "Record"]
 
@@ -114,12 +118,10 @@ class Journal:
         self._build = build()
         self._damaged: set[Key] = set()
         with self._opening():
-            # Autocommit: transactions begin and end where it says so.
-            self._database = sqlite3.connect(
-                self.path, timeout=BUSY_MS / 1000, isolation_level=None
-            )
+            self._connect()
             try:
-                self._prepare()
+                if found := damage(self._database):
+                    self._mend(found)
                 self._locks = Locks(folder / LOCK)
             except BaseException:
                 self._database.close()
@@ -287,10 +289,7 @@ class Journal:
             return None
         number, document, clock, checksum = rows[0]
         tables = self._tables(number)
-        contents = (document, clock, checksum, *tables.values())
-        if all(isinstance(content, bytes) for content in contents) and checksum == _checksum(
-            self._place(key), document, clock, tables
-        ):
+        if self._is_sound(self._place(key), document, clock, checksum, tables):
             return document, clock, tables
         if key not in self._damaged:
             self._damaged.add(key)
@@ -339,6 +338,56 @@ class Journal:
     def _lives(self, owner: int) -> bool:
         return owner == self._owner or self._locks.held(owner)
 
+    def _connect(self) -> None:
+        """Open the file, and see that it is a journal or make it one."""
+        # Autocommit: transactions begin and end where it says so.
+        self._database = sqlite3.connect(self.path, timeout=BUSY_MS / 1000, isolation_level=None)
+        self._database.text_factory = lambda content: content.decode("utf-8", "replace")
+        try:
+            self._prepare()
+        except BaseException:
+            self._database.close()
+            raise
+
+    def _mend(self, found: str) -> None:
+        """Make a file that is damaged as a whole anew of its sound records."""
+        self._database.close()
+        with closing(Locks(self.path.with_name(LOCK))) as locks:
+            if locks.held(1, 0):
+                raise UserError(
+                    f"{self.path}: damaged ({found}), and another process is making runs there; "
+                    "it is mended when that has ended"
+                )
+            # Owners of claims have the numbers above.
+            locks.hold(0)
+            self._connect()
+            if not damage(self._database):
+                # Another process was faster.
+                return
+            self._database.close()
+            kept, aside = rebuild(self.path, _begin, self._is_sound)
+            if not kept:
+                raise UserError(self._told(f"damaged ({found}), and no record in it is sound"))
+            say(
+                f"forebay: {self.path}: damaged ({found}); it is made anew of its {kept} sound "
+                f"records, and other runs are made again; the damaged file is now {aside}"
+            )
+            self._connect()
+
+    def _is_sound(
+        self, place: tuple[Any, ...], document: Any, clock: Any, checksum: Any,
+        tables: Mapping[str, Any],
+    ) -> bool:  # fmt: skip
+        words = (place[0], *place[3:], *tables)
+        contents = (document, clock, checksum, *tables.values())
+        # A flipped bit may make a value one of another type.
+        return (
+            all(isinstance(word, str) for word in words)
+            and all(isinstance(number, int) for number in place[1:3])
+            and all(isinstance(content, bytes) for content in contents)
+            and checksum == _checksum(place, document, clock, tables)
+        )
+
     def _prepare(self) -> None:
         """See that the file is a journal, or make it one."""
         self._do(f"PRAGMA busy_timeout = {BUSY_MS}")
@@ -356,10 +405,7 @@ class Journal:
             names = ("application_id", "user_version")
             found = [int(self._do(f"PRAGMA {name}")[0][0]) for name in names]
             if found == [0, 0] and not self._do("SELECT name FROM sqlite_master"):
-                for statement in filter(str.strip, SCHEMA.split(";")):
-                    self._do(statement)
-                self._do(f"PRAGMA application_id = {APPLICATION}")
-                self._do(f"PRAGMA user_version = {FORMAT}")
+                _begin(self._database)
             elif found[0] != APPLICATION:
                 raise UserError(self._told("not a journal of runs"))
             elif found[1] != FORMAT:
@@ -383,7 +429,7 @@ class Journal:
         """The rows that a statement gives, its errors in the user's words."""
         try:
             return self._database.execute(statement, values).fetchall()
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             raise self._translated(error) from None
 
     def _insert(self, statement: str, *values: Any) -> int:
@@ -395,22 +441,48 @@ class Journal:
 
     @contextmanager
     def _opening(self) -> Iterator[None]:
-        """What goes wrong before anything runs is a matter of which folder was named."""
+        """What goes wrong before anything runs is a matter of which folder was named, but for a
+        full disk and one that fails."""
+        self._begun = False
         try:
             yield
         except sqlite3.DatabaseError as error:
-            raise UserError(str(self._translated(error))) from None
-        except MachineError as error:
-            raise UserError(str(error)) from None
+            raise self._translated(error) from None
+        except OSError as error:
+            raise unwritable(f"{self.path}: cannot be mended", error) from None
+        self._begun = True
 
-    def _translated(self, error: sqlite3.DatabaseError) -> UserError | MachineError:
+    def _translated(
+        self, error: sqlite3.DatabaseError | UnicodeDecodeError
+    ) -> UserError | MachineError:
         name = getattr(error, "sqlite_errorname", "")
+        # A message that is not text quotes a damaged schema.
+        if isinstance(error, UnicodeDecodeError):
+            return UserError(self._told("damaged (its schema is no text)"))
         if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
             return UserError(self._told(f"damaged ({error})"))
-        return MachineError(f"{self.path}: {error}")
+        if name.startswith("SQLITE_IOERR"):
+            limit = "the disk is full or fails, or no file may grow so large (ulimit -f)"
+            return MachineError(f"{self.path}: {error}: {limit}")
+        if self._begun or name == "SQLITE_FULL":
+            return MachineError(f"{self.path}: {error}")
+        try:
+            with NamedTemporaryFile(dir=self.path.parent):
+                pass
+        except OSError as reason:
+            return unwritable(f"{self.path}: {error}", reason)
+        return UserError(f"{self.path}: {error}")
 
     def _told(self, what: str) -> str:
         return f"{self.path}: {what}" + (f"; {self._advice}" if self._advice else "")
+
+
+def _begin(database: sqlite3.Connection) -> None:
+    """Make an empty journal."""
+    for statement in filter(str.strip, SCHEMA.split(";")):
+        database.execute(statement)
+    database.execute(f"PRAGMA application_id = {APPLICATION}")
+    database.execute(f"PRAGMA user_version = {FORMAT}")
 
 
 def _canonical(document: Mapping[str, Any]) -> bytes:

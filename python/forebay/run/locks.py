@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 from types import ModuleType
 
-from forebay.errors import UserError
+from forebay.errors import unwritable
 
 __all__ = ["LOCK", "Locks", "in_use", "on_network"]
 
@@ -33,14 +33,14 @@ NETWORKS = (
 class Locks:
     """One file whose bytes are locks, each known by a number. A process opens it once.
 
-    Raises `UserError` if the file cannot be made.
+    Raises `UserError` if the file cannot be made, and `MachineError` when the disk is full.
     """
 
     def __init__(self, path: Path) -> None:
         try:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666)
         except OSError as error:
-            raise UserError(f"{path}: cannot be written to: {error.strerror or error}") from None
+            raise unwritable(f"{path}: cannot be written to", error) from None
 
     def hold(self, number: int) -> None:
         """Hold a lock until the file is closed or the process ends."""

@@ -27,12 +27,18 @@ A `paper.toml` holds what a paper says and nothing about what was measured:
     quantity = "tcp_sum_bps"
     point.precedences = 2
 
+    [grid]                              # values of parameters that statements alone look at
+    precedences = [1]
+
     [[statement]]
     id = "s3/three/udp-only-cir"
     place = "section 3, page 4"
     how_read = "quoted"                 # or "paraphrased", or "reconstructed"
     text = "..."
     predicate = "udp_gets_only_its_cir" # a function of the study's predicates.py
+
+A statement's predicate may ask for grid points whose parameters have values that cells have, or
+`[grid]`: any other value is a slip of the pen, and refused.
 
 Each cell becomes one claim, here `t3.1/udp5/two/tcp` at the grid point `{scenario = 1,
 precedences = 2, udp_mbps = 5}`.
@@ -73,7 +79,7 @@ import re
 import string
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -194,6 +200,7 @@ class Paper:
     citation: Citation
     claims: tuple[NumericClaim, ...]
     statements: tuple[Statement, ...]
+    grid: Mapping[str, Sequence[Parameter]] = field(default_factory=dict)
 
     def select(self, pattern: str) -> tuple[list[NumericClaim], list[Statement]]:
         """The claims whose id matches a shell-style pattern; `*` also matches `/`."""
@@ -201,6 +208,16 @@ class Paper:
             [claim for claim in self.claims if fnmatchcase(claim.id, pattern)],
             [statement for statement in self.statements if fnmatchcase(statement.id, pattern)],
         )
+
+    def values(self) -> dict[str, list[Parameter]]:
+        """The values that each parameter has at grid points: those of numbers, and of `grid`."""
+        found: dict[str, dict[Parameter, None]] = {}
+        for claim in self.claims:
+            for name, value in claim.point.items():
+                found.setdefault(name, {})[value] = None
+        for name, values in self.grid.items():
+            found.setdefault(name, {}).update(dict.fromkeys(values))
+        return {name: list(values) for name, values in found.items()}
 
     def lines(self) -> dict[str, list[NumericClaim]]:
         """The claims of each row or column whose ordering counts, by its name."""
@@ -248,7 +265,7 @@ def parse_paper(text: str, path: Path = Path("paper.toml")) -> Paper:
         problems = [f"id {id!r}: given {n} times; ids are unique" for id, n in ids.items() if n > 1]
     if problems:
         raise PaperFileError(path, problems)
-    return Paper(path, file.paper, tuple(claims), tuple(file.statement))
+    return Paper(path, file.paper, tuple(claims), tuple(file.statement), file.grid)
 
 
 def bind_predicates(paper: Paper, available: Mapping[str, Predicate]) -> dict[str, Predicate]:
@@ -498,18 +515,18 @@ class _Expansion:
             self._problem(f"row_{what}", f"read {template!r}: {error}")
             return "?"
         text = ""
-        for literal, field, spec, conversion in parts:
+        for literal, key, spec, conversion in parts:
             text += literal
-            if field is None:
+            if key is None:
                 continue
-            if spec or conversion or field not in row.point:
+            if spec or conversion or key not in row.point:
                 self._problem(
                     f"row_{what}",
                     f"read {template!r}; only the names of the row's parameters may stand in "
-                    f"braces: {_listed(row.point)}{nearest(field, row.point)}",
+                    f"braces: {_listed(row.point)}{nearest(key, row.point)}",
                 )
                 return "?"
-            value = row.point[field]
+            value = row.point[key]
             text += str(value).lower() if isinstance(value, bool) else str(value)
         if what == "id" and not re.fullmatch(r"[a-z0-9][a-z0-9._/-]*", text):
             self._problem(where, f"its id comes out as {text!r}; ids use a-z 0-9 . _ - /")

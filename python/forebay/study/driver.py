@@ -273,7 +273,7 @@ class Driver:
     def _expected_costs(self) -> dict[Cell, float]:
         """What a run of each cell costs, for an estimate of the time that is left."""
         if self.plan is not None:
-            return {row.cell: row.events for row in self.plan.rows if row.events is not None}
+            return {row.cell: row.events for row in self.plan.rows}
         try:
             record = load_record(self.study)
         except UserError:

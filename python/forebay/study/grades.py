@@ -26,12 +26,14 @@ operands may take, so a predicate can only err towards `imprecise`.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Protocol
 
+from forebay.errors import nearest
 from forebay.stats import Interval
 
 if TYPE_CHECKING:
@@ -42,6 +44,7 @@ __all__ = [
     "EXACT",
     "Bounds",
     "Grade",
+    "Grid",
     "Kind",
     "Measurements",
     "MissingMeasurementError",
@@ -53,6 +56,7 @@ __all__ = [
     "Summary",
     "Tolerance",
     "Truth",
+    "UnknownPointError",
     "all_of",
     "any_of",
     "at_least_count",
@@ -409,6 +413,30 @@ Predicate = Callable[[Quantities], Truth]
 """A qualitative claim as a function. It asks for the same quantities whatever their values."""
 
 
+Grid = Mapping[str, Sequence[Parameter]]
+"""The values that each parameter of a study's grid points has, by its name."""
+
+
+class UnknownPointError(LookupError):
+    """A quantity was asked for at a point that is not on the study's grid."""
+
+    def __init__(self, name: str, value: Parameter, grid: Grid) -> None:
+        words = [str(known) for known in grid.get(name, grid)]
+        near = nearest(str(value) if name in grid else name, words)
+        there = ", ".join(words[:MOST_SHOWN]) or "none"
+        if len(words) > MOST_SHOWN:
+            there += f" and {len(words) - MOST_SHOWN} more"
+        what = f"{name} is {value!r}, as at" if name in grid else f'"{name}" is a parameter of'
+        super().__init__(
+            f"{what} no grid point of paper.toml{near}; there are {there}; a value that statements "
+            f"alone look at stands there below [grid]: {name} = [{json.dumps(value)}]"
+        )
+
+
+MOST_SHOWN = 12
+"""How many values of a parameter a message lists."""
+
+
 class MissingMeasurementError(LookupError):
     """A run quantity was asked for at a grid point where it was not measured."""
 
@@ -440,22 +468,30 @@ class Measurements:
         return Bounds.of(interval)
 
 
-def points_needed(predicate: Predicate) -> list[tuple[dict[str, Parameter], str]]:
+def points_needed(
+    predicate: Predicate, grid: Grid | None = None
+) -> list[tuple[dict[str, Parameter], str]]:
     """The (point, quantity) pairs a predicate looks at, each once, in the order it asks.
 
     Found by running it on quantities of which nothing is known, so that a study can plan its
-    runs from the claims alone.
+    runs from the claims alone. Raises `UnknownPointError` for a point that is not on the `grid`.
     """
-    recorder = _Recorder()
+    recorder = _Recorder(grid)
     predicate(recorder)
     return list(recorder.asked.values())
 
 
 class _Recorder:
-    def __init__(self) -> None:
+    def __init__(self, grid: Grid | None) -> None:
         self.asked: dict[object, tuple[dict[str, Parameter], str]] = {}
+        self._grid = grid
 
     def value(self, quantity: str, /, **point: Parameter) -> Bounds:
+        grid = self._grid
+        if grid is not None:
+            for name, known in point.items():
+                if known not in grid.get(name, ()):
+                    raise UnknownPointError(name, known, grid)
         self.asked.setdefault(_key(quantity, point), (point, quantity))
         return Bounds(-math.inf, math.inf)
 

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from forebay.errors import UserError, nearest, read_text
-from forebay.study.claims import PaperFileError, bind_predicates, load_paper
+from forebay.study.claims import Paper, PaperFileError, bind_predicates, load_paper
 from forebay.study.comparison import FILE, Comparison
 from forebay.study.definition import Replications, Study
 from forebay.study.extensions import load_extensions
 from forebay.study.folders import study_folders
-from forebay.study.grades import Predicate
-from forebay.study.guard import guarded
+from forebay.study.grades import (
+    MissingMeasurementError,
+    Predicate,
+    UnknownPointError,
+    points_needed,
+)
+from forebay.study.guard import guard, guarded
 from forebay.study.variants import load_variants
 
 __all__ = ["PACKAGE", "load_study"]
@@ -37,20 +44,29 @@ def load_study(study_id: str) -> Study:
         predicates = bind_predicates(paper, _predicates(study_id, folder))
     except PaperFileError as error:
         raise UserError(*error.lines) from None
+    _check_grid(paper, predicates, folder)
     scenario = read_text(folder / "scenario.toml")
     module = _module(study_id, folder, "study")
+    code = str(folder / "study.py")
+    figures = getattr(module, "figures", None)
     return Study(
         id=study_id,
         folder=folder,
         paper=paper,
-        predicates=predicates,
+        predicates={
+            name: guard(predicate, folder, _statement(paper, name), (MissingMeasurementError,))
+            for name, predicate in predicates.items()
+        },
         scenario=scenario,
         grid_point=_required(module, "grid_point"),
-        quantities=_required(module, "quantities"),
-        figures=getattr(module, "figures", None),
+        quantities=guard(_required(module, "quantities"), folder, code),
+        figures=None if figures is None else guard(figures, folder, code),
         replications=getattr(module, "REPLICATIONS", Replications()),
         variants=load_variants(folder / "sensitivity.toml", vars(module)),
-        recordings=tuple(getattr(module, "RECORDINGS", ())),
+        recordings=tuple(
+            each if each.keep is None else replace(each, keep=guard(each.keep, folder, code))
+            for each in getattr(module, "RECORDINGS", ())
+        ),
         record_runs=bool(getattr(module, "RECORD_RUNS", False)),
         comparisons=_comparisons(study_id, folder),
     )
@@ -100,6 +116,19 @@ def _predicates(study_id: str, folder: Path) -> dict[str, Predicate]:
         for entry in list(defined.values()):
             found |= getattr(entry, "predicates", {})
     return found
+
+
+def _check_grid(paper: Paper, predicates: Mapping[str, Predicate], folder: Path) -> None:
+    """See that predicates ask for grid points of the paper only; raises `UserError`."""
+    grid = paper.values()
+    for name, predicate in predicates.items():
+        place = _statement(paper, name)
+        with guarded(folder, place, told=(UnknownPointError,)):
+            points_needed(predicate, grid)
+
+
+def _statement(paper: Paper, name: str) -> str:
+    return f'{paper.path}: statement "{name}"'
 
 
 def _comparisons(study_id: str, folder: Path) -> tuple[Comparison, ...]:

@@ -78,7 +78,8 @@ def _word(value: object, words: type[_Word], what: str) -> _Word:
 
 _Kind = Annotated[Kind, PlainValidator(_kind)]
 _Printed = Annotated[Decimal | None, PlainValidator(_printed)]
-_Parameters = dict[_Name, Annotated[Parameter, PlainValidator(_parameter)]]
+_Parameter = Annotated[Parameter, PlainValidator(_parameter)]
+_Parameters = dict[_Name, _Parameter]
 
 
 class _Model(BaseModel):
@@ -199,6 +200,7 @@ class File(_Model):
     """All of a `paper.toml`."""
 
     paper: Citation
+    grid: dict[_Name, Annotated[list[_Parameter], Field(min_length=1)]] = {}
     table: list[Table] = []
     statement: list[Statement] = []
 

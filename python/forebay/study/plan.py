@@ -3,10 +3,11 @@
 A full run of a study leaves a record, the `result.json` beside the study's files. It tells how many
 replications the grade of each claim takes (see `forebay.study.needed`) and how many packet events a
 run of each grid point has. The plan gives a grid point what the most demanding of its claims needs,
-between the study's `quick_first` and `quick_cap`. If all that has more packet events than the
-study's `quick_events`, the largest numbers are lowered to one limit, the same for every grid point.
-Then exactly the planned runs are made: neither the clock nor what comes out changes the plan, so
-the same command gives the same digits on any machine.
+between the study's `quick_first` and `quick_cap`; without a record that is `quick_first`, and
+packet events are estimated from the packets that sources are expected to send. If all that has
+more packet events than the study's `quick_events`, the largest numbers are lowered to one limit,
+the same for every grid point. Then exactly the planned runs are made: neither the clock nor what
+comes out changes the plan, so the same command gives the same digits on any machine.
 """
 
 from __future__ import annotations
@@ -64,17 +65,17 @@ class Record:
 @dataclass(frozen=True, slots=True)
 class Planned:
     """How often a cell is run: `because` of this claim or comparison. `events` are those expected
-    of one run; `None` without a record."""
+    of one run."""
 
     cell: Cell
     replications: int
-    events: float | None
+    events: float
     because: str
 
     @property
     def total(self) -> float:
-        """The packet events expected of all its runs; 0 where nothing is known of them."""
-        return self.replications * (self.events or 0.0)
+        """The packet events expected of all its runs."""
+        return self.replications * self.events
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ class Plan:
     """The runs of `--quick`: `rows`, and recordings that no row's run can serve as well.
 
     `limit` is the study's `quick_events`; `lowered_to` the most replications of a grid point that
-    it leaves room for, `None` where everything wanted fits.
+    it leaves room for, `None` where everything wanted fits. `estimated`: no record has events.
     """
 
     rows: tuple[Planned, ...]
@@ -90,6 +91,7 @@ class Plan:
     limit: float
     lowered_to: int | None
     record: Record | None
+    estimated: bool
 
     @property
     def runs(self) -> int:
@@ -97,10 +99,8 @@ class Plan:
         return sum(row.replications for row in self.rows) + len(self.recordings)
 
     @property
-    def events(self) -> float | None:
-        """How many packet events they have, by the record; `None` without one."""
-        if self.record is None or not self.record.events:
-            return None
+    def events(self) -> float:
+        """How many packet events they are expected to have."""
         return math.fsum(row.total for row in self.rows) + math.fsum(self.recordings)
 
     def targets(self, beyond: bool) -> dict[Cell, int]:
@@ -116,7 +116,8 @@ class Plan:
         record = self.record
         return {
             "runs": self.runs,
-            "events": None if self.events is None else round(self.events),
+            "events": round(self.events),
+            "estimated": self.estimated,
             "limit_events": self.limit,
             "lowered_to": self.lowered_to,
             "record": record and {"version": record.version, "scenario_hash": record.scenario_hash},
@@ -125,7 +126,7 @@ class Plan:
                     "variant": row.cell.variant,
                     "point": dict(row.cell.point),
                     "replications": row.replications,
-                    "events": None if row.events is None else round(row.events),
+                    "events": round(row.events),
                     "because": row.because,
                 }
                 for row in self.rows
@@ -139,12 +140,14 @@ def plan_text(plan: Mapping[str, Any]) -> str:
     text = f"plan: {len(plan['rows']) - beyond} grid points"
     text += f" and {beyond} of comparisons, " if beyond else ", "
     text += f"{plan['runs']} runs"
-    if plan["events"] is None:
-        return f"{text}; their packet events are not known, as no full run recorded any"
     allowed = f"of {count(plan['limit_events'] / 1e6)} million allowed"
     text += f", about {count(plan['events'] / 1e6)} million packet events {allowed}"
     if plan["lowered_to"] is not None:
         text += f"; at most {plan['lowered_to']} replications, to stay within that"
+    if plan["events"] > plan["limit_events"]:
+        text += "; the fewest runs that have intervals take more"
+    if plan["estimated"]:
+        text += "; estimated from what sources send, as no full run is recorded"
     return text
 
 
@@ -215,12 +218,12 @@ def quick_plan(
         rows += _compared(study, expected)
     points = [dict(row.cell.point) for row in rows if not row.cell.variant]
     apart = _apart(recording_tasks(study, points, quick=True), rows)
-    limit = study.replications.quick_events
+    limit, estimated = study.replications.quick_events, expected.estimated
     if replications is not None:
         rows = [replace(row, replications=replications, because="--replications") for row in rows]
-        return Plan(tuple(rows), apart, limit, None, record)
+        return Plan(tuple(rows), apart, limit, None, record, estimated)
     lowered, most = _lowered(rows, limit - math.fsum(apart), study.replications.quick_first)
-    return Plan(tuple(lowered), apart, limit, most, record)
+    return Plan(tuple(lowered), apart, limit, most, record, estimated)
 
 
 class _Wishes:
@@ -250,21 +253,30 @@ class _Wishes:
                 self.found[cell] = (number, name)
 
 
+PACKET_EVENTS = 5.0
+"""Packet events for each packet that sources are expected to send, where none were recorded: one at
+each link and each host on the way of it and of its acknowledgement. In runs of the five studies
+there are 1 to 39, in most 3 to 8."""
+
+
 class _Expected:
-    """The packet events expected of a run: those recorded, in proportion to its duration."""
+    """The packet events expected of a run: those recorded, in proportion to its duration, or an
+    estimate without any."""
 
     def __init__(self, study: Study, record: Record | None) -> None:
         self._extra = study.replications.quick_overrides
         self._events = record.events if record else {}
         known = self._events.values()
-        self._mean = math.fsum(known) / len(known) if known else None
+        self._mean = math.fsum(known) / len(known) if known else 0.0
+        self.estimated = not known
 
-    def of(self, cell: Cell, job: Job, extra: Sequence[str] | None = None) -> float | None:
+    def of(self, cell: Cell, job: Job, extra: Sequence[str] | None = None) -> float:
         """Those of a cell of which `job` is a full run; the mean where the record lacks it."""
-        events = self._events.get(cell, self._mean)
-        if events is None:
-            return None
-        return events * shares_of_time(job, self._extra if extra is None else extra)[0]
+        extra = self._extra if extra is None else extra
+        if self.estimated:
+            quick = job.but(overrides=(*job.overrides, *extra))
+            return PACKET_EVENTS * float(check(quick)["expected_packets"])
+        return self._events.get(cell, self._mean) * shares_of_time(job, extra)[0]
 
 
 def _compared(study: Study, expected: _Expected) -> list[Planned]:
@@ -283,7 +295,7 @@ def _compared(study: Study, expected: _Expected) -> list[Planned]:
 
 def _apart(tasks: Iterable[Task], rows: Iterable[Planned]) -> tuple[float, ...]:
     """The packet events of recordings that are runs of their own."""
-    events = {row.cell: row.events or 0.0 for row in rows}
+    events = {row.cell: row.events for row in rows}
     return tuple(events[task.costs_like] for task in tasks if task.cell is None)
 
 
