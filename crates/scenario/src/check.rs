@@ -295,7 +295,7 @@ fn link_place(number: usize, plan: &Plan<'_>, wired: &mut Wired, resolved: &Reso
         let (high, buffers) = plan.rings[span.ring].classes();
         RingPlace { ring: span.ring, high, buffers }
     });
-    let path = format!("links.{}.", link.name);
+    let path = format!("{}.", link.path());
     let has = |key: &str| {
         let key = format!("{path}{key}");
         resolved.range(key.clone()..).next().is_some_and(|(path, _)| path.starts_with(&key))
