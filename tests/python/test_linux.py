@@ -19,6 +19,7 @@ import pytest
 from forebay.cli.commands import main
 from forebay.linux import datagrams
 from forebay.linux.fold import fold
+from forebay.linux.guard import GUARD
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 RED = EXAMPLES / "red.toml"
@@ -125,7 +126,7 @@ def test_dumbbell(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     script = file.read_text()
     # Three nodes, two wires and two hosts; two veth pairs a link and one a host; each host has a
     # default route, and is known to the two nodes that it is not at.
-    assert len(re.findall(r"^ip netns add", script, re.M)) == 7
+    assert len(re.findall(r"^namespace fb-", script, re.M)) == 7
     assert len(re.findall(r"type veth peer", script)) == 6
     assert len(re.findall(r"route add", script)) == 6
     # Without the 14 B of an Ethernet header; 100 B of room let no second packet go at once.
@@ -341,13 +342,13 @@ def test_folded_script() -> None:
     """In a kernel of its own a device would be used before it is there, or a setting be lost."""
     lines = [
         "echo begin",
-        "ip netns add n",
+        "namespace n",
         "ip -n n link add d type veth peer name e netns m",
         "ip -n n link set d up",
-        "ip netns add m",
+        "namespace m",
         "ip netns exec n sysctl -qw a=1",
         "ip netns exec n ethtool -K d tso off",
-        "trap clean EXIT",
+        GUARD,
         "count() {",
         "  ip -n n -s link",
         "}",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 
+from forebay.linux.guard import NAMESPACE
 from forebay.linux.values import Remarks, View, number
-
 from forebay.paths import SECTIONS, joined, names_below
+
 __all__ = ["Topology"]
 
 
@@ -55,11 +56,6 @@ class Topology:
         high, low = divmod(2 * list(self.flows).index(flow) + end, 256)
         return f"10.{128 + high}.{low}.{2 if node else 1}"
 
-    def spaces(self) -> list[str]:
-        """All namespaces."""
-        hosts = [self.host(flow, end) for flow in self.flows for end in (0, 1)]
-        return [*self.namespaces.values(), *map(self.wire, self.links), *hosts]
-
     def next_hops(self, target: str) -> dict[str, tuple[str, int]]:
         """Of each other node the link and its own end of it, on a way of fewest hops."""
         found: dict[str, tuple[str, int]] = {}
@@ -80,7 +76,7 @@ class Topology:
         """The commands that build it."""
         lines = []
         for node, space in self.namespaces.items():
-            lines += [f"# node {node}", f"ip netns add {space}", f"ip -n {space} link set lo up"]
+            lines += [f"# node {node}", f"{NAMESPACE} {space}", f"ip -n {space} link set lo up"]
             lines += [f"ip netns exec {space} sysctl -qw net.ipv4.ip_forward=1"]
             lines += [f"ip netns exec {space} sysctl -qw net.ipv4.conf.all.rp_filter=0"]
         for link in self.links:
@@ -98,7 +94,7 @@ class Topology:
         mine, gate = self.host_address(flow, end), self.host_address(flow, end, node=True)
         low, high = _macs(gate)
         lines = [
-            f"ip netns add {space}",
+            f"{NAMESPACE} {space}",
             f"ip -n {space} link set lo up",
             f"ip -n {space} link add h0 address {low} type veth "
             f"peer name {dev} address {high} netns {node}",
@@ -133,7 +129,7 @@ class Topology:
         wire = self.wire(link)
         lines = [
             f"# link {link}: the namespace between its ends is the wire",
-            f"ip netns add {wire}",
+            f"{NAMESPACE} {wire}",
         ]
         macs = _macs(self.address(link, 1))
         for end, node in enumerate(self.ends[link]):
