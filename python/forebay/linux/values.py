@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import NoReturn
 
-__all__ = ["Remarks", "View", "number", "tc_rate", "tc_time"]
+__all__ = ["Remarks", "View", "number", "tc_rate", "tc_time", "whole_seconds"]
 
 _SCALES: dict[str, int | Fraction] = {
     "": 1,
@@ -89,6 +89,15 @@ def tc_time(text: str, path: str, remarks: Remarks) -> str:
     if exact.denominator != 1:
         remarks.note(path, f"{text} is rounded to {round(exact)} us: tc has whole microseconds")
     return f"{round(exact)}us"
+
+
+def whole_seconds(text: str, path: str, remarks: Remarks) -> str:
+    """A duration as tc takes it, in seconds, at least one; an approximation where that rounds."""
+    exact = number(text)
+    seconds = max(1, round(exact))
+    if seconds != exact:
+        remarks.approximate(path, f"tc has whole seconds: {seconds}")
+    return str(seconds)
 
 
 class View:
