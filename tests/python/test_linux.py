@@ -19,6 +19,7 @@ import pytest
 from forebay.cli.commands import main
 from forebay.linux import datagrams
 from forebay.linux.fold import fold
+from forebay.linux.guard import GUARD
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 RED = EXAMPLES / "red.toml"
@@ -125,7 +126,7 @@ def test_dumbbell(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     script = file.read_text()
     # Three nodes, two wires and two hosts; two veth pairs a link and one a host; each host has a
     # default route, and is known to the two nodes that it is not at.
-    assert len(re.findall(r"^ip netns add", script, re.M)) == 7
+    assert len(re.findall(r"^namespace fb-", script, re.M)) == 7
     assert len(re.findall(r"type veth peer", script)) == 6
     assert len(re.findall(r"route add", script)) == 6
     # Without the 14 B of an Ethernet header; 100 B of room let no second packet go at once.
@@ -195,6 +196,11 @@ def test_refusals(capsys: pytest.CaptureFixture[str]) -> None:
         capsys, str(RED), "--link", "bottleneck", "--dev", "eth0; reboot"
     )
     assert "--link, --dev: " in refused(capsys, str(RED), "--link", "bottleneck")
+    video = '{ adaptive_video = { rates = ["1 Mbit/s", "2 Mbit/s"] } }'
+    given = ["--set", f"flows.bulk.traffic={video}", "--allow", "gentle"]
+    assert "flows.bulk.traffic.adaptive_video: iperf3 has no client that asks for chunks" in (
+        refused(capsys, str(RED), *given)
+    )
     assert '--allow: no approximation "gentel"' in refused(
         capsys, str(EXAMPLES / "codel.toml"), "--allow", "gentel"
     )
@@ -252,14 +258,135 @@ def test_ets_and_police(capsys: pytest.CaptureFixture[str]) -> None:
     ]
 
 
+def test_tbf_around_others(capsys: pytest.CaptureFixture[str]) -> None:
+    """The usual shaper of an access line would have no script, or shape another queue."""
+
+    def shaped(inner: str, more: str = "") -> list[str]:
+        law = f'{{ tbf = {{ rate = "8 Mbit/s", burst = "3 kB", queue = {inner}{more} }} }}'
+        given = ["--set", f"links.bottleneck.queue={law}"]
+        words = ["--link", "bottleneck", "--dev", "eth0", *given]
+        assert main(["linux", str(RED), *words]) == 0
+        lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("tc ")]
+        assert "parent 1:1 handle 10: tbf rate 8000000bit burst 3000 limit " in "\n".join(lines)
+        return lines
+
+    # tbf asks fq_codel which packet is next, and has taken it: so it is asked by htb, which asks
+    # when it may send.
+    lines = shaped('"fq_codel"')
+    assert " root handle 1: stab overhead -14 htb default 1" in lines[0]
+    assert lines[-1].startswith(
+        "tc qdisc replace dev eth0 parent 10:1 handle 11: fq_codel limit 10240 flows 1024 "
+    )
+    lines = shaped('{ droptail = { limit = "20 packets" } }')
+    assert " root handle 1: stab overhead -14 tbf rate 10000000bit " in lines[0]
+    assert lines[-1].endswith("parent 10:1 handle 11: pfifo limit 20")
+    red = '{ red = { min_threshold = "5 packets", max_threshold = "15 packets", weight = 0.25 } }'
+    lines = shaped(red)
+    assert lines[-2].endswith("parent 10:1 handle 11: ets bands 1 strict 1")
+    assert " parent 11:1 handle 12: red min 2500 max 7500 " in lines[-1]
+    lines = shaped('{ priority = { dscp = ["EF"], classes = ["droptail", "codel"] } }')
+    assert lines[-4].partition("handle ")[2].startswith("11: prio bands 2 ")
+    assert lines[-3].endswith(
+        "parent 11: protocol ip prio 1 u32 match ip dsfield 0xb8 0xfc flowid 11:1"
+    )
+    assert " parent 11:2 handle 13: codel " in lines[-1]
+    # tc-tbf(8): mtu is the size of the bucket of the peak rate.
+    lines = shaped("{ codel = {} }", ', peak_rate = "9 Mbit/s", peak_burst = "1600 B"')
+    assert lines[-2].endswith(" peakrate 9000000bit mtu 1600")
+
+
+def test_average_in_a_class_that_is_not_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    """RED in a class of drr would keep its average over idle times, behind another qdisc, too."""
+    red = '{ red = { min_threshold = "5 packets", max_threshold = "15 packets", weight = 0.25 } }'
+    tbf = f'{{ tbf = {{ rate = "8 Mbit/s", burst = "3 kB", queue = {red} }} }}'
+    queue = f'links.bottleneck.queue={{ drr = {{ dscp = ["EF"], classes = ["codel", {tbf}] }} }}'
+    words = [str(RED), "--link", "bottleneck", "--dev", "eth0", "--set", queue]
+    told = refused(capsys, *words)
+    assert "drr.classes[1].tbf.queue.red.idle_correction: in a class of Linux" in told
+
+
+def test_classes_by_hash(capsys: pytest.CaptureFixture[str]) -> None:
+    """Flows would be spread over other classes than those that have queues."""
+    keys = "flow hash keys src,dst,proto,proto-src,proto-dst"
+    classes = (
+        '{ name = "all", rate = "9 Mbit/s" }, '
+        '{ name = "a", parent = "all", rate = "3 Mbit/s", queue = "codel" }, '
+        '{ name = "b", parent = "all", rate = "3 Mbit/s", queue = "codel" }, '
+        '{ name = "c", rate = "1 Mbit/s", queue = "droptail" }'
+    )
+    law = f'{{ htb = {{ classify = "flow_hash", perturb = "10 s", classes = [{classes}] }} }}'
+    lines = tree(capsys, EXAMPLES / "priority.toml", "--set", f"links.line.queue={law}")
+    # tc-flow(8): class baseclass + hash mod divisor. Three classes have queues, 10:1 to 10:3.
+    assert lines[-4].endswith(
+        f" parent 10: protocol ip prio 1 handle 1 {keys} divisor 3 baseclass 10:1 perturb 10"
+    )
+    heads = [line.partition(" htb ")[0].partition("parent ")[2] for line in lines[2:6]]
+    assert heads == [
+        "10: classid 10:4",
+        "10:4 classid 10:1",
+        "10:4 classid 10:2",
+        "10: classid 10:3",
+    ]
+    assert [line.partition("parent ")[2][:15] for line in lines[-3:]] == [
+        f"10:{n} handle 1{n}:" for n in (1, 2, 3)
+    ]
+    law = '{ drr = { classify = "flow_hash", classes = ["codel", "codel"] } }'
+    lines = tree(capsys, EXAMPLES / "priority.toml", "--set", f"links.line.queue={law}")
+    assert lines[4].endswith(f" handle 1 {keys} divisor 2 baseclass 10:1")
+
+
+def test_remark(capsys: pytest.CaptureFixture[str]) -> None:
+    """A packet would have another codepoint behind a border, or a wrong checksum."""
+
+    def written(conditioners: str) -> list[str]:
+        given = ["--set", f"links.line.conditioners={conditioners}"]
+        given += ["--set", "links.line.queue=codel"]
+        lines = tree(capsys, EXAMPLES / "priority.toml", *given)
+        assert lines[0] == "tc qdisc replace dev eth0 clsact"
+        start = "tc filter add dev eth0 egress protocol ip prio "
+        return [line.removeprefix(start) for line in lines if line.startswith(start)]
+
+    # RFC 2597: AF11 is 10, AF12 is 12 and CS1 8, in the upper six bits of their field. A packet
+    # that was AF11 and is AF12 would be taken for one of those that become CS1.
+    law = '{ remark = { found = ["AF11", ["AF12", "AF13"]], to = ["AF12", "CS1"] } }'
+    csum = "pipe action csum ip4h continue"
+    assert written(f"[{law}]") == [
+        f"1 u32 match ip dsfield {found} 0xfc "
+        f"action pedit ex munge ip dsfield set {to} retain 0xfc {csum}"
+        for found, to in (("0x30", "0x20"), ("0x38", "0x20"), ("0x28", "0x30"))
+    ]
+    one = '{ remark = { to = ["BE"] } }'
+    field = "action pedit ex munge ip dsfield set 0x00 retain 0xfc"
+    assert written(f"[{one}]") == [f"1 matchall {field} {csum}"]
+    only = f'{{ only = {{ dscp = ["EF", "CS5"], of = {one} }} }}'
+    police = '{ token_bucket = { cir = "1 Mbit/s", cbs = "3 kB", excess = "drop" } }'
+    lines = written(f"[{only}, {police}]")
+    assert lines[:2] == [
+        f"1 u32 match ip dsfield {point} 0xfc {field} {csum}" for point in ("0xb8", "0xa0")
+    ]
+    assert lines[2].startswith("2 matchall action police rate 1000000bit burst 3000 ")
+    for law, told in (
+        ('{ remark = { to = ["AF11", "AF12"] } }', "remark.to: tc carries no colours"),
+        (
+            '{ remark = { found = ["AF11", "AF12"], to = ["AF12", "AF11"] } }',
+            "remark.found: codepoints that become each other",
+        ),
+    ):
+        given = ["--set", f"links.line.conditioner={law}"]
+        assert f"links.line.conditioner.{told}" in refused(
+            capsys, str(EXAMPLES / "priority.toml"), *given
+        )
+
+
 def test_htb(capsys: pytest.CaptureFixture[str]) -> None:
     """An office would borrow other than its contract says."""
     lines = tree(capsys, EXAMPLES / "borrow.toml")
-    assert lines[1].endswith("parent 1:1 handle 10: htb default 5")
+    # Three classes have queues, then come those that hold them.
+    assert lines[1].endswith("parent 1:1 handle 10: htb default 3")
     # A tenth of a second at 9 Mbit/s are 112,500 B.
-    bulk = "parent 10:2 classid 10:4 htb rate 9000000bit ceil 20000000bit burst 1600 cburst 1600"
+    bulk = "parent 10:5 classid 10:2 htb rate 9000000bit ceil 20000000bit burst 1600 cburst 1600"
     assert f"tc class replace dev eth0 {bulk} prio 0 quantum 112500" in lines
-    assert lines[-1].startswith("tc qdisc replace dev eth0 parent 10:5 handle 13: codel ")
+    assert lines[-1].startswith("tc qdisc replace dev eth0 parent 10:3 handle 13: codel ")
 
 
 def test_drr(capsys: pytest.CaptureFixture[str]) -> None:
@@ -341,13 +468,13 @@ def test_folded_script() -> None:
     """In a kernel of its own a device would be used before it is there, or a setting be lost."""
     lines = [
         "echo begin",
-        "ip netns add n",
+        "namespace n",
         "ip -n n link add d type veth peer name e netns m",
         "ip -n n link set d up",
-        "ip netns add m",
+        "namespace m",
         "ip netns exec n sysctl -qw a=1",
         "ip netns exec n ethtool -K d tso off",
-        "trap clean EXIT",
+        GUARD,
         "count() {",
         "  ip -n n -s link",
         "}",

@@ -253,6 +253,8 @@ priority = { ecn_classes = [0, 1, 1, 1], classes = ["droptail", { red = { ecn = 
 red = { min_threshold = "9 packets", max_threshold = "30 packets", limit = "60 packets" }
 sfq = { depth = 9, perturb = "10 s", head_drop = true }
 tbf = { rate = "1 Mbit/s", burst = "3 kB", queue = { droptail = { limit = "9 kB" } } }
+tbf = { rate = "2 Mbit/s", burst = "3 kB", peak_rate = "4 Mbit/s", queue = "fq_codel" }
+tbf = { rate = "3 Mbit/s", burst = "3 kB", queue = { red = { weight = 0.125 } } }
 """
 HTB = """{ htb = { dscp = ["EF", "AF1x"], classes = [
 { name = "all", rate = "9 Mbit/s" },
@@ -284,7 +286,10 @@ SHOWN = (
     "sfq 10: parent 1:1 limit 127p quantum 1514b depth 9 headdrop",
     # 3 kB at once, and 6 kB more at 1 Mbit/s.
     "tbf 10: parent 1:1 rate 1Mbit burst 3000b/1 mpu 0b lat 48ms",
-    "htb 10: parent 1:1 r2q 10 default 0x3",
+    "tbf 10: parent 1:1 rate 2Mbit burst 3000b/1 mpu 0b peakrate 4Mbit mtu 1500b/1 mpu 0b",
+    "fq_codel 11: parent 10:1 limit 10240p flows 1024 quantum 1514 target 5ms interval 100ms",
+    "red 12: parent 11:1 limit 500000000b min 2500b max 7500b ewma 3 ",
+    "htb 10: parent 1:1 r2q 10 default 0x2",
     "pfifo 10: parent 1:1 limit 50p",
 )
 """What `tc -d` says of queues that it has been given."""
@@ -302,9 +307,68 @@ def test_all_words(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["linux", str(scenario), "--link", "line", "--dev", "d0", *words]) == 0
         script += ["ip link add d0 type veth peer name d1", capsys.readouterr().out]
         script += ["tc -d qdisc show dev d0 >>/run/out/shown", "ip link del d0"]
-    with run_script("\n".join(script), "uml", 0) as (folder, _):
-        shown = (folder / "shown").read_text(encoding="utf-8")
+    shown = _shown(script)
     for words in SHOWN:
         assert f"qdisc {words}" in shown
     # The header that Linux counts and the scenario does not.
     assert shown.count("overhead -14") == len(given)
+
+
+def _shown(script: list[str]) -> str:
+    with run_script("\n".join(script), "uml", 0) as (folder, _):
+        return (folder / "shown").read_text(encoding="utf-8")
+
+
+BY_HASH = """{ htb = { classify = "flow_hash", perturb = "10 s", classes = [
+{ name = "a", rate = "3 Mbit/s", queue = "codel" },
+{ name = "b", rate = "6 Mbit/s", queue = "codel" },
+] } }"""
+REMARK = """[
+{ remark = { found = ["EF", "CS5"], to = ["AF11", "EF"] } },
+{ only = { dscp = ["AF11"], of = { remark = { to = ["AF12"] } } } },
+]"""
+
+ANSWER = """
+import socket, threading, time
+raw = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0800))
+raw.bind(("d1", 0))
+raw.settimeout(2)
+for dscp in (46, 40, 10, 12, 0):
+    sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    sender.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, dscp << 2 | 2)
+    sender.sendto(b"x", ("10.9.9.2", 9))
+    header = raw.recv(100)[14:34]
+    words = [int.from_bytes(header[at : at + 2], "big") for at in range(0, 20, 2)]
+    total = sum(words)
+    total = (total & 0xFFFF) + (total >> 16)
+    print(dscp, header[1] >> 2, header[1] & 3, hex(total))
+"""
+
+
+@needs_kernel
+def test_filters(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A packet would have another codepoint behind a marker, no ECN, or a wrong checksum."""
+    config = image().with_suffix(".config").read_text(encoding="utf-8")
+    if not {"CONFIG_NET_CLS_FLOW=y", "CONFIG_NET_ACT_PEDIT=y"} <= set(config.splitlines()):
+        pytest.skip("bench/linux/kernel.sh has a newer configuration than the kernel here")
+    given = ["--set", f"links.line.queue={BY_HASH}", "--set", f"links.line.conditioners={REMARK}"]
+    assert main(["linux", str(scenario), "--link", "line", "--dev", "d0", *given]) == 0
+    script = ["set -eu", "ip link add d0 type veth peer name d1", capsys.readouterr().out]
+    script += ["ip addr add 10.9.9.1/24 dev d0", "ip link set d0 up", "ip link set d1 up"]
+    script += ["ip neigh add 10.9.9.2 lladdr 02:00:00:00:00:07 dev d0 nud permanent"]
+    script += ["tc filter show dev d0 parent 10: >/run/out/shown"]
+    script += ["python3 - >>/run/out/shown <<'END'", *ANSWER.strip().splitlines(), "END"]
+    shown = _shown(script)
+    keys = "keys src,dst,proto,proto-src,proto-dst baseclass 10:1 divisor 2 perturb 10sec"
+    assert f"mode hash {keys}" in " ".join(shown.split())
+    # CS5 (40) becomes EF, EF (46) AF11 and then AF12 (12), AF11 (10) AF12; ECT(0) stays. The sum
+    # of a header with its checksum is 0xffff (RFC 1071).
+    rows = [line.split() for line in shown.splitlines()[-5:]]
+    assert [[int(word) for word in row[:3]] for row in rows] == [
+        [46, 12, 2],
+        [40, 46, 2],
+        [10, 12, 2],
+        [12, 12, 2],
+        [0, 0, 2],
+    ]
+    assert {row[3] for row in rows} == {"0xffff"}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from forebay.linux.queues import qdisc
-from forebay.linux.values import Remarks, View, number, tc_rate
+from forebay.linux.queues import UNLIMITED, qdisc
+from forebay.linux.values import Remarks, View, number, tc_rate, whole_seconds
 
 TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def queue_commands(
     name = view.chosen(key)
     if name in _SCHEDULERS:
         law = view.at(f"{key}.{name}")
-        return _SCHEDULERS[name](_Scheduler(law, handle, device, start, remarks))
+        return _SCHEDULERS[name](_Scheduler(law, handle, device, start, remarks, place.tells_idle))
     lines = []
     if name in _AVERAGING and not place.words.startswith("root"):
         if place.tells_idle:
@@ -90,24 +90,29 @@ def codepoints(entry: str) -> list[int]:
 
 @dataclass
 class _Scheduler:
-    """A scheduler: its parameters, its handle, its device, and how its command starts."""
+    """A scheduler: its parameters, its handle, its device, how its command starts, and whether
+    it learns of idle times itself."""
 
     law: View
     handle: str
     device: Device
     start: str
     remarks: Remarks
+    is_told: bool
 
     def queues(self, keys: list[str], minors: list[int], telling: int = 0) -> list[str]:
         """The commands for the queues of its classes; the first `telling` learn of idle times."""
         lines = []
         for index, (key, minor) in enumerate(zip(keys, minors, strict=True)):
-            place = Place(f"parent {self.handle}:{minor:x} handle {{handle}}:", index < telling)
+            told = self.is_told and index < telling
+            place = Place(f"parent {self.handle}:{minor:x} handle {{handle}}:", told)
             lines += queue_commands(self.law, key, place, self.device, self.remarks)
         return lines
 
     def filters(self, minors: list[int]) -> tuple[list[str], int]:
         """The commands that classify, and the class of what no filter matches."""
+        if self.law.get("classify") == "flow_hash":
+            return [_by_hash(self, minors[0], len(minors))], 0
         matches, default = _matches(self.law, len(minors), self.remarks)
         lines = [
             f"tc filter add dev {self.device.name} parent {self.handle}: protocol ip prio 1 "
@@ -115,6 +120,20 @@ class _Scheduler:
             for value, mask, index in matches
         ]
         return lines, default
+
+
+def _by_hash(scheduler: _Scheduler, first: int, count: int) -> str:
+    """The filter that spreads flows over classes whose identifiers follow one another."""
+    law, handle = scheduler.law, scheduler.handle
+    if law.get("salt"):
+        scheduler.remarks.note(f"{law.path}.salt", "Linux draws the key of its hash at random")
+    words = f"divisor {count} baseclass {handle}:{first:x}"
+    if perturb := law.get("perturb"):
+        words += f" perturb {whole_seconds(perturb, f'{law.path}.perturb', scheduler.remarks)}"
+    return (
+        f"tc filter add dev {scheduler.device.name} parent {handle}: protocol ip prio 1 "
+        f"handle 1 flow hash keys src,dst,proto,proto-src,proto-dst {words}"
+    )
 
 
 def _matches(law: View, count: int, remarks: Remarks) -> tuple[list[tuple[int, int, int]], int]:
@@ -200,9 +219,12 @@ def _drr(scheduler: _Scheduler) -> list[str]:
 def _htb(scheduler: _Scheduler) -> list[str]:
     law, handle = scheduler.law, scheduler.handle
     parts = [law.at(f"classes[{index}]") for index in range(law.count("classes"))]
-    numbers = {part.text("name"): index + 1 for index, part in enumerate(parts)}
     leaves = [index for index, part in enumerate(parts) if part.chosen("queue")]
-    minors = [index + 1 for index in leaves]
+    # Those of classes with a queue come first: a filter by hash counts on from the first.
+    inner = [index for index in range(len(parts)) if index not in leaves]
+    minor = {index: at for at, index in enumerate([*leaves, *inner], start=1)}
+    numbers = {part.text("name"): minor[index] for index, part in enumerate(parts)}
+    minors = [minor[index] for index in leaves]
     filters, default = scheduler.filters(minors)
     lines = [f"{scheduler.start}htb default {minors[default]:x}"]
     for index, part in enumerate(parts):
@@ -214,7 +236,7 @@ def _htb(scheduler: _Scheduler) -> list[str]:
         quantum = round(number(part.get("quantum") or f"{usual} B"))
         lines.append(
             f"tc class replace dev {scheduler.device.name} parent {parent} "
-            f"classid {handle}:{index + 1:x} htb rate {tc_rate(part.text('rate'))} "
+            f"classid {handle}:{minor[index]:x} htb rate {tc_rate(part.text('rate'))} "
             f"ceil {tc_rate(part.get('ceil') or part.text('rate'))} "
             f"burst {round(number(part.text('burst')))} "
             f"cburst {round(number(part.text('ceil_burst')))} "
@@ -224,9 +246,25 @@ def _htb(scheduler: _Scheduler) -> list[str]:
     return [*lines, *filters, *scheduler.queues(keys, minors)]
 
 
+def _tbf(scheduler: _Scheduler) -> list[str]:
+    """The queue inside has a qdisc of its own; one of bytes is what tbf has by itself."""
+    law = scheduler.law
+    limit = law.get("queue.droptail.limit") or ""
+    own = str(round(number(limit))) if limit.endswith("B") else str(UNLIMITED * 1500)
+    words = ["tbf", "rate", tc_rate(law.text("rate"))]
+    words += ["burst", str(round(number(law.text("burst")))), "limit", own]
+    if peak := law.get("peak_rate"):
+        words += ["peakrate", tc_rate(peak), "mtu", str(round(number(law.text("peak_burst"))))]
+    line = scheduler.start + " ".join(words)
+    if limit.endswith("B"):
+        return [line]
+    return [line, *scheduler.queues(["queue"], [1], 1)]
+
+
 _SCHEDULERS: dict[str | None, Callable[[_Scheduler], list[str]]] = {
     "drr": _drr,
     "ets": _ets,
     "htb": _htb,
     "priority": _priority,
+    "tbf": _tbf,
 }

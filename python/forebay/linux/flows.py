@@ -15,6 +15,22 @@ _CONTROLS = ("reno", "cubic", "bbr", "dctcp", "vegas", "westwood", "highspeed", 
 _STREAMS = 128
 """Parallel streams that iperf3 can have."""
 
+_UNMAPPED = {
+    "media": "no program of Linux has an encoder that follows reports as this one",
+    "calls": "no program of Linux makes calls",
+    "paced": "no program of Linux sends at rates that links tell",
+    "policing": "no program of Linux polices calls",
+    "linked": "no program of Linux sends several kinds of traffic as one",
+}
+"""Kinds of flows that only simulated hosts have."""
+
+_APPLICATIONS = {
+    "adaptive_video": "iperf3 has no client that asks for chunks at rates that it chooses",
+    "requests": "iperf3 has no client that asks, thinks and asks again",
+    "transfers": "iperf3 begins no transfers at random times, each on a connection of its own",
+}
+"""Applications over TCP that iperf3 is not."""
+
 _STAMP = 12
 """Bytes of a datagram that its sender's number and time take."""
 
@@ -93,9 +109,9 @@ def _class(flow: View, remarks: Remarks) -> int:
 
 def _traffic(flow: View, remarks: Remarks) -> tuple[list[str], list[str]]:
     """The sysctls of the flow's hosts, and the words of iperf3 or of datagrams.py."""
-    for other in ("media", "calls", "paced", "policing", "linked"):
+    for other, why in _UNMAPPED.items():
         if flow.below(other):
-            remarks.refuse(f"{flow.path}.{other}", "not mapped; the nearest is traffic.cbr")
+            remarks.refuse(f"{flow.path}.{other}", f"{why}; the nearest is traffic.cbr")
     if flow.below("udp"):
         return [], _datagrams(flow, remarks)
     count = int(flow.get("count") or "1")
@@ -145,7 +161,8 @@ def _connection(flow: View, remarks: Remarks) -> list[str]:
         if flow.get("traffic.file.count") not in (None, "1"):
             remarks.refuse(f"{flow.path}.traffic.file.count", "iperf3 sends one; the nearest is 1")
     elif kind not in ("bulk", None):
-        remarks.refuse(f"{flow.path}.traffic.{kind}", "iperf3 has none; the nearest is bulk")
+        why = _APPLICATIONS.get(str(kind), "iperf3 has none")
+        remarks.refuse(f"{flow.path}.traffic.{kind}", f"{why}; the nearest is bulk")
     if window := tcp.get("window"):
         size = round(number(window)) * (1 if window.endswith("B") else mss)
         words += ["-w", str(size)]

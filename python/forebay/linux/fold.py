@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import re
 
+from forebay.linux.guard import GUARD, NAMESPACE
+
 __all__ = ["fold"]
 
-_LINE = re.compile(r"(ip netns add|(?:ip|tc) -n \S+|ip netns exec \S+ (?=sysctl|ethtool)) ?(.*)")
+_LINE = re.compile(rf"({NAMESPACE}|(?:ip|tc) -n \S+|ip netns exec \S+ (?=sysctl|ethtool)) ?(.*)")
 
 _PHASES = (
-    r"ip netns add",
+    NAMESPACE,
     r"ip -n \S+ link add",
     r"ip netns exec",
     r"ip -n \S+ (link set|addr|neigh)",
@@ -29,12 +31,12 @@ def fold(script: str) -> str:
     rows: list[tuple[int, str, str]] = []
     others: list[str] = []
     place = 0
-    for line in script.splitlines():
+    for line in script.replace(f"{GUARD}\n", "").splitlines():
         if found := _LINE.fullmatch(line):
             place = place if rows else len(others)
             phase = next(n for n, start in enumerate(_PHASES) if re.match(start, line))
             rows.append((phase, found[1].strip(), found[2]))
-        elif line != "trap clean EXIT":
+        else:
             others.append(line)
     groups: dict[tuple[int, str], list[str]] = {}
     for phase, start, words in sorted(rows, key=lambda row: row[0]):
@@ -45,7 +47,7 @@ def fold(script: str) -> str:
 
 def _together(start: str, words: list[str]) -> list[str]:
     """The lines of one group."""
-    if start == "ip netns add":
+    if start == NAMESPACE:
         return ["ip -batch - <<'END'", *(f"netns add {name}" for name in words), "END"]
     if start.startswith("ip netns exec"):
         switch = "sysctl -qw "

@@ -40,7 +40,7 @@ def rate_commands(link: View, device: str, mtu: int, remarks: Remarks) -> list[s
         root = Place(f"root handle {{handle}}: {stab}")
         return [*lines, *queue_commands(link, "queue", root, Device(device, rate), remarks)]
     start = f"tc qdisc replace dev {device} root handle 1: {stab}"
-    if link.chosen("queue") in _PEEKED:
+    if _gives_up(link, "queue"):
         # tbf would take the next packet out while one is transmitted, and a queue would see that
         # wait less. htb asks when it may send; what it may send at once is next to nothing.
         shaper = [
@@ -55,6 +55,12 @@ def rate_commands(link: View, device: str, mtu: int, remarks: Remarks) -> list[s
     below = Place("parent 1:1 handle {handle}:")
     queue = queue_commands(link, "queue", below, Device(device, rate), remarks)
     return [*lines, *shaper, *queue]
+
+
+def _gives_up(view: View, key: str) -> bool:
+    """Whether a queue gives up a packet where it is asked which is next; tbf asks the one in it."""
+    name = view.chosen(key)
+    return name in _PEEKED or (name == "tbf" and _gives_up(view.at(f"{key}.tbf"), "queue"))
 
 
 def delay_words(link: View, remarks: Remarks) -> list[str]:

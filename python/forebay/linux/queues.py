@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from forebay.linux.values import Remarks, View, number, tc_rate, tc_time
+from forebay.linux.values import Remarks, View, number, tc_rate, tc_time, whole_seconds
 
 TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
@@ -234,10 +234,7 @@ def _sfq(view: View, remarks: Remarks) -> list[str]:
     words = ["sfq", "limit", _packets(view, remarks), "divisor", view.text("queues")]
     words += ["quantum", str(round(number(view.text("quantum")))), "depth", view.text("depth")]
     if perturb := view.get("perturb"):
-        seconds = number(perturb)
-        if seconds.denominator != 1:
-            remarks.approximate(f"{view.path}.perturb", f"tc has whole seconds: {round(seconds)}")
-        words += ["perturb", str(round(seconds))]
+        words += ["perturb", whole_seconds(perturb, f"{view.path}.perturb", remarks)]
     return [*words, *(["headdrop"] if view.is_set("head_drop") else [])]
 
 
@@ -291,20 +288,6 @@ def _dualpi2(view: View, remarks: Remarks) -> list[str]:
     return [*words, "l4s_ect" if view.get("low_latency") == "ect1" else "any_ect"]
 
 
-def _tbf(view: View, remarks: Remarks) -> list[str]:
-    if view.get("peak_rate"):
-        remarks.refuse(
-            f"{view.path}.peak_rate", "not mapped to tbf's peakrate, which is the nearest"
-        )
-    if view.chosen("queue") != "droptail":
-        inner = f"{view.path}.queue.{view.chosen('queue')}"
-        remarks.refuse(inner, "not mapped inside tbf; the nearest is droptail")
-    inner_limit = view.get("queue.droptail.limit")
-    limit = _bytes(inner_limit, 1500) if inner_limit else UNLIMITED * 1500
-    burst = str(round(number(view.text("burst"))))
-    return ["tbf", "rate", tc_rate(view.text("rate")), "burst", burst, "limit", str(limit)]
-
-
 QUEUES: dict[str, Callable[[View, Remarks], list[str]]] = {
     "adaptive_red": _adaptive_red,
     "cake": _cake,
@@ -317,7 +300,6 @@ QUEUES: dict[str, Callable[[View, Remarks], list[str]]] = {
     "pie": _pie,
     "red": _red,
     "sfq": _sfq,
-    "tbf": _tbf,
 }
 """The function that gives the words of tc, by the name of the mechanism."""
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from forebay.errors import UserError, nearest
 from forebay.linux.flows import flow_commands
+from forebay.linux.guard import GUARD
 from forebay.linux.links import delay_words, rate_commands, wire_words
 from forebay.linux.topology import Topology
 from forebay.linux.values import Remarks, View, number
@@ -51,7 +52,10 @@ def network_script(values: dict[str, str], allowed: Sequence[str]) -> tuple[str,
     body = [
         _HEAD,
         *_told(remarks),
-        *_cleaning(topology.spaces()),
+        'mkdir -p "$out"',
+        GUARD,
+        # A signal ends what is waited for; it would otherwise be heard at the end of the pause.
+        'pause() { sleep "$1" & wait $!; }',
         *_sender(topology),
         *topology.commands(),
         *lines,
@@ -64,28 +68,6 @@ def network_script(values: dict[str, str], allowed: Sequence[str]) -> tuple[str,
         "wait",
     ]
     return "\n".join(body) + "\n", remarks
-
-
-def _cleaning(spaces: list[str]) -> list[str]:
-    """Only what this script has made goes: it ends before where one of them is there already."""
-    return [
-        f"spaces='{' '.join(spaces)}'",
-        "for n in $spaces; do",
-        '  if [ -e "/run/netns/$n" ]; then echo "namespace $n is there" >&2; exit 1; fi',
-        "done",
-        'mkdir -p "$out"',
-        "clean() {",
-        '  for p in $(jobs -p); do kill "$p" 2>/dev/null || true; done',
-        "  for n in $spaces; do",
-        '    for p in $(ip netns pids "$n" 2>/dev/null); do kill "$p" 2>/dev/null || true; done',
-        '    ip netns del "$n" 2>/dev/null || true',
-        "  done",
-        "}",
-        # A signal ends what is waited for; it would otherwise be heard at the end of the pause.
-        'pause() { sleep "$1" & wait $!; }',
-        "trap clean EXIT",
-        "trap 'exit 130' INT TERM HUP",
-    ]
 
 
 def _sender(topology: Topology) -> list[str]:
@@ -130,7 +112,7 @@ def link_script(
         raise UserError(f'--link: no link "{name}"{near}; there are {", ".join(links)}')
     commands = rate_commands(links[name], device, topology.mtu, remarks)
     if words := " ".join(delay_words(links[name], remarks)):
-        remarks.note(f"links.{name}.delay", f"not on this device; behind it: {words}")
+        remarks.note(f"{links[name].path}.delay", f"not on this device; behind it: {words}")
     remarks.unused()
     return "\n".join([*_told(remarks), *commands]) + "\n", remarks
 

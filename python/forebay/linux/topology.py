@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 
+from forebay.linux.guard import NAMESPACE
 from forebay.linux.values import Remarks, View, number
+from forebay.paths import SECTIONS, joined, names_below
 
 __all__ = ["Topology"]
 
@@ -18,18 +20,15 @@ class Topology:
     """
 
     def __init__(self, values: dict[str, str], remarks: Remarks) -> None:
-        self.links = {name: View(values, f"links.{name}") for name in _names(values, "links")}
-        self.flows = {name: View(values, f"flows.{name}") for name in _names(values, "flows")}
-        for section in ("rings", "aggregates"):
-            for name in _names(values, section):
-                text = "Linux has none; the nearest is links and flows"
-                remarks.refuse(f"{section}.{name}", text)
+        self.links, self.flows, *others = (_views(values, section) for section in SECTIONS)
+        for view in (view for views in others for view in views.values()):
+            remarks.refuse(view.path, "Linux has none; the nearest is links and flows")
         self.ends = {
             name: (link.text("from"), link.text("to")) for name, link in self.links.items()
         }
-        for name, link in self.links.items():
+        for link in self.links.values():
             if link.get("duplex") == "false":
-                remarks.note(f"links.{name}.duplex", "a veth pair has a way back, of the same rate")
+                remarks.note(f"{link.path}.duplex", "a veth pair has a way back, of the same rate")
         nodes = dict.fromkeys(node for ends in self.ends.values() for node in ends)
         self.namespaces = {node: f"fb-n{i}" for i, node in enumerate(nodes)}
         self.numbers = {name: i for i, name in enumerate(self.links)}
@@ -57,11 +56,6 @@ class Topology:
         high, low = divmod(2 * list(self.flows).index(flow) + end, 256)
         return f"10.{128 + high}.{low}.{2 if node else 1}"
 
-    def spaces(self) -> list[str]:
-        """All namespaces."""
-        hosts = [self.host(flow, end) for flow in self.flows for end in (0, 1)]
-        return [*self.namespaces.values(), *map(self.wire, self.links), *hosts]
-
     def next_hops(self, target: str) -> dict[str, tuple[str, int]]:
         """Of each other node the link and its own end of it, on a way of fewest hops."""
         found: dict[str, tuple[str, int]] = {}
@@ -82,7 +76,7 @@ class Topology:
         """The commands that build it."""
         lines = []
         for node, space in self.namespaces.items():
-            lines += [f"# node {node}", f"ip netns add {space}", f"ip -n {space} link set lo up"]
+            lines += [f"# node {node}", f"{NAMESPACE} {space}", f"ip -n {space} link set lo up"]
             lines += [f"ip netns exec {space} sysctl -qw net.ipv4.ip_forward=1"]
             lines += [f"ip netns exec {space} sysctl -qw net.ipv4.conf.all.rp_filter=0"]
         for link in self.links:
@@ -100,7 +94,7 @@ class Topology:
         mine, gate = self.host_address(flow, end), self.host_address(flow, end, node=True)
         low, high = _macs(gate)
         lines = [
-            f"ip netns add {space}",
+            f"{NAMESPACE} {space}",
             f"ip -n {space} link set lo up",
             f"ip -n {space} link add h0 address {low} type veth "
             f"peer name {dev} address {high} netns {node}",
@@ -135,7 +129,7 @@ class Topology:
         wire = self.wire(link)
         lines = [
             f"# link {link}: the namespace between its ends is the wire",
-            f"ip netns add {wire}",
+            f"{NAMESPACE} {wire}",
         ]
         macs = _macs(self.address(link, 1))
         for end, node in enumerate(self.ends[link]):
@@ -175,5 +169,7 @@ def _packet(flow: View) -> int:
     return round(number(flow.get("tcp.mss") or "0 B")) + 40 + options
 
 
-def _names(values: dict[str, str], section: str) -> list[str]:
-    return list(dict.fromkeys(key.split(".")[1] for key in values if key.startswith(f"{section}.")))
+def _views(values: dict[str, str], section: str) -> dict[str, View]:
+    """What the scenario has in a section, by name."""
+    names = names_below(values, section)
+    return {name: View(values, joined([section, name])) for name in names}

@@ -10,13 +10,14 @@ import re
 from fractions import Fraction
 
 from forebay.errors import UserError, nearest
+from forebay.paths import names_of
 
 TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import NoReturn
 
-__all__ = ["Remarks", "View", "number", "tc_rate", "tc_time"]
+__all__ = ["Remarks", "View", "number", "tc_rate", "tc_time", "whole_seconds"]
 
 _SCALES: dict[str, int | Fraction] = {
     "": 1,
@@ -61,7 +62,7 @@ class Remarks:
 
     def approximate(self, path: str, text: str) -> None:
         """Linux has only something near it: refused unless `path` or its last name is allowed."""
-        names = [path, path.rsplit(".", 1)[-1]]
+        names = [path, names_of(path)[-1]]
         self._asked += names
         if not any(name in self._allowed for name in names):
             raise UserError(f"{path}: {text}; --allow {path} accepts that")
@@ -88,6 +89,15 @@ def tc_time(text: str, path: str, remarks: Remarks) -> str:
     if exact.denominator != 1:
         remarks.note(path, f"{text} is rounded to {round(exact)} us: tc has whole microseconds")
     return f"{round(exact)}us"
+
+
+def whole_seconds(text: str, path: str, remarks: Remarks) -> str:
+    """A duration as tc takes it, in seconds, at least one; an approximation where that rounds."""
+    exact = number(text)
+    seconds = max(1, round(exact))
+    if seconds != exact:
+        remarks.approximate(path, f"tc has whole seconds: {seconds}")
+    return str(seconds)
 
 
 class View:
