@@ -172,6 +172,18 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert document["approximations"][0].startswith("links.bottleneck.queue.red.gentle: ")
 
 
+def test_recovery_remarks(capsys: pytest.CaptureFixture[str]) -> None:
+    """A reader would look for a difference where there is none, or not where there is one."""
+    told = []
+    for window in ("prr", "rfc6675"):
+        words = ["--set", f"flows.bulk.tcp.recovery_window={window}", "--json"]
+        words += ["--set", "links.bottleneck.queue.red.gentle=false"]
+        assert main(["linux", str(RED), *words]) == 0
+        told.append(" ".join(json.loads(capsys.readouterr().out)["notes"]))
+    assert "F-RTO" in told[0] and "PRR" not in told[0]
+    assert "flows.bulk.tcp.recovery_window: Linux has PRR, not rfc6675" in told[1]
+
+
 def test_refusals(capsys: pytest.CaptureFixture[str]) -> None:
     """Something else than the scenario would be built without a word."""
     assert "links.bottleneck.queue.red.gentle: " in refused(capsys, str(RED))

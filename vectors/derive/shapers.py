@@ -31,7 +31,11 @@ class Bucket:
 
 
 class Tbf:
-    """Linux tc-tbf(8): a packet leaves when both buckets have tokens for it."""
+    """Linux tc-tbf(8): a packet leaves when both buckets have tokens for it.
+
+    Around priority the head is the first packet of the first class that has one, at each instant
+    anew (net/sched/sch_prio.c: prio_peek).
+    """
 
     def __init__(self, parameters: dict[str, Any], link_bps: int, log: Log) -> None:
         """Full buckets."""
@@ -43,18 +47,20 @@ class Tbf:
             for rate, depth in given
         ]
         queue = parameters["queue"]
-        self.limit = None if queue == "droptail" else queue["droptail"]["limit"]
+        bands = queue["priority"]["classes"] if "priority" in queue else [queue]
+        self.limits = [None if band == "droptail" else band["droptail"]["limit"] for band in bands]
         self.log = log
-        self.queue: list[Packet] = []
+        self.bands: list[list[Packet]] = [[] for _ in bands]
 
     def enqueue(self, packet: Packet, now: Fraction, idle: object) -> None:
         """Drop what could never leave, and what finds no room and no tokens."""
-        free = now >= self.ends and not self.queue
+        free = now >= self.ends and not self.waiting()
+        band = min(packet.precedence, len(self.bands) - 1)
         leaves = free and self.ready_for(packet, now) == now
         if any(packet.size > bucket.depth for bucket in self.buckets):
             self.log.drop(packet, now, "shaper")
-        elif leaves or fits(self.limit, packet.size, self.queue):
-            self.queue.append(packet)
+        elif leaves or fits(self.limits[band], packet.size, self.bands[band]):
+            self.bands[band].append(packet)
         else:
             self.log.drop(packet, now, "overflow")
 
@@ -64,21 +70,21 @@ class Tbf:
 
     def ready(self, now: Fraction) -> Fraction:
         """When the head may leave."""
-        return self.ready_for(self.queue[0], now)
+        return self.ready_for(self.waiting()[0], now)
 
     def dequeue(self, now: Fraction) -> Packet | None:
         """The head, if there are tokens for it."""
-        if not self.queue or self.ready(now) > now:
+        if not self.waiting() or self.ready(now) > now:
             return None
-        packet = self.queue.pop(0)
+        packet = next(band for band in self.bands if band).pop(0)
         self.ends = now + Fraction(8 * packet.size, self.link_bps)
         for bucket in self.buckets:
             bucket.take(packet.size, now)
         return packet
 
     def waiting(self) -> list[Packet]:
-        """The queue."""
-        return self.queue
+        """The queue, from its head."""
+        return [packet for band in self.bands for packet in band]
 
     def state(self) -> dict[str, Fraction]:
         """Nothing but the backlog."""

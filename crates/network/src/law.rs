@@ -148,6 +148,16 @@ pub struct Departure {
     pub marked: bool,
 }
 
+/// What a queueing discipline tells of the packet that it would give next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NextPacket {
+    /// Its size; `None` if none may leave yet. Nothing is decided by telling it: after an arrival,
+    /// another packet may be next.
+    Size(Option<u16>),
+    /// It decides as it gives a packet, and tells none before.
+    Undecided,
+}
+
 /// Receives the packets that a queueing discipline drops.
 pub type Discard<'a> = dyn FnMut(Packet, DropReason) + 'a;
 
@@ -174,6 +184,13 @@ pub trait QueueDisc: Send {
         stream: &mut Stream,
         discard: &mut Discard<'_>,
     ) -> Option<Departure>;
+
+    /// Tell what [`QueueDisc::dequeue`] would give at `now`, where that can be told without giving
+    /// it; at least one packet waits. Packets that are dropped on this occasion are handed to
+    /// `discard`.
+    fn peek(&mut self, _now: Time, _stream: &mut Stream, _discard: &mut Discard<'_>) -> NextPacket {
+        NextPacket::Undecided
+    }
 
     /// The backlog.
     fn backlog(&self) -> Backlog;

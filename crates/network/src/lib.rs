@@ -51,7 +51,7 @@ pub use element::Element;
 pub use ids::{ChannelId, Destination, ElementId, FlowId, LinkId, ReceiverId, RouteId, SinkId};
 pub use law::{
     Ack, Arrival, Backlog, Burst, Conditioner, CongestionControl, ControlNeeds, Departure, Discard,
-    DropPolicy, LostSegment, QueueDisc, RateSample, RednAdjustment, ShaperLaw, Signal,
+    DropPolicy, LostSegment, NextPacket, QueueDisc, RateSample, RednAdjustment, ShaperLaw, Signal,
     ThresholdZone, Traffic, Verdict,
 };
 pub use logical_process::{LogicalProcess, LookaheadContext};

@@ -186,7 +186,9 @@ def _settings(flow: View, remarks: Remarks) -> list[str]:
     for key, usual in usuals:
         if tcp.get(key) not in (usual, None):
             remarks.note(f"{tcp.path}.{key}", f"Linux has its own, not {tcp.get(key)}")
-    remarks.note(tcp.path, "Linux has PRR and F-RTO")
+    if (window := tcp.get("recovery_window")) not in ("prr", None):
+        remarks.note(f"{tcp.path}.recovery_window", f"Linux has PRR, not {window}")
+    remarks.note(tcp.path, "Linux has F-RTO")
     switches = {
         "tcp_ecn": tcp.is_set("ecn"),
         "tcp_timestamps": tcp.is_set("timestamps"),

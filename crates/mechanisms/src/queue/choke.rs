@@ -2,7 +2,7 @@
 
 use forebay_kernel::Stream;
 use forebay_network::{
-    Backlog, Departure, Discard, DropReason, Packet, QueueDisc, RednAdjustment, Verdict,
+    Backlog, Departure, Discard, DropReason, NextPacket, Packet, QueueDisc, RednAdjustment, Verdict,
 };
 use forebay_parameters::{
     Entry, Inner, Length, Parameter, Parameters, Probe, Problem, Section, parameters,
@@ -216,6 +216,10 @@ impl QueueDisc for Choke {
         discard: &mut Discard<'_>,
     ) -> Option<Departure> {
         self.fifo.dequeue(now, stream, discard)
+    }
+
+    fn peek(&mut self, _: Time, _: &mut Stream, _: &mut Discard<'_>) -> NextPacket {
+        NextPacket::Size(self.fifo.at(0).map(|packet| packet.size))
     }
 
     fn backlog(&self) -> Backlog {

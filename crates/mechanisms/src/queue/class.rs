@@ -2,14 +2,14 @@
 
 use forebay_kernel::Stream;
 use forebay_network::{
-    Backlog, ClassCount, Departure, Discard, Packet, QueueDisc, RednAdjustment, Verdict,
+    Backlog, ClassCount, Departure, Discard, NextPacket, Packet, QueueDisc, RednAdjustment, Verdict,
 };
 use forebay_units::{Rate, Time};
 
 use super::{Fifo, Queue};
 
 /// The queue of a class.
-pub(super) enum Class {
+enum Class {
     /// First in, first out: the usual kind, called directly, not through a virtual table.
     Fifo(Fifo),
     /// Any other discipline.
@@ -18,7 +18,7 @@ pub(super) enum Class {
 
 impl Class {
     /// Of a link of `rate`.
-    pub(super) fn of(queue: Queue, rate: Rate) -> Self {
+    fn of(queue: Queue, rate: Rate) -> Self {
         match queue.into_fifo() {
             Ok(fifo) => Self::Fifo(fifo.in_class(rate)),
             Err(other) => Self::Other(other),
@@ -26,7 +26,7 @@ impl Class {
     }
 
     #[inline]
-    pub(super) fn as_disc(&self) -> &dyn QueueDisc {
+    fn as_disc(&self) -> &dyn QueueDisc {
         match self {
             Self::Fifo(fifo) => fifo,
             Self::Other(law) => law.as_ref(),
@@ -43,7 +43,7 @@ impl Class {
 
     /// Packets waiting.
     #[inline]
-    pub(super) fn packets(&self) -> u32 {
+    fn packets(&self) -> u32 {
         match self {
             Self::Fifo(fifo) => fifo.backlog().packets,
             Self::Other(law) => law.backlog().packets,
@@ -54,14 +54,19 @@ impl Class {
 /// The queue of a class whose next packet is known before it is sent: a scheduler that goes by
 /// sizes, or a shaper, must know the size of the packet that it considers.
 ///
-/// A FIFO queue shows its head. Any other discipline is asked for its next packet when that is
-/// first considered, and the packet is kept here until it is sent: so a discipline that decides as
-/// packets leave (CoDel) decides when the packet becomes the head of its class, as under Linux
-/// (`qdisc_peek_dequeued`).
+/// A queue that tells what is next ([`QueueDisc::peek`]) keeps the packet until it is sent, and may
+/// give another if that arrives first: FIFO queues, whatever drops their packets, CHOKe, and
+/// priority, as under Linux (prio_peek, red_peek, choke_peek_head and qdisc_peek_head of
+/// net/sched). Any other discipline is asked for its next packet when that is first considered, and
+/// the packet is kept here until it is sent: so a discipline that decides as packets leave (CoDel),
+/// or whose turn passes with them (DRR), decides when the packet becomes the head of its class, as
+/// under Linux (qdisc_peek_dequeued).
 pub(super) struct ClassQueue {
     queue: Class,
     /// The head, if it is not in `queue` any more.
     head: Option<Departure>,
+    /// The size of the head that `queue` has told of and still holds.
+    told: Option<u16>,
     /// The class in which it is counted, where classes of `queue` are.
     held: Option<usize>,
 }
@@ -69,7 +74,28 @@ pub(super) struct ClassQueue {
 impl ClassQueue {
     /// Of a link of `rate`.
     pub(super) fn of(queue: Queue, rate: Rate) -> Self {
-        Self { queue: Class::of(queue, rate), head: None, held: None }
+        Self { queue: Class::of(queue, rate), head: None, told: None, held: None }
+    }
+
+    /// The queue, if it is first in, first out.
+    #[inline]
+    pub(super) fn fifo_mut(&mut self) -> Option<&mut Fifo> {
+        match &mut self.queue {
+            Class::Fifo(fifo) => Some(fifo),
+            Class::Other(_) => None,
+        }
+    }
+
+    /// Packets waiting.
+    #[inline]
+    pub(super) fn packets(&self) -> u32 {
+        self.queue.packets() + u32::from(self.head.is_some())
+    }
+
+    /// Whether an arrival leaves the head as it is, once that is known.
+    #[inline]
+    pub(super) fn keeps_head(&self) -> bool {
+        self.head.is_some() || matches!(self.queue, Class::Fifo(_))
     }
 
     /// The size of the next packet, once [`ClassQueue::look`] has found one.
@@ -78,7 +104,7 @@ impl ClassQueue {
         match (&self.queue, &self.head) {
             (_, Some(head)) => Some(head.packet.size),
             (Class::Fifo(fifo), None) => fifo.at(0).map(|packet| packet.size),
-            (Class::Other(_), None) => None,
+            (Class::Other(_), None) => self.told,
         }
     }
 
@@ -91,12 +117,31 @@ impl ClassQueue {
         stream: &mut Stream,
         discard: &mut Discard<'_>,
     ) -> Option<u16> {
-        if let (Class::Other(law), None) = (&mut self.queue, &self.head)
-            && law.backlog().packets > 0
-        {
+        if let Some(law) = self.undecided(now, stream, discard) {
             self.head = law.dequeue(now, stream, discard);
         }
         self.head_size()
+    }
+
+    /// The queue, if its head is not known and it tells of none.
+    #[inline]
+    fn undecided(
+        &mut self,
+        now: Time,
+        stream: &mut Stream,
+        discard: &mut Discard<'_>,
+    ) -> Option<&mut dyn QueueDisc> {
+        let Class::Other(law) = &mut self.queue else { return None };
+        if self.head.is_some() || law.backlog().packets == 0 {
+            return None;
+        }
+        match law.peek(now, stream, discard) {
+            NextPacket::Undecided => Some(law.as_mut()),
+            NextPacket::Size(size) => {
+                self.told = size;
+                None
+            }
+        }
     }
 
     /// As [`ClassQueue::look`], of a queue that counts by class: the packet that is kept here waits
@@ -107,26 +152,24 @@ impl ClassQueue {
         stream: &mut Stream,
         discard: &mut Discard<'_>,
     ) -> Option<u16> {
-        let Class::Other(law) = &mut self.queue else { return self.head_size() };
-        if self.head.is_some() || law.backlog().packets == 0 {
-            return self.head_size();
-        }
+        let Some(law) = self.undecided(now, stream, discard) else { return self.head_size() };
         let departed = |law: &mut dyn QueueDisc| -> Vec<u64> {
             let counts = law.class_counts(now);
             counts.into_iter().flatten().map(|count| count.departed.packets).collect()
         };
-        let before = departed(law.as_mut());
-        self.head = law.dequeue(now, stream, discard);
-        if let (Some(head), Some(counts)) = (&self.head, law.class_counts(now)) {
-            let left = counts
+        let before = departed(law);
+        let head = law.dequeue(now, stream, discard);
+        let mut held = None;
+        if let (Some(head), Some(counts)) = (&head, law.class_counts(now)) {
+            held = counts
                 .iter()
                 .zip(&before)
                 .position(|(count, before)| count.departed.packets > *before);
-            if let Some(class) = left {
+            if let Some(class) = held {
                 counts[class].held_back(&head.packet, head.marked);
-                self.held = Some(class);
             }
         }
+        (self.head, self.held) = (head, held);
         self.head_size()
     }
 
@@ -157,6 +200,7 @@ impl QueueDisc for ClassQueue {
         stream: &mut Stream,
         discard: &mut Discard<'_>,
     ) -> Verdict {
+        self.told = None;
         match &mut self.queue {
             Class::Fifo(fifo) => fifo.enqueue_packet(packet, idle_since, now, stream),
             Class::Other(law) => law.enqueue(packet, idle_since, now, stream, discard),
@@ -170,10 +214,16 @@ impl QueueDisc for ClassQueue {
         stream: &mut Stream,
         discard: &mut Discard<'_>,
     ) -> Option<Departure> {
+        self.told = None;
         match &mut self.queue {
             Class::Fifo(fifo) => fifo.dequeue(now, stream, discard),
             Class::Other(law) => self.head.take().or_else(|| law.dequeue(now, stream, discard)),
         }
+    }
+
+    #[inline]
+    fn peek(&mut self, now: Time, stream: &mut Stream, discard: &mut Discard<'_>) -> NextPacket {
+        NextPacket::Size(self.look(now, stream, discard))
     }
 
     #[inline]

@@ -306,13 +306,16 @@ impl<S: Scheduler> QueueDisc for Classful<S> {
         };
         let verdict = queue.enqueue(packet, idle_since, now, stream, &mut dropped);
         self.classes.arrived(class, packet, verdict, now);
+        let bit = 1 << class;
+        if !queue.keeps_head() {
+            self.known &= !bit;
+        }
         if matches!(verdict, Verdict::Drop(_)) {
             self.totals[class].drops += 1;
             return verdict;
         }
         self.classifier.admitted(class, packet, || queue.backlog().packets > 1);
         self.scheduler.accepted(class, packet.size, now);
-        let bit = 1 << class;
         if self.heads.active & bit == 0 {
             if queue.is_work_conserving() {
                 self.heads.active |= bit;

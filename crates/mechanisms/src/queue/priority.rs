@@ -2,12 +2,12 @@
 
 use forebay_kernel::Stream;
 use forebay_network::{
-    Backlog, ClassCount, Departure, Discard, Packet, QueueDisc, RednAdjustment, Verdict,
+    Backlog, ClassCount, Departure, Discard, NextPacket, Packet, QueueDisc, RednAdjustment, Verdict,
 };
 use forebay_parameters::{Entry, Inner, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::Time;
 
-use super::class::Class;
+use super::class::ClassQueue;
 use super::class_counts::ClassCounts;
 use super::classifier::{Classifier, ClassifyOptions};
 use super::{BuildQueue, MOST_PRECEDENCES, Queue, Queues};
@@ -52,7 +52,7 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
         .iter()
         .map(|class| {
             let queue = class.build(section, |build, inner| build(inner, &inside))?;
-            Ok(Class::of(queue, facts.rate))
+            Ok(ClassQueue::of(queue, facts.rate))
         })
         .collect::<Result<Vec<_>, Problem>>()?;
     let classifier = classify.build_or_precedence(section, facts, classes.len())?;
@@ -61,7 +61,7 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
 }
 
 struct Priority {
-    classes: Vec<Class>,
+    classes: Vec<ClassQueue>,
     counts: ClassCounts,
     classifier: Classifier,
     /// A bit for each class that holds packets: the lowest is served.
@@ -90,7 +90,7 @@ impl Visit<'_> {
     #[inline(never)]
     fn enqueue(
         self,
-        law: &mut dyn QueueDisc,
+        law: &mut ClassQueue,
         packet: &Packet,
         idle_since: Option<Time>,
         discard: &mut Discard<'_>,
@@ -103,9 +103,17 @@ impl Visit<'_> {
     }
 
     #[inline(never)]
-    fn dequeue(self, law: &mut dyn QueueDisc, discard: &mut Discard<'_>) -> Option<Departure> {
+    fn dequeue(self, law: &mut ClassQueue, discard: &mut Discard<'_>) -> Option<Departure> {
         let Self { class, now, stream, counts } = self;
         law.dequeue(now, stream, &mut |packet, reason| {
+            counts.dropped(class, reason, now);
+            discard(packet, reason);
+        })
+    }
+
+    fn look(self, law: &mut ClassQueue, discard: &mut Discard<'_>) -> Option<u16> {
+        let Self { class, now, stream, counts } = self;
+        law.look(now, stream, &mut |packet, reason| {
             counts.dropped(class, reason, now);
             discard(packet, reason);
         })
@@ -122,12 +130,12 @@ impl QueueDisc for Priority {
         discard: &mut Discard<'_>,
     ) -> Verdict {
         let index = self.classifier.class(packet, now, stream);
-        let verdict = match &mut self.classes[index] {
-            Class::Fifo(fifo) => fifo.enqueue_packet(packet, idle_since, now, stream),
-            Class::Other(law) => {
-                let at = Visit { class: index, now, stream, counts: &mut self.counts };
-                at.enqueue(law.as_mut(), packet, idle_since, discard)
-            }
+        let class = &mut self.classes[index];
+        let verdict = if let Some(fifo) = class.fifo_mut() {
+            fifo.enqueue_packet(packet, idle_since, now, stream)
+        } else {
+            let at = Visit { class: index, now, stream, counts: &mut self.counts };
+            at.enqueue(class, packet, idle_since, discard)
         };
         self.counts.arrived(index, packet, verdict, now);
         self.update_nonempty(index);
@@ -151,17 +159,14 @@ impl QueueDisc for Priority {
             let last = class.packets() == 1;
             self.nonempty &= !(u64::from(last) << index);
             let counts = &mut self.counts;
-            let law = match class {
-                Class::Fifo(fifo) => {
-                    if let (true, Some(head)) = (counts.counts(), fifo.at(0)) {
-                        counts.departed(index, head, false, now);
-                    }
-                    return fifo.dequeue(now, stream, discard);
+            if let Some(fifo) = class.fifo_mut() {
+                if let (true, Some(head)) = (counts.counts(), fifo.at(0)) {
+                    counts.departed(index, head, false, now);
                 }
-                Class::Other(law) => law,
-            };
+                return fifo.dequeue(now, stream, discard);
+            }
             let at = Visit { class: index, now, stream, counts };
-            let next = at.dequeue(law.as_mut(), discard);
+            let next = at.dequeue(class, discard);
             self.update_nonempty(index);
             // A class may drop all that it holds (CoDel), or hold it back; then the next is served.
             if let Some(Departure { packet, marked }) = &next {
@@ -173,10 +178,26 @@ impl QueueDisc for Priority {
         None
     }
 
+    /// What is next is looked for anew each time, so a packet of a lower precedence goes before
+    /// one that a shaper holds back for want of tokens (Linux, net/sched/sch_prio.c: prio_peek).
+    fn peek(&mut self, now: Time, stream: &mut Stream, discard: &mut Discard<'_>) -> NextPacket {
+        for index in 0..self.classes.len() {
+            if self.nonempty >> index & 1 == 0 {
+                continue;
+            }
+            let at = Visit { class: index, now, stream, counts: &mut self.counts };
+            let size = at.look(&mut self.classes[index], discard);
+            self.update_nonempty(index);
+            if size.is_some() {
+                return NextPacket::Size(size);
+            }
+        }
+        NextPacket::Size(None)
+    }
+
     fn backlog(&self) -> Backlog {
         let mut all = Backlog::default();
-        for Backlog { packets, bytes } in self.classes.iter().map(|class| class.as_disc().backlog())
-        {
+        for Backlog { packets, bytes } in self.classes.iter().map(QueueDisc::backlog) {
             all.packets += packets;
             all.bytes += bytes;
         }
@@ -184,29 +205,25 @@ impl QueueDisc for Priority {
     }
 
     fn is_work_conserving(&self) -> bool {
-        self.classes.iter().all(|class| class.as_disc().is_work_conserving())
+        self.classes.iter().all(QueueDisc::is_work_conserving)
     }
 
     fn ready_at(&self, now: Time) -> Time {
         let waiting = self.classes.iter().filter(|class| class.packets() > 0);
-        waiting.map(|class| class.as_disc().ready_at(now)).min().unwrap_or(Time::NEVER)
+        waiting.map(|class| class.ready_at(now)).min().unwrap_or(Time::NEVER)
     }
 
     fn drops_at_dequeue(&self) -> bool {
-        self.classes.iter().any(|class| class.as_disc().drops_at_dequeue())
+        self.classes.iter().any(QueueDisc::drops_at_dequeue)
     }
 
     fn is_transparent(&self) -> bool {
-        let plain = |class: &Class| class.as_disc().is_transparent();
-        !self.counts.counts() && self.classes.iter().all(plain)
+        !self.counts.counts() && self.classes.iter().all(QueueDisc::is_transparent)
     }
 
     fn adjustments(&mut self, visit: &mut dyn FnMut(&RednAdjustment)) {
         for class in &mut self.classes {
-            match class {
-                Class::Fifo(fifo) => fifo.adjustments(visit),
-                Class::Other(law) => law.adjustments(visit),
-            }
+            class.adjustments(visit);
         }
     }
 
@@ -215,7 +232,7 @@ impl QueueDisc for Priority {
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
-        for (i, class) in self.classes.iter().map(Class::as_disc).enumerate() {
+        for (i, class) in self.classes.iter().enumerate() {
             visit(&format!("queue_packets.{i}"), f64::from(class.backlog().packets));
             class.probes(&mut |name, value| visit(&format!("{name}.{i}"), value));
         }

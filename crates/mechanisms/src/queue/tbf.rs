@@ -217,6 +217,15 @@ mod tests {
     /// Offer packets of `(ps, size)`, and ask whenever a packet may leave, on a link that takes no
     /// time: number and time in ps of each that leaves, and the numbers of those dropped.
     fn drive(law: &mut dyn QueueDisc, offered: &[(u64, u16)]) -> (Vec<(u64, u64)>, Vec<u64>) {
+        let offered: Vec<_> = offered.iter().map(|(ps, size)| (*ps, *size, 0)).collect();
+        drive_classes(law, &offered)
+    }
+
+    /// As [`drive`], with a precedence behind each size.
+    fn drive_classes(
+        law: &mut dyn QueueDisc,
+        offered: &[(u64, u16, u8)],
+    ) -> (Vec<(u64, u64)>, Vec<u64>) {
         let mut stream = Streams::new(0, 0).named("test");
         let (mut left, mut dropped, mut ready) = (Vec::new(), Vec::new(), Time::NEVER);
         let mut serve = |law: &mut dyn QueueDisc, now: Time| {
@@ -226,12 +235,13 @@ mod tests {
             }
             if law.backlog().packets == 0 { Time::NEVER } else { law.ready_at(now) }
         };
-        for (number, (ps, size)) in (0..).zip(offered) {
+        for (number, (ps, size, class)) in (0..).zip(offered) {
             let now = Time::from_ps(*ps);
             while ready <= now {
                 ready = serve(law, ready);
             }
-            let packet = Packet::data(now, FlowId::new(0), number, *size, RouteId::new(0));
+            let packet = Packet::data(now, FlowId::new(0), number, *size, RouteId::new(0))
+                .with_precedence(*class);
             match law.enqueue(&packet, None, now, &mut stream, &mut |_, _| panic!("none drops")) {
                 Verdict::Drop(reason) => dropped.push((number, reason)),
                 _ => ready = serve(law, now),
@@ -293,6 +303,51 @@ mod tests {
             let (left, lost) = drive(law.as_mut(), &[(0, 1000), (0, 1001), (0, 2001), (0, 999)]);
             assert_eq!((left.len() + lost.len(), lost), (4, dropped));
         }
+    }
+
+    /// An urgent packet would wait behind one that waits for tokens, or a turn that has been taken
+    /// be given to another. 1500 B at once leave 0, so packet 1 waits for the tokens of 1500 us; at
+    /// 500 us there are 500 B for the 100 B of packet 2. Linux's tbf asks prio anew what is next
+    /// (sch_prio.c: prio_peek), whatever its classes are, so packet 2 goes; drr has given up the
+    /// packet of which it told (sch_drr.c: qdisc_peek_dequeued), which goes first.
+    #[test]
+    fn an_urgent_packet_overtakes_what_waits_for_tokens() {
+        let codel = table(&[("codel", table(&[("limit", "9 packets".into())]))]);
+        for (name, below, order) in [
+            ("priority", "droptail".into(), [(0, 0), (2, 500 * US), (1, 1600 * US)]),
+            ("priority", codel, [(0, 0), (2, 500 * US), (1, 1600 * US)]),
+            ("drr", "droptail".into(), [(0, 0), (1, 1500 * US), (2, 1600 * US)]),
+        ] {
+            let classes = Value::List(vec![Node::new("droptail".into()), Node::new(below)]);
+            let within = table(&[("classes", classes), ("classify", "precedence".into())]);
+            let queue = table(&[(name, within)]);
+            let bucket = [("rate", "8 Mbit/s".into()), ("burst", "1500 B".into())];
+            let mut law = make(&[&bucket[..], &[("queue", queue)]].concat()).unwrap();
+            let offered = [(0, 1500, 1), (0, 1500, 1), (500 * US, 100, 0)];
+            assert_eq!(drive_classes(law.as_mut(), &offered), (order.to_vec(), vec![]), "{name}");
+        }
+    }
+
+    /// CHOKe would compare an arrival with fewer packets than wait: the one that waits for tokens
+    /// is in the queue (sch_choke.c: choke_peek_head), so two of its flow meet there, and both go.
+    #[test]
+    fn what_waits_for_tokens_is_in_the_queue() {
+        let options = [("of", "droptail".into()), ("threshold", "0 packets".into())];
+        let choke = table(&[&options[..], &[("weight", 1.0.into())]].concat());
+        let queue = table(&[("choke", choke)]);
+        let bucket = [("rate", "8 Mbit/s".into()), ("burst", "1500 B".into()), ("queue", queue)];
+        let mut law = make(&bucket).unwrap();
+        let mut stream = Streams::new(0, 0).named("test");
+        let mut gone = Vec::new();
+        for number in 0..3 {
+            let packet = Packet::data(Time::ZERO, FlowId::new(0), number, 1500, RouteId::new(0));
+            let mut drop = |packet: Packet, _| gone.push(packet.number);
+            let verdict = law.enqueue(&packet, None, Time::ZERO, &mut stream, &mut drop);
+            assert_eq!(verdict != Verdict::Accept, number == 2);
+            let next = law.dequeue(Time::ZERO, &mut stream, &mut drop);
+            assert_eq!(next.is_some(), number == 0);
+        }
+        assert_eq!((gone, law.backlog()), (vec![1], Backlog::default()));
     }
 
     /// Shaped traffic would drift from its rate by rounding. Against an own account in exact

@@ -376,3 +376,37 @@ fn wrong_shares_are_refused_where_they_stand() {
         assert_eq!(unsaid.err().map(|problem| problem.path), Some("classify".to_owned()), "{name}");
     }
 }
+
+/// A class would pay for another packet than it sends: when the link chose packet 0, the next of
+/// its priorities in class 1 was of 1500 B, and one of 100 B came before that was sent. DRR charges
+/// what it sends, so that within a round both fit.
+#[test]
+fn a_class_is_charged_for_what_it_sends() {
+    let inner = [("classes", list(&["droptail", "droptail"])), ("map", list(&[0, 0, 1]))];
+    let classes = list(&["droptail".into(), table(&[("priority", table(&inner))])]);
+    let all = table(&[("classes", classes), ("map", list(&[0, 1, 1]))]);
+    let entry = QUEUES.iter().find(|entry| entry.name == "drr").expect("it is in the table");
+    let built = build(&all, |section| (entry.build)(section, &LinkFacts::of(RATE)));
+    let mut law = built.unwrap().into_discipline();
+    let mut stream = Streams::new(0, 0).named("test");
+    let mut offer = |law: &mut dyn QueueDisc, number, size, precedence| {
+        let packet = Packet::data(Time::ZERO, FlowId::new(0), number, size, RouteId::new(0))
+            .with_precedence(precedence);
+        law.enqueue(&packet, None, Time::ZERO, &mut stream, &mut |_, _| panic!("no limits"));
+    };
+    let sends = |law: &mut dyn QueueDisc| {
+        let mut stream = Streams::new(0, 0).named("test");
+        let next = law.dequeue(Time::ZERO, &mut stream, &mut |_, _| panic!("no limits"));
+        let mut sent = 0.0;
+        law.probes(&mut |name, value| {
+            sent = if name == "class_sent_bytes.1" { value } else { sent }
+        });
+        (next.expect("packets wait").packet.number, sent)
+    };
+    offer(law.as_mut(), 0, 1500, 0);
+    offer(law.as_mut(), 1, 1500, 2);
+    assert_eq!(sends(law.as_mut()), (0, 0.0));
+    offer(law.as_mut(), 2, 100, 1);
+    assert_eq!(sends(law.as_mut()), (2, 100.0));
+    assert_eq!(sends(law.as_mut()), (1, 1600.0));
+}
