@@ -3,6 +3,7 @@
 import type { Layout } from "./engine";
 import { read, show } from "./quantity";
 import type { Quantity } from "./quantity";
+import { isPrefix, splitPath } from "./toml";
 import type { Threshold } from "./traces";
 
 /** Keys of laws whose values the time is compared with that packets wait. */
@@ -16,10 +17,11 @@ export function lawsOf(
   const capacities = new Map<string, number>();
   const thresholds: Threshold[] = [];
   for (const { name } of layout.links) {
-    const queue = `links.${name}.queue.`;
+    const queue = [...section(name), "queue"];
     for (const [path, value] of Object.entries(resolved)) {
       // Of the law itself, `red.limit`, and not of queues inside it.
-      const [, key, ...deeper] = path.startsWith(queue) ? path.slice(queue.length).split(".") : [];
+      const keys = splitPath(path);
+      const [, key, ...deeper] = isPrefix(queue, keys) ? keys.slice(queue.length) : [];
       const quantity = read(value);
       if (!key || deeper.length > 0 || !quantity) {
         continue;
@@ -40,6 +42,12 @@ export function lawsOf(
     }
   }
   return { capacities, thresholds };
+}
+
+/** The path of the section of a link: `links.NAME.reverse` for the way back of one. */
+function section(link: string): string[] {
+  const way = /^(.*)\.reverse$/.exec(link);
+  return way ? ["links", way[1]!, "reverse"] : ["links", link];
 }
 
 /** The one-way delays, in ms, of flows over a link whose packets wait there as long as its law

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from forebay.errors import UserError
+from forebay.paths import as_key
 
 __all__ = ["inline", "parse"]
 
@@ -45,8 +46,8 @@ def parse(
 def _values(value: Any, place: str = "") -> Iterator[tuple[str, Any]]:
     """Every value in a document that is no table or list, with its key path."""
     if isinstance(value, dict):
-        for key, entry in value.items():
-            yield from _values(entry, f"{place}.{key}" if place else str(key))
+        for name, entry in value.items():
+            yield from _values(entry, f"{place}.{as_key(name)}" if place else as_key(name))
     elif isinstance(value, list):
         for index, entry in enumerate(value):
             yield from _values(entry, f"{place}[{index}]")

@@ -244,11 +244,6 @@ impl<'a> Section<'a> {
     }
 
     fn join(&self, key: &str) -> String {
-        let key = if key.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-') {
-            key.to_owned()
-        } else {
-            format!("\"{key}\"")
-        };
-        self.below(&key)
+        self.below(&crate::key(key))
     }
 }

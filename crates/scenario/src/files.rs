@@ -3,7 +3,7 @@
 //! The engine opens no files: [`Files`], handed in with the text of the scenario, says how a file
 //! beside it is read. From then on its contents are part of the scenario, in whose hash they count.
 
-use forebay_parameters::{Node, Problem, Table, Value};
+use forebay_parameters::{Node, Problem, Table, Value, key};
 
 use crate::names::SITES;
 
@@ -22,14 +22,18 @@ pub(crate) fn no_files(_path: &str) -> Result<String, String> {
 /// Put the contents of the files that the scenario `root` names in place of their names.
 pub(crate) fn load(root: &mut Node, files: Files<'_>) -> Result<(), Problem> {
     for (name, flow) in below(root, "flows").and_then(table).into_iter().flatten() {
-        for (key, section) in named_by(flow) {
-            load_keys((&format!("flows.{name}.traffic.{key}"), &["file"]), section, files)?;
+        for (traffic, section) in named_by(flow) {
+            load_keys(
+                (&format!("flows.{}.traffic.{traffic}", key(name)), &["file"]),
+                section,
+                files,
+            )?;
         }
     }
     for (name, link) in below(root, "links").and_then(table).into_iter().flatten() {
-        load_keys((&format!("links.{name}"), &KEYS), link, files)?;
+        load_keys((&format!("links.{}", key(name)), &KEYS), link, files)?;
         if let Some(reverse) = below(link, "reverse") {
-            load_keys((&format!("links.{name}.reverse"), &KEYS), reverse, files)?;
+            load_keys((&format!("links.{}.reverse", key(name)), &KEYS), reverse, files)?;
         }
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! From the text of a scenario file to a tree that knows its lines.
 
-use forebay_parameters::{Node, Problem, Table, Value};
+use forebay_parameters::{Node, Problem, Table, Value, key, names_of};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -38,13 +38,11 @@ pub(crate) fn set(root: &mut Node, assignment: &str) -> Result<(), Problem> {
         return Err(problem(None, message));
     };
     let (path, text) = (path.trim(), text.trim());
-    let mut keys: Vec<&str> = path.split('.').map(str::trim).collect();
-    let Some(last) = keys.pop().filter(|_| !path.is_empty() && !path.split('.').any(str::is_empty))
-    else {
-        return Err(problem(
-            None,
-            format!("--set: \"{path}\" is not a key path like links.a.rate"),
-        ));
+    let Some((last, keys)) = names_of(path).and_then(|mut keys| Some((keys.pop()?, keys))) else {
+        let message = format!(
+            "--set: \"{path}\" is not a key path like links.a.rate; a name with a dot is in quotes"
+        );
+        return Err(problem(None, message));
     };
     if keys.len() > DEEPEST {
         let message = format!(
@@ -56,9 +54,10 @@ pub(crate) fn set(root: &mut Node, assignment: &str) -> Result<(), Problem> {
     }
     let mut node = root;
     let mut walked = String::new();
-    for key in keys {
-        walked = if walked.is_empty() { key.to_owned() } else { format!("{walked}.{key}") };
-        node = step(node, key).ok_or_else(|| Problem {
+    for name in keys {
+        walked =
+            if walked.is_empty() { key(name).into() } else { format!("{walked}.{}", key(name)) };
+        node = step(node, name).ok_or_else(|| Problem {
             path: walked.clone(),
             line: None,
             message: format!("--set {path}: there is no table at this place"),
@@ -82,13 +81,14 @@ pub(crate) fn set(root: &mut Node, assignment: &str) -> Result<(), Problem> {
 /// on no line of the file.
 pub(crate) fn blame(problem: Problem, assignments: &[String]) -> Problem {
     let inside = |path: &str| {
-        let rest = problem.path.strip_prefix(path);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+        let keys: Vec<_> = names_of(path)?.into_iter().map(key).collect();
+        let rest = problem.path.strip_prefix(&keys.join("."))?;
+        (rest.is_empty() || rest.starts_with(['.', '['])).then_some(())
     };
     let set = assignments
         .iter()
         .rev()
-        .find(|assignment| assignment.split_once('=').is_some_and(|(path, _)| inside(path.trim())));
+        .find(|assignment| assignment.split_once('=').and_then(|(path, _)| inside(path)).is_some());
     match set {
         Some(set) => Problem {
             line: None,
@@ -143,9 +143,10 @@ fn convert_table(table: &DeTable<'_>, lines: &Lines) -> Result<Table, Problem> {
 }
 
 /// A problem found below a key, with its path from there.
-fn below(key: &str, problem: Problem) -> Problem {
+fn below(name: &str, problem: Problem) -> Problem {
+    let key = key(name);
     let path = match problem.path.as_str() {
-        "" => key.to_owned(),
+        "" => key.into_owned(),
         inner if inner.starts_with('[') => format!("{key}{inner}"),
         inner => format!("{key}.{inner}"),
     };
@@ -203,9 +204,9 @@ mod tests {
     use super::*;
 
     fn get<'n>(node: &'n Node, path: &str) -> &'n Node {
-        path.split('.').fold(node, |node, key| match &node.value {
-            Value::Table(table) => &table[key],
-            _ => panic!("no table above {key}"),
+        names_of(path).unwrap().into_iter().fold(node, |node, name| match &node.value {
+            Value::Table(table) => &table[name],
+            _ => panic!("no table above {name}"),
         })
     }
 
@@ -232,5 +233,23 @@ mod tests {
         assert!(set(&mut node, ".a=1").is_err());
         assert!(set(&mut node, "links.a.rate.b=1").is_ok(), "a word gives way to a table");
         assert!(set(&mut node, "links.a.x.9=1").is_err());
+    }
+
+    /// What a name with a dot has could not be set, or an error in it would not say who set it.
+    #[test]
+    fn assignments_reach_names_with_dots() {
+        let mut node = parse("[links.\"up.link 1\"]\nrate = \"1 Mbit/s\"").unwrap();
+        let given = "links.'up.link 1'.rate=2 Mbit/s".to_owned();
+        set(&mut node, &given).unwrap();
+        assert_eq!(get(&node, "links.\"up.link 1\".rate").value, Value::from("2 Mbit/s"));
+        let path = "links.\"up.link 1\".rate".to_owned();
+        let wrong = Problem { path, ..problem(Some(2), "is wrong") };
+        let blamed = blame(wrong, &[given]);
+        assert_eq!(blamed.message, "is wrong (from --set links.'up.link 1'.rate=2 Mbit/s)");
+        set(&mut node, "links.\"up.link 1\".\"a.b\"=1").unwrap();
+        let refused = set(&mut node, "links.\"up.link 1\".\"a.b\".c.d=1").unwrap_err();
+        assert_eq!(refused.path, "links.\"up.link 1\".\"a.b\".c");
+        let unread = parse("[links.\"up.link 1\"]\nrate = 99999999999999999999").unwrap_err();
+        assert_eq!(unread.path, "links.\"up.link 1\".rate");
     }
 }

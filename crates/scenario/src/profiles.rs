@@ -1,6 +1,6 @@
 //! Named profiles of links: what links of a kind have, from a table of data with its sources.
 
-use forebay_parameters::{Node, Problem, Table, Value, did_you_mean};
+use forebay_parameters::{Node, Problem, Table, Value, did_you_mean, key};
 
 use crate::parse::parse;
 
@@ -21,7 +21,7 @@ pub(crate) fn expand(root: &mut Node) -> Result<(), Problem> {
         let Some(Node { value: Value::Text(profile), line }) = link.remove("profile") else {
             continue;
         };
-        let path = format!("links.{name}.profile");
+        let path = format!("links.{}.profile", key(name));
         let found = find(&profile).map_err(|message| Problem { path, line, message })?;
         fill(link, &found, line);
     }

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from forebay.errors import MachineError, UserError, nearest, output_folder
+from forebay.paths import names_below
 from forebay.run.jobs import check, load, run_jobs
 from forebay.run.progress import meter, note, say
 from forebay.run.repeat import command_line, quoted
@@ -62,7 +63,7 @@ class Exports:
         if not self.captures:
             return job
         values = check(job)["resolved"]
-        links = [*dict.fromkeys(key.split(".")[1] for key in values if key.startswith("links."))]
+        links = names_below(values, "links")
         links += [f"{link}.reverse" for link in links]
         for link in self.captures:
             if link not in links:

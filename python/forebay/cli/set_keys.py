@@ -7,10 +7,12 @@ names of queues.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from forebay.paths import as_key, names_of
 from forebay.run.jobs import expanded, load
 from forebay.scenario.catalogue import Field, Page, catalogue
 from forebay.toml import parse
@@ -20,6 +22,8 @@ __all__ = ["set_words"]
 NAMES = ("NAME", "NODE")
 """What stands for a name of the scenario's own in the paths of sections."""
 
+_WHOLE_NAMES = re.compile(r"""(?:(?:"[^"]*"|'[^']*'|[^."']*)\.)*""")
+
 
 def set_words(scenario: str, begun: str) -> list[str]:
     """The words that can stand behind `--set` for a scenario, or a sweep of one, with what is
@@ -27,10 +31,12 @@ def set_words(scenario: str, begun: str) -> list[str]:
     tables = _tables(Path(scenario))
     path, equals, _ = begun.partition("=")
     if equals:
-        return [f"{path}={value}" for value in _values(tables, path.split("."))]
-    above = path.split(".")[:-1]
-    before = "".join(f"{name}." for name in above)
-    return [before + word for word in dict.fromkeys(_words(_Place.at(tables, above)))]
+        return [f"{path}={value}" for value in _values(tables, names_of(path))]
+    # The last name may be begun alone, and a quote in it have no end yet.
+    found = _WHOLE_NAMES.match(path)
+    before = found[0] if found else ""
+    place = _Place.at(tables, names_of(before)[:-1])
+    return [before + word for word in dict.fromkeys(_words(place))]
 
 
 def _tables(path: Path) -> Mapping[str, Any]:
@@ -88,7 +94,7 @@ def _words(place: _Place) -> Iterator[str]:
         if name not in NAMES:
             yield f"{name}."
     for name, value in place.value.items():
-        yield f"{name}." if isinstance(value, dict) else f"{name}="
+        yield f"{as_key(name)}." if isinstance(value, dict) else f"{as_key(name)}="
 
 
 def _values(tables: Mapping[str, Any], path: Sequence[str]) -> Sequence[str]:

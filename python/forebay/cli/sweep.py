@@ -12,6 +12,7 @@ from typing import Any
 from forebay import text
 from forebay.cli.terminal import console, plain_markup, print_json, table
 from forebay.errors import UserError, output_folder, printable
+from forebay.paths import joined, names_of
 from forebay.report.page import REPORT
 from forebay.report.sweep_pages import sweep_report
 from forebay.run.columns import unit_of
@@ -152,11 +153,11 @@ def _say_what_is_there(journal: Journal, folder: Path) -> None:
 
 def _heads(paths: Sequence[str]) -> list[str]:
     """What columns are called: as many last keys of each path as it takes to tell them apart."""
-    return [_head(path.split("."), [other for other in paths if other != path]) for path in paths]
+    return [_head(names_of(path), [other for other in paths if other != path]) for path in paths]
 
 
 def _head(keys: Sequence[str], others: Sequence[str]) -> str:
-    ends = [".".join(keys[at:]) for at in reversed(range(len(keys)))]
+    ends = [joined(keys[at:]) for at in reversed(range(len(keys)))]
     alike = (end for end in ends if not any(f".{other}".endswith(f".{end}") for other in others))
     return next(alike, ends[-1])
 

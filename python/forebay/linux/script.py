@@ -130,7 +130,7 @@ def link_script(
         raise UserError(f'--link: no link "{name}"{near}; there are {", ".join(links)}')
     commands = rate_commands(links[name], device, topology.mtu, remarks)
     if words := " ".join(delay_words(links[name], remarks)):
-        remarks.note(f"links.{name}.delay", f"not on this device; behind it: {words}")
+        remarks.note(f"{links[name].path}.delay", f"not on this device; behind it: {words}")
     remarks.unused()
     return "\n".join([*_told(remarks), *commands]) + "\n", remarks
 

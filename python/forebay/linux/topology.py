@@ -6,6 +6,7 @@ from collections import deque
 
 from forebay.linux.values import Remarks, View, number
 
+from forebay.paths import SECTIONS, joined, names_below
 __all__ = ["Topology"]
 
 
@@ -18,18 +19,15 @@ class Topology:
     """
 
     def __init__(self, values: dict[str, str], remarks: Remarks) -> None:
-        self.links = {name: View(values, f"links.{name}") for name in _names(values, "links")}
-        self.flows = {name: View(values, f"flows.{name}") for name in _names(values, "flows")}
-        for section in ("rings", "aggregates"):
-            for name in _names(values, section):
-                text = "Linux has none; the nearest is links and flows"
-                remarks.refuse(f"{section}.{name}", text)
+        self.links, self.flows, *others = (_views(values, section) for section in SECTIONS)
+        for view in (view for views in others for view in views.values()):
+            remarks.refuse(view.path, "Linux has none; the nearest is links and flows")
         self.ends = {
             name: (link.text("from"), link.text("to")) for name, link in self.links.items()
         }
-        for name, link in self.links.items():
+        for link in self.links.values():
             if link.get("duplex") == "false":
-                remarks.note(f"links.{name}.duplex", "a veth pair has a way back, of the same rate")
+                remarks.note(f"{link.path}.duplex", "a veth pair has a way back, of the same rate")
         nodes = dict.fromkeys(node for ends in self.ends.values() for node in ends)
         self.namespaces = {node: f"fb-n{i}" for i, node in enumerate(nodes)}
         self.numbers = {name: i for i, name in enumerate(self.links)}
@@ -175,5 +173,7 @@ def _packet(flow: View) -> int:
     return round(number(flow.get("tcp.mss") or "0 B")) + 40 + options
 
 
-def _names(values: dict[str, str], section: str) -> list[str]:
-    return list(dict.fromkeys(key.split(".")[1] for key in values if key.startswith(f"{section}.")))
+def _views(values: dict[str, str], section: str) -> dict[str, View]:
+    """What the scenario has in a section, by name."""
+    names = names_below(values, section)
+    return {name: View(values, joined([section, name])) for name in names}

@@ -10,6 +10,7 @@ import re
 from fractions import Fraction
 
 from forebay.errors import UserError, nearest
+from forebay.paths import names_of
 
 TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class Remarks:
 
     def approximate(self, path: str, text: str) -> None:
         """Linux has only something near it: refused unless `path` or its last name is allowed."""
-        names = [path, path.rsplit(".", 1)[-1]]
+        names = [path, names_of(path)[-1]]
         self._asked += names
         if not any(name in self._allowed for name in names):
             raise UserError(f"{path}: {text}; --allow {path} accepts that")

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from forebay.errors import UserError
+from forebay.paths import SECTIONS, as_key
 from forebay.toml import inline
 
 __all__ = ["VARIANT", "Axis", "Combination", "Value", "combinations", "read_axes", "varied"]
@@ -127,10 +128,14 @@ def _lists(place: str, table: Mapping[str, Any]) -> dict[str, list[Value]]:
 
 
 def _flattened(table: Mapping[str, Any], above: str = "") -> dict[str, Any]:
-    """`links.a.rate = [...]` without quotes is a table in a table: one path all the same."""
+    """`links.a.rate = [...]` without quotes is a table in a table: one path all the same.
+
+    What stands in a section of names, as `links`, is one name; any other key may be a path.
+    """
     found: dict[str, Any] = {}
     for name, value in table.items():
-        path = f"{above}.{name}" if above else name
+        below = as_key(name) if above in SECTIONS else name
+        path = f"{above}.{below}" if above else name
         if isinstance(value, dict):
             found |= _flattened(value, path)
         else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from functools import cache
 
+from forebay.paths import parted
 from forebay.run.jobs import native
 from forebay.units import Unit, of_name, symbolised
 
@@ -70,5 +71,5 @@ def unit_in(part: str, quantity: str) -> Unit | None:
 
 def unit_of(quantity: str) -> Unit | None:
     """The unit of a quantity of a sweep: `links.core.utilization`, `events`."""
-    place, _, rest = quantity.partition(".")
-    return unit_in(place, rest.rpartition(".")[2]) if rest else unit_in("run", quantity)
+    place, _, column = parted(quantity)
+    return unit_in(place, column) if column else unit_in("run", quantity)

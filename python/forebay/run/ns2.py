@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from forebay.errors import UserError, nearest
+from forebay.paths import as_key
 from forebay.run.jobs import Job, Run, check, expanded
 from forebay.run.store import write_text
 from forebay.units import UNITS
@@ -217,9 +218,15 @@ _LATER = ("impairment", "residual", "schedule", "trace", "profile", "rate_steps"
 """What makes packets of a link arrive later than its rate and its delay say."""
 
 
+def _sections(link: str) -> tuple[str, str]:
+    """The paths of the section of a link, and of that for its own direction."""
+    there = f"links.{as_key(link.removesuffix('.reverse'))}"
+    return there, f"{there}.reverse" if link.endswith(".reverse") else there
+
+
 def _has(resolved: Mapping[str, str], link: str, key: str) -> bool:
     """Whether a link, or the link whose way back it is, has a parameter or a mechanism."""
-    path = f"links.{link.removesuffix('.reverse')}"
+    path, _ = _sections(link)
     places = (f"{path}.{key}", f"{path}.reverse.{key}")
     return any(
         value != "absent" and (name in places or name.startswith(tuple(f"{p}." for p in places)))
@@ -231,11 +238,11 @@ def _wire(resolved: Mapping[str, str], link: str) -> tuple[float, float] | None:
     """Rate in bit/s and delay in seconds of a link, if these are all that packets meet."""
     if any(_has(resolved, link, key) for key in _LATER):
         return None
-    there = f"links.{link.removesuffix('.reverse')}"
+    there, own = _sections(link)
     values = []
     for key, unit in (("rate", "bps"), ("delay", "s")):
-        back = resolved.get(f"links.{link}.{key}", "absent")
-        word = back if back != "absent" else resolved.get(f"{there}.{key}", "absent")
+        given = resolved.get(f"{own}.{key}", "absent")
+        word = given if given != "absent" else resolved.get(f"{there}.{key}", "absent")
         number, _, symbol = word.partition(" ")
         if symbol not in UNITS[unit].multiples:
             return None

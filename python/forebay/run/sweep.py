@@ -43,6 +43,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from forebay.errors import UserError, located, nearest, read_text
+from forebay.paths import parted
 from forebay.run.axes import Axis, Combination, Value, combinations, read_axes, varied
 from forebay.run.columns import kinds
 from forebay.run.executors import Executor
@@ -432,7 +433,7 @@ def _summary(
         "low": finite(interval.low),
         "high": finite(interval.high),
         "replications": interval.n,
-        "note": percentile_note(quantity.rpartition(".")[2], rows, interval.note),
+        "note": percentile_note(parted(quantity)[2], rows, interval.note),
     }
 
 
@@ -452,8 +453,7 @@ def value_of(run: Run, quantity: str) -> float:
 
 def _row_of(run: Run, quantity: str) -> tuple[Mapping[str, Any], str]:
     """The row of a run that a quantity is in, and its column there."""
-    place, _, rest = quantity.partition(".")
-    name, _, field = rest.rpartition(".")
+    place, name, field = parted(quantity)
     if place not in kinds() or not name:
         return run.document, quantity
     try:

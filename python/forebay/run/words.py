@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from forebay.paths import SECTIONS, names_of, parted
 from forebay.run.columns import unit_in
 from forebay.units import UNITS, Unit, of_name
 
@@ -85,17 +86,16 @@ def axis_scale(unit: Unit | None, values: Iterable[float]) -> tuple[float, str]:
 
 def quantity_words(quantity: str) -> str:
     """A quantity of a sweep: `links.core.drops` is `core: drops`."""
-    _, _, rest = quantity.partition(".")
-    if not rest:
+    _, name, column = parted(quantity)
+    if not column:
         return name_of(quantity)
-    name, _, column = rest.rpartition(".")
     return f"{name}: {name_of(column)}" if name else name_of(column)
 
 
 def setting_words(path: str) -> str:
     """A key of a scenario: `links.core.queue.red.max_threshold` is `core: RED max threshold`."""
-    first, *rest = path.split(".")
-    if first not in ("links", "flows", "rings", "aggregates") or len(rest) < 2:
+    first, *rest = names_of(path)
+    if first not in SECTIONS or len(rest) < 2:
         return " ".join(_WORDS.get(word, word) for word in path.replace(".", "_").split("_"))
     name, *keys = rest
     shown = [key for key in keys if key not in ("queue", "control") or key == keys[-1]][-2:]

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from forebay.errors import read_text
+from forebay.paths import as_key, joined, names_of
 from forebay.run.jobs import Job, expanded
 from forebay.run.jobs import check as check_job
 from forebay.run.limits import memory_size, seconds
@@ -202,16 +203,17 @@ class Network:
         """Set one key by its path, such as `links.bottleneck.rate`; tables on the way are made.
 
         An entry of a list is reached by its number, counted from 0, as in
-        `links.core.conditioners.1.sr_meter.rate`. Returns the network. Raises `ValueError` for a
-        number that the list does not have.
+        `links.core.conditioners.1.sr_meter.rate`; a name with a dot is in quotes, as in
+        `links."up.link".rate`. Returns the network. Raises `ValueError` for a number that the list
+        does not have.
         """
-        *above, last = path.split(".")
+        *above, last = names_of(path)
         table: Any = self._document
         for part in above:
-            key = _key(path, part, table)
-            below = table[key] if isinstance(table, list) else table.get(key)
+            at = _key(path, part, table)
+            below = table[at] if isinstance(table, list) else table.get(at)
             if not isinstance(below, dict | list):
-                below = table[key] = {}
+                below = table[at] = {}
             table = below
         table[_key(path, last, table)] = plain(value)
         return self
@@ -229,10 +231,10 @@ class Network:
         set in them may be new. A mechanism given by its name alone, such as `queue = "droptail"`,
         counts as a section without keys. Returns how many sections were changed.
         """
-        *above, last = pattern.split(".")
+        *above, last = names_of(pattern)
         sections = list(_matching(self._document, above))
         for path in sections:
-            self.set(".".join([*path, last]), value)
+            self.set(joined([*path, last]), value)
         return len(sections)
 
     def section(self, path: str) -> dict[str, Any]:
@@ -348,7 +350,7 @@ class Network:
 
     def _above(self, path: str) -> tuple[dict[str, Any], str]:
         """The table that holds the last name of a path, and that name."""
-        *above, last = path.split(".")
+        *above, last = names_of(path)
         table: Any = self._document
         for part in above:
             table = table.get(part) if isinstance(table, dict) else None
@@ -393,7 +395,7 @@ def _differences(
     before: Mapping[str, Any], after: Mapping[str, Any], above: str = ""
 ) -> Iterator[str]:
     for name in [*after, *(name for name in before if name not in after)]:
-        path = f"{above}{name}"
+        path = f"{above}{as_key(name)}"
         if name not in after:
             yield f"without {path}"
         elif isinstance(after[name], dict) and isinstance(before.get(name), dict):
