@@ -50,6 +50,28 @@ fn watching_changes_no_result() {
     }
 }
 
+/// A network would run otherwise in a page than everywhere else: fifty random ones.
+#[test]
+fn random_networks_give_the_same_result() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/networks");
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut count = 0;
+    for path in files.filter(|path| path.extension().is_some_and(|ending| ending == "toml")) {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let scenario = Scenario::parse(&text, "page.toml", &[]).unwrap();
+        let (plain, _) = scenario.run(&RunOptions::default(), &Control::default()).unwrap();
+        let mut desk = Desk::default();
+        desk.begin(&request(&text, &[])).unwrap();
+        while !desk.advance(1000).unwrap().1 {
+            desk.look().unwrap();
+        }
+        let result = desk.result().unwrap();
+        assert_eq!(result, serde_json::to_value(&plain).unwrap(), "{}", path.display());
+        count += 1;
+    }
+    assert_eq!(count, 50);
+}
+
 /// Traces on the page would have gaps, or values of another time.
 #[test]
 fn samples_are_given_once_and_in_order() {

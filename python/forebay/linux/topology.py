@@ -8,6 +8,7 @@ from forebay.linux.guard import NAMESPACE
 from forebay.linux.values import Remarks, View, number
 from forebay.paths import SECTIONS, joined, names_below
 
+from forebay.paths import SECTIONS, joined, names_below
 __all__ = ["Topology"]
 
 

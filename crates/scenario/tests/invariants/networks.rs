@@ -10,7 +10,8 @@ pub struct Network {
     /// Its scenario.
     pub text: String,
     pub scenario: Scenario,
-    /// The mechanisms in it, as `category name`.
+    /// The mechanisms in it, as `category name`, and what stands beside what, as `queue codel, a
+    /// failure`.
     pub mechanisms: Vec<String>,
 }
 
@@ -33,12 +34,12 @@ pub fn network(number: u64) -> Network {
         let stream = Streams::new(number, attempt).named("network");
         // The more often parameters were refused, the closer they stay to the examples.
         let spice = if attempt < 20 { 0.3 } else { 0.0 };
-        let mut draw = Draw { stream, registry: registry(), wanted, spice, chosen: Vec::new() };
+        let mut draw = Draw::new(stream, wanted, spice);
         let text = draw.scenario();
         if let Ok(scenario) = Scenario::parse(&text, "random.toml", &[])
             && draw.chosen.contains(&format!("{} {}", wanted.0, wanted.1))
         {
-            return Network { text, scenario, mechanisms: draw.chosen };
+            return Network { text, scenario, mechanisms: draw.with_pairs() };
         }
     }
     panic!("no network has the {} {}", wanted.0, wanted.1);
@@ -52,9 +53,37 @@ struct Draw {
     /// How likely a parameter is varied.
     spice: f64,
     chosen: Vec<String>,
+    /// Whether links are so fast and long that the network can be divided.
+    fast: bool,
+    /// Whether names have dots and spaces.
+    dotted: bool,
+    /// Whether a link leads past all others, and one of the two ways fails.
+    bypass: bool,
 }
 
 impl Draw {
+    fn new(mut stream: Stream, wanted: (&'static str, &'static str), spice: f64) -> Self {
+        let fast = stream.happens(if wanted.0 == "impairment" { 0.5 } else { 0.08 });
+        let (dotted, bypass) = (stream.happens(0.15), !fast && stream.happens(0.25));
+        let chosen = Vec::new();
+        Self { stream, registry: registry(), wanted, spice, chosen, fast, dotted, bypass }
+    }
+
+    /// What was chosen, which queues stand beside a failure, and whether names have dots.
+    fn with_pairs(self) -> Vec<String> {
+        let queues = self.chosen.iter().filter(|chosen| self.bypass && chosen.starts_with("queue"));
+        let mut pairs: Vec<String> = queues.map(|queue| format!("{queue}, a failure")).collect();
+        if self.dotted {
+            pairs.push("names with dots".to_owned());
+        }
+        [self.chosen, pairs].concat()
+    }
+
+    /// The name of a link, a group or an aggregate.
+    fn named(&self, kind: &str, number: usize) -> String {
+        if self.dotted { format!("{kind}{number}.{kind} 1") } else { format!("{kind}{number}") }
+    }
+
     fn below(&mut self, n: usize) -> usize {
         self.stream.below(n as u64) as usize
     }
@@ -101,6 +130,11 @@ impl Draw {
         }
         for field in entry.fields {
             let named = |part: &String| part.split('=').next().unwrap_or("").trim() == field.name;
+            if field.choices.iter().any(|(choice, _)| *choice == "drop") && self.chance(0.4) {
+                parts.retain(|part| !named(part));
+                parts.push(format!("{} = \"drop\"", field.name));
+                self.chosen.push(format!("{} that drops", entry.name));
+            }
             let known = parts.iter().any(named);
             if let Some(default) = field.default.filter(|_| !known)
                 && self.chance(self.spice / 2.0)
@@ -171,6 +205,9 @@ impl Draw {
         for hop in 0..=routers {
             text += &self.link(hop, routers, explicit);
         }
+        if self.bypass {
+            text += &self.way_past(routers);
+        }
         let groups = 1 + self.below(3);
         for group in 0..groups {
             let kind = match (paced, calls, group) {
@@ -188,15 +225,17 @@ impl Draw {
     /// The link from node `hop` on: a bottleneck behind faster ones.
     fn link(&mut self, hop: usize, routers: usize, explicit: bool) -> String {
         let last = hop == routers;
+        let (name, fast) = (self.named("l", hop), if self.fast { 50 } else { 1 });
         let rate =
             if last { self.one_of(&[500, 1000, 2000]) } else { self.one_of(&[4000, 10_000]) };
-        let delay = self.one_of(&[0, 1, 7, 15]);
+        let delay = if self.fast { self.one_of(&[7, 20]) } else { self.one_of(&[0, 1, 7, 15]) };
         let mut text = format!(
-            "[links.l{hop}]\nfrom = \"n{hop}\"\nto = \"n{}\"\nrate = \"{rate} kbit/s\"\n\
+            "[links.\"{name}\"]\nfrom = \"n{hop}\"\nto = \"n{}\"\nrate = \"{} kbit/s\"\n\
              delay = \"{delay} ms\"\n",
-            hop + 1
+            hop + 1,
+            rate * fast
         );
-        let changes = self.chance(0.2);
+        let changes = self.chance(if self.fast { 0.05 } else { 0.2 });
         if changes {
             text += self.changes();
         }
@@ -224,7 +263,8 @@ impl Draw {
         if last && !changes && self.chance(0.1) {
             text += "residual = \"300 B\"\n";
         }
-        if (last && self.wants("impairment")) || self.chance(0.05) {
+        let often = if self.fast { 0.5 } else { 0.05 };
+        if (last && self.wants("impairment")) || self.chance(often) {
             let law = self.mechanism("impairment", 0);
             if self.chance(0.3) {
                 let other = self.mechanism("impairment", 0);
@@ -234,6 +274,22 @@ impl Draw {
             }
         }
         text
+    }
+
+    /// A link that leads past all others. If it is the shorter way it fails, else the first link on
+    /// the other way does.
+    fn way_past(&mut self, routers: usize) -> String {
+        let short = self.chance(0.5);
+        let (delay, fails) = if short { (0, "past".to_owned()) } else { (60, self.named("l", 0)) };
+        format!(
+            "[links.past]\nfrom = \"n0\"\nto = \"n{}\"\nrate = \"3 Mbit/s\"\n\
+             delay = \"{delay} ms\"\n[links.\"{fails}\".failure]\ndown = [\"150 ms\"]\n\
+             up = [\"{} ms\"]\ndetection = \"{} ms\"\nwaiting = \"{}\"\n",
+            routers + 1,
+            self.one_of(&[190, 280]),
+            self.one_of(&[0, 3]),
+            self.one_of(&["kept", "lost"]),
+        )
     }
 
     /// How a link changes over time.
@@ -258,7 +314,8 @@ impl Draw {
         };
         let precedence = self.below(3);
         let mut text = format!(
-            "[flows.f{group}]\nfrom = \"n{from}\"\nto = \"n{to}\"\nprecedence = {precedence}\n"
+            "[flows.\"{}\"]\nfrom = \"n{from}\"\nto = \"n{to}\"\nprecedence = {precedence}\n",
+            self.named("f", group)
         );
         if kind != "calls" {
             text += &format!("count = {}\n", 1 + self.below(4));
@@ -295,8 +352,9 @@ impl Draw {
         let control = self.mechanism("control", 0);
         let recovery = self.one_of(&["reno", "newreno", "sack"]);
         let mut text = format!(
-            "{traffic}[flows.f{group}.tcp]\nprofile = \"rfc\"\ncontrol = {control}\n\
+            "{traffic}[flows.\"{}\".tcp]\nprofile = \"rfc\"\ncontrol = {control}\n\
              recovery = \"{recovery}\"\nmss = \"{} B\"\necn = {}\ndelayed_ack = {}\n",
+            self.named("f", group),
             self.one_of(&[300, 536, 1000]),
             self.chance(0.5),
             self.chance(0.5),
@@ -339,7 +397,8 @@ impl Draw {
         );
         let controlled = self.wants("admission") || self.wants("termination") || self.chance(0.5);
         if controlled {
-            text += &format!("aggregate = \"g{group}\"\n[aggregates.g{group}]\n");
+            let name = self.named("g", group);
+            text += &format!("aggregate = \"{name}\"\n[aggregates.\"{name}\"]\n");
             let (admission, termination) = (self.wants("admission"), self.wants("termination"));
             if admission || self.chance(0.5) {
                 text += &format!("admission = {}\n", self.mechanism("admission", 0));
@@ -357,8 +416,9 @@ impl Draw {
         let payload = self.one_of(&[100, 1000]);
         let law = self.mechanism("adaptation", 0);
         format!(
-            "[flows.f{group}.media]\necn = {ecn}\nframe_rate = {frames}.0\n\
-             payload = \"{payload} B\"\nadaptation = {law}\n"
+            "[flows.\"{}\".media]\necn = {ecn}\nframe_rate = {frames}.0\n\
+             payload = \"{payload} B\"\nadaptation = {law}\n",
+            self.named("f", group)
         )
     }
 
@@ -376,8 +436,9 @@ impl Draw {
             ""
         };
         format!(
-            "late_after = \"5 ms\"\n{policing}[flows.f{group}.paced]\nactivity = {activity}\n\
-             pace = {pace}\n"
+            "late_after = \"5 ms\"\n{policing}[flows.\"{}\".paced]\nactivity = {activity}\n\
+             pace = {pace}\n",
+            self.named("f", group)
         )
     }
 

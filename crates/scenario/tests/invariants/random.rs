@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use forebay_scenario::Invariant;
+use forebay_scenario::{Control, Invariant, RunOptions, Scenario};
 
 use crate::networks::{every_mechanism, network};
 use crate::scenarios::{breaches, check};
@@ -35,16 +35,21 @@ impl Seen {
 fn trouble(number: u64, seen: &mut Seen) -> Option<String> {
     let network = network(number);
     let mechanisms: BTreeSet<&String> = network.mechanisms.iter().collect();
-    mechanisms.into_iter().for_each(|mechanism| seen.add(mechanism, 1));
-    let run = std::panic::AssertUnwindSafe(|| check(&network.scenario));
+    let run = std::panic::AssertUnwindSafe(|| {
+        (check(&network.scenario), on_two_threads(&network.scenario))
+    });
     let found = match std::panic::catch_unwind(run) {
-        Ok(report) if report.breaches().is_empty() => {
+        Ok((report, Ok(divided))) if report.breaches().is_empty() => {
             for invariant in Invariant::ALL {
                 seen.add(invariant.name(), report.checked(*invariant));
             }
+            for mechanism in mechanisms {
+                seen.add(mechanism, 1);
+                seen.add(&format!("{mechanism}, divided"), divided.into());
+            }
             return None;
         }
-        Ok(report) => breaches(&report),
+        Ok((report, threads)) => breaches(&report) + &threads.err().unwrap_or_default(),
         Err(_) => "panic".to_owned(),
     };
     Some(format!(
@@ -52,6 +57,18 @@ fn trouble(number: u64, seen: &mut Seen) -> Option<String> {
          -p forebay-scenario --test invariants random\n",
         network.text
     ))
+}
+
+/// Whether the network is divided on two threads; what is then another result than on one.
+pub fn on_two_threads(scenario: &Scenario) -> Result<bool, String> {
+    let on = |threads| {
+        let options = RunOptions { threads, ..RunOptions::default() };
+        let (result, _) = scenario.run(&options, &Control::default()).unwrap();
+        let mut all = serde_json::to_value(&result).unwrap();
+        (all["regions"].take() != 1, all.to_string())
+    };
+    let ((divided, two), (_, one)) = (on(2), on(1));
+    if one == two { Ok(divided) } else { Err(format!("on one thread {one}\non two {two}\n")) }
 }
 
 /// A mechanism would break a promise of the engine in a combination that no one has thought of.
@@ -83,8 +100,16 @@ fn random_networks_break_nothing() {
         }
         for (category, name) in every_mechanism() {
             let name = format!("{category} {name}");
-            let times = even.0.of(&name) + odd.0.of(&name);
-            assert!(times >= LEAST * count / NETWORKS, "{name} was in {times} networks only");
+            let least = |name: &str, least: u64| {
+                let times = even.0.of(name) + odd.0.of(name);
+                assert!(times >= least * count / NETWORKS, "{name}: {times} networks only");
+            };
+            least(&name, LEAST);
+            match category {
+                "queue" => least(&format!("{name}, a failure"), 1),
+                "impairment" => least(&format!("{name}, divided"), 1),
+                _ => {}
+            }
         }
     }
 }

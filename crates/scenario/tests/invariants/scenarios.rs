@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use forebay_scenario::{Control, Report, RunOptions, Scenario};
 
 /// The scenario files in `folder` of the repository.
-fn files(folder: &str) -> Vec<PathBuf> {
+pub fn files(folder: &str) -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
     let mut found: Vec<PathBuf> = fs::read_dir(&root)
         .unwrap()

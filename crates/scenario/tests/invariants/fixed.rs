@@ -1,0 +1,71 @@
+//! Fifty random networks as files, for tests of whatever reads files: `tests/networks`.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use forebay_scenario::Scenario;
+
+use crate::networks::{Network, network};
+use crate::random::on_two_threads;
+use crate::scenarios::files;
+
+/// Where they are.
+const FOLDER: &str = "tests/networks";
+/// How many there are.
+const COUNT: usize = 50;
+/// Of how many they are chosen.
+const DRAWN: u64 = 1500;
+/// The longest of them, in bytes: small ones are read more easily.
+const LONGEST: usize = 2000;
+
+/// The texts of so many of the networks drawn that together have as many mechanisms, and pairs of
+/// them, as networks can have which are chosen one by one.
+fn chosen() -> Vec<(u64, String)> {
+    let drawn = (0..DRAWN).map(|number| (number, network(number)));
+    let mut left: Vec<_> = drawn
+        .filter(|(_, network)| network.text.len() <= LONGEST)
+        .map(|(number, network)| (number, what_is_in(&network), network.text))
+        .collect();
+    let (mut known, mut chosen) = (BTreeSet::new(), Vec::new());
+    while chosen.len() < COUNT {
+        let new = |all: &BTreeSet<String>| all.difference(&known).count();
+        // The first of those with most that is new.
+        let best = (0..left.len()).rev().max_by_key(|at| new(&left[*at].1)).unwrap();
+        let (number, all, text) = left.remove(best);
+        known.extend(all);
+        chosen.push((number, text));
+    }
+    chosen
+}
+
+/// What is in `network`, with the impairments in it that stand in one which is divided.
+fn what_is_in(network: &Network) -> BTreeSet<String> {
+    let mut all: BTreeSet<String> = network.mechanisms.iter().cloned().collect();
+    if on_two_threads(&network.scenario).unwrap() {
+        let impairments = all.iter().filter(|name| name.starts_with("impairment"));
+        all.extend(impairments.map(|name| format!("{name}, divided")).collect::<Vec<_>>());
+    }
+    all
+}
+
+/// A test that runs the files would run fewer than it says, or some that are refused. With
+/// `FOREBAY_WRITE_NETWORKS=1`, they are written anew.
+#[test]
+fn the_networks_in_files_can_be_read() {
+    if std::env::var_os("FOREBAY_WRITE_NETWORKS").is_some() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(FOLDER);
+        for path in files(FOLDER) {
+            fs::remove_file(path).unwrap();
+        }
+        for (number, text) in chosen() {
+            fs::write(folder.join(format!("n{number:04}.toml")), text).unwrap();
+        }
+    }
+    let found = files(FOLDER);
+    assert_eq!(found.len(), COUNT);
+    for path in found {
+        let text = fs::read_to_string(&path).unwrap();
+        Scenario::parse(&text, &path.to_string_lossy(), &[]).unwrap();
+    }
+}
