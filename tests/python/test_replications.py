@@ -11,6 +11,8 @@ import front
 import pytest
 from scipy import stats
 
+from forebay import Network, traffic
+
 
 def test_means_and_intervals_are_those_of_the_single_runs(
     scenario: Path, forebay: front.Forebay
@@ -93,7 +95,7 @@ def test_the_command_repeats_it(scenario: Path, forebay: front.Forebay) -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (("--replications", "1"), "at least 2"),
+        (("--replications", "1"), "2 to 10000000"),
         (("--replications", "many"), "whole number"),
         (("--replications", "2", "--ties", "shuffle"), "--replications, --ties"),
         (("--replications", "2", "--set", "duraton=1"), "duraton"),
@@ -104,3 +106,34 @@ def test_what_is_wrong_is_named(
 ) -> None:
     """Wrong options would end in a traceback, or be ignored."""
     assert message in forebay.refused("run", scenario, *more)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("run", "small.toml"), ("reproduce", "af"), ("transports", "af")],
+)
+def test_too_many_replications_are_refused_at_once(
+    forebay: front.Forebay, words: tuple[str, ...]
+) -> None:
+    """A nought too many would fill the memory with jobs before the first run begins."""
+    message = forebay.refused(*words, "--replications", "1000000000")
+    assert '--replications: "1000000000"; allowed is a whole number, 2 to 10000000' in message
+
+
+def test_too_many_replications_are_refused_in_python() -> None:
+    """The same from Python: a notebook would end with its kernel."""
+    net = Network("short", duration="1 s")
+    net.link("wire", "A", "B", rate="10 Mbit/s")
+    with pytest.raises(ValueError, match="1000000000 replications; allowed are at most 10000000"):
+        net.run(replications=1_000_000_000)
+
+
+def test_portions_of_replications_are_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where jobs are made in portions a run would be left out, made twice, or be another one."""
+    net = Network("short", duration="1 s")
+    net.link("wire", "A", "B", rate="10 Mbit/s")
+    net.flows("noise", "A", "B", udp={}, traffic=traffic.poisson(rate="1 Mbit/s", size="500 B"))
+    whole = net.run(replications=7, first=3).digests
+    monkeypatch.setattr("forebay.run.results.AT_ONCE", 3)
+    assert net.run(replications=7, first=3).digests == whole
+    assert len(set(whole)) == 7

@@ -17,7 +17,7 @@ from forebay.cli.options import HELP, Parameter, Whole, argument, flag, option
 from forebay.errors import MachineError, UserError, nearest, printable
 from forebay.extras import missing_library, need
 from forebay.run.jobs import build, native, version
-from forebay.run.limits import memory_size, seconds
+from forebay.run.limits import MOST_RUNS, memory_size, seconds
 
 TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
@@ -258,6 +258,7 @@ _TIES = option(
 )
 _SCENARIO = argument("SCENARIO.toml", "scenario", "The scenario file.")
 _SEEDS = Whole(0, 2**63 - 1)
+_REPLICATIONS = Whole(2, MOST_RUNS)
 _SEED = option("--seed", "N", "Root seed.", read=_SEEDS)
 _UNTIL = option("--until", "T", 'Simulated time, such as "10 s".')
 
@@ -295,7 +296,7 @@ def studies(as_json: bool) -> None:
         "--replications",
         "N",
         "So many everywhere, instead of as many as the claims need.",
-        read=Whole(2),
+        read=_REPLICATIONS,
     ),
     _JOBS,
     _out(" (default: out/STUDY)"),
@@ -312,7 +313,7 @@ def reproduce(study: str, **options: Any) -> int:
 
 @_command(
     argument("STUDY", "study_id", "The study.", names=_studies),
-    option("--replications", "N", "So many runs of each grid point.", read=Whole(2)),
+    option("--replications", "N", "So many runs of each grid point.", read=_REPLICATIONS),
     _JOBS,
     _out(" (default: out/STUDY/transports)"),
     flag("--resume", "Keep the finished runs that the journal in the output folder holds."),
@@ -340,7 +341,7 @@ def transports(study_id: str, **options: Any) -> int:
         "--replications",
         "N",
         "So many runs, numbered from --replication on: means and 95 % intervals of all.",
-        read=Whole(2),
+        read=_REPLICATIONS,
     ),
     _UNTIL,
     _SET,

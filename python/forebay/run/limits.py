@@ -1,4 +1,4 @@
-"""How much a run may take: packets, memory, time.
+"""How much a run may take: packets, memory, time; and how many runs there may be.
 
 A run that exceeds a limit has failed. None of them changes a result, and none of them is part of
 one.
@@ -11,12 +11,15 @@ import os
 
 from forebay.errors import UserError
 
-__all__ = ["LimitError", "available_memory", "memory_size", "seconds"]
+__all__ = ["MOST_RUNS", "LimitError", "available_memory", "memory_size", "seconds"]
 
 _UNITS = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _UNITS |= {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 
 _MOST = 2**63 - 1
+
+MOST_RUNS = 10_000_000
+"""More runs than anybody can wait for: a slip of the pen."""
 
 
 class LimitError(UserError):

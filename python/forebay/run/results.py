@@ -15,6 +15,7 @@ from forebay.errors import nearest
 from forebay.extras import need
 from forebay.run.columns import columns, kinds, numbers, unit_in
 from forebay.run.jobs import Job, Run, run_jobs
+from forebay.run.limits import MOST_RUNS
 from forebay.run.notebook import results_html
 from forebay.run.plots import Request, draw
 from forebay.run.progress import meter
@@ -30,44 +31,60 @@ if TYPE_CHECKING:
 __all__ = ["Results", "run_replications"]
 
 
+AT_ONCE = 10_000
+"""How many jobs are made at once: few enough to be nothing beside their runs, so many that cores
+that wait for the last of them do not count."""
+
+
 def run_replications(
     job: Job,
     name: str,
-    replications: Iterable[int],
+    replications: Sequence[int],
     threads: int | None = None,
     begins: Callable[[Sequence[int], Sequence[Sequence[str]]], None] | None = None,
 ) -> Results:
     """Run replications of a job on so many cores (default: all); `name` is what progress calls it.
 
     `begins` is that of `forebay.run.jobs.run_jobs`. On Ctrl-C the finished replications are
-    returned. Raises `ValueError` without replications or threads, and `UserError` for a wrong
-    scenario.
+    returned. Raises `ValueError` without replications or threads, or for more than `MOST_RUNS`
+    replications, and `UserError` for a wrong scenario.
     """
-    jobs = [job.but(replication=number) for number in replications]
-    if job.command is not None:
-        jobs = [each.but(command=command_line(each.name, each)) for each in jobs]
-    if not jobs:
+    number = len(replications)
+    if not number:
         raise ValueError("no replications; at least one is needed")
+    if number > MOST_RUNS:
+        raise ValueError(f"{number} replications; allowed are at most {MOST_RUNS}")
     if threads is not None:
         if threads < 1:
             raise ValueError(f"threads = {threads}; at least one is needed")
         # Cores that would have no replication to run help with those that there are.
-        jobs = [job.but(threads=max(1, threads // len(jobs))) for job in jobs]
+        helped = max(1, threads // number)
+    else:
+        helped = job.threads
     runs: dict[int, Run] = {}
     interrupted = False
     try:
-        with meter(len(jobs), name) as progress:
+        with meter(number, name) as progress:
+            for start in range(0, number, AT_ONCE):
+                some = replications[start : start + AT_ONCE]
+                jobs = [_replication(job, each).but(threads=helped) for each in some]
 
-            def done(index: int, run: Run) -> None:
-                runs[jobs[index].replication] = run
-                progress.finished()
+                def done(index: int, run: Run, some: Sequence[int] = some) -> None:
+                    runs[some[index]] = run
+                    progress.finished()
 
-            run_jobs(jobs, done, threads, progress.tick, begins)
+                run_jobs(jobs, done, threads, progress.tick, None if start else begins)
     except KeyboardInterrupt:
         if not runs:
             raise
         interrupted = True
     return Results([runs[number] for number in sorted(runs)], interrupted=interrupted)
+
+
+def _replication(job: Job, number: int) -> Job:
+    """The job of one replication, with the command that gives it again on any machine."""
+    job = job.but(replication=number)
+    return job if job.command is None else job.but(command=command_line(job.name, job))
 
 
 class Results:

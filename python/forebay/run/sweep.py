@@ -38,7 +38,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, overload
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -49,6 +49,7 @@ from forebay.run.columns import kinds
 from forebay.run.executors import Executor
 from forebay.run.jobs import Job, Run, build, check, load, version
 from forebay.run.journal import Failure, Journal, Key, Record
+from forebay.run.limits import MOST_RUNS
 from forebay.run.progress import meter, note
 from forebay.run.repeat import quoted, repeat_line
 from forebay.run.samples import percentile_note
@@ -90,9 +91,6 @@ CSV_FILES = ("runs.csv", "summary.csv")
 
 WAIT_S = 0.2
 """How often it is looked whether runs that another process makes are finished."""
-
-MOST_RUNS = 10_000_000
-"""More runs than anybody can wait for: a slip of the pen."""
 
 
 class _File(BaseModel):
@@ -252,6 +250,26 @@ def run_missing(
                 time.sleep(WAIT_S)
 
 
+class _Jobs(Sequence[Job]):
+    """The jobs of runs, each made when it is asked for: there may be millions."""
+
+    def __init__(self, sweep: Sweep, runs: Sequence[tuple[Combination, int]]) -> None:
+        self._sweep = sweep
+        self._runs = runs
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    @overload
+    def __getitem__(self, at: int) -> Job: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Job]: ...
+    def __getitem__(self, at: int | slice) -> Job | list[Job]:
+        if isinstance(at, slice):
+            return [self._sweep.job(*run) for run in self._runs[at]]
+        return self._sweep.job(*self._runs[at])
+
+
 class _Todo:
     """The runs that a journal lacks, first replications first: cut short, every combination has
     some. `left` are the places of those not yet taken."""
@@ -259,12 +277,12 @@ class _Todo:
     def __init__(self, sweep: Sweep, planned: Sequence[Planned], journal: Journal) -> None:
         self._journal = journal
         self._elsewhere: list[int] = []
-        lacking = {
-            entry.key(replication): sweep.job(entry.combination, replication)
+        asked = {
+            entry.key(replication): (entry.combination, replication)
             for replication, entry in itertools.product(range(sweep.replications), planned)
         }
-        self.keys = [key for key in lacking if not self._settled(key)]
-        self.jobs = [lacking[key] for key in self.keys]
+        self.keys = [key for key in asked if not self._settled(key)]
+        self.jobs = _Jobs(sweep, [asked[key] for key in self.keys])
         self.left = deque(range(len(self.jobs)))
 
     def take(self) -> int | None:

@@ -55,8 +55,9 @@ def guarded(folder: Path, what: str, but: Kinds = (), told: Kinds = ()) -> Itera
 def _words(error: Exception) -> Any:
     if isinstance(error, SyntaxError):
         return error.msg
-    # Of a key error the text is the key as Python writes it: with quotes around a sentence.
-    return error.args[0] if isinstance(error, KeyError) and error.args else error
+    # The text of a key error is its key as Python writes it, in quotes even if it is a sentence.
+    is_sentence = isinstance(error, KeyError) and " " in str(error.args[:1])
+    return error.args[0] if is_sentence else error
 
 
 def _where(error: Exception, folder: Path) -> tuple[str, int]:
