@@ -112,7 +112,7 @@ def test_linux_builds_every_link(forebay: front.Forebay, dotted: Path) -> None:
     assert script.count(" codel limit 80 ") == 1
     assert 'links."up.link 1".reverse.queue.droptail.limit: not limited' in script
     # 500 B at 400 kbit/s are a packet each 10 ms.
-    assert " cbr 0.01 472 1 1 0.0 1 0)" in script
+    assert "5201 1 1 0 cbr 0.01 472 0.0 1)" in script
 
 
 def test_linux_finds_a_link_by_its_name(forebay: front.Forebay, dotted: Path) -> None:

@@ -8,16 +8,12 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import socket
 import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from forebay.cli.commands import main
-from forebay.linux import datagrams
 from forebay.linux.fold import fold
 from forebay.linux.guard import GUARD
 
@@ -432,48 +428,6 @@ def test_choke_and_adaptive_red(capsys: pytest.CaptureFixture[str]) -> None:
         *["--link", "bottleneck", "--dev", "eth0"],
     )
     assert "queue.adaptive_red.min_threshold: tc derives none; the nearest is a number" in told
-
-
-def test_datagrams(capsys: pytest.CaptureFixture[str]) -> None:
-    """A source on Linux would send at another rate, or with another codepoint."""
-    assert main(["linux", str(EXAMPLES / "borrow.toml")]) == 0
-    # 80 kbit/s of 200 B are a packet each 20 ms, of 172 B without the headers of UDP and IP; for
-    # 20 s, ten sources, no jitter, a random phase each; EF is 46, times 4 is 184.
-    out = capsys.readouterr().out
-    assert '"$out/datagrams.py" send 10.128.5.1 5203 cbr 0.02 172 20 10 0.0 1 184)' in out
-    assert '"$out/datagrams.py" receive 5203 22 "$out/flow2.delays" &' in out
-    given = ["--set", 'flows.voice.traffic={ poisson = { rate = "80 kbit/s", size = "39 B" } }']
-    assert "flows.voice.traffic.poisson.size: a datagram has 12 B at least" in refused(
-        capsys, str(EXAMPLES / "borrow.toml"), *given
-    )
-
-
-def _sent(folder: Path, port: int, *law: str) -> list[list[float]]:
-    """What a receiver notes of the datagrams of a sender: when they came, and of which source."""
-    program = [sys.executable, datagrams.__file__]
-    file = folder / "delays"
-    words = ["receive", str(port), "1.5", str(file)]
-    with subprocess.Popen([*program, *words]) as receiver:
-        time.sleep(0.3)
-        subprocess.run([*program, "send", "127.0.0.1", str(port), *law], check=True)
-        assert receiver.wait(10) == 0
-    return [[float(word) for word in line.split()] for line in file.read_text().splitlines()]
-
-
-def test_sender_of_datagrams(tmp_path: Path) -> None:
-    """Sources on Linux would send more or less, all at once, or with wrong times."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    rows = _sent(tmp_path, port, "cbr", "0.02", "172", "0.5", "3", "0.0", "1", "184")
-    # Every 20 ms for 0.5 s, each from within its first 20 ms: 25, or 24 if the last is late.
-    for source in range(3):
-        times = [when for when, _, index in rows if index == source]
-        assert len(times) in (24, 25)
-    assert all(0.0 <= delay < 1.0 for _, delay, _ in rows)
-    rows = _sent(tmp_path, port, "poisson", "0.002", "12", "0.5", "1")
-    # 250 on average. A Poisson number is beyond 5 standard deviations of 16 once in a million.
-    assert 170 < len(rows) < 330
 
 
 def test_folded_script() -> None:

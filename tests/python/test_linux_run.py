@@ -101,8 +101,8 @@ def test_delays(scenario: Path, tmp_path: Path) -> None:
         put(tmp_path, f"{device}.*.json", line(0, 0, 0), line(0, 0, 0))
         put(tmp_path, f"{far}.*.json", [], [])
     # Delays of 1 to 40 ms within the time, of which the 38th is 95 %; source 1 has 10 of them.
-    rows = [f"{100 + n / 20:.9f} {n / 1000:.9f} {int(n <= 10)}\n" for n in range(1, 40)]
-    rows += ["100.000000000 0.040000000 0\n", "99.9 9.0 0\n", "102.0 9.0 0\n"]
+    rows = [f"{100 + n / 20:.9f} {n / 1000:.9f} {int(n <= 10)} 100\n" for n in range(1, 40)]
+    rows += ["100.000000000 0.040000000 0 100\n", "99.9 9.0 0 100\n", "102.0 9.0 0 100\n"]
     (tmp_path / "flow0.delays").write_text("".join(rows), encoding="ascii")
     (flow_,) = read_counters(tmp_path, values)["flows"]
     assert flow_["mean_delay_s"] == pytest.approx(0.0205)

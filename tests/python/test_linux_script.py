@@ -1,4 +1,4 @@
-"""What the script of `forebay linux` makes and removes, whatever ends it, whoever else is there.
+"""What the script of `forebay linux` makes and removes, however it ends, and beside others.
 
 Programs of the system are stand-ins that keep namespaces as files in a folder, so that these tests
 need neither root nor a network. `ip netns add` is exclusive, as the real one is.

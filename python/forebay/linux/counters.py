@@ -10,7 +10,7 @@ from pathlib import Path
 from forebay.errors import MachineError
 from forebay.linux.links import ETHERNET
 from forebay.linux.topology import Topology
-from forebay.linux.values import Remarks, number
+from forebay.linux.values import Remarks
 
 TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
@@ -93,19 +93,17 @@ def _retransmitted(text: str) -> int:
 def _datagrams(folder: Path, topology: Topology, name: str, window: float) -> dict[str, Any]:
     """Delays of what arrived in the measured time, and the share of each source."""
     index = list(topology.flows).index(name)
-    flow = topology.flows[name]
-    size = float(number(flow.text(f"traffic.{flow.chosen('traffic')}.size")))
     begin, end = (float(_text(folder, f"time.{when}")) for when in ("begin", "end"))
     rows = [line.split() for line in _text(folder, f"flow{index}.delays").splitlines()]
     rows = [row for row in rows if begin <= float(row[0]) < end]
     delays = sorted(float(row[1]) for row in rows)
-    counts = [0] * int(flow.get("count") or "1")
+    sizes = [0] * int(topology.flows[name].get("count") or "1")
     for row in rows:
-        counts[int(row[2])] += 1
+        sizes[int(row[2])] += int(row[3])
     return {
         "mean_delay_s": math.fsum(delays) / len(delays) if delays else 0.0,
         "p95_delay_s": delays[math.ceil(0.95 * len(delays)) - 1] if delays else 0.0,
-        "shares_bps": [8 * size * count / window for count in counts],
+        "shares_bps": [8 * size / window for size in sizes],
     }
 
 

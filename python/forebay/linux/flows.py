@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 
 from forebay.linux.classes import codepoint
+from forebay.linux.sources import source_words
 from forebay.linux.topology import Topology
 from forebay.linux.values import Remarks, View, number
 
@@ -31,9 +32,6 @@ _APPLICATIONS = {
 }
 """Applications over TCP that iperf3 is not."""
 
-_STAMP = 12
-"""Bytes of a datagram that its sender's number and time take."""
-
 
 def flow_commands(topology: Topology, duration: str, remarks: Remarks) -> list[str]:
     """The commands that start all flows, in the background."""
@@ -57,8 +55,9 @@ def flow_commands(topology: Topology, duration: str, remarks: Remarks) -> list[s
             run = f'python3 "$out/datagrams.py" receive {port} {life} "$out/flow{index}.delays"'
             servers.append(f"ip netns exec {server} {run} &")
             span = number(flow.get("stop") or duration) - begin
-            words = [*words[:3], f"{float(span):g}", *words[3:], str(_class(flow, remarks))]
-            run = f'python3 "$out/datagrams.py" send {target} {port} {" ".join(words)}'
+            count, tos = flow.get("count") or "1", _class(flow, remarks)
+            words = [target, str(port), f"{float(span):g}", count, str(tos), *words]
+            run = f'python3 "$out/datagrams.py" send {" ".join(words)}'
         else:
             servers.append(f"ip netns exec {server} iperf3 -s -D -1 -p {port}")
             time = [] if "-n" in words else _seconds(flow, duration, remarks)
@@ -113,32 +112,12 @@ def _traffic(flow: View, remarks: Remarks) -> tuple[list[str], list[str]]:
         if flow.below(other):
             remarks.refuse(f"{flow.path}.{other}", f"{why}; the nearest is traffic.cbr")
     if flow.below("udp"):
-        return [], _datagrams(flow, remarks)
+        return [], source_words(flow, remarks)
     count = int(flow.get("count") or "1")
     if count > _STREAMS:
         text = f"iperf3 has {_STREAMS} streams at most; the nearest is {_STREAMS}"
         remarks.refuse(f"{flow.path}.count", text)
     return _settings(flow, remarks), [*_connection(flow, remarks), "-P", str(count)]
-
-
-def _datagrams(flow: View, remarks: Remarks) -> list[str]:
-    """Law, interval, payload, flows, jitter and phase, as datagrams.py takes them."""
-    kind = flow.chosen("traffic")
-    path = f"{flow.path}.traffic.{kind}"
-    if kind not in ("cbr", "poisson"):
-        remarks.refuse(path, "not mapped; the nearest is traffic.cbr")
-    law = flow.at(f"traffic.{kind}")
-    header = round(number(flow.get("udp.header") or "28 B"))
-    size, rate = round(number(law.text("size"))), number(law.text("rate"))
-    payload = size - header
-    if payload < _STAMP:
-        text = f"a datagram has {_STAMP} B at least; the nearest is {_STAMP + header} B"
-        remarks.refuse(f"{path}.size", text)
-    if law.get("sizes") not in ("fixed", None):
-        remarks.approximate(f"{path}.sizes", "all datagrams have the mean size")
-    jitter, phase = law.get("jitter") or "0", int(law.is_set("random_phase"))
-    interval = f"{float(size * 8 / rate):.9g}"
-    return [str(kind), interval, str(payload), flow.get("count") or "1", jitter, str(phase)]
 
 
 def _connection(flow: View, remarks: Remarks) -> list[str]:

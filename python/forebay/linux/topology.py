@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 
 from forebay.linux.guard import NAMESPACE
+from forebay.linux.sources import largest_packet
 from forebay.linux.values import Remarks, View, number
 from forebay.paths import SECTIONS, joined, names_below
 
@@ -164,8 +165,7 @@ def _macs(address: str) -> tuple[str, str]:
 def _packet(flow: View) -> int:
     """The largest packet of a flow, with its IP header."""
     if flow.below("udp"):
-        kind = flow.chosen("traffic")
-        return round(number(flow.get(f"traffic.{kind}.size") or "0 B"))
+        return largest_packet(flow)
     options = 12 if flow.is_set("tcp.timestamps") else 0
     return round(number(flow.get("tcp.mss") or "0 B")) + 40 + options
 
