@@ -2,10 +2,14 @@
 """Queues and congestion controls, simulated and on Linux, side by side.
 
     make linux                             measure all cells, write the record, print the counts
-    make linux ARGS="--only codel"         the cells whose name has that word; nothing is written
-    make linux ARGS="--only codel --write" the same, and into the record
+    make linux ARGS="--only codel"         the cells whose name has that word
+    make linux ARGS="--only codel --look"  the same, without writing them down
     make linux ARGS=--simulated            the simulated side alone, beside Linux as recorded
     make linux ARGS="--replications 5"
+
+Each cell is kept as soon as it is measured. One that this build of the engine has measured on this
+kernel, as often, is left as it is: a record is made in portions, and one that was interrupted goes
+on (--again measures all).
 
 A cell is four flows for 20 s through one queue: 10 Mbit/s, a round trip of 40 ms, of which up to
 2 ms are random: at fixed times which flow finds the queue full is a matter of phase (Floyd and
@@ -26,8 +30,9 @@ from typing import Any
 from scenarios import CELLS, Cell
 
 from forebay.linux.compare import compared, jain_index, simulate
+from forebay.linux.machine import image
 from forebay.linux.script import network_script
-from forebay.run.jobs import check
+from forebay.run.jobs import build, check
 
 RESULT = Path(__file__).with_name("result.json")
 
@@ -71,7 +76,19 @@ def measure(cell: Cell, replications: int) -> dict[str, Any]:
         kernel = document["linux"]["kernel"]
         for side, found in rows.items():
             found.append(quantities(document[side]))
-    return {"name": cell.name, "kernel": kernel, **_turned(rows)}
+    return {"name": cell.name, "kernel": kernel, "made": made(), **_turned(rows)}
+
+
+def made() -> dict[str, str]:
+    """What a cell is measured with: the build of the engine, and sources and options of Linux."""
+    of = image().with_suffix(".of")
+    return {"engine": build(), "linux": of.read_text("utf-8").strip() if of.exists() else ""}
+
+
+def is_measured(cell: Cell, recorded: Mapping[str, Any], replications: int) -> bool:
+    """Whether a cell has been measured so often with the engine and the kernel that are here."""
+    row = recorded.get(cell.name, {})
+    return row.get("made") == made() and len(row["drops"]["linux"]) == replications
 
 
 def simulated_anew(cell: Cell, recorded: Mapping[str, Any]) -> dict[str, Any]:
@@ -80,7 +97,9 @@ def simulated_anew(cell: Cell, recorded: Mapping[str, Any]) -> dict[str, Any]:
     ours = [quantities(simulate(cell.job().but(replication=number))) for number in range(count)]
     linux = [{key: recorded[key]["linux"][n] for key in QUANTITIES} for n in range(count)]
     sides = {"simulated": ours, "linux": linux}
-    return {"name": cell.name, "kernel": recorded["kernel"], **_turned(sides)}
+    made_anew = {**recorded.get("made", {}), "engine": build()}
+    head = {"name": cell.name, "kernel": recorded["kernel"], "made": made_anew}
+    return {**head, **_turned(sides)}
 
 
 def _turned(rows: Mapping[str, Sequence[Mapping[str, float]]]) -> dict[str, Any]:
@@ -111,18 +130,23 @@ def main() -> None:
     parser.add_argument("--only", default="", metavar="WORD", help="cells with it in their name")
     parser.add_argument("--replications", type=int, default=3, metavar="N", help="of each cell")
     parser.add_argument("--simulated", action="store_true", help="Linux as it is in the record")
-    parser.add_argument("--write", action="store_true", help="keep the cells of --only, too")
+    parser.add_argument("--look", action="store_true", help="keep nothing")
+    parser.add_argument("--again", action="store_true", help="cells that are measured, too")
     wanted = parser.parse_args()
     recorded = read()
     for cell in CELLS:
         if wanted.only not in cell.name:
+            continue
+        if not (wanted.again or wanted.look or wanted.simulated) and is_measured(
+            cell, recorded, wanted.replications
+        ):
             continue
         if wanted.simulated:
             found = simulated_anew(cell, recorded[cell.name])
         else:
             found = measure(cell, wanted.replications)
         print(json.dumps(found), flush=True)
-        if wanted.write or not wanted.only:
+        if not wanted.look:
             recorded = {**read(), cell.name: found}
             write(recorded)
 

@@ -59,6 +59,10 @@ GRADES = {
 """What each grade means."""
 
 
+DIFFERING = ("explained", "unexplained")
+"""The grades of what differs by more than its tolerance."""
+
+
 @dataclass(frozen=True)
 class Graded:
     """One quantity of one cell: both means, their difference (Linux less simulated), its grade."""
@@ -99,6 +103,15 @@ def read_reasons(file: Path = DIFFERENCES) -> list[dict[str, Any]]:
         if unknown := [key for key in entry["quantities"] if key not in QUANTITIES]:
             raise UserError(f"{file.name}: no quantity {unknown[0]}; there are {[*QUANTITIES]}")
     return reasons
+
+
+def read_before(file: Path = DIFFERENCES) -> list[tuple[str, str]]:
+    """The quantities that differed in an earlier record: cell and quantity."""
+    before: dict[str, list[str]] = tomllib.loads(file.read_text(encoding="utf-8"))["before"]
+    pairs = [(cell, key) for cell, keys in before.items() for key in keys]
+    if unknown := [key for _, key in pairs if key not in QUANTITIES]:
+        raise UserError(f"{file.name}: no quantity {unknown[0]}; there are {[*QUANTITIES]}")
+    return pairs
 
 
 def grade(cells: Iterable[Mapping[str, Any]], reasons: Sequence[Mapping[str, Any]]) -> list[Graded]:

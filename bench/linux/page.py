@@ -14,7 +14,16 @@ from pathlib import Path
 from typing import Any
 
 from cells import read
-from grades import GRADES, QUANTITIES, Graded, counts, grade, read_reasons
+from grades import (
+    DIFFERING,
+    GRADES,
+    QUANTITIES,
+    Graded,
+    counts,
+    grade,
+    read_before,
+    read_reasons,
+)
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE = DOCS / "linux-cells.md"
@@ -73,6 +82,10 @@ grades above.
 ## Differences without a reason
 
 {unexplained}
+
+## Differences that went and that stay
+
+{changes}
 """
 
 
@@ -123,7 +136,41 @@ def summary(rows: Sequence[Graded]) -> str:
     )
 
 
-def page(cells: Sequence[Mapping[str, Any]], reasons: Sequence[Mapping[str, Any]]) -> str:
+def changes(rows: Sequence[Graded], before: Sequence[tuple[str, str]]) -> str:
+    """Which of the quantities that differed `before` went, and by which grade, and which stay."""
+    grades = {(row.cell, row.key): row.grade for row in rows}
+    differ = [place for place, found in grades.items() if found in DIFFERING]
+    went = [place for place in before if place not in differ]
+    stay = [place for place in before if place in differ]
+    new = [place for place in differ if place not in before]
+    lines = [
+        f"Of {len(before)} quantities that differed in an earlier record {len(stay)} still do, "
+        f"{len(went)} do not, and {len(new)} others do.",
+        "",
+        "| cell | went | stay | new |",
+        "|---|---|---|---|",
+    ]
+    for cell in dict.fromkeys(cell for cell, _ in [*before, *new]):
+        words = []
+        for places in (went, stay, new):
+            keys = [key for name, key in places if name == cell]
+            words.append(", ".join(_changed(cell, key, grades) for key in keys) or "-")
+        lines.append("| " + " | ".join([cell, *words]) + " |")
+    return "\n".join(lines)
+
+
+def _changed(cell: str, key: str, grades: Mapping[tuple[str, str], str]) -> str:
+    """A quantity without its unit, with the sign of its grade."""
+    title = QUANTITIES[key].title.partition(",")[0]
+    # A count that is 0 everywhere has no grade any more.
+    return f"{title} {SIGNS[grades.get((cell, key), 'agrees')]}".rstrip()
+
+
+def page(
+    cells: Sequence[Mapping[str, Any]],
+    reasons: Sequence[Mapping[str, Any]],
+    before: Sequence[tuple[str, str]],
+) -> str:
     """The page in Markdown."""
     rows = grade(cells, reasons)
     runs = sorted({len(cell["drops"]["linux"]) for cell in cells})
@@ -140,6 +187,7 @@ def page(cells: Sequence[Mapping[str, Any]], reasons: Sequence[Mapping[str, Any]
         tables="\n\n".join(parts),
         reasons="\n\n".join(_reason(entry, rows) for entry in reasons),
         unexplained=_unexplained(rows),
+        changes=changes(rows, before),
     )
 
 
@@ -181,7 +229,7 @@ def main() -> None:
     cells = list(read().values())
     reasons = read_reasons()
     rows = grade(cells, reasons)
-    PAGE.write_text(page(cells, reasons), encoding="utf-8")
+    PAGE.write_text(page(cells, reasons, read_before()), encoding="utf-8")
     pictures.scatter(rows, SCATTER)
     pictures.ratios(rows, RATIOS)
     text = README.read_text(encoding="utf-8")

@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import cells
 import grades
 import page
-from scenarios import CELLS
+from scenarios import CELLS, Cell
 
 from forebay.errors import UserError
 from forebay.linux.machine import image
@@ -107,6 +107,58 @@ def test_reasons(tmp_path: Path) -> None:
         grades.read_reasons(file)
 
 
+def test_portions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half an hour of measurements could not be had in parts, or parts be of another engine."""
+    asked: list[str] = []
+
+    def measure(cell: Cell, replications: int) -> dict[str, Any]:
+        asked.append(cell.name)
+        row = _cell(cell.name, [1.0] * replications, [2.0] * replications)
+        return {**row, "made": cells.made()}
+
+    def run(*words: str) -> list[str]:
+        asked.clear()
+        monkeypatch.setattr(sys, "argv", ["cells.py", *words])
+        cells.main()
+        return list(asked)
+
+    monkeypatch.setattr(cells, "RESULT", tmp_path / "result.json")
+    monkeypatch.setattr(cells, "measure", measure)
+    one = ("--only", "reno through red")
+    assert run(*one, "--look") == ["reno through red"]
+    assert cells.read() == {}
+    assert run(*one) == ["reno through red"]
+    assert run(*one) == []
+    assert run(*one, "--again") == run(*one, "--replications", "5") == ["reno through red"]
+    rest = run("--only", "reno", "--replications", "5")
+    assert len(rest) == 15
+    assert "reno through red" not in rest
+    monkeypatch.setattr(cells, "build", lambda: "another")
+    assert run(*one, "--replications", "5") == ["reno through red"]
+
+
+def test_changes() -> None:
+    """A difference would be told as gone that stays, or a new one not at all."""
+    cells_now = [
+        _cell("reno through red", [10.0, 11.0], [90.0, 91.0]),
+        _cell("reno through codel", [99.0, 100.0], [99.0, 100.0]),
+        _cell("reno through pie", [10.0, 11.0], [90.0, 91.0]),
+    ]
+    before = [("reno through red", "drops"), ("reno through codel", "drops")]
+    told = page.changes(grades.grade(cells_now, []), before)
+    assert told.startswith("Of 2 quantities that differed in an earlier record 1 still do, 1 do")
+    assert "| reno through red | - | drops ‡ | - |" in told
+    assert "| reno through codel | drops | - | - |" in told
+    assert "| reno through pie | - | - | drops ‡ |" in told
+
+
+def test_earlier_differences_are_of_cells() -> None:
+    """A difference would be told as gone because its cell has another name."""
+    names = {cell.name for cell in CELLS}
+    assert {cell for cell, _ in grades.read_before()} <= names
+    assert len(grades.read_before()) == 36
+
+
 TOOLS = all(map(shutil.which, ("ip", "tc", "ethtool", "iperf3", "python3", "ss")))
 
 
@@ -144,7 +196,8 @@ def test_record() -> None:
 def test_pages_show_what_was_measured() -> None:
     """A reader would compare with numbers that no run gave."""
     recorded, reasons = list(cells.read().values()), grades.read_reasons()
-    assert page.PAGE.read_text(encoding="utf-8") == page.page(recorded, reasons)
+    told = page.page(recorded, reasons, grades.read_before())
+    assert page.PAGE.read_text(encoding="utf-8") == told
     rows = grades.grade(recorded, reasons)
     readme = page.README.read_text(encoding="utf-8")
     assert page.readme(rows) in readme

@@ -124,6 +124,8 @@ const SLOT: u32 = (1 << 24) - 1;
 const ECN: u8 = 0b11;
 const FEEDBACK: u8 = 1 << 2;
 const ECE: u8 = 1 << 3;
+/// Of data, which echoes nothing.
+const PUSHED: u8 = ECE;
 const CWR: u8 = 1 << 4;
 const RETRANSMISSION: u8 = 1 << 5;
 const LAST: u8 = 1 << 6;
@@ -402,13 +404,40 @@ impl Packet {
         self.flags
     }
 
-    flag!(
-        /// ECN-Echo of the TCP header (RFC 3168, section 6.1).
-        ece,
-        /// The packet with ECN-Echo set (or not).
-        with_ece,
-        ECE
-    );
+    /// Whether it is an acknowledgement with ECN-Echo (RFC 3168, section 6.1).
+    #[inline]
+    #[must_use]
+    pub const fn ece(&self) -> bool {
+        self.flags & (FEEDBACK | ECE) == FEEDBACK | ECE
+    }
+
+    /// Whether it is data that its receiver is to hand on at once (TCP's PSH).
+    #[inline]
+    #[must_use]
+    pub const fn is_pushed(&self) -> bool {
+        self.flags & (FEEDBACK | PUSHED) == PUSHED
+    }
+
+    /// The acknowledgement with ECN-Echo set (or not).
+    #[inline]
+    #[must_use]
+    pub const fn with_ece(mut self, on: bool) -> Self {
+        if on {
+            self.flags |= ECE
+        } else {
+            self.flags &= !ECE
+        }
+        self
+    }
+
+    /// The data packet as one that is pushed.
+    #[inline]
+    #[must_use]
+    pub const fn as_pushed(mut self) -> Self {
+        self.flags |= PUSHED;
+        self
+    }
+
     flag!(
         /// Congestion Window Reduced of the TCP header (RFC 3168, section 6.1).
         cwr,
@@ -455,6 +484,10 @@ mod tests {
         let marked = packet.with_ecn(Ecn::Ect0).with_cwr(true).with_ecn(Ecn::Ce).as_last(true);
         assert_eq!(marked.ecn(), Ecn::Ce);
         assert!(marked.cwr() && marked.is_last() && !marked.ece() && !marked.is_feedback());
+        let pushed = marked.as_pushed();
+        assert!(pushed.is_pushed() && !pushed.ece() && !marked.is_pushed());
+        let ack = packet.with_kind(PacketKind::Ack).with_ece(true);
+        assert!(ack.ece() && !ack.is_pushed());
         assert_eq!(marked.with_cwr(false).as_last(false).with_ecn(Ecn::NotEct), packet);
         for mark in [PcnMark::Unmarked, PcnMark::Threshold, PcnMark::Excess] {
             assert_eq!(packet.with_kind(PacketKind::Probe).with_pcn(mark).pcn(), Some(mark));

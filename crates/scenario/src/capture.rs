@@ -303,6 +303,9 @@ impl TcpFacts {
         if packet.cwr() {
             segment.flags |= flags::CWR;
         }
+        if packet.is_pushed() {
+            segment.flags |= flags::PSH;
+        }
         if packet.is_last() {
             segment.flags |= flags::PSH | if self.handshake { flags::FIN } else { 0 };
         }

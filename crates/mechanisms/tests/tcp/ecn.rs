@@ -1,6 +1,7 @@
 //! Explicit congestion notification (RFC 3168, section 6.1).
 
 use forebay_network::Ecn;
+use forebay_units::Span;
 
 use crate::scene::{Scene, after, at};
 
@@ -123,4 +124,25 @@ fn prague_is_ect1_throughout_and_its_marks_are_counted() {
     assert_eq!(fields, [6, 6, 7, 7, 0, 0, 0, 0]);
     assert_eq!(run.cwnds(100)[..2], [10.0, 11.0]);
     assert_eq!(run.ssthresh(), (11.0 + 10.0) / 2.0);
+}
+
+/// A sender whose window a mark has made small would wait for the timer of the receiver, as Linux's
+/// does not (net/ipv4/tcp_input.c: __tcp_ecn_check_ce, tcp_ecn_accept_cwr): the first mark has two
+/// acknowledgements sent at once, so those of segments 2 and 3 of six come apart, and so does that
+/// of the segment with CWR. A mark before CWR hastens nothing more: that of segment 4 does not.
+#[test]
+fn marks_and_their_answer_are_acknowledged_at_once() {
+    for (prompt, first) in [(true, vec![2, 3, 4, 6]), (false, vec![2, 4, 6])] {
+        let scene = Scene::steady(6).with("delayed_ack", true).with("ecn", true);
+        let mut scene = scene.with("prompt_acks", prompt);
+        scene.marks = vec![2, 4];
+        let run = scene.run(400);
+        let acks = run.acks();
+        let numbers: Vec<u64> = acks.iter().filter(|ack| ack.0 == 50).map(|ack| ack.1).collect();
+        assert_eq!(numbers, first);
+        let (sent, answer) = run.log.data.iter().find(|(_, p)| p.cwr()).expect("a mark came");
+        let arrival = (*sent + Span::from_ms(50)).ps() / Span::from_ms(1).ps();
+        let at_once = acks.contains(&(arrival, answer.number + 1));
+        assert!(at_once || !prompt, "{answer:?} at {arrival} ms: {acks:?}");
+    }
 }

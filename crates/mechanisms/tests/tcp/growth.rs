@@ -50,6 +50,39 @@ fn quick_acknowledgements_come_first() {
     assert_eq!(numbers, [1, 2, 3, 5, 7, 9]);
 }
 
+/// The last segment of a flight would wait for the timer where Linux's receiver has the pair of
+/// which it is the end: two segments that leave together are one to Linux's sender, which pushes
+/// them (net/ipv4/tcp_output.c: __tcp_transmit_skb), and what is pushed is acknowledged as it is
+/// read (tcp.c: __tcp_cleanup_rbuf). Of four segments the first has an acknowledgement of its own
+/// (`quick_acks`), so that the second is the first of two to acknowledge, and the fourth waits for
+/// the fifth, unless they are pushed: (0, 1) and (2, 3).
+#[test]
+fn what_leaves_together_is_acknowledged_together() {
+    for (prompt, first_four) in [(true, vec![1, 2, 4]), (false, vec![1, 3])] {
+        let scene = Scene::opening(4).with("delayed_ack", true).with("quick_acks", 1);
+        let run = scene.with("prompt_acks", prompt).run(99);
+        let numbers: Vec<u64> = run.acks().iter().map(|(_, number)| *number).collect();
+        assert_eq!(numbers, first_four);
+        let pushed = run.log.data.iter().filter(|(_, p)| p.is_pushed()).map(|(_, p)| p.number);
+        assert!(pushed.eq(if prompt { vec![1, 3] } else { vec![] }));
+    }
+}
+
+/// The end of a transfer would be acknowledged after the timer of 200 ms, where Linux's last
+/// segment of a write is pushed (net/ipv4/tcp.c: tcp_push): the fifth of five, at 50 ms. The second
+/// write, of one segment, is pushed as well.
+#[test]
+fn the_end_of_a_write_is_acknowledged_at_once() {
+    for (prompt, acks) in [
+        (true, vec![(50, 2), (50, 4), (50, 5), (1050, 6)]),
+        (false, vec![(50, 2), (50, 4), (250, 5), (1250, 6)]),
+    ] {
+        let scene = Scene::opening(10).with("delayed_ack", true).with("prompt_acks", prompt);
+        let run = scene.writing(&[(0, 5000), (1000, 1000)]).run(2000);
+        assert_eq!(run.acks(), acks);
+    }
+}
+
 /// Congestion avoidance would not add one segment a round trip (RFC 5681, section 3.1; RFC 3465,
 /// section 2.1): from 4, the fourth segment acknowledged makes the window 5 and lets two go, the
 /// next five make it 6, the next six 7.

@@ -65,6 +65,8 @@ pub(super) struct Connection {
     pub(super) partial: bool,
     /// The window was reduced: the next new segment carries CWR.
     pub(super) cwr: bool,
+    /// The segment sent last is new, and the first of two that would leave together.
+    pub(super) unpaired: bool,
     /// Nothing is sent until the timer expires (RFC 3168, section 6.1.2).
     pub(super) held: bool,
     /// The application will not write any more.
@@ -137,6 +139,7 @@ impl Connection {
             phase: if settings.handshake { Phase::Opening { again: false } } else { Phase::Open },
             partial: false,
             cwr: false,
+            unpaired: false,
             held: false,
             finished: false,
             ended: false,

@@ -13,8 +13,8 @@ choice! {
         /// What the RFCs ask for or allow, of each parameter the plainest: control "reno", no
         /// handshake, mss "536 B", no timestamps, initial_window "rfc3390", loss_detection
         /// "dupacks", recovery_window "rfc6675", sack_at_timeout "clear", delayed_ack_timeout
-        /// "200 ms", slow_start_limit 1, quick_acks 0, rto_tick "1 ms", rto_min "1 s", rto_max
-        /// "60 s".
+        /// "200 ms", slow_start_limit 1, quick_acks 0, prompt_acks false, rto_tick "1 ms", rto_min
+        /// "1 s", rto_max "60 s".
         Rfc = "rfc",
         /// Those of a host of the 1990s, as in 4.4BSD: as "rfc", but for recovery "reno",
         /// initial_window "rfc2001", limited_transmit false, byte_counting false, rto_tick
@@ -36,6 +36,7 @@ const OF_RFCS: &[OtherDefault] = &[
     ("delayed_ack_timeout", || Value::from("200 ms"), "RFC 5681, section 4.2: at most 500 ms"),
     ("slow_start_limit", || Value::from(1), "RFC 5681, section 3.1, equation 2"),
     ("quick_acks", || Value::from(0), "RFC 5681, section 4.2"),
+    ("prompt_acks", || Value::from(false), "RFC 5681, section 4.2"),
     ("rto_tick", || Value::from("1 ms"), "RFC 6298, section 4: finer than 100 ms is better"),
     ("rto_min", || Value::from("1 s"), "RFC 6298, section 2.4"),
     ("rto_max", || Value::from("60 s"), "RFC 6298, section 2.5"),

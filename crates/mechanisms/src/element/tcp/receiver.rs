@@ -48,6 +48,10 @@ struct Settings {
     /// Duplicates are reported (RFC 2883).
     dsack: bool,
     delay: Option<Span>,
+    /// Acknowledgements that are sent before any is delayed.
+    quick: u8,
+    /// Some acknowledgements are not delayed later on, either.
+    prompt: bool,
 }
 
 /// The state of one receiver.
@@ -66,6 +70,8 @@ struct Reception {
     waiting: u8,
     /// Acknowledgements that are sent before any is delayed.
     quick: u8,
+    /// A mark has arrived, and no CWR since: acknowledgements have been hastened for it.
+    hastened: bool,
     /// A congestion mark has arrived and the sender has not answered it with CWR; where marks are
     /// echoed exactly, whether the last segment was marked (DCTCP.CE).
     ece: bool,
@@ -104,6 +110,7 @@ impl TcpReceivers {
         let overhead = parameters.overhead();
         let (echo, option) = (parameters.echo(), parameters.accecn_option);
         let accurate = echo == Some(EcnEcho::AccEcn);
+        let quick = u8::try_from(parameters.quick_acks).unwrap_or(u8::MAX);
         let reception = || Reception {
             next: 0,
             acked: 0,
@@ -111,7 +118,8 @@ impl TcpReceivers {
             deadline: Time::NEVER,
             pending: Time::NEVER,
             waiting: 0,
-            quick: u8::try_from(parameters.quick_acks).unwrap_or(u8::MAX),
+            quick,
+            hastened: false,
             ece: false,
             reorder: None,
             tally: accurate.then(|| Box::new(Tally::new(option))),
@@ -135,6 +143,8 @@ impl TcpReceivers {
             handshake: parameters.handshake,
             dsack: parameters.reports_duplicates(),
             delay: parameters.ack_delay(),
+            quick,
+            prompt: parameters.prompt_acks,
         };
         let receptions = std::iter::repeat_with(reception).take(count).collect();
         Self { settings, receptions, spare: Vec::new(), application: None }
@@ -181,6 +191,9 @@ impl TcpReceivers {
                 (EcnEcho::Rfc8257, _) => changes = p.echo_exactly(r, marked, packet.flow, cx),
                 // RFC 3168, section 6.1.3: CWR ends the echo, unless this packet is marked itself.
                 _ => r.ece = (r.ece && !packet.cwr()) || marked,
+            }
+            if p.prompt {
+                r.hasten(marked, packet.cwr());
             }
         }
         // RFC 7323, section 4.3: echo the earliest segment not yet acknowledged, not the latest.
@@ -329,7 +342,7 @@ impl Settings {
         r.waiting += 1;
         cx.counters().hand_over(packet.flow, u64::from(packet.size - self.overhead));
         match self.delay {
-            Some(delay) if r.waiting < 2 && r.quick == 0 => {
+            Some(delay) if r.waiting < 2 && r.quick == 0 && !self.is_urgent(packet) => {
                 r.deadline = cx.now() + delay;
                 if r.deadline < r.pending {
                     r.pending = r.deadline;
@@ -339,6 +352,14 @@ impl Settings {
             }
             _ => true,
         }
+    }
+
+    /// Whether the acknowledgement of an in-order segment is not to be delayed. The application
+    /// reads what is pushed as it arrives, and that acknowledges it; a sender that has reduced its
+    /// window may have nothing else to send.
+    #[inline]
+    fn is_urgent(&self, packet: &Packet) -> bool {
+        self.prompt && (packet.is_pushed() || packet.cwr())
     }
 
     /// Accept a segment above or into a gap, or a duplicate: to be acknowledged at once. Returns
@@ -356,6 +377,9 @@ impl Settings {
             return !reorder.hold(packet.number, self.mss - payload);
         }
         let duplicate = packet.number < r.next;
+        if duplicate && self.prompt {
+            r.quick = r.quick.max(self.quick);
+        }
         if packet.number == r.next
             && let Some(reorder) = &mut r.reorder
         {
@@ -367,6 +391,17 @@ impl Settings {
             }
         }
         duplicate
+    }
+}
+
+impl Reception {
+    /// Do not delay two acknowledgements from the first mark on that CWR has not answered.
+    fn hasten(&mut self, marked: bool, cwr: bool) {
+        self.hastened &= !cwr;
+        if marked && !self.hastened {
+            self.hastened = true;
+            self.quick = self.quick.max(2);
+        }
     }
 }
 

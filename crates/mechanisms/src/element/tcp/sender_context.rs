@@ -273,6 +273,7 @@ impl SenderContext<'_, '_> {
             Packet::data(now, self.flow(), number, size, self.p.route).with_marking(self.p.marking);
         if number < self.c.max {
             packet = packet.as_retransmission();
+            self.c.unpaired = false;
             // Karn's algorithm: no round-trip time is measured on a segment sent twice.
             self.c.timed = u64::MAX;
             if self.p.ecn_always {
@@ -288,6 +289,9 @@ impl SenderContext<'_, '_> {
                 packet = packet.with_ecn(self.p.ect).with_cwr(self.c.cwr);
                 self.c.cwr = false;
             }
+        }
+        if self.p.pushes && !packet.is_retransmission() && self.is_pushed(number, now) {
+            packet = packet.as_pushed();
         }
         if self.c.finished && number + 1 == self.c.end {
             packet = packet.as_last(true);
@@ -306,6 +310,15 @@ impl SenderContext<'_, '_> {
         }
         self.cx.send(packet);
         f64::from(data)
+    }
+
+    /// Whether segment `number`, never sent before, is pushed: as the second of two that leave
+    /// together, or as the last that the application has written.
+    #[inline]
+    fn is_pushed(&mut self, number: u64, now: Time) -> bool {
+        let second = self.c.unpaired && self.c.last_sent == now;
+        self.c.unpaired = !second;
+        second || number + 1 == self.c.end
     }
 
     /// The smoothed round-trip time that segments carry, once there is one. Few groups use it.

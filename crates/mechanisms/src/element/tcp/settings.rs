@@ -34,6 +34,8 @@ pub(super) struct Settings {
     /// Applications write when they are asked to.
     pub(super) on_request: bool,
     pub(super) timestamps: bool,
+    /// Some segments are pushed, which the receiver goes by.
+    pub(super) pushes: bool,
     pub(super) ecn: bool,
     /// The codepoint of segments that are ECN-capable.
     pub(super) ect: Ecn,
@@ -84,6 +86,7 @@ impl Settings {
             idle_restart: parameters.idle_restart,
             on_request: false,
             timestamps: parameters.timestamps,
+            pushes: parameters.prompt_acks,
             ecn: parameters.ecn,
             ect: if needs.l4s { Ecn::Ect1 } else { Ecn::Ect0 },
             ecn_always: echo == Some(EcnEcho::Rfc8257) || parameters.ecn && needs.l4s,
