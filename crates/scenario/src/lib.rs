@@ -52,6 +52,7 @@ mod tcp;
 mod ties;
 mod topology;
 mod tree;
+mod unlimited;
 mod watch;
 
 pub use catalogue::{catalogue, schema};
