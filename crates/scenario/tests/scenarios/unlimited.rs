@@ -70,7 +70,7 @@ fn only_links_that_more_can_come_to_are_warned_of() {
         let found = warnings(&links, &[&flow("x", ["a", "d"], BULK)]);
         assert_eq!(at(found), expected, "{rates:?}");
     }
-    for (rates, expected) in [([5, 5], vec![]), ([5, 6], vec!["core"])] {
+    for (rates, expected) in [([5, 5], Vec::<&str>::new()), ([5, 6], vec!["core"])] {
         let found = warnings(
             &[
                 &link("a", ["a", "r"], rates[0], LIMIT),
@@ -79,7 +79,7 @@ fn only_links_that_more_can_come_to_are_warned_of() {
             ],
             &[&flow("a", ["a", "z"], "tcp = {}\ncount = 9"), &flow("b", ["b", "z"], BULK)],
         );
-        assert_eq!(at(found), Vec::<&str>::from(expected), "{rates:?}");
+        assert_eq!(at(found), expected, "{rates:?}");
     }
     // What datagrams bring counts as well.
     let datagrams = |rate: u32| {
@@ -87,12 +87,12 @@ fn only_links_that_more_can_come_to_are_warned_of() {
             "udp = {{}}\ntraffic = {{ cbr = {{ rate = \"{rate} Mbit/s\", size = \"500 B\" }} }}"
         )
     };
-    for (rate, expected) in [(4, vec![]), (6, vec!["core"])] {
+    for (rate, expected) in [(4, Vec::<&str>::new()), (6, vec!["core"])] {
         let found = warnings(
             &[&link("a", ["a", "r"], 5, LIMIT), &link("core", ["r", "z"], 10, "")],
             &[&flow("a", ["a", "z"], BULK), &flow("b", ["r", "z"], &datagrams(rate))],
         );
-        assert_eq!(at(found), Vec::<&str>::from(expected), "{rate}");
+        assert_eq!(at(found), expected, "{rate}");
     }
 }
 
