@@ -438,6 +438,10 @@ The name of a rate, time or amount ends in its unit: `_bps` bit/s, `_s` seconds,
 window of measurement, from the end of the warm-up to the end of the run. Sums over a group add the
 counters of its flows; its mean delay is the mean over the packets."""
 
+_RUN_HEAD = """\
+Besides, there is `warnings` where something is hardly meant in the scenario: a list of sentences,
+each with its place."""
+
 _QUANTILES_HEAD = """\
 That of p is the smallest value which at least that share of the flows does not exceed."""
 
@@ -461,7 +465,7 @@ With `record.classes`: a row for each class of the queue of a link, of scheduler
 `cake`. Each row also has `drop_reasons`, as its link has."""
 
 _PARTS = (
-    ("run", "A run", ""),
+    ("run", "A run", _RUN_HEAD),
     ("flows", "`flows`", "Each row has these and the [counters](#counters)."),
     ("groups", "`groups`", "Each row has these and the [counters](#counters)."),
     ("counted", "Counters", "Of a flow in `flows`; of all flows of the group in `groups`."),

@@ -6,7 +6,8 @@
 `fairness`, `traffic`, `sizes`, `control`, `detector`, `explicit_rate`, `impairment`, `activity`,
 `pace` and `adaptation` hold the mechanisms, `tcp`, `udp`, `media`, `calls` and `paced` the
 parameters of a transport, `policing` those of policing.
-What is wrong with a scenario is raised as `UserError`; `style` is how plots look.
+What is wrong with a scenario is raised as `UserError`, what is hardly meant in it is a
+`ScenarioWarning`; `style` is how plots look.
 
 Everything is imported when it is first used, so that the command line starts at once.
 """
@@ -22,6 +23,7 @@ _HOMES = {
     "Node": "forebay.scenario.network",
     "Results": "forebay.run.results",
     "Mechanism": "forebay.scenario.mechanism",
+    "ScenarioWarning": "forebay.errors",
     "UserError": "forebay.errors",
     "style": "forebay.run.plots",
 }

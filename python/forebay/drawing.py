@@ -15,6 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from forebay.errors import printable
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
@@ -114,7 +116,7 @@ def to_svg(drawing: Drawing, identity: str, description: str) -> str:
     # A fixed salt makes the same drawing the same text, so that a report can be compared.
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": identity}):
         drawing.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
-    svg = buffer.getvalue()
+    svg = printable(buffer.getvalue(), keep="\n\t")
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     for number, colour in enumerate(COLOURS, 1):
@@ -130,7 +132,7 @@ def to_svg(drawing: Drawing, identity: str, description: str) -> str:
     narrow = drawing.get_size_inches()[0] <= NARROW + 0.1
     svg = re.sub(r'<svg([^>]*?) width="[^"]*"', r"<svg\1", svg, count=1)
     svg = re.sub(r'<svg([^>]*?) height="[^"]*"', r"<svg\1", svg, count=1)
-    label = description.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
+    label = printable(description).replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
     kind = ' class="narrow"' if narrow else ""
     return svg.replace("<svg", f'<svg role="img"{kind} aria-label="{label}"', 1).strip()
 

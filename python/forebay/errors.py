@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MachineError",
+    "ScenarioWarning",
     "UserError",
     "located",
     "nearest",
@@ -26,6 +27,7 @@ __all__ = [
     "printable",
     "read_text",
     "unwritable",
+    "warn_of",
 ]
 
 
@@ -65,13 +67,43 @@ def unwritable(message: str, error: OSError) -> UserError | MachineError:
     return MachineError(told) if error.errno in _DISK else UserError(told)
 
 
-def printable(text: str) -> str:
-    """A text from outside on one line: characters that a terminal would act upon are escaped, as
-    `\\n`, `\\x1b` or `\\u202e`."""
+class ScenarioWarning(UserWarning):
+    """What can be run and is hardly meant: a scenario whose results may not be what they seem."""
+
+
+def warn_of(warnings: Iterable[str]) -> None:
+    """Issue a `ScenarioWarning` for each text, at the line outside this package that asked for what
+    led to it."""
+    texts = list(warnings)
+    if not texts:
+        return
+    # Imported where needed: a run of the command line says them on stderr.
+    import sys
+    import warnings as python
+
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and _is_ours(frame.f_globals.get("__name__", "")):
+        level, frame = level + 1, frame.f_back
+    for text in texts:
+        python.warn(printable(text), ScenarioWarning, stacklevel=level)
+
+
+def _is_ours(module: str) -> bool:
+    return module.partition(".")[0] == "forebay"
+
+
+def printable(text: str, keep: str = "") -> str:
+    """A text from outside on one line: characters that a terminal or a browser would act upon are
+    escaped, as `\\n`, `\\x1b` or `\\u202e`, except those to `keep`; blanks of any width stay."""
     if text.isprintable():
         return text
-    escaped = (c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-    return "".join(escaped)
+    # Imported where needed: most texts are plain.
+    from unicodedata import category
+
+    def stays(c: str) -> bool:
+        return c.isprintable() or c in keep or category(c) == "Zs"
+
+    return "".join(c if stays(c) else c.encode("unicode_escape").decode() for c in text)
 
 
 MOST_NEAR = 5

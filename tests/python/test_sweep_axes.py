@@ -200,3 +200,32 @@ def test_a_legend_has_the_names_of_variants_and_values_beside_their_parameters()
     row = {"variant": "today", "links.wire.rate": "5 Mbit/s", "flows.bulk.count": 4}
     axes = [("variant",), ("links.wire.rate", "flows.bulk.count")]
     assert _setting(row, axes) == "today, wire: rate 5 Mbit/s, bulk: count 4"
+
+
+@pytest.mark.parametrize(
+    ("varied", "places"),
+    [
+        ('[grid]\n"links.wire.delay" = ["1 ms", "2 ms", "1000 us"]', ("[0] = '1 ms'", "[2]")),
+        ('[grid]\n"flows.bulk.count" = [1, 1]', ("[0] = 1", "[1] = 1")),
+        (
+            '[[zip]]\n"links.wire.delay" = ["1 ms", "1 ms"]\n"flows.bulk.count" = [2, 2]',
+            ("[0] = '1 ms'", '"flows.bulk.count"[1] = 2'),
+        ),
+    ],
+)
+def test_a_value_is_there_once(
+    forebay: front.Forebay, scenario: Path, varied: str, places: tuple[str, ...]
+) -> None:
+    """The same runs would be made of two rows, and look like two results that agree; variants have
+    names, and one may be the scenario as it stands."""
+    sweep = scenario.with_name("sweep.toml")
+    head = f'scenario = "{scenario.name}"\nreplications = 2\nquantities = ["events"]\n'
+    sweep.write_text(head + varied, encoding="utf-8")
+    told = forebay.refused("sweep", sweep, "--out", scenario.parent / "out")
+    assert "are the same scenario; each value may be there once" in told
+    for place in places:
+        assert place.replace("'", '"') in told, told
+    assert not (scenario.parent / "out").exists()
+    alike = '[variants]\nplain = {}\nsame = { "links.wire.delay" = "2 ms" }\n'
+    sweep.write_text(head + alike, encoding="utf-8")
+    assert forebay("sweep", sweep, "--until", "2 s", "--out", scenario.parent / "out").status == 0

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from forebay.scenario.catalogue import Catalogue, Category, Field, Page
+from forebay.scenario.catalogue import Catalogue, Category, Field, Page, catalogue
 from tidy import arrows, bans, documented, generated, imports, modules, packages, size, words
+from tidy.definitions import Definitions
 from tidy.source import Finding, Source, read_tree
 
 LAW = "crates/mechanisms/src/queue/fifo.rs"
@@ -379,12 +380,31 @@ FIELD = Field(
     source="RFC 2309, section 3",
 )
 PAGE = Page("red", "queue", "Random early detection.", "RFC 2309", (FIELD,))
+RED = Source(
+    "crates/mechanisms/src/queue/red.rs",
+    """
+const ENTRY: Entry<BuildQueue> = Entry {
+    name: "red",
+};
+
+parameters! {
+    /// Parameters of RED.
+    pub struct RedParameters {
+        /// Weight of the newest sample,
+        /// 0 to 1.
+        weight: f64 = 0.002, "RFC 2309, section 3";
+        ..others: Options;
+    }
+}
+""",
+)
 
 
 def unexplained(page: Page) -> list[str]:
     """What a catalogue with that page alone leaves open."""
     known = Catalogue((Category(page.kind, "Who gets in.", "links.NAME", (page,)),), ())
-    return [f"{finding.path}: {finding.what}" for finding in documented.check_catalogue(known)]
+    found = documented.check_catalogue(known, Definitions([RED]))
+    return [f"{finding.path}:{finding.line}: {finding.what}" for finding in found]
 
 
 def test_parameters_have_meaning_unit_and_source() -> None:
@@ -399,7 +419,8 @@ def test_parameters_have_meaning_unit_and_source() -> None:
     ):
         found = unexplained(replace(PAGE, fields=(wrong,)))
         assert found, wrong
-        assert all(line.startswith("queue.red.weight: ") for line in found)
+        begin = "crates/mechanisms/src/queue/red.rs:11: queue.red.weight: "
+        assert all(line.startswith(begin) for line in found), found
 
 
 def test_the_offered_load_is_the_users_own() -> None:
@@ -410,8 +431,24 @@ def test_the_offered_load_is_the_users_own() -> None:
 
 def test_mechanisms_have_summary_and_source() -> None:
     """A mechanism could be somebody's idea under a known name."""
-    assert unexplained(replace(PAGE, source="folklore")) == ["queue.red: source is `folklore`"]
-    assert unexplained(replace(PAGE, summary="")) == ["queue.red: summary is ``"]
+    place = "crates/mechanisms/src/queue/red.rs:3: queue.red"
+    assert unexplained(replace(PAGE, source="folklore")) == [f"{place}: source is `folklore`"]
+    assert unexplained(replace(PAGE, summary="")) == [f"{place}: summary is ``"]
+
+
+def test_every_part_of_the_catalogue_is_found_in_its_file() -> None:
+    """A finding would name no file, or line 0, and its reader have to search for the law."""
+    tree = read_tree()
+    places = Definitions(tree)
+    for page in catalogue().pages():
+        found = [places.of_page(page), *(places.of_field(page, field) for field in page.fields)]
+        assert all(line > 0 for _, line in found), (page.kind, page.name, found)
+    law = next(page for page in catalogue().pages() if (page.kind, page.name) == ("queue", "sfq"))
+    for field in law.fields:
+        path, line = places.of_field(law, field)
+        assert path.startswith("crates/mechanisms/src/queue/")
+        text = next(source for source in tree if source.path == path).lines[line - 1]
+        assert text.lstrip().startswith(f"{field.name}: "), (field.name, text)
 
 
 def test_tests_say_why_they_are_there() -> None:

@@ -14,6 +14,7 @@ nothing needs any more is itself a finding.
     arrows      which crate may depend on which
     packages    which package of python/forebay may import which
     documented  parameters and mechanisms of the catalogue, tests
+    definitions where the catalogue is defined
     generated   reference pages, type stub, results in the READMEs of studies
 
 Formatting, types and docstrings are other tools' work: rustfmt, rustc (`missing_docs`), clippy,

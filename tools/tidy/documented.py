@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from tree_sitter import Node
 
 from forebay.scenario.catalogue import Catalogue, Field, Page, catalogue
+from tidy.definitions import Definitions
 from tidy.rust import leaves, line_of, text_of
 from tidy.source import Finding, Source, in_python
 
@@ -47,7 +48,7 @@ HOLLOW = re.compile(r"(?:Tests?|Checks?|Verif(?:y|ies)|Ensures?|Make sure|Should
 
 def check(sources: Sequence[Source]) -> Iterator[Finding]:
     """Mechanisms, parameters and tests that are not explained."""
-    yield from check_catalogue(catalogue())
+    yield from check_catalogue(catalogue(), Definitions(sources))
     for source in sources:
         if source.suffix == ".rs":
             yield from check_rust(source)
@@ -55,29 +56,33 @@ def check(sources: Sequence[Source]) -> Iterator[Finding]:
         yield from check_python(source)
 
 
-def check_catalogue(known: Catalogue) -> Iterator[Finding]:
-    """Mechanisms and parameters without meaning, unit or source; by path of the catalogue."""
+def check_catalogue(known: Catalogue, places: Definitions) -> Iterator[Finding]:
+    """Mechanisms and parameters without meaning, unit or source; where they are defined."""
     for page in known.pages():
         name = f"{page.kind}.{page.name}"
+        path, line = places.of_page(page)
         if not page.summary.endswith("."):
-            yield Finding(name, 0, f"summary is `{page.summary}`", WHY_MEANING)
+            yield Finding(path, line, f"{name}: summary is `{page.summary}`", WHY_MEANING)
         if page.kind != "section" and not SOURCE.search(page.source):
-            yield Finding(name, 0, f"source is `{page.source}`", WHY_SOURCE)
+            yield Finding(path, line, f"{name}: source is `{page.source}`", WHY_SOURCE)
         for field in page.fields:
-            yield from _field(page, field, f"{name}.{field.name}")
+            path, line = places.of_field(page, field)
+            for what, why in _faults(page, field):
+                yield Finding(path, line, f"{name}.{field.name}: {what}", why)
 
 
-def _field(page: Page, field: Field, name: str) -> Iterator[Finding]:
+def _faults(page: Page, field: Field) -> Iterator[tuple[str, str]]:
+    """What a parameter lacks, and why it needs it."""
     if not field.meaning.endswith((".", "...")):
-        yield Finding(name, 0, f"meaning is `{field.meaning}`", WHY_MEANING)
+        yield f"meaning is `{field.meaning}`", WHY_MEANING
     for word, meaning in zip(field.choices, field.choice_meanings, strict=True):
         if not meaning.strip():
-            yield Finding(name, 0, f"`{word}` has no meaning", WHY_MEANING)
+            yield f"`{word}` has no meaning", WHY_MEANING
     theirs = field.source == "-" and page.kind in UNSOURCED
     if not theirs and not SOURCE.search(field.source):
-        yield Finding(name, 0, f"source is `{field.source}`", WHY_SOURCE)
+        yield f"source is `{field.source}`", WHY_SOURCE
     if field.kind == "number" and not UNIT.search(field.meaning):
-        yield Finding(name, 0, f"no unit in `{field.meaning}`", WHY_UNIT)
+        yield f"no unit in `{field.meaning}`", WHY_UNIT
 
 
 def check_rust(source: Source) -> Iterator[Finding]:

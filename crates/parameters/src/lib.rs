@@ -20,7 +20,7 @@ mod section;
 mod types;
 
 pub use choose::{Chosen, choose, choose_all, choose_or};
-pub use data_file::DataFile;
+pub use data_file::{DataFile, Fault};
 pub use define::Parameters;
 pub use field_type::FieldType;
 pub use inner::Inner;

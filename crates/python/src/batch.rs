@@ -49,6 +49,9 @@ struct Document<'r> {
     result: &'r RunResult,
     #[serde(flatten)]
     clocked: Clocked,
+    /// What can be run and is hardly meant.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     checks: Option<Checks>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -133,10 +136,7 @@ pub(crate) fn run_batch(
     if let Some(begins) = begins {
         let scenarios = || tasks.iter().map(|task| &task.scenario);
         let expected: Vec<u64> = scenarios().map(|each| each.expected_packets()).collect();
-        let texts = |each: &Arc<Scenario>| -> Vec<String> {
-            each.warnings().iter().map(ToString::to_string).collect()
-        };
-        let warnings: Vec<Vec<String>> = scenarios().map(texts).collect();
+        let warnings: Vec<Vec<String>> = scenarios().map(|each| warnings_of(each)).collect();
         begins.call1((expected, warnings))?;
     }
     let batch = Arc::new(Batch { tasks, next: AtomicUsize::new(0) });
@@ -152,6 +152,11 @@ pub(crate) fn run_batch(
     batch.next.store(batch.tasks.len(), Ordering::Relaxed);
     batch.tasks.iter().for_each(Task::cancel);
     outcome
+}
+
+/// What is hardly meant in a scenario, a sentence each.
+fn warnings_of(scenario: &Scenario) -> Vec<String> {
+    scenario.warnings().iter().map(ToString::to_string).collect()
 }
 
 /// Check every scenario; equal ones are read once.
@@ -235,6 +240,7 @@ fn perform(task: &Task) -> Outcome {
                     setup_s: wired.as_secs_f64(),
                     wall_s: begun.elapsed().as_secs_f64(),
                 },
+                warnings: warnings_of(&task.scenario),
                 checks: report.as_ref().map(Checks::of),
                 command: task.command.as_deref(),
             };

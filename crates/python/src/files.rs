@@ -1,9 +1,11 @@
 //! The files that a scenario names: the engine itself opens none.
 
+use std::cell::RefCell;
+use std::ffi::OsString;
 use std::io::{BufReader, ErrorKind, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use forebay_scenario::{Scenario, ScenarioError, expand, packets_of, registry};
+use forebay_scenario::{FileText, Scenario, ScenarioError, expand, packets_of, registry};
 
 /// The largest file that is read: rates for every millisecond of an hour have some 70 MB.
 const LARGEST: u64 = 64 << 20;
@@ -17,16 +19,67 @@ pub(crate) fn read_scenario(
     Scenario::parse_beside(&registry(), text, name, assignments, &|file| read_beside(name, file))
 }
 
+/// The files that the scenario of `text` reads, by their paths.
+pub(crate) fn files_of(
+    text: &str,
+    name: &str,
+    assignments: &[String],
+) -> Result<Vec<PathBuf>, ScenarioError> {
+    let read = RefCell::new(Vec::new());
+    let find = |file: &str| {
+        read.borrow_mut().push(folder_of(name).join(file));
+        read_beside(name, file)
+    };
+    Scenario::parse_beside(&registry(), text, name, assignments, &find)?;
+    Ok(read.into_inner())
+}
+
 /// The scenario of `text` in one piece, as JSON.
 pub(crate) fn expand_scenario(text: &str, name: &str) -> Result<String, ScenarioError> {
     expand(text, name, &|file| read_beside(name, file))
 }
 
-/// The text of a data file in the folder of the scenario file `name`; of a capture, its packets as
+/// A file that the scenario file `name` names, by its path from there; of a capture, its packets as
 /// a table. Or why it cannot be read.
-pub(crate) fn read_beside(name: &str, file: &str) -> Result<String, String> {
-    let folder = Path::new(name).parent().unwrap_or(Path::new(""));
-    read(&folder.join(file))
+pub(crate) fn read_beside(name: &str, file: &str) -> Result<FileText, String> {
+    let folder = folder_of(name);
+    // Links are followed first: where a file is, and not how it is called, is what counts.
+    let path = folder.join(file).canonicalize();
+    let roots = std::env::var_os(ROOTS).filter(|roots| !roots.is_empty());
+    if let Some(roots) = roots {
+        check_roots(path.as_deref().ok(), &roots)?;
+    }
+    let path = path.map_err(|error| format!("cannot be read: {error}"))?;
+    let is_outside = !folder.canonicalize().is_ok_and(|folder| path.starts_with(folder));
+    Ok(FileText { text: read(&path)?, is_outside })
+}
+
+/// The folder of the file `name`.
+fn folder_of(name: &str) -> &Path {
+    match Path::new(name).parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// The folders below which files that scenarios name must lie, if it is set.
+const ROOTS: &str = "FOREBAY_DATA_ROOT";
+
+/// Refuse a file that does not lie below one of `roots`. Nobody is told whether there is a file
+/// elsewhere.
+fn check_roots(path: Option<&Path>, roots: &OsString) -> Result<(), String> {
+    let folders: Vec<PathBuf> = std::env::split_paths(roots).collect();
+    let mut known = Vec::new();
+    for folder in &folders {
+        let found = folder.canonicalize().ok().filter(|folder| folder.is_dir());
+        let fault = || format!("cannot be read: {ROOTS} names {}, no folder", folder.display());
+        known.push(found.ok_or_else(fault)?);
+    }
+    if path.is_some_and(|path| known.iter().any(|folder| path.starts_with(folder))) {
+        return Ok(());
+    }
+    let allowed: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
+    Err(format!("is no file below {}, where {ROOTS} has it be", allowed.join(" or ")))
 }
 
 fn read(path: &Path) -> Result<String, String> {

@@ -103,7 +103,16 @@ fn expand(text: &str, name: &str) -> PyResult<String> {
 #[pyfunction]
 fn data_file(name: &str, file: &str) -> PyResult<String> {
     read_beside(name, file)
+        .map(|found| found.text)
         .map_err(|message| ScenarioError::new_err(format!("\"{file}\" {message}")))
+}
+
+/// The paths of the files that a scenario includes or names.
+///
+/// Raises ScenarioError if it cannot be run.
+#[pyfunction]
+fn files_of(text: &str, name: &str, set: Vec<String>) -> PyResult<Vec<std::path::PathBuf>> {
+    files::files_of(text, name, &set).map_err(|error| ScenarioError::new_err(error.to_string()))
 }
 
 /// Run a script of packets that must arrive and be sent on the model of TCP; what came of it, as
@@ -136,6 +145,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(expand, module)?)?;
     module.add_function(wrap_pyfunction!(data_file, module)?)?;
+    module.add_function(wrap_pyfunction!(files_of, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(tcp_script, module)?)?;
     module.add_function(wrap_pyfunction!(tcp_script_language, module)?)?;

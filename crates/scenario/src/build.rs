@@ -24,6 +24,7 @@ use crate::sections::{RecordParameters, SCENARIO_SECTIONS, ScenarioParameters};
 use crate::series::single_flows;
 use crate::ties::TieOrder;
 use crate::topology::Topology;
+use crate::unlimited::warn_of_unlimited_queues;
 
 /// The clock reaches 213 days; what is due after the end of a run must lie within it too.
 const LONGEST_RUN: Span = Span::from_s(100 * 24 * 3600);
@@ -89,6 +90,7 @@ impl<'a> Plan<'a> {
         facts.flows.place(flows.iter().map(|flow| flow.count));
         members.check(&root)?;
         check_bursts(&links, &flows)?;
+        warn_of_unlimited_queues(&links, &flows);
         let names_of_links = links.iter().map(|link| link.name.as_str()).collect();
         let groups: Vec<_> = flows.iter().map(|flow| (flow.name.as_str(), flow.count)).collect();
         check_unique(&root, names_of_links, &groups)?;

@@ -3,18 +3,34 @@
 //! The engine opens no files: [`Files`], handed in with the text of the scenario, says how a file
 //! beside it is read. From then on its contents are part of the scenario, in whose hash they count.
 
-use forebay_parameters::{Node, Problem, Table, Value, key};
+use forebay_parameters::{DataFile, Node, Problem, Table, Value, key};
 
 use crate::names::SITES;
 
-/// Gives the text of a file that is named in a scenario, or why it cannot be read.
-pub type Files<'f> = &'f dyn Fn(&str) -> Result<String, String>;
+/// Gives a file that is named in a scenario, or why it cannot be read.
+pub type Files<'f> = &'f dyn Fn(&str) -> Result<FileText, String>;
+
+/// What a file holds.
+pub struct FileText {
+    /// Its text.
+    pub text: String,
+    /// Whether it lies outside the folder of the scenario: messages quote no data file of which
+    /// that is so.
+    pub is_outside: bool,
+}
+
+/// The text of a file beside the scenario.
+impl From<String> for FileText {
+    fn from(text: String) -> Self {
+        Self { text, is_outside: false }
+    }
+}
 
 /// Keys of a link, or of its way back, that name files.
 const KEYS: [&str; 2] = ["schedule", "trace"];
 
 /// Reads no files: for scenarios that come without a folder.
-pub(crate) fn no_files(_path: &str) -> Result<String, String> {
+pub(crate) fn no_files(_path: &str) -> Result<FileText, String> {
     Err("cannot be read: this scenario has no folder; a data file can be { text = \"...\" }"
         .to_owned())
 }
@@ -91,16 +107,20 @@ fn load_keys(
     for key in keys {
         let Some(node) = below(section, key) else { continue };
         let Value::Text(name) = &node.value else { continue };
-        let text = files(name).map_err(|message| Problem {
+        let found = files(name).map_err(|message| Problem {
             path: format!("{path}.{key}"),
             line: node.line,
             message: format!("\"{name}\" {message}"),
         })?;
         let line = node.line;
-        let entry = |value: &str| Node { value: Value::Text(value.to_owned()), line };
-        let pairs = [("file", entry(name)), ("text", entry(&text))];
-        let contents: Table =
-            pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+        let entry = |value: Value| Node { value, line };
+        let mut contents = Table::from([
+            ("file".to_owned(), entry(Value::Text(name.clone()))),
+            ("text".to_owned(), entry(Value::Text(found.text))),
+        ]);
+        if found.is_outside {
+            contents.insert(DataFile::OUTSIDE.to_owned(), entry(Value::Bool(true)));
+        }
         node.value = Value::Table(contents);
     }
     Ok(())
@@ -121,7 +141,7 @@ fn below<'n>(node: &'n mut Node, key: &str) -> Option<&'n mut Node> {
 mod tests {
     use super::*;
     use crate::parse::parse;
-    use forebay_parameters::{DataFile, Parameter};
+    use forebay_parameters::Parameter;
 
     const LINK: &str = "[links.a]\nschedule = \"rates.csv\"\n[links.a.reverse]\ntrace = \"up\"\n";
 
@@ -130,7 +150,7 @@ mod tests {
     #[test]
     fn files_are_read_once_into_the_tree() {
         let mut root = parse(LINK).unwrap();
-        load(&mut root, &|name| Ok(format!("what {name} holds"))).unwrap();
+        load(&mut root, &|name| Ok(format!("what {name} holds").into())).unwrap();
         let link = below(below(&mut root, "links").unwrap(), "a").unwrap();
         let schedule = DataFile::read(below(link, "schedule").unwrap()).unwrap();
         assert_eq!(schedule.text, "what rates.csv holds");
@@ -144,8 +164,9 @@ mod tests {
         let text = "[flows.a.traffic]\ntransfers = { sizes = { cdf = { file = \"s.csv\" } } }\n\
                     [flows.b.traffic]\ntrace = { file = \"p.csv\" }\n";
         let named = |text: &str, name: &str| {
-            let refuse =
-                |file: &str| if file == name { Err("no".to_owned()) } else { Ok(String::new()) };
+            let refuse = |file: &str| {
+                if file == name { Err("no".to_owned()) } else { Ok(String::new().into()) }
+            };
             load(&mut parse(text).unwrap(), &refuse).unwrap_err().path
         };
         assert_eq!(named(text, "s.csv"), "flows.a.traffic.transfers.sizes.cdf.file");

@@ -402,6 +402,18 @@ impl FlowPlan {
         matches!(self.transport, Transport::Tcp(..))
     }
 
+    /// Whether TCP alone decides how much it sends: it never runs out of data, and no window that
+    /// a receiver advertises is the limit.
+    pub(crate) fn is_endless(&self) -> bool {
+        let Transport::Tcp(parameters, _, traffic) = &self.transport else { return false };
+        traffic.endless && parameters.window.is_none()
+    }
+
+    /// Whether a policer stands at its ingress.
+    pub(crate) fn is_policed(&self) -> bool {
+        self.policing.is_some()
+    }
+
     /// Its TCP parameters, if it has any.
     pub(crate) fn tcp(&self) -> Option<&TcpParameters> {
         match &self.transport {

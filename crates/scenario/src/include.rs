@@ -89,8 +89,8 @@ impl Reader<'_> {
             let path = beside(folder, name);
             let fail = |message| Problem { path: "include".to_owned(), line, message };
             self.refuse(&path).map_err(fail)?;
-            let text =
-                (self.files)(&path).map_err(|message| fail(format!("\"{name}\" {message}")))?;
+            let found = (self.files)(&path);
+            let text = found.map_err(|message| fail(format!("\"{name}\" {message}")))?.text;
             if text.len() > LARGEST {
                 return Err(fail(format!("\"{name}\" has more than {LARGEST} bytes")));
             }

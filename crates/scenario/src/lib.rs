@@ -52,6 +52,7 @@ mod tcp;
 mod ties;
 mod topology;
 mod tree;
+mod unlimited;
 mod watch;
 
 pub use catalogue::{catalogue, schema};
@@ -60,7 +61,7 @@ pub use columns::result_columns;
 pub use control::{Control, RunOptions};
 pub use error::ScenarioError;
 pub use estimate::Need;
-pub use files::Files;
+pub use files::{FileText, Files};
 pub use forebay_invariants::{Breach, Invariant, Report};
 pub use forebay_mechanisms::element::calls::CallResult;
 pub use forebay_mechanisms::element::paced::PacedResult;

@@ -61,6 +61,8 @@ pub(crate) struct LinkPlan<'a> {
     pub(crate) holds_all: bool,
     /// Whether its queue may hold packets back while the transmitter is free: it shapes.
     pub(crate) holds_back: bool,
+    /// Whether its shaper or its conditioners bound what comes to its queue.
+    pub(crate) bounds_load: bool,
     /// Which span of a ring it is, if it is one.
     pub(crate) span: Option<RingSpan>,
     /// Which part of its element it is: a ring has one for each span.
@@ -182,6 +184,7 @@ impl<'a> LinkPlan<'a> {
             allocates: false,
             holds_all: false,
             holds_back: false,
+            bounds_load: false,
             span: None,
             part: 0,
             beyond: 0,
@@ -265,6 +268,7 @@ impl LinkPlan<'_> {
             refuse_implied_classes(section)?;
         }
         self.uses_rtt = conditioners.iter().any(|law| law.uses_rtt());
+        self.bounds_load = shaper.is_some() || polices(section);
         let detector = choose::<Detectors>(section, "detector")?
             .map(|(entry, inner)| (entry.build)(&inner, &facts))
             .transpose()?;
@@ -281,6 +285,11 @@ impl LinkPlan<'_> {
             Some(Parts { queue, shaper, conditioners, detector, explicit_rate, impairments });
         self.burst = burst;
         Ok(self)
+    }
+
+    /// Warn of the value under `key` of its section.
+    pub(crate) fn warn(&self, key: &str, message: String) {
+        self.section.warn(key, message);
     }
 
     /// Make this direction, which is link `id`; the elements that a packet passes.
@@ -365,6 +374,16 @@ fn refuse_implied_classes(section: &Section<'_>) -> Result<(), Problem> {
             ),
         )),
     }
+}
+
+/// Whether a conditioner of the link drops what is out of profile, as far as the values tell that
+/// were read from its section.
+fn polices(section: &Section<'_>) -> bool {
+    let conditioners = format!("{}.conditioner", section.path());
+    let echo = section.echo().borrow();
+    let mut below =
+        echo.range(conditioners.clone()..).take_while(|(path, _)| path.starts_with(&conditioners));
+    below.any(|(path, value)| path.ends_with(".excess") && value == "drop")
 }
 
 /// Several mechanisms of a kind, such as `conditioner = {...}` or `conditioners = [{...}, {...}]`.

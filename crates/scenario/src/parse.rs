@@ -14,15 +14,42 @@ pub(crate) fn parse(text: &str) -> Result<Node, Problem> {
     }
     let lines = Lines::of(text);
     let table = DeTable::parse(text).map_err(|error| {
-        let line = error.span().map(|span| lines.at(span.start));
-        let what = match error.message().trim() {
-            "recursion limit" => "tables or lists are nested too deeply",
-            other => other,
+        let place = error.span().map(|span| lines.at(span.start));
+        let (line, what) = match error.message().trim() {
+            TOO_DEEP => {
+                let line = place.or_else(|| line_too_deep(text, &lines));
+                (line, "tables or lists are nested too deeply")
+            }
+            other => (place, other),
         };
         problem(line, format!("not valid TOML: {what}"))
     })?;
     let line = Some(1);
     Ok(Node { value: Value::Table(convert_table(table.get_ref(), &lines)?), line })
+}
+
+/// What the parser says of a dotted key, alone or in a header, that has too many parts; it does not
+/// say where that is.
+const TOO_DEEP: &str = "recursion limit";
+
+/// The first line of `text` whose key is too deep: the number of lines from the start with which
+/// the parser complains of one, found by bisection.
+fn line_too_deep(text: &str, lines: &Lines) -> Option<u32> {
+    let complains = |count: usize| {
+        let end = lines.0.get(count).copied().unwrap_or(text.len());
+        let (_, errors) = DeTable::parse_recoverable(&text[..end]);
+        errors.iter().any(|error| error.message().trim() == TOO_DEEP)
+    };
+    let (mut without, mut with) = (0, lines.0.len());
+    while with - without > 1 {
+        let middle = usize::midpoint(without, with);
+        if complains(middle) {
+            with = middle;
+        } else {
+            without = middle;
+        }
+    }
+    u32::try_from(with).ok()
 }
 
 /// Tables inside tables that `--set` makes at most: as many as TOML files may have.

@@ -3,7 +3,7 @@
 use forebay_mechanisms::element::link::{
     Capacity, DelaySchedule, OPPORTUNITY_BYTES, Opportunities, RateSchedule,
 };
-use forebay_parameters::{DataFile, Parameters, Problem, Section, parameters};
+use forebay_parameters::{DataFile, Fault, Parameters, Problem, Section, parameters};
 use forebay_units::quantity::show_span;
 use forebay_units::{PS_PER_S, Rate, Span};
 
@@ -191,16 +191,20 @@ fn check_time(at: Span) -> Result<(), String> {
 fn opportunities(trace: &DataFile) -> Result<Vec<Span>, String> {
     let mut times: Vec<Span> = Vec::new();
     for (line, text) in trace.lines() {
-        let wrong = |message: &str| trace.wrong(line, message);
+        let wrong = |read: &str, what: &str| {
+            trace.wrong(line, Fault::quoting(format!("{read} {what}"), format!("it {what}")))
+        };
         let ms: u64 = text
             .parse()
-            .map_err(|_| wrong(&format!("\"{text}\" is not a time in whole milliseconds")))?;
+            .map_err(|_| wrong(&format!("\"{text}\""), "is not a time in whole milliseconds"))?;
         let at = Span::from_ms(1).times(ms);
-        check_time(at).map_err(|message| wrong(&message))?;
+        check_time(at).map_err(|quoting| {
+            let plain = format!("a time is too long; allowed are up to {}", show_span(LAST_TIME));
+            trace.wrong(line, Fault::quoting(quoting, plain))
+        })?;
         if times.last().is_some_and(|last| *last > at) {
-            return Err(wrong(&format!(
-                "{ms} ms comes after a later time; times must be in order"
-            )));
+            let what = "comes after a later time; times must be in order";
+            return Err(wrong(&format!("{ms} ms"), what));
         }
         times.push(at);
     }
@@ -219,10 +223,10 @@ fn rows(file: &DataFile) -> Result<Vec<Row>, String> {
     let mut lines = file.lines();
     let (line, header) = lines.next().unwrap_or((1, ""));
     let columns =
-        DataFile::columns(header, &COLUMNS, 2).map_err(|message| file.wrong(line, &message))?;
+        DataFile::columns(header, &COLUMNS, 2).map_err(|fault| file.wrong(line, fault))?;
     let mut rows: Vec<Row> = Vec::new();
     for (line, text) in lines {
-        let row = row(text, &columns).map_err(|message| file.wrong(line, &message))?;
+        let row = row(text, &columns).map_err(|fault| file.wrong(line, fault))?;
         if rows.last().is_some_and(|(last, ..)| *last >= row.0) {
             return Err(file.wrong(line, "time_s is not after that of the row before"));
         }
@@ -234,10 +238,10 @@ fn rows(file: &DataFile) -> Result<Vec<Row>, String> {
     Ok(rows)
 }
 
-fn row(text: &str, columns: &[usize]) -> Result<Row, String> {
+fn row(text: &str, columns: &[usize]) -> Result<Row, Fault> {
     let cells: Vec<&str> = text.split(',').map(str::trim).collect();
     if cells.len() != columns.len() {
-        return Err(format!("{} cells for {} columns", cells.len(), columns.len()));
+        return Err(format!("{} cells for {} columns", cells.len(), columns.len()).into());
     }
     let mut values = [0.0; COLUMNS.len()];
     for (cell, column) in cells.into_iter().zip(columns) {
@@ -248,7 +252,9 @@ fn row(text: &str, columns: &[usize]) -> Result<Row, String> {
             _ => (COLUMNS[2], LONGEST_DELAY.seconds()),
         };
         if !(0.0..=most).contains(&value) {
-            return Err(format!("{name} is \"{cell}\"; allowed are numbers from 0 to {most}"));
+            let allowed = format!("allowed are numbers from 0 to {most}");
+            let quoting = format!("{name} is \"{cell}\"; {allowed}");
+            return Err(Fault::quoting(quoting, format!("{name}: {allowed}")));
         }
         values[*column] = value;
     }

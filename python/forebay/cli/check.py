@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from forebay.cli.terminal import print_json
+from forebay.errors import printable
 from forebay.run.jobs import check, load
-from forebay.run.progress import say
+from forebay.run.progress import say_warnings
 
 TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
@@ -16,13 +17,13 @@ __all__ = ["check_scenario"]
 def check_scenario(scenario: Path | str, overrides: list[str], as_json: bool) -> None:
     """`forebay check`: says what the scenario consists of, or raises `UserError`."""
     found = check(load(scenario).but(overrides=overrides))
-    for warning in found["warnings"]:
-        say(f"forebay: warning: {warning}")
+    say_warnings(found["warnings"])
     if as_json:
         print_json(found)
         return
     print(
-        f"{scenario}: fine. {found['name']}: {found['nodes']} nodes, {found['links']} links, "
+        f"{printable(str(scenario))}: fine. {printable(found['name'])}: {found['nodes']} nodes, "
+        f"{found['links']} links, "
         f"{found['flows']} flows; {found['duration_s']:g} s, counted from "
         f"{found['warm_up_s']:g} s; scenario {found['scenario_hash']}"
     )

@@ -129,6 +129,7 @@ def _help() -> str:
             "",
             "FOREBAY_STUDIES=DIR in the environment: the studies below DIR in place of our own.",
             "Their Python modules are run by `reproduce` and `report`.",
+            "FOREBAY_DATA_ROOT=DIR: files that scenarios name must lie below DIR.",
         ]
     )
 
@@ -215,6 +216,10 @@ def _benchmarks() -> Iterable[str]:
     from forebay.cli.bench import names
 
     return names()
+
+
+def _force(files: str) -> Parameter:
+    return flag("--force", f"Have the files {files} replace others than those of earlier runs.")
 
 
 _JSON = flag("--json", "Print one JSON document on stdout, nothing else.", key="as_json")
@@ -371,6 +376,7 @@ def transports(study_id: str, **options: Any) -> int:
         key="captures",
         many=True,
     ),
+    _force("of --flent, --ns2 and --capture"),
     _JSON,
 )
 def run(
@@ -392,7 +398,7 @@ def run(
         need("run --format", "pyarrow")
     if formats and out is None:
         raise UserError("--format: tables are written to the folder of --out; name one")
-    exports = Exports(*(options.pop(name) for name in ("flent", "ns2", "captures")))
+    exports = Exports(*(options.pop(name) for name in ("flent", "ns2", "captures", "force")))
     show = Show(as_json, shuffle, formats, exports)
     if replications is not None:
         if shuffle:
@@ -462,6 +468,7 @@ def check(scenario: str, overrides: list[str], as_json: bool) -> None:
         many=True,
     ),
     option("--out", "FILE", "Where the script goes (default: standard output).", read=_path),
+    _force("of --out"),
     flag("--run", "Run it, and print what it gives beside the simulated run."),
     option(
         "--in",
@@ -522,16 +529,21 @@ def schema() -> None:
 @_command(
     argument("SCENARIO.toml", "scenario", "The scenario file (default: lessons).", required=False),
     option("--write", "FILE.html", "Write the page to a file, which opens from disk.", read=_path),
+    _force("of --write"),
     option("--port", "N", "Serve it there (default: any that is free).", read=Whole(0, 65535)),
     flag("--no-browser", "Open no browser; the address is printed.", key="no_browser"),
 )
 def lab(
-    scenario: str | None, write: Path | None, port: int | None, no_browser: bool = False
+    scenario: str | None,
+    write: Path | None,
+    port: int | None,
+    no_browser: bool = False,
+    force: bool = False,
 ) -> None:
     """Watch a scenario run in a page in the browser, and change it there."""
     from forebay.cli.lab import open_lab
 
-    open_lab(scenario, write, port or 0, not no_browser)
+    open_lab(scenario, write, port or 0, not no_browser, force)
 
 
 @_command(argument("DIR", "folder", "The folder.", read=_path))

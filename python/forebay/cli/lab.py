@@ -9,10 +9,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from forebay.errors import MachineError, UserError, unwritable
-from forebay.run.jobs import Job, load
+from forebay.errors import MachineError, UserError
+from forebay.run.jobs import Job, check, files_read, load
+from forebay.run.outputs import LAB, Output, refuse_losses
 from forebay.run.portable import portable_text
-from forebay.run.progress import say
+from forebay.run.progress import say, say_warnings
 
 __all__ = ["PAGE", "open_lab", "page", "server"]
 
@@ -27,18 +28,27 @@ ADDRESS = "127.0.0.1"
 
 
 def open_lab(
-    scenario: Path | str | None, write: Path | None, port: int, browser: bool = True
+    scenario: Path | str | None,
+    write: Path | None,
+    port: int,
+    browser: bool = True,
+    force: bool = False,
 ) -> None:
-    """`forebay lab`: serve the page until Ctrl-C, or write it to `write`.
+    """`forebay lab`: serve the page until Ctrl-C, or write it to `write`, with `force` in place of
+    whatever stands there.
 
     Raises `UserError` for a wrong scenario, or a file or port that cannot be had.
     """
+    job = None if scenario is None else load(scenario)
+    output = None if write is None else Output("--write", write, LAB)
+    if output is not None:
+        inputs = [] if job is None else map(Path, files_read(job))
+        refuse_losses([output], inputs, force=force)
     text = page(scenario)
-    if write is not None:
-        try:
-            write.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise unwritable(f"{write}: cannot be written", error) from None
+    if job is not None:
+        say_warnings(check(job)["warnings"])
+    if output is not None:
+        output.write(text.encode())
         say(f"lab: {write}; it opens from disk in any browser")
         return
     # Ctrl-C is how the command is ended, not a failure.

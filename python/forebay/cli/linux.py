@@ -12,7 +12,9 @@ from forebay.errors import UserError, nearest
 from forebay.linux.compare import compared, jain_index
 from forebay.linux.machine import PLACES
 from forebay.linux.script import link_script, network_script
-from forebay.run.jobs import check, load
+from forebay.run.jobs import check, files_read, load
+from forebay.run.outputs import SCRIPT, Output, refuse_losses
+from forebay.run.progress import say_warnings
 
 TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ class _Options:
     as_json: bool
     run: bool
     where: str | None
+    force: bool
 
 
 def print_script(scenario: Path | str, **options: Any) -> None:
@@ -44,13 +47,18 @@ def print_script(scenario: Path | str, **options: Any) -> None:
     wanted = _Options(**options)
     _check(wanted)
     job = load(scenario).but(overrides=wanted.overrides)
-    values = check(job)["resolved"]
+    found = check(job)
+    say_warnings(found["warnings"])
+    values = found["resolved"]
     if wanted.link is not None and wanted.dev is not None:
         script, remarks = link_script(values, wanted.link, wanted.dev, wanted.allow)
     else:
         script, remarks = network_script(values, wanted.allow)
     if wanted.out is not None:
-        wanted.out.write_text(script, encoding="utf-8")
+        output = Output("--out", wanted.out, SCRIPT)
+        inputs = map(Path, files_read(job))
+        refuse_losses([output], inputs, force=wanted.force)
+        output.write(script.encode())
     told = {"notes": remarks.notes, "approximations": remarks.approximations}
     if wanted.run:
         document = {**compared(job, values, script, wanted.where or "uml"), **told}

@@ -70,6 +70,7 @@ def _document(results: Results, command: str) -> dict[str, Any]:
         **{name: first[name] for name in same},
         "command": command,
         "interrupted": results.interrupted,
+        **({"warnings": results.warnings} if results.warnings else {}),
         "replications": [
             {name: document[name] for name in ("replication", "digest", "events", "packet_hops")}
             for document in results.documents

@@ -6,10 +6,10 @@ import json
 import os
 from pathlib import Path
 
-from forebay.errors import MachineError, UserError, nearest, output_folder
+from forebay.errors import UserError, nearest, output_folder
 from forebay.paths import names_below
-from forebay.run.jobs import check, load, run_jobs
-from forebay.run.progress import meter, note, say
+from forebay.run.jobs import check, files_read, load, run_jobs
+from forebay.run.progress import meter, note, say_warnings
 from forebay.run.repeat import command_line, quoted
 
 TYPE_CHECKING = False  # as in typing, without importing it
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from forebay.run.jobs import Job, Run
+    from forebay.run.outputs import Output
 
 __all__ = ["Exports", "Show", "announce", "begin_files", "files_for", "kept_text", "run_scenario"]
 
@@ -26,15 +27,21 @@ SCENARIO = "scenario.toml"
 
 class Exports:
     """Files for other programs: the data of flent, the trace format of ns-2, and captures of links
-    for Wireshark, as `LINK=FILE`. Raises `UserError` for a capture that is not."""
+    for Wireshark, as `LINK=FILE`; with `force`, whatever stands in their places. Raises `UserError`
+    for a capture that is not."""
 
-    __slots__ = ("captures", "flent", "ns2")
+    __slots__ = ("captures", "flent", "force", "ns2")
 
     def __init__(
-        self, flent: Path | None = None, ns2: Path | None = None, captures: Sequence[str] = ()
+        self,
+        flent: Path | None = None,
+        ns2: Path | None = None,
+        captures: Sequence[str] = (),
+        force: bool = False,
     ) -> None:
         self.flent = flent
         self.ns2 = ns2
+        self.force = force
         self.captures: dict[str, Path] = {}
         for word in captures:
             link, _, file = word.rpartition("=")
@@ -75,21 +82,45 @@ class Exports:
         wanted = json.dumps([*dict.fromkeys([*known, *self.captures])])
         return job.but(overrides=[*job.overrides, f"record.capture={wanted}"])
 
+    def refuse_losses(self, job: Job, others: Sequence[Path]) -> None:
+        """Raise `UserError` if one of the files would replace what the run reads, `others` that it
+        writes, or what was not written by the same option."""
+        if not self.asked:
+            return
+        from forebay.run import outputs
+
+        inputs = [*map(Path, files_read(job)), *others]
+        outputs.refuse_losses(self._outputs(), inputs, force=self.force)
+
     def write(self, job: Job, run: Run) -> None:
         """Write the files of a run."""
-        if self.flent is not None:
-            from forebay.run.flent import write_flent
+        for output in self._outputs() if self.asked else ():
+            if output.name == "--flent":
+                from forebay.run.flent import flent_bytes
 
-            write_flent(self.flent, run)
-        if self.ns2 is not None:
-            from forebay.run.ns2 import write_ns2
+                output.write(flent_bytes(run, output.path.name))
+            elif output.name == "--ns2":
+                from forebay.run.ns2 import ns2_bytes
 
-            write_ns2(self.ns2, job, run)
-        for link, file in self.captures.items():
-            try:
-                file.write_bytes(bytes(run.tables[f"capture-{link}"]["byte"]))
-            except OSError as error:
-                raise MachineError(f"--capture: {file}: {error.strerror}") from error
+                output.write(ns2_bytes(job, run))
+        for link, output in zip(self.captures, self._captures(), strict=True):
+            output.write(bytes(run.tables[f"capture-{link}"]["byte"]))
+
+    def _outputs(self) -> list[Output]:
+        from forebay.run.outputs import FLENT, NS2, Output
+
+        found = [("--flent", self.flent, FLENT), ("--ns2", self.ns2, NS2)]
+        named = [Output(name, path, kind) for name, path, kind in found if path is not None]
+        return [*named, *self._captures()]
+
+    def _captures(self) -> list[Output]:
+        if not self.captures:
+            return []
+        from forebay.run.outputs import CAPTURE, Output
+
+        return [
+            Output(f"--capture: link {link}", path, CAPTURE) for link, path in self.captures.items()
+        ]
 
 
 class Show:
@@ -128,6 +159,7 @@ def run_scenario(
     kept = () if out is None else ("--out", str(out))
     job = job.but(command=command_line(job.name, job), outputs=(*kept, *show.exports.words))
     names = files_for(out, job, ["run.json"]) if out is not None else []
+    show.exports.refuse_losses(job, [out / name for name in names] if out is not None else [])
     run = _run(job, os.path.basename(scenario), show.ties)
     if out is not None:
         _keep(out, names, job, run, show.formats)
@@ -198,8 +230,7 @@ def kept_text(job: Job) -> str:
 
 def announce(packets: Sequence[int], warnings: Sequence[Sequence[str]]) -> None:
     """Say, before runs of one scenario begin, what is hardly meant in it, and how long they are."""
-    for warning in warnings[0]:
-        say(f"forebay: warning: {warning}")
+    say_warnings(warnings[0])
     each = "" if len(packets) == 1 else " in each run"
     note(f"about {packets[0]:,} packets are expected{each}")
 

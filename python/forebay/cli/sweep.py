@@ -11,15 +11,15 @@ from typing import Any
 
 from forebay import text
 from forebay.cli.terminal import console, plain_markup, print_json, table
-from forebay.errors import MachineError, UserError, output_folder, printable
+from forebay.errors import MachineError, UserError, output_folder
 from forebay.paths import joined, names_of
-from forebay.report.page import REPORT
-from forebay.report.sweep_pages import sweep_report
+from forebay.report.page import REPORT, refuse_foreign_report
+from forebay.report.sweep_pages import sweep_report, warning_words
 from forebay.run.columns import unit_of
 from forebay.run.executors import executor as find_executor
 from forebay.run.interrupts import how_to_continue, terminated_like_interrupted
 from forebay.run.journal import JOURNAL, Journal
-from forebay.run.progress import say
+from forebay.run.progress import say, say_warnings
 from forebay.run.store import move_aside, refuse_foreign
 from forebay.run.sweep import (
     CSV_FILES,
@@ -32,6 +32,7 @@ from forebay.run.sweep import (
     plan,
     run_missing,
     source_of,
+    warnings,
     write_all_tables,
     write_summary,
 )
@@ -73,9 +74,11 @@ def run_sweep(sweep_file: Path, options: SweepOptions) -> int:
         # Runs that the folder holds are not made, and so not checked, again.
         sweep = replace(sweep, scenario=sweep.scenario.but(check=True))
     planned = plan(sweep)
+    say_warnings(map(warning_words, warnings(planned)))
     where = find_executor(options.executor, options.jobs)
     folder = output_folder(_folder(sweep, options))
     refuse_foreign(folder, [*FILES, *(CSV_FILES if "csv" in options.formats else ())])
+    refuse_foreign_report(folder, "--out")
     advice = "with --fresh, the folder is moved aside and a new one begun"
     with closing(where), terminated_like_interrupted(), Journal(folder, advice) as journal:
         _say_what_is_there(journal, folder)
@@ -172,7 +175,7 @@ def _head(keys: Sequence[str], others: Sequence[str]) -> str:
 def _say_what_failed(document: Mapping[str, Any]) -> int:
     """Name every run without a result and how to repeat it; the exit status."""
     for row in document["failed"]:
-        say(printable(f"forebay: run failed: {row['reason']}; repeat it: {row['command']}"))
+        say(f"forebay: run failed: {row['reason']}; repeat it: {row['command']}")
     if document["failed"]:
         say("forebay: failed runs are not made again by themselves; --retry makes them")
     return 1 if document["failed"] else 0
@@ -182,7 +185,14 @@ def _show(sweep: Sweep, document: Mapping[str, Any], page: Path) -> None:
     screen = console()
     for quantity in sweep.quantities:
         names, unit = _heads(list(sweep.grid)), unit_of(quantity)
-        grown = table(quantity, *names, "mean", "± 95 %", "runs", left=len(names))
+        grown = table(
+            plain_markup(quantity),
+            *map(plain_markup, names),
+            "mean",
+            "± 95 %",
+            "runs",
+            left=len(names),
+        )
         for row in document["summary"]:
             if row["quantity"] == quantity:
                 grown.add_row(

@@ -6,6 +6,8 @@ import json
 import os
 import sys
 
+from forebay.errors import printable
+
 TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,9 +27,9 @@ class Grid:
     __slots__ = ("columns", "rows", "title")
 
     def __init__(self, title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        self.title = title
+        self.title = printable(title)
         self.columns = columns
-        self.rows = rows
+        self.rows = [[printable(cell) for cell in row] for row in rows]
 
     def as_rich(self) -> Table:
         """The table, in the look of all others."""
@@ -52,6 +54,7 @@ def print_page(name: str, facts: Sequence[str], grids: Sequence[Grid]) -> None:
 
     Without rich where the page looks the same: importing it takes longer than many a run.
     """
+    name, facts = printable(name), [printable(fact) for fact in facts]
     lines = [name + facts[0], *facts[1:]]
     tables = [grid.as_lines() for grid in grids]
     # A title longer than its table would be folded.
@@ -118,10 +121,11 @@ def console() -> Console:
 
 
 def plain_markup(words: str) -> str:
-    """A text from outside, in which square brackets are not rich's markup."""
+    """A text from outside, in which square brackets are not rich's markup and nothing is for the
+    terminal."""
     from rich.markup import escape
 
-    return escape(words)
+    return escape(printable(words))
 
 
 def print_json(document: Any) -> None:

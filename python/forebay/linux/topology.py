@@ -9,7 +9,6 @@ from forebay.linux.sources import largest_packet
 from forebay.linux.values import Remarks, View, number
 from forebay.paths import SECTIONS, joined, names_below
 
-from forebay.paths import SECTIONS, joined, names_below
 __all__ = ["Topology"]
 
 

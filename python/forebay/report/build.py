@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from forebay.errors import UserError, nearest, output_folder
+from forebay.report.page import refuse_foreign_report
 from forebay.report.run_pages import run_report
 from forebay.report.study_page import write_study_report
 from forebay.report.sweep_pages import sweep_report
@@ -32,6 +33,7 @@ def build_report(folder: Path) -> Path:
     for name, build in PAGES.items():
         if (folder / name).exists():
             output_folder(folder, "report")
+            refuse_foreign_report(folder, "report")
             return _built(build, folder)
     raise UserError(
         f"{folder}: holds no results; expected result.json (of reproduce), run.json (of run --out) "

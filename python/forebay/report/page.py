@@ -6,21 +6,38 @@ or dark setting, prints, and fits a phone.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
-__all__ = ["REPORT", "render"]
+from forebay.errors import printable
+from forebay.run.outputs import PAGE, Output, refuse_losses
+
+__all__ = ["REPORT", "refuse_foreign_report", "render"]
 
 REPORT = "report.html"
 """The name of the file."""
 
 
+def refuse_foreign_report(folder: Path, option: str) -> None:
+    """Raise `UserError`, which begins with `option`, if the place of a folder's report is taken by
+    a file that is none."""
+    refuse_losses([Output(option, folder / REPORT, PAGE)], [], advice="move it away")
+
+
 def render(template: str, **context: Any) -> str:
     """Fill one of the templates in."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    def shown(value: Any) -> Any:
+        """A text from outside without characters that a browser would act upon."""
+        is_text = isinstance(value, str) and not isinstance(value, Markup)
+        return printable(value, keep="\n\t") if is_text else value
 
     environment = Environment(
         loader=PackageLoader("forebay.report", "templates"),
         autoescape=True,
+        finalize=shown,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

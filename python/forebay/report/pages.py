@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from forebay.drawing import Figure, slug
 from forebay.report.page import REPORT, render
 from forebay.run.store import write_text
 
-__all__ = ["MARKS", "Section", "Table", "write_page"]
+__all__ = ["MARKS", "Section", "Table", "warned", "write_page"]
 
 MARKS = {"name": str, "version": str, "build?": str, "command": str}
 """What every document of results says of itself."""
@@ -30,7 +30,8 @@ class Table:
 
 @dataclass(slots=True)
 class Section:
-    """A part of a page with an entry in its contents; `svg` is a drawing without a caption."""
+    """A part of a page with an entry in its contents; `listed` are sentences, an item each, and
+    `svg` is a drawing without a caption."""
 
     title: str
     text: str = ""
@@ -38,11 +39,19 @@ class Section:
     tables: Sequence[Table] = field(default_factory=list)
     svg: str = ""
     folded: Sequence[Figure] = field(default_factory=list)
+    listed: Sequence[str] = ()
 
     @property
     def anchor(self) -> str:
         """Where the contents lead."""
         return f"part-{slug(self.title)}"
+
+
+def warned(warnings: Iterable[str]) -> list[Section]:
+    """The section of what is hardly meant in a scenario; none if there is nothing."""
+    listed = list(warnings)
+    said = "The scenario can be run as it is; what follows is hardly meant."
+    return [Section("Warnings", said, listed=listed)] if listed else []
 
 
 def write_page(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from forebay import text
 from forebay.errors import UserError
-from forebay.report.pages import MARKS, Section, Table, write_page
+from forebay.report.pages import MARKS, Section, Table, warned, write_page
 from forebay.report.run_figures import Recorded, delays, details, shares, timeline
 from forebay.run.documents import read_document
 from forebay.run.store import check_columns, read_tables, table_path
@@ -31,6 +31,7 @@ RUN = {
     "digest": str,
     "simulated_s": float,
     "events": int,
+    "warnings?": [str],
     "groups": [
         {
             "name": str,
@@ -61,7 +62,7 @@ def run_report(folder: Path) -> Path:
     document = read_document(folder / "run.json", RUN)
     recorded, distribution = _recorded(folder)
     groups = document["groups"]
-    sections = _network(folder, document)
+    sections = warned(document.get("warnings", [])) + _network(folder, document)
     drawn = [shares(groups), delays(distribution) if distribution else None, timeline(recorded)]
     first = Section("What matters", figures=[figure for figure in drawn if figure])
     first.tables = [_percentiles(groups)] if any(row.get("p50_delay_s") for row in groups) else []

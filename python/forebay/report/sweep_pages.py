@@ -18,7 +18,8 @@ from forebay.drawing import (
     top_legend,
     top_legend_inches,
 )
-from forebay.report.pages import MARKS, Section, Table, write_page
+from forebay.errors import printable
+from forebay.report.pages import MARKS, Section, Table, warned, write_page
 from forebay.run.axes import VARIANT
 from forebay.run.columns import unit_of
 from forebay.run.documents import ANY, read_document
@@ -27,7 +28,7 @@ from forebay.run.store import check_columns, read_table
 from forebay.run.words import axis_scale, quantity_words, setting_words
 from forebay.units import Unit
 
-__all__ = ["sweep_report"]
+__all__ = ["sweep_report", "warning_words"]
 
 SWEEP = {
     **MARKS,
@@ -36,6 +37,7 @@ SWEEP = {
     "seeds": [int],
     "runs": int,
     "failed?": [{"reason": str, "command": str}],
+    "warnings?": [{"warning": str, "points": int, "where": {"*": [ANY]}}],
 }
 """What of a sweep's document the page shows."""
 
@@ -58,7 +60,7 @@ def sweep_report(folder: Path) -> Path:
         columns |= dict.fromkeys(("mean", "low", "high"), "numbers")
         check_columns(folder / "summary.parquet", summary, columns | dict.fromkeys(parameters, ""))
     table = [_bounded(row) for row in summary.to_pylist() if row["mean"] is not None]
-    sections = []
+    sections = warned(map(warning_words, document.get("warnings", [])))
     for quantity in document["quantities"]:
         rows = [row for row in table if row["quantity"] == quantity]
         sections.append(_section(quantity, parameters, rows))
@@ -68,10 +70,21 @@ def sweep_report(folder: Path) -> Path:
     return write_page(folder, document, sections, ("version", "build", "seeds", "runs"))
 
 
+def warning_words(row: Mapping[str, Any]) -> str:
+    """A row of a sweep's warnings in one sentence, with the points that it is about."""
+    if not row["where"]:
+        return str(row["warning"])
+    where = (f"{name} = {' or '.join(map(str, at))}" for name, at in row["where"].items())
+    points = "1 point" if row["points"] == 1 else f"{row['points']} points"
+    return f"{row['warning']} (in {points}: {', '.join(where)})"
+
+
 def _bounded(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row whose interval ends where values do: none of the engine's quantities is negative."""
+    """A row whose interval ends where values do: none of the engine's quantities is negative. Words
+    in it are those that a drawing can show."""
+    row = {name: printable(it) if isinstance(it, str) else it for name, it in row.items()}
     if row["low"] is None or row["mean"] < 0:
-        return dict(row)
+        return row
     low, high = max(0.0, row["low"]), row["high"]
     unit = unit_of(row["quantity"])
     if unit is not None and unit.symbol == "share" and row["mean"] <= 1.0:

@@ -17,14 +17,12 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 from forebay.errors import UserError
 from forebay.run.jobs import Run
-from forebay.run.store import write_bytes
 
-__all__ = ["flent_document", "write_flent"]
+__all__ = ["flent_bytes", "flent_document"]
 
 VERSION = 4
 EPOCH = "1970-01-01T00:00:00.000000Z"
@@ -38,15 +36,14 @@ RAW = {
 Columns = Mapping[str, Any]
 
 
-def write_flent(path: Path, run: Run) -> None:
-    """Write a run to a file for flent.
+def flent_bytes(run: Run, name: str) -> bytes:
+    """A run as the content of a file for flent that is called `name`.
 
-    Raises `UserError` if it has no series of flows, and `MachineError` if it cannot be written.
+    Raises `UserError` if it has no series of flows.
     """
-    document = flent_document(run, path.name)
-    text = json.dumps(document, indent=2, sort_keys=True)
+    text = json.dumps(flent_document(run, name), indent=2, sort_keys=True)
     # No time of writing within: the same run gives the same file.
-    write_bytes(path, gzip.compress(text.encode("utf-8"), mtime=0))
+    return gzip.compress(text.encode("utf-8"), mtime=0)
 
 
 def flent_document(run: Run, filename: str) -> dict[str, Any]:

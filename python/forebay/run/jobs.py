@@ -28,6 +28,7 @@ __all__ = [
     "check",
     "cores",
     "expanded",
+    "files_read",
     "load",
     "native",
     "run_jobs",
@@ -267,6 +268,16 @@ def data_file(name: str, file: str) -> str:
         return str(engine.data_file(name, file))
     except engine.ScenarioError as error:
         raise UserError(f"{name}: {error}") from None
+
+
+def files_read(job: Job) -> list[str]:
+    """The files that a job reads: its scenario, and what that includes and names as data. Raises
+    `UserError`."""
+    engine = native()
+    try:
+        return [job.name, *map(str, engine.files_of(job.text, job.name, list(job.overrides)))]
+    except engine.ScenarioError as error:
+        raise UserError(str(error)) from None
 
 
 def run_jobs(

@@ -9,10 +9,11 @@ from html import escape
 from typing import Any
 
 from forebay import text
+from forebay.errors import printable
 from forebay.run.columns import columns, unit_in
 from forebay.run.words import name_of
 
-__all__ = ["html_table", "results_html"]
+__all__ = ["html_table", "html_text", "results_html"]
 
 ROWS = 24
 """Rows of a table at most; the rest is a line of text."""
@@ -40,10 +41,16 @@ def results_html(
         mean = text.quantity(row["mean"], unit)
         rows.append([f"{place} {row['name']}", name_of(quantity), mean, spread])
     head = (
-        f"<p><b>{escape(document['name'])}</b>: {count} "
+        f"<p><b>{html_text(document['name'])}</b>: {count} "
         f"{'replications' if count > 1 else 'replication'} of {document['simulated_s']:g} s</p>"
     )
+    head += "".join(f"<p>warning: {html_text(told)}</p>" for told in document.get("warnings", []))
     return head + html_table(("of", "quantity", "mean", "95 %"), rows) + _images(plots)
+
+
+def html_text(words: str) -> str:
+    """A text from outside, of which a browser takes nothing for anything but text."""
+    return escape(printable(words))
 
 
 def _images(plots: Sequence[Any]) -> str:
@@ -62,12 +69,12 @@ def html_table(
     heads: Sequence[str], rows: Sequence[Sequence[str]], marked: int | None = None
 ) -> str:
     """An HTML table; the column `marked` holds HTML already."""
-    head = "".join(f"<th>{escape(word)}</th>" for word in heads)
+    head = "".join(f"<th>{html_text(word)}</th>" for word in heads)
     body = "".join(
         "<tr>"
         + "".join(
             f"<td{NUMBER if cell[:1].isdecimal() else ''}>"
-            f"{cell if place == marked else escape(cell)}</td>"
+            f"{cell if place == marked else html_text(cell)}</td>"
             for place, cell in enumerate(row)
         )
         + "</tr>"

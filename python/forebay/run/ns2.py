@@ -18,26 +18,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from forebay.errors import UserError, nearest
 from forebay.paths import as_key
 from forebay.run.jobs import Job, Run, check, expanded
-from forebay.run.store import write_text
 from forebay.units import UNITS
 
-__all__ = ["ns2_lines", "write_ns2"]
+__all__ = ["ns2_bytes", "ns2_lines"]
 
 
-def write_ns2(path: Path, job: Job, run: Run) -> None:
-    """Write the packet trace of a run of `job` to a text file.
-
-    Raises `UserError` if there is none, and `MachineError` if it cannot be written.
-    """
+def ns2_bytes(job: Job, run: Run) -> bytes:
+    """The packet trace of a run of `job` as the content of a text file. Raises `UserError` if there
+    is none."""
     resolved = check(job.but(until=None))["resolved"]
     lines = ns2_lines(expanded(job.text, job.name), run, resolved)
-    write_text(path, "".join(f"{line}\n" for line in lines))
+    return "".join(f"{line}\n" for line in lines).encode()
 
 
 def ns2_lines(

@@ -10,15 +10,17 @@ import sys
 import time
 from html import escape
 
+from forebay.errors import printable
+
 TYPE_CHECKING = False  # as in typing, without importing it
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from types import TracebackType
     from typing import Any
 
     from rich.progress import Progress
 
-__all__ = ["Meter", "meter", "note", "say"]
+__all__ = ["Meter", "meter", "note", "say", "say_warnings"]
 
 
 class Meter:
@@ -33,7 +35,7 @@ class Meter:
     ) -> None:
         self.total = total
         self._work = float(total) if work is None else work
-        self._what = what
+        self._what = printable(what)
         self._visible = visible
         self._bar: Progress | None = None
         self._begun = time.monotonic()
@@ -155,7 +157,13 @@ def note(message: str) -> None:
 
 def say(message: str) -> None:
     """A line on stderr, also in logs: what a reader of the result needs to know."""
-    print(message, file=sys.stderr)
+    print(printable(message), file=sys.stderr)
+
+
+def say_warnings(warnings: Iterable[str]) -> None:
+    """The warnings of a scenario on stderr, a line each."""
+    for warning in warnings:
+        say(f"forebay: warning: {warning}")
 
 
 def _raise_if_interrupted() -> None:
@@ -170,7 +178,7 @@ def _bar() -> Progress:
     from rich.progress import BarColumn, Progress, TextColumn
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=24),
         TextColumn("{task.percentage:>3.0f} %"),
         TextColumn("{task.fields[state]}"),

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from forebay import text
-from forebay.errors import nearest
+from forebay.errors import nearest, printable
 from forebay.extras import need
 from forebay.run.columns import columns, kinds, numbers, unit_in
 from forebay.run.jobs import Job, Run, run_jobs
@@ -107,6 +107,12 @@ class Results:
     def digests(self) -> list[str]:
         """The fingerprint of every replication's trajectory: equal digests, equal runs."""
         return [str(document["digest"]) for document in self.documents]
+
+    @property
+    def warnings(self) -> list[str]:
+        """What can be run and is hardly meant in the scenario, each with its place: warnings that
+        `Network.run` issues (`forebay.ScenarioWarning`)."""
+        return list(self.documents[0].get("warnings", []))
 
     @property
     def flows(self) -> pa.Table:
@@ -349,7 +355,8 @@ class Results:
     def __repr__(self) -> str:
         document = self.documents[0]
         head = (
-            f"{document['name']}: {len(self._runs)} replications of {document['simulated_s']:g} s, "
+            f"{printable(document['name'])}: {len(self._runs)} replications of "
+            f"{document['simulated_s']:g} s, "
             f"seed {document['seed']}, scenario {document['scenario_hash']}"
         )
         lines = [

@@ -44,7 +44,15 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from forebay.errors import UserError, located, nearest, read_text
 from forebay.paths import parted
-from forebay.run.axes import Axis, Combination, Value, combinations, read_axes, varied
+from forebay.run.axes import (
+    VARIANT,
+    Axis,
+    Combination,
+    Value,
+    combinations,
+    read_axes,
+    varied,
+)
 from forebay.run.columns import kinds
 from forebay.run.executors import Executor
 from forebay.run.jobs import Job, Run, build, check, load, version
@@ -79,6 +87,7 @@ __all__ = [
     "run_missing",
     "source_of",
     "value_of",
+    "warnings",
     "write_all_tables",
     "write_summary",
 ]
@@ -183,12 +192,13 @@ def load_sweep(
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A point of a sweep with what the engine makes of it: the hash of the resolved
-    scenario, and the seed."""
+    """A point of a sweep with what the engine makes of it: the hash of the resolved scenario, the
+    seed, and what is hardly meant in the scenario."""
 
     combination: Combination
     scenario_hash: str
     seed: int
+    warnings: tuple[str, ...] = ()
 
     @property
     def values(self) -> dict[str, bool | int | float | str]:
@@ -201,14 +211,39 @@ class Planned:
 
 
 def plan(sweep: Sweep) -> list[Planned]:
-    """Check every combination before anything runs. Raises `UserError` for a wrong one."""
-    return [_planned(sweep, combination) for combination in combinations(sweep.axes)]
+    """Check every combination before anything runs. Raises `UserError` for a wrong one, and for two
+    values of one axis that make the same scenario: its runs would be counted twice. Variants, which
+    have names, may be alike."""
+    planned = [_planned(sweep, combination) for combination in combinations(sweep.axes)]
+    first: dict[Any, int] = {}
+    for number, entry in enumerate(planned):
+        same = (entry.key(0), entry.values.get(VARIANT))
+        other = first.setdefault(same, number)
+        if other != number:
+            raise UserError(
+                f"{sweep.path}: {_places(sweep, other)} and {_places(sweep, number)} are the same "
+                "scenario; each value may be there once"
+            )
+    return planned
+
+
+def _places(sweep: Sweep, number: int) -> str:
+    """The values that make point `number` of a sweep, each with its place in its list."""
+    told: list[str] = []
+    for axis in reversed(sweep.axes):
+        number, place = divmod(number, len(axis))
+        told = [
+            f'"{name}"[{place}] = {inline(value)}'
+            for name, value in axis[place].values.items()
+            if name != VARIANT
+        ] + told
+    return ", ".join(told)
 
 
 def _planned(sweep: Sweep, combination: Combination) -> Planned:
     found = check(sweep.job(combination, 0))
     seed = int(found["resolved"]["seed"]) if sweep.seed is None else sweep.seed
-    return Planned(combination, found["scenario_hash"], seed)
+    return Planned(combination, found["scenario_hash"], seed, tuple(found["warnings"]))
 
 
 def run_missing(
@@ -339,6 +374,34 @@ def failures(
     return [(entry, failure) for entry, failure in found if failure is not None]
 
 
+def warnings(planned: Sequence[Planned]) -> list[dict[str, Any]]:
+    """What is hardly meant at points of a sweep: each warning once, with the number of points that
+    have it, and for each column the values that it takes at these, where it does not take all."""
+    points: dict[str, list[Planned]] = {}
+    for entry in planned:
+        for told in entry.warnings:
+            points.setdefault(told, []).append(entry)
+    every = _columns(planned)
+    return [
+        {
+            "warning": told,
+            "points": len(having),
+            "where": {
+                name: values
+                for name, values in _columns(having).items()
+                if len(values) < len(every[name])
+            },
+        }
+        for told, having in points.items()
+    ]
+
+
+def _columns(planned: Sequence[Planned]) -> dict[str, list[Any]]:
+    """The values that each column takes, in their order."""
+    names = list(planned[0].values) if planned else []
+    return {name: list(dict.fromkeys(entry.values[name] for entry in planned)) for name in names}
+
+
 def source_of(sweep: Sweep, planned: Sequence[Planned], journal: Journal) -> str:
     """A fingerprint of all that `write_summary` and the report look at."""
     keys = [
@@ -426,6 +489,7 @@ def write_summary(
         "grid": sweep.grid,
         "quantities": list(sweep.quantities),
         "summary": summary,
+        "warnings": warnings(planned),
         "failed": [
             {
                 **entry.values,

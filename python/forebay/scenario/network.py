@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from forebay.errors import read_text
+from forebay.errors import read_text, warn_of
 from forebay.paths import as_key, joined, names_of
 from forebay.run.jobs import Job, expanded
 from forebay.run.jobs import check as check_job
@@ -286,9 +286,12 @@ class Network:
     def check(self) -> dict[str, Any]:
         """Check the network without running it; what it consists of, defaults included.
 
-        Raises `UserError` with the key path, what was read and what is allowed.
+        What can be run and is hardly meant is issued as `ScenarioWarning`, and is in the result
+        under `warnings`. Raises `UserError` with the key path, what was read and what is allowed.
         """
-        return check_job(self.job())
+        found = check_job(self.job())
+        warn_of(found["warnings"])
+        return found
 
     def job(self) -> Job:
         """One run of the network, for `forebay.run.jobs.run_jobs`."""
@@ -314,8 +317,9 @@ class Network:
         each); where more are given than there are replications, each of these runs on several, if
         the network has delays at which it can be divided. `check` repeats every run, observed, and
         checks everything that must hold in any run. On Ctrl-C the finished replications are
-        returned. Raises `UserError` for a wrong network, and `RunFailedError` if a run breaks what
-        must hold: a bug in the engine.
+        returned. What can be run and is hardly meant is issued as `ScenarioWarning` before the runs
+        begin, once for all replications, and is in `Results.warnings`. Raises `UserError` for a
+        wrong network, and `RunFailedError` if a run breaks what must hold: a bug in the engine.
 
         `max_packets` bounds the data packets that the sources of a run may send, `max_memory` what
         it may take, in bytes or as `"4 GB"` (default: what the machine has left), and `timeout` how
@@ -331,7 +335,8 @@ class Network:
             "timeout": None if timeout is None else seconds(timeout),
         }
         job = self.job().but(seed=seed, until=until, record=record, check=check, **limits)
-        return run_replications(job, self.name, range(first, first + replications), threads)
+        numbers = range(first, first + replications)
+        return run_replications(job, self.name, numbers, threads, _warn)
 
     def _repr_html_(self) -> str:
         return network_html(self.name, self.to_dict())
@@ -364,6 +369,11 @@ class Network:
             raise ValueError(f'{section}: "{name}" is already taken')
         table[name] = plain(parameters)
         return self
+
+
+def _warn(_packets: Sequence[int], warnings: Sequence[Sequence[str]]) -> None:
+    """Issue the warnings of a network that is about to be run: all its runs have the same."""
+    warn_of(warnings[0])
 
 
 def _key(path: str, part: str, table: dict[str, Any] | list[Any]) -> Any:

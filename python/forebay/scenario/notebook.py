@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from forebay.run.notebook import html_table
+from forebay.run.notebook import html_table, html_text
 from forebay.scenario.catalogue import catalogue
 from forebay.scenario.topology import draw, topology_of
 
@@ -34,8 +34,8 @@ def network_html(name: str, document: Mapping[str, Any]) -> str:
         if isinstance(flows, Mapping)
     ]
     heads = ("group of flows", "flows", "from, to", "transport")
-    duration = escape(str(document.get("duration", "")))
-    return f"<p><b>{escape(name)}</b>, {duration}</p>{svg}{html_table(heads, rows)}"
+    duration = html_text(str(document.get("duration", "")))
+    return f"<p><b>{html_text(name)}</b>, {duration}</p>{svg}{html_table(heads, rows)}"
 
 
 def mechanism_html(kind: str, name: str, parameters: Mapping[str, Any]) -> str:

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
+from forebay.errors import printable
+
 __all__ = ["Link", "Topology", "draw", "topology_of"]
 
 COLUMN, ROW, LETTER = 215.0, 66.0, 7.0
@@ -86,13 +88,14 @@ def draw(topology: Topology, title: str = "Topology") -> str:
     labels = [label for _, label in lines] if not alone else [_middle(alone, topology, places)]
     parts = [line for line, _ in lines] + labels
     parts += [_node(name, places[name], topology) for name in nodes]
-    return (
+    svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(title)}" '
         f'class="topology" viewBox="0 0 {width:.0f} {height:.0f}" '
         f'style="max-width:{1.15 * width:.0f}px;min-width:{0.85 * width:.0f}px" '
         f'font-size="12" font-family="sans-serif">'
         f"{''.join(parts)}</svg>"
     )
+    return printable(svg)
 
 
 def _tables(scenario: Mapping[str, Any], section: str) -> list[tuple[str, Mapping[str, Any]]]:

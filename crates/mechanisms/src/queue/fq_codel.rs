@@ -7,8 +7,11 @@
 
 use forebay_kernel::Stream;
 use forebay_network::{Backlog, Departure, Discard, DropReason, Packet, QueueDisc, Verdict};
-use forebay_parameters::{Entry, Length, Parameters, Probe, Problem, Section, choice, parameters};
-use forebay_units::{Size, Span, Time};
+use forebay_parameters::{
+    Entry, Length, Parameter, Parameters, Probe, Problem, Section, choice, parameters,
+};
+use forebay_units::quantity::{show_rate, show_span};
+use forebay_units::{Rate, Size, Span, Time};
 
 use super::codel_core::{CoDelLaw, CoDelQueue, CoDelState};
 use super::flow_hash::{FlowClassifier, FlowHash};
@@ -114,7 +117,7 @@ choice! {
     }
 }
 
-fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Queue, Problem> {
+fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
     let parameters = FqCoDelParameters::read(section)?;
     if parameters.interval == Span::ZERO {
         return Err(section.fail("interval", "is zero; allowed is any time above 0 s"));
@@ -124,7 +127,26 @@ fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Queue, Problem> {
     }
     let queues = queue_count(section, "queues", parameters.queues)?;
     let quantum = quantum(section, "quantum", parameters.quantum)?;
+    warn_of_low_threshold(section, &parameters, facts.rate);
     Ok(Queue::Disc(Box::new(FqCoDel::new(&parameters, queues, quantum))))
+}
+
+/// Warn of a `ce_threshold` that a single packet exceeds which waits for one that is being
+/// transmitted.
+fn warn_of_low_threshold(section: &Section<'_>, parameters: &FqCoDelParameters, rate: Rate) {
+    let (mtu, Some(threshold)) = (parameters.mtu, parameters.ce_threshold) else { return };
+    let transmission = rate.transmission_time(mtu);
+    if threshold < transmission {
+        let message = format!(
+            "{} is less than the transmission time of a packet, {} for {} at {}: one that waits \
+             for a single other is marked, although no queue stands",
+            show_span(threshold),
+            show_span(transmission),
+            mtu.show(),
+            show_rate(rate),
+        );
+        section.warn("ce_threshold", message);
+    }
 }
 
 /// FQ-CoDel's state.

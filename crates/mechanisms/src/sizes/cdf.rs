@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use forebay_kernel::Stream;
-use forebay_parameters::{DataFile, Entry, Parameters, Problem, Section, parameters};
+use forebay_parameters::{DataFile, Entry, Fault, Parameters, Problem, Section, parameters};
 use forebay_units::Size;
 
 use super::{BuildSizes, MOST, SizeDistribution, whole};
@@ -40,6 +40,10 @@ const MOST_POINTS: usize = 10_000;
 
 /// The columns of a file.
 const COLUMNS: [&str; 2] = ["size_bytes", "share"];
+
+/// What must hold in each of them.
+const RULES: [&str; 2] =
+    ["sizes are up to 1 TB, each larger than the last", "shares never decrease, from 0 to 1"];
 
 fn build(section: &Section<'_>) -> Result<Arc<dyn SizeDistribution>, Problem> {
     let CdfParameters { sizes, shares, file } = CdfParameters::read(section)?;
@@ -89,33 +93,41 @@ fn points_of(file: &DataFile) -> Result<Vec<(f64, f64)>, String> {
     let mut lines = file.lines();
     let (head, header) = lines.next().unwrap_or((1, ""));
     let columns =
-        DataFile::columns(header, &COLUMNS, 2).map_err(|message| file.wrong(head, &message))?;
+        DataFile::columns(header, &COLUMNS, 2).map_err(|fault| file.wrong(head, fault))?;
     let (mut points, mut last) = (Vec::new(), head);
     for (line, text) in lines {
-        let wrong = |message: &str| file.wrong(line, message);
+        let wrong = |fault: Fault| file.wrong(line, fault);
         let cells: Vec<&str> = text.split(',').map(str::trim).collect();
         if cells.len() != columns.len() {
-            return Err(wrong(&format!("{} cells for {} columns", cells.len(), columns.len())));
+            let count = format!("{} cells for {} columns", cells.len(), columns.len());
+            return Err(wrong(count.into()));
         }
         let mut values = [0.0; COLUMNS.len()];
         for (cell, column) in cells.into_iter().zip(&columns) {
             let value = cell.parse().ok().filter(|value: &f64| value.is_finite());
             let name = COLUMNS[*column];
-            values[*column] =
-                value.ok_or_else(|| wrong(&format!("{name} is \"{cell}\", not a number")))?;
+            let quoting = || format!("{name} is \"{cell}\", not a number");
+            values[*column] = value.ok_or_else(|| {
+                wrong(Fault::quoting(quoting(), format!("{name} is not a number")))
+            })?;
         }
         points.push((values[0], values[1]));
-        check_point(&points)
-            .map_err(|(column, message)| wrong(&format!("{} {message}", COLUMNS[column])))?;
+        check_point(&points).map_err(|(column, message)| {
+            let (name, rule) = (COLUMNS[column], RULES[column]);
+            wrong(Fault::quoting(format!("{name} {message}"), format!("{name}: {rule}")))
+        })?;
         if points.len() > MOST_POINTS {
-            return Err(wrong(&format!("more than {MOST_POINTS} points")));
+            return Err(wrong(format!("more than {MOST_POINTS} points").into()));
         }
         last = line;
     }
     if points.is_empty() {
         return Err(file.wrong(head, "there are no rows below the names of the columns"));
     }
-    check_end(&points).map_err(|message| file.wrong(last, &format!("share {message}")))?;
+    check_end(&points).map_err(|message| {
+        let plain = "share does not end with 1: that is all transfers";
+        file.wrong(last, Fault::quoting(format!("share {message}"), plain))
+    })?;
     Ok(points)
 }
 

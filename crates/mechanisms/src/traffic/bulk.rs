@@ -24,7 +24,7 @@ parameters! {
 
 fn build(section: &Section<'_>) -> Result<TrafficKind, Problem> {
     BulkParameters::read(section)?;
-    Ok(TrafficKind::fixed(|| Bulk { begun: false }))
+    Ok(TrafficKind::fixed(|| Bulk { begun: false }).without_end())
 }
 
 struct Bulk {

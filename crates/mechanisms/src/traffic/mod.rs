@@ -49,6 +49,8 @@ pub struct TrafficKind {
     /// The long-run mean rate on the wire, headers included; `None` where there is none: a bulk
     /// transfer takes what it gets, and files come to an end.
     pub mean_rate: Option<Rate>,
+    /// Whether it never runs out of what it sends, so that TCP alone decides how much that is.
+    pub endless: bool,
     /// Whether each burst is a transfer over TCP, whose completion time is of interest.
     pub transfers: bool,
     /// Whether each transfer is sent on a fresh connection.
@@ -92,6 +94,7 @@ impl TrafficKind {
             pool: Box::new(pool),
             largest,
             mean_rate,
+            endless: false,
             transfers: false,
             fresh: false,
             requests: None,
@@ -113,11 +116,17 @@ impl TrafficKind {
             pool,
             largest: None,
             mean_rate: None,
+            endless: false,
             transfers: false,
             fresh: false,
             requests: None,
             video: None,
         }
+    }
+
+    /// The same, which never runs out.
+    fn without_end(self) -> Self {
+        Self { endless: true, ..self }
     }
 
     /// The same, each burst of which is a transfer.

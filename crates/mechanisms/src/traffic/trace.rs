@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use forebay_kernel::Stream;
 use forebay_network::{Burst, Traffic};
-use forebay_parameters::{DataFile, Entry, Parameters, Problem, Section, parameters};
+use forebay_parameters::{DataFile, Entry, Fault, Parameters, Problem, Section, parameters};
 use forebay_units::{PS_PER_S, Size, Span};
 
 use super::{BuildTraffic, MOST, TrafficKind, rate_of};
@@ -105,19 +105,19 @@ impl Rows {
         let mut lines = file.lines();
         let (line, header) = lines.next().unwrap_or((1, ""));
         let columns = DataFile::columns(header, &COLUMNS, PROTOCOL)
-            .map_err(|message| file.wrong(line, &message))?;
+            .map_err(|fault| file.wrong(line, fault))?;
         let choice = Choice::of(parameters, &columns)?;
         let mut rows = Self { packets: Vec::new(), flows: BTreeSet::new() };
         for (line, text) in lines {
             let mut cells = [""; COLUMNS.len()];
-            let wrong = |message: String| file.wrong(line, &message);
+            let wrong = |fault: Fault| file.wrong(line, fault);
             let mut found = text.split(',').map(str::trim);
             for column in &columns {
-                let few = || wrong(format!("fewer than {} cells", columns.len()));
+                let few = || wrong(format!("fewer than {} cells", columns.len()).into());
                 cells[*column] = found.next().ok_or_else(few)?;
             }
             if found.next().is_some() {
-                return Err(wrong(format!("more than {} cells", columns.len())));
+                return Err(wrong(format!("more than {} cells", columns.len()).into()));
             }
             let packet = packet(cells[0], cells[1]).map_err(wrong)?;
             if choice.takes(&cells) {
@@ -136,14 +136,17 @@ impl Rows {
 }
 
 /// Time and size of a packet.
-fn packet(time: &str, size: &str) -> Result<(Span, Size), String> {
-    let at = seconds(time).filter(|at| *at <= LAST).ok_or_else(|| {
-        format!("time_s is \"{time}\"; allowed are seconds from 0 to {}", LAST.seconds())
-    })?;
+fn packet(time: &str, size: &str) -> Result<(Span, Size), Fault> {
+    let wrong = |name: &str, cell: &str, allowed: String| {
+        let quoting = format!("{name} is \"{cell}\"; allowed are {allowed}");
+        Fault::quoting(quoting, format!("{name}: allowed are {allowed}"))
+    };
+    let at = seconds(time).filter(|at| *at <= LAST);
+    let at =
+        at.ok_or_else(|| wrong("time_s", time, format!("seconds from 0 to {}", LAST.seconds())))?;
     let bytes = size.parse().ok().filter(|bytes| (1..=MOST).contains(bytes));
-    let bytes = bytes.ok_or_else(|| {
-        format!("size_bytes is \"{size}\"; allowed are whole numbers from 1 to {MOST}")
-    })?;
+    let bytes = bytes
+        .ok_or_else(|| wrong("size_bytes", size, format!("whole numbers from 1 to {MOST}")))?;
     Ok((at, Size::from_bytes(bytes)))
 }
 

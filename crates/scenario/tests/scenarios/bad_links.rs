@@ -136,7 +136,7 @@ fn files_are_read_by_name() {
     let with = |contents: Result<&str, &str>| {
         let files = |name: &str| {
             assert_eq!(name, "up.trace");
-            contents.map(str::to_owned).map_err(str::to_owned)
+            contents.map(|text| text.to_owned().into()).map_err(str::to_owned)
         };
         Scenario::parse_beside(&registry(), &text, "folder/right.toml", &[], &files)
     };

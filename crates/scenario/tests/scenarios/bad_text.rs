@@ -109,6 +109,22 @@ fn deep_nesting_is_refused() {
     timed("lists of tables", &format!("[[{keys}]]\nb = 1\n"), "nested too deeply");
 }
 
+/// A key that is too deep would have to be searched for by hand in a long file: a header, a dotted
+/// key, or a list of tables is named with its line, and neither what stands in a text nor a cut
+/// text of several lines is taken for it.
+#[test]
+fn keys_that_are_too_deep_have_a_line() {
+    let keys = ["a"; 200].join(".");
+    let before = format!("duration = \"1 s\"\nname = \"\"\"\n[{keys}]\n\"\"\"\n# [{keys}]\n");
+    for line in [format!("[{keys}]"), format!("[[{keys}]]"), format!("{keys} = 1")] {
+        for after in ["", "\n", "\n[links.a]\nx = \"\"\"\n\n\"\"\"\n"] {
+            let error = refuse(&format!("{before}{line}{after}"), &[]);
+            assert_eq!(error.problem.line, Some(6), "{line:.9}: {error}");
+            assert!(error.problem.message.contains("nested too deeply"), "{error}");
+        }
+    }
+}
+
 /// Ten megabytes of garbage would keep a user waiting, or come back as the message.
 #[test]
 fn huge_texts_are_refused_quickly() {

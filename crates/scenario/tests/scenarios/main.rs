@@ -54,5 +54,6 @@ mod templates;
 mod ties;
 mod transfers;
 mod transmitted;
+mod unlimited;
 mod variable_links;
 mod video;

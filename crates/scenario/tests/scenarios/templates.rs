@@ -77,7 +77,7 @@ const FILES: [(&str, &str); 3] =
 fn read(text: &str, files: &[(&str, &str)], set: &[&str]) -> Result<Scenario, String> {
     let find = |name: &str| {
         let found = files.iter().find(|(known, _)| *known == name);
-        found.map(|(_, text)| (*text).to_owned()).ok_or_else(|| "is not there".to_owned())
+        found.map(|(_, text)| (*text).to_owned().into()).ok_or_else(|| "is not there".to_owned())
     };
     let set: Vec<String> = set.iter().map(|one| (*one).to_owned()).collect();
     Scenario::parse_beside(&registry(), text, "folder/top.toml", &set, &find)
@@ -104,7 +104,7 @@ fn files_and_sites_give_what_is_written_out() {
 fn a_scenario_can_be_had_in_one_piece() {
     let files = |name: &str| {
         let found = FILES.iter().find(|(known, _)| *known == name);
-        Ok(found.expect("it is there").1.to_owned())
+        Ok(found.expect("it is there").1.to_owned().into())
     };
     let text = forebay_scenario::expand(TOP, "folder/top.toml", &files).unwrap();
     let made: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -224,14 +224,14 @@ fn slips_in_included_files_are_placed_there() {
 fn chains_and_numbers_of_files_are_bounded() {
     let next = |name: &str| {
         let number: u32 = name.trim_end_matches(".toml").parse().unwrap();
-        Ok(format!("include = [\"{}.toml\"]", number + 1))
+        Ok(format!("include = [\"{}.toml\"]", number + 1).into())
     };
     let text = "include = [\"1.toml\"]";
     let error = Scenario::parse_beside(&registry(), text, "top.toml", &[], &next).err().unwrap();
     assert!(error.to_string().contains("allowed are 8 files in a chain"), "{error}");
     let names: Vec<String> = (0..60).map(|number| format!("\"{number}.toml\"")).collect();
     let text = format!("include = [{}]", names.join(", "));
-    let empty = |_: &str| Ok("# nothing".to_owned());
+    let empty = |_: &str| Ok("# nothing".to_owned().into());
     let error = Scenario::parse_beside(&registry(), &text, "top.toml", &[], &empty).err().unwrap();
     assert!(error.to_string().contains("allowed are 60"), "{error}");
 }
