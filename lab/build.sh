@@ -15,7 +15,7 @@ has_target() { [ -d "$(rustc --print sysroot)/lib/rustlib/$TARGET" ]; }
 # Debian's compiler has the target and the sources, but no compiled standard library.
 with_debian() {
   [ -x /usr/bin/rustc ] && [ -d /usr/lib/rustlib/src/rust/library ] ||
-    apt-get install -y -qq rustc-web rust-web-src
+    { apt-get update -qq && apt-get install -y -qq rustc-web rust-web-src; }
   local linker
   linker=$(find "$(rustc --print sysroot)/lib/rustlib" /usr/lib -name rust-lld 2>/dev/null |
     head -n 1)

@@ -1,10 +1,15 @@
 #!/bin/sh
-# Installs tshark, which reads captures of runs in the tests, from Debian's or Ubuntu's packages.
-# Does nothing where it is installed. Needs root, or sudo that asks no password. Without tshark
-# those tests are skipped and say so.
+# Installs what tests use, from Debian's or Ubuntu's packages: tshark, which reads captures of runs;
+# Chromium, which opens pages; fish and zsh, whose completion is tried. Does nothing where they are
+# installed. Needs root, or sudo that asks no password. Without them those tests are skipped and say
+# so; with FOREBAY_REQUIRE_BROWSER=1 those that need Chromium fail.
 set -eu
 
-if command -v tshark >/dev/null 2>&1 || ! command -v apt-get >/dev/null 2>&1; then
+missing=""
+for program in tshark chromium fish zsh; do
+    command -v "$program" >/dev/null 2>&1 || missing="$missing $program"
+done
+if [ -z "$missing" ] || ! command -v apt-get >/dev/null 2>&1; then
     exit 0
 fi
 if [ "$(id -u)" -eq 0 ]; then
@@ -22,5 +27,5 @@ patience="-o Acquire::http::Timeout=20 -o Acquire::https::Timeout=20 -o Acquire:
 {
     $as_root apt-get $patience update -qq
     $as_root env DEBIAN_FRONTEND=noninteractive \
-        apt-get $patience install -y -qq --no-install-recommends tshark >/dev/null
+        apt-get $patience install -y -qq --no-install-recommends $missing >/dev/null
 }

@@ -4,10 +4,10 @@ import { DelayCdf } from "./cdf";
 import { request } from "./document";
 import type { Scenario } from "./document";
 import type { Delays, Layout, Look, Result, Tables } from "./engine";
+import type { Limits } from "./laws";
 import { Player } from "./player";
 import type { Pace } from "./protocol";
 import { Topology } from "./topology";
-import type { Capacities } from "./topology";
 import { append } from "./traces";
 
 /** Hears what the kept run shows. */
@@ -29,7 +29,7 @@ export class Kept {
   constructor(
     place: { source: string; module: WebAssembly.Module; root: HTMLElement },
     private scenario: Scenario,
-    private readonly about: { capacities: Capacities; cdf: DelayCdf; listener: Listener },
+    private readonly about: { limits: Limits; cdf: DelayCdf; listener: Listener },
   ) {
     this.topology = new Topology(place.root);
     const { cdf, listener } = about;
@@ -86,6 +86,6 @@ export class Kept {
     for (const table of Object.keys(this.columns)) {
       delete this.columns[table];
     }
-    this.topology.begin(layout, this.about.capacities, false);
+    this.topology.begin(layout, this.about.limits, false);
   }
 }

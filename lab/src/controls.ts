@@ -43,6 +43,8 @@ export class Controls {
   private fields = new Map<string, Field | undefined>();
   private origin = new Map<string, Quantity>();
   private shape = "";
+  /** What is said of each value, below it. */
+  private said = new Map<string, HTMLElement[]>();
 
   constructor(
     private readonly root: HTMLElement,
@@ -54,6 +56,13 @@ export class Controls {
   forget(): void {
     this.origin.clear();
     this.shape = "";
+  }
+
+  /** Say what is wrong with the value of a parameter, until a value is taken. */
+  refuse(path: string, message: string): void {
+    for (const line of this.said.get(path) ?? []) {
+      line.textContent = message;
+    }
   }
 
   /** Show the parameters of a scenario: those that its text names are in view, or `only` these. */
@@ -71,6 +80,7 @@ export class Controls {
     }
     this.shape = shape;
     this.sliders.clear();
+    this.said.clear();
     this.root.replaceChildren();
     const chosen = only.filter((path) => paths.includes(path));
     if (chosen.length > 0) {
@@ -164,7 +174,16 @@ export class Controls {
       name.title = `${path}: ${meaning}`;
       row.append(more);
     }
+    this.addRemark(row, path, value);
     return row;
+  }
+
+  /** What is said of a value: what it means where that is not plain, or why it is refused. */
+  private addRemark(row: HTMLElement, path: string, value: string): void {
+    const line = html("p", { class: "said", role: "status" }, remark(path, value));
+    this.said.set(path, [...(this.said.get(path) ?? []), line]);
+    this.follow(path, (now) => (line.textContent = remark(path, now)));
+    row.append(line);
   }
 
   private addSlider(
@@ -266,6 +285,14 @@ function mechanisms(
     }
   }
   return found;
+}
+
+/** What a value means, where that is not plain. */
+function remark(path: string, value: string): string {
+  const quantity = read(value);
+  const none = quantity?.value === 0 && ["packets", "size"].includes(quantity.kind);
+  const limit = none && splitPath(path).at(-1) === "limit";
+  return limit ? "No packet can wait: one that cannot be sent at once is dropped." : "";
 }
 
 interface Scale {

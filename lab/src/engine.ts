@@ -75,8 +75,18 @@ export interface Counted {
   since_s: number;
   events: number;
   packet_hops: number;
-  links: { name: string; drops: Record<string, number>; marks: number; rate_bps: number }[];
+  links: LinkCounts[];
   flows: FlowCounts[];
+  calls: Row[];
+}
+
+export interface LinkCounts {
+  name: string;
+  drops: Record<string, number>;
+  /** Drops in the warm-up, once that is over. */
+  early_drops: Record<string, number>;
+  marks: number;
+  rate_bps: number;
 }
 
 /** Columns of numbers by table and name; null where there is no value. */
@@ -141,6 +151,8 @@ export interface Told {
 export interface Delays {
   shares: number[];
   groups: (number[] | null)[];
+  /** When counting began. */
+  since_s: number;
 }
 
 export type Row = Record<string, unknown> & { name: string };
@@ -160,6 +172,7 @@ export interface Result {
   flows: Row[];
   groups: Row[];
   links: Row[];
+  calls?: Row[];
 }
 
 /** A mistake of the user: it has a place in the scenario. */

@@ -12,6 +12,8 @@ import type { Plot } from "./vector";
 /** What there is to be handed on. */
 export interface Exported {
   scenario(): Scenario;
+  /** The lesson that it is an answer to, if it is one. */
+  lesson(): string | undefined;
   result(): Result | null;
   name(): string;
   tables(): Tables;
@@ -63,7 +65,8 @@ export class ExportButtons {
 
   private async link(): Promise<void> {
     const { text, set, replication } = this.of.scenario();
-    history.replaceState(null, "", await fragment.write({ text, set, replication }));
+    const shared = { text, set, replication, lesson: this.of.lesson() };
+    history.replaceState(null, "", await fragment.write(shared));
     await navigator.clipboard?.writeText(location.href).catch(() => undefined);
     byId("link").textContent = "In the address";
     setTimeout(() => (byId("link").textContent = "Copy link"), 2000);

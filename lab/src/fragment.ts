@@ -1,17 +1,30 @@
-// A scenario in the fragment of a link: a link is a scenario. What comes from a link is bounded,
-// and checked like any other text.
+// A scenario in the fragment of a link, with the lesson that it belongs to, or a lesson alone. What
+// comes from a link is bounded, and checked like any other text.
 
 /** What a link holds. */
 export interface Shared {
   text: string;
   set: string[];
   replication: number;
+  /** The lesson that it is an answer to, if it is one. */
+  lesson?: string | undefined;
 }
 
 /** Most characters of a fragment, and most characters of what it holds. */
 const LONGEST = 60_000;
 const LARGEST = 400_000;
 const KEY = "#s=";
+const LESSON = "#lesson=";
+
+/** The fragment for a lesson as it begins. */
+export function ofLesson(id: string): string {
+  return LESSON + id;
+}
+
+/** The lesson that a fragment names, or null. */
+export function lessonIn(fragment: string): string | null {
+  return fragment.startsWith(LESSON) ? fragment.slice(LESSON.length) : null;
+}
 
 /** The fragment for a scenario; throws an `Error` if it would be too long. */
 export async function write(shared: Shared): Promise<string> {
@@ -43,12 +56,13 @@ export async function read(fragment: string): Promise<Shared | null> {
     const reason = error instanceof Error ? error.message : error;
     throw new Error(`the link holds no scenario: ${reason}`);
   }
-  const { text, set, replication } = found ?? {};
+  const { text, set, replication, lesson } = found ?? {};
   const words = Array.isArray(set) && set.every((word) => typeof word === "string");
   if (typeof text !== "string" || !words || !Number.isSafeInteger(replication)) {
     throw new Error("the link holds no scenario: text, set and replication are expected");
   }
-  return { text, set, replication: Math.max(0, replication as number) };
+  const named = typeof lesson === "string" ? lesson : undefined;
+  return { text, set, replication: Math.max(0, replication as number), lesson: named };
 }
 
 /** What a stream makes of bytes; throws an `Error` if that is more than `most` bytes. */

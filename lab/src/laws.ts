@@ -1,27 +1,45 @@
 // What queues hold, and what their laws go by.
 
 import type { Layout } from "./engine";
+import type { Threshold } from "./charts";
 import { read, show } from "./quantity";
 import type { Quantity } from "./quantity";
-import { isPrefix, splitPath } from "./toml";
-import type { Threshold } from "./traces";
+import { splitPath } from "./toml";
 
 /** Keys of laws whose values the time is compared with that packets wait. */
 const WAITS = new Set(["target", "step", "ce_threshold"]);
+
+/** What a queue may hold, as far as its laws say. */
+export interface Limit {
+  /** All of it together, in packets or bytes; null if that has no limit. */
+  whole: Quantity | null;
+  /** The classes of it that have one each, by their numbers, where not all have. */
+  classes: [number, Quantity][];
+}
+
+/** The limit of each queue that has one. */
+export type Limits = Map<string, Limit>;
 
 /** What queues hold, and what their laws go by, from the parameters of the scenario. */
 export function lawsOf(
   resolved: Record<string, string>,
   layout: Layout,
-): { capacities: Map<string, number>; thresholds: Threshold[] } {
-  const capacities = new Map<string, number>();
+): { limits: Limits; thresholds: Threshold[] } {
+  const limits: Limits = new Map();
   const thresholds: Threshold[] = [];
+  const laws = queuesOf(resolved);
   for (const { name } of layout.links) {
-    const queue = [...section(name), "queue"];
-    for (const [path, value] of Object.entries(resolved)) {
-      // Of the law itself, `red.limit`, and not of queues inside it.
-      const keys = splitPath(path);
-      const [, key, ...deeper] = isPrefix(queue, keys) ? keys.slice(queue.length) : [];
+    const parameters = laws.get(name) ?? [];
+    const limit = limitOf(parameters);
+    if (limit) {
+      limits.set(name, limit);
+    }
+    if (limit?.whole?.kind === "packets") {
+      const { value } = limit.whole;
+      thresholds.push({ place: name, name: `limit, ${show(limit.whole)}`, value, chart: "queue" });
+    }
+    for (const [[, key, ...deeper], value] of parameters) {
+      // Of the law itself, `red.min_threshold`, and not of queues inside it.
       const quantity = read(value);
       if (!key || deeper.length > 0 || !quantity) {
         continue;
@@ -29,25 +47,62 @@ export function lawsOf(
       if (quantity.kind === "time" && WAITS.has(key)) {
         thresholds.push(...waits(name, key, quantity, layout));
       }
-      if (quantity.kind !== "packets") {
-        continue;
-      }
-      if (key === "limit") {
-        capacities.set(name, quantity.value);
-      }
-      if (key === "limit" || key.includes("threshold")) {
+      if (quantity.kind === "packets" && key.includes("threshold")) {
         const label = `${key.replace(/_/g, " ")}, ${show(quantity)}`;
-        thresholds.push({ link: name, name: label, value: quantity.value, chart: "queue" });
+        thresholds.push({ place: name, name: label, value: quantity.value, chart: "queue" });
       }
     }
   }
-  return { capacities, thresholds };
+  return { limits, thresholds };
 }
 
-/** The path of the section of a link: `links.NAME.reverse` for the way back of one. */
-function section(link: string): string[] {
-  const way = /^(.*)\.reverse$/.exec(link);
-  return way ? ["links", way[1]!, "reverse"] : ["links", link];
+/** The parameters of the queue of each link: keys below `queue`, and what stands there. */
+function queuesOf(resolved: Record<string, string>): Map<string, [string[], string][]> {
+  const found = new Map<string, [string[], string][]>();
+  for (const [path, value] of Object.entries(resolved)) {
+    if (!path.startsWith("links.") || !path.includes(".queue")) {
+      continue;
+    }
+    const [, link, ...keys] = splitPath(path);
+    const back = keys[0] === "reverse";
+    if (keys[back ? 1 : 0] === "queue") {
+      const name = back ? `${link}.reverse` : link!;
+      const known = found.get(name) ?? [];
+      known.push([keys.slice(back ? 2 : 1), value]);
+      found.set(name, known);
+    }
+  }
+  return found;
+}
+
+/** The limit of a queue, also of one inside a shaper, and that of its classes together. */
+function limitOf(parameters: [string[], string][]): Limit | null {
+  let whole: Quantity | null = null;
+  const classes = new Map<number, Quantity | null>();
+  for (const [keys, value] of parameters) {
+    if (keys.at(-1) !== "limit") {
+      continue;
+    }
+    const limit = read(value);
+    const number = keys.map((key) => /^classes\[(\d+)\]$/.exec(key)?.[1]).find(Boolean);
+    if (number !== undefined) {
+      classes.set(Number(number), limit);
+    } else if (limit && (whole === null || limit.value < whole.value)) {
+      whole = limit;
+    }
+  }
+  const all = [...classes.values()];
+  const known = all.filter((limit) => limit !== null);
+  if (whole || known.length === 0) {
+    return whole && { whole, classes: [] };
+  }
+  const { kind } = known[0]!;
+  if (known.length === all.length && known.every((limit) => limit.kind === kind)) {
+    const value = known.reduce((sum, limit) => sum + limit.value, 0);
+    return { whole: { value, kind }, classes: [] };
+  }
+  const limited = [...classes].filter((each): each is [number, Quantity] => each[1] !== null);
+  return { whole: null, classes: limited };
 }
 
 /** The one-way delays, in ms, of flows over a link whose packets wait there as long as its law
@@ -62,10 +117,11 @@ function waits(link: string, key: string, wait: Quantity, layout: Layout): Thres
     bases.set(words, [...(bases.get(words) ?? []), name]);
   }
   return [...bases].map(([words, flows]) => {
-    const of = bases.size > 1 ? `${flows.slice(0, 2).join(", ")}: ` : "";
+    const more = flows.length > 2 ? ` and ${flows.length - 2} more` : "";
+    const of = bases.size > 1 ? `${flows.slice(0, 2).join(", ")}${more}: ` : "";
     const law = `${key.replace(/_/g, " ")} of ${show(wait)}`;
     const name = `${of}${law} + ${words} of propagation`;
     const value = 1e3 * (read(words)!.value + wait.value);
-    return { link, name, value, chart: "delay" };
+    return { place: link, name, value, chart: "delay" };
   });
 }

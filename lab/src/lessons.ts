@@ -64,6 +64,15 @@ export function show(root: HTMLElement, lesson: Lesson): void {
   );
 }
 
+/** Take back what was said of an answer: it was of another run than the one that is shown. */
+export function withdrawGrade(words: string): void {
+  const root = document.getElementById("grade");
+  if (root && root.textContent !== words) {
+    delete root.dataset.right;
+    root.replaceChildren(html("p", { class: "ungraded" }, words));
+  }
+}
+
 /** Show how far an answer is right. */
 export function showGrade(lesson: Lesson, grades: Grade[]): void {
   const root = document.getElementById("grade");

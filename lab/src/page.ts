@@ -1,6 +1,7 @@
 // The page: what the reader does becomes runs, and what runs show becomes pictures.
 
 import { Replications, REPLICATIONS } from "./band";
+import { formulas, theories } from "./calls";
 import { DelayCdf } from "./cdf";
 import { Kept } from "./compare";
 import { Controls } from "./controls";
@@ -11,13 +12,17 @@ import { ScenarioError } from "./engine";
 import type { Delays, Described, Fact, Layout, Look, Problem, Result, Told } from "./engine";
 import { ExportButtons } from "./export-buttons";
 import * as fragment from "./fragment";
-import { grade, show as showLesson, showGrade } from "./lessons";
+import { compiled, givenScenario } from "./holding";
+import { listenToKeys } from "./keys";
+import { grade, show as showLesson, showGrade, withdrawGrade } from "./lessons";
 import type { Lesson } from "./lessons";
 import { Player } from "./player";
+import { show } from "./quantity";
 import type { Catalogue, Pace } from "./protocol";
 import { lawsOf } from "./laws";
-import { show } from "./quantity";
 import { Tables } from "./tables";
+import { listenToTabs } from "./tabs";
+import { sentence } from "./telling";
 import { Topology } from "./topology";
 import { Traces } from "./traces";
 
@@ -48,11 +53,18 @@ class Page {
   /** The last change of each parameter that waits while one is made. */
   private pending = new Map<string, string>();
   private changing = false;
+  /** Whether a control shows a value that was refused. */
+  private refused = false;
   private settling: ReturnType<typeof setTimeout> | undefined;
   private readonly topology = new Topology(byId("topology"));
   private readonly traces = new Traces(byId("charts"));
   private readonly cdf = new DelayCdf(byId("trace-cdf"));
-  private readonly tables = new Tables(byId("live"), byId("final"), byId("differences"));
+  private readonly tables = new Tables(
+    byId("calls"),
+    byId("live"),
+    byId("final"),
+    byId("differences"),
+  );
   private module!: WebAssembly.Module;
   private kept: Kept | null = null;
   private band: Replications | null = null;
@@ -64,6 +76,7 @@ class Page {
       this.player = new Player(WORKER, this.module, this.audience(), (catalogue: Catalogue) => {
         this.controls ??= new Controls(byId("controls"), catalogue, (path, value) => {
           this.pending.set(path, value);
+          this.judge();
           void this.applyChanges();
         });
         done();
@@ -81,10 +94,16 @@ class Page {
     try {
       const shared = await fragment.read(location.hash);
       if (shared) {
-        this.setLesson(null);
-        await this.load({ ...shared, name: "link.toml" });
+        await this.openShared(shared);
         return;
       }
+      const named = fragment.lessonIn(location.hash);
+      const lesson = LESSONS.find(({ id }) => id === named);
+      if (lesson) {
+        await this.openLesson(lesson);
+        return;
+      }
+      damage = named === null ? "" : noLesson(named);
     } catch (error) {
       damage = error instanceof Error ? error.message : String(error);
     }
@@ -96,6 +115,16 @@ class Page {
     }
     if (damage) {
       this.complain(damage);
+    }
+  }
+
+  /** A scenario of a link, with the lesson that it answers. */
+  private async openShared({ lesson, ...shared }: fragment.Shared): Promise<void> {
+    const known = LESSONS.find(({ id }) => id === lesson) ?? null;
+    this.setLesson(known);
+    await this.load({ ...shared, name: known ? `${known.id}.toml` : "link.toml" });
+    if (lesson !== undefined && !known) {
+      this.complain(noLesson(lesson));
     }
   }
 
@@ -144,6 +173,7 @@ class Page {
   private accept(scenario: Scenario, described: Described): void {
     this.scenario = scenario;
     this.described = described;
+    this.refused = false;
     this.complain(described.warnings.join("\n"));
     byId("name").textContent = described.name;
     if (this.editor.value !== scenario.text) {
@@ -159,6 +189,7 @@ class Page {
   private start(from: number, playing: boolean, unhurried = true): void {
     clearTimeout(this.settling);
     this.result = null;
+    this.judge();
     [this.from, this.reached] = [from, 0];
     this.setPlaying(playing);
     const pace = this.pace();
@@ -177,6 +208,20 @@ class Page {
     this.player.start({ ...request(this.scenario), watched }, from, pace);
     this.happened([]);
     this.band?.begin(this.scenario);
+  }
+
+  /** Grade the run whose settings are shown; of any other the grade is withdrawn. */
+  private judge(): void {
+    const changing = this.pending.size > 0 || this.changing;
+    if (this.refused && !changing) {
+      withdrawGrade("A value was refused: this answer is graded when all are allowed.");
+    } else if (changing || this.editor.value !== this.scenario.text) {
+      withdrawGrade("The settings have changed: this answer is graded at the end of its run.");
+    } else if (!this.result) {
+      withdrawGrade("This answer is graded at the end of its run.");
+    } else if (this.lesson) {
+      showGrade(this.lesson, grade(this.lesson, this.result));
+    }
   }
 
   /** The same for the run that was kept. */
@@ -198,7 +243,7 @@ class Page {
     byId("other").hidden = !withKept;
     document.querySelector<HTMLElement>(".which")!.hidden = !withKept;
     if (withKept && !this.kept && this.described && this.layout) {
-      const { capacities } = lawsOf(this.described.resolved, this.layout);
+      const { limits } = lawsOf(this.described.resolved, this.layout);
       const place = { source: WORKER, module: this.module, root: byId("kept-topology") };
       const listener = {
         look: (look: Look): void => {
@@ -207,7 +252,7 @@ class Page {
         },
         over: (): void => undefined,
       };
-      this.kept = new Kept(place, this.scenario, { capacities, cdf: this.cdf, listener });
+      this.kept = new Kept(place, this.scenario, { limits, cdf: this.cdf, listener });
       this.startKept();
     }
     this.traces.compare(this.kept?.columns ?? null, word === "difference");
@@ -258,6 +303,7 @@ class Page {
       }
     } finally {
       this.changing = false;
+      this.judge();
     }
   }
 
@@ -267,6 +313,8 @@ class Page {
       this.accept(scenario, described);
       this.rerun();
     } catch (error) {
+      this.refused = true;
+      this.controls.refuse(path, error instanceof Error ? error.message : String(error));
       this.showError(error);
     }
   }
@@ -289,11 +337,14 @@ class Page {
       begun: (layout: Layout): void => {
         const same = JSON.stringify(layout) === JSON.stringify(this.layout);
         this.layout = layout;
-        const { capacities, thresholds } = lawsOf(this.described!.resolved, layout);
-        this.topology.begin(layout, capacities, same);
-        this.traces.begin(layout, thresholds);
-        this.tables.begin(layout);
+        const { resolved } = this.described!;
+        const { limits, thresholds } = lawsOf(resolved, layout);
+        const erlang = theories(resolved, layout);
+        this.topology.begin(layout, limits, same);
+        this.traces.begin(layout, [...thresholds, ...formulas(erlang)]);
+        this.tables.begin(layout, erlang);
         this.cdf.begin(layout);
+        sayWarmUp(layout.warm_up_s);
         byId("signature").replaceChildren();
       },
       look: (look: Look): void => {
@@ -315,10 +366,10 @@ class Page {
         this.result = result;
         this.setPlaying(false);
         this.tables.over(result);
+        this.traces.over();
+        this.cdf.over();
         this.sign(result);
-        if (this.lesson) {
-          showGrade(this.lesson, grade(this.lesson, result));
-        }
+        this.judge();
       },
       wrong: (problem: Problem): void => this.showError(new ScenarioError(problem)),
       failed: (message: string): void => {
@@ -371,7 +422,8 @@ class Page {
       return `${Number(value.toPrecision(3))} s`;
     });
     byId<HTMLProgressElement>("progress").value = this.reached / duration;
-    byId("clock").textContent = `${now} of ${whole}`;
+    const warmUp = this.reached < (this.layout?.warm_up_s ?? 0) ? ", warm-up" : "";
+    byId("clock").textContent = `${now} of ${whole}${warmUp}`;
   }
 
   private pace(): Pace {
@@ -469,34 +521,18 @@ class Page {
     });
     let rest: ReturnType<typeof setTimeout>;
     on("editor", "input", () => {
+      this.judge();
       clearTimeout(rest);
       rest = setTimeout(() => void this.readEditor(), REST);
     });
-    this.listenToKeys();
-    this.listenToExports();
-    this.listenToTabs();
-    this.listenToLessons();
-  }
-
-  private listenToKeys(): void {
-    addEventListener("keydown", (event) => {
-      const target = event.target as HTMLElement;
-      const typing = target.closest("textarea, input:is([type=text], [type=number])");
-      if (typing || event.ctrlKey || event.metaKey || event.altKey) {
-        return;
-      }
-      if (event.key === " ") {
-        // A space is for the control that has the focus, if one has.
-        if (!target.closest("input, select, button, summary, [role=tab]")) {
-          event.preventDefault();
-          this.toggle();
-        }
-      } else if (event.key === ".") {
-        this.step();
-      } else if (event.key === ",") {
-        this.stepEvent();
-      }
+    listenToKeys({
+      toggle: () => this.toggle(),
+      step: () => this.step(),
+      event: () => this.stepEvent(),
     });
+    this.listenToExports();
+    listenToTabs();
+    this.listenToLessons();
   }
 
   private listenToLessons(): void {
@@ -504,9 +540,9 @@ class Page {
     LESSONS.forEach(({ id, title }) => select.append(html("option", { value: id }, title)));
     select.addEventListener("change", () => {
       const lesson = LESSONS.find(({ id }) => id === select.value);
-      if (location.hash) {
-        history.replaceState(null, "", location.pathname + location.search);
-      }
+      // The address says which lesson it is, so that a reload shows it again.
+      const fresh = lesson ? fragment.ofLesson(lesson.id) : "";
+      history.replaceState(null, "", location.pathname + location.search + fresh);
       if (lesson) {
         void this.openLesson(lesson);
       } else {
@@ -517,31 +553,10 @@ class Page {
     });
   }
 
-  private listenToTabs(): void {
-    const tabs = ["controls", "text"];
-    const choose = (chosen: string): void => {
-      for (const name of tabs) {
-        const tab = byId(`tab-${name}`);
-        tab.setAttribute("aria-selected", String(name === chosen));
-        tab.tabIndex = name === chosen ? 0 : -1;
-        byId(name).hidden = name !== chosen;
-      }
-    };
-    for (const name of tabs) {
-      byId(`tab-${name}`).addEventListener("click", () => choose(name));
-      byId(`tab-${name}`).addEventListener("keydown", (event) => {
-        if (event.key === "ArrowRight" || event.key === "ArrowLeft") {
-          const other = tabs.find((each) => each !== name)!;
-          choose(other);
-          byId(`tab-${other}`).focus();
-        }
-      });
-    }
-  }
-
   private listenToExports(): void {
     new ExportButtons({
       scenario: () => this.scenario,
+      lesson: () => this.lesson?.id,
       result: () => this.result,
       name: () => this.described?.name ?? "",
       tables: () => this.traces.tables,
@@ -554,34 +569,16 @@ class Page {
   }
 }
 
-/** The module, which the page holds compressed. */
-async function compiled(): Promise<WebAssembly.Module> {
-  const code = byId("module").textContent ?? "";
-  const packed = Uint8Array.from(atob(code), (letter) => letter.charCodeAt(0));
-  const bytes = await fragment.through(packed, new DecompressionStream("gzip"), 64_000_000);
-  return WebAssembly.compile(bytes);
+function noLesson(id: string): string {
+  return `the link names a lesson that this page does not have: ${id.slice(0, 60)}`;
 }
 
-/** What an event did with a packet, in words. */
-function sentence(fact: Fact): string {
-  const time = `${Number(fact.time_s.toPrecision(9))} s`;
-  const kind = fact.feedback ? "acknowledgement" : "packet";
-  const names = ["", ", yellow", ", red"];
-  const colour = names[fact.precedence] ?? `, precedence ${fact.precedence}`;
-  const packet = `${kind} ${fact.number} of ${fact.flow} (${fact.size_bytes} B${colour})`;
-  const more: Record<string, string> = {
-    queued: `; ${fact.backlog_packets} wait`,
-    dropped: `: ${fact.reason}`,
-    delivered: ` after ${show({ value: fact.delay_s ?? 0, kind: "time" })}`,
-  };
-  const place = fact.link ? ` at ${fact.link}` : "";
-  return `${time}: ${packet} ${fact.what}${place}${more[fact.what] ?? ""}`;
-}
-
-/** The scenario that came with the page. */
-function givenScenario(): { text: string; name: string } | null {
-  const text = byId("given").textContent?.trim() ?? "";
-  return text.startsWith("{") ? JSON.parse(text) : null;
+/** Say what the shaded part of each chart is. */
+function sayWarmUp(until: number): void {
+  const line = byId("warm-up");
+  line.hidden = until === 0;
+  const time = show({ value: until, kind: "time" });
+  line.textContent = `Shaded: the warm-up, until ${time}; results count from there on.`;
 }
 
 void new Page().open().catch((error) => {

@@ -1,11 +1,15 @@
 // The tables of flows and links.
 
+import { callTable } from "./calls";
+import type { Theory } from "./calls";
 import { html } from "./dom";
-import type { Counted, FlowCounts, Layout, Look, Result } from "./engine";
+import type { Counted, FlowCounts, Layout, Look, Result, Row } from "./engine";
 import { show } from "./quantity";
 
 /** Most groups of flows that are shown while a run lasts; at its end all are. */
 const MOST_LIVE = 40;
+/** Most flows whose delays are listed one by one. */
+const MOST_FLOWS = 200;
 const HEADS = [
   "flows",
   "throughput",
@@ -32,8 +36,10 @@ export class Tables {
   private layout: Layout | null = null;
   private counted: Counted | null = null;
   private kept: Counted | null = null;
+  private theories = new Map<string, Theory>();
 
   constructor(
+    private readonly calls: HTMLElement,
     private readonly live: HTMLElement,
     private readonly final: HTMLElement,
     private readonly difference: HTMLElement,
@@ -59,13 +65,35 @@ export class Tables {
     const times = [now, then].map(({ time_s }) => show({ value: time_s, kind: "time" }));
     const caption =
       `This variant at ${times[0]} against the kept one at ${times[1]}, on the same random ` +
-      "numbers: packets, and the difference";
+      `numbers: packets, and the difference${most(now.flows.length)}`;
     this.difference.replaceChildren(table(caption, ["flows", ...COUNT_HEADS], rows));
   }
 
-  begin(layout: Layout): void {
+  /** Begin with a network, and what Erlang's formula gives for its calls. */
+  begin(layout: Layout, theories: Map<string, Theory>): void {
     this.layout = layout;
+    this.theories = theories;
+    this.calls.replaceChildren();
     this.final.replaceChildren();
+  }
+
+  private showCalls(rows: Row[], caption: string): void {
+    if (rows.length > 0) {
+      const { heads, rows: cells } = callTable(rows, this.theories);
+      this.calls.replaceChildren(table(caption, heads, cells));
+    }
+  }
+
+  /** Since when packets and calls are counted. */
+  private since({ since_s: since }: Counted): string {
+    const warmUp = this.layout?.warm_up_s ?? 0;
+    const until = show({ value: warmUp, kind: "time" });
+    if (warmUp === 0) {
+      return "since the start";
+    }
+    return since < warmUp
+      ? `in the warm-up, which results leave out: it ends at ${until}`
+      : `since the end of the warm-up at ${until}`;
   }
 
   /** What has been counted so far, and rates of the last sample. */
@@ -87,9 +115,11 @@ export class Tables {
         flow.timeouts,
       ];
     });
+    const time_s = show({ value: counted.time_s, kind: "time" });
     const caption =
-      `At ${show({ value: counted.time_s, kind: "time" })}: rates and delays of the last sample, ` +
-      `packets since ${show({ value: counted.since_s, kind: "time" })}`;
+      `At ${time_s}: rates and delays of the last sample, packets ${this.since(counted)}` +
+      most(counted.flows.length);
+    this.showCalls(counted.calls, `Calls at ${time_s}: ${this.since(counted)}`);
     this.live.replaceChildren(table(caption, HEADS, rows));
   }
 
@@ -105,7 +135,9 @@ export class Tables {
       Number(group.retransmissions),
       Number(group.timeouts),
     ]);
-    const caption = `Result: means over ${show({ value: result.measured_s, kind: "time" })}`;
+    const over = `means over ${show({ value: result.measured_s, kind: "time" })}`;
+    const caption = `Result: ${over}${this.leaving()}`;
+    this.showCalls(result.calls ?? [], `Calls, result: ${over}${this.leaving()}`);
     this.live.replaceChildren(table(caption, HEADS, groups));
     const heads = ["link", "used", "throughput", "mean queue", "longest", "drops", "marks"];
     const links = result.links.map((link) => [
@@ -118,17 +150,26 @@ export class Tables {
       Number(link.marks),
     ]);
     const delays = ["flow", "goodput", "median delay", "95 %", "99 %"];
-    const flows = result.flows.slice(0, 200).map((flow) => [
+    const flows = result.flows.slice(0, MOST_FLOWS).map((flow) => [
       flow.name,
       rate(Number(flow.goodput_bps)),
       time(Number(flow.p50_delay_s)),
       time(Number(flow.p95_delay_s)),
       time(Number(flow.p99_delay_s)),
     ]);
-    this.final.replaceChildren(table("Links", heads, links));
+    this.final.replaceChildren(table(`Links${this.leaving()}`, heads, links));
     if (flows.length > 0) {
-      this.final.append(table("Flows", delays, flows));
+      const all = result.flows.length;
+      const first = all > MOST_FLOWS ? `, the first ${MOST_FLOWS} of ${all}` : "";
+      this.final.append(table(`Flows${first}${this.leaving()}`, delays, flows));
     }
+  }
+
+  /** That results leave the warm-up out, where there is one. */
+  private leaving(): string {
+    const warmUp = this.layout?.warm_up_s ?? 0;
+    const until = show({ value: warmUp, kind: "time" });
+    return warmUp > 0 ? `, without the warm-up, which ended at ${until}` : "";
   }
 }
 
@@ -151,6 +192,11 @@ function table(caption: string, heads: string[], rows: (string | number)[][]): H
   );
   const about = { class: "scroll", tabindex: 0, role: "region", "aria-label": caption };
   return html("div", about, inner);
+}
+
+/** That groups are left out while a run lasts. */
+function most(groups: number): string {
+  return groups > MOST_LIVE ? `; the first ${MOST_LIVE} of ${groups} groups` : "";
 }
 
 /** What a group consists of; calls come and go, and are not counted as flows. */

@@ -118,8 +118,11 @@ function keys(text: string, at: number): { path: string[]; end: number } {
   const path: string[] = [];
   let part = "";
   let end = at;
-  for (; end < text.length && !"=]\n".includes(text[end]!); end++) {
+  // The number of a list, as in `classes[1]`, belongs to its key; another bracket ends a header.
+  let inside = false;
+  for (; end < text.length && (inside || !"=]\n".includes(text[end]!)); end++) {
     const c = text[end]!;
+    inside = c === "[" || (inside && c !== "]");
     if (c === '"' || c === "'") {
       const close = text.indexOf(c, end + 1);
       part += text.slice(end + 1, close < 0 ? text.length : close);

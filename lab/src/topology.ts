@@ -2,12 +2,14 @@
 // where they happen.
 
 import { svg, setAll, html } from "./dom";
-import type { Fact, Layout, LinkLayout, Look } from "./engine";
+import type { Counted, Fact, Layout, LinkCounts, LinkLayout, Look } from "./engine";
+import type { Limit, Limits } from "./laws";
 import { PacketDots } from "./packets";
 import type { Way } from "./packets";
 import { placeNodes } from "./places";
 import type { Point } from "./places";
 import { show } from "./quantity";
+import { aboutLimit, classWords, levelOf } from "./vessels";
 
 /** Larger networks are not drawn: their parts would not be seen. */
 const MOST_LINKS = 160;
@@ -21,13 +23,18 @@ interface Drawn {
   layout: LinkLayout;
   line: SVGLineElement;
   vessel: SVGGElement;
+  title: SVGTitleElement;
+  glass: SVGRectElement;
   level: SVGRectElement;
+  /** The most that was seen, as a line across the glass. */
+  mark: SVGLineElement;
   amount: SVGTextElement;
   caption: SVGTextElement;
   lost: SVGTextElement;
-  /** Packets that fill the vessel. */
-  capacity: number;
-  fixed: boolean;
+  early: SVGTextElement;
+  limit: Limit | null;
+  /** The most that was seen to wait, in the unit of the limit. */
+  most: number;
   shown: boolean;
   bottom: number;
   way: Way;
@@ -35,13 +42,10 @@ interface Drawn {
   until: number;
 }
 
-/** Most packets that the queue of each link holds, where that is known. */
-export type Capacities = Map<string, number>;
-
 export class Topology {
   private drawn = new Map<string, Drawn>();
   private layout: Layout | null = null;
-  private capacities: Capacities = new Map();
+  private limits: Limits = new Map();
   private last: Look | null = null;
   private readonly dots: PacketDots;
 
@@ -52,15 +56,15 @@ export class Topology {
 
   /** Draw a network, with nothing in it yet. If it is the `same` as before, the picture stays until
    * the first look, as it is replaced within milliseconds where a control is moved. */
-  begin(layout: Layout, capacities: Capacities, same: boolean): void {
-    const known = JSON.stringify([...capacities]) === JSON.stringify([...this.capacities]);
+  begin(layout: Layout, limits: Limits, same: boolean): void {
+    const known = JSON.stringify([...limits]) === JSON.stringify([...this.limits]);
     this.layout = layout;
-    this.capacities = capacities;
+    this.limits = limits;
     if (!same || !known) {
       this.last = null;
       this.draw();
     }
-    this.drawn.forEach((drawn) => (drawn.until = 0));
+    this.drawn.forEach((drawn) => ([drawn.until, drawn.most] = [0, 0]));
     this.dots.begin(layout);
   }
 
@@ -73,8 +77,9 @@ export class Topology {
   happen(facts: Fact[]): void {
     for (const { link, what, backlog_packets: backlog } of facts) {
       const drawn = this.drawn.get(link ?? "");
-      if (drawn && backlog !== undefined) {
-        this.fill(drawn, backlog);
+      // What waits of a queue that is limited in bytes is known at samples.
+      if (drawn && backlog !== undefined && drawn.limit?.whole?.kind !== "size") {
+        this.fill(drawn, backlog, backlog);
       }
       drawn?.vessel.classList.toggle("dropping", what === "dropped");
     }
@@ -97,12 +102,13 @@ export class Topology {
       const series = look.series[`series/links.${name}`];
       const last = (column: string): number => series?.[column]?.at(-1) ?? 0;
       // A station of a ring has several queues; what is known of all is a mean.
-      const packets = series?.queue_packets ? "queue_packets" : "mean_queue_packets";
-      this.fill(drawn, last(packets));
+      const packets = last(series?.queue_packets ? "queue_packets" : "mean_queue_packets");
+      const bytes = drawn.limit?.whole?.kind === "size";
+      this.fill(drawn, packets, bytes ? last("queue_bytes") : packets);
       const counted = counts.get(name);
       const rate = counted?.rate_bps || drawn.layout.rate_bps;
       this.use(drawn, last("throughput_bps") / Math.max(1, rate));
-      this.lose(drawn, counted?.drops ?? {}, look.counted.time_s);
+      this.lose(drawn, counted, look.counted);
     }
     this.dots.look(look);
   }
@@ -110,7 +116,9 @@ export class Topology {
   private redraw(): void {
     if (this.layout && this.picture()?.getAttribute("width") !== String(this.width())) {
       const last = this.last;
+      const seen = new Map([...this.drawn].map(([name, { most }]) => [name, most]));
       this.draw();
+      this.drawn.forEach((drawn, name) => (drawn.most = seen.get(name) ?? 0));
       if (last) {
         this.look({ ...last, packets: null });
       }
@@ -174,61 +182,71 @@ export class Topology {
     lines.append(line);
     // A queue stands on its link, or beside one that leads up or down, where its labels have room.
     const near = Math.min(length * 0.34, 56);
-    const beside = Math.abs(along.y) > 0.7 ? 11 : 0;
+    const beside = Math.abs(along.y) > 0.7 ? 15 : 0;
     const middle = {
       x: from.x + along.x * near + side.x * beside,
       y: from.y + along.y * near,
     };
-    const vessel = svg("g", { class: "vessel", visibility: "hidden" });
-    const [left, top] = [middle.x - VESSEL.width / 2, middle.y - VESSEL.height / 2];
-    const box = { x: left, y: top, width: VESSEL.width, height: VESSEL.height, rx: 3 };
-    const level = svg("rect", { ...box, height: 0, class: "level" });
-    const amount = svg("text", { x: middle.x, y: top - 5, class: "amount" });
-    const caption = svg("text", { x: middle.x, y: top + VESSEL.height + 13, class: "caption" });
-    const lost = svg("text", { x: middle.x, y: top + VESSEL.height + 26, class: "lost" });
-    vessel.append(svg("rect", { ...box, class: "glass" }), level, amount, caption, lost);
-    vessel.append(svg("title", {}, `queue of ${link.name}: ${about(link)}`));
-    vessels.append(vessel);
-    const known = this.capacities.get(link.name);
-    this.drawn.set(link.name, {
-      layout: link,
-      line,
-      vessel,
-      level,
-      amount,
-      caption,
-      lost,
-      capacity: known ?? 10,
-      fixed: known !== undefined,
-      shown: false,
-      bottom: top + VESSEL.height,
-      way: { from, to, spill: { x: middle.x, y: top + VESSEL.height + 28 } },
-      drops: 0,
-      until: 0,
-    });
-    if (known !== undefined) {
+    const vessel = this.addVessel(link, middle, vessels);
+    const way = { from, to, spill: { x: middle.x, y: middle.y + VESSEL.height / 2 + 46 } };
+    this.drawn.set(link.name, { layout: link, line, ...vessel, way });
+    if (vessel.limit?.whole) {
       this.reveal(this.drawn.get(link.name)!);
     }
+  }
+
+  private addVessel(
+    link: LinkLayout,
+    middle: Point,
+    vessels: SVGGElement,
+  ): Omit<Drawn, "layout" | "line" | "way"> {
+    const [left, top] = [middle.x - VESSEL.width / 2, middle.y - VESSEL.height / 2];
+    const bottom = top + VESSEL.height;
+    const box = { x: left, y: top, width: VESSEL.width, height: VESSEL.height, rx: 3 };
+    const below = (by: number, name: string): SVGTextElement =>
+      svg("text", { x: middle.x, y: bottom + by, class: name });
+    const parts = {
+      vessel: svg("g", { class: "vessel", visibility: "hidden" }),
+      title: svg("title"),
+      glass: svg("rect", { ...box, class: "glass" }),
+      level: svg("rect", { ...box, height: 0, class: "level" }),
+      mark: svg("line", { x1: left, x2: left + VESSEL.width, class: "mark" }),
+      amount: svg("text", { x: middle.x, y: top - 5, class: "amount" }),
+      caption: below(13, "caption"),
+      lost: below(26, "lost"),
+      early: below(38, "early"),
+    };
+    const limit = this.limits.get(link.name) ?? null;
+    const { vessel, title, glass, level, mark, amount, caption, lost, early } = parts;
+    title.textContent = `queue of ${link.name}: ${about(link)}; ${aboutLimit(limit)}`;
+    vessel.append(title, glass, level, mark, amount, caption, lost, early);
+    vessels.append(vessel);
+    return { ...parts, limit, most: 0, shown: false, bottom, drops: 0, until: 0 };
   }
 
   private reveal(drawn: Drawn): void {
     if (!drawn.shown) {
       drawn.shown = true;
       drawn.vessel.setAttribute("visibility", "visible");
-      drawn.caption.textContent = short(drawn.layout.name);
+      const classes = classWords(drawn.limit);
+      const name = short(drawn.layout.name);
+      drawn.caption.textContent = classes ? `${name} (${classes})` : name;
     }
   }
 
-  private fill(drawn: Drawn, packets: number): void {
+  /** Show what waits: packets, and the same in the unit of the limit. */
+  private fill(drawn: Drawn, packets: number, waiting: number): void {
     if (packets >= EMPTY) {
       this.reveal(drawn);
     }
-    if (!drawn.fixed && packets > drawn.capacity) {
-      drawn.capacity = niceAbove(packets);
-    }
-    const height = (VESSEL.height - 2) * Math.min(1, packets / drawn.capacity);
-    setAll(drawn.level, { y: drawn.bottom - 1 - height, height });
-    drawn.amount.textContent = `${Math.round(packets)} / ${drawn.capacity}`;
+    drawn.most = Math.max(drawn.most, waiting);
+    const { now, most, closed, words } = levelOf(waiting, drawn.most, drawn.limit);
+    const up = (share: number): number => drawn.bottom - 1 - (VESSEL.height - 2) * share;
+    setAll(drawn.level, { y: up(now), height: drawn.bottom - 1 - up(now) });
+    setAll(drawn.mark, { y1: up(most), y2: up(most), "data-most": drawn.most });
+    // The outline begins with the upper edge, which an open glass does not have.
+    setAll(drawn.glass, { "stroke-dasharray": closed ? false : `0 ${VESSEL.width - 6} 999` });
+    drawn.amount.textContent = words;
   }
 
   private use(drawn: Drawn, share: number): void {
@@ -240,17 +258,25 @@ export class Topology {
       `${drawn.layout.name}: ${about(drawn.layout)}; used ${Math.round(100 * used)} %`;
   }
 
-  private lose(drawn: Drawn, reasons: Record<string, number>, now: number): void {
-    const total = Object.values(reasons).reduce((sum, number) => sum + number, 0);
-    if (total === 0) {
-      drawn.lost.textContent = "";
-      drawn.drops = 0;
-      return;
+  /** Show what was dropped since the start, and how much of it in the warm-up. */
+  private lose(drawn: Drawn, link: LinkCounts | undefined, counted: Counted): void {
+    const { drops = {}, early_drops: early = {} } = link ?? {};
+    const all: Record<string, number> = { ...early };
+    for (const [reason, number] of Object.entries(drops)) {
+      all[reason] = (all[reason] ?? 0) + number;
     }
-    this.reveal(drawn);
-    const duration = this.layout!.duration_s;
-    const words = Object.entries(reasons).map(([reason, number]) => `${number} ${reason}`);
-    drawn.lost.textContent = `\u2715 ${words.join(", ")}`;
+    const sum = (of: Record<string, number>): number =>
+      Object.values(of).reduce((sum, number) => sum + number, 0);
+    const [total, now] = [sum(all), counted.time_s];
+    const { duration_s: duration, warm_up_s: warmUp } = this.layout!;
+    const warm = counted.since_s >= warmUp;
+    const before = warm ? sum(early) : total;
+    if (total > 0) {
+      this.reveal(drawn);
+    }
+    const words = Object.entries(all).map(([reason, number]) => `${number} ${reason}`);
+    drawn.lost.textContent = total > 0 ? `\u2715 ${words.join(", ")}` : "";
+    drawn.early.textContent = before > 0 ? `${before} in warm-up` : "";
     if (total > drawn.drops) {
       drawn.until = now + duration / 100;
     }
@@ -273,7 +299,7 @@ function frame(
   const upright = !ring && width < 130 * columns.size;
   // Vessels of one row and the next, with their labels, lie below each other.
   const margin = { x: upright ? 60 : 56, y: ring || most === 1 ? 62 : 26 };
-  const rows = most > 1 ? 2 * margin.y + 130 * most : 200;
+  const rows = most > 1 ? 2 * margin.y + 160 * most : 200;
   let height = ring ? Math.min(width, 460) : Math.min(620, rows);
   if (upright) {
     height = Math.min(900, 60 + 116 * columns.size);
@@ -318,9 +344,4 @@ function about(link: LinkLayout): string {
 
 function short(name: string): string {
   return name.length > 18 ? `${name.slice(0, 17)}\u2026` : name;
-}
-
-function niceAbove(packets: number): number {
-  const size = 10 ** Math.floor(Math.log10(packets));
-  return [1, 2, 5, 10].map((factor) => factor * size).find((nice) => nice >= packets)!;
 }

@@ -3,52 +3,28 @@
 import uPlot from "uplot";
 
 import type { Band } from "./band";
+import { chartOf, chartsOf, fitUnit, linesOf, roomOf, thresholdsOf, unitOf } from "./charts";
+import type { Chart, Line, Place, Threshold, Wanted } from "./charts";
+import { Choice } from "./choice";
 import { colour, dark } from "./colours";
 import { html } from "./dom";
 import type { Layout, Tables } from "./engine";
 import type { Plot } from "./vector";
 
-/** A horizontal line at a value that a law goes by. */
-export interface Threshold {
-  link: string;
-  name: string;
-  /** In the unit of the chart. */
-  value: number;
-  chart: "queue" | "delay";
-}
-
-interface Line {
-  /** What the legend calls it. */
-  label: string;
-  table: string;
-  /** Where there is no such column, `instead` is shown. */
-  column: string;
-  instead?: string;
-  scale: number;
-  dash?: number[];
-}
-
-interface Chart {
-  id: string;
-  title: string;
-  unit: string;
-  lines: Line[];
-  plot: uPlot | null;
-  thresholds: Threshold[];
-}
-
-/** Most lines in a chart: more could not be told apart. */
-const MOST = 7;
 /** What a band is. */
 const BAND = "mean and 95 % interval";
-const DASHES = [[], [8, 3], [2, 3], [10, 3, 2, 3], [5, 5], [1, 4], [12, 4]];
-/** The nearest that a legend can show. */
-const STYLES = ["solid", "dashed", "dotted", "dashed", "dashed", "dotted", "dashed"];
+/** The nearest to the dashes of a line that a legend can show. */
+const styleOf = ({ dash }: Line): string =>
+  dash.length === 0 ? "solid" : dash[0]! < 5 ? "dotted" : "dashed";
 
 export class Traces {
   private charts: Chart[] = [];
   private columns: Tables = {};
   private duration = 1;
+  /** When counting begins, in seconds. */
+  private warmUp = 0;
+  /** What is drawn in each chart, by its id. */
+  private readonly choices = new Map<string, Choice>();
   /** The run that this one is compared with, and whether its values are taken off. */
   private kept: Tables | null = null;
   private difference = false;
@@ -69,9 +45,11 @@ export class Traces {
   /** Empty traces of a network. */
   begin(layout: Layout, thresholds: Threshold[]): void {
     this.columns = {};
-    this.duration = layout.duration_s;
-    const wanted = [...charts(layout, thresholds), ...(this.extra ? [this.extra] : [])];
-    const shape = (of: Chart[]): string => JSON.stringify(of.map(({ id, lines }) => [id, lines]));
+    [this.duration, this.warmUp] = [layout.duration_s, layout.warm_up_s];
+    const wanted = chartsOf(layout, thresholds).map((each) => this.chart(each));
+    wanted.push(...(this.extra ? [this.extra] : []));
+    const shape = (of: Chart[]): string =>
+      JSON.stringify(of.map(({ id, places, choice }) => [id, names(places), choice.shown]));
     if (shape(wanted) === shape(this.charts)) {
       // The plots stay: their lines are replaced by the first samples.
       wanted.forEach((chart, at) => (this.charts[at]!.thresholds = chart.thresholds));
@@ -82,11 +60,54 @@ export class Traces {
     this.build();
   }
 
+  /** A chart with what the reader has chosen of it. */
+  private chart(wanted: Wanted): Chart {
+    const choice = this.choices.get(wanted.id) ?? new Choice(() => this.choose());
+    this.choices.set(wanted.id, choice);
+    choice.begin(
+      wanted.places.map(({ name }) => name),
+      roomOf(wanted),
+    );
+    return { ...wanted, choice, plot: null };
+  }
+
+  /** Draw what was chosen; of charts without a choice, the largest. */
+  private choose(): void {
+    this.rank(true);
+    this.build();
+  }
+
+  /** The run is over: how large everything is, is known. */
+  over(): void {
+    this.rank(true);
+  }
+
+  /** Draw the largest, in units in which they can be read. */
+  private rank(end: boolean): void {
+    const changed = this.charts.filter((chart) => {
+      const sizes = new Map(chart.places.map((place) => [place.name, place.lines[0]!]));
+      const size = (name: string): number => mean(scaled(this.columns, sizes.get(name)!));
+      const other = chart.choice.rank(size, end);
+      const largest = Math.max(0, ...linesOf(chart).map((line) => this.largest(line)));
+      return fitUnit(chart, largest) || other;
+    });
+    if (changed.length > 0) {
+      this.build();
+    }
+  }
+
+  /** The largest value of a line before it is scaled. */
+  private largest({ table, column }: Line): number {
+    const values = this.columns[table]?.[column] ?? [];
+    return values.reduce<number>((most, value) => Math.max(most, value ?? 0), 0);
+  }
+
   /** Forget what the reader has chosen, for another network. */
   forget(): void {
     this.charts = this.charts.filter((each) => each !== this.extra);
     this.extra?.plot?.destroy();
     this.extra = null;
+    this.choices.clear();
   }
 
   /** Show the run `kept` behind this one, or the difference from it. */
@@ -106,14 +127,13 @@ export class Traces {
   showQuantity(name: string): void {
     const tables = Object.keys(this.columns).filter((table) => name in this.columns[table]!);
     const [scale, unit] = unitOf(name);
-    const lines = tables.slice(0, MOST).map((table) => {
-      return { label: table.replace(/^series\/\w+\./, ""), table, column: name, scale };
-    });
-    const title = name.replace(/_(bps|s|bytes|packets)$/, "").replace(/_/g, " ");
-    const chart = { id: "extra", title, unit, lines, plot: null, thresholds: [] };
+    const title = name.replace(/_(bps|s|bytes|packets|ratio)$/, "").replace(/_/g, " ");
+    const places = tables.map((table) => ({ name: table.replace(/^series\/\w+\./, ""), table }));
+    const wanted = chartOf({ id: "extra", title, unit }, places, { column: name, scale });
     this.charts = this.charts.filter((each) => each !== this.extra);
-    this.extra = lines.length > 0 ? chart : null;
+    this.extra = tables.length > 0 ? this.chart(wanted) : null;
     this.charts.push(...(this.extra ? [this.extra] : []));
+    this.rank(true);
     this.build();
   }
 
@@ -131,6 +151,7 @@ export class Traces {
   /** Add samples. */
   add(series: Tables): void {
     append(this.columns, series);
+    this.rank(false);
     this.refresh();
   }
 
@@ -143,8 +164,8 @@ export class Traces {
 
   /** The canvas of each chart, with its title. */
   canvases(): { title: string; canvas: HTMLCanvasElement }[] {
-    return this.charts.flatMap(({ plot, title, unit }) =>
-      plot ? [{ title: `${title} (${unit})`, canvas: plot.ctx.canvas }] : [],
+    return this.charts.flatMap((chart) =>
+      chart.plot ? [{ title: titleOf(chart), canvas: chart.plot.ctx.canvas }] : [],
     );
   }
 
@@ -152,30 +173,32 @@ export class Traces {
   plots(): Plot[] {
     return this.charts.map((chart) => {
       const [x, ...curves] = this.data(chart);
-      const lines = chart.lines.map(({ label, dash }, at) => {
-        return { label, colour: colour(at), dash: dash ?? DASHES[at]!, y: [...curves[at]!] };
+      const lines = linesOf(chart).map(({ label, number, dash }, at) => {
+        return { label, colour: colour(number), dash, y: [...curves[at]!] };
       });
-      const thresholds = this.difference ? [] : chart.thresholds;
-      return { title: `${chart.title} (${chart.unit})`, x: [...x!], lines, thresholds };
+      const thresholds = this.difference ? [] : thresholdsOf(chart);
+      const title = titleOf(chart);
+      return { title, x: [...x!], lines, thresholds, warmUp: this.warmUp };
     });
   }
 
   private data(chart: Chart): uPlot.AlignedData {
-    const first = chart.lines[0];
+    const lines = linesOf(chart);
+    const first = lines[0];
     const time = (first && this.columns[first.table]?.time_s) ?? [];
     if (this.band) {
       const { mean, low, high, time: times } = this.band;
-      const means = chart.lines.map((line) => scaled(mean, line));
-      const edges = chart.lines.flatMap((line) => [scaled(low, line), scaled(high, line)]);
+      const means = lines.map((line) => scaled(mean, line));
+      const edges = lines.flatMap((line) => [scaled(low, line), scaled(high, line)]);
       return [times as number[], ...means, ...edges];
     }
-    const now = chart.lines.map((line) => scaled(this.columns, line));
+    const now = lines.map((line) => scaled(this.columns, line));
     if (!this.kept) {
       return [time as number[], ...now];
     }
     // The kept run has samples at the same times unless its duration was another one.
     const then = (first && this.kept[first.table]?.time_s) ?? [];
-    const before = chart.lines.map((line) => scaled(this.kept!, line));
+    const before = lines.map((line) => scaled(this.kept!, line));
     const same = then[0] === time[0] || time.length === 0;
     if (this.difference) {
       const pairs = same ? now.map((line, at) => minus(line, before[at]!)) : now.map(() => []);
@@ -195,52 +218,55 @@ export class Traces {
 
   private build(): void {
     this.destroy();
-    const figures = this.charts.map(({ id, title, unit, lines }) => {
+    const figures = this.charts.map(({ id, title, unit, places, choice }) => {
       const about = this.difference ? `${unit}, difference` : this.band ? `${unit}, ${BAND}` : unit;
       const head = html("h3", {}, `${title} `, html("span", {}, about));
-      return html("figure", { id: `trace-${id}`, hidden: lines.length === 0 }, head);
+      return html("figure", { id: `trace-${id}`, hidden: places.length === 0 }, head, choice.root);
     });
     // All of them first: the width of each depends on how many there are.
     this.root.append(...figures);
     for (const [at, chart] of this.charts.entries()) {
-      const figure = figures[at]!;
-      if (chart.lines.length === 0) {
-        continue;
+      if (linesOf(chart).length > 0) {
+        const figure = figures[at]!;
+        chart.plot = new uPlot(this.options(chart, figure), this.data(chart), figure);
       }
-      chart.plot = new uPlot(this.options(chart, figure), this.data(chart), figure);
     }
   }
 
   private options(chart: Chart, figure: HTMLElement): uPlot.Options {
-    const ink = getComputedStyle(this.root).getPropertyValue("--ink").trim();
-    const grid = getComputedStyle(this.root).getPropertyValue("--grid").trim();
+    const style = getComputedStyle(this.root);
+    const colourOf = (name: string): string => style.getPropertyValue(name).trim();
+    const [ink, grid, paper] = [colourOf("--ink"), colourOf("--grid"), colourOf("--panel")];
     const axis = { stroke: ink, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid } };
-    const line = ({ label, dash }: Line, number: number, faint: boolean): uPlot.Series => ({
+    const lines = linesOf(chart);
+    const line = ({ label, number, dash }: Line, faint: boolean): uPlot.Series => ({
       label: faint ? `${label}, kept` : label,
       stroke: colour(number) + (faint ? "80" : ""),
-      dash: faint ? [] : (dash ?? DASHES[number % DASHES.length]!),
+      dash: faint ? [] : dash,
       width: faint ? 3 : 1.5,
       points: { show: false },
       value: (_, value) => (value === null || value === undefined ? "" : digits(value)),
     });
     const behind = this.kept !== null && !this.difference && !this.band;
-    const kept = behind ? chart.lines.map((each, at) => line(each, at, true)) : [];
-    const edges = this.band ? chart.lines.flatMap((_, at) => edge(at)) : [];
+    const kept = behind ? lines.map((each) => line(each, true)) : [];
+    const edges = this.band ? lines.flatMap(({ number }) => edge(number)) : [];
     return {
-      width: Math.max(240, figure.clientWidth || 300),
+      width: widthIn(figure),
       height: chartHeight(),
+      // The last time stands below the right edge, and has room for half of its digits.
+      padding: [null, 4 + 4 * String(Math.round(this.duration)).length, null, null],
       legend: {
         live: true,
-        markers: { dash: (_, place) => STYLES[(place - 1) % STYLES.length]! },
+        markers: { dash: (_, place) => styleOf(lines[(place - 1) % lines.length]!) },
       },
       cursor: { drag: { x: true, y: false }, sync: { key: "traces" } },
       scales: {
         x: { time: false, range: (_, from, to) => this.range(from, to) },
-        y: { range: (_, least, most) => upright(least, most) },
+        y: { range: (_, least, most) => upright(least, reach(chart, most)) },
       },
-      bands: chart.lines.flatMap((_, at) => {
-        const first = 1 + chart.lines.length + 2 * at;
-        const fill = `${colour(at)}38`;
+      bands: lines.flatMap(({ number }, at) => {
+        const first = 1 + lines.length + 2 * at;
+        const fill = `${colour(number)}38`;
         return this.band ? [{ series: [first + 1, first] as [number, number], fill }] : [];
       }),
       axes: [
@@ -254,12 +280,17 @@ export class Traces {
       ],
       series: [
         { label: "time", value: (_, value) => (value === null ? "--" : `${digits(value)} s`) },
-        ...chart.lines.map((each, at) => line(each, at, false)),
+        ...lines.map((each) => line(each, false)),
         ...kept,
         ...edges,
       ],
       hooks: {
-        draw: [(plot) => drawThresholds(plot, this.difference ? [] : chart.thresholds, ink)],
+        drawClear: [(plot) => drawWarmUp(plot, this.warmUp, ink)],
+        draw: [
+          (plot) => {
+            drawThresholds(plot, this.difference ? [] : thresholdsOf(chart), [ink, paper]);
+          },
+        ],
       },
     };
   }
@@ -273,7 +304,7 @@ export class Traces {
 
   private fit(): void {
     for (const { plot } of this.charts) {
-      const width = Math.max(240, plot?.root.parentElement?.clientWidth ?? 0);
+      const width = widthIn(plot?.root.parentElement ?? null);
       if (plot && plot.width !== width) {
         plot.setSize({ width, height: plot.height });
       }
@@ -281,16 +312,9 @@ export class Traces {
   }
 }
 
-/** In what a quantity is drawn, by the unit at the end of its name. */
-function unitOf(name: string): [number, string] {
-  const units: [RegExp, number, string][] = [
-    [/_bps$|_rate$/, 1e-6, "Mbit/s"],
-    [/_s$/, 1e3, "ms"],
-    [/_bytes$|tokens$|_depth$/, 1e-3, "kB"],
-    [/_packets$|drops$|marks$/, 1, "packets"],
-  ];
-  const [, scale, unit] = units.find(([end]) => end.test(name)) ?? [, 1, ""];
-  return [scale!, unit!];
+/** The width of a chart within its figure, which has an edge of some pixels. */
+export function widthIn(figure: HTMLElement | null): number {
+  return Math.max(240, (figure?.clientWidth || 300) - 12);
 }
 
 /** Higher on a screen that is far away. */
@@ -339,74 +363,57 @@ function upright(least: number | null, most: number | null): [number, number] {
   return low === high ? [0, 1] : [low, high];
 }
 
-/** What is shown of a network: where queues can form, and each group of flows. */
-function charts(layout: Layout, thresholds: Threshold[]): Chart[] {
-  const laws = new Set(thresholds.map(({ link }) => link));
-  const forward = layout.links.filter(({ name }) => !name.endsWith(".reverse"));
-  const slowest = [...forward].sort((a, b) => a.rate_bps - b.rate_bps);
-  const chosen = [...slowest].sort((a, b) => Number(laws.has(b.name)) - Number(laws.has(a.name)));
-  const links = chosen.slice(0, layout.links.length > 3 ? 3 : MOST);
-  const flows = layout.flows.slice(0, MOST);
-  const ofLinks = (column: string, scale: number): Line[] =>
-    links.map(({ name }) => ({ label: name, table: `series/links.${name}`, column, scale }));
-  const ofFlows = (column: string, scale: number): Line[] =>
-    flows.map(({ name }) => ({ label: name, table: `series/flows.${name}`, column, scale }));
-  // Laws with thresholds compare them with an average.
-  const averaging = new Set(
-    thresholds
-      .filter(({ name, chart }) => chart === "queue" && name.includes("threshold"))
-      .map(({ link }) => link),
-  );
-  const averages = links
-    .filter(({ name }) => averaging.has(name))
-    .map(({ name }) => ({
-      label: `${name}, average`,
-      table: `series/links.${name}`,
-      column: "average",
-      scale: 1,
-      dash: [6, 4],
-    }));
-  const tcp = layout.flows.some(({ transport }) => transport === "tcp");
-  const calls = layout.aggregates.slice(0, MOST).map((name) => {
-    return { label: name, table: `series/aggregates.${name}`, column: "present_flows", scale: 1 };
-  });
-  const shown = thresholds
-    .filter(({ link }) => links.some(({ name }) => name === link))
-    .map((each) => (laws.size > 1 ? { ...each, name: `${each.link} ${each.name}` } : each));
-  const on = (id: string): Threshold[] => shown.filter((each) => each.chart === id);
-  const chart = (id: string, title: string, unit: string, lines: Line[]): Chart => {
-    return { id, title, unit, lines, plot: null, thresholds: [] };
-  };
-  const queues = ofLinks("queue_packets", 1).map((line) => {
-    return { ...line, instead: "mean_queue_packets" };
-  });
-  const queue = [...queues, ...averages];
-  const windows = ofFlows("mean_cwnd_bytes", 1e-3).filter(
-    (_, at) => flows[at]!.transport === "tcp",
-  );
-  return [
-    { ...chart("queue", "Queue", "packets", queue), thresholds: on("queue") },
-    chart("throughput", "Throughput", "Mbit/s", ofFlows("throughput_bps", 1e-6)),
-    {
-      ...chart("delay", "Mean one-way delay", "ms", ofFlows("mean_delay_s", 1e3)),
-      thresholds: on("delay"),
-    },
-    tcp
-      ? chart("window", "Mean congestion window", "kB", windows)
-      : calls.length > 0
-        ? chart("calls", "Calls present", "", calls)
-        : chart("drops", "Drops in each sample", "packets", ofLinks("drops", 1)),
-  ];
+function names(places: Place[]): [string, number][] {
+  return places.map(({ name, lines }) => [name, lines.length]);
 }
 
-function drawThresholds(plot: uPlot, thresholds: Threshold[], ink: string): void {
+/** What a chart shows, and how much of it where something is left out. */
+function titleOf({ title, unit, choice }: Chart): string {
+  return `${title} (${[unit, choice.words].filter(Boolean).join(", ")})`;
+}
+
+function mean(values: (number | null)[]): number {
+  const known = values.filter((value) => value !== null);
+  return known.reduce((sum, value) => sum + value, 0) / Math.max(1, known.length);
+}
+
+/** What a formula gives is in view, whatever the run gives. */
+function reach(chart: Chart, most: number | null): number | null {
+  const formulas = thresholdsOf(chart).filter((each) => each.chart === "blocking");
+  const values = formulas.map(({ value }) => value);
+  return values.length > 0 ? Math.max(most ?? 0, ...values) : most;
+}
+
+/** Shade the warm-up, which results leave out. */
+function drawWarmUp(plot: uPlot, until: number, ink: string): void {
+  const { ctx, bbox } = plot;
+  const right = Math.min(plot.valToPos(until, "x", true), bbox.left + bbox.width);
+  if (until <= 0 || !(right > bbox.left)) {
+    return;
+  }
+  ctx.save();
+  ctx.fillStyle = ink;
+  ctx.globalAlpha = 0.08;
+  ctx.fillRect(bbox.left, bbox.top, right - bbox.left, bbox.height);
+  ctx.globalAlpha = 0.7;
+  ctx.font = `${10 * devicePixelRatio}px system-ui, sans-serif`;
+  ctx.textBaseline = "top";
+  ctx.textAlign = "left";
+  ctx.fillText("warm-up", bbox.left + 3 * devicePixelRatio, bbox.top + 2 * devicePixelRatio);
+  ctx.restore();
+}
+
+function drawThresholds(
+  plot: uPlot,
+  thresholds: Threshold[],
+  [ink, paper]: [string, string],
+): void {
   const { ctx, bbox } = plot;
   ctx.save();
   ctx.strokeStyle = ink;
   ctx.fillStyle = ink;
   ctx.globalAlpha = 0.6;
   ctx.lineWidth = devicePixelRatio;
-  ctx.setLineDash([6 * devicePixelRatio, 4 * devicePixelRatio]);
   ctx.font = `${10 * devicePixelRatio}px system-ui, sans-serif`;
   ctx.textAlign = "right";
   const seen = new Set<string>();
@@ -416,13 +423,21 @@ function drawThresholds(plot: uPlot, thresholds: Threshold[], ink: string): void
     }
     seen.add(name);
     const y = plot.valToPos(value, "y", true);
+    ctx.setLineDash([6 * devicePixelRatio, 4 * devicePixelRatio]);
     ctx.beginPath();
     ctx.moveTo(bbox.left, y);
     ctx.lineTo(bbox.left + bbox.width, y);
     ctx.stroke();
     const room = y - bbox.top > 14 * devicePixelRatio;
     ctx.textBaseline = room ? "bottom" : "top";
-    ctx.fillText(name, bbox.left + bbox.width - 4, y + (room ? -2 : 3) * devicePixelRatio);
+    const place = [bbox.left + bbox.width - 4, y + (room ? -2 : 3) * devicePixelRatio] as const;
+    // The name can be read where a trace lies behind it.
+    ctx.setLineDash([]);
+    ctx.save();
+    [ctx.strokeStyle, ctx.lineWidth] = [paper, 3 * devicePixelRatio];
+    ctx.strokeText(name, ...place);
+    ctx.restore();
+    ctx.fillText(name, ...place);
   }
   ctx.restore();
 }

@@ -10,6 +10,8 @@ export interface Plot {
   lines: { label: string; colour: string; dash: number[]; y: (number | null | undefined)[] }[];
   /** Horizontal lines with their names. */
   thresholds?: { name: string; value: number }[];
+  /** Until where counting has not begun. */
+  warmUp?: number;
 }
 
 const WIDTH = 460;
@@ -51,7 +53,7 @@ function text(words: string, about: Record<string, string | number>): SVGTextEle
   return svg("text", { ...font, ...about }, words);
 }
 
-function drawn({ title, x, lines, thresholds = [] }: Plot, ink: string): SVGGElement {
+function drawn({ title, x, lines, thresholds = [], warmUp = 0 }: Plot, ink: string): SVGGElement {
   const { left, top, width, height } = INNER;
   const numbers = (values: (number | null | undefined)[]): number[] =>
     values.filter((value): value is number => typeof value === "number");
@@ -66,6 +68,11 @@ function drawn({ title, x, lines, thresholds = [] }: Plot, ink: string): SVGGEle
   const group = svg("g", {}, text(title, { x: left, y: 14, fill: ink, "font-weight": 600 }));
   const frame = { x: left, y: top, width, height, fill: "none", stroke: ink };
   group.append(svg("rect", { ...frame, "stroke-opacity": 0.4 }));
+  if (warmUp > 0) {
+    const shaded = { x: left, y: top, width: across(Math.min(warmUp, x1)) - left, height };
+    group.append(svg("rect", { ...shaded, fill: ink, "fill-opacity": 0.08 }));
+    group.append(text("warm-up", { x: left + 3, y: top + 11, fill: ink, "fill-opacity": 0.7 }));
+  }
   for (const share of [0, 0.5, 1]) {
     const [at, value] = [x0 + share * (x1 - x0), y0 + share * (y1 - y0)];
     const below = { x: across(at), y: top + height + 14, "text-anchor": "middle", fill: ink };

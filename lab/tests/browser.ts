@@ -6,25 +6,15 @@ import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 
-import { chromium } from "playwright-core";
 import type { Page } from "playwright-core";
 
-import { write } from "../src/fragment";
 import type { Lesson } from "../src/lessons";
+import { complaints, digest, end, linkTo, open, requests, session, words } from "./session";
 
 declare const LESSONS: Lesson[];
 
 const [file, screenshots, ...examples] = process.argv.slice(2);
 const url = pathToFileURL(file!).href;
-const QUIET = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
 
 const SMALL = `
 name = "small"
@@ -46,29 +36,8 @@ const MARKUP = SMALL.replaceAll('"A"', '"<img src=x onerror=alert(1)>"').replace
 );
 
 const facts: Record<string, unknown> = {};
-const requests: string[] = [];
-const complaints: string[] = [];
 
-const link = async (text: string): Promise<string> =>
-  url + (await write({ text, set: [], replication: 0 }));
-
-/** The text of the element with this id. */
-const words = (page: Page, id: string): Promise<string> =>
-  page.evaluate((id) => document.getElementById(id)?.textContent ?? "", id);
-
-async function open(page: Page, address: string): Promise<void> {
-  await page.goto("about:blank");
-  await page.goto(address);
-  await page.waitForSelector("body[data-ready]");
-}
-
-/** Run to the end; the digest. */
-async function digest(page: Page): Promise<string> {
-  await page.selectOption("#speed", "max");
-  const code = page.locator('#signature code[data-name="digest"]');
-  await code.waitFor({ timeout: 60_000 });
-  return (await code.textContent()) ?? "";
-}
+const link = (text: string): Promise<string> => linkTo(url, text);
 
 async function everyExample(page: Page): Promise<void> {
   const found: Record<string, string> = {};
@@ -82,10 +51,8 @@ async function everyExample(page: Page): Promise<void> {
 }
 
 async function opening(page: Page): Promise<void> {
-  const start = Date.now();
   await open(page, url);
   await page.waitForFunction(() => document.querySelector("#live td"));
-  facts.first_picture_ms = Date.now() - start;
   await page.waitForTimeout(2500);
   await page.screenshot({ path: `${screenshots}/wide-light.png`, fullPage: true });
 }
@@ -124,11 +91,11 @@ async function slider(page: Page): Promise<void> {
   facts.slider_digest = await digest(page);
   const [download] = await Promise.all([page.waitForEvent("download"), page.click("#toml")]);
   await download.saveAs(`${screenshots}/changed.toml`);
-  const took = await page.evaluate(async () => {
-    const start = performance.now();
-    const clock = document.getElementById("signature")!;
+  // Without a press of a button, the run that is over is made again.
+  await page.evaluate(async () => {
+    const signature = document.getElementById("signature")!;
     const done = new Promise((resolve) => {
-      new MutationObserver(() => clock.textContent && resolve(0)).observe(clock, {
+      new MutationObserver(() => signature.textContent && resolve(0)).observe(signature, {
         childList: true,
       });
     });
@@ -136,9 +103,8 @@ async function slider(page: Page): Promise<void> {
     range.value = String(Number(range.value) + 10);
     range.dispatchEvent(new Event("input"));
     await done;
-    return performance.now() - start;
   });
-  facts.rerun_ms = took;
+  facts.rerun_digest = await page.textContent('#signature code[data-name="digest"]');
 }
 
 async function exporting(page: Page): Promise<void> {
@@ -248,9 +214,7 @@ async function burdens(page: Page): Promise<void> {
   await open(page, await link(SMALL.replace('"10 s"', '"1000000 s"')));
   await page.selectOption("#speed", "max");
   await page.waitForTimeout(500);
-  const start = Date.now();
   await page.click("#stop");
-  facts.stop_ms = Date.now() - start;
   facts.stopped = await words(page, "play");
   const large = SMALL.replace("tcp = {}", "count = 10000000\ntcp = {}");
   await open(page, await link(large));
@@ -334,28 +298,6 @@ async function lessons(page: Page): Promise<void> {
   facts.lessons = found;
 }
 
-const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: QUIET });
-
-async function session(
-  options: Parameters<typeof browser.newContext>[0],
-  work: ((page: Page) => Promise<void>)[],
-): Promise<void> {
-  const context = await browser.newContext({ acceptDownloads: true, ...options });
-  const page = await context.newPage();
-  page.on("console", (message) => {
-    if (["error", "warning"].includes(message.type())) {
-      complaints.push(message.text());
-    }
-  });
-  page.on("pageerror", (error) => complaints.push(error.message));
-  page.on("dialog", (dialog) => void complaints.push(`dialog: ${dialog.message()}`));
-  page.on("request", (request) => requests.push(request.url()));
-  for (const each of work) {
-    await each(page);
-  }
-  await context.close();
-}
-
 const wide = { viewport: { width: 1400, height: 900 }, colorScheme: "light" as const };
 await session(wide, [opening, wrongText, slider, exporting, keys, strangers]);
 await session(wide, [comparing, packets, pictures, burdens]);
@@ -373,7 +315,7 @@ await session({ viewport: { width: 360, height: 740 }, colorScheme: "dark" }, [
     await page.screenshot({ path: `${screenshots}/narrow-dark.png`, fullPage: true });
   },
 ]);
-await browser.close();
+await end();
 const own = (address: string): boolean => /^(blob:|data:|about:)/.test(address);
 const foreign = requests.filter((address) => !own(address) && !address.startsWith(url));
 facts.requests = [...new Set(foreign)];

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -15,22 +14,18 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
+import chromium
 import front
 import pytest
 
 from forebay.cli import lab
 
-ROOT = Path(__file__).resolve().parents[2]
-BUILT = ROOT / "lab" / "dist"
-MODULE = BUILT / "forebay.wasm"
+ROOT = chromium.ROOT
+MODULE = chromium.BUILT / "forebay.wasm"
+PROGRAM = chromium.BUILT / "digest.mjs"
 EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
 OF_THIS_RUN = ("build", "wall_s", "setup_s", "command")
 """What the command line adds to the engine's result."""
-
-needs_module = pytest.mark.skipif(
-    not (MODULE.exists() and (BUILT / "digest.mjs").exists() and shutil.which("node")),
-    reason="the engine's WebAssembly module is not built (make lab), or there is no node",
-)
 
 
 @pytest.fixture
@@ -47,13 +42,13 @@ def given(page: str) -> Any:
     return json.loads(page.removeprefix("<script>").removesuffix("</script>"))
 
 
-@needs_module
 def test_a_page_runs_every_example_to_the_same_result() -> None:
     """A lecturer would show other numbers than the command line gives."""
+    chromium.needs(MODULE, PROGRAM)
     files = [str(path) for path in EXAMPLES]
     found = []
     for events in ("1000", "4000000000"):
-        program = ["node", str(BUILT / "digest.mjs"), str(MODULE), events, *files]
+        program = ["node", str(PROGRAM), str(MODULE), events, *files]
         ran = subprocess.run(program, capture_output=True, text=True, check=True)
         found.append(json.loads(ran.stdout))
     for file in files:
@@ -62,6 +57,16 @@ def test_a_page_runs_every_example_to_the_same_result() -> None:
         expected = {k: v for k, v in json.loads(told.stdout).items() if k not in OF_THIS_RUN}
         for result in found:
             assert result[file] == expected, f"{file}; is the module of these sources? make lab"
+
+
+def test_where_a_browser_is_required_nothing_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A change would land though the tests of the page never ran."""
+    monkeypatch.setattr(chromium, "REQUIRED", False)
+    with pytest.raises(pytest.skip.Exception):
+        chromium.needs(Path("nowhere"))
+    monkeypatch.setattr(chromium, "REQUIRED", True)
+    with pytest.raises(pytest.fail.Exception, match="there is no nowhere"):
+        chromium.needs(Path("nowhere"))
 
 
 def test_the_readme_opens_with_a_moving_picture_that_loads_quickly() -> None:
@@ -152,10 +157,11 @@ def test_the_page_is_served_to_this_machine_alone() -> None:
         thread = threading.Thread(target=serving.serve_forever, daemon=True)
         thread.start()
         url = f"http://127.0.0.1:{serving.server_port}"
-        with urllib.request.urlopen(f"{url}/") as answer:
-            assert answer.read() == b"the page"
+        for address in (f"{url}/", f"{url}/?lti=1&x"):
+            with urllib.request.urlopen(address) as answer:
+                assert answer.read() == b"the page"
         foreign = urllib.request.Request(f"{url}/", headers={"Host": "example.org"})
-        for request in (f"{url}/other", foreign):
+        for request in (f"{url}/other", f"{url}/other?x", foreign):
             with pytest.raises(urllib.error.HTTPError) as refused:
                 urllib.request.urlopen(request)
             assert refused.value.code == 404

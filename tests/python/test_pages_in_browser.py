@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+from chromium import CHROMIUM, PLAYWRIGHT, needs
 
 from forebay import Network, traffic
 
-ROOT = Path(__file__).resolve().parents[2]
-PLAYWRIGHT = ROOT / "lab" / "node_modules" / "playwright-core" / "index.mjs"
-CHROMIUM = Path("/usr/bin/chromium")
 
-pytestmark = pytest.mark.skipif(
-    not (PLAYWRIGHT.exists() and CHROMIUM.exists() and shutil.which("node")),
-    reason="there is no playwright-core (make lab), no node or no Debian Chromium",
-)
+@pytest.fixture(scope="module", autouse=True)
+def built() -> None:
+    """A browser, and what drives it."""
+    needs(PLAYWRIGHT, CHROMIUM)
+
 
 PROGRAM = """
 const [where, chromium, ...files] = process.argv.slice(1);
 const playwright = await import(where);
 const browser = await playwright.chromium.launch(
-  {executablePath: chromium, args: ["--no-sandbox"]});
+  {executablePath: chromium, args: ["--no-sandbox", "--disable-gpu", "--disable-quic",
+    "--no-first-run", "--disable-background-networking", "--disable-component-update",
+    "--disable-sync"]});
 const found = {};
 for (const file of files) {
   const looks = [];

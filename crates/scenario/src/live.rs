@@ -3,14 +3,17 @@
 //! What is looked at are counters, probes and series between events, which never change a run: the
 //! result, with its digest, is that of [`Scenario::run`].
 
+use forebay_mechanisms::element::calls::CallCount;
 use forebay_network::record::{Column, RecordTable};
-use forebay_network::{DelayDistribution, DropReason, FlowCount, FlowId};
+use forebay_network::{DelayDistribution, DropReason, FlowCount, FlowId, LinkCount};
 use forebay_parameters::Echo;
 use forebay_units::{Span, Time};
 use serde_json::{Map, Value as Json, json};
 
 use crate::control::{Control, RunOptions};
+use crate::names::FLOWS;
 use crate::results::RunResult;
+use crate::results_elements::{call_rows, visit_calls};
 use crate::run::{Run, Scenario};
 use crate::series::Series;
 use crate::stopped::Stopped;
@@ -47,6 +50,11 @@ pub struct LiveRun<'s> {
     given: usize,
     /// What sees each packet, if any does.
     watcher: Option<Watcher>,
+    /// Drops of each link in the warm-up, by reason, once it is over.
+    early: Vec<Map<String, Json>>,
+    /// Groups of calls: the name of the table of each, and at each sample the share of new calls
+    /// that have been blocked since counting began.
+    blocking: Vec<(String, Vec<f64>)>,
 }
 
 impl<'s> LiveRun<'s> {
@@ -70,7 +78,11 @@ impl<'s> LiveRun<'s> {
         if let Some(watcher) = &watcher {
             run.wired.network.attach(Box::new(watcher.clone()));
         }
-        Ok(Self { scenario, options, seed, run, interval, over: false, given: 0, watcher })
+        let calls = run.plan.flows.iter().filter(|flow| flow.has_calls());
+        let blocking = calls.map(|flow| (table_of(&flow.name), Vec::new())).collect();
+        let early = vec![Map::new(); run.plan.links.len()];
+        let (over, given) = (false, 0);
+        Ok(Self { scenario, options, seed, run, interval, over, given, watcher, early, blocking })
     }
 
     /// Continue for about `events` events, at most to the next sample; whether that was reached, or
@@ -80,12 +92,44 @@ impl<'s> LiveRun<'s> {
     /// If the run exceeds its limits.
     pub fn advance(&mut self, events: u64) -> Result<bool, Stopped> {
         self.run.chunk = events.max(1);
+        self.keep_early();
         self.over = self.over || self.run.advance()?;
+        if self.run.arrived {
+            self.sample_blocking();
+        }
         if self.run.arrived && !self.over {
             // Where the end is reached, that is said at once.
             self.over = self.run.stop >= self.end() && self.run.advance()?;
         }
         Ok(self.over || self.run.arrived)
+    }
+
+    /// Keep what was dropped in the warm-up: where the run continues, counting begins anew.
+    fn keep_early(&mut self) {
+        let warm_up = Time::ZERO + self.run.plan.parameters.warm_up;
+        if self.run.arrived && !self.run.warm && self.run.stop >= warm_up {
+            let links = &self.run.wired.network.counters().links;
+            self.early = links.iter().map(drops_of).collect();
+        }
+    }
+
+    /// Note the share of calls that have been blocked, if a sample was taken.
+    fn sample_blocking(&mut self) {
+        let rows = self.run.series.as_ref().map_or(0, Series::rows);
+        if self.blocking.iter().all(|(_, shares)| shares.len() >= rows) {
+            return;
+        }
+        let Self { run, blocking, .. } = self;
+        visit_calls(&run.plan, &mut run.wired, |_, at, own| {
+            let table = table_of(&run.plan.flows[at].name);
+            let shares = blocking.iter_mut().find(|(name, _)| *name == table);
+            let (_, shares) = shares.expect("every group of calls has shares");
+            let lost: u64 = own.iter().map(CallCount::lost).sum();
+            let offered: u64 = own.iter().map(CallCount::offered).sum();
+            // Of no call there is no share.
+            let share = if offered == 0 { f64::NAN } else { lost as f64 / offered as f64 };
+            shares.resize(rows, share);
+        });
     }
 
     /// Continue to the next event that is about a packet, at most to the end: what happened, as
@@ -140,7 +184,13 @@ impl<'s> LiveRun<'s> {
             }
         });
         let groups: Vec<_> = groups.collect();
-        json!({ "shares": SHARES.as_slice(), "groups": groups })
+        json!({ "shares": SHARES.as_slice(), "groups": groups, "since_s": self.since().seconds() })
+    }
+
+    /// When counting began: at the start, or at the end of the warm-up once that is reached.
+    fn since(&self) -> Time {
+        let warm_up = Time::ZERO + self.run.plan.parameters.warm_up;
+        if self.run.warm { warm_up } else { Time::ZERO }
     }
 
     /// Whether the end was reached.
@@ -184,31 +234,34 @@ impl<'s> LiveRun<'s> {
         })
     }
 
-    /// What has been counted since the warm-up, or in it: of each link and each group of flows, as
-    /// JSON. At a sample or at the end.
+    /// What has been counted since the warm-up, or in it: of each link, each group of flows and
+    /// each group of calls, as JSON; drops of links in the warm-up apart, once that is over. At a
+    /// sample or at the end.
     #[must_use]
     pub fn counted(&mut self) -> Json {
+        let since = self.since();
         let plan = &self.run.plan;
         let now = self.run.stop;
         // What a link that changes has offered since the sample before, as a rate.
         let before = Time::from_ps(now.ps().saturating_sub(self.interval.ps()));
         let passed = now.since(before).seconds();
         let counters = self.run.wired.network.counters();
-        let links = plan.links.iter().zip(&counters.links).map(|(link, count)| {
-            let mut drops = Map::new();
-            for reason in DropReason::ALL {
-                let number = count.total(|packets| packets.dropped[reason as usize]);
-                if number > 0 {
-                    drops.insert(reason.name().to_owned(), json!(number));
-                }
-            }
+        let counts = counters.links.iter().zip(&self.early);
+        let links = plan.links.iter().zip(counts).map(|(link, (count, early))| {
             let marks = count.total(|packets| packets.marked + packets.threshold_marked);
             let rate = match link.offered((before, now)) {
                 Some(bits) if passed > 0.0 => bits / passed,
                 _ => link.rate.bps() as f64,
             };
-            json!({ "name": link.name, "drops": drops, "marks": marks, "rate_bps": rate })
+            json!({
+                "name": link.name,
+                "drops": drops_of(count),
+                "early_drops": early,
+                "marks": marks,
+                "rate_bps": rate,
+            })
         });
+        let links: Vec<_> = links.collect();
         let mut first = 0;
         let flows = plan.flows.iter().map(|flow| {
             let own = &counters.flows[first..first + flow.count as usize];
@@ -224,13 +277,15 @@ impl<'s> LiveRun<'s> {
                 "timeouts": sum(|flow| flow.timeouts),
             })
         });
+        let flows: Vec<_> = flows.collect();
         json!({
-            "time_s": self.run.stop.seconds(),
-            "since_s": if self.run.warm { plan.parameters.warm_up.seconds() } else { 0.0 },
+            "time_s": now.seconds(),
+            "since_s": since.seconds(),
             "events": self.run.counted.0,
             "packet_hops": self.run.counted.1,
-            "links": links.collect::<Vec<_>>(),
-            "flows": flows.collect::<Vec<_>>(),
+            "links": links,
+            "flows": flows,
+            "calls": call_rows(&self.run.plan, &mut self.run.wired, now.since(since)),
         })
     }
 
@@ -240,7 +295,13 @@ impl<'s> LiveRun<'s> {
     pub fn samples(&mut self) -> Json {
         let series = self.run.series.as_ref().expect("a run that is watched is sampled");
         let first = std::mem::replace(&mut self.given, series.rows());
-        json_tables(series.tables_from(first))
+        let mut tables = series.tables_from(first);
+        for (name, shares) in &self.blocking {
+            let own = tables.iter_mut().filter(|table| table.name == *name);
+            let column = || ("blocking_ratio".to_owned(), Column::Float(shares[first..].to_vec()));
+            own.for_each(|table| table.columns.push(column()));
+        }
+        json_tables(tables)
     }
 
     /// The result of the run.
@@ -265,6 +326,20 @@ impl<'s> LiveRun<'s> {
     pub fn reached(&self) -> Time {
         self.run.stop
     }
+}
+
+/// The name of the series of a group of flows.
+fn table_of(flow: &str) -> String {
+    format!("series/{FLOWS}.{flow}")
+}
+
+/// Packets that a link dropped, by reason, without reasons of which there are none.
+fn drops_of(count: &LinkCount) -> Map<String, Json> {
+    let numbers = DropReason::ALL
+        .into_iter()
+        .map(|reason| (reason, count.total(|packets| packets.dropped[reason as usize])));
+    let some = numbers.filter(|(_, number)| *number > 0);
+    some.map(|(reason, number)| (reason.name().to_owned(), json!(number))).collect()
 }
 
 fn json_tables(tables: Vec<RecordTable>) -> Json {

@@ -87,8 +87,10 @@ def server(text: str, port: int) -> ThreadingHTTPServer:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             own = (f"{ADDRESS}:{found.server_port}", f"localhost:{found.server_port}")
+            # What stands behind a question mark is for the page, which has no use for it.
+            place = self.path.partition("?")[0]
             # A name that leads here from outside is not answered (DNS rebinding).
-            if self.path != "/" or self.headers.get("Host") not in own:
+            if place != "/" or self.headers.get("Host") not in own:
                 self.send_error(404)
                 return
             self.send_response(200)

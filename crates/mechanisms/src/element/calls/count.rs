@@ -37,6 +37,18 @@ impl CallCount {
         self.present = present;
         self.most = self.most.max(present);
     }
+
+    /// New calls. Those admitted before the window can be refused within it.
+    #[must_use]
+    pub fn offered(&self) -> u64 {
+        self.admitted.max(self.refused) + self.blocked
+    }
+
+    /// New calls that were blocked or refused.
+    #[must_use]
+    pub fn lost(&self) -> u64 {
+        self.blocked + self.refused
+    }
 }
 
 impl ElementCounters for CallCount {
@@ -82,14 +94,12 @@ impl CallResult {
     /// The quantities of `count` over a window of `measured`.
     #[must_use]
     pub fn of(name: String, aggregate: String, count: &CallCount, measured: Span) -> Self {
-        // Calls admitted before the window can be refused within it.
-        let offered = count.admitted.max(count.refused) + count.blocked;
         Self {
             name,
             aggregate,
             admitted: count.admitted,
             blocked: count.blocked,
-            blocking_ratio: (count.blocked + count.refused) as f64 / offered.max(1) as f64,
+            blocking_ratio: count.lost() as f64 / count.offered().max(1) as f64,
             rerouted: count.rerouted,
             refused: count.refused,
             terminated: count.terminated,
