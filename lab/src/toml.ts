@@ -200,7 +200,7 @@ function splice(text: string, { from, to }: Span, by: string): string {
   return text.slice(0, from) + by + text.slice(to);
 }
 
-export function isPrefix(head: string[], path: string[]): boolean {
+function isPrefix(head: string[], path: string[]): boolean {
   return head.every((key, place) => path[place] === key);
 }
 
