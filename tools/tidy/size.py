@@ -38,6 +38,7 @@ LONG = {
     "studies/*/scenario.toml": "data: a value shares its line with its place in the paper",
     "bench/scenarios/p2-64-routers.toml": "data: a link or a flow a line",
     "crates/scenario/tests/data/*": "data: scenarios and digests",
+    "tests/networks/*": "data: scenarios drawn at random",
 }
 """Files that may be long and wide, and why."""
 
