@@ -173,7 +173,8 @@ class Results:
 
     def table(self, name: str) -> pa.Table:
         """A recorded table (`transfers`, `delays`, `calls`, `admission`, `adjustments`, `trace`,
-        `series/...`) of all replications.
+        `series/...`) of all replications. Rows of results, which need no recording, are properties:
+        `results.groups`, `results.video`.
 
         Raises `KeyError` if it was not recorded.
         """
@@ -182,7 +183,9 @@ class Results:
 
         if name not in self._runs[0].tables:
             there = ", ".join(self._runs[0].tables) or "none"
-            raise KeyError(f"no table {name!r} was recorded; there are {there}")
+            rows = f"; rows of results are in results.{name}" if name in kinds() else ""
+            near = nearest(name, self._runs[0].tables)
+            raise KeyError(f"no table {name!r} was recorded{near}; there are {there}{rows}")
         return pa.concat_tables(
             [
                 pa.table(
