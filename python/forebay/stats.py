@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from statistics import NormalDist
@@ -51,7 +51,7 @@ __all__ = [
 
 DEFAULT_LEVEL = 0.95
 
-Note: TypeAlias = Literal["", "equal", "skewed", "too few"]
+Note: TypeAlias = Literal["", "equal", "at bound", "skewed", "too few"]
 """What a reader must know of the values behind an interval; see `Interval`."""
 
 FEW = 5.0
@@ -66,12 +66,13 @@ class Interval:
     spread: `half_width` is infinite, `low` is -inf and `high` is +inf.
 
     `half_width` is the distance from the mean to the farther end: Student's interval has the mean
-    in its middle, one widened for skewness has not. `note` says what a reader must know of the
-    values (`replication_interval` finds it, `summarize` does not look):
+    in its middle; one widened for skewness, or cut at a bound, has not. `note` says what a reader
+    must know of the values (`replication_interval` finds it, `summarize` does not look):
 
     - `""`: nothing.
     - `"equal"`: all are the same to the last bit. No randomness reaches the quantity, so that
       `low`, `mean` and `high` are that value, which is no estimate.
+    - `"at bound"`: the interval ends at a bound that the quantity cannot pass, 0 of a delay.
     - `"skewed"`: the interval was widened for skewness.
     - `"too few"`: it was, and there are too few values for so much skewness: the interval covers
       less often than its level says.
@@ -124,7 +125,9 @@ def summarize(values: Sequence[float], level: float = DEFAULT_LEVEL) -> Interval
     return Interval(mean, mean - half_width, mean + half_width, half_width, n)
 
 
-def replication_interval(values: Sequence[float], level: float = DEFAULT_LEVEL) -> Interval:
+def replication_interval(
+    values: Sequence[float], level: float = DEFAULT_LEVEL, least: float = -math.inf
+) -> Interval:
     """The interval of independent replications, widened where they look skewed.
 
     It claims to cover the expectation of what one replication gives: of a mean over the measured
@@ -141,8 +144,22 @@ def replication_interval(values: Sequence[float], level: float = DEFAULT_LEVEL) 
     the intervals of 5 and 10 replications where those measured cover less than 93 %, and hardly
     any of 10 or more normal values. It cannot pick out all: few values seldom show their skewness.
 
+    `least` is what the quantity cannot be below: 0 of delays, rates and counts. An interval that
+    would reach past it ends there. The mean is not below it either, so that the interval holds the
+    mean just as often.
+
     Raises `ValueError` as `summarize` does.
     """
+    found = _unbounded(values, level)
+    # One value has an interval without ends; values below it contradict the bound.
+    if found.low >= least or found.n == 1 or min(values) < least:
+        return found
+    half_width = max(found.mean - least, found.high - found.mean)
+    return replace(found, low=least, half_width=half_width, note=found.note or "at bound")
+
+
+def _unbounded(values: Sequence[float], level: float) -> Interval:
+    """Student's interval of replications, widened where they look skewed."""
     student = summarize(values, level)
     n = student.n
     if n > 1 and min(values) == max(values):

@@ -60,16 +60,16 @@ def quantity(value: float | None, unit: Unit | None) -> str:
 
 def spread(row: Mapping[str, Any], unit: Unit | None) -> str:
     """How far the interval of a row with `mean`, `low`, `high` and `note` reaches from its mean:
-    `1.96 ms`, `-0.34 ms +0.51 ms` if it was widened for skewness, `equal` if all replications gave
-    the same value, and `-` if there is one replication."""
+    `1.96 ms`; its ends, `0.12 ms to 0.97 ms`, if the mean is not in its middle; `equal` if all
+    replications gave the same value, and `-` if there is one replication."""
     mean, low, high, found = row["mean"], row["low"], row["high"], row.get("note", "")
     if low is None or high is None:
         return "-"
     if found == "equal" or (found == "few samples" and low == high):
         return "equal"
-    if found in ("", "few samples"):
+    if math.isclose(mean - low, high - mean, rel_tol=1e-6):
         return quantity((high - low) / 2.0, unit)
-    return f"-{quantity(mean - low, unit)} +{quantity(high - mean, unit)}"
+    return f"{quantity(low, unit)} to {quantity(high, unit)}"
 
 
 def notes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -86,6 +86,8 @@ def notes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 NOTES = {
     "equal": "all replications gave the same value to the last bit. No randomness reaches it, so "
     "that there is no interval.",
+    "at bound": "the interval would reach below 0, where the quantity cannot be, and ends there. "
+    "Replications are few, or far apart: run more.",
     "skewed": "replications differ more on one side. The interval is widened for that.",
     "few samples": "a percentile stands on fewer packets or transfers than have one beyond it (20 "
     "for 95 %, 100 for 99 %, 1000 for 99.9 %), and is the largest of them: run longer.",

@@ -15,6 +15,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections import deque
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -24,6 +25,9 @@ import front
 import pytest
 from numpy.random import default_rng
 
+from forebay.errors import MachineError
+from forebay.run.executors import executor
+from forebay.run.jobs import Job, build, version
 from forebay.run.journal import Journal
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs Linux's /proc")
@@ -365,31 +369,113 @@ def test_a_run_that_fails_costs_itself_alone(
     assert dump(out) == through
 
 
-@pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[str]:
-    """A Dask cluster of two processes on this machine; the address of its scheduler."""
+@contextmanager
+def cluster_of(folder: Path, workers: bool = True, path: str = "") -> Iterator[tuple[str, Any]]:
+    """A Dask cluster on this machine, of a scheduler and, if `workers`, two processes; the address
+    of the scheduler, and the process that has the workers. `path` comes first in their search for
+    modules."""
     pytest.importorskip("distributed")
-    file = tmp_path / "scheduler.json"
-    words = [
-        ["scheduler", "--scheduler-file", str(file), "--no-dashboard", "--port", "0"],
-        ["worker", "--scheduler-file", str(file), "--nworkers", "2", "--nthreads", "1",
-         "--no-dashboard"],
-    ]  # fmt: skip
-    log = (tmp_path / "dask.log").open("w")
+    file = folder / "scheduler.json"
+    words = [["scheduler", "--scheduler-file", str(file), "--no-dashboard", "--port", "0"]]
+    if workers:
+        words += [["worker", "--scheduler-file", str(file), "--nworkers", "2", "--nthreads", "1",
+                   "--no-dashboard"]]  # fmt: skip
+    log = (folder / "dask.log").open("w")
+    others = os.environ.get("PYTHONPATH", "")
+    environment = {**os.environ, "PYTHONPATH": f"{path}{os.pathsep}{others}" if path else others}
     processes = [
         subprocess.Popen([sys.executable, "-m", "distributed.cli.dask_" + name, *rest],
-                         cwd=tmp_path, stdout=log, stderr=log)
+                         cwd=folder, stdout=log, stderr=log, env=environment)
         for name, *rest in words
     ]  # fmt: skip
     try:
         until(file.exists)
-        until(lambda: len(children(processes[1].pid)) >= 2)
-        yield json.loads(file.read_text())["address"]
+        until(lambda: not workers or len(children(processes[1].pid)) >= 2)
+        yield json.loads(file.read_text())["address"], processes[-1]
     finally:
         for process in processes:
             process.terminate()
             process.wait()
         log.close()
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[str]:
+    """A Dask cluster of two processes on this machine; the address of its scheduler."""
+    with cluster_of(tmp_path) as (address, _):
+        yield address
+
+
+def test_a_cluster_without_workers_is_told(sweep: Path, tmp_path: Path) -> None:
+    """A sweep would wait for workers that nobody starts, without a line."""
+    with cluster_of(tmp_path, workers=False) as (address, _):
+        words = command("sweep", sweep, "--out", tmp_path / "out", "--executor", f"dask:{address}")
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert f"no worker is connected to the Dask scheduler at {address}" in done.stderr
+    assert f"dask worker {address}" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("modules", "has"),
+    [
+        ({"forebay/__init__.py": ""}, "has no Forebay"),
+        (
+            {
+                "forebay/__init__.py": "",
+                "forebay/run/__init__.py": "",
+                "forebay/run/jobs.py": "def build(): return 'other'",
+            },
+            "has build other",
+        ),
+    ],
+)
+def test_workers_that_cannot_make_runs_are_told(
+    sweep: Path, tmp_path: Path, modules: dict[str, str], has: str
+) -> None:
+    """A worker without Forebay, or with another build, would fail in a log of its own machine."""
+    for name, text in modules.items():
+        (tmp_path / "site" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "site" / name).write_text(text)
+    with cluster_of(tmp_path, path=str(tmp_path / "site")) as (address, _):
+        words = command("sweep", sweep, "--out", tmp_path / "out", "--executor", f"dask:{address}")
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert "workers at the Dask scheduler" in done.stderr
+    assert has in done.stderr
+    assert f"they need Forebay {version()}, build {build()}" in done.stderr
+
+
+def test_workers_that_all_leave_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A sweep whose cluster ended in the night would wait for it in the morning, without a line."""
+    for name, seconds in (("LOOK_S", 0.1), ("TELL_S", 0.5), ("GIVE_UP_S", 3.0)):
+        monkeypatch.setattr(f"forebay.run.executors.{name}", seconds)
+    job = Job(front.SCENARIO.replace('"5 s"', '"8000000 s"'))
+    places = deque([0])
+    with cluster_of(tmp_path) as (address, nanny), closing(executor(f"dask:{address}", 1)) as where:
+        ticks = iter(range(10**9))
+
+        def tick(_: object) -> None:
+            # The run has begun; then its workers end.
+            if next(ticks) == 20:
+                for process in [nanny.pid, *children(nanny.pid)]:
+                    os.kill(process, signal.SIGKILL)
+
+        def never(*_: object) -> None:
+            raise AssertionError
+
+        def take() -> int | None:
+            return places.popleft() if places else None
+
+        with pytest.raises(MachineError, match=r"no worker was connected .* for 3 s"):
+            where.run([job], take, never, never, tick)
+    told = (
+        f"forebay: no worker is connected to the Dask scheduler at {address}; 1 runs wait for one"
+    )
+    assert capfd.readouterr().err.count(told) > 1
 
 
 def test_a_cluster_may_lose_its_processes(

@@ -137,8 +137,10 @@ ROW = {"mean": 2e-3, "low": 1e-3, "high": 3e-3}
     ("row", "shown"),
     [
         ({**ROW, "note": ""}, "1.00 ms"),
-        ({**ROW, "high": 5e-3, "note": "skewed"}, "-1.00 ms +3.00 ms"),
-        ({**ROW, "high": 5e-3, "note": "too few"}, "-1.00 ms +3.00 ms"),
+        ({**ROW, "high": 5e-3, "note": "skewed"}, "1.00 ms to 5.00 ms"),
+        ({**ROW, "low": 0.0, "high": 5e-3, "note": "at bound"}, "0 s to 5.00 ms"),
+        ({**ROW, "low": 0.0, "high": 5e-3, "note": "few samples"}, "0 s to 5.00 ms"),
+        ({**ROW, "high": 5e-3, "note": "too few"}, "1.00 ms to 5.00 ms"),
         ({"mean": 2e-3, "low": 2e-3, "high": 2e-3, "note": "equal"}, "equal"),
         ({"mean": 2e-3, "low": None, "high": None, "note": ""}, "-"),
         (ROW, "1.00 ms"),
@@ -191,3 +193,38 @@ def test_a_sweep_says_what_it_knows_of_its_intervals(
         assert f"{row['note']} (1 of 1): " in page
     assert notes["constant"] == "equal"
     assert notes["bursts"] in ("skewed", "too few")
+
+
+def test_no_interval_of_a_delay_reaches_below_zero() -> None:
+    """A delay of 125.7 ± 239.0 ms would be possible, which is none.
+
+    Of the values 1, 1, 1 and 5 the mean is 2 and the deviation 2; t(3; 0.975) = 3.182, so that
+    Student's interval is 2 ± 3.182, and the skewness G of 2 (the largest that four values can have)
+    widens it above only.
+    """
+    values = [1.0, 1.0, 1.0, 5.0]
+    free, bound = replication_interval(values), replication_interval(values, least=0.0)
+    assert free.low < 0.0
+    assert (bound.low, bound.mean, bound.high) == (0.0, free.mean, free.high)
+    assert bound.half_width == bound.high - bound.mean
+    assert bound.note == free.note == "too few"
+    # 1 and 3: 2 ± 12.706, the t of one degree of freedom; too few values to look skewed.
+    bound = replication_interval([1.0, 3.0], least=0.0)
+    assert (bound.low, bound.note) == (0.0, "at bound")
+    assert bound.high == pytest.approx(2.0 + 12.706, abs=1e-3)
+    # Where the interval does not reach it, or values contradict it, a bound changes nothing.
+    for others in ([1.0, 1.1, 0.9], [-1.0, 3.0, 1.0], [7.0]):
+        assert replication_interval(others, least=0.0) == replication_interval(others)
+
+
+def test_no_table_shows_a_negative_delay(scenario: Path, forebay: front.Forebay) -> None:
+    """The same in what a user reads: of 2 runs of 0.2 s drops and waits are few and differ."""
+    text = scenario.read_text().replace("50 packets", "3 packets")
+    scenario.write_text(text)
+    words = ("run", scenario, "--until", "1.2 s", "--replications", "2")
+    document = forebay(*words, "--json").document()
+    assert all(row["low"] >= 0.0 for row in document["intervals"])
+    assert any(row["note"] == "at bound" for row in document["intervals"])
+    shown = forebay(*words)
+    assert " to " in shown.out
+    assert "at bound (" in shown.out

@@ -151,3 +151,60 @@ def test_without_matplotlib_one_is_told_what_to_install(
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(UserError, match=r"pip install 'forebay\[plots\]'"):
         few.plot(kind)
+
+
+def test_an_unknown_series_is_answered_with_those_recorded(few: Results) -> None:
+    """A reader would be told to record what was recorded under another name."""
+    for kind in ("series", "heatmap"):
+        with pytest.raises(ValueError, match='did you mean "mean_cwnd_bytes"') as refused:
+            few.plot(kind, "cwnd_bytes")
+        assert "recorded are " in str(refused.value)
+        assert "mean_srtt_s" in str(refused.value)
+
+
+def test_rows_that_are_no_recorded_table_are_named(few: Results) -> None:
+    """`results.video` is there, and `results.table("video")` would be said not to be."""
+    for name in ("video", "groups"):
+        with pytest.raises(KeyError, match=rf"rows of results are in results\.{name}"):
+            few.table(name)
+        assert getattr(few, name) is not None
+
+
+def test_a_plot_has_the_letters_of_its_figure(few: Results) -> None:
+    """A figure of several plots would mix sizes: 8 points in a paper, 10 on the screen."""
+    from matplotlib.figure import Figure
+
+    own = Figure()
+    axis = own.subplots()
+    with forebay.style("paper"):
+        few.plot("cdf", axes=axis)
+        paper = Figure()
+        few.plot("cdf", axes=paper.subplots())
+    for figure, size in ((own, 10.0), (paper, 8.0)):
+        (drawn,) = figure.axes
+        assert drawn.xaxis.label.get_fontsize() == size
+        legend = drawn.get_legend()
+        assert legend is not None
+        (tick, *_) = drawn.xaxis.get_ticklabels()
+        assert {text.get_fontsize() for text in legend.get_texts()} == {tick.get_fontsize()}
+
+
+def test_labels_are_apart(few: Results, many: Results) -> None:
+    """Names beside points that nearly coincide, labels of small panels, and legends of several
+    would be printed over each other."""
+    from matplotlib.figure import Figure
+
+    variants = dict.fromkeys(("one", "another", "a third"), few)
+    figure = few.plot("delay-throughput", names=["bulk"], variants=variants)
+    figure.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in figure.axes[0].texts]
+    assert len(boxes) == 3
+    assert not any(a.overlaps(b) for n, a in enumerate(boxes) for b in boxes[n + 1 :])
+    panels = Figure(figsize=(4, 4), layout="constrained")
+    axes = panels.subplots(4, 1)
+    for axis in axes:
+        few.plot("series", "mean_cwnd_bytes", variants={"few": few, "many": many}, axes=axis)
+    panels.draw_without_rendering()
+    labels = [axis.yaxis.label.get_window_extent() for axis in axes]
+    assert not any(a.overlaps(b) for n, a in enumerate(labels) for b in labels[n + 1 :])
+    assert len(panels.legends) == 1

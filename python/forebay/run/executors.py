@@ -6,12 +6,16 @@ Wherever they run, the journal of finished runs is the record of what is done.
 from __future__ import annotations
 
 import json
+import queue
+import threading
+import time
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from forebay.errors import MachineError, UserError, nearest
-from forebay.run.jobs import Job, Run, RunFailedError, cores, run_jobs
+from forebay.run.jobs import Job, Run, RunFailedError, build, cores, run_jobs, version
 from forebay.run.pool import Pool
+from forebay.run.progress import note, say
 
 __all__ = ["Executor", "executor"]
 
@@ -22,6 +26,21 @@ Tick = Callable[[Sequence[float]], None]
 
 AHEAD = 2
 """How many runs each thread of a cluster has, so that it need not wait for its next one."""
+
+CONNECT_S = 10
+WORKERS_S = 8
+"""How long a cluster's scheduler may take to answer, and its first worker to come."""
+
+TICK_S = 0.05
+LOOK_S = 2.0
+"""How often it is looked whether a run has ended, and whether there are workers."""
+
+TELL_S = 60.0
+GIVE_UP_S = 600.0
+"""After how long a wait without workers is told again, and given up."""
+
+MOST_NAMED = 3
+"""How many workers a message names."""
 
 
 class Executor(Protocol):
@@ -40,7 +59,8 @@ class Executor(Protocol):
 def executor(name: str, threads: int | None) -> Executor:
     """`local`, or `dask:ADDRESS` for the scheduler at that address.
 
-    Raises `UserError` for another name, or if Dask is not installed or not reached.
+    Raises `UserError` for another name, or if Dask is not installed or not reached, and
+    `MachineError` if no worker can make runs.
     """
     kind, _, address = name.partition(":")
     if kind == "local" and not address:
@@ -54,7 +74,11 @@ def executor(name: str, threads: int | None) -> Executor:
 
 
 class _Dask:
-    """A cluster's workers, one run a task; a lost worker's runs are made again elsewhere."""
+    """A cluster's workers, one run a task; a lost worker's runs are made again elsewhere.
+
+    Raises `MachineError`, before anything runs, if no worker is connected within `WORKERS_S`
+    seconds, or one has no Forebay or another build of it.
+    """
 
     def __init__(self, address: str) -> None:
         try:
@@ -66,9 +90,14 @@ class _Dask:
         self._distributed: Any = distributed
         self._address = address
         try:
-            self._client: Any = self._distributed.Client(address, timeout="10s")
+            self._client: Any = self._distributed.Client(address, timeout=f"{CONNECT_S}s")
         except (OSError, TimeoutError, ValueError) as error:
             raise UserError(f"--executor: no Dask scheduler at {address}: {error}") from None
+        try:
+            self._see_workers()
+        except BaseException:
+            self._client.close()
+            raise
 
     def run(self, jobs: Sequence[Job], take: Take, done: Done, failed: Failed, tick: Tick) -> None:
         threads = sum(self._client.nthreads().values())
@@ -81,13 +110,14 @@ class _Dask:
                 at = take()
                 if at is None:
                     return
-                future = self._client.submit(_remote, jobs[at], pure=False)
+                future = self._client.submit(eval, REMOTE, {"job": jobs[at].line}, pure=False)
                 places[future.key], futures[future.key] = at, future
                 finished.add(future)
 
         try:
             feed()
             while futures:
+                self._wait(finished, len(futures), tick)
                 future = next(finished)
                 del futures[future.key]
                 self._hand_over(future, places.pop(future.key), done, failed)
@@ -99,6 +129,82 @@ class _Dask:
     def close(self) -> None:
         self._client.close()
 
+    def _see_workers(self) -> None:
+        """See that there are workers, and that each can make runs."""
+        there = f"the Dask scheduler at {self._address}"
+        start = f"start some with: dask worker {self._address}"
+        try:
+            self._client.wait_for_workers(1, timeout=WORKERS_S)
+        except TimeoutError:
+            raise MachineError(f"--executor: no worker is connected to {there}; {start}") from None
+        builds = self._builds()
+        ours = f"build {build()}"
+        wrong = [f"{name} has {found}" for name, found in sorted(builds.items()) if found != ours]
+        if wrong:
+            more = f" and {len(wrong) - MOST_NAMED} more" if len(wrong) > MOST_NAMED else ""
+            raise MachineError(
+                f"--executor: of {len(builds)} workers at {there} {len(wrong)} cannot make these "
+                f"runs: {', '.join(wrong[:MOST_NAMED])}{more}; they need Forebay {version()}, "
+                f"{ours}"
+            )
+        note(f"dask: {len(builds)} workers, {sum(self._client.nthreads().values())} threads")
+
+    def _builds(self) -> dict[str, str]:
+        """What each worker has: a build of the engine, or none."""
+        found: queue.SimpleQueue[Any] = queue.SimpleQueue()
+
+        def ask() -> None:
+            try:
+                found.put(self._client.run(eval, BUILD, on_error="return"))
+            except Exception as error:
+                found.put(error)
+
+        # A worker that hangs would be waited for without end.
+        threading.Thread(target=ask, daemon=True).start()
+        try:
+            answers = found.get(timeout=CONNECT_S)
+        except queue.Empty:
+            answers = TimeoutError(f"no answer within {CONNECT_S} s")
+        if isinstance(answers, Exception):
+            raise MachineError(f"--executor: workers at {self._address}: {answers}")
+        there: dict[str, str] = {}
+        for name, answer in answers.items():
+            if isinstance(answer, ImportError):
+                there[name] = "no Forebay"
+            elif not isinstance(answer, Exception):
+                there[name] = f"build {answer}"
+            # All others were lost as they were asked.
+        if not there:
+            raise MachineError(f"--executor: no worker at {self._address} answers")
+        return there
+
+    def _wait(self, finished: Any, number: int, tick: Tick) -> None:
+        """Wait until one of so many runs has ended; while no worker is there, say so."""
+        alone = told = 0.0
+        looked = time.monotonic()
+        while not finished.has_ready():
+            time.sleep(TICK_S)
+            tick([])
+            now = time.monotonic()
+            if now - looked < LOOK_S:
+                continue
+            looked = now
+            if self._client.status != "running" or self._client.nthreads():
+                alone = 0.0
+                continue
+            alone = alone or now
+            if now - alone >= GIVE_UP_S:
+                raise MachineError(
+                    f"--executor: no worker was connected to the Dask scheduler at {self._address} "
+                    f"for {GIVE_UP_S:g} s; finished runs are kept"
+                )
+            if now - told >= TELL_S:
+                told = now
+                say(
+                    f"forebay: no worker is connected to the Dask scheduler at {self._address}; "
+                    f"{number} runs wait for one"
+                )
+
     def _hand_over(self, future: Any, at: int, done: Done, failed: Failed) -> None:
         if future.status == "finished":
             document, reason = future.result()
@@ -107,18 +213,27 @@ class _Dask:
             else:
                 done(at, Run(document))
         elif future.status == "error":
-            # Among them KilledWorker: several workers ended while they made it.
             error = future.exception()
+            if isinstance(error, ImportError):
+                # One that came later; the run itself is not to blame.
+                raise MachineError(f"--executor: a worker has no Forebay: {error}")
+            # Among them KilledWorker: several workers ended while they made it.
             failed(at, f"{type(error).__name__}: {error}")
         else:
             raise MachineError(f"--executor: the Dask scheduler at {self._address} was lost")
 
 
-def _remote(job: Job) -> tuple[dict[str, Any] | None, str]:
+REMOTE = "__import__('forebay.run.executors', fromlist=['remote']).remote(job)"
+"""What a worker evaluates. A function of this package would be looked for when the task arrives, by
+scheduler and worker, and one without Forebay would end in place of an answer."""
+BUILD = "__import__('forebay.run.jobs', fromlist=['build']).build()"
+
+
+def remote(job: str) -> tuple[dict[str, Any] | None, str]:
     """What a worker does: one run on one core; its document, or why there is none."""
     found: list[str] = []
     try:
-        run_jobs([job], lambda _index, run: found.append(run.line), 1)
+        run_jobs([Job.read(job)], lambda _index, run: found.append(run.line), 1)
     except (UserError, RunFailedError) as error:
         return None, getattr(error, "reason", str(error))
     return json.loads(found[0]), ""

@@ -96,6 +96,21 @@ class Job:
         """The same job with other values for some of these."""
         return Job(**{**vars(self), **changes})
 
+    @property
+    def line(self) -> str:
+        """The job as JSON on one line, for another process; `read` makes it one again."""
+        import json
+
+        return json.dumps({name: getattr(self, name) for name in Job.__annotations__})
+
+    @classmethod
+    def read(cls, line: str) -> Job:
+        """The job that gave this `line`."""
+        import json
+
+        fields = json.loads(line)
+        return cls(**{**fields, "overrides": tuple(fields["overrides"])})
+
     def as_native(self) -> dict[str, Any]:
         """The job as the engine takes it."""
         return {

@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from textwrap import fill
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from forebay.drawing import COLOURS, INK, LINES, MARKERS, line_style
@@ -113,6 +114,29 @@ class Request:
                 raise KeyError(f"no {name!r}{nearest(name, names)}; there are {', '.join(names)}")
         return [name for name in names if self.names is None or name in self.names]
 
+    def series(self, results: Results, quantity: str) -> dict[str, pa.Table]:
+        """The recorded series that have a quantity, by the names of their rows."""
+        return {
+            place.partition(".")[2]: table
+            for place, table in results.series.items()
+            if place.startswith(f"{self.place}.") and quantity in table.column_names
+        }
+
+    def no_series(self, quantity: str) -> str:
+        """What is said if none has: the nearest of those recorded, and all of them."""
+        told = f"no series of {quantity} of {self.place}"
+        there = {
+            column: None
+            for results in self.runs.values()
+            for place, table in results.series.items()
+            if place.startswith(f"{self.place}.")
+            for column in table.column_names
+            if column not in ("replication", "time_s")
+        }
+        if not there:
+            return f"{told}; record(series=...) makes one"
+        return f"{told}{nearest(quantity, there)}; recorded are {', '.join(there)}"
+
     def label(self, variant: Any, name: str, several: bool) -> str:
         """What the legend calls a row of a variant."""
         if len(self.runs) == 1:
@@ -122,13 +146,20 @@ class Request:
 
 @contextmanager
 def style(name: str = "paper") -> Iterator[None]:
-    """Plots within the `with` statement look so: `"paper"` fits a column of a two-column paper,
-    `"screen"` is the default. Raises `ValueError` for another name."""
+    """Plots, and figures of matplotlib, that are made within the `with` statement look so:
+    `"paper"` fits a column of a two-column paper, `"screen"` is the default. A plot that is drawn
+    into axes has the letters of these. Raises `ValueError` for another name, and `UserError`
+    without matplotlib."""
     if name not in STYLES:
         raise ValueError(f"no style {name!r}{nearest(name, STYLES)}; there are 'paper', 'screen'")
+    need("style", "matplotlib")
+    from matplotlib import rc_context
+
+    settings: Any = {**BASE, **STYLES[name]}
     _chosen.append(STYLES[name])
     try:
-        yield
+        with rc_context(settings):
+            yield
     finally:
         _chosen.pop()
 
@@ -148,14 +179,42 @@ def draw(kind: str, request: Request) -> Any:
         if option not in known:
             told = f"plot() has no {option!r}{nearest(option, known)}"
             raise TypeError(f"{told}; there are {', '.join(known)}")
-    settings: Any = {**BASE, **_chosen[-1]}
+    axis = request.axes
+    settings: Any = {**BASE, **_chosen[-1], **({} if axis is None else _letters(axis))}
     with rc_context(settings):
-        axis = request.axes
         figure = _figure_class()(layout="constrained") if axis is None else axis.figure
         axis = figure.subplots() if axis is None else axis
         KINDS[kind](axis, request)
         axis.set(**request.look)
+        _break_label(axis)
         return figure
+
+
+def _letters(axis: Any) -> dict[str, Any]:
+    """The settings of letters with which axes were made."""
+    label, ticks = axis.xaxis.label, axis.xaxis.get_ticklabels()
+    small = ticks[0].get_fontsize() if ticks else label.get_fontsize()
+    return {
+        "font.size": label.get_fontsize(),
+        "font.family": label.get_fontfamily(),
+        "axes.titlesize": axis.title.get_fontsize(),
+        "legend.fontsize": small,
+    }
+
+
+LETTER = 0.55
+"""About how wide a letter is, as a share of its size."""
+
+
+def _break_label(axis: Any) -> None:
+    """A label of a vertical axis that is longer than this goes on two lines: it would reach into
+    the panels above and below."""
+    label = axis.yaxis.label
+    height = axis.figure.get_figheight() * 72 * axis.get_position().height
+    most = int(height / (LETTER * label.get_fontsize()))
+    words = label.get_text()
+    if len(words) > most and "\n" not in words:
+        axis.set_ylabel(fill(words, max(most, 8), break_long_words=False))
 
 
 def delay_quantiles(
@@ -210,15 +269,9 @@ def _series(axis: Any, request: Request) -> None:
     quantity = request.quantity or "throughput_bps"
     lines = []
     for variant, results in request.runs.items():
-        tables = {
-            place.partition(".")[2]: table
-            for place, table in results.series.items()
-            if place.startswith(f"{request.place}.") and quantity in table.column_names
-        }
+        tables = request.series(results, quantity)
         if not tables:
-            raise ValueError(
-                f"no series of {quantity} of {request.place}; record(series=...) makes one"
-            )
+            raise ValueError(request.no_series(quantity))
         names = request.wanted(list(tables))
         for name in names:
             lines.append((request.label(variant, name, len(names) > 1),
@@ -321,15 +374,14 @@ def _delay_throughput(axis: Any, request: Request) -> None:
     scale_y, ylabel = _axis(
         "flows", "throughput_bps", [float(points[:, 1].max()) for _, points in clouds]
     )
+    centres: list[tuple[str, Any, str]] = []
     for index, (name, cloud) in enumerate(clouds):
         scaled = cloud * (scale_x, scale_y)
         colour, mark = COLOURS[index % len(COLOURS)], MARKERS[index % len(MARKERS)]
         axis.plot(*scaled.T, mark, color=colour, alpha=0.35, markersize=2.5)
         centre = scaled.mean(axis=0)
         axis.plot(*centre, mark, color=colour, label=name, markeredgecolor=INK)
-        axis.annotate(
-            name, centre, xytext=(5, 5), textcoords="offset points", fontsize="small", color=INK
-        )
+        centres.append((name, centre, colour))
         if len(scaled) > 2:
             sizes, directions = np.linalg.eigh(np.cov(scaled.T))
             width, height = 2 * np.sqrt(np.maximum(sizes, 0.0))
@@ -342,6 +394,29 @@ def _delay_throughput(axis: Any, request: Request) -> None:
     axis.set_ylim(bottom=0)
     # Less delay is better: the best place is above on the right.
     axis.invert_xaxis()
+    _name_centres(axis, centres)
+
+
+def _name_centres(axis: Any, centres: Sequence[tuple[str, Any, str]]) -> None:
+    """Names beside points, above one another where they would cover each other."""
+    import matplotlib
+
+    size = float(matplotlib.rcParams["font.size"]) * 0.833
+    axis.autoscale_view()
+    placed: list[tuple[float, float, float]] = []
+    dots = axis.figure.dpi / 72
+    by_height = sorted(centres, key=lambda each: float(each[1][1]))
+    for name, centre, colour in by_height:
+        x, y = (float(place) / dots for place in axis.transData.transform(tuple(centre)))
+        width, up = LETTER * size * len(name), 5.0
+        for left, right, top in placed:
+            if left < x + width and x < right and y + up < top:
+                up = top - y
+        placed.append((x, x + width, y + up + 1.3 * size))
+        axis.annotate(
+            name, tuple(centre), xytext=(5, up), textcoords="offset points", fontsize=size,
+            color=colour,
+        )  # fmt: skip
 
 
 def _heatmap(axis: Any, request: Request) -> None:
@@ -357,18 +432,12 @@ def _heatmap(axis: Any, request: Request) -> None:
     )
     rows: dict[str, Band] = {}
     for variant, results in request.runs.items():
-        tables = {
-            place.partition(".")[2]: table
-            for place, table in results.series.items()
-            if place.startswith(f"{request.place}.") and quantity in table.column_names
-        }
+        tables = request.series(results, quantity)
         for name in request.wanted(list(tables)):
             rows[request.label(variant, name, True)] = _band(tables[name], quantity)
     if not rows:
-        raise ValueError(
-            f"no series of {quantity} of {request.place}; record(series=...) makes one, or name "
-            'the variants by pairs, such as ("5 Mbit/s", "codel")'
-        )
+        pairs = 'or name the variants by pairs, such as ("5 Mbit/s", "codel")'
+        raise ValueError(f"{request.no_series(quantity)}, {pairs}")
     scale, label = _axis(request.place, quantity, [float(of[1].max()) for of in rows.values()])
     time = next(iter(rows.values()))[0]
     grid = np.array([scale * of[1] for of in rows.values()])
@@ -493,6 +562,11 @@ def _legend(axis: Any) -> None:
     if axis.figure.get_layout_engine() is None:
         # A figure of the caller's has no room kept beside its axes.
         axis.legend(handles, labels)
+        return
+    for legend in axis.figure.legends:
+        if [text.get_text() for text in legend.get_texts()] != labels:
+            axis.legend(handles, labels)
+        # One for all axes that show the same.
         return
     columns = max(1, min(len(labels), 56 // (max(map(len, labels)) + 6)))
     axis.figure.legend(handles, labels, loc="outside lower center", ncols=columns)

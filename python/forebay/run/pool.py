@@ -162,10 +162,9 @@ class _Worker:
     def give(self, at: int, job: Job) -> None:
         """Have it make a run."""
         self.at, self.share = at, 0.0
-        fields = {name: getattr(job, name) for name in Job.__annotations__}
         # If it has ended, that is about to be heard.
         with suppress(OSError):
-            self._stdin.write(json.dumps(fields) + "\n")
+            self._stdin.write(job.line + "\n")
             self._stdin.flush()
 
     def end(self) -> None:

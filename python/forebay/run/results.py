@@ -188,7 +188,8 @@ class Results:
 
     def table(self, name: str) -> pa.Table:
         """A recorded table (`transfers`, `delays`, `calls`, `admission`, `adjustments`, `trace`,
-        `series/...`) of all replications.
+        `series/...`) of all replications. Rows of results, which need no recording, are properties:
+        `results.groups`, `results.video`.
 
         Raises `KeyError` if it was not recorded.
         """
@@ -197,7 +198,9 @@ class Results:
 
         if name not in self._runs[0].tables:
             there = ", ".join(self._runs[0].tables) or "none"
-            raise KeyError(f"no table {name!r} was recorded; there are {there}")
+            rows = f"; rows of results are in results.{name}" if name in kinds() else ""
+            near = nearest(name, self._runs[0].tables)
+            raise KeyError(f"no table {name!r} was recorded{near}; there are {there}{rows}")
         return pa.concat_tables(
             [
                 pa.table(
@@ -261,16 +264,18 @@ class Results:
         return [_number(run.row(place, name), place, quantity) for run in self._runs]
 
     def interval(self, place: str, name: str, quantity: str) -> Interval:
-        """Mean and 95 % interval over the replications (`forebay.stats.replication_interval`)."""
-        return replication_interval(self.values(place, name, quantity))
+        """Mean and 95 % interval over the replications (`forebay.stats.replication_interval`). No
+        quantity of a run can be below 0, and no interval reaches below it."""
+        return replication_interval(self.values(place, name, quantity), least=0.0)
 
     def summary(self) -> pa.Table:
         """Means with 95 % intervals of every number in every row of every kind.
 
         Flows are summed over their groups. Columns: place, name, quantity, unit, mean, low, high,
         replications, note; `low` and `high` are null with one replication, which says nothing about
-        spread. `note` is that of `forebay.stats.Interval`: `equal`, `skewed`, `too few` or empty;
-        or `few samples` where fewer packets than have one beyond a percentile stand behind it.
+        spread. `note` is that of `forebay.stats.Interval`: `equal`, `at bound`, `skewed`, `too few`
+        or empty; or `few samples` where fewer packets than have one beyond a percentile stand
+        behind it.
         A quantity that a replication has no value of is left out.
         """
         return rows_table(self.intervals())
@@ -376,7 +381,8 @@ class Results:
                 rows = [run.row(place, name) for run in self._runs]
                 for quantity in numbers(place):
                     if all(_is_number(row.get(quantity)) for row in rows):
-                        interval = replication_interval([float(row[quantity]) for row in rows])
+                        values = [float(row[quantity]) for row in rows]
+                        interval = replication_interval(values, least=0.0)
                         note = percentile_note(quantity, rows, interval.note)
                         yield place, name, quantity, interval, note
 

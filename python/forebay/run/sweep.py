@@ -42,7 +42,7 @@ from typing import Annotated, Any, overload
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from forebay.errors import UserError, located, nearest, read_text
+from forebay.errors import MachineError, UserError, located, nearest, read_text
 from forebay.paths import parted
 from forebay.run.axes import (
     VARIANT,
@@ -263,7 +263,7 @@ def run_missing(
 
         def done(at: int, run: Run) -> None:
             if run.document["build"] != build():
-                raise UserError(
+                raise MachineError(
                     f"--executor: a worker has build {run.document['build']} of the engine; "
                     f"this is {build()}"
                 )
@@ -508,7 +508,8 @@ def write_summary(
 def _summary(
     quantity: str, values: Sequence[float], rows: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
-    interval = replication_interval(values)
+    # Whatever is measured of a run is a count, a size, a time or a ratio of these.
+    interval = replication_interval(values, least=0.0)
     return {
         "quantity": quantity,
         "mean": interval.mean,

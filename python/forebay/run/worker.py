@@ -40,8 +40,7 @@ def main() -> None:
 
     answer("R")
     while True:
-        fields = json.loads(jobs.get())
-        job = Job(**{**fields, "overrides": tuple(fields["overrides"])})
+        job = Job.read(jobs.get())
 
         def tick(shares: Sequence[float]) -> None:
             answer("S", str(shares[0]))
