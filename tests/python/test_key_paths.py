@@ -121,7 +121,7 @@ def test_linux_finds_a_link_by_its_name(forebay: front.Forebay, dotted: Path) ->
     assert "htb rate 1000000bit" in words
     assert " codel limit 80 " in words
     told = forebay.refused("linux", dotted, "--link", "up.link", "--dev", "eth0")
-    assert 'no link "up.link" (did you mean "up.link 1"?); there are up.link 1, up' in told
+    assert "there are up.link 1, up, up.link 1.reverse, up.reverse" in told
     rate = forebay("linux", dotted, "--link", "up", "--dev", "e", "--set", "links.up.rate=7 Mbit/s")
     assert "rate 7000000bit" in rate.out
 

@@ -157,6 +157,16 @@ def test_shaper(capsys: pytest.CaptureFixture[str]) -> None:
     assert " parent 1:1 handle 10: codel " in lines[2]
 
 
+def test_the_way_back(capsys: pytest.CaptureFixture[str]) -> None:
+    """The commands for a download could not be had, only those for the upload."""
+    words = ["--link", "bottleneck.reverse", "--dev", "eth0"]
+    back = '{ rate = "3 Mbit/s", queue = { codel = {} } }'
+    assert main(["linux", str(RED), *words, "--set", f"links.bottleneck.reverse={back}"]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("tc ")]
+    assert "htb rate 3000000bit" in lines[1]
+    assert " codel " in lines[2]
+
+
 def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     """A program could not tell what is approximated."""
     assert main(["linux", str(RED), "--allow", "links.bottleneck.queue.red.gentle", "--json"]) == 0

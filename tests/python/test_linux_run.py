@@ -16,7 +16,7 @@ import pytest
 from forebay.cli.commands import main
 from forebay.errors import MachineError
 from forebay.linux.counters import read_counters
-from forebay.linux.machine import image, run_script
+from forebay.linux.machine import _failed, image, run_script
 from forebay.run.jobs import check, load
 
 SCENARIO = """
@@ -142,6 +142,20 @@ def test_counters(scenario: Path, tmp_path: Path) -> None:
     (tmp_path / "time.end").unlink()
     with pytest.raises(MachineError, match="has left no counters"):
         read_counters(tmp_path, values)
+
+
+def test_the_command_that_failed() -> None:
+    """Of a script of a hundred commands it would be left open which one Linux refused."""
+    script = (
+        "tc -n n -batch - <<'END'\nqdisc add dev d root fq\nqdisc add dev e root dualpi2\nEND\n"
+    )
+    log = "+ ip -n n link set d up\n+ tc -n n -batch -\nError: Unknown qdisc.\nCommand failed -:2\n"
+    assert _failed(log, script) == "tc -n n qdisc add dev e root dualpi2: Error: Unknown qdisc."
+    log = "+ id -u\n+ tc -n n qdisc add dev d root x\nError: kind is unknown.\n+ clean\n+ trap x\n"
+    assert _failed(log, "") == "tc -n n qdisc add dev d root x: Error: kind is unknown."
+    log = "+ exec ip netns add n\nFile exists\n+ echo gone\ngone\n+ exit 1\n+ clean\nx\n"
+    assert _failed(log, "") == "ip netns add n: File exists: gone"
+    assert _failed("", "") == ""
 
 
 def test_refusals(

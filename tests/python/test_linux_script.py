@@ -82,14 +82,14 @@ class Machine:
         """The folder in which a script says what it has made."""
         return self.folder / "forebay-linux"
 
-    def start(self, *words: str) -> subprocess.Popen[str]:
+    def start(self, *words: str, path: str = "") -> subprocess.Popen[str]:
         """A process of its own group, as a command of a shell with a terminal has."""
         return subprocess.Popen(
-            ["sh", *(words or (str(self.folder / "script.sh"), str(self.folder / "out")))],
+            ["/bin/sh", *(words or (str(self.folder / "script.sh"), str(self.folder / "out")))],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env={**os.environ, "PATH": self._path},
+            env={**os.environ, "PATH": path or self._path},
             process_group=0,
         )
 
@@ -142,14 +142,25 @@ def test_a_whole_run_leaves_nothing(machine: Machine) -> None:
     """The next run would be refused, or meet servers of this one."""
     process = machine.start()
     with killed_at_last(process):
-        _, told = process.communicate(timeout=60)
+        out, told = process.communicate(timeout=60)
         assert (process.returncode, told) == (0, "")
+        assert out == f"counters, reports and delays are in {machine.folder / 'out'}\n"
     assert machine.there() == []
     assert sorted((machine.folder / "deleted").read_text().split()) == ALL
     assert not machine.notes.exists()
     assert list(machine.folder.glob("forebay-linux*")) == []
     assert machine.daemons() == []
     assert (machine.folder / "out" / "time.end").exists()
+
+
+def test_a_missing_program(machine: Machine) -> None:
+    """The script would stop half way, at the first command that needs it."""
+    (machine.folder / "bin" / "iperf3").unlink()
+    process = machine.start(path=f"{machine.folder}/bin")
+    with killed_at_last(process):
+        _, told = process.communicate(timeout=60)
+    assert (process.returncode, told) == (1, "iperf3 is not installed\n")
+    assert not machine.notes.exists()
 
 
 @pytest.mark.parametrize("attempt", range(4))

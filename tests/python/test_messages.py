@@ -213,7 +213,7 @@ def test_folders_on_a_network_get_another_log(
             "paper.date: read the date 2000-01",
         ),
         ("paper.toml", "[2.00, 9.99]", "[2020-01-01, 9.99]", "table[0].rows[0].values[0]: read"),
-        ("sensitivity.toml", '"1 Mbit/s"', "2020-01-01T07:00:00Z", "variant[0].set.flows.noise"),
+        ("sensitivity.toml", '"1 Mbit/s"', "2020-01-01T07:00:00Z", 'variant[0].set."flows.noise'),
         ("deviations.toml", '"not stated"', "07:32:00", "deviation[0].paper: read the time 07:32"),
         ("scenario.toml", '"10 Mbit/s"', "2020-01-01", "links.wire.rate"),
     ],

@@ -43,7 +43,7 @@ mount -t hostfs none /run/out -o {out}
 ip link set lo up
 uname -r >/run/out/kernel
 status=0
-sh /run/out/script.sh /run/out >/run/out/log 2>&1 || status=$?
+sh -x /run/out/script.sh /run/out >/run/out/log 2>&1 || status=$?
 echo "$status" >/run/out/status
 poweroff -f
 """
@@ -73,8 +73,7 @@ def run_script(
         facts = (_simulated if where == "uml" else _real)(folder, duration, switches)
         wall = time.monotonic() - began
         if (status := _read(folder / "status")) != "0":
-            last = _read(folder / "log").splitlines()[-3:]
-            said = "; ".join(last) or f"status {status or 'none'}"
+            said = _failed(_read(folder / "log"), told) or f"status {status or 'none'}"
             raise MachineError(f"the script failed on Linux: {said}")
         load = {"load": [before, os.getloadavg()[0]], "cores": os.cpu_count(), "wall_s": wall}
         yield folder, {"where": where, **facts, **load}
@@ -84,6 +83,22 @@ def _check_tools() -> None:
     for tool in _TOOLS:
         if shutil.which(tool, path=f"{_PATH}:{os.environ.get('PATH', '')}") is None:
             raise UserError(f"--run: no {tool} on this machine; {_INSTALL}")
+
+
+def _failed(log: str, script: str) -> str:
+    """The command that failed and what it said, of the log of a script with `sh -x`."""
+    # The clean-up of a script that ends is none of it, nor how it says why it ends.
+    lines = log.partition("\n+ clean\n")[0].splitlines()
+    lines = [line for line in lines if not re.match(r"\+ (true|exit|echo|rm) ?", line)]
+    at = max((n for n, line in enumerate(lines) if line.startswith("+ ")), default=-1)
+    command = lines[at].removeprefix("+ ").removeprefix("exec ") if at >= 0 else ""
+    said = lines[at + 1 :]
+    # Of commands that were handed over together the one is named that was not done.
+    if found := re.match(r"Command failed -:(\d+)", said[-1] if said else ""):
+        batch = script.partition(f"{command} <<'END'\n")[2].splitlines()
+        command = f"{command.removesuffix(' -batch -')} {batch[int(found[1]) - 1]}"
+        said = said[:-1]
+    return ": ".join([command, *said[:2]])
 
 
 def _read(file: Path) -> str:
@@ -129,7 +144,7 @@ def _real(folder: Path, duration: float, _: Sequence[str]) -> dict[str, Any]:
     if os.geteuid() != 0:
         raise UserError("--in netns: needs root; --in uml does not")
     # The script removes its namespaces when it gets a signal that it can handle.
-    words = ["sh", str(folder / "script.sh"), str(folder)]
+    words = ["sh", "-x", str(folder / "script.sh"), str(folder)]
     status = _execute(words, folder / "log", 120 + 2 * duration, signal.SIGTERM)
     (folder / "status").write_text(str(status), encoding="utf-8")
     release = platform.release()

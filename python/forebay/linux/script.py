@@ -51,6 +51,7 @@ def network_script(values: dict[str, str], allowed: Sequence[str]) -> tuple[str,
     warm_up, duration = number(values.get("warm_up") or "0 s"), number(values["duration"])
     body = [
         _HEAD,
+        *_programs(topology),
         *_told(remarks),
         'mkdir -p "$out"',
         GUARD,
@@ -66,8 +67,22 @@ def network_script(values: dict[str, str], allowed: Sequence[str]) -> tuple[str,
         f"pause {float(duration - warm_up):g}",
         "count end",
         "wait",
+        'echo "counters, reports and delays are in $out"',
     ]
     return "\n".join(body) + "\n", remarks
+
+
+def _programs(topology: Topology) -> list[str]:
+    """Where one that the script needs is missing, it ends before it makes anything."""
+    udp = [flow.below("udp") for flow in topology.flows.values()]
+    needed = ["ip", "tc", "ethtool", "sysctl"]
+    needed += ["ss", "iperf3"] if not all(udp) else []
+    needed += ["python3"] if any(udp) else []
+    return [
+        f"for tool in {' '.join(needed)}; do",
+        '  if ! command -v "$tool" >/dev/null; then echo "$tool is not installed" >&2; exit 1; fi',
+        "done",
+    ]
 
 
 def _sender(topology: Topology) -> list[str]:
@@ -107,6 +122,7 @@ def link_script(
     remarks = Remarks(allowed)
     topology = Topology(values, remarks)
     links = topology.links
+    links |= {f"{name}.reverse": _reverse(link) for name, link in links.items()}
     if name not in links:
         near = nearest(name, links)
         raise UserError(f'--link: no link "{name}"{near}; there are {", ".join(links)}')
