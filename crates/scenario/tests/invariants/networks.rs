@@ -260,6 +260,9 @@ impl Draw {
         let mut text = format!(
             "[flows.f{group}]\nfrom = \"n{from}\"\nto = \"n{to}\"\nprecedence = {precedence}\n"
         );
+        if group % 2 == 1 {
+            text += &format!("host = \"h{group}\"\n");
+        }
         if kind != "calls" {
             text += &format!("count = {}\n", 1 + self.below(4));
             if self.chance(0.3) {
