@@ -35,6 +35,10 @@ def _policer(view: View, key: str, remarks: Remarks) -> tuple[str, list[int]]:
     name = view.chosen(key)
     law = view.at(f"{key}.{name}")
     if name == "only":
+        for end in ("src", "dst"):
+            if law.get(end):
+                text = "not mapped to tc's filters; the nearest is dscp"
+                remarks.refuse(f"{law.path}.{end}", text)
         words, _ = _policer(law, "of", remarks)
         return words, [point for entry in law.list("dscp") for point in codepoints(entry)]
     if name not in _BUCKETS:
