@@ -292,6 +292,7 @@ def results() -> str:
         "groups": group,
         "spread": group["spread"],
         "quantiles": group["spread"]["sent_packets"],
+        "hosts": run.document["hosts"][0],
         "links": run.document["links"][0],
         "drop_reasons": run.document["links"][0]["drop_reasons"],
         "classes": run.document["classes"][0],
@@ -445,6 +446,11 @@ each with its place."""
 _QUANTILES_HEAD = """\
 That of p is the smallest value which at least that share of the flows does not exceed."""
 
+_HOSTS_HEAD = """\
+A row a host, in the order in which groups of flows, by name, first have them: the node where flows
+begin or end, or the machine behind it that `host` or `to_host` of the flows names. First what is
+known of the flows that begin there, then of those that end there; acknowledgements do not count."""
+
 _LINKS_HEAD = """\
 Lists are by precedence from 0: up to the highest that occurred at the link, and at least to 3. In
 Python tables they are columns of lists."""
@@ -471,6 +477,7 @@ _PARTS = (
     ("counted", "Counters", "Of a flow in `flows`; of all flows of the group in `groups`."),
     ("spread", "`spread` of a group", "Of each quantity its [quantiles](#quantiles)."),
     ("quantiles", "Quantiles", _QUANTILES_HEAD),
+    ("hosts", "`hosts`", _HOSTS_HEAD),
     ("links", "`links`", _LINKS_HEAD),
     ("drop_reasons", "`drop_reasons` of a link", ""),
     ("classes", "`classes`", _CLASSES_HEAD),

@@ -85,6 +85,7 @@ traffic = { cbr = { rate = "80 kbit/s", size = "200 B", random_phase = false } }
 ASKED = {
     "flows": ("steady", "sent_packets"),
     "groups": ("steady", "sent_packets"),
+    "hosts": ("a", "throughput_bps"),
     "links": ("wire", "throughput_bps"),
     "classes": ("wire[0]", "mean_wait_s"),
     "transfers": ("pages", "mean_completion_s"),
@@ -188,7 +189,7 @@ def test_a_missing_value_is_told(results: Results) -> None:
         results.interval("groups", "steady", "transport")
     with pytest.raises(KeyError, match=r"no number .*drop.*did you mean"):
         results.plot("bars", "drop", place="links")
-    with pytest.raises(ValueError, match="it is one of 'flows', 'groups', 'links'"):
+    with pytest.raises(ValueError, match="it is one of 'flows', 'groups', 'hosts'"):
         results.interval("wires", "wire", "drops")
     with pytest.raises(KeyError, match=r"no ring .*core.*; there are metro"):
         results.interval("rings", "core", "drops")

@@ -108,6 +108,8 @@ class Cake:
 
     def hosts(self, packet: Packet) -> tuple[int, int]:
         """The source and the destination host of a packet."""
+        if packet.hosts is not None:
+            return packet.hosts[packet.ack], packet.hosts[not packet.ack]
         source = packet.flow // self.given.get("flows_per_source", 1)
         destination = packet.flow // self.given.get("flows_per_destination", 1)
         if packet.ack:

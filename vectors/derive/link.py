@@ -60,6 +60,7 @@ class Packet:
     precedence: int
     ack: bool
     dscp: int = 0
+    hosts: tuple[int, int] | None = None
     entered: Fraction = Fraction(0)
 
     @property
@@ -130,7 +131,8 @@ def read(path: Path) -> Case:
             ecn, precedence = row.get("ecn", "not-ect"), row.get("precedence", 0)
             flow, ack = row.get("flow", 0), row.get("ack", False)
             size, dscp = row["size_bytes"], row.get("dscp", 0)
-            packets.append(Packet(0, at, size, flow, ecn, precedence, ack, dscp))
+            hosts = (row["from"], row["to"]) if "from" in row else None
+            packets.append(Packet(0, at, size, flow, ecn, precedence, ack, dscp, hosts))
     packets.sort(key=lambda packet: packet.at)
     for number, packet in enumerate(packets):
         packet.number = number

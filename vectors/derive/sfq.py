@@ -27,14 +27,14 @@ class Sfq:
 
     def enqueue(self, packet: Packet, now: Fraction, idle: Fraction | None) -> None:
         """Append to its queue, unless that is full; then make room if there is too much."""
-        index = (2 * packet.flow + packet.ack) % self.parameters.get("queues", 1024)
+        index = self.key(packet) % self.parameters.get("queues", 1024)
         queue = self.queues.setdefault(index, [])
         full = len(queue) >= self.depth
         if full and not self.head_drop:
             self.counters["depth_drops"] += 1
             self.log.drop(packet, now, "overflow")
             return
-        if queue and (queue[-1].flow, queue[-1].ack) != (packet.flow, packet.ack):
+        if queue and self.key(queue[-1]) != self.key(packet):
             self.counters["collisions"] += 1
         queue.append(packet)
         if index not in self.ring:
@@ -47,6 +47,12 @@ class Sfq:
         while idle is None and self.too_much():
             self.counters["overflow_drops"] += 1
             self.drop(max(self.queues, key=lambda index: len(self.queues[index])), now)
+
+    def key(self, packet: Packet) -> int:
+        """What has a queue: a 5-tuple, or a source host."""
+        if self.parameters.get("keys") == "src" and packet.hosts is not None:
+            return packet.hosts[packet.ack]
+        return 2 * packet.flow + packet.ack
 
     def too_much(self) -> bool:
         """Whether more waits than may."""

@@ -1,30 +1,70 @@
-//! The groups of flows of a scenario, by name: what classifiers may go by.
+//! The groups of flows of a scenario and the hosts between which they are: what classifiers may go
+//! by.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use forebay_network::FlowId;
-use forebay_parameters::{Node, Parameter, Value, did_you_mean};
+use forebay_network::{FlowId, HostId, Packet, PacketKind};
+use forebay_parameters::{Node, Parameter, Value, choice, did_you_mean};
 
-/// The groups of flows of a scenario. Their names are known while links are read, and which flows
-/// they have once all flows are.
+use crate::explicit_rate::ResourceCell;
+
+/// The groups of flows of a scenario, and their hosts. Their names are known while links are read,
+/// and which flows they have once all flows are.
 #[derive(Clone, Debug, Default)]
 pub struct FlowGroups(Option<Arc<Groups>>);
 
 #[derive(Debug)]
 struct Groups {
     names: Vec<String>,
+    hosts: Vec<String>,
+    /// Of each group.
+    ends: Vec<Ends>,
     /// The number of the first flow of each.
     firsts: OnceLock<Vec<u32>>,
+}
+
+/// The hosts of a group, and the numbers of their pairs there and back.
+#[derive(Clone, Copy, Debug)]
+struct Ends {
+    hosts: [HostId; 2],
+    pairs: [u32; 2],
+}
+
+/// Whether `packet` goes from where its flow ends to where it begins.
+#[inline]
+fn goes_back(packet: &Packet) -> bool {
+    packet.is_feedback()
+        && (packet.kind() != PacketKind::ResourceCell || ResourceCell::of(packet).backward)
 }
 
 impl FlowGroups {
     /// No groups.
     pub const NONE: Self = Self(None);
 
-    /// Groups called `names`, in the order of their flows.
+    /// Groups by name, each with the hosts where its flows begin and end, in the order of their
+    /// flows. Hosts are numbered in the order in which they come.
     #[must_use]
-    pub fn named(names: Vec<String>) -> Self {
-        Self(Some(Arc::new(Groups { names, firsts: OnceLock::new() })))
+    pub fn new(groups: Vec<(String, [String; 2])>) -> Self {
+        let (mut hosts, mut known) = (Vec::new(), BTreeMap::new());
+        let mut number = |name: &String| {
+            *known.entry(name.clone()).or_insert_with(|| {
+                hosts.push(name.clone());
+                HostId::new(hosts.len() - 1)
+            })
+        };
+        let mut pairs = BTreeMap::new();
+        let mut pair = |from: HostId, to: HostId| {
+            let next = u32::try_from(pairs.len()).expect("two for each group");
+            *pairs.entry((from, to)).or_insert(next)
+        };
+        let ends = groups.iter().map(|(_, [from, to])| {
+            let (from, to) = (number(from), number(to));
+            Ends { hosts: [from, to], pairs: [pair(from, to), pair(to, from)] }
+        });
+        let ends = ends.collect();
+        let names = groups.into_iter().map(|(name, _)| name).collect();
+        Self(Some(Arc::new(Groups { names, hosts, ends, firsts: OnceLock::new() })))
     }
 
     /// The groups have so many flows, from flow 0 on. The first call counts.
@@ -44,13 +84,21 @@ impl FlowGroups {
     /// If there is none, with the nearest name.
     pub fn find(&self, name: &str) -> Result<usize, String> {
         let names = self.0.as_ref().map_or(&[][..], |groups| &groups.names);
-        if let Some(at) = names.iter().position(|known| known == name) {
-            return Ok(at);
-        }
-        let known = || names.iter().map(String::as_str);
-        let hint = did_you_mean(name, known());
-        let all = known().collect::<Vec<_>>().join(", ");
-        Err(format!("there is no group of flows \"{name}\"{hint}; there are {all}"))
+        place_of(name, names, "group of flows")
+    }
+
+    /// The host called `name`.
+    ///
+    /// # Errors
+    /// If no flow begins or ends there, with the nearest name.
+    pub fn find_host(&self, name: &str) -> Result<HostId, String> {
+        place_of(name, self.hosts(), "host of flows").map(HostId::new)
+    }
+
+    /// The names of the hosts, by number.
+    #[must_use]
+    pub fn hosts(&self) -> &[String] {
+        self.0.as_ref().map_or(&[][..], |groups| &groups.hosts)
     }
 
     /// The place of the group of `flow`; 0 before groups have flows.
@@ -67,6 +115,97 @@ impl FlowGroups {
     pub fn count(&self) -> usize {
         self.0.as_ref().map_or(0, |groups| groups.names.len())
     }
+
+    /// The hosts where the flows of group `group` begin and end.
+    ///
+    /// # Panics
+    /// If there is no such group.
+    #[must_use]
+    pub fn hosts_of_group(&self, group: usize) -> [HostId; 2] {
+        self.0.as_ref().expect("there are groups").ends[group].hosts
+    }
+
+    /// The hosts of `flow` and the numbers of their pairs. In a network without groups each flow
+    /// has two hosts of its own.
+    #[inline]
+    fn ends_of(&self, flow: FlowId) -> Ends {
+        match &self.0 {
+            Some(groups) => groups.ends[self.group_of(flow)],
+            None => {
+                let number = flow.number().wrapping_mul(2);
+                let hosts = [number, number.wrapping_add(1)];
+                Ends { hosts: hosts.map(HostId::of_number), pairs: hosts }
+            }
+        }
+    }
+
+    /// The source and the destination host of `packet`: those of its flow, or for what goes back to
+    /// a source, such as acknowledgements, the other way round.
+    #[inline]
+    #[must_use]
+    pub fn hosts_of(&self, packet: &Packet) -> [HostId; 2] {
+        let [from, to] = self.ends_of(packet.flow).hosts;
+        if goes_back(packet) { [to, from] } else { [from, to] }
+    }
+
+    /// A number for the pair of the source and the destination host of `packet`: pairs are numbered
+    /// from 0.
+    #[inline]
+    fn pair_of(&self, packet: &Packet) -> u32 {
+        self.ends_of(packet.flow).pairs[usize::from(goes_back(packet))]
+    }
+}
+
+/// Where `name` is among `names`, or that there is no such `kind`.
+fn place_of(name: &str, names: &[String], kind: &str) -> Result<usize, String> {
+    if let Some(at) = names.iter().position(|known| known == name) {
+        return Ok(at);
+    }
+    let known = || names.iter().map(String::as_str);
+    let hint = did_you_mean(name, known());
+    let all = known().collect::<Vec<_>>().join(", ");
+    Err(format!("there is no {kind} \"{name}\"{hint}; there are {all}"))
+}
+
+choice! {
+    /// By what packets are told apart: the words of tc-flow(8).
+    pub enum FlowKeys {
+        /// Their flow.
+        Flow = "flow",
+        /// Their source host; that of an acknowledgement is where its flow ends.
+        Source = "src",
+        /// Their destination host.
+        Destination = "dst",
+        /// Both hosts, in this order.
+        Hosts = "src,dst",
+    }
+}
+
+impl FlowKeys {
+    /// The number of `packet` by hosts; `None` where flows are told apart.
+    #[inline]
+    #[must_use]
+    pub fn hosts(self, packet: &Packet, flows: &FlowGroups) -> Option<u32> {
+        match self {
+            Self::Flow => None,
+            Self::Source => Some(flows.hosts_of(packet)[0].number()),
+            Self::Destination => Some(flows.hosts_of(packet)[1].number()),
+            Self::Hosts => Some(flows.pair_of(packet)),
+        }
+    }
+}
+
+/// One name, or a list of them.
+fn read_names(node: &Node, kind: &str) -> Result<Vec<String>, String> {
+    let items = match &node.value {
+        Value::List(items) => items.as_slice(),
+        _ => std::slice::from_ref(node),
+    };
+    let name = |item: &Node| match &item.value {
+        Value::Text(name) => Ok(name.clone()),
+        other => Err(format!("{} is not a {kind}", other.show())),
+    };
+    items.iter().map(name).collect()
 }
 
 /// Groups of flows that are treated alike: the name of one, or a list of names.
@@ -77,15 +216,7 @@ impl Parameter for GroupSet {
     const KIND: &'static str = "name of a group of flows such as \"voice\", or a list of them";
 
     fn read(node: &Node) -> Result<Self, String> {
-        let items = match &node.value {
-            Value::List(items) => items.as_slice(),
-            _ => std::slice::from_ref(node),
-        };
-        let name = |item: &Node| match &item.value {
-            Value::Text(name) => Ok(name.clone()),
-            other => Err(format!("{} is not a {}", other.show(), Self::KIND)),
-        };
-        items.iter().map(name).collect::<Result<_, _>>().map(Self)
+        read_names(node, Self::KIND).map(Self)
     }
 
     fn show(&self) -> String {
@@ -93,15 +224,87 @@ impl Parameter for GroupSet {
     }
 }
 
+/// Hosts that are treated alike: the name of one, or a list of names.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct HostSet(Vec<String>);
+
+impl Parameter for HostSet {
+    const KIND: &'static str = "name of a host such as \"home\", or a list of them";
+
+    fn read(node: &Node) -> Result<Self, String> {
+        read_names(node, Self::KIND).map(Self)
+    }
+
+    fn show(&self) -> String {
+        self.0.join(" ")
+    }
+}
+
+/// Which packets are meant, by their hosts: all, unless one or both are named.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct HostMatch {
+    source: Option<Vec<HostId>>,
+    destination: Option<Vec<HostId>>,
+    flows: FlowGroups,
+}
+
+impl HostMatch {
+    /// Packets from one of `src`, if given, to one of `dst`, if given; an error has the key.
+    pub(crate) fn new(
+        src: Option<&HostSet>,
+        dst: Option<&HostSet>,
+        flows: &FlowGroups,
+    ) -> Result<Self, (&'static str, String)> {
+        let hosts = |key, set: Option<&HostSet>| {
+            let found = |set: &HostSet| -> Result<Vec<HostId>, String> {
+                if set.0.is_empty() {
+                    return Err("is empty: no packet would match".to_owned());
+                }
+                set.0.iter().map(|name| flows.find_host(name)).collect()
+            };
+            set.map(found).transpose().map_err(|message| (key, message))
+        };
+        let (source, destination) = (hosts("src", src)?, hosts("dst", dst)?);
+        Ok(Self { source, destination, flows: flows.clone() })
+    }
+
+    /// Whether `packet` is meant.
+    #[inline]
+    pub(crate) fn matches(&self, packet: &Packet) -> bool {
+        if self.source.is_none() && self.destination.is_none() {
+            return true;
+        }
+        let [from, to] = self.flows.hosts_of(packet);
+        let is_in = |set: &Option<Vec<HostId>>, host| {
+            set.as_ref().is_none_or(|hosts| hosts.contains(&host))
+        };
+        is_in(&self.source, from) && is_in(&self.destination, to)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::explicit_rate::CellRate;
+    use forebay_network::RouteId;
+    use forebay_units::Time;
+
+    fn groups(all: &[(&str, &str, &str)]) -> FlowGroups {
+        let owned = |(name, from, to): &(&str, &str, &str)| {
+            ((*name).to_owned(), [from, to].map(|host| (*host).to_owned()))
+        };
+        FlowGroups::new(all.iter().map(owned).collect())
+    }
+
+    fn packet(flow: usize) -> Packet {
+        Packet::data(Time::ZERO, FlowId::new(flow), 0, 100, RouteId::new(0))
+    }
 
     /// A flow would be taken for one of another group: groups of 2, 1 and 3 flows have the flows 0
     /// and 1, 2, and 3 to 5.
     #[test]
     fn flows_belong_to_the_group_that_counts_them() {
-        let groups = FlowGroups::named(["web", "voice", "mail"].map(str::to_owned).to_vec());
+        let groups = groups(&[("web", "a", "b"), ("voice", "a", "b"), ("mail", "a", "b")]);
         assert_eq!((groups.find("voice"), groups.count()), (Ok(1), 3));
         let clone = groups.clone();
         groups.place([2, 1, 3]);
@@ -109,13 +312,59 @@ mod tests {
         assert_eq!(found, [0, 0, 1, 2, 2, 2]);
     }
 
-    /// A misspelt group would be taken for another, or its error not name the one that was meant.
+    /// A subscriber would pay for another: groups of one host share it, whatever their number; what
+    /// goes back comes from where the flow ends; a resource-management cell goes there first.
     #[test]
-    fn unknown_groups_are_refused_with_the_nearest() {
-        let groups = FlowGroups::named(vec!["web".to_owned(), "voice".to_owned()]);
+    fn packets_have_the_hosts_of_their_flow_and_direction() {
+        let flows =
+            groups(&[("up", "home", "isp"), ("more", "home", "web"), ("down", "isp", "home")]);
+        flows.place([2, 1, 1]);
+        let names = |packet: &Packet| {
+            flows.hosts_of(packet).map(|host| flows.hosts()[host.index()].as_str())
+        };
+        assert_eq!(
+            [0, 1, 2, 3].map(|flow| names(&packet(flow))[0]),
+            ["home", "home", "home", "isp"]
+        );
+        let back = packet(2).with_kind(PacketKind::Ack);
+        assert_eq!(names(&back), ["web", "home"]);
+        let cell = |backward| {
+            let [current, explicit, minimum] = [1.0; 3].map(CellRate::at_most);
+            ResourceCell { backward, current, explicit, minimum }.written(packet(0))
+        };
+        assert_eq!((names(&cell(false)), names(&cell(true))), (["home", "isp"], ["isp", "home"]));
+        assert_eq!(FlowKeys::Flow.hosts(&packet(0), &flows), None);
+        let by = |keys: FlowKeys, packet: &Packet| keys.hosts(packet, &flows).unwrap();
+        assert_eq!(by(FlowKeys::Source, &packet(0)), by(FlowKeys::Source, &packet(2)));
+        assert_eq!(by(FlowKeys::Destination, &packet(0)), by(FlowKeys::Source, &packet(3)));
+        // From the home to the ISP go uploads and the acknowledgements of downloads.
+        let ack = packet(3).with_kind(PacketKind::Ack);
+        assert_eq!(by(FlowKeys::Hosts, &packet(1)), by(FlowKeys::Hosts, &ack));
+        assert_ne!(by(FlowKeys::Hosts, &packet(1)), by(FlowKeys::Hosts, &packet(3)));
+        let pairs = [0, 2, 3].map(|flow| by(FlowKeys::Hosts, &packet(flow)));
+        assert!(pairs.into_iter().max() < Some(4), "pairs are numbered from 0: {pairs:?}");
+    }
+
+    /// Laws that are tried alone would see one host where there are as many as flows.
+    #[test]
+    fn flows_without_groups_have_hosts_of_their_own() {
+        let hosts = |flow| FlowGroups::NONE.hosts_of(&packet(flow)).map(HostId::number);
+        assert_eq!([hosts(0), hosts(1)], [[0, 1], [2, 3]]);
+    }
+
+    /// A misspelt group or host would be taken for another, or its error not name the one that was
+    /// meant.
+    #[test]
+    fn unknown_names_are_refused_with_the_nearest() {
+        let groups = groups(&[("web", "home", "isp"), ("voice", "home", "isp")]);
         let message = groups.find("voise").unwrap_err();
         assert!(message.contains("did you mean \"voice\"") && message.contains("there are web, "));
+        let message = groups.find_host("hone").unwrap_err();
+        assert!(message.contains("did you mean \"home\"") && message.contains("home, isp"));
         assert!(FlowGroups::NONE.find("web").is_err());
         assert!(GroupSet::read(&Node::new(3.into())).unwrap_err().contains("3 is not a name"));
+        assert!(HostSet::read(&Node::new(3.into())).unwrap_err().contains("name of a host"));
+        let nobody = HostSet(Vec::new());
+        assert_eq!(HostMatch::new(None, Some(&nobody), &groups).unwrap_err().0, "dst");
     }
 }

@@ -57,7 +57,8 @@ mod transfers;
 use forebay_units::Rate;
 
 pub use dscp::{Dscp, DscpSet};
-pub use flow_groups::{FlowGroups, GroupSet};
+use flow_groups::HostMatch;
+pub use flow_groups::{FlowGroups, FlowKeys, GroupSet, HostSet};
 pub use lateness::{Lateness, LatenessResult};
 pub use periodic::{Periodic, Update};
 pub use registry::registry;
@@ -68,7 +69,7 @@ pub use transfers::{Completed, EmptyPath, TransferCount, TransferMeter, Transfer
 pub struct LinkFacts {
     /// The link's rate.
     pub rate: Rate,
-    /// The flows of the network.
+    /// The flows of the network, and their hosts.
     pub flows: FlowGroups,
     /// Whether a queue with classes counts what becomes of the packets of each.
     pub counts_classes: bool,

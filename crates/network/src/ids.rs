@@ -31,6 +31,11 @@ impl FlowId {
 }
 
 forebay_kernel::identifier! {
+    /// A host: where flows begin and end, as an address is.
+    HostId
+}
+
+forebay_kernel::identifier! {
     /// A link (one direction), or the span of a ring:
     /// [`Counters::links`](crate::Counters::links) are kept for each.
     LinkId

@@ -48,7 +48,9 @@ pub use counters::{
 pub use delays::{DelayDistribution, DelayTable};
 pub use drop_reason::DropReason;
 pub use element::Element;
-pub use ids::{ChannelId, Destination, ElementId, FlowId, LinkId, ReceiverId, RouteId, SinkId};
+pub use ids::{
+    ChannelId, Destination, ElementId, FlowId, HostId, LinkId, ReceiverId, RouteId, SinkId,
+};
 pub use law::{
     Ack, Arrival, Backlog, Burst, Conditioner, CongestionControl, ControlNeeds, Departure, Discard,
     DropPolicy, LostSegment, NextPacket, QueueDisc, RateSample, RednAdjustment, ShaperLaw, Signal,

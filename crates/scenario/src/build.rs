@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use forebay_engine::Network;
 use forebay_kernel::Streams;
-use forebay_mechanisms::{FlowGroups, LinkFacts};
+use forebay_mechanisms::LinkFacts;
 use forebay_network::{DelayTable, ElementId, FlowId, LinkId};
 use forebay_parameters::{Echo, Node, Parameters, Problem, Registry, Section, did_you_mean};
 use forebay_units::quantity::show_span;
@@ -14,6 +14,7 @@ use crate::around::Around;
 use crate::calls::{AggregatePlan, read_aggregate};
 use crate::capture::check_captures;
 use crate::flows::{FlowPlan, read_flow};
+use crate::hosts::{HostNodes, groups_of};
 use crate::links::{LinkPlan, read_link};
 use crate::names::{AGGREGATES, FLOWS, LINKS, check_names, check_unique};
 use crate::plan::{Plan, Wired};
@@ -72,13 +73,14 @@ impl<'a> Plan<'a> {
         let mut flows: Vec<FlowPlan> = Vec::new();
         let section = required(&root, "flows")?;
         check_names(&section)?;
-        let mut members = Members::of(&aggregates);
+        let (mut members, mut hosts) = (Members::of(&aggregates), HostNodes::default());
         let mut count = 0;
         for name in section.keys() {
             let inner = section.section(name)?.expect("the key is present");
             let mut plan = read_flow(name, &inner, &around)?;
             plan.report_rtt = plan.there.iter().any(|number| links[*number].uses_rtt);
             members.add(&plan, &flows, &inner)?;
+            hosts.add(&plan, &topology, &inner)?;
             check_rings(&plan, &rings, &links, &inner)?;
             count += u64::from(plan.count);
             flows.push(plan);
@@ -95,7 +97,16 @@ impl<'a> Plan<'a> {
         let groups: Vec<_> = flows.iter().map(|flow| (flow.name.as_str(), flow.count)).collect();
         check_unique(&root, names_of_links, &groups)?;
         let nodes = topology.nodes().len();
-        let plan = Self { parameters, record, links, rings, aggregates, flows, nodes };
+        let plan = Self {
+            parameters,
+            record,
+            links,
+            rings,
+            aggregates,
+            flows,
+            groups: facts.flows,
+            nodes,
+        };
         if let Some(section) = root.section("record")? {
             check_series(&section, &plan)?;
             check_captures(&section, &plan)?;
@@ -202,10 +213,7 @@ fn section_of_links<'a>(
 
 /// What the laws of all links may know, each beside its rate.
 fn facts_of_links(root: &Section<'_>, record: &RecordParameters) -> LinkFacts {
-    // What is no table of groups is refused when flows are read.
-    let section = root.section("flows").ok().flatten();
-    let names = section.iter().flat_map(Section::keys).map(str::to_owned);
-    let flows = FlowGroups::named(names.collect());
+    let flows = groups_of(root.section("flows").ok().flatten().as_ref());
     LinkFacts { flows, counts_classes: record.classes, ..LinkFacts::of(Rate::from_bps(0)) }
 }
 

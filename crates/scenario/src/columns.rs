@@ -10,7 +10,7 @@ use crate::results_classes::ClassResult;
 use crate::results_drops::DropReasons;
 use crate::spread::{Quantiles, Spread};
 use crate::{
-    CallResult, LatenessResult, PacedResult, PolicingResult, ResultColumn, RingResult,
+    CallResult, HostResult, LatenessResult, PacedResult, PolicingResult, ResultColumn, RingResult,
     TransferResult, VideoResult,
 };
 
@@ -25,6 +25,7 @@ pub fn result_columns(of_run: &[ResultColumn]) -> String {
         "groups": described(&with_counted(GroupResult::COLUMNS)),
         "spread": described(Spread::COLUMNS),
         "quantiles": described(Quantiles::COLUMNS),
+        "hosts": described(HostResult::COLUMNS),
         "links": described(LinkResult::COLUMNS),
         "drop_reasons": described(DropReasons::COLUMNS),
         "classes": described(ClassResult::COLUMNS),
@@ -131,6 +132,7 @@ mod tests {
         let (each, summed) = (run("each"), run("groups"));
         let kinds = [
             "flows",
+            "hosts",
             "links",
             "classes",
             "transfers",

@@ -37,7 +37,7 @@ pub(crate) struct FlowPlan {
     pub(crate) back: Vec<usize>,
     /// Largest packet that the group sends, in bytes.
     pub(crate) largest: u64,
-    parameters: FlowParameters,
+    pub(crate) parameters: FlowParameters,
     pub(crate) path: String,
     transport: Transport,
     /// The aggregate that controls its calls.

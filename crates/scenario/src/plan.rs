@@ -1,6 +1,7 @@
 //! A scenario that is read, and the network that is wired from it.
 
 use forebay_engine::Network;
+use forebay_mechanisms::FlowGroups;
 use forebay_network::{ElementCounters, ElementId, RouteId};
 
 use crate::calls::AggregatePlan;
@@ -17,6 +18,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) rings: Vec<RingPlan>,
     pub(crate) aggregates: Vec<AggregatePlan>,
     pub(crate) flows: Vec<FlowPlan>,
+    /// The same by name, with their hosts, as laws know them.
+    pub(crate) groups: FlowGroups,
     pub(crate) nodes: usize,
 }
 

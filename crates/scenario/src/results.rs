@@ -15,6 +15,7 @@ use serde::Serialize;
 use crate::flows::FlowPlan;
 use crate::results_classes::ClassResult;
 use crate::results_drops::DropReasons;
+use crate::results_hosts::{HostResult, Total};
 use crate::results_rings::RingResult;
 use crate::sections::FlowRows;
 use crate::spread::Spread;
@@ -57,6 +58,8 @@ columns! {
         pub flows: Vec<FlowResult> = Rows,
         /// A row a group of flows.
         pub groups: Vec<GroupResult> = Rows,
+        /// A row a host: a node where flows begin or end, or a machine behind one that flows name.
+        pub hosts: Vec<HostResult> = Rows,
         /// A row a link and direction.
         pub links: Vec<LinkResult> = Rows,
         /// A row a class of the queue of a link, with `record.classes`; empty without.
@@ -206,15 +209,15 @@ columns! {
 }
 
 /// The rows of flows and of groups, given the counters and the delays of all flows in the order of
-/// `plans`.
+/// `plans`; and the totals of the groups.
 pub(crate) fn flow_rows(
     plans: &[FlowPlan],
     counts: &[FlowCount],
     delays: &DelayTable,
     rows: Option<FlowRows>,
     measured: Span,
-) -> (Vec<FlowResult>, Vec<GroupResult>) {
-    let (mut flows, mut groups) = (Vec::new(), Vec::new());
+) -> (Vec<FlowResult>, Vec<GroupResult>, Vec<Total>) {
+    let (mut flows, mut groups, mut totals) = (Vec::new(), Vec::new(), Vec::new());
     let mut first = 0;
     for plan in plans {
         let own = first..first + plan.count as usize;
@@ -225,14 +228,16 @@ pub(crate) fn flow_rows(
         let apart = if each { own.clone() } else { own.start..(own.start + 1).min(own.end) };
         apart.for_each(|flow| delays.merge(delays_of(flow)));
         let counts = &counts[own.clone()];
+        let total = sum(counts);
         groups.push(GroupResult {
             name: plan.name.clone(),
             transport: plan.transport_name(),
             flows: plan.count,
-            counted: Counted::of(&sum(counts), &delays, measured),
+            counted: Counted::of(&total, &delays, measured),
             jain_index: jain_index(counts),
             spread: (!each).then(|| Spread::of(counts, measured)),
         });
+        totals.push(Total::of(plan.count, total, delays));
         if each {
             let row = |((index, count), flow): ((u32, &FlowCount), usize)| FlowResult {
                 name: plan.flow_name(index),
@@ -244,7 +249,7 @@ pub(crate) fn flow_rows(
             flows.extend((0..).zip(counts).zip(own).map(row));
         }
     }
-    (flows, groups)
+    (flows, groups, totals)
 }
 
 /// Jain's fairness index of the goodputs of `flows`.
@@ -255,7 +260,7 @@ fn jain_index(flows: &[FlowCount]) -> f64 {
 }
 
 /// Add up the counters of several flows.
-fn sum(flows: &[FlowCount]) -> FlowCount {
+pub(crate) fn sum<'c>(flows: impl IntoIterator<Item = &'c FlowCount>) -> FlowCount {
     let mut total = FlowCount::default();
     let add = |to: &mut PacketBytes, from: &PacketBytes| {
         to.packets += from.packets;

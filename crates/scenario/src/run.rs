@@ -22,12 +22,14 @@ use crate::division::divide;
 use crate::error::ScenarioError;
 use crate::estimate::estimate;
 use crate::files::{Files, load, no_files};
+use crate::hosts;
 use crate::parse;
 use crate::plan::{Plan, Wired};
 use crate::profiles;
 use crate::results::{LinkResult, RunResult, flow_rows};
 use crate::results_classes::class_rows;
 use crate::results_elements::{call_rows, paced_rows, transfer_rows, video_rows};
+use crate::results_hosts::host_rows;
 use crate::results_rings::RingResult;
 use crate::sections::ABSENT;
 use crate::series::Series;
@@ -131,11 +133,17 @@ impl Scenario {
         };
         let estimate = estimate(&plan, false);
         (summary.expected_packets, summary.expected_memory) = (estimate.packets, estimate.bytes());
+        let hosts = hosts::resolved(&plan.flows);
         drop(plan);
         let warnings = echo.take_warnings().into_iter();
         let warnings = warnings.map(|problem| fail(parse::blame(problem, assignments))).collect();
-        let resolved = echo.into_inner();
+        let mut resolved = echo.into_inner();
+        // A default that is spelled out changes no hash.
+        hosts.iter().filter(|(.., is_node)| *is_node).for_each(|(path, ..)| {
+            resolved.remove(path);
+        });
         let hash = hash(&resolved);
+        resolved.extend(hosts.into_iter().map(|(path, host, _)| (path, host)));
         summary.scenario_hash.clone_from(&hash);
         let registry = registry.clone();
         Ok(Self { root, registry, name, hash, resolved, summary, warnings })
@@ -456,7 +464,9 @@ impl Run<'_> {
         let delays = network.delays();
         let counters = network.counters();
         let rows = self.plan.record.flows;
-        let (flows, groups) = flow_rows(&self.plan.flows, &counters.flows, &delays, rows, measured);
+        let plans = &self.plan.flows;
+        let (flows, groups, totals) = flow_rows(plans, &counters.flows, &delays, rows, measured);
+        let hosts = host_rows(plans, &self.plan.groups, &totals, measured);
         let links = self.plan.links.iter().zip(&counters.links);
         let window =
             (Time::ZERO + self.plan.parameters.warm_up, Time::ZERO + self.plan.parameters.duration);
@@ -495,6 +505,7 @@ impl Run<'_> {
             regions: self.wired.network.partitions(),
             flows,
             groups,
+            hosts,
             links,
             classes,
             transfers,

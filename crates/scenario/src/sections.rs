@@ -176,6 +176,13 @@ parameters! {
         from: String, "-";
         /// Node of the receivers.
         to: String, "-";
+        /// The host of the senders, where it is one of several machines behind the node `from`: a
+        /// name that no node has. The node itself if left out. `cake` shares between hosts, and
+        /// classifiers and conditioners can go by them.
+        host: Option<String>, "-";
+        /// The host of the receivers, one of several machines behind the node `to`. That node
+        /// itself if left out.
+        to_host: Option<String>, "-";
         /// Number of flows.
         count: u32 = 1, "-";
         /// When they start: a time, or `{ uniform = ["0 s", "1 s"] }` for a random time each.

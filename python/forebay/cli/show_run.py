@@ -95,8 +95,9 @@ def _factor(factor: float | None) -> str:
 
 
 def show_run(run: Run) -> None:
-    """Tables of one run: flows (groups, if there are many flows), transfers, video, calls, paced
-    sources, late and policed packets if any, links, and classes of their queues if counted."""
+    """Tables of one run: flows (groups, if there are many flows), hosts that are not groups too,
+    transfers, video, calls, paced sources, late and policed packets if any, links, and classes of
+    their queues if counted."""
     document = run.document
     facts = [
         f": {document['simulated_s']:g} s simulated in {text.span(document['wall_s'])}, "
@@ -119,6 +120,8 @@ def _tables(document: Mapping[str, Any]) -> Iterator[Grid]:
         yield _flow_table(flows, "flows")
     if delivered := [row for row in flows if row["delivered_packets"]]:
         yield _filled("one-way delay: percentiles over packets", _DELAYS, delivered)
+    if _tells_hosts(document):
+        yield _host_table(document["hosts"])
     if document["transfers"]:
         title = "transfers: completion times and slowdowns"
         yield _filled(title, _TRANSFERS, document["transfers"])
@@ -143,6 +146,34 @@ def _tables(document: Mapping[str, Any]) -> Iterator[Grid]:
         yield _check_table(checks)
     if ties := document.get("ties"):
         yield from _tie_tables(ties)
+
+
+def _tells_hosts(document: Mapping[str, Any]) -> bool:
+    """Whether rows of hosts say more than those of groups: hosts are named, or there are several
+    at one end, and some have several groups there."""
+    hosts, groups = document["hosts"], len(document["groups"])
+    if any(row["name"] != row["node"] for row in hosts):
+        return True
+    ends = (sum(row[end] > 0 for row in hosts) for end in ("flows_from", "flows_to"))
+    return any(1 < number < groups for number in ends)
+
+
+def _host_table(rows: Sequence[Mapping[str, Any]]) -> Grid:
+    def at(end: str, column: str, show: Callable[[Any], str]) -> Callable[[Mapping[str, Any]], str]:
+        return lambda row: show(row[column]) if row[end] else "-"
+
+    columns: list[_Column] = [
+        ("name", _name),
+        ("node", lambda row: str(row["node"])),
+        ("sent", at("flows_from", "sent_packets", text.count)),
+        ("dropped", at("flows_from", "dropped_packets", text.count)),
+        ("throughput", at("flows_from", "throughput_bps", text.rate)),
+        ("received", at("flows_to", "received_packets", text.count)),
+        ("throughput", at("flows_to", "received_throughput_bps", text.rate)),
+    ]
+    if all(row["name"] == row["node"] for row in rows):
+        columns = [column for column in columns if column[0] != "node"]
+    return _filled("hosts: what they send, and what they receive", columns, rows)
 
 
 def _flow_table(rows: Sequence[Mapping[str, Any]], title: str) -> Grid:

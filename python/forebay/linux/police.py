@@ -17,7 +17,7 @@ def police_commands(link: View, device: str, remarks: Remarks) -> list[str]:
     keys += [f"conditioners[{index}]" for index in range(link.count("conditioners"))]
     lines = [f"tc qdisc replace dev {device} clsact"] if keys else []
     for index, key in enumerate(keys, start=1):
-        law, points = _innermost(link, key)
+        law, points = _innermost(link, key, remarks)
         write = _remarking if law.path.endswith(".remark") else _policing
         for match, action in write(law, points, index, remarks):
             start = f"tc filter add dev {device} egress protocol ip prio {index}"
@@ -25,14 +25,18 @@ def police_commands(link: View, device: str, remarks: Remarks) -> list[str]:
     return lines
 
 
-def _innermost(view: View, key: str) -> tuple[View, list[int] | None]:
+def _innermost(view: View, key: str, remarks: Remarks) -> tuple[View, list[int] | None]:
     """The conditioner at `key`, or that of which `only` shows it some codepoints."""
     name = view.chosen(key)
     law = view.at(f"{key}.{name}")
     if name != "only":
         return law, None
+    for end in ("src", "dst"):
+        if law.get(end):
+            text = "not mapped to tc's filters; the nearest is dscp"
+            remarks.refuse(f"{law.path}.{end}", text)
     shown = [point for entry in law.list("dscp") for point in codepoints(entry)]
-    inner, further = _innermost(law, "of")
+    inner, further = _innermost(law, "of", remarks)
     return inner, shown if further is None else [point for point in shown if point in further]
 
 

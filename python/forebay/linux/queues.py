@@ -181,6 +181,7 @@ def _noecn(view: View) -> list[str]:
 
 
 def _fq_codel(view: View, remarks: Remarks) -> list[str]:
+    _refuse_keys(view, remarks)
     words = ["fq_codel", "limit", _packets(view, remarks), "flows", view.text("queues")]
     words += ["quantum", str(round(number(view.text("quantum")))), *_delays(view, remarks)]
     if threshold := view.get("ce_threshold"):
@@ -223,6 +224,7 @@ def _pie(view: View, remarks: Remarks) -> list[str]:
 
 
 def _fq_pie(view: View, remarks: Remarks) -> list[str]:
+    _refuse_keys(view, remarks)
     words = ["fq_pie", "limit", _packets(view, remarks), "flows", view.text("queues")]
     words += [*_pie_gains(view, remarks), "quantum", str(round(number(view.text("quantum"))))]
     words += ["memory_limit", str(round(number(view.text("memory_limit"))))]
@@ -231,6 +233,7 @@ def _fq_pie(view: View, remarks: Remarks) -> list[str]:
 
 
 def _sfq(view: View, remarks: Remarks) -> list[str]:
+    _refuse_keys(view, remarks)
     words = ["sfq", "limit", _packets(view, remarks), "divisor", view.text("queues")]
     words += ["quantum", str(round(number(view.text("quantum")))), "depth", view.text("depth")]
     if perturb := view.get("perturb"):
@@ -248,12 +251,32 @@ def _cake(view: View, remarks: Remarks) -> list[str]:
     words += [_FRAMING[view.text("framing")], "wash" if view.is_set("wash") else "nowash"]
     words += [_ACK_FILTER[view.text("ack_filter")]]
     remarks.note(f"{view.path}.ecn", "Linux's cake always marks packets that are ECN-capable")
-    if view.text("isolation") not in ("none", "flows"):
-        path = f"{view.path}.flows_per_source"
-        remarks.note(path, "all flows of a group have one host on Linux at either end")
+    if view.text("isolation") not in ("none", "flows") and _hosts_differ(view):
+        text = "each group of flows has hosts of its own on Linux, at either end"
+        remarks.note(f"{view.path}.isolation", text)
     _differs(view, "target", "5 ms", "cake takes its target from rtt: a twentieth", remarks)
     _differs(view, "queues", "1024", "cake has 1024 queues", remarks)
     return words
+
+
+def _hosts_differ(view: View) -> bool:
+    """Whether flows have other hosts here than in the script, where each group has two."""
+    if view.get("flows_per_source") or view.get("flows_per_destination"):
+        return True
+    ends = (".host", ".to_host")
+    hosts = [
+        value
+        for key, value in view.values.items()
+        if key.startswith("flows.") and key.endswith(ends)
+    ]
+    return len(set(hosts)) < len(hosts)
+
+
+def _refuse_keys(view: View, remarks: Remarks) -> None:
+    """Queues by host need a filter of tc."""
+    if view.get("keys") not in (None, "flow"):
+        text = "not mapped to tc's filters (tc-flow); the nearest is a queue for each flow"
+        remarks.refuse(f"{view.path}.keys", text)
 
 
 _ISOLATION = {

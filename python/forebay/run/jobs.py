@@ -200,7 +200,7 @@ class Run:
             return _named(
                 self.document[kind],
                 name,
-                kind.removesuffix("s") if kind in ("links", "groups", "rings") else kind,
+                kind.removesuffix("s") if kind in ("links", "groups", "hosts", "rings") else kind,
             )
         found = [
             row

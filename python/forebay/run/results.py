@@ -125,6 +125,11 @@ class Results:
         return self._rows("groups")
 
     @property
+    def hosts(self) -> pa.Table:
+        """Every host: a node where flows begin or end, or a machine behind one that flows name."""
+        return self._rows("hosts")
+
+    @property
     def links(self) -> pa.Table:
         """Every direction of every link; columns of lists are by precedence."""
         return self._rows("links")
@@ -255,10 +260,10 @@ class Results:
     def values(self, place: str, name: str, quantity: str) -> list[float]:
         """One quantity by replication.
 
-        `place` is a kind of rows: `flows` (a group, or one of its flows), `groups`, `links`,
-        `classes`, `transfers`, `video`, `calls`, `paced`, `policing`, `lateness` or `rings`. Raises
-        `ValueError` for another place and `KeyError` for an unknown name or quantity, or one that a
-        replication has no value of.
+        `place` is a kind of rows: `flows` (a group, or one of its flows), `groups`, `hosts`,
+        `links`, `classes`, `transfers`, `video`, `calls`, `paced`, `policing`, `lateness` or
+        `rings`. Raises `ValueError` for another place and `KeyError` for an unknown name or
+        quantity, or one that a replication has no value of.
         """
         _check_place(place)
         return [_number(run.row(place, name), place, quantity) for run in self._runs]

@@ -15,11 +15,11 @@ A sweep file:
 Instead of a grid, or beside it, a sweep can have variants with names, and keys that change together
 (see `forebay.run.axes`). With none of these it is replications of the scenario as it stands.
 
-A quantity is `KIND.NAME.FIELD`, where KIND is a kind of rows of `forebay run --json`: `links`,
-`classes`, `transfers`, `video`, `calls`, `paced`, `policing`, `lateness`, `rings`, or `flows` with
-the name of a group, summed over the group where that has a meaning (throughput, packets) and
-averaged over its packets otherwise (mean delay). Or it is a field of the run itself, such as
-`events`.
+A quantity is `KIND.NAME.FIELD`, where KIND is a kind of rows of `forebay run --json`: `hosts`,
+`links`, `classes`, `transfers`, `video`, `calls`, `paced`, `policing`, `lateness`, `rings`, or
+`flows` with the name of a group, summed over the group where that has a meaning (throughput,
+packets) and averaged over its packets otherwise (mean delay). Or it is a field of the run itself,
+such as `events`.
 
 Every combination gets the same replication numbers, so that combinations see the same arrivals. The
 output folder holds `runs.sqlite` (the journal: every run's whole document, kept as it finishes),

@@ -175,9 +175,10 @@ class Network:
         others are those of a group of flows in a scenario file: `count` (not for calls, which come
         and go), `traffic` (TCP: a bulk transfer by default; not for media), `linked` (instead of
         `traffic`: a list, the flows of one call), `aggregate` (for calls), `policing`,
-        `late_after`, `start`, `stop`, `route`, `precedence`. See `forebay mechanisms flow`. Returns
-        the network. The `file` of recorded traffic is sought in the current folder. Raises
-        `ValueError` for a name already taken.
+        `late_after`, `start`, `stop`, `route`, `precedence`, and `host` and `to_host`, the names of
+        machines behind the two nodes, where hosts are told apart that share one. See `forebay
+        mechanisms flow`. Returns the network. The `file` of recorded traffic is sought in the
+        current folder. Raises `ValueError` for a name already taken.
         """
         given = {"tcp": tcp, "udp": udp, "media": media, "calls": calls, "paced": paced}
         transport = {key: value for key, value in given.items() if value is not None}

@@ -6,11 +6,12 @@ use forebay_parameters::{Entry, Inner, Parameters, Problem, Section, parameters}
 use forebay_units::Time;
 
 use super::{BuildConditioner, Conditioners};
-use crate::{Dscp, DscpSet, LinkFacts};
+use crate::{Dscp, DscpSet, HostMatch, HostSet, LinkFacts};
 
 pub(super) const ENTRY: Entry<BuildConditioner> = Entry {
     name: "only",
-    summary: "Lets a conditioner see the packets of some classes only; others pass unchanged.",
+    summary: "Lets a conditioner see the packets of some classes or hosts only; others pass \
+              unchanged.",
     source: "RFC 2475, section 2.3.1 (classifiers steer packets to a conditioner)",
     example: r#"
         dscp = ["BE", "AF1x"]
@@ -24,35 +25,48 @@ pub(super) const ENTRY: Entry<BuildConditioner> = Entry {
 parameters! {
     /// Parameters of a conditioner for a class of the traffic.
     pub struct OnlyParameters {
-        /// The codepoints of the packets that it sees.
-        dscp: Vec<DscpSet>, "RFC 2475, section 2.3.1 (behavior aggregate classifier)";
+        /// The codepoints of the packets that it sees; all if left out.
+        dscp: Option<Vec<DscpSet>>, "RFC 2475, section 2.3.1 (behavior aggregate classifier)";
+        /// The source hosts of the packets that it sees, a name or a list; all if left out. An
+        /// acknowledgement comes from where its flow ends.
+        src: Option<HostSet>, "RFC 2475, section 2.3.1 (multi-field classifier)";
+        /// The destination hosts of the packets that it sees, a name or a list; all if left out.
+        dst: Option<HostSet>, "RFC 2475, section 2.3.1 (multi-field classifier)";
         /// The conditioner.
         of: Inner<Conditioners>, "RFC 2475, section 2.3.1";
     }
 }
 
 fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Box<dyn Conditioner>, Problem> {
-    let OnlyParameters { dscp, of } = OnlyParameters::read(section)?;
+    let OnlyParameters { dscp, src, dst, of } = OnlyParameters::read(section)?;
     let law = of.build(section, |build, inner| build(inner, facts))?;
-    let mut seen = [false; Dscp::COUNT];
-    for dscp in dscp.iter().flat_map(|set| &set.0) {
+    if dscp.is_none() && src.is_none() && dst.is_none() {
+        let message = "is missing: say which packets the conditioner sees, by dscp, src or dst";
+        return Err(section.fail("dscp", message));
+    }
+    let mut seen = [dscp.is_none(); Dscp::COUNT];
+    for dscp in dscp.iter().flatten().flat_map(|set| &set.0) {
         seen[usize::from(dscp.0)] = true;
     }
     if !seen.contains(&true) {
         return Err(section.fail("dscp", "is empty: the conditioner would see no packet"));
     }
-    Ok(Box::new(Only { seen, law }))
+    let hosts = HostMatch::new(src.as_ref(), dst.as_ref(), &facts.flows);
+    let hosts = hosts.map_err(|(key, message)| section.fail(key, message))?;
+    Ok(Box::new(Only { seen, hosts, law }))
 }
 
 struct Only {
     /// By codepoint: whether the conditioner sees such packets.
     seen: [bool; Dscp::COUNT],
+    /// Whether it sees packets between their hosts.
+    hosts: HostMatch,
     law: Box<dyn Conditioner>,
 }
 
 impl Conditioner for Only {
     fn condition(&mut self, packet: &mut Packet, now: Time, stream: &mut Stream) -> Verdict {
-        if self.seen[usize::from(packet.dscp()) % Dscp::COUNT] {
+        if self.seen[usize::from(packet.dscp()) % Dscp::COUNT] && self.hosts.matches(packet) {
             self.law.condition(packet, now, stream)
         } else {
             Verdict::Accept
@@ -80,8 +94,9 @@ impl Conditioner for Only {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::FlowGroups;
     use forebay_kernel::Streams;
-    use forebay_network::{DropReason, FlowId, Marking, RouteId};
+    use forebay_network::{DropReason, FlowId, Marking, PacketKind, RouteId};
     use forebay_parameters::{Echo, Node, Table, Value};
     use forebay_units::Rate;
 
@@ -91,17 +106,26 @@ mod tests {
     }
 
     fn make(dscp: &[&str]) -> Result<Box<dyn Conditioner>, Problem> {
+        let dscp = dscp.iter().map(|name| Node::new((*name).into())).collect();
+        make_of(vec![("dscp", Value::List(dscp))])
+    }
+
+    fn make_of(mut only: Vec<(&str, Value)>) -> Result<Box<dyn Conditioner>, Problem> {
         let bucket = [
             ("cir", "8 Mbit/s".into()),
             ("cbs", "1000 B".into()),
             ("conforming", 3.into()),
             ("excess", "drop".into()),
         ];
-        let dscp = dscp.iter().map(|name| Node::new((*name).into())).collect();
-        let of = table(&[("token_bucket", table(&bucket))]);
-        let node = Node::new(table(&[("dscp", Value::List(dscp)), ("of", of)]));
+        only.push(("of", table(&[("token_bucket", table(&bucket))])));
+        let node = Node::new(table(&only));
         let (echo, registry) = (Echo::default(), crate::registry());
-        let facts = LinkFacts::of(Rate::from_bps(100_000_000));
+        let groups = [("up", "home", "isp"), ("other", "office", "isp"), ("down", "isp", "home")];
+        let owned =
+            |(name, from, to): (&str, &str, &str)| (name.to_owned(), [from, to].map(str::to_owned));
+        let flows = FlowGroups::new(groups.map(owned).to_vec());
+        flows.place([1, 1, 1]);
+        let facts = LinkFacts { flows, ..LinkFacts::of(Rate::from_bps(100_000_000)) };
         build(&Section::root(&node, &echo)?.with_registry(&registry), &facts)
     }
 
@@ -125,10 +149,39 @@ mod tests {
         assert_eq!(offer(0), (Verdict::Accept, 1));
     }
 
+    /// A subscriber would pay for another: 1000 B are for what the home sends, uploads of flow 0 and
+    /// acknowledgements of flow 2; the office, and what goes to the home, pass.
+    #[test]
+    fn other_hosts_pass_untouched() {
+        let mut stream = Streams::new(0, 0).named("test");
+        let offers = [(1, false), (2, false), (0, true), (0, false), (2, true)];
+        let mut seen = |only| {
+            let mut law = make_of(only).unwrap();
+            offers.map(|(flow, ack)| {
+                let packet = Packet::data(Time::ZERO, FlowId::new(flow), 0, 600, RouteId::new(0));
+                let kind = if ack { PacketKind::Ack } else { PacketKind::Data };
+                let mut packet = packet.with_kind(kind);
+                let verdict = law.condition(&mut packet, Time::ZERO, &mut stream);
+                (verdict, packet.precedence)
+            })
+        };
+        let (passed, policed) = (Verdict::Accept, Verdict::Drop(DropReason::Policed));
+        let of_home = seen(vec![("src", "home".into())]);
+        assert_eq!(of_home[..4], [(passed, 0), (passed, 0), (passed, 0), (passed, 3)]);
+        assert_eq!(of_home[4].0, policed);
+        let both = seen(vec![("src", "isp".into()), ("dst", "home".into())]);
+        assert_eq!((both[0].1, both[1].1), (0, 3));
+        assert_eq!(both.map(|(verdict, _)| verdict == policed), [false, false, true, false, false]);
+    }
+
     /// A conditioner that sees nothing would be taken for one that polices.
     #[test]
     fn no_class_is_refused() {
         assert_eq!(make(&[]).err().map(|problem| problem.path), Some("dscp".to_owned()));
         assert_eq!(make(&["EF1"]).err().map(|problem| problem.path), Some("dscp".to_owned()));
+        let problem = |only| make_of(only).err().map(|problem| (problem.path, problem.message));
+        assert_eq!(problem(vec![]).map(|(path, _)| path), Some("dscp".to_owned()));
+        let (path, message) = problem(vec![("dst", "hone".into())]).unwrap();
+        assert!(path == "dst" && message.contains("did you mean \"home\""), "{path}: {message}");
     }
 }

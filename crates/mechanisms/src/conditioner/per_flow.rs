@@ -1,44 +1,50 @@
-//! A conditioner of its own for each flow.
+//! A conditioner of its own for each flow, or each host.
 
 use forebay_kernel::Stream;
-use forebay_network::{BucketState, Conditioner, FlowId, Packet, Verdict};
+use forebay_network::{BucketState, Conditioner, Packet, Verdict};
 use forebay_parameters::{Entry, Inner, Parameters, Probe, Problem, Registry, Section, parameters};
 use forebay_units::Time;
 
 use super::{BuildConditioner, Conditioners};
-use crate::LinkFacts;
+use crate::{FlowKeys, LinkFacts};
 
 pub(super) const ENTRY: Entry<BuildConditioner> = Entry {
     name: "per_flow",
-    summary: "Gives each flow that passes a conditioner of its own, all with equal parameters.",
+    summary: "Gives each flow, or each host, whose packets pass a conditioner of its own, all with \
+              equal parameters.",
     source: "RFC 2475, section 2.3.1 (classification by microflow)",
     example: r#"of = { token_bucket = { cir = "400 kbit/s", cbs = "3 kB", excess = "drop" } }"#,
     fields: PerFlowParameters::FIELDS,
     probes: &[Probe {
         name: "conditioned_flows",
         unit: "1",
-        meaning: "Flows seen; the quantities of their conditioners are means over them.",
+        meaning: "Flows, or hosts, seen; the quantities of their conditioners are means over them.",
     }],
     build: &build,
 };
 
 parameters! {
-    /// Parameters of conditioners for each flow.
+    /// Parameters of conditioners for each flow, or each host.
     pub struct PerFlowParameters {
-        /// The conditioner that each flow gets, new when its first packet arrives. The calls of a
-        /// class are one flow. Series show the means of its probes over the flows seen.
+        /// What has a conditioner of its own: each flow, if left out, with its acknowledgements;
+        /// by `"src"` or `"dst"` each source or destination host, such as a subscriber.
+        keys: Option<FlowKeys>, "Linux tc-flow(8) (hash keys); RFC 2475, section 2.3.1";
+        /// The conditioner that each gets, new when its first packet arrives. The calls of a class
+        /// are one flow. Series show the means of its probes over those seen.
         of: Inner<Conditioners>, "RFC 2475, section 2.3.1";
     }
 }
 
 fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Box<dyn Conditioner>, Problem> {
-    let PerFlowParameters { of } = PerFlowParameters::read(section)?;
+    let PerFlowParameters { keys, of } = PerFlowParameters::read(section)?;
     let pattern = of.build(section, |build, inner| build(inner, facts))?;
     let (registry, facts) = (section.registry().clone(), facts.clone());
     let (places, flows) = (Vec::new(), Vec::new());
-    Ok(Box::new(PerFlow { of, registry, facts, pattern, places, flows }))
+    let keys = keys.unwrap_or(FlowKeys::Flow);
+    Ok(Box::new(PerFlow { of, registry, facts, pattern, keys, places, flows }))
 }
 
+/// A flow stands here for a host as well, where those are told apart.
 struct PerFlow {
     /// What each flow's conditioner is built from: one that has seen packets cannot be the pattern
     /// of a new one.
@@ -47,6 +53,7 @@ struct PerFlow {
     facts: LinkFacts,
     /// One that nothing ever passes, to ask what is true of all.
     pattern: Box<dyn Conditioner>,
+    keys: FlowKeys,
     /// By number of the flow: its place among `flows`.
     places: Vec<u32>,
     /// In the order of their first packets: conditioner, and the stream that it draws from.
@@ -59,32 +66,33 @@ const NONE: u32 = u32::MAX;
 impl PerFlow {
     /// The place of `flow`, which gets one if it is new. `stream` is that of all.
     #[inline]
-    fn place(&mut self, flow: FlowId, stream: &Stream) -> usize {
-        match self.places.get(flow.index()) {
+    fn place(&mut self, flow: u32, stream: &Stream) -> usize {
+        match self.places.get(flow as usize) {
             Some(&place) if place != NONE => place as usize,
             _ => self.add(flow, stream),
         }
     }
 
     #[cold]
-    fn add(&mut self, flow: FlowId, stream: &Stream) -> usize {
-        let place = self.flows.len();
-        if self.places.len() <= flow.index() {
-            self.places.resize(flow.index() + 1, NONE);
+    fn add(&mut self, flow: u32, stream: &Stream) -> usize {
+        let (place, number) = (self.flows.len(), flow as usize);
+        if self.places.len() <= number {
+            self.places.resize(number + 1, NONE);
         }
-        self.places[flow.index()] = u32::try_from(place).expect("flows are numbered so");
+        self.places[number] = u32::try_from(place).expect("flows are numbered so");
         let law = self
             .of
             .build_again(&self.registry, |build, inner| build(inner, &self.facts))
             .expect("the pattern was built from the same parameters");
-        self.flows.push((law, stream.member(u64::from(flow.number()))));
+        self.flows.push((law, stream.member(u64::from(flow))));
         place
     }
 }
 
 impl Conditioner for PerFlow {
     fn condition(&mut self, packet: &mut Packet, now: Time, stream: &mut Stream) -> Verdict {
-        let place = self.place(packet.flow, stream);
+        let host = self.keys.hosts(packet, &self.facts.flows);
+        let place = self.place(host.unwrap_or(packet.flow.number()), stream);
         let (law, own) = &mut self.flows[place];
         law.condition(packet, now, own)
     }
@@ -128,8 +136,9 @@ impl Conditioner for PerFlow {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::FlowGroups;
     use forebay_kernel::Streams;
-    use forebay_network::RouteId;
+    use forebay_network::{FlowId, PacketKind, RouteId};
     use forebay_parameters::{Echo, Node, Table, Value};
     use forebay_units::{Rate, Span};
 
@@ -139,8 +148,18 @@ mod tests {
     }
 
     fn make(of: Value) -> Result<Box<dyn Conditioner>, Problem> {
-        let (node, echo) = (Node::new(table(&[("of", of)])), Echo::default());
-        let facts = LinkFacts::of(Rate::from_bps(100_000_000));
+        make_of(&[("of", of)])
+    }
+
+    /// In a network of two flows of a home, one of an office, and one to that home.
+    fn make_of(per_flow: &[(&str, Value)]) -> Result<Box<dyn Conditioner>, Problem> {
+        let (node, echo) = (Node::new(table(per_flow)), Echo::default());
+        let groups = [("up", "home", "isp"), ("other", "office", "isp"), ("down", "isp", "home")];
+        let owned =
+            |(name, from, to): (&str, &str, &str)| (name.to_owned(), [from, to].map(str::to_owned));
+        let flows = FlowGroups::new(groups.map(owned).to_vec());
+        flows.place([2, 1, 1]);
+        let facts = LinkFacts { flows, ..LinkFacts::of(Rate::from_bps(100_000_000)) };
         build(&Section::root(&node, &echo)?.with_registry(&crate::registry()), &facts)
     }
 
@@ -175,6 +194,30 @@ mod tests {
         let expected = [("tokens".to_owned(), 0.0), ("conditioned_flows".to_owned(), 3.0)];
         assert_eq!(told, expected);
         assert_eq!(law.smallest_burst(), Some(3000));
+    }
+
+    /// A subscriber would buy more by more flows: with 3000 B for each source host, the two flows of
+    /// the home and what it acknowledges share one bucket; by destination all uploads share one; by
+    /// pairs what goes from the home to the ISP does, be it data or an acknowledgement.
+    #[test]
+    fn hosts_have_one_profile_for_all_their_flows() {
+        // Flows with whether an acknowledgement passes; 1000 B each.
+        let offers = [(0, false), (1, false), (2, false), (3, true), (0, false), (2, false)];
+        let colours = |keys: &str| {
+            let mut law = make_of(&[("of", bucket()), ("keys", keys.into())]).unwrap();
+            let mut stream = stream();
+            offers.map(|(flow, ack)| {
+                let packet = Packet::data(Time::ZERO, FlowId::new(flow), 0, 1000, RouteId::new(0));
+                let kind = if ack { PacketKind::Ack } else { PacketKind::Data };
+                let mut packet = packet.with_kind(kind);
+                law.condition(&mut packet, Time::ZERO, &mut stream);
+                packet.precedence
+            })
+        };
+        assert_eq!(colours("flow"), [0, 0, 0, 0, 0, 0]);
+        assert_eq!(colours("src"), [0, 0, 0, 0, 1, 0]);
+        assert_eq!(colours("dst"), [0, 0, 0, 1, 1, 1]);
+        assert_eq!(colours("src,dst"), [0, 0, 0, 0, 1, 0]);
     }
 
     /// What is drawn for one flow would depend on the packets of another: the colours of a flow are

@@ -25,7 +25,7 @@ use super::cobalt_core::CobaltLaw;
 use super::flow_hash::{FlowClassifier, FlowHash, tuple_of};
 use super::packet_pool::PacketPool;
 use super::{BuildQueue, Queue};
-use crate::LinkFacts;
+use crate::{FlowGroups, LinkFacts};
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {
     name: "cake",
@@ -106,10 +106,13 @@ parameters! {
         /// Between what the link is shared.
         isolation: Isolation = "triple_isolate",
             "Hoiland-Jorgensen et al. 2018, section III-A";
-        /// How many flows, consecutive in their numbers, have one source host. 1 or more.
-        flows_per_source: u32 = 1, "assumed: a host for each flow";
-        /// How many flows, consecutive in their numbers, have one destination host. 1 or more.
-        flows_per_destination: u32 = 1, "assumed: a host for each flow";
+        /// How many flows, consecutive in their numbers, have one source host, 1 or more: another
+        /// spelling of `host` of flows, for all flows of the network. If left out, hosts are those
+        /// between which the flows are: nodes, or what `host` and `to_host` of flows say.
+        flows_per_source: Option<u32>, "Linux net/sched/sch_cake.c (2018: an address is a host)";
+        /// The same for destination hosts, another spelling of `to_host` of flows.
+        flows_per_destination: Option<u32>,
+            "Linux net/sched/sch_cake.c (2018: an address is a host)";
         /// Number of queues in each tin: a multiple of 8, 8 to 65536.
         queues: u32 = 1024, "Linux net/sched/sch_cake.c (2018, CAKE_QUEUES)";
         /// Bytes that a flow may send in a round, above 0, at most 1048576 B; a host with n flows
@@ -158,7 +161,7 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
         ("flows_per_source", parameters.flows_per_source),
         ("flows_per_destination", parameters.flows_per_destination),
     ] {
-        if flows == 0 {
+        if flows == Some(0) {
             return Err(section.fail(key, "is zero; allowed are 1 and more flows"));
         }
     }
@@ -180,7 +183,7 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
         super::flow_lists::quantum(section, "quantum", given)?;
     }
     let classes = ClassCounts::of(facts, parameters.tins.quanta().len());
-    Ok(Queue::Disc(Box::new(Cake { classes, ..Cake::new(parameters) })))
+    Ok(Queue::Disc(Box::new(Cake { classes, ..Cake::new(parameters, facts.flows.clone()) })))
 }
 
 impl CakeParameters {
@@ -202,6 +205,9 @@ impl CakeParameters {
     }
 }
 
+/// Of the number of a host: it is a count of flows, not that of the network.
+const COUNTED: u64 = 1 << 31;
+
 /// CAKE's state.
 struct Cake {
     mode: TinMode,
@@ -209,8 +215,9 @@ struct Cake {
     ack_filter: AckFilter,
     overhead: Overhead,
     hash: FlowHash,
-    flows_per_source: u32,
-    flows_per_destination: u32,
+    flows: FlowGroups,
+    /// How many flows have one host at each end, where they are counted.
+    flows_per_host: [Option<u32>; 2],
     isolation: Isolation,
     pool: PacketPool,
     tins: Vec<Tin>,
@@ -226,7 +233,7 @@ struct Cake {
 }
 
 impl Cake {
-    fn new(parameters: CakeParameters) -> Self {
+    fn new(parameters: CakeParameters, flows: FlowGroups) -> Self {
         let CakeParameters { target, interval, ecn, .. } = parameters;
         let interval = interval.max(target.times(2));
         let (increment, decrement) = (1.0 / 256.0, 1.0 / 4096.0);
@@ -248,8 +255,8 @@ impl Cake {
                 framing: parameters.framing,
             },
             hash: FlowHash::new(parameters.classifier, parameters.salt),
-            flows_per_source: parameters.flows_per_source,
-            flows_per_destination: parameters.flows_per_destination,
+            flows,
+            flows_per_host: [parameters.flows_per_source, parameters.flows_per_destination],
             isolation: parameters.isolation,
             pool: PacketPool::default(),
             tins: tins.map(tin).collect(),
@@ -262,19 +269,25 @@ impl Cake {
         }
     }
 
+    /// The numbers of the source and the destination host of `packet`.
+    fn hosts_of(&self, packet: &Packet) -> [u64; 2] {
+        let mut hosts = self.flows.hosts_of(packet).map(|host| u64::from(host.number()));
+        let back = usize::from(packet.is_feedback());
+        for (end, flows) in self.flows_per_host.into_iter().enumerate() {
+            if let Some(flows) = flows {
+                let counted = u64::from(packet.flow.number() / flows);
+                // Hosts at the two ends of flows are different ones, whatever their numbers.
+                hosts[end ^ back] = COUNTED | counted << 1 | end as u64;
+            }
+        }
+        hosts
+    }
+
     /// The hashes of the flow and of the hosts of `packet`.
     fn key(&mut self, packet: &Packet, stream: &mut Stream) -> FlowKey {
-        let flow = packet.flow.number();
-        let (mut source, mut destination) =
-            (flow / self.flows_per_source, flow / self.flows_per_destination);
-        if packet.is_feedback() {
-            (source, destination) = (destination, source);
-        }
-        // Hosts at the two ends of a flow are different ones, whatever their numbers.
-        let back = u64::from(packet.is_feedback());
+        let hosts = self.hosts_of(packet);
         let hash = &mut self.hash;
-        let source = hash.short(u64::from(source) << 1 | back, stream);
-        let destination = hash.short(u64::from(destination) << 1 | (1 - back), stream);
+        let [source, destination] = hosts.map(|host| hash.short(host, stream));
         let flow = match self.isolation {
             Isolation::None => 0,
             Isolation::SourceHosts => source,

@@ -1,15 +1,17 @@
-//! Classes by a hash of the flow: each of many flows goes to one of a few classes by chance.
+//! Classes by a hash of the flow, or of its hosts: each of many goes to one of a few classes by
+//! chance.
 
 use forebay_kernel::Stream;
 use forebay_network::Packet;
 use forebay_units::{Span, Time};
 
-use super::flow_hash::{FlowClassifier, FlowHash, tuple_of};
+use super::flow_hash::{FlowClassifier, FlowHash, Tuples};
 
 /// A classifier by a hash of the 5-tuple. Where the hash function changes, packets that wait stay
 /// in the class that they joined, so that a flow's packets may overtake each other, as under Linux
 /// (`tc-flow(8)`).
 pub(super) struct ClassHash {
+    tuples: Tuples,
     hash: FlowHash,
     perturb: Option<Span>,
     next_perturbation: Time,
@@ -20,10 +22,16 @@ pub(super) struct ClassHash {
 }
 
 impl ClassHash {
-    /// A classifier for `classes` classes, with the key `salt` if given, which changes every
-    /// `perturb`, if that is given.
-    pub(super) fn new(classes: usize, salt: Option<u64>, perturb: Option<Span>) -> Self {
+    /// A classifier by `tuples` for `classes` classes, with the key `salt` if given, which changes
+    /// every `perturb`, if that is given.
+    pub(super) fn new(
+        tuples: Tuples,
+        classes: usize,
+        salt: Option<u64>,
+        perturb: Option<Span>,
+    ) -> Self {
         Self {
+            tuples,
             hash: FlowHash::new(FlowClassifier::Hash, salt),
             perturb,
             next_perturbation: perturb.map_or(Time::NEVER, |period| Time::ZERO + period),
@@ -43,12 +51,12 @@ impl ClassHash {
             self.perturbations += missed + 1;
             self.hash.perturb(stream);
         }
-        self.hash.queue(tuple_of(packet), self.last.len() as u32, stream) as usize
+        self.hash.queue(self.tuples.number(packet), self.last.len() as u32, stream) as usize
     }
 
     /// `packet` was admitted to `class`, in which others waited or not.
     pub(super) fn admitted(&mut self, class: usize, packet: &Packet, waited: bool) {
-        let tuple = tuple_of(packet);
+        let tuple = self.tuples.number(packet);
         self.collisions += u64::from(waited && self.last[class] != tuple);
         self.last[class] = tuple;
     }
@@ -70,6 +78,11 @@ mod tests {
     use forebay_kernel::Streams;
     use forebay_network::{FlowId, RouteId};
 
+    fn by_flow(classes: usize, salt: Option<u64>, perturb: Option<Span>) -> ClassHash {
+        let facts = crate::LinkFacts::of(forebay_units::Rate::from_bps(1));
+        ClassHash::new(Tuples::of(None, &facts), classes, salt, perturb)
+    }
+
     fn packet(flow: usize) -> Packet {
         Packet::data(Time::ZERO, FlowId::new(flow), 0, 100, RouteId::new(0))
     }
@@ -80,7 +93,7 @@ mod tests {
     #[test]
     fn flows_spread_over_classes_and_stay() {
         let stream = &mut Streams::new(3, 0).named("keys");
-        let mut hash = ClassHash::new(8, None, None);
+        let mut hash = by_flow(8, None, None);
         let mut members = [0.0; 8];
         let mut class =
             |flow, ms| hash.class(&packet(flow), Time::ZERO + Span::from_ms(ms), stream);
@@ -99,7 +112,7 @@ mod tests {
     #[test]
     fn perturbation_moves_flows() {
         let stream = &mut Streams::new(4, 0).named("keys");
-        let mut hash = ClassHash::new(64, Some(7), Some(Span::from_ms(100)));
+        let mut hash = by_flow(64, Some(7), Some(Span::from_ms(100)));
         let mut at = |ms: u64| -> Vec<usize> {
             let now = Time::ZERO + Span::from_ms(ms);
             (0..1000).map(|flow| hash.class(&packet(flow), now, stream)).collect()
@@ -117,7 +130,7 @@ mod tests {
     /// second flow finds the first waiting, the third finds nothing, the fourth its own.
     #[test]
     fn packets_collide_with_those_that_wait() {
-        let mut hash = ClassHash::new(2, Some(0), None);
+        let mut hash = by_flow(2, Some(0), None);
         for (flow, waited) in [(0, false), (1, true), (0, false), (0, true)] {
             hash.admitted(0, &packet(flow), waited);
         }

@@ -3,7 +3,7 @@
 use forebay_network::{Ecn, Packet};
 use forebay_parameters::{Node, Parameter, Value, choice};
 
-use crate::{Dscp, DscpSet, FlowGroups, GroupSet};
+use crate::{Dscp, DscpSet, FlowGroups, GroupSet, HostMatch, HostSet};
 
 /// A rule of a classifier.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -12,6 +12,8 @@ pub struct Rule {
     precedence: Option<Vec<u32>>,
     ecn: Option<Vec<EcnWord>>,
     flows: Option<GroupSet>,
+    src: Option<HostSet>,
+    dst: Option<HostSet>,
     pub(super) class: u32,
 }
 
@@ -62,11 +64,13 @@ impl Parameter for Rule {
                 "precedence" => rule.precedence = Some(several(node)?),
                 "ecn" => rule.ecn = Some(several(node)?),
                 "flows" => rule.flows = Some(GroupSet::read(node)?),
+                "src" => rule.src = Some(HostSet::read(node)?),
+                "dst" => rule.dst = Some(HostSet::read(node)?),
                 "class" => class = Some(u32::read(node)?),
                 other => {
                     return Err(format!(
                         "unknown key \"{other}\"; a rule has class and some of dscp, precedence, \
-                         ecn and flows"
+                         ecn, flows, src and dst"
                     ));
                 }
             }
@@ -77,18 +81,20 @@ impl Parameter for Rule {
     }
 
     fn show(&self) -> String {
-        let Self { dscp, precedence, ecn, flows, class } = self;
+        let Self { dscp, precedence, ecn, flows, src, dst, class } = self;
         let parts = [("dscp", dscp.show()), ("precedence", precedence.show()), ("ecn", ecn.show())];
         // A key that older scenarios do not have must not change their hash.
         let flows = flows.as_ref().map(|flows| ("flows", flows.show()));
-        let parts = parts.into_iter().chain(flows);
+        let hosts = |key, set: &Option<HostSet>| set.as_ref().map(|set| (key, set.show()));
+        let hosts = [hosts("src", src), hosts("dst", dst)].into_iter().flatten();
+        let parts = parts.into_iter().chain(flows).chain(hosts);
         let parts = parts.map(|(key, value)| format!("{key} = {value}, "));
         format!("{{ {}class = {class} }}", parts.collect::<String>())
     }
 }
 
 impl Rule {
-    /// Whether `packet` matches it in all but its flow.
+    /// Whether `packet` matches it in all but its flow and hosts.
     fn matches(&self, packet: &Packet) -> bool {
         let Self { dscp, precedence, ecn, .. } = self;
         dscp.as_ref().is_none_or(|set| set.0.contains(&Dscp(packet.dscp())))
@@ -101,8 +107,8 @@ impl Rule {
 
 /// Rules, of which the first that matches decides.
 pub(super) struct Rules {
-    /// Each with the groups whose flows it takes, if it goes by flow.
-    rules: Vec<(Rule, Option<Vec<usize>>)>,
+    /// Each with the groups whose flows it takes, if it goes by flow, and with its hosts.
+    rules: Vec<(Rule, Option<Vec<usize>>, HostMatch)>,
     groups: FlowGroups,
     otherwise: u8,
 }
@@ -114,7 +120,8 @@ impl Rules {
         let places = |set: &GroupSet| set.0.iter().map(|name| groups.find(name)).collect();
         let rules = rules.iter().map(|rule| {
             let places: Option<Vec<usize>> = rule.flows.as_ref().map(places).transpose()?;
-            Ok((rule.clone(), places))
+            let hosts = HostMatch::new(rule.src.as_ref(), rule.dst.as_ref(), groups);
+            Ok((rule.clone(), places, hosts.map_err(|(key, message)| format!("{key}: {message}"))?))
         });
         let rules = rules.collect::<Result<_, String>>()?;
         Ok(Self { rules, groups: groups.clone(), otherwise })
@@ -123,10 +130,9 @@ impl Rules {
     /// The class of `packet`.
     pub(super) fn class(&self, packet: &Packet) -> u8 {
         let own = |groups: &Vec<usize>| groups.contains(&self.groups.group_of(packet.flow));
-        let found = self
-            .rules
-            .iter()
-            .find(|(rule, groups)| rule.matches(packet) && groups.as_ref().is_none_or(own));
-        found.map_or(self.otherwise, |(rule, _)| rule.class as u8)
+        let found = self.rules.iter().find(|(rule, groups, hosts)| {
+            rule.matches(packet) && groups.as_ref().is_none_or(own) && hosts.matches(packet)
+        });
+        found.map_or(self.otherwise, |(rule, ..)| rule.class as u8)
     }
 }

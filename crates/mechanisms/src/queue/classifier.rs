@@ -8,7 +8,8 @@ use forebay_units::{Span, Time};
 use super::MOST_PRECEDENCES;
 use super::class_hash::ClassHash;
 use super::class_rules::{Rule, Rules};
-use crate::{Dscp, DscpSet, FlowGroups, GroupSet, LinkFacts};
+use super::flow_hash::Tuples;
+use crate::{Dscp, DscpSet, FlowGroups, FlowKeys, GroupSet, LinkFacts};
 
 choice! {
     /// What packets are classified by.
@@ -24,7 +25,7 @@ choice! {
         /// The group of flows that they are of, acknowledgements too: see `flow_groups`.
         FlowGroup = "flow_group",
         /// A hash of their flow, so that flows are spread over the classes by chance;
-        /// acknowledgements are flows of their own. See `perturb` and `salt`. Series show
+        /// acknowledgements are flows of their own. See `keys`, `perturb` and `salt`. Series show
         /// `class_collisions`, the packets that joined a class where the last that waited was of
         /// another flow, and `class_perturbations`, how often the hash function changed.
         FlowHash = "flow_hash",
@@ -48,12 +49,15 @@ parameters! {
         ecn_classes: Option<Vec<u32>>, "RFC 9331, section 5.1; RFC 3168, section 5";
         /// Rules, of which the first that matches decides: `{ dscp = "EF", class = 0 }`. A rule
         /// matches packets that have all that it names of `dscp` (one or a list), `precedence` (one
-        /// or a list), `ecn` (a word, or a list: not-ect, ect1, ect0, ce) and `flows` (the name of
-        /// a group, or a list).
+        /// or a list), `ecn` (a word, or a list: not-ect, ect1, ect0, ce), `flows` (the name of a
+        /// group, or a list), `src` and `dst` (the name of a host, or a list: acknowledgements come
+        /// from where their flow ends).
         rules: Option<Vec<Rule>>, "RFC 2475, section 2.3.1 (multi-field classifier)";
         /// The groups of flows of each class, one entry for each of the first classes: a name, or a
         /// list of names.
         flow_groups: Option<Vec<GroupSet>>, "RFC 2475, section 2.3.1 (multi-field classifier)";
+        /// What `flow_hash` takes the hash of; the flow if left out.
+        keys: Option<FlowKeys>, "Linux tc-flow(8) (hash keys)";
         /// How often the hash function of `flow_hash` changes, above 0. Packets that wait stay
         /// where they are, so that those of a flow may overtake each other. Never if left out.
         perturb: Option<Span>, "Linux tc-flow(8) (perturb)";
@@ -186,7 +190,11 @@ impl ClassifyOptions {
             return Err(section.fail("otherwise", message));
         }
         if by != Some(ClassifyBy::FlowHash) {
-            let given = [("perturb", self.perturb.is_some()), ("salt", self.salt.is_some())];
+            let given = [
+                ("keys", self.keys.is_some()),
+                ("perturb", self.perturb.is_some()),
+                ("salt", self.salt.is_some()),
+            ];
             if let Some((key, _)) = given.into_iter().find(|(_, given)| *given) {
                 return Err(section.fail(key, "is for classify = \"flow_hash\" alone"));
             }
@@ -246,7 +254,8 @@ impl ClassifyOptions {
                 Classifier::FlowGroups(facts.flows.clone(), map)
             }
             ClassifyBy::FlowHash => {
-                let hash = ClassHash::new(classes, self.salt, self.perturb);
+                let tuples = Tuples::of(self.keys, facts);
+                let hash = ClassHash::new(tuples, classes, self.salt, self.perturb);
                 Classifier::FlowHash(Box::new(hash))
             }
         })
@@ -345,7 +354,10 @@ mod tests {
     fn make(entries: Vec<(&str, Value)>) -> Result<Classifier, Problem> {
         let (node, echo) = (Node::new(table(entries)), Echo::default());
         let section = Section::root(&node, &echo)?;
-        let flows = FlowGroups::named(["mail", "voice", "web"].map(str::to_owned).to_vec());
+        let groups = [("mail", "h", "s"), ("voice", "i", "s"), ("web", "h", "t")];
+        let owned =
+            |(name, from, to): (&str, &str, &str)| (name.to_owned(), [from, to].map(str::to_owned));
+        let flows = FlowGroups::new(groups.map(owned).to_vec());
         flows.place([1, 2, 1]);
         let facts = LinkFacts { flows, ..LinkFacts::of(Rate::from_bps(8_000_000)) };
         ClassifyOptions::read(&section)?.build(&section, &facts, 3)
@@ -414,6 +426,33 @@ mod tests {
         assert_eq!(classes(vec![("rules", rules)]), [1, 0, 0, 2]);
     }
 
+    /// A subscriber's packets would be in the class of another: mail is from host h to s, voice
+    /// from i to s, web from h to t; acknowledgements go the other way. What is hashed is one host.
+    #[test]
+    fn packets_join_the_class_of_their_hosts() {
+        let mut stream = Streams::new(0, 0).named("test");
+        let mut classes = |entries| {
+            let mut by = make(entries).unwrap();
+            [0, 1, 3].map(|flow| {
+                let mut data = packet(0, 0, Ecn::Ect0);
+                data.flow = FlowId::new(flow);
+                [data, data.with_kind(PacketKind::Ack)]
+                    .map(|packet| by.class(&packet, Time::ZERO, &mut stream))
+            })
+        };
+        let rules = list(vec![
+            table(vec![("src", "h".into()), ("dst", "t".into()), ("class", 0.into())]),
+            table(vec![("src", list(vec!["h", "t"])), ("class", 1.into())]),
+        ]);
+        assert_eq!(classes(vec![("rules", rules)]), [[1, 2], [2, 2], [0, 1]]);
+        for (keys, same) in [("src", [0, 2]), ("dst", [0, 1])] {
+            let hash = vec![("classify", "flow_hash".into()), ("keys", keys.into())];
+            let found = classes(hash);
+            let [one, other] = same.map(|at| found[at][0]);
+            assert_eq!(one, other, "{keys}");
+        }
+    }
+
     /// Packets would be classified by what was not meant, or by a class that does not exist.
     #[test]
     fn contradictions_are_refused_where_they_stand() {
@@ -441,10 +480,13 @@ mod tests {
         let hash = |more| [vec![("classify", "flow_hash".into())], more].concat();
         assert_eq!(path(hash(vec![("perturb", "0 s".into())])), "perturb");
         assert_eq!(path(hash(vec![("otherwise", 0.into())])), "otherwise");
+        assert_eq!(path(hash(vec![("keys", "source".into())])), "keys");
+        assert_eq!(path(vec![("dscp", list(vec!["EF"])), ("keys", "src".into())]), "keys");
         assert_eq!(path(hash(vec![("flow_groups", list(vec!["web"]))])), "flow_groups");
         assert_eq!(path(vec![("dscp", list(vec!["EF"])), ("salt", 1.into())]), "salt");
         for wrong in [
             table(vec![("flows", "wbe".into()), ("class", 0.into())]),
+            table(vec![("src", "home".into()), ("class", 0.into())]),
             table(vec![("dscp", "EF".into())]),
             table(vec![("class", 3.into())]),
             table(vec![("class", 0.into()), ("dcsp", "EF".into())]),

@@ -1,11 +1,14 @@
 //! Which of many queues a flow belongs to: by a hash of its header fields.
 //!
 //! A [`FlowId`](forebay_network::FlowId) stands for a 5-tuple of addresses, ports and protocol. The
-//! acknowledgements of a flow travel in the other direction, so they are another 5-tuple.
+//! acknowledgements of a flow travel in the other direction, so they are another 5-tuple. A
+//! [`HostId`](forebay_network::HostId) stands for an address.
 
 use forebay_kernel::Stream;
 use forebay_network::Packet;
 use forebay_parameters::choice;
+
+use crate::{FlowGroups, FlowKeys, LinkFacts};
 
 choice! {
     /// How a queue is found for a flow.
@@ -13,7 +16,7 @@ choice! {
         /// By a hash with a secret key: flows may collide.
         Hash = "hash",
         /// By its number: flow f has queue 2 f, its acknowledgements 2 f + 1, modulo the number of
-        /// queues. With enough queues no flows collide.
+        /// queues, and a host that of its number. With enough queues none collide.
         Number = "number",
     }
 }
@@ -22,6 +25,28 @@ choice! {
 #[inline]
 pub(super) fn tuple_of(packet: &Packet) -> u64 {
     u64::from(packet.flow.number()) << 1 | u64::from(packet.is_feedback())
+}
+
+/// What a hash function is taken of: a number for each 5-tuple, or for its hosts alone.
+pub(super) struct Tuples {
+    keys: FlowKeys,
+    flows: FlowGroups,
+}
+
+impl Tuples {
+    /// By `keys`, if given, else by flows.
+    pub(super) fn of(keys: Option<FlowKeys>, facts: &LinkFacts) -> Self {
+        Self { keys: keys.unwrap_or(FlowKeys::Flow), flows: facts.flows.clone() }
+    }
+
+    /// The number of `packet`.
+    #[inline]
+    pub(super) fn number(&self, packet: &Packet) -> u64 {
+        if self.keys == FlowKeys::Flow {
+            return tuple_of(packet);
+        }
+        self.keys.hosts(packet, &self.flows).map_or(0, u64::from)
+    }
 }
 
 /// The hash function of a queue discipline, which spreads 5-tuples over queues.

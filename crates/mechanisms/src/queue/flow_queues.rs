@@ -5,7 +5,7 @@ use forebay_network::{Backlog, Packet};
 use forebay_parameters::{Problem, Section};
 use forebay_units::Time;
 
-use super::flow_hash::{FlowHash, tuple_of};
+use super::flow_hash::{FlowHash, Tuples};
 use super::packet_pool::{PacketList, PacketPool};
 
 /// The largest number of queues.
@@ -16,6 +16,7 @@ pub(super) struct FlowQueues {
     pool: PacketPool,
     queues: Vec<FlowQueue>,
     backlog: Backlog,
+    tuples: Tuples,
     hash: FlowHash,
     /// Packets that joined others of another flow.
     collisions: u64,
@@ -37,23 +38,23 @@ pub(super) fn queue_count(section: &Section<'_>, key: &str, count: u32) -> Resul
 }
 
 impl FlowQueues {
-    /// `count` empty queues.
-    pub(super) fn new(count: u32, hash: FlowHash) -> Self {
+    /// `count` empty queues for what `tuples` tells apart.
+    pub(super) fn new(count: u32, hash: FlowHash, tuples: Tuples) -> Self {
         let queues = vec![FlowQueue::default(); count as usize];
         let pool = PacketPool::default();
-        Self { pool, queues, backlog: Backlog::default(), hash, collisions: 0 }
+        Self { pool, queues, backlog: Backlog::default(), tuples, hash, collisions: 0 }
     }
 
     /// The queue of `packet`.
     #[inline]
     pub(super) fn queue_of(&mut self, packet: &Packet, stream: &mut Stream) -> u32 {
-        self.hash.queue(tuple_of(packet), self.queues.len() as u32, stream)
+        self.hash.queue(self.tuples.number(packet), self.queues.len() as u32, stream)
     }
 
     /// Append `packet` to `queue`.
     #[inline]
     pub(super) fn push(&mut self, queue: u32, packet: &Packet, now: Time) {
-        let (queue, tuple) = (&mut self.queues[queue as usize], tuple_of(packet));
+        let (queue, tuple) = (&mut self.queues[queue as usize], self.tuples.number(packet));
         let collides = !queue.packets.is_empty() && queue.tuple != tuple;
         self.collisions += u64::from(collides);
         queue.tuple = tuple;

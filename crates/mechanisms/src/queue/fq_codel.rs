@@ -14,11 +14,11 @@ use forebay_units::quantity::{show_rate, show_span};
 use forebay_units::{Rate, Size, Span, Time};
 
 use super::codel_core::{CoDelLaw, CoDelQueue, CoDelState};
-use super::flow_hash::{FlowClassifier, FlowHash};
+use super::flow_hash::{FlowClassifier, FlowHash, Tuples};
 use super::flow_lists::{FlowLists, quantum};
 use super::flow_queues::{FlowQueues, queue_count};
 use super::{BuildQueue, Queue};
-use crate::LinkFacts;
+use crate::{FlowKeys, LinkFacts};
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {
     name: "fq_codel",
@@ -100,6 +100,9 @@ parameters! {
         /// The largest number of packets dropped at once when the buffer is full: they are taken
         /// from the head of the queue with the most bytes, until half of these are gone. 1 or more.
         drop_batch: u32 = 64, "RFC 8290, section 4.1";
+        /// What shares a queue; each flow has one if left out. By `"src"`, the flows of a source
+        /// host share one and its turn.
+        keys: Option<FlowKeys>, "Linux tc-flow(8) (hash keys)";
         /// How a queue is found for a flow.
         classifier: FlowClassifier = "hash", "RFC 8290, section 4.1";
         /// Key of the hash function. Drawn at random if left out, for each run another.
@@ -128,7 +131,8 @@ fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
     let queues = queue_count(section, "queues", parameters.queues)?;
     let quantum = quantum(section, "quantum", parameters.quantum)?;
     warn_of_low_threshold(section, &parameters, facts.rate);
-    Ok(Queue::Disc(Box::new(FqCoDel::new(&parameters, queues, quantum))))
+    let tuples = Tuples::of(parameters.keys, facts);
+    Ok(Queue::Disc(Box::new(FqCoDel::new(&parameters, (queues, tuples), quantum))))
 }
 
 /// Warn of a `ce_threshold` that a single packet exceeds which waits for one that is being
@@ -191,7 +195,7 @@ impl CoDelQueue for OneQueue<'_> {
 }
 
 impl FqCoDel {
-    fn new(parameters: &FqCoDelParameters, queues: u32, quantum: i32) -> Self {
+    fn new(parameters: &FqCoDelParameters, (queues, tuples): (u32, Tuples), quantum: i32) -> Self {
         let law = CoDelLaw {
             target: parameters.target,
             interval: parameters.interval,
@@ -207,7 +211,7 @@ impl FqCoDel {
             limit: parameters.limit,
             memory_limit: parameters.memory_limit.bytes(),
             drop_batch: parameters.drop_batch,
-            queues: FlowQueues::new(queues, hash),
+            queues: FlowQueues::new(queues, hash, tuples),
             states: vec![CoDelState::default(); queues as usize],
             lists: FlowLists::new(queues),
             sojourn: Span::ZERO,
@@ -336,7 +340,9 @@ mod tests {
             let section = Section::empty("queue".to_owned(), &echo);
             let mut parameters = FqCoDelParameters::read(&section).unwrap();
             (parameters.mtu_scope, parameters.salt) = (Some(scope), Some(1));
-            let mut queue = FqCoDel::new(&parameters, 1024, 1514);
+            let facts = LinkFacts::of(forebay_units::Rate::from_bps(1));
+            let tuples = || Tuples::of(None, &facts);
+            let mut queue = FqCoDel::new(&parameters, (1024, tuples()), 1514);
             let mut stream = Streams::new(1, 0).named("queue");
             for (flow, packets, size) in [(1, 3, 500), (2, 10, 1500)] {
                 for number in 0..packets {

@@ -7,12 +7,12 @@ use forebay_network::{
 use forebay_parameters::{Entry, Length, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::{Size, Span, Time};
 
-use super::flow_hash::{FlowClassifier, FlowHash};
+use super::flow_hash::{FlowClassifier, FlowHash, Tuples};
 use super::flow_lists::{FlowLists, quantum};
 use super::flow_queues::{FlowQueues, queue_count};
 use super::pie_core::{PieLaw, PieState};
 use super::{BuildQueue, Queue, fits};
-use crate::LinkFacts;
+use crate::{FlowKeys, LinkFacts};
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {
     name: "fq_pie",
@@ -85,6 +85,9 @@ parameters! {
         limit: Length = "10240 packets", "Linux net/sched/sch_fq_pie.c (2020)";
         /// Bytes of all packets together, a second limit.
         memory_limit: Size = "32 MiB", "Linux net/sched/sch_fq_pie.c (2020)";
+        /// What shares a queue; each flow has one if left out. By `"src"`, the flows of a source
+        /// host share one and its turn.
+        keys: Option<FlowKeys>, "Linux tc-flow(8) (hash keys)";
         /// How a queue is found for a flow.
         classifier: FlowClassifier = "hash", "RFC 8290, section 4.1";
         /// Key of the hash function. Drawn at random if left out, for each run another.
@@ -92,12 +95,13 @@ parameters! {
     }
 }
 
-fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Queue, Problem> {
+fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
     let parameters = FqPieParameters::read(section)?;
     parameters.law.check(section)?;
     let queues = queue_count(section, "queues", parameters.queues)?;
     let quantum = quantum(section, "quantum", parameters.quantum)?;
-    Ok(Queue::Disc(Box::new(FqPie::new(parameters, queues, quantum))))
+    let tuples = Tuples::of(parameters.keys, facts);
+    Ok(Queue::Disc(Box::new(FqPie::new(parameters, (queues, tuples), quantum))))
 }
 
 /// FQ-PIE's state.
@@ -116,11 +120,11 @@ struct FqPie {
 }
 
 impl FqPie {
-    fn new(parameters: FqPieParameters, queues: u32, quantum: i32) -> Self {
+    fn new(parameters: FqPieParameters, (queues, tuples): (u32, Tuples), quantum: i32) -> Self {
         let hash = FlowHash::new(parameters.classifier, parameters.salt);
         Self {
             quantum,
-            queues: FlowQueues::new(queues, hash),
+            queues: FlowQueues::new(queues, hash, tuples),
             states: vec![PieState::new(&parameters.law); queues as usize],
             lists: FlowLists::new(queues),
             parameters,

@@ -6,11 +6,11 @@ use forebay_network::{Backlog, Departure, Discard, DropReason, Packet, QueueDisc
 use forebay_parameters::{Entry, Length, Parameters, Probe, Problem, Section, parameters};
 use forebay_units::{Size, Span, Time};
 
-use super::flow_hash::{FlowClassifier, FlowHash};
+use super::flow_hash::{FlowClassifier, FlowHash, Tuples};
 use super::flow_lists::{FlowLists, quantum};
 use super::flow_queues::{FlowQueues, queue_count};
 use super::{BuildQueue, Queue};
-use crate::LinkFacts;
+use crate::{FlowKeys, LinkFacts};
 
 pub(super) const ENTRY: Entry<BuildQueue> = Entry {
     name: "sfq",
@@ -73,6 +73,9 @@ parameters! {
         perturb: Option<Span>, "McKenney 1990, section 3; Linux net/sched/sch_sfq.c (2011)";
         /// Buffer size, without the packet being transmitted.
         limit: Length = "127 packets", "Linux net/sched/sch_sfq.c (2011)";
+        /// What shares a queue; each flow has one if left out. By `"src"`, the flows of a source
+        /// host share one and its turn.
+        keys: Option<FlowKeys>, "Linux tc-flow(8) (hash keys)";
         /// How a queue is found for a flow.
         classifier: FlowClassifier = "hash", "McKenney 1990, section 3";
         /// Key of the hash function. Drawn at random if left out, for each run another.
@@ -80,7 +83,7 @@ parameters! {
     }
 }
 
-fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Queue, Problem> {
+fn build(section: &Section<'_>, facts: &LinkFacts) -> Result<Queue, Problem> {
     let parameters = SfqParameters::read(section)?;
     if parameters.depth == 0 {
         return Err(section.fail("depth", "is zero; allowed are 1 and more packets"));
@@ -91,11 +94,12 @@ fn build(section: &Section<'_>, _facts: &LinkFacts) -> Result<Queue, Problem> {
     let queues = queue_count(section, "queues", parameters.queues)?;
     let quantum = quantum(section, "quantum", parameters.quantum)?;
     let hash = FlowHash::new(parameters.classifier, parameters.salt);
+    let tuples = Tuples::of(parameters.keys, facts);
     Ok(Queue::Disc(Box::new(Sfq {
         next_perturbation: parameters.perturb.map_or(Time::NEVER, |period| Time::ZERO + period),
         parameters,
         quantum,
-        queues: FlowQueues::new(queues, hash),
+        queues: FlowQueues::new(queues, hash, tuples),
         lists: FlowLists::new(queues),
         perturbations: 0,
         depth_drops: 0,

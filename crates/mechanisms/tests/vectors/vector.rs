@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 
 use forebay_kernel::{Stream, Streams};
-use forebay_mechanisms::LinkFacts;
 use forebay_mechanisms::queue::QUEUES;
+use forebay_mechanisms::{FlowGroups, LinkFacts};
 use forebay_network::{
     Departure, DropReason, Ecn, FlowId, Packet, PacketKind, QueueDisc, RouteId, Verdict,
 };
@@ -48,6 +48,7 @@ pub struct Vector {
     link: Rate,
     parameters: Value,
     arrivals: Vec<(u64, Packet)>,
+    flows: FlowGroups,
     departures: Option<Vec<Happened>>,
     drops: Vec<(u64, u64, String)>,
     marks: Vec<Happened>,
@@ -132,7 +133,7 @@ impl Vector {
     /// Read the vector called `name`.
     pub fn read(name: &str, text: &str) -> Result<Self, String> {
         let mut file = Keys::of(name, parameters(text))?;
-        let arrivals = arrivals(file.list("arrivals")?.unwrap_or_default())?;
+        let (arrivals, flows) = arrivals(file.list("arrivals")?.unwrap_or_default())?;
         let mut expected = Keys::of("expected", file.must("expected")?)?;
         let mut rows = |key: &str| -> Result<Option<Vec<Row>>, String> {
             let list = expected.list(key)?;
@@ -155,6 +156,7 @@ impl Vector {
             link: Rate::from_bps(file.number("link_bps")?),
             parameters: file.must("parameters")?,
             arrivals,
+            flows,
             departures,
             drops: drops.collect(),
             marks,
@@ -170,7 +172,7 @@ impl Vector {
         let name = &self.mechanism;
         let entry = QUEUES.iter().find(|entry| entry.name == *name);
         let entry = entry.ok_or_else(|| format!("no queue is called {name}"))?;
-        let facts = LinkFacts::of(self.link);
+        let facts = LinkFacts { flows: self.flows.clone(), ..LinkFacts::of(self.link) };
         let queue = build(&self.parameters, |section| (entry.build)(section, &facts))
             .map_err(|problem| problem.to_string())?;
         let mut bench = Bench::new(self.link, queue.into_discipline());
@@ -255,14 +257,21 @@ pub fn compare_values(expected: &State, found: &BTreeMap<String, f64>) -> Result
     Ok(())
 }
 
-/// The packets that arrive, in order and numbered, with their times.
-fn arrivals(rows: Vec<Value>) -> Result<Vec<(u64, Packet)>, String> {
-    let mut all = Vec::new();
+/// The packets that arrive, in order and numbered, with their times, and what is known of the hosts
+/// of their flows.
+fn arrivals(rows: Vec<Value>) -> Result<(Vec<(u64, Packet)>, FlowGroups), String> {
+    let (mut all, mut hosts) = (Vec::new(), BTreeMap::new());
     for (index, value) in rows.into_iter().enumerate() {
         let mut keys = Keys::of(&format!("arrivals[{index}]"), value)?;
         let (at, count) = (keys.number("at_ns")?, keys.number_or("count", 1)?);
         let every = keys.number_or("every_ns", 0)?;
         let packet = packet(&mut keys)?;
+        if keys.table.contains_key("from") {
+            let ends = [keys.number("from")?, keys.number("to")?];
+            if hosts.insert(packet.flow.index(), ends).is_some_and(|other| other != ends) {
+                return Err(format!("arrivals[{index}]: the flow has other hosts elsewhere"));
+            }
+        }
         keys.end()?;
         all.extend((0..count).map(|n| (at + n * every, packet)));
     }
@@ -271,7 +280,21 @@ fn arrivals(rows: Vec<Value>) -> Result<Vec<(u64, Packet)>, String> {
         packet.number = number as u64;
         packet.created = Time::from_ps(*at * 1000);
     }
-    Ok(all)
+    Ok((all, groups(&hosts)?))
+}
+
+/// The flows with their hosts as a network knows them: a group each. Hosts are numbered there by
+/// their first mention, so the first groups, which no packet is of, mention all in order.
+fn groups(hosts: &BTreeMap<usize, [u64; 2]>) -> Result<FlowGroups, String> {
+    let Some((last, _)) = hosts.last_key_value() else { return Ok(FlowGroups::NONE) };
+    let most = hosts.values().flatten().max().copied().unwrap_or(0);
+    let group = |ends: [u64; 2]| (String::new(), ends.map(|host| host.to_string()));
+    let mentions = (0..=most).map(|host| (group([host, host]), 0));
+    let flows = (0..=*last).map(|flow| (group(hosts.get(&flow).copied().unwrap_or([0; 2])), 1));
+    let (groups, counts): (Vec<_>, Vec<u32>) = mentions.chain(flows).unzip();
+    let groups = FlowGroups::new(groups);
+    groups.place(counts);
+    Ok(groups)
 }
 
 fn packet(keys: &mut Keys) -> Result<Packet, String> {

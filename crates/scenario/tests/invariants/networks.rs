@@ -317,6 +317,9 @@ impl Draw {
             "[flows.\"{}\"]\nfrom = \"n{from}\"\nto = \"n{to}\"\nprecedence = {precedence}\n",
             self.named("f", group)
         );
+        if group % 2 == 1 {
+            text += &format!("host = \"h{group}\"\n");
+        }
         if kind != "calls" {
             text += &format!("count = {}\n", 1 + self.below(4));
             if self.chance(0.3) {

@@ -34,6 +34,7 @@ mod failures;
 mod fairness;
 mod frames;
 mod handshake;
+mod hosts;
 mod impairments;
 mod l4s;
 mod limits;
