@@ -407,7 +407,7 @@ def cluster(tmp_path: Path) -> Iterator[str]:
 
 
 def test_a_cluster_without_workers_is_told(sweep: Path, tmp_path: Path) -> None:
-    """A sweep would wait for workers that nobody starts, without a line."""
+    """A sweep would wait without a line for workers that are never started."""
     with cluster_of(tmp_path, workers=False) as (address, _):
         words = command("sweep", sweep, "--out", tmp_path / "out", "--executor", f"dask:{address}")
         done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)

@@ -180,26 +180,24 @@ class _Dask:
 
     def _wait(self, finished: Any, number: int, tick: Tick) -> None:
         """Wait until one of so many runs has ended; while no worker is there, say so."""
-        alone = told = 0.0
-        looked = time.monotonic()
+        waited, look, alone, tell = 0.0, LOOK_S, 0.0, 0.0
         while not finished.has_ready():
             time.sleep(TICK_S)
             tick([])
-            now = time.monotonic()
-            if now - looked < LOOK_S:
+            waited += TICK_S
+            if waited < look:
                 continue
-            looked = now
+            look = waited + LOOK_S
             if self._client.status != "running" or self._client.nthreads():
-                alone = 0.0
+                alone = waited
                 continue
-            alone = alone or now
-            if now - alone >= GIVE_UP_S:
+            if waited - alone >= GIVE_UP_S:
                 raise MachineError(
                     f"--executor: no worker was connected to the Dask scheduler at {self._address} "
                     f"for {GIVE_UP_S:g} s; finished runs are kept"
                 )
-            if now - told >= TELL_S:
-                told = now
+            if waited >= tell:
+                tell = waited + TELL_S
                 say(
                     f"forebay: no worker is connected to the Dask scheduler at {self._address}; "
                     f"{number} runs wait for one"

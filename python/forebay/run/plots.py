@@ -207,8 +207,8 @@ LETTER = 0.55
 
 
 def _break_label(axis: Any) -> None:
-    """A label of a vertical axis that is longer than this goes on two lines: it would reach into
-    the panels above and below."""
+    """Break a label of a vertical axis that is longer than this: it would reach into the panels
+    above and below."""
     label = axis.yaxis.label
     height = axis.figure.get_figheight() * 72 * axis.get_position().height
     most = int(height / (LETTER * label.get_fontsize()))
