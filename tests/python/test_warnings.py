@@ -25,8 +25,8 @@ def network(**parameters: object) -> Network:
 
 
 def test_python_is_warned() -> None:
-    """A result for Prague would be one for Reno without a word: `check` and `run` warn once each, at
-    the caller's line and before anything runs, and results keep what was said."""
+    """A result for Prague would be one for Reno without a word: `check` and `run` warn once each,
+    at the caller's line and before anything runs, and results keep what was said."""
     net = network(control=control.prague())
     with pytest.warns(ScenarioWarning, match=PRAGUE) as caught:
         results = net.run(replications=3)
