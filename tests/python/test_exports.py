@@ -202,5 +202,5 @@ def test_captures(scenario: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     assert main(["run", str(scenario), *words]) == 2
     assert "--replications, --capture: such a file holds one run" in capsys.readouterr().err
     away = tmp_path / "no" / "one.pcapng"
-    assert main(["run", str(scenario), "--until", "2 s", "--capture", f"first={away}"]) == 1
-    assert f"--capture: {away}: No such file" in capsys.readouterr().err
+    assert main(["run", str(scenario), "--until", "2 s", "--capture", f"first={away}"]) == 2
+    assert f"--capture: link first: {away}: there is no such folder" in capsys.readouterr().err

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from forebay import Network
+from forebay import Network, queue
 from forebay.cli.commands import main
 from forebay.extras import EXTRAS
 
@@ -28,7 +28,8 @@ def scenario(tmp_path: Path) -> Path:
     """A short transfer."""
     path = tmp_path / "short.toml"
     net = Network("short", duration="2 s")
-    net.link("wire", "A", "B", rate="1 Mbit/s", delay="1 ms").flows("bulk", "A", "B")
+    law = queue.droptail(limit="20 packets")
+    net.link("wire", "A", "B", rate="1 Mbit/s", delay="1 ms", queue=law).flows("bulk", "A", "B")
     path.write_text(net.to_toml(), encoding="utf-8")
     return path
 

@@ -146,6 +146,7 @@ def _states(folder: Path) -> dict[str, list[str]]:
     """Commands that would not end, or not soon, by what they are at."""
     wide = [
         f'[links.l{n}]\nfrom = "a"\nto = "b{n}"\nrate = "1 Mbit/s"\n'
+        'queue.droptail.limit = "50 packets"\n'
         f'[flows.f{n}]\nfrom = "a"\nto = "b{n}"\ncount = 200000\nstart = {{ uniform = ["0 s", '
         '"1 s"] }\ntcp = {}\n'
         for n in range(100)

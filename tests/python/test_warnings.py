@@ -25,8 +25,8 @@ def network(**parameters: object) -> Network:
 
 
 def test_python_is_warned() -> None:
-    """A result for Prague would be one for Reno, and nobody be told: `check` and `run` warn once
-    each, at the caller's line and before anything runs, and results keep what was said."""
+    """A result for Prague would be one for Reno without a word: `check` and `run` warn once each,
+    at the caller's line and before anything runs, and results keep what was said."""
     net = network(control=control.prague())
     with pytest.warns(ScenarioWarning, match=PRAGUE) as caught:
         results = net.run(replications=3)
@@ -173,8 +173,8 @@ def test_a_file_from_elsewhere_is_not_quoted(forebay: front.Forebay, tmp_path: P
 def test_files_can_be_held_below_a_folder(
     forebay: front.Forebay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever runs scenarios of others could not keep them from reading what they like: links and
-    ways back lead out of no folder, and nobody learns what there is outside."""
+    """Scenarios of others could not be kept from reading what they like: links and ways back lead
+    out of no folder, and messages do not tell what there is outside."""
     (tmp_path / "away.csv").write_text("time_s,rate_bps\n0,1e7\n", encoding="utf-8")
     (tmp_path / "common.toml").write_text("[record]\ndelays = true\n", encoding="utf-8")
     folder = tmp_path / "theirs"

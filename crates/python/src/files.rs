@@ -65,8 +65,8 @@ fn folder_of(name: &str) -> &Path {
 /// The folders below which files that scenarios name must lie, if it is set.
 const ROOTS: &str = "FOREBAY_DATA_ROOT";
 
-/// Refuse a file that does not lie below one of `roots`. Nobody is told whether there is a file
-/// elsewhere.
+/// Refuse a file that does not lie below one of `roots`, in the same words whether or not there is
+/// one elsewhere.
 fn check_roots(path: Option<&Path>, roots: &OsString) -> Result<(), String> {
     let folders: Vec<PathBuf> = std::env::split_paths(roots).collect();
     let mut known = Vec::new();

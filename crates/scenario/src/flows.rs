@@ -44,7 +44,7 @@ pub(crate) struct FlowPlan {
     pub(crate) aggregate: Option<usize>,
     /// Whether a conditioner on the way adapts to round-trip times, which TCP then reports.
     pub(crate) report_rtt: bool,
-    policing: Option<PolicingPlan>,
+    pub(crate) policing: Option<PolicingPlan>,
     /// On which notifications of congestion travel back.
     pub(crate) ways_back: Vec<WayBack>,
     late: Option<Lateness>,
@@ -407,11 +407,6 @@ impl FlowPlan {
     pub(crate) fn is_endless(&self) -> bool {
         let Transport::Tcp(parameters, _, traffic) = &self.transport else { return false };
         traffic.endless && parameters.window.is_none()
-    }
-
-    /// Whether a policer stands at its ingress.
-    pub(crate) fn is_policed(&self) -> bool {
-        self.policing.is_some()
     }
 
     /// Its TCP parameters, if it has any.

@@ -41,7 +41,7 @@ pub(crate) fn warn_of_unlimited_queues(links: &[LinkPlan<'_>], flows: &[FlowPlan
             continue;
         };
         let is_bounded = |link: &usize| links[*link].bounds_load || links[*link].holds_back;
-        if flow.is_policed() || flow.there.iter().any(is_bounded) {
+        if flow.policing.is_some() || flow.there.iter().any(is_bounded) {
             continue;
         }
         for (place, number) in flow.there.iter().enumerate() {

@@ -40,6 +40,7 @@ def stub(known: Catalogue) -> str:
         "from typing import Any, Literal",
         "",
         "from forebay.run.results import Results as Results",
+        "from forebay.errors import ScenarioWarning as ScenarioWarning",
         "from forebay.errors import UserError as UserError",
         "from forebay.run.plots import style as style",
         "from forebay.scenario.mechanism import Mechanism as Mechanism",
