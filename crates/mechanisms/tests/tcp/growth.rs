@@ -1,5 +1,7 @@
 //! How the window opens.
 
+use forebay_units::{Rate, Time};
+
 use crate::scene::{Scene, after, at};
 
 /// Slow start would not double the window each round trip (RFC 5681, equation 2): each
@@ -66,6 +68,35 @@ fn what_leaves_together_is_acknowledged_together() {
         let pushed = run.log.data.iter().filter(|(_, p)| p.is_pushed()).map(|(_, p)| p.number);
         assert!(pushed.eq(if prompt { vec![1, 3] } else { vec![] }));
     }
+}
+
+/// A segment whose acknowledgement comes alone would be followed by one alone, for ever, where
+/// Linux's sender lets it wait for a second (net/ipv4/tcp_output.c: tcp_tso_should_defer). A fixed
+/// window of eight segments, 0.5 ms apart on the wire; the first has an acknowledgement of its own
+/// (`quick_acks`), and so the second, which is pushed. The first makes room for one segment 100 ms
+/// after the last was sent: it goes. The second does 0.5 ms later, when the next acknowledgement is
+/// due: that segment waits, and goes with one of the two for which the third makes room; one of
+/// those waits likewise. The last makes room for two, and all three go: the next acknowledgement is
+/// that of the segment that was sent at 100.5 ms. What waits counts as sent where a law asks whether
+/// the window is full (tcp_is_cwnd_limited): it would not open it otherwise.
+#[test]
+fn a_segment_waits_for_a_second_where_that_is_near() {
+    let scene = Scene::opening(8).with("delayed_ack", true).with("prompt_acks", true);
+    let scene = scene.with("loss_detection", "rack").with("sack_at_timeout", "keep");
+    let mut scene = scene.with("timestamps", true).with("quick_acks", 1);
+    scene.law = "fixed";
+    scene.rate = Some(Rate::from_bps(16_000_000));
+    let mut groups: Vec<(Time, usize)> = Vec::new();
+    let log = scene.run(150).log;
+    assert_eq!(log.flights, [8000.0; 5]);
+    for (time, _) in log.data {
+        match groups.last_mut() {
+            Some((last, count)) if *last == time => *count += 1,
+            _ => groups.push((time, 1)),
+        }
+    }
+    let counts: Vec<usize> = groups.iter().map(|(_, count)| *count).collect();
+    assert_eq!(counts, [8, 1, 2, 2, 3], "{groups:?}");
 }
 
 /// The end of a transfer would be acknowledged after the timer of 200 ms, where Linux's last

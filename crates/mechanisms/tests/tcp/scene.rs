@@ -157,6 +157,8 @@ pub struct Log {
     pub timeouts: Vec<Time>,
     /// When a [`Fixed`] window was told that the flow starts again from idle.
     pub restarts: Vec<Time>,
+    /// What a [`Fixed`] window was told to be outstanding before each acknowledgement, in bytes.
+    pub flights: Vec<f64>,
     pub ended: Vec<(usize, Time)>,
     /// The highest acknowledgement that arrived, by flow.
     pub una: [u64; 64],
@@ -175,6 +177,7 @@ impl Default for Log {
             reductions: Vec::new(),
             timeouts: Vec::new(),
             restarts: Vec::new(),
+            flights: Vec::new(),
             ended: Vec::new(),
             una: [0; 64],
             sent: [0; 64],
@@ -187,7 +190,9 @@ impl Default for Log {
 struct Fixed(Arc<Mutex<Log>>);
 
 impl CongestionControl for Fixed {
-    fn acknowledged(&mut self, _window: &mut Window, _ack: &Ack) {}
+    fn acknowledged(&mut self, _window: &mut Window, ack: &Ack) {
+        self.0.lock().unwrap().flights.push(ack.flight);
+    }
 
     fn congested(&mut self, _window: &mut Window, _signal: Signal, _flight: f64, _now: Time) {}
 

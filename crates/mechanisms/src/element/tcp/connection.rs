@@ -67,6 +67,8 @@ pub(super) struct Connection {
     pub(super) cwr: bool,
     /// The segment sent last is new, and the first of two that would leave together.
     pub(super) unpaired: bool,
+    /// A segment for which the window has room waits for a second one.
+    pub(super) waits: bool,
     /// Nothing is sent until the timer expires (RFC 3168, section 6.1.2).
     pub(super) held: bool,
     /// The application will not write any more.
@@ -140,6 +142,7 @@ impl Connection {
             partial: false,
             cwr: false,
             unpaired: false,
+            waits: false,
             held: false,
             finished: false,
             ended: false,

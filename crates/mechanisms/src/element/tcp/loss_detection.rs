@@ -167,6 +167,10 @@ impl SenderContext<'_, '_> {
             if self.in_flight() + size > self.c.window.cwnd || self.is_paced_out() {
                 return;
             }
+            if lost.is_none() && self.waits_for_second() {
+                self.c.waits = true;
+                return;
+            }
             self.send_marked(number);
             left -= 1;
         }

@@ -20,6 +20,7 @@ mod loss_detector;
 mod opening;
 mod order;
 mod pacing;
+mod pairs;
 mod probe;
 mod profile;
 mod prr;
@@ -281,13 +282,14 @@ parameters! {
         /// the sender is small then.
         quick_acks: u32 = 16, "Linux, net/ipv4/tcp_input.c: tcp_incr_quickack, TCP_MAX_QUICKACKS";
         /// Do not delay the acknowledgement of a segment that is pushed (PSH): the last of a write,
-        /// and every second of those that are sent together, since Linux sends two as one. Nor that
-        /// of a segment with CWR, nor the next two from a mark on that the sender has not answered;
-        /// and as many as `quick_acks` from a segment on that had been acknowledged already.
+        /// and every second of those that are sent together, since Linux sends two as one; with
+        /// loss_detection "rack" a segment waits for a second whose time is near. Nor that of a
+        /// segment with CWR, nor the next two from a mark on that the sender has not answered; and
+        /// as many as `quick_acks` from a segment on that had been acknowledged already.
         prompt_acks: bool = true,
-            "Linux, net/ipv4/tcp_output.c: __tcp_transmit_skb, tcp_tso_autosize; tcp.c: \
-             __tcp_cleanup_rbuf; tcp_input.c: tcp_ecn_accept_cwr, __tcp_ecn_check_ce, \
-             tcp_data_queue";
+            "Linux, net/ipv4/tcp_output.c: __tcp_transmit_skb, tcp_tso_autosize, \
+             tcp_tso_should_defer; tcp.c: __tcp_cleanup_rbuf; tcp_input.c: tcp_ecn_accept_cwr, \
+             __tcp_ecn_check_ce, tcp_data_queue";
         /// Clock granularity G. Round-trip times are measured in whole ticks; the retransmission
         /// timeout is a number of whole ticks, at least two. 500 ms for stacks of the 1990s, 0 s
         /// for an ideal clock.

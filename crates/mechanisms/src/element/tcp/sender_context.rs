@@ -41,7 +41,7 @@ impl SenderContext<'_, '_> {
 
     fn new_data_acknowledged(&mut self, packet: &Packet, newly_sacked: u64) {
         let ack = packet.number.min(self.c.max);
-        let flight = self.bytes(self.c.una, self.c.nxt);
+        let flight = self.bytes(self.c.una, self.c.nxt) + self.waiting();
         let acked = self.bytes(self.c.una, ack);
         let samples = (self.c.max - self.c.una).div_ceil(2);
         self.c.una = ack;
@@ -310,15 +310,6 @@ impl SenderContext<'_, '_> {
         }
         self.cx.send(packet);
         f64::from(data)
-    }
-
-    /// Whether segment `number`, never sent before, is pushed: as the second of two that leave
-    /// together, or as the last that the application has written.
-    #[inline]
-    fn is_pushed(&mut self, number: u64, now: Time) -> bool {
-        let second = self.c.unpaired && self.c.last_sent == now;
-        self.c.unpaired = !second;
-        second || number + 1 == self.c.end
     }
 
     /// The smoothed round-trip time that segments carry, once there is one. Few groups use it.
