@@ -130,6 +130,7 @@ class _Queue:
         ecn_classes: Sequence[int] = ...,
         rules: Sequence[Mapping[str, Any]] = ...,
         flow_groups: Sequence[str] = ...,
+        keys: Literal["flow", "src", "dst", "src,dst"] = ...,
         perturb: str = ...,
         salt: int = ...,
         otherwise: int = ...,
@@ -166,6 +167,7 @@ class _Queue:
         ecn_classes: Sequence[int] = ...,
         rules: Sequence[Mapping[str, Any]] = ...,
         flow_groups: Sequence[str] = ...,
+        keys: Literal["flow", "src", "dst", "src,dst"] = ...,
         perturb: str = ...,
         salt: int = ...,
         otherwise: int = ...,
@@ -186,6 +188,7 @@ class _Queue:
         limit: str = ...,
         memory_limit: str = ...,
         drop_batch: int = ...,
+        keys: Literal["flow", "src", "dst", "src,dst"] = ...,
         classifier: Literal["hash", "number"] = ...,
         salt: int = ...,
     ) -> Mechanism: ...
@@ -212,6 +215,7 @@ class _Queue:
         mark_limit: float = ...,
         limit: str = ...,
         memory_limit: str = ...,
+        keys: Literal["flow", "src", "dst", "src,dst"] = ...,
         classifier: Literal["hash", "number"] = ...,
         salt: int = ...,
     ) -> Mechanism: ...
@@ -246,6 +250,7 @@ class _Queue:
         ecn_classes: Sequence[int] = ...,
         rules: Sequence[Mapping[str, Any]] = ...,
         flow_groups: Sequence[str] = ...,
+        keys: Literal["flow", "src", "dst", "src,dst"] = ...,
         perturb: str = ...,
         salt: int = ...,
         otherwise: int = ...,
@@ -288,6 +293,7 @@ class _Queue:
         ecn_classes: Sequence[int] = ...,
         rules: Sequence[Mapping[str, Any]] = ...,
         flow_groups: Sequence[str] = ...,
+        keys: Literal["flow", "src", "dst", "src,dst"] = ...,
         perturb: str = ...,
         salt: int = ...,
         otherwise: int = ...,
@@ -361,6 +367,7 @@ class _Queue:
         ecn_classes: Sequence[int] = ...,
         rules: Sequence[Mapping[str, Any]] = ...,
         flow_groups: Sequence[str] = ...,
+        keys: Literal["flow", "src", "dst", "src,dst"] = ...,
         perturb: str = ...,
         salt: int = ...,
         otherwise: int = ...,
@@ -401,6 +408,7 @@ class _Queue:
         head_drop: bool = ...,
         perturb: str = ...,
         limit: str = ...,
+        keys: Literal["flow", "src", "dst", "src,dst"] = ...,
         classifier: Literal["hash", "number"] = ...,
         salt: int = ...,
     ) -> Mechanism: ...
@@ -424,6 +432,7 @@ class _Queue:
         ecn_classes: Sequence[int] = ...,
         rules: Sequence[Mapping[str, Any]] = ...,
         flow_groups: Sequence[str] = ...,
+        keys: Literal["flow", "src", "dst", "src,dst"] = ...,
         perturb: str = ...,
         salt: int = ...,
         otherwise: int = ...,
@@ -448,6 +457,7 @@ class _Queue:
         ecn_classes: Sequence[int] = ...,
         rules: Sequence[Mapping[str, Any]] = ...,
         flow_groups: Sequence[str] = ...,
+        keys: Literal["flow", "src", "dst", "src,dst"] = ...,
         perturb: str = ...,
         salt: int = ...,
         otherwise: int = ...,
@@ -463,6 +473,7 @@ class _Queue:
         ecn_classes: Sequence[int] = ...,
         rules: Sequence[Mapping[str, Any]] = ...,
         flow_groups: Sequence[str] = ...,
+        keys: Literal["flow", "src", "dst", "src,dst"] = ...,
         perturb: str = ...,
         salt: int = ...,
         otherwise: int = ...,
@@ -496,6 +507,7 @@ class _Queue:
         ecn_classes: Sequence[int] = ...,
         rules: Sequence[Mapping[str, Any]] = ...,
         flow_groups: Sequence[str] = ...,
+        keys: Literal["flow", "src", "dst", "src,dst"] = ...,
         perturb: str = ...,
         salt: int = ...,
         otherwise: int = ...,
@@ -554,10 +566,17 @@ class _Conditioner:
     def only(
         self,
         *,
-        dscp: Sequence[str | int | Sequence[str | int]],
+        dscp: Sequence[str | int | Sequence[str | int]] = ...,
+        src: str = ...,
+        dst: str = ...,
         of: Mechanism | Mapping[str, Any] | str,
     ) -> Mechanism: ...
-    def per_flow(self, *, of: Mechanism | Mapping[str, Any] | str) -> Mechanism: ...
+    def per_flow(
+        self,
+        *,
+        keys: Literal["flow", "src", "dst", "src,dst"] = ...,
+        of: Mechanism | Mapping[str, Any] | str,
+    ) -> Mechanism: ...
     def px_meter(self, *, rate: str, size: str, px: str) -> Mechanism: ...
     def remark(
         self,
