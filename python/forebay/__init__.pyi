@@ -131,6 +131,7 @@ class _Queue:
         ecn_classes: Sequence[int] = ...,
         rules: Sequence[Mapping[str, Any]] = ...,
         flow_groups: Sequence[str] = ...,
+        keys: Literal["flow", "src", "dst", "src,dst"] = ...,
         perturb: str = ...,
         salt: int = ...,
         otherwise: int = ...,
@@ -167,6 +168,7 @@ class _Queue:
         ecn_classes: Sequence[int] = ...,
         rules: Sequence[Mapping[str, Any]] = ...,
         flow_groups: Sequence[str] = ...,
+        keys: Literal["flow", "src", "dst", "src,dst"] = ...,
         perturb: str = ...,
         salt: int = ...,
         otherwise: int = ...,
@@ -187,6 +189,7 @@ class _Queue:
         limit: str = ...,
         memory_limit: str = ...,
         drop_batch: int = ...,
+        keys: Literal["flow", "src", "dst", "src,dst"] = ...,
         classifier: Literal["hash", "number"] = ...,
         salt: int = ...,
     ) -> Mechanism: ...
@@ -213,6 +216,7 @@ class _Queue:
         mark_limit: float = ...,
         limit: str = ...,
         memory_limit: str = ...,
+        keys: Literal["flow", "src", "dst", "src,dst"] = ...,
         classifier: Literal["hash", "number"] = ...,
         salt: int = ...,
     ) -> Mechanism: ...
@@ -247,6 +251,7 @@ class _Queue:
         ecn_classes: Sequence[int] = ...,
         rules: Sequence[Mapping[str, Any]] = ...,
         flow_groups: Sequence[str] = ...,
+        keys: Literal["flow", "src", "dst", "src,dst"] = ...,
         perturb: str = ...,
         salt: int = ...,
         otherwise: int = ...,
@@ -289,6 +294,7 @@ class _Queue:
         ecn_classes: Sequence[int] = ...,
         rules: Sequence[Mapping[str, Any]] = ...,
         flow_groups: Sequence[str] = ...,
+        keys: Literal["flow", "src", "dst", "src,dst"] = ...,
         perturb: str = ...,
         salt: int = ...,
         otherwise: int = ...,
@@ -362,6 +368,7 @@ class _Queue:
         ecn_classes: Sequence[int] = ...,
         rules: Sequence[Mapping[str, Any]] = ...,
         flow_groups: Sequence[str] = ...,
+        keys: Literal["flow", "src", "dst", "src,dst"] = ...,
         perturb: str = ...,
         salt: int = ...,
         otherwise: int = ...,
@@ -402,6 +409,7 @@ class _Queue:
         head_drop: bool = ...,
         perturb: str = ...,
         limit: str = ...,
+        keys: Literal["flow", "src", "dst", "src,dst"] = ...,
         classifier: Literal["hash", "number"] = ...,
         salt: int = ...,
     ) -> Mechanism: ...
@@ -425,6 +433,7 @@ class _Queue:
         ecn_classes: Sequence[int] = ...,
         rules: Sequence[Mapping[str, Any]] = ...,
         flow_groups: Sequence[str] = ...,
+        keys: Literal["flow", "src", "dst", "src,dst"] = ...,
         perturb: str = ...,
         salt: int = ...,
         otherwise: int = ...,
@@ -449,6 +458,7 @@ class _Queue:
         ecn_classes: Sequence[int] = ...,
         rules: Sequence[Mapping[str, Any]] = ...,
         flow_groups: Sequence[str] = ...,
+        keys: Literal["flow", "src", "dst", "src,dst"] = ...,
         perturb: str = ...,
         salt: int = ...,
         otherwise: int = ...,
@@ -464,6 +474,7 @@ class _Queue:
         ecn_classes: Sequence[int] = ...,
         rules: Sequence[Mapping[str, Any]] = ...,
         flow_groups: Sequence[str] = ...,
+        keys: Literal["flow", "src", "dst", "src,dst"] = ...,
         perturb: str = ...,
         salt: int = ...,
         otherwise: int = ...,
@@ -497,6 +508,7 @@ class _Queue:
         ecn_classes: Sequence[int] = ...,
         rules: Sequence[Mapping[str, Any]] = ...,
         flow_groups: Sequence[str] = ...,
+        keys: Literal["flow", "src", "dst", "src,dst"] = ...,
         perturb: str = ...,
         salt: int = ...,
         otherwise: int = ...,
@@ -555,10 +567,17 @@ class _Conditioner:
     def only(
         self,
         *,
-        dscp: Sequence[str | int | Sequence[str | int]],
+        dscp: Sequence[str | int | Sequence[str | int]] = ...,
+        src: str = ...,
+        dst: str = ...,
         of: Mechanism | Mapping[str, Any] | str,
     ) -> Mechanism: ...
-    def per_flow(self, *, of: Mechanism | Mapping[str, Any] | str) -> Mechanism: ...
+    def per_flow(
+        self,
+        *,
+        keys: Literal["flow", "src", "dst", "src,dst"] = ...,
+        of: Mechanism | Mapping[str, Any] | str,
+    ) -> Mechanism: ...
     def px_meter(self, *, rate: str, size: str, px: str) -> Mechanism: ...
     def remark(
         self,

@@ -364,7 +364,7 @@ mod tests {
         assert!(FlowGroups::NONE.find("web").is_err());
         assert!(GroupSet::read(&Node::new(3.into())).unwrap_err().contains("3 is not a name"));
         assert!(HostSet::read(&Node::new(3.into())).unwrap_err().contains("name of a host"));
-        let nobody = HostSet(Vec::new());
-        assert_eq!(HostMatch::new(None, Some(&nobody), &groups).unwrap_err().0, "dst");
+        let empty = HostSet(Vec::new());
+        assert_eq!(HostMatch::new(None, Some(&empty), &groups).unwrap_err().0, "dst");
     }
 }

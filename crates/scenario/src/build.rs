@@ -70,27 +70,8 @@ impl<'a> Plan<'a> {
             aggregates: &aggregates,
             duration: parameters.duration,
         };
-        let mut flows: Vec<FlowPlan> = Vec::new();
-        let section = required(&root, "flows")?;
-        check_names(&section)?;
-        let (mut members, mut hosts) = (Members::of(&aggregates), HostNodes::default());
-        let mut count = 0;
-        for name in section.keys() {
-            let inner = section.section(name)?.expect("the key is present");
-            let mut plan = read_flow(name, &inner, &around)?;
-            plan.report_rtt = plan.there.iter().any(|number| links[*number].uses_rtt);
-            members.add(&plan, &flows, &inner)?;
-            hosts.add(&plan, &topology, &inner)?;
-            check_rings(&plan, &rings, &links, &inner)?;
-            count += u64::from(plan.count);
-            flows.push(plan);
-            if count > MOST_FLOWS {
-                let message = format!("a scenario has at most {MOST_FLOWS} flows in all");
-                return Err(inner.fail("count", message));
-            }
-        }
+        let flows = read_flows(&root, &around, &rings)?;
         facts.flows.place(flows.iter().map(|flow| flow.count));
-        members.check(&root)?;
         check_bursts(&links, &flows)?;
         warn_of_unlimited_queues(&links, &flows);
         let names_of_links = links.iter().map(|link| link.name.as_str()).collect();
@@ -201,6 +182,35 @@ impl<'a> Plan<'a> {
             .collect();
         network.place(element, Box::new(self.rings[number].element(&links, legs, streams)));
     }
+}
+
+/// The groups of flows of the scenario whose root is `root`.
+fn read_flows(
+    root: &Section<'_>,
+    around: &Around<'_>,
+    rings: &[RingPlan],
+) -> Result<Vec<FlowPlan>, Problem> {
+    let mut flows: Vec<FlowPlan> = Vec::new();
+    let section = required(root, "flows")?;
+    check_names(&section)?;
+    let (mut members, mut hosts) = (Members::of(around.aggregates), HostNodes::default());
+    let mut count = 0;
+    for name in section.keys() {
+        let inner = section.section(name)?.expect("the key is present");
+        let mut plan = read_flow(name, &inner, around)?;
+        plan.report_rtt = plan.there.iter().any(|number| around.links[*number].uses_rtt);
+        members.add(&plan, &flows, &inner)?;
+        hosts.add(&plan, around.topology, &inner)?;
+        check_rings(&plan, rings, around.links, &inner)?;
+        count += u64::from(plan.count);
+        flows.push(plan);
+        if count > MOST_FLOWS {
+            let message = format!("a scenario has at most {MOST_FLOWS} flows in all");
+            return Err(inner.fail("count", message));
+        }
+    }
+    members.check(root)?;
+    Ok(flows)
 }
 
 /// The section of links, which there must be unless there are rings.

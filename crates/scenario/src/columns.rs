@@ -5,8 +5,9 @@ use std::slice::from_ref;
 
 use serde_json::{Value as Json, json};
 
-use crate::results::{Counted, FlowResult, GroupResult, LinkResult, RunResult};
+use crate::results::{FlowResult, GroupResult, LinkResult, RunResult};
 use crate::results_classes::ClassResult;
+use crate::results_counted::Counted;
 use crate::results_drops::DropReasons;
 use crate::spread::{Quantiles, Spread};
 use crate::{

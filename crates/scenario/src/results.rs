@@ -7,13 +7,14 @@ use forebay_mechanisms::element::tcp::VideoResult;
 use forebay_mechanisms::{LatenessResult, TransferResult};
 use forebay_network::{
     COMMON_PRECEDENCES, DelayDistribution, DelayTable, DropReason, FlowCount, FlowId, LinkCount,
-    PacketBytes, PrecedenceCount, columns,
+    PrecedenceCount, columns,
 };
-use forebay_units::{PS_PER_S, Span, Time};
+use forebay_units::{Span, Time};
 use serde::Serialize;
 
 use crate::flows::FlowPlan;
 use crate::results_classes::ClassResult;
+use crate::results_counted::{Counted, sum};
 use crate::results_drops::DropReasons;
 use crate::results_hosts::{HostResult, Total};
 use crate::results_rings::RingResult;
@@ -78,53 +79,6 @@ columns! {
         pub lateness: Vec<LatenessResult> = Rows,
         /// A row a ring; empty if there are none.
         pub rings: Vec<RingResult> = Rows,
-    }
-}
-
-columns! {
-    /// The counters of a flow, or of several added up.
-    #[derive(Clone, Debug, Serialize)]
-    pub struct Counted {
-        /// Data packets handed to the network, retransmissions included.
-        pub sent_packets: u64 = Packets,
-        /// Data packets that reached the destination, duplicates included.
-        pub delivered_packets: u64 = Packets,
-        /// Data packets dropped anywhere.
-        pub dropped_packets: u64 = Packets,
-        /// Data packets that the wire of a link made of others: they are not among those sent.
-        pub duplicated_packets: u64 = Packets,
-        /// Data packets that arrived with a congestion mark (CE; of PCN traffic:
-        /// excess-traffic-marked, ETM).
-        pub marked_packets: u64 = Packets,
-        /// Delivered data packets on the wire, headers included, in bit/s.
-        pub throughput_bps: f64 = BitsPerSecond + headline,
-        /// Payload handed to the receiving application, in order and once (of frames, what arrived
-        /// whole), in bit/s.
-        pub goodput_bps: f64 = BitsPerSecond,
-        /// Mean one-way delay of delivered data packets in seconds; 0 if there are none.
-        pub mean_delay_s: f64 = Seconds + headline,
-        /// Smallest one-way delay in seconds; 0 as above.
-        pub min_delay_s: f64 = Seconds,
-        /// Median of the one-way delay in seconds, within 0.8 % like the other percentiles; 0 as
-        /// above.
-        pub p50_delay_s: f64 = Seconds,
-        /// What 95 % of the one-way delays do not exceed, in seconds; 0 as above.
-        pub p95_delay_s: f64 = Seconds + headline,
-        /// What 99 % of the one-way delays do not exceed, in seconds; 0 as above.
-        pub p99_delay_s: f64 = Seconds,
-        /// What 99.9 % of the one-way delays do not exceed, in seconds; 0 as above.
-        pub p999_delay_s: f64 = Seconds,
-        /// Largest one-way delay in seconds.
-        pub max_delay_s: f64 = Seconds,
-        /// Data packets sent again.
-        pub retransmissions: u64 = Packets,
-        /// Retransmission timeouts.
-        pub timeouts: u64 = Number,
-        /// Acknowledgements sent, and requests of clients; of paced sources, notifications and
-        /// reports sent to them, and resource-management cells, counted there and back.
-        pub sent_acks: u64 = Packets,
-        /// Acknowledgements, or notifications, reports and resource-management cells, dropped.
-        pub dropped_acks: u64 = Packets,
     }
 }
 
@@ -257,61 +211,6 @@ fn jain_index(flows: &[FlowCount]) -> f64 {
     let goodputs = || flows.iter().map(|flow| flow.goodput as f64);
     let (sum, squares) = (goodputs().sum::<f64>(), goodputs().map(|x| x * x).sum::<f64>());
     if squares == 0.0 { 1.0 } else { sum * sum / (flows.len() as f64 * squares) }
-}
-
-/// Add up the counters of several flows.
-pub(crate) fn sum<'c>(flows: impl IntoIterator<Item = &'c FlowCount>) -> FlowCount {
-    let mut total = FlowCount::default();
-    let add = |to: &mut PacketBytes, from: &PacketBytes| {
-        to.packets += from.packets;
-        to.bytes += from.bytes;
-    };
-    for flow in flows {
-        add(&mut total.sent, &flow.sent);
-        add(&mut total.delivered, &flow.delivered);
-        add(&mut total.dropped, &flow.dropped);
-        total.duplicated += flow.duplicated;
-        total.marked += flow.marked;
-        total.goodput += flow.goodput;
-        total.delay += flow.delay;
-        total.max_delay = total.max_delay.max(flow.max_delay);
-        for (to, from) in total.acks.iter_mut().zip(flow.acks) {
-            *to += from;
-        }
-        total.retransmissions += flow.retransmissions;
-        total.timeouts += flow.timeouts;
-    }
-    total
-}
-
-impl Counted {
-    /// The quantities of `count` and `delays` over a window of `measured`.
-    pub(crate) fn of(count: &FlowCount, delays: &DelayDistribution, measured: Span) -> Self {
-        let per_second = |bytes: u64| bytes as f64 * 8.0 / measured.seconds();
-        let delivered = count.delivered.packets;
-        let mean_delay = count.delay as f64 / delivered.max(1) as f64 / PS_PER_S as f64;
-        let [p50, p95, p99, p999] = delays.quantiles([0.5, 0.95, 0.99, 0.999], count.max_delay);
-        Self {
-            sent_packets: count.sent.packets,
-            delivered_packets: delivered,
-            dropped_packets: count.dropped.packets,
-            duplicated_packets: count.duplicated,
-            marked_packets: count.marked,
-            throughput_bps: per_second(count.delivered.bytes),
-            goodput_bps: per_second(count.goodput),
-            mean_delay_s: mean_delay,
-            min_delay_s: delays.least().map_or(0.0, Span::seconds),
-            p50_delay_s: p50,
-            p95_delay_s: p95,
-            p99_delay_s: p99,
-            p999_delay_s: p999,
-            max_delay_s: count.max_delay.seconds(),
-            retransmissions: count.retransmissions,
-            timeouts: count.timeouts,
-            sent_acks: count.acks[0],
-            dropped_acks: count.acks[2],
-        }
-    }
 }
 
 impl LinkResult {

@@ -6,7 +6,7 @@ use forebay_units::Span;
 use serde::Serialize;
 
 use crate::flows::FlowPlan;
-use crate::results::{Counted, sum};
+use crate::results_counted::{Counted, sum};
 
 columns! {
     /// What is known of a host: a node, or a machine behind one that flows name.

@@ -149,8 +149,8 @@ mod tests {
         assert_eq!(offer(0), (Verdict::Accept, 1));
     }
 
-    /// A subscriber would pay for another: 1000 B are for what the home sends, uploads of flow 0 and
-    /// acknowledgements of flow 2; the office, and what goes to the home, pass.
+    /// A subscriber would pay for another: 1000 B are for what the home sends, uploads of flow 0
+    /// and acknowledgements of flow 2; the office, and what goes to the home, pass.
     #[test]
     fn other_hosts_pass_untouched() {
         let mut stream = Streams::new(0, 0).named("test");

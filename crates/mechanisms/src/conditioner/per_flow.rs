@@ -196,9 +196,9 @@ mod tests {
         assert_eq!(law.smallest_burst(), Some(3000));
     }
 
-    /// A subscriber would buy more by more flows: with 3000 B for each source host, the two flows of
-    /// the home and what it acknowledges share one bucket; by destination all uploads share one; by
-    /// pairs what goes from the home to the ISP does, be it data or an acknowledgement.
+    /// A subscriber would buy more by more flows: with 3000 B for each source host, the two flows
+    /// of the home and what it acknowledges share one bucket; by destination all uploads share one;
+    /// by pairs what goes from the home to the ISP does, be it data or an acknowledgement.
     #[test]
     fn hosts_have_one_profile_for_all_their_flows() {
         // Flows with whether an acknowledgement passes; 1000 B each.
