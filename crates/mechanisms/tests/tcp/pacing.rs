@@ -1,6 +1,6 @@
 //! Pacing, exact echoes of marks, and sets of defaults.
 
-use forebay_mechanisms::element::tcp::Recovery;
+use forebay_mechanisms::element::tcp::{Recovery, RttGain};
 use forebay_parameters::{Node, Value};
 use forebay_units::Span;
 
@@ -71,6 +71,7 @@ fn profiles_are_defaults() {
     assert_eq!((linux.mss.bytes(), linux.initial_window.bytes(1000)), (1000, 10_000));
     assert!(linux.timestamps && !linux.ecn);
     assert_eq!(linux.default_control().name, "cubic");
+    assert_eq!(linux.rtt_gain, RttGain::Sample);
     let linux = parameters(&[("profile", "linux".into())]).unwrap();
     assert_eq!((linux.mss.bytes(), linux.largest_packet()), (1448, 1500));
     let rfc = parameters(&[("profile", "rfc".into())]).unwrap();
@@ -79,6 +80,7 @@ fn profiles_are_defaults() {
     assert_eq!((nineties.mss.bytes(), nineties.default_control().name), (536, "reno"));
     assert_eq!((nineties.initial_window.bytes(536), nineties.rto_tick), (536, Span::from_ms(500)));
     assert!(nineties.recovery == Recovery::Reno && !nineties.limited_transmit);
+    assert_eq!([rfc.rtt_gain, nineties.rtt_gain], [RttGain::RoundTrip; 2]);
 }
 
 /// Wrong words would be taken for something, or be refused without the key and what is allowed.

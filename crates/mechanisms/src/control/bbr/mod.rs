@@ -113,11 +113,11 @@ const GROWTH: f64 = 1.25;
 const FULL_ROUNDS: u32 = 3;
 /// The rate of pacing stays this share below the bandwidth (`bbr_pacing_margin_percent`).
 const MARGIN: f64 = 0.01;
-/// What of the window gain and path do not ask for, in units of what is sent at once: one unit waits
-/// at the sender, one is being sent and one being received (`bbr_quantization_budget`).
+/// What of the window gain and path do not ask for, in units of what is sent at once: one unit
+/// waits at the sender, one is being sent and one being received (`bbr_quantization_budget`).
 const UNITS: f64 = 3.0;
-/// What is sent at once: bytes that pacing sends in 1/1024 s (`sk_pacing_shift`), less than a packet
-/// of 64 KiB with its headers (`GSO_LEGACY_MAX_SIZE`, `MAX_TCP_HEADER`), in whole segments
+/// What is sent at once: bytes that pacing sends in 1/1024 s (`sk_pacing_shift`), less than a
+/// packet of 64 KiB with its headers (`GSO_LEGACY_MAX_SIZE`, `MAX_TCP_HEADER`), in whole segments
 /// (`bbr_tso_segs_goal`).
 const BURST_S: f64 = 1.0 / 1024.0;
 const BURST_BYTES: f64 = 65_535.0 - 320.0;

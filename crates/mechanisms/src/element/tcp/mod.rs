@@ -123,6 +123,18 @@ choice! {
 }
 
 choice! {
+    /// How much a round-trip time weighs in SRTT and RTTVAR, where timestamps measure several in one
+    /// round trip.
+    pub enum RttGain {
+        /// 1/8 and 1/4, each: the memory is some acknowledgements long (RFC 6298; Linux).
+        Sample = "sample",
+        /// 1/8 and 1/4, divided by the number that a round trip is expected to bring: the memory is
+        /// some round trips long (RFC 7323, appendix G).
+        RoundTrip = "round_trip",
+    }
+}
+
+choice! {
     /// How much is sent while SACK repairs losses.
     pub enum RecoveryWindow {
         /// What the reduced window leaves beside what is in the network (pipe): nothing, until half
@@ -295,6 +307,12 @@ parameters! {
         /// acknowledgement of new data. Without it one segment is timed per round trip and none
         /// that was sent twice.
         timestamps: bool = true, "RFC 7323, sections 3 and 4; Linux, ip-sysctl: tcp_timestamps";
+        /// How much each of several round-trip times of one round trip weighs in SRTT and RTTVAR.
+        /// Otherwise both follow RFC 6298; Linux takes the largest variation of a round trip, lets
+        /// it fall by less while round-trip times do, and adds at least rto_min to SRTT.
+        rtt_gain: RttGain = "sample",
+            "RFC 6298, section 2.3; RFC 7323, appendix G; Linux, net/ipv4/tcp_input.c: \
+             tcp_rtt_estimator";
         /// Explicit congestion notification.
         ecn: bool = false, "RFC 3168, section 6.1";
         /// How the receiver echoes marks. If left out, as the congestion control needs it: accecn
@@ -514,6 +532,7 @@ impl TcpParameters {
 
     fn rto_rules(&self) -> RtoRules {
         RtoRules {
+            gain: self.rtt_gain,
             tick: self.rto_tick,
             min: self.rto_min,
             max: self.rto_max,

@@ -14,7 +14,7 @@ choice! {
         /// handshake, mss "536 B", no timestamps, initial_window "rfc3390", loss_detection
         /// "dupacks", recovery_window "rfc6675", sack_at_timeout "clear", delayed_ack_timeout
         /// "200 ms", slow_start_limit 1, quick_acks 0, rto_tick "1 ms", rto_min "1 s", rto_max
-        /// "60 s".
+        /// "60 s", rtt_gain "round_trip".
         Rfc = "rfc",
         /// Those of a host of the 1990s, as in 4.4BSD: as "rfc", but for recovery "reno",
         /// initial_window "rfc2001", limited_transmit false, byte_counting false, rto_tick
@@ -39,6 +39,7 @@ const OF_RFCS: &[OtherDefault] = &[
     ("rto_tick", || Value::from("1 ms"), "RFC 6298, section 4: finer than 100 ms is better"),
     ("rto_min", || Value::from("1 s"), "RFC 6298, section 2.4"),
     ("rto_max", || Value::from("60 s"), "RFC 6298, section 2.5"),
+    ("rtt_gain", || Value::from("round_trip"), "RFC 7323, appendix G"),
 ];
 
 /// What hosts of the 1990s have otherwise than the RFCs.
