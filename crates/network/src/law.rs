@@ -454,6 +454,10 @@ pub struct LostSegment {
 /// Congestion control: how the window follows acknowledgements and congestion. Loss recovery,
 /// timers and sending belong to the sender.
 pub trait CongestionControl: Send {
+    /// Data can be sent: called once, before any is, with the round-trip time of the handshake, if
+    /// there was one that measured it.
+    fn opened(&mut self, _window: &Window, _rtt: Option<Span>) {}
+
     /// New data was acknowledged outside loss recovery: increase the window.
     fn acknowledged(&mut self, window: &mut Window, ack: &Ack);
 

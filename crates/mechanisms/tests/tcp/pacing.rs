@@ -45,6 +45,21 @@ fn slow_start_is_paced_at_twice_the_window() {
     assert_eq!(times.len(), 12);
 }
 
+/// Prague's first window would be a queue: ten segments leave at two windows in the round trip that
+/// the handshake has measured, 100 ms, one in 5 ms; without a handshake in one of the reference, 25
+/// ms, one in 1.25 ms. Other controls that pace send the first ten at once.
+#[test]
+fn the_first_window_of_prague_is_paced() {
+    for (handshake, start, gap) in [(true, 100_000, 5000), (false, 0, 1250)] {
+        let mut scene = Scene::opening(10);
+        scene.law = "prague";
+        let run = scene.with("ecn", true).with("handshake", handshake).run(start / 1000 + 50);
+        let first = times(&run).into_iter().filter(|us| handshake.then_some(0) != Some(*us));
+        let expected: Vec<u64> = (0..10).map(|n| start + gap * n).collect();
+        assert_eq!(first.take(10).collect::<Vec<_>>(), expected);
+    }
+}
+
 /// A receiver would echo marks of segments that were not marked, or keep them to itself: segments
 /// 2 and 3 of six are marked. The first two are acknowledged together; 2 is, at once, as the first
 /// with the other mark, 3 waits for another, and is acknowledged with the echo when 4 arrives
