@@ -420,6 +420,8 @@ pub struct RateSample {
     pub recovering: bool,
     /// The window was full when it arrived (C.is_cwnd_limited).
     pub cwnd_limited: bool,
+    /// Segments leave at a rate, and not as acknowledgements arrive.
+    pub paced: bool,
     /// Losses are told apart by SACK (C.has_selective_acks).
     pub selective: bool,
     /// It reports marks: ECN-Echo, or counters that have moved.

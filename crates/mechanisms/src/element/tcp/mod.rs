@@ -49,7 +49,7 @@ pub use sender::TcpSenders;
 pub use state::{CongestionState, SenderState};
 pub use viewers::{VideoResult, Viewer};
 
-use crate::control::{self, BuildControl};
+use crate::control::{self, BuildControl, ControlFactory};
 use rto::RtoRules;
 
 choice! {
@@ -123,8 +123,8 @@ choice! {
 }
 
 choice! {
-    /// How much a round-trip time weighs in SRTT and RTTVAR, where timestamps measure several in one
-    /// round trip.
+    /// How much a round-trip time weighs in SRTT and RTTVAR, where timestamps measure several in
+    /// one round trip.
     pub enum RttGain {
         /// 1/8 and 1/4, each: the memory is some acknowledgements long (RFC 6298; Linux).
         Sample = "sample",
@@ -308,8 +308,9 @@ parameters! {
         /// that was sent twice.
         timestamps: bool = true, "RFC 7323, sections 3 and 4; Linux, ip-sysctl: tcp_timestamps";
         /// How much each of several round-trip times of one round trip weighs in SRTT and RTTVAR.
-        /// Otherwise both follow RFC 6298; Linux takes the largest variation of a round trip, lets
-        /// it fall by less while round-trip times do, and adds at least rto_min to SRTT.
+        /// All else is that of RFC 6298, in every profile: Linux takes the largest variation of a
+        /// round trip, lets it fall by less while round-trip times do, and adds at least rto_min to
+        /// SRTT.
         rtt_gain: RttGain = "sample",
             "RFC 6298, section 2.3; RFC 7323, appendix G; Linux, net/ipv4/tcp_input.c: \
              tcp_rtt_estimator";
@@ -355,6 +356,22 @@ impl TcpParameters {
         match self.profile {
             Profile::Linux => control::CUBIC,
             Profile::Rfc | Profile::Nineties => control::DEFAULT,
+        }
+    }
+
+    /// Make the factory of the congestion control `entry` from its section, with the defaults of
+    /// the profile.
+    ///
+    /// # Errors
+    /// The first wrong, missing or unknown key, or the first value out of range.
+    pub fn build_control(
+        &self,
+        entry: &Entry<BuildControl>,
+        section: &Section<'_>,
+    ) -> Result<ControlFactory, Problem> {
+        match self.profile {
+            Profile::Linux => (entry.build)(section),
+            Profile::Rfc | Profile::Nineties => control::build_by_rfcs(entry)(section),
         }
     }
 
