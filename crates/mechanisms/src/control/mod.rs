@@ -59,7 +59,10 @@ pub static CONTROLS: &[Entry<BuildControl>] = &[
 ];
 
 /// How those are built that Linux has otherwise than the RFCs, with the defaults of the RFCs.
-static BY_RFCS: &[(&str, BuildControl)] = &[(cubic::ENTRY.name, &cubic::build_by_rfcs)];
+static BY_RFCS: &[(&str, BuildControl)] = &[
+    (cubic::ENTRY.name, &cubic::build_by_rfcs),
+    (highspeed::ENTRY.name, &highspeed::build_by_rfcs),
+];
 
 /// How the congestion control `entry` is built where parameters have the defaults of the RFCs, and
 /// not of Linux.

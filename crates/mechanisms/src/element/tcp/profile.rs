@@ -15,7 +15,7 @@ choice! {
         /// "dupacks", recovery_window "rfc6675", sack_at_timeout "clear", delayed_ack_timeout
         /// "200 ms", slow_start_limit 1, quick_acks 0, rto_tick "1 ms", rto_min "1 s", rto_max
         /// "60 s", rtt_gain "round_trip"; of cubic hystart false, hystart_law "rfc9406", alpha_law
-        /// "rfc9438".
+        /// "rfc9438"; of highspeed law "rfc3649".
         Rfc = "rfc",
         /// Those of a host of the 1990s, as in 4.4BSD: as "rfc", but for recovery "reno",
         /// initial_window "rfc2001", limited_transmit false, byte_counting false, rto_tick
