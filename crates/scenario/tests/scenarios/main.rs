@@ -37,6 +37,7 @@ mod handshake;
 mod impairments;
 mod l4s;
 mod limits;
+mod linux_senders;
 mod loss_systems;
 mod many_flows;
 mod media;
