@@ -66,7 +66,6 @@ static BY_RFCS: &[(&str, BuildControl)] = &[
 
 /// How the congestion control `entry` is built where parameters have the defaults of the RFCs, and
 /// not of Linux.
-#[must_use]
 pub fn build_by_rfcs(entry: &Entry<BuildControl>) -> BuildControl {
     let own = BY_RFCS.iter().find(|(name, _)| *name == entry.name);
     own.map_or(entry.build, |(_, build)| *build)
