@@ -905,11 +905,14 @@ class _Control:
         beta: float = ...,
         fast_convergence: bool = ...,
         hystart: bool = ...,
+        hystart_law: Literal["linux", "rfc9406"] = ...,
+        alpha_law: Literal["linux", "rfc9438"] = ...,
     ) -> Mechanism: ...
     def dctcp(self, *, gain: float = ..., initial_share: float = ...) -> Mechanism: ...
     def highspeed(
         self,
         *,
+        law: Literal["linux", "rfc3649"] = ...,
         low_window: int = ...,
         high_window: int = ...,
         high_p: float = ...,
@@ -1099,6 +1102,7 @@ def tcp(
     rto_max: str = ...,
     rto_initial: str = ...,
     timestamps: bool = ...,
+    rtt_gain: Literal["sample", "round_trip"] = ...,
     ecn: bool = ...,
     ecn_echo: Literal["rfc3168", "rfc8257", "accecn"] = ...,
     accecn_option: bool = ...,

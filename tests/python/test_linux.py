@@ -191,6 +191,26 @@ def test_recovery_remarks(capsys: pytest.CaptureFixture[str]) -> None:
     assert "flows.bulk.tcp.recovery_window: Linux has PRR, not rfc6675" in told[1]
 
 
+@pytest.mark.parametrize(
+    ("tcp", "told"),
+    [
+        ("{}", []),
+        ('{ control = "highspeed" }', []),
+        ('{ control = "cubic", profile = "rfc" }', ["hystart", "alpha_law", "rtt_gain"]),
+        ('{ control = { cubic = { hystart_law = "rfc9406" } } }', ["hystart_law"]),
+        ('{ control = "highspeed", profile = "rfc" }', ["law", "rtt_gain"]),
+    ],
+)
+def test_laws_of_senders(capsys: pytest.CaptureFixture[str], tcp: str, told: list[str]) -> None:
+    """A sender that is not Linux's would be taken for one, or one that is for another: those of the
+    profile "linux" have nothing to note, those of the RFCs what Linux has otherwise."""
+    given = ["--set", f"flows.upload.tcp={tcp}"]
+    assert main(["linux", str(EXAMPLES / "codel.toml"), *given, "--json"]) == 0
+    notes = json.loads(capsys.readouterr().out)["notes"]
+    keys = {note.split(": ")[0].rpartition(".")[2] for note in notes}
+    assert {"hystart", "hystart_law", "alpha_law", "law", "rtt_gain"} & keys == set(told)
+
+
 def test_refusals(capsys: pytest.CaptureFixture[str]) -> None:
     """Something else than the scenario would be built without a word."""
     assert "links.bottleneck.queue.red.gentle: " in refused(capsys, str(RED))

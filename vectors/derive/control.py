@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Protocol
 
+from cubic import Cubic
 from prague import Prague
 
 __all__ = ["CONTROLS", "expected_of_control"]
@@ -26,7 +27,7 @@ class Control(Protocol):
         """Its named quantities."""
 
 
-CONTROLS: dict[str, Callable[..., Control]] = {"prague": Prague}
+CONTROLS: dict[str, Callable[..., Control]] = {"cubic": Cubic, "prague": Prague}
 
 
 def expected_of_control(path: Path) -> dict[str, list[dict[str, Any]]]:

@@ -437,6 +437,8 @@ pub struct RateSample {
     pub recovering: bool,
     /// The window was full when it arrived (C.is_cwnd_limited).
     pub cwnd_limited: bool,
+    /// Segments leave at a rate, and not as acknowledgements arrive.
+    pub paced: bool,
     /// Losses are told apart by SACK (C.has_selective_acks).
     pub selective: bool,
     /// It reports marks: ECN-Echo, or counters that have moved.
@@ -471,6 +473,10 @@ pub struct LostSegment {
 /// Congestion control: how the window follows acknowledgements and congestion. Loss recovery,
 /// timers and sending belong to the sender.
 pub trait CongestionControl: Send {
+    /// Data can be sent: called once, before any is, with the round-trip time of the handshake, if
+    /// there was one that measured it.
+    fn opened(&mut self, _window: &Window, _rtt: Option<Span>) {}
+
     /// New data was acknowledged outside loss recovery: increase the window.
     fn acknowledged(&mut self, window: &mut Window, ack: &Ack);
 

@@ -297,7 +297,7 @@ fn read_transport(
             let parameters = TcpParameters::from_section(&inner)?;
             let (entry, chosen) =
                 choose_or::<Controls>(&inner, "control", parameters.default_control())?;
-            let control = (entry.build)(&chosen)?;
+            let control = parameters.build_control(entry, &chosen)?;
             let needs = control().needs();
             if needs.exact_marks && !parameters.ecn {
                 let message = format!("is false: without marks {} is Reno", entry.name);

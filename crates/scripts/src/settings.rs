@@ -106,7 +106,7 @@ impl Settings {
         let section = Section::root(&node, &echo)?.with_registry(&registry);
         let tcp = TcpParameters::from_section(&section)?;
         let (entry, inner) = choose_or::<Controls>(&section, "control", tcp.default_control())?;
-        let control = (entry.build)(&inner)?;
+        let control = tcp.build_control(entry, &inner)?;
         let tcp = tcp.for_control(control().needs());
         Ok(Built { tcp, control })
     }

@@ -127,10 +127,7 @@ def _connection(flow: View, remarks: Remarks) -> list[str]:
         near = "dctcp" if control == "prague" else "bbr" if control == "bbr3" else "vegas"
         path = f"{tcp.path}.control.{control}"
         remarks.refuse(path, f"Linux has no {control}; the nearest is {near}")
-    if control == "cubic" and not tcp.is_set("control.cubic.hystart"):
-        path = f"{tcp.path}.control.cubic.hystart"
-        switch = "echo 0 >/sys/module/tcp_cubic/parameters/hystart"
-        remarks.note(path, f"HyStart is on; off for all of the machine by: {switch}")
+    _note_laws(tcp, control, remarks)
     # TCP_MAXSEG counts the 12 B of timestamps, the scenario's mss does not.
     mss = round(number(tcp.text("mss"))) + (12 if tcp.is_set("timestamps") else 0)
     words = ["-C", control, "-M", str(mss)]
@@ -148,6 +145,21 @@ def _connection(flow: View, remarks: Remarks) -> list[str]:
     return words
 
 
+def _note_laws(tcp: View, control: str, remarks: Remarks) -> None:
+    """What the laws of a congestion control have otherwise than those of Linux."""
+    path = f"{tcp.path}.control.{control}"
+    if control == "cubic" and not tcp.is_set("control.cubic.hystart"):
+        switch = "echo 0 >/sys/module/tcp_cubic/parameters/hystart"
+        remarks.note(f"{path}.hystart", f"HyStart is on; off for all of the machine by: {switch}")
+    elif control == "cubic" and tcp.get("control.cubic.hystart_law") == "rfc9406":
+        remarks.note(f"{path}.hystart_law", "Linux has HyStart, not HyStart++")
+    if control == "cubic" and tcp.get("control.cubic.alpha_law") == "rfc9438":
+        remarks.note(f"{path}.alpha_law", "alpha stays below 1 in Linux")
+    if control == "highspeed" and tcp.get("control.highspeed.law") == "rfc3649":
+        text = "Linux counts acknowledgements, not segments, by the rows of a table"
+        remarks.note(f"{path}.law", text)
+
+
 def _settings(flow: View, remarks: Remarks) -> list[str]:
     """The sysctls of both hosts of a flow over TCP."""
     tcp = flow.at("tcp")
@@ -160,6 +172,7 @@ def _settings(flow: View, remarks: Remarks) -> list[str]:
         ("delayed_ack_timeout", "40 ms"),
         ("pacing", "none"),
         ("quick_acks", "16"),
+        ("rtt_gain", "sample"),
         ("slow_start_limit", None),
     )
     for key, usual in usuals:

@@ -1,22 +1,47 @@
 //! CUBIC (RFC 9438): the window follows a cubic function of the time since the last congestion.
+//! Where Linux has it otherwise (`net/ipv4/tcp_cubic.c`) a parameter says so.
 
 use forebay_kernel::math;
 use forebay_network::{Ack, CongestionControl, ControlNeeds, RateSample, Signal, Window};
-use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
+use forebay_parameters::define::{OtherDefault, with_defaults};
+use forebay_parameters::{Entry, Field, Parameters, Problem, Section, Value, choice, parameters};
 use forebay_units::{Span, Time};
 
-use super::hystart::HyStart;
-use super::{BuildControl, ControlFactory};
+use super::{BuildControl, ControlFactory, hystart, hystart_linux};
 
 pub(super) const ENTRY: Entry<BuildControl> = Entry {
     name: "cubic",
     summary: "The window follows the cube of the time since congestion, around the last maximum.",
-    source: "RFC 9438",
+    source: "RFC 9438; Linux, net/ipv4/tcp_cubic.c",
     example: "",
     fields: CubicParameters::FIELDS,
     probes: &[],
     build: &build,
 };
+
+choice! {
+    /// Which signs end slow start before a loss.
+    pub enum HyStartLaw {
+        /// Those of tcp_cubic: acknowledgements that follow each other closely for half the least
+        /// round-trip time, or round-trip times that have grown by an eighth of it, 4 to 16 ms;
+        /// from 16 segments on, and again after a timeout. Behind it the window grows by at least a
+        /// twentieth in a round trip until a loss.
+        Linux = "linux",
+        /// HyStart++: round-trip times that have grown by an eighth, 4 to 16 ms, since the round
+        /// trip before; growth at a quarter of the pace follows for five round trips.
+        Rfc9406 = "rfc9406",
+    }
+}
+
+choice! {
+    /// How fast the window of Reno grows in the estimate that CUBIC does not fall below (alpha).
+    pub enum AlphaLaw {
+        /// By 3 (1 - beta) / (1 + beta) segments in a round trip, always.
+        Linux = "linux",
+        /// So until it reaches the window before the last reduction, from there on by one.
+        Rfc9438 = "rfc9438",
+    }
+}
 
 parameters! {
     /// Parameters of CUBIC.
@@ -27,14 +52,41 @@ parameters! {
         beta: f64 = 0.7, "RFC 9438, section 4.6";
         /// Give way to new flows by a smaller maximum when congestion comes below the last one.
         fast_convergence: bool = true, "RFC 9438, section 4.7";
-        /// The first slow start ends when round-trip times grow (HyStart++), and not only with a
-        /// loss.
-        hystart: bool = false, "RFC 9438, section 4.10; RFC 9406";
+        /// Slow start ends with signs of a queue, and not only with a loss. false with profile
+        /// "rfc" and "1990s".
+        hystart: bool = true, "RFC 9438, section 4.10; Linux, net/ipv4/tcp_cubic.c: hystart";
+        /// Which signs. "rfc9406" with profile "rfc" and "1990s".
+        hystart_law: HyStartLaw = "linux",
+            "Linux, net/ipv4/tcp_cubic.c: hystart_update, bictcp_update; Ha and Rhee, Taming the \
+             elephants: new TCP slow start, Computer Networks 55(9), 2011; RFC 9406";
+        /// How fast the estimate of Reno's window grows. "rfc9438" with profile "rfc" and "1990s".
+        alpha_law: AlphaLaw = "linux",
+            "RFC 9438, section 4.3; Linux, net/ipv4/tcp_cubic.c: bictcp_update";
     }
 }
 
+/// What the RFCs have otherwise than Linux.
+const OF_RFCS: &[OtherDefault] = &[
+    ("hystart", || Value::from(false), "RFC 9438, section 4.10: Reno's slow start is allowed"),
+    ("hystart_law", || Value::from("rfc9406"), "RFC 9438, section 4.10"),
+    ("alpha_law", || Value::from("rfc9438"), "RFC 9438, section 4.3"),
+];
+
+static RFC: &[Field] =
+    &with_defaults::<{ CubicParameters::FIELDS.len() }>(CubicParameters::FIELDS, OF_RFCS);
+
 fn build(section: &Section<'_>) -> Result<ControlFactory, Problem> {
-    let parameters = CubicParameters::read(section)?;
+    build_with(section, CubicParameters::FIELDS)
+}
+
+/// Build it with the defaults of the RFCs.
+pub(super) fn build_by_rfcs(section: &Section<'_>) -> Result<ControlFactory, Problem> {
+    build_with(section, RFC)
+}
+
+fn build_with(section: &Section<'_>, fields: &[Field]) -> Result<ControlFactory, Problem> {
+    section.refuse_unknown(&fields.iter().map(|field| field.name).collect::<Vec<_>>())?;
+    let parameters = CubicParameters::read_fields(section, fields)?;
     if parameters.c <= 0.0 {
         return Err(
             section.fail("c", format!("{} is out of range; allowed is above 0", parameters.c))
@@ -64,8 +116,28 @@ struct Cubic {
     after_timeout: bool,
     /// The last acknowledgement seen.
     last: Time,
+    alpha_law: AlphaLaw,
+    exit: Exit,
+    /// As in Linux, a timeout makes the law forget what it has learnt.
+    forgets: bool,
+}
+
+/// What ends slow start beside losses.
+enum Exit {
+    Nothing,
+    Linux(Box<hystart_linux::HyStart>),
     /// HyStart++, while the first slow start lasts.
-    hystart: Option<Box<HyStart>>,
+    PlusPlus(Box<hystart::HyStart>),
+}
+
+impl Exit {
+    fn new(parameters: &CubicParameters) -> Self {
+        match parameters.hystart_law {
+            _ if !parameters.hystart => Self::Nothing,
+            HyStartLaw::Linux => Self::Linux(Box::default()),
+            HyStartLaw::Rfc9406 => Self::PlusPlus(Box::default()),
+        }
+    }
 }
 
 /// A stage of congestion avoidance.
@@ -100,7 +172,9 @@ impl Cubic {
             epoch: None,
             after_timeout: false,
             last: Time::ZERO,
-            hystart: parameters.hystart.then(Box::default),
+            alpha_law: parameters.alpha_law,
+            exit: Exit::new(parameters),
+            forgets: parameters.hystart_law == HyStartLaw::Linux,
         }
     }
 
@@ -117,22 +191,31 @@ impl Cubic {
         let t = now.since(epoch.start).seconds();
         // Section 4.3: as fast as Reno's one segment a round trip with this beta, then exactly
         // that.
-        let alpha = if epoch.w_est >= self.prior {
+        let alpha = if self.alpha_law == AlphaLaw::Rfc9438 && epoch.w_est >= self.prior {
             1.0
         } else {
             3.0 * (1.0 - self.beta) / (1.0 + self.beta)
         };
         epoch.w_est += alpha * acked / cwnd;
         self.epoch = Some(epoch);
+        let least = cwnd + self.least_growth(acked);
         if epoch.window(self.c, t) < epoch.w_est {
-            return epoch.w_est.max(cwnd);
+            return epoch.w_est.max(least);
         }
         // Sections 4.4 and 4.5, for each segment acknowledged: (target - cwnd) / cwnd for each
         // acknowledgement would follow the curve at half its pace where they are delayed.
         let target = epoch.window(self.c, t + rtt.seconds()).clamp(cwnd, 1.5 * cwnd);
-        cwnd + (target - cwnd) / cwnd * acked
+        (cwnd + (target - cwnd) / cwnd * acked).max(least)
+    }
+
+    /// By how much `acked` segments open the window at least: by a twentieth in Linux, as long as
+    /// no loss has told what the path holds (`bictcp_update`: at most 20 segments for each).
+    fn least_growth(&self, acked: f64) -> f64 {
+        if self.forgets && self.w_max == 0.0 { acked / LEAST_GROWTH } else { 0.0 }
     }
 }
+
+const LEAST_GROWTH: f64 = 20.0;
 
 impl CongestionControl for Cubic {
     fn acknowledged(&mut self, window: &mut Window, ack: &Ack) {
@@ -142,9 +225,9 @@ impl CongestionControl for Cubic {
             return;
         }
         if window.cwnd < window.ssthresh {
-            window.cwnd += match &self.hystart {
-                Some(hystart) => hystart.growth(ack.acked, window.smss),
-                None => ack.in_slow_start(window),
+            window.cwnd += match &self.exit {
+                Exit::PlusPlus(hystart) => hystart.growth(ack.acked, window.smss),
+                Exit::Linux(_) | Exit::Nothing => ack.in_slow_start(window),
             };
             return;
         }
@@ -162,7 +245,7 @@ impl CongestionControl for Cubic {
 
     fn congested(&mut self, window: &mut Window, signal: Signal, flight: f64, _now: Time) {
         let smss = window.smss;
-        self.hystart = None;
+        self.note_signal(signal);
         if signal == (Signal::Timeout { first: false }) {
             window.cwnd = smss;
             return;
@@ -182,20 +265,48 @@ impl CongestionControl for Cubic {
             Signal::Ecn => reduced.max(smss),
             Signal::Timeout { .. } => {
                 self.after_timeout = true;
+                if self.forgets {
+                    self.w_max = 0.0;
+                }
                 smss
             }
         };
     }
 
     fn needs(&self) -> ControlNeeds {
-        ControlNeeds { samples: self.hystart.is_some(), ..ControlNeeds::default() }
+        let samples = !matches!(self.exit, Exit::Nothing);
+        ControlNeeds { samples, ..ControlNeeds::default() }
     }
 
     fn sampled(&mut self, window: &mut Window, sample: &RateSample) {
         let slow = window.cwnd < window.ssthresh && !sample.recovering;
-        if slow && self.hystart.as_mut().is_some_and(|hystart| hystart.note(sample)) {
+        // What is measured just behind a loss says nothing of the path (`cubictcp_acked`).
+        let settles = self.epoch.is_some_and(|epoch| sample.now.since(epoch.start) < SETTLING);
+        let over = match &mut self.exit {
+            Exit::Linux(hystart) => !settles && hystart.note(window, sample),
+            Exit::PlusPlus(hystart) => slow && hystart.note(sample),
+            Exit::Nothing => false,
+        };
+        if over {
             window.ssthresh = window.cwnd;
-            self.hystart = None;
+            if let Exit::PlusPlus(_) = self.exit {
+                self.exit = Exit::Nothing;
+            }
+        }
+    }
+}
+
+/// How long after the start of a stage of congestion avoidance round-trip times are not measured.
+const SETTLING: Span = Span::from_s(1);
+
+impl Cubic {
+    /// Congestion was signalled: HyStart++ is for the first slow start, and Linux's begins anew
+    /// after a timeout (`cubictcp_state`).
+    fn note_signal(&mut self, signal: Signal) {
+        match (&mut self.exit, signal) {
+            (Exit::Linux(hystart), Signal::Timeout { .. }) => **hystart = Default::default(),
+            (Exit::PlusPlus(_), _) => self.exit = Exit::Nothing,
+            (Exit::Linux(_) | Exit::Nothing, _) => {}
         }
     }
 }
@@ -205,8 +316,25 @@ mod tests {
     use super::*;
     use crate::control::testing::{acked, sample};
 
+    /// Those of the RFCs, without HyStart++.
+    const RFCS: CubicParameters = CubicParameters {
+        c: 0.4,
+        beta: 0.7,
+        fast_convergence: true,
+        hystart: false,
+        hystart_law: HyStartLaw::Rfc9406,
+        alpha_law: AlphaLaw::Rfc9438,
+    };
+
+    const LINUX: CubicParameters = CubicParameters {
+        hystart: true,
+        hystart_law: HyStartLaw::Linux,
+        alpha_law: AlphaLaw::Linux,
+        ..RFCS
+    };
+
     fn cubic() -> Cubic {
-        Cubic::new(&CubicParameters { c: 0.4, beta: 0.7, fast_convergence: true, hystart: false })
+        Cubic::new(&RFCS)
     }
 
     fn at(seconds: f64) -> Time {
@@ -220,12 +348,7 @@ mod tests {
     #[test]
     fn growing_round_trip_times_end_slow_start_only() {
         let rounds = |ms: &[u64], ssthresh: f64, recovering: bool| {
-            let mut law = Cubic::new(&CubicParameters {
-                c: 0.4,
-                beta: 0.7,
-                fast_convergence: true,
-                hystart: true,
-            });
+            let mut law = Cubic::new(&CubicParameters { hystart: true, ..RFCS });
             let mut window = Window { cwnd: 10_000.0, ssthresh, smss: 1000.0 };
             for (round, ms) in (1..).zip(ms) {
                 for at in 0..8 {
@@ -284,10 +407,15 @@ mod tests {
 
     /// CUBIC would be slower than Reno where the curve is flat (section 4.3): at small windows,
     /// W_est grows by alpha = 3 * 0.3 / 1.7 = 0.5294118 segments a round trip up to the window
-    /// before the reduction, and by one from there on.
+    /// before the reduction, and by one from there on; in Linux by alpha there, too.
     #[test]
     fn small_windows_grow_as_renos() {
-        let mut cubic = cubic();
+        for (parameters, beyond) in [(&RFCS, 1.0), (&LINUX, 3.0 * 0.3 / 1.7)] {
+            small_windows_grow(Cubic::new(parameters), beyond);
+        }
+    }
+
+    fn small_windows_grow(mut cubic: Cubic, beyond: f64) {
         let mut window = Window { cwnd: 10_000.0, ssthresh: 1.0, smss: 1000.0 };
         cubic.congested(&mut window, Signal::Loss, 10_000.0, Time::ZERO);
         assert_eq!((window.cwnd, window.ssthresh), (7000.0, 7000.0));
@@ -306,7 +434,60 @@ mod tests {
         }
         window.cwnd = 10_000.0;
         cubic.acknowledged(&mut window, &Ack { flight: 10_000.0, ..ack });
-        assert!(close(window.cwnd, 10_100.0));
+        assert!(close(window.cwnd, 1000.0 * (10.0 + beyond / 10.0)));
+    }
+
+    /// Behind HyStart a window would hardly grow: while the largest window that the path holds is
+    /// not known, Linux adds a segment for each 20 acknowledged (`bictcp_update`), where the curve
+    /// from 50 segments on has 0.4 (0.1)^3 after 100 ms. A loss ends that, and a timeout brings it
+    /// back, as it has the law forget the largest window.
+    #[test]
+    fn linux_grows_by_a_twentieth_until_a_loss() {
+        let srtt = Some(Span::from_ms(40));
+        let grown = |cubic: &mut Cubic, now: f64| {
+            let mut window = Window { cwnd: 50.0, ssthresh: 50.0, smss: 1.0 };
+            cubic
+                .acknowledged(&mut window, &Ack { now: at(now), flight: 50.0, srtt, ..acked(1.0) });
+            window.cwnd - 50.0
+        };
+        let mut window = Window { cwnd: 100.0, ssthresh: 1.0, smss: 1.0 };
+        let mut cubic = Cubic::new(&LINUX);
+        assert!(close(grown(&mut cubic, 0.1), 0.05));
+        cubic.congested(&mut window, Signal::Loss, 100.0, at(0.2));
+        assert!(grown(&mut cubic, 10.3) < 0.05);
+        cubic.congested(&mut window, Signal::Timeout { first: true }, 100.0, at(11.0));
+        assert!(close(grown(&mut cubic, 11.5), 0.05));
+        assert!(grown(&mut Cubic::new(&RFCS), 0.1) < 0.05);
+    }
+
+    /// Linux's slow start would run into the queue: on a path of 40 ms, with acknowledgements 500
+    /// us apart, a train of more than 20.5 ms ends it at the window that it has (derived in
+    /// `hystart_linux`), the first time and after a timeout; not after a loss, which sets its own
+    /// threshold.
+    #[test]
+    fn linux_ends_slow_start_with_a_train() {
+        let mut law = Cubic::new(&LINUX);
+        let mut window = Window { cwnd: 60_000.0, ssthresh: f64::INFINITY, smss: 1000.0 };
+        let mut now = Time::ZERO;
+        let mut ends_at = |law: &mut Cubic, window: &mut Window| {
+            now += Span::from_s(5);
+            (1..200).find(|at| {
+                now += Span::from_us(500);
+                let (una, rtt) = (now.ps(), Some(Span::from_ms(40)));
+                let fact = RateSample { now, una, max: una, rtt, srtt: rtt, ..sample() };
+                // The first acknowledgement is of the round before; those behind it are of one.
+                let fact = RateSample { max: if *at == 1 { u64::MAX } else { una }, ..fact };
+                law.sampled(window, &fact);
+                window.ssthresh == window.cwnd
+            })
+        };
+        assert_eq!(ends_at(&mut law, &mut window), Some(43));
+        law.congested(&mut window, Signal::Loss, 60_000.0, Time::ZERO);
+        window.ssthresh = 1e6;
+        assert_eq!(ends_at(&mut law, &mut window), None);
+        law.congested(&mut window, Signal::Timeout { first: true }, 60_000.0, Time::ZERO);
+        (window.cwnd, window.ssthresh) = (60_000.0, 1e6);
+        assert_eq!(ends_at(&mut law, &mut window), Some(43));
     }
 
     /// A flow would not give way to newcomers (section 4.7), or would climb back at once to a
@@ -340,12 +521,7 @@ mod tests {
         for (at_first, (rtt, p, expected)) in
             [1.0, 0.7, 1.3].into_iter().flat_map(|it| table.map(|row| (it, row)))
         {
-            let mut cubic = Cubic::new(&CubicParameters {
-                c: 0.4,
-                beta: 0.7,
-                fast_convergence: false,
-                hystart: false,
-            });
+            let mut cubic = Cubic::new(&CubicParameters { fast_convergence: false, ..RFCS });
             let peak = at_first * expected * 4.0 / 3.7;
             let mut w = Window { cwnd: peak, ssthresh: 1.0, smss: 1.0 };
             let (mut seconds, mut area, mut since) = (0.0, 0.0, 0.0);

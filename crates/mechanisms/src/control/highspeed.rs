@@ -1,8 +1,11 @@
 //! HighSpeed TCP (RFC 3649): large windows grow faster and give way less.
 
+use std::sync::Arc;
+
 use forebay_kernel::math::{ln, pow};
 use forebay_network::{Ack, CongestionControl, Signal, Window};
-use forebay_parameters::{Entry, Parameters, Problem, Section, parameters};
+use forebay_parameters::define::{OtherDefault, with_defaults};
+use forebay_parameters::{Entry, Field, Parameters, Problem, Section, Value, choice, parameters};
 use forebay_units::Time;
 
 use super::reno::{Growth, reduce};
@@ -12,16 +15,33 @@ pub(super) const ENTRY: Entry<BuildControl> = Entry {
     name: "highspeed",
     summary: "Reno up to a window of 38 segments; above, the larger the window, the faster it \
               grows and the less it shrinks.",
-    source: "RFC 3649",
+    source: "RFC 3649; Linux, net/ipv4/tcp_highspeed.c",
     example: "",
     fields: HighSpeedParameters::FIELDS,
     probes: &[],
     build: &build,
 };
 
+choice! {
+    /// In which steps the window follows the response function.
+    pub enum HighSpeedLaw {
+        /// In whole segments, by the row of a table (RFC 3649, appendix B). Up to the window at
+        /// which the increase reaches one segment more, each acknowledgement, however many segments
+        /// it is for, counts for that much more; a segment is added when they have counted for a
+        /// window. The decrease is that of the end of the row.
+        Linux = "linux",
+        /// By a(w) in a round trip, counted by segments acknowledged; the decrease is b(w).
+        Rfc3649 = "rfc3649",
+    }
+}
+
 parameters! {
     /// Parameters of HighSpeed TCP.
     pub struct HighSpeedParameters {
+        /// The steps of the window. "rfc3649" with profile "rfc" and "1990s".
+        law: HighSpeedLaw = "linux",
+            "RFC 3649, section 5 and appendix B; Linux, net/ipv4/tcp_highspeed.c: \
+             hstcp_cong_avoid, hstcp_ssthresh";
         /// Window in segments up to which the sender behaves as Reno (Low_Window). At least 2.
         low_window: u32 = 38, "RFC 3649, section 5";
         /// Window in segments at the other end of the response function (High_Window). Above
@@ -36,9 +56,25 @@ parameters! {
     }
 }
 
+/// What the RFC has otherwise than Linux.
+const OF_RFCS: &[OtherDefault] = &[("law", || Value::from("rfc3649"), "RFC 3649, section 5")];
+
+static RFC: &[Field] =
+    &with_defaults::<{ HighSpeedParameters::FIELDS.len() }>(HighSpeedParameters::FIELDS, OF_RFCS);
+
 fn build(section: &Section<'_>) -> Result<ControlFactory, Problem> {
-    let parameters = HighSpeedParameters::read(section)?;
-    let HighSpeedParameters { low_window, high_window, high_p, high_decrease } = parameters;
+    build_with(section, HighSpeedParameters::FIELDS)
+}
+
+/// Build it with the defaults of the RFCs.
+pub(super) fn build_by_rfcs(section: &Section<'_>) -> Result<ControlFactory, Problem> {
+    build_with(section, RFC)
+}
+
+fn build_with(section: &Section<'_>, fields: &[Field]) -> Result<ControlFactory, Problem> {
+    section.refuse_unknown(&fields.iter().map(|field| field.name).collect::<Vec<_>>())?;
+    let parameters = HighSpeedParameters::read_fields(section, fields)?;
+    let HighSpeedParameters { low_window, high_window, high_p, high_decrease, .. } = parameters;
     if low_window < 2 {
         return Err(section
             .fail("low_window", format!("{low_window} is out of range; allowed is at least 2")));
@@ -61,8 +97,8 @@ fn build(section: &Section<'_>) -> Result<ControlFactory, Problem> {
             format!("{high_decrease} is out of range; allowed are above 0 and up to 0.5"),
         ));
     }
-    let response = Response::new(&parameters);
-    Ok(Box::new(move || Box::new(HighSpeed { response, growth: Growth::default() })))
+    let law = HighSpeed::new(&parameters);
+    Ok(Box::new(move || Box::new(law.clone())))
 }
 
 /// The loss rate at which Reno's average window is `w`: w = 1.2 / sqrt(p) (RFC 3649, section 5).
@@ -102,7 +138,11 @@ impl Response {
     /// b(w): the share by which a window of `w` shrinks, 1/2 at Low_Window and linear in log w from
     /// there to High_Window. The RFC ends there; beyond, it stays what it is.
     fn decrease(&self, w: f64) -> f64 {
-        let w = w.clamp(self.low_window, self.high_window);
+        self.unlimited_decrease(w.clamp(self.low_window, self.high_window))
+    }
+
+    /// The same line, at either side of the two.
+    fn unlimited_decrease(&self, w: f64) -> f64 {
         let part = ln(w / self.low_window) / ln(self.high_window / self.low_window);
         (self.high_decrease - 0.5) * part + 0.5
     }
@@ -124,22 +164,97 @@ fn balance(w: f64, p: f64, b: f64) -> f64 {
     w * w * p * 2.0 * b / (2.0 - b)
 }
 
+/// The rows of a table of the response function: the largest window of each in segments, and the
+/// decrease there. In row i, from 0 on, an acknowledgement counts for i + 1.
+type Rows = Arc<[(f64, f64)]>;
+
+/// The table that RFC 3649 has in appendix B for the response function that it has in section 5, as
+/// far as that of Linux goes, a tenth beyond High_Window. Each row ends where the increase is a
+/// segment larger than at the end of the row before. The loss rate is rounded as there, 1 / (12.8
+/// w^1.2) for 0.078 / w^1.2, and the decrease has no end at High_Window; it is rounded down to
+/// 256ths, as in Linux.
+fn rows(response: &Response) -> Rows {
+    let exponent = -(10.0 * response.inverse_slope).round() / 10.0;
+    let factor = rounded(response.low_p * pow(response.low_window, exponent), 2);
+    let divisor = rounded(1.0 / factor, 3);
+    let increase =
+        |w: f64| balance(w, 1.0 / (divisor * pow(w, exponent)), response.unlimited_decrease(w));
+    let row = |w: f64| (w, (256.0 * response.unlimited_decrease(w)).floor() / 256.0);
+    let (mut rows, mut last) = (vec![row(response.low_window)], 1.0);
+    loop {
+        let (mut from, mut to) = (rows[rows.len() - 1].0, (1.1 * response.high_window).floor());
+        if increase(to) <= last + 1.0 {
+            return rows.into();
+        }
+        // The least whole window in which the increase is that large; it grows with the window.
+        while to - from > 1.0 {
+            let middle = f64::midpoint(from, to).floor();
+            if increase(middle) > last + 1.0 { to = middle } else { from = middle }
+        }
+        last = increase(to);
+        rows.push(row(to));
+    }
+}
+
+/// `value` in so many digits.
+fn rounded(value: f64, digits: i32) -> f64 {
+    let ones = pow(10.0, (digits - 1) as f64 - (ln(value) / ln(10.0)).floor());
+    (value * ones).round() / ones
+}
+
 /// Slow start is that of RFC 5681, and so is what follows a timeout.
+#[derive(Clone)]
 struct HighSpeed {
     response: Response,
     growth: Growth,
+    /// If it moves in the steps of Linux.
+    rows: Option<Rows>,
+    /// What acknowledgements have counted for since the last segment was added, in segments.
+    counted: f64,
 }
 
 impl HighSpeed {
+    fn new(parameters: &HighSpeedParameters) -> Self {
+        let response = Response::new(parameters);
+        let rows = (parameters.law == HighSpeedLaw::Linux).then(|| rows(&response));
+        Self { response, growth: Growth::default(), rows, counted: 0.0 }
+    }
+
     /// What is left of a window of `bytes`.
     fn reduced(&self, bytes: f64, smss: f64) -> f64 {
-        bytes * (1.0 - self.response.decrease(bytes / smss))
+        let segments = bytes / smss;
+        let decrease = match &self.rows {
+            Some(rows) => rows[row_of(rows, segments)].1,
+            None => self.response.decrease(segments),
+        };
+        bytes * (1.0 - decrease)
     }
+
+    /// Open the window in congestion avoidance for one acknowledgement, as Linux does.
+    fn count(&mut self, window: &mut Window, rows: &Rows) {
+        let segments = (window.cwnd / window.smss).floor();
+        self.counted += row_of(rows, segments) as f64 + 1.0;
+        if self.counted >= segments {
+            self.counted -= segments;
+            window.cwnd += window.smss;
+        }
+    }
+}
+
+/// The row of a window of `segments`; the last, where it is larger than all.
+fn row_of(rows: &Rows, segments: f64) -> usize {
+    rows.partition_point(|(largest, _)| *largest < segments).min(rows.len() - 1)
 }
 
 impl CongestionControl for HighSpeed {
     fn acknowledged(&mut self, window: &mut Window, ack: &Ack) {
         if ack.ece {
+            return;
+        }
+        if window.cwnd >= window.ssthresh
+            && let Some(rows) = self.rows.clone()
+        {
+            self.count(window, &rows);
             return;
         }
         // Slow start needs no response function, which costs logarithms and a power.
@@ -155,6 +270,7 @@ impl CongestionControl for HighSpeed {
 
     fn congested(&mut self, window: &mut Window, signal: Signal, flight: f64, _now: Time) {
         self.growth = Growth::default();
+        self.counted = 0.0;
         let smss = window.smss;
         // A timeout is Reno's.
         let halves = matches!(signal, Signal::Timeout { .. });
@@ -168,10 +284,13 @@ mod tests {
     use super::*;
     use crate::control::testing::acked;
 
-    fn highspeed() -> HighSpeed {
+    fn by_law(law: HighSpeedLaw) -> HighSpeed {
         let (low_window, high_window, high_p, high_decrease) = (38, 83_000, 1e-7, 0.1);
-        let parameters = HighSpeedParameters { low_window, high_window, high_p, high_decrease };
-        HighSpeed { response: Response::new(&parameters), growth: Growth::default() }
+        HighSpeed::new(&HighSpeedParameters { law, low_window, high_window, high_p, high_decrease })
+    }
+
+    fn highspeed() -> HighSpeed {
+        by_law(HighSpeedLaw::Rfc3649)
     }
 
     /// w, a(w) and b(w) as printed in RFC 3649, appendix B, up to High_Window.
@@ -276,6 +395,41 @@ mod tests {
             forebay_parameters::Echo::default(),
         );
         (entry.build)(&Section::root(&node, &echo).unwrap()).unwrap()()
+    }
+
+    /// Linux's window would move in other steps (`tcp_highspeed.c`): up to 38 segments by one for
+    /// each window of acknowledgements, whatever they are for, up to 118 by two, up to 221 by
+    /// three, by the rows of the table of the RFC, which Linux has up to 89,053 segments and 72.
+    #[test]
+    fn linux_counts_acknowledgements_by_rows() {
+        let law = by_law(HighSpeedLaw::Linux);
+        let rows = law.rows.clone().unwrap();
+        assert_eq!((rows[0], rows.len(), rows[71].0), ((38.0, 0.5), 72, 89_053.0));
+        for (w, a, b) in TABLE {
+            let (end, decrease) = rows[a as usize - 1];
+            assert_eq!(end, w);
+            // Two digits in the table, 256ths here.
+            assert!((decrease - b).abs() < 0.005 + 1.0 / 256.0, "{w}: {decrease}");
+            assert_eq!(
+                (row_of(&rows, end), row_of(&rows, end + 1.0)),
+                (a as usize - 1, a as usize)
+            );
+        }
+        for (segments, acknowledgements) in [(20.0, 20), (38.0, 38), (60.0, 30), (150.0, 50)] {
+            let mut law = law.clone();
+            let mut window = Window { cwnd: segments * 1000.0, ssthresh: 1000.0, smss: 1000.0 };
+            for at in 0..acknowledgements {
+                let flight = window.cwnd;
+                assert_eq!(flight, segments * 1000.0, "{at}");
+                law.acknowledged(&mut window, &Ack { flight, ..acked(2000.0) });
+            }
+            assert_eq!(window.cwnd, (segments + 1.0) * 1000.0);
+        }
+        // Anywhere between 38 and the next row it keeps what that leaves: b(118) is 0.441, 112
+        // 256ths.
+        let mut window = Window { cwnd: 64_000.0, ssthresh: 1000.0, smss: 1000.0 };
+        law.clone().congested(&mut window, Signal::Loss, 64_000.0, Time::ZERO);
+        assert_eq!(window.cwnd, 64_000.0 * (1.0 - 112.0 / 256.0));
     }
 
     /// Large windows would move by other steps than w + a(w) / w for an acknowledgement and w -

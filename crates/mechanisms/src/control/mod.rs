@@ -6,6 +6,7 @@ mod cubic;
 mod dctcp;
 mod highspeed;
 mod hystart;
+mod hystart_linux;
 mod ledbat;
 mod prague;
 mod reno;
@@ -56,6 +57,19 @@ pub static CONTROLS: &[Entry<BuildControl>] = &[
     vegas::ENTRY,
     westwood::ENTRY,
 ];
+
+/// How those are built that Linux has otherwise than the RFCs, with the defaults of the RFCs.
+static BY_RFCS: &[(&str, BuildControl)] = &[
+    (cubic::ENTRY.name, &cubic::build_by_rfcs),
+    (highspeed::ENTRY.name, &highspeed::build_by_rfcs),
+];
+
+/// How the congestion control `entry` is built where parameters have the defaults of the RFCs, and
+/// not of Linux.
+pub fn build_by_rfcs(entry: &Entry<BuildControl>) -> BuildControl {
+    let own = BY_RFCS.iter().find(|(name, _)| *name == entry.name);
+    own.map_or(entry.build, |(_, build)| *build)
+}
 
 /// Refuse what was `read` under `key` unless it is `fine`, saying what is `allowed`.
 fn require(

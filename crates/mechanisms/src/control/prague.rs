@@ -204,6 +204,13 @@ impl Prague {
 }
 
 impl CongestionControl for Prague {
+    /// The first window is paced as well, by the round-trip time of the handshake.
+    fn opened(&mut self, window: &Window, rtt: Option<Span>) {
+        self.adopt(window);
+        self.slow_start = self.window < window.ssthresh;
+        self.srtt = rtt.map(Span::seconds);
+    }
+
     fn acknowledged(&mut self, window: &mut Window, ack: &Ack) {
         self.adopt(window);
         let unmarked = (ack.acked - self.newly_marked).max(0.0);
@@ -260,10 +267,12 @@ impl CongestionControl for Prague {
         self.average(sample);
     }
 
+    /// That of the window for each smoothed round-trip time, twice that in slow start. Where
+    /// nothing has been measured the path is taken to be as long as the reference.
     fn pacing_rate(&self) -> Option<f64> {
-        let srtt = self.srtt.filter(|srtt| *srtt > 0.0)?;
+        let rtt = self.srtt.unwrap_or(self.parameters.reference_rtt.seconds());
         let factor = if self.slow_start { 2.0 } else { 1.0 };
-        Some(factor * self.window / srtt)
+        (rtt > 0.0 && self.window > 0.0).then(|| factor * self.window / rtt)
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, f64)) {
@@ -516,6 +525,25 @@ mod tests {
         assert_eq!(lost(false, Signal::Loss), (10.0, 10.0));
         assert_eq!(lost(true, Signal::Loss), (10.0, 10.0));
         assert_eq!(lost(false, Signal::Timeout { first: true }), (1.0, 10.0));
+    }
+
+    /// The first window would leave at once, or at another rate than later ones: before anything is
+    /// acknowledged ten segments of a kilobyte leave at two windows in the round trip of the
+    /// handshake, 100 ms, at 200 kB/s; beyond the threshold at one. Without a handshake the path is
+    /// taken for one of 25 ms.
+    #[test]
+    fn the_first_window_has_a_rate() {
+        for (ssthresh, ms, rate) in [
+            (f64::INFINITY, Some(100), 200e3),
+            (10_000.0, Some(100), 100e3),
+            (f64::INFINITY, None, 800e3),
+        ] {
+            let window = Window { cwnd: 10_000.0, ssthresh, smss: 1000.0 };
+            let mut law = Prague::new(parameters());
+            assert_eq!(law.pacing_rate(), None);
+            law.opened(&window, ms.map(Span::from_ms));
+            assert!((law.pacing_rate().unwrap() / rate - 1.0).abs() < 1e-9);
+        }
     }
 
     /// Slow start would not end with the first mark, halving the window as the share is 1 then, or

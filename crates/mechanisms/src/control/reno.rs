@@ -72,7 +72,7 @@ pub(super) fn reduce(window: &mut Window, signal: Signal, flight: f64, left: imp
 }
 
 /// Slow start, and congestion avoidance that counts acknowledged bytes.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Growth {
     /// Bytes acknowledged in congestion avoidance since the window last grew (`bytes_acked`).
     acked: f64,

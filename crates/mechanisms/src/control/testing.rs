@@ -36,6 +36,7 @@ pub(super) fn sample() -> RateSample {
         lost_since: 0,
         recovering: false,
         cwnd_limited: false,
+        paced: false,
         selective: true,
         ece: false,
         newly_marked: 0,

@@ -122,7 +122,8 @@ fn prague_is_ect1_throughout_and_its_marks_are_counted() {
     assert_eq!(run.flow.retransmissions, 1);
     let fields: Vec<u8> = run.log.acks.iter().take(8).map(|(_, p)| p.ace()).collect();
     assert_eq!(fields, [6, 6, 7, 7, 0, 0, 0, 0]);
-    assert_eq!(run.cwnds(100)[..2], [10.0, 11.0]);
+    let windows: Vec<f64> = run.log.windows.iter().map(|told| told.1).collect();
+    assert_eq!(windows[..2], [10.0, 11.0]);
     assert_eq!(run.ssthresh(), (11.0 + 10.0) / 2.0);
 }
 

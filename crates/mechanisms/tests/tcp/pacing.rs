@@ -1,6 +1,6 @@
 //! Pacing, exact echoes of marks, and sets of defaults.
 
-use forebay_mechanisms::element::tcp::Recovery;
+use forebay_mechanisms::element::tcp::{Recovery, RttGain};
 use forebay_parameters::{Node, Value};
 use forebay_units::Span;
 
@@ -45,6 +45,21 @@ fn slow_start_is_paced_at_twice_the_window() {
     assert_eq!(times.len(), 12);
 }
 
+/// Prague's first window would be a queue: ten segments leave at two windows in the round trip that
+/// the handshake has measured, 100 ms, one in 5 ms; without a handshake in one of the reference, 25
+/// ms, one in 1.25 ms. Other controls that pace send the first ten at once.
+#[test]
+fn the_first_window_of_prague_is_paced() {
+    for (handshake, start, gap) in [(true, 100_000, 5000), (false, 0, 1250)] {
+        let mut scene = Scene::opening(10);
+        scene.law = "prague";
+        let run = scene.with("ecn", true).with("handshake", handshake).run(start / 1000 + 50);
+        let first = times(&run).into_iter().filter(|us| handshake.then_some(0) != Some(*us));
+        let expected: Vec<u64> = (0..10).map(|n| start + gap * n).collect();
+        assert_eq!(first.take(10).collect::<Vec<_>>(), expected);
+    }
+}
+
 /// A receiver would echo marks of segments that were not marked, or keep them to itself: segments
 /// 2 and 3 of six are marked. The first two are acknowledged together; 2 is, at once, as the first
 /// with the other mark, 3 waits for another, and is acknowledged with the echo when 4 arrives
@@ -71,6 +86,7 @@ fn profiles_are_defaults() {
     assert_eq!((linux.mss.bytes(), linux.initial_window.bytes(1000)), (1000, 10_000));
     assert!(linux.timestamps && !linux.ecn);
     assert_eq!(linux.default_control().name, "cubic");
+    assert_eq!(linux.rtt_gain, RttGain::Sample);
     let linux = parameters(&[("profile", "linux".into())]).unwrap();
     assert_eq!((linux.mss.bytes(), linux.largest_packet()), (1448, 1500));
     let rfc = parameters(&[("profile", "rfc".into())]).unwrap();
@@ -79,6 +95,7 @@ fn profiles_are_defaults() {
     assert_eq!((nineties.mss.bytes(), nineties.default_control().name), (536, "reno"));
     assert_eq!((nineties.initial_window.bytes(536), nineties.rto_tick), (536, Span::from_ms(500)));
     assert!(nineties.recovery == Recovery::Reno && !nineties.limited_transmit);
+    assert_eq!([rfc.rtt_gain, nineties.rtt_gain], [RttGain::RoundTrip; 2]);
 }
 
 /// Wrong words would be taken for something, or be refused without the key and what is allowed.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use forebay_engine::Network;
 use forebay_kernel::{Stream, Streams};
-use forebay_mechanisms::control::{CONTROLS, ControlFactory};
+use forebay_mechanisms::control::{CONTROLS, ControlFactory, build_by_rfcs};
 use forebay_mechanisms::element::FlowGroup;
 use forebay_mechanisms::element::tcp::{TcpParameters, TcpReceivers, TcpSenders};
 use forebay_mechanisms::traffic::pool_of;
@@ -38,7 +38,8 @@ pub fn parameters(entries: &[(&str, Value)]) -> Result<TcpParameters, Problem> {
 /// A fresh congestion control.
 pub fn control(name: &str) -> Box<dyn CongestionControl> {
     let entry = CONTROLS.iter().find(|entry| entry.name == name).unwrap();
-    (entry.build)(&Section::empty(String::new(), &Echo::default())).unwrap()()
+    let build = build_by_rfcs(entry);
+    build(&Section::empty(String::new(), &Echo::default())).unwrap()()
 }
 
 /// An application that writes as told.

@@ -14,7 +14,7 @@ use crate::vector::{Keys, State, compare_values, state};
 
 /// What a control is told.
 enum Fact {
-    Acknowledged { acked: u64, marked: u64, outstanding: u64 },
+    Acknowledged { acked: u64, marked: u64, outstanding: u64, rtt: Option<Span> },
     Signalled { signal: Signal, flight: f64 },
 }
 
@@ -83,10 +83,11 @@ impl ControlVector {
         for (place, (at, fact)) in self.facts.iter().enumerate() {
             let now = Time::from_ps(at * 1000);
             match *fact {
-                Fact::Acknowledged { acked, marked, outstanding } => {
+                Fact::Acknowledged { acked, marked, outstanding, rtt } => {
                     una += acked.div_ceil(self.mss);
-                    let max = una + outstanding;
-                    let sample = RateSample { una, max, ..self.sample(now, acked, marked) };
+                    let (max, rtt) = (una + outstanding, rtt.or(Some(self.rtt)));
+                    let sample = self.sample(now, acked, marked);
+                    let sample = RateSample { una, max, rtt, srtt: rtt, ..sample };
                     acknowledge(control.as_mut(), &mut window, &sample);
                 }
                 Fact::Signalled { signal, flight } => {
@@ -129,6 +130,7 @@ impl ControlVector {
             sent_in_flight: 0,
             lost_since: 0,
             recovering: false,
+            paced: false,
             cwnd_limited: true,
             selective: true,
             ece: marked > 0,
@@ -167,10 +169,13 @@ fn acknowledgements(rows: Vec<Value>, mss: u64) -> Result<Vec<(u64, Fact)>, Stri
         let (acked, marked) =
             (keys.number_or("acked_bytes", mss)?, keys.number_or("marked_bytes", 0)?);
         let outstanding = keys.number("outstanding")?;
+        let rtt = match keys.number_or("rtt_ns", 0)? {
+            0 => None,
+            ns => Some(Span::from_ps(ns * 1000)),
+        };
         keys.end()?;
-        facts.extend(
-            (0..count).map(|n| (at + n * every, Fact::Acknowledged { acked, marked, outstanding })),
-        );
+        let fact = |n| (at + n * every, Fact::Acknowledged { acked, marked, outstanding, rtt });
+        facts.extend((0..count).map(fact));
     }
     Ok(facts)
 }

@@ -174,6 +174,7 @@ impl Sender {
             one_way: Span::ZERO,
             srtt: self.srtt,
             recovering,
+            paced: false,
             selective: true,
             ece: false,
             newly_marked: 0,

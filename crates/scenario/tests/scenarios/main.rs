@@ -38,6 +38,7 @@ mod hosts;
 mod impairments;
 mod l4s;
 mod limits;
+mod linux_senders;
 mod loss_systems;
 mod many_flows;
 mod media;

@@ -1,8 +1,9 @@
 //! BBR, version 1: sends at the bandwidth of the path, with a window of twice what it holds
 //! (Cardwell and others 2016; constants of Linux, `net/ipv4/tcp_bbr.c`).
 //!
-//! What the kernel does for its own sake is left out: there is no segmentation offload, so that the
-//! allowance for it is three segments, and a pause of the application does not put off PROBE_RTT.
+//! What the kernel does for its own sake is left out: there is no segmentation offload, and a pause
+//! of the application does not put off PROBE_RTT. The allowance of the window for offload stays, as
+//! the kernel grants it whether a device has offload or not.
 
 mod aggregation;
 pub(super) mod filter;
@@ -84,6 +85,12 @@ pub(super) fn scatter(seed: u64, now: Time) -> u64 {
     hash ^ (hash >> 31)
 }
 
+/// Segments that are sent at once at a pacing rate of `rate` bytes of data per second.
+fn sent_at_once(rate: f64, smss: f64) -> f64 {
+    let least = if rate < SLOW { 1.0 } else { 2.0 };
+    ((rate * BURST_S).min(BURST_BYTES) / smss).floor().max(least).min(BURST_SEGMENTS)
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Mode {
     /// Doubling the rate each round trip.
@@ -106,8 +113,18 @@ const GROWTH: f64 = 1.25;
 const FULL_ROUNDS: u32 = 3;
 /// The rate of pacing stays this share below the bandwidth (`bbr_pacing_margin_percent`).
 const MARGIN: f64 = 0.01;
-/// Segments of the window beyond what gain and path ask for.
-const ALLOWANCE: f64 = 3.0;
+/// What of the window gain and path do not ask for, in units of what is sent at once: one unit
+/// waits at the sender, one is being sent and one being received (`bbr_quantization_budget`).
+const UNITS: f64 = 3.0;
+/// What is sent at once: bytes that pacing sends in 1/1024 s (`sk_pacing_shift`), less than a
+/// packet of 64 KiB with its headers (`GSO_LEGACY_MAX_SIZE`, `MAX_TCP_HEADER`), in whole segments
+/// (`bbr_tso_segs_goal`).
+const BURST_S: f64 = 1.0 / 1024.0;
+const BURST_BYTES: f64 = 65_535.0 - 320.0;
+const BURST_SEGMENTS: f64 = 127.0;
+/// At least two segments, and one below this rate in bytes per second (`bbr_min_tso_segs`,
+/// `bbr_min_tso_rate`).
+const SLOW: f64 = 150_000.0;
 /// The initial window in segments, which may always be sent (`TCP_INIT_CWND`).
 const INITIAL: f64 = 10.0;
 
@@ -199,10 +216,11 @@ impl Bbr {
         }
     }
 
-    /// The same in whole segments with what a window needs beside it: an even number, and two more
-    /// where it probes for bandwidth.
+    /// The same in whole segments with what a window needs beside it: what is sent at once, three
+    /// times, an even number in all, and two more where it probes for bandwidth.
     fn target(&self, bw: f64, gain: f64, smss: f64) -> f64 {
-        let segments = (self.held(bw, gain, smss) / smss).ceil() + ALLOWANCE;
+        let allowance = UNITS * sent_at_once(self.pacing_rate.unwrap_or(SLOW), smss);
+        let segments = (self.held(bw, gain, smss) / smss).ceil() + allowance;
         let even = 2.0 * (segments / 2.0).ceil();
         let probes = self.mode == Mode::ProbeBw && self.cycle == 0;
         smss * if probes { even + 2.0 } else { even }

@@ -115,9 +115,12 @@ impl Connection {
     pub(super) fn new(
         window: Window,
         rto: Rto,
-        control: Box<dyn CongestionControl>,
+        mut control: Box<dyn CongestionControl>,
         settings: &Settings,
     ) -> Self {
+        if !settings.handshake {
+            control.opened(&window, None);
+        }
         let extension = Extension::of(&*control, settings);
         Self {
             una: 0,

@@ -84,6 +84,8 @@ pub struct Around {
     pub srtt: Option<Span>,
     /// As in [`RateSample::recovering`].
     pub recovering: bool,
+    /// As in [`RateSample::paced`].
+    pub paced: bool,
     /// As in [`RateSample::selective`].
     pub selective: bool,
     /// As in [`RateSample::ece`].
@@ -330,6 +332,7 @@ impl Delivery {
             lost_since: newest.map_or(0, |newest| self.lost - newest.record.lost),
             recovering: around.recovering,
             cwnd_limited: self.cwnd_limited,
+            paced: around.paced,
             selective: around.selective,
             ece: around.ece,
             newly_marked: around.newly_marked,
@@ -371,6 +374,7 @@ mod tests {
             one_way: Span::ZERO,
             srtt: None,
             recovering: false,
+            paced: false,
             selective: true,
             ece: false,
             newly_marked: 0,

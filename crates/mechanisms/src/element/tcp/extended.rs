@@ -115,6 +115,7 @@ impl SenderContext<'_, '_> {
             one_way: packet.created.since(packet.timestamp_echo()),
             srtt: self.c.rto.srtt(),
             recovering: self.c.phase != Phase::Open && una < self.c.recover,
+            paced: self.is_paced(),
             selective: self.p.recovery == Recovery::Sack,
             ece,
             newly_marked,
@@ -155,6 +156,11 @@ impl SenderContext<'_, '_> {
         if let Some(delivery) = &mut extension.delivery {
             delivery.sent(number, bytes, probe, now);
         }
+    }
+
+    /// Whether segments leave at a rate.
+    fn is_paced(&self) -> bool {
+        self.p.pacing != Pacing::None || self.c.control.pacing_rate().is_some()
     }
 
     /// Whether pacing has the next segment wait; then an event will come when it need not.

@@ -36,7 +36,8 @@ impl Extension {
         let delivery = records.then(Delivery::new);
         let detection = settings.rack.then(LossDetector::new);
         let feedback = settings.accurate.then(Feedback::new);
-        needed.then(|| Box::new(Self { pacer: Pacer::new(), delivery, detection, feedback }))
+        let pacer = Pacer::new(settings.l4s);
+        needed.then(|| Box::new(Self { pacer, delivery, detection, feedback }))
     }
 
     /// The receiver has segment `number`, as an acknowledgement says that echoes the timestamp

@@ -50,7 +50,7 @@ pub use sender::TcpSenders;
 pub use state::{CongestionState, SenderState};
 pub use viewers::{VideoResult, Viewer};
 
-use crate::control::{self, BuildControl};
+use crate::control::{self, BuildControl, ControlFactory};
 use rto::RtoRules;
 
 choice! {
@@ -120,6 +120,18 @@ choice! {
         /// Counters of what arrived marked, as ECT(0) and as ECT(1), in every acknowledgement
         /// (RFC 9768). One is sent at once when marks begin, and on the second mark since the last.
         AccEcn = "accecn",
+    }
+}
+
+choice! {
+    /// How much a round-trip time weighs in SRTT and RTTVAR, where timestamps measure several in
+    /// one round trip.
+    pub enum RttGain {
+        /// 1/8 and 1/4, each: the memory is some acknowledgements long (RFC 6298; Linux).
+        Sample = "sample",
+        /// 1/8 and 1/4, divided by the number that a round trip is expected to bring: the memory is
+        /// some round trips long (RFC 7323, appendix G).
+        RoundTrip = "round_trip",
     }
 }
 
@@ -305,6 +317,13 @@ parameters! {
         /// acknowledgement of new data. Without it one segment is timed per round trip and none
         /// that was sent twice.
         timestamps: bool = true, "RFC 7323, sections 3 and 4; Linux, ip-sysctl: tcp_timestamps";
+        /// How much each of several round-trip times of one round trip weighs in SRTT and RTTVAR.
+        /// All else is that of RFC 6298, in every profile: Linux takes the largest variation of a
+        /// round trip, lets it fall by less while round-trip times do, and adds at least rto_min to
+        /// SRTT.
+        rtt_gain: RttGain = "sample",
+            "RFC 6298, section 2.3; RFC 7323, appendix G; Linux, net/ipv4/tcp_input.c: \
+             tcp_rtt_estimator";
         /// Explicit congestion notification.
         ecn: bool = false, "RFC 3168, section 6.1";
         /// How the receiver echoes marks. If left out, as the congestion control needs it: accecn
@@ -347,6 +366,22 @@ impl TcpParameters {
         match self.profile {
             Profile::Linux => control::CUBIC,
             Profile::Rfc | Profile::Nineties => control::DEFAULT,
+        }
+    }
+
+    /// Make the factory of the congestion control `entry` from its section, with the defaults of
+    /// the profile.
+    ///
+    /// # Errors
+    /// The first wrong, missing or unknown key, or the first value out of range.
+    pub fn build_control(
+        &self,
+        entry: &Entry<BuildControl>,
+        section: &Section<'_>,
+    ) -> Result<ControlFactory, Problem> {
+        match self.profile {
+            Profile::Linux => (entry.build)(section),
+            Profile::Rfc | Profile::Nineties => control::build_by_rfcs(entry)(section),
         }
     }
 
@@ -524,6 +559,7 @@ impl TcpParameters {
 
     fn rto_rules(&self) -> RtoRules {
         RtoRules {
+            gain: self.rtt_gain,
             tick: self.rto_tick,
             min: self.rto_min,
             max: self.rto_max,

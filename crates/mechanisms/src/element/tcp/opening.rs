@@ -83,6 +83,7 @@ impl SenderContext<'_, '_> {
             // RFC 5681, section 3.1: a loss before the first data.
             self.c.window.cwnd = self.c.window.smss;
         }
+        self.c.control.opened(&self.c.window, from.map(|from| now.since(from)));
         self.send_allowed();
     }
 

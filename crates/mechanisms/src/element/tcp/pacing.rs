@@ -10,8 +10,8 @@ pub(super) struct Pacer {
     release: Time,
     /// Time of the pending event of the pacing timer.
     pending: Time,
-    /// Segments sent so far, up to those that are not paced.
-    sent: u32,
+    /// Segments still to be sent that are not paced.
+    unpaced: u32,
 }
 
 /// Segments at the start of a connection that are not paced (Linux, `net/ipv4/tcp_output.c`,
@@ -19,15 +19,19 @@ pub(super) struct Pacer {
 const UNPACED: u32 = 10;
 
 impl Pacer {
-    pub(super) fn new() -> Self {
-        Self { release: Time::ZERO, pending: Time::NEVER, sent: 0 }
+    /// That of a new connection, whose first segments are paced if it is of the L4S architecture: a
+    /// window at once is a queue that L4S marks (RFC 9331, section 4.3; L4STeam's Linux has
+    /// `tcp_pace_iw` for that).
+    pub(super) fn new(l4s: bool) -> Self {
+        let unpaced = if l4s { 0 } else { UNPACED };
+        Self { release: Time::ZERO, pending: Time::NEVER, unpaced }
     }
 
     /// A segment with `bytes` of data leaves; the next waits until it has passed at `rate`, in
     /// bytes per second.
     pub(super) fn sent(&mut self, bytes: f64, rate: f64, now: Time) {
-        if self.sent < UNPACED {
-            self.sent += 1;
+        if self.unpaced > 0 {
+            self.unpaced -= 1;
         } else if rate > 0.0 && rate.is_finite() {
             // A rate that underflows must not stop a connection for ever.
             let wait = Span::from_seconds((bytes / rate).min(LONGEST));

@@ -14,7 +14,8 @@ choice! {
         /// handshake, mss "536 B", no timestamps, initial_window "rfc3390", loss_detection
         /// "dupacks", recovery_window "rfc6675", sack_at_timeout "clear", delayed_ack_timeout
         /// "200 ms", slow_start_limit 1, quick_acks 0, prompt_acks false, rto_tick "1 ms", rto_min
-        /// "1 s", rto_max "60 s".
+        /// "1 s", rto_max "60 s", rtt_gain "round_trip"; of cubic hystart false, hystart_law
+        /// "rfc9406", alpha_law "rfc9438"; of highspeed law "rfc3649".
         Rfc = "rfc",
         /// Those of a host of the 1990s, as in 4.4BSD: as "rfc", but for recovery "reno",
         /// initial_window "rfc2001", limited_transmit false, byte_counting false, rto_tick
@@ -40,6 +41,7 @@ const OF_RFCS: &[OtherDefault] = &[
     ("rto_tick", || Value::from("1 ms"), "RFC 6298, section 4: finer than 100 ms is better"),
     ("rto_min", || Value::from("1 s"), "RFC 6298, section 2.4"),
     ("rto_max", || Value::from("60 s"), "RFC 6298, section 2.5"),
+    ("rtt_gain", || Value::from("round_trip"), "RFC 7323, appendix G"),
 ];
 
 /// What hosts of the 1990s have otherwise than the RFCs.

@@ -2,9 +2,13 @@
 
 use forebay_units::{Span, Time};
 
+use super::RttGain;
+
 /// The constants of the computation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RtoRules {
+    /// How much each of several measurements of a round trip weighs.
+    pub(super) gain: RttGain,
     /// Clock granularity G; zero for an ideal clock.
     pub(super) tick: Span,
     /// Smallest timeout.
@@ -21,10 +25,16 @@ pub(super) fn smooth(srtt: f64, rtt: f64, share: f64) -> f64 {
     srtt + share / 8.0 * (rtt - srtt)
 }
 
-/// The share of one measurement in `expected` of a round trip (RFC 7323, appendix G).
-#[inline]
-pub(super) fn share_of(expected: u64) -> f64 {
-    if expected > 1 { 1.0 / expected as f64 } else { 1.0 }
+impl RtoRules {
+    /// The share that one measurement in `expected` of a round trip has of the gains of one in a
+    /// round trip.
+    #[inline]
+    pub(super) fn share_of(&self, expected: u64) -> f64 {
+        match self.gain {
+            RttGain::RoundTrip if expected > 1 => 1.0 / expected as f64,
+            RttGain::RoundTrip | RttGain::Sample => 1.0,
+        }
+    }
 }
 
 /// Smoothed round-trip time, its variation, and the timeout that follows from them.
@@ -69,16 +79,15 @@ impl Rto {
         }
     }
 
-    /// A measurement (sections 2.2 and 2.3), one of `expected` in this round trip. With several,
-    /// the gains are divided so that the memory stays as long as with one (RFC 7323, appendix G).
-    /// Ends any back-off.
+    /// A measurement (sections 2.2 and 2.3), one of `expected` in this round trip. Ends any
+    /// back-off.
     pub(super) fn sample(&mut self, rtt: Span, expected: u64, rules: &RtoRules) {
         let rtt = rtt.ps() as f64;
         if self.srtt < 0.0 {
             self.srtt = rtt;
             self.rttvar = rtt / 2.0;
         } else {
-            let share = share_of(expected);
+            let share = rules.share_of(expected);
             self.rttvar += share / 4.0 * ((self.srtt - rtt).abs() - self.rttvar);
             self.srtt = smooth(self.srtt, rtt, share);
         }
@@ -110,7 +119,8 @@ mod tests {
     use super::*;
 
     fn rules(tick: Span, min: Span) -> RtoRules {
-        RtoRules { tick, min, max: Span::from_s(60), initial: Span::from_s(1) }
+        let (max, initial) = (Span::from_s(60), Span::from_s(1));
+        RtoRules { gain: RttGain::RoundTrip, tick, min, max, initial }
     }
 
     /// Timeouts would come too early or too late. RFC 6298, section 2: R = 100 ms gives SRTT 100
@@ -174,13 +184,18 @@ mod tests {
 
     /// Timestamps would shorten the memory of the estimator from eight round trips to eight
     /// acknowledgements (RFC 7323, appendix G): with ten samples expected, alpha = 1/80, beta =
-    /// 1/40: SRTT = 100 + 40/80 = 100.5 ms, RTTVAR = 50 + (40 - 50)/40 = 49.75 ms.
+    /// 1/40: SRTT = 100 + 40/80 = 100.5 ms, RTTVAR = 50 + (40 - 50)/40 = 49.75 ms. Linux does not
+    /// divide (`tcp_rtt_estimator`): SRTT = 105 ms, RTTVAR = 47.5 ms, as with a sample alone.
     #[test]
     fn many_samples_weigh_less_each() {
         let rules = rules(Span::ZERO, Span::ZERO);
-        let mut rto = Rto::new(&rules);
-        rto.sample(Span::from_ms(100), 10, &rules);
-        rto.sample(Span::from_ms(140), 10, &rules);
-        assert!((rto.srtt - 100.5e9).abs() < 1e-3 && (rto.rttvar - 49.75e9).abs() < 1e-3);
+        let linux = RtoRules { gain: RttGain::Sample, ..rules };
+        for (rules, srtt, rttvar) in [(rules, 100.5e9, 49.75e9), (linux, 105e9, 47.5e9)] {
+            let mut rto = Rto::new(&rules);
+            rto.sample(Span::from_ms(100), 10, &rules);
+            rto.sample(Span::from_ms(140), 10, &rules);
+            let told = format!("{:?}: {} and {}", rules.gain, rto.srtt, rto.rttvar);
+            assert!((rto.srtt - srtt).abs() < 1e-3 && (rto.rttvar - rttvar).abs() < 1e-3, "{told}");
+        }
     }
 }

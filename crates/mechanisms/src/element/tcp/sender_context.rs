@@ -5,7 +5,7 @@ use forebay_units::{Span, Time};
 
 use super::Recovery;
 use super::connection::{ColdState, Connection, Phase};
-use super::rto::{Rto, share_of, smooth};
+use super::rto::{Rto, smooth};
 use super::settings::Settings;
 use super::source::ENDLESS;
 
@@ -124,9 +124,8 @@ impl SenderContext<'_, '_> {
         let rtt = now.since(from);
         if self.p.signals_srtt {
             let exact = rtt.ps() as f64;
-            let srtt = self.c.signalled_srtt;
-            self.c.signalled_srtt =
-                if srtt < 0.0 { exact } else { smooth(srtt, exact, share_of(samples)) };
+            let (srtt, share) = (self.c.signalled_srtt, self.p.rules.share_of(samples));
+            self.c.signalled_srtt = if srtt < 0.0 { exact } else { smooth(srtt, exact, share) };
         }
         Some(rtt)
     }
