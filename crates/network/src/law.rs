@@ -148,7 +148,7 @@ pub struct Departure {
     pub marked: bool,
 }
 
-/// What a queueing discipline tells of the packet that it would give next.
+/// What is known of the packet that a queueing discipline would give next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NextPacket {
     /// Its size; `None` if none may leave yet. Nothing is decided by telling it: after an arrival,

@@ -65,7 +65,7 @@ pub(super) struct ClassQueue {
     queue: Class,
     /// The head, if it is not in `queue` any more.
     head: Option<Departure>,
-    /// The size of the head that `queue` has told of and still holds.
+    /// The size of the head that `queue` has named and still holds.
     told: Option<u16>,
     /// The class in which it is counted, where classes of `queue` are.
     held: Option<usize>,
@@ -123,7 +123,7 @@ impl ClassQueue {
         self.head_size()
     }
 
-    /// The queue, if its head is not known and it tells of none.
+    /// The queue, if its head is not known and it names none.
     #[inline]
     fn undecided(
         &mut self,

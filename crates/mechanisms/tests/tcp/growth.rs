@@ -77,7 +77,7 @@ fn what_leaves_together_is_acknowledged_together() {
 /// after the last was sent: it goes. The second does 0.5 ms later, when the next acknowledgement is
 /// due: that segment waits, and goes with one of the two for which the third makes room; one of
 /// those waits likewise. The last makes room for two, and all three go: the next acknowledgement is
-/// that of the segment that was sent at 100.5 ms. What waits counts as sent where a law asks whether
+/// that of the segment sent at 100.5 ms. What waits counts as sent where a law asks whether
 /// the window is full (tcp_is_cwnd_limited): it would not open it otherwise.
 #[test]
 fn a_segment_waits_for_a_second_where_that_is_near() {
