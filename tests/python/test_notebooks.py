@@ -20,7 +20,8 @@ NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 def small() -> Network:
     """A link with a transfer and a source of packets that asks to be escaped."""
     net = Network("a <b> network", duration="4 s", warm_up="1 s")
-    net.link("wire", "A", "B", rate="5 Mbit/s", delay="5 ms")
+    law = queue.droptail(limit="50 packets")
+    net.link("wire", "A", "B", rate="5 Mbit/s", delay="5 ms", queue=law)
     return net.flows("bulk", "A", "B", count=2)
 
 

@@ -84,7 +84,8 @@ def test_a_captured_run_is_the_load_of_another(tmp_path: Path) -> None:
     shift = first[0][0] - again[0][0]
     assert all(abs(a[0] + shift - b[0]) < 2.1e-9 for a, b in zip(again, first, strict=True))
     # All packets together are one load, with a warning.
-    both = sent(tmp_path, "0 s", "line.pcapng")
+    with pytest.warns(forebay.ScenarioWarning, match="packets of 2 flows are one load"):
+        both = sent(tmp_path, "0 s", "line.pcapng")
     assert {size for _, size in both} == {200, 500}
     # 2 s at a packet of 200 B each 1.6 ms are 1250 of them.
     assert sum(size == 200 for _, size in both) == 1250
