@@ -1074,6 +1074,7 @@ def tcp(
     delayed_ack: bool = ...,
     delayed_ack_timeout: str = ...,
     quick_acks: int = ...,
+    prompt_acks: bool = ...,
     rto_tick: str = ...,
     rto_min: str = ...,
     rto_max: str = ...,
