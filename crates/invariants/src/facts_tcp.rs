@@ -1,6 +1,6 @@
 //! Facts about TCP, and what its senders state of their connections.
 
-use forebay_network::{Observation, Packet, PacketKind, TcpSenderState, Window};
+use forebay_network::{Observation, Packet, PacketKind, RouteId, TcpSenderState, Window};
 use forebay_units::{Size, Span, Time};
 
 use crate::Invariant as Must;
@@ -82,22 +82,35 @@ impl Checker {
         let arrived = self.flows[flow..flow + flows].iter().map(|flow| flow.tcp.arrived).sum();
         let model = &mut self.flows[flow].tcp;
         model.transferred += bytes;
-        let (transferred, route): (u64, _) = (model.transferred, model.route);
+        let transferred: u64 = model.transferred;
+        let routes = std::mem::take(&mut model.routes);
         self.check(Must::TransferBytes, place, transferred <= arrived, || {
             format!("{transferred} B completed, {arrived} B in order")
         });
-        let links = route.and_then(|route| self.places.route(route)).unwrap_or_default();
-        let links = || links.iter().map(|link| &self.places.links[*link]);
-        let data = Size::from_bytes(bytes);
-        // A link that changes may be as fast as it likes.
-        let fixed = links().filter(|link| link.changes.is_none());
-        let slowest = fixed.map(|link| link.rate.transmission_time(data)).max();
-        let delays = links().fold(Span::ZERO, |sum, link| sum + link.least_delay());
-        let floor = slowest.unwrap_or_default() + delays;
+        let floor = self.transfer_floor(&routes, Size::from_bytes(bytes));
+        self.flows[flow].tcp.routes = routes;
         let causal = begun + floor <= now;
         self.check(Must::TransferFloor, place, causal, || {
             format!("{bytes} B from {} to {} ps, at least {} ps", begun.ps(), now.ps(), floor.ps())
         });
+    }
+
+    /// The least time that `data` takes over `routes`: the transmission at the slowest link of a
+    /// route, and propagation. What may take several routes is no later than if all were the fastest
+    /// and each carried its share.
+    fn transfer_floor(&self, routes: &[RouteId], data: Size) -> Span {
+        let links = |route: &RouteId| self.places.route(*route).unwrap_or_default();
+        let of = |route: &RouteId| links(route).iter().map(|link| &self.places.links[*link]);
+        let transmission = |route: &RouteId| {
+            // A link that changes may be as fast as it likes.
+            let fixed = of(route).filter(|link| link.changes.is_none());
+            fixed.map(|link| link.rate.transmission_time(data)).max().unwrap_or_default()
+        };
+        let delay =
+            |route: &RouteId| of(route).fold(Span::ZERO, |sum, link| sum + link.least_delay());
+        let fastest = routes.iter().map(transmission).min().unwrap_or_default();
+        let share = Span::from_ps(fastest.ps() / (routes.len() as u64).max(1));
+        share + routes.iter().map(delay).min().unwrap_or_default()
     }
 
     pub(crate) fn window(&mut self, flow: usize, cwnd: f64, ssthresh: f64) {

@@ -28,8 +28,8 @@ pub(crate) struct TcpModel {
     /// The same since the run began, and the bytes of the transfers that were completed.
     pub(crate) arrived: u64,
     pub(crate) transferred: u64,
-    /// The route of the segments.
-    pub(crate) route: Option<RouteId>,
+    /// The routes of the segments: several, where routes change as links fail.
+    pub(crate) routes: Vec<RouteId>,
 }
 
 impl TcpModel {
@@ -54,7 +54,9 @@ impl TcpModel {
     /// A data packet with `payload` bytes was delivered to the receiver.
     pub(crate) fn deliver(&mut self, packet: &Packet, payload: u64, now: Time) {
         self.before = (now, self.expected);
-        self.route = Some(packet.route);
+        if !self.routes.contains(&packet.route) {
+            self.routes.push(packet.route);
+        }
         if packet.number < self.expected {
             return;
         }

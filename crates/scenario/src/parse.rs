@@ -160,20 +160,19 @@ fn problem(line: Option<u32>, message: impl Into<String>) -> Problem {
 fn convert_table(table: &DeTable<'_>, lines: &Lines) -> Result<Table, Problem> {
     table
         .iter()
-        .map(|(key, value)| {
+        .map(|(name, value)| {
             // A table's own span may begin at its first value: the key says where the user looks.
-            let node = convert(value, lines.at(key.span().start), lines)
-                .map_err(|problem| below(key.get_ref(), problem))?;
-            Ok((key.get_ref().to_string(), node))
+            let node = convert(value, lines.at(name.span().start), lines)
+                .map_err(|problem| inside(&key(name.get_ref()), problem))?;
+            Ok((name.get_ref().to_string(), node))
         })
         .collect()
 }
 
-/// A problem found below a key, with its path from there.
-fn below(name: &str, problem: Problem) -> Problem {
-    let key = key(name);
+/// A problem found below a key or in an entry of a list, with its path from there.
+fn inside(key: &str, problem: Problem) -> Problem {
     let path = match problem.path.as_str() {
-        "" => key.into_owned(),
+        "" => key.to_owned(),
         inner if inner.starts_with('[') => format!("{key}{inner}"),
         inner => format!("{key}.{inner}"),
     };
@@ -203,7 +202,7 @@ fn convert(value: &Spanned<DeValue<'_>>, line: u32, lines: &Lines) -> Result<Nod
                 .enumerate()
                 .map(|(index, item)| {
                     convert(item, lines.at(item.span().start), lines)
-                        .map_err(|problem| below(&format!("[{index}]"), problem))
+                        .map_err(|problem| inside(&format!("[{index}]"), problem))
                 })
                 .collect::<Result<_, _>>()?,
         ),
