@@ -54,7 +54,8 @@ def test_every_row_of_a_run_is_in_a_table(
     scenario.write_text(scenario.read_text() + '[record]\nseries = "1 s"\n')
     out = tmp_path / "o"
     document = forebay("run", scenario, "--out", out, "--format", "both", "--json").document()
-    kinds = {kind for kind in ("flows", "groups", "links", "transfers", "calls") if document[kind]}
+    told = ("flows", "groups", "hosts", "links", "transfers", "calls")
+    kinds = {kind for kind in told if document[kind]}
     assert {f"results/{kind}" for kind in kinds} == {
         name for name in files(out, "csv") if name.startswith("results/")
     }

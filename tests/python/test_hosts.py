@@ -160,7 +160,6 @@ def test_subscribers_are_policed_one_by_one() -> None:
     ("key", "value"),
     [
         ("queue", '{ sfq = { keys = "src" } }'),
-        ("queue", '{ drr = { classify = "flow_hash", keys = "dst", classes = ["droptail"] } }'),
         (
             "conditioner",
             '{ only = { src = "h1", of = { token_bucket = { cir = "1 Mbit/s", cbs = "9 kB", '

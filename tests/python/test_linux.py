@@ -369,6 +369,9 @@ def test_classes_by_hash(capsys: pytest.CaptureFixture[str]) -> None:
     assert [line.partition("parent ")[2][:15] for line in lines[-3:]] == [
         f"10:{n} handle 1{n}:" for n in (1, 2, 3)
     ]
+    by_host = law.replace('"flow_hash"', '"flow_hash", keys = "src,dst"')
+    lines = tree(capsys, EXAMPLES / "priority.toml", "--set", f"links.line.queue={by_host}")
+    assert " flow hash keys src,dst divisor 3 " in lines[-4]
     law = '{ drr = { classify = "flow_hash", classes = ["codel", "codel"] } }'
     lines = tree(capsys, EXAMPLES / "priority.toml", "--set", f"links.line.queue={law}")
     assert lines[4].endswith(f" handle 1 {keys} divisor 2 baseclass 10:1")

@@ -373,8 +373,8 @@ def test_filters(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
     script += ["tc filter show dev d0 parent 10: >/run/out/shown"]
     script += ["python3 - >>/run/out/shown <<'END'", *ANSWER.strip().splitlines(), "END"]
     shown = _shown(script)
-    keys = "keys src,dst,proto,proto-src,proto-dst baseclass 10:1 divisor 2 perturb 10sec"
-    assert f"mode hash {keys}" in " ".join(shown.split())
+    keys = "keys src,dst,proto,proto-src,proto-dst divisor 2 baseclass 10:1 perturb 10sec"
+    assert f" hash {keys}" in " ".join(shown.split())
     # CS5 (40) becomes EF, EF (46) AF11 and then AF12 (12), AF11 (10) AF12; ECT(0) stays. The sum
     # of a header with its checksum is 0xffff (RFC 1071).
     rows = [line.split() for line in shown.splitlines()[-5:]]

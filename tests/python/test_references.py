@@ -46,7 +46,8 @@ def write(folder: Path, name: str, document: Any) -> Path:
 def results() -> forebay.Results:
     """A run with series and distributions of delay."""
     net = forebay.Network("access", duration="2 s")
-    net.link("line", "a", "b", rate="5 Mbit/s", delay="10 ms")
+    queue = forebay.queue.droptail(limit="50 packets")
+    net.link("line", "a", "b", rate="5 Mbit/s", delay="10 ms", queue=queue)
     net.flows("upload", "a", "b")
     net.record(series="100 ms", delays=True)
     return net.run()

@@ -127,12 +127,15 @@ def _by_hash(scheduler: _Scheduler, first: int, count: int) -> str:
     law, handle = scheduler.law, scheduler.handle
     if law.get("salt"):
         scheduler.remarks.note(f"{law.path}.salt", "Linux draws the key of its hash at random")
+    # "flow", the default, or the hosts that are meant, in tc's own words.
+    chosen = law.get("keys") or "flow"
+    keys = "src,dst,proto,proto-src,proto-dst" if chosen == "flow" else chosen
     words = f"divisor {count} baseclass {handle}:{first:x}"
     if perturb := law.get("perturb"):
         words += f" perturb {whole_seconds(perturb, f'{law.path}.perturb', scheduler.remarks)}"
     return (
         f"tc filter add dev {scheduler.device.name} parent {handle}: protocol ip prio 1 "
-        f"handle 1 flow hash keys src,dst,proto,proto-src,proto-dst {words}"
+        f"handle 1 flow hash keys {keys} {words}"
     )
 
 
