@@ -96,7 +96,7 @@ impl Checker {
     }
 
     /// The least time that `data` takes over `routes`: the transmission at the slowest link of a
-    /// route, and propagation. What may take several routes is no later than if all were the fastest
+    /// route, and propagation. What takes several routes is no faster than if all were the fastest
     /// and each carried its share.
     fn transfer_floor(&self, routes: &[RouteId], data: Size) -> Span {
         let links = |route: &RouteId| self.places.route(*route).unwrap_or_default();
