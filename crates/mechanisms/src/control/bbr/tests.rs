@@ -218,3 +218,18 @@ fn the_highest_rate_of_ten_rounds_counts() {
     assert_eq!(seen[..8], [9.0; 8]);
     assert_eq!(seen[8..], [4.0, 4.0, 1.0, 1.0]);
 }
+
+/// The first flight would leave at another pace than the window in a round trip, times the gain of
+/// STARTUP, less a hundredth (bbr_init_pacing_rate_from_rtt): 10 segments of 1000 B in 100 ms are
+/// 100 kB/s. A first sample of less than that is not followed; one of more is, times the same gain.
+#[test]
+fn the_first_pace_is_that_of_the_window() {
+    let (mut law, mut w) = (bbr(), window(10_000.0));
+    let first = RateSample { srtt: Some(Span::from_ms(100)), ..sample() };
+    law.set_rate(&w, &first);
+    assert!((law.pacing_rate.unwrap() - 2.885 * 1e5 * 0.99).abs() < 1e-3);
+    round(&mut law, &mut w, 1, 5e4, 10_000);
+    assert!((law.pacing_rate.unwrap() - 2.885 * 1e5 * 0.99).abs() < 1e-3);
+    round(&mut law, &mut w, 2, 2e5, 10_000);
+    assert!((law.pacing_rate.unwrap() - 2.885 * 2e5 * 0.99).abs() < 1e-3);
+}
