@@ -17,9 +17,16 @@ from forebay_studies.redn.measure_gateways import (
     rules,
     table_3_1,
 )
-from forebay_studies.redn.network import grid_point
+from forebay_studies.redn.network import grid_point, kept_connections
 
-__all__ = ["RECORDINGS", "REPLICATIONS", "figures", "grid_point", "quantities"]
+__all__ = [
+    "RECORDINGS",
+    "REPLICATIONS",
+    "figures",
+    "grid_point",
+    "kept_connections",
+    "quantities",
+]
 
 RECORD_RUNS = True
 
